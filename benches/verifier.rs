@@ -5,7 +5,7 @@ use veriplay_core::{Attempt, Execute, Limits, Proposal, Provenance, Status, Task
 use veriplay_sandbox::{Sandbox, SandboxOptions};
 use veriplay_tests::python_image;
 use veriplay_verifier::{
-    AnswerRequest, Gate, InductionRules, ProbeRules, ProposalRequest, judge_answer, judge_proposal,
+    AnswerRequest, InductionRules, ProbeRules, ProposalGate, ProposalRequest, judge_answer, judge_proposal,
 };
 
 const PROGRAM: &str = "def f(xs, k):
@@ -50,8 +50,8 @@ fn arguments(text: &str) -> Vec<Value> {
     Value::parse_arguments(text).expect("a list of literals")
 }
 
-fn gate() -> Gate {
-    Gate {
+fn gate() -> ProposalGate {
+    ProposalGate {
         image: "python".to_owned(),
         second_image: None,
         limits: Limits {

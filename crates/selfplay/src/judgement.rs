@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Evidence, Status, Verdict};
-use veriplay_verifier::agreement::Refusal;
+use veriplay_verifier::agreement::GuardRefusal;
 
 /// Seeds of what is executed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,7 +36,7 @@ impl Seeds {
 pub enum Never {}
 
 impl RoundFacts for Never {
-    fn refusal(&self) -> Option<&Refusal> {
+    fn refusal(&self) -> Option<&GuardRefusal> {
         match *self {}
     }
 }
@@ -66,7 +66,7 @@ pub struct Solution<D> {
 /// What is said of a round as a whole.
 pub trait RoundFacts: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync {
     /// Why nothing may be learned from it; `None` when something may. The rule [`crate::splits::HELD_OUT`] says that its task is evaluated on.
-    fn refusal(&self) -> Option<&Refusal>;
+    fn refusal(&self) -> Option<&GuardRefusal>;
 }
 
 /// A verdict by a rule, without counts of tests.

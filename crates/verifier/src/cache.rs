@@ -1,7 +1,7 @@
-//! An executor that remembers: equal jobs have equal outcomes, so the second need not run.
+//! An executor that caches outcomes: equal jobs have equal outcomes.
 //!
-//! Two generations a shard are the whole eviction: which outcomes are kept depends on the order of the jobs alone, as it would not with a
-//! cache that seeds its hashes by chance, and the crate needs no dependency for some thirty lines.
+//! Eviction is by two generations per shard. Which outcomes are kept depends only on the order of the jobs, unlike in caches with randomly
+//! seeded hashes, and some thirty lines need no dependency.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,55 +9,55 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use veriplay_core::{Digest, Execute, ExecuteError, Job, Outcome};
 
-use crate::run::met_deadline;
+use crate::runner::met_deadline;
 
 const SHARDS: usize = 16;
 
-/// Wraps an executor with a bounded memory of outcomes, by job digest. Two threads that ask for one job at once may both
-/// run it, and get the same outcome. What met the wall-clock deadline, and what failed on the host, is not remembered.
+/// Wraps an executor with a bounded cache of outcomes, by job digest. Two threads that ask for one job at once may both run it, and get the
+/// same outcome. Outcomes that met the wall-clock deadline and host faults are not cached.
 #[derive(Debug)]
 pub struct OutcomeCache<E> {
     inner: E,
-    shards: [Mutex<Shard>; SHARDS],
+    shards: [Mutex<CacheShard>; SHARDS],
     hits: AtomicU64,
     misses: AtomicU64,
 }
 
-/// Two generations: when the young one is full it becomes the old one, and the old one is forgotten.
+/// Two generations: a full young generation becomes the old one, which is dropped.
 #[derive(Debug, Default)]
-struct Shard {
+struct CacheShard {
     young: HashMap<Digest, Arc<Outcome>>,
     old: HashMap<Digest, Arc<Outcome>>,
     half: usize,
 }
 
 impl<E> OutcomeCache<E> {
-    /// Remembers at most about `capacity` outcomes of `inner`; 0 remembers none.
+    /// Caches at most about `capacity` outcomes of `inner`; 0 disables the cache.
     pub fn new(inner: E, capacity: usize) -> Self {
         let half = capacity.div_ceil(2 * SHARDS);
-        let shards = std::array::from_fn(|_| Mutex::new(Shard { half, ..Shard::default() }));
+        let shards = std::array::from_fn(|_| Mutex::new(CacheShard { half, ..CacheShard::default() }));
         Self { inner, shards, hits: AtomicU64::new(0), misses: AtomicU64::new(0) }
     }
 
-    /// Jobs answered from memory.
+    /// The number of cache hits.
     pub fn hits(&self) -> u64 {
         self.hits.load(Ordering::Relaxed)
     }
 
-    /// Jobs that were run.
+    /// The number of cache misses.
     pub fn misses(&self) -> u64 {
         self.misses.load(Ordering::Relaxed)
     }
 
-    /// What it wraps.
+    /// The wrapped executor.
     pub const fn inner(&self) -> &E {
         &self.inner
     }
 
-    fn shard(&self, digest: &Digest) -> MutexGuard<'_, Shard> {
+    fn shard(&self, digest: &Digest) -> MutexGuard<'_, CacheShard> {
         let first = digest.as_str().bytes().next().unwrap_or(b'0');
         let shard = &self.shards[usize::from(first) % SHARDS];
-        // A shard is consistent between any two statements, so another thread's panic says nothing against it.
+        // A shard is consistent between any two statements, so a panic of another thread does not corrupt it.
         shard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -80,7 +80,7 @@ impl<E: Execute> Execute for OutcomeCache<E> {
     }
 }
 
-impl Shard {
+impl CacheShard {
     fn get(&mut self, digest: &Digest) -> Option<Arc<Outcome>> {
         if let Some(outcome) = self.young.get(digest) {
             return Some(outcome.clone());
@@ -89,7 +89,7 @@ impl Shard {
         Some(self.insert(digest, outcome))
     }
 
-    /// Keeps the first outcome of a job and gives that one back.
+    /// Keeps the first outcome of a job and returns it.
     fn insert(&mut self, digest: Digest, outcome: Arc<Outcome>) -> Arc<Outcome> {
         if self.half == 0 {
             return outcome;

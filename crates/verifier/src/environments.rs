@@ -1,57 +1,55 @@
-//! The judge of Code-as-Task (Self-Challenging Agents, arXiv 2506.01716): executors' code in environments of tools, and
-//! challengers' artifacts.
+//! Judges Code-as-Task (Self-Challenging Agents, arXiv 2506.01716): executors' code in tool environments, and challengers' artifacts.
 //!
 //! # What it decides
-//! Whether code did what a task asks: its verification function says so of the state before, the state after and the
-//! answer. Whether an artifact is a task worth asking: [`rules`] names what may be wrong with it.
+//! Whether code did what a task asks: the task's verification function decides, from the state before, the state after and the answer.
+//! Whether an artifact is a useful task: [`rules`] lists what can be wrong with it.
 //!
 //! # How it is judged
-//! Three parties, never two of them in one instance:
-//! 1. **The code** is a job. The environment is its callee, in another instance; calls of tools cross through the host as
-//!    plain values, checked against the tools' declared types. The code has no way to the state but these calls.
-//! 2. **The state** is made again by a second job in which nothing of the code runs: a fresh environment, and the calls
-//!    that the first job named, one after another. Tools are deterministic, so honest code gets the state it saw. Code
-//!    that names calls it did not make gets the state of these calls, which it could as well have made: there is nothing
-//!    to gain by a forged trace, and the trace is the only thing of the first job, beside the answer, that counts.
-//! 3. **The verification function** is a third job. It gets both states and the answer as plain values that the host has
-//!    decoded. No source of code, solution or environment is there to be read; no object of the code's reaches it, so
-//!    none can lie about what it equals. The code never sees the verification function.
+//! Three parties, each in an instance of its own:
+//! 1. **The code** is a job. The environment is its callee, in another instance. Calls of tools cross through the host as plain values,
+//!    checked against the tools' declared types. Code can reach the state only by these calls.
+//! 2. **The state** comes from a second job that runs nothing of the code: a fresh environment replays the calls that the first job
+//!    reported. Tools are deterministic, so honest code gets the state it saw. Code that reports calls it did not make gets their state,
+//!    which it could have reached by making them. Forging the trace gains nothing, and only the trace and the answer of the first job
+//!    count.
+//! 3. **The verification function** is a third job. It gets both states and the answer as plain values that the host has decoded. Its
+//!    instance holds no source of code, solution or environment, and no object of the code's that could lie about equality. The code never
+//!    sees the verification function.
 //!
-//! Responses are read as fenced blocks, taken as text. An executor's turn is its last closed block fenced as `python`. A challenger's turn
-//! is the same, or, when it holds a block fenced as `instruction`, a proposal: `instruction`, `verify`, `solution` once each, and `failure`
-//! several times.
+//! Responses are fenced blocks, parsed as text. An executor's turn is its last closed block fenced as `python`. So is a challenger's turn,
+//! unless it has a block fenced as `instruction`: then it is a proposal, with one block each of `instruction`, `verify` and `solution`, and
+//! several of `failure`.
 //!
-//! The environment is compiled by a job before these, in which nothing untrusted is. Every job starts from the image's state, and every environment from its source's: each attempt from the same bytes.
+//! A trusted job compiles the environment first. Every job starts from the image's state and every environment from its source, so all
+//! attempts start from the same bytes.
 //!
 //! # How it can be gamed
-//! A task is only as strict as its verification function. The gate's failure cases bound its leniency, and canned answers
-//! on an untouched state find tasks that guessing solves; what is between them is the challenger's to weigh. A function that
-//! accepts the solution's state and, say, every tenth other by a hash of it passes the gate: no sample of states tells.
+//! A task is only as strict as its verification function. The gate's failure cases bound its leniency, and canned answers on an untouched
+//! state find tasks that guessing solves. Nothing bounds what is between them: a function that accepts the solution's state and, say, every
+//! tenth other state by its hash passes the gate.
 
 mod artifact;
 mod artifact_gate;
 mod attempt;
-pub mod compact;
+mod case_runs;
+pub mod compact_proposal;
 mod complete;
-mod facts;
+mod jobs;
 pub mod rules;
-mod trace;
 
 use rayon::prelude::*;
 use veriplay_core::{CodeTask, Dropped, Execute, Verdict};
 
+use crate::formats::think::FENCE;
 use artifact::examine_artifact;
-pub use artifact::{ArtifactRequest, Examined, Finding, inspect_artifact, judge_artifact};
+pub use artifact::{ArtifactReport, ArtifactRequest, RuleViolation, inspect_artifact, judge_artifact};
 pub use artifact_gate::{ArtifactGate, ArtifactGateError};
 pub(crate) use attempt::judge_code;
 pub use attempt::{EpisodeRequest, judge_episode};
 pub use complete::{CompleteRequest, complete, complete_with_failures};
-pub use trace::{About, CodeOutcome, CodeRequest, Tool, describe, run_code};
+pub use jobs::{CodeOutcome, CodeRequest, EnvironmentDescription, ToolDescription, describe_environment, run_code};
 
-/// What opens and closes a block of a response.
-const FENCE: &str = "```";
-
-/// What a challenger does in a turn.
+/// A turn of a challenger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChallengerResponse {
     /// Code that explores the environment.
@@ -60,19 +58,19 @@ pub enum ChallengerResponse {
     Propose(CodeTask),
 }
 
-/// The code of an executor's turn.
+/// Parses the code of an executor's turn.
 ///
 /// # Errors
-/// What is missing, for people and for the next prompt.
+/// What is missing, for logs and for the next prompt.
 pub fn read_executor(text: &str) -> Result<String, String> {
     let code = blocks(text).into_iter().rfind(|block| is_python(&block.label));
     code.map(|block| block.text).ok_or_else(|| "there is no closed block fenced as `python`".to_owned())
 }
 
-/// A challenger's turn. The artifact is named `task_id` and is about `environment`: that is not the challenger's to say.
+/// Parses a challenger's turn. The caller sets the artifact's `task_id` and `environment`.
 ///
 /// # Errors
-/// What is missing or there twice, for people and for the next prompt.
+/// What is missing or repeated, for logs and for the next prompt.
 pub fn read_challenger(text: &str, task_id: &str, environment: &str) -> Result<ChallengerResponse, String> {
     let blocks = blocks(text);
     if !blocks.iter().any(|block| block.label == "instruction") {
@@ -106,7 +104,7 @@ struct Block {
     text: String,
 }
 
-/// The closed blocks, with the ends of lines that were written. A fence opens and closes on lines of its own.
+/// Parses the closed blocks and keeps their line ends. Fences are on lines of their own.
 fn blocks(text: &str) -> Vec<Block> {
     let (mut found, mut open): (Vec<Block>, Option<Block>) = (Vec::new(), None);
     for line in text.split_inclusive('\n') {
@@ -122,7 +120,7 @@ fn blocks(text: &str) -> Vec<Block> {
     found
 }
 
-/// [`judge_artifact`] for each request, every core busy, in the order of the requests.
+/// [`judge_artifact`] for each request, on all cores, in the order of the requests.
 pub fn judge_artifacts(
     execute: &dyn Execute,
     gate: &ArtifactGate,
@@ -131,21 +129,21 @@ pub fn judge_artifacts(
     requests.par_iter().with_max_len(1).map(|request| judge_artifact(execute, gate, request)).collect()
 }
 
-/// [`judge_episode`] for each request, every core busy, in the order of the requests.
+/// [`judge_episode`] for each request, on all cores, in the order of the requests.
 pub fn judge_episodes(execute: &dyn Execute, requests: &[EpisodeRequest<'_>]) -> Vec<Result<Verdict, Dropped>> {
     requests.par_iter().with_max_len(1).map(|request| judge_episode(execute, request)).collect()
 }
 
-/// What is found on each artifact, every rule asked; every core busy, in the order of the requests.
+/// The report on each artifact by all rules, on all cores, in the order of the requests.
 pub fn examine_artifacts(
     execute: &dyn Execute,
     gate: &ArtifactGate,
     requests: &[ArtifactRequest<'_>],
-) -> Vec<Result<Examined, Dropped>> {
+) -> Vec<Result<ArtifactReport, Dropped>> {
     requests.par_iter().with_max_len(1).map(|request| examine_artifact(execute, gate, request)).collect()
 }
 
-/// [`run_code`] for each request, every core busy, in the order of the requests.
+/// [`run_code`] for each request, on all cores, in the order of the requests.
 pub fn run_codes(execute: &dyn Execute, requests: &[CodeRequest<'_>]) -> Vec<Result<CodeOutcome, Dropped>> {
     requests.par_iter().with_max_len(1).map(|request| run_code(execute, request)).collect()
 }

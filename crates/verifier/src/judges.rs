@@ -1,9 +1,8 @@
-//! Named judges: how what a program gave is compared with what it should have given. All of it on the host.
+//! Named judges, which compare the output of a program with the expected one, on the host.
 //!
-//! Called by [`crate::problems`]. A judge is one file and one line in [`JUDGES`], and a problem names its judge: the same
-//! program can pass one and fail another, so none is taken silently. Invariants: a judge sees plain values and bytes, never
-//! an object of the program; it is a pure function of its case (and, for `checker`, of the checker's own job); what is no
-//! text in UTF-8, or no plain value, equals nothing that was expected.
+//! A judge is one file and one line in [`JUDGES`]. Each problem names its judge, because a program can pass one judge and fail another.
+//! Invariants: a judge sees plain values and bytes, never an object of the program; it is a pure function of its case and, for `checker`,
+//! of the job of the checker; an output that is not UTF-8 text, or not a plain value, equals nothing.
 
 mod checker;
 mod common_oj;
@@ -16,9 +15,9 @@ mod stdio;
 
 use veriplay_core::{Class, Comparison, Dropped, Execute, Limits, Tolerance, Value};
 
-use crate::run::Runner;
+use crate::runner::{Runner, describe_mismatch};
 
-/// All judges, in the order reports use.
+/// All judges, in the order of reports.
 pub const JUDGES: &[&dyn Judge] = &[
     &exact::Exact,
     &evalplus::EvalPlus,
@@ -42,64 +41,64 @@ pub fn judge_names() -> String {
     JUDGES.iter().map(|judge| judge.name()).collect::<Vec<_>>().join(", ")
 }
 
-/// What is compared.
+/// The kind of output that a judge compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// The value a call returned.
+pub enum OutputKind {
+    /// The return value of a call.
     Values,
-    /// What a script wrote to standard output.
+    /// The standard output of a script.
     Texts,
 }
 
-impl Kind {
-    /// The word messages use.
+impl OutputKind {
+    /// Its name in messages.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
-            Kind::Values => "values of calls",
-            Kind::Texts => "standard output",
+            OutputKind::Values => "values of calls",
+            OutputKind::Texts => "standard output",
         }
     }
 }
 
-/// Decides whether one result is right.
+/// Decides whether an output is right.
 pub trait Judge: Sync {
-    /// The name problems call it by.
+    /// Its name in problems.
     fn name(&self) -> &'static str;
 
-    /// Whether it can judge this kind.
-    fn supports(&self, kind: Kind) -> bool;
+    /// Whether it supports this kind of output.
+    fn supports(&self, kind: OutputKind) -> bool;
 
-    /// Whether the comparison has what it needs, before anything is run.
+    /// Checks the options of a comparison, before anything runs.
     ///
     /// # Errors
-    /// What is missing or wrong, as a lower-case fragment.
+    /// The invalid option, as a lower-case fragment.
     fn check_options(&self, comparison: &Comparison) -> Result<(), &'static str> {
         check_tolerance(comparison.tolerance)
     }
 
-    /// Judges what a call returned.
+    /// Judges the return value of a call.
     ///
     /// # Errors
     /// A host fault, a checker that does not decide, or a judge that does not take values.
-    fn compare_call(&self, _bench: &mut Bench<'_>, call: &Call<'_>) -> Result<Finding, Dropped> {
-        Err(misused(self.name(), call.task_id, Kind::Values))
+    fn compare_call(&self, _context: &mut JudgeContext<'_>, call: &ReturnedCall<'_>) -> Result<JudgeFinding, Dropped> {
+        Err(misused(self.name(), call.task_id, OutputKind::Values))
     }
 
-    /// Judges what a script wrote.
+    /// Judges the standard output of a script.
     ///
     /// # Errors
     /// A host fault, a checker that does not decide, or a judge that does not take texts.
-    fn compare_run(&self, _bench: &mut Bench<'_>, run: &Run<'_>) -> Result<Finding, Dropped> {
-        Err(misused(self.name(), run.task_id, Kind::Texts))
+    fn compare_script(&self, _context: &mut JudgeContext<'_>, run: &ScriptRun<'_>) -> Result<JudgeFinding, Dropped> {
+        Err(misused(self.name(), run.task_id, OutputKind::Texts))
     }
 }
 
-fn misused(judge: &str, task_id: &str, kind: Kind) -> Dropped {
+fn misused(judge: &str, task_id: &str, kind: OutputKind) -> Dropped {
     Dropped { why: format!("judge `{judge}` of `{task_id}` does not judge {}", kind.word()) }
 }
 
-/// A tolerance is two finite numbers from 0 up: with any other one `≤` means nothing.
+/// A tolerance must be two finite numbers of at least 0.
 fn check_tolerance(tolerance: Option<Tolerance>) -> Result<(), &'static str> {
     let sound = |part: f64| part.is_finite() && part >= 0.0;
     match tolerance {
@@ -110,76 +109,73 @@ fn check_tolerance(tolerance: Option<Tolerance>) -> Result<(), &'static str> {
     }
 }
 
-/// What one call returned, and what it should have.
+/// The return value of a call, and the expected one.
 #[derive(Debug, Clone, Copy)]
-pub struct Call<'a> {
-    /// The problem's, such as `HumanEval/32`.
+pub struct ReturnedCall<'a> {
+    /// The id of the problem, such as `HumanEval/32`.
     pub task_id: &'a str,
-    /// The function that was called.
+    /// The called function.
     pub function: &'a str,
     /// Its arguments.
     pub input: &'a [Value],
-    /// What it must return.
+    /// The expected value.
     pub expected: &'a Value,
-    /// What it returned; `None` when that was no plain value (so never Python's `None`).
+    /// The returned value; `None` (which is not Python's `None`) where it is not a plain value.
     pub actual: Option<&'a Value>,
     /// The judge's options.
     pub comparison: &'a Comparison,
 }
 
-impl Call<'_> {
+impl ReturnedCall<'_> {
     /// Right when `same(expected, actual)`.
-    pub(crate) fn compare_by(&self, same: impl FnOnce(&Value, &Value) -> bool) -> Finding {
+    pub(crate) fn compare_by(&self, same: impl FnOnce(&Value, &Value) -> bool) -> JudgeFinding {
         match self.actual {
-            Some(actual) if same(self.expected, actual) => Finding::Right,
-            Some(actual) => Finding::Wrong(instead(&actual.excerpt(SHOWN), &self.expected.excerpt(SHOWN))),
-            None => Finding::Wrong("it returned no plain value".to_owned()),
+            Some(actual) if same(self.expected, actual) => JudgeFinding::Right,
+            Some(actual) => {
+                JudgeFinding::Wrong(describe_mismatch(&actual.excerpt(SHOWN), &self.expected.excerpt(SHOWN)))
+            }
+            None => JudgeFinding::Wrong("it returned no plain value".to_owned()),
         }
     }
 }
 
-/// What one run wrote, and what it should have.
+/// The standard output of a run, and the expected one.
 #[derive(Debug, Clone, Copy)]
-pub struct Run<'a> {
-    /// The problem's.
+pub struct ScriptRun<'a> {
+    /// The id of the problem.
     pub task_id: &'a str,
-    /// What the script could read.
+    /// The standard input.
     pub stdin: &'a str,
-    /// What standard output must be.
+    /// The expected output.
     pub expected: &'a str,
-    /// What it was.
+    /// The actual output.
     pub actual: &'a [u8],
     /// The judge's options.
     pub comparison: &'a Comparison,
 }
 
-impl Run<'_> {
+impl ScriptRun<'_> {
     /// Right when the output is text and `same(expected, actual)`.
-    pub(crate) fn compare_by(&self, same: impl FnOnce(&str, &str) -> bool) -> Finding {
+    pub(crate) fn compare_by(&self, same: impl FnOnce(&str, &str) -> bool) -> JudgeFinding {
         match std::str::from_utf8(self.actual) {
-            Ok(actual) if same(self.expected, actual) => Finding::Right,
-            Ok(actual) => Finding::Wrong(instead(&quoted(actual), &quoted(self.expected))),
-            Err(error) => Finding::Wrong(format!("the output is not utf-8 at byte {}", error.valid_up_to())),
+            Ok(actual) if same(self.expected, actual) => JudgeFinding::Right,
+            Ok(actual) => JudgeFinding::Wrong(describe_mismatch(&quoted(actual), &quoted(self.expected))),
+            Err(error) => JudgeFinding::Wrong(format!("the output is not utf-8 at byte {}", error.valid_up_to())),
         }
     }
 }
 
-/// What a judge found.
+/// The finding of a judge.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Finding {
-    /// It is right.
+pub enum JudgeFinding {
+    /// The output is right.
     Right,
-    /// It is not; the difference, for people.
+    /// The output is wrong; the difference, for people.
     Wrong(String),
 }
 
-/// Characters of each side, so that the other one still fits into a log line.
+/// The number of characters shown of each side, so that both fit into a log line.
 const SHOWN: usize = 100;
-
-/// Both sides, for people. Each is cut before it is written out: it is a program's, and may be long.
-fn instead(actual: &str, expected: &str) -> String {
-    format!("`{actual}` instead of `{expected}`")
-}
 
 /// The start of a text in quotes.
 fn quoted(text: &str) -> String {
@@ -189,23 +185,23 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// Where a judge runs what it must run, and what the verdict rests on.
-pub struct Bench<'a> {
+/// What a judge needs to run jobs, and the evidence so far.
+pub struct JudgeContext<'a> {
     pub(crate) runner: Runner<'a>,
     pub(crate) image: &'a str,
     pub(crate) limits: Limits,
     pub(crate) seed: u64,
 }
 
-impl<'a> Bench<'a> {
-    /// For jobs on `image` under `limits`.
+impl<'a> JudgeContext<'a> {
+    /// A context for jobs on `image` under `limits`.
     #[must_use]
     pub fn new(execute: &'a dyn Execute, image: &'a str, limits: Limits, seed: u64) -> Self {
         Self { runner: Runner::new(execute), image, limits, seed }
     }
 }
 
-/// What Python's `str.strip` and `str.split` take for white space: Unicode's, and four separators of ASCII.
+/// The white space of Python's `str.strip` and `str.split`: Unicode's, and four ASCII separators.
 pub(crate) fn is_space(c: char) -> bool {
     c.is_whitespace() || ('\x1c'..='\x1f').contains(&c)
 }

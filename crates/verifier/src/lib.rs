@@ -17,16 +17,16 @@ mod matrix;
 mod probes;
 pub mod problems;
 pub mod repository;
-mod run;
+mod runner;
 pub mod triplets;
 
 pub use cache::OutcomeCache;
 pub use formats::{FORMATS, Format, ProposalShape, format_by_name};
 pub use judges::{JUDGES, Judge, judge_by_name};
-pub use matrix::{Cell, Matrix, MatrixRequest, judge_matrix};
+pub use matrix::{Matrix, MatrixCell, MatrixRequest, judge_matrix};
 pub use probes::probes;
 pub use problems::{ProblemError, ProblemRequest, check_prediction, check_problem, judge_program, judge_programs};
 pub use triplets::{
-    AnswerRequest, Gate, GateError, InductionRules, ProbeRules, ProposalRequest, judge_answer, judge_answers,
-    judge_proposal, judge_proposals,
+    AnswerRequest, InductionRules, ProbeRules, ProposalGate, ProposalGateError, ProposalRequest, judge_answer,
+    judge_answers, judge_proposal, judge_proposals,
 };

@@ -1,8 +1,8 @@
-//! Programs × problems in one call: each program is judged on each problem, every core busy.
+//! Judges programs × problems, on all cores.
 //!
-//! Called where many programs meet many tests, as Sol-Ver's code × test matrix does. Invariants: a cell is what
-//! [`judge_program`] says of it alone; what stands in the matrix twice is judged once; a host fault is a cell of its own,
-//! and a cell that was not run is neither a failure nor a pass.
+//! For many programs and many tests, such as Sol-Ver's code × test matrix. Invariants: a cell is what [`judge_program`] returns for it
+//! alone; repeated rows and columns are judged once; a host fault concerns its cell only; a cell that did not run is neither failed nor
+//! passed.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -15,44 +15,43 @@ use crate::problems::{ProblemRequest, judge_program};
 /// Which programs to judge on which problems, and how.
 #[derive(Debug, Clone, Copy)]
 pub struct MatrixRequest<'a> {
-    /// The rows: whole programs without the problems' preludes. Equal texts are one row, judged once.
+    /// The rows: whole programs without the preludes of the problems. Equal texts are judged once.
     pub programs: &'a [&'a str],
-    /// The columns. Problems equal in all fields, `task_id` included, are one column, judged once: give equal tests equal
-    /// names.
+    /// The columns. Problems that are equal in all fields are judged once, so give equal tests equal `task_id`s.
     pub problems: &'a [&'a Problem],
-    /// Name of the image to run in.
+    /// The name of the image.
     pub image: &'a str,
-    /// Limits of every job where the problem names none.
+    /// Limits of every job, unless the problem has its own.
     pub limits: Limits,
     /// Seeds the jobs.
     pub seed: u64,
-    /// Whether a row ends at its first cell that is not accepted, and each cell at its first case that is not passed. It
-    /// saves work, not time: the cells of a row are then judged one after another, and only rows side by side.
+    /// Whether a row ends at its first cell that is not accepted, and each cell at its first failed case. It saves work but not time: the
+    /// cells of a row run one after another, and only rows in parallel.
     pub early_stop: bool,
 }
 
-/// What became of one program at one problem.
+/// The result of one program at one problem.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Cell {
+pub enum MatrixCell {
     /// It was judged.
     Judged(Verdict),
-    /// A fault of the host, or a problem that cannot be judged: nothing is known of the program.
+    /// A host fault, or a problem that cannot be judged. It says nothing about the program.
     Dropped(Dropped),
-    /// An earlier cell of its row ended the row: nothing is known of the program here.
+    /// An earlier cell ended the row. It says nothing about the program.
     NotRun,
 }
 
-impl Cell {
-    /// The verdict, where there is one.
+impl MatrixCell {
+    /// The verdict, if the cell has one.
     #[must_use]
     pub const fn verdict(&self) -> Option<&Verdict> {
         match self {
-            Cell::Judged(verdict) => Some(verdict),
-            Cell::Dropped(_) | Cell::NotRun => None,
+            MatrixCell::Judged(verdict) => Some(verdict),
+            MatrixCell::Dropped(_) | MatrixCell::NotRun => None,
         }
     }
 
-    /// Whether the program is right here.
+    /// Whether the program is accepted.
     #[must_use]
     pub fn is_accepted(&self) -> bool {
         self.verdict().is_some_and(|verdict| verdict.status == Status::Accepted)
@@ -62,19 +61,19 @@ impl Cell {
 /// A row for each program, a column for each problem, in the order of the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Matrix {
-    rows: Vec<Vec<Cell>>,
+    rows: Vec<Vec<MatrixCell>>,
 }
 
 impl Matrix {
     /// The rows, in the order of the programs; each has a cell for each problem, in their order.
     #[must_use]
-    pub fn rows(&self) -> &[Vec<Cell>] {
+    pub fn rows(&self) -> &[Vec<MatrixCell>] {
         &self.rows
     }
 
     /// Program `row` at problem `column`; `None` outside the matrix.
     #[must_use]
-    pub fn cell(&self, row: usize, column: usize) -> Option<&Cell> {
+    pub fn cell(&self, row: usize, column: usize) -> Option<&MatrixCell> {
         self.rows.get(row)?.get(column)
     }
 }
@@ -83,20 +82,22 @@ impl Matrix {
 pub fn judge_matrix(execute: &dyn Execute, request: &MatrixRequest<'_>) -> Matrix {
     let programs = Distinct::from_items(request.programs.iter().copied());
     let problems = Distinct::from_items(request.problems.iter().map(|problem| content_hash(*problem)));
-    let plan = Plan { execute, request, programs: &programs, problems: &problems };
-    let judged = if request.early_stop { plan.rows_to_their_ends() } else { plan.all_cells() };
+    let plan = MatrixPlan { execute, request, programs: &programs, problems: &problems };
+    let judged = if request.early_stop { plan.rows_until_failure() } else { plan.all_cells() };
     let row = |&program: &usize| expand(&judged[program], &problems.places, request.early_stop);
     Matrix { rows: programs.places.iter().map(row).collect() }
 }
 
-/// The different ones of a list: where each stands first, and which of them each item is.
-struct Distinct {
-    firsts: Vec<usize>,
-    places: Vec<usize>,
+/// The distinct items of a list.
+pub(crate) struct Distinct {
+    /// The index of the first occurrence of each distinct item.
+    pub(crate) firsts: Vec<usize>,
+    /// For each item of the list, its index into `firsts`.
+    pub(crate) places: Vec<usize>,
 }
 
 impl Distinct {
-    fn from_items<K: Hash + Eq>(items: impl Iterator<Item = K>) -> Self {
+    pub(crate) fn from_items<K: Hash + Eq>(items: impl Iterator<Item = K>) -> Self {
         let (mut known, mut firsts, mut places) = (HashMap::new(), Vec::new(), Vec::new());
         for (index, item) in items.enumerate() {
             let place = *known.entry(item).or_insert_with(|| {
@@ -109,31 +110,31 @@ impl Distinct {
     }
 }
 
-/// The cells to judge: different programs × different problems.
-struct Plan<'a> {
+/// The cells to judge: distinct programs × distinct problems.
+struct MatrixPlan<'a> {
     execute: &'a dyn Execute,
     request: &'a MatrixRequest<'a>,
     programs: &'a Distinct,
     problems: &'a Distinct,
 }
 
-impl Plan<'_> {
-    /// Each cell is a piece of work of its own, so that a row of long ones keeps no core waiting.
-    fn all_cells(&self) -> Vec<Vec<Cell>> {
+impl MatrixPlan<'_> {
+    /// Runs each cell as a task of its own, so that a long row does not leave cores idle.
+    fn all_cells(&self) -> Vec<Vec<MatrixCell>> {
         let columns = self.problems.firsts.len();
         let count = self.programs.firsts.len() * columns;
-        let cells: Vec<Cell> =
+        let cells: Vec<MatrixCell> =
             (0..count).into_par_iter().with_max_len(1).map(|at| self.cell(at / columns, at % columns)).collect();
         let mut cells = cells.into_iter();
         self.programs.firsts.iter().map(|_| cells.by_ref().take(columns).collect()).collect()
     }
 
-    fn rows_to_their_ends(&self) -> Vec<Vec<Cell>> {
-        (0..self.programs.firsts.len()).into_par_iter().with_max_len(1).map(|row| self.row_to_its_end(row)).collect()
+    fn rows_until_failure(&self) -> Vec<Vec<MatrixCell>> {
+        (0..self.programs.firsts.len()).into_par_iter().with_max_len(1).map(|row| self.row_until_failure(row)).collect()
     }
 
     /// The cells of a row up to the first that is not accepted.
-    fn row_to_its_end(&self, row: usize) -> Vec<Cell> {
+    fn row_until_failure(&self, row: usize) -> Vec<MatrixCell> {
         let mut cells = Vec::new();
         for column in 0..self.problems.firsts.len() {
             cells.push(self.cell(row, column));
@@ -144,27 +145,27 @@ impl Plan<'_> {
         cells
     }
 
-    fn cell(&self, row: usize, column: usize) -> Cell {
+    fn cell(&self, row: usize, column: usize) -> MatrixCell {
         let program = self.request.programs[self.programs.firsts[row]];
         let problem = self.request.problems[self.problems.firsts[column]];
         let MatrixRequest { image, limits, seed, early_stop, .. } = *self.request;
         match judge_program(self.execute, &ProblemRequest { problem, program, image, limits, seed, early_stop }) {
-            Ok(verdict) => Cell::Judged(verdict),
-            Err(dropped) => Cell::Dropped(dropped),
+            Ok(verdict) => MatrixCell::Judged(verdict),
+            Err(dropped) => MatrixCell::Dropped(dropped),
         }
     }
 }
 
-/// The row as it was asked for, from its different cells. After an end nothing is told, not even what is known from an
-/// equal column before it: whether a cell was run must not depend on what else is in the row.
-fn expand(judged: &[Cell], places: &[usize], early_stop: bool) -> Vec<Cell> {
+/// Expands the distinct cells of a row to the requested columns. Cells after the end of a row are not run, even where an equal column
+/// before the end was: whether a cell runs must not depend on other columns.
+fn expand(judged: &[MatrixCell], places: &[usize], early_stop: bool) -> Vec<MatrixCell> {
     let mut ended = false;
     let cells = places.iter().map(|&place| match judged.get(place) {
         Some(cell) if !ended => {
             ended = early_stop && !cell.is_accepted();
             cell.clone()
         }
-        _ => Cell::NotRun,
+        _ => MatrixCell::NotRun,
     });
     cells.collect()
 }

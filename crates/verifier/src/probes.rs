@@ -1,29 +1,29 @@
-//! Inputs like a given one: what a program is called on to see whether it does anything with its input.
+//! Makes probes: inputs like a given one, which show whether a program depends on its input.
 //!
-//! A pure function of the input: same types, other values, so that a proposal's verdict can be reproduced. Steps are small: a program
-//! that takes a count must not run a thousand times as long.
+//! Probes are a pure function of the input, of the same types with other values, so that verdicts on proposals are reproducible. Changes
+//! are small, because the cost of a program may grow with its input.
 
 use std::collections::HashSet;
 
 use num_bigint::BigInt;
 use veriplay_core::Value;
 
-/// Tries for each probe wanted, before it is taken that there are no more.
+/// Tries per requested probe.
 const TRIES: usize = 32;
 
-/// Up to `count` argument lists of the same shape as `input`, no two equal and none equal to it. Fewer when its type has
+/// Makes up to `count` argument lists of the same shape as `input`, distinct from each other and from it. Returns fewer when the type has
 /// fewer values: `f(True)` has one other.
 #[must_use]
 pub fn probes(input: &[Value], count: usize) -> Vec<Vec<Value>> {
     let own = Value::Tuple(input.to_vec());
-    let mut dice = Dice::new(&own.encode());
+    let mut rng = ProbeRng::new(&own.encode());
     let mut seen = HashSet::from([own.python_key()]);
     let mut found = Vec::with_capacity(count);
     for _ in 0..count.saturating_mul(TRIES) {
         if found.len() == count {
             break;
         }
-        let probe = dice.some_changed(input);
+        let probe = rng.some_changed(input);
         if seen.insert(Value::Tuple(probe.clone()).python_key()) {
             found.push(probe);
         }
@@ -31,16 +31,16 @@ pub fn probes(input: &[Value], count: usize) -> Vec<Vec<Value>> {
     found
 }
 
-/// Farthest an int goes down, and up: a program's cost may be exponential in it.
+/// Bounds of the change of an int, down and up: the cost of a program may be exponential in it.
 const DOWN: i64 = 8;
 const UP: i64 = 3;
-/// Ints from 0 to this become any of each other.
+/// Ints from 0 to this are replaced by any of them.
 const SMALL: i64 = 12;
 
 /// Deterministic choices, seeded by the input: splitmix64 (Steele, Lea, Flood 2014).
-struct Dice(u64);
+struct ProbeRng(u64);
 
-impl Dice {
+impl ProbeRng {
     fn new(seed: &[u8]) -> Self {
         let digest = blake3::hash(seed);
         let mut state = [0; 8];
@@ -69,7 +69,7 @@ impl Dice {
         low + i64::try_from(self.below(span)).unwrap_or(0)
     }
 
-    /// The list with one item changed for sure and every other as likely as not.
+    /// Changes one item for sure, and every other one with probability 1/2.
     fn some_changed(&mut self, items: &[Value]) -> Vec<Value> {
         if items.is_empty() {
             return Vec::new();
@@ -94,12 +94,12 @@ impl Dice {
             Value::Set(items) => Value::set_of(self.list(items), false),
             Value::FrozenSet(items) => Value::set_of(self.list(items), true),
             Value::Dict(pairs) => Value::Dict(self.dict(pairs)),
-            // Proposed inputs are literals, which hold none.
+            // Proposed inputs are literals, which hold no objects.
             Value::Object(_) => value.clone(),
         }
     }
 
-    /// A neighbour, or a small number for a small one; what was not negative stays so.
+    /// A nearby number, or a small one for a small one. Non-negative numbers stay non-negative.
     fn int(&mut self, value: &BigInt) -> BigInt {
         let small = (0..=SMALL).find(|small| *value == BigInt::from(*small));
         if small.is_some() {
@@ -114,7 +114,7 @@ impl Dice {
         if value >= 0.0 { moved.abs() } else { moved }
     }
 
-    /// Other letters of the same kind; sometimes one fewer or one more.
+    /// Other letters of the same kind, sometimes one fewer or one more.
     fn text(&mut self, text: &str) -> String {
         let letters: Vec<char> = text.chars().map(|c| if self.one_in(2) { self.letter(c) } else { c }).collect();
         if letters.is_empty() {
@@ -123,7 +123,7 @@ impl Dice {
         self.resized(letters).into_iter().collect()
     }
 
-    /// A letter near `c`; what is no letter or digit stays, as it may be what the text is split by.
+    /// A letter near `c`. Other characters stay: they may be separators.
     fn letter(&mut self, c: char) -> char {
         let (first, count) = match c {
             'a'..='z' => (b'a', 26),
@@ -160,7 +160,7 @@ impl Dice {
         pairs.iter().enumerate().map(change).collect()
     }
 
-    /// One time in four one item fewer, one in four one more, else as it is or with two places swapped.
+    /// Removes an item, inserts one, swaps two, or changes nothing, with probability 1/4 each.
     fn resized<T: Clone>(&mut self, mut items: Vec<T>) -> Vec<T> {
         let (one, other) = (self.below(items.len()), self.below(items.len()));
         match self.below(4) {

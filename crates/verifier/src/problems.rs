@@ -1,9 +1,8 @@
-//! Judges an attempt at a [`Problem`]: a row of a public set or of one's own, for `veriplay verify`.
+//! Judges an attempt at a [`Problem`] of a public or private set, for `veriplay verify`.
 //!
-//! Called by the cli and the server. A problem is checked before anything is run; then its kind plans jobs, and a named
-//! judge of [`crate::judges`] compares on the host. Invariants: an expected value enters no job but a checker's own and
-//! that of test code; a case without a result of its own is not passed, and Accepted says that every case was; a host
-//! fault is [`Dropped`].
+//! A problem is checked before anything runs. Then its kind plans jobs, and a named judge of [`crate::judges`] compares on the host.
+//! Invariants: expected values enter only jobs of checkers and of test code; a case without a result of its own is not passed, and Accepted
+//! means that every case is; a host fault is [`Dropped`].
 
 mod cases;
 mod prediction;
@@ -13,7 +12,7 @@ use rayon::prelude::*;
 use veriplay_core::{Checks, Comparison, Dropped, Execute, Limits, Problem, TestCode, TestStyle, Verdict};
 
 use crate::environments::{self, CodeRequest};
-use crate::judges::{Bench, Judge, Kind, judge_by_name, judge_names};
+use crate::judges::{Judge, JudgeContext, OutputKind, judge_by_name, judge_names};
 
 pub use prediction::check_prediction;
 pub(crate) use test_code::VACUOUS;
@@ -21,22 +20,22 @@ pub(crate) use test_code::VACUOUS;
 /// One attempt to judge.
 #[derive(Debug, Clone, Copy)]
 pub struct ProblemRequest<'a> {
-    /// What it attempts.
+    /// The problem.
     pub problem: &'a Problem,
     /// The attempt: a whole program without the problem's prelude, or the predicted text.
     pub program: &'a str,
-    /// Name of the image to run in.
+    /// The name of the image.
     pub image: &'a str,
-    /// Limits of every job where the problem names none.
+    /// Limits of every job, unless the problem has its own.
     pub limits: Limits,
     /// Seeds its jobs.
     pub seed: u64,
-    /// Whether to stop at the first case that is not passed, where cases have jobs of their own.
+    /// Whether to stop at the first failed case, where each case is a job.
     pub early_stop: bool,
 }
 
 impl<'a> ProblemRequest<'a> {
-    /// An attempt judged in the image `python` under [`Limits::small`] where the problem names no limits, seed 0, all cases.
+    /// A request for the image `python`, seed 0 and all cases, under [`Limits::small`] unless the problem has limits.
     #[must_use]
     pub const fn new(problem: &'a Problem, program: &'a str) -> Self {
         Self { problem, program, image: "python", limits: Limits::small(), seed: 0, early_stop: false }
@@ -49,7 +48,7 @@ impl<'a> ProblemRequest<'a> {
     }
 }
 
-/// Why a problem cannot be judged. Found before anything is run; no attempt can cause one.
+/// Why a problem cannot be judged. It is found before anything runs, and no attempt can cause it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProblemError {
     /// No judge has that name.
@@ -57,20 +56,20 @@ pub enum ProblemError {
     UnknownJudge {
         /// The problem.
         task_id: String,
-        /// What it names.
+        /// The unknown name.
         judge: String,
-        /// All there are.
+        /// The known names.
         known: String,
     },
-    /// The judge compares something else.
+    /// The judge does not support this kind of output.
     #[error("judge `{judge}` of `{task_id}` does not judge {}; name one that does", .kind.word())]
     WrongKind {
         /// The problem.
         task_id: String,
         /// Its judge.
         judge: &'static str,
-        /// What there is to judge.
-        kind: Kind,
+        /// The kind of output.
+        kind: OutputKind,
     },
     /// An option of the judge is missing or wrong.
     #[error("judge `{judge}` of `{task_id}`: {what}")]
@@ -82,15 +81,15 @@ pub enum ProblemError {
         /// What is wrong.
         what: &'static str,
     },
-    /// It would accept anything.
+    /// It has no checks, and would accept any attempt.
     #[error("`{task_id}` has no checks; give it at least one case or test")]
     NoChecks {
         /// The problem.
         task_id: String,
     },
-    /// There is nothing to call or to run.
+    /// A name or a source is empty.
     #[error("`{task_id}` does not say which {what}")]
-    Nameless {
+    MissingName {
         /// The problem.
         task_id: String,
         /// What is missing.
@@ -98,26 +97,26 @@ pub enum ProblemError {
     },
 }
 
-/// Whether `problem` can be judged at all.
+/// Checks that `problem` can be judged.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Why it cannot.
 pub fn check_problem(problem: &Problem) -> Result<(), ProblemError> {
     let task_id = || problem.task_id.clone();
     let some = |some: bool| some.then_some(()).ok_or_else(|| ProblemError::NoChecks { task_id: task_id() });
     let named = |name: &str, what| match name.trim() {
-        "" => Err(ProblemError::Nameless { task_id: task_id(), what }),
+        "" => Err(ProblemError::MissingName { task_id: task_id(), what }),
         _ => Ok(()),
     };
     match &problem.checks {
         Checks::Calls(checks) => {
             some(!checks.cases.is_empty())?;
             named(&checks.function, "function to call")?;
-            judge_of(problem, &checks.comparison, Kind::Values).map(|_| ())
+            judge_of(problem, &checks.comparison, OutputKind::Values).map(|_| ())
         }
         Checks::Stdio(checks) => {
             some(!checks.cases.is_empty())?;
-            judge_of(problem, &checks.comparison, Kind::Texts).map(|_| ())
+            judge_of(problem, &checks.comparison, OutputKind::Texts).map(|_| ())
         }
         Checks::Tests(code) => some(has_tests(code)),
         Checks::Prediction(prediction) => named(&prediction.program, "program to run"),
@@ -125,7 +124,7 @@ pub fn check_problem(problem: &Problem) -> Result<(), ProblemError> {
     }
 }
 
-/// Whether there is anything that could fail.
+/// Whether the test code has any test.
 fn has_tests(code: &TestCode) -> bool {
     match &code.style {
         TestStyle::Asserts(asserts) => !asserts.is_empty(),
@@ -133,8 +132,8 @@ fn has_tests(code: &TestCode) -> bool {
     }
 }
 
-/// The judge of `problem`, fit for what it is to judge.
-fn judge_of(problem: &Problem, comparison: &Comparison, kind: Kind) -> Result<&'static dyn Judge, ProblemError> {
+/// The judge of `problem`, checked for `kind` and options.
+fn judge_of(problem: &Problem, comparison: &Comparison, kind: OutputKind) -> Result<&'static dyn Judge, ProblemError> {
     let task_id = problem.task_id.clone();
     let Some(judge) = judge_by_name(&comparison.judge) else {
         return Err(ProblemError::UnknownJudge { task_id, judge: comparison.judge.clone(), known: judge_names() });
@@ -148,8 +147,8 @@ fn judge_of(problem: &Problem, comparison: &Comparison, kind: Kind) -> Result<&'
     }
 }
 
-/// The same, where the caller can only drop.
-fn fit_judge(problem: &Problem, comparison: &Comparison, kind: Kind) -> Result<&'static dyn Judge, Dropped> {
+/// As [`judge_of`], for callers that drop the attempt.
+fn fit_judge(problem: &Problem, comparison: &Comparison, kind: OutputKind) -> Result<&'static dyn Judge, Dropped> {
     judge_of(problem, comparison, kind).map_err(dropped)
 }
 
@@ -163,24 +162,24 @@ fn dropped(error: ProblemError) -> Dropped {
 /// A host fault, a problem that [`check_problem`] refuses, or a checker that does not decide.
 pub fn judge_program(execute: &dyn Execute, request: &ProblemRequest<'_>) -> Result<Verdict, Dropped> {
     check_problem(request.problem).map_err(dropped)?;
-    let mut bench = Bench::new(execute, request.image, request.job_limits(), request.seed);
+    let mut context = JudgeContext::new(execute, request.image, request.job_limits(), request.seed);
     let program = || with_prelude(&request.problem.prelude, request.program);
     let decision = match &request.problem.checks {
-        Checks::Calls(checks) => cases::judge_calls(&mut bench, checks, &program(), request)?,
-        Checks::Stdio(checks) => cases::judge_stdio(&mut bench, checks, &program(), request)?,
-        Checks::Tests(code) => test_code::judge(&mut bench.runner, code, &program(), request)?,
-        Checks::Prediction(prediction) => prediction::judge(&mut bench, prediction, request)?,
+        Checks::Calls(checks) => cases::judge_calls(&mut context, checks, &program(), request)?,
+        Checks::Stdio(checks) => cases::judge_stdio(&mut context, checks, &program(), request)?,
+        Checks::Tests(code) => test_code::judge(&mut context.runner, code, &program(), request)?,
+        Checks::Prediction(prediction) => prediction::judge(&mut context, prediction, request)?,
         Checks::Environment(checks) => {
             let ProblemRequest { image, seed, .. } = *request;
             let (environment, limits, code) = (&checks.environment, request.job_limits(), &program());
             let code = CodeRequest { environment, history: &[], code, image, limits, seed };
-            environments::judge_code(&mut bench.runner, &checks.verify, &code)?
+            environments::judge_code(&mut context.runner, &checks.verify, &code)?
         }
     };
-    Ok(decision.into_verdict(bench.runner.evidence))
+    Ok(decision.into_verdict(context.runner.evidence))
 }
 
-/// [`judge_program`] for each request, every core busy, in the order of the requests.
+/// [`judge_program`] for each request, on all cores, in the order of the requests.
 pub fn judge_programs(execute: &dyn Execute, requests: &[ProblemRequest<'_>]) -> Vec<Result<Verdict, Dropped>> {
     requests.par_iter().with_max_len(1).map(|request| judge_program(execute, request)).collect()
 }

@@ -1,33 +1,31 @@
-//! Real repositories: which of a package's tests pass in the sandbox, under the real pytest.
+//! Real repositories: runs the tests of a package in the sandbox, under the real pytest.
 //!
-//! [`run_file`] runs one test file and [`run_tests`] some of its tests, through the seam [`veriplay_core::Execute`];
-//! `cover_file` tells which functions a file enters; [`warming`] makes all of them cheap; two runs make a [`Baseline`]; an
-//! [`Inspector`] reads what a repository says of itself. The command line and [`crate::bugs`] call them.
+//! [`run_file`] runs one test file and [`run_tests`] some of its tests, on any [`veriplay_core::Execute`]. `cover_file` finds the functions
+//! that a file enters, [`warming`] makes all of them cheap, two runs make a [`Baseline`], and an [`Inspector`] reads the configuration of a
+//! repository. The command line and [`crate::bugs`] call them.
 //!
-//! pytest and the package share an instance, so what a test reports is evidence about a package that is not trying to lie.
-//! [`run_split`] gives the package an instance of its own, which tests can be run with that call its functions by plain values.
-//! A patch by somebody who might lie is judged by [`crate::bugs`].
+//! pytest and the package share an instance, so the results of tests are evidence only about a package that does not forge them.
+//! [`run_split`] gives the package an instance of its own, for tests that call its functions with plain values. [`crate::bugs`] judges
+//! untrusted patches.
 
 mod baseline;
 mod inspect;
-mod programs;
-mod run;
+mod pytest;
 mod settings;
 
 use veriplay_core::{Base, Digest, Job, Limits};
 
-use run::mounted;
+use pytest::mounted;
 
 pub use baseline::{Baseline, Dependencies, FileBaseline, PinnedWheel, Unsupported, baseline_of};
-pub use inspect::{Inspection, Inspector, Purpose, Required, Requirement};
-pub(crate) use run::cover_file;
-pub use run::{FileRun, Function, Repository, TestRecord, TestResult, run_file, run_split, run_tests};
+pub use inspect::{DeclaredRequirement, Inspection, Inspector, Requirement, RequirementPurpose};
+pub(crate) use pytest::cover_file;
+pub use pytest::{FileRun, Function, Repository, TestRecord, TestResult, run_file, run_split, run_tests};
 pub use settings::{ImportMode, PytestSettings};
 
-/// A job after whose program pytest is imported, and the sources of `package` and of its `dependencies` are compiled; nothing of
-/// them has been run. The modules of the image that `library` names are imported too. In an image made of its end [`run_file`] and its
-/// like cost a small part of what they cost elsewhere, and come to the same records: a source is compiled anew where a patch has changed
-/// it. Made of such an image again, with another package, it adds that.
+/// A job that imports pytest and the modules `library` of the image, and compiles the sources of `package` and `dependencies` without
+/// running them. In an image of its final state [`run_file`] and similar functions cost a small part of their usual fuel and return the
+/// same records: sources that a patch has changed are compiled again. Warming such an image with another package adds that package.
 #[must_use]
 pub fn warming(
     image: &str,
@@ -41,6 +39,6 @@ pub fn warming(
         image: image.to_owned(),
         limits,
         base: Some(Base { layers: mounted(pytest, package, dependencies), without: Vec::new() }),
-        ..Job::script(programs::warmer(library))
+        ..Job::script(pytest::warm_program(library))
     }
 }

@@ -1,17 +1,16 @@
-//! The judge of Absolute Zero's triplets (arXiv 2505.03335, §3): proposals through a gate, answers against executed values.
+//! Judges Absolute Zero's triplets (arXiv 2505.03335, §3): proposals by a gate, answers against executed values.
 //!
 //! # What it decides
-//! Whether a proposal is a task worth asking, and whether an answer is right. `gate` holds the rules of the first as
-//! data; deduction, abduction and induction each decide their own answers.
+//! Whether a proposal is a useful task, and whether an answer is right. `gate` holds the conditions on proposals as data; deduction,
+//! abduction and induction each judge their own answers.
 //!
 //! # Why
-//! Absolute Zero's release compares by evaluating text, in the trainer or spliced into a script, and calls a run failed
-//! when its last line contains "error". Here a program gets plain inputs and gives plain values, and the host compares.
+//! The original release compares by evaluating text, in the trainer or inside a script, and takes a run for failed when its last line
+//! contains "error". Here a program gets plain inputs and returns plain values, and the host compares.
 //!
 //! # How it can be gamed
-//! A program can tell that it is being called again, and in which order; the gate's two jobs call in rotated orders, so
-//! that an output which depends on the calls before it differs between them. A program whose output is a coin flip with
-//! few faces is worth asking by every rule here: that is for the reward to weigh.
+//! A program can detect repeated calls and their order. The gate's two jobs call in rotated orders, so that an output which depends on
+//! earlier calls differs between them. A program with one of a few random outputs can pass all rules here; the reward has to handle it.
 
 mod gate;
 mod induction;
@@ -24,12 +23,14 @@ use veriplay_core::{
     TaskType, Value, Verdict,
 };
 
-use crate::run::{Decision, NoValue, Runner, calls, cut, failure, instead, value};
-use rules::Stop;
+use crate::runner::{
+    Decision, EXCERPT_CHARS, NoValue, Runner, decode_call, describe_mismatch, entry_job, job_failure, saturating_u32,
+};
+use rules::ProposalError;
 
-pub use gate::{Gate, GateError, InductionRules, ProbeRules};
+pub use gate::{InductionRules, ProbeRules, ProposalGate, ProposalGateError};
 
-/// Family of tasks that proposals become.
+/// The family of proposed tasks.
 const PROPOSED: &str = "proposed";
 
 /// One answer to judge.
@@ -37,9 +38,9 @@ const PROPOSED: &str = "proposed";
 pub struct AnswerRequest<'a> {
     /// The task it answers.
     pub task: &'a Task,
-    /// What was extracted.
+    /// The extracted attempt.
     pub attempt: &'a Attempt,
-    /// Name of the image to run it in.
+    /// The name of the image.
     pub image: &'a str,
     /// Seeds its job.
     pub seed: u64,
@@ -50,28 +51,34 @@ pub struct AnswerRequest<'a> {
 pub struct ProposalRequest<'a> {
     /// What was extracted.
     pub attempt: &'a Attempt,
-    /// Whether the caller has it already.
+    /// Whether the caller has the same proposal already.
     pub known: bool,
-    /// Becomes the task's.
+    /// The provenance of the new task.
     pub provenance: Provenance,
 }
 
-/// Judges a proposal: Valid with the task it became, Invalid with the rule that refused it in `evidence.rule` (see
-/// `rules`), or Malformed. Runs at most two jobs, none when a rule on the text decides.
+/// Judges a proposal: Valid with its task, Invalid with the violated rule in `evidence.rule` (see `rules`), or Malformed. Runs at most two
+/// jobs, and none when a rule on the text decides.
 ///
 /// # Errors
 /// A host fault.
-pub fn judge_proposal(execute: &dyn Execute, gate: &Gate, request: &ProposalRequest<'_>) -> Result<Judged, Dropped> {
+pub fn judge_proposal(
+    execute: &dyn Execute,
+    gate: &ProposalGate,
+    request: &ProposalRequest<'_>,
+) -> Result<Judged, Dropped> {
     let proposal = match request.attempt {
         Attempt::Proposal(proposal) => proposal,
-        Attempt::Malformed { reason } => return Ok(refused(Status::Malformed, Evidence::default(), "", reason)),
-        _ => return Ok(refused(Status::Malformed, Evidence::default(), "", "an answer instead of a proposal")),
+        Attempt::Malformed { reason } => return Ok(reject(Status::Malformed, Evidence::default(), "", reason)),
+        _ => return Ok(reject(Status::Malformed, Evidence::default(), "", "an answer instead of a proposal")),
     };
     let mut runner = Runner::new(execute);
-    let question = match question(&mut runner, gate, proposal, request.known) {
+    let question = match execute_proposal(&mut runner, gate, proposal, request.known) {
         Ok(question) => question,
-        Err(Stop::Refused { rule, detail }) => return Ok(refused(Status::Invalid, runner.evidence, rule, &detail)),
-        Err(Stop::Dropped(dropped)) => return Err(dropped),
+        Err(ProposalError::Refused { rule, detail }) => {
+            return Ok(reject(Status::Invalid, runner.evidence, rule, &detail));
+        }
+        Err(ProposalError::Dropped(dropped)) => return Err(dropped),
     };
     let provenance = request.provenance.clone();
     let task = Task { family: PROPOSED.to_owned(), question, limits: gate.limits, provenance };
@@ -79,28 +86,32 @@ pub fn judge_proposal(execute: &dyn Execute, gate: &Gate, request: &ProposalRequ
     Ok(Judged { verdict, task: Some(task) })
 }
 
-fn question(runner: &mut Runner<'_>, gate: &Gate, proposal: &Proposal, known: bool) -> Result<Question, Stop> {
+fn execute_proposal(
+    runner: &mut Runner<'_>,
+    gate: &ProposalGate,
+    proposal: &Proposal,
+    known: bool,
+) -> Result<Question, ProposalError> {
     if known {
-        return Err(Stop::refused(rules::DUPLICATE, "the same proposal has been made before"));
+        return Err(ProposalError::refused(rules::DUPLICATE, "the same proposal has been made before"));
     }
     match proposal {
         Proposal::Triplet { task_type, program, input } => {
-            let (program, pair) = triplet::executed(runner, gate, program, input)?;
+            let (program, pair) = triplet::execute(runner, gate, program, input)?;
             Ok(match task_type {
                 TaskType::Abduction => Question::Abduction { program, pair },
                 _ => Question::Deduction { program, pair },
             })
         }
-        Proposal::Inputs { program, inputs, message } => induction::executed(runner, gate, program, inputs, message),
+        Proposal::Inputs { program, inputs, message } => induction::execute(runner, gate, program, inputs, message),
     }
 }
 
-fn refused(status: Status, evidence: Evidence, rule: &str, detail: &str) -> Judged {
-    let evidence = Evidence { rule: rule.to_owned(), detail: cut(detail), ..evidence };
-    Judged { verdict: Verdict { status, passed: 0, total: 1, evidence }, task: None }
+fn reject(status: Status, evidence: Evidence, rule: &str, detail: &str) -> Judged {
+    Judged { verdict: Decision::by_rule(status, rule, detail).into_verdict(evidence), task: None }
 }
 
-/// Judges an answer. A pure function of the request and the image: no job for deduction, one for the other two.
+/// Judges an answer. A pure function of the request and the image. Runs no job for deduction, one for the other two.
 ///
 /// # Errors
 /// A host fault.
@@ -109,32 +120,33 @@ pub fn judge_answer(execute: &dyn Execute, request: &AnswerRequest<'_>) -> Resul
     let task = request.task;
     let decision = match (&task.question, request.attempt) {
         (_, Attempt::Malformed { reason }) => Decision::on_one(Status::Malformed, reason),
-        (Question::Deduction { pair, .. }, Attempt::Value(value)) => deduce(pair, value),
+        (Question::Deduction { pair, .. }, Attempt::Value(value)) => judge_deduction(pair, value),
         (Question::Abduction { program, pair }, Attempt::Arguments(arguments)) => {
-            abduce(&mut runner, request, program, pair, arguments)?
+            judge_abduction(&mut runner, request, program, pair, arguments)?
         }
         (Question::Induction { hidden, .. }, Attempt::Program(program)) => {
-            induction::answer(&mut runner, request, program, hidden)?
+            induction::judge_answer(&mut runner, request, program, hidden)?
         }
         (question, _) => Decision::on_one(Status::Malformed, format!("no answer to {}", question.task_type().name())),
     };
     let total = match &task.question {
-        Question::Induction { hidden, .. } => u32::try_from(hidden.len()).unwrap_or(u32::MAX),
+        Question::Induction { hidden, .. } => saturating_u32(hidden.len()),
         _ => 1,
     };
     Ok(Verdict { total, ..decision.into_verdict(runner.evidence) })
 }
 
-/// Deduction: the value that was named against the value that was executed, as Python's `==` compares them. No job is run.
-fn deduce(pair: &IoPair, value: &Value) -> Decision {
+/// Judges a deduction: compares the predicted with the executed value by Python's `==`. Runs no job.
+fn judge_deduction(pair: &IoPair, value: &Value) -> Decision {
     if value.python_eq(&pair.output) {
         return Decision::on_one(Status::Accepted, "");
     }
-    Decision::on_one(Status::WrongAnswer, instead(value, &pair.output))
+    Decision::on_one(Status::WrongAnswer, values_mismatch(value, &pair.output))
 }
 
-/// Abduction: the program runs on the input that was named, and any input that gives the output is right. One call of the task's program on `arguments`, which are values by now: nothing of the answer's text is run.
-fn abduce(
+/// Judges an abduction: calls the task's program on the predicted input, which is right when the program returns the output. The text of
+/// the answer never runs.
+fn judge_abduction(
     runner: &mut Runner<'_>,
     request: &AnswerRequest<'_>,
     program: &str,
@@ -142,29 +154,33 @@ fn abduce(
     arguments: &[Value],
 ) -> Result<Decision, Dropped> {
     let limits = request.task.limits;
-    let outcome = runner.run(&calls(request.image, program, vec![arguments.to_vec()], limits, request.seed))?;
-    if let Some((status, detail)) = failure(&outcome) {
+    let outcome = runner.run(&entry_job(request.image, program, vec![arguments.to_vec()], limits, request.seed))?;
+    if let Some((status, detail)) = job_failure(&outcome) {
         return Ok(Decision::on_one(status, detail));
     }
     let call = outcome.calls.first();
     Ok(call.map_or_else(
         || Decision::on_one(Status::RuntimeError, "no result"),
         |call| {
-            let (status, detail) = compared(call, &pair.output, request);
+            let (status, detail) = compare_output(call, &pair.output, request);
             Decision::on_one(status, detail)
         },
     ))
 }
 
-/// One call's result against the wanted value.
-fn compared(call: &CallResult, wanted: &Value, request: &AnswerRequest<'_>) -> (Status, String) {
-    match value(call, &request.task.limits) {
+/// Compares the result of a call with the expected value.
+fn compare_output(call: &CallResult, wanted: &Value, request: &AnswerRequest<'_>) -> (Status, String) {
+    match decode_call(call, &request.task.limits) {
         Ok(output) if output.python_eq(wanted) => (Status::Accepted, String::new()),
-        Ok(output) => (Status::WrongAnswer, instead(&output, wanted)),
+        Ok(output) => (Status::WrongAnswer, values_mismatch(&output, wanted)),
         Err(NoValue::Raised(detail)) => (Status::RuntimeError, detail),
-        // It ran and gave something that equals no plain value.
+        // The call returned an object that equals no plain value.
         Err(NoValue::NoPlainValue(detail)) => (Status::WrongAnswer, detail),
     }
+}
+
+fn values_mismatch(actual: &Value, expected: &Value) -> String {
+    describe_mismatch(&actual.excerpt(EXCERPT_CHARS), &expected.excerpt(EXCERPT_CHARS))
 }
 
 /// [`judge_answer`] for each request.
@@ -175,7 +191,7 @@ pub fn judge_answers(execute: &dyn Execute, requests: &[AnswerRequest<'_>]) -> V
 /// [`judge_proposal`] for each request.
 pub fn judge_proposals(
     execute: &dyn Execute,
-    gate: &Gate,
+    gate: &ProposalGate,
     requests: &[ProposalRequest<'_>],
 ) -> Vec<Result<Judged, Dropped>> {
     requests.par_iter().with_max_len(1).map(|request| judge_proposal(execute, gate, request)).collect()

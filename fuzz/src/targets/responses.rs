@@ -2,9 +2,9 @@
 
 use veriplay_core::{EncodeCaps, Value};
 use veriplay_selfplay::games::{bug_repair, self_challenge, sol_ver};
-use veriplay_verifier::agreement::{DIALECTS, Dialect, Suite, Test};
+use veriplay_verifier::agreement::{AGREEMENT_FORMATS, AgreementFormat, SuiteTest, TestSuite};
 use veriplay_verifier::environments::ChallengerResponse;
-use veriplay_verifier::environments::compact::Sketch;
+use veriplay_verifier::environments::compact_proposal::CompactProposal;
 
 /// The first byte chooses the reader, the rest is the text.
 ///
@@ -15,7 +15,7 @@ pub(super) fn run(bytes: &[u8]) {
     let text = String::from_utf8_lossy(text);
     let dialect = usize::from(*choice) / 3;
     match choice % 3 {
-        0 => agreed(DIALECTS[dialect % DIALECTS.len()], &text),
+        0 => agreed(AGREEMENT_FORMATS[dialect % AGREEMENT_FORMATS.len()], &text),
         1 => repaired(bug_repair::prompts::PROMPT_FORMATS[dialect % bug_repair::prompts::PROMPT_FORMATS.len()], &text),
         _ => challenged(
             self_challenge::prompts::PROMPT_FORMATS[dialect % self_challenge::prompts::PROMPT_FORMATS.len()],
@@ -25,7 +25,7 @@ pub(super) fn run(bytes: &[u8]) {
 }
 
 /// Problems and programs are never empty, and a suite that is written out reads as itself.
-fn agreed(dialect: &dyn Dialect, text: &str) {
+fn agreed(dialect: &dyn AgreementFormat, text: &str) {
     for read in [dialect.read_problem(text), dialect.read_program(text)] {
         assert!(!read.unwrap_or_else(|refused| refused).trim().is_empty());
     }
@@ -35,10 +35,10 @@ fn agreed(dialect: &dyn Dialect, text: &str) {
     }
 }
 
-fn survives(dialect: &dyn Dialect, suite: &Suite) {
+fn survives(dialect: &dyn AgreementFormat, suite: &TestSuite) {
     assert!(!suite.tests.is_empty());
     for test in &suite.tests {
-        if let Test::Case(case) = test {
+        if let SuiteTest::Case(case) = test {
             let encoded = Value::List(case.input.clone()).encode();
             assert!(Value::decode(&encoded, EncodeCaps::with_bytes(encoded.len())).is_ok());
         }
@@ -74,8 +74,8 @@ fn challenged(dialect: &dyn self_challenge::prompts::ChallengeFormat, text: &str
         }
         Ok(ChallengerResponse::Explore(_)) => assert!(!dialect.is_single_turn()),
     }
-    if let Ok(sketch) = Sketch::read(text) {
-        assert_eq!(Sketch::read(&sketch.written()), Ok(sketch));
+    if let Ok(sketch) = CompactProposal::parse(text) {
+        assert_eq!(CompactProposal::parse(&sketch.to_text()), Ok(sketch));
     }
     if let Ok(ChallengerResponse::Explore(code)) = dialect.parse_response(&execute, text) {
         let written = dialect.code_response(&code);

@@ -4,7 +4,9 @@ use std::sync::OnceLock;
 
 use rayon::prelude::*;
 use veriplay_core::{Limits, Status, TextFiles};
-use veriplay_verifier::bugs::{BugArtifact, BugProposal, BugRules, RepairRequest, RepoContext, grade, validate};
+use veriplay_verifier::bugs::{
+    BugArtifact, BugProposal, BugRules, RepairRequest, RepoContext, grade_repair, validate_bug,
+};
 use veriplay_verifier::repository::{FileRun, Repository, TestResult, run_split, run_tests};
 
 use super::cheats::{cheats_of, wrong};
@@ -37,7 +39,7 @@ fn artifact(bed: &Bed) -> BugArtifact {
         test_files: vec![TESTS.to_owned()],
         ..bed_proposal()
     };
-    let validated = validate(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap();
+    let validated = validate_bug(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap();
     validated.artifact.unwrap_or_else(|| panic!("{:?}", validated.verdict))
 }
 
@@ -119,7 +121,7 @@ fn a_patch_that_is_too_much_for_the_scan_is_malformed_and_says_why() {
     let after = repaired(bed, artifact, "# as it was\n");
     let patch = veriplay_core::Patch::make(&bed.weakened(artifact), &after).unwrap().to_string();
     let request = RepairRequest { artifact, patch: &patch, fuzz: veriplay_core::Fuzz::NONE, seed: 0 };
-    let verdict = grade(&bed.sandbox, &repo, &request).unwrap();
+    let verdict = grade_repair(&bed.sandbox, &repo, &request).unwrap();
     assert_eq!((verdict.status, verdict.evidence.rule.as_str()), (Status::Malformed, "scan"), "{:?}", verdict.evidence);
 }
 

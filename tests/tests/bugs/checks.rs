@@ -1,16 +1,16 @@
 //! Each check rejects a bug that every other check lets through.
 
 use veriplay_core::{Patch, Status, TextFiles};
-use veriplay_verifier::bugs::{BugArtifact, BugProposal, BugRules, CHECKS, each_check, validate};
+use veriplay_verifier::bugs::{BugArtifact, BugProposal, BugRules, CHECKS, check_each, validate_bug};
 
 use super::{Bed, CODE, TESTS, bed, replaced};
 
 /// Asserts that `bug` fails the check of that name and no other.
 fn only(bed: &Bed, bug: &BugProposal, rules: &BugRules, name: &str) {
-    let found = each_check(&bed.sandbox, &bed.repo(), bug, rules).unwrap();
+    let found = check_each(&bed.sandbox, &bed.repo(), bug, rules).unwrap();
     let failed: Vec<&(&str, Option<String>)> = found.iter().filter(|(_, why)| why.is_some()).collect();
     assert_eq!(failed.iter().map(|(name, _)| *name).collect::<Vec<_>>(), [name], "{failed:?}");
-    let validated = validate(&bed.sandbox, &bed.repo(), bug, rules).unwrap();
+    let validated = validate_bug(&bed.sandbox, &bed.repo(), bug, rules).unwrap();
     assert_eq!((validated.verdict.status, validated.verdict.evidence.rule.as_str()), (Status::Invalid, name));
     assert!(validated.artifact.is_none());
 }
@@ -22,7 +22,7 @@ fn with_code(bed: &Bed, now: &TextFiles) -> BugProposal {
 #[test]
 fn the_bug_of_these_tests_passes_every_check() {
     let Some(bed) = bed() else { return };
-    let found = each_check(&bed.sandbox, &bed.repo(), &bed.proposal(), &BugRules::LEAST).unwrap();
+    let found = check_each(&bed.sandbox, &bed.repo(), &bed.proposal(), &BugRules::LEAST).unwrap();
     assert_eq!(found.len(), CHECKS.len());
     assert!(found.iter().all(|(_, why)| why.is_none()), "{found:?}");
     let artifact = bed.artifact();
@@ -37,7 +37,7 @@ fn a_bug_in_what_belongs_to_the_tests_fails_paths() {
     let Some(bed) = bed() else { return };
     let now = bed.with("tests/helper.py", "[1, 2, 3]", "[1, 2, 4]");
     let bug = with_code(bed, &now);
-    let found = each_check(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap();
+    let found = check_each(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap();
     let failed: Vec<&str> = found.iter().filter(|(_, why)| why.is_some()).map(|(name, _)| *name).collect();
     // Tests are the original's again where a repair is graded, so that nothing is left to repair.
     assert_eq!(failed, ["paths", "empty_repair"]);
@@ -95,11 +95,11 @@ fn a_bug_by_chance_fails_the_repetition_alone() {
     // By some seeds the coins fall alike, or none fails; by others they do not.
     let rules = (1..8).map(|seed| BugRules { seeds: [seed, seed + 100], ..BugRules::LEAST });
     let told = |rules: &BugRules| {
-        let validated = validate(&bed.sandbox, &bed.repo(), &bug, rules).unwrap();
+        let validated = validate_bug(&bed.sandbox, &bed.repo(), &bug, rules).unwrap();
         validated.verdict.evidence.rule == "repeated"
     };
     let rules = rules.into_iter().find(told).expect("seven pairs of coins do not all fall alike");
-    let found = each_check(&bed.sandbox, &bed.repo(), &bug, &rules).unwrap();
+    let found = check_each(&bed.sandbox, &bed.repo(), &bug, &rules).unwrap();
     let failed: Vec<&str> = found.iter().filter(|(_, why)| why.is_some()).map(|(name, _)| *name).collect();
     assert!(
         failed.contains(&"repeated") && !failed.contains(&"failing") && !failed.contains(&"machinery"),
@@ -134,7 +134,7 @@ fn a_file_that_the_bug_does_not_need_fails_g_alone() {
 fn patches_that_do_not_apply_are_no_bug() {
     let Some(bed) = bed() else { return };
     let bug = BugProposal { bug_inject: bed.proposal().bug_inject.reverse(), ..bed.proposal() };
-    let validated = validate(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap();
+    let validated = validate_bug(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap();
     assert_eq!(validated.verdict.evidence.rule, "applies");
 }
 
@@ -146,7 +146,7 @@ fn a_failed_repair_makes_a_second_order_bug_that_its_reverse_repairs() {
     let failed = replaced(&buggy, CODE, "    result = 1\n", "    result = 2\n");
     let bug = BugProposal { failed_repairs: vec![Patch::make(&buggy, &failed).unwrap()], ..first };
     assert_eq!(bug.order(), 2);
-    let validated = validate(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap();
+    let validated = validate_bug(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap();
     let artifact = validated.artifact.unwrap_or_else(|| panic!("{:?}", validated.verdict));
     let repair = Patch::make(&failed, &bed.texts).unwrap().to_string();
     assert_eq!(bed.graded_text(&artifact, &repair).status, Status::Accepted);

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use veriplay_core::{Status, TextFiles};
 use veriplay_verifier::OutcomeCache;
 use veriplay_verifier::bugs::tool_env::{
-    CallEnd, GradeRequest, RepoToolCall, RepoToolOutcome, RepoToolRequest, Suite, ViewRequest, changed_function,
-    functions, grade_all, repair_of, serve, view,
+    CallEnd, DefaultTests, GradeRequest, RepoToolCall, RepoToolOutcome, RepoToolRequest, ViewRequest, changed_function,
+    grade_all, list_functions, repair_of, serve_tool_call, solver_view,
 };
 use veriplay_verifier::bugs::{BugArtifact, RepairRequest};
 
@@ -23,7 +23,7 @@ pub(super) fn tool_env() -> Option<(&'static Bed, &'static OutcomeCache<Images>)
 fn asked(
     tree: &TextFiles,
     image: &str,
-    suite: &Suite,
+    suite: &DefaultTests,
     call: &RepoToolCall,
     fuel: u64,
     shown_chars: usize,
@@ -31,11 +31,11 @@ fn asked(
     let (bed, routes) = tool_env()?;
     let repo = bed.repo();
     let request = RepoToolRequest { repo: &repo, image, tree, suite, call, fuel, shown_chars, seed: 1 };
-    Some(serve(routes, &request).unwrap())
+    Some(serve_tool_call(routes, &request).unwrap())
 }
 
 fn called(tree: &TextFiles, call: &RepoToolCall) -> Option<RepoToolOutcome> {
-    asked(tree, TOOL_ENV, &Suite::Files(vec![TESTS.to_owned()]), call, FUEL, 4000)
+    asked(tree, TOOL_ENV, &DefaultTests::Files(vec![TESTS.to_owned()]), call, FUEL, 4000)
 }
 
 fn list(path: &str) -> RepoToolCall {
@@ -108,7 +108,7 @@ fn a_hostile_pattern_ends_by_fuel_and_what_is_shown_is_bounded() {
     let mut tree = bed.texts.clone();
     tree.insert("src/tally/long.py".to_owned(), format!("# {}!\n", "a".repeat(60)));
     let hostile = search("src/tally/long.py", "(a|a|aa)+$", true);
-    let suite = Suite::Affected;
+    let suite = DefaultTests::Affected;
     let outcome = asked(&tree, TOOL_ENV, &suite, &hostile, 2_000_000_000, 4000).unwrap();
     assert_eq!(outcome.end, CallEnd::Stopped(Status::FuelExceeded), "{}", outcome.shown);
     assert!(outcome.evidence.fuel >= 2_000_000_000);
@@ -163,7 +163,7 @@ fn tests_run_weakened_and_a_hidden_one_is_as_unknown_as_one_that_never_was() {
     let repo = bed.repo();
     let hidden: BTreeSet<String> = [format!("{TESTS}::test_total_of_ones")].into();
     let request = ViewRequest { repo: &repo, artifact: bed.artifact(), hidden: &hidden, with_function: true };
-    let seen = view(routes, &request).unwrap();
+    let seen = solver_view(routes, &request).unwrap();
     assert_eq!(seen.hidden, hidden);
     let spec = seen.spec.to_string();
     assert!(spec.contains("+def test_total():") && !spec.contains("test_total_of_ones"), "{spec}");
@@ -186,14 +186,14 @@ fn tests_run_weakened_and_a_hidden_one_is_as_unknown_as_one_that_never_was() {
 fn a_failing_test_is_told_with_its_reason_and_an_injector_runs_what_it_affects() {
     let Some((bed, _)) = tool_env() else { return };
     let buggy = bed.with(CODE, "    result = 0\n", "    result = 1\n");
-    let outcome = asked(&buggy, TOOL_ENV, &Suite::Affected, &run(&[]), FUEL, 4000).unwrap();
+    let outcome = asked(&buggy, TOOL_ENV, &DefaultTests::Affected, &run(&[]), FUEL, 4000).unwrap();
     assert!(outcome.shown.contains(&format!("{TESTS}::test_total Failed: AssertionError")), "{}", outcome.shown);
     assert!(outcome.shown.contains("3.5 != 3") && !outcome.shown.contains("test_label"), "{}", outcome.shown);
     let broken = bed.with(CODE, "    result = 0\n", "    result = (\n");
-    let outcome = asked(&broken, TOOL_ENV, &Suite::Affected, &run(&[]), FUEL, 4000).unwrap();
+    let outcome = asked(&broken, TOOL_ENV, &DefaultTests::Affected, &run(&[]), FUEL, 4000).unwrap();
     assert!(outcome.shown.contains("No test of") && outcome.evidence.fuel > 0, "{}", outcome.shown);
     let loops = bed.with(CODE, "    result = 0\n", "    result = 0\n    while True:\n        pass\n");
-    let outcome = asked(&loops, TOOL_ENV, &Suite::Affected, &run(&[]), 3_000_000_000, 4000).unwrap();
+    let outcome = asked(&loops, TOOL_ENV, &DefaultTests::Affected, &run(&[]), 3_000_000_000, 4000).unwrap();
     assert!(outcome.evidence.fuel >= 3_000_000_000 && outcome.shown.contains("Fuel"), "{}", outcome.shown);
 }
 
@@ -206,7 +206,7 @@ fn the_original_is_not_in_the_memory_of_a_tool_env() {
                  b'numbers()) == 6' in data] or 'nothing')\n";
     let tree = replaced(&bed.weakened(bed.artifact()), CODE, "    result = 1\n", thief);
     let tests = run(&[&format!("{TESTS}::MeanTests::test_mean")]);
-    let suite = Suite::Affected;
+    let suite = DefaultTests::Affected;
     let shown = |image| asked(&tree, image, &suite, &tests, FUEL, 4000).unwrap().shown;
     let stolen = shown("python");
     assert!(stolen.contains("Sums."), "the image repairs are graded in does hold it: {stolen}");
@@ -240,7 +240,7 @@ const THIEF: &str = "    import os, shutil
 fn no_way_of_moving_files_shows_what_lies_below_the_tree() {
     let Some((bed, _)) = tool_env() else { return };
     let tests = run(&[&format!("{TESTS}::MeanTests::test_mean")]);
-    let shown = |tree| asked(&tree, TOOL_ENV, &Suite::Affected, &tests, FUEL, 4000).unwrap().shown;
+    let shown = |tree| asked(&tree, TOOL_ENV, &DefaultTests::Affected, &tests, FUEL, 4000).unwrap().shown;
     let hidden = shown(replaced(&bed.weakened(bed.artifact()), CODE, "    result = 1\n", THIEF));
     assert!(hidden.contains("('seen', [])"), "{hidden}");
     // A file that is not changed is the layer's own, and is found: the thief works.
@@ -281,7 +281,7 @@ fn functions_are_found_whole_replaced_and_emptied() {
     let text = "class A:\n    @property\n    def f(self):\n        \"\"\"Says.\"\"\"\n        return (\n            1\n        )\n\n    def g(self): return 2\n\n\ndef h():\n    text = \"\"\"\nat the margin\n\"\"\"\n    def inner():\n        return 1\n    return text\n";
     let mut texts = bed.texts.clone();
     texts.insert("src/tally/sample.py".to_owned(), text.to_owned());
-    let found = functions(routes, &repo, &texts, &["src/tally/sample.py", "tests/helper.py"]).unwrap();
+    let found = list_functions(routes, &repo, &texts, &["src/tally/sample.py", "tests/helper.py"]).unwrap();
     let names: Vec<&str> = found[0].iter().map(|function| function.name.as_str()).collect();
     assert_eq!(names, ["A.f", "A.g", "h"]);
     let f = &found[0][0];
@@ -308,5 +308,5 @@ fn a_bug_that_does_not_fit_the_repository_is_a_fault_of_the_host() {
     artifact.bug.bug_inject = artifact.bug.bug_inject.reverse();
     let (repo, hidden) = (bed.repo(), BTreeSet::new());
     let request = ViewRequest { repo: &repo, artifact: &artifact, hidden: &hidden, with_function: false };
-    assert!(view(routes, &request).is_err());
+    assert!(solver_view(routes, &request).is_err());
 }

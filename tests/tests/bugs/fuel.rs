@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use veriplay_core::{Execute, ExecuteError, Fuzz, Job, Outcome, Status};
-use veriplay_verifier::bugs::{RepairRequest, RepoContext, grade};
+use veriplay_verifier::bugs::{RepairRequest, RepoContext, grade_repair};
 
 use super::{Bed, LIMITS, bed};
 
@@ -33,7 +33,8 @@ fn tests_asked_for_by_name_may_burn_what_their_whole_file_does() {
     let asked = Asked(bed, Mutex::default());
     let patch = artifact.bug.bug_inject.reverse().to_string();
     let request = RepairRequest { artifact, patch: &patch, fuzz: Fuzz::NONE, seed: 0 };
-    let verdict = grade(&asked, &RepoContext { baseline: &baseline, map: &map, ..bed.repo() }, &request).unwrap();
+    let verdict =
+        grade_repair(&asked, &RepoContext { baseline: &baseline, map: &map, ..bed.repo() }, &request).unwrap();
     assert_eq!(verdict.status, Status::Accepted, "{verdict:?}");
     let asked = asked.1.into_inner().unwrap();
     assert!(!asked.is_empty() && asked.iter().all(|fuel| (slow..=LIMITS.fuel).contains(fuel)), "{asked:?} for {slow}");

@@ -29,7 +29,8 @@ use veriplay_tests::external::report_without_pip;
 use veriplay_tests::python_image;
 use veriplay_verifier::OutcomeCache;
 use veriplay_verifier::bugs::{
-    BugArtifact, BugProposal, BugRules, OwnNames, RepairRequest, RepoContext, TestMap, grade, own_modules, validate,
+    BugArtifact, BugProposal, BugRules, OwnNames, RepairRequest, RepoContext, TestMap, grade_repair, own_modules,
+    validate_bug,
 };
 use veriplay_verifier::repository::{Baseline, PytestSettings, Repository, baseline_of, run_file, warming};
 
@@ -109,7 +110,7 @@ impl Bed {
 
     fn artifact(&self) -> &BugArtifact {
         self.artifact.get_or_init(|| {
-            let validated = validate(&self.sandbox, &self.repo(), &self.proposal(), &BugRules::LEAST).unwrap();
+            let validated = validate_bug(&self.sandbox, &self.repo(), &self.proposal(), &BugRules::LEAST).unwrap();
             validated.artifact.unwrap_or_else(|| panic!("{:?}", validated.verdict))
         })
     }
@@ -121,7 +122,8 @@ impl Bed {
     }
 
     fn graded_text(&self, artifact: &BugArtifact, patch: &str) -> Verdict {
-        grade(&self.sandbox, &self.repo(), &RepairRequest { artifact, patch, fuzz: Fuzz::NONE, seed: 0 }).unwrap()
+        grade_repair(&self.sandbox, &self.repo(), &RepairRequest { artifact, patch, fuzz: Fuzz::NONE, seed: 0 })
+            .unwrap()
     }
 
     fn weakened(&self, artifact: &BugArtifact) -> TextFiles {

@@ -1,7 +1,7 @@
 //! Every operator, on a text that has something for each of them, and the way from a mutant to a bug.
 
 use veriplay_core::Status;
-use veriplay_verifier::bugs::{BugRules, INJECTORS, inject, propose, validate};
+use veriplay_verifier::bugs::{BugRules, INJECTORS, make_mutants, propose_mutant, validate_bug};
 
 use super::{CODE, bed};
 
@@ -11,7 +11,7 @@ const TEXT: &str = include_str!("sample.py.txt");
 #[test]
 fn every_operator_finds_something_to_change_and_what_it_makes_parses() {
     let Some(bed) = bed() else { return };
-    let found = inject(&bed.sandbox, &bed.repo(), INJECTORS, TEXT, 1, 3).unwrap();
+    let found = make_mutants(&bed.sandbox, &bed.repo(), INJECTORS, TEXT, 1, 3).unwrap();
     assert_eq!(found.len(), INJECTORS.len());
     // Any operator reads the whole text; this one has sites wherever a function returns.
     let reader: Vec<_> = INJECTORS.iter().filter(|found| found.name == "constant_body").copied().collect();
@@ -22,20 +22,20 @@ fn every_operator_finds_something_to_change_and_what_it_makes_parses() {
         assert!(mutants.sites > 0);
         for mutant in &mutants.candidates {
             assert_ne!(mutant.text, TEXT, "{}", mutants.injector);
-            let again = inject(&bed.sandbox, &bed.repo(), &reader, &mutant.text, 1, 1).unwrap();
+            let again = make_mutants(&bed.sandbox, &bed.repo(), &reader, &mutant.text, 1, 1).unwrap();
             assert!(again[0].sites > 0, "{} does not parse:\n{}", mutants.injector, mutant.text);
         }
     }
-    let same = inject(&bed.sandbox, &bed.repo(), INJECTORS, TEXT, 1, 3).unwrap();
+    let same = make_mutants(&bed.sandbox, &bed.repo(), INJECTORS, TEXT, 1, 3).unwrap();
     assert_eq!(found, same, "one seed, one list");
-    let other = inject(&bed.sandbox, &bed.repo(), INJECTORS, TEXT, 2, 3).unwrap();
+    let other = make_mutants(&bed.sandbox, &bed.repo(), INJECTORS, TEXT, 2, 3).unwrap();
     assert_ne!(found, other);
 }
 
 #[test]
 fn what_is_no_python_has_no_sites() {
     let Some(bed) = bed() else { return };
-    let found = inject(&bed.sandbox, &bed.repo(), &INJECTORS[..2], "def f(:\n", 1, 3).unwrap();
+    let found = make_mutants(&bed.sandbox, &bed.repo(), &INJECTORS[..2], "def f(:\n", 1, 3).unwrap();
     assert!(found.iter().all(|found| found.sites == 0 && found.candidates.is_empty()));
 }
 
@@ -45,11 +45,11 @@ fn mutants_become_bugs_that_their_reverse_repairs_and_nothing_does_not() {
     let repo = bed.repo();
     let wanted: Vec<_> =
         INJECTORS.iter().filter(|found| ["constant_body", "flip_operator"].contains(&found.name)).copied().collect();
-    let found = inject(&bed.sandbox, &repo, &wanted, &bed.texts[CODE], 3, 2).unwrap();
+    let found = make_mutants(&bed.sandbox, &repo, &wanted, &bed.texts[CODE], 3, 2).unwrap();
     let mut made = 0;
     for mutant in found.iter().flat_map(|found| &found.candidates) {
-        let Ok(bug) = propose(&bed.sandbox, &repo, CODE, mutant, (3, 1)).unwrap() else { continue };
-        let validated = validate(&bed.sandbox, &repo, &bug, &BugRules::LEAST).unwrap();
+        let Ok(bug) = propose_mutant(&bed.sandbox, &repo, CODE, mutant, (3, 1)).unwrap() else { continue };
+        let validated = validate_bug(&bed.sandbox, &repo, &bug, &BugRules::LEAST).unwrap();
         let Some(artifact) = validated.artifact else { continue };
         assert_eq!(bed.graded_text(&artifact, &bug.bug_inject.reverse().to_string()).status, Status::Accepted);
         assert_ne!(bed.graded_text(&artifact, "").status, Status::Accepted);

@@ -18,8 +18,7 @@ use veriplay_selfplay::play::{Batch, PlayError, ReplayReport, StepContext};
 use veriplay_selfplay::settings::{Aggregation, SharedSettings};
 use veriplay_selfplay::step::{self, AttemptRecord, EpisodeRecord, LogRecord, TaskRecord};
 use veriplay_selfplay::task_pool::{PoolEntry, Source};
-use veriplay_verifier::bugs::tool_env::Weakening;
-use veriplay_verifier::bugs::{BugArtifact, BugProposal, BugRules, validate, weakening};
+use veriplay_verifier::bugs::{BugArtifact, BugProposal, BugRules, Weakening, validate_bug, weaken_tests};
 
 use super::TOOL_ENV;
 use super::episodes::tool_env;
@@ -380,13 +379,13 @@ fn bed_second(bed: &Bed) -> BugArtifact {
     let failing = ["tests/test_names.py::test_label".to_owned()].into();
     let bug = BugProposal {
         bug_inject: Patch::make(&bed.texts, &buggy).unwrap(),
-        test_weaken: weakening(&bed.sandbox, &bed.repo(), &failing).unwrap().unwrap(),
+        test_weaken: weaken_tests(&bed.sandbox, &bed.repo(), &failing).unwrap().unwrap(),
         test_files: vec!["tests/test_names.py".to_owned()],
         injector: "flip_operator".to_owned(),
         seed: 0,
         failed_repairs: Vec::new(),
     };
-    let validated = validate(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap();
+    let validated = validate_bug(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap();
     validated.artifact.unwrap_or_else(|| panic!("{:?}", validated.verdict))
 }
 

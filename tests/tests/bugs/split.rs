@@ -2,7 +2,7 @@
 //! pytest forges none from there. The scan has no part in it.
 
 use veriplay_core::Status;
-use veriplay_verifier::bugs::{BugProposal, BugRules, validate};
+use veriplay_verifier::bugs::{BugProposal, BugRules, validate_bug};
 use veriplay_verifier::repository::{FileRun, Repository, TestResult, run_split, run_tests};
 
 use super::cheats::cheats;
@@ -56,7 +56,7 @@ fn a_verdict_on_tests_that_are_all_split_says_so() {
         test_files: vec!["tests/test_names.py".to_owned()],
         ..bed.proposal()
     };
-    let validated = validate(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap();
+    let validated = validate_bug(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap();
     let artifact = validated.artifact.unwrap_or_else(|| panic!("{:?}", validated.verdict));
     let verdict = bed.graded_text(&artifact, &bug.bug_inject.reverse().to_string());
     assert_eq!((verdict.status, verdict.evidence.rule.as_str()), (Status::Accepted, "split"), "{:?}", verdict.evidence);

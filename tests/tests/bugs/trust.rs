@@ -5,7 +5,8 @@ use std::sync::OnceLock;
 
 use veriplay_core::{Fuzz, Patch, Status, TextFiles, Trust, Verdict};
 use veriplay_verifier::bugs::{
-    BugArtifact, BugProposal, BugRules, RepairRequest, RepoContext, Validated, each_check, grade, validate,
+    BugArtifact, BugProposal, BugRules, BugValidation, RepairRequest, RepoContext, check_each, grade_repair,
+    validate_bug,
 };
 
 use super::{Bed, corpus, measured, pytest};
@@ -42,8 +43,8 @@ fn bug(bed: &Bed, (path, old, new): (&str, &str, &str), (tests, header): (&str, 
     }
 }
 
-fn validated(bed: &Bed, trust: Trust, bug: &BugProposal) -> Validated {
-    validate(&bed.sandbox, &under(bed, trust), bug, &BugRules::LEAST).unwrap()
+fn validated(bed: &Bed, trust: Trust, bug: &BugProposal) -> BugValidation {
+    validate_bug(&bed.sandbox, &under(bed, trust), bug, &BugRules::LEAST).unwrap()
 }
 
 fn valid(bed: &Bed, trust: Trust, bug: &BugProposal) -> BugArtifact {
@@ -63,7 +64,7 @@ fn repaired(bed: &Bed, trust: Trust, artifact: &BugArtifact, path: &str, old: &s
     let after: TextFiles = super::replaced(&weakened, path, old, new);
     let patch = Patch::make(&weakened, &after).unwrap().to_string();
     let request = RepairRequest { artifact, patch: &patch, fuzz: Fuzz::NONE, seed: 0 };
-    grade(&bed.sandbox, &under(bed, trust), &request).unwrap()
+    grade_repair(&bed.sandbox, &under(bed, trust), &request).unwrap()
 }
 
 fn ending(verdict: &Verdict) -> (Status, &str) {
@@ -139,7 +140,7 @@ fn what_lies_beside_a_test_outside_the_code_belongs_to_the_tests() {
     let Some(bed) = apart() else { return };
     let never = ("spec/checks.py", "assert found == expected", "assert found != expected");
     let bug = bug(bed, never, ("spec/test_all.py", "def test_lightest"));
-    let found = each_check(&bed.sandbox, &under(bed, Trust::Split), &bug, &BugRules::LEAST).unwrap();
+    let found = check_each(&bed.sandbox, &under(bed, Trust::Split), &bug, &BugRules::LEAST).unwrap();
     let paths = found.iter().find(|(name, _)| *name == "paths").unwrap();
     assert!(paths.1.as_ref().is_some_and(|why| why.contains("`spec/checks.py` belongs to the tests")), "{paths:?}");
 }
@@ -279,7 +280,7 @@ fn code_that_an_encoding_uncovers_concerns_the_tests_of_its_module() {
     *text = format!("# -*- coding: raw_unicode_escape -*-\n{text}# \\u000adef lightest(weights): return 0\n");
     let patch = Patch::make(&weakened, &after).unwrap().to_string();
     let request = RepairRequest { artifact: &artifact, patch: &patch, fuzz: Fuzz::NONE, seed: 0 };
-    let verdict = grade(&bed.sandbox, &under(bed, Trust::Split), &request).unwrap();
+    let verdict = grade_repair(&bed.sandbox, &under(bed, Trust::Split), &request).unwrap();
     assert_eq!(verdict.status, Status::WrongAnswer, "{verdict:?}");
 }
 

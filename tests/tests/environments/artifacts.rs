@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use veriplay_core::{CodeTask, Entry, Status, Value};
 use veriplay_corpus::HandTask;
 use veriplay_verifier::environments::rules;
-use veriplay_verifier::environments::{ArtifactRequest, Finding, describe, judge_artifact};
+use veriplay_verifier::environments::{ArtifactRequest, RuleViolation, describe_environment, judge_artifact};
 
 use super::{LIMITS, Watched, corpus, environment, gate, inspected, judged, python, task};
 
@@ -24,7 +24,7 @@ fn every_hand_written_task_passes_the_gate() {
     let faults: Vec<String> = all()
         .par_iter()
         .flat_map_iter(|hand| {
-            let told = |found: Finding| format!("{}: {}: {}", hand.task.task_id, found.rule, found.detail);
+            let told = |found: RuleViolation| format!("{}: {}: {}", hand.task.task_id, found.rule, found.detail);
             inspected(&gate(), &hand.task).into_iter().map(told).collect::<Vec<_>>()
         })
         .collect();
@@ -116,7 +116,7 @@ fn unpacked(program: &str) -> String {
 #[test]
 fn an_environment_says_what_it_is_and_what_its_tools_are() {
     for one in corpus() {
-        let about = describe(python(), &one.environment, "python", LIMITS).unwrap();
+        let about = describe_environment(python(), &one.environment, "python", LIMITS).unwrap();
         assert!(about.text.len() > 50 && about.tools.len() >= 8, "{about:?}");
         for tool in &about.tools {
             assert!(

@@ -10,7 +10,7 @@ use veriplay_selfplay::games::self_challenge::{
 use veriplay_selfplay::multi_turn::{EpisodeEnd, NextAction};
 use veriplay_selfplay::rollout::Episode as _;
 use veriplay_verifier::environments::{
-    ArtifactRequest, CodeRequest, EpisodeRequest, describe, judge_artifact, judge_episode, run_code,
+    ArtifactRequest, CodeRequest, EpisodeRequest, describe_environment, judge_artifact, judge_episode, run_code,
 };
 
 use super::{LIMITS, environment, gate, python, task};
@@ -22,7 +22,7 @@ fn format() -> &'static dyn ChallengeFormat {
 }
 
 fn open(goal: ToolGoal, budget: ToolBudget) -> ToolEpisode {
-    let about = describe(python(), environment("orders"), "python", LIMITS).unwrap();
+    let about = describe_environment(python(), environment("orders"), "python", LIMITS).unwrap();
     ToolWorkspace::open(goal, Arc::new(about), format(), budget).unwrap()
 }
 

@@ -7,15 +7,15 @@ use veriplay_core::{CodeTask, Status};
 use veriplay_corpus::environments::built_in_environment_names;
 use veriplay_corpus::{GeneratedTask, Split, TaskGenerator};
 use veriplay_verifier::OutcomeCache;
-use veriplay_verifier::environments::compact::{Change, Sketch};
+use veriplay_verifier::environments::compact_proposal::{CompactProposal, LineChange};
 use veriplay_verifier::environments::{ArtifactRequest, CompleteRequest, complete_with_failures, judge_artifacts};
 
 use super::{environment, gate, judged, python};
 
-fn sketch(draft: &GeneratedTask) -> Sketch {
-    let change = |(line, text): &(usize, String)| Change { line: *line, text: text.clone() };
+fn sketch(draft: &GeneratedTask) -> CompactProposal {
+    let change = |(line, text): &(usize, String)| LineChange { line: *line, text: text.clone() };
     let (instruction, solution) = (draft.instruction.clone(), draft.solution.clone());
-    Sketch { instruction, solution, wrong: draft.changes.iter().map(change).collect() }
+    CompactProposal { instruction, solution, wrong: draft.changes.iter().map(change).collect() }
 }
 
 #[test]

@@ -16,7 +16,7 @@ use veriplay_core::{
 };
 use veriplay_corpus::{EnvironmentCorpus, built_in_environments};
 use veriplay_tests::python_sandbox as python;
-use veriplay_verifier::environments::{ArtifactGate, ArtifactRequest, Finding, inspect_artifact};
+use veriplay_verifier::environments::{ArtifactGate, ArtifactRequest, RuleViolation, inspect_artifact};
 use veriplay_verifier::{ProblemRequest, judge_program};
 
 const LIMITS: Limits = Limits {
@@ -80,7 +80,7 @@ fn judged(execute: &dyn Execute, task: &CodeTask, code: &str) -> Verdict {
 }
 
 /// All that the gate has against an artifact.
-fn inspected(gate: &ArtifactGate, task: &CodeTask) -> Vec<Finding> {
+fn inspected(gate: &ArtifactGate, task: &CodeTask) -> Vec<RuleViolation> {
     let request = ArtifactRequest { environment: environment(&task.environment), task, known: false };
     inspect_artifact(python(), gate, &request).unwrap()
 }

@@ -20,7 +20,7 @@ use veriplay_selfplay::splits::{Guard, HELD_OUT};
 use veriplay_selfplay::step;
 use veriplay_selfplay::task_pool::Source;
 use veriplay_verifier::OutcomeCache;
-use veriplay_verifier::environments::{ArtifactGate, describe};
+use veriplay_verifier::environments::{ArtifactGate, describe_environment};
 
 use super::{LIMITS, environment, gate, python, task};
 use crate::exercise;
@@ -47,7 +47,7 @@ fn config(format: &str) -> SelfChallengeConfig {
 fn worlds() -> Vec<ToolEnvironment> {
     let world = |name| {
         let environment = environment(name).clone();
-        let about = Arc::new(describe(sandbox(), &environment, "python", LIMITS).unwrap());
+        let about = Arc::new(describe_environment(sandbox(), &environment, "python", LIMITS).unwrap());
         ToolEnvironment { environment, about }
     };
     vec![world("orders")]

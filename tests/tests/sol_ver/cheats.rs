@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rayon::prelude::*;
 use veriplay_core::Status;
-use veriplay_verifier::agreement::{AgreementRules, GUARDS, Guard, Proposed, check_statement};
+use veriplay_verifier::agreement::{AgreementRules, GUARDS, Guard, ProposedProblem, check_statement};
 
 use super::{Written, rules};
 
@@ -91,7 +91,7 @@ fn target(text: &str) -> Target {
 fn refusal(cheat: &Cheat, guards: &[Guard]) -> Option<String> {
     let Cheat { rules, snippet, written, known, .. } = cheat;
     let statement = &written.statement;
-    if let Err(refusal) = check_statement(guards, &Proposed { rules, statement, snippet, known: *known }) {
+    if let Err(refusal) = check_statement(guards, &ProposedProblem { rules, statement, snippet, known: *known }) {
         return Some(refusal.rule);
     }
     let judged = written.judged_with(rules, guards);

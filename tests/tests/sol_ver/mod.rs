@@ -8,7 +8,8 @@ mod rounds;
 use veriplay_core::{Limits, Value};
 pub(crate) use veriplay_tests::python_sandbox as python;
 use veriplay_verifier::agreement::{
-    AgreementRules, CountCodes, GUARDS, Guard, Judgement, RoundRequest, Suite, SuiteAttempt, Test, judge_round,
+    AgreementRules, CountCodes, GUARDS, Guard, RoundJudgement, RoundRequest, SuiteAttempt, SuiteTest, TestSuite,
+    judge_round,
 };
 
 const LIMITS: Limits = Limits {
@@ -48,15 +49,15 @@ struct Written {
     suites: Vec<(usize, String)>,
 }
 
-fn suite(lines: &str) -> Suite {
+fn suite(lines: &str) -> TestSuite {
     let test = |line: &str| match line.split_once(" => ") {
-        Some((input, expected)) if !line.starts_with("assert") => Test::Case(veriplay_core::CallCase {
+        Some((input, expected)) if !line.starts_with("assert") => SuiteTest::Case(veriplay_core::CallCase {
             input: Value::parse_arguments(input).unwrap(),
             expected: Value::parse_repr(expected).unwrap(),
         }),
-        _ => Test::Assert(line.to_owned()),
+        _ => SuiteTest::Assert(line.to_owned()),
     };
-    Suite { tests: lines.lines().filter(|line| !line.trim().is_empty()).map(test).collect() }
+    TestSuite { tests: lines.lines().filter(|line| !line.trim().is_empty()).map(test).collect() }
 }
 
 impl Written {
@@ -68,10 +69,10 @@ impl Written {
         }
     }
 
-    fn judged_with(&self, rules: &AgreementRules, guards: &[Guard]) -> Judgement {
+    fn judged_with(&self, rules: &AgreementRules, guards: &[Guard]) -> RoundJudgement {
         let codes: Vec<Option<&str>> =
             self.codes.iter().map(|code| Some(code.as_str()).filter(|code| *code != "malformed")).collect();
-        let read: Vec<Option<Suite>> =
+        let read: Vec<Option<TestSuite>> =
             self.suites.iter().map(|(_, lines)| (lines != "malformed").then(|| suite(lines))).collect();
         let attempt = |((candidate, _), suite): (&(usize, String), _)| SuiteAttempt { candidate: *candidate, suite };
         let suites: Vec<SuiteAttempt<'_>> =
@@ -80,7 +81,7 @@ impl Written {
         judge_round(python(), &request).unwrap()
     }
 
-    fn judged(&self) -> Judgement {
+    fn judged(&self) -> RoundJudgement {
         self.judged_with(&rules(), GUARDS)
     }
 }

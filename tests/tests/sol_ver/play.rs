@@ -25,7 +25,7 @@ use veriplay_selfplay::splits::{Guard, HELD_OUT};
 use veriplay_selfplay::step::{self, LogRecord};
 use veriplay_selfplay::task_pool::Source;
 use veriplay_verifier::OutcomeCache;
-use veriplay_verifier::agreement::{AgreementRules, Quality, Suite};
+use veriplay_verifier::agreement::{AgreementRules, SuiteQuality, TestSuite};
 
 use super::cheats::{Cheat, Target, cheats};
 use super::{python, rules, suite};
@@ -79,7 +79,7 @@ fn config() -> SolVerConfig {
 type Game = SelfPlay<SolVer>;
 type State = GameState<ProblemTask>;
 type Record = step::Record<SolVer>;
-type TaskRecord = step::TaskRecord<ProblemTask, Option<Quality>, AgreementRound>;
+type TaskRecord = step::TaskRecord<ProblemTask, Option<SuiteQuality>, AgreementRound>;
 type Step = Output<SolVer>;
 
 /// The problem that is evaluated on, with this reference.

@@ -2,7 +2,8 @@
 
 use veriplay_core::{Dropped, Execute, ExecuteError, Job, Outcome, Status};
 use veriplay_verifier::agreement::{
-    AgreementRules, CountCodes, Examination, GUARDS, Judgement, RoundRequest, SuiteAttempt, examine, judge_round,
+    AgreementRules, CountCodes, GUARDS, RoundJudgement, RoundRequest, SuiteAttempt, SuiteExamination, examine_suites,
+    judge_round,
 };
 
 use super::{Written, python, rules, suite};
@@ -11,11 +12,11 @@ const DOUBLE: &str = "def f(x):\n    return x * 2";
 const ADDED: &str = "def f(x):\n    return x + x";
 const SQUARE: &str = "def f(x):\n    return x * x";
 
-fn statuses(judgement: &Judgement) -> Vec<Status> {
+fn statuses(judgement: &RoundJudgement) -> Vec<Status> {
     judgement.codes.iter().map(|code| code.status).collect()
 }
 
-fn suites(judgement: &Judgement) -> Vec<(Status, &str)> {
+fn suites(judgement: &RoundJudgement) -> Vec<(Status, &str)> {
     judgement.suites.iter().map(|suite| (suite.status, suite.rule.as_str())).collect()
 }
 
@@ -161,7 +162,7 @@ fn a_host_fault_drops_the_round_and_fails_no_code() {
     let rules = rules();
     let tests = suite("3 => 6\n5 => 10");
     let suites = [SuiteAttempt { candidate: 0, suite: Some(&tests) }];
-    let judged = |codes: &[Option<&str>]| -> Result<Judgement, Dropped> {
+    let judged = |codes: &[Option<&str>]| -> Result<RoundJudgement, Dropped> {
         let request = RoundRequest { rules: &rules, guards: GUARDS, statement: "double x", codes, suites: &suites };
         judge_round(&Faulty, &request)
     };
@@ -173,12 +174,12 @@ fn a_host_fault_drops_the_round_and_fails_no_code() {
 #[test]
 fn suites_are_measured_against_a_program_that_is_right() {
     let (good, bad, weak) = (suite("3 => 6\n5 => 10"), suite("3 => 9"), suite("2 => 4"));
-    let request = Examination {
+    let request = SuiteExamination {
         right: DOUBLE,
         suites: vec![&good, &bad, &weak],
         wrong: vec![SQUARE, "def f(x):\n    return None"],
     };
-    let found = examine(python(), &rules(), &[request]).remove(0).unwrap();
+    let found = examine_suites(python(), &rules(), &[request]).remove(0).unwrap();
     assert_eq!(
         found.iter().map(|one| one.status()).collect::<Vec<_>>(),
         [Status::Sound, Status::Unsound, Status::Sound]

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use veriplay_core::{Checks, Comparison, Dropped, Limits, Problem, Status, Trust, Verdict};
 use veriplay_corpus::forgeries::{Ending, Expected, Judging, Target};
 use veriplay_corpus::{Forgery, ForgeryCorpus, built_in_forgeries};
-use veriplay_verifier::judges::Kind;
+use veriplay_verifier::judges::OutputKind;
 use veriplay_verifier::{JUDGES, ProblemRequest, judge_programs};
 
 use super::python;
@@ -40,8 +40,8 @@ struct Setting {
 
 fn settings(target: &Target, judging: Judging) -> Vec<Setting> {
     match &target.problem.checks {
-        Checks::Calls(checks) => judged_by(target, &checks.comparison, Kind::Values),
-        Checks::Stdio(checks) => judged_by(target, &checks.comparison, Kind::Texts),
+        Checks::Calls(checks) => judged_by(target, &checks.comparison, OutputKind::Values),
+        Checks::Stdio(checks) => judged_by(target, &checks.comparison, OutputKind::Texts),
         Checks::Tests(_) => vec![trusting(target, judging)],
         Checks::Prediction(_) => vec![Setting { word: "cruxeval", problem: target.problem.clone() }],
         // Cheats in environments have a corpus of their own.
@@ -50,7 +50,7 @@ fn settings(target: &Target, judging: Judging) -> Vec<Setting> {
 }
 
 /// With every judge that takes the kind. A problem whose answer is one of many has a checker alone.
-fn judged_by(target: &Target, own: &Comparison, kind: Kind) -> Vec<Setting> {
+fn judged_by(target: &Target, own: &Comparison, kind: OutputKind) -> Vec<Setting> {
     let judges =
         JUDGES.iter().filter(|judge| judge.supports(kind) && (own.judge != "checker" || judge.name() == "checker"));
     let setting = |word: &'static str| {

@@ -25,7 +25,7 @@ use veriplay_core::{
 };
 use veriplay_tests::python_sandbox as python;
 use veriplay_verifier::{
-    AnswerRequest, Gate, InductionRules, ProbeRules, ProposalRequest, judge_answer, judge_proposal,
+    AnswerRequest, InductionRules, ProbeRules, ProposalGate, ProposalRequest, judge_answer, judge_proposal,
 };
 
 const LIMITS: Limits = Limits {
@@ -36,8 +36,8 @@ const LIMITS: Limits = Limits {
     deadline_ns: 60_000_000_000,
 };
 
-fn gate() -> Gate {
-    Gate {
+fn gate() -> ProposalGate {
+    ProposalGate {
         image: "python".to_owned(),
         second_image: None,
         limits: LIMITS,
@@ -56,7 +56,7 @@ fn propose(program: &str, input: &str) -> Judged {
     propose_to(python(), &gate(), program, input).unwrap()
 }
 
-fn propose_to(execute: &dyn Execute, gate: &Gate, program: &str, input: &str) -> Result<Judged, Dropped> {
+fn propose_to(execute: &dyn Execute, gate: &ProposalGate, program: &str, input: &str) -> Result<Judged, Dropped> {
     let (task_type, input) = (TaskType::Deduction, Value::parse_arguments(input).unwrap());
     let attempt = Attempt::Proposal(Proposal::Triplet { task_type, program: program.to_owned(), input });
     judge_proposal(execute, gate, &ProposalRequest { attempt: &attempt, known: false, provenance: Provenance::Seed })

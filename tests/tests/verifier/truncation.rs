@@ -2,7 +2,7 @@
 //! or refused.
 
 use veriplay_core::{Attempt, IoPair, Question, Status, Value};
-use veriplay_verifier::Gate;
+use veriplay_verifier::ProposalGate;
 use veriplay_verifier::triplets::rules;
 
 use super::{answer, gate, propose_to, python, task};
@@ -13,7 +13,7 @@ fn long(chars: usize) -> String {
 }
 
 fn judge(chars: usize, max_output_bytes: usize) -> Result<Value, String> {
-    let judged = propose_to(python(), &Gate { max_output_bytes, ..gate() }, &long(chars), "7").unwrap();
+    let judged = propose_to(python(), &ProposalGate { max_output_bytes, ..gate() }, &long(chars), "7").unwrap();
     match judged.task.map(|task| task.question) {
         Some(Question::Deduction { pair, .. }) => Ok(pair.output),
         _ => Err(judged.verdict.evidence.rule),

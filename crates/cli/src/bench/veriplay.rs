@@ -7,7 +7,7 @@ use veriplay_core::{
     Attempt, Dropped, Entry, Execute, Exit, Job, Limits, Outcome, Proposal, Provenance, Status, TaskType, Value,
 };
 use veriplay_sandbox::Sandbox;
-use veriplay_verifier::{AnswerRequest, Gate, ProposalRequest, judge_answer, judge_proposal};
+use veriplay_verifier::{AnswerRequest, ProposalGate, ProposalRequest, judge_answer, judge_proposal};
 
 use super::jobs::{Kind, Work, numbered};
 use super::worker::{ContenderError, Round, Worker, time_round};
@@ -21,7 +21,7 @@ const FUEL: u64 = 200_000_000_000;
 /// One caller of the sandbox.
 pub(crate) struct Veriplay {
     sandbox: Arc<Sandbox>,
-    gate: Gate,
+    gate: ProposalGate,
     limits: Limits,
     serial: u64,
 }

@@ -15,7 +15,7 @@ use veriplay_selfplay::games::absolute_zero::{
     self, AbsoluteZero, AbsoluteZeroConfig, ProposalDrafts, TaskSource, draft_tasks,
 };
 use veriplay_selfplay::splits::{EvalSet, Guard};
-use veriplay_verifier::Gate;
+use veriplay_verifier::ProposalGate;
 
 use super::{Demand, GameSetup, corpus_split};
 use crate::config::{LearnConfig, bad_value};
@@ -29,7 +29,7 @@ pub(crate) struct AbsoluteZeroSetup {
     /// The game.
     pub(crate) game: AbsoluteZeroConfig,
     /// When a proposal is valid, and what every job may use.
-    pub(crate) gate: Gate,
+    pub(crate) gate: ProposalGate,
     /// Where seeds and the held-out set come from.
     pub(crate) tasks: AbsoluteZeroTaskConfig,
     /// How the held-out set is measured.

@@ -16,7 +16,9 @@ use serde::Serialize;
 use veriplay_core::{Digest, Dropped, Execute, Layer, SCHEMA_VERSION, Trust, content_hash};
 use veriplay_sandbox::SandboxOptions;
 use veriplay_verifier::OutcomeCache;
-use veriplay_verifier::bugs::{BugArtifact, BugRules, Candidate, Injector, RepoContext, inject, propose, validate};
+use veriplay_verifier::bugs::{
+    BugArtifact, BugRules, Injector, Mutant as SourceMutant, RepoContext, make_mutants, propose_mutant, validate_bug,
+};
 
 use super::Stored;
 use super::journal::{Journal, Tried};
@@ -70,7 +72,7 @@ struct Counts {
 /// A mutant and where it belongs.
 struct Mutant {
     path: String,
-    candidate: Candidate,
+    candidate: SourceMutant,
     key: Digest,
 }
 
@@ -128,7 +130,7 @@ fn mutants(
     let files: Vec<&str> = repo.code_files().into_iter().collect();
     let drawn = files.par_iter().with_max_len(1).map(|path| {
         let seed = u64::from_str_radix(&content_hash(&(asked.seed, path)).as_str()[..8], 16).unwrap_or(asked.seed);
-        inject(execute, repo, asked.injectors, &repo.texts[*path], seed, each)
+        make_mutants(execute, repo, asked.injectors, &repo.texts[*path], seed, each)
     });
     let drawn = drawn.collect::<Result<Vec<_>, Dropped>>()?;
     let mut placed = Vec::new();
@@ -152,17 +154,18 @@ fn mutants(
 /// in this file, and no bug is made of it.
 fn attempt(execute: &dyn Execute, repo: &RepoContext<'_>, mutant: &Mutant, seed: u64) -> (Tried, Option<BugArtifact>) {
     let rules = BugRules::LEAST;
-    let (rejected, artifact) = match propose(execute, repo, &mutant.path, &mutant.candidate, (seed, rules.seeds[0])) {
-        Err(dropped) => (Some(("dropped".to_owned(), dropped.why)), None),
-        Ok(Err(unfit)) => (Some((unfit.check.to_owned(), unfit.why)), None),
-        Ok(Ok(bug)) => match validate(execute, repo, &bug, &rules) {
+    let (rejected, artifact) =
+        match propose_mutant(execute, repo, &mutant.path, &mutant.candidate, (seed, rules.seeds[0])) {
             Err(dropped) => (Some(("dropped".to_owned(), dropped.why)), None),
-            Ok(validated) => match validated.artifact {
-                Some(artifact) => (None, Some(artifact)),
-                None => (Some((validated.verdict.evidence.rule, validated.verdict.evidence.detail)), None),
+            Ok(Err(unfit)) => (Some((unfit.check.to_owned(), unfit.why)), None),
+            Ok(Ok(bug)) => match validate_bug(execute, repo, &bug, &rules) {
+                Err(dropped) => (Some(("dropped".to_owned(), dropped.why)), None),
+                Ok(validated) => match validated.artifact {
+                    Some(artifact) => (None, Some(artifact)),
+                    None => (Some((validated.verdict.evidence.rule, validated.verdict.evidence.detail)), None),
+                },
             },
-        },
-    };
+        };
     let Mutant { path, candidate, key } = mutant;
     let (injector, scope) = (candidate.injector.to_owned(), format!("{path}:{}", candidate.scope));
     let (rejected, why) = rejected.map_or((None, String::new()), |(check, why)| (Some(check), why));

@@ -9,7 +9,7 @@ use std::path::Path;
 use veriplay_core::Layer;
 use veriplay_corpus::repository::{DependencyWheel, canonical, dependency_layer, is_pytests_own, own_metadata};
 use veriplay_verifier::repository::{
-    Baseline, Dependencies, Inspection, Inspector, PinnedWheel, Purpose, Requirement as Wanted,
+    Baseline, Dependencies, Inspection, Inspector, PinnedWheel, Requirement as Wanted, RequirementPurpose,
 };
 
 use super::Requirement;
@@ -116,7 +116,7 @@ impl<'a> Resolution<'a> {
 
     /// What the package itself needs.
     fn add_required(&mut self, inspection: &Inspection) -> Result<(), Failure> {
-        let runtime = inspection.required.iter().filter(|required| required.purpose == Purpose::Runtime);
+        let runtime = inspection.required.iter().filter(|required| required.purpose == RequirementPurpose::Runtime);
         self.settle(runtime.map(|required| required.requirement.clone()).collect())
     }
 
@@ -124,7 +124,7 @@ impl<'a> Resolution<'a> {
     /// by the modules that wheels of a similar name bring. Nothing is fetched that the package does not ask for.
     fn add_imported(&mut self, inspection: &Inspection) -> Result<(), Failure> {
         let mut candidates: Vec<Wanted> = Vec::new();
-        for purpose in [Purpose::Tests, Purpose::Other] {
+        for purpose in [RequirementPurpose::Tests, RequirementPurpose::Other] {
             let of = inspection.required.iter().filter(|required| required.purpose == purpose);
             candidates.extend(of.map(|required| required.requirement.clone()));
         }

@@ -9,7 +9,7 @@ use veriplay_core::{Digest, Dropped, Execute, Fuzz, Layer, SCHEMA_VERSION, Statu
 use veriplay_corpus::{AttemptBody, ReadOptions, read_attempts};
 use veriplay_sandbox::SandboxOptions;
 use veriplay_verifier::OutcomeCache;
-use veriplay_verifier::bugs::{BugArtifact, BugRules, RepairRequest, RepoContext, TestMap, grade, validate};
+use veriplay_verifier::bugs::{BugArtifact, BugRules, RepairRequest, RepoContext, TestMap, grade_repair, validate_bug};
 
 use super::output::{Output, VerdictRow};
 use super::source::Work;
@@ -183,13 +183,13 @@ impl Places {
         if validating && work.attempt_id == ARTIFACT {
             return validated(execute, &repo, artifact);
         }
-        grade(execute, &repo, &RepairRequest { artifact, patch: &work.program, fuzz: Fuzz::NONE, seed })
+        grade_repair(execute, &repo, &RepairRequest { artifact, patch: &work.program, fuzz: Fuzz::NONE, seed })
     }
 }
 
 /// Runs the checks again, and compares the result with the artifact.
 fn validated(execute: &dyn Execute, repo: &RepoContext<'_>, artifact: &BugArtifact) -> Result<Verdict, Dropped> {
-    let again = validate(execute, repo, &artifact.bug, &BugRules::LEAST)?;
+    let again = validate_bug(execute, repo, &artifact.bug, &BugRules::LEAST)?;
     let mut verdict = again.verdict;
     if let Some(again) = again.artifact
         && again != *artifact

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{
     Attempt, Digest, Dropped, Execute, Prompt, Proposal, Question, Task, TaskType, Value, content_hash, program_hash,
 };
-use veriplay_verifier::{Format, Gate, format_by_name};
+use veriplay_verifier::{Format, ProposalGate, format_by_name};
 
 use crate::admission::{Admission, IsKnown};
 use crate::environment::{
@@ -49,7 +49,7 @@ pub type ProposalDrafts = Box<dyn Iterator<Item = Proposal>>;
 /// Where a run's tasks come from.
 pub struct TaskSource {
     /// When a proposal is valid, and what every job may use.
-    pub gate: Gate,
+    pub gate: ProposalGate,
     /// Drafts of the training split, by task type and seed.
     pub seed_drafts: Box<dyn Fn(TaskType, u64) -> ProposalDrafts + Send + Sync>,
     /// Seed tasks of each type.

@@ -35,7 +35,7 @@ use std::sync::Arc;
 
 use rand::seq::{IndexedRandom, SliceRandom};
 use veriplay_core::{CodeTask, Digest, Dropped, Execute, Limits, Prompt, content_hash, program_hash};
-use veriplay_verifier::environments::{About, ArtifactGate, CodeRequest, run_codes};
+use veriplay_verifier::environments::{ArtifactGate, CodeRequest, EnvironmentDescription, run_codes};
 
 use crate::admission::IsKnown;
 use crate::environment::{
@@ -68,8 +68,8 @@ const KIND: &str = "code_task";
 pub struct ToolEnvironment {
     /// The environment.
     pub environment: veriplay_core::Environment,
-    /// As [`veriplay_verifier::environments::describe`] gives it.
-    pub about: Arc<About>,
+    /// As [`veriplay_verifier::environments::describe_environment`] gives it.
+    pub about: Arc<EnvironmentDescription>,
 }
 
 /// The game, set up.

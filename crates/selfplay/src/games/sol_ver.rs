@@ -43,7 +43,7 @@ use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{CallCase, Digest, Dropped, Execute, Prompt, PromptContent, Role, Status, Verdict, content_hash};
 use veriplay_verifier::agreement::{
-    AgreementRules, Dialect, GUARDS, Proposed, Quality, check_statement, dialect_by_name,
+    AgreementFormat, AgreementRules, GUARDS, ProposedProblem, SuiteQuality, agreement_format_by_name, check_statement,
 };
 
 use crate::admission::{IsKnown, JudgedProposal};
@@ -132,7 +132,7 @@ pub struct SolVer {
     evaluation: Vec<EvalTask<ProblemTask>>,
     guard: Guard,
     format: &'static dyn SolVerFormat,
-    responses: &'static dyn Dialect,
+    responses: &'static dyn AgreementFormat,
 }
 
 impl SolVer {
@@ -163,7 +163,8 @@ impl SolVer {
             return Err(PlayError::Setup("there is no held-out problem to evaluate on: give at least one".to_owned()));
         }
         let format = prompts::by_name(&config.shared.format).expect("a checked config names a prompt format");
-        let responses = dialect_by_name(&config.shared.format).expect("every prompt format has a dialect of its name");
+        let responses =
+            agreement_format_by_name(&config.shared.format).expect("every prompt format has a dialect of its name");
         evaluation.iter().for_each(|task| add_problem_to_guard(&mut guard, EvalSet::HeldOut, task));
         for (number, snippet) in snippets.iter().enumerate() {
             guard.check_program("`tasks.snippets`", &format!("snippet {number}"), snippet)?;
@@ -211,7 +212,7 @@ impl SolVer {
     }
 
     fn judge_statement(&self, statement: &str, snippet: &str, known: bool) -> Verdict {
-        let proposed = Proposed { rules: &self.rules, statement, snippet, known };
+        let proposed = ProposedProblem { rules: &self.rules, statement, snippet, known };
         let measured = self.guard.find_text(statement).map(held_out_refusal);
         match measured.or_else(|| check_statement(GUARDS, &proposed).err()) {
             Some(refusal) => rule_verdict(Status::Invalid, refusal.rule, refusal.detail),
@@ -239,7 +240,7 @@ impl Environment for SolVer {
     type Episode = SingleTurn;
     type ProposalDetail = ();
     /// What a suite is worth; nothing of a code.
-    type SolutionDetail = Option<Quality>;
+    type SolutionDetail = Option<SuiteQuality>;
     type Round = AgreementRound;
     type Derivation = Never;
     type Metrics = SolVerMetrics;
@@ -342,7 +343,7 @@ impl Environment for SolVer {
         execute: &dyn Execute,
         _seed: u64,
         solutions: &[(&ProblemTask, &FinishedEpisode<SingleTurn>)],
-    ) -> Vec<Solution<Option<Quality>>> {
+    ) -> Vec<Solution<Option<SuiteQuality>>> {
         self.judge_codes(execute, solutions)
     }
 
@@ -377,8 +378,8 @@ impl Environment for SolVer {
         self.select_preferences(context.seed, step, facts)
     }
 
-    fn evaluation_numbers(&self, verifications: &[Solution<Option<Quality>>]) -> BTreeMap<String, Option<f64>> {
-        let suites: Vec<Quality> = verifications.iter().filter_map(|one| one.detail).collect();
+    fn evaluation_numbers(&self, verifications: &[Solution<Option<SuiteQuality>>]) -> BTreeMap<String, Option<f64>> {
+        let suites: Vec<SuiteQuality> = verifications.iter().filter_map(|one| one.detail).collect();
         let SuiteNumbers { false_positive_rate, mutation_score, .. } = SuiteNumbers::from_suites(&suites);
         let numbers = [("false_positive_rate", false_positive_rate), ("mutation_score", mutation_score)];
         numbers.map(|(name, number)| (name.to_owned(), number)).into()

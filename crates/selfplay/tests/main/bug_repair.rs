@@ -14,7 +14,7 @@ use veriplay_selfplay::games::bug_repair::{
 use veriplay_selfplay::multi_turn::{EpisodeEnd, NextAction};
 use veriplay_selfplay::rollout;
 use veriplay_verifier::bugs::BugProposal;
-use veriplay_verifier::bugs::tool_env::{CallEnd, RepoToolCall, RepoToolOutcome, Suite};
+use veriplay_verifier::bugs::tool_env::{CallEnd, DefaultTests, RepoToolCall, RepoToolOutcome};
 
 const CONFIG: &str = r#"
 format = "fenced"
@@ -192,7 +192,7 @@ fn tree() -> TextFiles {
 }
 
 fn assignment() -> Arc<Assignment> {
-    let suite = Suite::Files(vec!["tests/test_one.py".to_owned()]);
+    let suite = DefaultTests::Files(vec!["tests/test_one.py".to_owned()]);
     Arc::new(Assignment { goal: goal(), repository: 0, tree: Arc::new(tree()), suite, hidden: BTreeSet::new() })
 }
 

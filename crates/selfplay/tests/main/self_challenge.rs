@@ -9,18 +9,22 @@ use veriplay_selfplay::games::self_challenge::{
     ANSWERED, ChallengeRequest, PROPOSED, ToolBudget, ToolGoal, ToolWorkspace,
 };
 use veriplay_selfplay::multi_turn::{EpisodeEnd, NextAction};
-use veriplay_verifier::environments::compact::{Change, Sketch};
-use veriplay_verifier::environments::{About, CodeOutcome, Tool};
+use veriplay_verifier::environments::compact_proposal::{CompactProposal, LineChange};
+use veriplay_verifier::environments::{CodeOutcome, EnvironmentDescription, ToolDescription};
 
 const BUDGET: ToolBudget = ToolBudget { explore_turns: 3, executor_turns: 4, fuel: 1000, shown_chars: 20 };
 
-fn about() -> Arc<About> {
-    let tool = Tool {
+fn about() -> Arc<EnvironmentDescription> {
+    let tool = ToolDescription {
         name: "buy".to_owned(),
         signature: "buy(what: str) -> int".to_owned(),
         documentation: "Buys.\nTwice.".to_owned(),
     };
-    Arc::new(About { text: "A shop.".to_owned(), tools: vec![tool], initial: Value::List(vec![Value::str("STATE")]) })
+    Arc::new(EnvironmentDescription {
+        text: "A shop.".to_owned(),
+        tools: vec![tool],
+        initial: Value::List(vec![Value::str("STATE")]),
+    })
 }
 
 fn fenced() -> &'static dyn ChallengeFormat {
@@ -140,7 +144,7 @@ fn what_is_no_sketch_says_why() {
         ("a<CODE>b()<CODE>c()", "a `<CODE>` in its codes"),
         ("a<CODE>b()<DO>c()", "a `<DO>` in its codes"),
     ] {
-        let refused = Sketch::read(text).unwrap_err();
+        let refused = CompactProposal::parse(text).unwrap_err();
         assert!(refused.contains(why), "{refused}");
     }
 }
@@ -155,10 +159,10 @@ proptest! {
         changes in prop::collection::vec((1..5_usize, "([a-z]{1,6}\\(\\))?"), 0..4),
     ) {
         let count = lines.len();
-        let wrong: Vec<Change> =
-            changes.into_iter().map(|(line, text)| Change { line: (line - 1) % count + 1, text }).collect();
-        let sketch = Sketch { instruction, solution: lines.join("\n"), wrong };
-        prop_assert_eq!(Sketch::read(&sketch.written()), Ok(sketch.clone()));
+        let wrong: Vec<LineChange> =
+            changes.into_iter().map(|(line, text)| LineChange { line: (line - 1) % count + 1, text }).collect();
+        let sketch = CompactProposal { instruction, solution: lines.join("\n"), wrong };
+        prop_assert_eq!(CompactProposal::parse(&sketch.to_text()), Ok(sketch.clone()));
         for (change, code) in sketch.wrong.iter().zip(sketch.task("t", "shop").failures) {
             let expected = count - usize::from(change.text.is_empty());
             prop_assert_eq!(code.lines().count(), expected);

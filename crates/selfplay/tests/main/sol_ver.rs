@@ -13,7 +13,8 @@ use veriplay_selfplay::preferences::UpdateSchedule;
 use veriplay_selfplay::splits::{EvalSet, Guard, HELD_OUT};
 use veriplay_selfplay::step::LogRecord;
 use veriplay_verifier::agreement::{
-    AgreementRules, CountCodes, DIALECTS, GUARDS, Proposed, Suite, Test, check_statement, dialect_by_name,
+    AGREEMENT_FORMATS, AgreementRules, CountCodes, GUARDS, ProposedProblem, SuiteTest, TestSuite,
+    agreement_format_by_name, check_statement,
 };
 
 const PROGRAM: &str = "def f(x):\n    return x + 3";
@@ -177,10 +178,12 @@ fn there_must_be_something_to_propose_from_and_to_measure_by() {
 
 #[test]
 fn every_wording_has_a_dialect_of_its_name() {
-    let dialects: Vec<&str> = DIALECTS.iter().map(|dialect| dialect.name()).collect();
+    let dialects: Vec<&str> = AGREEMENT_FORMATS.iter().map(|dialect| dialect.name()).collect();
     assert_eq!(names(), dialects);
-    assert!(names().iter().all(|name| by_name(name).unwrap().name() == *name && dialect_by_name(name).is_some()));
-    assert!(by_name("chatty").is_none() && dialect_by_name("").is_none());
+    assert!(
+        names().iter().all(|name| by_name(name).unwrap().name() == *name && agreement_format_by_name(name).is_some())
+    );
+    assert!(by_name("chatty").is_none() && agreement_format_by_name("").is_none());
 }
 
 #[test]
@@ -212,30 +215,30 @@ fn the_fenced_wording_says_what_is_wanted_and_opens_a_thought() {
     assert!(!texts[1].contains("return x + 3"), "a solver sees the text alone");
 }
 
-fn suite() -> Suite {
+fn suite() -> TestSuite {
     let case = |input: &str, expected: &str| {
         let (input, expected) = (Value::parse_arguments(input).unwrap(), Value::parse_repr(expected).unwrap());
-        Test::Case(CallCase { input, expected })
+        SuiteTest::Case(CallCase { input, expected })
     };
-    Suite { tests: vec![case("[1, 'a']", "(2,)"), case("0, None", "inf")] }
+    TestSuite { tests: vec![case("[1, 'a']", "(2,)"), case("0, None", "inf")] }
 }
 
 #[test]
 fn what_is_written_is_read_back() {
     for format in PROMPT_FORMATS {
-        let dialect = dialect_by_name(format.name()).unwrap();
+        let dialect = agreement_format_by_name(format.name()).unwrap();
         assert_eq!(dialect.read_problem(&format.problem_response("add 3 to x")).unwrap(), "add 3 to x");
         assert_eq!(dialect.read_program(&format.program_response(PROGRAM)).unwrap(), PROGRAM);
         assert_eq!(dialect.read_suite(&format.suite_response(&suite())).unwrap(), suite());
     }
-    let with = Suite { tests: [suite().tests, vec![Test::Assert("assert f(1) > 0".to_owned())]].concat() };
+    let with = TestSuite { tests: [suite().tests, vec![SuiteTest::Assert("assert f(1) > 0".to_owned())]].concat() };
     let text = by_name("fenced").unwrap().suite_response(&with);
-    assert_eq!(dialect_by_name("fenced").unwrap().read_suite(&text).unwrap(), with);
+    assert_eq!(agreement_format_by_name("fenced").unwrap().read_suite(&text).unwrap(), with);
 }
 
 #[test]
 fn compact_responses_that_say_anything_else_are_refused() {
-    let compact = dialect_by_name("compact").unwrap();
+    let compact = agreement_format_by_name("compact").unwrap();
     for text in ["", " \n", "add 3<P>def f(x):", "add 3<PROBLEM>", "<SNIPPET>x", "a<|end|>"] {
         assert!(compact.read_problem(text).is_err(), "`{text}`");
     }
@@ -262,7 +265,7 @@ fn compact_responses_that_say_anything_else_are_refused() {
 
 #[test]
 fn fenced_responses_that_say_anything_else_are_refused() {
-    let fenced = dialect_by_name("fenced").unwrap();
+    let fenced = agreement_format_by_name("fenced").unwrap();
     let answer = |blocks: &str| format!("so</think>\n<answer>\n{blocks}</answer>");
     let block = |kind: &str, text: &str| format!("```{kind}\n{text}\n```\n");
     let problem = |blocks: String| fenced.read_problem(&answer(&blocks));
@@ -362,7 +365,7 @@ fn a_statement_that_is_measured_is_refused_and_counted_and_asked_of_nobody() {
 fn statements_are_judged_by_the_guards_on_statements_alone() {
     let rules = rules();
     let checked = |statement: &str, known| {
-        let proposed = Proposed { rules: &rules, statement, snippet: PROGRAM, known };
+        let proposed = ProposedProblem { rules: &rules, statement, snippet: PROGRAM, known };
         check_statement(GUARDS, &proposed).err().map(|refusal| refusal.rule)
     };
     assert_eq!(checked("add three to x", false), None);
@@ -371,7 +374,7 @@ fn statements_are_judged_by_the_guards_on_statements_alone() {
     assert_eq!(checked(&"add 3 ".repeat(20), false).unwrap(), "statement");
     assert_eq!(checked("what is x+3 ?", false), None, "a line shorter than `quote_chars` says little");
     let longer =
-        Proposed { rules: &rules, statement: "take x + 33 now", snippet: "def f(x): return x+33", known: false };
+        ProposedProblem { rules: &rules, statement: "take x + 33 now", snippet: "def f(x): return x+33", known: false };
     assert_eq!(check_statement(GUARDS, &longer).unwrap_err().rule, "quotes_snippet");
 }
 
@@ -388,7 +391,7 @@ proptest! {
 
     #[test]
     fn reading_any_text_takes_it_or_says_why_not(text in "(<I>|<O>|<P>|<TESTS>|<answer>|</answer>|```input\n|```output\n|```\n|[a-f0-9',()\\[\\] \n]){0,12}") {
-        for dialect in DIALECTS {
+        for dialect in AGREEMENT_FORMATS {
             for reason in [dialect.read_problem(&text).err(), dialect.read_program(&text).err(), dialect.read_suite(&text).err()] {
                 prop_assert!(reason.is_none_or(|reason| !reason.is_empty()));
             }
@@ -397,10 +400,10 @@ proptest! {
 
     #[test]
     fn any_suite_of_ints_is_read_back(cases in proptest::collection::vec((-99i64..99, -99i64..99), 1..5)) {
-        let case = |(input, expected)| Test::Case(CallCase { input: vec![Value::int(input)], expected: Value::int(expected) });
-        let suite = Suite { tests: cases.into_iter().map(case).collect() };
+        let case = |(input, expected)| SuiteTest::Case(CallCase { input: vec![Value::int(input)], expected: Value::int(expected) });
+        let suite = TestSuite { tests: cases.into_iter().map(case).collect() };
         for format in PROMPT_FORMATS {
-            prop_assert_eq!(&dialect_by_name(format.name()).unwrap().read_suite(&format.suite_response(&suite)).unwrap(), &suite);
+            prop_assert_eq!(&agreement_format_by_name(format.name()).unwrap().read_suite(&format.suite_response(&suite)).unwrap(), &suite);
         }
     }
 }

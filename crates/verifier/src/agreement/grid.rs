@@ -1,7 +1,7 @@
-//! Runs programs on inputs and assertions, each different one once, and keeps what came out.
+//! Runs programs on inputs and assertions, each distinct one once, and keeps the results.
 //!
-//! Called by the judge of rounds and by what measures suites. A program's inputs run in the order of their encodings, so that
-//! the order of tests changes nothing; its second run has another seed and the opposite order.
+//! A program's inputs run in the order of their encodings, so that the order of tests has no effect. The second run has another seed and
+//! the opposite order.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -10,49 +10,49 @@ use veriplay_core::{
     Checks, Dropped, Execute, Exit, Outcome, Problem, Status, TestCode, TestStyle, Trust, Value, Verdict,
 };
 
-use super::clusters::Answer;
-use super::rules::AgreementRules;
-use super::suite::{Suite, Test};
-use crate::matrix::{Cell, MatrixRequest, judge_matrix};
+use super::agreement_rules::AgreementRules;
+use super::clusters::CodeOutput;
+use super::test_suite::{SuiteTest, TestSuite};
+use crate::matrix::{MatrixCell, MatrixRequest, judge_matrix};
 use crate::problems::VACUOUS;
-use crate::run::{self, NoValue, Runner, failure, value};
+use crate::runner::{self, NoValue, Runner, decode_call, job_failure};
 
-/// What one program gave.
+/// The results of one program.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Row {
-    /// At each input, in the grid's order.
-    pub(super) answers: Vec<Answer>,
-    /// At each assertion, in the grid's order.
-    pub(super) asserts: Vec<Asserted>,
-    /// The first input at which another seed and order gave something else.
+pub(super) struct ProgramResults {
+    /// The output at each input, in the grid's order.
+    pub(super) outputs: Vec<CodeOutput>,
+    /// The result of each assertion, in the grid's order.
+    pub(super) asserts: Vec<AssertionResult>,
+    /// Describes the first input at which the second run gave another output.
     pub(super) varies: Option<String>,
 }
 
-/// What became of one assertion on one program.
+/// The result of one assertion on one program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Asserted {
-    /// Under the first seed.
+pub(super) struct AssertionResult {
+    /// The status under the first seed.
     pub(super) status: Status,
-    /// Whether the second seed gave the same.
+    /// Whether the second seed gave the same status.
     pub(super) repeats: bool,
 }
 
-impl Asserted {
+impl AssertionResult {
     pub(super) fn passed(self) -> bool {
         self.status == Status::Accepted
     }
 }
 
-/// How a program is run.
+/// How thoroughly a program runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Care {
-    /// Twice, and every call behind one that stopped its job in a job of its own.
+pub(super) enum RunMode {
+    /// Twice; calls behind one that stops its job run again, each in a job of its own.
     Full,
-    /// Once; what stands behind a call that stopped the job has failed with it. For mutants.
+    /// Once; calls behind one that stops the job fail with it. For mutants.
     Quick,
 }
 
-/// Inputs and assertions, and what programs give there.
+/// Inputs and assertions, and the results of programs on them.
 pub(super) struct Grid<'a> {
     execute: &'a dyn Execute,
     rules: &'a AgreementRules,
@@ -61,31 +61,40 @@ pub(super) struct Grid<'a> {
     places: HashMap<Vec<u8>, usize>,
     asserts: Vec<Problem>,
     assert_places: HashMap<String, usize>,
-    rows: HashMap<String, Row>,
-    /// Whether any job met its wall-clock deadline.
+    results: HashMap<String, ProgramResults>,
+    /// Whether a job met its wall-clock deadline.
     pub(super) deadline: bool,
     /// Fuel of all jobs.
     pub(super) fuel: u64,
 }
 
 impl<'a> Grid<'a> {
-    /// The inputs of all tests of `suites` and `more`, and their assertions.
+    /// A grid of the inputs and assertions of all tests of `suites`, and of the inputs `more`.
     pub(super) fn new(
         execute: &'a dyn Execute,
         rules: &'a AgreementRules,
-        suites: &[&Suite],
+        suites: &[&TestSuite],
         more: impl IntoIterator<Item = Vec<Value>>,
     ) -> Self {
         let tests = || suites.iter().flat_map(|suite| &suite.tests);
         let inputs: BTreeMap<Vec<u8>, Vec<Value>> =
-            tests().filter_map(Test::input).chain(more).map(|input| (key(&input), input)).collect();
+            tests().filter_map(SuiteTest::input).chain(more).map(|input| (input_key(&input), input)).collect();
         let places = inputs.keys().enumerate().map(|(place, key)| (key.clone(), place)).collect();
-        let text = |test: &'_ Test| if let Test::Assert(text) = test { Some(text.clone()) } else { None };
-        let texts: BTreeSet<String> = tests().filter_map(text).collect();
+        let texts: BTreeSet<String> = tests().filter_map(SuiteTest::assertion).map(str::to_owned).collect();
         let assert_places = texts.iter().enumerate().map(|(place, text)| (text.clone(), place)).collect();
-        let asserts = texts.into_iter().map(assertion).collect();
+        let asserts = texts.into_iter().map(assertion_problem).collect();
         let inputs = inputs.into_values().collect();
-        Self { execute, rules, inputs, places, asserts, assert_places, rows: HashMap::new(), deadline: false, fuel: 0 }
+        Self {
+            execute,
+            rules,
+            inputs,
+            places,
+            asserts,
+            assert_places,
+            results: HashMap::new(),
+            deadline: false,
+            fuel: 0,
+        }
     }
 
     /// The inputs, in order.
@@ -93,115 +102,116 @@ impl<'a> Grid<'a> {
         &self.inputs
     }
 
-    /// The place of an input; `None` for one that is not here.
+    /// The index of an input; `None` for an input that is not in the grid.
     pub(super) fn place(&self, input: &[Value]) -> Option<usize> {
-        self.places.get(&key(input)).copied()
+        self.places.get(&input_key(input)).copied()
     }
 
-    /// What a program gave that [`Grid::run`] has run.
-    pub(super) fn row(&self, program: &str) -> &Row {
-        self.rows.get(program).expect("a program is run before it is asked for")
+    /// The results of a program that [`Grid::run`] has run.
+    pub(super) fn results(&self, program: &str) -> &ProgramResults {
+        self.results.get(program).expect("a program is run before it is asked for")
     }
 
-    /// Runs those of `programs` that have not been.
-    pub(super) fn run(&mut self, programs: &[&str], care: Care) -> Result<(), Dropped> {
+    /// Runs the `programs` that have not run yet.
+    pub(super) fn run(&mut self, programs: &[&str], mode: RunMode) -> Result<(), Dropped> {
         let new: BTreeSet<&str> =
-            programs.iter().copied().filter(|program| !self.rows.contains_key(*program)).collect();
+            programs.iter().copied().filter(|program| !self.results.contains_key(*program)).collect();
         let new: Vec<&str> = new.into_iter().collect();
-        let asserted = self.asserted(&new, care)?;
-        let ran: Vec<Result<Ran, Dropped>> =
-            new.par_iter().with_max_len(1).map(|program| self.answers(program, care)).collect();
+        let asserted = self.run_assertions(&new, mode)?;
+        let ran: Vec<Result<InputRun, Dropped>> =
+            new.par_iter().with_max_len(1).map(|program| self.run_inputs(program, mode)).collect();
         for ((program, ran), asserts) in new.into_iter().zip(ran).zip(asserted) {
-            let Ran { answers, varies, fuel, deadline } = ran?;
+            let InputRun { outputs, varies, fuel, deadline } = ran?;
             self.fuel += fuel;
             self.deadline |= deadline;
-            self.rows.insert(program.to_owned(), Row { answers, asserts, varies });
+            self.results.insert(program.to_owned(), ProgramResults { outputs, asserts, varies });
         }
         Ok(())
     }
 
-    /// What a program does to one test: nothing when it passes, and else how it fails.
-    pub(super) fn fails(&self, program: &str, test: &Test) -> Option<Status> {
-        let row = self.row(program);
+    /// How a program fails a test; `None` when it passes.
+    pub(super) fn failed_status(&self, program: &str, test: &SuiteTest) -> Option<Status> {
+        let results = self.results(program);
         match test {
-            Test::Case(case) => match &row.answers[self.places[&key(&case.input)]] {
-                Answer::Value(value) if *value == case.expected => None,
-                Answer::Value(_) => Some(Status::WrongAnswer),
-                Answer::Failed(status, _) => Some(*status),
+            SuiteTest::Case(case) => match &results.outputs[self.places[&input_key(&case.input)]] {
+                CodeOutput::Value(value) if *value == case.expected => None,
+                CodeOutput::Value(_) => Some(Status::WrongAnswer),
+                CodeOutput::Failed(status, _) => Some(*status),
             },
-            Test::Assert(text) => {
-                let asserted = row.asserts[self.assert_places[text]];
+            SuiteTest::Assert(text) => {
+                let asserted = results.asserts[self.assert_places[text]];
                 (!asserted.passed()).then_some(asserted.status)
             }
         }
     }
 
-    /// Whether a test said the same of a program under both seeds.
-    pub(super) fn repeats(&self, program: &str, test: &Test) -> bool {
+    /// Whether a test has the same result on a program under both seeds.
+    pub(super) fn repeats(&self, program: &str, test: &SuiteTest) -> bool {
         match test {
-            Test::Case(_) => true,
-            Test::Assert(text) => self.row(program).asserts[self.assert_places[text]].repeats,
+            SuiteTest::Case(_) => true,
+            SuiteTest::Assert(text) => self.results(program).asserts[self.assert_places[text]].repeats,
         }
     }
 
-    fn answers(&self, program: &str, care: Care) -> Result<Ran, Dropped> {
-        let mut runs = Runs { grid: self, runner: Runner::new(self.execute), deadline: false };
+    fn run_inputs(&self, program: &str, mode: RunMode) -> Result<InputRun, Dropped> {
+        let mut runs = InputRunner { grid: self, runner: Runner::new(self.execute), deadline: false };
         if self.inputs.is_empty() {
-            return Ok(Ran { answers: Vec::new(), varies: None, fuel: 0, deadline: false });
+            return Ok(InputRun { outputs: Vec::new(), varies: None, fuel: 0, deadline: false });
         }
         let order: Vec<usize> = (0..self.inputs.len()).collect();
-        let answers = runs.ordered(program, &order, self.rules.seeds[0], care)?;
+        let outputs = runs.run_in_order(program, &order, self.rules.seeds[0], mode)?;
         let mut varies = None;
-        if care == Care::Full {
+        if mode == RunMode::Full {
             let reversed: Vec<usize> = order.into_iter().rev().collect();
-            let mut again = runs.ordered(program, &reversed, self.rules.seeds[1], care)?;
+            let mut again = runs.run_in_order(program, &reversed, self.rules.seeds[1], mode)?;
             again.reverse();
-            varies = self.difference(&answers, &again);
+            varies = self.difference(&outputs, &again);
         }
-        Ok(Ran { answers, varies, fuel: runs.runner.evidence.fuel, deadline: runs.deadline })
+        Ok(InputRun { outputs, varies, fuel: runs.runner.evidence.fuel, deadline: runs.deadline })
     }
 
-    /// Where two runs differ. Two failures are alike: by what they failed is no result of theirs.
-    fn difference(&self, first: &[Answer], second: &[Answer]) -> Option<String> {
-        let differs = |(one, other): (&Answer, &Answer)| match (one, other) {
-            (Answer::Failed(..), Answer::Failed(..)) => false,
+    /// Describes the first difference between two runs. Two failures are equal, whatever their kinds.
+    fn difference(&self, first: &[CodeOutput], second: &[CodeOutput]) -> Option<String> {
+        let differs = |(one, other): (&CodeOutput, &CodeOutput)| match (one, other) {
+            (CodeOutput::Failed(..), CodeOutput::Failed(..)) => false,
             (one, other) => !one.agrees(other),
         };
         let place = first.iter().zip(second).position(differs)?;
         Some(format!("`f({})` gave two results", Value::arguments_text(&self.inputs[place])))
     }
 
-    /// A row of assertions for each program.
-    fn asserted(&mut self, programs: &[&str], care: Care) -> Result<Vec<Vec<Asserted>>, Dropped> {
+    /// Runs all assertions on each program.
+    fn run_assertions(&mut self, programs: &[&str], mode: RunMode) -> Result<Vec<Vec<AssertionResult>>, Dropped> {
         if self.asserts.is_empty() {
             return Ok(vec![Vec::new(); programs.len()]);
         }
-        let first = self.matrix(programs, self.rules.seeds[0])?;
-        let second = if care == Care::Full { self.matrix(programs, self.rules.seeds[1])? } else { first.clone() };
+        let first = self.assertion_statuses(programs, self.rules.seeds[0])?;
+        let second =
+            if mode == RunMode::Full { self.assertion_statuses(programs, self.rules.seeds[1])? } else { first.clone() };
         let rows = first.into_iter().zip(second).map(|(first, second)| {
-            let cell = |(first, second): (Status, Status)| Asserted { status: first, repeats: first == second };
+            let cell = |(first, second): (Status, Status)| AssertionResult { status: first, repeats: first == second };
             first.into_iter().zip(second).map(cell).collect()
         });
         Ok(rows.collect())
     }
 
-    fn matrix(&mut self, programs: &[&str], seed: u64) -> Result<Vec<Vec<Status>>, Dropped> {
+    fn assertion_statuses(&mut self, programs: &[&str], seed: u64) -> Result<Vec<Vec<Status>>, Dropped> {
         let problems: Vec<&Problem> = self.asserts.iter().collect();
         let AgreementRules { image, limits, .. } = self.rules;
         let request = MatrixRequest { programs, problems: &problems, image, limits: *limits, seed, early_stop: false };
         let matrix = judge_matrix(self.execute, &request);
         let mut deadline = false;
         let mut fuel = 0;
-        let mut status = |cell: &Cell| match cell {
-            Cell::Judged(Verdict { status, evidence, .. }) => {
+        let mut status = |cell: &MatrixCell| match cell {
+            MatrixCell::Judged(Verdict { status, evidence, .. }) => {
                 deadline |= evidence.met_deadline;
                 fuel += evidence.fuel;
-                // A test of nothing is passed by everything, which is what a guard refuses it for.
+                // Every program passes a vacuous test; a guard refuses the suite for it.
                 let vacuous = *status == Status::Unjudgeable && evidence.rule == VACUOUS;
                 Ok(if vacuous { Status::Accepted } else { *status })
             }
-            Cell::Dropped(dropped) => Err(dropped.clone()),
-            Cell::NotRun => Err(Dropped { why: "a cell was not run".to_owned() }),
+            MatrixCell::Dropped(dropped) => Err(dropped.clone()),
+            MatrixCell::NotRun => Err(Dropped { why: "a cell was not run".to_owned() }),
         };
         let rows = matrix.rows().iter().map(|row| row.iter().map(&mut status).collect()).collect();
         self.deadline |= deadline;
@@ -210,66 +220,72 @@ impl<'a> Grid<'a> {
     }
 }
 
-struct Ran {
-    answers: Vec<Answer>,
+struct InputRun {
+    outputs: Vec<CodeOutput>,
     varies: Option<String>,
     fuel: u64,
     deadline: bool,
 }
 
-/// The runs of one program.
-struct Runs<'g, 'a> {
+/// Runs one program on the inputs of a grid.
+struct InputRunner<'g, 'a> {
     grid: &'g Grid<'a>,
     runner: Runner<'a>,
     deadline: bool,
 }
 
-impl Runs<'_, '_> {
-    /// The answers at the places of `order`, in that order. A job that comes to its end has answered all; of one that does
-    /// not, nothing but the calls before its last is known.
-    fn ordered(&mut self, program: &str, order: &[usize], seed: u64, care: Care) -> Result<Vec<Answer>, Dropped> {
+impl InputRunner<'_, '_> {
+    /// The outputs at the inputs `order`, in that order. A job that is stopped leaves outputs only of the calls before its last.
+    fn run_in_order(
+        &mut self,
+        program: &str,
+        order: &[usize],
+        seed: u64,
+        mode: RunMode,
+    ) -> Result<Vec<CodeOutput>, Dropped> {
         let outcome = self.job(program, order, seed)?;
-        let mut answers: Vec<Answer> = outcome.calls.iter().take(order.len()).map(|call| self.answer(call)).collect();
-        let Some((status, detail)) = failure(&outcome) else {
-            let missing = || Answer::Failed(Status::RuntimeError, "its result is missing".to_owned());
-            answers.resize_with(order.len(), missing);
-            return Ok(answers);
+        let mut outputs: Vec<CodeOutput> =
+            outcome.calls.iter().take(order.len()).map(|call| self.code_output(call)).collect();
+        let Some((status, detail)) = job_failure(&outcome) else {
+            let missing = || CodeOutput::Failed(Status::RuntimeError, "its result is missing".to_owned());
+            outputs.resize_with(order.len(), missing);
+            return Ok(outputs);
         };
-        // A program whose module level raises gets to none of its calls.
+        // A program that raises at module level reaches none of its calls.
         let dead = order.len() == 1 || matches!(outcome.exit, Exit::Raised | Exit::CompileError | Exit::MissingEntry);
-        if care == Care::Quick || dead {
-            answers.truncate(order.len() - 1);
-            answers.resize(order.len(), Answer::Failed(status, detail));
-            return Ok(answers);
+        if mode == RunMode::Quick || dead {
+            outputs.truncate(order.len() - 1);
+            outputs.resize(order.len(), CodeOutput::Failed(status, detail));
+            return Ok(outputs);
         }
-        let alone = order.iter().map(|place| self.ordered(program, &[*place], seed, care));
+        let alone = order.iter().map(|place| self.run_in_order(program, &[*place], seed, mode));
         Ok(alone.collect::<Result<Vec<_>, _>>()?.concat())
     }
 
     fn job(&mut self, program: &str, order: &[usize], seed: u64) -> Result<Outcome, Dropped> {
         let AgreementRules { image, limits, .. } = self.grid.rules;
         let arguments = order.iter().map(|place| self.grid.inputs[*place].clone()).collect();
-        let outcome = self.runner.run(&run::calls(image, program, arguments, *limits, seed))?;
-        self.deadline |= run::met_deadline(&outcome);
+        let outcome = self.runner.run(&runner::entry_job(image, program, arguments, *limits, seed))?;
+        self.deadline |= runner::met_deadline(&outcome);
         Ok(outcome)
     }
 
-    fn answer(&self, call: &veriplay_core::CallResult) -> Answer {
-        match value(call, &self.grid.rules.limits) {
-            Ok(value) => Answer::Value(value),
+    fn code_output(&self, call: &veriplay_core::CallResult) -> CodeOutput {
+        match decode_call(call, &self.grid.rules.limits) {
+            Ok(value) => CodeOutput::Value(value),
             Err(NoValue::Raised(detail) | NoValue::NoPlainValue(detail)) => {
-                Answer::Failed(Status::RuntimeError, detail)
+                CodeOutput::Failed(Status::RuntimeError, detail)
             }
         }
     }
 }
 
-fn key(input: &[Value]) -> Vec<u8> {
+fn input_key(input: &[Value]) -> Vec<u8> {
     Value::Tuple(input.to_vec()).encode()
 }
 
-/// One assertion as a problem. Named by nothing, so that equal ones are one column.
-fn assertion(text: String) -> Problem {
+/// One assertion as a problem. All have one `task_id`, so that equal assertions are one column of a matrix.
+fn assertion_problem(text: String) -> Problem {
     let code = TestCode {
         trust: Trust::Split,
         setup: String::new(),

@@ -1,266 +1,279 @@
-//! The guards against a policy that agrees with itself on nothing. Each is a line of [`GUARDS`], and each has a file in
-//! `task-corpus/sol_ver_cheats` that it alone refuses.
+//! Guards against a policy that agrees with itself on trivial problems. Each is a line of [`GUARDS`], and each has a file in
+//! `task-corpus/sol_ver_cheats` that no other guard refuses.
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Status, Value, normalize_program};
 
-use super::clusters::{Agreed, Cluster};
-use super::facts::Quality;
-use super::rules::AgreementRules;
+use super::agreement_rules::AgreementRules;
+use super::clusters::{Agreement, Cluster};
+use super::suite_quality::SuiteQuality;
 
-/// What a guard comes to: nothing, or why not.
-type Holds = Result<(), String>;
+/// `Err` says why the guard refuses.
+type GuardResult = Result<(), String>;
 
-/// A guard.
+/// A condition on problems, codes, suites or rounds.
 #[derive(Debug, Clone, Copy)]
 pub struct Guard {
-    /// Its name: the rule of what it refuses.
+    /// Its name, and the rule of its refusals.
     pub name: &'static str,
-    /// What must hold.
+    /// The condition.
     pub what: &'static str,
-    /// What it looks at.
-    pub check: Check,
+    /// The check, and its subject.
+    pub check: GuardCheck,
 }
 
-/// Why something is not learned from.
+/// Why a guard excludes something from training.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Refusal {
+pub struct GuardRefusal {
     /// The guard's name, or `no_cluster`.
     pub rule: String,
     /// For people.
     pub detail: String,
 }
 
-/// What a guard looks at, in the order in which a round is judged.
+/// A guard's check, by its subject, in the order in which a round is judged.
 #[derive(Debug, Clone, Copy)]
-pub enum Check {
-    /// A proposed problem, before anything is run. What is refused is asked of nobody.
-    Statement(fn(&Proposed<'_>) -> Holds),
-    /// A code, before codes agree. What is refused has no vote.
-    Code(fn(&CodeFacts<'_>) -> Holds),
-    /// A suite, before codes agree. What is refused has no vote.
-    Suite(fn(&SuiteFacts<'_>) -> Holds),
-    /// The round, when there is a best cluster. What is refused teaches nothing.
-    Round(fn(&RoundFacts<'_>) -> Holds),
-    /// A code of the trusted cluster. What is refused is not learned from.
-    TrustedCode(fn(&TrustedFacts<'_>) -> Holds),
-    /// A suite, against the trusted code. What is refused is not learned from.
-    TrustedSuite(fn(&SuiteFacts<'_>) -> Holds),
+pub enum GuardCheck {
+    /// On a proposed problem, before anything runs. Refused problems get no codes or suites.
+    Statement(fn(&ProposedProblem<'_>) -> GuardResult),
+    /// On a code, before the vote. Refused codes have no vote.
+    Code(fn(&CodeFacts<'_>) -> GuardResult),
+    /// On a suite, before the vote. Refused suites have no vote.
+    Suite(fn(&SuiteFacts<'_>) -> GuardResult),
+    /// On a round with a best cluster. Refused rounds are excluded from training.
+    Round(fn(&RoundFacts<'_>) -> GuardResult),
+    /// On a code of the trusted cluster. Refused codes are excluded from training.
+    TrustedCode(fn(&TrustedFacts<'_>) -> GuardResult),
+    /// On a suite, against the trusted code. Refused suites are excluded from training.
+    TrustedSuite(fn(&SuiteFacts<'_>) -> GuardResult),
 }
 
 /// A proposed problem.
 #[derive(Debug, Clone, Copy)]
-pub struct Proposed<'a> {
-    /// The rules it is held to.
+pub struct ProposedProblem<'a> {
+    /// The rules that apply.
     pub rules: &'a AgreementRules,
     /// Its text.
     pub statement: &'a str,
-    /// The program it was made from.
+    /// The program it is based on.
     pub snippet: &'a str,
     /// Whether the caller has it already.
     pub known: bool,
 }
 
-/// A code and how it ran.
+/// The facts about a code.
 #[derive(Debug, Clone, Copy)]
 pub struct CodeFacts<'a> {
     pub(super) varies: Option<&'a str>,
     pub(super) reaches: Option<&'a str>,
 }
 
-/// A suite and how it ran.
+/// The facts about a suite.
 #[derive(Debug, Clone, Copy)]
 pub struct SuiteFacts<'a> {
     pub(super) rules: &'a AgreementRules,
     pub(super) tests: usize,
     pub(super) varies: Option<&'a str>,
     pub(super) reaches: Option<&'a str>,
-    pub(super) quality: Quality,
-    /// What the codes count that pass it, its own candidate aside.
+    pub(super) quality: SuiteQuality,
+    /// The weight of the codes that pass it, except the one it was written for.
     pub(super) witnesses: usize,
 }
 
-/// A round and its best cluster.
+/// The facts about a round and its best cluster.
 #[derive(Debug, Clone, Copy)]
 pub struct RoundFacts<'a> {
     pub(super) rules: &'a AgreementRules,
     pub(super) statement: &'a str,
-    pub(super) agreed: &'a Agreed,
+    pub(super) agreed: &'a Agreement,
     pub(super) trusted: &'a Cluster,
     pub(super) program: &'a str,
-    /// What the trusted code returns at the inputs that count.
+    /// The outputs of the trusted code at the inputs that count.
     pub(super) outputs: &'a [&'a Value],
-    /// Whether every code that could be read is in the best cluster, and it passes every suite that could be read.
+    /// Whether every well-formed code is in the best cluster, and the cluster passes every well-formed suite.
     pub(super) nothing_failed: bool,
-    /// Whether no majority of the best cluster agrees on the probes.
+    /// Whether no majority of the best cluster agrees at the probes.
     pub(super) split: bool,
 }
 
-/// A code of the trusted cluster.
+/// The facts about a code of the trusted cluster.
 #[derive(Debug, Clone, Copy)]
 pub struct TrustedFacts<'a> {
-    /// A probe at which it gives something else than most of its cluster.
+    /// Set when its outputs at the probes differ from the majority of its cluster.
     pub(super) odd: Option<&'a str>,
 }
 
-/// All of them.
+/// All guards.
 pub const GUARDS: &[Guard] = &[
-    Guard { name: "duplicate", what: "the problem has not been stated before", check: Check::Statement(duplicate) },
+    Guard {
+        name: "duplicate",
+        what: "the problem has not been stated before",
+        check: GuardCheck::Statement(duplicate),
+    },
     Guard {
         name: "statement",
         what: "a problem's text is neither empty nor over-long",
-        check: Check::Statement(statement),
+        check: GuardCheck::Statement(statement),
     },
     Guard {
         name: "quotes_snippet",
         what: "a problem's text quotes no line of the program it was made from",
-        check: Check::Statement(quotes_snippet),
+        check: GuardCheck::Statement(quotes_snippet),
     },
     Guard {
         name: "nondeterministic",
         what: "a code gives the same under another seed, clock and order of calls",
-        check: Check::Code(nondeterministic),
+        check: GuardCheck::Code(nondeterministic),
     },
     Guard {
         name: "code_reaches",
         what: "a code reaches for no source text, frame, module table or file",
-        check: Check::Code(code_reaches),
+        check: GuardCheck::Code(code_reaches),
     },
-    Guard { name: "short_suite", what: "a suite has enough different tests", check: Check::Suite(short_suite) },
+    Guard { name: "short_suite", what: "a suite has enough different tests", check: GuardCheck::Suite(short_suite) },
     Guard {
         name: "test_reaches",
         what: "an assertion reaches for no source text, frame, module table or test runner",
-        check: Check::Suite(test_reaches),
+        check: GuardCheck::Suite(test_reaches),
     },
-    Guard { name: "random_tests", what: "a test says the same under another seed", check: Check::Suite(random_tests) },
-    Guard { name: "few_codes", what: "enough codes agree", check: Check::Round(few_codes) },
-    Guard { name: "few_tests", what: "the codes that agree pass enough tests", check: Check::Round(few_tests) },
-    Guard { name: "tie", what: "no other cluster has the score of the best", check: Check::Round(tie) },
+    Guard {
+        name: "random_tests",
+        what: "a test says the same under another seed",
+        check: GuardCheck::Suite(random_tests),
+    },
+    Guard { name: "few_codes", what: "enough codes agree", check: GuardCheck::Round(few_codes) },
+    Guard { name: "few_tests", what: "the codes that agree pass enough tests", check: GuardCheck::Round(few_tests) },
+    Guard { name: "tie", what: "no other cluster has the score of the best", check: GuardCheck::Round(tie) },
     Guard {
         name: "constant",
         what: "the trusted code returns different values at the tests' inputs",
-        check: Check::Round(constant),
+        check: GuardCheck::Round(constant),
     },
     Guard {
         name: "easy",
         what: "some code is outside the trusted cluster, or it fails some test: else there is nothing to learn",
-        check: Check::Round(easy),
+        check: GuardCheck::Round(easy),
     },
     Guard {
         name: "quotes_solution",
         what: "a problem's text quotes no line of the trusted code",
-        check: Check::Round(quotes_solution),
+        check: GuardCheck::Round(quotes_solution),
     },
     Guard {
         name: "split",
         what: "most codes of the trusted cluster agree at inputs that no test names",
-        check: Check::Round(split),
+        check: GuardCheck::Round(split),
     },
     Guard {
         name: "special_case",
         what: "a trusted code gives what most of its cluster do at inputs that no test names",
-        check: Check::TrustedCode(special_case),
+        check: GuardCheck::TrustedCode(special_case),
     },
     Guard {
         name: "unsound",
         what: "the trusted code passes every test of a suite",
-        check: Check::TrustedSuite(unsound),
+        check: GuardCheck::TrustedSuite(unsound),
     },
     Guard {
         name: "own_candidate",
         what: "some code passes a suite beside the one it was written for",
-        check: Check::TrustedSuite(own_candidate),
+        check: GuardCheck::TrustedSuite(own_candidate),
     },
     Guard {
         name: "vacuous",
         what: "a suite kills a wrong code or a mutant of the trusted one",
-        check: Check::TrustedSuite(vacuous),
+        check: GuardCheck::TrustedSuite(vacuous),
     },
     Guard {
         name: "weak",
         what: "a suite kills its share of the mutants of the trusted code",
-        check: Check::TrustedSuite(weak),
+        check: GuardCheck::TrustedSuite(weak),
     },
 ];
 
-/// What `guards` have against a proposed problem, before anybody is asked it.
+/// Checks a proposed problem before codes and suites are sampled for it.
 ///
 /// # Errors
 /// The first guard that refuses it, and why.
-pub fn check_statement(guards: &[Guard], proposed: &Proposed<'_>) -> Result<(), Refusal> {
-    first(guards, |check| if let Check::Statement(holds) = check { Some(holds(proposed)) } else { None })
+pub fn check_statement(guards: &[Guard], proposed: &ProposedProblem<'_>) -> Result<(), GuardRefusal> {
+    first_refusal(guards, |check| if let GuardCheck::Statement(holds) = check { Some(holds(proposed)) } else { None })
 }
 
-/// The first refusal among the guards that `ask` asks.
-pub(super) fn first(guards: &[Guard], ask: impl Fn(&Check) -> Option<Holds>) -> Result<(), Refusal> {
-    let refused = |guard: &Guard| Some(Refusal { rule: guard.name.to_owned(), detail: ask(&guard.check)?.err()? });
+/// The first refusal among the guards for which `ask` returns a result.
+pub(super) fn first_refusal(
+    guards: &[Guard],
+    ask: impl Fn(&GuardCheck) -> Option<GuardResult>,
+) -> Result<(), GuardRefusal> {
+    let refused = |guard: &Guard| Some(GuardRefusal { rule: guard.name.to_owned(), detail: ask(&guard.check)?.err()? });
     guards.iter().find_map(refused).map_or(Ok(()), Err)
 }
 
-fn require(condition: bool, why: impl FnOnce() -> String) -> Holds {
+fn require(condition: bool, why: impl FnOnce() -> String) -> GuardResult {
     if condition { Ok(()) } else { Err(why()) }
 }
 
-fn absent(found: Option<impl ToString>) -> Holds {
+fn require_none(found: Option<impl ToString>) -> GuardResult {
     found.map_or(Ok(()), |found| Err(found.to_string()))
 }
 
-fn duplicate(proposed: &Proposed<'_>) -> Holds {
+fn duplicate(proposed: &ProposedProblem<'_>) -> GuardResult {
     require(!proposed.known, || "the same problem has been stated before".to_owned())
 }
 
-fn statement(proposed: &Proposed<'_>) -> Holds {
+fn statement(proposed: &ProposedProblem<'_>) -> GuardResult {
     let (least, most) = (proposed.rules.min_statement_chars, proposed.rules.max_statement_chars);
     let found = proposed.statement.trim().chars().count();
     require((least..=most).contains(&found), || format!("{found} characters, `{least}` to `{most}` allowed"))
 }
 
-fn quotes_snippet(proposed: &Proposed<'_>) -> Holds {
+fn quotes_snippet(proposed: &ProposedProblem<'_>) -> GuardResult {
     no_quote(proposed.statement, proposed.snippet, proposed.rules)
 }
 
-fn no_quote(statement: &str, program: &str, rules: &AgreementRules) -> Holds {
-    absent(quoted(statement, program, rules.quote_chars).map(|line| format!("the text quotes `{}`", line.trim())))
+fn no_quote(statement: &str, program: &str, rules: &AgreementRules) -> GuardResult {
+    require_none(
+        quoted_line(statement, program, rules.quote_chars).map(|line| format!("the text quotes `{}`", line.trim())),
+    )
 }
 
-fn nondeterministic(code: &CodeFacts<'_>) -> Holds {
-    absent(code.varies)
+fn nondeterministic(code: &CodeFacts<'_>) -> GuardResult {
+    require_none(code.varies)
 }
 
-fn code_reaches(code: &CodeFacts<'_>) -> Holds {
-    absent(code.reaches)
+fn code_reaches(code: &CodeFacts<'_>) -> GuardResult {
+    require_none(code.reaches)
 }
 
-fn short_suite(suite: &SuiteFacts<'_>) -> Holds {
+fn short_suite(suite: &SuiteFacts<'_>) -> GuardResult {
     let least = suite.rules.min_suite_tests;
     require(suite.tests >= least, || format!("{} different tests, `{least}` wanted", suite.tests))
 }
 
-fn test_reaches(suite: &SuiteFacts<'_>) -> Holds {
-    absent(suite.reaches)
+fn test_reaches(suite: &SuiteFacts<'_>) -> GuardResult {
+    require_none(suite.reaches)
 }
 
-fn random_tests(suite: &SuiteFacts<'_>) -> Holds {
-    absent(suite.varies.map(|test| format!("`{test}` gave two results")))
+fn random_tests(suite: &SuiteFacts<'_>) -> GuardResult {
+    require_none(suite.varies.map(|test| format!("`{test}` gave two results")))
 }
 
-fn few_codes(round: &RoundFacts<'_>) -> Holds {
+fn few_codes(round: &RoundFacts<'_>) -> GuardResult {
     let (found, least) = (round.trusted.weight, round.rules.min_codes);
     require(found >= least, || format!("{found} codes agree, `{least}` wanted"))
 }
 
-fn few_tests(round: &RoundFacts<'_>) -> Holds {
+fn few_tests(round: &RoundFacts<'_>) -> GuardResult {
     let (found, least) = (round.trusted.tests, round.rules.min_tests);
     require(found >= least, || format!("they pass {found} tests, `{least}` wanted"))
 }
 
-fn tie(round: &RoundFacts<'_>) -> Holds {
+fn tie(round: &RoundFacts<'_>) -> GuardResult {
     require(!round.agreed.is_tie(), || format!("two clusters have the score {}", round.trusted.score()))
 }
 
-/// Where no test names its input there are no outputs to tell.
-fn constant(round: &RoundFacts<'_>) -> Holds {
+/// Tests without literal inputs give no outputs to compare.
+fn constant(round: &RoundFacts<'_>) -> GuardResult {
     let mut distinct: Vec<&Value> = Vec::new();
     for output in round.outputs {
         if !distinct.contains(output) {
@@ -271,55 +284,55 @@ fn constant(round: &RoundFacts<'_>) -> Holds {
     require(round.outputs.is_empty() || found >= least, || format!("{found} different outputs, `{least}` wanted"))
 }
 
-fn easy(round: &RoundFacts<'_>) -> Holds {
+fn easy(round: &RoundFacts<'_>) -> GuardResult {
     require(!round.nothing_failed, || "all codes agree and pass all tests".to_owned())
 }
 
-fn quotes_solution(round: &RoundFacts<'_>) -> Holds {
+fn quotes_solution(round: &RoundFacts<'_>) -> GuardResult {
     no_quote(round.statement, round.program, round.rules)
 }
 
-fn split(round: &RoundFacts<'_>) -> Holds {
+fn split(round: &RoundFacts<'_>) -> GuardResult {
     require(!round.split, || "the codes that agree on the tests' inputs do not on others".to_owned())
 }
 
-fn special_case(code: &TrustedFacts<'_>) -> Holds {
-    absent(code.odd)
+fn special_case(code: &TrustedFacts<'_>) -> GuardResult {
+    require_none(code.odd)
 }
 
-fn unsound(suite: &SuiteFacts<'_>) -> Holds {
-    let Quality { tests, accepted, .. } = suite.quality;
+fn unsound(suite: &SuiteFacts<'_>) -> GuardResult {
+    let SuiteQuality { tests, accepted, .. } = suite.quality;
     require(suite.quality.status() != Status::Unsound, || {
         format!("the trusted code passes {accepted} of {tests} tests")
     })
 }
 
-fn own_candidate(suite: &SuiteFacts<'_>) -> Holds {
+fn own_candidate(suite: &SuiteFacts<'_>) -> GuardResult {
     require(suite.witnesses > 0, || "only the code it was written for passes it".to_owned())
 }
 
-fn vacuous(suite: &SuiteFacts<'_>) -> Holds {
+fn vacuous(suite: &SuiteFacts<'_>) -> GuardResult {
     let kills = suite.quality.killed > 0 || suite.quality.mutants_killed > 0;
     require(kills, || "it kills no wrong code and no mutant".to_owned())
 }
 
-fn weak(suite: &SuiteFacts<'_>) -> Holds {
-    let Quality { mutants, mutants_killed, .. } = suite.quality;
+fn weak(suite: &SuiteFacts<'_>) -> GuardResult {
+    let SuiteQuality { mutants, mutants_killed, .. } = suite.quality;
     let least = suite.rules.min_mutation_score;
     let score = suite.quality.mutation_score();
     require(score.is_none_or(|score| score >= least), || format!("it kills {mutants_killed} of {mutants} mutants"))
 }
 
-/// The first line of `program` with `chars` characters or more that `text` holds, white space and a leading `return` aside.
-/// The line that defines `f` says what every problem may.
-fn quoted(text: &str, program: &str, chars: usize) -> Option<String> {
+/// The first line of `program` with at least `chars` characters that `text` contains, ignoring white space and a leading `return`. The
+/// header `def f(…):` may be quoted.
+fn quoted_line(text: &str, program: &str, chars: usize) -> Option<String> {
     let text = without_spaces(text);
-    let lines: Vec<String> = normalize_program(program).lines().map(|line| telling(line).to_owned()).collect();
+    let lines: Vec<String> = normalize_program(program).lines().map(|line| quotable_part(line).to_owned()).collect();
     let long = |line: &&String| line.chars().filter(|c| !c.is_whitespace()).count() >= chars;
     lines.iter().filter(long).find(|line| text.contains(&without_spaces(line))).cloned()
 }
 
-fn telling(line: &str) -> &str {
+fn quotable_part(line: &str) -> &str {
     let line = line.trim();
     let inner = if line.starts_with("def ") { line.split_once(':').map_or("", |(_, body)| body.trim()) } else { line };
     inner.strip_prefix("return ").unwrap_or(inner)

@@ -1,109 +1,112 @@
-//! A round under way: who votes, who agrees, what the trusted do where no test looks. Called by the judge of rounds.
+//! A round in progress: runs codes and suites, and finds the votes, the agreement and the outputs of trusted codes at probes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use veriplay_core::{CallResult, Digest, Dropped, Execute, Exit, Job, Value, program_hash};
 
-use super::clusters::{Agreed, Cluster, Voter, agree};
-use super::facts::{Quality, differing, more_inputs, mutants, passes, quality, texts};
-use super::grid::{Care, Grid};
-use super::guards::{Check, CodeFacts, Guard, Refusal, RoundFacts, SuiteFacts, first};
-use super::rules::{AgreementRules, CountCodes};
-use super::suite::{Suite, Test};
-use crate::run::{NoValue, Runner, job, value};
+use super::agreement_rules::{AgreementRules, CountCodes};
+use super::clusters::{Agreement, Cluster, Voter, find_agreement};
+use super::grid::{Grid, RunMode};
+use super::guards::{CodeFacts, Guard, GuardCheck, GuardRefusal, RoundFacts, SuiteFacts, first_refusal};
+use super::suite_quality::{
+    SuiteQuality, as_strs, distinguishable_mutants, draw_mutants, measure_suite, passes, similar_inputs,
+};
+use super::test_suite::{SuiteTest, TestSuite};
+use crate::runner::{NoValue, Runner, configure_job, decode_call};
 
-/// What reads source text: Python's own parser, in the sandbox; nothing of the text is run.
+/// Finds uses of introspection in source text with Python's own parser, in the sandbox. It never runs the text.
 const REACH: &str = include_str!("python/reach.py");
-/// Uses that are no reach: without the module of builtins, which is one, `compile` is an attribute of `re` and the like.
+/// Harmless uses. `compile` is an attribute of `re`; access to the module of builtins is a finding of its own.
 const PLAIN: [&str; 1] = ["attribute compile"];
-/// The answers have no chance in them.
+/// Seeds the scan, which draws nothing.
 const REACH_SEED: u64 = 0;
 
-/// One problem with what was written for it.
+/// A problem with the codes and suites written for it.
 #[derive(Debug, Clone, Copy)]
 pub struct RoundRequest<'a> {
-    /// When agreement is enough.
+    /// The thresholds of agreement.
     pub rules: &'a AgreementRules,
-    /// What must hold beside; [`super::GUARDS`].
+    /// The guards to apply, usually [`super::GUARDS`].
     pub guards: &'a [Guard],
     /// The problem's text.
     pub statement: &'a str,
-    /// The codes; `None` for a response that holds none.
+    /// The codes; `None` for a malformed response.
     pub codes: &'a [Option<&'a str>],
     /// The suites.
     pub suites: &'a [SuiteAttempt<'a>],
 }
 
-/// One suite.
+/// A suite written for one code.
 #[derive(Debug, Clone, Copy)]
 pub struct SuiteAttempt<'a> {
-    /// The code it was written for, an index into the codes.
+    /// The index of the code that it was written for.
     pub candidate: usize,
-    /// The suite; `None` for a response that holds none.
-    pub suite: Option<&'a Suite>,
+    /// The suite; `None` for a malformed response.
+    pub suite: Option<&'a TestSuite>,
 }
 
 /// Whether a response has a vote.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Standing {
-    /// It has.
+pub(super) enum VotingStatus {
+    /// It has a vote.
     Votes,
     /// A guard refused it.
-    Refused(Refusal),
-    /// It holds nothing that could be read.
+    Refused(GuardRefusal),
+    /// It could not be parsed.
     Malformed,
 }
 
-impl From<Result<(), Refusal>> for Standing {
-    fn from(admitted: Result<(), Refusal>) -> Self {
-        admitted.map_or_else(Standing::Refused, |()| Standing::Votes)
+impl From<Result<(), GuardRefusal>> for VotingStatus {
+    fn from(admitted: Result<(), GuardRefusal>) -> Self {
+        admitted.map_or_else(VotingStatus::Refused, |()| VotingStatus::Votes)
     }
 }
 
-/// A round under way.
+/// A round in progress.
 pub(super) struct Round<'a> {
     execute: &'a dyn Execute,
     pub(super) request: &'a RoundRequest<'a>,
     pub(super) grid: Grid<'a>,
-    /// Of each code.
-    pub(super) codes: Vec<Standing>,
-    /// Of each suite.
-    pub(super) suites: Vec<Standing>,
-    /// What texts reach for.
+    /// The voting status of each code.
+    pub(super) codes: Vec<VotingStatus>,
+    /// The voting status of each suite.
+    pub(super) suites: Vec<VotingStatus>,
+    /// The first forbidden use in each text that has one.
     reaches: BTreeMap<String, String>,
-    /// Mutants made, and those that differ.
-    pub(super) made: (usize, usize),
-    /// Of jobs beside the grid's.
+    /// The number of mutants, and of those that differ from the reference.
+    pub(super) mutant_counts: (usize, usize),
+    /// Fuel of jobs outside `grid`.
     pub(super) fuel: u64,
-    /// Of jobs beside the grid's.
+    /// Whether a job outside `grid` met its deadline.
     pub(super) deadline: bool,
 }
 
-/// What the trusted cluster does at inputs that no test names.
-pub(super) struct Probed {
-    /// The codes that do what most do; all of them where there is no majority.
+/// The agreement of the trusted cluster at probes: inputs that no test has.
+pub(super) struct ProbeResult {
+    /// The codes of the majority; all codes where there is none.
     pub(super) majority: Vec<usize>,
-    /// Whether there is none.
+    /// Whether there is no majority.
     pub(super) split: bool,
-    /// The code that stands for them.
+    /// The code that represents the majority.
     pub(super) reference: usize,
     inputs: Vec<Vec<Value>>,
 }
 
 impl<'a> Round<'a> {
-    /// Runs every code on every input and assertion, and says who votes.
+    /// Runs every code on every input and assertion, and finds which codes and suites have a vote.
     pub(super) fn run(execute: &'a dyn Execute, request: &'a RoundRequest<'a>) -> Result<Self, Dropped> {
-        let written: Vec<&Suite> = request.suites.iter().filter_map(|suite| suite.suite).collect();
+        let written: Vec<&TestSuite> = request.suites.iter().filter_map(|suite| suite.suite).collect();
         let (codes, suites, reaches) = (Vec::new(), Vec::new(), BTreeMap::new());
         let grid = Grid::new(execute, request.rules, &written, []);
-        let mut round = Self { execute, request, grid, codes, suites, reaches, made: (0, 0), fuel: 0, deadline: false };
+        let mut round =
+            Self { execute, request, grid, codes, suites, reaches, mutant_counts: (0, 0), fuel: 0, deadline: false };
         let programs = round.programs();
-        round.grid.run(&programs, Care::Full)?;
+        round.grid.run(&programs, RunMode::Full)?;
         let mut read: BTreeSet<&str> = programs.iter().copied().collect();
-        read.extend(written.iter().flat_map(|suite| &suite.tests).filter_map(assertion));
-        round.reaches = scan(execute, request.rules, &read.into_iter().collect::<Vec<_>>())?;
-        round.codes = request.codes.iter().map(|code| round.code_standing(*code)).collect();
-        round.suites = request.suites.iter().map(|attempt| round.suite_standing(attempt.suite)).collect();
+        read.extend(written.iter().flat_map(|suite| &suite.tests).filter_map(SuiteTest::assertion));
+        round.reaches = scan_texts(execute, request.rules, &read.into_iter().collect::<Vec<_>>())?;
+        round.codes = request.codes.iter().map(|code| round.code_voting_status(*code)).collect();
+        round.suites = request.suites.iter().map(|attempt| round.suite_voting_status(attempt.suite)).collect();
         Ok(round)
     }
 
@@ -111,31 +114,36 @@ impl<'a> Round<'a> {
         self.request.codes.iter().flatten().copied().collect()
     }
 
-    /// The text of code `code`; nothing for one that could not be read.
+    /// The text of code `code`; empty for a malformed one.
     pub(super) fn program(&self, code: usize) -> &'a str {
         self.request.codes.get(code).copied().flatten().unwrap_or_default()
     }
 
-    fn code_standing(&self, code: Option<&str>) -> Standing {
-        let Some(program) = code else { return Standing::Malformed };
+    fn code_voting_status(&self, code: Option<&str>) -> VotingStatus {
+        let Some(program) = code else { return VotingStatus::Malformed };
         let reaches = self.reaches.get(program).map(String::as_str);
-        let facts = CodeFacts { varies: self.grid.row(program).varies.as_deref(), reaches };
-        let ask = |check: &Check| if let Check::Code(holds) = check { Some(holds(&facts)) } else { None };
-        first(self.request.guards, ask).into()
+        let facts = CodeFacts { varies: self.grid.results(program).varies.as_deref(), reaches };
+        let ask = |check: &GuardCheck| if let GuardCheck::Code(holds) = check { Some(holds(&facts)) } else { None };
+        first_refusal(self.request.guards, ask).into()
     }
 
-    fn suite_standing(&self, suite: Option<&Suite>) -> Standing {
-        let Some(suite) = suite else { return Standing::Malformed };
-        let facts = self.suite_facts(suite, Quality::default(), 0);
-        let ask = |check: &Check| if let Check::Suite(holds) = check { Some(holds(&facts)) } else { None };
-        first(self.request.guards, ask).into()
+    fn suite_voting_status(&self, suite: Option<&TestSuite>) -> VotingStatus {
+        let Some(suite) = suite else { return VotingStatus::Malformed };
+        let facts = self.suite_facts(suite, SuiteQuality::default(), 0);
+        let ask = |check: &GuardCheck| if let GuardCheck::Suite(holds) = check { Some(holds(&facts)) } else { None };
+        first_refusal(self.request.guards, ask).into()
     }
 
-    pub(super) fn suite_facts<'s>(&'s self, suite: &'s Suite, quality: Quality, witnesses: usize) -> SuiteFacts<'s> {
-        let asserts = || suite.tests.iter().filter_map(assertion);
-        // A code that varies makes every test of it vary: it says nothing of the test.
+    pub(super) fn suite_facts<'s>(
+        &'s self,
+        suite: &'s TestSuite,
+        quality: SuiteQuality,
+        witnesses: usize,
+    ) -> SuiteFacts<'s> {
+        let asserts = || suite.tests.iter().filter_map(SuiteTest::assertion);
+        // A nondeterministic code makes every test vary, which says nothing about the test.
         let varies = |text: &&str| {
-            let test = Test::Assert((*text).to_owned());
+            let test = SuiteTest::Assert((*text).to_owned());
             self.voters().any(|code| !self.grid.repeats(self.program(code), &test))
         };
         SuiteFacts {
@@ -149,38 +157,39 @@ impl<'a> Round<'a> {
     }
 
     /// The suites that vote.
-    fn voting_suites(&self) -> impl Iterator<Item = &'a Suite> {
+    fn voting_suites(&self) -> impl Iterator<Item = &'a TestSuite> {
         let suites = self.request.suites.iter().zip(&self.suites);
-        suites.filter(|(_, standing)| **standing == Standing::Votes).filter_map(|(attempt, _)| attempt.suite)
+        suites.filter(|(_, standing)| **standing == VotingStatus::Votes).filter_map(|(attempt, _)| attempt.suite)
     }
 
-    /// The votes of all codes that have one.
-    pub(super) fn agree(&self) -> Agreed {
+    /// Finds the agreement of the codes with a vote.
+    pub(super) fn find_agreement(&self) -> Agreement {
         let asserts: BTreeSet<&str> =
-            self.voting_suites().flat_map(|suite| &suite.tests).filter_map(assertion).collect();
+            self.voting_suites().flat_map(|suite| &suite.tests).filter_map(SuiteTest::assertion).collect();
         let weights = self.weights();
         let voter = |code: usize| {
             let program = self.program(code);
-            let passes = |text: &&str| self.grid.fails(program, &Test::Assert((*text).to_owned())).is_none();
+            let passes =
+                |text: &&str| self.grid.failed_status(program, &SuiteTest::Assert((*text).to_owned())).is_none();
             Voter {
                 code,
                 weight: weights[code],
-                answers: self.grid.row(program).answers.clone(),
+                outputs: self.grid.results(program).outputs.clone(),
                 passed: asserts.iter().map(passes).collect(),
             }
         };
         let voters: Vec<Voter> = self.voters().map(voter).collect();
-        agree(&voters, self.grid.inputs().len(), |voter, counts| {
-            let passed = |test: &&Test| passes(&self.grid, self.program(voter.code), test, Some(counts));
+        find_agreement(&voters, self.grid.inputs().len(), |voter, counts| {
+            let passed = |test: &&SuiteTest| passes(&self.grid, self.program(voter.code), test, Some(counts));
             self.voting_suites().map(|suite| suite.distinct().into_iter().filter(passed).count()).sum()
         })
     }
 
     fn voters(&self) -> impl Iterator<Item = usize> {
-        self.codes.iter().enumerate().filter(|(_, standing)| **standing == Standing::Votes).map(|(code, _)| code)
+        self.codes.iter().enumerate().filter(|(_, standing)| **standing == VotingStatus::Votes).map(|(code, _)| code)
     }
 
-    /// What each code counts.
+    /// The weight of each code.
     fn weights(&self) -> Vec<usize> {
         let mut weights = vec![0; self.codes.len()];
         let mut seen: BTreeSet<Digest> = BTreeSet::new();
@@ -191,100 +200,101 @@ impl<'a> Round<'a> {
         weights
     }
 
-    /// Runs the trusted codes where no test looks.
-    pub(super) fn probe(&mut self, agreed: &Agreed, trusted: &Cluster) -> Result<Probed, Dropped> {
+    /// Runs the trusted codes at probes.
+    pub(super) fn probe(&mut self, agreed: &Agreement, trusted: &Cluster) -> Result<ProbeResult, Dropped> {
         let inputs = self.probes(agreed);
         let mut grid = Grid::new(self.execute, self.request.rules, &[], inputs.clone());
         let programs: Vec<&str> = trusted.codes.iter().map(|code| self.program(*code)).collect();
-        grid.run(&programs, Care::Full)?;
-        self.spend(&grid);
+        grid.run(&programs, RunMode::Full)?;
+        self.add_cost(&grid);
         let weights = self.weights();
         let voter = |code: &usize| {
-            let answers = grid.row(self.program(*code)).answers.clone();
-            Voter { code: *code, weight: weights[*code], answers, passed: Vec::new() }
+            let outputs = grid.results(self.program(*code)).outputs.clone();
+            Voter { code: *code, weight: weights[*code], outputs, passed: Vec::new() }
         };
-        let probed = agree(&trusted.codes.iter().map(voter).collect::<Vec<_>>(), grid.inputs().len(), |_, _| 1);
+        let probed =
+            find_agreement(&trusted.codes.iter().map(voter).collect::<Vec<_>>(), grid.inputs().len(), |_, _| 1);
         let most = probed.clusters.first().filter(|cluster| 2 * cluster.weight > trusted.weight);
-        // Without a probe that most answer there is nothing to part them.
+        // Codes split only where a probe counts.
         let split = most.is_none() && probed.counts.contains(&true);
         let majority = most.map_or_else(|| trusted.codes.clone(), |cluster| cluster.codes.clone());
         let reference = self.reference(&majority);
-        Ok(Probed { majority, split, reference, inputs })
+        Ok(ProbeResult { majority, split, reference, inputs })
     }
 
-    /// Inputs like those that count, that no test names.
-    fn probes(&self, agreed: &Agreed) -> Vec<Vec<Value>> {
+    /// New inputs like those that count.
+    fn probes(&self, agreed: &Agreement) -> Vec<Vec<Value>> {
         let inputs = self.grid.inputs().iter().zip(&agreed.counts);
         let counted: Vec<Vec<Value>> = inputs.filter(|(_, counts)| **counts).map(|(input, _)| input.clone()).collect();
-        let made = more_inputs(&counted, self.request.rules.probes);
+        let made = similar_inputs(&counted, self.request.rules.probes);
         made.into_iter().filter(|input| self.grid.place(input).is_none()).collect()
     }
 
-    fn spend(&mut self, grid: &Grid<'_>) {
+    fn add_cost(&mut self, grid: &Grid<'_>) {
         self.fuel += grid.fuel;
         self.deadline |= grid.deadline;
     }
 
-    /// The code that stands for `codes`: of the text that most of them have, and of those the shortest.
+    /// The code that represents `codes`: one with the most frequent text, the shortest of these.
     fn reference(&self, codes: &[usize]) -> usize {
         let times = |code: usize| codes.iter().filter(|other| self.program(**other) == self.program(code)).count();
         let rank = |code: &&usize| (usize::MAX - times(**code), self.program(**code).len(), self.program(**code));
         codes.iter().min_by_key(rank).copied().unwrap_or_default()
     }
 
-    /// The mutants of the reference that some input tells from it.
-    pub(super) fn mutants(&mut self, probed: &Probed) -> Result<Vec<String>, Dropped> {
+    /// Makes mutants of the reference and keeps those that differ from it at some input.
+    pub(super) fn draw_mutants(&mut self, probed: &ProbeResult) -> Result<Vec<String>, Dropped> {
         let right = self.program(probed.reference);
-        let made = mutants(self.execute, self.request.rules, right)?;
+        let made = draw_mutants(self.execute, self.request.rules, right)?;
         let mut elsewhere = Grid::new(self.execute, self.request.rules, &[], probed.inputs.clone());
-        elsewhere.run(&[right], Care::Quick)?;
-        elsewhere.run(&texts(&made), Care::Quick)?;
-        self.spend(&elsewhere);
-        self.grid.run(&texts(&made), Care::Quick)?;
+        elsewhere.run(&[right], RunMode::Quick)?;
+        elsewhere.run(&as_strs(&made), RunMode::Quick)?;
+        self.add_cost(&elsewhere);
+        self.grid.run(&as_strs(&made), RunMode::Quick)?;
         let differ: Vec<String> =
-            differing(&[&self.grid, &elsewhere], right, &made).into_iter().map(str::to_owned).collect();
-        self.made = (made.len(), differ.len());
+            distinguishable_mutants(&[&self.grid, &elsewhere], right, &made).into_iter().map(str::to_owned).collect();
+        self.mutant_counts = (made.len(), differ.len());
         Ok(differ)
     }
 
-    /// What every suite is worth against the reference, by the order of the suites; `None` for one that does not vote.
+    /// The quality of each suite against the reference, in their order; `None` for a suite without a vote.
     pub(super) fn qualities(
         &self,
-        agreed: &Agreed,
+        agreed: &Agreement,
         trusted: &Cluster,
-        probed: &Probed,
+        probed: &ProbeResult,
         mutants: &[String],
-    ) -> Vec<Option<Quality>> {
+    ) -> Vec<Option<SuiteQuality>> {
         let right = self.program(probed.reference);
         let wrong: Vec<&str> = self.wrong(trusted).map(|code| self.program(code)).collect();
-        let quality = |(attempt, standing): (&SuiteAttempt<'_>, &Standing)| {
-            let suite = attempt.suite.filter(|_| *standing == Standing::Votes)?;
-            Some(quality(&self.grid, right, suite, Some(&agreed.counts), &wrong, &texts(mutants)))
+        let quality = |(attempt, standing): (&SuiteAttempt<'_>, &VotingStatus)| {
+            let suite = attempt.suite.filter(|_| *standing == VotingStatus::Votes)?;
+            Some(measure_suite(&self.grid, right, suite, Some(&agreed.counts), &wrong, &as_strs(mutants)))
         };
         self.request.suites.iter().zip(&self.suites).map(quality).collect()
     }
 
-    /// The codes that vote and do not agree with the trusted ones.
+    /// The codes with a vote outside the trusted cluster.
     fn wrong(&self, trusted: &Cluster) -> impl Iterator<Item = usize> {
         self.voters().filter(|code| !trusted.codes.contains(code))
     }
 
-    /// The guards on the round as a whole.
+    /// Applies the guards on rounds.
     pub(super) fn check(
         &self,
-        agreed: &Agreed,
+        agreed: &Agreement,
         trusted: &Cluster,
-        probed: &Probed,
-        qualities: &[Option<Quality>],
-    ) -> Result<(), Refusal> {
+        probed: &ProbeResult,
+        qualities: &[Option<SuiteQuality>],
+    ) -> Result<(), GuardRefusal> {
         let program = self.program(probed.reference);
-        let answers = self.grid.row(program).answers.iter().zip(&agreed.counts);
+        let answers = self.grid.results(program).outputs.iter().zip(&agreed.counts);
         let outputs: Vec<&Value> =
             answers.filter(|(_, counts)| **counts).filter_map(|(answer, _)| answer.value()).collect();
-        let readable = self.codes.iter().enumerate().filter(|(_, standing)| **standing != Standing::Malformed);
+        let readable = self.codes.iter().enumerate().filter(|(_, standing)| **standing != VotingStatus::Malformed);
         let all_agree = readable.into_iter().all(|(code, _)| trusted.codes.contains(&code));
-        let refused = self.suites.iter().any(|standing| matches!(standing, Standing::Refused(_)));
-        let all_pass = !refused && qualities.iter().flatten().all(Quality::is_accepted);
+        let refused = self.suites.iter().any(|standing| matches!(standing, VotingStatus::Refused(_)));
+        let all_pass = !refused && qualities.iter().flatten().all(SuiteQuality::is_accepted);
         let facts = RoundFacts {
             rules: self.request.rules,
             statement: self.request.statement,
@@ -295,67 +305,66 @@ impl<'a> Round<'a> {
             nothing_failed: all_agree && all_pass,
             split: probed.split,
         };
-        let ask = |check: &Check| if let Check::Round(holds) = check { Some(holds(&facts)) } else { None };
-        first(self.request.guards, ask)
+        let ask = |check: &GuardCheck| if let GuardCheck::Round(holds) = check { Some(holds(&facts)) } else { None };
+        first_refusal(self.request.guards, ask)
     }
 
-    /// What the codes count that pass `suite`, those aside that are its candidate.
-    pub(super) fn witnesses(&self, suite: &Suite, candidate: usize) -> usize {
+    /// The weight of the codes that pass `suite`, except its candidate.
+    pub(super) fn witnesses(&self, suite: &TestSuite, candidate: usize) -> usize {
         let weights = self.weights();
         let own = |code: usize| match self.request.rules.count_codes {
             CountCodes::Samples => code == candidate,
             CountCodes::Texts => program_hash(self.program(code)) == program_hash(self.program(candidate)),
         };
         let passes = |code: &usize| {
-            let fails = |test: &&Test| self.grid.fails(self.program(*code), test).is_some();
+            let fails = |test: &&SuiteTest| self.grid.failed_status(self.program(*code), test).is_some();
             !own(*code) && !suite.tests.iter().any(|test| fails(&test))
         };
         self.voters().filter(passes).map(|code| weights[code]).sum()
     }
 }
 
-fn assertion(test: &Test) -> Option<&str> {
-    if let Test::Assert(text) = test { Some(text) } else { None }
-}
-
-/// The first thing that each of `texts` reaches for that no program and no test needs: source text, frames, modules, the test runner.
-/// Nothing for those that reach for nothing.
-fn scan(execute: &dyn Execute, rules: &AgreementRules, texts: &[&str]) -> Result<BTreeMap<String, String>, Dropped> {
+/// Finds the first forbidden use in each of `texts`: of source text, frames, modules or the test runner. Texts without one are left out.
+fn scan_texts(
+    execute: &dyn Execute,
+    rules: &AgreementRules,
+    texts: &[&str],
+) -> Result<BTreeMap<String, String>, Dropped> {
     let mut found = BTreeMap::new();
     if texts.is_empty() {
         return Ok(found);
     }
     let arguments = texts.iter().map(|text| vec![Value::str(*text)]);
     let reach = Job::calls(REACH, "reach", arguments);
-    let outcome = Runner::new(execute).run(&job(&rules.image, rules.tool_limits, REACH_SEED, reach))?;
+    let outcome = Runner::new(execute).run(&configure_job(&rules.image, rules.tool_limits, REACH_SEED, reach))?;
     if outcome.exit == Exit::Returned && outcome.calls.len() == texts.len() {
         let read = texts
             .iter()
             .zip(&outcome.calls)
-            .filter_map(|(text, call)| Some(((*text).to_owned(), use_of(call, rules)?)));
+            .filter_map(|(text, call)| Some(((*text).to_owned(), forbidden_use(call, rules)?)));
         found.extend(read);
         return Ok(found);
     }
     match texts {
-        // What cannot be read within the limits is not trusted.
+        // A text that cannot be parsed within the limits is not trusted.
         [text] => drop(found.insert((*text).to_owned(), "it cannot be read".to_owned())),
         _ => {
             for text in texts {
-                found.extend(scan(execute, rules, &[*text])?);
+                found.extend(scan_texts(execute, rules, &[*text])?);
             }
         }
     }
     Ok(found)
 }
 
-fn use_of(call: &CallResult, rules: &AgreementRules) -> Option<String> {
-    match value(call, &rules.tool_limits) {
-        Ok(Value::List(uses)) => uses.iter().map(text_of).find(|text| !PLAIN.contains(&text.as_str())),
+fn forbidden_use(call: &CallResult, rules: &AgreementRules) -> Option<String> {
+    match decode_call(call, &rules.tool_limits) {
+        Ok(Value::List(uses)) => uses.iter().map(value_text).find(|text| !PLAIN.contains(&text.as_str())),
         Ok(other) => Some(format!("`{other}` is no list of uses")),
         Err(NoValue::Raised(text) | NoValue::NoPlainValue(text)) => Some(format!("it cannot be read: {text}")),
     }
 }
 
-fn text_of(value: &Value) -> String {
+fn value_text(value: &Value) -> String {
     if let Value::Str(text) = value { text.clone() } else { value.to_string() }
 }

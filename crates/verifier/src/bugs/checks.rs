@@ -1,21 +1,21 @@
-//! The checks a proposed bug must pass, SSR's a to g and five of our own, in the order they are made: those that run
-//! nothing come first. Each is a line of [`CHECKS`], and each has a bug in the tests that it alone rejects.
+//! The checks that a proposed bug must pass: SSR's a to g and five of our own, in the order in which they run. Checks without jobs run
+//! first. Each check is a line of [`CHECKS`], and the tests hold a bug for each that no other check rejects.
 
 use std::collections::BTreeSet;
 
 use veriplay_core::{Dropped, Execute, Fuzz, Patch, Status, TextFiles, Trust, Verdict, content_hash};
 
-use super::bench::{Bench, Results};
-use super::grade::{RepairRequest, grade, needs_shared};
-use super::machinery::{MAX_PATCH_BYTES, reached};
-use super::paths::{Purpose, is_test, refused};
-use super::tree::{States, restored};
+use super::bug_states::{BugStates, restore_files};
+use super::code_scan::{MAX_PATCH_BYTES, scan_changes};
+use super::grade::{RepairRequest, grade_repair, needs_shared};
+use super::paths::{PatchPurpose, forbidden_change, is_test};
+use super::test_runner::{RepoTestRunner, TestResults};
 use super::{BugArtifact, BugProposal, RepoContext};
 use crate::repository::TestResult;
-use crate::run::cut;
+use crate::runner::{Decision, saturating_u32};
 
-/// The bounds of the checks. SSR's text leaves their values open; re-implementations use 5–10 passing tests, one or two
-/// files, one failing test.
+/// The bounds of the checks. The SSR paper leaves the values open; re-implementations use 5–10 passing tests, one or two
+/// files, and one failing test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BugRules {
     /// More tests than this must pass in the original.
@@ -29,56 +29,56 @@ pub struct BugRules {
 }
 
 impl BugRules {
-    /// The least that the paper's conditions ask for.
+    /// The minimum that the paper's conditions require.
     pub const LEAST: Self = Self { min_passing: 0, min_changed_files: 1, min_failing: 1, seeds: [1, 2] };
 }
 
-/// What the checks look at. Runs are made when a check asks for them, and once.
-pub(crate) struct Facts<'a> {
+/// A proposal under validation. Runs start when a check first needs them, and their results are kept.
+pub(crate) struct CheckContext<'a> {
     pub(crate) bug: &'a BugProposal,
     pub(crate) rules: &'a BugRules,
-    pub(crate) states: States,
-    pub(crate) bench: Bench<'a>,
+    pub(crate) states: BugStates,
+    pub(crate) tests: RepoTestRunner<'a>,
     /// Tests that can notice the bug.
     pub(crate) affected: BTreeSet<String>,
-    buggy: [Option<Results>; 2],
+    buggy: [Option<TestResults>; 2],
 }
 
-impl<'a> Facts<'a> {
+impl<'a> CheckContext<'a> {
     pub(super) fn new(
-        bench: Bench<'a>,
+        tests: RepoTestRunner<'a>,
         bug: &'a BugProposal,
         rules: &'a BugRules,
-        states: States,
+        states: BugStates,
     ) -> Result<Self, Dropped> {
-        let repo = bench.repo;
-        let affected = repo.map.affected(bench.execute, repo, repo.texts, &states.buggy)?;
-        Ok(Self { bug, rules, states, bench, affected, buggy: [None, None] })
+        let repo = tests.repo;
+        let affected = repo.map.affected(tests.execute, repo, repo.texts, &states.buggy)?;
+        Ok(Self { bug, rules, states, tests, affected, buggy: [None, None] })
     }
 
-    /// The affected tests in the buggy state, by the first or the second seed.
-    fn buggy(&mut self, run: usize) -> Result<&Results, Dropped> {
+    /// Results of the affected tests in the buggy state, under the first or the second seed.
+    fn buggy_results(&mut self, run: usize) -> Result<&TestResults, Dropped> {
         if self.buggy[run].is_none() {
-            self.buggy[run] = Some(self.bench.run(&self.states.buggy, &self.affected, self.rules.seeds[run])?);
+            self.buggy[run] = Some(self.tests.run(&self.states.buggy, &self.affected, self.rules.seeds[run])?);
         }
         Ok(self.buggy[run].get_or_insert_default())
     }
 
     /// Tests that pass in the original and fail with the bug.
-    fn failing(&mut self) -> Result<BTreeSet<String>, Dropped> {
+    fn failing_tests(&mut self) -> Result<BTreeSet<String>, Dropped> {
         let affected = self.affected.clone();
-        let results = self.buggy(0)?;
+        let results = self.buggy_results(0)?;
         Ok(affected.into_iter().filter(|id| !results.passed(id)).collect())
     }
 
     fn original(&self) -> &TextFiles {
-        self.bench.repo.texts
+        self.tests.repo.texts
     }
 
-    /// What the proposal is once every check has passed.
+    /// The artifact of a proposal that has passed every check.
     pub(super) fn artifact(&mut self) -> Result<BugArtifact, Dropped> {
-        let failing = self.failing()?;
-        let (bug, repo) = (self.bug, self.bench.repo);
+        let failing = self.failing_tests()?;
+        let (bug, repo) = (self.bug, self.tests.repo);
         let baseline = repo.baseline;
         let digest = content_hash(&(&baseline.package, &bug.bug_inject, &bug.test_weaken, &bug.failed_repairs));
         Ok(BugArtifact {
@@ -94,89 +94,94 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// What a check comes to: nothing, or why not.
-type Holds = Result<Result<(), String>, Dropped>;
+/// `Err` inside says why the check fails.
+type CheckResult = Result<Result<(), String>, Dropped>;
 
-/// A check.
+/// A check of proposed bugs.
 #[derive(Clone, Copy)]
-pub struct Check {
-    /// The rule of verdicts it decides.
+pub struct BugCheck {
+    /// Its name, and the rule of verdicts on bugs that fail it.
     pub name: &'static str,
-    /// What must hold.
+    /// The condition.
     pub what: &'static str,
-    pub(crate) holds: fn(&mut Facts<'_>) -> Holds,
+    pub(crate) holds: fn(&mut CheckContext<'_>) -> CheckResult,
 }
 
-impl std::fmt::Debug for Check {
+impl std::fmt::Debug for BugCheck {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name)
     }
 }
 
-/// All of them.
-pub const CHECKS: &[Check] = &[
-    Check { name: "paths", what: "the bug changes code alone, the weakening test files alone", holds: paths },
-    Check {
+/// All checks, in the order in which they run.
+pub const CHECKS: &[BugCheck] = &[
+    BugCheck { name: "paths", what: "the bug changes code alone, the weakening test files alone", holds: paths },
+    BugCheck {
         name: "test_files",
         what: "a: each test file exists, and the weakening touches no other",
         holds: test_files,
     },
-    Check { name: "records", what: "b: each test file gives a record a test, with the bug too", holds: records },
-    Check { name: "passing", what: "c: enough tests pass in the original", holds: passing },
-    Check { name: "changed_files", what: "d: the bug changes enough files", holds: changed_files },
-    Check { name: "machinery", what: "the bug reaches for no introspection, chance or clock", holds: machinery },
-    Check { name: "failing", what: "e: enough tests of the test files fail with the bug", holds: failing },
-    Check {
+    BugCheck { name: "records", what: "b: each test file gives a record a test, with the bug too", holds: records },
+    BugCheck { name: "passing", what: "c: enough tests pass in the original", holds: passing },
+    BugCheck { name: "changed_files", what: "d: the bug changes enough files", holds: changed_files },
+    BugCheck { name: "machinery", what: "the bug reaches for no introspection, chance or clock", holds: machinery },
+    BugCheck { name: "failing", what: "e: enough tests of the test files fail with the bug", holds: failing },
+    BugCheck {
         name: "judgeable",
         what: "under split trust: each failing test fails with the package in an instance of its own, and passes there in the original",
         holds: judgeable,
     },
-    Check { name: "repeated", what: "another seed gives the same results", holds: repeated },
-    Check { name: "hidden", what: "f: the weakening hides a failing test, and breaks none", holds: hidden },
-    Check { name: "inverse", what: "g: undoing any one file of the bug makes a failing test pass", holds: inverse },
-    Check { name: "empty_repair", what: "an empty patch is no repair of it", holds: empty_repair },
+    BugCheck { name: "repeated", what: "another seed gives the same results", holds: repeated },
+    BugCheck { name: "hidden", what: "f: the weakening hides a failing test, and breaks none", holds: hidden },
+    BugCheck { name: "inverse", what: "g: undoing any one file of the bug makes a failing test pass", holds: inverse },
+    BugCheck { name: "empty_repair", what: "an empty patch is no repair of it", holds: empty_repair },
 ];
 
-fn require(condition: bool, why: impl FnOnce() -> String) -> Holds {
+fn require(condition: bool, why: impl FnOnce() -> String) -> CheckResult {
     Ok(if condition { Ok(()) } else { Err(why()) })
 }
 
-fn paths(facts: &mut Facts<'_>) -> Holds {
-    let (bug, repo) = (facts.bug, facts.bench.repo);
+fn require_none(why: Option<String>) -> CheckResult {
+    Ok(why.map_or(Ok(()), Err))
+}
+
+fn paths(context: &mut CheckContext<'_>) -> CheckResult {
+    let (bug, repo) = (context.bug, context.tests.repo);
     let code = std::iter::once(&bug.bug_inject).chain(&bug.failed_repairs);
-    // A repair may have to take all of it back.
+    // A repair may have to undo the whole patch, and repairs have the same limit.
     let large = |patch: &Patch| {
         let size = patch.to_string().len();
         (size > MAX_PATCH_BYTES).then(|| format!("a patch of the bug has {size} bytes, and may have {MAX_PATCH_BYTES}"))
     };
-    let why = code.into_iter().find_map(|patch| refused(repo, patch, Purpose::Code).or_else(|| large(patch)));
-    // A file the weakening touches that no list names is check a's to find; here it must be a test's.
+    let why =
+        code.into_iter().find_map(|patch| forbidden_change(repo, patch, PatchPurpose::Code).or_else(|| large(patch)));
+    // Check `test_files` compares the weakening with the list of test files; this one requires test files only.
     let outside = bug.test_weaken.touched().map(|(path, _)| path).find(|path| !is_test(repo, path));
     let why = why.or_else(|| outside.map(|path| format!("the weakening touches `{path}`, which is no test")));
-    require(why.is_none(), || why.unwrap_or_default())
+    require_none(why)
 }
 
-fn test_files(facts: &mut Facts<'_>) -> Holds {
-    let (bug, repo) = (facts.bug, facts.bench.repo);
+fn test_files(context: &mut CheckContext<'_>) -> CheckResult {
+    let (bug, repo) = (context.bug, context.tests.repo);
     let known = |path: &String| repo.baseline.files.iter().any(|file| file.path == *path);
     if let Some(path) = bug.test_files.iter().find(|path| !known(path)) {
         return Ok(Err(format!("`{path}` is no test file of the original")));
     }
-    let why = refused(repo, &bug.test_weaken, Purpose::Weaken(&bug.test_files));
-    require(why.is_none(), || why.unwrap_or_default())
+    let why = forbidden_change(repo, &bug.test_weaken, PatchPurpose::Weaken(&bug.test_files));
+    require_none(why)
 }
 
-fn records(facts: &mut Facts<'_>) -> Holds {
-    let (bug, repo) = (facts.bug, facts.bench.repo);
+fn records(context: &mut CheckContext<'_>) -> CheckResult {
+    let (bug, repo) = (context.bug, context.tests.repo);
     let mapped = |path: &String| repo.map.files.iter().any(|file| file.path == *path);
     if let Some(path) = bug.test_files.iter().find(|path| !mapped(path)) {
         return Ok(Err(format!("`{path}` gives no records in the original")));
     }
-    if facts.affected.is_empty() {
+    if context.affected.is_empty() {
         return Ok(Ok(()));
     }
-    let affected = facts.affected.clone();
-    let results = facts.buggy(0)?;
+    let affected = context.affected.clone();
+    let results = context.buggy_results(0)?;
     if let Some(why) = results.broken.first() {
         return Ok(Err(format!("with the bug {why}")));
     }
@@ -184,39 +189,39 @@ fn records(facts: &mut Facts<'_>) -> Holds {
     if let Some(id) = affected.iter().find(missing) {
         return Ok(Err(format!("with the bug test `{id}` has no record")));
     }
-    // One that is not run says nothing, and one that is expected to fail nothing new.
+    // Skipped tests and expected failures carry no information about the bug.
     let unrun = |id: &&String| matches!(results.by_id.get(*id), Some(TestResult::Skipped | TestResult::Xfailed));
     let unrun = affected.iter().find(unrun);
     require(unrun.is_none(), || format!("with the bug test `{}` is skipped", unrun.map_or("", |id| id)))
 }
 
-fn passing(facts: &mut Facts<'_>) -> Holds {
-    let listed = facts.bench.repo.map.files.iter().filter(|file| facts.bug.test_files.contains(&file.path));
-    let (found, wanted) = (listed.map(|file| file.tests.len()).sum::<usize>(), facts.rules.min_passing);
+fn passing(context: &mut CheckContext<'_>) -> CheckResult {
+    let listed = context.tests.repo.map.files.iter().filter(|file| context.bug.test_files.contains(&file.path));
+    let (found, wanted) = (listed.map(|file| file.tests.len()).sum::<usize>(), context.rules.min_passing);
     require(found > wanted, || format!("{found} tests pass in the original, and more than {wanted} must"))
 }
 
-fn changed_files(facts: &mut Facts<'_>) -> Holds {
-    let (found, wanted) = (facts.bug.bug_inject.touched().count(), facts.rules.min_changed_files);
+fn changed_files(context: &mut CheckContext<'_>) -> CheckResult {
+    let (found, wanted) = (context.bug.bug_inject.touched().count(), context.rules.min_changed_files);
     require(found >= wanted, || format!("{found} files are changed, and {wanted} must be"))
 }
 
-fn machinery(facts: &mut Facts<'_>) -> Holds {
-    let (execute, repo, buggy) = (facts.bench.execute, facts.bench.repo, &facts.states.buggy);
-    let found = reached(execute, repo, buggy, buggy, true, &mut facts.bench.evidence)?;
-    Ok(found.map_or(Ok(()), |found| Err(found.why)))
+fn machinery(context: &mut CheckContext<'_>) -> CheckResult {
+    let (execute, repo, buggy) = (context.tests.execute, context.tests.repo, &context.states.buggy);
+    let found = scan_changes(execute, repo, buggy, buggy, true, &mut context.tests.evidence)?;
+    require_none(found.map(|found| found.why))
 }
 
-fn failing(facts: &mut Facts<'_>) -> Holds {
-    let listed = |id: &String| facts.bug.test_files.iter().any(|file| super::bench::file_of(id) == file);
-    let failing = facts.failing()?;
-    let (found, wanted) = (failing.iter().filter(|id| listed(id)).count(), facts.rules.min_failing);
+fn failing(context: &mut CheckContext<'_>) -> CheckResult {
+    let listed = |id: &String| context.bug.test_files.iter().any(|file| super::test_runner::file_of(id) == file);
+    let failing = context.failing_tests()?;
+    let (found, wanted) = (failing.iter().filter(|id| listed(id)).count(), context.rules.min_failing);
     require(found >= wanted, || format!("{found} tests fail with the bug, and {wanted} must"))
 }
 
-fn repeated(facts: &mut Facts<'_>) -> Holds {
-    let first = facts.buggy(0)?.clone();
-    let second = facts.buggy(1)?;
+fn repeated(context: &mut CheckContext<'_>) -> CheckResult {
+    let first = context.buggy_results(0)?.clone();
+    let second = context.buggy_results(1)?;
     let other = first.by_id.iter().find(|(id, result)| second.by_id.get(*id) != Some(result));
     require(first == *second, || {
         other
@@ -224,17 +229,17 @@ fn repeated(facts: &mut Facts<'_>) -> Holds {
     })
 }
 
-fn hidden(facts: &mut Facts<'_>) -> Holds {
-    let failing = facts.failing()?;
-    let (weakened, seed) = (facts.states.weakened.clone(), facts.rules.seeds[0]);
-    let mut affected = facts.affected.clone();
-    // Lines that are added may break tests that do not notice the bug.
-    if facts.bug.test_weaken.changed_lines().1 > 0 {
-        let touched: Vec<&str> = facts.bug.test_weaken.touched().map(|(path, _)| path).collect();
-        let beside = facts.bench.repo.map.tests().filter(|id| touched.contains(&super::bench::file_of(id)));
+fn hidden(context: &mut CheckContext<'_>) -> CheckResult {
+    let failing = context.failing_tests()?;
+    let (weakened, seed) = (context.states.weakened.clone(), context.rules.seeds[0]);
+    let mut affected = context.affected.clone();
+    // Added lines may break tests that do not notice the bug.
+    if context.bug.test_weaken.changed_lines().1 > 0 {
+        let touched: Vec<&str> = context.bug.test_weaken.touched().map(|(path, _)| path).collect();
+        let beside = context.tests.repo.map.tests().filter(|id| touched.contains(&super::test_runner::file_of(id)));
         affected.extend(beside.cloned());
     }
-    let results = facts.bench.run(&weakened, &affected, seed)?;
+    let results = context.tests.run(&weakened, &affected, seed)?;
     if let Some(why) = results.broken.first() {
         return Ok(Err(format!("weakened {why}")));
     }
@@ -246,15 +251,15 @@ fn hidden(facts: &mut Facts<'_>) -> Holds {
     require(!failing.iter().all(shows), || format!("all {} failing tests fail as before", failing.len()))
 }
 
-fn judgeable(facts: &mut Facts<'_>) -> Holds {
-    let (failing, repo) = (facts.failing()?, facts.bench.repo);
+fn judgeable(context: &mut CheckContext<'_>) -> CheckResult {
+    let (failing, repo) = (context.failing_tests()?, context.tests.repo);
     if repo.trust == Trust::Shared {
         return Ok(Ok(()));
     }
     if let Some(id) = failing.iter().find(|id| !repo.map.is_split(id)) {
         return Ok(Err(needs_shared(id)));
     }
-    let results = facts.bench.run_split(&facts.states.buggy, &failing, facts.rules.seeds[0])?;
+    let results = context.tests.run_split(&context.states.buggy, &failing, context.rules.seeds[0])?;
     let unseen = failing.iter().find(|id| results.passed(id));
     require(unseen.is_none(), || {
         let id = unseen.map_or("", |id| id);
@@ -262,27 +267,27 @@ fn judgeable(facts: &mut Facts<'_>) -> Holds {
     })
 }
 
-/// A bug that tells when it is graded would be repaired by nothing.
-fn empty_repair(facts: &mut Facts<'_>) -> Holds {
-    let artifact = facts.artifact()?;
-    let (execute, repo, seed) = (facts.bench.execute, facts.bench.repo, facts.rules.seeds[0]);
+/// A bug that detects grading, and then behaves, would count as repaired by an empty patch.
+fn empty_repair(context: &mut CheckContext<'_>) -> CheckResult {
+    let artifact = context.artifact()?;
+    let (execute, repo, seed) = (context.tests.execute, context.tests.repo, context.rules.seeds[0]);
     let empty = RepairRequest { artifact: &artifact, patch: "", fuzz: Fuzz::NONE, seed };
-    let verdict = grade(execute, repo, &empty)?;
-    facts.bench.add(&verdict.evidence);
+    let verdict = grade_repair(execute, repo, &empty)?;
+    context.tests.add_cost_of(&verdict.evidence);
     require(verdict.status != Status::Accepted, || "graded with an empty patch, its failing tests pass".to_owned())
 }
 
 /// Inverse mutation testing. Undoing the only file of a bug gives the original, whose results are the baseline.
-fn inverse(facts: &mut Facts<'_>) -> Holds {
-    let failing = facts.failing()?;
-    let touched = std::iter::once(&facts.bug.bug_inject).chain(&facts.bug.failed_repairs);
+fn inverse(context: &mut CheckContext<'_>) -> CheckResult {
+    let failing = context.failing_tests()?;
+    let touched = std::iter::once(&context.bug.bug_inject).chain(&context.bug.failed_repairs);
     let paths: BTreeSet<&str> = touched.flat_map(|patch| patch.touched().map(|(path, _)| path)).collect();
     for path in paths {
-        let undone = restored(facts.original(), &facts.states.buggy, |found| found == path);
-        if undone == *facts.original() {
+        let undone = restore_files(context.original(), &context.states.buggy, |found| found == path);
+        if undone == *context.original() {
             continue;
         }
-        let results = facts.bench.run(&undone, &failing, facts.rules.seeds[0])?;
+        let results = context.tests.run(&undone, &failing, context.rules.seeds[0])?;
         if !failing.iter().any(|id| results.passed(id)) {
             return Ok(Err(format!("without its change of `{path}` the bug is the same")));
         }
@@ -290,67 +295,63 @@ fn inverse(facts: &mut Facts<'_>) -> Holds {
     Ok(Ok(()))
 }
 
-/// A verdict on a proposed bug.
+/// The result of [`validate_bug`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Validated {
+pub struct BugValidation {
     /// [`Status::Valid`], or [`Status::Invalid`] with the name of the check that failed as its rule.
     pub verdict: Verdict,
-    /// `Some` exactly when it is valid.
+    /// `Some` exactly when the bug is valid.
     pub artifact: Option<BugArtifact>,
 }
 
-/// Puts a proposal through the checks.
+/// Runs the checks on a proposal, up to the first that fails.
 ///
 /// # Errors
 /// A host fault.
-pub fn validate(
+pub fn validate_bug(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
     bug: &BugProposal,
     rules: &BugRules,
-) -> Result<Validated, Dropped> {
-    let bench = Bench::new(execute, repo);
-    let states = match States::apply(repo.texts, bug) {
+) -> Result<BugValidation, Dropped> {
+    let tests = RepoTestRunner::new(execute, repo);
+    let states = match BugStates::apply(repo.texts, bug) {
         Ok(states) => states,
-        Err(error) => return Ok(invalid(bench, 0, "applies", error.to_string())),
+        Err(error) => return Ok(invalid(tests, 0, "applies", error.to_string())),
     };
-    let mut facts = Facts::new(bench, bug, rules, states)?;
+    let mut context = CheckContext::new(tests, bug, rules, states)?;
     for (index, check) in CHECKS.iter().enumerate() {
-        if let Err(why) = (check.holds)(&mut facts)? {
-            return Ok(invalid(facts.bench, index, check.name, why));
+        if let Err(why) = (check.holds)(&mut context)? {
+            return Ok(invalid(context.tests, index, check.name, why));
         }
     }
-    let artifact = facts.artifact()?;
-    let total = count(CHECKS.len());
-    let verdict = Verdict { status: Status::Valid, passed: total, total, evidence: facts.bench.evidence };
-    Ok(Validated { verdict, artifact: Some(artifact) })
+    let artifact = context.artifact()?;
+    let total = saturating_u32(CHECKS.len());
+    let verdict = Verdict { status: Status::Valid, passed: total, total, evidence: context.tests.evidence };
+    Ok(BugValidation { verdict, artifact: Some(artifact) })
 }
 
-/// Every check for itself, whatever the others come to: why a proposal is refused, in full. `None` where it holds.
+/// Runs every check, whatever the others decide. Returns each check's name and why it fails; `None` where it passes.
 ///
 /// # Errors
 /// A host fault.
-pub fn each_check(
+pub fn check_each(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
     bug: &BugProposal,
     rules: &BugRules,
 ) -> Result<Vec<(&'static str, Option<String>)>, Dropped> {
-    let states = match States::apply(repo.texts, bug) {
+    let states = match BugStates::apply(repo.texts, bug) {
         Ok(states) => states,
         Err(error) => return Ok(vec![("applies", Some(error.to_string()))]),
     };
-    let mut facts = Facts::new(Bench::new(execute, repo), bug, rules, states)?;
-    CHECKS.iter().map(|check| Ok((check.name, (check.holds)(&mut facts)?.err()))).collect()
+    let mut context = CheckContext::new(RepoTestRunner::new(execute, repo), bug, rules, states)?;
+    CHECKS.iter().map(|check| Ok((check.name, (check.holds)(&mut context)?.err()))).collect()
 }
 
-fn count(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
-}
-
-fn invalid(bench: Bench<'_>, passed: usize, rule: &str, why: String) -> Validated {
-    let mut evidence = bench.evidence;
-    (evidence.rule, evidence.detail) = (rule.to_owned(), cut(&why));
-    let verdict = Verdict { status: Status::Invalid, passed: count(passed), total: count(CHECKS.len()), evidence };
-    Validated { verdict, artifact: None }
+fn invalid(tests: RepoTestRunner<'_>, passed: usize, rule: &str, why: String) -> BugValidation {
+    let (passed, total) = (saturating_u32(passed), saturating_u32(CHECKS.len()));
+    let decision = Decision { passed, total, ..Decision::by_rule(Status::Invalid, rule, why) };
+    let verdict = decision.into_verdict(tests.evidence);
+    BugValidation { verdict, artifact: None }
 }

@@ -1,25 +1,25 @@
-//! A solver's patch: parsed strictly, kept out of what is not its business, run with the original's tests, and believed where the
-//! tests pass with the package in another instance too, or, of tests for which that cannot be, where their twins failed.
+//! Grades a solver's patch. The patch is parsed strictly and restricted to code files; then the original's tests run. A passed test counts
+//! when it also passes with the package in an instance of its own or, where that is impossible, when its inverted test failed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use veriplay_core::{Dropped, Execute, Fuzz, Patch, Status, TextFiles, Trust, Verdict};
 
-use super::bench::{Bench, Results, file_of};
-use super::machinery::{MAX_PATCH_BYTES, reached};
-use super::paths::{Purpose, is_loaded_by_itself, is_test, refused};
-use super::tree::{States, restored};
-use super::twins::{Coins, Ends, FORMS, Files, function_of};
+use super::bug_states::{BugStates, restore_files};
+use super::code_scan::{MAX_PATCH_BYTES, scan_changes};
+use super::inverted_tests::{INVERSIONS, InversionDraws, TestEnds, TestFiles, function_of};
+use super::paths::{PatchPurpose, forbidden_change, is_loaded_by_itself, is_test};
+use super::test_runner::{RepoTestRunner, TestResults, file_of};
 use super::{BugArtifact, RepoContext};
 use crate::repository::TestResult;
-use crate::run::cut;
+use crate::runner::{Decision, saturating_u32};
 
-/// The rule of what a run with the package in another instance says: that it decided every test, or which test does not pass there.
+/// The rule of verdicts by runs with the package in an instance of its own.
 const SPLIT: &str = "split";
-/// The rule of what tests beside the package say.
+/// The rule of verdicts that rest on a test in the package's own instance.
 const SHARED: &str = "shared";
 
-/// Why a test decides nothing under split trust.
+/// Says why a test is unjudgeable under split trust.
 pub(crate) fn needs_shared(id: &str) -> String {
     format!(
         "test `{id}` needs more of the package than plain values, so it can only run beside it, where a repair may forge its \
@@ -30,75 +30,68 @@ pub(crate) fn needs_shared(id: &str) -> String {
 /// A patch to judge.
 #[derive(Debug, Clone, Copy)]
 pub struct RepairRequest<'a> {
-    /// What it is to repair.
+    /// The bug to repair.
     pub artifact: &'a BugArtifact,
     /// A unified diff over the buggy, weakened repository.
     pub patch: &'a str,
-    /// How far hunks may be off.
+    /// How far hunks may be displaced.
     pub fuzz: Fuzz,
-    /// Seeds the runs; the second run has the next one.
+    /// Seeds the first run; the second run uses the next seed.
     pub seed: u64,
 }
 
-/// Why a patch is not accepted.
-struct Refusal {
-    status: Status,
-    rule: &'static str,
-    detail: String,
-}
-
-impl Refusal {
-    fn new(status: Status, rule: &'static str, detail: impl Into<String>) -> Self {
-        Self { status, rule, detail: detail.into() }
-    }
-}
-
-/// Judges a repair: [`Status::Accepted`] when every test of F2P passes, and every one of P2P that could notice what the
-/// patch leaves changed.
+/// Judges a repair: [`Status::Accepted`] when every fail-to-pass test passes, and every pass-to-pass test that the difference between
+/// the repaired and the original repository could affect.
 ///
 /// # Errors
-/// A fault of the host's, or an artifact that does not fit the repository.
-pub fn grade(execute: &dyn Execute, repo: &RepoContext<'_>, request: &RepairRequest<'_>) -> Result<Verdict, Dropped> {
-    let mut bench = Bench::new(execute, repo);
+/// A host fault, or an artifact that does not apply to the repository.
+pub fn grade_repair(
+    execute: &dyn Execute,
+    repo: &RepoContext<'_>,
+    request: &RepairRequest<'_>,
+) -> Result<Verdict, Dropped> {
+    let mut runner = RepoTestRunner::new(execute, repo);
     let artifact = request.artifact;
-    let states = States::apply(repo.texts, &artifact.bug)
+    let states = BugStates::apply(repo.texts, &artifact.bug)
         .map_err(|error| Dropped { why: format!("the bug does not apply to the repository: {error}") })?;
-    let repaired = match repaired(repo, &states, request) {
+    let repaired = match apply_repair(repo, &states, request) {
         Ok(repaired) => repaired,
-        Err(refusal) => return Ok(verdict(bench, artifact.fail_to_pass.len(), 0, refusal)),
+        Err(decision) => return Ok(verdict(runner, artifact.fail_to_pass.len(), 0, decision)),
     };
     let is_shared = |id: &&String| !repo.map.is_split(id);
     if repo.trust == Trust::Split
         && let Some(id) = artifact.fail_to_pass.iter().find(is_shared)
     {
-        let refusal = Refusal::new(Status::Unjudgeable, SHARED, needs_shared(id));
-        return Ok(verdict(bench, artifact.fail_to_pass.len(), 0, refusal));
+        let decision = Decision::by_rule(Status::Unjudgeable, SHARED, needs_shared(id));
+        return Ok(verdict(runner, artifact.fail_to_pass.len(), 0, decision));
     }
     let wanted = tests_to_run(execute, repo, artifact, &repaired)?;
     let trust = if wanted.iter().any(|id| is_shared(&id)) { SHARED } else { SPLIT };
-    // What runs beside the tests could change them. In an instance of its own it may reach for what it likes.
+    // Code that shares an instance with the tests could change them. In an instance of its own it cannot, and needs no scan.
     if trust == SHARED
-        && let Some(found) = reached(execute, repo, &states.buggy, &repaired, false, &mut bench.evidence)?
+        && let Some(found) = scan_changes(execute, repo, &states.buggy, &repaired, false, &mut runner.evidence)?
     {
-        let refusal = Refusal::new(Status::Malformed, found.rule, found.why);
-        return Ok(verdict(bench, artifact.fail_to_pass.len(), 0, refusal));
+        let decision = Decision::by_rule(Status::Malformed, found.rule, found.why);
+        return Ok(verdict(runner, artifact.fail_to_pass.len(), 0, decision));
     }
-    let (passed, refusal) = proven(&mut bench, &repaired, &wanted, request)?;
-    let refusal = refusal.unwrap_or_else(|| Refusal::new(Status::Accepted, trust, ""));
-    Ok(verdict(bench, wanted.len(), passed, refusal))
+    let (passed, decision) = run_repair_tests(&mut runner, &repaired, &wanted, request)?;
+    let decision = decision.unwrap_or_else(|| Decision::by_rule(Status::Accepted, trust, ""));
+    Ok(verdict(runner, wanted.len(), passed, decision))
 }
 
-fn verdict(bench: Bench<'_>, total: usize, passed: usize, refusal: Refusal) -> Verdict {
-    let count = |number| u32::try_from(number).unwrap_or(u32::MAX);
-    let mut evidence = bench.evidence;
-    (evidence.rule, evidence.detail) = (refusal.rule.to_owned(), cut(&refusal.detail));
-    Verdict { status: refusal.status, passed: count(passed), total: count(total), evidence }
+fn verdict(runner: RepoTestRunner<'_>, total: usize, passed: usize, decision: Decision) -> Verdict {
+    let (passed, total) = (saturating_u32(passed), saturating_u32(total));
+    Decision { passed, total, ..decision }.into_verdict(runner.evidence)
 }
 
-/// The repository with the patch, its tests as in the original. What the patch does to test files is left out, as SWE-bench
-/// leaves it out, and so is what it does to files that are no Python, unless the bug is in them: nothing scans them.
-fn repaired(repo: &RepoContext<'_>, states: &States, request: &RepairRequest<'_>) -> Result<TextFiles, Refusal> {
-    let malformed = |rule, why: String| Refusal::new(Status::Malformed, rule, why);
+/// Applies the patch, with all tests as in the original. Changes of test files are dropped, as in SWE-bench, and so are changes of
+/// non-Python files without a bug, because no scan covers them.
+fn apply_repair(
+    repo: &RepoContext<'_>,
+    states: &BugStates,
+    request: &RepairRequest<'_>,
+) -> Result<TextFiles, Decision> {
+    let malformed = |rule, why: String| Decision::by_rule(Status::Malformed, rule, why);
     let size = request.patch.len();
     if size > MAX_PATCH_BYTES {
         return Err(malformed("too_large", format!("the patch has {size} bytes, and may have {MAX_PATCH_BYTES}")));
@@ -109,17 +102,16 @@ fn repaired(repo: &RepoContext<'_>, states: &States, request: &RepairRequest<'_>
     };
     let is_oracle = |path: &str| is_test(repo, path) || request.artifact.bug.test_files.iter().any(|file| file == path);
     let patch = patch.only(|path| is_loaded_by_itself(path) || !is_oracle(path));
-    if let Some(why) = refused(repo, &patch, Purpose::Code) {
+    if let Some(why) = forbidden_change(repo, &patch, PatchPurpose::Code) {
         return Err(malformed("paths", why));
     }
     let after = patch.apply_fuzzy(&states.weakened, request.fuzz);
     let after = after.map_err(|error| malformed("patch", error.to_string()))?;
     let is_text = |path: &str| !path.ends_with(".py") && states.buggy.get(path) == repo.texts.get(path);
-    Ok(restored(repo.texts, &after, |path| is_oracle(path) || is_text(path)))
+    Ok(restore_files(repo.texts, &after, |path| is_oracle(path) || is_text(path)))
 }
 
-/// F2P, and of P2P what can notice how the repaired repository differs from the original: the others enter nothing that is
-/// not the original's.
+/// The fail-to-pass tests, and the pass-to-pass tests that the difference between the repaired and the original repository can affect.
 fn tests_to_run(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
@@ -131,162 +123,164 @@ fn tests_to_run(
     Ok(artifact.fail_to_pass.iter().chain(kept).cloned().collect())
 }
 
-/// The runs. How many of `wanted` are proven to pass, and what speaks against the rest.
-fn proven(
-    bench: &mut Bench<'_>,
+/// Runs the tests `wanted`. Returns how many are proven to pass, and the decision against the repair, if any.
+fn run_repair_tests(
+    runner: &mut RepoTestRunner<'_>,
     repaired: &TextFiles,
     wanted: &BTreeSet<String>,
     request: &RepairRequest<'_>,
-) -> Result<(usize, Option<Refusal>), Dropped> {
-    let coins = Coins::seeded(&(&request.artifact.task_id, request.patch, request.seed));
-    let plan = Plan::make(bench, wanted, coins)?;
+) -> Result<(usize, Option<Decision>), Dropped> {
+    let draws = InversionDraws::seeded(&(&request.artifact.task_id, request.patch, request.seed));
+    let plan = InversionPlan::make(runner, wanted, draws)?;
     let mut proven = BTreeSet::new();
     for run in 0..2 {
         let wanted = plan.tests_of_run(wanted, run);
         if wanted.is_empty() {
             continue;
         }
-        let results = bench.run(&plan.state(repaired, run), &wanted, request.seed.wrapping_add(run as u64))?;
-        if let Some(refusal) = plan.against(&results, &wanted, run) {
-            return Ok((proven.len(), Some(refusal)));
+        let results =
+            runner.run(&plan.inverted_state(repaired, run), &wanted, request.seed.wrapping_add(run as u64))?;
+        if let Some(decision) = plan.unexpected_result(&results, &wanted, run) {
+            return Ok((proven.len(), Some(decision)));
         }
         proven.extend(wanted.into_iter().filter(|id| results.passed(id)));
     }
     let split: BTreeSet<String> = wanted.iter().filter(|id| plan.split.contains(*id)).cloned().collect();
-    if let Some(refusal) = against_split(bench, repaired, &split, request.seed)? {
-        return Ok((proven.len() - split.len().min(proven.len()), Some(refusal)));
+    if let Some(decision) = run_split_tests(runner, repaired, &split, request.seed)? {
+        return Ok((proven.len() - split.len().min(proven.len()), Some(decision)));
     }
     let unproven = wanted.iter().find(|id| !proven.contains(*id));
-    let refusal =
-        unproven.map(|id| Refusal::new(Status::WrongAnswer, "", format!("test `{id}` passed in neither run")));
-    Ok((proven.len(), refusal))
+    let decision =
+        unproven.map(|id| Decision::by_rule(Status::WrongAnswer, "", format!("test `{id}` passed in neither run")));
+    Ok((proven.len(), decision))
 }
 
-/// What is not as it was beside pytest once the package is in another instance.
-fn against_split(
-    bench: &mut Bench<'_>,
+/// Runs the tests `split` with the package in an instance of its own. Returns the decision against the repair, if any.
+fn run_split_tests(
+    runner: &mut RepoTestRunner<'_>,
     repaired: &TextFiles,
     split: &BTreeSet<String>,
     seed: u64,
-) -> Result<Option<Refusal>, Dropped> {
+) -> Result<Option<Decision>, Dropped> {
     if split.is_empty() {
         return Ok(None);
     }
-    let results = bench.run_split(repaired, split, seed)?;
-    let broken = results.broken.first().map(|why| Refusal::new(Status::RuntimeError, SPLIT, why));
+    let results = runner.run_split(repaired, split, seed)?;
+    let broken = results.broken.first().map(|why| Decision::by_rule(Status::RuntimeError, SPLIT, why));
     let failed = || {
         let id = split.iter().find(|id| !results.passed(id))?;
         let result = results.by_id.get(id).copied().unwrap_or(TestResult::Missing);
         let why = format!("test `{id}` passed beside the package, and with it in another instance: {result:?}");
-        Some(Refusal::new(Status::WrongAnswer, SPLIT, why))
+        Some(Decision::by_rule(Status::WrongAnswer, SPLIT, why))
     };
     Ok(broken.or_else(failed))
 }
 
-/// Which tests fail in which run, and how.
-struct Plan<'a> {
-    files: Files<'a>,
-    /// Tests that a run with the package in another instance decides.
+/// Says which tests are inverted in which run, and how.
+struct InversionPlan<'a> {
+    files: TestFiles<'a>,
+    /// Tests that a run with the package in an instance of its own decides.
     split: BTreeSet<&'a String>,
-    /// How each group of functions is made to fail that has a test which no such run decides, and its tests that then fail.
-    twins: BTreeMap<(&'a str, String), (usize, BTreeSet<&'a String>)>,
-    coins: Coins,
+    /// By file and group of functions with a test outside `split`: the form of inversion, and the tests that it makes fail.
+    inverted: BTreeMap<(&'a str, String), (usize, BTreeSet<&'a String>)>,
+    draws: InversionDraws,
 }
 
-/// What a test must do in a run.
+/// The result that a run must give for a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Due {
+enum ExpectedResult {
     Pass,
     Fail,
-    /// Its function has another name than its id says: it passes in one of the runs.
+    /// No function has the name in its id: it passes in one of the two runs.
     Either,
 }
 
-impl<'a> Plan<'a> {
-    fn make(bench: &Bench<'a>, wanted: &BTreeSet<String>, coins: Coins) -> Result<Self, Dropped> {
-        let repo = bench.repo;
+impl<'a> InversionPlan<'a> {
+    fn make(runner: &RepoTestRunner<'a>, wanted: &BTreeSet<String>, draws: InversionDraws) -> Result<Self, Dropped> {
+        let repo = runner.repo;
         let split: BTreeSet<&String> = repo.map.files.iter().flat_map(|file| &file.split).collect();
         let shared: Vec<&String> = wanted.iter().filter(|id| !split.contains(id)).collect();
         let paths: BTreeSet<&str> = shared.iter().map(|id| file_of(id)).collect();
         let texts = repo.texts.iter().filter(|(path, _)| paths.contains(path.as_str()));
         let (paths, texts): (Vec<&str>, Vec<&str>) = texts.map(|(path, text)| (path.as_str(), text.as_str())).unzip();
-        let ends = Ends::find(bench.execute, repo, &texts)?;
-        let files: Files<'a> = paths.into_iter().zip(texts.into_iter().zip(ends)).collect();
-        let mut plan = Self { files, split, twins: BTreeMap::new(), coins };
+        let ends = TestEnds::find(runner.execute, repo, &texts)?;
+        let files: TestFiles<'a> = paths.into_iter().zip(texts.into_iter().zip(ends)).collect();
+        let mut plan = Self { files, split, inverted: BTreeMap::new(), draws };
         for (path, (_, ends)) in &plan.files {
             let Some(map) = repo.map.files.iter().find(|file| file.path == *path) else { continue };
-            let twins: [BTreeSet<&String>; FORMS] = std::array::from_fn(|form| map.twins[form].iter().collect());
+            let inverted: [BTreeSet<&String>; INVERSIONS] =
+                std::array::from_fn(|form| map.inverted[form].iter().collect());
             let mut groups: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
-            for id in shared.iter().filter(|id| file_of(id) == *path && twins[0].contains(**id)) {
+            for id in shared.iter().filter(|id| file_of(id) == *path && inverted[0].contains(**id)) {
                 groups.entry(ends.group(function_of(id)).unwrap_or_default()).or_default().push(id);
             }
             for (group, ids) in groups {
-                let drawn = plan.coins.form(path, group);
-                let form = if ids.iter().all(|id| twins[drawn].contains(*id)) { drawn } else { 0 };
-                plan.twins.insert((path, group.to_owned()), (form, twins[form].clone()));
+                let drawn = plan.draws.form(path, group);
+                let form = if ids.iter().all(|id| inverted[drawn].contains(*id)) { drawn } else { 0 };
+                plan.inverted.insert((path, group.to_owned()), (form, inverted[form].clone()));
             }
         }
         Ok(plan)
     }
 
-    /// How the group of a test is made to fail, where it is.
-    fn twin(&self, id: &str) -> Option<(&str, &(usize, BTreeSet<&'a String>))> {
+    /// The inversion of a test's group, if it has one.
+    fn inversion_of(&self, id: &str) -> Option<(&str, &(usize, BTreeSet<&'a String>))> {
         let (file, (_, ends)) = self.files.get_key_value(file_of(id))?;
         let group = ends.group(function_of(id)).unwrap_or_default();
-        let (key, twin) = self.twins.get_key_value(&(*file, group.to_owned()))?;
-        Some((&key.1, twin))
+        let (key, inversion) = self.inverted.get_key_value(&(*file, group.to_owned()))?;
+        Some((&key.1, inversion))
     }
 
-    /// The tests of a run. What another run decides is run once, with the others of its file.
+    /// The tests of a run. Tests that [`run_split_tests`] decides are in the first run only, unless their group is inverted.
     fn tests_of_run(&self, wanted: &BTreeSet<String>, run: usize) -> BTreeSet<String> {
-        let again = |id: &&String| run == 0 || !self.split.contains(*id) || self.twin(id).is_some();
+        let again = |id: &&String| run == 0 || !self.split.contains(*id) || self.inversion_of(id).is_some();
         wanted.iter().filter(again).cloned().collect()
     }
 
-    fn state(&self, repaired: &TextFiles, run: usize) -> TextFiles {
+    fn inverted_state(&self, repaired: &TextFiles, run: usize) -> TextFiles {
         let mut state = repaired.clone();
         for (path, (text, ends)) in &self.files {
             let form = |group: &str| {
-                let (form, _) = self.twins.get(&(*path, group.to_owned()))?;
-                Some(self.coins.fails(run, path, group).then_some(*form))
+                let (form, _) = self.inverted.get(&(*path, group.to_owned()))?;
+                Some(self.draws.fails(run, path, group).then_some(*form))
             };
-            state.insert((*path).to_owned(), ends.formed(text, form, &self.coins.numbers(run, path)));
+            state.insert((*path).to_owned(), ends.invert(text, form, &self.draws.numbers(run, path)));
         }
         state
     }
 
-    fn expected_result(&self, id: &String, run: usize) -> Due {
-        match self.twin(id) {
-            Some((_, (_, twins))) if !twins.contains(id) => Due::Pass,
-            Some(("", _)) => Due::Either,
-            Some((group, _)) if self.coins.fails(run, file_of(id), group) => Due::Fail,
-            _ => Due::Pass,
+    fn expected_result(&self, id: &String, run: usize) -> ExpectedResult {
+        match self.inversion_of(id) {
+            Some((_, (_, inverted))) if !inverted.contains(id) => ExpectedResult::Pass,
+            Some(("", _)) => ExpectedResult::Either,
+            Some((group, _)) if self.draws.fails(run, file_of(id), group) => ExpectedResult::Fail,
+            _ => ExpectedResult::Pass,
         }
     }
 
-    /// The first test that is not as it must be. One that passes though it was made to fail outweighs all others.
-    fn against(&self, results: &Results, wanted: &BTreeSet<String>, run: usize) -> Option<Refusal> {
+    /// The decision by the first test with an unexpected result, if any. An inverted test that passes comes before all others.
+    fn unexpected_result(&self, results: &TestResults, wanted: &BTreeSet<String>, run: usize) -> Option<Decision> {
         if let Some(why) = results.broken.first() {
-            return Some(Refusal::new(Status::RuntimeError, "", why));
+            return Some(Decision::by_rule(Status::RuntimeError, "", why));
         }
         let forged = |id: &&String| {
-            self.expected_result(id, run) == Due::Fail && results.by_id.get(*id) != Some(&TestResult::Failed)
+            self.expected_result(id, run) == ExpectedResult::Fail && results.by_id.get(*id) != Some(&TestResult::Failed)
         };
         let passed = |id: &&String| forged(id) && results.passed(id);
         if let Some(id) = wanted.iter().find(passed) {
-            return Some(Refusal::new(
+            return Some(Decision::by_rule(
                 Status::WrongAnswer,
                 "forged",
                 format!("test `{id}` was made to fail, and passed"),
             ));
         }
-        let wrong = |id: &&String| self.expected_result(id, run) == Due::Pass && !results.passed(id);
+        let wrong = |id: &&String| self.expected_result(id, run) == ExpectedResult::Pass && !results.passed(id);
         let id = wanted.iter().find(|id| wrong(id) || forged(id))?;
         let result = results.by_id.get(id).copied().unwrap_or(TestResult::Missing);
         let status = match result {
             TestResult::Error | TestResult::Stopped | TestResult::Missing => Status::RuntimeError,
             _ => Status::WrongAnswer,
         };
-        Some(Refusal::new(status, "", format!("test `{id}`: {result:?}")))
+        Some(Decision::by_rule(status, "", format!("test `{id}`: {result:?}")))
     }
 }

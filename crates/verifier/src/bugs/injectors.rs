@@ -1,45 +1,45 @@
 //! Injectors: operators over Python's syntax tree, one file each, run by Python's own `ast` in the sandbox.
 //!
-//! The thirteen of SWE-smith's released generator (arXiv 2504.21798) and its flip, with its chances and least complexities;
-//! and the classic ones of mutation testing, one site a mutant. A new operator is a file beside the others and a line of
-//! [`INJECTORS`].
+//! The thirteen operators of SWE-smith's released generator (arXiv 2504.21798) and its flip, with its probabilities and minimum
+//! complexities, and the classic operators of mutation testing, which change one site per mutant. A new operator is a new file and a line
+//! of [`INJECTORS`].
 
 use veriplay_core::{Digest, Dropped, Execute, Limits, SCHEMA_VERSION, TextFiles, Trust, Value};
 
-use super::guest::{Edit, ask, edits, number, spliced};
+use super::source_queries::{TextEdit, apply_edits, parse_edits, parse_index, query_sources};
 use super::{OwnNames, RepoContext, TestMap};
 use crate::repository::{Baseline, PytestSettings};
 
-/// Where an operator is from.
+/// The origin of an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Family {
+pub enum InjectorFamily {
     /// SWE-smith's procedural modifications.
     SweSmith,
-    /// Mutation testing's.
+    /// Classic operators of mutation testing.
     Classic,
 }
 
 /// What an operator changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Scope {
+pub enum InjectorScope {
     /// One function.
     Function,
     /// One class.
     Class,
 }
 
-/// An operator.
+/// An operator that injects bugs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Injector {
-    /// Its name, its file's, and its function's.
+    /// Its name, which is that of its file and its function.
     pub name: &'static str,
-    /// Where it is from.
-    pub family: Family,
-    /// The chance of each site of a scope to be changed, in percent; one site always is.
+    /// Its origin.
+    pub family: InjectorFamily,
+    /// The probability of each site of a scope to be changed, in percent. At least one site changes.
     pub percent: u8,
     /// What it changes.
-    pub scope: Scope,
-    /// The least complexity of a scope that is worth a bug.
+    pub scope: InjectorScope,
+    /// The minimum complexity of a scope that it changes.
     pub least_complexity: u32,
     /// What it does.
     pub what: &'static str,
@@ -50,9 +50,9 @@ macro_rules! injector {
     ($name:ident, $family:ident, $percent:literal, $scope:ident, $least:literal, $what:literal) => {
         Injector {
             name: stringify!($name),
-            family: Family::$family,
+            family: InjectorFamily::$family,
             percent: $percent,
-            scope: Scope::$scope,
+            scope: InjectorScope::$scope,
             least_complexity: $least,
             what: $what,
             source: include_str!(concat!("injectors/", stringify!($name), ".py")),
@@ -60,7 +60,7 @@ macro_rules! injector {
     };
 }
 
-/// All of them.
+/// All operators.
 pub const INJECTORS: &[Injector] = &[
     injector!(remove_base, SweSmith, 25, Class, 3, "a class loses one of its base classes"),
     injector!(remove_method, SweSmith, 15, Class, 3, "a class loses a method"),
@@ -129,31 +129,31 @@ const PROGRAM: &str = include_str!("python/mutate.py");
 
 /// A mutant of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Candidate {
+pub struct Mutant {
     /// The operator's name.
     pub injector: &'static str,
-    /// The function or class that is changed, qualified.
+    /// The qualified name of the changed function or class.
     pub scope: String,
-    /// The whole new text of the file.
+    /// The new text of the whole file.
     pub text: String,
 }
 
-/// What an operator makes of one file.
+/// The mutants of one file by one operator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mutants {
     /// The operator's name.
     pub injector: &'static str,
-    /// Places it could change.
+    /// The number of sites that it could change.
     pub sites: usize,
-    /// Different mutants, drawn by the seed.
-    pub candidates: Vec<Candidate>,
+    /// Distinct mutants, drawn by the seed.
+    pub candidates: Vec<Mutant>,
 }
 
-/// Draws up to `count` mutants of `text` by each of the operators. Nothing for a text that is no Python.
+/// Draws up to `count` mutants of `text` per operator. Invalid Python has none.
 ///
 /// # Errors
-/// A fault of the host's, or an operator that does not answer as it must.
-pub fn inject(
+/// A host fault, or an operator with an invalid answer.
+pub fn make_mutants(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
     injectors: &[Injector],
@@ -163,12 +163,12 @@ pub fn inject(
 ) -> Result<Vec<Mutants>, Dropped> {
     let sources: Vec<&str> = std::iter::once(PROGRAM).chain(injectors.iter().map(|injector| injector.source)).collect();
     let arguments = injectors.iter().map(|injector| {
-        let kind = if injector.scope == Scope::Class { "class" } else { "function" };
+        let kind = if injector.scope == InjectorScope::Class { "class" } else { "function" };
         let (percent, least) = (Value::int(injector.percent), Value::int(injector.least_complexity));
         let (seed, count) = (Value::int(seed), Value::int(count));
         vec![Value::str(injector.name), Value::str(text), seed, count, percent, Value::str(kind), least]
     });
-    let answers = ask(execute, repo, &sources.join("\n\n"), "mutate", arguments.collect())?;
+    let answers = query_sources(execute, repo, &sources.join("\n\n"), "mutate", arguments.collect())?;
     let read = |(injector, answer): (&Injector, Result<Value, String>)| match answer {
         Err(why) if why.starts_with("SyntaxError") => Ok(mutants(injector.name, 0, Vec::new())),
         Err(why) => Err(Dropped { why: format!("operator `{}`: {why}", injector.name) }),
@@ -179,10 +179,10 @@ pub fn inject(
 }
 
 impl Mutants {
-    /// As [`inject`] by all operators, for a program that stands alone: there is no repository and there are no tests.
+    /// As [`make_mutants`] with all operators, for a program without a repository and tests.
     ///
     /// # Errors
-    /// As [`inject`].
+    /// As [`make_mutants`].
     pub fn of_program(
         execute: &dyn Execute,
         image: &str,
@@ -226,11 +226,11 @@ impl Mutants {
             max_jobs: 0,
             trust: Trust::Split,
         };
-        inject(execute, &repo, INJECTORS, text, seed, count)
+        make_mutants(execute, &repo, INJECTORS, text, seed, count)
     }
 }
 
-const fn mutants(injector: &'static str, sites: usize, candidates: Vec<Candidate>) -> Mutants {
+const fn mutants(injector: &'static str, sites: usize, candidates: Vec<Mutant>) -> Mutants {
     Mutants { injector, sites, candidates }
 }
 
@@ -240,8 +240,8 @@ fn read(injector: &'static str, text: &str, value: &Value) -> Option<Mutants> {
     let candidate = |item: &Value| {
         let Value::Tuple(parts) = item else { return None };
         let [Value::Str(scope), _, changed] = parts.as_slice() else { return None };
-        let changed: Vec<Edit> = edits(changed)?;
-        Some(Candidate { injector, scope: scope.clone(), text: spliced(text, &changed)? })
+        let changed: Vec<TextEdit> = parse_edits(changed)?;
+        Some(Mutant { injector, scope: scope.clone(), text: apply_edits(text, &changed)? })
     };
-    Some(mutants(injector, number(sites)?, found.iter().map(candidate).collect::<Option<_>>()?))
+    Some(mutants(injector, parse_index(sites)?, found.iter().map(candidate).collect::<Option<_>>()?))
 }

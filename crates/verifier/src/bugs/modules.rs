@@ -1,20 +1,20 @@
-//! Which files of a repository are its code and which belong to its tests, and the modules that they are.
+//! The modules of a repository, of its code and of its tests.
 
 use std::collections::BTreeSet;
 
 use super::paths::{is_loaded_by_itself, is_test_path};
 
-/// The modules of a repository, by their whole names: a directory of them is a module too.
+/// The modules of a repository, by qualified name. Directories of modules are modules too.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Modules {
-    /// Of its code.
+    /// Modules of its code.
     pub(crate) code: BTreeSet<String>,
-    /// Of its tests, and what pytest or the interpreter reads by itself.
+    /// Modules of its tests, and those that pytest or the interpreter loads by itself.
     pub(crate) tests: BTreeSet<String>,
 }
 
 impl Modules {
-    /// Of the files `paths`, where `roots` are the directories of the search path. `is_test` says what pytest was given.
+    /// Indexes the files `paths` below the directories `roots` of the search path. `is_test` selects the files that pytest gets.
     pub(crate) fn index<'a>(
         paths: impl Iterator<Item = &'a str>,
         roots: &[String],
@@ -32,13 +32,13 @@ impl Modules {
         found
     }
 
-    /// The first parts of the names of its code.
+    /// The top-level modules of its code.
     pub(crate) fn top_level(&self) -> BTreeSet<String> {
         self.code.iter().filter(|name| !name.contains('.')).cloned().collect()
     }
 }
 
-/// The name of the module that a file is below the deepest of `roots` that holds it, and whether it is a package.
+/// The module name of a file, relative to the deepest of `roots` that contains it, and whether it is a package.
 pub(crate) fn module_name(path: &str, roots: &[String]) -> Option<(String, bool)> {
     let below = |root: &String| match root.trim_end_matches('/') {
         "" => Some(path),
@@ -52,8 +52,7 @@ pub(crate) fn module_name(path: &str, roots: &[String]) -> Option<(String, bool)
     (!name.is_empty()).then(|| (name.replace('/', "."), is_package))
 }
 
-/// The top-level modules of a repository's code, which are imported from its layer alone: of the files `paths`, those that are no
-/// tests. `test_files` are those that pytest is given.
+/// The top-level modules of a repository's code, which are imported from its layer only. `test_files` are the files that pytest gets.
 #[must_use]
 pub fn own_modules<'a>(
     paths: impl IntoIterator<Item = &'a str>,

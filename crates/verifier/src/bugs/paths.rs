@@ -1,8 +1,8 @@
-//! Which files a patch may touch. A repair and an injected bug: code that is there already, or a new module beside it. A
-//! weakening: the test files it names.
+//! Decides which files a patch may touch. Repairs and bugs may change code files and add modules beside them; a weakening may change the
+//! test files that it names.
 //!
-//! What pytest or the interpreter loads by itself is out of reach for everybody: `conftest.py`, their configuration, path
-//! files, start-up modules, and new top-level modules, which could stand in for one of the library's.
+//! No patch may touch what pytest or the interpreter loads by itself: `conftest.py`, configuration, path files, start-up modules, and new
+//! top-level modules, which could shadow a library's.
 
 use veriplay_core::{Change, Patch, TextFiles};
 
@@ -23,27 +23,27 @@ const CONFIGURATION: [&str; 9] = [
 const LOADED_BY_ENDING: [&str; 7] = [".pth", ".pyc", ".pyo", ".so", ".pyd", ".egg-link", ".zip"];
 const TEST_DIRS: [&str; 3] = ["tests", "test", "testing"];
 
-/// What a patch is for.
+/// The purpose of a patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Purpose<'a> {
+pub(crate) enum PatchPurpose<'a> {
     /// Code: a bug, or its repair.
     Code,
-    /// These test files.
+    /// A weakening of these test files.
     Weaken(&'a [String]),
 }
 
-/// The first path that the patch may not touch so, and why.
-pub(crate) fn refused(repo: &RepoContext<'_>, patch: &Patch, purpose: Purpose<'_>) -> Option<String> {
+/// The first path that the patch may not touch, and why.
+pub(crate) fn forbidden_change(repo: &RepoContext<'_>, patch: &Patch, purpose: PatchPurpose<'_>) -> Option<String> {
     patch.touched().find_map(|(path, change)| {
         let why = match purpose {
-            Purpose::Code => refused_code(repo, path, change),
-            Purpose::Weaken(files) => refused_test(path, change, files),
+            PatchPurpose::Code => forbidden_code_change(repo, path, change),
+            PatchPurpose::Weaken(files) => forbidden_test_change(path, change, files),
         };
         why.map(|why| format!("`{path}` {why}"))
     })
 }
 
-fn refused_code(repo: &RepoContext<'_>, path: &str, change: Change) -> Option<&'static str> {
+fn forbidden_code_change(repo: &RepoContext<'_>, path: &str, change: Change) -> Option<&'static str> {
     if is_loaded_by_itself(path) {
         return Some("is read by pytest or the interpreter without being asked for");
     }
@@ -51,14 +51,14 @@ fn refused_code(repo: &RepoContext<'_>, path: &str, change: Change) -> Option<&'
         return Some("belongs to the tests");
     }
     match change {
-        // Without it another directory would be on the search path, or another copy of the package be found.
+        // Without it Python would search another directory, or find another copy of the package.
         Change::Deleted if path.ends_with("/__init__.py") => Some("makes a package of its directory, and is deleted"),
         Change::Created if !may_be_new(repo, path) => Some("is new, and not a module of a package that is there"),
         _ => None,
     }
 }
 
-fn refused_test(path: &str, change: Change, files: &[String]) -> Option<&'static str> {
+fn forbidden_test_change(path: &str, change: Change, files: &[String]) -> Option<&'static str> {
     match (is_loaded_by_itself(path), files.iter().any(|file| file == path), change) {
         (true, _, _) => Some("is read by pytest or the interpreter without being asked for"),
         (_, false, _) => Some("is not in the list of test files"),
@@ -67,13 +67,12 @@ fn refused_test(path: &str, change: Change, files: &[String]) -> Option<&'static
     }
 }
 
-/// Whether tests are made of it. Whole test directories count: helpers of tests decide what tests see.
+/// Whether a file belongs to the tests. Whole test directories do, because helpers decide what tests see.
 pub(crate) fn is_test(repo: &RepoContext<'_>, path: &str) -> bool {
     repo.baseline.files.iter().any(|file| file.path == path || is_beside(repo, path, &file.path)) || is_test_path(path)
 }
 
-/// Whether `path` is in the directory of a test file, or below it, which is no place of code: no package, and not searched for modules
-/// by itself.
+/// Whether `path` is in or below the directory of a test file, where that directory is neither a package nor a root of the search path.
 fn is_beside(repo: &RepoContext<'_>, path: &str, test: &str) -> bool {
     let Some((dir, _)) = test.rsplit_once('/') else { return false };
     let is_root = repo.baseline.roots.iter().any(|root| root.trim_end_matches('/') == dir);
@@ -81,7 +80,7 @@ fn is_beside(repo: &RepoContext<'_>, path: &str, test: &str) -> bool {
     !is_root && !is_package && path.strip_prefix(dir).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// Whether a file belongs to tests by where it is or what it is called.
+/// Whether a file belongs to the tests by its directory or its name.
 pub(crate) fn is_test_path(path: &str) -> bool {
     let (dirs, name) = path.rsplit_once('/').unwrap_or(("", path));
     let stem = name.strip_suffix(".py").unwrap_or_default();
@@ -98,7 +97,7 @@ pub(crate) fn test_dir(path: &str) -> Option<&str> {
     ends.into_iter().find(is_named)
 }
 
-/// Whether pytest or the interpreter reads it without being asked to.
+/// Whether pytest or the interpreter loads the file without an import.
 pub(crate) fn is_loaded_by_itself(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     let name = lower.rsplit('/').next().unwrap_or_default();
@@ -110,8 +109,7 @@ pub(crate) fn is_loaded_by_itself(path: &str) -> bool {
             .any(|part| part == "__pycache__" || part.ends_with(".dist-info") || part.ends_with(".egg-info"))
 }
 
-/// Whether a file may be where the original may have none: one of the original's own, or a module deeper in a package of
-/// the original's.
+/// Whether a patch may create the file: it is in the original, or a module in a package of the original.
 fn may_be_new(repo: &RepoContext<'_>, path: &str) -> bool {
     let Some((dir, name)) = path.rsplit_once('/') else { return repo.texts.contains_key(path) };
     let is_root = repo.baseline.roots.iter().any(|root| root.trim_end_matches('/') == dir);

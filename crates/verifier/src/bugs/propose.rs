@@ -1,102 +1,169 @@
-//! From a mutant to a proposal: the bug as a patch, and the weakening that takes out the tests which notice it.
+//! Turns mutants and edited trees into proposed bugs: the bug as a patch, and the weakening that removes the tests which notice it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Execute, Patch, TextFiles, Value};
 
-use super::bench::{Bench, file_of};
-use super::guest::{ask, edits, spliced};
-use super::{BugProposal, Candidate, RepoContext};
+use super::paths::is_test;
+use super::source_queries::{apply_edits, parse_edits, query_sources};
+use super::test_runner::{RepoTestRunner, file_of};
+use super::{BugProposal, Mutant, RepoContext};
 use crate::repository::TestResult;
+use crate::runner::string_list;
 
 const WEAKEN: &str = include_str!("python/weaken.py");
 
-/// A mutant that is no bug: the check that it would fail, and why.
+/// Why a change of the repository cannot be proposed as a bug.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unfit {
-    /// Name of the check.
+pub struct ProposalRejection {
+    /// The name of the check that it would fail.
     pub check: &'static str,
     /// Why, for people.
     pub why: String,
 }
 
-/// The proposal of a mutant of the file `path`. It runs the affected tests once; validating runs them again, so an executor
-/// that remembers saves that.
+/// Proposes a mutant of the file `path`. Runs the affected tests once; validation runs them again, so use an executor with a cache.
 ///
 /// # Errors
 /// A host fault.
-pub fn propose(
+pub fn propose_mutant(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
     path: &str,
-    mutant: &Candidate,
+    mutant: &Mutant,
     seeds: (u64, u64),
-) -> Result<Result<BugProposal, Unfit>, Dropped> {
+) -> Result<Result<BugProposal, ProposalRejection>, Dropped> {
     let mut buggy = repo.texts.clone();
     buggy.insert(path.to_owned(), mutant.text.clone());
-    propose_state(execute, repo, &buggy, mutant.injector, seeds)
+    propose_files(execute, repo, &buggy, mutant.injector, seeds)
 }
 
-fn unfit<T>(check: &'static str, why: &str) -> Result<Result<T, Unfit>, Dropped> {
-    Ok(Err(Unfit { check, why: why.to_owned() }))
+fn reject<T>(check: &'static str, why: &str) -> Result<Result<T, ProposalRejection>, Dropped> {
+    Ok(Err(ProposalRejection { check, why: why.to_owned() }))
 }
 
-/// The proposal of a whole state, in which code alone is changed. `seeds` are of its making and of the run.
-pub(crate) fn propose_state(
+/// Proposes a state in which only code is changed. `seeds`: the proposal's, and that of the run that finds the failing tests.
+pub(crate) fn propose_files(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
     buggy: &TextFiles,
     injector: &str,
     seeds: (u64, u64),
-) -> Result<Result<BugProposal, Unfit>, Dropped> {
-    let Ok(bug_inject) = Patch::make(repo.texts, buggy) else { return unfit("applies", "it makes no patch") };
-    let failing = match failing_with(execute, repo, buggy, seeds.1)? {
+) -> Result<Result<BugProposal, ProposalRejection>, Dropped> {
+    let Ok(bug_inject) = Patch::make(repo.texts, buggy) else { return reject("applies", "it makes no patch") };
+    let failing = match find_failing_tests(execute, repo, buggy, seeds.1)? {
         Ok(failing) => failing,
-        Err(unfit) => return Ok(Err(unfit)),
+        Err(rejection) => return Ok(Err(rejection)),
     };
-    let Some(test_weaken) = weakening(execute, repo, &failing)? else {
-        return unfit("hidden", "its failing tests cannot be taken out by name");
+    let Some(test_weaken) = weaken_tests(execute, repo, &failing)? else {
+        return reject("hidden", "its failing tests cannot be taken out by name");
     };
-    let files: BTreeSet<&str> = failing.iter().map(|id| file_of(id)).collect();
-    Ok(Ok(BugProposal {
-        bug_inject,
-        test_weaken,
-        test_files: files.into_iter().map(str::to_owned).collect(),
-        injector: injector.to_owned(),
-        seed: seeds.0,
-        failed_repairs: Vec::new(),
-    }))
+    let test_files = failing.iter().map(|id| file_of(id).to_owned()).collect();
+    Ok(Ok(new_proposal((bug_inject, test_weaken), test_files, injector, seeds.0)))
 }
 
-/// The tests that fail in the state, of which there is one at least.
-pub(crate) fn failing_with(
+fn new_proposal(
+    (bug_inject, test_weaken): (Patch, Patch),
+    test_files: BTreeSet<String>,
+    injector: &str,
+    seed: u64,
+) -> BugProposal {
+    let (test_files, failed_repairs) = (test_files.into_iter().collect(), Vec::new());
+    BugProposal { bug_inject, test_weaken, test_files, injector: injector.to_owned(), seed, failed_repairs }
+}
+
+/// Who removes the tests that notice a bug.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Weakening {
+    /// Veriplay removes the functions of the failing tests, and nothing else.
+    Derived,
+    /// The injector edits test files. Without such edits the proposal weakens nothing, and validation rejects it.
+    Model,
+}
+
+/// A repository that an injector has edited.
+#[derive(Debug, Clone, Copy)]
+pub struct TreeRequest<'a> {
+    /// The repository.
+    pub repo: &'a RepoContext<'a>,
+    /// All its text files as they are now.
+    pub now: &'a TextFiles,
+    /// Becomes [`BugProposal::injector`].
+    pub injector: &'a str,
+    /// Who removes the tests.
+    pub weakening: Weakening,
+    /// The proposal's seed, and that of the run that finds the failing tests.
+    pub seeds: (u64, u64),
+}
+
+/// Proposes the code changes of an edited tree as a bug. Runs the affected tests once.
+///
+/// # Errors
+/// A host fault.
+pub(crate) fn propose_tree(
+    execute: &dyn Execute,
+    request: &TreeRequest<'_>,
+) -> Result<Result<BugProposal, ProposalRejection>, Dropped> {
+    let repo = request.repo;
+    let Ok(patch) = Patch::make(repo.texts, request.now) else { return reject("applies", "it makes no patch") };
+    let (bug, weaken) = (patch.only(|path| !is_test(repo, path)), patch.only(|path| is_test(repo, path)));
+    if bug.is_empty() {
+        return reject("changed_files", "no code is changed");
+    }
+    let Ok(buggy) = bug.apply(repo.texts) else { return reject("applies", "its patch does not apply") };
+    match request.weakening {
+        Weakening::Derived => propose_files(execute, repo, &buggy, request.injector, request.seeds),
+        Weakening::Model => propose_with_own_weakening(execute, request, &buggy, bug, weaken),
+    }
+}
+
+fn propose_with_own_weakening(
+    execute: &dyn Execute,
+    request: &TreeRequest<'_>,
+    buggy: &TextFiles,
+    bug_inject: Patch,
+    test_weaken: Patch,
+) -> Result<Result<BugProposal, ProposalRejection>, Dropped> {
+    let failing = match find_failing_tests(execute, request.repo, buggy, request.seeds.1)? {
+        Ok(failing) => failing,
+        Err(rejection) => return Ok(Err(rejection)),
+    };
+    let touched = test_weaken.touched().map(|(path, _)| path);
+    let test_files = failing.iter().map(|id| file_of(id)).chain(touched).map(str::to_owned).collect();
+    Ok(Ok(new_proposal((bug_inject, test_weaken), test_files, request.injector, request.seeds.0)))
+}
+
+/// Finds the tests that fail in the state, at least one.
+pub(crate) fn find_failing_tests(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
     buggy: &TextFiles,
     seed: u64,
-) -> Result<Result<BTreeSet<String>, Unfit>, Dropped> {
+) -> Result<Result<BTreeSet<String>, ProposalRejection>, Dropped> {
     let affected = repo.map.affected(execute, repo, repo.texts, buggy)?;
     if affected.is_empty() {
-        return unfit("failing", "no test enters what it changes");
+        return reject("failing", "no test enters what it changes");
     }
-    let results = Bench::new(execute, repo).run(buggy, &affected, seed)?;
+    let results = RepoTestRunner::new(execute, repo).run(buggy, &affected, seed)?;
     if let Some(why) = results.broken.first() {
-        return unfit("records", why);
+        return reject("records", why);
     }
     let recorded = |id: &String| !matches!(results.by_id.get(id), None | Some(TestResult::Missing));
     if !affected.iter().all(recorded) {
-        return unfit("records", "it stops more tests than are waited for");
+        return reject("records", "it stops more tests than are waited for");
     }
     let failing: BTreeSet<String> = affected.into_iter().filter(|id| !results.passed(id)).collect();
-    if failing.is_empty() { unfit("failing", "every test passes") } else { Ok(Ok(failing)) }
+    if failing.is_empty() { reject("failing", "every test passes") } else { Ok(Ok(failing)) }
 }
 
-/// The patch that removes the functions of the tests `failing` from the original's test files. `None` when a function is not
-/// to be found by its name, as one that a class inherits.
+/// Makes the patch that removes the functions of the tests `failing` from the original's test files. `None` when a function cannot be
+/// found by its name, such as one that a class inherits.
 ///
 /// # Errors
 /// A host fault.
-pub fn weakening(
+pub fn weaken_tests(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
     failing: &BTreeSet<String>,
@@ -106,14 +173,13 @@ pub fn weakening(
         functions.entry(file_of(id)).or_default().insert(name_of(id));
     }
     let text = |file: &str| repo.texts.get(file).map_or("", String::as_str);
-    let arguments = functions.iter().map(|(file, names)| {
-        vec![Value::str(text(file)), Value::List(names.iter().map(|name| Value::str(*name)).collect())]
-    });
-    let answers = ask(execute, repo, WEAKEN, "weaken", arguments.collect())?;
+    let arguments =
+        functions.iter().map(|(file, names)| vec![Value::str(text(file)), string_list(names.iter().copied())]);
+    let answers = query_sources(execute, repo, WEAKEN, "weaken", arguments.collect())?;
     let mut after = repo.texts.clone();
     for (file, answer) in functions.keys().zip(answers) {
-        let edits = answer.ok().and_then(|value| edits(&value)).unwrap_or_default();
-        match spliced(text(file), &edits) {
+        let edits = answer.ok().and_then(|value| parse_edits(&value)).unwrap_or_default();
+        match apply_edits(text(file), &edits) {
             Some(weakened) => after.insert((*file).to_owned(), weakened),
             None => return Ok(None),
         };

@@ -1,18 +1,18 @@
-//! The artifact gate: whether a Code-as-Task is worth asking. [`rules`] names what may be wrong.
+//! Judges whether an artifact, a proposed Code-as-Task, is a useful task. [`rules`] lists what can be wrong with it.
 //!
-//! Rules on the text come first and cost no job. Then everything is run once under each seed, and each further rule is a
-//! function of the facts: rules do not hide one another, so the yield of each can be told.
+//! Rules on the text come first and run no job. Then all codes run once under each seed, and every further rule is a function of the
+//! results. Rules do not mask one another, so each rule's yield can be reported.
 
 use std::collections::HashSet;
 
 use veriplay_core::{CodeTask, Digest, Dropped, Environment, Evidence, Execute, Status, Verdict, program_hash};
 
 use super::artifact_gate::ArtifactGate;
-use super::facts::{Case, Facts, facts};
+use super::case_runs::{ArtifactRuns, CaseEnd, CaseRun, run_artifact};
 use super::rules;
-use crate::run::{Runner, cut};
+use crate::runner::{Decision, Runner};
 
-/// Characters of a line that an instruction cannot hold by chance.
+/// Shorter lines can be in an instruction by chance.
 const LEAK_CHARS: usize = 20;
 
 /// One artifact to judge.
@@ -22,25 +22,25 @@ pub struct ArtifactRequest<'a> {
     pub environment: &'a Environment,
     /// The artifact.
     pub task: &'a CodeTask,
-    /// Whether the caller has it already.
+    /// Whether the caller has the same artifact already.
     pub known: bool,
 }
 
-/// What is wrong with an artifact.
+/// A violated rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct RuleViolation {
     /// The rule's name, one of [`rules::RULES`].
     pub rule: &'static str,
     /// For people.
     pub detail: String,
 }
 
-/// A verdict on an artifact, and every rule that it breaks.
+/// A verdict on an artifact, and all rules that it violates.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Examined {
+pub struct ArtifactReport {
     /// Valid, or Invalid with the first rule that refuses it in `evidence.rule`.
     pub verdict: Verdict,
-    /// The names of all rules that refuse it, in the order of [`rules::RULES`].
+    /// The names of all violated rules, in the order of [`rules::RULES`].
     pub rules: Vec<&'static str>,
 }
 
@@ -56,7 +56,7 @@ pub fn judge_artifact(
     examine_artifact(execute, gate, request).map(|examined| examined.verdict)
 }
 
-/// As [`judge_artifact`], with all rules that refuse it.
+/// As [`judge_artifact`], with all violated rules.
 ///
 /// # Errors
 /// As [`judge_artifact`].
@@ -64,21 +64,18 @@ pub(super) fn examine_artifact(
     execute: &dyn Execute,
     gate: &ArtifactGate,
     request: &ArtifactRequest<'_>,
-) -> Result<Examined, Dropped> {
+) -> Result<ArtifactReport, Dropped> {
     let (findings, evidence) = collect_findings(execute, gate, request)?;
     let rules = findings.iter().map(|finding| finding.rule).collect();
     let verdict = match findings.into_iter().next() {
         None => Verdict { status: Status::Valid, passed: 1, total: 1, evidence },
-        Some(Finding { rule, detail }) => {
-            let evidence = Evidence { rule: rule.to_owned(), detail: cut(&detail), ..evidence };
-            Verdict { status: Status::Invalid, passed: 0, total: 1, evidence }
-        }
+        Some(RuleViolation { rule, detail }) => Decision::by_rule(Status::Invalid, rule, detail).into_verdict(evidence),
     };
-    Ok(Examined { verdict, rules })
+    Ok(ArtifactReport { verdict, rules })
 }
 
-/// Everything that is wrong with an artifact, in the order of [`rules::RULES`]: nothing when it is Valid. Where a rule on the
-/// text refuses it, nothing is run.
+/// All violations of an artifact, in the order of [`rules::RULES`]; empty for a Valid one. When a rule on the text is violated, nothing
+/// runs.
 ///
 /// # Errors
 /// As [`judge_artifact`].
@@ -86,7 +83,7 @@ pub fn inspect_artifact(
     execute: &dyn Execute,
     gate: &ArtifactGate,
     request: &ArtifactRequest<'_>,
-) -> Result<Vec<Finding>, Dropped> {
+) -> Result<Vec<RuleViolation>, Dropped> {
     collect_findings(execute, gate, request).map(|(findings, _)| findings)
 }
 
@@ -94,31 +91,31 @@ fn collect_findings(
     execute: &dyn Execute,
     gate: &ArtifactGate,
     request: &ArtifactRequest<'_>,
-) -> Result<(Vec<Finding>, Evidence), Dropped> {
+) -> Result<(Vec<RuleViolation>, Evidence), Dropped> {
     let ArtifactRequest { environment, task, known } = *request;
     if task.environment != environment.name {
         let why = format!("the artifact is about environment `{}`, not `{}`", task.environment, environment.name);
         return Err(Dropped { why });
     }
-    let known = known.then(|| Finding::new(rules::DUPLICATE, "the same artifact has been made before"));
+    let known = known.then(|| RuleViolation::new(rules::DUPLICATE, "the same artifact has been made before"));
     let findings: Vec<_> = known.into_iter().chain(TEXT_RULES.iter().filter_map(|rule| rule(gate, task))).collect();
     if !findings.is_empty() {
         return Ok((findings, Evidence::default()));
     }
     let mut runner = Runner::new(execute);
-    let facts = facts(&mut runner, gate, environment, task)?;
+    let facts = run_artifact(&mut runner, gate, environment, task)?;
     let findings = RUN_RULES.iter().filter_map(|rule| rule(gate, task, &facts)).collect();
     Ok((findings, runner.evidence))
 }
 
-impl Finding {
+impl RuleViolation {
     fn new(rule: &'static str, detail: impl Into<String>) -> Self {
         Self { rule, detail: detail.into() }
     }
 }
 
-type TextRule = fn(&ArtifactGate, &CodeTask) -> Option<Finding>;
-type RunRule = fn(&ArtifactGate, &CodeTask, &Facts) -> Option<Finding>;
+type TextRule = fn(&ArtifactGate, &CodeTask) -> Option<RuleViolation>;
+type RunRule = fn(&ArtifactGate, &CodeTask, &ArtifactRuns) -> Option<RuleViolation>;
 
 const TEXT_RULES: [TextRule; 5] = [length, failure_count, leak, repeated_case, distant_case];
 
@@ -135,45 +132,49 @@ const RUN_RULES: [RunRule; 10] = [
     same_outcome,
 ];
 
-fn length(gate: &ArtifactGate, task: &CodeTask) -> Option<Finding> {
+fn length(gate: &ArtifactGate, task: &CodeTask) -> Option<RuleViolation> {
     let chars = task.instruction.trim().chars().count();
     if chars == 0 || chars > gate.max_instruction_chars {
         let allowed = gate.max_instruction_chars;
-        return Some(Finding::new(rules::LENGTH, format!("an instruction of {chars} characters, {allowed} allowed")));
+        return Some(RuleViolation::new(
+            rules::LENGTH,
+            format!("an instruction of {chars} characters, {allowed} allowed"),
+        ));
     }
     let bad = |code: &&String| code.trim().is_empty() || code.len() > gate.max_code_bytes;
     let code = [&task.verify, &task.solution].into_iter().chain(&task.failures).find(bad)?;
-    Some(Finding::new(rules::LENGTH, format!("a code of {} bytes, {} allowed", code.len(), gate.max_code_bytes)))
+    Some(RuleViolation::new(rules::LENGTH, format!("a code of {} bytes, {} allowed", code.len(), gate.max_code_bytes)))
 }
 
-fn failure_count(gate: &ArtifactGate, task: &CodeTask) -> Option<Finding> {
+fn failure_count(gate: &ArtifactGate, task: &CodeTask) -> Option<RuleViolation> {
     let (count, wanted) = (task.failures.len(), gate.failures);
-    (count != wanted).then(|| Finding::new(rules::FAILURE_COUNT, format!("{count} failure cases instead of {wanted}")))
+    (count != wanted)
+        .then(|| RuleViolation::new(rules::FAILURE_COUNT, format!("{count} failure cases instead of {wanted}")))
 }
 
-/// An instruction that quotes the solution gives it away, and one that quotes the verification function too.
-fn leak(_: &ArtifactGate, task: &CodeTask) -> Option<Finding> {
+/// An instruction must quote neither the solution nor the verification function.
+fn leak(_: &ArtifactGate, task: &CodeTask) -> Option<RuleViolation> {
     let lines = task.solution.lines().chain(task.verify.lines()).map(str::trim);
     let told = lines.filter(|line| line.chars().count() >= LEAK_CHARS).find(|line| task.instruction.contains(line));
-    told.map(|line| Finding::new(rules::LEAK, format!("the instruction quotes `{line}`")))
+    told.map(|line| RuleViolation::new(rules::LEAK, format!("the instruction quotes `{line}`")))
 }
 
-fn repeated_case(_: &ArtifactGate, task: &CodeTask) -> Option<Finding> {
+fn repeated_case(_: &ArtifactGate, task: &CodeTask) -> Option<RuleViolation> {
     let mut seen: HashSet<Digest> = HashSet::new();
     let codes = std::iter::once(&task.solution).chain(&task.failures);
     let repeated = codes.enumerate().find(|(_, code)| !seen.insert(program_hash(code)));
-    repeated.map(|(at, _)| Finding::new(rules::REPEATED_CASE, format!("failure case {at} has been there before")))
+    repeated.map(|(at, _)| RuleViolation::new(rules::REPEATED_CASE, format!("failure case {at} has been there before")))
 }
 
-fn distant_case(gate: &ArtifactGate, task: &CodeTask) -> Option<Finding> {
+fn distant_case(gate: &ArtifactGate, task: &CodeTask) -> Option<RuleViolation> {
     let allowed = gate.max_changed_lines?;
     let changed = task.failures.iter().map(|code| changed_lines(&task.solution, code));
     let (count, number) = changed.zip(1..).find(|(count, _)| *count > allowed)?;
     let detail = format!("failure case {number} differs from the solution in {count} lines, {allowed} allowed");
-    Some(Finding::new(rules::DISTANT_CASE, detail))
+    Some(RuleViolation::new(rules::DISTANT_CASE, detail))
 }
 
-/// Lines that are in one and not in the other, by the longest common subsequence. Texts are short: the gate bounds them.
+/// Counts the lines that are in one text only, by the longest common subsequence. The gate bounds the lengths of both.
 fn changed_lines(old: &str, new: &str) -> usize {
     let lines = |text: &str| text.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>();
     let (old, new) = (lines(old), lines(new));
@@ -189,71 +190,73 @@ fn changed_lines(old: &str, new: &str) -> usize {
     old.len() + new.len() - 2 * row[new.len()]
 }
 
-fn runs(rule: &'static str, cases: &[Case]) -> Option<Finding> {
+fn runs(rule: &'static str, cases: &[CaseRun]) -> Option<RuleViolation> {
     let failed = cases.iter().find_map(|case| Some((case, case.ends.iter().find_map(|end| end.as_ref().err())?)));
-    failed.map(|(case, (status, detail))| Finding::new(rule, format!("{}: {status:?}: {detail}", case.name)))
+    failed.map(|(case, (status, detail))| RuleViolation::new(rule, format!("{}: {status:?}: {detail}", case.name)))
 }
 
-/// A case that ends under one seed alone is told by the rules above.
-fn case_nondeterministic(facts: &Facts) -> Option<Finding> {
-    let differs = |case: &&Case| matches!(&case.ends, [Ok(first), Ok(second)] if first != second);
-    let detail = |case: &Case| format!("{} leaves another state or answer under another seed", case.name);
-    facts.cases().find(differs).map(|case| Finding::new(rules::CASE_NONDETERMINISTIC, detail(case)))
+/// The rules on runs cover cases that complete under one seed only.
+fn case_nondeterministic(facts: &ArtifactRuns) -> Option<RuleViolation> {
+    let differs = |case: &&CaseRun| matches!(&case.ends, [Ok(first), Ok(second)] if first != second);
+    let detail = |case: &CaseRun| format!("{} leaves another state or answer under another seed", case.name);
+    facts.cases().find(differs).map(|case| RuleViolation::new(rules::CASE_NONDETERMINISTIC, detail(case)))
 }
 
-fn too_few_calls(gate: &ArtifactGate, facts: &Facts) -> Option<Finding> {
+fn too_few_calls(gate: &ArtifactGate, facts: &ArtifactRuns) -> Option<RuleViolation> {
     let calls = facts.solution.ends[0].as_ref().ok()?.calls;
     let detail = || format!("the solution calls {calls} tools, {} asked for", gate.min_calls);
-    (calls < gate.min_calls).then(|| Finding::new(rules::TOO_FEW_CALLS, detail()))
+    (calls < gate.min_calls).then(|| RuleViolation::new(rules::TOO_FEW_CALLS, detail()))
 }
 
-fn verifier_runs(facts: &Facts) -> Option<Finding> {
+fn verifier_runs(facts: &ArtifactRuns) -> Option<RuleViolation> {
     let failed = facts
-        .verification_answers()
-        .find_map(|(name, said)| Some((name, said.iter().find_map(|said| said.as_ref().err())?)));
-    failed
-        .map(|(name, (status, detail))| Finding::new(rules::VERIFIER_RUNS, format!("on {name}: {status:?}: {detail}")))
+        .verifications()
+        .find_map(|(name, results)| Some((name, results.iter().find_map(|result| result.as_ref().err())?)));
+    failed.map(|(name, (status, detail))| {
+        RuleViolation::new(rules::VERIFIER_RUNS, format!("on {name}: {status:?}: {detail}"))
+    })
 }
 
-fn verifier_nondeterministic(facts: &Facts) -> Option<Finding> {
+fn verifier_nondeterministic(facts: &ArtifactRuns) -> Option<RuleViolation> {
     let differs =
-        |(_, said): &(&str, &[Result<bool, _>; 2])| matches!(said, [Ok(first), Ok(second)] if first != second);
-    let found = facts.verification_answers().find(differs);
-    found.map(|(name, _)| Finding::new(rules::VERIFIER_NONDETERMINISTIC, format!("it says otherwise on {name}")))
+        |(_, results): &(&str, &[Result<bool, _>; 2])| matches!(results, [Ok(first), Ok(second)] if first != second);
+    let found = facts.verifications().find(differs);
+    found.map(|(name, _)| RuleViolation::new(rules::VERIFIER_NONDETERMINISTIC, format!("it says otherwise on {name}")))
 }
 
-/// What the verification function says of a case, where it says anything.
-fn first_said(case: &Case) -> Option<bool> {
-    case.said.as_ref().and_then(|said| said[0].as_ref().ok()).copied()
+/// The result of the verification function on a case under the first seed, if it has one.
+fn first_verification(case: &CaseRun) -> Option<bool> {
+    case.verification.as_ref().and_then(|results| results[0].as_ref().ok()).copied()
 }
 
-fn solution_refused(facts: &Facts) -> Option<Finding> {
-    let refused = first_said(&facts.solution) == Some(false);
-    refused.then(|| Finding::new(rules::SOLUTION_REFUSED, "the verification function refuses the solution"))
+fn solution_refused(facts: &ArtifactRuns) -> Option<RuleViolation> {
+    let refused = first_verification(&facts.solution) == Some(false);
+    refused.then(|| RuleViolation::new(rules::SOLUTION_REFUSED, "the verification function refuses the solution"))
 }
 
-fn failure_accepted(facts: &Facts) -> Option<Finding> {
-    let accepted = facts.failures.iter().find(|case| first_said(case) == Some(true));
-    accepted.map(|case| Finding::new(rules::FAILURE_ACCEPTED, format!("{} is accepted", case.name)))
+fn failure_accepted(facts: &ArtifactRuns) -> Option<RuleViolation> {
+    let accepted = facts.failures.iter().find(|case| first_verification(case) == Some(true));
+    accepted.map(|case| RuleViolation::new(rules::FAILURE_ACCEPTED, format!("{} is accepted", case.name)))
 }
 
-fn nothing_accepted(facts: &Facts) -> Option<Finding> {
-    let (answer, _) = facts.nothing.iter().find(|(_, said)| matches!(said[0], Ok(true)))?;
-    Some(Finding::new(rules::NOTHING_ACCEPTED, format!("the answer `{answer}` on the untouched state is accepted")))
+fn nothing_accepted(facts: &ArtifactRuns) -> Option<RuleViolation> {
+    let (answer, _) = facts.untouched.iter().find(|(_, results)| matches!(results[0], Ok(true)))?;
+    Some(RuleViolation::new(
+        rules::NOTHING_ACCEPTED,
+        format!("the answer `{answer}` on the untouched state is accepted"),
+    ))
 }
 
-/// What leaves the state and answer of another case is that case in other words. That a failure case leaves what the
-/// solution does is the verification function's to tell.
-fn same_outcome(gate: &ArtifactGate, _: &CodeTask, facts: &Facts) -> Option<Finding> {
+/// Failure cases with equal states and answers are one case in different words. A failure case that leaves what the solution leaves is for
+/// the verification function to detect.
+fn same_outcome(gate: &ArtifactGate, _: &CodeTask, facts: &ArtifactRuns) -> Option<RuleViolation> {
     let ends: Vec<_> = facts.failures.iter().filter_map(|case| Some((case, case.ends[0].as_ref().ok()?))).collect();
-    let is_same = |first: &&(&Case, &super::facts::End), (_, end): &(&Case, &super::facts::End)| {
-        first.1.after == end.after && first.1.answer == end.answer
-    };
+    let is_same = |first: &&(&CaseRun, &CaseEnd), (_, end): &(&CaseRun, &CaseEnd)| first.1.is_same_outcome(end);
     let pair = ends.iter().enumerate().find_map(|(at, second)| {
         let first = ends[..at].iter().find(|first| is_same(first, second))?;
         Some((first.0, second.0))
     });
     let (first, second) = pair.filter(|_| gate.distinct_outcomes)?;
     let detail = format!("{} and {} leave the same state and answer", first.name, second.name);
-    Some(Finding::new(rules::SAME_OUTCOME, detail))
+    Some(RuleViolation::new(rules::SAME_OUTCOME, detail))
 }

@@ -1,42 +1,42 @@
-//! The artifact gate as data: what a Code-as-Task must be to be worth asking.
+//! The artifact gate, as configuration: the conditions on a proposed Code-as-Task.
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Limits, Value};
 
-/// When a Code-as-Task is worth asking. There is no default: a run says what it lets through.
+/// The conditions on a proposed Code-as-Task. There is no default: each run states its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ArtifactGate {
-    /// Name of the image everything runs in.
+    /// The name of the image for all jobs.
     pub image: String,
-    /// What each job may use.
+    /// Limits of each job.
     pub limits: Limits,
-    /// Everything is run under both: random source and clock. They must differ.
+    /// All codes run under both seeds of random source and clock. They must differ.
     pub seeds: [u64; 2],
-    /// Characters of the instruction at most.
+    /// The maximum length of the instruction, in characters.
     pub max_instruction_chars: usize,
-    /// Bytes of each code at most: verification function, solution, failure cases.
+    /// The maximum size in bytes of the verification function, the solution, and each failure case.
     pub max_code_bytes: usize,
-    /// Failure cases, exactly; three in the paper.
+    /// The exact number of failure cases; three in the paper.
     pub failures: usize,
-    /// Tool calls of the solution at least. 0 lets tasks through that need no tool.
+    /// The minimum number of tool calls of the solution. 0 admits tasks that need no tool.
     pub min_calls: usize,
-    /// Answers that must not satisfy the verification function on an untouched state, beside giving none.
+    /// Answers that the verification function must not accept on an untouched state, in addition to no answer.
     pub canned_answers: Vec<Value>,
-    /// Whether failure cases must differ in what they leave and answer too, not in their text alone.
+    /// Whether failure cases must differ in state or answer, and not only in their text.
     pub distinct_outcomes: bool,
-    /// Lines in which a failure case may differ from the solution, removed and added ones together. None is no bound.
+    /// The maximum number of lines, added and removed, in which a failure case differs from the solution. `None` sets no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_changed_lines: Option<usize>,
 }
 
-/// Why a gate cannot be used.
+/// An invalid gate.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ArtifactGateError {
-    /// One seed twice finds no randomness.
+    /// Equal seeds cannot reveal randomness.
     #[error("`seeds` are both `{0}`: they must differ")]
     SameSeeds(u64),
-    /// Nothing would pass, or nothing would be asked.
+    /// A value that must be positive.
     #[error("`{key}` is `0`: it must be at least 1")]
     Zero {
         /// The key, below the gate's.
@@ -45,10 +45,10 @@ pub enum ArtifactGateError {
 }
 
 impl ArtifactGate {
-    /// Checks what types cannot. Call it once, where the gate is read.
+    /// Checks the values. Call it once, where the gate is loaded.
     ///
     /// # Errors
-    /// The first value that has no meaning.
+    /// The first invalid value.
     pub fn check(&self) -> Result<(), ArtifactGateError> {
         if self.seeds[0] == self.seeds[1] {
             return Err(ArtifactGateError::SameSeeds(self.seeds[0]));

@@ -1,29 +1,29 @@
-//! Whether an executor did what a task asks: one program for `veriplay verify`, or the calls of a whole episode.
+//! Judges whether an executor did what a task asks, by one program (`veriplay verify`) or by the calls of an episode.
 
 use veriplay_core::{Dropped, Environment, Execute, Limits, Status, ToolCall, Value, Verdict};
 
-use super::trace::{self, CodeRequest, Compiled};
-use crate::run::{Decision, Runner};
+use super::jobs::{self, CodeRequest, Compiled};
+use crate::runner::{Decision, Runner};
 
 /// The verification function's name.
 const VERIFY: &str = "verify";
-/// The rule of verdicts on a state that the verification function could not read: it is not accepted.
+/// The rule of rejections where the verification function did not complete.
 const UNVERIFIED: &str = "verifier_failed";
-/// The rule of verdicts on calls that could not be made again.
+/// The rule of verdicts on calls that could not be replayed.
 const NOT_REPLAYED: &str = "replay";
 
-/// An episode to judge: what its turns did together.
+/// The calls and the answer of an episode.
 #[derive(Debug, Clone, Copy)]
 pub struct EpisodeRequest<'a> {
-    /// Where it took place.
+    /// The environment of the episode.
     pub environment: &'a Environment,
     /// The task's verification function.
     pub verify: &'a str,
     /// All calls of its turns, in order.
     pub calls: &'a [ToolCall],
-    /// What was answered last.
+    /// The last answer.
     pub answer: Option<&'a Value>,
-    /// Name of the image to run in.
+    /// The name of the image.
     pub image: &'a str,
     /// Limits of every job.
     pub limits: Limits,
@@ -31,15 +31,15 @@ pub struct EpisodeRequest<'a> {
     pub seed: u64,
 }
 
-/// Judges an episode: Accepted, or WrongAnswer, or how its calls came to no end.
+/// Judges an episode: Accepted, WrongAnswer, or the failure of its replay.
 ///
 /// # Errors
 /// A host fault.
 pub fn judge_episode(execute: &dyn Execute, request: &EpisodeRequest<'_>) -> Result<Verdict, Dropped> {
     let mut runner = Runner::new(execute);
-    let decision = match trace::compiled(&mut runner, request.environment, request.image, request.limits)? {
-        Ok(compiled) => ruled(&mut runner, &compiled, request)?,
-        Err((status, detail)) => decision(status, NOT_REPLAYED, detail),
+    let decision = match jobs::compile_environment(&mut runner, request.environment, request.image, request.limits)? {
+        Ok(compiled) => judge_calls(&mut runner, &compiled, request)?,
+        Err((status, detail)) => Decision::by_rule(status, NOT_REPLAYED, detail),
     };
     Ok(decision.into_verdict(runner.evidence))
 }
@@ -47,40 +47,40 @@ pub fn judge_episode(execute: &dyn Execute, request: &EpisodeRequest<'_>) -> Res
 /// Judges one program.
 pub(crate) fn judge_code(runner: &mut Runner<'_>, verify: &str, code: &CodeRequest<'_>) -> Result<Decision, Dropped> {
     let CodeRequest { environment, image, limits, seed, .. } = *code;
-    let compiled = match trace::compiled(runner, environment, image, limits)? {
+    let compiled = match jobs::compile_environment(runner, environment, image, limits)? {
         Ok(compiled) => compiled,
-        Err((status, detail)) => return Ok(decision(status, NOT_REPLAYED, detail)),
+        Err((status, detail)) => return Ok(Decision::by_rule(status, NOT_REPLAYED, detail)),
     };
-    let outcome = trace::run(runner, &compiled, code)?;
+    let outcome = jobs::run_compiled(runner, &compiled, (code.history, code.code), seed)?;
     if let Some((status, detail)) = outcome.failure {
-        return Ok(decision(status, "", detail));
+        return Ok(Decision::by_rule(status, "", detail));
     }
     let (calls, answer) = (&outcome.calls, outcome.answer.as_ref());
-    ruled(runner, &compiled, &EpisodeRequest { environment, verify, calls, answer, image, limits, seed })
+    judge_calls(runner, &compiled, &EpisodeRequest { environment, verify, calls, answer, image, limits, seed })
 }
 
-fn ruled(runner: &mut Runner<'_>, compiled: &Compiled, request: &EpisodeRequest<'_>) -> Result<Decision, Dropped> {
+fn judge_calls(
+    runner: &mut Runner<'_>,
+    compiled: &Compiled<'_>,
+    request: &EpisodeRequest<'_>,
+) -> Result<Decision, Dropped> {
     let EpisodeRequest { verify, calls, answer, image, limits, seed, .. } = *request;
-    let (before, after) = match trace::replay(runner, compiled, calls, image, limits)? {
+    let (before, after) = match jobs::replay_calls(runner, compiled, calls)? {
         Ok(states) => states,
-        Err((status, detail)) => return Ok(decision(status, NOT_REPLAYED, detail)),
+        Err((status, detail)) => return Ok(Decision::by_rule(status, NOT_REPLAYED, detail)),
     };
     let answer = answer.cloned().unwrap_or(Value::None);
-    Ok(match verified(runner, verify, [before, after, answer], image, limits, seed)? {
-        Ok(true) => decision(Status::Accepted, "", String::new()),
-        Ok(false) => decision(Status::WrongAnswer, "", "the verification function says no".to_owned()),
-        // Outside reproducibility, and so not the code's to answer for.
-        Err((Status::DeadlineExceeded, detail)) => decision(Status::DeadlineExceeded, UNVERIFIED, detail),
-        Err((_, detail)) => decision(Status::WrongAnswer, UNVERIFIED, detail),
+    Ok(match run_verification(runner, verify, [before, after, answer], image, limits, seed)? {
+        Ok(true) => Decision::on_one(Status::Accepted, ""),
+        Ok(false) => Decision::by_rule(Status::WrongAnswer, "", "the verification function says no"),
+        // A deadline depends on the machine, so the code is not to blame.
+        Err((Status::DeadlineExceeded, detail)) => Decision::by_rule(Status::DeadlineExceeded, UNVERIFIED, detail),
+        Err((_, detail)) => Decision::by_rule(Status::WrongAnswer, UNVERIFIED, detail),
     })
 }
 
-fn decision(status: Status, rule: &str, detail: String) -> Decision {
-    Decision { rule: rule.to_owned(), ..Decision::on_one(status, detail) }
-}
-
-/// What the verification function says of `[before, after, answer]`, in an instance of its own.
-pub(super) fn verified(
+/// Runs the verification function on `[before, after, answer]`, in an instance of its own.
+pub(super) fn run_verification(
     runner: &mut Runner<'_>,
     verify: &str,
     arguments: [Value; 3],
@@ -88,8 +88,8 @@ pub(super) fn verified(
     limits: Limits,
     seed: u64,
 ) -> Result<Result<bool, (Status, String)>, Dropped> {
-    let outcome = runner.run(&trace::job(image, verify, VERIFY, arguments.to_vec(), limits, seed))?;
-    Ok(trace::returned(&outcome, &limits).and_then(|value| match value {
+    let outcome = runner.run(&jobs::call_job(image, verify, VERIFY, arguments.to_vec(), limits, seed))?;
+    Ok(jobs::returned_value(&outcome, &limits).and_then(|value| match value {
         Value::Bool(said) => Ok(said),
         other => Err((Status::RuntimeError, format!("the verification function returned a {}", other.type_name()))),
     }))

@@ -1,18 +1,18 @@
-//! Makes whole artifacts of those that lack their verification function, or have more failure cases than are wanted.
+//! Completes artifacts that lack a verification function or have too many failure cases.
 //!
-//! Called by the game for proposals of the compact dialect, and by whoever generates tasks. The verification function that is made
-//! accepts exactly what the solution left, written out as literals: the state after it, and its answer, type by type. It is
-//! an artifact's own like any other from then on, and the gate judges it as such. It is stricter than one that a person would write: a
-//! task with several right outcomes has only that of its solution.
+//! The game calls it for proposals of the prompt format `compact`, and the command line for generated tasks. The generated verification
+//! function accepts exactly the state and the answer that the solution leaves, written as literals and compared type by type. The gate
+//! judges it like any other. It is stricter than a function written by a person: of several right outcomes it accepts only that of the
+//! solution.
 
 use rayon::prelude::*;
-use veriplay_core::{CodeTask, Dropped, Environment, Execute, Limits, Value};
+use veriplay_core::{CodeTask, Dropped, Environment, Execute, Value};
 
 use super::artifact_gate::ArtifactGate;
-use super::trace::{self, CodeRequest, Compiled, Failure};
-use crate::run::Runner;
+use super::case_runs::CodeRunner;
+use crate::runner::Runner;
 
-/// Compares plain values as Python does, but for their types: `1`, `1.0` and `True` are three.
+/// Compares plain values as Python does, and their types: `1`, `1.0` and `True` differ.
 const SAME: &str = "def same(one, other):
     if type(one) is not type(other):
         return False
@@ -23,51 +23,48 @@ const SAME: &str = "def same(one, other):
     return one == other
 ";
 
-/// Of a solution that comes to no end: nothing is accepted, and the gate says what is wrong.
+/// For a solution that does not complete: it accepts nothing, and the gate names the violated rule.
 const NOTHING: &str = "def verify(before, after, answer):\n    return False\n";
 
-/// A task to be completed.
+/// A task to complete.
 #[derive(Debug, Clone, Copy)]
 pub struct CompleteRequest<'a> {
     /// The environment it names.
     pub environment: &'a Environment,
-    /// What there is of it.
+    /// The incomplete task.
     pub task: &'a CodeTask,
 }
 
-/// What code left.
-#[derive(Debug, Clone, PartialEq)]
-struct Left {
-    before: Value,
-    after: Value,
-    answer: Value,
-}
-
-/// Each task with a verification function of what its solution leaves, whatever it had before; every core busy, in the order of the
+/// Gives each task a verification function of what its solution leaves, and replaces any it had. Runs on all cores, in the order of the
 /// requests.
 ///
 /// # Errors
-/// Of each, a host fault or an environment that cannot be opened.
+/// For each task, a host fault or an environment that cannot be opened.
 pub fn complete(
     execute: &dyn Execute,
     gate: &ArtifactGate,
     requests: &[CompleteRequest<'_>],
 ) -> Vec<Result<CodeTask, Dropped>> {
-    requests.par_iter().with_max_len(1).map(|request| completed(execute, gate, request)).collect()
+    requests.par_iter().with_max_len(1).map(|request| complete_task(execute, gate, request)).collect()
 }
 
-fn completed(execute: &dyn Execute, gate: &ArtifactGate, request: &CompleteRequest<'_>) -> Result<CodeTask, Dropped> {
-    let mut bench = Bench::open(execute, gate, request.environment)?;
-    let verify = match bench.run_solution(&request.task.solution)? {
-        Ok(left) => verification(&left.after, &left.answer),
+fn complete_task(
+    execute: &dyn Execute,
+    gate: &ArtifactGate,
+    request: &CompleteRequest<'_>,
+) -> Result<CodeTask, Dropped> {
+    let mut runner = Runner::new(execute);
+    let mut codes = CodeRunner::open(&mut runner, gate, request.environment)?;
+    let verify = match codes.run(&request.task.solution, gate.seeds[0])? {
+        Ok(end) => verification(&end.after, &end.answer),
         Err(_) => NOTHING.to_owned(),
     };
     Ok(CodeTask { verify, ..request.task.clone() })
 }
 
-/// The same for tasks with any number of failure cases, of which the first that run and leave something of their own are kept, as many
-/// as the gate wants. `None` where there are too few, where the solution does not come to its end, or where doing nothing, with one of
-/// the gate's answers or none, would be enough.
+/// As [`complete`], for tasks with any number of failure cases. Keeps the first ones that run and leave distinct outcomes, as many as the
+/// gate wants. `None` where there are too few, where the solution does not complete, or where doing nothing would solve the task, with no
+/// answer or one of the gate's canned answers.
 ///
 /// # Errors
 /// As [`complete`].
@@ -76,16 +73,17 @@ pub fn complete_with_failures(
     gate: &ArtifactGate,
     requests: &[CompleteRequest<'_>],
 ) -> Vec<Result<Option<CodeTask>, Dropped>> {
-    requests.par_iter().with_max_len(1).map(|request| chosen(execute, gate, request)).collect()
+    requests.par_iter().with_max_len(1).map(|request| complete_task_with_failures(execute, gate, request)).collect()
 }
 
-fn chosen(
+fn complete_task_with_failures(
     execute: &dyn Execute,
     gate: &ArtifactGate,
     request: &CompleteRequest<'_>,
 ) -> Result<Option<CodeTask>, Dropped> {
-    let mut bench = Bench::open(execute, gate, request.environment)?;
-    let Ok(right) = bench.run_solution(&request.task.solution)? else { return Ok(None) };
+    let mut runner = Runner::new(execute);
+    let mut codes = CodeRunner::open(&mut runner, gate, request.environment)?;
+    let Ok(right) = codes.run(&request.task.solution, gate.seeds[0])? else { return Ok(None) };
     let canned = right.answer == Value::None || gate.canned_answers.contains(&right.answer);
     if right.before == right.after && canned {
         return Ok(None);
@@ -96,10 +94,10 @@ fn chosen(
         if failures.len() == gate.failures {
             break;
         }
-        if let Ok(left) = bench.run_solution(code)?
-            && !seen.contains(&left)
+        if let Ok(end) = codes.run(code, gate.seeds[0])?
+            && !seen.iter().any(|earlier| earlier.is_same_outcome(&end))
         {
-            seen.push(left);
+            seen.push(end);
             failures.push(code.clone());
         }
     }
@@ -108,37 +106,9 @@ fn chosen(
 }
 
 fn verification(after: &Value, answer: &Value) -> String {
-    // The one value without a literal is NaN.
+    // NaN is the only value without a literal.
     format!(
         "{SAME}\nnan = float('nan')\nAFTER = {after:#}\nANSWER = {answer:#}\n\n\
          def verify(before, after, answer):\n    return same(after, AFTER) and same(answer, ANSWER)\n"
     )
-}
-
-struct Bench<'a, 'b> {
-    runner: Runner<'b>,
-    gate: &'a ArtifactGate,
-    environment: &'a Environment,
-    compiled: Compiled,
-}
-
-impl<'a, 'b> Bench<'a, 'b> {
-    fn open(execute: &'b dyn Execute, gate: &'a ArtifactGate, environment: &'a Environment) -> Result<Self, Dropped> {
-        let mut runner = Runner::new(execute);
-        let none = |(_, detail): Failure| Dropped { why: format!("environment `{}`: {detail}", environment.name) };
-        let compiled = trace::compiled(&mut runner, environment, &gate.image, gate.limits)?.map_err(none)?;
-        Ok(Self { runner, gate, environment, compiled })
-    }
-
-    fn run_solution(&mut self, code: &str) -> Result<Result<Left, Failure>, Dropped> {
-        let (image, limits, seed): (&str, Limits, u64) = (&self.gate.image, self.gate.limits, self.gate.seeds[0]);
-        let request = CodeRequest { environment: self.environment, history: &[], code, image, limits, seed };
-        let outcome = trace::run(&mut self.runner, &self.compiled, &request)?;
-        if let Some(failure) = outcome.failure {
-            return Ok(Err(failure));
-        }
-        let states = trace::replay(&mut self.runner, &self.compiled, &outcome.calls, image, limits)?;
-        let answer = outcome.answer.unwrap_or(Value::None);
-        Ok(states.map(|(before, after)| Left { before, after, answer }))
-    }
 }

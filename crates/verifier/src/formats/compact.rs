@@ -6,18 +6,21 @@
 //! taken off already.
 //!
 //! # Why
-//! A response is a handful of tokens, and every one of them says something.
+//! A response is a handful of tokens without boilerplate.
 //!
 //! # How it can be gamed
-//! A response that goes on after its answer, in the hope that some part is right, holds a control token out of place and
-//! is refused whole; so is a program with a control token inside a string.
+//! A response that continues after its answer, in the hope that some part is right, has a misplaced control token and is refused as a
+//! whole. So is a program with a control token inside a string.
 //!
 //! # Example
 //! `def f(x):⏎    return x + 1<I>2` proposes a program and the input 2.
 
 use veriplay_core::{Attempt, TaskType};
 
-use super::{Format, ProposalShape, Read, arguments, attempt, inputs, output, program, triplet};
+use super::{
+    Format, Parsed, ProposalShape, into_attempt, parse_input_list, parse_inputs, parse_output, parse_program,
+    parse_triplet,
+};
 
 /// Opens a deduction question.
 pub const DEDUCTION: &str = "<D>";
@@ -42,7 +45,7 @@ pub const REFERENCE: &str = "<R>";
 /// Ends a response.
 pub const END: &str = "<|end|>";
 
-/// Every control token but [`END`], which a tokenizer has of its own.
+/// Every control token except [`END`], which tokenizers have themselves.
 pub const CONTROL: [&str; 10] = [
     DEDUCTION,
     ABDUCTION,
@@ -66,44 +69,48 @@ impl Format for Compact {
     }
 
     fn extract_proposal(&self, shape: &ProposalShape<'_>, text: &str) -> Attempt {
-        attempt(match shape.task_type {
-            TaskType::Induction => input_list(shape, text),
-            _ => program_and_input(shape.task_type, text),
+        into_attempt(match shape.task_type {
+            TaskType::Induction => induction_inputs(shape, text),
+            _ => parse_program_and_input(shape.task_type, text),
         })
     }
 
     fn extract_answer(&self, task_type: TaskType, text: &str) -> Attempt {
-        attempt(part(text).and_then(|text| match task_type {
-            TaskType::Deduction => output(text).map(Attempt::Value),
-            TaskType::Abduction => arguments(text).map(Attempt::Arguments),
-            TaskType::Induction => program(text).map(Attempt::Program),
+        into_attempt(parse_part(text).and_then(|text| match task_type {
+            TaskType::Deduction => parse_output(text).map(Attempt::Value),
+            TaskType::Abduction => parse_inputs(text).map(Attempt::Arguments),
+            TaskType::Induction => parse_program(text).map(Attempt::Program),
         }))
     }
 
-    /// There is no frame: any response that says something has the form.
+    /// There is no frame: any response with text is well-formed.
     fn is_well_formed(&self, text: &str) -> bool {
         !text.trim().is_empty()
     }
 }
 
-fn program_and_input(task_type: TaskType, text: &str) -> Read<Attempt> {
+fn parse_program_and_input(task_type: TaskType, text: &str) -> Parsed<Attempt> {
     let (program, input) = text.split_once(INPUT).ok_or_else(|| format!("no `{INPUT}` behind the program"))?;
-    triplet(task_type, part(program)?, part(input)?)
+    parse_triplet(task_type, parse_part(program)?, parse_part(input)?)
 }
 
-fn input_list(shape: &ProposalShape<'_>, text: &str) -> Read<Attempt> {
+fn induction_inputs(shape: &ProposalShape<'_>, text: &str) -> Parsed<Attempt> {
     let list = text.strip_prefix(INPUT).ok_or_else(|| format!("the first input has no `{INPUT}` before it"))?;
     let parts: Vec<&str> = list.split(INPUT).collect();
     if parts.len() != shape.inputs {
         return Err(format!("{} inputs instead of {}", parts.len(), shape.inputs));
     }
-    let parts = parts.into_iter().map(part).collect::<Read<Vec<_>>>()?;
-    inputs(shape, &parts, "")
+    let parts = parts.into_iter().map(parse_part).collect::<Parsed<Vec<_>>>()?;
+    parse_input_list(shape, &parts, "")
 }
 
-/// A part of a response: not empty, and free of control tokens.
-fn part(text: &str) -> Read<&str> {
-    match CONTROL.iter().chain([&END]).find(|token| text.contains(**token)) {
+fn parse_part(text: &str) -> Parsed<&str> {
+    parse_part_without(text, &[])
+}
+
+/// Parses a part of a response, which is not empty and holds no control token, nor any of `more_tokens`.
+pub(crate) fn parse_part_without<'a>(text: &'a str, more_tokens: &[&str]) -> Parsed<&'a str> {
+    match CONTROL.iter().chain(more_tokens).chain([&END]).find(|token| text.contains(**token)) {
         Some(token) => Err(format!("`{token}` out of place")),
         None if text.trim().is_empty() => Err("an empty part".to_owned()),
         None => Ok(text),

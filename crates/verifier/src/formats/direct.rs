@@ -17,7 +17,10 @@
 
 use veriplay_core::{Attempt, TaskType};
 
-use super::{Format, ProposalShape, Read, arguments, attempt, inputs, output_or_tuple, program, triplet};
+use super::{
+    Format, Parsed, ProposalShape, into_attempt, parse_input_list, parse_inputs, parse_output_or_tuple, parse_program,
+    parse_triplet,
+};
 
 const BLOCK: &str = "```python\n";
 const BLOCK_END: &str = "\n```";
@@ -33,51 +36,51 @@ impl Format for Direct {
     }
 
     fn extract_proposal(&self, shape: &ProposalShape<'_>, text: &str) -> Attempt {
-        attempt(match shape.task_type {
-            TaskType::Induction => calls(shape, text),
-            task_type => program_and_call(text).and_then(|(program, input)| triplet(task_type, program, input)),
+        into_attempt(match shape.task_type {
+            TaskType::Induction => parse_calls(shape, text),
+            task_type => split_call(text).and_then(|(program, input)| parse_triplet(task_type, program, input)),
         })
     }
 
     fn extract_answer(&self, task_type: TaskType, text: &str) -> Attempt {
-        attempt(match task_type {
-            TaskType::Deduction => line(text).and_then(output_or_tuple).map(Attempt::Value),
-            TaskType::Abduction => line(text).and_then(arguments).map(Attempt::Arguments),
-            TaskType::Induction => block(text).and_then(program).map(Attempt::Program),
+        into_attempt(match task_type {
+            TaskType::Deduction => single_line(text).and_then(parse_output_or_tuple).map(Attempt::Value),
+            TaskType::Abduction => single_line(text).and_then(parse_inputs).map(Attempt::Arguments),
+            TaskType::Induction => code_block(text).and_then(parse_program).map(Attempt::Program),
         })
     }
 
     /// There is no frame; a fence that is opened is closed, by the response or by the end of it.
     fn is_well_formed(&self, text: &str) -> bool {
         let text = text.trim();
-        !text.is_empty() && (!text.contains("```") || block(text).is_ok())
+        !text.is_empty() && (!text.contains("```") || code_block(text).is_ok())
     }
 }
 
-fn line(text: &str) -> Read<&str> {
+fn single_line(text: &str) -> Parsed<&str> {
     let text = text.trim();
     if text.contains('\n') { Err("the answer has more than one line".to_owned()) } else { Ok(text) }
 }
 
 /// The code of the block that the response begins with. The end of the response closes it, too: the closing fence ends the sampling.
-fn block(text: &str) -> Read<&str> {
+fn code_block(text: &str) -> Parsed<&str> {
     let code =
         text.trim_start().strip_prefix(BLOCK).ok_or("the response does not begin with a block fenced as `python`")?;
     Ok(code.split(BLOCK_END).next().unwrap_or(code))
 }
 
-fn program_and_call(text: &str) -> Read<(&str, &str)> {
-    let code = block(text)?.trim_end();
+fn split_call(text: &str) -> Parsed<(&str, &str)> {
+    let code = code_block(text)?.trim_end();
     let (program, call) = code.rsplit_once('\n').ok_or("the block has one line instead of a program and a call")?;
     Ok((program.trim_end(), call_arguments(call)?))
 }
 
-fn call_arguments(line: &str) -> Read<&str> {
+fn call_arguments(line: &str) -> Parsed<&str> {
     let inner = line.trim_end().strip_prefix(CALL).and_then(|rest| rest.strip_suffix(')'));
     inner.ok_or_else(|| format!("`{line}` is no call of `f`"))
 }
 
-fn calls(shape: &ProposalShape<'_>, text: &str) -> Read<Attempt> {
+fn parse_calls(shape: &ProposalShape<'_>, text: &str) -> Parsed<Attempt> {
     let (mut message, mut texts) = (String::new(), Vec::new());
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         match line.strip_prefix('#') {
@@ -89,5 +92,5 @@ fn calls(shape: &ProposalShape<'_>, text: &str) -> Read<Attempt> {
     if texts.len() < shape.inputs {
         return Err(format!("{} calls of `f` instead of {}", texts.len(), shape.inputs));
     }
-    inputs(shape, &texts, &message)
+    parse_input_list(shape, &texts, &message)
 }

@@ -10,21 +10,24 @@
 //! A pretrained model knows fenced blocks, so it needs no warm-up to be understood.
 //!
 //! # How it can be gamed
-//! Nothing outside the answer counts and there is no fallback to free text, so that an answer is one statement. A thought
-//! that holds a whole answer gains nothing: the last answer counts, and the frame of two answers is not well-formed.
+//! Nothing outside the answer counts, and there is no fallback to free text, so that an answer is one statement. A thought that holds a
+//! whole answer gains nothing: the last answer counts, and a frame of two answers is not well-formed.
 //!
 //! # Example
 //! A deduction answer: `…</think>⏎<answer>⏎`, a block fenced as `output` that holds `3`, `</answer>`.
 
 use veriplay_core::{Attempt, TaskType};
 
-use super::{Format, ProposalShape, Read, arguments, attempt, inputs, output_or_tuple, program, triplet};
+use super::{
+    Format, Parsed, ProposalShape, into_attempt, parse_input_list, parse_inputs, parse_output_or_tuple, parse_program,
+    parse_triplet,
+};
 
 const THINK: &str = "<think>";
 const THINK_END: &str = "</think>";
 const ANSWER: &str = "<answer>";
 const ANSWER_END: &str = "</answer>";
-const FENCE: &str = "```";
+pub(crate) const FENCE: &str = "```";
 
 /// The format.
 #[derive(Debug, Clone, Copy)]
@@ -36,21 +39,21 @@ impl Format for Think {
     }
 
     fn extract_proposal(&self, shape: &ProposalShape<'_>, text: &str) -> Attempt {
-        attempt(answer(text).and_then(|answer| match shape.task_type {
-            TaskType::Induction => input_list(shape, answer),
-            task_type => triplet(task_type, &block(answer, "python")?, &block(answer, "input")?),
+        into_attempt(parse_answer(text).and_then(|answer| match shape.task_type {
+            TaskType::Induction => induction_inputs(shape, answer),
+            task_type => parse_triplet(task_type, &last_block(answer, "python")?, &last_block(answer, "input")?),
         }))
     }
 
     fn extract_answer(&self, task_type: TaskType, text: &str) -> Attempt {
-        attempt(answer(text).and_then(|answer| match task_type {
-            TaskType::Deduction => output_or_tuple(&block(answer, "output")?).map(Attempt::Value),
-            TaskType::Abduction => arguments(&block(answer, "input")?).map(Attempt::Arguments),
-            TaskType::Induction => program(&block(answer, "python")?).map(Attempt::Program),
+        into_attempt(parse_answer(text).and_then(|answer| match task_type {
+            TaskType::Deduction => parse_output_or_tuple(&last_block(answer, "output")?).map(Attempt::Value),
+            TaskType::Abduction => parse_inputs(&last_block(answer, "input")?).map(Attempt::Arguments),
+            TaskType::Induction => parse_program(&last_block(answer, "python")?).map(Attempt::Program),
         }))
     }
 
-    /// Exactly one thought and one answer. Text behind the answer is no fault: a base model may go on.
+    /// Exactly one thought and one answer. Text after the answer is allowed: a base model may go on.
     fn is_well_formed(&self, text: &str) -> bool {
         let text = text.strip_prefix(THINK).unwrap_or(text);
         let Some((thought, rest)) = text.split_once(THINK_END) else { return false };
@@ -61,26 +64,26 @@ impl Format for Think {
     }
 }
 
-/// The text of the last answer. The end of the response closes it, too: the closing tag ends the sampling.
-fn answer(text: &str) -> Read<&str> {
+/// Parses the text of the last answer. The end of the response closes it, too: the closing tag ends the sampling.
+pub(crate) fn parse_answer(text: &str) -> Parsed<&str> {
     let (_, rest) = text.rsplit_once(ANSWER).ok_or_else(|| format!("no `{ANSWER}`"))?;
     Ok(rest.split(ANSWER_END).next().unwrap_or(rest))
 }
 
-fn input_list(shape: &ProposalShape<'_>, answer: &str) -> Read<Attempt> {
-    let message = block(answer, "message")?;
+fn induction_inputs(shape: &ProposalShape<'_>, answer: &str) -> Parsed<Attempt> {
+    let message = last_block(answer, "message")?;
     let all: Vec<String> = blocks(answer, "input");
     let from = all.len().checked_sub(shape.inputs);
     let from = from.ok_or_else(|| format!("{} blocks fenced as `input` instead of {}", all.len(), shape.inputs))?;
     let texts: Vec<&str> = all[from..].iter().map(String::as_str).collect();
-    inputs(shape, &texts, message.trim())
+    parse_input_list(shape, &texts, message.trim())
 }
 
-fn block(answer: &str, kind: &str) -> Read<String> {
+fn last_block(answer: &str, kind: &str) -> Parsed<String> {
     blocks(answer, kind).pop().ok_or_else(|| format!("no block fenced as `{kind}`"))
 }
 
-/// The contents of the closed blocks of one kind, in order.
+/// The contents of the closed blocks with this label, in order.
 fn blocks(answer: &str, kind: &str) -> Vec<String> {
     let (mut found, mut open) = (Vec::new(), None);
     for line in answer.lines() {

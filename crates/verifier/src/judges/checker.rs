@@ -20,8 +20,8 @@
 
 use veriplay_core::{Comparison, Dropped, Job, Value};
 
-use super::{Bench, Call, Finding, Judge, Kind, Run};
-use crate::run::{NoValue, failure, job, value};
+use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun};
+use crate::runner::{NoValue, configure_job, decode_call, job_failure};
 
 /// What a checker defines.
 const FUNCTION: &str = "check";
@@ -34,7 +34,7 @@ impl Judge for Checker {
         "checker"
     }
 
-    fn supports(&self, _kind: Kind) -> bool {
+    fn supports(&self, _kind: OutputKind) -> bool {
         true
     }
 
@@ -45,21 +45,21 @@ impl Judge for Checker {
         }
     }
 
-    fn compare_call(&self, bench: &mut Bench<'_>, call: &Call<'_>) -> Result<Finding, Dropped> {
+    fn compare_call(&self, context: &mut JudgeContext<'_>, call: &ReturnedCall<'_>) -> Result<JudgeFinding, Dropped> {
         let Some(actual) = call.actual else {
             return Ok(call.compare_by(|_, _| false));
         };
         let arguments = vec![Value::Tuple(call.input.to_vec()), call.expected.clone(), actual.clone()];
-        let right = decided(bench, call.task_id, call.comparison, arguments)?;
+        let right = decided(context, call.task_id, call.comparison, arguments)?;
         Ok(call.compare_by(|_, _| right))
     }
 
-    fn compare_run(&self, bench: &mut Bench<'_>, run: &Run<'_>) -> Result<Finding, Dropped> {
+    fn compare_script(&self, context: &mut JudgeContext<'_>, run: &ScriptRun<'_>) -> Result<JudgeFinding, Dropped> {
         let Ok(actual) = std::str::from_utf8(run.actual) else {
             return Ok(run.compare_by(|_, _| false));
         };
         let arguments = vec![Value::str(run.stdin), Value::str(run.expected), Value::str(actual)];
-        let right = decided(bench, run.task_id, run.comparison, arguments)?;
+        let right = decided(context, run.task_id, run.comparison, arguments)?;
         Ok(run.compare_by(|_, _| right))
     }
 }
@@ -67,36 +67,36 @@ impl Judge for Checker {
 /// What the checker says. One that decides about the expected answer and not about the attempt's is broken by the attempt,
 /// which is then wrong: else a program could have itself dropped instead of refused.
 fn decided(
-    bench: &mut Bench<'_>,
+    context: &mut JudgeContext<'_>,
     task_id: &str,
     comparison: &Comparison,
     arguments: Vec<Value>,
 ) -> Result<bool, Dropped> {
     let expected = vec![arguments[0].clone(), arguments[1].clone(), arguments[1].clone()];
-    verdict(bench, task_id, comparison, arguments).or_else(|dropped| {
-        let works = verdict(bench, task_id, comparison, expected).is_ok();
+    verdict(context, task_id, comparison, arguments).or_else(|dropped| {
+        let works = verdict(context, task_id, comparison, expected).is_ok();
         if works { Ok(false) } else { Err(dropped) }
     })
 }
 
 /// Runs the checker once.
 fn verdict(
-    bench: &mut Bench<'_>,
+    context: &mut JudgeContext<'_>,
     task_id: &str,
     comparison: &Comparison,
     arguments: Vec<Value>,
 ) -> Result<bool, Dropped> {
     let undecided = |what: String| Dropped { why: format!("the checker of `{task_id}` did not decide: {what}") };
     let source = comparison.checker.as_deref().ok_or_else(|| undecided("there is none".to_owned()))?;
-    let Bench { image, limits, seed, .. } = *bench;
-    let outcome = bench.runner.run(&job(image, limits, seed, Job::call(source, FUNCTION, arguments)))?;
-    if let Some((_, detail)) = failure(&outcome) {
+    let JudgeContext { image, limits, seed, .. } = *context;
+    let outcome = context.runner.run(&configure_job(image, limits, seed, Job::call(source, FUNCTION, arguments)))?;
+    if let Some((_, detail)) = job_failure(&outcome) {
         return Err(undecided(detail));
     }
     let [call] = outcome.calls.as_slice() else {
         return Err(undecided(format!("{} results for one call", outcome.calls.len())));
     };
-    match value(call, &bench.limits).map_err(NoValue::text) {
+    match decode_call(call, &context.limits).map_err(NoValue::text) {
         Ok(Value::Bool(right)) => Ok(right),
         Ok(other) => Err(undecided(format!("it returned a {} instead of a bool", other.type_name()))),
         Err(detail) => Err(undecided(detail)),

@@ -20,7 +20,7 @@
 
 use veriplay_core::Dropped;
 
-use super::{Bench, Finding, Judge, Kind, Run, strip};
+use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ScriptRun, strip};
 
 /// Relative error that is forgiven, and the least magnitude it is a share of.
 const RELATIVE: f64 = 1e-5;
@@ -34,11 +34,11 @@ impl Judge for CommonOj {
         "common_oj"
     }
 
-    fn supports(&self, kind: Kind) -> bool {
-        kind == Kind::Texts
+    fn supports(&self, kind: OutputKind) -> bool {
+        kind == OutputKind::Texts
     }
 
-    fn compare_run(&self, _bench: &mut Bench<'_>, run: &Run<'_>) -> Result<Finding, Dropped> {
+    fn compare_script(&self, _context: &mut JudgeContext<'_>, run: &ScriptRun<'_>) -> Result<JudgeFinding, Dropped> {
         Ok(run.compare_by(same))
     }
 }

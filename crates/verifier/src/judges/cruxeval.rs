@@ -18,7 +18,7 @@
 
 use veriplay_core::Dropped;
 
-use super::{Bench, Call, Finding, Judge, Kind};
+use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall};
 
 /// The judge.
 pub(super) struct CruxEval;
@@ -28,11 +28,11 @@ impl Judge for CruxEval {
         "cruxeval"
     }
 
-    fn supports(&self, kind: Kind) -> bool {
-        kind == Kind::Values
+    fn supports(&self, kind: OutputKind) -> bool {
+        kind == OutputKind::Values
     }
 
-    fn compare_call(&self, _bench: &mut Bench<'_>, call: &Call<'_>) -> Result<Finding, Dropped> {
+    fn compare_call(&self, _context: &mut JudgeContext<'_>, call: &ReturnedCall<'_>) -> Result<JudgeFinding, Dropped> {
         Ok(call.compare_by(|expected, actual| expected.python_eq(actual)))
     }
 }

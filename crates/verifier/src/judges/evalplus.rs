@@ -30,7 +30,7 @@ use std::mem::discriminant;
 
 use veriplay_core::{Class, Dropped, NumpyType, Value};
 
-use super::{Bench, Call, Finding, Judge, Kind, complex_parts, number};
+use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, complex_parts, number};
 use oracles::Oracle;
 
 /// numpy's default for `assert_allclose`, and what `atol` becomes where floats are expected.
@@ -45,15 +45,15 @@ impl Judge for EvalPlus {
         "evalplus"
     }
 
-    fn supports(&self, kind: Kind) -> bool {
-        kind == Kind::Values
+    fn supports(&self, kind: OutputKind) -> bool {
+        kind == OutputKind::Values
     }
 
-    fn compare_call(&self, _bench: &mut Bench<'_>, call: &Call<'_>) -> Result<Finding, Dropped> {
+    fn compare_call(&self, _context: &mut JudgeContext<'_>, call: &ReturnedCall<'_>) -> Result<JudgeFinding, Dropped> {
         let oracle = Oracle::for_function(call.task_id, call.function);
         let something = call.actual.is_none() && oracle == Some(Oracle::NotNone);
         if something && call.expected.python_eq(&Value::Bool(true)) {
-            return Ok(Finding::Right);
+            return Ok(JudgeFinding::Right);
         }
         let absolute = call.comparison.tolerance.map_or(0.0, |tolerance| tolerance.absolute);
         Ok(call.compare_by(|expected, actual| passes(oracle, call.input, expected, actual, absolute)))

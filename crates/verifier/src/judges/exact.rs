@@ -19,7 +19,7 @@
 
 use veriplay_core::Dropped;
 
-use super::{Bench, Call, Finding, Judge, Kind, Run};
+use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun};
 
 /// The judge.
 pub(super) struct Exact;
@@ -29,15 +29,15 @@ impl Judge for Exact {
         "exact"
     }
 
-    fn supports(&self, _kind: Kind) -> bool {
+    fn supports(&self, _kind: OutputKind) -> bool {
         true
     }
 
-    fn compare_call(&self, _bench: &mut Bench<'_>, call: &Call<'_>) -> Result<Finding, Dropped> {
+    fn compare_call(&self, _context: &mut JudgeContext<'_>, call: &ReturnedCall<'_>) -> Result<JudgeFinding, Dropped> {
         Ok(call.compare_by(|expected, actual| expected == actual))
     }
 
-    fn compare_run(&self, _bench: &mut Bench<'_>, run: &Run<'_>) -> Result<Finding, Dropped> {
+    fn compare_script(&self, _context: &mut JudgeContext<'_>, run: &ScriptRun<'_>) -> Result<JudgeFinding, Dropped> {
         Ok(run.compare_by(|expected, actual| expected.trim_end_matches('\n') == actual.trim_end_matches('\n')))
     }
 }

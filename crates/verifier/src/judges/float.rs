@@ -26,7 +26,8 @@ use std::collections::HashMap;
 use veriplay_core::{Class, Comparison, Dropped, Object, Tolerance, Value};
 
 use super::{
-    Bench, Call, Finding, Judge, Kind, Run, check_tolerance, complex_parts, is_space, number, numpy_number, words,
+    Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun, check_tolerance, complex_parts, is_space,
+    number, numpy_number, words,
 };
 
 /// The judge.
@@ -37,7 +38,7 @@ impl Judge for Float {
         "float"
     }
 
-    fn supports(&self, _kind: Kind) -> bool {
+    fn supports(&self, _kind: OutputKind) -> bool {
         true
     }
 
@@ -48,12 +49,12 @@ impl Judge for Float {
         }
     }
 
-    fn compare_call(&self, _bench: &mut Bench<'_>, call: &Call<'_>) -> Result<Finding, Dropped> {
+    fn compare_call(&self, _context: &mut JudgeContext<'_>, call: &ReturnedCall<'_>) -> Result<JudgeFinding, Dropped> {
         let tolerance = tolerance(call.comparison);
         Ok(call.compare_by(|expected, actual| same(expected, actual, tolerance)))
     }
 
-    fn compare_run(&self, _bench: &mut Bench<'_>, run: &Run<'_>) -> Result<Finding, Dropped> {
+    fn compare_script(&self, _context: &mut JudgeContext<'_>, run: &ScriptRun<'_>) -> Result<JudgeFinding, Dropped> {
         let tolerance = tolerance(run.comparison);
         Ok(run.compare_by(|expected, actual| same_text(expected, actual, tolerance)))
     }

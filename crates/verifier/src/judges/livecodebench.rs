@@ -24,7 +24,7 @@ mod decimal;
 
 use veriplay_core::{Dropped, Value};
 
-use super::{Bench, Call, Finding, Judge, Kind, Run, strip, words};
+use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun, strip, words};
 use decimal::Decimal;
 
 /// The judge.
@@ -35,18 +35,18 @@ impl Judge for LiveCodeBench {
         "livecodebench"
     }
 
-    fn supports(&self, _kind: Kind) -> bool {
+    fn supports(&self, _kind: OutputKind) -> bool {
         true
     }
 
-    fn compare_call(&self, _bench: &mut Bench<'_>, call: &Call<'_>) -> Result<Finding, Dropped> {
+    fn compare_call(&self, _context: &mut JudgeContext<'_>, call: &ReturnedCall<'_>) -> Result<JudgeFinding, Dropped> {
         Ok(call.compare_by(|expected, actual| match actual {
             Value::Tuple(items) => expected.python_eq(&Value::List(items.clone())),
             actual => expected.python_eq(actual),
         }))
     }
 
-    fn compare_run(&self, _bench: &mut Bench<'_>, run: &Run<'_>) -> Result<Finding, Dropped> {
+    fn compare_script(&self, _context: &mut JudgeContext<'_>, run: &ScriptRun<'_>) -> Result<JudgeFinding, Dropped> {
         Ok(run.compare_by(same))
     }
 }

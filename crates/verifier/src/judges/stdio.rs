@@ -18,7 +18,7 @@
 
 use veriplay_core::Dropped;
 
-use super::{Bench, Finding, Judge, Kind, Run, is_space};
+use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ScriptRun, is_space};
 
 /// The judge.
 pub(super) struct Stdio;
@@ -28,11 +28,11 @@ impl Judge for Stdio {
         "stdio"
     }
 
-    fn supports(&self, kind: Kind) -> bool {
-        kind == Kind::Texts
+    fn supports(&self, kind: OutputKind) -> bool {
+        kind == OutputKind::Texts
     }
 
-    fn compare_run(&self, _bench: &mut Bench<'_>, run: &Run<'_>) -> Result<Finding, Dropped> {
+    fn compare_script(&self, _context: &mut JudgeContext<'_>, run: &ScriptRun<'_>) -> Result<JudgeFinding, Dropped> {
         Ok(run.compare_by(|expected, actual| lines(expected).eq(lines(actual))))
     }
 }

@@ -1,25 +1,24 @@
-//! Cases: calls of one function, and runs of the whole program. Inputs go in, what comes out is compared here by the judge, and the cases
-//! that are passed are counted.
+//! Judges cases: calls of a function, and runs of a script. Only inputs enter a job; the judge compares the outputs on the host.
 
 use veriplay_core::{CallCase, CallChecks, CallResult, Dropped, Job, Outcome, Status, StdioCase, StdioChecks};
 
 use super::{ProblemRequest, fit_judge};
-use crate::judges::{Bench, Call, Finding, Judge, Kind, Run};
-use crate::run::{Decision, NoValue, failure, job, value};
+use crate::judges::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun};
+use crate::runner::{Decision, NoValue, configure_job, decode_call, job_failure, saturating_u32};
 
-/// All cases in one job, or one job a case where each is to have a fresh state.
+/// Runs all cases in one job, or each in a job of its own where it needs a fresh state.
 pub(super) fn judge_calls(
-    bench: &mut Bench<'_>,
+    context: &mut JudgeContext<'_>,
     checks: &CallChecks,
     program: &str,
     request: &ProblemRequest<'_>,
 ) -> Result<Decision, Dropped> {
-    let judge = fit_judge(request.problem, &checks.comparison, Kind::Values)?;
-    let mut plan = Plan { bench, judge, checks, program, task_id: &request.problem.task_id };
-    let mut tally = Tally::new(checks.cases.len());
+    let judge = fit_judge(request.problem, &checks.comparison, OutputKind::Values)?;
+    let mut call_cases = CallCases { context, judge, checks, program, task_id: &request.problem.task_id };
+    let mut tally = CaseTally::new(checks.cases.len());
     let size = if checks.fresh { 1 } else { checks.cases.len() };
     for cases in checks.cases.chunks(size.max(1)) {
-        plan.job(cases)?.into_iter().for_each(|result| tally.add(result));
+        call_cases.run_job(cases)?.into_iter().for_each(|result| tally.add(result));
         if request.early_stop && tally.has_failed() {
             break;
         }
@@ -27,40 +26,40 @@ pub(super) fn judge_calls(
     Ok(tally.decision())
 }
 
-/// What the jobs of one attempt share.
-struct Plan<'a, 'e> {
-    bench: &'a mut Bench<'e>,
+/// The jobs of one attempt.
+struct CallCases<'a, 'e> {
+    context: &'a mut JudgeContext<'e>,
     judge: &'static dyn Judge,
     checks: &'a CallChecks,
     program: &'a str,
     task_id: &'a str,
 }
 
-impl Plan<'_, '_> {
-    /// One job with `cases` as its calls; one result for each.
-    fn job(&mut self, cases: &[CallCase]) -> Result<Vec<CaseResult>, Dropped> {
+impl CallCases<'_, '_> {
+    /// Runs one job with `cases` as its calls, and returns one result for each.
+    fn run_job(&mut self, cases: &[CallCase]) -> Result<Vec<CaseResult>, Dropped> {
         let arguments = cases.iter().map(|case| case.input.clone());
-        let Bench { image, limits, seed, .. } = *self.bench;
+        let JudgeContext { image, limits, seed, .. } = *self.context;
         let calls = Job::calls(self.program, &self.checks.function, arguments);
-        let outcome = self.bench.runner.run(&job(image, limits, seed, calls))?;
+        let outcome = self.context.runner.run(&configure_job(image, limits, seed, calls))?;
         let mut results = Vec::with_capacity(cases.len());
         for (place, case) in cases.iter().enumerate() {
             results.push(match outcome.calls.get(place) {
-                Some(call) => self.case(case, call)?,
+                Some(call) => self.judge_case(case, call)?,
                 None => Some(missing(&outcome)),
             });
         }
-        charge_end(&mut results, bad_end(&outcome, cases.len()));
+        charge_end(&mut results, end_failure(&outcome, cases.len()));
         Ok(results)
     }
 
-    fn case(&mut self, case: &CallCase, call: &CallResult) -> Result<CaseResult, Dropped> {
-        let (actual, no_value) = match value(call, &self.bench.limits) {
+    fn judge_case(&mut self, case: &CallCase, call: &CallResult) -> Result<CaseResult, Dropped> {
+        let (actual, no_value) = match decode_call(call, &self.context.limits) {
             Ok(value) => (Some(value), String::new()),
             Err(NoValue::Raised(detail)) => return Ok(Some((Status::RuntimeError, detail))),
             Err(NoValue::NoPlainValue(detail)) => (None, detail),
         };
-        let call = Call {
+        let call = ReturnedCall {
             task_id: self.task_id,
             function: &self.checks.function,
             input: &case.input,
@@ -68,40 +67,40 @@ impl Plan<'_, '_> {
             actual: actual.as_ref(),
             comparison: &self.checks.comparison,
         };
-        let result = case_result(self.judge.compare_call(self.bench, &call))?;
+        let result = case_result(self.judge.compare_call(self.context, &call))?;
         Ok(result.map(|(status, detail)| (status, if actual.is_some() { detail } else { no_value })))
     }
 }
 
-/// Why a call has no result.
+/// The failure of a call without a result.
 fn missing(outcome: &Outcome) -> (Status, String) {
-    failure(outcome).unwrap_or_else(|| (Status::RuntimeError, "its result is missing".to_owned()))
+    job_failure(outcome).unwrap_or_else(|| (Status::RuntimeError, "its result is missing".to_owned()))
 }
 
-/// What is wrong with the end of a job, whatever its results say.
-fn bad_end(outcome: &Outcome, cases: usize) -> CaseResult {
+/// The failure of the job as a whole, whatever its results.
+fn end_failure(outcome: &Outcome, cases: usize) -> CaseResult {
     let excess = outcome.calls.len() > cases;
-    failure(outcome).or_else(|| excess.then(|| (Status::RuntimeError, "more results than calls".to_owned())))
+    job_failure(outcome).or_else(|| excess.then(|| (Status::RuntimeError, "more results than calls".to_owned())))
 }
 
-/// A job that did not come to its end has not passed its last case, even where all results are there and right.
+/// Charges the failure of the job to its last case, even where all results are right.
 fn charge_end(results: &mut [CaseResult], end: CaseResult) {
     if let Some(last @ None) = results.last_mut() {
         *last = end;
     }
 }
 
-/// One job a case: a script that has ended leaves nothing to the next.
+/// Runs each script in a job of its own.
 pub(super) fn judge_stdio(
-    bench: &mut Bench<'_>,
+    context: &mut JudgeContext<'_>,
     checks: &StdioChecks,
     program: &str,
     request: &ProblemRequest<'_>,
 ) -> Result<Decision, Dropped> {
-    let judge = fit_judge(request.problem, &checks.comparison, Kind::Texts)?;
-    let mut tally = Tally::new(checks.cases.len());
+    let judge = fit_judge(request.problem, &checks.comparison, OutputKind::Texts)?;
+    let mut tally = CaseTally::new(checks.cases.len());
     for case in &checks.cases {
-        tally.add(judge_run(bench, judge, checks, program, &request.problem.task_id, case)?);
+        tally.add(judge_run(context, judge, checks, program, &request.problem.task_id, case)?);
         if request.early_stop && tally.has_failed() {
             break;
         }
@@ -109,9 +108,9 @@ pub(super) fn judge_stdio(
     Ok(tally.decision())
 }
 
-/// How the program ended comes first: right text before an exception, or text that was cut, passes no case.
+/// The end of the program comes first: right output before an exception, or truncated output, passes no case.
 fn judge_run(
-    bench: &mut Bench<'_>,
+    context: &mut JudgeContext<'_>,
     judge: &dyn Judge,
     checks: &StdioChecks,
     program: &str,
@@ -119,43 +118,43 @@ fn judge_run(
     case: &StdioCase,
 ) -> Result<CaseResult, Dropped> {
     let script = Job { stdin: case.stdin.clone().into_bytes(), ..Job::script(program) };
-    let outcome = bench.runner.run(&job(bench.image, bench.limits, bench.seed, script))?;
-    if let Some(failure) = failure(&outcome) {
+    let outcome = context.runner.run(&configure_job(context.image, context.limits, context.seed, script))?;
+    if let Some(failure) = job_failure(&outcome) {
         return Ok(Some(failure));
     }
     if outcome.truncated {
         return Ok(Some((Status::OutputExceeded, "its output was cut".to_owned())));
     }
-    let written = Run {
+    let written = ScriptRun {
         task_id,
         stdin: &case.stdin,
         expected: &case.stdout,
         actual: &outcome.stdout,
         comparison: &checks.comparison,
     };
-    case_result(judge.compare_run(bench, &written))
+    case_result(judge.compare_script(context, &written))
 }
 
-/// What became of one case: nothing when it is passed, else a status and a detail.
+/// The result of one case: `None` when it passes, else a status and a detail.
 type CaseResult = Option<(Status, String)>;
 
-/// What a judge's finding means for a case.
-fn case_result(finding: Result<Finding, Dropped>) -> Result<CaseResult, Dropped> {
+/// The result of a case by the judge's finding.
+fn case_result(finding: Result<JudgeFinding, Dropped>) -> Result<CaseResult, Dropped> {
     Ok(match finding? {
-        Finding::Right => None,
-        Finding::Wrong(detail) => Some((Status::WrongAnswer, detail)),
+        JudgeFinding::Right => None,
+        JudgeFinding::Wrong(detail) => Some((Status::WrongAnswer, detail)),
     })
 }
 
-/// The cases of one attempt, in order.
-struct Tally {
+/// Counts the results of the cases of one attempt, in order.
+struct CaseTally {
     total: usize,
     seen: usize,
     passed: usize,
     first: CaseResult,
 }
 
-impl Tally {
+impl CaseTally {
     const fn new(total: usize) -> Self {
         Self { total, seen: 0, passed: 0, first: None }
     }
@@ -181,7 +180,12 @@ impl Tally {
             None if self.passed == self.total && self.total > 0 => (Status::Accepted, String::new()),
             None => (Status::RuntimeError, "results are missing".to_owned()),
         };
-        let count = |count| u32::try_from(count).unwrap_or(u32::MAX);
-        Decision { status, passed: count(self.passed), total: count(self.total), rule: String::new(), detail }
+        Decision {
+            status,
+            passed: saturating_u32(self.passed),
+            total: saturating_u32(self.total),
+            rule: String::new(),
+            detail,
+        }
     }
 }

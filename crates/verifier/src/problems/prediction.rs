@@ -1,8 +1,8 @@
-//! Predictions about a program (CRUXEval, arXiv 2401.03065): the attempt's text is read as literals, and never run.
+//! Judges predictions about a program (CRUXEval, arXiv 2401.03065). The attempt is parsed as literals and never runs.
 //!
-//! The set pastes a generation into `assert {output} == {generation}`, so any expression goes, true ones too. Here an
-//! output is one literal and an input the literals of one call. Stricter than the set: `dict(a=1)` and `[0] * 3` are
-//! Malformed. 788 of its own 800 inputs are literals; [`check_prediction`] has the guest evaluate the rest.
+//! The original pastes a generation into `assert {output} == {generation}`, so any true expression passes. Here an output is one literal
+//! and an input the literals of one call. This is stricter than the original: `dict(a=1)` and `[0] * 3` are Malformed. Of its 800 inputs
+//! 788 are literals; [`check_prediction`] evaluates the others in the guest.
 
 use veriplay_core::{
     CallCase, CallChecks, Checks, Comparison, Dropped, Execute, Limits, Predicted, Prediction, Problem, Status, Value,
@@ -10,15 +10,15 @@ use veriplay_core::{
 };
 
 use super::{ProblemRequest, cases, judge_program};
-use crate::judges::{Bench, Call, Finding, judge_by_name};
-use crate::run::{Decision, ENTRY};
+use crate::judges::{JudgeContext, JudgeFinding, ReturnedCall, judge_by_name};
+use crate::runner::{Decision, ENTRY};
 
 /// The judge of every prediction.
 const JUDGE: &str = "cruxeval";
 
-/// No job for an output, one call for an input.
+/// Runs no job for an output, and one call for an input.
 pub(super) fn judge(
-    bench: &mut Bench<'_>,
+    context: &mut JudgeContext<'_>,
     prediction: &Prediction,
     request: &ProblemRequest<'_>,
 ) -> Result<Decision, Dropped> {
@@ -26,20 +26,20 @@ pub(super) fn judge(
     let malformed = |reason: &str| Ok(Decision::on_one(Status::Malformed, reason));
     match prediction.wanted {
         Predicted::Output => match predicted_output(prediction, text) {
-            Ok(value) => compared(bench, prediction, &value, &request.problem.task_id),
+            Ok(value) => compare_output(context, prediction, &value, &request.problem.task_id),
             Err(reason) => malformed(&reason),
         },
         Predicted::Input => match predicted_input(text) {
             Ok(arguments) => {
                 let checks = one_call(ENTRY, arguments, &prediction.output);
-                cases::judge_calls(bench, &checks, &prediction.program, request)
+                cases::judge_calls(context, &checks, &prediction.program, request)
             }
             Err(reason) => malformed(&reason),
         },
     }
 }
 
-/// The set refuses a generation that holds the call it asks about, even inside a string.
+/// As the original, rejects an answer that repeats the call, even inside a string.
 fn predicted_output(prediction: &Prediction, text: &str) -> Result<Value, String> {
     if text.contains(&format!("{ENTRY}({})", prediction.input)) {
         return Err("the answer repeats the call it is asked about".to_owned());
@@ -58,16 +58,21 @@ fn predicted_input(text: &str) -> Result<Vec<Value>, String> {
         .map_err(|error| format!("the answer is no list of literals: {error}"))
 }
 
-fn compared(bench: &mut Bench<'_>, prediction: &Prediction, value: &Value, task_id: &str) -> Result<Decision, Dropped> {
+fn compare_output(
+    context: &mut JudgeContext<'_>,
+    prediction: &Prediction,
+    value: &Value,
+    task_id: &str,
+) -> Result<Decision, Dropped> {
     let comparison = Comparison::by(JUDGE);
     let judge = judge_by_name(JUDGE).ok_or_else(|| Dropped { why: format!("there is no judge `{JUDGE}`") })?;
     let (expected, actual) = (&prediction.output, Some(value));
-    let call = Call { task_id, function: ENTRY, input: &[], expected, actual, comparison: &comparison };
-    Ok(match judge.compare_call(bench, &call)? {
-        Finding::Right => {
+    let call = ReturnedCall { task_id, function: ENTRY, input: &[], expected, actual, comparison: &comparison };
+    Ok(match judge.compare_call(context, &call)? {
+        JudgeFinding::Right => {
             Decision { status: Status::Accepted, passed: 1, total: 1, rule: String::new(), detail: String::new() }
         }
-        Finding::Wrong(detail) => Decision::on_one(Status::WrongAnswer, &detail),
+        JudgeFinding::Wrong(detail) => Decision::on_one(Status::WrongAnswer, &detail),
     })
 }
 
@@ -76,14 +81,13 @@ fn one_call(function: &str, input: Vec<Value>, expected: &Value) -> CallChecks {
     CallChecks { function: function.to_owned(), cases, fresh: false, comparison: Comparison::by(JUDGE) }
 }
 
-/// Stands behind a program whose arguments are text: the set's own, and trusted as its program is. They may name what the
-/// program defines.
+/// Appended to a program whose arguments are an expression, which may use names of the program. Both come from the set and are trusted.
 const EVALUATOR: &str = "_veriplay_call";
 const EVALUATOR_SOURCE: &str =
     "\n\ndef _veriplay_call(arguments):\n    return eval('f(' + arguments + ')', globals())\n";
 
-/// Runs the prediction's own program on its own input: Accepted when its recorded output comes out. An input that is no list
-/// of literals crosses as text and is evaluated in the guest.
+/// Runs the prediction's program on its own input: Accepted when it returns the recorded output. An input that is not a list of literals is
+/// evaluated in the guest.
 ///
 /// # Errors
 /// A host fault.

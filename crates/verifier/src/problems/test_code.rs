@@ -1,53 +1,53 @@
-//! Test code: it holds expected values, so it runs in an instance of its own and calls the program in another.
+//! Judges by test code. It holds expected values, so it runs in an instance of its own and calls the program in another.
 //!
-//! The guest's test runner (`crates/sandbox/guests/python/testing.py`) reports one result a test, as plain values. Under split trust
-//! the program cannot reach it, so its report is that of the tests. Under shared trust it can: the evidence says `shared`.
-//! Either way a test without a result of its own is not passed.
+//! The guest's test runner (`crates/sandbox/guests/python/testing.py`) reports one result per test, as plain values. Under split trust the
+//! program cannot reach the runner or forge its report. Under shared trust it can, and the evidence says `shared`. In both cases a test
+//! without a result of its own is not passed.
 //!
-//! What cannot cross between the two instances makes a test unjudgeable, and so does a verdict that hangs on how the tests are
-//! read: each [`Reading`] that could change it is tried in a job of its own, and all must agree.
+//! Objects that cannot cross between the two instances make a test unjudgeable. So does a verdict that depends on the interpretation of the
+//! tests: each [`TestReading`] that could change the verdict runs in a job of its own, and all must agree.
 
 use std::collections::HashSet;
 
 use veriplay_core::{Callee, Dropped, Job, Outcome, Status, TestCode, TestStyle, Trust, Value, content_hash};
 
 use super::ProblemRequest;
-use crate::run::{self, Decision, Runner, failure, value};
+use crate::runner::{self, Decision, Runner, decode_call, job_failure, saturating_u32};
 
-/// The tests' own program: all it needs is in the image.
+/// The program of the test job. All it imports is in the image.
 const RUNNER: &str = "from _veriplay_tests import run";
-/// The rule of verdicts whose tests the program could have touched.
+/// The rule of verdicts on tests that the program could have manipulated.
 const SHARED: &str = "shared";
-/// The rule of tests that pass, and name nothing of the program's.
+/// The rule of passed tests that use no name of the program.
 pub(crate) const VACUOUS: &str = "vacuous";
 
-/// How tests can be read otherwise than at first.
+/// An alternative interpretation of tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reading {
-    /// What a call changes of the tests' own objects, beside returning a value, is not seen: it could move what is expected.
+enum TestReading {
+    /// Changes that a call makes to the tests' objects are not seen; they could affect expected values.
     Changes,
-    /// A name of the tests that is a builtin, and that the program defines too, is the program's.
+    /// A builtin that the tests use, and that the program redefines, is the program's.
     Builtins,
 }
 
-impl Reading {
-    const ALL: [Reading; 2] = [Reading::Changes, Reading::Builtins];
+impl TestReading {
+    const ALL: [TestReading; 2] = [TestReading::Changes, TestReading::Builtins];
 
-    /// Its word in the guest.
+    /// Its name in the guest.
     const fn word(self) -> &'static str {
         match self {
-            Reading::Changes => "changes",
-            Reading::Builtins => "builtins",
+            TestReading::Changes => "changes",
+            TestReading::Builtins => "builtins",
         }
     }
 
-    /// Why it cannot decide a verdict.
-    const fn trouble(self) -> &'static str {
+    /// Why a verdict that depends on it is unjudgeable.
+    const fn disagreement(self) -> &'static str {
         match self {
-            Reading::Changes => {
+            TestReading::Changes => {
                 "the tests hold or fail by what a call changes of its argument beside returning a value; they need `shared` trust"
             }
-            Reading::Builtins => {
+            TestReading::Builtins => {
                 "the program defines a builtin that the tests use, and it matters which of the two they mean; name the functions \
                  under test in `functions`"
             }
@@ -55,7 +55,7 @@ impl Reading {
     }
 }
 
-/// Judges `program`, prelude and all, by `code`.
+/// Judges `program`, which includes its prelude, by `code`.
 pub(super) fn judge(
     runner: &mut Runner<'_>,
     code: &TestCode,
@@ -67,50 +67,50 @@ pub(super) fn judge(
         return Ok(decision);
     }
     for reading in others {
-        // What is not accepted as it stands may be so by what the tests mean: only names can mean something else.
-        if decision.status != Status::Accepted && reading == Reading::Changes {
+        // Ignored changes can only turn Accepted into a failure; names can do both.
+        if decision.status != Status::Accepted && reading == TestReading::Changes {
             continue;
         }
         let (other, _) = judge_reading(runner, code, program, request, Some(reading))?;
         if (other.status == Status::Accepted) != (decision.status == Status::Accepted) {
-            let detail = format!("{}; by the other reading: {:?} {}", reading.trouble(), other.status, other.detail);
+            let detail =
+                format!("{}; by the other reading: {:?} {}", reading.disagreement(), other.status, other.detail);
             return Ok(Decision { status: Status::Unjudgeable, passed: 0, detail, ..decision });
         }
     }
     Ok(decision)
 }
 
-/// The decision by one reading, and the others that could change it.
+/// The decision under one interpretation, and the others that could change it.
 fn judge_reading(
     runner: &mut Runner<'_>,
     code: &TestCode,
     program: &str,
     request: &ProblemRequest<'_>,
-    reading: Option<Reading>,
-) -> Result<(Decision, Vec<Reading>), Dropped> {
-    let outcome = runner.run(&job(code, program, request, reading))?;
+    reading: Option<TestReading>,
+) -> Result<(Decision, Vec<TestReading>), Dropped> {
+    let outcome = runner.run(&tests_job(code, program, request, reading))?;
     let rule = if code.trust == Trust::Shared { SHARED } else { "" }.to_owned();
-    let planned = planned(code);
-    let Report { records, readings } = match report(&outcome, request) {
+    let planned = planned_tests(code);
+    let TestCodeReport { records, readings } = match parse_report(&outcome, request) {
         Ok(report) => report,
         Err((status, detail)) => {
-            return Ok((Decision { status, passed: 0, total: count(planned.unwrap_or(1)), rule, detail }, Vec::new()));
+            return Ok((
+                Decision { status, passed: 0, total: saturating_u32(planned.unwrap_or(1)), rule, detail },
+                Vec::new(),
+            ));
         }
     };
-    let (status, detail) = ruled(&records, planned);
-    let first = records.iter().find(|record| record.result != TestResult::Passed).map(|record| record.result);
-    let rule = if first == Some(TestResult::Vacuous) { VACUOUS.to_owned() } else { rule };
-    let passed = records.iter().filter(|record| record.result == TestResult::Passed).count();
+    let (status, detail) = decide(&records, planned);
+    let first = records.iter().find(|record| record.result != TestCodeResult::Passed).map(|record| record.result);
+    let rule = if first == Some(TestCodeResult::Vacuous) { VACUOUS.to_owned() } else { rule };
+    let passed = records.iter().filter(|record| record.result == TestCodeResult::Passed).count();
     let total = planned.unwrap_or(0).max(records.len()).max(1);
-    Ok((Decision { status, passed: count(passed), total: count(total), rule, detail }, readings))
+    Ok((Decision { status, passed: saturating_u32(passed), total: saturating_u32(total), rule, detail }, readings))
 }
 
-fn count(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
-}
-
-/// How many tests there must be, where the code says so before it runs.
-fn planned(code: &TestCode) -> Option<usize> {
+/// The number of tests, where it is known before the code runs.
+fn planned_tests(code: &TestCode) -> Option<usize> {
     match &code.style {
         TestStyle::Asserts(asserts) => Some(asserts.len()),
         TestStyle::Check { .. } => Some(1),
@@ -118,7 +118,7 @@ fn planned(code: &TestCode) -> Option<usize> {
     }
 }
 
-fn job(code: &TestCode, program: &str, request: &ProblemRequest<'_>, reading: Option<Reading>) -> Job {
+fn tests_job(code: &TestCode, program: &str, request: &ProblemRequest<'_>, reading: Option<TestReading>) -> Job {
     let text = |text: &str| Value::str(text);
     let (style, sources, function) = match &code.style {
         TestStyle::Asserts(asserts) => ("asserts", asserts.iter().map(|source| text(source)).collect(), ""),
@@ -139,18 +139,18 @@ fn job(code: &TestCode, program: &str, request: &ProblemRequest<'_>, reading: Op
     let arguments =
         vec![text(style), text(&code.setup), Value::List(sources), Value::List(functions), shared, readings];
     let run = Job { callee, ..Job::call(RUNNER, "run", arguments) };
-    run::job(request.image, request.job_limits(), seed(code, request.seed), run)
+    runner::configure_job(request.image, request.job_limits(), tests_seed(code, request.seed), run)
 }
 
-/// Seeds the tests: a function of their text, so that the program, which does not have it, cannot predict what they draw.
-fn seed(code: &TestCode, seed: u64) -> u64 {
+/// The seed of the tests, a function of their text. The program does not have the text, and cannot predict their draws.
+fn tests_seed(code: &TestCode, seed: u64) -> u64 {
     let digest = content_hash(&(code, seed));
     u64::from_str_radix(&digest.as_str()[..16], 16).expect("a digest is hexadecimal")
 }
 
-/// What became of one test.
+/// The result of one test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum TestResult {
+enum TestCodeResult {
     Passed,
     Failed,
     Error,
@@ -159,72 +159,72 @@ enum TestResult {
     Missing,
     /// Something could not cross between the tests and the program.
     Unjudgeable,
-    /// It passed, and names nothing of the program's.
+    /// It passed, and uses no name of the program.
     Vacuous,
 }
 
-struct Record {
+struct TestCodeRecord {
     id: String,
-    result: TestResult,
+    result: TestCodeResult,
     text: String,
 }
 
-/// What the tests report.
-struct Report {
-    records: Vec<Record>,
-    /// Other readings that could change the records.
-    readings: Vec<Reading>,
+/// The report of the tests.
+struct TestCodeReport {
+    records: Vec<TestCodeRecord>,
+    /// Other interpretations that could change the records.
+    readings: Vec<TestReading>,
 }
 
-/// The report of the tests, or why there is none. An end of the program's own is told before that of the tests, which
-/// follows from it.
-fn report(outcome: &Outcome, request: &ProblemRequest<'_>) -> Result<Report, (Status, String)> {
-    if let Some(ended) = outcome.callee.as_deref().and_then(failure) {
+/// Parses the report of the tests. A failure of the program comes first, because it causes that of the tests.
+fn parse_report(outcome: &Outcome, request: &ProblemRequest<'_>) -> Result<TestCodeReport, (Status, String)> {
+    if let Some(ended) = outcome.callee.as_deref().and_then(job_failure) {
         return Err(ended);
     }
-    if let Some((status, detail)) = failure(outcome) {
+    if let Some((status, detail)) = job_failure(outcome) {
         return Err((status, format!("while the tests ran: {detail}")));
     }
     let unreadable = |why: String| (Status::RuntimeError, format!("no report of the tests: {why}"));
     let [call] = outcome.calls.as_slice() else { return Err(unreadable("it is missing".to_owned())) };
-    let report = value(call, &request.job_limits()).map_err(|error| unreadable(error.text()))?;
+    let report = decode_call(call, &request.job_limits()).map_err(|error| unreadable(error.text()))?;
     let Value::Tuple(parts) = &report else { return Err(unreadable("it is no tuple".to_owned())) };
     let [Value::List(rows), Value::List(words)] = parts.as_slice() else {
         return Err(unreadable("it is no pair of lists".to_owned()));
     };
-    let records = rows.iter().map(record).collect::<Option<_>>();
+    let records = rows.iter().map(parse_record).collect::<Option<_>>();
     let records = records.ok_or_else(|| unreadable("a row that is no result".to_owned()))?;
-    let named = |reading: &Reading| words.iter().any(|word| matches!(word, Value::Str(word) if word == reading.word()));
-    Ok(Report { records, readings: Reading::ALL.into_iter().filter(named).collect() })
+    let named =
+        |reading: &TestReading| words.iter().any(|word| matches!(word, Value::Str(word) if word == reading.word()));
+    Ok(TestCodeReport { records, readings: TestReading::ALL.into_iter().filter(named).collect() })
 }
 
-fn record(row: &Value) -> Option<Record> {
+fn parse_record(row: &Value) -> Option<TestCodeRecord> {
     let Value::Tuple(parts) = row else { return None };
     let [Value::Str(id), Value::Str(word), Value::Str(text)] = parts.as_slice() else { return None };
     let result = match word.as_str() {
-        "passed" => TestResult::Passed,
-        "failed" => TestResult::Failed,
-        "error" => TestResult::Error,
-        "skipped" => TestResult::Skipped,
-        "missing" => TestResult::Missing,
-        "unjudgeable" => TestResult::Unjudgeable,
-        "vacuous" => TestResult::Vacuous,
+        "passed" => TestCodeResult::Passed,
+        "failed" => TestCodeResult::Failed,
+        "error" => TestCodeResult::Error,
+        "skipped" => TestCodeResult::Skipped,
+        "missing" => TestCodeResult::Missing,
+        "unjudgeable" => TestCodeResult::Unjudgeable,
+        "vacuous" => TestCodeResult::Vacuous,
         _ => return None,
     };
-    Some(Record { id: id.clone(), result, text: text.clone() })
+    Some(TestCodeRecord { id: id.clone(), result, text: text.clone() })
 }
 
-/// Accepted when every planned test has passed, each once; else the first one that has not decides.
-fn ruled(records: &[Record], planned: Option<usize>) -> (Status, String) {
+/// Accepted when every planned test has passed exactly once; else the first failed test decides.
+fn decide(records: &[TestCodeRecord], planned: Option<usize>) -> (Status, String) {
     let mut seen = HashSet::new();
     if let Some(twice) = records.iter().find(|record| !seen.insert(record.id.as_str())) {
         return (Status::RuntimeError, format!("test `{}` has two results", twice.id));
     }
-    if let Some(record) = records.iter().find(|record| record.result != TestResult::Passed) {
+    if let Some(record) = records.iter().find(|record| record.result != TestCodeResult::Passed) {
         let status = match record.result {
-            TestResult::Error => Status::RuntimeError,
-            TestResult::Missing => Status::CompileError,
-            TestResult::Unjudgeable | TestResult::Vacuous => Status::Unjudgeable,
+            TestCodeResult::Error => Status::RuntimeError,
+            TestCodeResult::Missing => Status::CompileError,
+            TestCodeResult::Unjudgeable | TestCodeResult::Vacuous => Status::Unjudgeable,
             _ => Status::WrongAnswer,
         };
         return (status, format!("test `{}`: {:?}: {}", record.id, record.result, record.text));

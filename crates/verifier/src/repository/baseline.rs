@@ -1,46 +1,46 @@
-//! What a repository's tests come to before anybody touches it: the record that bugs are made against.
+//! The baseline of a repository: the results of its tests in the original. Bugs are made against it.
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Limits, SCHEMA_VERSION};
 
-use super::run::{FileRun, TestRecord, TestResult};
+use super::pytest::{FileRun, TestRecord, TestResult};
 use super::settings::PytestSettings;
 
-/// The record. A pure function of the sources, the image, the limits and the seeds.
+/// The baseline. A pure function of the sources, the image, the limits and the seeds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Baseline {
-    /// Of this record.
+    /// The version of this record.
     pub schema_version: u32,
     /// The package's name.
     pub name: String,
     /// Its version.
     pub version: String,
-    /// The layer of its files.
+    /// The layer of the package.
     pub package: Digest,
     /// The layer of pytest.
     pub pytest: Digest,
     /// The image.
     pub image: Digest,
-    /// Of each job.
+    /// The limits of each job.
     pub limits: Limits,
-    /// Of the two runs; their results must agree.
+    /// The seeds of the two runs, whose results must agree.
     pub seeds: [u64; 2],
-    /// What the package and its tests import besides; `None` where they need nothing.
+    /// What the package and its tests import besides; `None` for nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dependencies: Option<Dependencies>,
     /// Directories of the search path.
     pub roots: Vec<String>,
-    /// What of pytest's configuration is the repository's own.
+    /// The repository's own settings of pytest.
     #[serde(default)]
     pub settings: PytestSettings,
-    /// Modules of the image that its tests import: jobs find them imported.
+    /// Modules of the image that its tests import. Warm images have imported them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub library: Vec<String>,
-    /// What of the repository was left out, and why.
+    /// Parts of the repository that are left out, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// In the order of their paths.
+    /// The test files, in the order of their paths.
     pub files: Vec<FileBaseline>,
 }
 
@@ -50,11 +50,11 @@ pub struct Baseline {
 pub struct Dependencies {
     /// The layer of their files.
     pub layer: Digest,
-    /// The wheels they come from, by name.
+    /// The wheels of these packages, sorted by name.
     pub wheels: Vec<PinnedWheel>,
 }
 
-/// One wheel, as another machine fetches the same bytes.
+/// A wheel, pinned so that every machine fetches the same bytes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PinnedWheel {
@@ -62,11 +62,11 @@ pub struct PinnedWheel {
     pub name: String,
     /// Its version.
     pub version: String,
-    /// Of the file, in hexadecimal.
+    /// The SHA-256 digest of the file, in hexadecimal.
     pub sha256: String,
 }
 
-/// One test file.
+/// The baseline of one test file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileBaseline {
@@ -74,12 +74,12 @@ pub struct FileBaseline {
     pub path: String,
     /// Ids of the tests that passed twice, in pytest's order.
     pub passed: Vec<String>,
-    /// Everything else, with the reason.
+    /// The other tests, each with a reason.
     pub unsupported: Vec<Unsupported>,
-    /// Why the file has no tests here.
+    /// Why no test of the file can be used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broken: Option<String>,
-    /// Of the first run, with pytest imported already: the collection and all tests.
+    /// The fuel of the first run, with pytest already imported: collection and all tests.
     pub fuel: u64,
 }
 
@@ -89,36 +89,36 @@ pub struct FileBaseline {
 pub struct Unsupported {
     /// Its id.
     pub id: String,
-    /// What became of it.
+    /// Its result.
     pub result: TestResult,
     /// Why.
     pub reason: String,
 }
 
 impl Baseline {
-    /// The version written.
+    /// The version that is written.
     pub const SCHEMA_VERSION: u32 = SCHEMA_VERSION;
 
-    /// Tests that passed.
+    /// The number of tests that passed.
     #[must_use]
     pub fn passed(&self) -> usize {
         self.files.iter().map(|file| file.passed.len()).sum()
     }
 
-    /// Tests that cannot be used.
+    /// The number of tests that cannot be used.
     #[must_use]
     pub fn unsupported(&self) -> usize {
         self.files.iter().map(|file| file.unsupported.len()).sum()
     }
 }
 
-/// What two runs of `path`, with different seeds, come to.
+/// The baseline of a test file by two runs with different seeds.
 #[must_use]
 pub fn baseline_of(path: &str, first: &FileRun, second: &FileRun) -> FileBaseline {
     let (mut passed, mut unsupported) = (Vec::new(), Vec::new());
     for test in &first.tests {
         let again = second.tests.iter().find(|other| other.id == test.id);
-        match why_not(test, again) {
+        match unsupported_reason(test, again) {
             None => passed.push(test.id.clone()),
             Some(reason) => unsupported.push(Unsupported { id: test.id.clone(), result: test.result, reason }),
         }
@@ -127,8 +127,8 @@ pub fn baseline_of(path: &str, first: &FileRun, second: &FileRun) -> FileBaselin
     FileBaseline { path: path.to_owned(), passed, unsupported, broken, fuel: first.fuel }
 }
 
-/// Why a test is of no use: it did not pass, or not again.
-fn why_not(test: &TestRecord, again: Option<&TestRecord>) -> Option<String> {
+/// Why a test cannot be used: it failed, or did not pass again.
+fn unsupported_reason(test: &TestRecord, again: Option<&TestRecord>) -> Option<String> {
     match (test.result, again.map(|again| again.result)) {
         (TestResult::Passed, Some(TestResult::Passed)) => None,
         (TestResult::Passed, Some(other)) => Some(format!("it passed once, and with another seed it was {other:?}")),

@@ -1,56 +1,56 @@
-//! What a repository says of itself, read in the sandbox: pytest's configuration, requirements, and what its tests import.
+//! Inspects a repository in the sandbox: the configuration of pytest, requirements, and the imports of tests.
 //!
-//! Python's own parsers read the files, and nothing of the repository is run. The answers are claims of whoever wrote the
-//! repository: they decide what is fetched and which files pytest is given, and nothing about a verdict.
+//! Python's own parsers read the files, and no code of the repository runs. The results are claims by its authors: they decide which
+//! packages are fetched and which files pytest gets, but no verdict.
 
 use veriplay_core::{Base, Digest, Execute, ExecuteError, Job, Limits, Value};
 
-use super::run::mounted;
+use super::pytest::mounted;
 use super::settings::{ImportMode, PytestSettings};
-use crate::run::{NoValue, value};
+use crate::runner::{NoValue, decode_call, string_list};
 
 const PROGRAM: &str = include_str!("inspect_repository.py");
 
-/// Reads repositories and the metadata of packages.
+/// Inspects repositories and the metadata of packages.
 #[derive(Clone, Copy)]
 pub struct Inspector<'a> {
-    /// Where the reader runs.
+    /// The executor.
     pub execute: &'a dyn Execute,
-    /// The image's name.
+    /// The name of the image.
     pub image: &'a str,
     /// The layer of pytest, whose `packaging` reads requirements.
     pub pytest: &'a Digest,
     /// The layer of the package.
     pub package: &'a Digest,
-    /// Of each job.
+    /// The limits of each job.
     pub limits: Limits,
 }
 
-/// What a repository says of itself.
+/// The result of an inspection.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Inspection {
     /// Options of pytest.
     pub settings: PytestSettings,
-    /// Where pytest is to look for tests; empty for everywhere.
+    /// Where pytest looks for tests; empty for everywhere.
     pub test_paths: Vec<String>,
-    /// More directories of the search path.
+    /// Additional directories of the search path.
     pub python_path: Vec<String>,
-    /// What it requires, in the order in which it says so.
-    pub required: Vec<Required>,
-    /// Top-level modules that its tests import, and that neither it nor the image nor pytest's layer has.
+    /// The declared requirements, in their order.
+    pub required: Vec<DeclaredRequirement>,
+    /// Top-level modules that its tests import and that are in none of the repository, the image and the layer of pytest.
     pub imports: Vec<String>,
-    /// Modules of the image, not of Python itself, that its tests import: large, and imported once in a warm start.
+    /// Modules of the image outside the standard library that its tests import. They are large, and warm images have imported them.
     pub library: Vec<String>,
-    /// What of its configuration is not used.
+    /// Parts of its configuration that are ignored.
     pub notes: Vec<String>,
 }
 
-/// A requirement whose markers hold here.
+/// A declared requirement whose markers hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Required {
-    /// What it is for.
-    pub purpose: Purpose,
-    /// The file that says so.
+pub struct DeclaredRequirement {
+    /// Its purpose.
+    pub purpose: RequirementPurpose,
+    /// The file that declares it.
     pub source: String,
     /// The package.
     pub requirement: Requirement,
@@ -58,25 +58,25 @@ pub struct Required {
 
 /// What a requirement is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
-    /// The package itself.
+pub enum RequirementPurpose {
+    /// For the package itself.
     Runtime,
-    /// Its tests, or its development.
+    /// For its tests or its development.
     Tests,
-    /// Another extra.
+    /// For another extra.
     Other,
 }
 
-/// A package, and which versions of it.
+/// A required package and its versions.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Requirement {
-    /// In its canonical form.
+    /// The canonical name.
     pub name: String,
-    /// Those of its extras that are wanted.
+    /// The requested extras.
     pub extras: Vec<String>,
-    /// As PEP 440 writes them; empty for any.
+    /// Version specifiers by PEP 440; empty for any version.
     pub specifiers: String,
-    /// The image, or pytest's layer, has a module of its name.
+    /// Whether the image or the layer of pytest has a module of that name.
     pub is_here: bool,
 }
 
@@ -90,16 +90,16 @@ impl std::fmt::Display for Requirement {
 }
 
 impl Inspector<'_> {
-    /// Reads the repository, whose test files are at these paths. `Err` inside says why it cannot be read.
+    /// Inspects the repository with these test files. `Err` inside says why it cannot be read.
     ///
     /// # Errors
     /// A host fault.
     pub fn repository(&self, tests: &[String]) -> Result<Result<Inspection, String>, ExecuteError> {
-        let tests = Value::List(tests.iter().map(Value::str).collect());
-        self.ask(vec![Value::str("repository"), tests], inspection)
+        let tests = string_list(tests);
+        self.ask(vec![Value::str("repository"), tests], parse_inspection)
     }
 
-    /// What the package of this metadata requires with these extras.
+    /// The requirements in a package's metadata, with these extras.
     ///
     /// # Errors
     /// As [`Self::repository`].
@@ -108,12 +108,12 @@ impl Inspector<'_> {
         metadata: &str,
         extras: &[String],
     ) -> Result<Result<Vec<Requirement>, String>, ExecuteError> {
-        let extras = Value::List(extras.iter().map(Value::str).collect());
-        let requirements = |value: &Value| rows(value)?.iter().map(|row| requirement(row)).collect();
+        let extras = string_list(extras);
+        let requirements = |value: &Value| parse_rows(value)?.iter().map(|row| parse_requirement(row)).collect();
         self.ask(vec![Value::str("requirements"), Value::str(metadata), extras], requirements)
     }
 
-    /// Whether a version is one of those that a requirement allows.
+    /// Whether a version satisfies the specifiers.
     ///
     /// # Errors
     /// As [`Self::repository`].
@@ -137,15 +137,15 @@ impl Inspector<'_> {
         let Some(call) = outcome.calls.first() else {
             return Ok(Err(format!("its files could not be read: {:?} {:?}", outcome.exit, outcome.error)));
         };
-        let answer = value(call, &self.limits).map_err(NoValue::text);
+        let answer = decode_call(call, &self.limits).map_err(NoValue::text);
         Ok(answer.and_then(|value| read(&value).ok_or_else(|| format!("its files were read as `{value}`"))))
     }
 }
 
-fn inspection(value: &Value) -> Option<Inspection> {
+fn parse_inspection(value: &Value) -> Option<Inspection> {
     let Value::Dict(pairs) = value else { return None };
     let field = |name: &str| pairs.iter().find(|(key, _)| *key == Value::str(name)).map(|(_, value)| value);
-    let list = |name: &str| texts(field(name)?);
+    let list = |name: &str| parse_texts(field(name)?);
     let settings = PytestSettings {
         python_files: list("python_files")?,
         python_classes: list("python_classes")?,
@@ -161,35 +161,40 @@ fn inspection(value: &Value) -> Option<Inspection> {
         settings,
         test_paths: list("testpaths")?,
         python_path: list("pythonpath")?,
-        required: rows(field("required")?)?.iter().map(|row| required(row)).collect::<Option<_>>()?,
+        required: parse_rows(field("required")?)?.iter().map(|row| parse_declared(row)).collect::<Option<_>>()?,
         imports: list("imports")?,
         library: list("library")?,
         notes: list("notes")?,
     })
 }
 
-fn required(row: &[Value]) -> Option<Required> {
+fn parse_declared(row: &[Value]) -> Option<DeclaredRequirement> {
     let [Value::Str(purpose), Value::Str(source), parts @ ..] = row else { return None };
     let purpose = match purpose.as_str() {
-        "runtime" => Purpose::Runtime,
-        "test" => Purpose::Tests,
-        "other" => Purpose::Other,
+        "runtime" => RequirementPurpose::Runtime,
+        "test" => RequirementPurpose::Tests,
+        "other" => RequirementPurpose::Other,
         _ => return None,
     };
-    Some(Required { purpose, source: source.clone(), requirement: requirement(parts)? })
+    Some(DeclaredRequirement { purpose, source: source.clone(), requirement: parse_requirement(parts)? })
 }
 
-fn requirement(row: &[Value]) -> Option<Requirement> {
+fn parse_requirement(row: &[Value]) -> Option<Requirement> {
     let [Value::Str(name), extras, Value::Str(specifiers), Value::Bool(is_here)] = row else { return None };
-    Some(Requirement { name: name.clone(), extras: texts(extras)?, specifiers: specifiers.clone(), is_here: *is_here })
+    Some(Requirement {
+        name: name.clone(),
+        extras: parse_texts(extras)?,
+        specifiers: specifiers.clone(),
+        is_here: *is_here,
+    })
 }
 
-fn rows(value: &Value) -> Option<Vec<&[Value]>> {
+fn parse_rows(value: &Value) -> Option<Vec<&[Value]>> {
     let Value::List(items) = value else { return None };
     items.iter().map(|item| if let Value::Tuple(parts) = item { Some(parts.as_slice()) } else { None }).collect()
 }
 
-fn texts(value: &Value) -> Option<Vec<String>> {
+fn parse_texts(value: &Value) -> Option<Vec<String>> {
     let Value::List(items) = value else { return None };
     items.iter().map(|item| if let Value::Str(text) = item { Some(text.clone()) } else { None }).collect()
 }

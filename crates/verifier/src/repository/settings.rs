@@ -1,10 +1,12 @@
-//! What of pytest's configuration is a repository's own.
+//! The settings of pytest that are a repository's own.
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::Value;
 
-/// Options of a repository's own configuration that decide which tests there are and what they come to. An empty list, `false`
-/// and `None` leave pytest's default. All others are left out: they ask for plugins, reports or descriptors that are not here.
+use crate::runner::string_list;
+
+/// Options of a repository's configuration that decide which tests exist and what they return. An empty list, `false` and `None` keep the
+/// default of pytest. Other options are ignored: they configure plugins, reports or descriptors that do not exist here.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PytestSettings {
@@ -17,7 +19,7 @@ pub struct PytestSettings {
     /// Patterns of the names of test functions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub python_functions: Vec<String>,
-    /// A test that passes though it is marked to fail has failed.
+    /// Whether a test that passes although it is marked to fail counts as failed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub xfail_strict: bool,
     /// How test files are imported.
@@ -29,9 +31,9 @@ pub struct PytestSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ImportMode {
-    /// Behind the search path.
+    /// Appends to the search path.
     Append,
-    /// Without the search path.
+    /// Imports without the search path.
     Importlib,
 }
 
@@ -45,13 +47,12 @@ impl ImportMode {
 }
 
 impl PytestSettings {
-    /// As the guest's side takes them: the options that are not pytest's default, by name.
+    /// The options that differ from pytest's defaults, by name, as the guest takes them.
     pub(super) fn value(&self) -> Value {
-        let patterns = |values: &[String]| Value::List(values.iter().map(Value::str).collect());
         let options = [
-            ("python_files", (!self.python_files.is_empty()).then(|| patterns(&self.python_files))),
-            ("python_classes", (!self.python_classes.is_empty()).then(|| patterns(&self.python_classes))),
-            ("python_functions", (!self.python_functions.is_empty()).then(|| patterns(&self.python_functions))),
+            ("python_files", (!self.python_files.is_empty()).then(|| string_list(&self.python_files))),
+            ("python_classes", (!self.python_classes.is_empty()).then(|| string_list(&self.python_classes))),
+            ("python_functions", (!self.python_functions.is_empty()).then(|| string_list(&self.python_functions))),
             ("xfail_strict", self.xfail_strict.then_some(Value::Bool(true))),
             ("import_mode", self.import_mode.map(|mode| Value::str(mode.word()))),
         ];

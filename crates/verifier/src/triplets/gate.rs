@@ -1,95 +1,95 @@
-//! The validity gate: its rules as data, and the checks that triplets and induction inputs share.
+//! The gate for proposals: its conditions as configuration, and the checks that triplets and induction inputs share.
 
 use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{CallResult, Exit, Limits, Outcome, Value, count_statements};
 
-use super::rules::{self, Stop};
-use crate::run::{EXCERPT_CHARS, NoValue, failure, value};
+use super::rules::{self, ProposalError};
+use crate::runner::{EXCERPT_CHARS, NoValue, decode_call, job_failure};
 
-/// When a proposal is a task worth asking. There is no default: a run says what it lets through.
+/// The conditions on proposals. There is no default: each run states its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Gate {
-    /// Name of the image programs run in.
+pub struct ProposalGate {
+    /// The name of the image.
     pub image: String,
-    /// An image that differs from `image` in its hash seed alone, for the second job: it finds outputs that depend on the
-    /// order of a set of strings. Without one that order is the same in every job and such programs pass.
+    /// The image of the second job, which differs from `image` in its hash seed only. It finds outputs that depend on the order of a set of
+    /// strings; without it such programs pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second_image: Option<String>,
-    /// What each job may use; becomes the task's limits.
+    /// Limits of each job, and of the task.
     pub limits: Limits,
-    /// Seeds of the two jobs: random source and clock. They must differ.
+    /// Seeds of the random source and clock of the two jobs. They must differ.
     pub seeds: [u64; 2],
-    /// Bytes of a program at most.
+    /// The maximum size of a program, in bytes.
     pub max_program_bytes: usize,
-    /// Statements of a program at least, as [`veriplay_core::count_statements`] counts them.
+    /// The minimum number of statements, as [`veriplay_core::count_statements`] counts them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_statements: Option<usize>,
-    /// Statements of a program at most.
+    /// The maximum number of statements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_statements: Option<usize>,
-    /// Bytes of an output's `repr` at most.
+    /// The maximum size of an output's `repr`, in bytes.
     pub max_output_bytes: usize,
-    /// What a triplet's program must do on inputs like the proposed one.
+    /// Conditions on a triplet's program at inputs like the proposed one.
     pub probes: ProbeRules,
-    /// What the inputs of an induction proposal must be.
+    /// Conditions on the inputs of an induction proposal.
     pub induction: InductionRules,
 }
 
-/// What a triplet's program must do on inputs like the proposed one (see [`crate::probes`]).
+/// Conditions on a triplet's program at probes, inputs like the proposed one (see [`crate::probes`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProbeRules {
-    /// Inputs made from the proposed one.
+    /// The number of probes.
     pub count: usize,
-    /// On how many of them it must return a plain value. Those on which it raises are otherwise ignored.
+    /// The minimum number of probes at which it returns a plain value. Other probes are ignored.
     pub min_succeeded: usize,
-    /// Distinct outputs at least, the proposed input's own included. 2 refuses constants only.
+    /// The minimum number of distinct outputs, including that of the proposed input. 2 rejects only constants.
     pub min_distinct_outputs: usize,
 }
 
-/// What the inputs of an induction proposal must be. No two may be equal.
+/// Conditions on the inputs of an induction proposal, which must be distinct.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InductionRules {
-    /// The first so many pairs are shown.
+    /// The number of pairs shown to the solver, the first ones.
     pub visible: usize,
-    /// The others are judged on.
+    /// The number of hidden pairs, which judge the answer.
     pub hidden: usize,
-    /// Distinct outputs at least, over all inputs.
+    /// The minimum number of distinct outputs over all inputs.
     pub min_distinct_outputs: usize,
 }
 
-/// Why a gate cannot be used.
+/// An invalid gate.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum GateError {
-    /// One seed twice finds no randomness.
+pub enum ProposalGateError {
+    /// Equal seeds cannot reveal randomness.
     #[error("`seeds` are both `{0}`: they must differ")]
     SameSeeds(u64),
-    /// More is asked for than there is.
+    /// A value out of its range.
     #[error("`{key}` is `{value}`: it must be from `{from}` to `{to}`")]
     OutOfRange {
         /// The key, below the gate's.
         key: &'static str,
         /// Its value.
         value: usize,
-        /// The least it may be.
+        /// The minimum.
         from: usize,
-        /// The most it may be.
+        /// The maximum.
         to: usize,
     },
 }
 
-impl Gate {
-    /// Checks what types cannot. Call it once, where the gate is read.
+impl ProposalGate {
+    /// Checks the values. Call it once, where the gate is loaded.
     ///
     /// # Errors
-    /// The first value that has no meaning.
-    pub fn check(&self) -> Result<(), GateError> {
+    /// The first invalid value.
+    pub fn check(&self) -> Result<(), ProposalGateError> {
         if self.seeds[0] == self.seeds[1] {
-            return Err(GateError::SameSeeds(self.seeds[0]));
+            return Err(ProposalGateError::SameSeeds(self.seeds[0]));
         }
         let InductionRules { visible, hidden, min_distinct_outputs } = self.induction;
         within("probes.min_succeeded", self.probes.min_succeeded, 0, self.probes.count)?;
@@ -105,41 +105,41 @@ impl Gate {
         self.second_image.as_deref().unwrap_or(&self.image)
     }
 
-    /// The rules on a program's text.
-    pub(super) fn check_program(&self, program: &str) -> Result<(), Stop> {
+    /// Checks a program's text.
+    pub(super) fn check_program(&self, program: &str) -> Result<(), ProposalError> {
         let bytes = program.len();
         if bytes > self.max_program_bytes {
             let detail = format!("{bytes} bytes, {} allowed", self.max_program_bytes);
-            return Err(Stop::refused(rules::PROGRAM_LENGTH, detail));
+            return Err(ProposalError::refused(rules::PROGRAM_LENGTH, detail));
         }
         if self.min_statements.is_none() && self.max_statements.is_none() {
             return Ok(());
         }
         let count = count_statements(program);
         if count < self.min_statements.unwrap_or(0) || count > self.max_statements.unwrap_or(usize::MAX) {
-            return Err(Stop::refused(rules::STATEMENTS, format!("{count} statements")));
+            return Err(ProposalError::refused(rules::STATEMENTS, format!("{count} statements")));
         }
         Ok(())
     }
 
-    /// The rules on one output that a task would ask for.
-    pub(super) fn output(&self, call: &CallResult) -> Result<Value, Stop> {
-        let output = value(call, &self.limits).map_err(|no_value| match no_value {
-            NoValue::Raised(detail) => Stop::refused(rules::RAISES, detail),
-            NoValue::NoPlainValue(detail) => Stop::refused(rules::UNENCODABLE, detail),
+    /// Checks an output that a task would ask for.
+    pub(super) fn output(&self, call: &CallResult) -> Result<Value, ProposalError> {
+        let output = decode_call(call, &self.limits).map_err(|no_value| match no_value {
+            NoValue::Raised(detail) => ProposalError::refused(rules::RAISES, detail),
+            NoValue::NoPlainValue(detail) => ProposalError::refused(rules::UNENCODABLE, detail),
         })?;
         if output == Value::None {
-            return Err(Stop::refused(rules::NONE, "the output is `None`"));
+            return Err(ProposalError::refused(rules::NONE, "the output is `None`"));
         }
         if !self.is_short(call, &output) {
             let detail = format!("the output's `repr` is longer than {} bytes", self.max_output_bytes);
-            return Err(Stop::refused(rules::OUTPUT_LENGTH, detail));
+            return Err(ProposalError::refused(rules::OUTPUT_LENGTH, detail));
         }
         Ok(output)
     }
 
-    /// Whether the output's `repr` is short enough. An encoding is at most a few times its `repr`, so that most of what is
-    /// too long is found without writing it: an int of a megabyte takes long to write in decimal.
+    /// Whether the output's `repr` is short enough. An encoding is at most a few times as long as the `repr`, so its length excludes most
+    /// long outputs without writing them; a large int is slow to write in decimal.
     fn is_short(&self, call: &CallResult, output: &Value) -> bool {
         let encoded = match call {
             CallResult::Returned(bytes) => bytes.len(),
@@ -149,13 +149,13 @@ impl Gate {
     }
 }
 
-fn within(key: &'static str, value: usize, from: usize, to: usize) -> Result<(), GateError> {
-    if (from..=to).contains(&value) { Ok(()) } else { Err(GateError::OutOfRange { key, value, from, to }) }
+fn within(key: &'static str, value: usize, from: usize, to: usize) -> Result<(), ProposalGateError> {
+    if (from..=to).contains(&value) { Ok(()) } else { Err(ProposalGateError::OutOfRange { key, value, from, to }) }
 }
 
-/// Refuses an outcome that did not come to its end.
-pub(super) fn check_exit(outcome: &Outcome) -> Result<(), Stop> {
-    let Some((_, detail)) = failure(outcome) else { return Ok(()) };
+/// Rejects an outcome that did not complete.
+pub(super) fn check_exit(outcome: &Outcome) -> Result<(), ProposalError> {
+    let Some((_, detail)) = job_failure(outcome) else { return Ok(()) };
     let rule = match &outcome.exit {
         Exit::Exceeded { .. } => rules::LIMITS,
         Exit::Trapped => rules::TRAPPED,
@@ -163,32 +163,33 @@ pub(super) fn check_exit(outcome: &Outcome) -> Result<(), Stop> {
         Exit::MissingEntry => rules::ENTRY,
         Exit::Raised | Exit::Returned => rules::RAISES,
     };
-    Err(Stop::refused(rule, detail))
+    Err(ProposalError::refused(rule, detail))
 }
 
 /// Compares the outputs of the second job with those of the first.
-pub(super) fn check_repeats(first: &[Value], second: &[CallResult], limits: &Limits) -> Result<(), Stop> {
+pub(super) fn check_repeats(first: &[Value], second: &[CallResult], limits: &Limits) -> Result<(), ProposalError> {
     if first.len() != second.len() {
         let detail = format!("{} results the first time, {} the second", first.len(), second.len());
-        return Err(Stop::refused(rules::NONDETERMINISTIC, detail));
+        return Err(ProposalError::refused(rules::NONDETERMINISTIC, detail));
     }
     for (expected, call) in first.iter().zip(second) {
-        let again = value(call, limits).map_err(|no_value| Stop::refused(rules::NONDETERMINISTIC, no_value.text()))?;
+        let again = decode_call(call, limits)
+            .map_err(|no_value| ProposalError::refused(rules::NONDETERMINISTIC, no_value.text()))?;
         if again != *expected {
             let (first, second) = (expected.excerpt(EXCERPT_CHARS), again.excerpt(EXCERPT_CHARS));
             let detail = format!("`{first}` the first time, `{second}` the second");
-            return Err(Stop::refused(rules::NONDETERMINISTIC, detail));
+            return Err(ProposalError::refused(rules::NONDETERMINISTIC, detail));
         }
     }
     Ok(())
 }
 
-/// Refuses outputs of which too few are distinct.
-pub(super) fn check_distinct(outputs: &[Value], at_least: usize) -> Result<(), Stop> {
+/// Rejects outputs with too few distinct values.
+pub(super) fn check_distinct(outputs: &[Value], at_least: usize) -> Result<(), ProposalError> {
     let distinct: HashSet<Vec<u8>> = outputs.iter().map(Value::python_key).collect();
     if distinct.len() >= at_least {
         return Ok(());
     }
     let detail = format!("{} distinct outputs of {}, {at_least} wanted", distinct.len(), outputs.len());
-    Err(Stop::refused(rules::CONSTANT, detail))
+    Err(ProposalError::refused(rules::CONSTANT, detail))
 }

@@ -1,38 +1,38 @@
-//! Induction: the gate for a list of inputs, and programs judged on the hidden pairs.
+//! Induction: the gate for proposed inputs, and the judge of programs on the hidden pairs.
 
 use std::collections::HashSet;
 
 use veriplay_core::{Dropped, IoPair, Question, Status, Value, normalize_program};
 
-use super::gate::{Gate, check_distinct, check_exit, check_repeats};
-use super::rules::{self, Stop};
-use super::{AnswerRequest, compared};
-use crate::run::{Decision, Runner, calls, failure};
+use super::gate::{ProposalGate, check_distinct, check_exit, check_repeats};
+use super::rules::{self, ProposalError};
+use super::{AnswerRequest, compare_output};
+use crate::runner::{Decision, Runner, entry_job, job_failure, saturating_u32};
 
-/// Lines of a program shorter than this are no leak: `return x` says little.
+/// Quotes of shorter lines are no leak, such as `return x`.
 const LEAK_CHARS: usize = 12;
 
-/// Runs the given program on the proposed inputs, twice, the second time in rotated order; the question when every rule
-/// holds. The program itself passed the gate when it was proposed, so rules on it are not asked again.
-pub(super) fn executed(
+/// Runs the given program on the proposed inputs twice, the second time in rotated order, and returns the question when no rule is
+/// violated. The program passed the gate when it was proposed, so rules on programs are not checked again.
+pub(super) fn execute(
     runner: &mut Runner<'_>,
-    gate: &Gate,
+    gate: &ProposalGate,
     program: &str,
     inputs: &[Vec<Value>],
     message: &str,
-) -> Result<Question, Stop> {
+) -> Result<Question, ProposalError> {
     check_inputs(gate, inputs)?;
     check_message(program, message)?;
-    let first = runner.run(&calls(&gate.image, program, inputs.to_vec(), gate.limits, gate.seeds[0]))?;
+    let first = runner.run(&entry_job(&gate.image, program, inputs.to_vec(), gate.limits, gate.seeds[0]))?;
     check_exit(&first)?;
     let outputs = first.calls.iter().map(|call| gate.output(call)).collect::<Result<Vec<_>, _>>()?;
     if outputs.len() != inputs.len() {
-        return Err(Stop::refused(rules::TRAPPED, "the harness said it was done with results missing"));
+        return Err(ProposalError::refused(rules::TRAPPED, "the harness said it was done with results missing"));
     }
     let (mut rotated, mut expected) = (inputs.to_vec(), outputs.clone());
     rotated.rotate_left(1);
     expected.rotate_left(1);
-    let second = runner.run(&calls(gate.second_image(), program, rotated, gate.limits, gate.seeds[1]))?;
+    let second = runner.run(&entry_job(gate.second_image(), program, rotated, gate.limits, gate.seeds[1]))?;
     check_exit(&second)?;
     check_repeats(&expected, &second.calls, &gate.limits)?;
     check_distinct(&outputs, gate.induction.min_distinct_outputs)?;
@@ -42,45 +42,45 @@ pub(super) fn executed(
     Ok(Question::Induction { visible, hidden: pairs.collect(), message, reference })
 }
 
-fn check_inputs(gate: &Gate, inputs: &[Vec<Value>]) -> Result<(), Stop> {
+fn check_inputs(gate: &ProposalGate, inputs: &[Vec<Value>]) -> Result<(), ProposalError> {
     let wanted = gate.induction.visible + gate.induction.hidden;
     if inputs.len() != wanted {
-        return Err(Stop::refused(rules::INPUT_COUNT, format!("{} inputs instead of {wanted}", inputs.len())));
+        return Err(ProposalError::refused(rules::INPUT_COUNT, format!("{} inputs instead of {wanted}", inputs.len())));
     }
     let mut seen = HashSet::new();
     let repeated = inputs.iter().find(|input| !seen.insert(Value::Tuple((*input).clone()).python_key()));
     repeated.map_or(Ok(()), |input| {
-        Err(Stop::refused(rules::REPEATED_INPUT, format!("`{}` twice", Value::arguments_text(input))))
+        Err(ProposalError::refused(rules::REPEATED_INPUT, format!("`{}` twice", Value::arguments_text(input))))
     })
 }
 
-/// A message that holds a telling line of the program gives the answer away.
-fn check_message(program: &str, message: &str) -> Result<(), Stop> {
+/// Rejects a message that quotes the program.
+fn check_message(program: &str, message: &str) -> Result<(), ProposalError> {
     let normal = normalize_program(program);
     let mut lines = normal.lines().map(str::trim).filter(|line| line.chars().count() >= LEAK_CHARS);
     match lines.find(|line| message.contains(line)) {
-        Some(line) => Err(Stop::refused(rules::LEAK, format!("the message quotes `{line}`"))),
+        Some(line) => Err(ProposalError::refused(rules::LEAK, format!("the message quotes `{line}`"))),
         None => Ok(()),
     }
 }
 
-/// One job with the hidden inputs as calls; Accepted when the program came to its end and every output is right.
-pub(super) fn answer(
+/// Runs one job with the hidden inputs as calls: Accepted when the program completes and every output is right.
+pub(super) fn judge_answer(
     runner: &mut Runner<'_>,
     request: &AnswerRequest<'_>,
     program: &str,
     hidden: &[IoPair],
 ) -> Result<Decision, Dropped> {
     let inputs = hidden.iter().map(|pair| pair.input.clone()).collect();
-    let outcome = runner.run(&calls(request.image, program, inputs, request.task.limits, request.seed))?;
-    let checks = || outcome.calls.iter().zip(hidden).map(|(call, pair)| compared(call, &pair.output, request));
+    let outcome = runner.run(&entry_job(request.image, program, inputs, request.task.limits, request.seed))?;
+    let checks = || outcome.calls.iter().zip(hidden).map(|(call, pair)| compare_output(call, &pair.output, request));
     let passed = checks().filter(|(status, _)| *status == Status::Accepted).count();
     let first_bad = checks().find(|(status, _)| *status != Status::Accepted);
-    let (status, detail) = match (failure(&outcome), first_bad) {
+    let (status, detail) = match (job_failure(&outcome), first_bad) {
         (Some(failure), _) => failure,
         (None, Some(bad)) => bad,
         (None, None) if passed == hidden.len() && passed > 0 => (Status::Accepted, String::new()),
         (None, None) => (Status::RuntimeError, "results are missing".to_owned()),
     };
-    Ok(Decision { passed: u32::try_from(passed).unwrap_or(u32::MAX), ..Decision::on_one(status, detail) })
+    Ok(Decision { passed: saturating_u32(passed), ..Decision::on_one(status, detail) })
 }

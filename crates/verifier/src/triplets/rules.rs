@@ -1,8 +1,8 @@
-//! The gate's rules by name: what stands in `evidence.rule` of an Invalid proposal.
+//! The names of the gate's rules, as in `evidence.rule` of an Invalid proposal.
 
 use veriplay_core::Dropped;
 
-/// The caller has it already.
+/// The caller has the same proposal already.
 pub const DUPLICATE: &str = "duplicate";
 /// The program is longer than `max_program_bytes`.
 pub const PROGRAM_LENGTH: &str = "program_length";
@@ -14,7 +14,7 @@ pub const COMPILES: &str = "compiles";
 pub const ENTRY: &str = "entry";
 /// The program, or its call on the proposed input, raises.
 pub const RAISES: &str = "raises";
-/// The interpreter stopped in the middle: `os._exit`, a crash, a broken protocol.
+/// The interpreter stopped early: `os._exit`, a crash, a broken protocol.
 pub const TRAPPED: &str = "trapped";
 /// The call used more than a limit allows.
 pub const LIMITS: &str = "limits";
@@ -26,20 +26,20 @@ pub const NONE: &str = "none";
 pub const OUTPUT_LENGTH: &str = "output_length";
 /// Another seed and clock, or another order of calls, gave another output.
 pub const NONDETERMINISTIC: &str = "nondeterministic";
-/// The program runs on too few inputs like the proposed one for us to say what it does.
+/// The program returns at too few probes.
 pub const PROBES: &str = "probes";
-/// Too few distinct outputs on the proposed input and others like it.
+/// Too few distinct outputs at the proposed input and the probes.
 pub const CONSTANT: &str = "constant";
 /// Every output is one of the arguments, or all of them.
 pub const IDENTITY: &str = "identity";
-/// Not as many inputs as asked for.
+/// The number of inputs is wrong.
 pub const INPUT_COUNT: &str = "input_count";
-/// An input is there twice.
+/// An input is repeated.
 pub const REPEATED_INPUT: &str = "repeated_input";
 /// The message to the solver quotes the program.
 pub const LEAK: &str = "leak";
 
-/// All of them.
+/// All rules.
 pub const RULES: [&str; 18] = [
     DUPLICATE,
     PROGRAM_LENGTH,
@@ -62,10 +62,10 @@ pub const RULES: [&str; 18] = [
 ];
 
 /// Why a proposal did not become a task.
-pub(crate) enum Stop {
-    /// A rule refused it.
+pub(crate) enum ProposalError {
+    /// It violates a rule.
     Refused {
-        /// Its name.
+        /// The rule's name.
         rule: &'static str,
         /// For people.
         detail: String,
@@ -74,14 +74,14 @@ pub(crate) enum Stop {
     Dropped(Dropped),
 }
 
-impl Stop {
+impl ProposalError {
     pub(crate) fn refused(rule: &'static str, detail: impl Into<String>) -> Self {
-        Stop::Refused { rule, detail: detail.into() }
+        ProposalError::Refused { rule, detail: detail.into() }
     }
 }
 
-impl From<Dropped> for Stop {
+impl From<Dropped> for ProposalError {
     fn from(dropped: Dropped) -> Self {
-        Stop::Dropped(dropped)
+        ProposalError::Dropped(dropped)
     }
 }

@@ -1,71 +1,71 @@
-//! The gate for a program with one input: what deduction and abduction proposals must pass.
+//! The gate for deduction and abduction proposals: a program with one input.
 //!
-//! Two jobs. The first calls the input and then its probes; the second, with another seed, the probes that returned and then
-//! the input. Each output thus comes from two places in two orders that are one rotation apart, so an output that depends
-//! on the place of its call, or on the calls before it, is constant or found out. The proposed input's output is that of a
-//! fresh state: it is the first call of all.
+//! Runs two jobs. The first calls the input and then its probes; the second, with another seed, the probes that returned and then the
+//! input. Each output comes from two positions in two orders that are one rotation apart, so an output that depends on the position of its
+//! call, or on earlier calls, is constant or differs between the jobs. The output of the proposed input is that of a fresh state, because
+//! it is the first call.
 
 use veriplay_core::{CallResult, Exit, IoPair, Outcome, Value};
 
-use super::gate::{Gate, check_distinct, check_exit, check_repeats};
-use super::rules::{self, Stop};
+use super::gate::{ProposalGate, check_distinct, check_exit, check_repeats};
+use super::rules::{self, ProposalError};
 use crate::probes::probes;
-use crate::run::{Runner, calls, value};
+use crate::runner::{Runner, decode_call, entry_job};
 
-/// Runs the proposal; its program and its executed pair when every rule holds.
-pub(super) fn executed(
+/// Runs the proposal, and returns its program and executed pair when no rule is violated.
+pub(super) fn execute(
     runner: &mut Runner<'_>,
-    gate: &Gate,
+    gate: &ProposalGate,
     program: &str,
     input: &[Value],
-) -> Result<(String, IoPair), Stop> {
+) -> Result<(String, IoPair), ProposalError> {
     gate.check_program(program)?;
     let mut inputs = vec![input.to_vec()];
     inputs.extend(probes(input, gate.probes.count));
-    let first = runner.run(&calls(&gate.image, program, inputs.clone(), gate.limits, gate.seeds[0]))?;
+    let first = runner.run(&entry_job(&gate.image, program, inputs.clone(), gate.limits, gate.seeds[0]))?;
     let output = gate.output(own_call(&first)?)?;
-    let (mut survivors, mut outputs) = returned(gate, &inputs[1..], first.calls.get(1..).unwrap_or_default());
+    let (mut survivors, mut outputs) = returned_probes(gate, &inputs[1..], first.calls.get(1..).unwrap_or_default());
     survivors.push(input.to_vec());
     outputs.push(output.clone());
-    let second = runner.run(&calls(gate.second_image(), program, survivors.clone(), gate.limits, gate.seeds[1]))?;
+    let second = runner.run(&entry_job(gate.second_image(), program, survivors.clone(), gate.limits, gate.seeds[1]))?;
     check_exit(&second)?;
     check_repeats(&outputs, &second.calls, &gate.limits)?;
     check_variety(gate, &survivors, &outputs)?;
     Ok((program.to_owned(), IoPair { input: input.to_vec(), output }))
 }
 
-/// The first call's result. A limit that a probe met later is not the proposal's fault.
-fn own_call(outcome: &Outcome) -> Result<&CallResult, Stop> {
+/// The result of the first call. A limit that a later probe exceeds does not count against the proposal.
+fn own_call(outcome: &Outcome) -> Result<&CallResult, ProposalError> {
     match (&outcome.exit, outcome.calls.first()) {
         (Exit::Returned | Exit::Exceeded { .. }, Some(call)) => Ok(call),
         _ => {
             check_exit(outcome)?;
-            Err(Stop::refused(rules::TRAPPED, "the harness said it was done without a result"))
+            Err(ProposalError::refused(rules::TRAPPED, "the harness said it was done without a result"))
         }
     }
 }
 
 /// The probes that returned a plain value, and those values.
-fn returned(gate: &Gate, inputs: &[Vec<Value>], calls: &[CallResult]) -> (Vec<Vec<Value>>, Vec<Value>) {
+fn returned_probes(gate: &ProposalGate, inputs: &[Vec<Value>], calls: &[CallResult]) -> (Vec<Vec<Value>>, Vec<Value>) {
     let pairs = inputs.iter().zip(calls);
-    pairs.filter_map(|(input, call)| Some((input.clone(), value(call, &gate.limits).ok()?))).unzip()
+    pairs.filter_map(|(input, call)| Some((input.clone(), decode_call(call, &gate.limits).ok()?))).unzip()
 }
 
-/// The rules on what the program does over the probes and the input.
-fn check_variety(gate: &Gate, inputs: &[Vec<Value>], outputs: &[Value]) -> Result<(), Stop> {
+/// Checks the outputs at the probes and at the input.
+fn check_variety(gate: &ProposalGate, inputs: &[Vec<Value>], outputs: &[Value]) -> Result<(), ProposalError> {
     let succeeded = outputs.len() - 1;
     if succeeded < gate.probes.min_succeeded {
         let detail = format!("it returns on {succeeded} of {} inputs like the proposed one", gate.probes.count);
-        return Err(Stop::refused(rules::PROBES, detail));
+        return Err(ProposalError::refused(rules::PROBES, detail));
     }
     check_distinct(outputs, gate.probes.min_distinct_outputs)?;
     if is_identity(inputs, outputs) {
-        return Err(Stop::refused(rules::IDENTITY, "every output is what went in"));
+        return Err(ProposalError::refused(rules::IDENTITY, "every output is what went in"));
     }
     Ok(())
 }
 
-/// Whether every output is the argument at one place, or all arguments together.
+/// Whether every output equals the argument at one position, or all arguments together.
 fn is_identity(inputs: &[Vec<Value>], outputs: &[Value]) -> bool {
     let pairs = || inputs.iter().zip(outputs);
     let places = inputs.first().map_or(0, Vec::len);

@@ -2,8 +2,8 @@
 
 use veriplay_core::{CodeTask, Environment, Execute, ExecuteError, Job, Limits, Outcome, Status};
 use veriplay_verifier::environments::{
-    ArtifactGate, ArtifactRequest, ChallengerResponse, Finding, inspect_artifact, judge_artifact, judge_artifacts,
-    read_challenger, read_executor, rules,
+    ArtifactGate, ArtifactRequest, ChallengerResponse, RuleViolation, inspect_artifact, judge_artifact,
+    judge_artifacts, read_challenger, read_executor, rules,
 };
 
 /// Has no image: a job that is run all the same is a host fault.
@@ -48,7 +48,7 @@ fn task() -> CodeTask {
     }
 }
 
-fn found(task: &CodeTask, known: bool) -> Vec<Finding> {
+fn found(task: &CodeTask, known: bool) -> Vec<RuleViolation> {
     inspect_artifact(&Nothing, &gate(), &ArtifactRequest { environment: &shop(), task, known }).unwrap()
 }
 

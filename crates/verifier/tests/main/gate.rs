@@ -4,7 +4,7 @@ use veriplay_core::{
     Attempt, Dropped, Evidence, Exit, Judged, LimitKind, Proposal, Provenance, Question, Status, TaskType, Value,
 };
 use veriplay_verifier::triplets::rules;
-use veriplay_verifier::{Gate, GateError, ProposalRequest, judge_proposal};
+use veriplay_verifier::{ProposalGate, ProposalGateError, ProposalRequest, judge_proposal};
 
 use crate::table::{Call, Gives, Table, arguments, exceeded, gate, int_of, on_int, read};
 
@@ -13,12 +13,12 @@ fn triplet(input: &str) -> Attempt {
     Attempt::Proposal(Proposal::Triplet { task_type, program: "p".to_owned(), input: arguments(input) })
 }
 
-fn try_judge(table: &Table, gate: &Gate, attempt: &Attempt, known: bool) -> Result<Judged, Dropped> {
+fn try_judge(table: &Table, gate: &ProposalGate, attempt: &Attempt, known: bool) -> Result<Judged, Dropped> {
     let provenance = Provenance::Proposed { step: 3, index: 4 };
     judge_proposal(table, gate, &ProposalRequest { attempt, known, provenance })
 }
 
-fn judge(table: &Table, gate: &Gate, input: &str) -> Judged {
+fn judge(table: &Table, gate: &ProposalGate, input: &str) -> Judged {
     try_judge(table, gate, &triplet(input), false).unwrap()
 }
 
@@ -31,7 +31,7 @@ fn assert_refused(table: &Table, input: &str, rule: &str) {
     assert_refused_by(table, &gate(), input, rule);
 }
 
-fn assert_refused_by(table: &Table, gate: &Gate, input: &str, rule: &str) {
+fn assert_refused_by(table: &Table, gate: &ProposalGate, input: &str, rule: &str) {
     let Judged { verdict, task } = judge(table, gate, input);
     assert_eq!((verdict.status, verdict.evidence.rule.as_str()), (Status::Invalid, rule), "{:?}", verdict.evidence);
     assert!(task.is_none() && verdict.passed == 0 && rules::RULES.contains(&rule));
@@ -89,10 +89,10 @@ fn what_is_no_proposal_is_malformed_and_costs_no_job() {
 
 #[test]
 fn programs_have_a_length_and_a_number_of_statements() {
-    assert_refused_by(&square(), &Gate { max_program_bytes: 0, ..gate() }, "7", rules::PROGRAM_LENGTH);
-    assert_refused_by(&square(), &Gate { min_statements: Some(2), ..gate() }, "7", rules::STATEMENTS);
-    assert_refused_by(&square(), &Gate { max_statements: Some(0), ..gate() }, "7", rules::STATEMENTS);
-    let exact = Gate { max_program_bytes: 1, min_statements: Some(1), max_statements: Some(1), ..gate() };
+    assert_refused_by(&square(), &ProposalGate { max_program_bytes: 0, ..gate() }, "7", rules::PROGRAM_LENGTH);
+    assert_refused_by(&square(), &ProposalGate { min_statements: Some(2), ..gate() }, "7", rules::STATEMENTS);
+    assert_refused_by(&square(), &ProposalGate { max_statements: Some(0), ..gate() }, "7", rules::STATEMENTS);
+    let exact = ProposalGate { max_program_bytes: 1, min_statements: Some(1), max_statements: Some(1), ..gate() };
     assert_eq!(judge(&square(), &exact, "7").verdict.status, Status::Valid);
 }
 
@@ -204,7 +204,7 @@ fn a_second_image_finds_outputs_that_depend_on_the_hash_seed() {
         }
         Gives::Value(Value::List(items))
     };
-    let two = Gate { second_image: Some("python-other-hash".to_owned()), ..gate() };
+    let two = ProposalGate { second_image: Some("python-other-hash".to_owned()), ..gate() };
     assert_refused_by(&Table::of(by_image), &two, "7", rules::NONDETERMINISTIC);
     assert_eq!(judge(&square(), &two, "7").verdict.status, Status::Valid);
 }
@@ -279,7 +279,7 @@ fn no_job_carries_an_output_and_the_second_differs_in_seed_and_order() {
 #[test]
 fn a_gate_that_makes_no_sense_is_refused_with_the_key() {
     assert_eq!(gate().check(), Ok(()));
-    assert_eq!(Gate { seeds: [5, 5], ..gate() }.check(), Err(GateError::SameSeeds(5)));
+    assert_eq!(ProposalGate { seeds: [5, 5], ..gate() }.check(), Err(ProposalGateError::SameSeeds(5)));
     let mut broken = gate();
     broken.probes.min_succeeded = 7;
     assert_eq!(broken.check().unwrap_err().to_string(), "`probes.min_succeeded` is `7`: it must be from `0` to `6`");
@@ -289,7 +289,7 @@ fn a_gate_that_makes_no_sense_is_refused_with_the_key() {
     let mut broken = gate();
     broken.probes.min_distinct_outputs = 8;
     assert!(broken.check().is_err());
-    assert!(Gate { min_statements: Some(3), max_statements: Some(2), ..gate() }.check().is_err());
+    assert!(ProposalGate { min_statements: Some(3), max_statements: Some(2), ..gate() }.check().is_err());
     let mut broken = gate();
     broken.induction.hidden = 0;
     assert!(broken.check().is_err());

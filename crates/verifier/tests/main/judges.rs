@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use veriplay_core::{Comparison, Execute, ExecuteError, Job, Outcome, Tolerance, Value};
-use veriplay_verifier::judges::{Bench, Call, Finding, JUDGES, Kind, Run, judge_by_name, judge_names};
+use veriplay_verifier::judges::{
+    JUDGES, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun, judge_by_name, judge_names,
+};
 
 use crate::table::{LIMITS, read};
 
@@ -29,9 +31,9 @@ pub(crate) fn call_is_right(
     expected: &Value,
     actual: Option<&Value>,
 ) -> bool {
-    let call = Call { task_id, function, input, expected, actual, comparison };
+    let call = ReturnedCall { task_id, function, input, expected, actual, comparison };
     let judge = judge_by_name(&comparison.judge).unwrap();
-    judge.compare_call(&mut Bench::new(&Nothing, "python", LIMITS, 1), &call).unwrap() == Finding::Right
+    judge.compare_call(&mut JudgeContext::new(&Nothing, "python", LIMITS, 1), &call).unwrap() == JudgeFinding::Right
 }
 
 /// The same for values by their text and a problem without a rule of its own.
@@ -41,9 +43,9 @@ pub(crate) fn value_is_right(comparison: &Comparison, expected: &str, actual: &s
 
 /// Whether those bytes are right.
 pub(crate) fn bytes_are_right(comparison: &Comparison, expected: &str, actual: &[u8]) -> bool {
-    let run = Run { task_id: "test/1", stdin: "", expected, actual, comparison };
+    let run = ScriptRun { task_id: "test/1", stdin: "", expected, actual, comparison };
     let judge = judge_by_name(&comparison.judge).unwrap();
-    judge.compare_run(&mut Bench::new(&Nothing, "python", LIMITS, 1), &run).unwrap() == Finding::Right
+    judge.compare_script(&mut JudgeContext::new(&Nothing, "python", LIMITS, 1), &run).unwrap() == JudgeFinding::Right
 }
 
 pub(crate) fn text_is_right(comparison: &Comparison, expected: &str, actual: &str) -> bool {
@@ -87,7 +89,7 @@ fn names_are_distinct_and_find_their_judge() {
 #[test]
 fn a_judge_on_what_it_does_not_take_is_dropped_by_name_and_task() {
     let (value, comparison) = (Value::int(1), Comparison::by("exact"));
-    let call = Call {
+    let call = ReturnedCall {
         task_id: "set/7",
         function: "g",
         input: &[],
@@ -95,13 +97,16 @@ fn a_judge_on_what_it_does_not_take_is_dropped_by_name_and_task() {
         actual: Some(&value),
         comparison: &comparison,
     };
-    let run = Run { task_id: "set/7", stdin: "", expected: "1", actual: b"1", comparison: &comparison };
-    let bench = &mut Bench::new(&Nothing, "python", LIMITS, 1);
+    let run = ScriptRun { task_id: "set/7", stdin: "", expected: "1", actual: b"1", comparison: &comparison };
+    let context = &mut JudgeContext::new(&Nothing, "python", LIMITS, 1);
     for judge in JUDGES.iter().filter(|judge| judge.name() != "checker") {
-        let results = [(Kind::Values, judge.compare_call(bench, &call)), (Kind::Texts, judge.compare_run(bench, &run))];
+        let results = [
+            (OutputKind::Values, judge.compare_call(context, &call)),
+            (OutputKind::Texts, judge.compare_script(context, &run)),
+        ];
         for (kind, result) in results {
             match result {
-                Ok(finding) => assert!(judge.supports(kind) && finding == Finding::Right, "{}", judge.name()),
+                Ok(finding) => assert!(judge.supports(kind) && finding == JudgeFinding::Right, "{}", judge.name()),
                 Err(dropped) => {
                     assert!(!judge.supports(kind), "{}", dropped.why);
                     assert!(dropped.why.contains(judge.name()) && dropped.why.contains("set/7"), "{}", dropped.why);
@@ -128,13 +133,13 @@ fn options_that_decide_nothing_are_refused() {
 
 #[test]
 fn what_is_no_plain_value_or_no_text_is_right_by_no_judge() {
-    for judge in JUDGES.iter().filter(|judge| judge.supports(Kind::Values) && judge.name() != "checker") {
+    for judge in JUDGES.iter().filter(|judge| judge.supports(OutputKind::Values) && judge.name() != "checker") {
         let comparison = within(judge.name(), 1e9, 1e9);
         for expected in ["None", "True", "1.0", "[]"] {
             assert!(!call_is_right(&comparison, ("test/1", "g"), &[], &read(expected), None), "{}", judge.name());
         }
     }
-    for judge in JUDGES.iter().filter(|judge| judge.supports(Kind::Texts) && judge.name() != "checker") {
+    for judge in JUDGES.iter().filter(|judge| judge.supports(OutputKind::Texts) && judge.name() != "checker") {
         assert!(!bytes_are_right(&within(judge.name(), 1.0, 1.0), "1", b"1\xff"), "{}", judge.name());
         assert!(bytes_are_right(&within(judge.name(), 1.0, 1.0), "1", b"1\n"), "{}", judge.name());
     }
@@ -144,7 +149,7 @@ fn what_is_no_plain_value_or_no_text_is_right_by_no_judge() {
 fn a_difference_names_both_sides_and_is_cut() {
     let (expected, actual) = (Value::str("e".repeat(5_000)), Value::str("a".repeat(5_000)));
     let comparison = Comparison::by("exact");
-    let call = Call {
+    let call = ReturnedCall {
         task_id: "t",
         function: "g",
         input: &[],
@@ -153,7 +158,9 @@ fn a_difference_names_both_sides_and_is_cut() {
         comparison: &comparison,
     };
     let judge = judge_by_name("exact").unwrap();
-    let Ok(Finding::Wrong(detail)) = judge.compare_call(&mut Bench::new(&Nothing, "python", LIMITS, 1), &call) else {
+    let Ok(JudgeFinding::Wrong(detail)) =
+        judge.compare_call(&mut JudgeContext::new(&Nothing, "python", LIMITS, 1), &call)
+    else {
         panic!("it is wrong");
     };
     assert!(detail.contains("aaa") && detail.contains("eee") && detail.len() < 300, "{detail}");

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use proptest::prelude::*;
 use veriplay_core::{Comparison, Problem, Status, content_hash};
-use veriplay_verifier::{Cell, Matrix, MatrixRequest, ProblemRequest, judge_matrix, judge_program};
+use veriplay_verifier::{Matrix, MatrixCell, MatrixRequest, ProblemRequest, judge_matrix, judge_program};
 
 use crate::problems::{calls_problem, fresh_problem, stdio_problem};
 use crate::table::{Gives, LIMITS, Table, int_of, read};
@@ -42,20 +42,20 @@ fn matrix(table: &Table, programs: &[&str], problems: &[Problem], early_stop: bo
     judge_matrix(table, &request)
 }
 
-fn alone(table: &Table, program: &str, problem: &Problem, early_stop: bool) -> Cell {
+fn alone(table: &Table, program: &str, problem: &Problem, early_stop: bool) -> MatrixCell {
     let request = ProblemRequest { problem, program, image: "python", limits: LIMITS, seed: 9, early_stop };
     match judge_program(table, &request) {
-        Ok(verdict) => Cell::Judged(verdict),
-        Err(dropped) => Cell::Dropped(dropped),
+        Ok(verdict) => MatrixCell::Judged(verdict),
+        Err(dropped) => MatrixCell::Dropped(dropped),
     }
 }
 
-fn words(row: &[Cell]) -> Vec<&'static str> {
-    let word = |cell: &Cell| match cell {
-        Cell::Judged(verdict) if verdict.status == Status::Accepted => "right",
-        Cell::Judged(_) => "wrong",
-        Cell::Dropped(_) => "dropped",
-        Cell::NotRun => "not run",
+fn words(row: &[MatrixCell]) -> Vec<&'static str> {
+    let word = |cell: &MatrixCell| match cell {
+        MatrixCell::Judged(verdict) if verdict.status == Status::Accepted => "right",
+        MatrixCell::Judged(_) => "wrong",
+        MatrixCell::Dropped(_) => "dropped",
+        MatrixCell::NotRun => "not run",
     };
     row.iter().map(word).collect()
 }
@@ -128,9 +128,9 @@ fn picked<'a>(programs: &[usize]) -> Vec<&'a str> {
 }
 
 /// What a row must be, from its cells judged alone.
-fn ended(row: Vec<Cell>, early_stop: bool) -> Vec<Cell> {
+fn ended(row: Vec<MatrixCell>, early_stop: bool) -> Vec<MatrixCell> {
     let end = row.iter().position(|cell| early_stop && !cell.is_accepted()).unwrap_or(row.len());
-    row.into_iter().enumerate().map(|(at, cell)| if at > end { Cell::NotRun } else { cell }).collect()
+    row.into_iter().enumerate().map(|(at, cell)| if at > end { MatrixCell::NotRun } else { cell }).collect()
 }
 
 proptest! {

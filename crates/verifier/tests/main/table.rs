@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use veriplay_core::{
     CallResult, Entry, Execute, ExecuteError, Exit, GuestError, Job, LimitKind, Limits, Outcome, Value,
 };
-use veriplay_verifier::{Gate, InductionRules, ProbeRules};
+use veriplay_verifier::{InductionRules, ProbeRules, ProposalGate};
 
 /// One call, as a program could tell it from others.
 pub(crate) struct Call<'a> {
@@ -141,8 +141,8 @@ pub(crate) fn arguments(text: &str) -> Vec<Value> {
 pub(crate) const LIMITS: Limits =
     Limits { fuel: 1_000_000, memory_bytes: 1 << 26, output_bytes: 1 << 16, file_bytes: 1 << 16, deadline_ns: 1 << 33 };
 
-pub(crate) fn gate() -> Gate {
-    Gate {
+pub(crate) fn gate() -> ProposalGate {
+    ProposalGate {
         image: "python".to_owned(),
         second_image: None,
         limits: LIMITS,

@@ -1,7 +1,7 @@
 //! Solvers that cheat, and what no solver sees.
 
 use veriplay_core::Status;
-use veriplay_verifier::bugs::weakening;
+use veriplay_verifier::bugs::weaken_tests;
 
 use super::super::{CODE, TESTS};
 use super::{begun, config, edit, game, repairs, right, solver, statuses, step, tool_env};
@@ -42,7 +42,7 @@ fn hidden_tests_are_graded_and_shown_nowhere() {
     // All tests that notice it are taken out, as ours always are.
     let mut bug = bed.artifact().clone();
     let failing = bug.fail_to_pass.iter().cloned().collect();
-    bug.bug.test_weaken = weakening(&bed.sandbox, &bed.repo(), &failing).unwrap().unwrap();
+    bug.bug.test_weaken = weaken_tests(&bed.sandbox, &bed.repo(), &failing).unwrap().unwrap();
     let game = game(bed, config, &[bug]);
     let first = step(&game, &solver(vec![right(), vec![]]), routes, &mut begun(&game), 0);
     let repair = repairs(&first)[0];

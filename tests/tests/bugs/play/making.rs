@@ -3,7 +3,7 @@
 use veriplay_core::{Role, Scripted, Status, Turn};
 use veriplay_selfplay::games::bug_repair::{BugOrigin, InjectionMode};
 use veriplay_selfplay::step::LogRecord;
-use veriplay_verifier::bugs::tool_env::Weakening;
+use veriplay_verifier::bugs::Weakening;
 
 use super::super::{CODE, TESTS};
 use super::total_reward;

@@ -31,7 +31,7 @@ fn held_out(bed: &Bed, code: &str) -> Repository {
         split: Vec::new(),
         changing_arguments: Vec::new(),
         split_fuel: 0,
-        twins: Default::default(),
+        inverted: Default::default(),
     }];
     held_out
 }

@@ -22,7 +22,7 @@ fn cheating(cheat: &Cheat) -> Scripted {
 }
 
 fn response(format: &dyn SolVerFormat, lines: &str) -> String {
-    let read: Suite = if lines == "malformed" { Suite::default() } else { suite(lines) };
+    let read: TestSuite = if lines == "malformed" { TestSuite::default() } else { suite(lines) };
     format.suite_response(&read)
 }
 

@@ -8,8 +8,8 @@ use veriplay_corpus::{GeneratedTask, Novelty, Split, TaskGenerator, built_in_env
 use veriplay_selfplay::environment::EvalTask;
 use veriplay_selfplay::games::self_challenge::ToolEnvironment;
 use veriplay_selfplay::splits::EvalSet;
-use veriplay_verifier::environments::compact::{Change, Sketch};
-use veriplay_verifier::environments::{ArtifactGate, CompleteRequest, complete_with_failures, describe};
+use veriplay_verifier::environments::compact_proposal::{CompactProposal, LineChange};
+use veriplay_verifier::environments::{ArtifactGate, CompleteRequest, complete_with_failures, describe_environment};
 
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::games::corpus_split;
@@ -80,7 +80,8 @@ impl<'a> TaskSource<'a> {
     /// The environments, and what they say of themselves.
     pub(super) fn tool_environments(&self) -> Result<Vec<ToolEnvironment>, Failure> {
         let described = |environment: &Environment| {
-            let about = describe(self.execute, environment, &self.gate.image, self.gate.limits).map_err(host)?;
+            let about =
+                describe_environment(self.execute, environment, &self.gate.image, self.gate.limits).map_err(host)?;
             Ok(ToolEnvironment { environment: environment.clone(), about: Arc::new(about) })
         };
         self.environments.iter().map(described).collect()
@@ -131,7 +132,7 @@ impl<'a> TaskSource<'a> {
             if block.is_empty() {
                 break;
             }
-            let sketches: Vec<Sketch> = block.iter().map(sketch).collect();
+            let sketches: Vec<CompactProposal> = block.iter().map(sketch).collect();
             let tasks: Vec<CodeTask> =
                 sketches.iter().zip(&block).map(|(sketch, draft)| sketch.task("", &draft.environment)).collect();
             let whole = complete_with_failures(self.execute, self.gate, &self.requests(&tasks));
@@ -169,21 +170,21 @@ pub(crate) struct CompletedTask {
     /// The artifact.
     pub(super) task: CodeTask,
     /// With the changes that are its failure cases.
-    pub(super) sketch: Sketch,
+    pub(super) sketch: CompactProposal,
 }
 
 impl CompletedTask {
-    fn new(sketch: Sketch, task: CodeTask) -> Self {
-        let is_kept = |change: &Change| task.failures.contains(&change.applied(&sketch.solution));
+    fn new(sketch: CompactProposal, task: CodeTask) -> Self {
+        let is_kept = |change: &LineChange| task.failures.contains(&change.apply_to(&sketch.solution));
         let wrong = sketch.wrong.iter().filter(|change| is_kept(change)).cloned().collect();
-        Self { sketch: Sketch { wrong, ..sketch }, task }
+        Self { sketch: CompactProposal { wrong, ..sketch }, task }
     }
 }
 
-fn sketch(draft: &GeneratedTask) -> Sketch {
-    let change = |(line, text): &(usize, String)| Change { line: *line, text: text.clone() };
+fn sketch(draft: &GeneratedTask) -> CompactProposal {
+    let change = |(line, text): &(usize, String)| LineChange { line: *line, text: text.clone() };
     let (instruction, solution) = (draft.instruction.clone(), draft.solution.clone());
-    Sketch { instruction, solution, wrong: draft.changes.iter().map(change).collect() }
+    CompactProposal { instruction, solution, wrong: draft.changes.iter().map(change).collect() }
 }
 
 fn host(dropped: Dropped) -> Failure {

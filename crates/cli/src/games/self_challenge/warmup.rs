@@ -8,7 +8,7 @@ use veriplay_corpus::{GeneratedTask, Split, TaskGenerator, built_in_environments
 use veriplay_learner::{Tokenizer, TokenizerError, build_tokenizer};
 use veriplay_selfplay::games::self_challenge::prompts::{challenger_prompt, executor_prompt};
 use veriplay_verifier::environments::ArtifactGate;
-use veriplay_verifier::environments::compact::{CODE, DO, MAKE, WORLD, WRONG};
+use veriplay_verifier::environments::compact_proposal::{CODE, DO, MAKE, WORLD, WRONG};
 
 use super::SelfChallengeSetup;
 use super::tasks::{CompletedTask, HeldOutSource, SelfChallengeTaskConfig, TaskSource};
@@ -103,7 +103,7 @@ impl WarmupExamples for SelfChallengeSetup {
         for _ in 0..config.batch.challenges {
             let made = source.made.choose(rng).expect("a recipe asks for an artifact at least");
             let tool = source.draw_tool(made, rng);
-            examples.add(&challenger_prompt(&made.task.environment, &tool), &made.sketch.written())?;
+            examples.add(&challenger_prompt(&made.task.environment, &tool), &made.sketch.to_text())?;
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use veriplay_core::{CallCase, Execute};
 use veriplay_corpus::Grammar;
 use veriplay_learner::{Tokenizer, TokenizerError, build_tokenizer};
 use veriplay_selfplay::games::sol_ver::prompts::by_name;
-use veriplay_verifier::agreement::{Suite, Test, compact};
+use veriplay_verifier::agreement::{SuiteTest, TestSuite, compact};
 
 use super::SolVerSetup;
 use crate::exit::Failure;
@@ -88,8 +88,8 @@ fn describe(grammar: &Grammar, executed: &Executed, rng: &mut ChaCha8Rng) -> Str
     text.expect("a test holds that everything generated can be described")
 }
 
-fn draw_suite(executed: &Executed, tests: usize, rng: &mut ChaCha8Rng) -> Suite {
+fn draw_suite(executed: &Executed, tests: usize, rng: &mut ChaCha8Rng) -> TestSuite {
     let pairs = executed.pairs.choose_multiple(rng, tests);
     let tests = pairs.map(|pair| CallCase { input: pair.input.clone(), expected: pair.output.clone() });
-    Suite { tests: tests.map(Test::Case).collect() }
+    TestSuite { tests: tests.map(SuiteTest::Case).collect() }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use veriplay_core::{Attempt, Execute, Finish, Provenance, Rollout, Task};
-use veriplay_verifier::{AnswerRequest, Gate, ProposalRequest, ProposalShape, judge_answers, judge_proposals};
+use veriplay_verifier::{AnswerRequest, ProposalGate, ProposalRequest, ProposalShape, judge_answers, judge_proposals};
 
 use super::{AbsoluteZero, ProposalDrafts, proposal_key};
 use crate::admission::{IsKnown, JudgedProposal};
@@ -108,7 +108,7 @@ const fn provenance(proposed: ProposalPosition) -> Provenance {
 /// Too few drafts pass, or a host fault.
 pub fn draft_tasks(
     execute: &dyn Execute,
-    gate: &Gate,
+    gate: &ProposalGate,
     mut drafts: ProposalDrafts,
     count: usize,
 ) -> Result<Vec<Task>, PlayError> {

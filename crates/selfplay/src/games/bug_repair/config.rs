@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::Trust;
-use veriplay_verifier::bugs::tool_env::Weakening;
-use veriplay_verifier::bugs::{BugRules, INJECTORS, Injector};
+use veriplay_verifier::bugs::{BugRules, INJECTORS, Injector, Weakening};
 
 use super::episode::RepoBudget;
 use super::prompts::{self, InjectionMode, RepairFormat};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Role, TextFiles};
-use veriplay_verifier::bugs::tool_env::{CallEnd, RepoToolCall, RepoToolOutcome, Suite};
+use veriplay_verifier::bugs::tool_env::{CallEnd, DefaultTests, RepoToolCall, RepoToolOutcome};
 
 use super::prompts::{RepairFormat, RepoBudgetLeft, RepoGoal, RepoResponse};
 use crate::multi_turn::{EpisodeEnd, EpisodeLimits, MultiTurn, Observation, Turn, TurnAction, Workspace};
@@ -49,7 +49,7 @@ pub struct Assignment {
     /// The text files as they are handed out.
     pub tree: Arc<TextFiles>,
     /// What a run without names runs.
-    pub suite: Suite,
+    pub suite: DefaultTests,
     /// Test functions that its policy is shown nothing of.
     pub hidden: BTreeSet<String>,
 }

@@ -7,7 +7,7 @@ use rand::seq::IndexedRandom;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Dropped, Execute, Status, TextFiles};
 use veriplay_verifier::bugs::RepoContext;
-use veriplay_verifier::bugs::tool_env::{EMPTY_BODY, FunctionSource, Suite, functions_all, repair_of};
+use veriplay_verifier::bugs::tool_env::{DefaultTests, EMPTY_BODY, FunctionSource, functions_all, repair_of};
 
 use super::BugRepair;
 use super::episode::{Assignment, RepoEpisode, RepoWorkspace, SUBMITTED};
@@ -130,7 +130,7 @@ impl BugRepair {
 
     /// The episode that begins at a site; `None` where it cannot be asked for.
     pub(super) fn injection_episode(&self, site: InjectionSite) -> Option<RepoEpisode> {
-        let (tree, suite) = (self.injector_files(&site)?, Suite::Affected);
+        let (tree, suite) = (self.injector_files(&site)?, DefaultTests::Affected);
         let InjectionSite { repository, mode, function } = site;
         let goal = RepoGoal::Inject { mode, function };
         let assignment = Assignment { goal, repository, tree, suite, hidden: BTreeSet::new() };

@@ -5,10 +5,8 @@ use std::collections::BTreeSet;
 use rand::seq::{IndexedRandom, SliceRandom};
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Dropped, Execute, Patch, Status, TextFiles, Verdict};
-use veriplay_verifier::bugs::tool_env::{
-    MutateRequest, TreeRequest, ValidateRequest, Weakening, mutate_all, propose_all, validate_all,
-};
-use veriplay_verifier::bugs::{BugProposal, RepoContext, Validated};
+use veriplay_verifier::bugs::tool_env::{MutateRequest, ValidateRequest, mutate_all, propose_all, validate_all};
+use veriplay_verifier::bugs::{BugProposal, BugValidation, RepoContext, TreeRequest, Weakening};
 
 use super::BugRepair;
 use super::repair::RepairDetail;
@@ -202,8 +200,10 @@ impl BugRepair {
             self.refuse_held_out(*repository, &self.buggy(*repository, bug)).map_or(Ok(request), Err)
         });
         run_undecided(requests, |open| {
-            let judged = |validated: Result<Validated, Dropped>| match validated {
-                Ok(Validated { verdict, artifact, .. }) => judgement(Ok(verdict), artifact.as_ref().map(BugTask::from)),
+            let judged = |validated: Result<BugValidation, Dropped>| match validated {
+                Ok(BugValidation { verdict, artifact, .. }) => {
+                    judgement(Ok(verdict), artifact.as_ref().map(BugTask::from))
+                }
                 Err(dropped) => judgement(Err(dropped), None),
             };
             validate_all(execute, open).into_iter().map(judged).collect()

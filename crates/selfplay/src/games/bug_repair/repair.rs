@@ -7,7 +7,7 @@ use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Execute, Fuzz, Status, Verdict};
 use veriplay_verifier::bugs::tool_env::{
-    GradeRequest, Suite, View, ViewRequest, grade_all, repair_of, test_function, view_all,
+    DefaultTests, GradeRequest, SolverView, ViewRequest, grade_all, repair_of, test_function, view_all,
 };
 use veriplay_verifier::bugs::{BugArtifact, RepairRequest, RepoContext};
 
@@ -64,7 +64,7 @@ impl BugRepair {
                 ViewRequest { repo: &repos[*repository], artifact, hidden, with_function }
             });
             let views = view_all(execute, &requests.collect::<Vec<_>>());
-            let episode = |(handout, view): (&BugToRepair, Result<View, Dropped>)| {
+            let episode = |(handout, view): (&BugToRepair, Result<SolverView, Dropped>)| {
                 let assignment = Arc::new(repair_assignment(handout.repository, view?));
                 Ok(RepoWorkspace::open(assignment, self.format, self.config.own.solver_budget))
             };
@@ -150,14 +150,14 @@ impl BugRepair {
 }
 
 /// What a solver is asked.
-fn repair_assignment(repository: usize, view: View) -> Assignment {
+fn repair_assignment(repository: usize, view: SolverView) -> Assignment {
     let function = view.function.map(|(_, now)| now);
     let goal = RepoGoal::Repair { spec: view.spec.to_string(), function };
     Assignment {
         goal,
         repository,
         tree: Arc::new(view.tree),
-        suite: Suite::Files(view.test_files),
+        suite: DefaultTests::Files(view.test_files),
         hidden: view.hidden,
     }
 }

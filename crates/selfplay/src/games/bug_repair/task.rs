@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, content_hash};
-use veriplay_verifier::bugs::{BugArtifact, BugProposal, Family, INJECTORS};
+use veriplay_verifier::bugs::{BugArtifact, BugProposal, INJECTORS, InjectorFamily};
 
 use super::repositories::Repository;
 use crate::task_pool::{PoolTask, Source};
@@ -84,8 +84,8 @@ impl BugTask {
     #[must_use]
     pub fn family(&self) -> &'static str {
         match INJECTORS.iter().find(|found| found.name == self.bug.injector).map(|found| found.family) {
-            Some(Family::SweSmith) => "swe_smith",
-            Some(Family::Classic) => "classic",
+            Some(InjectorFamily::SweSmith) => "swe_smith",
+            Some(InjectorFamily::Classic) => "classic",
             None if self.is_of_model() => "model",
             None => "other",
         }

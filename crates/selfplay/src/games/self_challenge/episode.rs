@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{CodeTask, Role, ToolCall, Value};
-use veriplay_verifier::environments::{About, ChallengerResponse, CodeOutcome};
+use veriplay_verifier::environments::{ChallengerResponse, CodeOutcome, EnvironmentDescription};
 
 use super::prompts::{ChallengeFormat, ToolBudgetLeft, ToolGoal, outcome_text};
 use crate::multi_turn::{EpisodeEnd, EpisodeLimits, MultiTurn, Observation, Turn, TurnAction, Workspace};
@@ -61,7 +61,7 @@ pub type ToolEpisode = MultiTurn<ToolWorkspace>;
 #[derive(Clone)]
 pub struct ToolWorkspace {
     goal: ToolGoal,
-    about: Arc<About>,
+    about: Arc<EnvironmentDescription>,
     format: &'static dyn ChallengeFormat,
     budget: ToolBudget,
     calls: Vec<ToolCall>,
@@ -74,7 +74,7 @@ impl ToolWorkspace {
     #[must_use]
     pub fn open(
         goal: ToolGoal,
-        about: Arc<About>,
+        about: Arc<EnvironmentDescription>,
         format: &'static dyn ChallengeFormat,
         budget: ToolBudget,
     ) -> Option<ToolEpisode> {

@@ -7,7 +7,7 @@ mod fenced;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::Role;
-use veriplay_verifier::environments::{About, ChallengerResponse, CodeOutcome};
+use veriplay_verifier::environments::{ChallengerResponse, CodeOutcome, EnvironmentDescription};
 
 use crate::multi_turn::Turn;
 use crate::registry::registry;
@@ -81,7 +81,13 @@ pub trait ChallengeFormat: Sync {
     fn is_single_turn(&self) -> bool;
 
     /// The prompt of an episode's next turn.
-    fn prompt_text(&self, goal: &ToolGoal, about: &About, turns: &[Turn], left: ToolBudgetLeft) -> String;
+    fn prompt_text(
+        &self,
+        goal: &ToolGoal,
+        about: &EnvironmentDescription,
+        turns: &[Turn],
+        left: ToolBudgetLeft,
+    ) -> String;
 
     /// Reads a response without its end token: an executor's is code.
     ///

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 use veriplay_core::{Role, Status, Verdict};
-use veriplay_verifier::agreement::{Check, GUARDS, Quality};
+use veriplay_verifier::agreement::{GUARDS, GuardCheck, SuiteQuality};
 
 use super::SolVer;
 use super::rounds::{AgreementRound, RoundVerdicts, round_verdicts};
@@ -55,7 +55,7 @@ pub(super) fn step_metrics(facts: &StepFacts<'_, SolVer>) -> SolVerMetrics {
     let judged = round_verdicts(facts);
     let decided: Vec<&RoundVerdicts<'_>> = judged.iter().filter(|round| round.facts.refused.is_none()).collect();
     let codes = || decided.iter().flat_map(|round| &round.codes);
-    let qualities: Vec<Quality> = decided.iter().flat_map(|round| &round.suites).map(|(_, one)| *one).collect();
+    let qualities: Vec<SuiteQuality> = decided.iter().flat_map(|round| &round.suites).map(|(_, one)| *one).collect();
     let quality = SuiteNumbers::from_suites(&qualities);
     let Preferences { examples, pairs } = facts.preferences;
     let count = |role: Role| examples.iter().filter(|one| one.response.role == role).count();
@@ -93,9 +93,9 @@ pub(super) struct SuiteNumbers {
 }
 
 impl SuiteNumbers {
-    pub(super) fn from_suites(suites: &[Quality]) -> Self {
-        let accepted: Vec<&Quality> = suites.iter().filter(|one| one.is_accepted()).collect();
-        let sum = |part: fn(&Quality) -> u32| accepted.iter().map(|one| part(one) as usize).sum::<usize>();
+    pub(super) fn from_suites(suites: &[SuiteQuality]) -> Self {
+        let accepted: Vec<&SuiteQuality> = suites.iter().filter(|one| one.is_accepted()).collect();
+        let sum = |part: fn(&SuiteQuality) -> u32| accepted.iter().map(|one| part(one) as usize).sum::<usize>();
         let wrong = sum(|one| one.wrong);
         Self {
             accepted: accepted.len(),
@@ -139,16 +139,16 @@ fn filters(facts: &StepFacts<'_, SolVer>, judged: &[RoundVerdicts<'_>]) -> Vec<F
     let stages = [
         stage(
             &["malformed_problem", HELD_OUT],
-            |check| matches!(check, Check::Statement(_)),
+            |check| matches!(check, GuardCheck::Statement(_)),
             facts.proposals.len(),
             &problems,
         ),
-        stage(&["malformed_code"], |check| matches!(check, Check::Code(_)), codes.len(), &codes),
-        stage(&["malformed_suite"], |check| matches!(check, Check::Suite(_)), suites.len(), &suites),
-        stage(&["no_cluster"], |check| matches!(check, Check::Round(_)), judged.len(), &rounds),
+        stage(&["malformed_code"], |check| matches!(check, GuardCheck::Code(_)), codes.len(), &codes),
+        stage(&["malformed_suite"], |check| matches!(check, GuardCheck::Suite(_)), suites.len(), &suites),
+        stage(&["no_cluster"], |check| matches!(check, GuardCheck::Round(_)), judged.len(), &rounds),
         stage(&["held_out_code"], |_| false, judged.len() - round_refusals, &rounds),
-        stage(&[], |check| matches!(check, Check::TrustedCode(_)), trusted, &code_rules(&decided)),
-        stage(&[], |check| matches!(check, Check::TrustedSuite(_)), voting, &suite_rules(&decided)),
+        stage(&[], |check| matches!(check, GuardCheck::TrustedCode(_)), trusted, &code_rules(&decided)),
+        stage(&[], |check| matches!(check, GuardCheck::TrustedSuite(_)), voting, &suite_rules(&decided)),
     ];
     stages.concat()
 }
@@ -168,7 +168,7 @@ fn rule_of<'a>(verdict: &'a Verdict, malformed: &'static str) -> &'a str {
 }
 
 /// Asks `first`, and then the guards of one kind: `rules` are those of all `things`.
-fn stage(first: &[&str], kind: fn(&Check) -> bool, things: usize, rules: &[&str]) -> Vec<FilterYield> {
+fn stage(first: &[&str], kind: fn(&GuardCheck) -> bool, things: usize, rules: &[&str]) -> Vec<FilterYield> {
     let guards = GUARDS.iter().filter(|guard| kind(&guard.check)).map(|guard| guard.name);
     let mut seen = things;
     let yields = first.iter().copied().chain(guards).map(|name| {

@@ -6,7 +6,7 @@ use rand::Rng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use veriplay_core::{Role, Status, Verdict};
-use veriplay_verifier::agreement::Quality;
+use veriplay_verifier::agreement::SuiteQuality;
 
 use super::rounds::AgreementRound;
 use super::{Selection, SolVer};
@@ -171,7 +171,7 @@ impl ProblemSelection<'_> {
     }
 
     /// The suites that are such, one of each text and candidate, in random order.
-    fn suites(&self, wanted: impl Fn(&Verdict, &Quality) -> bool, random: &mut ChaCha8Rng) -> Vec<Response> {
+    fn suites(&self, wanted: impl Fn(&Verdict, &SuiteQuality) -> bool, random: &mut ChaCha8Rng) -> Vec<Response> {
         let is_wanted = |suite: &Response| {
             let quality = self.facts.verifications[suite.index].judged.detail.unwrap_or_default();
             self.verdict(*suite).is_some_and(|verdict| wanted(verdict, &quality))
@@ -208,7 +208,7 @@ impl ProblemSelection<'_> {
     /// A sound suite before one for the same code that the trusted code fails by the margin, or that is vacuous.
     fn test_pairs(&self, sound: &[Response], random: &mut ChaCha8Rng) -> Vec<(Response, Response)> {
         let margin = self.game.config.own.margin;
-        let worse = |verdict: &Verdict, quality: &Quality| match verdict.status {
+        let worse = |verdict: &Verdict, quality: &SuiteQuality| match verdict.status {
             Status::Vacuous => true,
             Status::Unsound => quality.pass_fraction() <= 1.0 - margin,
             _ => false,

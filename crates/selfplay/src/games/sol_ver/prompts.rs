@@ -7,7 +7,7 @@ mod compact;
 mod fenced;
 
 use veriplay_core::{CallCase, PromptContent, Value};
-use veriplay_verifier::agreement::{Suite, Test};
+use veriplay_verifier::agreement::{SuiteTest, TestSuite};
 
 use crate::registry::registry;
 
@@ -37,7 +37,7 @@ pub trait SolVerFormat: Sync {
     fn program_response(&self, program: &str) -> String;
 
     /// The response that is a suite. The compact format has no assertions, and leaves them out.
-    fn suite_response(&self, suite: &Suite) -> String;
+    fn suite_response(&self, suite: &TestSuite) -> String;
 }
 
 registry! {
@@ -49,6 +49,6 @@ fn case_texts(case: &CallCase) -> (String, String) {
     (Value::arguments_text(&case.input), case.expected.to_string())
 }
 
-fn cases(suite: &Suite) -> impl Iterator<Item = &CallCase> {
-    suite.tests.iter().filter_map(|test| if let Test::Case(case) = test { Some(case) } else { None })
+fn cases(suite: &TestSuite) -> impl Iterator<Item = &CallCase> {
+    suite.tests.iter().filter_map(|test| if let SuiteTest::Case(case) = test { Some(case) } else { None })
 }

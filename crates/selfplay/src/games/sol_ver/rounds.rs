@@ -5,8 +5,8 @@ use veriplay_core::{
     CallChecks, Checks, Comparison, Dropped, Evidence, Execute, Finish, Problem, Rollout, Status, Verdict,
 };
 use veriplay_verifier::agreement::{
-    CodeDecision, Examination, GUARDS, Judgement, Quality, Refusal, RoundRequest as AgreementRequest, Suite,
-    SuiteAttempt, SuiteDecision, examine, judge_rounds,
+    CodeDecision, GUARDS, GuardRefusal, RoundJudgement, RoundRequest as AgreementRequest, SuiteAttempt, SuiteDecision,
+    SuiteExamination, SuiteQuality, TestSuite, examine_suites, judge_rounds,
 };
 use veriplay_verifier::{ProblemRequest, judge_programs};
 
@@ -22,7 +22,7 @@ use crate::splits::{EvalItem, HELD_OUT, describe_eval_item};
 #[serde(deny_unknown_fields)]
 pub struct AgreementRound {
     /// Why nothing may be learned from it; `None` when something may.
-    pub refused: Option<Refusal>,
+    pub refused: Option<GuardRefusal>,
     /// Sizes of the clusters, the best one first: what their codes count, and tests passed.
     pub clusters: Vec<(usize, usize)>,
     /// The code that stands for the trusted ones; `None` when there is none.
@@ -36,7 +36,7 @@ pub struct AgreementRound {
 }
 
 impl RoundFacts for AgreementRound {
-    fn refusal(&self) -> Option<&Refusal> {
+    fn refusal(&self) -> Option<&GuardRefusal> {
         self.refused.as_ref()
     }
 }
@@ -44,7 +44,7 @@ impl RoundFacts for AgreementRound {
 /// What the responses of one round hold, read from their texts.
 struct ParsedRound {
     codes: Vec<Option<String>>,
-    suites: Vec<(usize, Option<Suite>)>,
+    suites: Vec<(usize, Option<TestSuite>)>,
 }
 
 impl SolVer {
@@ -56,7 +56,7 @@ impl SolVer {
         finished_text(episode).and_then(|text| self.responses.read_program(text))
     }
 
-    fn read_suite(&self, episode: &FinishedEpisode<SingleTurn>) -> Result<Suite, String> {
+    fn read_suite(&self, episode: &FinishedEpisode<SingleTurn>) -> Result<TestSuite, String> {
         let suite = finished_text(episode).and_then(|text| self.responses.read_suite(text))?;
         let (found, most) = (suite.tests.len(), self.rules.max_suite_tests);
         if found > most { Err(format!("{found} tests, `{most}` allowed")) } else { Ok(suite) }
@@ -67,7 +67,7 @@ impl SolVer {
         &self,
         execute: &dyn Execute,
         solutions: &[(&ProblemTask, &FinishedEpisode<SingleTurn>)],
-    ) -> Vec<Solution<Option<Quality>>> {
+    ) -> Vec<Solution<Option<SuiteQuality>>> {
         let read: Vec<Result<String, String>> = solutions.iter().map(|(_, one)| self.read_program(one)).collect();
         let programs = solutions.iter().zip(&read).map(|((task, _), program)| match (program, &task.reference) {
             (Err(why), _) => Err(Ok(rule_verdict(Status::Malformed, "", why))),
@@ -153,14 +153,14 @@ impl SolVer {
     }
 
     /// Refuses a round whose trusted code is a program that is measured: its problem is one that is measured, in other words.
-    fn refuse_held_out_codes(&self, judgement: Judgement, read: &ParsedRound) -> Judgement {
+    fn refuse_held_out_codes(&self, judgement: RoundJudgement, read: &ParsedRound) -> RoundJudgement {
         let codes = judgement.codes.iter().zip(&read.codes);
         let trusted =
             codes.filter(|(decision, _)| decision.status == Status::Accepted).filter_map(|(_, code)| code.as_deref());
         let mut measured = trusted.filter_map(|code| self.guard.find_program(code));
         match measured.next() {
             Some(measured) if judgement.refused.is_none() => {
-                Judgement { refused: Some(held_out_refusal(measured)), ..judgement }
+                RoundJudgement { refused: Some(held_out_refusal(measured)), ..judgement }
             }
             _ => judgement,
         }
@@ -173,12 +173,12 @@ impl SolVer {
         execute: &dyn Execute,
         rounds: &[(&RoundRequest<'_, Self>, &ParsedRound)],
     ) -> Vec<JudgedRound<Self>> {
-        let requests = rounds.iter().map(|(round, read)| Examination {
+        let requests = rounds.iter().map(|(round, read)| SuiteExamination {
             right: round.task.reference.as_ref().map_or("", |one| one.program.as_str()),
             suites: read.suites.iter().filter_map(|(_, suite)| suite.as_ref()).collect(),
             wrong: wrong_codes(round, read).take(self.config.shared.eval_samples).flatten().collect(),
         });
-        let found = examine(execute, &self.rules, &requests.collect::<Vec<_>>());
+        let found = examine_suites(execute, &self.rules, &requests.collect::<Vec<_>>());
         let judged = rounds.iter().zip(found).map(|((round, read), found)| match found {
             Ok(found) => JudgedRound {
                 solutions: round.solutions.iter().map(|one| one.judged.clone()).collect(),
@@ -195,7 +195,7 @@ impl SolVer {
 pub(super) struct RoundVerdicts<'a> {
     pub(super) facts: &'a AgreementRound,
     pub(super) codes: Vec<&'a Verdict>,
-    pub(super) suites: Vec<(&'a Verdict, Quality)>,
+    pub(super) suites: Vec<(&'a Verdict, SuiteQuality)>,
 }
 
 /// The rounds of a step that were not dropped.
@@ -223,16 +223,17 @@ fn wrong_codes<'a>(
     round: &'a RoundRequest<'_, SolVer>,
     read: &'a ParsedRound,
 ) -> impl Iterator<Item = Option<&'a str>> {
-    let is_wrong =
-        |one: &Solution<Option<Quality>>| one.verdict.as_ref().is_ok_and(|verdict| verdict.status != Status::Accepted);
+    let is_wrong = |one: &Solution<Option<SuiteQuality>>| {
+        one.verdict.as_ref().is_ok_and(|verdict| verdict.status != Status::Accepted)
+    };
     let codes = round.solutions.iter().zip(&read.codes);
     codes.map(move |(one, code)| code.as_deref().filter(|_| is_wrong(&one.judged)))
 }
 
 /// What is said of suites that were tried on a reference; `found` has those that could be read.
-fn suite_solutions(read: &ParsedRound, found: Vec<Quality>) -> Vec<Solution<Option<Quality>>> {
+fn suite_solutions(read: &ParsedRound, found: Vec<SuiteQuality>) -> Vec<Solution<Option<SuiteQuality>>> {
     let mut found = found.into_iter();
-    let judge = |suite: &Option<Suite>| match suite.as_ref().and_then(|_| found.next()) {
+    let judge = |suite: &Option<TestSuite>| match suite.as_ref().and_then(|_| found.next()) {
         Some(quality) => {
             let status = if quality.is_accepted() { Status::Sound } else { Status::Unsound };
             let verdict = Verdict { passed: quality.accepted, total: quality.tests, ..rule_verdict(status, "", "") };
@@ -246,8 +247,8 @@ fn suite_solutions(read: &ParsedRound, found: Vec<Quality>) -> Vec<Solution<Opti
     read.suites.iter().map(|(_, suite)| suite).map(judge).collect()
 }
 
-fn agreed_round(judgement: Judgement) -> JudgedRound<SolVer> {
-    let Judgement { refused, codes, suites, clusters, reference, inputs, mutants, fuel, deadline } = judgement;
+fn agreed_round(judgement: RoundJudgement) -> JudgedRound<SolVer> {
+    let RoundJudgement { refused, codes, suites, clusters, reference, inputs, mutants, fuel, deadline } = judgement;
     let meet =
         |verdict: Verdict| Verdict { evidence: Evidence { met_deadline: deadline, ..verdict.evidence }, ..verdict };
     let code = |CodeDecision { status, passed, total, rule, detail }| Solution {
@@ -283,8 +284,8 @@ fn suite_attempts(parsed: &ParsedRound) -> Vec<SuiteAttempt<'_>> {
     suites.map(|(candidate, suite)| SuiteAttempt { candidate: *candidate, suite: suite.as_ref() }).collect()
 }
 
-pub(super) fn held_out_refusal(measured: &EvalItem) -> Refusal {
-    Refusal { rule: HELD_OUT.to_owned(), detail: describe_eval_item(measured) }
+pub(super) fn held_out_refusal(measured: &EvalItem) -> GuardRefusal {
+    GuardRefusal { rule: HELD_OUT.to_owned(), detail: describe_eval_item(measured) }
 }
 
 fn hidden_problem(task: &ProblemTask) -> Problem {

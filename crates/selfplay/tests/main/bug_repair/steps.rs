@@ -62,7 +62,7 @@ fn repository() -> Repository {
                 split: Vec::new(),
                 changing_arguments: Vec::new(),
                 split_fuel: 0,
-                twins: [vec![id], Vec::new(), Vec::new()],
+                inverted: [vec![id], Vec::new(), Vec::new()],
             }],
             names: OwnNames::default(),
         },

@@ -1,19 +1,20 @@
-//! Many of the same at once: every core busy, results in the order of the requests.
-
-use std::collections::HashMap;
+//! Batches of requests, on all cores, with results in the order of the requests.
 
 use rayon::prelude::*;
 use veriplay_core::{Digest, Dropped, Execute, Verdict, content_hash};
 
+use super::super::propose::propose_tree;
 use super::super::{
-    BugProposal, BugRules, Injector, Mutants, RepairRequest, RepoContext, Unfit, Validated, grade, inject, validate,
+    BugProposal, BugRules, BugValidation, Injector, Mutants, ProposalRejection, RepairRequest, RepoContext,
+    TreeRequest, grade_repair, make_mutants, validate_bug,
 };
 use super::{
-    FunctionSource, RepoToolOutcome, RepoToolRequest, TreeRequest, View, ViewRequest, functions, propose_tree, serve,
-    view,
+    FunctionSource, RepoToolOutcome, RepoToolRequest, SolverView, ViewRequest, list_functions, serve_tool_call,
+    solver_view,
 };
+use crate::matrix::Distinct;
 
-/// A repair to grade, and where.
+/// A repair to grade.
 #[derive(Debug, Clone, Copy)]
 pub struct GradeRequest<'a> {
     /// The repository of the bug.
@@ -22,7 +23,7 @@ pub struct GradeRequest<'a> {
     pub repair: RepairRequest<'a>,
 }
 
-/// A proposal to validate, and where.
+/// A proposal to validate.
 #[derive(Debug, Clone, Copy)]
 pub struct ValidateRequest<'a> {
     /// The repository.
@@ -42,70 +43,70 @@ pub struct MutateRequest<'a> {
     pub path: &'a str,
     /// The operators.
     pub injectors: &'a [Injector],
-    /// Draws them.
+    /// The seed of the draw.
     pub seed: u64,
-    /// Of each operator at most.
+    /// The maximum number of mutants per operator.
     pub count: usize,
 }
 
-/// [`inject`] for each request.
+/// [`make_mutants`] for each request.
 pub fn mutate_all(execute: &dyn Execute, requests: &[MutateRequest<'_>]) -> Vec<Result<Vec<Mutants>, Dropped>> {
     let one = |request: &MutateRequest<'_>| {
         let text = request.repo.texts.get(request.path).map_or("", String::as_str);
-        inject(execute, request.repo, request.injectors, text, request.seed, request.count)
+        make_mutants(execute, request.repo, request.injectors, text, request.seed, request.count)
     };
     requests.par_iter().with_max_len(1).map(one).collect()
 }
 
-/// [`serve`] for each request.
+/// [`serve_tool_call`] for each request.
 pub fn serve_all(execute: &dyn Execute, requests: &[RepoToolRequest<'_>]) -> Vec<Result<RepoToolOutcome, Dropped>> {
-    requests.par_iter().with_max_len(1).map(|request| serve(execute, request)).collect()
+    requests.par_iter().with_max_len(1).map(|request| serve_tool_call(execute, request)).collect()
 }
 
-/// [`view`] for each request.
-pub fn view_all(execute: &dyn Execute, requests: &[ViewRequest<'_>]) -> Vec<Result<View, Dropped>> {
-    requests.par_iter().with_max_len(1).map(|request| view(execute, request)).collect()
+/// [`solver_view`] for each request.
+pub fn view_all(execute: &dyn Execute, requests: &[ViewRequest<'_>]) -> Vec<Result<SolverView, Dropped>> {
+    requests.par_iter().with_max_len(1).map(|request| solver_view(execute, request)).collect()
 }
 
-/// [`functions`] of one file of the original for each request.
+/// [`list_functions`] of one file of the original, for each request.
 pub fn functions_all(
     execute: &dyn Execute,
     requests: &[(&RepoContext<'_>, &str)],
 ) -> Vec<Result<Vec<FunctionSource>, Dropped>> {
-    let one = |(repo, path): &(&RepoContext<'_>, &str)| functions(execute, repo, repo.texts, &[path]);
+    let one = |(repo, path): &(&RepoContext<'_>, &str)| list_functions(execute, repo, repo.texts, &[path]);
     requests.par_iter().with_max_len(1).map(|request| one(request).map(|mut found| found.remove(0))).collect()
 }
 
-/// The proposal of each edited tree.
+/// Proposes each edited tree.
 pub fn propose_all(
     execute: &dyn Execute,
     requests: &[TreeRequest<'_>],
-) -> Vec<Result<Result<BugProposal, Unfit>, Dropped>> {
+) -> Vec<Result<Result<BugProposal, ProposalRejection>, Dropped>> {
     requests.par_iter().with_max_len(1).map(|request| propose_tree(execute, request)).collect()
 }
 
-/// [`validate`] for each request. Identical proposals in one repository are validated once.
-pub fn validate_all(execute: &dyn Execute, requests: &[ValidateRequest<'_>]) -> Vec<Result<Validated, Dropped>> {
+/// [`validate_bug`] for each request. Equal proposals in one repository are validated once.
+pub fn validate_all(execute: &dyn Execute, requests: &[ValidateRequest<'_>]) -> Vec<Result<BugValidation, Dropped>> {
     let key = |request: &ValidateRequest<'_>| {
         let BugRules { min_passing, min_changed_files, min_failing, seeds } = request.rules;
         content_hash(&(&request.repo.baseline.package, request.bug, min_passing, min_changed_files, min_failing, seeds))
     };
-    let (firsts, places) = distinct(requests.iter().map(key));
+    let Distinct { firsts, places } = Distinct::from_items(requests.iter().map(key));
     let one = |first: &usize| {
         let ValidateRequest { repo, bug, rules } = requests[*first];
-        validate(execute, repo, bug, rules)
+        validate_bug(execute, repo, bug, rules)
     };
-    let validated: Vec<Result<Validated, Dropped>> = firsts.par_iter().with_max_len(1).map(one).collect();
+    let validated: Vec<Result<BugValidation, Dropped>> = firsts.par_iter().with_max_len(1).map(one).collect();
     places.into_iter().map(|place| validated[place].clone()).collect()
 }
 
-/// [`grade`] for each request. Identical patches of one bug are graded once.
+/// [`grade_repair`] for each request. Equal patches of one bug are graded once.
 pub fn grade_all(execute: &dyn Execute, requests: &[GradeRequest<'_>]) -> Vec<Result<Verdict, Dropped>> {
-    let (firsts, places) = distinct(requests.iter().map(key));
+    let Distinct { firsts, places } = Distinct::from_items(requests.iter().map(key));
     let verdicts: Vec<Result<Verdict, Dropped>> = firsts
         .par_iter()
         .with_max_len(1)
-        .map(|first| grade(execute, requests[*first].repo, &requests[*first].repair))
+        .map(|first| grade_repair(execute, requests[*first].repo, &requests[*first].repair))
         .collect();
     places.into_iter().map(|place| verdicts[place].clone()).collect()
 }
@@ -113,17 +114,4 @@ pub fn grade_all(execute: &dyn Execute, requests: &[GradeRequest<'_>]) -> Vec<Re
 fn key(request: &GradeRequest<'_>) -> Digest {
     let RepairRequest { artifact, patch, fuzz, seed } = request.repair;
     content_hash(&(&artifact.task_id, patch, fuzz.offset, fuzz.context, seed))
-}
-
-/// The first index of each distinct key, and for every key which of those is its own.
-fn distinct(keys: impl Iterator<Item = Digest>) -> (Vec<usize>, Vec<usize>) {
-    let (mut firsts, mut known) = (Vec::new(), HashMap::new());
-    let place = |(index, key)| {
-        *known.entry(key).or_insert_with(|| {
-            firsts.push(index);
-            firsts.len() - 1
-        })
-    };
-    let places = keys.enumerate().map(place).collect();
-    (firsts, places)
 }

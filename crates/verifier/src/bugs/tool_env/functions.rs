@@ -1,23 +1,23 @@
-//! Functions of a source text, whole: for prompts that hold one function, and for responses that are one.
+//! Finds the functions of a source text, for prompts and responses that hold one function.
 
 use veriplay_core::{Dropped, Execute, TextFiles, Value};
 
 use super::super::RepoContext;
-use super::super::guest::{ask, number};
+use super::super::source_queries::{parse_index, query_sources};
 
 const PROGRAM: &str = include_str!("../python/functions.py");
 
-/// What is left of a body that was taken out.
+/// Replaces the body of an emptied function.
 pub const EMPTY_BODY: &str = "raise NotImplementedError";
 
-/// A function that is in no other one.
+/// An outermost function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FunctionSource {
     /// Its file.
     pub path: String,
     /// Its qualified name.
     pub name: String,
-    /// Its text without the indentation that it has in the file, and without the newline behind it.
+    /// Its text without the indentation in the file and without the final newline.
     pub source: String,
     indent: String,
     start: usize,
@@ -26,14 +26,14 @@ pub struct FunctionSource {
 }
 
 impl FunctionSource {
-    /// The file with another text in the function's place, indented as the function is.
+    /// Replaces the function in the file by `source`, with the indentation of the function.
     #[must_use]
     pub fn replaced(&self, file: &str, source: &str) -> Option<String> {
         let (before, after) = (file.get(..self.start)?, file.get(self.end..)?);
         Some(format!("{before}{}{after}", indented(source.trim_end_matches('\n'), &self.indent)))
     }
 
-    /// The file with nothing of the function left but its head and its docstring. `None` when they share a line with the rest.
+    /// Empties the function in the file, except for its header and docstring. `None` when they share a line with the body.
     #[must_use]
     pub fn emptied(&self, file: &str) -> Option<String> {
         let (before, after) = (file.get(..self.rest?)?, file.get(self.end..)?);
@@ -41,12 +41,12 @@ impl FunctionSource {
     }
 }
 
-/// The functions of the files `paths` of `texts`, in their order. A file that is no Python has none, and neither has a function that
-/// would not be the same when it is moved to the margin and back.
+/// Lists the functions of the files `paths` of `texts`, in their order. Invalid Python has none. Functions whose text would change when it
+/// is dedented and indented again are left out.
 ///
 /// # Errors
 /// A host fault.
-pub fn functions(
+pub fn list_functions(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
     texts: &TextFiles,
@@ -54,7 +54,7 @@ pub fn functions(
 ) -> Result<Vec<Vec<FunctionSource>>, Dropped> {
     let text = |path: &str| texts.get(path).map_or("", String::as_str);
     let arguments = paths.iter().map(|path| vec![Value::str(text(path))]).collect();
-    let answers = ask(execute, repo, PROGRAM, "functions", arguments)?;
+    let answers = query_sources(execute, repo, PROGRAM, "functions", arguments)?;
     let read = |(path, answer): (&&str, Result<Value, String>)| match answer {
         Ok(Value::List(items)) => items.iter().filter_map(|item| one(path, text(path), item)).collect(),
         _ => Vec::new(),
@@ -62,7 +62,7 @@ pub fn functions(
     Ok(paths.iter().zip(answers).map(read).collect())
 }
 
-/// The one function of `now` whose change is all the difference between the two: with its text of `base` the files are equal.
+/// The only function that differs between `base` and `now`, before and after; `None` where there are other differences.
 ///
 /// # Errors
 /// A host fault.
@@ -77,8 +77,8 @@ pub fn changed_function(
     let changed: Vec<&String> = changed.into_iter().filter(differs).collect();
     let [path] = changed.as_slice() else { return Ok(None) };
     let (Some(old), Some(new)) = (base.get(*path), now.get(*path)) else { return Ok(None) };
-    let before = functions(execute, repo, base, &[path])?.remove(0);
-    let after = functions(execute, repo, now, &[path])?.remove(0);
+    let before = list_functions(execute, repo, base, &[path])?.remove(0);
+    let after = list_functions(execute, repo, now, &[path])?.remove(0);
     let same = |new_one: &FunctionSource, old_one: &FunctionSource| {
         new_one.name == old_one.name && new_one.replaced(new, &old_one.source).as_ref() == Some(old)
     };
@@ -91,7 +91,7 @@ pub fn changed_function(
 fn one(path: &str, text: &str, item: &Value) -> Option<FunctionSource> {
     let Value::Tuple(parts) = item else { return None };
     let [Value::Str(name), start, end, rest, Value::Str(indent)] = parts.as_slice() else { return None };
-    let (start, end) = (number(start)?, number(end)?);
+    let (start, end) = (parse_index(start)?, parse_index(end)?);
     let whole = text.get(start..end)?;
     let source = at_margin(whole, indent);
     let found = FunctionSource {
@@ -100,7 +100,7 @@ fn one(path: &str, text: &str, item: &Value) -> Option<FunctionSource> {
         indent: indent.clone(),
         start,
         end,
-        rest: number(rest),
+        rest: parse_index(rest),
         source,
     };
     (indented(&found.source, indent) == whole).then_some(found)

@@ -4,8 +4,8 @@
 //! a model must have been taught both. A challenger reads `<WORLD>orders<MAKE>cancel_order(` and answers with a
 //! [`Sketch`]. How that becomes a whole artifact is documented there.
 
-use veriplay_verifier::environments::compact::{CODE, DO, MAKE, Sketch, WORLD, WRONG};
-use veriplay_verifier::environments::{About, ChallengerResponse};
+use veriplay_verifier::environments::compact_proposal::{CODE, CompactProposal, DO, MAKE, WORLD, WRONG};
+use veriplay_verifier::environments::{ChallengerResponse, EnvironmentDescription};
 
 use super::{ChallengeFormat, ToolBudgetLeft, ToolGoal, Turn};
 
@@ -32,7 +32,13 @@ impl ChallengeFormat for Compact {
         true
     }
 
-    fn prompt_text(&self, goal: &ToolGoal, _about: &About, _turns: &[Turn], _left: ToolBudgetLeft) -> String {
+    fn prompt_text(
+        &self,
+        goal: &ToolGoal,
+        _about: &EnvironmentDescription,
+        _turns: &[Turn],
+        _left: ToolBudgetLeft,
+    ) -> String {
         match goal {
             ToolGoal::Execute { environment, instruction } => executor_prompt(environment, instruction),
             ToolGoal::Challenge(request) => challenger_prompt(&request.environment, &request.tool),
@@ -48,7 +54,7 @@ impl ChallengeFormat for Compact {
                 }
             }
             ToolGoal::Challenge(request) => {
-                let task = Sketch::read(response)?.task(&request.task_id, &request.environment);
+                let task = CompactProposal::parse(response)?.task(&request.task_id, &request.environment);
                 Ok(ChallengerResponse::Propose(task))
             }
         }

@@ -1,6 +1,6 @@
 //! `fenced`: several turns, prose, tools in their own words, and codes in fenced blocks; for chat-size checkpoints.
 
-use veriplay_verifier::environments::{About, ChallengerResponse, read_challenger, read_executor};
+use veriplay_verifier::environments::{ChallengerResponse, EnvironmentDescription, read_challenger, read_executor};
 
 use super::{ChallengeFormat, ToolBudgetLeft, ToolGoal, Turn};
 
@@ -15,7 +15,13 @@ impl ChallengeFormat for Fenced {
         false
     }
 
-    fn prompt_text(&self, goal: &ToolGoal, about: &About, turns: &[Turn], left: ToolBudgetLeft) -> String {
+    fn prompt_text(
+        &self,
+        goal: &ToolGoal,
+        about: &EnvironmentDescription,
+        turns: &[Turn],
+        left: ToolBudgetLeft,
+    ) -> String {
         prompt_text(goal, about, turns, left)
     }
 
@@ -55,7 +61,7 @@ False for each, as it does when nothing is done.
 What counts: the task takes several steps, can be done, and is hard.";
 
 /// The prompt for the next turn.
-fn prompt_text(goal: &ToolGoal, about: &About, turns: &[Turn], left: ToolBudgetLeft) -> String {
+fn prompt_text(goal: &ToolGoal, about: &EnvironmentDescription, turns: &[Turn], left: ToolBudgetLeft) -> String {
     let head = match goal {
         ToolGoal::Execute { instruction, .. } => {
             format!("{EXECUTE}\n\n{CODE_RULES}\n\n{}\nTask:\n{instruction}", environment_text(about))
@@ -83,8 +89,8 @@ fn turns_text(goal: &ToolGoal, left: ToolBudgetLeft) -> String {
     }
 }
 
-fn environment_text(about: &About) -> String {
-    let tool = |tool: &veriplay_verifier::environments::Tool| {
+fn environment_text(about: &EnvironmentDescription) -> String {
+    let tool = |tool: &veriplay_verifier::environments::ToolDescription| {
         let documentation = tool.documentation.replace('\n', "\n    ");
         format!("{}\n    {documentation}\n", tool.signature)
     };

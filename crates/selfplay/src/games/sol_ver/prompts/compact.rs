@@ -10,7 +10,7 @@
 //! # Example
 //! `<PROBLEM>reverse x, then add 3 to each<P>` is answered by a program.
 
-use veriplay_verifier::agreement::Suite;
+use veriplay_verifier::agreement::TestSuite;
 use veriplay_verifier::agreement::compact::{INPUT, OUTPUT, PROBLEM, PROGRAM, SNIPPET, TESTS};
 
 use veriplay_core::PromptContent;
@@ -44,7 +44,7 @@ impl SolVerFormat for Compact {
         program.to_owned()
     }
 
-    fn suite_response(&self, suite: &Suite) -> String {
+    fn suite_response(&self, suite: &TestSuite) -> String {
         let text = |case| {
             let (input, output) = case_texts(case);
             format!("{INPUT}{input}{OUTPUT}{output}")

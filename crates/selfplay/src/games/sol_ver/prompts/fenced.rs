@@ -11,7 +11,7 @@
 //! A problem: `…</think>⏎<answer>⏎` then a block fenced as `problem`, then `</answer>`.
 
 use veriplay_core::PromptContent;
-use veriplay_verifier::agreement::{Suite, Test};
+use veriplay_verifier::agreement::{SuiteTest, TestSuite};
 
 use super::{SolVerFormat, case_texts, cases};
 use crate::think_answer::{STOP, answered, block, framed};
@@ -62,7 +62,7 @@ that differ, and odd ones among them.\n\nProblem:\n{statement}\n\nProgram:\n{}",
         answered("I write the program step by step.", &block("python", program))
     }
 
-    fn suite_response(&self, suite: &Suite) -> String {
+    fn suite_response(&self, suite: &TestSuite) -> String {
         let text = |case| {
             let (input, output) = case_texts(case);
             block("input", &input) + &block("output", &output)
@@ -73,6 +73,6 @@ that differ, and odd ones among them.\n\nProblem:\n{statement}\n\nProgram:\n{}",
     }
 }
 
-fn assertion(test: &Test) -> Option<&str> {
-    if let Test::Assert(text) = test { Some(text) } else { None }
+fn assertion(test: &SuiteTest) -> Option<&str> {
+    if let SuiteTest::Assert(text) = test { Some(text) } else { None }
 }

@@ -1,5 +1,5 @@
-//! Which test file enters which function of a repository, which tests can be judged with the package in another instance, and which
-//! others can be made to fail: measured once on the original, so that a change costs the tests it concerns and not all of them.
+//! Measures, once on the original, which test file enters which function, which tests can run with the package in an instance of its own,
+//! and which others can be inverted. A change then costs only the tests that it can affect.
 
 use std::collections::BTreeSet;
 
@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Dropped, Execute, ExecuteError, TextFiles, Value, content_hash};
 
 use super::RepoContext;
-use super::guest::ask_within;
-use super::machinery::{OwnNames, Sides};
-use super::tree::Overlay;
-use super::twins::{Ends, FORMS};
+use super::bug_states::Overlay;
+use super::code_scan::{OwnNames, SplitLayout};
+use super::inverted_tests::{INVERSIONS, TestEnds};
+use super::source_queries::query_sources_within;
 use crate::repository::{FileBaseline, FileRun, Function, Repository, TestResult, cover_file, run_file, run_split};
 
 const CHANGED: &str = include_str!("python/changed.py");
 
-/// The record. A pure function of the baseline, the image and the limits.
+/// The map of a repository's tests. A pure function of the baseline, the image and the limits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TestMap {
@@ -24,49 +24,50 @@ pub struct TestMap {
     pub schema_version: u32,
     /// The layer of the package.
     pub package: Digest,
-    /// Those of the baseline's files that have tests.
+    /// The baseline's files that have tests.
     pub files: Vec<FileMap>,
-    /// The names of its code.
+    /// The names that the repository's code defines.
     pub names: OwnNames,
 }
 
-/// One test file.
+/// The map of one test file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileMap {
     /// Its path.
     pub path: String,
-    /// Functions that it or its tests enter.
+    /// Functions that the file or its tests enter.
     pub functions: Vec<Function>,
-    /// The tests of the baseline that are in it.
+    /// The baseline's tests in this file.
     pub tests: Vec<String>,
-    /// Tests that pass with the package in another instance: nothing it does there but its values reaches them.
+    /// Tests that pass with the package in an instance of its own, from which only plain values reach them.
     pub split: Vec<String>,
-    /// Those among them in which a call changes one of its arguments.
+    /// Those of `split` in which a call changes one of its arguments.
     pub changing_arguments: Vec<String>,
-    /// The fuel of that run, both instances together.
+    /// The fuel of the run that found `split`, both instances together.
     pub split_fuel: u64,
-    /// Tests that fail when each test function is made to fail: at its end, in its first comparison, in its last. None are asked
-    /// for where all tests can be split.
-    pub twins: [Vec<String>; FORMS],
+    /// Tests that fail when each test function is inverted: at its end, in its first comparison, in its last. Empty where all tests are
+    /// in `split`.
+    #[serde(rename = "twins")]
+    pub inverted: [Vec<String>; INVERSIONS],
 }
 
 impl TestMap {
-    /// The version written, and the only one read: a map is measured again in no time.
+    /// The version written, and the only one read: measuring again is cheap.
     pub const SCHEMA_VERSION: u32 = 3;
 
-    /// Measures it on the original, files beside each other. `repo.map` is not read.
+    /// Measures the map on the original, test files in parallel. Ignores `repo.map`.
     ///
     /// # Errors
     /// A host fault.
     pub fn measure(execute: &dyn Execute, repo: &RepoContext<'_>) -> Result<Self, Dropped> {
         let usable = |file: &&FileBaseline| file.broken.is_none() && !file.passed.is_empty();
         let usable: Vec<&FileBaseline> = repo.baseline.files.iter().filter(usable).collect();
-        let sides = Sides::from_repo(repo);
-        let measured = |file: &&FileBaseline| measure_file(execute, repo, &sides, &file.path, &file.passed);
+        let layout = SplitLayout::from_repo(repo);
+        let measured = |file: &&FileBaseline| measure_file(execute, repo, &layout, &file.path, &file.passed);
         let files = usable.par_iter().with_max_len(1).map(measured);
         let files: Vec<FileMap> = files.filter_map(Result::transpose).collect::<Result<_, Dropped>>()?;
-        let names = OwnNames::read(execute, repo)?;
+        let names = OwnNames::collect(execute, repo)?;
         Ok(Self { schema_version: Self::SCHEMA_VERSION, package: repo.baseline.package.clone(), files, names })
     }
 
@@ -75,18 +76,18 @@ impl TestMap {
         self.files.iter().flat_map(|file| &file.tests)
     }
 
-    /// Whether a run with the package in another instance decides the test.
+    /// Whether the test can run with the package in an instance of its own.
     pub(crate) fn is_split(&self, id: &str) -> bool {
         self.files.iter().any(|file| file.split.iter().any(|split| split == id))
     }
 
-    /// Whether calls of the test change arguments in the original.
+    /// Whether a call in the test changes an argument in the original.
     pub(crate) fn changes_arguments(&self, id: &str) -> bool {
         self.files.iter().any(|file| file.changing_arguments.iter().any(|changing| changing == id))
     }
 
-    /// Tests of the baseline that can notice the difference between `base` and `now`: all of each file that enters what differs,
-    /// since tests of a file share its caches, its fixtures and what it has imported.
+    /// The baseline's tests that the difference between `base` and `now` can affect: all tests of each file that enters changed code,
+    /// because tests of a file share caches, fixtures and imports.
     ///
     /// # Errors
     /// A host fault.
@@ -97,35 +98,35 @@ impl TestMap {
         base: &TextFiles,
         now: &TextFiles,
     ) -> Result<BTreeSet<String>, Dropped> {
-        let changes = changes(execute, repo, base, now)?;
-        let notices = |file: &&FileMap| changes.iter().any(|change| file.notices(change));
-        Ok(self.files.iter().filter(notices).flat_map(|file| file.tests.iter().cloned()).collect())
+        let changes = find_changes(execute, repo, base, now)?;
+        let is_affected = |file: &&FileMap| changes.iter().any(|change| file.enters(change));
+        Ok(self.files.iter().filter(is_affected).flat_map(|file| file.tests.iter().cloned()).collect())
     }
 }
 
-/// What differs between two states of a repository.
-enum Difference<'a> {
-    /// A file that is no Python, is new, or is gone: who reads it is not known.
+/// A difference between two states of a repository.
+enum SourceChange<'a> {
+    /// A file that is not Python, is new, or is deleted: nothing says which tests read it.
     File,
-    /// More of a module than bodies of functions.
+    /// A module changes outside the bodies of functions.
     Module(&'a str),
-    /// The body of this outermost function.
+    /// The body of an outermost function, by path and name.
     Body(&'a str, String),
 }
 
-fn changes<'a>(
+fn find_changes<'a>(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
     base: &'a TextFiles,
     now: &'a TextFiles,
-) -> Result<Vec<Difference<'a>>, Dropped> {
+) -> Result<Vec<SourceChange<'a>>, Dropped> {
     let paths: BTreeSet<&str> = base.keys().chain(now.keys()).map(String::as_str).collect();
     let differs = |path: &&str| base.get(*path) != now.get(*path);
     let (mut found, mut modules) = (Vec::new(), Vec::new());
     for path in paths.into_iter().filter(differs) {
         match (base.get(path), now.get(path)) {
             (Some(before), Some(after)) if path.ends_with(".py") => modules.push((path, before, after)),
-            _ => found.push(Difference::File),
+            _ => found.push(SourceChange::File),
         }
     }
     if modules.is_empty() {
@@ -134,28 +135,28 @@ fn changes<'a>(
     let texts =
         |(_, before, after): &(_, &String, &String)| vec![Value::str(before.as_str()), Value::str(after.as_str())];
     let asked = modules.iter().map(texts).collect();
-    let answers = ask_within(execute, repo, repo.limits, CHANGED, "changed_functions", asked)?.given;
-    // A text that cannot be read, or that stops the reader, has changed as a whole.
+    let answers = query_sources_within(execute, repo, repo.limits, CHANGED, "changed_functions", asked)?.answers;
+    // A file that cannot be parsed, or that stops the parser, counts as changed as a whole.
     for ((path, ..), answer) in
         modules.into_iter().zip(answers.into_iter().map(Some).chain(std::iter::repeat_with(|| None)))
     {
         match answer {
             Some(Ok(Value::List(names))) => found.extend(names.into_iter().map(|name| match name {
-                Value::Str(name) => Difference::Body(path, name),
-                _ => Difference::Module(path),
+                Value::Str(name) => SourceChange::Body(path, name),
+                _ => SourceChange::Module(path),
             })),
-            _ => found.push(Difference::Module(path)),
+            _ => found.push(SourceChange::Module(path)),
         }
     }
     Ok(found)
 }
 
 impl FileMap {
-    fn notices(&self, change: &Difference<'_>) -> bool {
+    fn enters(&self, change: &SourceChange<'_>) -> bool {
         match change {
-            Difference::File => true,
-            Difference::Module(path) => self.functions.iter().any(|function| function.path == *path),
-            Difference::Body(path, name) => self.functions.iter().any(|function| {
+            SourceChange::File => true,
+            SourceChange::Module(path) => self.functions.iter().any(|function| function.path == *path),
+            SourceChange::Body(path, name) => self.functions.iter().any(|function| {
                 let inner = function.name.strip_prefix(name.as_str());
                 function.path == *path && inner.is_some_and(|rest| rest.is_empty() || rest.starts_with(".<locals>."))
             }),
@@ -166,7 +167,7 @@ impl FileMap {
 fn measure_file(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
-    sides: &Sides,
+    layout: &SplitLayout,
     path: &str,
     passed: &[String],
 ) -> Result<Option<FileMap>, Dropped> {
@@ -174,16 +175,16 @@ fn measure_file(
     let seed = repo.baseline.seeds[0];
     let none = Overlay::default();
     let covered =
-        cover_file(execute, &none.repository(repo, sides, seed), path).map_err(|error| dropped(error.to_string()))?;
-    // A file that one job cannot run to its end is of no use for bugs: each of them would cost a job a test.
+        cover_file(execute, &none.repository(repo, layout, seed), path).map_err(|error| dropped(error.to_string()))?;
+    // Each bug would cost one job per test in a file that a single job cannot complete, so such files are left out.
     let Ok(covered) = covered else { return Ok(None) };
     let known: BTreeSet<&String> = passed.iter().collect();
     let tests: Vec<String> = covered.tests.into_iter().map(|test| test.id).filter(|id| known.contains(id)).collect();
-    let Split { tests: split, changing_arguments, fuel: split_fuel } =
-        split(execute, repo, sides, path, &known).map_err(|error| dropped(error.to_string()))?;
-    let twins = match tests.iter().all(|id| split.contains(id)) {
+    let SplitRun { tests: split, changing_arguments, fuel: split_fuel } =
+        measure_split(execute, repo, layout, path, &known).map_err(|error| dropped(error.to_string()))?;
+    let inverted = match tests.iter().all(|id| split.contains(id)) {
         true => Default::default(),
-        false => twins(execute, repo, sides, path, &known)?,
+        false => measure_inverted(execute, repo, layout, path, &known)?,
     };
     Ok(Some(FileMap {
         path: path.to_owned(),
@@ -192,64 +193,64 @@ fn measure_file(
         split,
         changing_arguments,
         split_fuel,
-        twins,
+        inverted,
     }))
 }
 
-/// Those of `known` that a run comes to as `wanted`.
-fn ids(run: FileRun, known: &BTreeSet<&String>, wanted: TestResult) -> Vec<String> {
+/// The ids of `known` tests that have the result `wanted` in the run.
+fn ids_with_result(run: FileRun, known: &BTreeSet<&String>, wanted: TestResult) -> Vec<String> {
     let is_wanted = |test: &crate::repository::TestRecord| test.result == wanted && known.contains(&test.id);
     run.tests.into_iter().filter(is_wanted).map(|test| test.id).collect()
 }
 
-/// A run with the package in another instance.
+/// A run of a test file with the package in an instance of its own.
 #[derive(Default)]
-struct Split {
+struct SplitRun {
     tests: Vec<String>,
     changing_arguments: Vec<String>,
     fuel: u64,
 }
 
-fn split(
+fn measure_split(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
-    sides: &Sides,
+    layout: &SplitLayout,
     path: &str,
     known: &BTreeSet<&String>,
-) -> Result<Split, ExecuteError> {
-    if sides.own.is_empty() {
-        return Ok(Split::default());
+) -> Result<SplitRun, ExecuteError> {
+    if layout.own.is_empty() {
+        return Ok(SplitRun::default());
     }
     let none = Overlay::default();
-    let repository = none.repository(repo, sides, repo.baseline.seeds[0]);
+    let repository = none.repository(repo, layout, repo.baseline.seeds[0]);
     let run = run_split(execute, &Repository { max_jobs: 0, ..repository }, path, None)?;
     let fuel = run.fuel;
     let changing = run.tests.iter().filter(|test| test.changes_arguments).map(|test| test.id.clone()).collect();
-    Ok(Split { tests: ids(run, known, TestResult::Passed), changing_arguments: changing, fuel })
+    Ok(SplitRun { tests: ids_with_result(run, known, TestResult::Passed), changing_arguments: changing, fuel })
 }
 
-fn twins(
+fn measure_inverted(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
-    sides: &Sides,
+    layout: &SplitLayout,
     path: &str,
     known: &BTreeSet<&String>,
-) -> Result<[Vec<String>; FORMS], Dropped> {
+) -> Result<[Vec<String>; INVERSIONS], Dropped> {
     let text = repo.texts.get(path).map_or("", String::as_str);
-    let ends = Ends::find(execute, repo, &[text])?;
+    let ends = TestEnds::find(execute, repo, &[text])?;
     let numbers = content_hash(&(&repo.baseline.package, path));
     let mut measured: Vec<(String, Vec<String>)> = Vec::new();
-    for form in 0..FORMS {
-        let failing = ends[0].formed(text, |_| Some(Some(form)), &numbers);
-        // Where a function has one comparison, its first is its last.
+    for form in 0..INVERSIONS {
+        let failing = ends[0].invert(text, |_| Some(Some(form)), &numbers);
+        // In functions with a single comparison the first one is the last.
         let found = match measured.iter().find(|(earlier, _)| *earlier == failing) {
             Some((_, found)) => found.clone(),
             None => {
                 let over =
                     Overlay { files: vec![(path.to_owned(), failing.clone().into_bytes())], without: Vec::new() };
-                let run = run_file(execute, &over.repository(repo, sides, repo.baseline.seeds[0]), path);
+                let run = run_file(execute, &over.repository(repo, layout, repo.baseline.seeds[0]), path);
                 let run = run.map_err(|error| Dropped { why: format!("the map of `{path}`: {error}") })?;
-                ids(run, known, TestResult::Failed)
+                ids_with_result(run, known, TestResult::Failed)
             }
         };
         measured.push((failing, found));

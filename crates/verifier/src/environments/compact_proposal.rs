@@ -1,50 +1,50 @@
-//! The compact dialect's proposals: short texts that [`super::complete`] makes whole artifacts of.
+//! Proposals of the prompt format `compact`: short texts that [`super::complete`] turns into artifacts.
 //!
 //! For models of a million parameters, which learn to write a line of code and not a verification function. A proposal is
-//! `instruction<CODE>solution<WRONG>2 answer(3)<WRONG>1<WRONG>…`: each wrong code is the solution with one of its lines, counted from 1,
-//! replaced by another text, or left out where none is given. What the dialect does for the model: the failure cases are near the
-//! solution by construction, and the verification function is ours ([`super::complete`]). What stays the model's is everything else
-//! that the gate asks: that the solution runs and does something, and that each failure case runs and leaves something else.
+//! `instruction<CODE>solution<WRONG>2 answer(3)<WRONG>1<WRONG>…`. Each wrong code is the solution with one line, counted from 1, replaced
+//! by a text, or deleted where none is given. The format makes failure cases similar to the solution, and [`super::complete`] writes the
+//! verification function. The model must still meet the other conditions of the gate: the solution runs and has an effect, and each failure
+//! case runs and has another.
 
 use veriplay_core::CodeTask;
 
-/// Opens a prompt, before the environment's name.
+/// Opens a prompt; the name of the environment follows.
 pub const WORLD: &str = "<WORLD>";
-/// Before an executor's instruction.
+/// Precedes an executor's instruction.
 pub const DO: &str = "<DO>";
-/// Before what a challenger is to make a task about.
+/// Precedes the tool that a challenger is to write a task about.
 pub const MAKE: &str = "<MAKE>";
-/// Ends an executor's prompt, and stands before a proposal's solution.
+/// Ends an executor's prompt, and precedes a proposal's solution.
 pub const CODE: &str = "<CODE>";
-/// Before each change of a proposal's solution.
+/// Precedes each change of a proposal's solution.
 pub const WRONG: &str = "<WRONG>";
 
-/// A proposal as it is written.
+/// A parsed proposal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sketch {
-    /// The instruction, in words.
+pub struct CompactProposal {
+    /// The instruction.
     pub instruction: String,
-    /// Code that does it.
+    /// The solution.
     pub solution: String,
-    /// What is wrong in each failure case.
-    pub wrong: Vec<Change>,
+    /// The changed line of each failure case.
+    pub wrong: Vec<LineChange>,
 }
 
-/// One line of a solution, replaced.
+/// A changed line of a solution.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
-    /// Which line, from 1.
+pub struct LineChange {
+    /// The number of the line, from 1.
     pub line: usize,
-    /// What stands in its place; nothing leaves the line out.
+    /// The replacement; an empty text deletes the line.
     pub text: String,
 }
 
-impl Sketch {
-    /// Reads a response without its end token.
+impl CompactProposal {
+    /// Parses a response without its end token.
     ///
     /// # Errors
-    /// What is missing, for people.
-    pub fn read(response: &str) -> Result<Self, String> {
+    /// Why the response is malformed.
+    pub fn parse(response: &str) -> Result<Self, String> {
         let (instruction, rest) = response.split_once(CODE).ok_or_else(|| format!("there is no `{CODE}`"))?;
         let mut parts = rest.split(WRONG);
         let solution = parts.next().unwrap_or_default();
@@ -52,18 +52,18 @@ impl Sketch {
             return Err(format!("there is a `{mark}` in its codes"));
         }
         let lines = solution.lines().count();
-        let wrong = parts.map(|part| Change::read(part, lines)).collect::<Result<_, _>>()?;
+        let wrong = parts.map(|part| LineChange::parse(part, lines)).collect::<Result<_, _>>()?;
         Ok(Self { instruction: instruction.trim().to_owned(), solution: solution.to_owned(), wrong })
     }
 
-    /// What [`Sketch::read`] reads back.
+    /// The text that [`CompactProposal::parse`] parses to `self`.
     #[must_use]
-    pub fn written(&self) -> String {
-        let wrong: String = self.wrong.iter().map(|change| format!("{WRONG}{}", change.written())).collect();
+    pub fn to_text(&self) -> String {
+        let wrong: String = self.wrong.iter().map(|change| format!("{WRONG}{}", change.to_text())).collect();
         format!("{}{CODE}{}{wrong}", self.instruction, self.solution)
     }
 
-    /// The artifact, but for its verification function: empty until [`super::complete`] has made one.
+    /// The artifact with an empty verification function, which [`super::complete`] fills in.
     #[must_use]
     pub fn task(&self, task_id: &str, environment: &str) -> CodeTask {
         CodeTask {
@@ -72,26 +72,26 @@ impl Sketch {
             instruction: self.instruction.clone(),
             verify: String::new(),
             solution: self.solution.clone(),
-            failures: self.wrong.iter().map(|change| change.applied(&self.solution)).collect(),
+            failures: self.wrong.iter().map(|change| change.apply_to(&self.solution)).collect(),
         }
     }
 }
 
-impl Change {
-    fn read(text: &str, lines: usize) -> Result<Self, String> {
+impl LineChange {
+    fn parse(text: &str, lines: usize) -> Result<Self, String> {
         let (number, text) = text.split_once(' ').unwrap_or((text, ""));
         let line = number.parse().ok().filter(|line| (1..=lines).contains(line));
         let line = line.ok_or_else(|| format!("`{number}` is no line of the solution, which has {lines}"))?;
         Ok(Self { line, text: text.to_owned() })
     }
 
-    fn written(&self) -> String {
+    fn to_text(&self) -> String {
         if self.text.is_empty() { self.line.to_string() } else { format!("{} {}", self.line, self.text) }
     }
 
-    /// `solution` with the change.
+    /// Applies the change to `solution`.
     #[must_use]
-    pub fn applied(&self, solution: &str) -> String {
+    pub fn apply_to(&self, solution: &str) -> String {
         let kept = |(number, line): (usize, &str)| match (number == self.line, self.text.as_str()) {
             (false, _) => Some(line.to_owned()),
             (true, "") => None,

@@ -1,6 +1,5 @@
-//! What changed code has beyond the original that is not known to be harmless: what could lead to the interpreter's inside or
-//! the test runner, or make an object lie of itself; and, in an injected bug, chance and clocks. And what of the repository's
-//! own names is harmless, read once.
+//! Scans changed code for anything beyond the original that is not known to be harmless: ways into the interpreter or the test runner,
+//! objects that lie about themselves and, in injected bugs, randomness and clocks. Also collects the repository's own harmless names.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -8,58 +7,60 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Evidence, Execute, Limits, TextFiles, Value};
 
 use super::RepoContext;
-use super::guest::{Answers, ask, ask_within};
 use super::modules::{self, Modules, module_name};
 use super::paths::{is_loaded_by_itself, is_test, test_dir};
+use super::source_queries::{QueryResults, query_sources, query_sources_within};
+use crate::runner::{add_cost, string_list};
 
 const PROGRAM: &str = include_str!("python/machinery.py");
 
-/// How often the repository is read for names that reach.
+/// Passes over the repository that collect [`OwnNames::reaching`].
 const PASSES: usize = 3;
-/// Bytes of a patch's text at most: a repair of a bug is short.
+/// The maximum size of a patch's text in bytes.
 pub(crate) const MAX_PATCH_BYTES: usize = 1 << 20;
-/// Bytes that a Python file may have more than in the original.
+/// The maximum growth of a Python file in bytes.
 const MAX_GROWTH_BYTES: usize = 128 << 10;
-/// Python files that may be changed.
+/// The maximum number of changed Python files.
 const MAX_CHANGED_FILES: usize = 50;
-/// Of a scan, whatever the repository's own limits are.
+/// Upper bounds of a scan's limits.
 const SCAN_FUEL: u64 = 30_000_000_000;
 const SCAN_MEMORY_BYTES: u64 = 1 << 30;
 
-/// The names of a repository's own, as its code has them.
+/// The names that a repository's code defines.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OwnNames {
-    /// What its classes define and what it stores in objects: attributes of these names are known.
+    /// Attributes that its classes define or that it stores in objects.
     pub attributes: BTreeSet<String>,
-    /// What its modules define.
+    /// Names that its modules define.
     pub globals: BTreeSet<String>,
     /// Its classes.
     pub classes: BTreeSet<String>,
-    /// What it has from outside, by the names it gives it.
+    /// Names of what it imports from elsewhere.
     pub imported: BTreeSet<String>,
-    /// Functions, classes and variables whose code reads, writes or runs what is named by a text, or opens the interpreter's
-    /// inside. A repair may not call them anew.
+    /// Functions, classes and variables whose code accesses or runs something by a name in a string, or reaches into the interpreter. A
+    /// repair may not add calls of them.
     pub reaching: BTreeSet<String>,
 }
 
 impl OwnNames {
-    /// Reads the sources; what is no Python has no names.
-    pub(crate) fn read(execute: &dyn Execute, repo: &RepoContext<'_>) -> Result<Self, Dropped> {
-        let modules = list(&modules_of(repo, repo.texts).code);
+    /// Collects the names. A file that is not valid Python has none.
+    pub(crate) fn collect(execute: &dyn Execute, repo: &RepoContext<'_>) -> Result<Self, Dropped> {
+        let modules = string_list(&modules_of(repo, repo.texts).code);
         let code = || repo.texts.iter().filter(|(path, _)| is_code(repo, path));
         let mut names = Self::default();
-        // What is made of a name that reaches is known only once the name is.
+        // Code that uses a reaching name reaches too, which the next pass finds.
         for _ in 0..PASSES {
-            let reaching = list(&names.reaching);
-            let arguments =
-                code().map(|(path, text)| vec![file(repo, path), bytes(text), modules.clone(), reaching.clone()]);
-            names.add(ask(execute, repo, PROGRAM, "definitions", arguments.collect())?);
-            if list(&names.reaching) == reaching {
+            let reaching = string_list(&names.reaching);
+            let arguments = code().map(|(path, text)| {
+                vec![module_argument(repo, path), source_bytes(text), modules.clone(), reaching.clone()]
+            });
+            names.add(query_sources(execute, repo, PROGRAM, "definitions", arguments.collect())?);
+            if string_list(&names.reaching) == reaching {
                 break;
             }
         }
-        // A name that one file defines and another has from outside may be either.
+        // A name that one file defines and another one imports from elsewhere is ambiguous.
         for own in [&mut names.globals, &mut names.classes] {
             own.retain(|name| !names.imported.contains(name));
         }
@@ -79,74 +80,81 @@ impl OwnNames {
     }
 }
 
-/// What a patch did that the scan does not let pass.
+/// Why the scan refuses changed code.
 #[derive(Debug)]
-pub(crate) struct Found {
-    /// The rule it breaks: `machinery`, `too_large`, or `scan` where the scan itself did not come to its end.
+pub(crate) struct ScanFinding {
+    /// The violated rule: `machinery`, `too_large`, or `scan` where the scan itself did not complete.
     pub(crate) rule: &'static str,
-    /// Which file, and what of it.
+    /// The file, and the use in it.
     pub(crate) why: String,
 }
 
-impl Found {
+impl ScanFinding {
     fn new(rule: &'static str, why: String) -> Self {
         Self { rule, why }
     }
 }
 
-/// What the Python files of `now` reach for that those of the original do not; `strict` for an injected bug, and `buggy` what
-/// a repair starts from. The first find, or nothing. What the scan costs is added to `evidence`.
-pub(crate) fn reached(
+/// Scans the changed Python files of `now` and returns the first finding. `strict` is for injected bugs; `buggy` is the state that a repair
+/// starts from. Adds the cost of the scan to `evidence`.
+pub(crate) fn scan_changes(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
     buggy: &TextFiles,
     now: &TextFiles,
     strict: bool,
     evidence: &mut Evidence,
-) -> Result<Option<Found>, Dropped> {
+) -> Result<Option<ScanFinding>, Dropped> {
     let changed = |(path, text): &(&String, &String)| path.ends_with(".py") && repo.texts.get(*path) != Some(text);
     let changed: Vec<(&String, &String)> = now.iter().filter(changed).collect();
     if changed.is_empty() {
         return Ok(None);
     }
-    if let Some(why) = too_large(repo, &changed) {
-        return Ok(Some(Found::new("too_large", why)));
+    if let Some(why) = exceeded_bound(repo, &changed) {
+        return Ok(Some(ScanFinding::new("too_large", why)));
     }
     let modules = modules_of(repo, now);
-    let starred = words_beside_stars(repo);
+    let starred = words_beside_star_imports(repo);
     let arguments = changed.iter().map(|(path, text)| {
         let before = repo.texts.get(*path).map_or("", String::as_str);
         let buggy = buggy.get(*path).map_or("", String::as_str);
-        let names = names_for(&repo.map.names, &modules, &starred, text);
-        vec![file(repo, path), bytes(before), bytes(buggy), bytes(text), Value::Bool(strict), names]
+        let names = names_argument(&repo.map.names, &modules, &starred, text);
+        vec![
+            module_argument(repo, path),
+            source_bytes(before),
+            source_bytes(buggy),
+            source_bytes(text),
+            Value::Bool(strict),
+            names,
+        ]
     });
     let limits = Limits {
         fuel: repo.limits.fuel.min(SCAN_FUEL),
         memory_bytes: repo.limits.memory_bytes.min(SCAN_MEMORY_BYTES),
         ..repo.limits
     };
-    let Answers { given, ended, fuel, job, met_deadline } =
-        ask_within(execute, repo, limits, PROGRAM, "machinery", arguments.collect())?;
-    evidence.jobs.push(job);
-    evidence.fuel = evidence.fuel.saturating_add(fuel);
-    evidence.met_deadline |= met_deadline;
-    for ((path, _), answer) in changed.iter().zip(&given) {
+    let QueryResults { answers, early_end, evidence: cost } =
+        query_sources_within(execute, repo, limits, PROGRAM, "machinery", arguments.collect())?;
+    add_cost(evidence, cost.jobs, cost.fuel, cost.met_deadline);
+    for ((path, _), answer) in changed.iter().zip(&answers) {
         match answer {
             Ok(Value::List(found)) if found.is_empty() => {}
-            Ok(Value::List(found)) => return Ok(Some(Found::new("machinery", format!("`{path}`: {}", found[0])))),
-            Ok(_) => return Ok(Some(Found::new("scan", format!("`{path}`: the scan gave no list of uses")))),
-            Err(why) => return Ok(Some(Found::new("scan", format!("`{path}`: the scan failed: {why}")))),
+            Ok(Value::List(found)) => {
+                return Ok(Some(ScanFinding::new("machinery", format!("`{path}`: {}", found[0]))));
+            }
+            Ok(_) => return Ok(Some(ScanFinding::new("scan", format!("`{path}`: the scan gave no list of uses")))),
+            Err(why) => return Ok(Some(ScanFinding::new("scan", format!("`{path}`: the scan failed: {why}")))),
         }
     }
-    // Whatever ended it, only the patch is new to it.
-    Ok(ended.map(|how| {
-        let path = changed.get(given.len()).map_or("", |(path, _)| path.as_str());
-        Found::new("scan", format!("`{path}`: the scan did not come to its end: {how}"))
+    // The original's code completes a scan, so the patch is what ended this one.
+    Ok(early_end.map(|how| {
+        let path = changed.get(answers.len()).map_or("", |(path, _)| path.as_str());
+        ScanFinding::new("scan", format!("`{path}`: the scan did not come to its end: {how}"))
     }))
 }
 
-/// Which bound the changed files break.
-fn too_large(repo: &RepoContext<'_>, changed: &[(&String, &String)]) -> Option<String> {
+/// Says which bound the changed files exceed.
+fn exceeded_bound(repo: &RepoContext<'_>, changed: &[(&String, &String)]) -> Option<String> {
     if changed.len() > MAX_CHANGED_FILES {
         return Some(format!("{} Python files are changed, and {MAX_CHANGED_FILES} may be", changed.len()));
     }
@@ -158,27 +166,25 @@ fn too_large(repo: &RepoContext<'_>, changed: &[(&String, &String)]) -> Option<S
     })
 }
 
-/// What [`PROGRAM`] takes as the names of the repository. Those of its definitions that the text does not mention are left out.
-fn names_for(names: &OwnNames, modules: &Modules, starred: &BTreeSet<String>, text: &str) -> Value {
+/// The names of the repository as [`PROGRAM`] takes them, without definitions that the text does not mention.
+fn names_argument(names: &OwnNames, modules: &Modules, starred: &BTreeSet<String>, text: &str) -> Value {
     let words: HashSet<&str> = words(text).collect();
-    let mentioned = |names: &BTreeSet<String>| {
-        Value::List(names.iter().filter(|name| words.contains(name.as_str())).map(Value::str).collect())
-    };
+    let mentioned = |names: &BTreeSet<String>| string_list(names.iter().filter(|name| words.contains(name.as_str())));
     let entries = [
-        ("modules", list(&modules.code)),
-        ("tests", list(&modules.tests)),
+        ("modules", string_list(&modules.code)),
+        ("tests", string_list(&modules.tests)),
         ("attributes", mentioned(&names.attributes)),
         ("globals", mentioned(&names.globals)),
         ("classes", mentioned(&names.classes)),
-        ("imported", list(&names.imported)),
-        ("reaching", list(&names.reaching)),
-        ("starred", list(starred)),
+        ("imported", string_list(&names.imported)),
+        ("reaching", string_list(&names.reaching)),
+        ("starred", string_list(starred)),
     ];
     Value::Dict(entries.into_iter().map(|(name, value)| (Value::str(name), value)).collect())
 }
 
-/// Words of test files that import all that a module has: a new name of a module may come between any of them.
-fn words_beside_stars(repo: &RepoContext<'_>) -> BTreeSet<String> {
+/// The words of test files with a `from … import *`, where a new name of a module may shadow any of them.
+fn words_beside_star_imports(repo: &RepoContext<'_>) -> BTreeSet<String> {
     let is_starred = |text: &str| text.lines().any(|line| line.contains("import") && line.contains('*'));
     let tests = repo.texts.iter().filter(|(path, text)| is_test(repo, path) && is_starred(text));
     tests.flat_map(|(_, text)| words(text).map(str::to_owned)).collect()
@@ -193,17 +199,13 @@ fn texts(list: &Value) -> impl Iterator<Item = String> {
     items.iter().filter_map(|item| if let Value::Str(text) = item { Some(text.clone()) } else { None })
 }
 
-fn list(names: &BTreeSet<String>) -> Value {
-    Value::List(names.iter().map(Value::str).collect())
-}
-
-/// As it lies in the tree, and as an import reads it.
-fn bytes(text: &str) -> Value {
+/// A source as an import reads it: bytes.
+fn source_bytes(text: &str) -> Value {
     Value::Bytes(text.as_bytes().to_vec())
 }
 
-/// The name of the module that a file is, and whether it is a package.
-fn file(repo: &RepoContext<'_>, path: &str) -> Value {
+/// The name of a file's module, and whether it is a package.
+fn module_argument(repo: &RepoContext<'_>, path: &str) -> Value {
     let (name, is_package) = module_name(path, &repo.baseline.roots).unwrap_or_default();
     Value::Tuple(vec![Value::str(name), Value::Bool(is_package)])
 }
@@ -217,21 +219,21 @@ fn modules_of(repo: &RepoContext<'_>, texts: &TextFiles) -> Modules {
     Modules::index(paths.into_keys(), &repo.baseline.roots, |path| is_test(repo, path))
 }
 
-/// What belongs to either side where a repository's package and its tests run in two instances.
+/// Which modules and files go to which instance when a repository's package and its tests run in two.
 #[derive(Debug, Clone)]
-pub(crate) struct Sides {
-    /// The top-level modules of its code.
+pub(crate) struct SplitLayout {
+    /// The top-level modules of the package.
     pub(crate) own: Vec<String>,
-    /// The files and directories of its tests.
+    /// The files and directories of the tests.
     pub(crate) tests: Vec<String>,
 }
 
-impl Sides {
+impl SplitLayout {
     pub(crate) fn from_repo(repo: &RepoContext<'_>) -> Self {
         let test_files: Vec<String> = repo.baseline.files.iter().map(|file| file.path.clone()).collect();
         let own = modules::own_modules(repo.texts.keys().map(String::as_str), &repo.baseline.roots, &test_files);
         let tests = repo.texts.keys().filter(|path| is_test(repo, path) || path.ends_with("conftest.py"));
-        // With a directory goes what is no text, which the layer alone knows.
+        // A directory stands for its binary files too, which only the layer knows.
         let tests: BTreeSet<String> = tests.map(|path| test_dir(path).unwrap_or(path).to_owned()).collect();
         Self { own, tests: tests.into_iter().collect() }
     }

@@ -1,34 +1,34 @@
-//! Judges whole rounds: one problem's codes and suites, against each other.
+//! Judges rounds: the codes and suites of one problem against each other.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Execute, Status};
 
-use super::facts::Quality;
-use super::guards::Refusal;
+use super::guards::GuardRefusal;
 use super::round::{Round, RoundRequest};
+use super::suite_quality::SuiteQuality;
 
-/// What a round came to.
+/// The judgement of a round.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Judgement {
-    /// Why nothing may be learned from the round; `None` when something may.
-    pub refused: Option<Refusal>,
-    /// One for each code.
+pub struct RoundJudgement {
+    /// Why the round is excluded from training; `None` when it is not.
+    pub refused: Option<GuardRefusal>,
+    /// One decision per code.
     pub codes: Vec<CodeDecision>,
-    /// One for each suite.
+    /// One decision per suite.
     pub suites: Vec<SuiteDecision>,
-    /// Sizes of the clusters, the best one first: what their codes count, and tests passed.
+    /// Weight and number of passed tests of each cluster, the best first.
     pub clusters: Vec<(usize, usize)>,
-    /// The code that stands for the trusted ones, an index; `None` when there is none.
+    /// The index of the code that represents the trusted cluster.
     pub reference: Option<usize>,
-    /// Different inputs of the tests, and those that count.
+    /// The number of distinct inputs of the tests, and of those that count.
     pub inputs: (usize, usize),
-    /// Mutants made of the trusted code, and those that some input tells from it.
+    /// The number of mutants of the trusted code, and of those that differ from it at some input.
     pub mutants: (usize, usize),
     /// Wasm fuel of all jobs.
     pub fuel: u64,
-    /// Whether a job met its wall-clock deadline: such a judgement is outside reproducibility.
+    /// Whether a job met its wall-clock deadline, so that the judgement may not be reproducible.
     pub deadline: bool,
 }
 
@@ -36,12 +36,12 @@ pub struct Judgement {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CodeDecision {
-    /// Accepted for a trusted code; WrongAnswer, or how it failed, for one that does not agree; Invalid where `rule` refused
-    /// it, and where the round has no trusted code; NonDeterministic, Malformed.
+    /// Accepted for a trusted code; WrongAnswer or its failure for a code that does not agree; Invalid where `rule` refused it, and where
+    /// the round has no trusted code; NonDeterministic; Malformed.
     pub status: Status,
-    /// Different tests of sound suites that it passes.
+    /// Distinct tests of sound suites that it passes.
     pub passed: u32,
-    /// Different tests of sound suites.
+    /// Distinct tests of sound suites.
     pub total: u32,
     /// The guard that refused it; empty for none.
     pub rule: String,
@@ -53,11 +53,10 @@ pub struct CodeDecision {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SuiteDecision {
-    /// Sound, Unsound or Vacuous; Invalid where `rule` refused it for something else, and where the round has no trusted
-    /// code; Malformed.
+    /// Sound, Unsound or Vacuous; Invalid where another `rule` refused it, and where the round has no trusted code; Malformed.
     pub status: Status,
-    /// What it is worth against the trusted code; nothing where there is none.
-    pub quality: Quality,
+    /// Its quality against the trusted code; zeros without one.
+    pub quality: SuiteQuality,
     /// The guard that refused it; empty for none.
     pub rule: String,
     /// For people.
@@ -65,7 +64,7 @@ pub struct SuiteDecision {
 }
 
 /// [`judge_round`] for each request, every core busy, in the order of the requests.
-pub fn judge_rounds(execute: &dyn Execute, requests: &[RoundRequest<'_>]) -> Vec<Result<Judgement, Dropped>> {
+pub fn judge_rounds(execute: &dyn Execute, requests: &[RoundRequest<'_>]) -> Vec<Result<RoundJudgement, Dropped>> {
     requests.par_iter().with_max_len(1).map(|request| judge_round(execute, request)).collect()
 }
 
@@ -73,20 +72,20 @@ pub fn judge_rounds(execute: &dyn Execute, requests: &[RoundRequest<'_>]) -> Vec
 ///
 /// # Errors
 /// A host fault: the problem is dropped.
-pub fn judge_round(execute: &dyn Execute, request: &RoundRequest<'_>) -> Result<Judgement, Dropped> {
+pub fn judge_round(execute: &dyn Execute, request: &RoundRequest<'_>) -> Result<RoundJudgement, Dropped> {
     let mut round = Round::run(execute, request)?;
-    let agreed = round.agree();
+    let agreed = round.find_agreement();
     let Some(trusted) = agreed.clusters.first().cloned() else {
         let (rule, detail) = ("no_cluster".to_owned(), "no code returns a value wherever most codes do".to_owned());
-        return Ok(round.undecided(&agreed, Refusal { rule, detail }));
+        return Ok(round.refuse_round(&agreed, GuardRefusal { rule, detail }));
     };
     let probed = round.probe(&agreed, &trusted)?;
-    // Mutants cost more than all else, and no guard on rounds asks for them.
+    // Mutants cost more than all else, and guards on rounds do not need them.
     let accepted = round.qualities(&agreed, &trusted, &probed, &[]);
     if let Err(refusal) = round.check(&agreed, &trusted, &probed, &accepted) {
-        return Ok(round.undecided(&agreed, refusal));
+        return Ok(round.refuse_round(&agreed, refusal));
     }
-    let mutants = round.mutants(&probed)?;
+    let mutants = round.draw_mutants(&probed)?;
     let qualities = round.qualities(&agreed, &trusted, &probed, &mutants);
-    Ok(round.decided(&agreed, &trusted, &probed, &qualities))
+    Ok(round.accept_cluster(&agreed, &trusted, &probed, &qualities))
 }

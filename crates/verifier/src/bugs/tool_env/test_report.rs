@@ -1,47 +1,52 @@
-//! Runs of tests in the policy's tree, in the words it is told of them.
+//! Runs tests in the tree of a policy, and reports the results to it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use veriplay_core::{Dropped, Evidence, Execute};
 
 use super::super::RepoContext;
-use super::super::bench::{file_of, fuel};
-use super::super::machinery::Sides;
-use super::super::tree::Overlay;
-use super::view::test_function;
-use super::{RepoToolOutcome, RepoToolRequest, Suite};
+use super::super::bug_states::Overlay;
+use super::super::code_scan::SplitLayout;
+use super::super::test_runner::{file_fuel, file_of, group_by_file};
+use super::solver_view::test_function;
+use super::{DefaultTests, RepoToolOutcome, RepoToolRequest};
 use crate::repository::{FileRun, TestRecord, TestResult, run_tests};
+use crate::runner::host_fault;
 
-/// Runs the tests named, or those of the suite, file after file until the fuel is used up.
-pub(super) fn run(
+/// Runs the named tests or the default ones, file after file, until the fuel is used up.
+pub(super) fn run_named_tests(
     execute: &dyn Execute,
     request: &RepoToolRequest<'_>,
     named: &[String],
 ) -> Result<RepoToolOutcome, Dropped> {
     let repo = RepoContext { image: request.image, ..*request.repo };
     let overlay = Overlay::between(repo.texts, request.tree);
-    let (mut report, mut evidence) = (Report::default(), Evidence::default());
-    for (file, ids) in by_file(&wanted(execute, request, named)?) {
+    let (mut report, mut evidence) = (TestReport::default(), Evidence::default());
+    for (file, ids) in group_by_file(&selected_tests(execute, request, named)?) {
         let left = request.fuel.saturating_sub(evidence.fuel);
         if left == 0 {
             report.left_out.push(file.to_owned());
             continue;
         }
-        let sides = Sides::from_repo(&repo);
-        let mut repository = overlay.repository(&repo, &sides, request.seed);
-        repository.limits.fuel = fuel(&repo, file).min(left);
-        let run = run_tests(execute, &repository, file, &ids).map_err(|error| Dropped { why: error.to_string() })?;
+        let layout = SplitLayout::from_repo(&repo);
+        let mut repository = overlay.repository(&repo, &layout, request.seed);
+        repository.limits.fuel = file_fuel(&repo, file).min(left);
+        let run = run_tests(execute, &repository, file, &ids).map_err(|error| host_fault(&error))?;
         evidence.fuel = evidence.fuel.saturating_add(run.fuel);
         evidence.jobs.extend(run.jobs.iter().cloned());
         report.add(file, run);
     }
-    report.unknown = named.iter().filter(|name| !report.has(name)).cloned().collect();
+    report.unknown = named.iter().filter(|name| !report.mentions(name)).cloned().collect();
     Ok(RepoToolOutcome::done(report.text(), evidence))
 }
 
-/// Ids of the tests asked for. One that the tree does not have is told in the same words as one that never was: a hidden test
-/// must not be found by guessing its name.
-fn wanted(execute: &dyn Execute, request: &RepoToolRequest<'_>, named: &[String]) -> Result<BTreeSet<String>, Dropped> {
+/// The ids of the requested tests. A test that the tree does not have is reported like one that never existed, so that guessing names does
+/// not reveal hidden tests.
+fn selected_tests(
+    execute: &dyn Execute,
+    request: &RepoToolRequest<'_>,
+    named: &[String],
+) -> Result<BTreeSet<String>, Dropped> {
     let RepoToolRequest { repo, tree, suite, .. } = request;
     let of_names = |names: &[String]| {
         let is_named = |id: &&String| names.iter().any(|name| named_by(name, id));
@@ -49,26 +54,18 @@ fn wanted(execute: &dyn Execute, request: &RepoToolRequest<'_>, named: &[String]
     };
     match suite {
         _ if !named.is_empty() => Ok(of_names(named)),
-        Suite::Affected => repo.map.affected(execute, repo, repo.texts, tree),
-        Suite::Files(files) => Ok(of_names(files)),
+        DefaultTests::Affected => repo.map.affected(execute, repo, repo.texts, tree),
+        DefaultTests::Files(files) => Ok(of_names(files)),
     }
 }
 
-/// Whether a file, an id, or an id without parameters names this test.
+/// Whether `name` is the file, the id, or the id without parameters of a test.
 fn named_by(name: &str, id: &str) -> bool {
     name == id || name == file_of(id) || name == test_function(id)
 }
 
-fn by_file(ids: &BTreeSet<String>) -> BTreeMap<&str, Vec<String>> {
-    let mut files: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for id in ids {
-        files.entry(file_of(id)).or_default().push(id.clone());
-    }
-    files
-}
-
 #[derive(Default)]
-struct Report {
+struct TestReport {
     passed: Vec<String>,
     failed: Vec<TestRecord>,
     broken: Vec<(String, String)>,
@@ -76,7 +73,7 @@ struct Report {
     unknown: Vec<String>,
 }
 
-impl Report {
+impl TestReport {
     fn add(&mut self, file: &str, run: FileRun) {
         self.broken.extend(run.broken.map(|why| (file.to_owned(), why)));
         for test in run.tests {
@@ -87,8 +84,8 @@ impl Report {
         }
     }
 
-    /// Whether a report mentions this name.
-    fn has(&self, name: &str) -> bool {
+    /// Whether the report mentions this name.
+    fn mentions(&self, name: &str) -> bool {
         let ids = self.passed.iter().chain(self.failed.iter().map(|test| &test.id));
         let files = self.broken.iter().map(|(file, _)| file).chain(&self.left_out);
         ids.into_iter().any(|id| named_by(name, id)) || files.into_iter().any(|file| file == file_of(name))

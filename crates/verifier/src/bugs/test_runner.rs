@@ -1,4 +1,4 @@
-//! Runs chosen tests in a state of the repository, and keeps what a verdict rests on.
+//! Runs selected tests in a state of the repository, and collects the evidence of a verdict.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,57 +6,61 @@ use rayon::prelude::*;
 use veriplay_core::{Dropped, Evidence, Execute, ExecuteError, TextFiles};
 
 use super::RepoContext;
-use super::machinery::Sides;
-use super::tree::Overlay;
+use super::bug_states::Overlay;
+use super::code_scan::SplitLayout;
 use crate::repository::{FileRun, Repository, TestResult, run_split, run_tests};
+use crate::runner::{add_cost, host_fault};
 
-/// Fuel beside what the tests cost.
+/// Fuel beyond the cost of the tests, for the start of pytest.
 const SLACK: u64 = 15_000_000_000;
 
-/// What became of the tests asked for. One without a record is not in it.
+/// Results of the requested tests. Tests without a record are missing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Results {
+pub(crate) struct TestResults {
     pub(crate) by_id: BTreeMap<String, TestResult>,
-    /// Test files without any record, and why.
+    /// Why test files have no records.
     pub(crate) broken: Vec<String>,
 }
 
-impl Results {
+impl TestResults {
     pub(crate) fn passed(&self, id: &str) -> bool {
         self.by_id.get(id) == Some(&TestResult::Passed)
     }
 }
 
 /// Runs tests for one verdict.
-pub(crate) struct Bench<'a> {
+pub(crate) struct RepoTestRunner<'a> {
     pub(crate) execute: &'a dyn Execute,
     pub(crate) repo: &'a RepoContext<'a>,
     pub(crate) evidence: Evidence,
-    sides: Sides,
+    layout: SplitLayout,
 }
 
-impl<'a> Bench<'a> {
+impl<'a> RepoTestRunner<'a> {
     pub(crate) fn new(execute: &'a dyn Execute, repo: &'a RepoContext<'a>) -> Self {
-        Self { execute, repo, evidence: Evidence::default(), sides: Sides::from_repo(repo) }
+        Self { execute, repo, evidence: Evidence::default(), layout: SplitLayout::from_repo(repo) }
     }
 
-    /// The tests `ids` in the state `now`, their files beside each other.
-    pub(crate) fn run(&mut self, now: &TextFiles, ids: &BTreeSet<String>, seed: u64) -> Result<Results, Dropped> {
+    /// Runs the tests `ids` in the state `now`, test files in parallel.
+    pub(crate) fn run(&mut self, now: &TextFiles, ids: &BTreeSet<String>, seed: u64) -> Result<TestResults, Dropped> {
         let execute = self.execute;
-        let limit = |repo: &RepoContext<'_>, file: &str| fuel(repo, file);
+        let limit = |repo: &RepoContext<'_>, file: &str| file_fuel(repo, file);
         self.run_by(now, ids, seed, limit, |repository, file, ids| run_tests(execute, repository, file, ids))
     }
 
-    /// Counts what another verdict cost.
-    pub(crate) fn add(&mut self, evidence: &Evidence) {
-        self.evidence.fuel += evidence.fuel;
-        self.evidence.jobs.extend(evidence.jobs.iter().cloned());
-        self.evidence.met_deadline |= evidence.met_deadline;
+    /// Adds the cost of another verdict.
+    pub(crate) fn add_cost_of(&mut self, evidence: &Evidence) {
+        add_cost(&mut self.evidence, evidence.jobs.iter().cloned(), evidence.fuel, evidence.met_deadline);
     }
 
-    /// The same with the package in another instance. A test in which a call changes an argument that none changes in the original has
-    /// failed: what it compares with may have been made of that argument.
-    pub(crate) fn run_split(&mut self, now: &TextFiles, ids: &BTreeSet<String>, seed: u64) -> Result<Results, Dropped> {
+    /// As [`Self::run`], with the package in an instance of its own. A test fails in which a call changes an argument, unless one does in the
+    /// original: the test may derive its expected value from that argument.
+    pub(crate) fn run_split(
+        &mut self,
+        now: &TextFiles,
+        ids: &BTreeSet<String>,
+        seed: u64,
+    ) -> Result<TestResults, Dropped> {
         let execute = self.execute;
         let map = self.repo.map;
         self.run_by(now, ids, seed, split_fuel, |repository, file, ids| {
@@ -75,11 +79,11 @@ impl<'a> Bench<'a> {
         seed: u64,
         fuel: impl Fn(&RepoContext<'_>, &str) -> u64 + Sync,
         run: impl Fn(&Repository<'_>, &str, &[String]) -> Result<FileRun, ExecuteError> + Sync,
-    ) -> Result<Results, Dropped> {
+    ) -> Result<TestResults, Dropped> {
         let overlay = Overlay::between(self.repo.texts, now);
-        let (files, repo, sides) = (by_file(ids), self.repo, &self.sides);
+        let (files, repo, layout) = (group_by_file(ids), self.repo, &self.layout);
         let run = |(file, ids): &(&str, Vec<String>)| {
-            let mut repository = overlay.repository(repo, sides, seed);
+            let mut repository = overlay.repository(repo, layout, seed);
             repository.limits.fuel = fuel(repo, file);
             run(&repository, file, ids)
         };
@@ -88,12 +92,10 @@ impl<'a> Bench<'a> {
             .with_max_len(1)
             .map(|asked| run(asked).map(|run| (asked.0, run)))
             .collect::<Result<_, ExecuteError>>()
-            .map_err(|error| Dropped { why: error.to_string() })?;
-        let mut results = Results::default();
+            .map_err(|error| host_fault(&error))?;
+        let mut results = TestResults::default();
         for (file, run) in runs {
-            self.evidence.fuel += run.fuel;
-            self.evidence.jobs.extend(run.jobs);
-            self.evidence.met_deadline |= run.met_deadline;
+            add_cost(&mut self.evidence, run.jobs, run.fuel, run.met_deadline);
             results.broken.extend(run.broken.map(|why| format!("`{file}`: {why}")));
             results.by_id.extend(run.tests.into_iter().map(|test| (test.id, test.result)));
         }
@@ -101,22 +103,21 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// Fuel for any tests of a file: what all of them cost in the original, a quarter more, and enough to start pytest. Not a share of it by
-/// their number: a few slow tests can be most of a file, and a repair must not be refused for that. A bug that loops then costs as much
-/// as the file.
-pub(crate) fn fuel(repo: &RepoContext<'_>, file: &str) -> u64 {
+/// The fuel for any tests of a file: the cost of all its tests in the original, a quarter more, and [`SLACK`]. It is not proportional to the
+/// number of tests, because a few slow tests can be most of a file's cost. A bug that loops therefore costs as much as the whole file.
+pub(crate) fn file_fuel(repo: &RepoContext<'_>, file: &str) -> u64 {
     let Some(found) = repo.baseline.files.iter().find(|found| found.path == file) else { return repo.limits.fuel };
     repo.limits.fuel.min(SLACK.saturating_add(found.fuel / 4 * 5))
 }
 
-/// The same for a run with the package in another instance, which every call crosses to.
+/// As [`file_fuel`], for a run with the package in an instance of its own.
 fn split_fuel(repo: &RepoContext<'_>, file: &str) -> u64 {
     let Some(found) = repo.map.files.iter().find(|found| found.path == file) else { return repo.limits.fuel };
     repo.limits.fuel.min(SLACK.saturating_add(found.split_fuel / 4 * 5))
 }
 
-/// Test ids by the file they begin with.
-fn by_file(ids: &BTreeSet<String>) -> Vec<(&str, Vec<String>)> {
+/// Groups test ids by the file they begin with.
+pub(crate) fn group_by_file(ids: &BTreeSet<String>) -> Vec<(&str, Vec<String>)> {
     let mut files: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for id in ids {
         files.entry(file_of(id)).or_default().push(id.clone());

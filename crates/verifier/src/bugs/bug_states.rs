@@ -1,12 +1,12 @@
-//! The states a repository passes through: original, buggy, weakened, repaired. Text files alone; the rest is in the layer.
+//! The states of a repository: original, buggy, weakened, repaired. A state holds the text files; other files are in the layer.
 
 use veriplay_core::{PatchError, TextFiles};
 
-use super::machinery::Sides;
+use super::code_scan::SplitLayout;
 use super::{BugProposal, RepoContext};
 use crate::repository::Repository;
 
-/// Files over those of the layer, and files of the layer that are gone.
+/// The changes of a state relative to the layer: files over the layer's, and deleted files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Overlay {
     pub(crate) files: Vec<(String, Vec<u8>)>,
@@ -14,7 +14,7 @@ pub(crate) struct Overlay {
 }
 
 impl Overlay {
-    /// What makes `now` of `base`. Files that are equal are no part of it, so that equal states are equal jobs.
+    /// The changes from `base` to `now`. Unchanged files are left out, so that equal states make equal jobs.
     pub(crate) fn between(base: &TextFiles, now: &TextFiles) -> Self {
         let changed = now.iter().filter(|(path, text)| base.get(*path) != Some(text));
         Self {
@@ -24,7 +24,12 @@ impl Overlay {
     }
 
     /// The repository in this state.
-    pub(crate) fn repository<'a>(&'a self, repo: &'a RepoContext<'a>, sides: &'a Sides, seed: u64) -> Repository<'a> {
+    pub(crate) fn repository<'a>(
+        &'a self,
+        repo: &'a RepoContext<'a>,
+        layout: &'a SplitLayout,
+        seed: u64,
+    ) -> Repository<'a> {
         Repository {
             image: repo.image,
             split_image: repo.split_image,
@@ -32,8 +37,8 @@ impl Overlay {
             package: &repo.baseline.package,
             dependencies: repo.baseline.dependencies.as_ref().map(|dependencies| &dependencies.layer),
             roots: &repo.baseline.roots,
-            own: &sides.own,
-            tests: &sides.tests,
+            own: &layout.own,
+            tests: &layout.tests,
             settings: &repo.baseline.settings,
             files: &self.files,
             without: &self.without,
@@ -46,14 +51,14 @@ impl Overlay {
 
 /// The states of a bug.
 #[derive(Debug, Clone)]
-pub(crate) struct States {
-    /// With `bug_inject` and the failed repairs: the oracle tests are whole.
+pub(crate) struct BugStates {
+    /// With `bug_inject` and the failed repairs applied; the oracle tests are complete.
     pub(crate) buggy: TextFiles,
-    /// With `test_weaken` too: what a solver sees.
+    /// With `test_weaken` applied too: the solver's view.
     pub(crate) weakened: TextFiles,
 }
 
-impl States {
+impl BugStates {
     /// Applies the proposal's patches, strictly.
     pub(crate) fn apply(base: &TextFiles, bug: &BugProposal) -> Result<Self, PatchError> {
         let mut buggy = bug.bug_inject.apply(base)?;
@@ -65,8 +70,8 @@ impl States {
     }
 }
 
-/// `now` with every file for which `wanted` holds as it is in `base`.
-pub(crate) fn restored(base: &TextFiles, now: &TextFiles, wanted: impl Fn(&str) -> bool) -> TextFiles {
+/// Returns `now` with every file that `wanted` selects as in `base`.
+pub(crate) fn restore_files(base: &TextFiles, now: &TextFiles, wanted: impl Fn(&str) -> bool) -> TextFiles {
     let kept = now.iter().filter(|(path, _)| !wanted(path));
     let back = base.iter().filter(|(path, _)| wanted(path));
     kept.chain(back).map(|(path, text)| (path.clone(), text.clone())).collect()

@@ -1,40 +1,39 @@
-//! The jobs of an environment: code with the environment as its callee, calls made again, and what an environment says of
-//! itself.
+//! The jobs of an environment: runs of code with the environment as callee, replays of calls, and descriptions.
 
 use veriplay_core::{
     CallResult, Callee, Dropped, Environment, Evidence, Execute, Job, Limits, Outcome, Status, ToolCall, Value,
 };
 
-use crate::run::{self, Runner, failure, value};
+use crate::runner::{self, Runner, decode_call, job_failure};
 
 /// The trusted side; see its docstring.
-const TOOL_ENV: &str = include_str!("desk.py");
+const TOOL_ENV: &str = include_str!("tool_env.py");
 /// What runs an executor's code; see its docstring.
 const CODE: &str = include_str!("code.py");
 
-/// Compiles our sources once a verdict: it takes several times as long as all the rest of opening an environment.
+/// Compiles all sources once per verdict, which takes several times as long as the rest of opening an environment.
 const COMPILER: &str = include_str!("compiler.py");
-/// Makes calls again; see its docstring.
+/// Replays calls; see its docstring.
 const REPLAY: &str = include_str!("replay.py");
 /// Starts `code.py` from its bytecode; see its docstring.
 const RUN: &str = include_str!("run.py");
 
-/// Seeds every instance of an environment: a tool that drew something would draw the same when it is called again.
+/// Seeds every instance of an environment, so that tools that draw would draw the same in a replay.
 const SEED: u64 = 0;
 
-/// Why something came to no end.
+/// Why something did not complete.
 pub(super) type Failure = (Status, String);
 
 /// Code to run in an environment.
 #[derive(Debug, Clone, Copy)]
 pub struct CodeRequest<'a> {
-    /// Where it acts.
+    /// The environment.
     pub environment: &'a Environment,
-    /// Calls made before it, by earlier code of the same episode: the environment's state is what they left.
+    /// Earlier calls of the same episode. The environment starts in the state that they leave.
     pub history: &'a [ToolCall],
-    /// The code: a whole program, with the tools and `answer` as functions.
+    /// A whole program, with the tools and `answer` as functions.
     pub code: &'a str,
-    /// Name of the image to run in.
+    /// The name of the image.
     pub image: &'a str,
     /// Limits of every job.
     pub limits: Limits,
@@ -42,37 +41,37 @@ pub struct CodeRequest<'a> {
     pub seed: u64,
 }
 
-/// What became of code.
+/// The outcome of code in an environment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CodeOutcome {
-    /// How it failed to come to its end, if it did.
+    /// Why it did not complete, if it did not.
     pub failure: Option<(Status, String)>,
-    /// Calls of tools it made, in order. None when it was stopped: its job then says nothing, and the state stays as it was.
+    /// Its calls of tools, in order. Empty when its job was stopped: the job then reports nothing, and the state is unchanged.
     pub calls: Vec<ToolCall>,
-    /// What it answered last, if anything.
+    /// The last answer, if any.
     pub answer: Option<Value>,
     /// What it printed.
     pub stdout: String,
     /// Whether `stdout` was cut at the limit.
     pub truncated: bool,
-    /// What it rests on.
+    /// The jobs and their cost.
     pub evidence: Evidence,
 }
 
-/// An environment in its own words, for prompts.
+/// The description of an environment, for prompts.
 #[derive(Debug, Clone, PartialEq)]
-pub struct About {
+pub struct EnvironmentDescription {
     /// Its documentation.
     pub text: String,
     /// Its tools.
-    pub tools: Vec<Tool>,
-    /// Its state before any call. For challengers, whose verification functions read it; an executor has tools.
+    pub tools: Vec<ToolDescription>,
+    /// The state before any call. Challengers' verification functions read it; executors have tools.
     pub initial: Value,
 }
 
-/// A tool in its own words.
+/// The description of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tool {
+pub struct ToolDescription {
     /// Its name.
     pub name: String,
     /// Name, parameters and types.
@@ -87,8 +86,8 @@ pub struct Tool {
 /// A host fault.
 pub fn run_code(execute: &dyn Execute, request: &CodeRequest<'_>) -> Result<CodeOutcome, Dropped> {
     let mut runner = Runner::new(execute);
-    let outcome = match compiled(&mut runner, request.environment, request.image, request.limits)? {
-        Ok(compiled) => run(&mut runner, &compiled, request)?,
+    let outcome = match compile_environment(&mut runner, request.environment, request.image, request.limits)? {
+        Ok(compiled) => run_compiled(&mut runner, &compiled, (request.history, request.code), request.seed)?,
         Err(failure) => CodeOutcome::without_report(failure),
     };
     Ok(CodeOutcome { evidence: runner.evidence, ..outcome })
@@ -101,28 +100,30 @@ impl CodeOutcome {
     }
 }
 
-/// Our sources as bytecode of the image's own interpreter.
-pub(super) struct Compiled {
-    /// Of what serves calls of tools, and of the environment.
+/// The sources as bytecode of the image's interpreter.
+pub(super) struct Compiled<'a> {
+    image: &'a str,
+    limits: Limits,
+    /// The bytecode of the tool server and of the environment.
     opened: Value,
-    /// The same for a program's text, where every character costs more than to unpack it does.
+    /// The same, compressed for the text of a program, where each character costs more fuel than decompression does.
     packed: Value,
     runner: Value,
 }
 
-/// Compiles an environment. A job of its own, with nothing untrusted in it, and equal for equal environments.
-pub(super) fn compiled(
+/// Compiles an environment, in a job without untrusted input that is equal for equal environments.
+pub(super) fn compile_environment<'a>(
     runner: &mut Runner<'_>,
     environment: &Environment,
-    image: &str,
+    image: &'a str,
     limits: Limits,
-) -> Result<Result<Compiled, Failure>, Dropped> {
+) -> Result<Result<Compiled<'a>, Failure>, Dropped> {
     let sources = [TOOL_ENV, environment.source.as_str(), CODE].map(Value::str).to_vec();
-    let outcome = runner.run(&job(image, COMPILER, "compiled", sources, limits, SEED))?;
-    Ok(returned(&outcome, &limits).and_then(|value| match value {
+    let outcome = runner.run(&call_job(image, COMPILER, "compiled", sources, limits, SEED))?;
+    Ok(returned_value(&outcome, &limits).and_then(|value| match value {
         Value::Tuple(parts) => match <[Value; 3]>::try_from(parts) {
             Ok([opened @ Value::Bytes(_), packed @ Value::Str(_), runner @ Value::Bytes(_)]) => {
-                Ok(Compiled { opened, packed, runner })
+                Ok(Compiled { image, limits, opened, packed, runner })
             }
             _ => Err((Status::RuntimeError, "the environment was not compiled".to_owned())),
         },
@@ -130,20 +131,21 @@ pub(super) fn compiled(
     }))
 }
 
-/// The same, with the evidence in `runner`.
-pub(super) fn run(
+/// As [`run_code`] in a compiled environment. The evidence is in `runner`.
+pub(super) fn run_compiled(
     runner: &mut Runner<'_>,
-    compiled: &Compiled,
-    request: &CodeRequest<'_>,
+    compiled: &Compiled<'_>,
+    (history, code): (&[ToolCall], &str),
+    seed: u64,
 ) -> Result<CodeOutcome, Dropped> {
-    let CodeRequest { history, code, image, limits, seed, .. } = *request;
+    let Compiled { image, limits, .. } = *compiled;
     let served = "call, tools, _, _ =";
-    let program = format!("{}del _, _open\n", opened(compiled, history, served));
+    let program = format!("{}del _, _open\n", environment_program(compiled, history, served));
     let arguments = vec![compiled.runner.clone(), Value::str(code)];
     let callee = Some(Callee { program, seed: SEED, ..Callee::default() });
-    let outcome = runner.run(&Job { callee, ..job(image, RUN, "run", arguments, limits, seed) })?;
+    let outcome = runner.run(&Job { callee, ..call_job(image, RUN, "run", arguments, limits, seed) })?;
     let stdout = String::from_utf8_lossy(&outcome.stdout).into_owned();
-    let (failure, calls, answer) = match report(&outcome, &limits) {
+    let (failure, calls, answer) = match parse_report(&outcome, &limits) {
         Ok(report) => (report.failure, report.calls, report.answer),
         Err(failure) => (Some(failure), Vec::new(), None),
     };
@@ -151,17 +153,16 @@ pub(super) fn run(
     Ok(CodeOutcome { failure, calls, answer, stdout, truncated: outcome.truncated, evidence })
 }
 
-/// The state before any call and after `made`; the inner error says how the calls came to no end.
-pub(super) fn replay(
+/// The states before any call and after the calls `made`. `Err` inside says why the replay did not complete.
+pub(super) fn replay_calls(
     runner: &mut Runner<'_>,
-    compiled: &Compiled,
+    compiled: &Compiled<'_>,
     made: &[ToolCall],
-    image: &str,
-    limits: Limits,
 ) -> Result<Result<(Value, Value), Failure>, Dropped> {
+    let Compiled { image, limits, .. } = *compiled;
     let arguments = vec![compiled.opened.clone(), history_value(made)];
-    let outcome = runner.run(&job(image, REPLAY, "replay", arguments, limits, SEED))?;
-    Ok(returned(&outcome, &limits).and_then(|value| match value {
+    let outcome = runner.run(&call_job(image, REPLAY, "replay", arguments, limits, SEED))?;
+    Ok(returned_value(&outcome, &limits).and_then(|value| match value {
         Value::Tuple(mut parts) if parts.len() == 2 => {
             let after = parts.pop().unwrap_or(Value::None);
             Ok((parts.pop().unwrap_or(Value::None), after))
@@ -170,48 +171,55 @@ pub(super) fn replay(
     }))
 }
 
-/// What an environment says of itself.
+/// Describes an environment.
 ///
 /// # Errors
 /// A host fault, or an invalid environment.
-pub fn describe(
+pub fn describe_environment(
     execute: &dyn Execute,
     environment: &Environment,
     image: &str,
     limits: Limits,
-) -> Result<About, Dropped> {
+) -> Result<EnvironmentDescription, Dropped> {
     let mut runner = Runner::new(execute);
     let dropped =
-        |(_, detail): Failure| Dropped { why: format!("environment `{}` is none: {detail}", environment.name) };
-    let compiled = compiled(&mut runner, environment, image, limits)?.map_err(dropped)?;
-    let program = opened(&compiled, &[], "_, tools, _, about =");
+        |(_, detail): Failure| Dropped { why: format!("environment `{}` is invalid: {detail}", environment.name) };
+    let compiled = compile_environment(&mut runner, environment, image, limits)?.map_err(dropped)?;
+    let program = environment_program(&compiled, &[], "_, tools, _, about =");
     let mut ask = |function: &str| -> Result<Value, Dropped> {
-        let outcome = runner.run(&job(image, &program, function, Vec::new(), limits, SEED))?;
-        returned(&outcome, &limits).map_err(dropped)
+        let outcome = runner.run(&call_job(image, &program, function, Vec::new(), limits, SEED))?;
+        returned_value(&outcome, &limits).map_err(dropped)
     };
     let (text, tools) = (ask("about")?, ask("tools")?);
     let none = || Dropped { why: format!("environment `{}` does not say what it is", environment.name) };
     let (Value::Str(text), Value::List(rows)) = (text, tools) else { return Err(none()) };
-    let tools = rows.iter().map(tool).collect::<Option<_>>().ok_or_else(none)?;
-    let (initial, _) = replay(&mut runner, &compiled, &[], image, limits)?.map_err(dropped)?;
-    Ok(About { text, tools, initial })
+    let tools = rows.iter().map(parse_tool).collect::<Option<_>>().ok_or_else(none)?;
+    let (initial, _) = replay_calls(&mut runner, &compiled, &[])?.map_err(dropped)?;
+    Ok(EnvironmentDescription { text, tools, initial })
 }
 
-fn tool(row: &Value) -> Option<Tool> {
+fn parse_tool(row: &Value) -> Option<ToolDescription> {
     let Value::Tuple(parts) = row else { return None };
     let [Value::Str(name), Value::Str(signature), Value::Str(documentation)] = parts.as_slice() else { return None };
-    Some(Tool { name: name.clone(), signature: signature.clone(), documentation: documentation.clone() })
+    Some(ToolDescription { name: name.clone(), signature: signature.clone(), documentation: documentation.clone() })
 }
 
-/// One call of `function`.
-pub(super) fn job(image: &str, program: &str, function: &str, arguments: Vec<Value>, limits: Limits, seed: u64) -> Job {
-    run::job(image, limits, seed, Job::call(program, function, arguments))
+/// A job with one call of `function`.
+pub(super) fn call_job(
+    image: &str,
+    program: &str,
+    function: &str,
+    arguments: Vec<Value>,
+    limits: Limits,
+    seed: u64,
+) -> Job {
+    runner::configure_job(image, limits, seed, Job::call(program, function, arguments))
 }
 
-/// A program that serves calls of tools on an environment, after `history`, which stands in it as a literal.
-fn opened(compiled: &Compiled, history: &[ToolCall], names: &str) -> String {
+/// A program that serves calls of tools on an environment in the state after `history`, which is a literal in it.
+fn environment_program(compiled: &Compiled<'_>, history: &[ToolCall], names: &str) -> String {
     let (packed, history) = (&compiled.packed, history_value(history));
-    // The one value without a literal is NaN.
+    // NaN is the only value without a literal.
     format!(
         "import binascii, marshal, zlib\nnan = float('nan')\n\
          _tool_env, _environment = marshal.loads(zlib.decompress(binascii.a2b_base64({packed:#})))\nexec(_tool_env)\n\
@@ -228,16 +236,16 @@ fn call_value(call: &ToolCall) -> Value {
     Value::Tuple(vec![Value::str(call.name.as_str()), Value::List(call.arguments.clone()), Value::Dict(keywords)])
 }
 
-/// What code says that it did.
-struct Report {
+/// The report of code on its own run.
+struct CodeReport {
     calls: Vec<ToolCall>,
     answer: Option<Value>,
     failure: Option<(Status, String)>,
 }
 
-/// The report of code: untrusted, and read as such.
-fn report(outcome: &Outcome, limits: &Limits) -> Result<Report, (Status, String)> {
-    let value = returned(outcome, limits)?;
+/// Parses the report of code, which is untrusted.
+fn parse_report(outcome: &Outcome, limits: &Limits) -> Result<CodeReport, (Status, String)> {
+    let value = returned_value(outcome, limits)?;
     let malformed = || (Status::RuntimeError, "the code reports no calls and answer".to_owned());
     let Value::Tuple(parts) = value else { return Err(malformed()) };
     let Ok([Value::List(rows), answer, error]) = <[Value; 3]>::try_from(parts) else { return Err(malformed()) };
@@ -248,21 +256,21 @@ fn report(outcome: &Outcome, limits: &Limits) -> Result<Report, (Status, String)
     };
     let failure = match error {
         Value::None => None,
-        Value::Tuple(parts) => Some(read_failure(parts).ok_or_else(malformed)?),
+        Value::Tuple(parts) => Some(parse_failure(parts).ok_or_else(malformed)?),
         _ => return Err(malformed()),
     };
-    let calls = rows.into_iter().map(read_call).collect::<Option<_>>().ok_or_else(malformed)?;
-    Ok(Report { calls, answer, failure })
+    let calls = rows.into_iter().map(parse_call).collect::<Option<_>>().ok_or_else(malformed)?;
+    Ok(CodeReport { calls, answer, failure })
 }
 
-/// The phase in which the code ended, and text for people. What code says of itself changes nothing but the name of a failure.
-fn read_failure(parts: Vec<Value>) -> Option<(Status, String)> {
+/// Parses the phase in which the code ended, and a text. A forged phase changes only the name of the failure.
+fn parse_failure(parts: Vec<Value>) -> Option<(Status, String)> {
     let [Value::Str(phase), Value::Str(text)] = <[Value; 2]>::try_from(parts).ok()? else { return None };
     let status = if phase == "compile" { Status::CompileError } else { Status::RuntimeError };
     Some((status, text))
 }
 
-fn read_call(row: Value) -> Option<ToolCall> {
+fn parse_call(row: Value) -> Option<ToolCall> {
     let Value::Tuple(parts) = row else { return None };
     let [Value::Str(name), Value::List(arguments), Value::Dict(pairs)] = <[Value; 3]>::try_from(parts).ok()? else {
         return None;
@@ -271,13 +279,13 @@ fn read_call(row: Value) -> Option<ToolCall> {
     Some(ToolCall { name, arguments, keywords: pairs.into_iter().map(keyword).collect::<Option<_>>()? })
 }
 
-/// The value of a job's one call. An end of the callee's own is told before that of the job, which follows from it.
-pub(super) fn returned(outcome: &Outcome, limits: &Limits) -> Result<Value, (Status, String)> {
-    let ended = outcome.callee.as_deref().and_then(failure).or_else(|| failure(outcome));
+/// The value of a job's only call. A failure of the callee comes first, because it causes that of the job.
+pub(super) fn returned_value(outcome: &Outcome, limits: &Limits) -> Result<Value, (Status, String)> {
+    let ended = outcome.callee.as_deref().and_then(job_failure).or_else(|| job_failure(outcome));
     if let Some(ended) = ended {
         return Err(ended);
     }
     let none = || (Status::RuntimeError, "no result".to_owned());
     let call: &CallResult = outcome.calls.first().ok_or_else(none)?;
-    value(call, limits).map_err(|no_value| (Status::RuntimeError, no_value.text()))
+    decode_call(call, limits).map_err(|no_value| (Status::RuntimeError, no_value.text()))
 }

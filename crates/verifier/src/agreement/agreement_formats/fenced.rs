@@ -1,8 +1,7 @@
 //! `fenced`: think and answer tags around fenced blocks, for models that can read.
 //!
 //! # Layout
-//! As the format of this name: the prompt has opened the think tag, and what counts is the last `<answer>` up to its
-//! `</answer>`. A problem is its one block fenced as `problem`; a code is its last block fenced as `python`. A suite is the
+//! As in [`crate::formats::think`]: the prompt has opened the think tag, and the last `<answer>` up to its `</answer>` counts. A problem is its one block fenced as `problem`; a code is its last block fenced as `python`. A suite is the
 //! answer's blocks in order: one fenced as `input` with the arguments of a call and behind it one fenced as `output` for each
 //! case, and any number fenced as `assert`, whose lines are assertions. A line is one test.
 //!
@@ -10,55 +9,46 @@
 //! A pretrained model knows fenced blocks and `assert`, so it needs no warm-up to be understood.
 //!
 //! # How it can be gamed
-//! An assertion is code. It runs apart from the program, as an expression: a line that is no `assert` is refused, so it
-//! imports and defines nothing. What it can still do, the guards are for.
+//! An assertion is code. It runs in another instance than the program, and other lines than `assert` are refused, so it cannot import or
+//! define anything. [`crate::agreement::GUARDS`] cover what it can still do.
 //!
 //! # Example
 //! A block fenced as `input` that holds `[1, 2]`, one fenced as `output` that holds `3`, and one fenced as `assert` that holds
 //! `assert f([]) == 0`.
 
-use super::{Dialect, case, suite};
-use crate::agreement::{Suite, Test};
+use super::{AgreementFormat, non_empty_suite, parse_case};
+use crate::agreement::{SuiteTest, TestSuite};
+use crate::formats::think::{FENCE, parse_answer};
 
-const ANSWER: &str = "<answer>";
-const ANSWER_END: &str = "</answer>";
-const FENCE: &str = "```";
-
-/// The dialect.
+/// The format.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fenced;
 
-impl Dialect for Fenced {
+impl AgreementFormat for Fenced {
     fn name(&self) -> &'static str {
         "fenced"
     }
 
     fn read_problem(&self, text: &str) -> Result<String, String> {
-        let blocks = blocks(answer(text)?)?;
+        let blocks = blocks(parse_answer(text)?)?;
         match blocks.as_slice() {
             [(kind, text)] if kind == "problem" && !text.trim().is_empty() => Ok(text.trim().to_owned()),
             _ => Err("the answer is not one block fenced as `problem`".to_owned()),
         }
     }
 
-    fn read_suite(&self, text: &str) -> Result<Suite, String> {
-        let (mut tests, mut input): (Vec<Test>, Option<String>) = (Vec::new(), None);
-        for (kind, text) in blocks(answer(text)?)? {
+    fn read_suite(&self, text: &str) -> Result<TestSuite, String> {
+        let (mut tests, mut input): (Vec<SuiteTest>, Option<String>) = (Vec::new(), None);
+        for (kind, text) in blocks(parse_answer(text)?)? {
             match (kind.as_str(), input.take()) {
                 ("input", None) => input = Some(text),
-                ("output", Some(input)) => tests.push(case(&input, &text)?),
-                ("assert", None) => tests.extend(asserts(&text)?),
+                ("output", Some(input)) => tests.push(parse_case(&input, &text)?),
+                ("assert", None) => tests.extend(parse_asserts(&text)?),
                 (kind, _) => return Err(format!("a block fenced as `{kind}` out of place")),
             }
         }
-        if input.is_some() { Err("an input without an output".to_owned()) } else { suite(tests) }
+        if input.is_some() { Err("an input without an output".to_owned()) } else { non_empty_suite(tests) }
     }
-}
-
-fn answer(text: &str) -> Result<&str, String> {
-    let (_, rest) = text.rsplit_once(ANSWER).ok_or_else(|| format!("no `{ANSWER}`"))?;
-    let (answer, _) = rest.split_once(ANSWER_END).ok_or_else(|| format!("`{ANSWER}` without `{ANSWER_END}`"))?;
-    Ok(answer)
 }
 
 /// The closed blocks in order, each with its label.
@@ -76,10 +66,10 @@ fn blocks(answer: &str) -> Result<Vec<(String, String)>, String> {
 }
 
 /// One assertion a line. Whether it is Python shows when it runs.
-fn asserts(text: &str) -> Result<Vec<Test>, String> {
+fn parse_asserts(text: &str) -> Result<Vec<SuiteTest>, String> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let test = |line: &str| match line.strip_prefix("assert") {
-        Some(rest) if rest.starts_with([' ', '(']) => Ok(Test::Assert(line.to_owned())),
+        Some(rest) if rest.starts_with([' ', '(']) => Ok(SuiteTest::Assert(line.to_owned())),
         _ => Err(format!("`{line}` is no assertion")),
     };
     lines.map(test).collect()

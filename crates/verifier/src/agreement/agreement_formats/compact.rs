@@ -5,17 +5,18 @@
 //! been taken off already.
 //!
 //! # Why
-//! A response is a handful of tokens, and every one of them says something.
+//! A response is a handful of tokens without boilerplate.
 //!
 //! # How it can be gamed
-//! A response that goes on after its end, in the hope that some part is right, holds a control token out of place and is
-//! refused whole. There are no assertions, so no test code of a policy's is run.
+//! A response that continues after its end, in the hope that some part is right, has a misplaced control token and is refused as a whole.
+//! There are no assertions, so no test code of the policy runs.
 //!
 //! # Example
 //! `<I>[1, 2]<O>3<I>[]<O>0` is a suite of two tests.
 
-use super::{Dialect, case, suite};
-use crate::agreement::Suite;
+use super::{AgreementFormat, non_empty_suite, parse_case};
+use crate::agreement::TestSuite;
+use crate::formats::compact::parse_part_without;
 pub use crate::formats::compact::{CONTROL, END, INPUT, OUTPUT, PROGRAM};
 
 /// Stands before the program that a proposer starts from.
@@ -25,41 +26,36 @@ pub const PROBLEM: &str = "<PROBLEM>";
 /// Asks for a suite.
 pub const TESTS: &str = "<TESTS>";
 
-/// The control tokens that this dialect has beside those of the format.
+/// The control tokens that [`crate::formats::compact`] does not have.
 const OWN_CONTROL: [&str; 3] = [SNIPPET, PROBLEM, TESTS];
 
-/// The dialect.
+/// The format.
 #[derive(Debug, Clone, Copy)]
 pub struct Compact;
 
-impl Dialect for Compact {
+impl AgreementFormat for Compact {
     fn name(&self) -> &'static str {
         "compact"
     }
 
     fn read_problem(&self, text: &str) -> Result<String, String> {
-        part(text).map(|text| text.trim().to_owned())
+        parse_part(text).map(|text| text.trim().to_owned())
     }
 
     fn read_program(&self, text: &str) -> Result<String, String> {
-        part(text).map(str::to_owned)
+        parse_part(text).map(str::to_owned)
     }
 
-    fn read_suite(&self, text: &str) -> Result<Suite, String> {
+    fn read_suite(&self, text: &str) -> Result<TestSuite, String> {
         let list = text.strip_prefix(INPUT).ok_or_else(|| format!("the first test has no `{INPUT}` before it"))?;
         let test = |text: &str| {
             let (input, output) = text.split_once(OUTPUT).ok_or_else(|| format!("a test without `{OUTPUT}`"))?;
-            case(part(input)?, part(output)?)
+            parse_case(parse_part(input)?, parse_part(output)?)
         };
-        suite(list.split(INPUT).map(test).collect::<Result<_, _>>()?)
+        non_empty_suite(list.split(INPUT).map(test).collect::<Result<_, _>>()?)
     }
 }
 
-/// A part of a response: not empty, and free of control tokens.
-fn part(text: &str) -> Result<&str, String> {
-    match CONTROL.iter().chain(&OWN_CONTROL).chain([&END]).find(|token| text.contains(**token)) {
-        Some(token) => Err(format!("`{token}` out of place")),
-        None if text.trim().is_empty() => Err("an empty part".to_owned()),
-        None => Ok(text),
-    }
+fn parse_part(text: &str) -> Result<&str, String> {
+    parse_part_without(text, &OWN_CONTROL)
 }

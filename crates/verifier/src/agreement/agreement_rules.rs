@@ -1,63 +1,63 @@
-//! When agreement is enough, as data.
+//! The thresholds of agreement, as configuration.
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::Limits;
 
-/// What counts as one code when codes are counted.
+/// What counts as one code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CountCodes {
-    /// Every sample, as in CodeT: a policy that writes one text many times is sure of it.
+    /// Every sample, as in CodeT: a repeated text shows the policy's confidence.
     Samples,
-    /// Texts that differ, up to comments and layout.
+    /// Distinct texts, up to comments and layout.
     Texts,
 }
 
-/// What a round must be to be learned from. There is no default: a run says what it lets through.
+/// The conditions under which a round is learned from. There is no default: each run states its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AgreementRules {
-    /// Name of the image everything runs in.
+    /// The name of the image for all jobs.
     pub image: String,
-    /// What each job of a code or of tests may use. One call costs at most this; so does a whole list of calls.
+    /// Limits of each job of a code or of tests, whether it makes one call or many.
     pub limits: Limits,
-    /// What the jobs of our own that read source text may use: the scan, and the operators that make mutants.
+    /// Limits of Veriplay's own jobs that parse source text: the scan, and the operators that make mutants.
     pub tool_limits: Limits,
-    /// Codes and assertions run under both: random source and clock. They must differ.
+    /// Codes and assertions run under both seeds of random source and clock. They must differ.
     pub seeds: [u64; 2],
     /// `samples` or `texts`.
     pub count_codes: CountCodes,
-    /// Codes of the trusted cluster at least.
+    /// The minimum number of codes in the trusted cluster.
     pub min_codes: usize,
-    /// Tests that the trusted cluster passes at least, over all suites.
+    /// The minimum number of tests that the trusted cluster passes, over all suites.
     pub min_tests: usize,
-    /// Characters of a problem's text at least.
+    /// The minimum length of a problem's text, in characters.
     pub min_statement_chars: usize,
-    /// Characters of a problem's text at most.
+    /// The maximum length of a problem's text, in characters.
     pub max_statement_chars: usize,
-    /// A problem's text quotes code when it holds a line of it of this many characters or more, white space aside.
+    /// A problem's text quotes code when it contains a line of at least this many characters of it, without white space.
     pub quote_chars: usize,
-    /// Different tests of a suite at least. A longer one is malformed beyond `max_suite_tests`.
+    /// The minimum number of distinct tests in a suite.
     pub min_suite_tests: usize,
-    /// Tests of a suite at most, repeats included.
+    /// The maximum number of tests in a suite, repeats included; longer suites are malformed.
     pub max_suite_tests: usize,
-    /// Different values at least that the trusted code returns over all tests' inputs.
+    /// The minimum number of distinct values that the trusted code returns at the tests' inputs.
     pub min_distinct_outputs: usize,
-    /// Inputs made from those of the tests, that no test names: what codes must agree on beside. 0 makes none.
+    /// The number of new inputs like those of the tests, at which codes must agree too. 0 disables them.
     pub probes: usize,
-    /// Mutants of the trusted code that suites are measured by. 0 makes none.
+    /// The maximum number of mutants of the trusted code that suites are measured on. 0 disables them.
     pub max_mutants: usize,
-    /// The share of the mutants at least that a suite must kill, from 0 to 1.
+    /// The minimum share of the mutants that a suite must kill, from 0 to 1.
     pub min_mutation_score: f64,
 }
 
-/// Why rules cannot be used.
+/// Invalid rules.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum AgreementRulesError {
-    /// One seed twice finds no randomness.
+    /// Equal seeds cannot reveal randomness.
     #[error("`seeds` are both `{0}`: they must differ")]
     SameSeeds(u64),
-    /// Nothing would pass, or everything.
+    /// A value out of its range.
     #[error("`{key}` is `{value}`: {allowed}")]
     OutOfRange {
         /// The key.
@@ -70,10 +70,10 @@ pub enum AgreementRulesError {
 }
 
 impl AgreementRules {
-    /// Checks what types cannot. Call it once, where the rules are read.
+    /// Checks the values. Call it once, where the rules are loaded.
     ///
     /// # Errors
-    /// The first value that has no meaning.
+    /// The first invalid value.
     pub fn check(&self) -> Result<(), AgreementRulesError> {
         if self.seeds[0] == self.seeds[1] {
             return Err(AgreementRulesError::SameSeeds(self.seeds[0]));

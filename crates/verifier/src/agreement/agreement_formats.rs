@@ -1,0 +1,66 @@
+//! Parses problems, codes and suites from a policy's responses. Prompt formats of the same names are in `veriplay-selfplay`.
+//!
+//! Like [`crate::formats`], these formats are strict: they accept what their documentation says, and give the reason for anything else.
+//! Each format is one file and one line of [`AGREEMENT_FORMATS`].
+
+pub mod compact;
+mod fenced;
+
+use veriplay_core::{Attempt, CallCase, TaskType, Value};
+
+use super::{SuiteTest, TestSuite};
+use crate::formats::format_by_name;
+
+/// A format of a round's responses, without their end token.
+pub trait AgreementFormat: Sync {
+    /// Its name in configurations. The [`crate::Format`] of this name parses programs.
+    fn name(&self) -> &'static str;
+
+    /// Reads the text of a problem.
+    ///
+    /// # Errors
+    /// Why the text is malformed.
+    fn read_problem(&self, text: &str) -> Result<String, String>;
+
+    /// Reads a program that defines `f`.
+    ///
+    /// # Errors
+    /// Why the text is malformed.
+    fn read_program(&self, text: &str) -> Result<String, String> {
+        let format = format_by_name(self.name()).ok_or_else(|| format!("no format is called `{}`", self.name()))?;
+        match format.extract_answer(TaskType::Induction, text) {
+            Attempt::Program(program) => Ok(program),
+            Attempt::Malformed { reason } => Err(reason),
+            _ => Err("no program".to_owned()),
+        }
+    }
+
+    /// Reads a suite of at least one test.
+    ///
+    /// # Errors
+    /// Why the text is malformed.
+    fn read_suite(&self, text: &str) -> Result<TestSuite, String>;
+}
+
+/// All formats.
+pub const AGREEMENT_FORMATS: &[&dyn AgreementFormat] = &[&compact::Compact, &fenced::Fenced];
+
+/// The format of that name.
+#[must_use]
+pub fn agreement_format_by_name(name: &str) -> Option<&'static dyn AgreementFormat> {
+    AGREEMENT_FORMATS.iter().copied().find(|format| format.name() == name)
+}
+
+/// Parses a case of literals. Cases without arguments are invalid.
+fn parse_case(input: &str, expected: &str) -> Result<SuiteTest, String> {
+    if input.trim().is_empty() {
+        return Err("an input is empty".to_owned());
+    }
+    let input = Value::parse_arguments(input).map_err(|error| format!("an input is no list of literals: {error}"))?;
+    let expected = Value::parse_repr(expected).map_err(|error| format!("an output is no literal: {error}"))?;
+    Ok(SuiteTest::Case(CallCase { input, expected }))
+}
+
+fn non_empty_suite(tests: Vec<SuiteTest>) -> Result<TestSuite, String> {
+    if tests.is_empty() { Err("there is no test".to_owned()) } else { Ok(TestSuite { tests }) }
+}
