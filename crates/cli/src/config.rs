@@ -24,7 +24,7 @@ pub(crate) struct RunConfig {
     pub(crate) seed: u64,
     /// Steps of the game. In most games, each is one optimizer step.
     pub(crate) steps: u64,
-    /// The start checkpoint: a directory in Hugging Face layout, a hub id, or `embedded:tiny`. Frozen models are refused.
+    /// The start checkpoint: a directory in Hugging Face layout, a hub id, or `builtin:tiny`. Frozen models are refused.
     pub(crate) model: String,
     /// A checkpoint is written each this many steps, and at the end.
     pub(crate) checkpoint_every: u64,
@@ -68,7 +68,7 @@ pub(crate) struct LearnConfig {
     /// Optimizer steps that each time is cut into. Absent means one.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     minibatches: usize,
-    /// Optimizer, shards, micro-batches. Private: [`LearnConfig::learner_options`] adds the tables below.
+    /// Optimizer, data-parallel workers, micro-batches. Private: [`LearnConfig::learner_options`] adds the tables below.
     options: LearnerOptions,
     /// What is minimised. Absent means `policy_gradient`.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -171,7 +171,7 @@ pub(crate) fn refuse_unknown_keys(text: &str, origin: &Path, known: &[&str]) -> 
     Err(Failure::message(ExitCode::Input, what).hint(format!("the keys are `{}`", known.join("`, `"))))
 }
 
-/// Keys that had another name once: the table, the old name, the new key.
+/// Keys that had another name in earlier commits: the table, the old name, the new key.
 const RENAMED: &[(&str, &str, &str)] = &[
     ("game", "lessons", "game.objective"),
     ("game", "held_candidate", "game.eval_candidate"),
@@ -197,28 +197,30 @@ const RENAMED: &[(&str, &str, &str)] = &[
     ("game", "anchor_weight", "game.sft_weight"),
     ("tasks", "anchors_per_type", "tasks.sft_per_type"),
     ("eval", "samples", "game.eval_samples"),
+    ("learn.options", "shards", "learn.options.data_parallel"),
 ];
 
-/// Refuses keys by their old names, and tells the new ones.
+/// Refuses keys by their old names; the error gives the new ones.
 pub(crate) fn refuse_renamed_keys(text: &str, origin: &Path) -> Result<(), Failure> {
-    let tables: toml::Table = from_toml(text, origin)?;
-    let holds =
-        |(table, old, _): &&(&str, &str, &str)| tables.get(*table).is_some_and(|table| table.get(*old).is_some());
-    let Some((table, old, new)) = RENAMED.iter().find(holds) else { return Ok(()) };
+    let root = toml::Value::Table(from_toml(text, origin)?);
+    let has_key = |(table, old, _): &&(&str, &str, &str)| {
+        let table = table.split('.').try_fold(&root, |table, name| table.get(name));
+        table.is_some_and(|table| table.get(*old).is_some())
+    };
+    let Some((table, old, new)) = RENAMED.iter().find(has_key) else { return Ok(()) };
     let what = format!("`{}`: configuration key `{table}.{old}` is called `{new}` now", origin.display());
     Err(Failure::message(ExitCode::Input, what).hint("rename it; the quickstart of the game shows its values"))
 }
 
 /// The name of the game that a configuration is for.
 pub(crate) fn parse_game_name(text: &str, origin: &Path) -> Result<String, Failure> {
-    from_toml::<Plays>(text, origin).map(|plays| plays.plays)
-}
-
-/// Only the key that names the game.
-#[derive(Deserialize)]
-struct Plays {
-    #[serde(default = "default_game")]
-    plays: String,
+    /// Only the key that names the game.
+    #[derive(Deserialize)]
+    struct GameKey {
+        #[serde(default = "default_game")]
+        plays: String,
+    }
+    from_toml::<GameKey>(text, origin).map(|key| key.plays)
 }
 
 /// A value of configuration key `key` that cannot be.

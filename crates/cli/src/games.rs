@@ -30,7 +30,7 @@ use sol_ver::SolVerSetup;
 use crate::config::{LearnConfig, parse_game_name};
 use crate::executor::Referee;
 use crate::exit::{ExitCode, Failure};
-use crate::workers::Workers;
+use crate::isolation::Isolation;
 
 /// What a configuration says of one game, beside what every run has.
 pub(crate) trait Setup: Serialize + DeserializeOwned + Sized {
@@ -62,7 +62,7 @@ pub(crate) trait Setup: Serialize + DeserializeOwned + Sized {
     fn describe_step(&self) -> Vec<String>;
 
     /// Opens the sandbox and makes the game in it.
-    fn open(&self, workers: Workers) -> Result<(Referee, SelfPlay<Self::Game>), Failure>;
+    fn open(&self, workers: Isolation) -> Result<(Referee, SelfPlay<Self::Game>), Failure>;
 }
 
 /// What one step trains on, at most.

@@ -1,6 +1,6 @@
 //! `veriplay isolate`: the isolation suite on our own sandbox, or on somebody else's.
 //!
-//! The probes and what their runs mean are `veriplay_corpus::probes`; here is where they are run ([`ours`], or a
+//! The probes and what their runs mean are `veriplay_corpus::probes`; here is where they are run ([`own_sandbox`], or a
 //! [`Target`]: any [`command`] that runs a Python file, or a [`fusion`] server), and the result is reported ([`report`]).
 //! [`forgeries`] are the verifier's own probes, counted apart. [`bait`] is what the suite puts on this host for programs
 //! to find: a listener, a file, a variable.
@@ -9,7 +9,7 @@ pub(crate) mod bait;
 pub(crate) mod command;
 pub(crate) mod forgeries;
 pub(crate) mod fusion;
-pub(crate) mod ours;
+pub(crate) mod own_sandbox;
 pub(crate) mod report;
 pub(crate) mod target;
 
@@ -28,7 +28,7 @@ use target::Target;
 
 /// One probe that was tried.
 #[derive(Debug, Clone)]
-pub(crate) struct Tried {
+pub(crate) struct ProbeResult {
     pub(crate) class: String,
     pub(crate) name: String,
     pub(crate) title: String,
@@ -37,18 +37,18 @@ pub(crate) struct Tried {
 }
 
 /// Tries all of `probes` on so many threads; `each` is called as one ends.
-pub(crate) fn try_all(
+pub(crate) fn run_probes(
     probes: &[Probe],
     threads: usize,
     attempt: &(dyn Fn(&Probe) -> Finding + Sync),
     each: &(dyn Fn() + Sync),
-) -> Vec<Tried> {
+) -> Vec<ProbeResult> {
     in_parallel(probes, threads, &|probe| {
         let started = Instant::now();
         let finding = attempt(probe);
         each();
         let (class, name, title) = (probe.class.to_owned(), probe.name.clone(), probe.title.clone());
-        Tried { class, name, title, finding, took: started.elapsed() }
+        ProbeResult { class, name, title, finding, took: started.elapsed() }
     })
 }
 

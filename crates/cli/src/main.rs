@@ -4,12 +4,12 @@ mod bench;
 mod commands;
 mod config;
 mod device;
-mod embedded;
 mod executor;
 mod exit;
 mod games;
 mod image;
 mod isolate;
+mod isolation;
 mod logfile;
 mod memory;
 mod model;
@@ -18,13 +18,11 @@ mod play;
 mod play_config;
 mod programs;
 mod progress;
-mod pypi_model;
 mod repository;
 mod rundir;
 mod verdict_cache;
 mod verify;
 mod warmup;
-mod workers;
 
 use std::process::ExitCode;
 
@@ -34,12 +32,12 @@ use clap::Parser;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Without it candle spreads every elementwise operation over spinning threads of its own, which the learner's shards have
+/// Without it candle spreads every elementwise operation over spinning threads of its own, which the learner's workers have
 /// no room for: training takes three times as long, with the same bits. Candle reads it once, from the environment.
 const CANDLE_THREADS: &str = "CANDLE_NUM_THREADS";
 
 fn main() -> ExitCode {
-    if workers::is_worker() {
+    if isolation::is_worker() {
         return veriplay_sandbox::serve().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }
     let quantised = std::env::args().any(|argument| model::is_quantised(&argument));

@@ -23,8 +23,8 @@ fn available_for(learner: &Learner) -> Option<u64> {
 
 /// With the one worker that a device has.
 fn effective_options(options: &LearnerOptions) -> LearnerOptions {
-    let shards = if options.device == DeviceSpec::Cpu { options.shards } else { 1 };
-    LearnerOptions { shards, ..options.clone() }
+    let data_parallel = if options.device == DeviceSpec::Cpu { options.data_parallel } else { 1 };
+    LearnerOptions { data_parallel, ..options.clone() }
 }
 
 /// The predicted memory of training on steps of that demand, in words.
@@ -41,7 +41,7 @@ pub(crate) fn describe(learner: &Learner, demand: &Demand) -> String {
 
 /// Tokens of the largest micro-batch that a step can make.
 fn rows(options: &LearnerOptions, demand: &Demand) -> usize {
-    let share = demand.tokens.div_ceil(options.shards);
+    let share = demand.tokens.div_ceil(options.data_parallel);
     // A micro-batch is cut where a bundle would lead half of it over the limit, and never within a response.
     (options.micro_tokens + options.micro_tokens / 2).min(share).max(demand.longest)
 }

@@ -57,8 +57,8 @@ fn refuse_recipe(text: &str, origin: &Path) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::PlayConfig;
-    use crate::embedded::QUICKSTART;
     use crate::games::AbsoluteZeroSetup;
+    use crate::model::QUICKSTART;
 
     #[test]
     fn a_misspelt_key_and_a_recipe_are_named_for_what_they_are() {

@@ -17,8 +17,8 @@ use crate::config::{LearnConfig, default_game, from_toml, refuse_renamed_keys, r
 use crate::device::{self, DeviceArguments};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::games::{EvalSet, Teach};
+use crate::isolation::Isolation;
 use crate::progress;
-use crate::workers::Workers;
 
 /// A recipe of a model, such as `configs/warmup.toml`.
 pub(crate) struct Recipe<T: Teach> {
@@ -42,7 +42,7 @@ struct RecipeRun {
     validate_every: u64,
     /// The decoder; its vocabulary is filled in from the tokenizer.
     model: ModelConfig,
-    /// Learning rate, optimizer, shards, micro-batches.
+    /// Learning rate, optimizer, data-parallel workers, micro-batches.
     learn: LearnConfig,
     /// Saves weights as bfloat16: half the size, for models that the program carries.
     #[serde(default)]
@@ -87,7 +87,7 @@ impl<T: Teach> Recipe<T> {
 pub(crate) fn warm_up<T: Teach>(mut recipe: Recipe<T>, out: &Path) -> Result<(), Failure> {
     recipe.setup.measure_on(EvalSet::Validation);
     let Recipe { run, lessons, setup } = &recipe;
-    let (referee, game) = setup.open(Workers::Thread)?;
+    let (referee, game) = setup.open(Isolation::Thread)?;
     let material = T::material(lessons, run.seed, &referee)?;
     let mut learner = new_learner::<T>(run)?;
     progress::say(format!("{} parameters", learner.parameter_count()));
@@ -118,7 +118,7 @@ pub(crate) fn warm_up<T: Teach>(mut recipe: Recipe<T>, out: &Path) -> Result<(),
 
 /// Trains nothing: lists the examples of a recipe that contain what a run of `measuring` evaluates on.
 pub(crate) fn audit<T: Teach>(recipe: &Recipe<T>, measuring: &T) -> Result<(), Failure> {
-    let (referee, game) = measuring.open(Workers::Thread)?;
+    let (referee, game) = measuring.open(Isolation::Thread)?;
     let material = T::material(&recipe.lessons, recipe.run.seed, &referee)?;
     let tokenizer = T::tokenizer().or_fail(ExitCode::Model)?;
     let (mut audit, mut all, mut found) = (Audit::new(game.guard(), &tokenizer), 0, BTreeMap::new());

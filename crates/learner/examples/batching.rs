@@ -29,7 +29,7 @@ fn main() -> Result<(), Error> {
     let rows = get("rows", 32);
     let threads = get("threads", 1);
     let learner = |threads, slots| {
-        let options = LearnerOptions { shards: threads, rollout_rows: slots, ..LearnerOptions::default() };
+        let options = LearnerOptions { data_parallel: threads, rollout_rows: slots, ..LearnerOptions::default() };
         Learner::initialize(config.clone(), build_tokenizer(&[], &[])?, 1, options).map_err(Error::from)
     };
     let (many, one) = (learner(threads, rows / threads)?, learner(1, 1)?);

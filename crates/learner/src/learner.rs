@@ -32,7 +32,7 @@ pub struct Learner {
 
 /// Where the options say that a model computes.
 const fn placement(options: &LearnerOptions) -> Placement {
-    Placement { device: options.device, precision: options.precision, workers: options.shards }
+    Placement { device: options.device, precision: options.precision, workers: options.data_parallel }
 }
 
 /// Constructors.

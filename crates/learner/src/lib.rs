@@ -51,7 +51,7 @@ pub use losses::{
 pub use memory::MemoryPlan;
 pub use model::NamedTensor;
 pub use optim::{AdamW, Optimizer};
-pub use options::{LearnerOptions, MAX_SHARDS};
+pub use options::{LearnerOptions, MAX_DATA_PARALLEL};
 pub use sampling::{Request, RequestError};
 pub use schedule::{Schedule, Shape};
 pub use segments::Segments;

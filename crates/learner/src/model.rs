@@ -210,7 +210,7 @@ impl Model {
         if self.workers == 1 || !self.is_large() {
             return Ok(ThreadPool::single());
         }
-        let refused = |e| candle_core::Error::Msg(format!("{e}; lower `shards` or raise the limit on threads"));
+        let refused = |e| candle_core::Error::Msg(format!("{e}; lower `data_parallel` or raise the limit on threads"));
         ThreadPool::new(self.workers).map_err(refused)
     }
 

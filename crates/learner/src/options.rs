@@ -13,15 +13,15 @@ use crate::objective::Terms;
 use crate::optim::Optimizer;
 use crate::segments::Segments;
 
-/// Largest [`LearnerOptions::shards`].
-pub const MAX_SHARDS: usize = 256;
+/// Largest [`LearnerOptions::data_parallel`].
+pub const MAX_DATA_PARALLEL: usize = 256;
 
-/// How a learner works. Changing `shards` or `micro_tokens` changes results in the last bits.
+/// How a learner works. Changing `data_parallel` or `micro_tokens` changes results in the last bits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LearnerOptions {
     /// Data-parallel workers: a batch is dealt to them, one thread each; also the threads of sampling.
-    pub shards: usize,
+    pub data_parallel: usize,
     /// Tokens that go through the model together.
     pub micro_tokens: usize,
     /// Samples in flight for each sampling thread.
@@ -48,7 +48,7 @@ pub struct LearnerOptions {
     /// The loss of `prefer`.
     #[serde(skip)]
     pub preference: Preference,
-    /// The device. Other devices than `cpu` have one worker, whatever `shards` is.
+    /// The device. Other devices than `cpu` have one worker, whatever `data_parallel` is.
     #[serde(skip)]
     pub device: DeviceSpec,
     /// The numbers of activations. Weights, gradients and moments are f32.
@@ -59,7 +59,7 @@ pub struct LearnerOptions {
 impl Default for LearnerOptions {
     fn default() -> Self {
         Self {
-            shards: 2,
+            data_parallel: 2,
             micro_tokens: 1024,
             rollout_rows: 256,
             optimizer: Optimizer::default(),
@@ -83,7 +83,7 @@ impl LearnerOptions {
     /// The first one that is wrong.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let sizes = [
-            ("shards", self.shards, MAX_SHARDS),
+            ("data_parallel", self.data_parallel, MAX_DATA_PARALLEL),
             ("micro_tokens", self.micro_tokens, 1 << 20),
             ("rollout_rows", self.rollout_rows, 1 << 20),
         ];

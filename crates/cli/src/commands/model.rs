@@ -7,7 +7,7 @@ use veriplay_learner::{ModelConfig, Precision, convert_gguf, tensor_specs};
 
 use crate::device::parse_precision;
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::{embedded, progress};
+use crate::{model, progress};
 
 /// Fetch, convert or describe models
 #[derive(Debug, Args)]
@@ -44,10 +44,10 @@ enum Action {
 
 pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.action {
-        Action::Fetch { name } => progress::data(embedded::find_directory(&name)?.display()),
+        Action::Fetch { name } => progress::data(model::find_directory(&name)?.display()),
         Action::Convert { gguf, dir, precision } => convert(&gguf, &dir, precision)?,
-        Action::Inspect { name } => inspect(&embedded::find_directory(&name)?)?,
-        Action::List => embedded::names().into_iter().for_each(progress::data),
+        Action::Inspect { name } => inspect(&model::find_directory(&name)?)?,
+        Action::List => model::builtin_names().for_each(progress::data),
     }
     Ok(())
 }

@@ -8,11 +8,11 @@ use crate::config::{default_out, read_text};
 use crate::device::{self, DeviceArguments};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::games::{GameAction, Setup, Teach, run_for_named_in};
+use crate::isolation::Isolation;
 use crate::play::{Session, report};
 use crate::play_config::PlayConfig;
 use crate::rundir::RunDir;
-use crate::workers::Workers;
-use crate::{embedded, memory, model, progress};
+use crate::{memory, model, progress};
 
 /// Run self-play and measure what it changed
 #[derive(Debug, Args)]
@@ -39,7 +39,7 @@ pub(super) struct Arguments {
     device: DeviceArguments,
     /// Where guests run
     #[arg(long, value_enum, default_value = "thread")]
-    workers: Workers,
+    workers: Isolation,
     /// Print one JSON object as the last line of stdout
     #[arg(long)]
     json: bool,
@@ -80,7 +80,7 @@ fn configuration(asked: &Arguments) -> Result<(String, PathBuf), Failure> {
             Ok((read_text(&path)?, path))
         }
         (None, Some(path)) => Ok((read_text(path)?, path.clone())),
-        (None, None) => Ok((embedded::QUICKSTART.to_owned(), PathBuf::from("quickstart.toml"))),
+        (None, None) => Ok((model::QUICKSTART.to_owned(), PathBuf::from("quickstart.toml"))),
     }
 }
 
@@ -94,7 +94,7 @@ fn resolved<S: Setup>(asked: &Arguments, text: &str, origin: &Path) -> Result<Pl
 }
 
 /// What a run of this configuration would do.
-fn dry_run<S: Setup>(config: &PlayConfig<S>, workers: Workers) -> Result<(), Failure> {
+fn dry_run<S: Setup>(config: &PlayConfig<S>, workers: Isolation) -> Result<(), Failure> {
     let run = &config.run;
     progress::data(format!("game `{}`, {} steps from `{}`, seed {}", S::NAME, run.steps, run.model, run.seed));
     config.setup.describe_step().into_iter().for_each(progress::data);

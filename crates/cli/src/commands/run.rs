@@ -11,7 +11,7 @@ use veriplay_core::{
 };
 
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::workers::{self, Workers};
+use crate::isolation::{self, Isolation};
 use crate::{image, progress};
 use veriplay_sandbox::SandboxOptions;
 
@@ -41,7 +41,7 @@ pub(super) struct Arguments {
     seed: u64,
     /// Where guests run
     #[arg(long, value_enum, default_value = "thread")]
-    workers: Workers,
+    workers: Isolation,
     /// Print one JSON object instead of the program's own output
     #[arg(long)]
     json: bool,
@@ -83,7 +83,7 @@ pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
         base: None,
     };
     let sandbox =
-        workers::sandbox(image, SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() }, asked.workers)?;
+        isolation::open_sandbox(image, SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() }, asked.workers)?;
     let started = Instant::now();
     let outcome = sandbox.execute(&job).or_fail(ExitCode::Host)?;
     let wall_ns = started.elapsed().as_nanos();

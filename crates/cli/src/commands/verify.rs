@@ -14,11 +14,11 @@ use veriplay_sandbox::{Image, SandboxOptions, default_cache_dir};
 use veriplay_verifier::JUDGES;
 
 use crate::exit::{ExitCode, Failure, OrFail};
+use crate::isolation::{self, Isolation};
 use crate::verdict_cache::{FOLDER, VerdictCache};
 use crate::verify::{
     Bench, Conditions, Counted, Judging, Output, Overrides, Source, Summary, TaskSet, VerifySummary, bugs, in_order,
 };
-use crate::workers::{self, Workers};
 use crate::{image, progress};
 
 /// Seeds every job: a program that depends on it is judged on this one.
@@ -87,7 +87,7 @@ pub(super) struct Arguments {
     no_cache: bool,
     /// Where guests run
     #[arg(long, value_enum, default_value = "process")]
-    workers: Workers,
+    workers: Isolation,
     /// Print the summary as one JSON object: the last line of stdout, or of stderr when the verdicts go to stdout
     #[arg(long)]
     json: bool,
@@ -142,7 +142,7 @@ pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
     let mut output = Output::open(asked.out.as_deref())?;
     let (jobs, name) = (jobs(&asked), image.name().to_owned());
     let options_of_sandbox = SandboxOptions { max_parallel: jobs, ..SandboxOptions::fastest() };
-    let sandbox = workers::sandbox(image, options_of_sandbox, asked.workers)?;
+    let sandbox = isolation::open_sandbox(image, options_of_sandbox, asked.workers)?;
     let bench = Bench { execute: &sandbox, image: &name, limits, scaled, seed: SEED, early_stop };
     let cache = cache(&asked)?;
     let judging = Judging { tasks: &tasks, bench, cache: &cache };

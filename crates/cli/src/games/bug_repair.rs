@@ -18,8 +18,8 @@ use crate::config::{LearnConfig, bad_value};
 use crate::executor::Referee;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::image;
+use crate::isolation::{self, Isolation};
 use crate::repository::{RepoImages, Stored, pytest_layer, read_bugs};
-use crate::workers::{self, Workers};
 
 /// `[game]`, `[repositories]`, `[bugs]` and `[eval]`, as `configs/bug-repair-qwen.toml` shows them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -156,7 +156,7 @@ impl Setup for BugRepairSetup {
         ]
     }
 
-    fn open(&self, workers: Workers) -> Result<(Referee, SelfPlay<BugRepair>), Failure> {
+    fn open(&self, workers: Isolation) -> Result<(Referee, SelfPlay<BugRepair>), Failure> {
         let opened = Opened::open(&self.repositories, self.game.own.trust, workers)?;
         let read = |paths: &[PathBuf]| -> Result<Vec<BugArtifact>, Failure> {
             Ok(paths.iter().map(|path| read_bugs(path)).collect::<Result<Vec<_>, _>>()?.concat())
@@ -187,7 +187,7 @@ struct Opened {
 }
 
 impl Opened {
-    fn open(names: &RepositoryNames, trust: Trust, workers: Workers) -> Result<Self, Failure> {
+    fn open(names: &RepositoryNames, trust: Trust, workers: Isolation) -> Result<Self, Failure> {
         let all = names.training.iter().chain(&names.validation).chain(&names.held_out);
         let stored = all.map(|name| Stored::open(name)).collect::<Result<Vec<_>, _>>()?;
         let pytest = pytest_layer()?;
@@ -197,7 +197,7 @@ impl Opened {
         let images = Stored::warm_images(&pytest, &stored)?;
         let layers: Vec<Layer> = stored.iter().flat_map(Stored::layers).chain([pytest.clone()]).collect();
         let mut sandboxes = images.sandboxes(SandboxOptions::fastest(), workers, &layers)?;
-        sandboxes.push(workers::sandbox(image::python()?, SandboxOptions::fastest(), workers)?);
+        sandboxes.push(isolation::open_sandbox(image::python()?, SandboxOptions::fastest(), workers)?);
         let referee = Referee::over(sandboxes);
         let place = |stored: &Stored| {
             let repository = repository(stored, &referee, &images, pytest.digest())?;

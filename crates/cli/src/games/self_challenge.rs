@@ -16,7 +16,7 @@ use super::{Demand, EvalSet, Setup};
 use crate::config::{LearnConfig, bad_value};
 use crate::executor::Referee;
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::workers::Workers;
+use crate::isolation::Isolation;
 
 use tasks::{EvalConfig, TaskConfig, TaskSource};
 
@@ -104,7 +104,7 @@ impl Setup for SelfChallengeSetup {
         ]
     }
 
-    fn open(&self, workers: Workers) -> Result<(Referee, SelfPlay<SelfChallenge>), Failure> {
+    fn open(&self, workers: Isolation) -> Result<(Referee, SelfPlay<SelfChallenge>), Failure> {
         let referee = Referee::open(workers)?;
         let source = TaskSource::open(&self.tasks, &self.gate, &referee)?;
         let worlds = source.worlds()?;

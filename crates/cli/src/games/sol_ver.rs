@@ -15,7 +15,7 @@ use super::{Demand, EvalSet, Setup};
 use crate::config::{LearnConfig, bad_value};
 use crate::executor::Referee;
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::workers::Workers;
+use crate::isolation::Isolation;
 
 use tasks::{EvalConfig, TaskConfig};
 
@@ -91,7 +91,7 @@ impl Setup for SolVerSetup {
         ]
     }
 
-    fn open(&self, workers: Workers) -> Result<(Referee, SelfPlay<SolVer>), Failure> {
+    fn open(&self, workers: Isolation) -> Result<(Referee, SelfPlay<SolVer>), Failure> {
         let referee = Referee::open(workers)?;
         let limits = self.agreement.limits;
         let snippets = self.tasks.snippets.pool()?;

@@ -10,32 +10,32 @@ use veriplay_corpus::forgeries::{Ending, Expected, Judging, Target};
 use veriplay_corpus::probes::judge::{Containment, Finding};
 use veriplay_verifier::{ProblemRequest, judge_programs};
 
-use super::Tried;
+use super::ProbeResult;
 
 /// The class they are counted under.
 pub(crate) const CLASS: &str = "verifier";
 
 /// Judges all of them.
-pub(crate) fn try_all(execute: &dyn Execute, image: &str) -> Vec<Tried> {
+pub(crate) fn judge_forgeries(execute: &dyn Execute, image: &str) -> Vec<ProbeResult> {
     let corpus = built_in_forgeries();
-    let mut tried = Vec::new();
+    let mut results = Vec::new();
     for forgery in &corpus.forgeries {
         for expected in forgery.expected.iter().filter(|one| one.judging != Judging::Shared) {
             let started = Instant::now();
-            let problem = problem(&corpus.targets[&expected.problem]);
-            if by_rule(&problem, expected) {
+            let problem = split_problem(&corpus.targets[&expected.problem]);
+            if is_right_by_rule(&problem, expected) {
                 continue;
             }
-            let finding = judged(execute, image, &problem, &forgery.attempt, expected);
+            let finding = judge_forgery(execute, image, &problem, &forgery.attempt, expected);
             let name = format!("{} against {}", forgery.name, expected.problem);
             let title = forgery.statement.lines().next().unwrap_or_default().trim_start_matches("# ").to_owned();
-            tried.push(Tried { class: CLASS.to_owned(), name, title, finding, took: started.elapsed() });
+            results.push(ProbeResult { class: CLASS.to_owned(), name, title, finding, took: started.elapsed() });
         }
     }
-    tried
+    results
 }
 
-fn problem(target: &Target) -> Problem {
+fn split_problem(target: &Target) -> Problem {
     let mut problem = target.problem.clone();
     if let Checks::Tests(code) = &mut problem.checks {
         code.trust = Trust::Split;
@@ -44,7 +44,7 @@ fn problem(target: &Target) -> Problem {
 }
 
 /// Whether the problem's own judge takes it for right by the rule of its origin.
-fn by_rule(problem: &Problem, expected: &Expected) -> bool {
+fn is_right_by_rule(problem: &Problem, expected: &Expected) -> bool {
     let own = match &problem.checks {
         Checks::Calls(checks) => &checks.comparison.judge,
         Checks::Stdio(checks) => &checks.comparison.judge,
@@ -53,7 +53,7 @@ fn by_rule(problem: &Problem, expected: &Expected) -> bool {
     expected.by_rule.contains(own)
 }
 
-fn judged(execute: &dyn Execute, image: &str, problem: &Problem, program: &str, expected: &Expected) -> Finding {
+fn judge_forgery(execute: &dyn Execute, image: &str, problem: &Problem, program: &str, expected: &Expected) -> Finding {
     // What the corpus is tested with: enough for every honest attempt many times over.
     let limits = Limits {
         fuel: 1_000_000_000,

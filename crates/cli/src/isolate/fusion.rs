@@ -9,9 +9,9 @@ use veriplay_corpus::probes::judge::{Ended, Text};
 use super::target::{MEMORY_MIB, ProbeRequest, Target};
 use crate::exit::{ExitCode, Failure};
 
-/// Seconds an answer may take beyond those the program is allowed.
+/// Seconds an response may take beyond those the program is allowed.
 const SLACK: u64 = 30;
-/// The largest answer that is read.
+/// The largest response that is read.
 const LARGEST: u64 = 64 << 20;
 
 /// A server.
@@ -22,15 +22,15 @@ pub(crate) struct FusionTarget {
 
 /// What it answers, as far as it matters here.
 #[derive(Deserialize)]
-struct Answer {
+struct FusionResponse {
     status: String,
     #[serde(default)]
     message: String,
-    run_result: Option<RunResult>,
+    run_result: Option<FusionRunResult>,
 }
 
 #[derive(Deserialize)]
-struct RunResult {
+struct FusionRunResult {
     status: String,
     return_code: Option<i32>,
     #[serde(default)]
@@ -50,7 +50,7 @@ impl FusionTarget {
         Ok(Self { url, agent: config.into() })
     }
 
-    fn ask(&self, asked: &ProbeRequest<'_>) -> Result<Answer, ureq::Error> {
+    fn request(&self, asked: &ProbeRequest<'_>) -> Result<FusionResponse, ureq::Error> {
         let body = json!({
             "code": asked.program,
             "language": "python",
@@ -69,22 +69,22 @@ impl FusionTarget {
 
 impl Target for FusionTarget {
     fn run(&self, asked: &ProbeRequest<'_>) -> Text {
-        match self.ask(asked) {
-            Ok(answer) => text(answer),
+        match self.request(asked) {
+            Ok(response) => parse_response(response),
             Err(error) => Text { stdout: String::new(), ended: Ended::Failed(format!("{}: {error}", self.url)) },
         }
     }
 }
 
-fn text(answer: Answer) -> Text {
-    let Some(result) = answer.run_result else {
-        let why = format!("the server answers {} and no result: {}", answer.status, answer.message);
+fn parse_response(response: FusionResponse) -> Text {
+    let Some(result) = response.run_result else {
+        let why = format!("the server answers {} and no result: {}", response.status, response.message);
         return Text { stdout: String::new(), ended: Ended::Failed(why) };
     };
     let ended = match (result.status.as_str(), result.return_code) {
         ("Finished", Some(code)) => Ended::Exited(code),
         ("TimeLimitExceeded", _) => Ended::Stopped("time limit exceeded".to_owned()),
-        (other, _) => Ended::Stopped(format!("{other}: {}", answer.message)),
+        (other, _) => Ended::Stopped(format!("{other}: {}", response.message)),
     };
     Text { stdout: result.stdout.unwrap_or_default(), ended }
 }

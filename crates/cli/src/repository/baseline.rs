@@ -22,7 +22,7 @@ use super::records::write_record;
 use super::warm::{WarmSources, warmed_for};
 use super::{Requirement, pytest_layer};
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::workers::{self, Workers};
+use crate::isolation::{self, Isolation};
 use crate::{image, progress};
 
 /// The tests of a file. The default of the image is for one small program.
@@ -43,7 +43,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) requirement: &'a Requirement,
     pub(crate) package: &'a Layer,
     pub(crate) dependencies: Source<'a>,
-    pub(crate) workers: Workers,
+    pub(crate) workers: Isolation,
 }
 
 /// What was found, and how long it took.
@@ -96,7 +96,7 @@ pub(crate) fn measure(plan: &Plan<'_>) -> Result<MeasuredBaseline, Failure> {
     let image = warmed(package).or_else(|_| warmed(&nothing))?;
     let image_name = image.name().to_owned();
     let layers = [Some(package), Some(&pytest), dependencies].into_iter().flatten().cloned().collect();
-    let sandbox = workers::sandbox(image, SandboxOptions::fastest(), plan.workers)?.with_layers(layers);
+    let sandbox = isolation::open_sandbox(image, SandboxOptions::fastest(), plan.workers)?.with_layers(layers);
     let own = own_modules(package.files().keys().map(String::as_str), &layout.roots, &layout.test_files);
     let repository = Repository {
         image: &image_name,
@@ -146,7 +146,7 @@ fn read(plan: &Plan<'_>, pytest: &Layer, image: Arc<Image>) -> Result<(Inspectio
     let paths = || package.files().keys().map(String::as_str);
     let by_name = Layout::of(paths());
     let name = image.name().to_owned();
-    let sandbox = workers::sandbox(image, SandboxOptions::fastest(), plan.workers)?;
+    let sandbox = isolation::open_sandbox(image, SandboxOptions::fastest(), plan.workers)?;
     let sandbox = sandbox.with_layers([package.clone(), pytest.clone()].into_iter().collect());
     let (pytest, limits) = (pytest.digest(), limits());
     let inspector = Inspector { execute: &sandbox, image: &name, pytest, package: package.digest(), limits };

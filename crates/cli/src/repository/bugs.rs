@@ -23,8 +23,8 @@ use super::journal::{Journal, Tried};
 use super::pip::pytest_layer;
 use crate::executor::Sandboxes;
 use crate::exit::{ExitCode, Failure, OrFail};
+use crate::isolation::Isolation;
 use crate::progress;
-use crate::workers::Workers;
 
 /// Mutants that are validated beside each other. It does not change the result: bugs after the last one asked for are dropped.
 const CHUNK: usize = 8;
@@ -39,7 +39,7 @@ pub(crate) struct InjectRequest<'a> {
     pub(crate) seed: u64,
     pub(crate) trust: Trust,
     pub(crate) out: &'a Path,
-    pub(crate) workers: Workers,
+    pub(crate) workers: Isolation,
 }
 
 /// What came of each operator.

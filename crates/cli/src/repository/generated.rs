@@ -12,8 +12,8 @@ use veriplay_selfplay::randomness::generator;
 use super::baseline::limits;
 use crate::executor::Referee;
 use crate::exit::{ExitCode, Failure, OrFail};
+use crate::isolation::Isolation;
 use crate::programs::{Executed, Worth};
-use crate::workers::Workers;
 
 /// Tests of a function.
 const CASES: usize = 8;
@@ -22,7 +22,7 @@ const WORTH: Worth = Worth { max_output_chars: 22, min_distinct_outputs: 4 };
 
 /// Writes `functions` modules, with programs of `split` and `mix` alone, into `out`.
 pub(crate) fn generate(out: &Path, split: Split, mix: &str, functions: usize, seed: u64) -> Result<(), Failure> {
-    let referee = Referee::open(Workers::Thread)?;
+    let referee = Referee::open(Isolation::Thread)?;
     let grammar = Grammar::built_in();
     let programs = Programs::new(&grammar, split, mix, seed).or_fail(ExitCode::Input)?;
     let mut inputs = generator(seed, 0, "inputs of a generated repository");

@@ -17,7 +17,7 @@ use super::records::{read_record, write_record};
 use super::warm::{RepoImages, WarmSources};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::image;
-use crate::workers::Workers;
+use crate::isolation::Isolation;
 
 /// A bug or repair that stops the interpreter is not taken apart test by test: the fuel for that would be a limit's each.
 const MAX_JOBS: usize = 0;
@@ -134,7 +134,7 @@ fn open_sources(directory: &Path) -> Result<Stored, Failure> {
             requirement: &requirement_of(directory)?,
             package: &package,
             dependencies: Source::Resolve { with: &[] },
-            workers: Workers::Thread,
+            workers: Isolation::Thread,
         })?;
         measured.write(&kept, &package)?;
     }

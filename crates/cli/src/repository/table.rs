@@ -18,7 +18,7 @@ use super::baseline::Timing;
 use super::records::{read_record, write_record};
 use super::{Plan, Requirement, Source, Sources, Stored, Tests, cached, measure};
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::workers::Workers;
+use crate::isolation::Isolation;
 use crate::{image, progress};
 
 /// What is asked for.
@@ -31,7 +31,7 @@ pub(crate) struct TableRequest<'a> {
     pub(crate) again: bool,
     /// Print JSON and no Markdown.
     pub(crate) json: bool,
-    pub(crate) workers: Workers,
+    pub(crate) workers: Isolation,
 }
 
 /// The list: names and versions.

@@ -8,7 +8,7 @@ use veriplay_verifier::repository::warming;
 
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::image;
-use crate::workers::{self, Workers};
+use crate::isolation::{self, Isolation};
 
 /// What of a repository an image is warmed for.
 pub(super) struct WarmSources<'a> {
@@ -45,11 +45,11 @@ impl RepoImages {
     pub(crate) fn sandboxes(
         &self,
         options: SandboxOptions,
-        workers: Workers,
+        workers: Isolation,
         layers: &[Layer],
     ) -> Result<Vec<Sandbox>, Failure> {
         let on = |image: &Arc<Image>| {
-            let sandbox = workers::sandbox(Arc::clone(image), options, workers)?;
+            let sandbox = isolation::open_sandbox(Arc::clone(image), options, workers)?;
             Ok(sandbox.with_layers(layers.iter().cloned().collect()))
         };
         [&self.beside, &self.split].into_iter().map(on).collect()

@@ -16,9 +16,9 @@ use super::source::Work;
 use super::stream::in_order;
 use crate::executor::Sandboxes;
 use crate::exit::{ExitCode, Failure, OrFail};
+use crate::isolation::Isolation;
 use crate::progress;
 use crate::repository::{RepoImages, Stored, pytest_layer, read_bugs};
-use crate::workers::Workers;
 
 /// The `attempt_id` of the rows that a validation makes.
 const ARTIFACT: &str = "artifact";
@@ -36,7 +36,7 @@ pub(crate) struct BugOptions<'a> {
     pub(crate) repositories: &'a [String],
     pub(crate) out: Option<&'a Path>,
     pub(crate) jobs: usize,
-    pub(crate) workers: Workers,
+    pub(crate) workers: Isolation,
     pub(crate) seed: u64,
     pub(crate) trust: Trust,
     pub(crate) json: bool,

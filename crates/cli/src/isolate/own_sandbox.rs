@@ -7,24 +7,24 @@ use veriplay_core::{Execute, ExecuteError, Job, Outcome};
 use veriplay_corpus::probes::run::{Fresh, Range};
 use veriplay_sandbox::{Image, Sandbox, SandboxOptions};
 
-use crate::workers::{self, Workers};
+use crate::isolation::{self, Isolation};
 
 /// What the probes attack.
-pub(crate) struct Ours {
+pub(crate) struct OwnSandbox {
     image: Arc<Image>,
     /// Where guests run.
-    workers: Workers,
+    workers: Isolation,
     /// Idle sandboxes of one worker process.
     idle: Mutex<Vec<Sandbox>>,
 }
 
 /// A sandbox that goes back when it is no longer used.
-struct Lent<'a> {
+struct PooledSandbox<'a> {
     sandbox: Option<Sandbox>,
-    home: &'a Mutex<Vec<Sandbox>>,
+    pool: &'a Mutex<Vec<Sandbox>>,
 }
 
-impl Execute for Lent<'_> {
+impl Execute for PooledSandbox<'_> {
     fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
         self.sandbox
             .as_ref()
@@ -32,14 +32,14 @@ impl Execute for Lent<'_> {
     }
 }
 
-impl Drop for Lent<'_> {
+impl Drop for PooledSandbox<'_> {
     fn drop(&mut self) {
-        self.home.lock().unwrap_or_else(PoisonError::into_inner).extend(self.sandbox.take());
+        self.pool.lock().unwrap_or_else(PoisonError::into_inner).extend(self.sandbox.take());
     }
 }
 
-impl Ours {
-    pub(crate) fn new(image: Arc<Image>, workers: Workers) -> Self {
+impl OwnSandbox {
+    pub(crate) fn new(image: Arc<Image>, workers: Isolation) -> Self {
         Self { image, workers, idle: Mutex::default() }
     }
 }
@@ -48,24 +48,24 @@ fn options(parallel: u32) -> SandboxOptions {
     SandboxOptions { max_parallel: parallel as usize, ..SandboxOptions::fastest() }
 }
 
-impl Range for Ours {
+impl Range for OwnSandbox {
     fn python(&self, parallel: u32) -> Result<Fresh<'_>, String> {
         let new = || {
-            let sandbox = workers::sandbox(Arc::clone(&self.image), options(parallel), self.workers);
+            let sandbox = isolation::open_sandbox(Arc::clone(&self.image), options(parallel), self.workers);
             sandbox.map_err(|failure| failure.to_string())
         };
-        if self.workers == Workers::Thread || parallel > 1 {
+        if self.workers == Isolation::Thread || parallel > 1 {
             return Ok(Box::new(new()?));
         }
         let known = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let sandbox = Some(known.map_or_else(new, Ok)?);
-        Ok(Box::new(Lent { sandbox, home: &self.idle }))
+        Ok(Box::new(PooledSandbox { sandbox, pool: &self.idle }))
     }
 
     fn module(&self, id: &str, text: &str, parallel: u32) -> Result<Fresh<'_>, String> {
         let image = self.image.of_module(id, text).map_err(|error| error.to_string())?;
         let sandbox =
-            workers::sandbox(image, options(parallel), self.workers).map_err(|failure| failure.to_string())?;
+            isolation::open_sandbox(image, options(parallel), self.workers).map_err(|failure| failure.to_string())?;
         Ok(Box::new(sandbox))
     }
 
