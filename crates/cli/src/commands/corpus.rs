@@ -20,11 +20,11 @@ use crate::repository::{self, Plan, Requirement, Source, Sources, Stored, TableR
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     #[command(subcommand)]
-    action: Action,
+    action: CorpusCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum CorpusCommand {
     /// Fetch a package's sources and record which of its tests pass in the sandbox
     AddRepo(AddRepo),
     /// Record many packages and print the results of their tests as one table
@@ -154,7 +154,7 @@ struct TabulateRepos {
 
 /// What is printed.
 #[derive(Serialize)]
-struct Report<'a> {
+struct AddRepoReport<'a> {
     schema_version: u32,
     name: &'a str,
     version: &'a str,
@@ -172,16 +172,16 @@ struct Report<'a> {
 
 pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.action {
-        Action::AddRepo(asked) => add_repo(&asked),
-        Action::TabulateRepos(asked) => repository::tabulate(&TableRequest {
+        CorpusCommand::AddRepo(asked) => add_repo(&asked),
+        CorpusCommand::TabulateRepos(asked) => repository::tabulate(&TableRequest {
             list: &asked.list,
             out: asked.out.as_deref(),
             again: asked.again,
             json: asked.json,
             workers: asked.workers,
         }),
-        Action::InjectBugs(asked) => inject_bugs(&asked),
-        Action::GenerateRepo(asked) => {
+        CorpusCommand::InjectBugs(asked) => inject_bugs(&asked),
+        CorpusCommand::GenerateRepo(asked) => {
             repository::generate(&asked.out, asked.split.into(), &asked.mix, asked.functions, asked.seed)
         }
     }
@@ -214,23 +214,23 @@ fn add_repo(asked: &AddRepo) -> Result<(), Failure> {
     let dependencies = pins.as_deref().map_or(Source::Resolve { with: &asked.with }, Source::Pinned);
     let plan = Plan { requirement: &asked.requirement, package: &package, dependencies, workers: asked.workers };
     let measured = repository::measure(&plan)?;
-    let directory = directory(asked)?;
+    let directory = target_directory(asked)?;
     measured.write(&directory, &package)?;
-    tell(asked, &package, &measured, &directory)
+    print_report(asked, &package, &measured, &directory)
 }
 
-fn directory(asked: &AddRepo) -> Result<PathBuf, Failure> {
+fn target_directory(asked: &AddRepo) -> Result<PathBuf, Failure> {
     asked.out.clone().map_or_else(|| repository::cached(&asked.requirement), Ok)
 }
 
-fn tell(
+fn print_report(
     asked: &AddRepo,
     package: &Layer,
     measured: &repository::MeasuredBaseline,
     directory: &Path,
 ) -> Result<(), Failure> {
     let baseline = &measured.baseline;
-    let report = Report {
+    let report = AddRepoReport {
         schema_version: SCHEMA_VERSION,
         name: &baseline.name,
         version: &baseline.version,
@@ -248,7 +248,7 @@ fn tell(
     if asked.json {
         progress::data(serde_json::to_string(&report).or_fail(ExitCode::Bug)?);
     } else {
-        list(baseline);
+        print_unusable_tests(baseline);
         progress::data(format!(
             "{}: {} tests pass, {} cannot be used, {} of {} files cannot be tested; {:.1} s and {:.1} G fuel\n{}",
             asked.requirement,
@@ -270,7 +270,7 @@ fn dependencies(baseline: &Baseline) -> Vec<String> {
 }
 
 /// What cannot be used, and why.
-fn list(baseline: &Baseline) {
+fn print_unusable_tests(baseline: &Baseline) {
     for dependency in dependencies(baseline) {
         progress::data(format!("dependency   {dependency}"));
     }

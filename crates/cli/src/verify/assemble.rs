@@ -10,16 +10,18 @@ const FENCE: &str = "```";
 const LABELS: [&str; 3] = ["python", "py", "python3"];
 
 /// The text that judges get; the problem's prelude is theirs to add.
-pub(super) fn program(problem: &ProblemRow, body: AttemptBody) -> String {
+pub(super) fn assemble_program(problem: &ProblemRow, body: AttemptBody) -> String {
     match body {
         AttemptBody::Program(text) => text,
         AttemptBody::Completion(text) if problem.is_prediction() => text,
-        AttemptBody::Completion(text) => last_block(&text).unwrap_or_else(|| format!("{}{text}", problem.prompt())),
+        AttemptBody::Completion(text) => {
+            last_python_block(&text).unwrap_or_else(|| format!("{}{text}", problem.prompt()))
+        }
     }
 }
 
 /// The last closed Python block. A fence opens and closes on lines of its own.
-fn last_block(text: &str) -> Option<String> {
+fn last_python_block(text: &str) -> Option<String> {
     let (mut found, mut open) = (None, None);
     for line in text.lines() {
         let fence = line.trim().strip_prefix(FENCE);
@@ -43,7 +45,7 @@ mod tests {
     use veriplay_core::{CallChecks, Checks, Comparison, Predicted, Prediction, Problem, Value};
     use veriplay_corpus::{AttemptBody, ProblemRow};
 
-    use super::program;
+    use super::assemble_program;
 
     fn problem(checks: Checks) -> ProblemRow {
         let (prelude, prompt) = ("import math\n".to_owned(), "def f(x):\n".to_owned());
@@ -56,7 +58,7 @@ mod tests {
     }
 
     fn completed(text: &str) -> String {
-        program(&problem(calls()), AttemptBody::Completion(text.to_owned()))
+        assemble_program(&problem(calls()), AttemptBody::Completion(text.to_owned()))
     }
 
     #[test]
@@ -67,7 +69,7 @@ mod tests {
     #[test]
     fn a_program_is_whole_even_with_fences_in_it() {
         let text = "s = '''\n```python\nx\n```\n'''\n";
-        assert_eq!(program(&problem(calls()), AttemptBody::Program(text.to_owned())), text);
+        assert_eq!(assemble_program(&problem(calls()), AttemptBody::Program(text.to_owned())), text);
     }
 
     #[test]
@@ -93,6 +95,6 @@ mod tests {
             wanted: Predicted::Output,
         };
         let body = AttemptBody::Completion("```python\n1\n```".to_owned());
-        assert_eq!(program(&problem(Checks::Prediction(prediction)), body), "```python\n1\n```");
+        assert_eq!(assemble_program(&problem(Checks::Prediction(prediction)), body), "```python\n1\n```");
     }
 }

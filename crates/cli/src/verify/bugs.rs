@@ -11,9 +11,9 @@ use veriplay_sandbox::SandboxOptions;
 use veriplay_verifier::OutcomeCache;
 use veriplay_verifier::bugs::{BugArtifact, BugRules, RepairRequest, RepoContext, TestMap, grade, validate};
 
-use super::output::{Output, VerdictRow};
-use super::source::Work;
-use super::stream::in_order;
+use super::output::{VerdictOutput, VerdictRow};
+use super::source::PendingAttempt;
+use super::stream::run_in_order;
 use crate::executor::Sandboxes;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::isolation::Isolation;
@@ -44,7 +44,7 @@ pub(crate) struct BugOptions<'a> {
 
 /// The summary.
 #[derive(Debug, Serialize)]
-struct Report {
+struct BugSummary {
     schema_version: u32,
     bugs: usize,
     rows: usize,
@@ -57,14 +57,14 @@ struct Report {
 }
 
 /// The repositories of the bugs, with the maps of their tests.
-struct Places {
+struct BugRepositories {
     stored: Vec<(Stored, TestMap)>,
     pytest: Digest,
     images: RepoImages,
     trust: Trust,
 }
 
-impl Places {
+impl BugRepositories {
     fn repo(&self, package: &Digest) -> Result<RepoContext<'_>, Dropped> {
         let found = self.stored.iter().find(|(stored, _)| stored.baseline.package == *package);
         let (stored, map) = found.ok_or_else(|| Dropped { why: format!("no repository of digest `{package}`") })?;
@@ -75,13 +75,13 @@ impl Places {
 /// Judges attempts, or validates bugs.
 pub(crate) fn judge(asked: &BugOptions<'_>) -> Result<(), Failure> {
     let bugs = read_bugs(asked.tasks)?;
-    let (sandboxes, places) = open(asked, &bugs)?;
+    let (sandboxes, repositories) = open_repositories(asked, &bugs)?;
     let (mut work, left_out) = match asked.attempts {
-        Some(path) => attempts(path, &bugs, asked.seed)?,
-        None => (validations(&bugs, asked.seed), 0),
+        Some(path) => read_patches(path, &bugs, asked.seed)?,
+        None => (validation_attempts(&bugs, asked.seed), 0),
     };
-    let mut output = Output::open(asked.out)?;
-    let mut report = Report {
+    let mut output = VerdictOutput::open(asked.out)?;
+    let mut summary = BugSummary {
         schema_version: SCHEMA_VERSION,
         bugs: bugs.len(),
         rows: 0,
@@ -92,22 +92,22 @@ pub(crate) fn judge(asked: &BugOptions<'_>) -> Result<(), Failure> {
     };
     let validating = asked.attempts.is_none();
     let mut work = work.drain(..).map(Ok);
-    output.resume(&mut work, |row| report.add(row, validating))?;
+    output.resume(&mut work, |row| summary.add(row, validating))?;
     let cache = OutcomeCache::new(&sandboxes, REMEMBERED);
-    let judged = |work: Work| {
-        let verdict = places.verdict(&cache, &bugs[work.task], &work, validating, asked.seed);
+    let judged = |work: PendingAttempt| {
+        let verdict = repositories.verdict(&cache, &bugs[work.task], &work, validating, asked.seed);
         VerdictRow::new(work, verdict)
     };
-    in_order(&mut work, asked.jobs, asked.jobs.saturating_mul(WINDOW), judged, |row| {
-        report.add(&row, validating);
+    run_in_order(&mut work, asked.jobs, asked.jobs.saturating_mul(WINDOW), judged, |row| {
+        summary.add(&row, validating);
         output.write(&row)
     })?;
     output.finish()?;
-    report.tell(asked)
+    summary.finish(asked)
 }
 
 /// The repositories that the bugs are in, all of them in the same sandboxes.
-fn open(asked: &BugOptions<'_>, bugs: &[BugArtifact]) -> Result<(Sandboxes, Places), Failure> {
+fn open_repositories(asked: &BugOptions<'_>, bugs: &[BugArtifact]) -> Result<(Sandboxes, BugRepositories), Failure> {
     let mut names: Vec<String> = asked.repositories.to_vec();
     if names.is_empty() {
         names = bugs.iter().map(|bug| format!("{}=={}", bug.name, bug.version)).collect();
@@ -125,11 +125,11 @@ fn open(asked: &BugOptions<'_>, bugs: &[BugArtifact]) -> Result<(Sandboxes, Plac
         Ok((stored, map))
     });
     let stored = mapped.collect::<Result<Vec<_>, Failure>>()?;
-    Ok((sandboxes, Places { stored, pytest: pytest.digest().clone(), images, trust: asked.trust }))
+    Ok((sandboxes, BugRepositories { stored, pytest: pytest.digest().clone(), images, trust: asked.trust }))
 }
 
 /// Rows about an unknown bug and invalid rows are reported and left out.
-fn attempts(path: &Path, bugs: &[BugArtifact], seed: u64) -> Result<(Vec<Work>, usize), Failure> {
+fn read_patches(path: &Path, bugs: &[BugArtifact], seed: u64) -> Result<(Vec<PendingAttempt>, usize), Failure> {
     let by_id: HashMap<&str, usize> =
         bugs.iter().enumerate().map(|(index, bug)| (bug.task_id.as_str(), index)).collect();
     let (mut work, mut left_out, mut seen) = (Vec::new(), 0, vec![0_u64; bugs.len()]);
@@ -148,7 +148,7 @@ fn attempts(path: &Path, bugs: &[BugArtifact], seed: u64) -> Result<(Vec<Work>, 
                     let (AttemptBody::Completion(patch) | AttemptBody::Program(patch)) = row.body;
                     let attempt_id = row.attempt_id.unwrap_or_else(|| seen[task].to_string());
                     seen[task] += 1;
-                    work.push(work_of(bugs, task, attempt_id, patch, seed));
+                    work.push(pending_attempt(bugs, task, attempt_id, patch, seed));
                 }
             },
         }
@@ -156,39 +156,45 @@ fn attempts(path: &Path, bugs: &[BugArtifact], seed: u64) -> Result<(Vec<Work>, 
     Ok((work, left_out))
 }
 
-fn validations(bugs: &[BugArtifact], seed: u64) -> Vec<Work> {
+fn validation_attempts(bugs: &[BugArtifact], seed: u64) -> Vec<PendingAttempt> {
     let of = |(task, bug): (usize, &BugArtifact)| {
         let reverse = bug.bug.bug_inject.reverse().to_string();
         [(ARTIFACT, String::new()), (REVERSE, reverse), (EMPTY, String::new())]
-            .map(|(kind, patch)| work_of(bugs, task, kind.to_owned(), patch, seed))
+            .map(|(kind, patch)| pending_attempt(bugs, task, kind.to_owned(), patch, seed))
     };
     bugs.iter().enumerate().flat_map(of).collect()
 }
 
-fn work_of(bugs: &[BugArtifact], task: usize, attempt_id: String, program: String, seed: u64) -> Work {
+fn pending_attempt(
+    bugs: &[BugArtifact],
+    task: usize,
+    attempt_id: String,
+    program: String,
+    seed: u64,
+) -> PendingAttempt {
     let judged = content_hash(&(&bugs[task], &attempt_id, &program, seed));
-    Work { task, task_id: bugs[task].task_id.clone(), attempt_id, program, judged }
+    PendingAttempt { task, task_id: bugs[task].task_id.clone(), attempt_id, program, judged }
 }
 
-impl Places {
+impl BugRepositories {
     fn verdict(
         &self,
         execute: &dyn Execute,
         artifact: &BugArtifact,
-        work: &Work,
+        work: &PendingAttempt,
         validating: bool,
         seed: u64,
     ) -> Result<Verdict, Dropped> {
         let repo = self.repo(&artifact.package)?;
         if validating && work.attempt_id == ARTIFACT {
-            return validated(execute, &repo, artifact);
+            return validate_again(execute, &repo, artifact);
         }
         grade(execute, &repo, &RepairRequest { artifact, patch: &work.program, fuzz: Fuzz::NONE, seed })
     }
 }
 
 /// Runs the checks again, and compares the result with the artifact.
-fn validated(execute: &dyn Execute, repo: &RepoContext<'_>, artifact: &BugArtifact) -> Result<Verdict, Dropped> {
+fn validate_again(execute: &dyn Execute, repo: &RepoContext<'_>, artifact: &BugArtifact) -> Result<Verdict, Dropped> {
     let again = validate(execute, repo, &artifact.bug, &BugRules::LEAST)?;
     let mut verdict = again.verdict;
     if let Some(again) = again.artifact
@@ -207,7 +213,7 @@ fn validated(execute: &dyn Execute, repo: &RepoContext<'_>, artifact: &BugArtifa
     Ok(verdict)
 }
 
-impl Report {
+impl BugSummary {
     fn add(&mut self, row: &VerdictRow, validating: bool) {
         let kind = if validating { row.attempt_id.as_str() } else { "attempt" };
         let status = serde_json::to_value(row.status).ok().and_then(|word| word.as_str().map(str::to_owned));
@@ -224,7 +230,7 @@ impl Report {
         *self.statuses.entry(kind.to_owned()).or_default().entry(status).or_default() += 1;
     }
 
-    fn tell(&self, asked: &BugOptions<'_>) -> Result<(), Failure> {
+    fn finish(&self, asked: &BugOptions<'_>) -> Result<(), Failure> {
         if asked.json {
             let json = serde_json::to_string(self).or_fail(ExitCode::Bug)?;
             if asked.out.is_some() { progress::data(json) } else { progress::say(json) }

@@ -1,4 +1,4 @@
-//! Work from the attempts file: each attempt with its task, its program, and a name for all that its verdict depends on.
+//! PendingAttempt from the attempts file: each attempt with its task, its program, and a name for all that its verdict depends on.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::progress;
 
 /// One attempt to judge.
 #[derive(Debug)]
-pub(crate) struct Work {
+pub(crate) struct PendingAttempt {
     /// Index of its task.
     pub(crate) task: usize,
     pub(crate) task_id: String,
@@ -24,7 +24,7 @@ pub(crate) struct Work {
 
 /// Everything beside task and program that a verdict depends on.
 #[derive(Debug, Clone, serde::Serialize)]
-pub(crate) struct Conditions {
+pub(crate) struct JudgeConditions {
     pub(crate) image: Digest,
     pub(crate) limits: Limits,
     /// Whether a task's reference may raise its limits.
@@ -34,7 +34,7 @@ pub(crate) struct Conditions {
 }
 
 /// The attempts that can be judged, in file order. The others are reported on stderr, with file and line, and counted.
-pub(crate) struct Source<'a> {
+pub(crate) struct AttemptSource<'a> {
     rows: AttemptRows,
     path: &'a Path,
     tasks: &'a TaskSet,
@@ -47,19 +47,19 @@ pub(crate) struct Source<'a> {
     pub(crate) unknown: u64,
 }
 
-impl<'a> Source<'a> {
+impl<'a> AttemptSource<'a> {
     pub(crate) fn open(
         path: &'a Path,
         max_row_bytes: u64,
         tasks: &'a TaskSet,
-        conditions: &Conditions,
+        conditions: &JudgeConditions,
     ) -> Result<Self, Failure> {
         let rows = read_attempts(path, max_row_bytes).or_fail(ExitCode::Input)?;
         let (conditions, seen) = (content_hash(conditions), vec![0; tasks.len()]);
         Ok(Self { rows, path, tasks, conditions, seen, bad: 0, unknown: 0 })
     }
 
-    fn work(&mut self, row: AttemptRow) -> Option<Work> {
+    fn work(&mut self, row: AttemptRow) -> Option<PendingAttempt> {
         let Some(task) = self.tasks.index(&row.task_id) else {
             let reason = format!("there is no task `{}` to judge it by", row.task_id);
             let field = "task_id".to_owned();
@@ -69,16 +69,16 @@ impl<'a> Source<'a> {
         };
         let index = self.seen[task];
         self.seen[task] += 1;
-        let asked = self.tasks.task(task);
-        let program = assemble::program(&asked.row, row.body);
-        let judged = content_hash(&(&asked.digest, &self.conditions, &program));
+        let loaded = self.tasks.task(task);
+        let program = assemble::assemble_program(&loaded.row, row.body);
+        let judged = content_hash(&(&loaded.digest, &self.conditions, &program));
         let attempt_id = row.attempt_id.unwrap_or_else(|| index.to_string());
-        Some(Work { task, task_id: row.task_id, attempt_id, program, judged })
+        Some(PendingAttempt { task, task_id: row.task_id, attempt_id, program, judged })
     }
 }
 
-impl Iterator for Source<'_> {
-    type Item = Result<Work, Failure>;
+impl Iterator for AttemptSource<'_> {
+    type Item = Result<PendingAttempt, Failure>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -107,14 +107,14 @@ mod tests {
     #[test]
     fn a_change_of_any_condition_is_another_name() {
         let limits = Limits { fuel: 1, memory_bytes: 1, output_bytes: 1, file_bytes: 1, deadline_ns: 1 };
-        let first = Conditions { image: Digest::of(b"image"), limits, scaled: true, seed: 0, early_stop: false };
-        let with = |limits| Conditions { limits, ..first.clone() };
+        let first = JudgeConditions { image: Digest::of(b"image"), limits, scaled: true, seed: 0, early_stop: false };
+        let with = |limits| JudgeConditions { limits, ..first.clone() };
         let all = [
             first.clone(),
-            Conditions { image: Digest::of(b"another image"), ..first.clone() },
-            Conditions { seed: 1, ..first.clone() },
-            Conditions { scaled: false, ..first.clone() },
-            Conditions { early_stop: true, ..first.clone() },
+            JudgeConditions { image: Digest::of(b"another image"), ..first.clone() },
+            JudgeConditions { seed: 1, ..first.clone() },
+            JudgeConditions { scaled: false, ..first.clone() },
+            JudgeConditions { early_stop: true, ..first.clone() },
             with(Limits { fuel: 2, ..limits }),
             with(Limits { memory_bytes: 2, ..limits }),
             with(Limits { output_bytes: 2, ..limits }),

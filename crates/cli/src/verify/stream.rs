@@ -1,4 +1,4 @@
-//! Work judged on many threads and given back in its own order.
+//! PendingAttempt judged on many threads and given back in its own order.
 //!
 //! Called by the command. Invariants: at most `window` pieces are under way or waiting for an earlier one, so memory does
 //! not grow with their number; a panic of a worker is passed on and never waited for; after an error nothing new is begun.
@@ -15,7 +15,7 @@ type Finished<V> = (usize, std::thread::Result<V>);
 ///
 /// # Errors
 /// The first error of `work` or of `done`. What was begun is finished, and dropped.
-pub(crate) fn in_order<W: Send, V: Send, E>(
+pub(crate) fn run_in_order<W: Send, V: Send, E>(
     work: impl Iterator<Item = Result<W, E>>,
     workers: usize,
     window: usize,
@@ -29,16 +29,16 @@ pub(crate) fn in_order<W: Send, V: Send, E>(
     std::thread::scope(|scope| {
         for _ in 0..workers.max(1) {
             let (finish, taken, stop, judge) = (finish.clone(), &taken, &stop, &judge);
-            scope.spawn(move || run(taken, stop, judge, finish));
+            scope.spawn(move || run_worker(taken, stop, judge, finish));
         }
-        let mut order = Order { next: 0, early: BTreeMap::new(), finished, done };
+        let mut order = OrderedResults { next: 0, early: BTreeMap::new(), finished, done };
         let fed = feed(work, window.max(1), give, &mut order);
         stop.store(fed.is_err(), Ordering::Relaxed);
         fed
     })
 }
 
-fn run<W, V>(
+fn run_worker<W, V>(
     taken: &Mutex<mpsc::Receiver<(usize, W)>>,
     stop: &AtomicBool,
     judge: &(impl Fn(W) -> V + Sync),
@@ -63,7 +63,7 @@ fn feed<W, V, E, D: FnMut(V) -> Result<(), E>>(
     work: impl Iterator<Item = Result<W, E>>,
     window: usize,
     give: mpsc::SyncSender<(usize, W)>,
-    order: &mut Order<V, D>,
+    order: &mut OrderedResults<V, D>,
 ) -> Result<(), E> {
     let mut given = 0;
     for piece in work {
@@ -78,7 +78,7 @@ fn feed<W, V, E, D: FnMut(V) -> Result<(), E>>(
 }
 
 /// Results in the order of their pieces.
-struct Order<V, D> {
+struct OrderedResults<V, D> {
     /// Index of the first piece that is not done.
     next: usize,
     /// Results that came before their turn.
@@ -87,7 +87,7 @@ struct Order<V, D> {
     done: D,
 }
 
-impl<V, D> Order<V, D> {
+impl<V, D> OrderedResults<V, D> {
     /// Waits until `count` pieces are done.
     fn wait_until<E>(&mut self, count: usize) -> Result<(), E>
     where
@@ -131,7 +131,7 @@ mod tests {
     use std::convert::Infallible;
     use std::sync::{Condvar, Mutex};
 
-    use super::in_order;
+    use super::run_in_order;
 
     fn numbers(count: usize) -> impl Iterator<Item = Result<usize, Infallible>> {
         (0..count).map(Ok)
@@ -148,7 +148,7 @@ mod tests {
                 seen.push(n);
                 Ok::<_, Infallible>(())
             };
-            assert_eq!(in_order(numbers(200), workers, window, judge, push), Ok(()));
+            assert_eq!(run_in_order(numbers(200), workers, window, judge, push), Ok(()));
             assert_eq!(seen, (0..200).collect::<Vec<_>>());
         }
     }
@@ -174,14 +174,14 @@ mod tests {
             done.set(done.get() + 1);
             Ok(())
         };
-        assert_eq!(in_order(work, 3, WINDOW, judge, count), Ok(()));
+        assert_eq!(run_in_order(work, 3, WINDOW, judge, count), Ok(()));
         assert_eq!(done.get(), 96);
     }
 
     #[test]
     fn an_error_of_the_work_ends_it_after_what_came_before_was_begun() {
         let work = (0..10).map(|n| if n == 4 { Err("bad") } else { Ok(n) });
-        assert_eq!(in_order(work, 2, 8, |n| n, |_| Ok(())), Err("bad"));
+        assert_eq!(run_in_order(work, 2, 8, |n| n, |_| Ok(())), Err("bad"));
     }
 
     #[test]
@@ -191,14 +191,14 @@ mod tests {
             taken += 1;
             if taken == 3 { Err("full") } else { Ok(()) }
         };
-        assert_eq!(in_order((0..1000).map(Ok), 2, 4, |n: i32| n, done), Err("full"));
+        assert_eq!(run_in_order((0..1000).map(Ok), 2, 4, |n: i32| n, done), Err("full"));
         assert_eq!(taken, 3);
     }
 
     #[test]
     fn a_panic_of_a_worker_is_passed_on() {
         let judge = |n: usize| if n == 7 { panic!("seven") } else { n };
-        let run = || in_order(numbers(100), 3, 8, judge, |_| Ok(()));
+        let run = || run_in_order(numbers(100), 3, 8, judge, |_| Ok(()));
         let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).expect_err("it panicked");
         assert_eq!(panic.downcast_ref::<&str>(), Some(&"seven"));
     }

@@ -12,7 +12,7 @@ const KS: [u64; 4] = [1, 5, 10, 100];
 
 /// Counts over all rows of the output, those of an earlier run included.
 #[derive(Debug, Default)]
-pub(crate) struct Summary {
+pub(crate) struct VerdictTally {
     by_status: BTreeMap<RowStatus, u64>,
     /// Verdicts, and accepted ones, of each task that an attempt was made at.
     by_task: HashMap<String, (u64, u64)>,
@@ -48,7 +48,7 @@ pub(crate) struct VerifySummary {
 
 /// What only the command knows.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Counted {
+pub(crate) struct RunCounts {
     pub(crate) tasks: usize,
     pub(crate) resumed: u64,
     pub(crate) cached: u64,
@@ -56,7 +56,7 @@ pub(crate) struct Counted {
     pub(crate) unknown_tasks: u64,
 }
 
-impl Summary {
+impl VerdictTally {
     /// Counts one row. A dropped or unjudgeable one is no evidence about the attempt, and counts for no task.
     pub(crate) fn add(&mut self, row: &VerdictRow) {
         *self.by_status.entry(row.status).or_default() += 1;
@@ -72,18 +72,18 @@ impl Summary {
         }
     }
 
-    pub(crate) fn report(self, counted: Counted) -> VerifySummary {
+    pub(crate) fn report(self, counts: RunCounts) -> VerifySummary {
         let dropped = |(status, _): &(&RowStatus, &u64)| matches!(status, RowStatus::Dropped(_));
         VerifySummary {
             schema_version: SCHEMA_VERSION,
-            tasks: counted.tasks,
+            tasks: counts.tasks,
             tasks_attempted: self.by_task.len(),
             attempts: self.by_status.values().sum(),
-            resumed: counted.resumed,
-            cached: counted.cached,
+            resumed: counts.resumed,
+            cached: counts.cached,
             dropped: self.by_status.iter().filter(dropped).map(|(_, count)| count).sum(),
-            bad_rows: counted.bad_rows,
-            unknown_tasks: counted.unknown_tasks,
+            bad_rows: counts.bad_rows,
+            unknown_tasks: counts.unknown_tasks,
             unjudgeable: self.by_status.get(&RowStatus::Judged(Status::Unjudgeable)).copied().unwrap_or(0),
             pass_at_k: KS.into_iter().filter_map(|k| Some((k, self.mean(k)?))).collect(),
             statuses: self.by_status,
@@ -130,7 +130,7 @@ impl VerifySummary {
 
     /// For people.
     pub(crate) fn text(&self) -> String {
-        let statuses = self.statuses.iter().map(|(status, count)| format!("{} {count}", word(*status)));
+        let statuses = self.statuses.iter().map(|(status, count)| format!("{} {count}", status_word(*status)));
         let ks = self.pass_at_k.iter().map(|(k, value)| format!("pass@{k} {:.2} %", 100.0 * value));
         let parts: Vec<String> = statuses.chain(ks).collect();
         let attempted = match self.tasks_attempted == self.tasks {
@@ -146,7 +146,7 @@ impl VerifySummary {
 }
 
 /// The word a row has for it.
-fn word(status: RowStatus) -> String {
+fn status_word(status: RowStatus) -> String {
     let json = serde_json::to_value(status);
     json.ok().and_then(|json| json.as_str().map(str::to_owned)).unwrap_or_else(|| format!("{status:?}"))
 }

@@ -38,7 +38,7 @@ fn a_served_model_generates_what_its_server_says() {
     let server = Server::start(Dialect::Plain, |_, _| Act::Answer);
     let name = format!("openai:{}#tiny", server.url);
     let plain = finished(veriplay().args(["generate", "--model", &name, "--prompt", "<D>def f(x):"]));
-    assert!(plain.status.success() && stderr(&plain).contains("tokens: not told"), "{}", stderr(&plain));
+    assert!(plain.status.success() && stderr(&plain).contains("tokens: not reported"), "{}", stderr(&plain));
 }
 
 #[test]
