@@ -10,6 +10,7 @@ mod games;
 mod image;
 mod isolate;
 mod isolation;
+mod json_file;
 mod logfile;
 mod memory;
 mod model;

@@ -20,9 +20,10 @@ use crate::executor::Referee;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::games::Setup;
 use crate::isolation::Isolation;
+use crate::json_file::{read_json, write_json};
 use crate::logfile::LogFile;
 use crate::play_config::PlayConfig;
-use crate::rundir::{PlayState, RunDir, Totals, read_json, write_json};
+use crate::rundir::{PlayState, RunDir, Totals};
 use crate::{device, memory, model, progress};
 
 /// What a game carries from step to step.

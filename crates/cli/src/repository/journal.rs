@@ -3,7 +3,7 @@
 //! A bug is written before its line of the journal, so a killed process leaves at most one bug too many and incomplete last lines.
 //! Opening cuts both off.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +13,7 @@ use veriplay_core::{Digest, SCHEMA_VERSION};
 use veriplay_verifier::bugs::BugArtifact;
 
 use crate::exit::{ExitCode, Failure, OrFail};
+use crate::logfile::open_truncated;
 
 /// A mutant that was tried.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -64,8 +65,7 @@ impl Journal {
             return Err(mismatch(out));
         }
         let kept = bugs[..valid].iter().map(|line| line.len() as u64 + 1).sum();
-        let mut journal =
-            Self { bugs: open_truncated(out, kept)?, tried: open_truncated(&journal_path, bytes)?, earlier };
+        let mut journal = Self { bugs: open_file(out, kept)?, tried: open_file(&journal_path, bytes)?, earlier };
         if lines.is_empty() {
             write_line(&mut journal.tried, &head)?;
         }
@@ -99,15 +99,8 @@ fn read_complete_lines(path: &Path) -> Result<Vec<String>, Failure> {
     Ok(text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')).map(str::to_owned).collect())
 }
 
-fn open_truncated(path: &Path, bytes: u64) -> Result<File, Failure> {
-    let what = || format!("cannot write `{}`", path.display());
-    let open = || {
-        let mut file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
-        file.set_len(bytes)?;
-        std::io::Seek::seek(&mut file, std::io::SeekFrom::Start(bytes))?;
-        Ok::<File, std::io::Error>(file)
-    };
-    open().with_context(what).or_fail(ExitCode::Input)
+fn open_file(path: &Path, bytes: u64) -> Result<File, Failure> {
+    open_truncated(path, bytes).with_context(|| format!("cannot write `{}`", path.display())).or_fail(ExitCode::Input)
 }
 
 fn write_line(file: &mut File, record: &impl Serialize) -> Result<(), Failure> {
