@@ -7,7 +7,7 @@ use anyhow::Context;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
-use veriplay_learner::{DeviceSpec, Kl, LearnerOptions, Lora, Loss, Precision, Preference, Schedule, Shape};
+use veriplay_learner::{DeviceSpec, Kl, LearnerOptions, Lora, Loss, Precision, Preference, Schedule, ScheduleShape};
 use veriplay_selfplay::games::absolute_zero;
 
 use crate::exit::{ExitCode, Failure, OrFail};
@@ -50,7 +50,7 @@ pub(crate) struct LearnConfig {
     /// Steps of linear rise to it.
     pub(crate) warmup_steps: u64,
     /// How it falls after that.
-    pub(crate) shape: Shape,
+    pub(crate) shape: ScheduleShape,
     /// Share of the peak left at the last step.
     pub(crate) final_fraction: f64,
     /// What a nat of the policy's entropy is worth, beside the loss. Absent means 0.

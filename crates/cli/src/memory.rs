@@ -42,7 +42,7 @@ pub(crate) fn describe(learner: &Learner, demand: &Demand) -> String {
 /// Tokens of the largest micro-batch that a step can make.
 fn rows(options: &LearnerOptions, demand: &Demand) -> usize {
     let share = demand.tokens.div_ceil(options.data_parallel);
-    // A micro-batch is cut where a bundle would lead half of it over the limit, and never within a response.
+    // A micro-batch ends before the group that would exceed its limit by more than half of that group, and never within a response.
     (options.micro_tokens + options.micro_tokens / 2).min(share).max(demand.longest)
 }
 

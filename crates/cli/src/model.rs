@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use veriplay_core::Policy;
 use veriplay_learner::{
     ApiKey, CheckpointError, GgufPolicy, HubOptions, Learner, LearnerOptions, MAX_DATA_PARALLEL, ServerOptions,
-    ServerPolicy, resolve,
+    ServerPolicy, resolve_model,
 };
 
 pub(crate) use builtin::{QUICKSTART, TINY, names as builtin_names};
@@ -112,7 +112,7 @@ pub(crate) fn find_directory(name: &str) -> Result<PathBuf, Failure> {
     }
     match name.strip_prefix(pypi::PREFIX) {
         Some(wheel) => pypi::find_directory(wheel),
-        None => resolve(name, &HubOptions::default()).or_fail(ExitCode::Model).map_err(hint_forms),
+        None => resolve_model(name, &HubOptions::default()).or_fail(ExitCode::Model).map_err(hint_forms),
     }
 }
 

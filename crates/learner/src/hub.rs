@@ -87,7 +87,7 @@ const OTHERS: [&str; 5] = [
 ///
 /// # Errors
 /// See [`HubError`].
-pub fn resolve(name: &str, options: &HubOptions) -> Result<PathBuf, HubError> {
+pub fn resolve_model(name: &str, options: &HubOptions) -> Result<PathBuf, HubError> {
     if Path::new(name).is_dir() {
         return Ok(PathBuf::from(name));
     }

@@ -17,7 +17,7 @@ use crate::decoding::Continuation;
 use crate::device::Precision;
 use crate::model::{Model, NamedTensor, Placement, out_of_memory};
 use crate::options::LearnerOptions;
-use crate::sampling::{Request, RequestError, Sampler, SamplingContext};
+use crate::sampling::{RequestError, Sampler, SamplingContext, SamplingRequest};
 use crate::score::{PromptAndResponse, check_score, logits, policy_error, score};
 use crate::tokenizer::Tokenizer;
 use crate::trainer::Trainer;
@@ -161,7 +161,7 @@ impl Learner {
     /// # Errors
     /// A file that is broken, named with its key. A checkpoint without a template is no error until one is rendered.
     pub fn chat_template(&self) -> Result<ChatTemplate, ChatError> {
-        ChatTemplate::from_files(&self.model.companions)
+        ChatTemplate::from_files(&self.model.sidecar_files)
     }
 
     /// Tokens of a conversation's prompt: the template's text, with nothing added around it.
@@ -279,11 +279,11 @@ impl Learner {
         self.sampler.continuations(&self.model, context.queue_prompts(prompts, sampling)).map_err(policy_error)
     }
 
-    /// Continues every request: [`Request::samples`] continuations each, in the order of the requests.
+    /// Continues every request: [`SamplingRequest::samples`] continuations each, in the order of the requests.
     ///
     /// # Errors
     /// The first request that cannot be done; nothing is sampled then.
-    pub fn complete(&self, requests: &[Request]) -> Result<Vec<Vec<Continuation>>, RequestError> {
+    pub fn complete(&self, requests: &[SamplingRequest]) -> Result<Vec<Vec<Continuation>>, RequestError> {
         let context = SamplingContext::new(&self.model);
         context.check(requests)?;
         let queued_prompts = requests.iter().map(|request| context.queue_request(request)).collect();

@@ -165,7 +165,7 @@ pub(crate) struct TokenView {
 
 /// Value and slope of a formula at one token.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Term {
+pub(crate) struct TokenTerm {
     pub(crate) value: f64,
     /// ∂ value / ∂ log π.
     pub(crate) slope: f64,
@@ -173,7 +173,7 @@ pub(crate) struct Term {
     pub(crate) clipped: bool,
 }
 
-impl Term {
+impl TokenTerm {
     /// −weight · log π.
     pub(crate) fn weighted(weight: f64, logprob: f64) -> Self {
         Self { value: -weight * logprob, slope: -weight, clipped: false }
@@ -218,7 +218,7 @@ pub(crate) trait TokenLoss {
     }
 
     /// Value and slope at one token.
-    fn token(&self, seen: TokenView) -> Term;
+    fn token(&self, seen: TokenView) -> TokenTerm;
 }
 
 /// Value and slope of a formula at one pair.

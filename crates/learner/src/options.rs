@@ -9,7 +9,7 @@ use crate::config::ConfigError;
 use crate::device::{DeviceSpec, Precision};
 use crate::lora::Lora;
 use crate::losses::{BadOption, Kl, KlPlace, Loss, Preference, check_entropy};
-use crate::objective::Terms;
+use crate::objective::ObjectiveTerms;
 use crate::optim::Optimizer;
 use crate::segments::Segments;
 
@@ -130,8 +130,8 @@ impl LearnerOptions {
     }
 
     /// The loss of `update` with its added terms.
-    pub(crate) const fn terms(&self) -> Terms {
-        Terms { loss: self.loss, kl: self.kl, entropy_bonus: self.entropy_bonus }
+    pub(crate) const fn terms(&self) -> ObjectiveTerms {
+        ObjectiveTerms { loss: self.loss, kl: self.kl, entropy_bonus: self.entropy_bonus }
     }
 }
 

@@ -8,11 +8,11 @@ use candle_core::Result;
 use veriplay_core::Sampling;
 use veriplay_kernels::thread_pool::ThreadPool;
 
-use crate::decoding::{Continuation, DecodeThreads, Queue, QueuedPrompt, RolloutBuffers, Sample};
+use crate::decoding::{Continuation, DecodeThreads, DecodingSample, PromptQueue, QueuedPrompt, RolloutBuffers};
 use crate::model::Model;
-use crate::network::Mode;
+use crate::network::GradientMode;
 use crate::ops::{IdleBuffers, Purpose};
-pub use requests::{Request, RequestError};
+pub use requests::{RequestError, SamplingRequest};
 pub(crate) use requests::{SamplingContext, check_sampling};
 
 /// Prompt tokens a decoding loop computes together.
@@ -64,13 +64,13 @@ impl Sampler {
     }
 
     /// All samples, by queued prompt and index.
-    fn sample(&self, model: &Model, queued_prompts: Vec<QueuedPrompt<'_>>) -> Result<Vec<Sample>> {
+    fn sample(&self, model: &Model, queued_prompts: Vec<QueuedPrompt<'_>>) -> Result<Vec<DecodingSample>> {
         if queued_prompts.is_empty() {
             return Ok(Vec::new());
         }
         let (threads, slots) = self.divide(model, queued_prompts.iter().map(|queued| queued.samples).sum())?;
-        let queue = Queue::new(queued_prompts, slots, PREFILL_TOKENS);
-        let mut samples = model.backend(Mode::Detached, Purpose::Forward)?.decode(&queue, &threads)?;
+        let queue = PromptQueue::new(queued_prompts, slots, PREFILL_TOKENS);
+        let mut samples = model.backend(GradientMode::Detached, Purpose::Forward)?.decode(&queue, &threads)?;
         samples.sort_unstable_by_key(|sample| (sample.queued, sample.index));
         Ok(samples)
     }

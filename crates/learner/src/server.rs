@@ -126,7 +126,7 @@ impl ServerPolicy {
 
     fn request_group(&self, index: usize, prompt: &Prompt, sampling: &Sampling) -> Result<Vec<Rollout>, ServerError> {
         let ids = self.encode_prompt(index, prompt)?;
-        let sent = ids.as_deref().map_or(wire::Prompt::Text(&prompt.text), wire::Prompt::Tokens);
+        let sent = ids.as_deref().map_or(wire::WirePrompt::Text(&prompt.text), wire::WirePrompt::Tokens);
         let completions = self.request_samples(index, sent, sampling)?;
         Ok(completions.into_iter().map(|completion| rollout(completion, ids.as_deref(), sampling)).collect())
     }
@@ -145,7 +145,7 @@ impl ServerPolicy {
     fn request_samples(
         &self,
         index: usize,
-        prompt: wire::Prompt<'_>,
+        prompt: wire::WirePrompt<'_>,
         sampling: &Sampling,
     ) -> Result<Vec<Completion>, ServerError> {
         let mut completions: Vec<Completion> = Vec::with_capacity(sampling.group);
@@ -172,7 +172,7 @@ impl ServerPolicy {
         max_tokens: usize,
     ) -> Result<Vec<Completion>, ServerError> {
         let body = serde_json::to_vec(request).expect("a request has no map with odd keys");
-        wire::parse_answer(&self.client.post(&body)?, n, max_tokens)
+        wire::parse_response(&self.client.post(&body)?, n, max_tokens)
     }
 }
 

@@ -13,7 +13,9 @@ use std::time::Instant;
 use serde::Serialize;
 use serde_json::{Value, json};
 use veriplay_core::{Learn, SCHEMA_VERSION, Sample, TrainBatch};
-use veriplay_learner::{Architecture, DeviceSpec, Learner, LearnerOptions, ModelConfig, Precision, Request, Tokenizer};
+use veriplay_learner::{
+    Architecture, DeviceSpec, Learner, LearnerOptions, ModelConfig, Precision, SamplingRequest, Tokenizer,
+};
 
 use super::torch::Torch;
 
@@ -126,8 +128,8 @@ impl Workload {
         TrainBatch { samples, normalizer: (self.sequences * self.response) as f64 }
     }
 
-    fn requests(&self) -> Vec<Request> {
-        let request = |prompt| Request { ignore_end: true, ..Request::new(prompt, self.new_tokens) };
+    fn requests(&self) -> Vec<SamplingRequest> {
+        let request = |prompt| SamplingRequest { ignore_end: true, ..SamplingRequest::new(prompt, self.new_tokens) };
         self.prompt_rows().into_iter().map(request).collect()
     }
 
@@ -220,7 +222,7 @@ impl BestTimes {
 struct VeriplaySide {
     learner: Learner,
     batch: TrainBatch,
-    requests: Vec<Request>,
+    requests: Vec<SamplingRequest>,
     best: BestTimes,
 }
 

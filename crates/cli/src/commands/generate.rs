@@ -8,7 +8,8 @@ use clap::Args;
 use serde::Serialize;
 use veriplay_core::{Finish, Policy, Prompt, Role, Rollout, SCHEMA_VERSION, Sampling};
 use veriplay_learner::{
-    Chat, Continuation, End, Learner, LearnerOptions, Request, RequestError, ServerPolicy, TokenSampler, Tokenizer,
+    Chat, Continuation, Learner, LearnerOptions, RequestError, SamplingRequest, ServerPolicy, StopReason, TokenSampler,
+    Tokenizer,
 };
 
 use crate::device::DeviceArguments;
@@ -114,8 +115,8 @@ pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-fn request(asked: &Arguments, prompt: Vec<u32>) -> Request {
-    Request {
+fn request(asked: &Arguments, prompt: Vec<u32>) -> SamplingRequest {
+    SamplingRequest {
         prompt,
         samples: asked.samples,
         max_tokens: asked.max_tokens,
@@ -213,9 +214,9 @@ fn reports(
 ) -> Vec<SampleReport> {
     let report = |continuation: &Continuation| {
         let (finish, stop) = match &continuation.end {
-            End::Token(_) => ("stop", None),
-            End::Stop(stop) => ("stop_string", Some(stop.clone())),
-            End::Length => ("length", None),
+            StopReason::Token(_) => ("stop", None),
+            StopReason::Stop(stop) => ("stop_string", Some(stop.clone())),
+            StopReason::Length => ("length", None),
         };
         let (tokens, logprobs) = (continuation.tokens.clone(), continuation.logprobs.clone());
         let text = tokenizer.is_present().then(|| text(continuation));

@@ -22,7 +22,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BadOption, Term};
+use super::{BadOption, TokenTerm};
 
 /// Which estimate of KL(π ‖ ref).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,7 +68,7 @@ impl Kl {
     }
 
     /// The estimate at one token, and its slope in log π, both without the coefficient.
-    pub(crate) fn token(estimator: KlEstimator, logprob: f64, reference: f64) -> Term {
+    pub(crate) fn token(estimator: KlEstimator, logprob: f64, reference: f64) -> TokenTerm {
         let log_ratio = logprob - reference;
         let (value, slope) = match estimator {
             KlEstimator::K1 => (log_ratio, 1.0),
@@ -76,7 +76,7 @@ impl Kl {
             // exp_m1 keeps the digits where the two policies nearly agree.
             KlEstimator::K3 => ((-log_ratio).exp_m1() + log_ratio, -(-log_ratio).exp_m1()),
         };
-        Term { value, slope, clipped: false }
+        TokenTerm { value, slope, clipped: false }
     }
 
     /// What every token's advantage is lowered by, before the coefficient: Σ over s ≥ t of k1.

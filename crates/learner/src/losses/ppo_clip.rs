@@ -14,7 +14,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BadOption, Term, TokenLoss, TokenView};
+use super::{BadOption, TokenLoss, TokenTerm, TokenView};
 
 /// The clipped surrogate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -49,16 +49,16 @@ impl TokenLoss for PpoClip {
         BadOption::check("dual_clip", dual, dual.is_finite() && dual > 1.0, "a number above 1")
     }
 
-    fn token(&self, TokenView { weight, ratio, .. }: TokenView) -> Term {
+    fn token(&self, TokenView { weight, ratio, .. }: TokenView) -> TokenTerm {
         let plain = -ratio * weight;
         let held = -ratio.clamp(1.0 - self.clip_low, 1.0 + self.clip_high) * weight;
         if held > plain {
-            return Term::clipped(held);
+            return TokenTerm::clipped(held);
         }
         match self.dual_clip {
-            Some(most) if weight < 0.0 && plain > -most * weight => Term::clipped(-most * weight),
+            Some(most) if weight < 0.0 && plain > -most * weight => TokenTerm::clipped(-most * weight),
             // d r / d log π = r
-            _ => Term { value: plain, slope: plain, clipped: false },
+            _ => TokenTerm { value: plain, slope: plain, clipped: false },
         }
     }
 }

@@ -165,7 +165,7 @@ fn gradient(value: impl Fn(&[f64; 4]) -> f64) -> [f64; 4] {
 /// What an estimator gives on average over all draws: its value, and its gradient as a loss, in which the draws are given.
 fn expected(estimator: KlEstimator) -> (f64, [f64; 4]) {
     let p = softmax(&LOGITS);
-    let terms: Vec<Term> = (0..4).map(|t| Kl::token(estimator, p[t].ln(), REFERENCE[t].ln())).collect();
+    let terms: Vec<TokenTerm> = (0..4).map(|t| Kl::token(estimator, p[t].ln(), REFERENCE[t].ln())).collect();
     let value = (0..4).map(|t| p[t] * terms[t].value).sum();
     // d ln p(t) / d logit(i) = [t = i] − p(i)
     let slope = |i: usize| (0..4).map(|t| p[t] * terms[t].slope * (f64::from(u8::from(t == i)) - p[i])).sum();

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use candle_core::{Result, Tensor};
-use veriplay_kernels::attention::Group;
+use veriplay_kernels::attention::AttentionGroup;
 use veriplay_kernels::logprob::Prediction;
 
 use super::layers::Network;
@@ -48,7 +48,7 @@ impl Decoder<'_> {
         &self,
         layers: Range<usize>,
         x: Tensor,
-        groups: &Arc<[Group]>,
+        groups: &Arc<[AttentionGroup]>,
         keep: impl FnMut(usize, &Tensor) -> Result<()>,
     ) -> Result<Tensor> {
         run_layers(&mut MicroBatchLayers { decoder: self, groups, keep }, layers, x)
@@ -101,7 +101,7 @@ impl Decoder<'_> {
 /// The layers over a micro-batch, whose groups attend within themselves. Differentiable where the decoder's weights are tracked.
 struct MicroBatchLayers<'a, K> {
     decoder: &'a Decoder<'a>,
-    groups: &'a Arc<[Group]>,
+    groups: &'a Arc<[AttentionGroup]>,
     /// Sees every layer's projections.
     keep: K,
 }

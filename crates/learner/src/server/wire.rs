@@ -10,7 +10,7 @@ use super::ServerError;
 /// A prompt, as it is sent.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(untagged)]
-pub(super) enum Prompt<'a> {
+pub(super) enum WirePrompt<'a> {
     Text(&'a str),
     Tokens(&'a [u32]),
 }
@@ -20,7 +20,7 @@ pub(super) enum Prompt<'a> {
 #[derive(Debug, Serialize)]
 pub(super) struct CompletionRequest<'a> {
     model: &'a str,
-    prompt: Prompt<'a>,
+    prompt: WirePrompt<'a>,
     max_tokens: usize,
     n: usize,
     seed: u32,
@@ -50,7 +50,7 @@ pub(super) struct CompletionRequest<'a> {
 impl<'a> CompletionRequest<'a> {
     pub(super) const fn new(
         model: &'a str,
-        prompt: Prompt<'a>,
+        prompt: WirePrompt<'a>,
         n: usize,
         seed: u32,
         logprobs: bool,
@@ -82,12 +82,12 @@ impl<'a> CompletionRequest<'a> {
 }
 
 #[derive(Deserialize)]
-struct Answer {
-    choices: Vec<Choice>,
+struct CompletionsResponse {
+    choices: Vec<CompletionChoice>,
 }
 
 #[derive(Deserialize)]
-struct Choice {
+struct CompletionChoice {
     #[serde(default)]
     index: usize,
     text: String,
@@ -124,9 +124,9 @@ pub(super) struct Completion {
 }
 
 /// The samples of an answer, at most `n`, each of at most `max_tokens`.
-pub(super) fn parse_answer(bytes: &[u8], n: usize, max_tokens: usize) -> Result<Vec<Completion>, ServerError> {
+pub(super) fn parse_response(bytes: &[u8], n: usize, max_tokens: usize) -> Result<Vec<Completion>, ServerError> {
     let malformed = |e: serde_json::Error| ServerError::Malformed { reason: e.to_string(), excerpt: excerpt(bytes) };
-    let Answer { mut choices } = serde_json::from_slice(bytes).map_err(malformed)?;
+    let CompletionsResponse { mut choices } = serde_json::from_slice(bytes).map_err(malformed)?;
     if choices.is_empty() || choices.len() > n {
         return Err(ServerError::Shape(format!("{} choices, want {n}", choices.len())));
     }
@@ -134,7 +134,7 @@ pub(super) fn parse_answer(bytes: &[u8], n: usize, max_tokens: usize) -> Result<
     choices.into_iter().map(|choice| choice.into_completion(max_tokens)).collect()
 }
 
-impl Choice {
+impl CompletionChoice {
     fn into_completion(self, max_tokens: usize) -> Result<Completion, ServerError> {
         let index = self.index;
         let finish = match self.finish_reason.as_deref() {

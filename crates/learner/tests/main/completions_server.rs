@@ -6,7 +6,7 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use serde_json::{Value, json};
-use veriplay_learner::{Continuation, End, Learner, LearnerOptions, Request, TokenSampler};
+use veriplay_learner::{Continuation, Learner, LearnerOptions, SamplingRequest, StopReason, TokenSampler};
 
 /// What a server does with a request.
 #[derive(Debug, Clone)]
@@ -152,7 +152,7 @@ impl Shared {
     }
 
     fn choice(&self, index: usize, sample: &Continuation, prompt: &[u32]) -> Value {
-        let finish = if matches!(sample.end, End::Length) { "length" } else { "stop" };
+        let finish = if matches!(sample.end, StopReason::Length) { "length" } else { "stop" };
         let mut choice = json!({"index": index, "text": model().text(sample), "finish_reason": finish});
         match self.dialect {
             Dialect::Vllm => {
@@ -174,7 +174,7 @@ impl Shared {
 }
 
 /// What is asked of the model: as a server reads it, from the names of the protocol.
-pub(crate) fn request(body: &Value) -> Request {
+pub(crate) fn request(body: &Value) -> SamplingRequest {
     let number = |key: &str| body[key].as_f64().unwrap_or_else(|| panic!("`{key}` in {body}"));
     let prompt = match &body["prompt"] {
         Value::String(text) => model().tokenizer().encode(text).expect("it can be spelled"),
@@ -182,11 +182,11 @@ pub(crate) fn request(body: &Value) -> Request {
     };
     assert_eq!((number("top_p"), number("min_p")), (1.0, 0.0), "nothing is cut off");
     assert!(number("top_k") > model().config().vocab_size as f64, "nothing is cut off");
-    Request {
+    SamplingRequest {
         samples: number("n") as usize,
         seed: number("seed") as u64,
         sampler: TokenSampler::at(number("temperature") as f32),
-        ..Request::new(prompt, number("max_tokens") as usize)
+        ..SamplingRequest::new(prompt, number("max_tokens") as usize)
     }
 }
 
