@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use veriplay_core::Digest;
 use veriplay_selfplay::splits::functions;
 
-use super::resume::{assert_same, killed_after};
+use super::resume::{assert_documented, assert_same, killed_after};
 use super::{finished, last_json, stderr, veriplay, write_config};
 
 /// The root of the project, which paths in configurations are relative to.
@@ -188,6 +188,7 @@ fn survives(config: &toml::Table) {
     let output = finished(&mut resume());
     assert!(output.status.success(), "{}", stderr(&output));
     assert_same(&whole, &broken);
+    assert_documented(&whole);
     let output = finished(veriplay().current_dir(root()).arg("replay").arg(&whole).arg("--json"));
     assert!(output.status.success(), "{}", stderr(&output));
     let report = last_json(&output);
