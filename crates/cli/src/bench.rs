@@ -1,4 +1,4 @@
-//! `veriplay bench`: the same jobs by several baselines, side by side on one machine.
+//! `veriplay bench`: the same jobs in Veriplay and in several baselines, side by side on one machine.
 //!
 //! [`rounds`] runs the [`baselines`] in turn on each of the [`jobs`]: a round of every baseline, then the next round, so that a machine
 //! that speeds up or slows down does so for all. A baseline that gives a wrong result fails the whole run: before anything is measured

@@ -1,4 +1,4 @@
-//! The referee: the sandbox on the images that a game needs. It runs repeated jobs once, and counts all.
+//! The referee: sandboxes on the images that a game needs. It runs repeated jobs once, and counts all jobs.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,7 +10,7 @@ use crate::exit::Failure;
 use crate::image;
 use crate::isolation::{self, Isolation};
 
-/// Outcomes remembered: about what a quickstart asks twice, some tens of megabytes.
+/// Outcomes that are cached: about as many as a quickstart repeats, some tens of megabytes.
 const REMEMBERED: usize = 1 << 16;
 
 /// Runs jobs in the images it was opened with.

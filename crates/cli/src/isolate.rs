@@ -1,9 +1,8 @@
 //! `veriplay isolate`: the isolation suite on our own sandbox, or on somebody else's.
 //!
-//! The probes and what their runs mean are `veriplay_corpus::probes`; here is where they are run ([`own_sandbox`], or a
-//! [`Target`]: any [`command`] that runs a Python file, or a [`fusion`] server), and the result is reported ([`report`]).
-//! [`forgeries`] are the verifier's own probes, counted apart. [`bait`] is what the suite puts on this host for programs
-//! to find: a listener, a file, a variable.
+//! `veriplay_corpus::probes` has the probes and judges their runs. This module runs them, in [`own_sandbox`] or on a [`Target`] (any
+//! [`command`] that runs a Python file, or a [`fusion`] server), and reports the results ([`report`]). [`forgeries`] are probes of the
+//! verifier, counted apart. [`bait`] is planted on the host for programs to find: a listener, a file, a variable.
 
 pub(crate) mod bait;
 pub(crate) mod command;
@@ -26,7 +25,7 @@ use command::CommandTarget;
 use fusion::FusionTarget;
 use target::Target;
 
-/// One probe that was tried.
+/// The result of one probe.
 #[derive(Debug, Clone)]
 pub(crate) struct ProbeResult {
     pub(crate) class: String,
@@ -36,7 +35,7 @@ pub(crate) struct ProbeResult {
     pub(crate) took: Duration,
 }
 
-/// Tries all of `probes` on so many threads; `each` is called as one ends.
+/// Runs `probes` on this number of threads, and calls `each` after every one.
 pub(crate) fn run_probes(
     probes: &[Probe],
     threads: usize,
@@ -57,7 +56,7 @@ pub(crate) fn open_target(text: &str, bait: &Bait) -> Result<Box<dyn Target>, Fa
     match text.split_once(':') {
         Some(("cmd", command)) => Ok(Box::new(CommandTarget::new(command, bait.secret())?)),
         Some(("sandboxfusion", url)) => Ok(Box::new(FusionTarget::new(url)?)),
-        _ => Err(Failure::message(ExitCode::Input, format!("--target `{text}` is of no known kind"))
-            .hint("say `cmd:\"python3 {file}\"` or `sandboxfusion:http://host:8080`")),
+        _ => Err(Failure::message(ExitCode::Input, format!("--target `{text}` has an unknown kind"))
+            .hint("write `cmd:\"python3 {file}\"` or `sandboxfusion:http://host:8080`")),
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-/// A log of JSON lines, plain or as one zstd frame for each append.
+/// A log of JSON lines, plain or with one zstd frame per append.
 pub(crate) struct LogFile {
     file: File,
     bytes: u64,

@@ -1,4 +1,5 @@
-//! What Veriplay is compared with. Another baseline is a line in [`BASELINES`] and a branch of `baseline.py`, or a [`Worker`] of its own.
+//! Veriplay and the baselines that it is compared with. To add a baseline, add a line to [`BASELINES`] and a branch to `baseline.py`, or write a
+//! [`Worker`].
 
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -13,10 +14,10 @@ use super::machine::Python;
 use super::veriplay::Veriplay;
 use super::worker::{Round, RoundError, Worker, time_round};
 
-/// The baseline that the others are compared with.
+/// The name of Veriplay itself in [`BASELINES`].
 pub(crate) const VERIPLAY: &str = "veriplay";
 
-/// What workers are started with.
+/// Everything that workers need to start.
 pub(crate) struct BaselineSetting {
     /// The native interpreter, or why it is missing.
     pub(crate) python: Result<Python, String>,
@@ -30,7 +31,7 @@ pub(crate) struct BaselineSetting {
 pub(crate) struct Baseline {
     /// Its name in reports.
     pub(crate) name: &'static str,
-    /// Starts one worker, or returns why that is impossible here.
+    /// Starts one worker, or returns why that is impossible on this machine.
     pub(crate) open: fn(&BaselineSetting) -> Result<Box<dyn Worker>, String>,
 }
 
@@ -53,8 +54,8 @@ fn helper(started: Result<Helper, String>) -> Result<Box<dyn Worker>, String> {
     Ok(Box::new(started?))
 }
 
-/// A fresh interpreter process for every program: what most trainers do, without the sandbox they put around it. It is started by
-/// `python3 -I -S -c program`: isolated from the environment and without site-packages, the fastest start it has.
+/// A fresh interpreter process for every program, as most trainers use, but without a sandbox around it. `python3 -I -S -c program` ignores the
+/// environment and site-packages, which makes it start fastest.
 struct Subprocess {
     python: Python,
     serial: u64,

@@ -1,9 +1,8 @@
-//! `veriplay bench --job cost`: what a unit of fuel can be made to cost, over the programs of `task-corpus/cost`.
+//! `veriplay bench --job cost`: the highest processor time per unit of fuel, over the programs of `task-corpus/cost`.
 //!
-//! Each program runs twice, with all of the fuel it is given and with half of it, so that what it sets up first does not hide what it
-//! then repeats: the dearer of the whole run and its second half counts. Host work after the job (decoding, judging, printing) is
-//! part of it: the verifier judges values and answers. Results are ratios to an ordinary loop of the same run.
-//! [`report`] formats the result.
+//! Each program runs with all of its fuel and with half of it, and the more expensive of the whole run and its second half counts, so that a
+//! cheap start does not hide an expensive loop. Host work after the job (decoding, judging, printing) is included: the verifier judges
+//! values and answers. Results are ratios to an ordinary loop of the same run. [`report`] formats the result.
 
 pub(crate) mod report;
 
@@ -21,17 +20,17 @@ use crate::exit::{ExitCode, Failure};
 
 /// The name of the job on the command line.
 pub(crate) const NAME: &str = "cost";
-/// A program that uses less counts as using this much: a short cost that occurs once is harmless.
+/// A program that uses less fuel counts as using this much: a short cost that occurs once is harmless.
 const LEAST_FUEL: u64 = 100_000_000;
-/// A run shorter than this is made so often: what disturbs it for a moment is a large part of it.
+/// A run shorter than this is repeated [`SHORT_ROUNDS`] times, because a momentary disturbance is a large part of it.
 const SHORT_SECONDS: f64 = 0.1;
 const SHORT_ROUNDS: usize = 10;
-/// How often the ordinary loop is measured anew, in programs.
+/// Programs between two measurements of the ordinary loop.
 const LOOP_EVERY: usize = 12;
 /// Bytes of an answer that a program prints for the verifier to judge.
 const ANSWER_BYTES: u64 = 64 << 20;
 
-/// What one run came to.
+/// One timed run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct TimedRun {
     seconds: f64,
@@ -42,15 +41,15 @@ struct TimedRun {
 /// How a run ended, in the words of reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RunEnd {
-    /// A script's.
+    /// The exit of a script.
     Exit(&'static str),
-    /// A verdict.
+    /// The status of a verdict.
     Status(Status),
-    /// The clock was faster than the fuel.
+    /// The wall-clock deadline ended it before the fuel did.
     Deadline,
 }
 
-/// What was measured of one program.
+/// The measurements of one program.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct MeasuredProgram {
     program: CostProgram,
@@ -59,7 +58,7 @@ pub(crate) struct MeasuredProgram {
 }
 
 impl MeasuredProgram {
-    /// Seconds for a billion units of fuel: of the whole run, or of its second half where that is dearer.
+    /// Seconds per billion units of fuel: of the whole run, or of its second half where that costs more.
     fn seconds_per_gfuel(&self) -> f64 {
         let per_gfuel = |seconds: f64, fuel: u64| seconds * 1e9 / fuel.max(LEAST_FUEL) as f64;
         let (seconds, fuel) = (self.whole.seconds - self.half.seconds, self.whole.fuel.saturating_sub(self.half.fuel));
@@ -73,12 +72,12 @@ pub(crate) struct CostBench<'a> {
     pub(crate) sandbox: &'a Sandbox,
     /// Units each program may use.
     pub(crate) fuel: u64,
-    /// Runs of each; the fastest counts, as what disturbs a run only makes it slower.
+    /// Runs of each program; the fastest counts, because disturbances only make a run slower.
     pub(crate) rounds: usize,
 }
 
 impl CostBench<'_> {
-    /// Measures all `programs`, the ordinary loop among them again and again.
+    /// Measures all `programs`, and the ordinary loop every [`LOOP_EVERY`] programs.
     ///
     /// # Errors
     /// A host fault, or a corpus without the ordinary loop.
@@ -121,7 +120,7 @@ impl CostBench<'_> {
         Ok(fastest)
     }
 
-    /// What is timed: for an answer, what the program prints.
+    /// The work to time. A program that makes an answer runs once before, untimed.
     fn prepare(&self, program: &CostProgram) -> Result<TimedWork, Failure> {
         let prediction = |wanted| Ok(TimedWork::Answer { wanted, text: self.run_for_output(program)? });
         match program.job {
@@ -193,21 +192,21 @@ impl CostBench<'_> {
     }
 }
 
-/// What is timed.
+/// Work to time.
 enum TimedWork {
     Script(String),
     Call(String),
     Answer { wanted: Predicted, text: String },
 }
 
-/// A call of `f` that no value of the corpus makes right.
+/// A check of a call of `f` that every program of the corpus fails.
 fn wrong_call() -> Checks {
     let case = CallCase { input: Vec::new(), expected: Value::None };
     let comparison = Comparison::by("exact");
     Checks::Calls(CallChecks { function: "f".to_owned(), cases: vec![case], fresh: false, comparison })
 }
 
-/// A prediction that no answer of the corpus gets right.
+/// A prediction that every answer of the corpus gets wrong.
 fn wrong_answer(wanted: Predicted) -> Checks {
     let program = "def f(*arguments):\n    return len(arguments)\n".to_owned();
     Checks::Prediction(Prediction { program, input: "1, 2".to_owned(), output: Value::int(-1), wanted })
@@ -237,7 +236,7 @@ fn time_processor<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let (processor, started) = (processor_seconds(), Instant::now());
     let done = work();
     let elapsed = started.elapsed().as_secs_f64();
-    // The kernel counts in hundredths of a second. On a busy machine it is far less than what went by.
+    // The kernel counts in hundredths of a second. On a busy machine the processor time is far less than the elapsed time.
     let used = processor.zip(processor_seconds()).map_or(elapsed, |(before, after)| after - before + 0.01);
     (done, elapsed.min(used))
 }

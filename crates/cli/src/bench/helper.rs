@@ -117,7 +117,7 @@ impl Worker for Helper {
 
 impl Drop for Helper {
     fn drop(&mut self) {
-        // The end of its input is the end of a helper, and of what it started.
+        // A helper, and everything it started, ends when its input ends.
         drop(self.requests.take());
         let _ = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! The named jobs: each a script that ends well when all is right, or a self-play proposal that must be found valid.
+//! The named jobs: scripts that must end without an exception, and a self-play proposal that must be judged valid.
 
 use crate::exit::{ExitCode, Failure};
 
@@ -10,21 +10,21 @@ pub(crate) struct BenchJob {
     pub(crate) kind: JobKind,
 }
 
-/// What a job asks for.
+/// The kinds of job.
 #[derive(Debug, Clone)]
 pub(crate) enum JobKind {
-    /// Run it; it must end without an exception.
+    /// A script that must end without an exception.
     Script(String),
-    /// Is `program` on `input` valid (it runs, to `output`), is it deterministic (it does so again, in a fresh state where
-    /// the baseline has one), and does `answer` reach the same output?
+    /// A proposal: `program` must return `output` for `input`, twice (in a fresh state where the baseline has one), and the same output
+    /// for `answer`.
     Triplet { program: &'static str, input: &'static str, output: &'static str, answer: &'static str },
 }
 
-/// One program of a job, for the baselines that know nothing but programs.
+/// One program of a job, for baselines that run plain programs.
 #[derive(Debug, Clone)]
 pub(crate) struct JobProgram {
     pub(crate) program: String,
-    /// What it must print; `None` when only its end matters.
+    /// Its expected output; `None` when it must only end without an exception.
     pub(crate) prints: Option<String>,
 }
 
@@ -92,7 +92,7 @@ pub(crate) fn all() -> [BenchJob; 4] {
     ]
 }
 
-/// Those of the given names, or all when none is given.
+/// The jobs of the given names, or all jobs for an empty list.
 ///
 /// # Errors
 /// A name that no job has.
@@ -107,7 +107,7 @@ pub(crate) fn named(names: &[String]) -> Result<Vec<BenchJob>, Failure> {
 }
 
 impl BenchJob {
-    /// The same job with a bug in it, which every baseline must find.
+    /// The same job with a planted bug, which every baseline must find.
     pub(crate) fn broken(&self) -> BenchJob {
         let kind = match &self.kind {
             JobKind::Script(text) => JobKind::Script(format!("{text}assert 1 == 2\n")),
@@ -137,7 +137,7 @@ impl BenchJob {
     }
 }
 
-/// A program with a number of its own behind it, as no two attempts are the same text.
+/// Appends a number to a program, so that no two runs have the same text.
 pub(crate) fn numbered(program: &str, serial: u64) -> String {
     format!("{program}\n# {serial:08}")
 }

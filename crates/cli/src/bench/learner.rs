@@ -24,13 +24,13 @@ use super::torch::Torch;
 pub(crate) enum ModelShape {
     /// The built-in model's: one million parameters.
     Tiny,
-    /// Qwen2.5-0.5B's: wants 18 GB of memory; the two sides go one after the other.
+    /// Qwen2.5-0.5B's: needs 18 GB of memory, so the two sides run one after the other.
     HalfBillion,
 }
 
-/// Options of both sides.
+/// The options of both sides.
 pub(crate) struct LearnerBenchSetting {
-    /// VeriplaySide.
+    /// Options of the learner.
     pub(crate) options: LearnerOptions,
     /// Threads on the CPU.
     pub(crate) threads: usize,
@@ -55,14 +55,14 @@ impl LearnerBenchSetting {
     }
 }
 
-/// The work of a round.
+/// The work of one round.
 struct Workload {
     config: ModelConfig,
     /// Sequences of a step, each of `prompt` + `response` tokens.
     sequences: usize,
     prompt: usize,
     response: usize,
-    /// Prompts of a batch: ragged, from an eighth of `prompt` to all of it.
+    /// Prompts of a batch, of lengths from an eighth of `prompt` to all of it.
     prompts: usize,
     new_tokens: usize,
 }
@@ -164,9 +164,9 @@ impl Workload {
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct Throughput {
     train_tokens_per_s: f64,
-    /// Of new tokens.
+    /// New tokens only.
     generate_tokens_per_s: f64,
-    /// Of training; `null` where the peak of the machine is unknown.
+    /// Model FLOPs utilisation of training; `null` where the machine's peak is unknown.
     train_mfu: Option<f64>,
 }
 
@@ -218,7 +218,7 @@ impl BestTimes {
     }
 }
 
-/// Our side.
+/// The learner's side.
 struct VeriplaySide {
     learner: Learner,
     batch: TrainBatch,
@@ -242,7 +242,7 @@ impl VeriplaySide {
     }
 }
 
-/// The other side: absent, or running.
+/// PyTorch's side: absent, or running.
 struct TorchSide {
     torch: Result<Torch, String>,
     best: BestTimes,
@@ -264,8 +264,8 @@ impl TorchSide {
     }
 }
 
-/// Measures one shape; the first round of each side warms up and does not count. Both sides take turns, except where memory does
-/// not hold both: then one goes after the other.
+/// Measures one shape; the first round of each side is a warm-up. The sides take turns, or run one after the other where memory does not hold
+/// both.
 ///
 /// # Errors
 /// What failed.
@@ -275,21 +275,21 @@ pub(crate) fn measure(
     rounds: usize,
 ) -> anyhow::Result<LearnerReport> {
     let work = shape.work();
-    let mut ours = VeriplaySide::new(&work, setting)?;
-    let parameters = ours.learner.parameter_count();
-    let (best, theirs) = if shape == ModelShape::Tiny {
-        let mut theirs = TorchSide::new(&work, setting);
-        (0..=rounds).try_for_each(|round| ours.round(round).and_then(|()| theirs.round(round)))?;
-        (ours.best, theirs)
+    let mut veriplay = VeriplaySide::new(&work, setting)?;
+    let parameters = veriplay.learner.parameter_count();
+    let (best, pytorch) = if shape == ModelShape::Tiny {
+        let mut pytorch = TorchSide::new(&work, setting);
+        (0..=rounds).try_for_each(|round| veriplay.round(round).and_then(|()| pytorch.round(round)))?;
+        (veriplay.best, pytorch)
     } else {
-        (0..=rounds).try_for_each(|round| ours.round(round))?;
-        let best = ours.best;
-        drop(ours);
-        let mut theirs = TorchSide::new(&work, setting);
-        (0..=rounds).try_for_each(|round| theirs.round(round))?;
-        (best, theirs)
+        (0..=rounds).try_for_each(|round| veriplay.round(round))?;
+        let best = veriplay.best;
+        drop(veriplay);
+        let mut pytorch = TorchSide::new(&work, setting);
+        (0..=rounds).try_for_each(|round| pytorch.round(round))?;
+        (best, pytorch)
     };
-    let TorchSide { torch, best: other, peak } = theirs;
+    let TorchSide { torch, best: other, peak } = pytorch;
     let gemm_flops = torch.is_ok().then_some(peak);
     Ok(LearnerReport {
         schema_version: SCHEMA_VERSION,

@@ -35,7 +35,7 @@ pub(crate) struct BenchReport {
 struct JobReport {
     #[serde(flatten)]
     baselines: BTreeMap<&'static str, JobStats>,
-    /// How many times as many jobs a second Veriplay runs, by the other baseline.
+    /// Jobs per second of Veriplay over those of each baseline.
     ratio: BTreeMap<&'static str, f64>,
 }
 
@@ -48,14 +48,14 @@ struct JobStats {
     spread: f64,
     p50_us: f64,
     p99_us: f64,
-    /// Jobs timed: 99 % of few is their slowest.
+    /// Number of jobs timed: the 99th percentile of few jobs is the slowest.
     timed: usize,
     /// Wasm fuel of one job.
     #[serde(skip_serializing_if = "Option::is_none")]
     fuel: Option<u64>,
 }
 
-/// Many threads against one.
+/// Throughput of many threads over that of one.
 #[derive(Debug, Serialize)]
 struct Scaling {
     threads: usize,
@@ -72,7 +72,7 @@ pub(crate) struct MeasuredJob {
     pub(crate) several: Option<Vec<(&'static str, Samples)>>,
 }
 
-/// All that is not samples.
+/// Everything in a report besides samples.
 pub(crate) struct BenchContext {
     pub(crate) round_seconds: f64,
     pub(crate) threads: usize,
@@ -98,7 +98,7 @@ impl BenchReport {
         }
     }
 
-    /// For people. Jobs and baselines stand in the order they were measured in.
+    /// For people. Jobs and baselines are in the order of their measurement.
     pub(crate) fn text(&self, measured: &[MeasuredJob]) -> String {
         let mut out = format!("{}\n{} rounds of {:.2} s each\n", self.machine.text(), self.rounds, self.round_seconds);
         for job in measured {

@@ -8,7 +8,7 @@ use super::jobs::BenchJob;
 use super::worker::{Round, RoundError, Worker};
 use crate::exit::{ExitCode, Failure};
 
-/// Rounds that count. One more goes before them and does not.
+/// Rounds that count, after one warm-up round.
 pub(crate) const ROUNDS: usize = 5;
 
 /// A baseline with all its workers started.
@@ -17,10 +17,10 @@ pub(crate) struct StartedBaseline {
     workers: Vec<Box<dyn Worker>>,
 }
 
-/// A baseline that is not there, and why.
+/// The name of a baseline that could not start, and why.
 pub(crate) type AbsentBaseline = (&'static str, String);
 
-/// Starts `threads` workers of every baseline that is there.
+/// Starts `threads` workers of every available baseline.
 pub(crate) fn open(setting: &BaselineSetting, threads: usize) -> (Vec<StartedBaseline>, Vec<AbsentBaseline>) {
     let (mut opened, mut absent) = (Vec::new(), Vec::new());
     for Baseline { name, open } in BASELINES {
@@ -33,7 +33,7 @@ pub(crate) fn open(setting: &BaselineSetting, threads: usize) -> (Vec<StartedBas
     (opened, absent)
 }
 
-/// What one baseline did on one job, over all rounds that count.
+/// The measurements of one baseline on one job, over all rounds that count.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Samples {
     /// Jobs a second, one number a round.
@@ -51,8 +51,7 @@ impl Samples {
         self.fuel = rounds.iter().find_map(|round| round.fuel).or(self.fuel);
     }
 
-    /// How many times as many jobs a second as `other`: the median over rounds, each compared with the other's round beside
-    /// it.
+    /// Jobs per second over those of `other`: the median over rounds, each compared with the other's round of the same number.
     pub(crate) fn ratio(&self, other: &Samples) -> Option<f64> {
         let ratios: Vec<f64> = self.per_s.iter().zip(&other.per_s).map(|(own, other)| own / other).collect();
         median(&ratios)
@@ -122,10 +121,10 @@ fn run_at_barrier(
     worker.round(work, span)
 }
 
-/// Checks that every baseline accepts `work` and finds the bug in its broken copy: the time of a wrong result means nothing.
+/// Checks that every baseline accepts `work` and finds the bug in its broken copy, because the time of a wrong result means nothing.
 ///
 /// # Errors
-/// Names the first baseline that does not.
+/// The first baseline that does not.
 pub(crate) fn check(baselines: &mut [StartedBaseline], work: &BenchJob) -> Result<(), Failure> {
     for baseline in baselines {
         let worker = &mut baseline.workers[0];
@@ -195,8 +194,11 @@ mod tests {
         }
     }
 
-    fn baseline(says: fn(&BenchJob) -> Result<(), RoundError>) -> Vec<StartedBaseline> {
-        vec![StartedBaseline { name: "told", workers: vec![Box::new(FixedWorker(says)), Box::new(FixedWorker(says))] }]
+    fn baseline(answer: fn(&BenchJob) -> Result<(), RoundError>) -> Vec<StartedBaseline> {
+        vec![StartedBaseline {
+            name: "told",
+            workers: vec![Box::new(FixedWorker(answer)), Box::new(FixedWorker(answer))],
+        }]
     }
 
     fn honest(work: &BenchJob) -> Result<(), RoundError> {

@@ -1,4 +1,4 @@
-//! `veriplay bench --soak N`: whether a sandbox that runs for long grows, in memory or in open descriptors.
+//! `veriplay bench --soak N`: looks for leaks of memory and of descriptors in a sandbox that runs for long.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -12,14 +12,14 @@ use super::memory::pss;
 use super::veriplay::run_script;
 use super::worker::RoundError;
 
-/// Jobs before the first look: allocators and caches have their size by then.
+/// Jobs before the first measurement: allocators and caches have reached their size by then.
 const WARM: u64 = 10_000;
 
-/// What was seen.
+/// Usage before and after the jobs.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct SoakReport {
     schema_version: u32,
-    /// Empty jobs that were run after the first look.
+    /// Empty jobs between the two measurements.
     jobs: u64,
     threads: usize,
     per_s: f64,
@@ -29,10 +29,10 @@ pub(crate) struct SoakReport {
     last: ProcessUsage,
 }
 
-/// What this process holds.
+/// The resources of this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 struct ProcessUsage {
-    /// Its share of resident memory; `null` where the kernel does not say.
+    /// Its share of resident memory; `null` where the kernel does not report it.
     resident_bytes: Option<u64>,
     descriptors: Option<usize>,
 }
@@ -45,7 +45,7 @@ impl ProcessUsage {
 }
 
 impl SoakReport {
-    /// Runs 10,000 empty jobs, looks, runs `jobs` more, and looks again.
+    /// Measures after 10,000 empty jobs, and again after `jobs` more.
     pub(crate) fn run(sandbox: &Sandbox, jobs: u64, threads: usize) -> Result<Self, RoundError> {
         run(sandbox, 0..WARM, threads)?;
         let (first, started) = (ProcessUsage::now(), Instant::now());
@@ -61,7 +61,7 @@ impl SoakReport {
         })
     }
 
-    /// In words.
+    /// For people.
     pub(crate) fn text(&self) -> String {
         let mib =
             |usage: ProcessUsage| usage.resident_bytes.map_or(f64::NAN, |bytes| bytes as f64 / f64::from(1 << 20));

@@ -1,4 +1,4 @@
-//! Veriplay's own baseline: the sandbox, a fresh state for every job, fuel on; for a triplet the verifier's own gate and judge.
+//! Veriplay in the benchmark: the sandbox with a fresh state for every job and fuel on; for a triplet the verifier's gate and judge.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::games::AbsoluteZeroSetup;
 use crate::model;
 use crate::play_config::PlayConfig;
 
-/// Fuel of a script: several times what the longest named job takes.
+/// Fuel of a script: several times what the longest named job needs.
 const FUEL: u64 = 200_000_000_000;
 
 /// One caller of the sandbox.
@@ -36,7 +36,7 @@ impl Veriplay {
         Ok(Self { sandbox, gate: config.gate, limits, serial: 0 })
     }
 
-    fn one(&mut self, work: &BenchJob) -> Result<u64, RoundError> {
+    fn run(&mut self, work: &BenchJob) -> Result<u64, RoundError> {
         self.serial += 1;
         match &work.kind {
             JobKind::Script(text) => self.script(numbered(text, self.serial)),
@@ -54,7 +54,7 @@ impl Veriplay {
         }
     }
 
-    /// The proposal through the gate, which runs it twice on its input and others like it, then one answer to its task.
+    /// Judges the proposal by the gate, which runs it twice on its input and on similar ones, then one answer to its task.
     fn triplet(&self, program: String, input: &str, output: &str, answer: &str) -> Result<u64, RoundError> {
         let input = arguments(input)?;
         let proposal = Proposal::Triplet { task_type: TaskType::Abduction, program, input };
@@ -63,7 +63,7 @@ impl Veriplay {
         let judged = judge_proposal(&*self.sandbox, &self.gate, &request).map_err(dropped)?;
         let task = judged.task.ok_or_else(|| RoundError::Wrong(format!("{:?}", judged.verdict)))?;
         let veriplay_core::Question::Abduction { pair, .. } = &task.question else {
-            return Err(RoundError::Wrong("the task is no abduction".to_owned()));
+            return Err(RoundError::Wrong("the task is not an abduction".to_owned()));
         };
         if pair.output.to_string() != output {
             return Err(RoundError::Wrong(format!("`{}` instead of `{output}`", pair.output)));
@@ -80,7 +80,7 @@ impl Veriplay {
 
 impl Worker for Veriplay {
     fn round(&mut self, work: &BenchJob, span: Duration) -> Result<Round, RoundError> {
-        time_round(span, || self.one(work).map(Some))
+        time_round(span, || self.run(work).map(Some))
     }
 }
 

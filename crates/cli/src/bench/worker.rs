@@ -1,4 +1,4 @@
-//! What a baseline runs and reports: rounds of a job, every result checked.
+//! The interface of a baseline: rounds of a job, with every result checked.
 
 use std::time::{Duration, Instant};
 
@@ -10,14 +10,14 @@ pub(crate) trait Worker: Send {
     fn round(&mut self, work: &BenchJob, span: Duration) -> Result<Round, RoundError>;
 }
 
-/// What one worker did in one round.
+/// One round of one worker.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Round {
-    /// How long each job took, in nanoseconds.
+    /// Nanoseconds of each job.
     pub(crate) ns: Vec<u64>,
-    /// How long all of it took.
+    /// Time of the whole round.
     pub(crate) elapsed: Duration,
-    /// Wasm fuel of the last job, where the baseline has fuel.
+    /// Wasm fuel of the last job, where the baseline counts fuel.
     pub(crate) fuel: Option<u64>,
 }
 
@@ -30,7 +30,7 @@ pub(crate) enum RoundError {
     Failed(String),
 }
 
-/// Runs `one` until `span` is over and times each run; it returns the job's fuel, if it has any.
+/// Runs `one` until `span` is over and times each run. `one` returns the job's fuel, if it has any.
 pub(crate) fn time_round(
     span: Duration,
     mut one: impl FnMut() -> Result<Option<u64>, RoundError>,

@@ -1,4 +1,4 @@
-//! `veriplay bench`: Veriplay beside what people use today, on this machine, in one run.
+//! `veriplay bench`: Veriplay beside common alternatives, on this machine, in one run.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use crate::{image, progress};
 /// Upper bound of `--seconds`.
 const MAX_SECONDS: f64 = 3600.0;
 
-/// What is measured.
+/// The subject of a benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum BenchSubject {
     /// The sandbox, beside other ways to run programs.
@@ -79,28 +79,28 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
-    check(&asked)?;
+pub(super) fn run(args: Arguments) -> Result<(), Failure> {
+    check(&args)?;
     let processors = || std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = asked.threads.unwrap_or_else(processors);
-    if asked.subject == BenchSubject::Learner {
-        return learner(&asked, threads);
+    let threads = args.threads.unwrap_or_else(processors);
+    if args.subject == BenchSubject::Learner {
+        return learner(&args, threads);
     }
-    if let Some(jobs) = asked.soak {
-        return soak(jobs, threads, asked.workers, asked.json);
+    if let Some(jobs) = args.soak {
+        return soak(jobs, threads, args.workers, args.json);
     }
-    if asked.job == [cost::NAME] {
-        return cost(&asked);
+    if args.job == [cost::NAME] {
+        return cost(&args);
     }
-    let works = jobs::named(&asked.job)?;
-    let span = Duration::from_secs_f64(asked.seconds / ROUNDS as f64);
-    let (setting, memory, machine) = setting(threads, asked.workers)?;
+    let works = jobs::named(&args.job)?;
+    let span = Duration::from_secs_f64(args.seconds / ROUNDS as f64);
+    let (setting, memory, machine) = setting(threads, args.workers)?;
     progress::say("starting the baselines");
     let (mut baselines, absent) = rounds::open(&setting, threads);
     let measured = measure(&mut baselines, &works, threads, span)?;
     let context = BenchContext { round_seconds: span.as_secs_f64(), threads, memory, absent, machine };
     let report = BenchReport::new(&measured, context);
-    if asked.json {
+    if args.json {
         progress::data(serde_json::to_string(&report).or_fail(ExitCode::Bug)?);
     } else {
         progress::data(report.text(&measured).trim_end());
@@ -108,34 +108,34 @@ pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-fn learner(asked: &Arguments, threads: usize) -> Result<(), Failure> {
-    let options = asked.device.options(LearnerOptions { data_parallel: threads, ..LearnerOptions::default() });
+fn learner(args: &Arguments, threads: usize) -> Result<(), Failure> {
+    let options = args.device.options(LearnerOptions { data_parallel: threads, ..LearnerOptions::default() });
     device::check(&options)?;
-    let setting = learner::LearnerBenchSetting { options, threads, python: asked.python.clone() };
-    let shapes = if asked.shape.is_empty() { &[ModelShape::Tiny][..] } else { &asked.shape };
+    let setting = learner::LearnerBenchSetting { options, threads, python: args.python.clone() };
+    let shapes = if args.shape.is_empty() { &[ModelShape::Tiny][..] } else { &args.shape };
     for &shape in shapes {
-        let report = learner::measure(shape, &setting, asked.rounds.unwrap_or(5)).or_fail(ExitCode::Model)?;
+        let report = learner::measure(shape, &setting, args.rounds.unwrap_or(5)).or_fail(ExitCode::Model)?;
         let json = || serde_json::to_string(&report).or_fail(ExitCode::Bug);
-        progress::data(if asked.json { json()? } else { report.text() });
+        progress::data(if args.json { json()? } else { report.text() });
     }
     Ok(())
 }
 
-fn cost(asked: &Arguments) -> Result<(), Failure> {
+fn cost(args: &Arguments) -> Result<(), Failure> {
     let mut programs = built_in_cost_programs();
     let known = |name: &&String| programs.iter().any(|program| program.name == **name);
-    if let Some(unknown) = asked.program.iter().find(|name| !known(name)) {
+    if let Some(unknown) = args.program.iter().find(|name| !known(name)) {
         let failure = Failure::message(ExitCode::Input, format!("--program `{unknown}` is not in task-corpus/cost"));
         return Err(failure.hint("its files' names without `.py` are the programs' names"));
     }
-    let wanted = |name: &String| asked.program.is_empty() || name == ORDINARY_LOOP || asked.program.contains(name);
+    let wanted = |name: &String| args.program.is_empty() || name == ORDINARY_LOOP || args.program.contains(name);
     programs.retain(|program| wanted(&program.name));
     let image = image::python()?;
     let limits = image.default_limits();
     let options = SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() };
     let sandbox = isolation::open_sandbox(image, options, Isolation::Thread)?;
-    let fuel = asked.fuel.unwrap_or(limits.fuel / 5);
-    let bench = CostBench { sandbox: &sandbox, fuel, rounds: asked.rounds.unwrap_or(2) };
+    let fuel = args.fuel.unwrap_or(limits.fuel / 5);
+    let bench = CostBench { sandbox: &sandbox, fuel, rounds: args.rounds.unwrap_or(2) };
     let bar = progress::bar(programs.len() as u64, "programs");
     let measured = bench.measure(&programs, &|name| {
         bar.set_message(name.to_owned());
@@ -144,12 +144,13 @@ fn cost(asked: &Arguments) -> Result<(), Failure> {
     bar.finish_and_clear();
     let report = CostReport::new(&measured, fuel, limits, Machine::of(find_python().ok().as_ref()));
     let json = || serde_json::to_string(&report).or_fail(ExitCode::Bug);
-    progress::data(if asked.json { json()? } else { report.text() });
+    progress::data(if args.json { json()? } else { report.text() });
     let missed = report.missed().join("`, `");
     if missed.is_empty() {
         return Ok(());
     }
-    let failure = Failure::message(ExitCode::NotContained, format!("dearer than their fuel: `{missed}`"));
+    let failure =
+        Failure::message(ExitCode::NotContained, format!("programs that cost more than their fuel: `{missed}`"));
     Err(failure.hint("charge the host call, bound the work, or see LIMITATIONS.md"))
 }
 
@@ -164,15 +165,15 @@ fn soak(jobs: u64, threads: usize, workers: Isolation, json: bool) -> Result<(),
     Ok(())
 }
 
-fn check(asked: &Arguments) -> Result<(), Failure> {
-    if !(asked.seconds > 0.0 && asked.seconds <= MAX_SECONDS) {
-        let text = format!("--seconds is `{}`: it must be above 0 and at most {MAX_SECONDS}", asked.seconds);
+fn check(args: &Arguments) -> Result<(), Failure> {
+    if !(args.seconds > 0.0 && args.seconds <= MAX_SECONDS) {
+        let text = format!("--seconds is `{}`: it must be above 0 and at most {MAX_SECONDS}", args.seconds);
         return Err(Failure::message(ExitCode::Input, text));
     }
-    if asked.rounds == Some(0) {
+    if args.rounds == Some(0) {
         return Err(Failure::message(ExitCode::Input, "--rounds is `0`: it must be at least 1"));
     }
-    if asked.threads == Some(0) {
+    if args.threads == Some(0) {
         return Err(Failure::message(ExitCode::Input, "--threads is `0`: it must be at least 1"));
     }
     Ok(())
@@ -207,13 +208,13 @@ fn measure(
         bar.suspend(|| progress::say(format!("{}: {} baselines, threads: {counts:?}", work.name, names.len())));
         rounds::check(baselines, work)?;
         let table = rounds::measure(baselines, work, &counts, span, &|| bar.inc(1))?;
-        measured.push(named(work.name, &names, table));
+        measured.push(label_samples(work.name, &names, table));
     }
     bar.finish_and_clear();
     Ok(measured)
 }
 
-fn named(job: &'static str, names: &[&'static str], table: rounds::Table) -> MeasuredJob {
+fn label_samples(job: &'static str, names: &[&'static str], table: rounds::Table) -> MeasuredJob {
     let mut rows = table.into_iter().map(|row| names.iter().copied().zip(row).collect::<Vec<(_, Samples)>>());
     MeasuredJob { job, one: rows.next().unwrap_or_default(), several: rows.next() }
 }

@@ -1,4 +1,4 @@
-//! `veriplay corpus`: real repositories, what their tests come to in the sandbox, and bugs in them.
+//! `veriplay corpus`: real repositories, the results of their tests in the sandbox, and bugs in them.
 
 use std::path::{Path, PathBuf};
 
@@ -154,7 +154,7 @@ struct TabulateRepos {
     json: bool,
 }
 
-/// What is printed.
+/// What `add-repo` prints.
 #[derive(Serialize)]
 struct AddRepoReport<'a> {
     schema_version: u32,
@@ -174,64 +174,60 @@ struct AddRepoReport<'a> {
 
 pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.action {
-        CorpusCommand::AddRepo(asked) => add_repo(&asked),
-        CorpusCommand::TabulateRepos(asked) => repository::tabulate_repositories(&TableRequest {
-            list: &asked.list,
-            out: asked.out.as_deref(),
-            again: asked.again,
-            json: asked.json,
-            workers: asked.workers,
+        CorpusCommand::AddRepo(args) => add_repo(&args),
+        CorpusCommand::TabulateRepos(args) => repository::tabulate_repositories(&TableRequest {
+            list: &args.list,
+            out: args.out.as_deref(),
+            again: args.again,
+            json: args.json,
+            workers: args.workers,
         }),
-        CorpusCommand::InjectBugs(asked) => inject_bugs(&asked),
-        CorpusCommand::GenerateRepo(asked) => {
-            repository::generate_repository(&asked.out, asked.split.into(), &asked.mix, asked.functions, asked.seed)
+        CorpusCommand::InjectBugs(args) => inject_bugs(&args),
+        CorpusCommand::GenerateRepo(args) => {
+            repository::generate_repository(&args.out, args.split.into(), &args.mix, args.functions, args.seed)
         }
     }
 }
 
-fn inject_bugs(asked: &InjectBugs) -> Result<(), Failure> {
+fn inject_bugs(args: &InjectBugs) -> Result<(), Failure> {
     let chosen =
-        |injector: &&Injector| asked.injectors.is_empty() || asked.injectors.iter().any(|name| name == injector.name);
+        |injector: &&Injector| args.injectors.is_empty() || args.injectors.iter().any(|name| name == injector.name);
     let report = repository::inject_bugs(&repository::InjectRequest {
-        repository: &Stored::open(&asked.repo)?,
+        repository: &Stored::open(&args.repo)?,
         injectors: &INJECTORS.iter().filter(chosen).copied().collect::<Vec<_>>(),
-        count: asked.count,
-        seed: asked.seed,
-        trust: asked.trust.into(),
-        out: &asked.out,
-        workers: asked.workers,
+        count: args.count,
+        seed: args.seed,
+        trust: args.trust.into(),
+        out: &args.out,
+        workers: args.workers,
     })?;
-    match asked.json {
+    match args.json {
         true => progress::data(serde_json::to_string(&report).or_fail(ExitCode::Bug)?),
         false => progress::data(report),
     }
     Ok(())
 }
 
-fn add_repo(asked: &AddRepo) -> Result<(), Failure> {
-    let sources = RepositorySources {
-        requirement: &asked.requirement,
-        sdist: asked.sdist.as_deref(),
-        tests: asked.tests.as_ref(),
-    };
+fn add_repo(args: &AddRepo) -> Result<(), Failure> {
+    let sources =
+        RepositorySources { requirement: &args.requirement, sdist: args.sdist.as_deref(), tests: args.tests.as_ref() };
     let package = sources.layer()?;
-    let pins = asked.pins.as_deref().map(repository::read_pins).transpose()?;
-    let dependencies =
-        pins.as_deref().map_or(DependencySource::Resolve { with: &asked.with }, DependencySource::Pinned);
+    let pins = args.pins.as_deref().map(repository::read_pins).transpose()?;
+    let dependencies = pins.as_deref().map_or(DependencySource::Resolve { with: &args.with }, DependencySource::Pinned);
     let request =
-        BaselineRequest { requirement: &asked.requirement, package: &package, dependencies, workers: asked.workers };
+        BaselineRequest { requirement: &args.requirement, package: &package, dependencies, workers: args.workers };
     let measured = repository::measure_baseline(&request)?;
-    let directory = target_directory(asked)?;
+    let directory = target_directory(args)?;
     measured.write(&directory, &package)?;
-    print_report(asked, &package, &measured, &directory)
+    print_report(args, &package, &measured, &directory)
 }
 
-fn target_directory(asked: &AddRepo) -> Result<PathBuf, Failure> {
-    asked.out.clone().map_or_else(|| repository::cache_directory(&asked.requirement), Ok)
+fn target_directory(args: &AddRepo) -> Result<PathBuf, Failure> {
+    args.out.clone().map_or_else(|| repository::cache_directory(&args.requirement), Ok)
 }
 
 fn print_report(
-    asked: &AddRepo,
+    args: &AddRepo,
     package: &Layer,
     measured: &repository::MeasuredBaseline,
     directory: &Path,
@@ -252,13 +248,13 @@ fn print_report(
         fuel: baseline.files.iter().map(|file| file.fuel).sum(),
         wall_ns: measured.timing.total_ns,
     };
-    if asked.json {
+    if args.json {
         progress::data(serde_json::to_string(&report).or_fail(ExitCode::Bug)?);
     } else {
         print_unusable_tests(baseline);
         progress::data(format!(
             "{}: {} tests pass, {} cannot be used, {} of {} files cannot be tested; {:.1} s and {:.1} G fuel\n{}",
-            asked.requirement,
+            args.requirement,
             report.passed,
             report.unsupported,
             report.broken_files,
@@ -276,7 +272,7 @@ fn dependencies(baseline: &Baseline) -> Vec<String> {
     wheels.map(|wheel| format!("{}=={}", wheel.name, wheel.version)).collect()
 }
 
-/// What cannot be used, and why.
+/// Prints dependencies, notes, and the tests that cannot be used, with reasons.
 fn print_unusable_tests(baseline: &Baseline) {
     for dependency in dependencies(baseline) {
         progress::data(format!("dependency   {dependency}"));

@@ -38,34 +38,34 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
-    let (text, origin) = configuration(&asked)?;
-    run_for_named_in(&text, origin, &asked)
+pub(super) fn run(args: Arguments) -> Result<(), Failure> {
+    let (text, origin) = configuration(&args)?;
+    run_for_named_in(&text, origin, &args)
 }
 
-fn configuration(asked: &Arguments) -> Result<(String, &Path), Failure> {
-    match &asked.config {
+fn configuration(args: &Arguments) -> Result<(String, &Path), Failure> {
+    match &args.config {
         Some(path) => Ok((read_text(path)?, path)),
         None => Ok((model::QUICKSTART.to_owned(), Path::new("quickstart.toml"))),
     }
 }
 
 impl GameAction for &Arguments {
-    /// Measures on the tasks of one game.
+    /// Evaluates on the tasks of one game.
     fn run<S: Teach>(self) -> Result<(), Failure> {
-        let asked = self;
-        let (text, origin) = configuration(asked)?;
+        let args = self;
+        let (text, origin) = configuration(args)?;
         let mut config = PlayConfig::<S>::parse(&text, origin)?;
-        if let Some(set) = asked.set {
+        if let Some(set) = args.set {
             config.setup.measure_on(set);
         }
-        asked.device.apply(&mut config.run.learn.device, &mut config.run.learn.precision);
+        args.device.apply(&mut config.run.learn.device, &mut config.run.learn.precision);
         config.validate()?;
-        let model = Model::open(&asked.model, &config.run.learn.learner_options())?;
+        let model = Model::open(&args.model, &config.run.learn.learner_options())?;
         let (referee, game) = config.setup.open(Isolation::Thread)?;
-        let seed = asked.seed.unwrap_or(config.setup.eval_seed());
+        let seed = args.seed.unwrap_or(config.setup.eval_seed());
         let table = game.evaluate(&StepContext { policy: model.policy(), execute: &referee, seed })?;
-        if asked.json {
+        if args.json {
             progress::data(serde_json::to_string(&table).or_fail(ExitCode::Bug)?);
         } else {
             progress::data(table_text(None, &table));

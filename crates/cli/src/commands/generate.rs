@@ -1,4 +1,4 @@
-//! `veriplay generate`: continues one prompt, as text, tokens or a conversation.
+//! `veriplay generate`: continues one prompt, given as text, tokens or a conversation.
 
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -59,7 +59,7 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-/// One of three.
+/// The prompt, in one of three forms.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 struct PromptArguments {
@@ -80,7 +80,8 @@ struct SampleReport {
     schema_version: u32,
     /// Generated tokens, the end token included; empty where a server does not return them.
     tokens: Vec<u32>,
-    /// Of each token, in nats, in the distribution it was drawn from; 0 at temperature 0; empty where a server does not return them.
+    /// Log-probability of each token, in nats, in the distribution it was drawn from; 0 at temperature 0; empty where a server does not
+    /// return them.
     logprobs: Vec<f32>,
     /// Without the end token and the stop string; `null` where the checkpoint has no tokenizer.
     text: Option<String>,
@@ -91,22 +92,22 @@ struct SampleReport {
     stop: Option<String>,
 }
 
-pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
-    let reports = match Model::open_by_ids(&asked.model, &asked.device.options(LearnerOptions::default()))? {
+pub(super) fn run(args: Arguments) -> Result<(), Failure> {
+    let reports = match Model::open_by_ids(&args.model, &args.device.options(LearnerOptions::default()))? {
         Model::Learner(learner) => {
-            let prompt = prompt_tokens(learner.tokenizer(), Some(&learner), &asked.prompt)?;
-            let groups = learner.complete(&[request(&asked, prompt)]).map_err(request_failure)?;
+            let prompt = prompt_tokens(learner.tokenizer(), Some(&learner), &args.prompt)?;
+            let groups = learner.complete(&[request(&args, prompt)]).map_err(request_failure)?;
             reports(learner.tokenizer(), &groups, |continuation| learner.text(continuation))
         }
         Model::Gguf(policy) => {
-            let prompt = prompt_tokens(policy.tokenizer(), None, &asked.prompt)?;
-            let groups = policy.complete(&[request(&asked, prompt)]).map_err(request_failure)?;
+            let prompt = prompt_tokens(policy.tokenizer(), None, &args.prompt)?;
+            let groups = policy.complete(&[request(&args, prompt)]).map_err(request_failure)?;
             reports(policy.tokenizer(), &groups, |continuation| policy.text(continuation))
         }
-        Model::Server(policy) => generate_on_server(&policy, &asked)?,
+        Model::Server(policy) => generate_on_server(&policy, &args)?,
     };
     for report in reports {
-        if asked.json {
+        if args.json {
             progress::data(serde_json::to_string(&report).or_fail(ExitCode::Bug)?);
         } else {
             print_report(&report);
@@ -115,15 +116,15 @@ pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-fn request(asked: &Arguments, prompt: Vec<u32>) -> SamplingRequest {
+fn request(args: &Arguments, prompt: Vec<u32>) -> SamplingRequest {
     SamplingRequest {
         prompt,
-        samples: asked.samples,
-        max_tokens: asked.max_tokens,
-        sampler: asked.sampler(),
-        seed: asked.seed,
-        stop: asked.stop.clone(),
-        ignore_end: asked.ignore_eos,
+        samples: args.samples,
+        max_tokens: args.max_tokens,
+        sampler: args.sampler(),
+        seed: args.seed,
+        stop: args.stop.clone(),
+        ignore_end: args.ignore_eos,
     }
 }
 
@@ -133,7 +134,7 @@ impl Arguments {
         TokenSampler { temperature, top_k, top_p, min_p }
     }
 
-    /// What it asks of a server: text, a temperature and limits.
+    /// The prompt for a server, which takes text, a temperature and limits only.
     fn plain_text(&self) -> Result<&str, Failure> {
         let plain = self.sampler() == TokenSampler::at(self.temperature) && self.stop.is_empty() && !self.ignore_eos;
         let text = self.prompt.prompt.as_deref().filter(|_| plain);
@@ -145,10 +146,10 @@ impl Arguments {
     }
 }
 
-fn generate_on_server(policy: &ServerPolicy, asked: &Arguments) -> Result<Vec<SampleReport>, Failure> {
+fn generate_on_server(policy: &ServerPolicy, args: &Arguments) -> Result<Vec<SampleReport>, Failure> {
     // A server sees the text alone; role and type are for rollouts that are judged.
-    let prompt = Prompt { role: Role::Solver, task_type: None, text: asked.plain_text()?.to_owned() };
-    let &Arguments { temperature, max_tokens, samples, seed, .. } = asked;
+    let prompt = Prompt { role: Role::Solver, task_type: None, text: args.plain_text()?.to_owned() };
+    let &Arguments { temperature, max_tokens, samples, seed, .. } = args;
     let sampling = Sampling { temperature, max_tokens, group: samples, seed };
     let groups = policy.generate(&[prompt], &sampling).or_fail(ExitCode::Model)?;
     Ok(groups.into_iter().flatten().map(server_report).collect())
@@ -163,16 +164,16 @@ fn server_report(rollout: Rollout) -> SampleReport {
 fn prompt_tokens(
     tokenizer: &Tokenizer,
     learner: Option<&Learner>,
-    asked: &PromptArguments,
+    args: &PromptArguments,
 ) -> Result<Vec<u32>, Failure> {
-    if let Some(ids) = &asked.prompt_ids {
+    if let Some(ids) = &args.prompt_ids {
         return Ok(ids.clone());
     }
-    if let Some(path) = &asked.chat {
+    if let Some(path) = &args.chat {
         return chat_tokens(learner, path);
     }
-    let text = asked.prompt.as_deref().unwrap_or_default();
-    // The first refuses what the tokenizer cannot spell, the second adds what goes around a document.
+    let text = args.prompt.as_deref().unwrap_or_default();
+    // `encode` rejects text that the tokenizer cannot spell; `encode_document` adds the tokens that surround a document.
     let tokens = tokenizer.encode(text).and_then(|_| tokenizer.encode_document(text));
     let tokens = tokens.context("the prompt cannot be tokenized").or_fail(ExitCode::Input);
     tokens.map_err(|failure| failure.hint("`--prompt-ids` takes tokens instead of text"))
@@ -185,7 +186,7 @@ fn chat_tokens(learner: Option<&Learner>, path: &PathBuf) -> Result<Vec<u32>, Fa
     let chat = chat.map_err(|failure| failure.hint(r#"a chat is `[{"role": "user", "content": "Hello"}]`"#))?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |passed| passed.as_secs());
     let learner = learner.ok_or_else(|| {
-        let what = "the chat template of a quantised model is not read";
+        let what = "chat templates of quantised models are not supported";
         Failure::message(ExitCode::Input, what).hint("`--prompt` and `--prompt-ids` need no chat template")
     })?;
     let tokens = learner.encode_chat(&chat.at(i64::try_from(now).unwrap_or(i64::MAX)));
@@ -196,12 +197,12 @@ fn chat_tokens(learner: Option<&Learner>, path: &PathBuf) -> Result<Vec<u32>, Fa
 
 fn request_failure(error: RequestError) -> Failure {
     let (code, hint) = match &error {
-        RequestError::Option { .. } => (ExitCode::Input, "`veriplay generate --help` says what every option may be"),
+        RequestError::Option { .. } => (ExitCode::Input, "`veriplay generate --help` lists the values of every option"),
         RequestError::Vocabulary { .. } => {
             (ExitCode::Input, "ids begin at 0; `vocab_size` in config.json is their number")
         }
-        RequestError::TooLong { .. } => (ExitCode::Input, "`--max-tokens` sets how many new tokens are asked for"),
-        RequestError::NoTokenizer { .. } => (ExitCode::Input, "leave `--stop` out, or add the tokenizer"),
+        RequestError::TooLong { .. } => (ExitCode::Input, "`--max-tokens` sets the number of new tokens"),
+        RequestError::NoTokenizer { .. } => (ExitCode::Input, "omit `--stop`, or add the tokenizer"),
         RequestError::Policy(_) => (ExitCode::Model, "set VERIPLAY_LOG=debug to see more"),
     };
     Failure::new(code, error).hint(hint)

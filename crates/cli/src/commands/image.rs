@@ -69,7 +69,7 @@ fn check() -> Result<(), Failure> {
     match reports.iter().filter(|report| report.state.is_err()).count() {
         0 => Ok(()),
         damaged => Err(Failure::message(ExitCode::Image, format!("{damaged} cached images are damaged"))
-            .hint("they are rebuilt on next use, or now by `veriplay image build`")),
+            .hint("they are rebuilt on their next use, or now with `veriplay image build`")),
     }
 }
 

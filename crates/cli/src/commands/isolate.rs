@@ -1,4 +1,4 @@
-//! `veriplay isolate`: tries to break out, and reports what held.
+//! `veriplay isolate`: tries to break out, and reports what was contained.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::isolate::{ProbeResult, forgeries, open_target, report, run_probes, ta
 use crate::isolation::{self, Isolation};
 use crate::{image, progress};
 
-/// Try to break out of this sandbox, or of another one, and report what held
+/// Try to break out of this sandbox, or of another one, and report what was contained
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// The image whose probes are tried
@@ -60,19 +60,19 @@ struct SuiteRun {
     skipped: Vec<SkippedProbes>,
 }
 
-pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
+pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     let started = Instant::now();
-    let SuiteRun { target, results, skipped } = match &asked.target {
-        None => attack_own_sandbox(&asked)?,
-        Some(target) => attack_target(&asked, target)?,
+    let SuiteRun { target, results, skipped } = match &args.target {
+        None => attack_own_sandbox(&args)?,
+        Some(target) => attack_target(&args, target)?,
     };
     let took = started.elapsed();
-    if let Some(path) = &asked.junit {
+    if let Some(path) = &args.junit {
         let xml = report::junit_xml(&target, &results, took).or_fail(ExitCode::Bug)?;
         write_file(path, &xml)?;
     }
     let report = IsolationReport::new(target, &results, skipped, took);
-    progress::data(if asked.json { serde_json::to_string(&report).or_fail(ExitCode::Bug)? } else { report.text() });
+    progress::data(if args.json { serde_json::to_string(&report).or_fail(ExitCode::Bug)? } else { report.text() });
     match report.failures() {
         (0, 0) => Ok(()),
         (escaped, unclear) => Err(Failure::message(
@@ -87,22 +87,22 @@ fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
 }
 
 /// The image's probes of the named classes, and a note on the others.
-fn select_probes(asked: &Arguments, probes: Vec<Probe>) -> (Vec<Probe>, Vec<SkippedProbes>) {
-    let is_named = |probe: &Probe| asked.class.is_empty() || asked.class.iter().any(|class| class == probe.class);
+fn select_probes(args: &Arguments, probes: Vec<Probe>) -> (Vec<Probe>, Vec<SkippedProbes>) {
+    let is_named = |probe: &Probe| args.class.is_empty() || args.class.iter().any(|class| class == probe.class);
     let (probes, rest): (Vec<Probe>, Vec<Probe>) = probes.into_iter().partition(is_named);
     let (what, why) = ("other classes".to_owned(), "`--class` names some".to_owned());
     let skipped = SkippedProbes { what, count: rest.len(), why };
     (probes, if rest.is_empty() { Vec::new() } else { vec![skipped] })
 }
 
-fn image_probes(asked: &Arguments) -> Result<Vec<Probe>, Failure> {
-    built_in_probes(&asked.image)
-        .ok_or_else(|| Failure::message(ExitCode::Input, format!("image `{}` has no probes", asked.image)))
+fn image_probes(args: &Arguments) -> Result<Vec<Probe>, Failure> {
+    built_in_probes(&args.image)
+        .ok_or_else(|| Failure::message(ExitCode::Input, format!("image `{}` has no probes", args.image)))
 }
 
 /// Rejects a named class that is not among `available`: a suite that runs nothing of it would report success.
-fn check_classes(asked: &Arguments, target: &str, available: &[&str]) -> Result<(), Failure> {
-    let Some(missing) = asked.class.iter().find(|class| !available.contains(&class.as_str())) else { return Ok(()) };
+fn check_classes(args: &Arguments, target: &str, available: &[&str]) -> Result<(), Failure> {
+    let Some(missing) = args.class.iter().find(|class| !available.contains(&class.as_str())) else { return Ok(()) };
     let what = format!("`--class {missing}`: no probe of this class runs on {target}");
     Err(Failure::message(ExitCode::Input, what).hint(format!("its classes are `{}`", available.join("`, `"))))
 }
@@ -113,40 +113,40 @@ fn classes_of<'a>(probes: impl Iterator<Item = &'a Probe> + Clone) -> Vec<&'stat
     names.filter(|name| probes.clone().any(|probe| probe.class == *name)).collect()
 }
 
-fn threads(asked: &Arguments) -> usize {
+fn threads(args: &Arguments) -> usize {
     let processors = || std::thread::available_parallelism().map_or(1, usize::from);
-    asked.jobs.map_or_else(processors, usize::from)
+    args.jobs.map_or_else(processors, usize::from)
 }
 
-fn runs_forgeries(asked: &Arguments) -> bool {
-    asked.class.is_empty() || asked.class.iter().any(|class| class == forgeries::CLASS)
+fn runs_forgeries(args: &Arguments) -> bool {
+    args.class.is_empty() || args.class.iter().any(|class| class == forgeries::CLASS)
 }
 
-fn attack_own_sandbox(asked: &Arguments) -> Result<SuiteRun, Failure> {
-    let probes = image_probes(asked)?;
+fn attack_own_sandbox(args: &Arguments) -> Result<SuiteRun, Failure> {
+    let probes = image_probes(args)?;
     let available = [classes_of(probes.iter()), vec![forgeries::CLASS]].concat();
-    check_classes(asked, &format!("image `{}`", asked.image), &available)?;
-    let (probes, skipped) = select_probes(asked, probes);
+    check_classes(args, &format!("image `{}`", args.image), &available)?;
+    let (probes, skipped) = select_probes(args, probes);
     let image = image::python()?;
-    let suffix = if asked.workers == Isolation::Process { " in worker processes" } else { "" };
+    let suffix = if args.workers == Isolation::Process { " in worker processes" } else { "" };
     let target = format!("the image `{}` {}{suffix}", image.name(), image.digest().short());
-    let sandboxes = OwnSandbox::new(Arc::clone(&image), asked.workers);
+    let sandboxes = OwnSandbox::new(Arc::clone(&image), args.workers);
     let bar = progress::bar(probes.len() as u64, "probes");
     let attempt = |probe: &Probe| run_probe(&sandboxes, probe, image.name());
-    let mut results = run_probes(&probes, threads(asked), &attempt, &|| bar.inc(1));
-    if runs_forgeries(asked) {
+    let mut results = run_probes(&probes, threads(args), &attempt, &|| bar.inc(1));
+    if runs_forgeries(args) {
         bar.set_message("forgeries");
-        let sandbox = isolation::open_sandbox(Arc::clone(&image), SandboxOptions::fastest(), asked.workers)?;
+        let sandbox = isolation::open_sandbox(Arc::clone(&image), SandboxOptions::fastest(), args.workers)?;
         results.extend(forgeries::judge_forgeries(&sandbox, image.name()));
     }
     bar.finish_and_clear();
     Ok(SuiteRun { target, results, skipped })
 }
 
-fn attack_target(asked: &Arguments, name: &str) -> Result<SuiteRun, Failure> {
-    let probes = image_probes(asked)?;
-    check_classes(asked, &format!("`{name}`"), &classes_of(probes.iter().filter(|probe| probe.language_level)))?;
-    let (probes, mut skipped) = select_probes(asked, probes);
+fn attack_target(args: &Arguments, name: &str) -> Result<SuiteRun, Failure> {
+    let probes = image_probes(args)?;
+    check_classes(args, &format!("`{name}`"), &classes_of(probes.iter().filter(|probe| probe.language_level)))?;
+    let (probes, mut skipped) = select_probes(args, probes);
     let (probes, rest): (Vec<Probe>, Vec<Probe>) = probes.into_iter().partition(|probe| probe.language_level);
     for class in CLASSES {
         let count = rest.iter().filter(|probe| probe.class == class.name).count();
@@ -159,7 +159,7 @@ fn attack_target(asked: &Arguments, name: &str) -> Result<SuiteRun, Failure> {
     let target = open_target(name, &bait)?;
     let bar = progress::bar(probes.len() as u64, "probes");
     let attempt = |probe: &Probe| target::attempt(target.as_ref(), &bait, probe);
-    let results = run_probes(&probes, threads(asked), &attempt, &|| bar.inc(1));
+    let results = run_probes(&probes, threads(args), &attempt, &|| bar.inc(1));
     bar.finish_and_clear();
     Ok(SuiteRun { target: format!("`{name}`"), results, skipped })
 }

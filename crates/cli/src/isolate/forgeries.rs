@@ -1,6 +1,6 @@
-//! The verifier's own probes: attempts to be judged correct, each against the problem it was written for, by that problem's
-//! own judge. A forgery that is accepted has escaped. Where program and tests share an instance some are known to be, so
-//! that way of judging is left out here; LIMITATIONS.md lists them.
+//! Probes of the verifier: wrong programs that try to be judged correct, each against its problem, by that problem's own judge. An accepted
+//! forgery has escaped. Some forgeries are known to be accepted where program and tests share an instance (see LIMITATIONS.md), so that
+//! judging is left out here.
 
 use std::time::Instant;
 
@@ -15,7 +15,7 @@ use super::ProbeResult;
 /// The class they are counted under.
 pub(crate) const CLASS: &str = "verifier";
 
-/// Judges all of them.
+/// Judges all forgeries.
 pub(crate) fn judge_forgeries(execute: &dyn Execute, image: &str) -> Vec<ProbeResult> {
     let corpus = built_in_forgeries();
     let mut results = Vec::new();
@@ -43,7 +43,7 @@ fn split_problem(target: &Target) -> Problem {
     problem
 }
 
-/// Whether the problem's own judge takes it for right by the rule of its origin.
+/// Whether the problem's own judge accepts the forgery by the rules of the public set that it reproduces.
 fn is_right_by_rule(problem: &Problem, expected: &Expected) -> bool {
     let own = match &problem.checks {
         Checks::Calls(checks) => &checks.comparison.judge,
@@ -54,7 +54,7 @@ fn is_right_by_rule(problem: &Problem, expected: &Expected) -> bool {
 }
 
 fn judge_forgery(execute: &dyn Execute, image: &str, problem: &Problem, program: &str, expected: &Expected) -> Finding {
-    // What the corpus is tested with: enough for every honest attempt many times over.
+    // The limits that the corpus is tested with: far more than any honest attempt needs.
     let limits = Limits {
         fuel: 1_000_000_000,
         memory_bytes: 256 << 20,

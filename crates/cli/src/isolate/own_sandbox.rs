@@ -1,5 +1,5 @@
-//! Our own sandbox as a range for probes: each gets one of its own. A worker process takes long to start, so those with one
-//! worker are handed on from probe to probe; what one leaves behind, another would meet.
+//! Our own sandbox as the target of probes. Each probe gets a sandbox of its own, except that sandboxes of one worker process, which are
+//! slow to start, are reused: what one probe leaves behind, the next would find.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,7 +9,7 @@ use veriplay_sandbox::{Image, Sandbox, SandboxOptions};
 
 use crate::isolation::{self, Isolation};
 
-/// What the probes attack.
+/// Makes the sandboxes that probes attack.
 pub(crate) struct OwnSandbox {
     image: Arc<Image>,
     /// Where guests run.
@@ -18,7 +18,7 @@ pub(crate) struct OwnSandbox {
     idle: Mutex<Vec<Sandbox>>,
 }
 
-/// A sandbox that goes back when it is no longer used.
+/// A sandbox that returns to its pool when it is dropped.
 struct PooledSandbox<'a> {
     sandbox: Option<Sandbox>,
     pool: &'a Mutex<Vec<Sandbox>>,
@@ -26,9 +26,10 @@ struct PooledSandbox<'a> {
 
 impl Execute for PooledSandbox<'_> {
     fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
-        self.sandbox
-            .as_ref()
-            .map_or_else(|| Err(ExecuteError::Host("it was given back".to_owned())), |own| own.execute(job))
+        self.sandbox.as_ref().map_or_else(
+            || Err(ExecuteError::Host("the sandbox was returned to its pool".to_owned())),
+            |own| own.execute(job),
+        )
     }
 }
 

@@ -26,11 +26,11 @@ pub(crate) struct IsolationReport {
     /// The verifier's forgeries, counted apart; `null` where they were not run.
     verifier: Option<ContainmentCounts>,
     probes: Vec<ProbeReport>,
-    /// What was left out, and why.
+    /// Probes that were not run, and why.
     not_tried: Vec<SkippedProbes>,
 }
 
-/// How many probes came to what.
+/// Probes by verdict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct ContainmentCounts {
     pub(crate) contained: usize,
@@ -73,7 +73,7 @@ struct ProbeReport {
     seconds: f64,
 }
 
-/// Something that was left out.
+/// Probes that were not run.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct SkippedProbes {
     pub(crate) what: String,
@@ -103,7 +103,7 @@ impl IsolationReport {
         }
     }
 
-    /// How many were not contained: escapes, and unclear ones.
+    /// The numbers of escapes and of unclear probes.
     pub(crate) fn failures(&self) -> (usize, usize) {
         let verifier = self.verifier.unwrap_or_default();
         (self.counts.escaped + verifier.escaped, self.counts.unclear + verifier.unclear)
@@ -156,13 +156,13 @@ impl ProbeReport {
     }
 }
 
-/// What to look at where a probe of this class was not held.
+/// Advice where a probe of this class was not contained.
 pub(crate) fn hint(name: &str) -> &'static str {
     class(name).map_or("a wrong program was judged right: see task-corpus/forgeries", |class| class.hint)
 }
 
-/// The report a CI renders, in JUnit's XML: a suite for each class, a case for each probe. An escape is a failure, and what is unclear an
-/// error: GitHub and GitLab show both in red, with the evidence.
+/// The report as JUnit XML for a CI: a suite for each class, a case for each probe. An escape is a failure, an unclear probe an error;
+/// GitHub and GitLab show both in red, with the evidence.
 pub(crate) fn junit_xml(target: &str, tried: &[ProbeResult], took: Duration) -> anyhow::Result<String> {
     let mut report = JunitReport::new(format!("veriplay isolate: {target}"));
     report.set_time(took);

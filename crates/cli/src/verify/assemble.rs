@@ -1,15 +1,14 @@
 //! From an attempt's text to the program that is judged.
 //!
-//! The rule: a `program` is whole. A `completion` that holds a closed block fenced as `python` (or `py`, `python3`) is
-//! prose around a program, and the last such block is the whole program. Any other `completion` is put behind the problem's
-//! prompt, as HumanEval does. A prediction is the text itself: the judge reads it.
+//! A `program` is complete. A `completion` with a closed block fenced as `python` (or `py`, `python3`) is prose around a program, and the last
+//! such block is the program. Any other `completion` is appended to the problem's prompt, as HumanEval does. A prediction is the text itself.
 
 use veriplay_corpus::{AttemptBody, ProblemRow};
 
 const FENCE: &str = "```";
 const LABELS: [&str; 3] = ["python", "py", "python3"];
 
-/// The text that judges get; the problem's prelude is theirs to add.
+/// The text for the judges, which add the problem's prelude.
 pub(super) fn assemble_program(problem: &ProblemRow, body: AttemptBody) -> String {
     match body {
         AttemptBody::Program(text) => text,
@@ -20,7 +19,7 @@ pub(super) fn assemble_program(problem: &ProblemRow, body: AttemptBody) -> Strin
     }
 }
 
-/// The last closed Python block. A fence opens and closes on lines of its own.
+/// The last closed Python block. Opening and closing fences are on lines of their own.
 fn last_python_block(text: &str) -> Option<String> {
     let (mut found, mut open) = (None, None);
     for line in text.lines() {
@@ -62,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_completion_is_put_behind_the_prompt() {
+    fn a_completion_is_appended_to_the_prompt() {
         assert_eq!(completed("    return x\n"), "def f(x):\n    return x\n");
     }
 
@@ -80,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fence_that_is_open_or_of_another_language_is_no_program() {
+    fn an_open_fence_or_another_language_is_not_a_program() {
         for text in ["```python\nx", "```\nx\n```", "```rust\nx\n```", "a ```python\nx\n```x"] {
             assert_eq!(completed(text), format!("def f(x):\n{text}"));
         }

@@ -1,5 +1,5 @@
-//! `veriplay verify --format bug`: bugs in repositories. With a file of attempts each completion is a patch to judge; without
-//! one each bug is validated anew, with its own reverse patch and the empty one.
+//! `veriplay verify --format bug`: bugs in repositories. With a file of attempts, each completion is a patch to judge. Without one, each bug is
+//! validated again, and its reverse patch and the empty patch are judged.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -24,12 +24,12 @@ use crate::repository::{RepoImages, Stored, pytest_layer, read_bugs};
 const ARTIFACT: &str = "artifact";
 const REVERSE: &str = "reverse";
 const EMPTY: &str = "empty";
-/// Outcomes that are remembered: the attempts at one bug share jobs.
+/// Outcomes that are cached: the attempts at one bug share jobs.
 const REMEMBERED: usize = 256;
 /// Attempts under way or waiting for an earlier one, for each thread.
 const WINDOW: usize = 4;
 
-/// What is asked for.
+/// The options of the command.
 pub(crate) struct BugOptions<'a> {
     pub(crate) tasks: &'a Path,
     pub(crate) attempts: Option<&'a Path>,
@@ -51,7 +51,7 @@ struct BugSummary {
     /// Rows by `attempt_id`'s kind and status: of a validation `artifact`, `reverse` and `empty`, else `attempt`.
     statuses: BTreeMap<String, BTreeMap<String, usize>>,
     dropped: usize,
-    /// Rows of a validation that are not as they must be.
+    /// Rows of a validation with an unexpected status.
     failed: usize,
     left_out: usize,
 }
@@ -73,14 +73,14 @@ impl BugRepositories {
 }
 
 /// Judges attempts, or validates bugs.
-pub(crate) fn judge(asked: &BugOptions<'_>) -> Result<(), Failure> {
-    let bugs = read_bugs(asked.tasks)?;
-    let (sandboxes, repositories) = open_repositories(asked, &bugs)?;
-    let (mut work, left_out) = match asked.attempts {
-        Some(path) => read_patches(path, &bugs, asked.seed)?,
-        None => (validation_attempts(&bugs, asked.seed), 0),
+pub(crate) fn judge(options: &BugOptions<'_>) -> Result<(), Failure> {
+    let bugs = read_bugs(options.tasks)?;
+    let (sandboxes, repositories) = open_repositories(options, &bugs)?;
+    let (mut work, left_out) = match options.attempts {
+        Some(path) => read_patches(path, &bugs, options.seed)?,
+        None => (validation_attempts(&bugs, options.seed), 0),
     };
-    let mut output = VerdictOutput::open(asked.out)?;
+    let mut output = VerdictOutput::open(options.out)?;
     let mut summary = BugSummary {
         schema_version: SCHEMA_VERSION,
         bugs: bugs.len(),
@@ -90,25 +90,25 @@ pub(crate) fn judge(asked: &BugOptions<'_>) -> Result<(), Failure> {
         failed: 0,
         left_out,
     };
-    let validating = asked.attempts.is_none();
+    let validating = options.attempts.is_none();
     let mut work = work.drain(..).map(Ok);
     output.resume(&mut work, |row| summary.add(row, validating))?;
     let cache = OutcomeCache::new(&sandboxes, REMEMBERED);
     let judged = |work: PendingAttempt| {
-        let verdict = repositories.verdict(&cache, &bugs[work.task], &work, validating, asked.seed);
+        let verdict = repositories.verdict(&cache, &bugs[work.task], &work, validating, options.seed);
         VerdictRow::new(work, verdict)
     };
-    run_in_order(&mut work, asked.jobs, asked.jobs.saturating_mul(WINDOW), judged, |row| {
+    run_in_order(&mut work, options.jobs, options.jobs.saturating_mul(WINDOW), judged, |row| {
         summary.add(&row, validating);
         output.write(&row)
     })?;
     output.finish()?;
-    summary.finish(asked)
+    summary.finish(options)
 }
 
-/// The repositories that the bugs are in, all of them in the same sandboxes.
-fn open_repositories(asked: &BugOptions<'_>, bugs: &[BugArtifact]) -> Result<(Sandboxes, BugRepositories), Failure> {
-    let mut names: Vec<String> = asked.repositories.to_vec();
+/// Opens the repositories of the bugs, all in the same sandboxes.
+fn open_repositories(options: &BugOptions<'_>, bugs: &[BugArtifact]) -> Result<(Sandboxes, BugRepositories), Failure> {
+    let mut names: Vec<String> = options.repositories.to_vec();
     if names.is_empty() {
         names = bugs.iter().map(|bug| format!("{}=={}", bug.name, bug.version)).collect();
         names.sort();
@@ -117,15 +117,15 @@ fn open_repositories(asked: &BugOptions<'_>, bugs: &[BugArtifact]) -> Result<(Sa
     let stored = names.iter().map(|name| Stored::open(name)).collect::<Result<Vec<_>, _>>()?;
     let pytest = pytest_layer()?;
     let images = Stored::warm_images(&pytest, &stored)?;
-    let options = SandboxOptions { max_parallel: asked.jobs, ..SandboxOptions::fastest() };
+    let sandbox_options = SandboxOptions { max_parallel: options.jobs, ..SandboxOptions::fastest() };
     let layers: Vec<Layer> = stored.iter().flat_map(Stored::layers).chain([pytest.clone()]).collect();
-    let sandboxes = Sandboxes(images.sandboxes(options, asked.workers, &layers)?);
+    let sandboxes = Sandboxes(images.sandboxes(sandbox_options, options.workers, &layers)?);
     let mapped = stored.into_iter().map(|stored| {
         let map = stored.map(&sandboxes, &images, pytest.digest())?;
         Ok((stored, map))
     });
     let stored = mapped.collect::<Result<Vec<_>, Failure>>()?;
-    Ok((sandboxes, BugRepositories { stored, pytest: pytest.digest().clone(), images, trust: asked.trust }))
+    Ok((sandboxes, BugRepositories { stored, pytest: pytest.digest().clone(), images, trust: options.trust }))
 }
 
 /// Rows about an unknown bug and invalid rows are reported and left out.
@@ -203,7 +203,7 @@ fn validate_again(execute: &dyn Execute, repo: &RepoContext<'_>, artifact: &BugA
         verdict.status = Status::Invalid;
         verdict.evidence.rule = "declared".to_owned();
         verdict.evidence.detail = format!(
-            "it says {} to repair and {} to keep, found are {} and {}",
+            "it declares {} tests to repair and {} to keep; the validation finds {} and {}",
             artifact.fail_to_pass.len(),
             artifact.pass_to_pass.len(),
             again.fail_to_pass.len(),
@@ -218,22 +218,22 @@ impl BugSummary {
         let kind = if validating { row.attempt_id.as_str() } else { "attempt" };
         let status = serde_json::to_value(row.status).ok().and_then(|word| word.as_str().map(str::to_owned));
         let status = status.unwrap_or_default();
-        let due = match kind {
+        let expected = match kind {
             ARTIFACT => status == "valid",
             REVERSE => status == "accepted",
             EMPTY => status != "accepted" && status != "dropped",
             _ => true,
         };
         self.rows += 1;
-        self.failed += usize::from(!due);
+        self.failed += usize::from(!expected);
         self.dropped += usize::from(status == "dropped");
         *self.statuses.entry(kind.to_owned()).or_default().entry(status).or_default() += 1;
     }
 
-    fn finish(&self, asked: &BugOptions<'_>) -> Result<(), Failure> {
-        if asked.json {
+    fn finish(&self, options: &BugOptions<'_>) -> Result<(), Failure> {
+        if options.json {
             let json = serde_json::to_string(self).or_fail(ExitCode::Bug)?;
-            if asked.out.is_some() { progress::data(json) } else { progress::say(json) }
+            if options.out.is_some() { progress::data(json) } else { progress::say(json) }
         } else {
             let words = |(kind, counts): (&String, &BTreeMap<String, usize>)| {
                 let counts: Vec<String> = counts.iter().map(|(status, count)| format!("{status} {count}")).collect();
@@ -245,12 +245,12 @@ impl BugSummary {
         match (self.dropped, self.failed + self.left_out) {
             (0, 0) => Ok(()),
             (0, rows) => {
-                let text = format!("{rows} rows are not as they must be, or were left out");
-                Err(Failure::message(ExitCode::Input, text).hint("their `evidence` says why"))
+                let text = format!("{rows} rows have an unexpected status, or were left out");
+                Err(Failure::message(ExitCode::Input, text).hint("their `evidence` gives the reason"))
             }
             (dropped, _) => {
                 let text = format!("{dropped} rows were dropped through a fault of the host");
-                Err(Failure::message(ExitCode::Host, text).hint("their `evidence` says why"))
+                Err(Failure::message(ExitCode::Host, text).hint("their `evidence` gives the reason"))
             }
         }
     }

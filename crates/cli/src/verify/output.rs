@@ -1,7 +1,7 @@
 //! Where verdicts go: stdout, or a file that a later call of the same command continues.
 //!
-//! Invariants: a row is one write and one line, so a killed process leaves at most a torn last line; nothing of a file is
-//! changed before all its whole rows have been found to be what is asked; one process writes a file at a time.
+//! Invariants: a row is one write and one line, so a killed process leaves at most one incomplete line; a file is not changed before all its
+//! complete rows have been compared with the attempts; one process writes a file at a time.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufRead, BufReader, ErrorKind, Seek, SeekFrom, Write};
@@ -24,9 +24,9 @@ pub(crate) struct VerdictRow {
     pub(crate) passed: u32,
     pub(crate) total: u32,
     pub(crate) fuel: u64,
-    /// Of a dropped attempt: why, in `detail`.
+    /// The reason is in `detail` where the attempt was dropped.
     pub(crate) evidence: Evidence,
-    /// Names all that the verdict depends on.
+    /// Digest of everything that the verdict depends on.
     pub(crate) judged: Digest,
 }
 
@@ -38,7 +38,7 @@ pub(crate) enum RowStatus {
     Dropped(NoVerdict),
 }
 
-/// The word of a row without a verdict.
+/// The status of a row without a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum NoVerdict {
@@ -68,9 +68,9 @@ impl VerdictRow {
 
 /// Takes rows in the order of the attempts.
 pub(crate) enum VerdictOutput {
-    /// For a reader that may go away.
+    /// Standard output.
     Stdout {
-        /// It went away: the work goes on, the output is over.
+        /// Whether the reader closed it: the work goes on without output.
         closed: bool,
     },
     /// A file.
@@ -78,7 +78,7 @@ pub(crate) enum VerdictOutput {
 }
 
 impl VerdictOutput {
-    /// Opens `path`, or stdout. A file that is there is continued.
+    /// Opens `path`, or stdout. An existing file is continued.
     pub(crate) fn open(path: Option<&Path>) -> Result<Self, Failure> {
         match path {
             None => Ok(VerdictOutput::Stdout { closed: false }),
@@ -86,7 +86,7 @@ impl VerdictOutput {
         }
     }
 
-    /// Takes the rows of an earlier run off `work`, one for one, gives each to `done`, and makes the file ready for the next.
+    /// Skips the attempts of `work` that an earlier run judged, passes its rows to `done`, and prepares the file for the next row.
     pub(crate) fn resume(
         &mut self,
         work: &mut impl Iterator<Item = Result<PendingAttempt, Failure>>,
@@ -143,7 +143,7 @@ pub(crate) struct VerdictFile {
     file: File,
     /// Reads the earlier rows, with a position of its own.
     earlier: BufReader<File>,
-    /// Earlier rows so far, and their bytes.
+    /// Number of earlier rows read so far, and their bytes.
     line: u64,
     bytes: u64,
 }
@@ -187,13 +187,13 @@ impl VerdictFile {
         }
     }
 
-    /// Whether `row`, the one read last, is about the attempt in its place.
+    /// Checks that the last row read belongs to the attempt at its position.
     fn check(&self, row: &VerdictRow, expected: Option<&PendingAttempt>) -> Result<(), Failure> {
         let about = format!("is about attempt `{}` at `{}`", row.attempt_id, row.task_id);
         match expected {
             None => Err(self.mismatch(&format!("{about}; the attempts end before it"))),
             Some(expected) if (&expected.task_id, &expected.attempt_id) != (&row.task_id, &row.attempt_id) => {
-                let what = format!("{about}; expected is attempt `{}` at `{}`", expected.attempt_id, expected.task_id);
+                let what = format!("{about}; expected attempt `{}` at `{}`", expected.attempt_id, expected.task_id);
                 Err(self.mismatch(&what))
             }
             Some(expected) if expected.judged != row.judged => {
@@ -209,7 +209,7 @@ impl VerdictFile {
             .hint("repeat the options of the earlier run to continue it, or name another `--out`")
     }
 
-    /// Cuts an incomplete last line off; the next write follows the last complete row.
+    /// Removes an incomplete last line: the next write follows the last complete row.
     fn truncate_to_complete_rows(&mut self) -> Result<(), Failure> {
         let cut = self.file.set_len(self.bytes).and_then(|()| self.file.seek(SeekFrom::Start(self.bytes)));
         cut.map(drop).with_context(|| self.cannot("write")).or_fail(ExitCode::Input)

@@ -1,4 +1,4 @@
-//! Expected values that are not in the file: what the reference returns, run in the sandbox once a task, and once more with
+//! Expected values that are not in the file: the values that the reference returns. It runs in the sandbox once per task, and again with
 //! another seed.
 //!
 //! A reference that gives no expected values is a fault of its task, and all attempts at the task are
@@ -13,13 +13,13 @@ use veriplay_corpus::{Expects, Unexecuted};
 use super::scaled_limits;
 use crate::progress;
 
-/// The rule of verdicts whose task has no usable reference.
+/// The rule of verdicts on tasks without a usable reference.
 const RULE: &str = "reference";
 
-/// One input in so many may be left out, and no more.
+/// At most one input in this many may be left out.
 const LEFT_OUT: usize = 5;
 
-/// Where and how everything of this command runs.
+/// How the jobs of this command run.
 pub(crate) struct JudgeContext<'a> {
     pub(crate) execute: &'a dyn Execute,
     /// Name of the image.
@@ -32,10 +32,10 @@ pub(crate) struct JudgeContext<'a> {
     pub(crate) early_stop: bool,
 }
 
-/// Why there is no problem to judge by.
+/// Why a task has no problem to judge attempts by.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ProblemError {
-    /// A fault of the task: this is the verdict on every attempt at it.
+    /// A fault of the task, and the verdict on every attempt at it.
     Task(Box<Verdict>),
     /// A fault of the host.
     Host(Dropped),
@@ -51,8 +51,8 @@ enum ReferenceError {
     Host(Dropped),
 }
 
-/// Runs the reference on its inputs and makes the problem. Inputs that are too much for it are left out where they are few, as
-/// EvalPlus' own files without extreme inputs leave them out.
+/// Makes the problem by running the reference on its inputs. Inputs that exceed its limits are left out where they are few, as in EvalPlus'
+/// own files without extreme inputs.
 pub(super) fn execute_reference(context: &JudgeContext<'_>, unexecuted: &Unexecuted) -> Result<Problem, ProblemError> {
     let problem = match problem_from_reference(context, unexecuted) {
         Err(ReferenceError::Excess(why)) => without_excess(context, unexecuted, why)
@@ -86,7 +86,7 @@ fn problem_from_reference(context: &JudgeContext<'_>, unexecuted: &Unexecuted) -
     Ok(Problem { limits: unexecuted.limits.or(scaled), ..problem })
 }
 
-/// Tells which inputs were left out, once the others make a problem.
+/// Makes the problem without the excessive inputs, and reports how many were left out.
 fn problem_without_excess(
     context: &JudgeContext<'_>,
     whole: &Unexecuted,
@@ -101,7 +101,7 @@ fn problem_without_excess(
     Ok(problem)
 }
 
-/// The task with those inputs alone that the reference can do by themselves within what any job may use.
+/// The task with those inputs that the reference handles, one by one, within the limits of a job.
 fn without_excess(
     context: &JudgeContext<'_>,
     unexecuted: &Unexecuted,
@@ -123,7 +123,7 @@ fn without_excess(
     Ok(Unexecuted { inputs, ..unexecuted.clone() })
 }
 
-/// One run of the reference, and the values it gives.
+/// Runs the reference once; returns its values.
 fn run_reference(
     context: &JudgeContext<'_>,
     unexecuted: &Unexecuted,
@@ -196,7 +196,7 @@ fn decode_value(call: &CallResult, limits: Limits) -> Result<Value, String> {
     }
 }
 
-/// What has no encoding is something.
+/// Whether a call returned something other than `None`. A value without an encoding counts as something.
 fn not_none(call: &CallResult, limits: Limits) -> Result<Value, String> {
     match call {
         CallResult::Unencodable(_) => Ok(Value::Bool(true)),
@@ -293,12 +293,12 @@ mod tests {
     }
 
     #[test]
-    fn what_the_reference_returns_is_expected() {
+    fn expected_values_are_those_the_reference_returns() {
         assert_eq!(run(Expects::Value, two(3)), Ok(vec![Value::int(3), Value::None]));
     }
 
     #[test]
-    fn not_none_takes_what_is_no_plain_value() {
+    fn not_none_accepts_values_without_an_encoding() {
         let calls = vec![CallResult::Unencodable("a generator".to_owned()), returned(&Value::None)];
         assert_eq!(run(Expects::NotNone, outcome(calls)), Ok(vec![Value::Bool(true), Value::Bool(false)]));
     }

@@ -4,7 +4,7 @@
 
 use veriplay_core::{CallResult, Limits, Outcome};
 
-/// An attempt may use so many times what the reference did, as EvalPlus gives it four times the ground truth's time.
+/// An attempt may use this many times what the reference used, as EvalPlus allows four times the ground truth's time.
 const FACTOR: u64 = 4;
 
 /// Fuel of an attempt at most, in times the default: 40 × 20 Gfuel are some 80 s of one core. EvalPlus ends a task after 60 s.
@@ -19,13 +19,13 @@ fn caps(default: Limits) -> Limits {
     with_deadline(default, fuel, default.output_bytes.saturating_mul(MAX_OUTPUT_FACTOR))
 }
 
-/// What a reference runs under: so much that an attempt can still be given [`FACTOR`] times what it used.
+/// The limits of a reference: an attempt can still get [`FACTOR`] times what it used.
 pub(super) fn reference_caps(default: Limits) -> Limits {
     let caps = caps(default);
     with_deadline(default, caps.fuel / FACTOR, caps.output_bytes / FACTOR)
 }
 
-/// What an attempt may use where the reference came to this outcome: [`FACTOR`] times as much, the default at least.
+/// The limits of an attempt after this outcome of the reference: [`FACTOR`] times its use, and at least the default.
 pub(super) fn scale_limits(default: Limits, reference: &Outcome) -> Limits {
     let caps = caps(default);
     let scaled = |used: u64, least: u64, most: u64| used.saturating_mul(FACTOR).clamp(least, most);
@@ -39,7 +39,7 @@ fn with_deadline(default: Limits, fuel: u64, output_bytes: u64) -> Limits {
     Limits { fuel, output_bytes, deadline_ns: default.deadline_ns.saturating_mul(times), ..default }
 }
 
-/// The most of what one limit counts: stdout, stderr, or the values together.
+/// The largest of stdout, stderr, and the values together: one limit applies to each.
 fn largest_output(outcome: &Outcome) -> u64 {
     let returned = outcome.calls.iter().map(|call| match call {
         CallResult::Returned(bytes) => bytes.len(),

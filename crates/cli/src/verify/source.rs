@@ -1,4 +1,4 @@
-//! PendingAttempt from the attempts file: each attempt with its task, its program, and a name for all that its verdict depends on.
+//! Reads the attempts file: each attempt with its task, its program, and a digest of everything that its verdict depends on.
 
 use std::path::Path;
 
@@ -18,11 +18,11 @@ pub(crate) struct PendingAttempt {
     pub(crate) task_id: String,
     pub(crate) attempt_id: String,
     pub(crate) program: String,
-    /// Names task, program, image, limits and seed: equal names have equal verdicts.
+    /// Digest of task, program, image, limits and seed: attempts with equal digests have equal verdicts.
     pub(crate) judged: Digest,
 }
 
-/// Everything beside task and program that a verdict depends on.
+/// Everything besides task and program that a verdict depends on.
 #[derive(Debug, Clone, serde::Serialize)]
 pub(crate) struct JudgeConditions {
     pub(crate) image: Digest,
@@ -33,17 +33,17 @@ pub(crate) struct JudgeConditions {
     pub(crate) early_stop: bool,
 }
 
-/// The attempts that can be judged, in file order. The others are reported on stderr, with file and line, and counted.
+/// The attempts that can be judged, in file order. Others are reported on stderr, with file and line, and counted.
 pub(crate) struct AttemptSource<'a> {
     rows: AttemptRows,
     path: &'a Path,
     tasks: &'a TaskSet,
     conditions: Digest,
-    /// Attempts so far at each task: the names of those that have none.
+    /// Number of attempts so far at each task: the name of an attempt that has none.
     seen: Vec<u64>,
-    /// Rows that are no attempts.
+    /// Invalid rows.
     pub(crate) bad: u64,
-    /// Attempts at a task there is not.
+    /// Attempts at an unknown task.
     pub(crate) unknown: u64,
 }
 
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_of_any_condition_is_another_name() {
+    fn a_change_of_any_condition_changes_the_digest() {
         let limits = Limits { fuel: 1, memory_bytes: 1, output_bytes: 1, file_bytes: 1, deadline_ns: 1 };
         let first = JudgeConditions { image: Digest::of(b"image"), limits, scaled: true, seed: 0, early_stop: false };
         let with = |limits| JudgeConditions { limits, ..first.clone() };

@@ -1,20 +1,20 @@
-//! PendingAttempt judged on many threads and given back in its own order.
+//! Runs work on many threads and returns the results in order.
 //!
-//! Called by the command. Invariants: at most `window` pieces are under way or waiting for an earlier one, so memory does
-//! not grow with their number; a panic of a worker is passed on and never waited for; after an error nothing new is begun.
+//! Invariants: at most `window` pieces are under way or wait for an earlier one, which bounds memory; a worker's panic
+//! is passed on; after an error no new piece starts.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
 
-/// What a worker gives back: the index of the piece, and its result or the worker's panic.
+/// The index of a piece, and its result or the worker's panic.
 type Finished<V> = (usize, std::thread::Result<V>);
 
 /// Runs `judge` over `work` on `workers` threads and `done` over its results on this one, in the order of `work`.
 ///
 /// # Errors
-/// The first error of `work` or of `done`. What was begun is finished, and dropped.
+/// The first error of `work` or of `done`. Pieces that have started are finished and dropped.
 pub(crate) fn run_in_order<W: Send, V: Send, E>(
     work: impl Iterator<Item = Result<W, E>>,
     workers: usize,
@@ -58,7 +58,7 @@ fn run_worker<W, V>(
     }
 }
 
-/// Hands out `work`, never more than `window` pieces ahead of the first that is not done.
+/// Distributes `work`, at most `window` pieces ahead of the first unfinished one.
 fn feed<W, V, E, D: FnMut(V) -> Result<(), E>>(
     work: impl Iterator<Item = Result<W, E>>,
     window: usize,
@@ -79,7 +79,7 @@ fn feed<W, V, E, D: FnMut(V) -> Result<(), E>>(
 
 /// Results in the order of their pieces.
 struct OrderedResults<V, D> {
-    /// Index of the first piece that is not done.
+    /// Index of the first unfinished piece.
     next: usize,
     /// Results that came before their turn.
     early: BTreeMap<usize, V>,
@@ -100,7 +100,7 @@ impl<V, D> OrderedResults<V, D> {
         Ok(())
     }
 
-    /// Takes what is there, without waiting.
+    /// Takes finished results without waiting.
     fn take_ready<E>(&mut self) -> Result<(), E>
     where
         D: FnMut(V) -> Result<(), E>,

@@ -66,24 +66,23 @@ fn overridable_fields(row: &mut ProblemRow) -> (&mut Option<Limits>, Option<&mut
 }
 
 fn useless_override(option: &str, task_id: &str, why: &str) -> Failure {
-    Failure::message(ExitCode::Input, format!("`--{option}` says nothing about task `{task_id}`, which {why}"))
-        .hint(format!("leave `--{option}` out"))
+    Failure::message(ExitCode::Input, format!("`--{option}` does not apply to task `{task_id}`, which {why}"))
+        .hint(format!("omit `--{option}`"))
 }
 
-/// A task, and the problem it is once its expected values are there.
+/// A task, with its problem once the expected values are known.
 pub(crate) struct LoadedTask {
     pub(super) row: ProblemRow,
-    /// Names the row, overrides included.
+    /// Digest of the row, overrides included.
     pub(super) digest: Digest,
     executed: OnceLock<Result<Problem, ProblemError>>,
 }
 
 impl LoadedTask {
-    /// The problem. The first that asks runs the reference, where the file has one instead of expected values; the others
-    /// wait for it.
+    /// The problem. The first call runs the reference, where the file has one instead of expected values; concurrent calls wait for it.
     ///
     /// # Errors
-    /// A host fault, or a reference that does not give what it must, which is a fault of the task.
+    /// A host fault, or a reference without usable values, which is a fault of the task.
     pub(crate) fn problem(&self, context: &JudgeContext<'_>) -> Result<&Problem, ProblemError> {
         match &self.row {
             ProblemRow::Ready(problem) => Ok(problem),
@@ -126,7 +125,7 @@ impl TaskSet {
         }
         if set.tasks.is_empty() {
             let what = format!("`{}` holds no task that can be judged", path.display());
-            let hint = format!("it is read as `{}`; `--format` says otherwise", format.name);
+            let hint = format!("it was read as `{}`; `--format` names another format", format.name);
             return Err(Failure::message(ExitCode::Input, what).hint(hint));
         }
         Ok(set)
@@ -158,7 +157,7 @@ impl TaskSet {
     }
 }
 
-/// Whether the row can be judged; for a row without expected values, whatever they will be.
+/// Checks that attempts at the row can be judged, whatever the expected values of a row without them will be.
 fn check_row(row: &ProblemRow) -> Result<(), String> {
     let checked = match row {
         ProblemRow::Ready(problem) => check_problem(problem),

@@ -9,7 +9,7 @@ use veriplay_corpus::ORDINARY_LOOP;
 use super::{MeasuredProgram, RunEnd};
 use crate::bench::machine::Machine;
 
-/// How many times as dear as in an ordinary loop a unit of fuel may be.
+/// The highest allowed ratio of a program's time per fuel to that of an ordinary loop.
 const GOAL: f64 = 10.0;
 
 /// What `--json` prints.
@@ -20,11 +20,11 @@ pub(crate) struct CostReport {
     goal: f64,
     /// Whether every program meets it and ends by its fuel.
     met: bool,
-    /// Units each program was given.
+    /// Fuel of each program.
     fuel: u64,
-    /// What a job may use by default.
+    /// The default limits of a job.
     limits: Limits,
-    /// Seconds for a billion units in the ordinary loop.
+    /// Seconds per billion units of fuel in the ordinary loop.
     ordinary_seconds_per_gfuel: f64,
     /// Worst first.
     programs: Vec<CostRow>,
@@ -46,14 +46,14 @@ struct CostRow {
     seconds_per_gfuel: f64,
     /// To the ordinary loop.
     ratio: f64,
-    /// What it takes with all the fuel of the default limits.
+    /// Predicted seconds with the fuel of the default limits.
     seconds_at_limit: f64,
-    /// Whether the clock ended it, or would, before the default fuel did.
+    /// Whether the deadline ended it, or would end it before the default fuel does.
     met_deadline: bool,
 }
 
 impl CostReport {
-    /// The report on `measured`, the ordinary loop among them.
+    /// The report on `measured`, which includes the ordinary loop.
     pub(crate) fn new(measured: &[MeasuredProgram], fuel: u64, limits: Limits, machine: Machine) -> Self {
         let ordinary = measured.iter().find(|measured| measured.program.name == ORDINARY_LOOP);
         let ordinary = ordinary.map_or(f64::NAN, MeasuredProgram::seconds_per_gfuel);
