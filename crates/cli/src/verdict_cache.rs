@@ -1,16 +1,16 @@
-//! Verdicts kept on disk from one run to the next: what was judged before is not run again.
+//! Verdicts kept on disk between runs, so that no attempt is judged twice.
 //!
-//! Called by `verify`. A verdict is a pure function of what its name digests, so it may be remembered for ever; the cache
-//! is an aid and never a condition: any fault of it is reported once, and the work continues without it. Invariants:
-//! - an entry's name digests the attempt, its task, the image, limits, seed, early stop, and this very binary, so a change
-//!   of any rule anywhere is another name; an entry is taken only when it is whole and was stored under that name;
-//! - only what a repetition would give again is stored: the callers leave out what was dropped or met the deadline;
-//! - one process has a cache at a time; others go on without it. A process killed at any point loses at most what it
+//! A verdict is a pure function of the inputs that its key digests, so it stays valid indefinitely. The cache is optional: any
+//! fault of it is reported once, and the work continues without it. Invariants:
+//! - an entry's key digests the attempt, its task, the image, limits, seed, early stop, and this binary, so a change of any
+//!   rule changes the key; an entry is used only if it is complete and was stored under that key;
+//! - only reproducible verdicts are stored: callers leave out dropped attempts and those that met the deadline;
+//! - one process has a cache at a time; others continue without it. A process killed at any point loses at most what it
 //!   had not yet stored;
-//! - the entries stay below a number of bytes: the least recently used go first.
+//! - the entries stay below a number of bytes: the least recently used are removed first.
 //!
-//! The digest of an entry guards against accidents. Whoever may write to the folder can plant verdicts, so one that
-//! other users may write to is not used.
+//! The digest of an entry guards against accidents. Anyone with write access to the folder can plant verdicts, so a
+//! folder that other users may write to is not used.
 
 mod store;
 #[cfg(test)]
@@ -32,12 +32,12 @@ use store::{CacheChange, Store, StoreError};
 
 /// Name of the folder in the user's cache directory.
 pub(crate) const FOLDER: &str = "verdicts";
-/// What is stored at most, keys and verdicts, in bytes: some hundred thousand verdicts. The file has free pages too: two to
+/// The largest size of keys and verdicts in bytes: some hundred thousand verdicts. The file has free pages too: two to
 /// three times as much, of which the disk holds about half.
 pub(crate) const MAX_BYTES: u64 = 256 << 20;
 
 const FILE: &str = "verdicts.redb";
-/// A file that is not whole, kept for whoever wants to look at it. The next one replaces it.
+/// A damaged file, kept for inspection. The next one replaces it.
 const SET_ASIDE: &str = "verdicts.redb.bad";
 /// Held as long as the cache is open, whatever becomes of the file.
 const LOCK: &str = "lock";
@@ -47,7 +47,7 @@ const BATCH: usize = 1024;
 /// Changes wait no longer for the next ones, so that little is lost where verdicts are slow.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The cache, or nothing in its place. Many threads may ask at once.
+/// The cache, or none. It may be used from many threads at once.
 pub(crate) struct VerdictCache {
     open: Option<OpenCache>,
 }
@@ -85,7 +85,7 @@ impl VerdictCache {
         Self { open: opened.inspect_err(say).ok() }
     }
 
-    /// The verdict of `judged`, which names all it depends on beside the rules of this binary.
+    /// The verdict of `judged`, which has everything it depends on except the rules of this binary.
     pub(crate) fn get(&self, judged: &Digest) -> Option<Verdict> {
         let open = self.open.as_ref()?;
         let key = open.key(judged);
@@ -166,11 +166,11 @@ impl OpenCache {
         if self.off.swap(true, Ordering::AcqRel) {
             return;
         }
-        let told = match error {
+        let handled = match error {
             StoreError::NotWhole(why) => set_aside(&self.dir, why),
             StoreError::Fault(_) => Ok(()),
         };
-        let error = told.err().map_or_else(|| error.to_string(), |error| format!("{error:#}"));
+        let error = handled.err().map_or_else(|| error.to_string(), |error| format!("{error:#}"));
         progress::say(format!("warning: this run continues without the verdict cache: {error}"));
     }
 }
@@ -184,7 +184,7 @@ impl Drop for OpenCache {
             // Closing writes to a file that is not whole, and can fail in any way: the process ends soon enough.
             let _open_for_ever = std::mem::ManuallyDrop::new(store);
         } else {
-            // What was stored stays stored even when closing fails; the next start then looks the file through.
+            // Stored entries survive a failed close; the next start then checks the file.
             let _ = catch_panic(|| {
                 drop(store);
                 Ok(())
@@ -203,8 +203,8 @@ fn open_store(dir: &Path, max_bytes: u64) -> Result<Store, StoreError> {
     catch_panic(|| Store::open(&dir.join(FILE), max_bytes))
 }
 
-/// Names the rules that this binary judges by: all of it, since a verdict rests on the judges, on the decoder, on the
-/// sandbox and on the engine, and nobody forgets to count up the version of a digest.
+/// A digest of the rules that this binary judges by. It covers the whole binary, because a verdict depends on the judges, the
+/// decoder, the sandbox and the engine, and a version number could be forgotten.
 fn hash_this_binary() -> anyhow::Result<Digest> {
     let path = std::env::current_exe().context("this program does not find itself")?;
     let bytes = std::fs::read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
@@ -235,7 +235,7 @@ fn lock_dir(dir: &Path) -> anyhow::Result<File> {
     }
 }
 
-/// Moves the file out of the way. Its verdicts are made anew.
+/// Moves the file aside. Its verdicts are computed again.
 fn set_aside(dir: &Path, why: &str) -> anyhow::Result<()> {
     let (from, to) = (dir.join(FILE), dir.join(SET_ASIDE));
     let what = || format!("cannot move the damaged `{}` aside", from.display());

@@ -1,4 +1,4 @@
-//! What computes with a model's weights: the one seam between the CPU's own kernels and candle's operations on any other device.
+//! The interface between the model and what computes it: this project's kernels on the CPU, candle's operations elsewhere.
 //!
 //! Called by the model, which prepares a [`Backend`] from the present weights once an update or a call of the policy; all threads of the
 //! call read it. Forward and backward passes go through [`Backend::decoder`], prefill and decoding steps through [`Backend::decode`].

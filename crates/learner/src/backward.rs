@@ -26,7 +26,7 @@ pub(crate) fn warn_about_candle_pool() {
     });
 }
 
-/// How much goes through the model together, and how much of it is kept for backward.
+/// Tokens per forward pass, and which activations are kept for the backward pass.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BatchSizes {
     /// Rows of a micro-batch.

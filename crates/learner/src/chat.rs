@@ -80,7 +80,7 @@ impl ChatTemplate {
         Self { origin: "(given)".to_owned(), texts, tokens: BTreeMap::new() }
     }
 
-    /// The templates of a checkpoint: `chat_template.jinja`, which goes first, and `additional_chat_templates/NAME.jinja`; or
+    /// The templates of a checkpoint: `chat_template.jinja`, which has precedence, and `additional_chat_templates/NAME.jinja`; or
     /// `chat_template` in tokenizer_config.json, a text or a list of {name, template}. Special tokens are those of
     /// tokenizer_config.json, else of special_tokens_map.json.
     pub(crate) fn from_files(files: &SidecarFiles) -> Result<Self, ChatError> {

@@ -301,7 +301,7 @@ fn read_inner_tokenizer(file: &mut GgufFile) -> Result<Tokenizer, GgufError> {
     Ok(Tokenizer::from_inner(inner))
 }
 
-/// Makes every digit a word of its own, splits the rest as GPT-2 does, and puts no space before a text.
+/// Splits every digit off as its own word and the rest as GPT-2 does, without a space before the text.
 fn split_as_smollm(tokenizer: &mut Inner) {
     let words = ByteLevel::new(false, true, true);
     tokenizer

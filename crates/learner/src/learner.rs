@@ -241,7 +241,7 @@ impl Learner {
         self.trainer.load_adapters(&mut self.model, dir)
     }
 
-    /// Adds the adapters to the weights for good; from now on the weights themselves train, with a fresh optimizer.
+    /// Merges the adapters into the weights; from then on the weights themselves are trained, with a fresh optimizer.
     ///
     /// # Errors
     /// The tensor backend failed.
@@ -353,7 +353,7 @@ fn pairs<'a>(prompt: &'a [u32], responses: &'a [Vec<u32>]) -> Vec<PromptAndRespo
 
 impl Learn for Learner {
     /// See the trait. Samples on which the loss does not depend, such as those of weight 0 under the default one, are not computed,
-    /// and `entropy` and `tokens` speak of the others. A batch without any other changes nothing but the version.
+    /// and `entropy` and `tokens` cover only the others. A batch without others changes only the version.
     fn update(&mut self, batch: &TrainBatch, learning_rate: f64) -> Result<Update, LearnError> {
         self.trainer.update(&self.model, batch, learning_rate)
     }

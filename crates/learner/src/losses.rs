@@ -157,7 +157,7 @@ impl Default for Preference {
 pub(crate) struct TokenView {
     /// log π, in nats.
     pub(crate) logprob: f64,
-    /// The advantage, times what aggregation gives the token.
+    /// The advantage, times the token's weight in the aggregation.
     pub(crate) weight: f64,
     /// π / π_behaviour; 1 for a loss that does not need it.
     pub(crate) ratio: f64,

@@ -14,7 +14,7 @@ const F32: u64 = size_of::<f32>() as u64;
 /// gradient so far. (The zeros it begins with are never written, and Linux gives no memory for those.)
 const COPIES: u64 = 3;
 
-/// Bytes at the worst moment of an update, by what they are for.
+/// Peak memory of an update in bytes, by purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryPlan {
     /// The weights, or base and adapters.
@@ -144,7 +144,7 @@ impl ModelSizes {
         self.layers * self.hidden * (self.qkv + 2 * self.inner)
     }
 
-    /// Of one worker: the sum, and what one backward pass adds to it.
+    /// Of one worker: the sum, and the gradients of one backward pass.
     fn gradients(&self, options: &LearnerOptions, trained: Option<u64>) -> u64 {
         let all = self.sum(|_| true);
         let kept = trained.unwrap_or(all);

@@ -167,7 +167,7 @@ impl ObjectiveTerms {
 #[derive(Debug)]
 struct LossSample<'a> {
     sample: &'a Sample,
-    /// The weight, and 1, each times what aggregation and normalizer give.
+    /// The weight, and 1, each times the factor of aggregation and normalizer.
     weight: f64,
     unit: f64,
     /// Empty where they are not needed.

@@ -60,7 +60,7 @@ pub enum Optimizer {
     AdamW(AdamW),
     /// Muon (Jordan et al. 2024) for hidden matrices, AdamW for embedding, head and gains.
     Muon {
-        /// For what Muon is not for.
+        /// The optimizer of all other tensors.
         adamw: AdamW,
         /// Muon's learning rate as a multiple of the one given to `update`.
         ratio: f64,
@@ -177,7 +177,7 @@ impl OptimizerState {
     }
 }
 
-/// How far and how one step goes.
+/// The settings of one optimizer step.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StepSettings {
     /// The learning rate.

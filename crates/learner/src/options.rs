@@ -124,7 +124,7 @@ impl LearnerOptions {
         wrong.then_some(want)
     }
 
-    /// How much goes through the model together.
+    /// Tokens per forward pass, and which activations are kept for the backward pass.
     pub(crate) const fn batch_sizes(&self) -> BatchSizes {
         BatchSizes { micro_tokens: self.micro_tokens, segments: self.segments }
     }

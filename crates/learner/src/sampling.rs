@@ -75,8 +75,8 @@ impl Sampler {
         Ok(samples)
     }
 
-    /// How so many samples are divided among threads, and the slots of each decoding loop. Where every thread would read a large model
-    /// for a few rows of its own, one loop reads it for all.
+    /// The division of samples among threads, and the slots of each decoding loop. Where every thread would read a large model for a
+    /// few rows, one loop decodes all of them.
     fn divide(&self, model: &Model, samples: usize) -> Result<(DecodeThreads<'_>, usize)> {
         let (workers, buffers) = (model.workers(), &self.buffers);
         let few = self.rows.min(samples.div_ceil(workers)) < ENOUGH_ROWS;

@@ -59,7 +59,7 @@ pub(crate) fn logits(model: &Model, tokens: &[u32]) -> Result<Vec<Vec<f32>>> {
     })
 }
 
-/// Refuses what cannot be scored.
+/// Rejects a prompt or responses that cannot be scored.
 pub(crate) fn check_score(model: &Model, prompt: &[u32], responses: &[Vec<u32>]) -> Result<(), PolicyError> {
     let context = model.config.max_position_embeddings;
     check_tokens(prompt, model.config.vocab_size)?;

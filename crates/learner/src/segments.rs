@@ -1,7 +1,7 @@
 //! Backward by segments: activation checkpointing (Chen et al. 2016, arXiv 1604.06174) and a vocabulary loss in chunks.
 //!
-//! Called by `backward` where the options ask for it. Forward runs detached and keeps only what enters each segment of layers; backward
-//! goes from the last segment to the first, computes each one again, tracked, and differentiates Σ output · gradient, which is the
+//! Used by `backward` where the options say so. Forward runs detached and keeps only the input of each segment of layers; backward
+//! goes from the last segment to the first, recomputes each one, tracked, and differentiates Σ output · gradient, which is the
 //! vector–Jacobian product. The head goes first, some rows of logits at a time: the logits of all tokens never exist at once.
 //! The result is that of the plain backward, to the bit where the logits are in one chunk; it costs one more forward pass, and
 //! where there are several chunks one more of the head.
@@ -36,7 +36,7 @@ pub(crate) struct SegmentedBackward<'a> {
     pub(crate) sizes: Segments,
 }
 
-/// Some rows whose output is needed, and what they predict.
+/// Some rows whose output is needed, and their predictions.
 struct LogitChunk {
     /// [rows, hidden], detached.
     hidden: Tensor,
@@ -169,7 +169,7 @@ impl SegmentedBackward<'_> {
     }
 }
 
-/// The slopes of some predictions, as factors of what was predicted [2, predictions].
+/// The slopes of some predictions, as factors of the predicted values [2, predictions].
 fn slopes(evaluated: &ObjectiveValue, range: &std::ops::Range<usize>, predicted: &Tensor) -> Result<Tensor> {
     let (logprobs, entropies) = evaluated.slopes.split_at(evaluated.slopes.len() / 2);
     let both = [&logprobs[range.clone()], &entropies[range.clone()]].concat();

@@ -43,7 +43,7 @@ pub(crate) struct Trainer {
 }
 
 impl Trainer {
-    /// With a fresh optimizer, and with fresh adapters on the model where the options ask for them.
+    /// With a fresh optimizer, and with fresh adapters on the model where the options require them.
     pub(crate) fn new(model: &mut Model, options: LearnerOptions) -> Result<Self> {
         let mut trainer = Self {
             trainable: Vec::new(),
@@ -269,7 +269,7 @@ impl Trainer {
         Ok(())
     }
 
-    /// Adds the adapters to the weights for good, which train from now on, with a fresh optimizer.
+    /// Merges the adapters into the weights, which are trained from then on, with a fresh optimizer.
     pub(crate) fn merge_adapters(&mut self, model: &mut Model) -> Result<(), CheckpointError> {
         model.merge_adapters().map_err(|e| format_error("(weights)", &e))?;
         self.restart_with(model, None, None);

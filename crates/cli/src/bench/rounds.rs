@@ -196,7 +196,7 @@ mod tests {
 
     fn baseline(answer: fn(&BenchJob) -> Result<(), RoundError>) -> Vec<StartedBaseline> {
         vec![StartedBaseline {
-            name: "told",
+            name: "fixed",
             workers: vec![Box::new(FixedWorker(answer)), Box::new(FixedWorker(answer))],
         }]
     }
@@ -222,7 +222,7 @@ mod tests {
             |_| Err(RoundError::Failed("gone".to_owned())),
         ] {
             let text = check(&mut baseline(says), work).unwrap_err().to_string();
-            assert!(text.contains("`told`") && text.contains("`assert-small`"), "{text}");
+            assert!(text.contains("`fixed`") && text.contains("`assert-small`"), "{text}");
         }
     }
 

@@ -46,7 +46,7 @@ pub(crate) struct BaselineRequest<'a> {
     pub(crate) workers: Isolation,
 }
 
-/// What was found, and how long it took.
+/// The measured baseline and its times.
 pub(crate) struct MeasuredBaseline {
     pub(crate) baseline: Baseline,
     pub(crate) dependencies: Option<Layer>,
@@ -71,7 +71,7 @@ impl MeasuredBaseline {
 /// How long it took, on this machine, beside others: the one record that differs from run to run.
 #[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct BaselineTiming {
-    /// Wall-clock nanoseconds of all of it, from the sources to the baseline; what pip brought is not in it.
+    /// Wall-clock nanoseconds from the sources to the baseline, without pip's downloads.
     pub(crate) total_ns: u64,
     /// Of the first run of each file.
     pub(crate) files: BTreeMap<String, u64>,
@@ -92,7 +92,7 @@ pub(crate) fn measure_baseline(request: &BaselineRequest<'_>) -> Result<Measured
         let sources = WarmSources { package, dependencies, library: &inspection.library, limits: baseline_limits() };
         warmed_for(Arc::clone(&image), "recording", &pytest, &[sources])
     };
-    // Sources that cannot be compiled in advance are no fault of the host's: their tests will tell.
+    // Sources that cannot be compiled in advance are not a host fault: their tests will fail.
     let image = warmed(package).or_else(|_| warmed(&nothing))?;
     let image_name = image.name().to_owned();
     let layers = [Some(package), Some(&pytest), dependencies].into_iter().flatten().cloned().collect();

@@ -1,8 +1,8 @@
-//! `veriplay corpus inject-bugs`: mutants of every code file, in an order the seed decides, validated beside each other until
+//! `veriplay corpus inject-bugs`: mutants of every code file, in an order that the seed determines, validated in parallel until
 //! the requested number of bugs is reached.
 //!
-//! Invariants: the file depends on repository, operators, seed and count alone, not on threads; a killed run goes on where
-//! it stopped, by the journal beside the file.
+//! Invariants: the file depends on repository, operators, seed and count alone, not on threads; a killed run
+//! continues where it stopped, from the journal beside the file.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
@@ -42,7 +42,7 @@ pub(crate) struct InjectRequest<'a> {
     pub(crate) workers: Isolation,
 }
 
-/// What came of each operator.
+/// The results by operator.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct InjectionReport {
     schema_version: u32,
@@ -148,8 +148,8 @@ fn draw_mutants(
     Ok(placed.into_iter().map(|(_, mutant)| mutant).filter(|mutant| seen.insert(mutant.key.clone())).collect())
 }
 
-/// One mutant, from proposal to artifact. A host fault is a rejection with a name of its own: the mutant is not tried again
-/// in this file, and makes no bug.
+/// One mutant, from proposal to artifact. A host fault is a rejection under its own name: the mutant is not tried
+/// again for this file, and makes no bug.
 fn try_mutant(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,

@@ -1,7 +1,7 @@
-//! Which wheels a repository needs: those that the package requires, that its tests import, and that are named.
+//! The wheels that a repository needs: the package's requirements, the imports of its tests, and explicitly named ones.
 //!
-//! pip finds each wheel, of pure-Python ones alone and without its dependencies, so that nothing of a package is run outside the
-//! sandbox and one that cannot be had costs itself and not the others. What each requires is read in the sandbox.
+//! pip resolves each wheel alone, without dependencies and only as pure Python, so that no code of a package runs outside the
+//! sandbox, and an unavailable wheel does not affect the others. The requirements of each are read in the sandbox.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -17,12 +17,12 @@ use super::pip::{fetch_pinned_wheel, fetch_pure_wheels, hash_sha256, last_error}
 use super::records::read_record;
 use crate::exit::{ExitCode, Failure, OrFail};
 
-/// Wheels of one repository at most: what a chain of requirements may cost.
+/// The largest number of wheels of one repository: bounds chains of requirements.
 const MAX_WHEELS: usize = 60;
 /// Development requirements that are fetched only to see which modules they bring.
 const MAX_TRIED: usize = 6;
 
-/// Dependencies of a repository, and what could not be had of them.
+/// The dependencies of a repository, and those that are unavailable.
 pub(crate) struct ResolvedDependencies {
     pub(crate) layer: Option<Layer>,
     pub(crate) pins: Option<Dependencies>,
@@ -114,14 +114,14 @@ impl<'a> Resolution<'a> {
         Ok(())
     }
 
-    /// What the package itself needs.
+    /// Adds the requirements of the package itself.
     fn add_required(&mut self, inspection: &Inspection) -> Result<(), Failure> {
         let runtime = inspection.required.iter().filter(|required| required.purpose == Purpose::Runtime);
         self.settle(runtime.map(|required| required.requirement.clone()).collect())
     }
 
-    /// Of what the package's development requires, that which test modules import: by the name, and where that does not tell,
-    /// by the modules that wheels of a similar name bring. Nothing is fetched that the package does not ask for.
+    /// Adds those development requirements that test modules import: matched by name, or else by the modules in wheels of a similar
+    /// name. Only requirements that the package declares are fetched.
     fn add_imported(&mut self, inspection: &Inspection) -> Result<(), Failure> {
         let mut candidates: Vec<Wanted> = Vec::new();
         for purpose in [Purpose::Tests, Purpose::Other] {
@@ -130,7 +130,7 @@ impl<'a> Resolution<'a> {
         }
         let missing = self.missing(inspection);
         let named = |wanted: &&Wanted| missing.iter().any(|module| normalized(module) == normalized(&wanted.name));
-        // Lists of development requirements are alternatives: of several that name a package the first that can be had is taken.
+        // Lists of development requirements are alternatives: of several for one package the first available one is used.
         let mut first: BTreeMap<&str, &Wanted> = BTreeMap::new();
         for wanted in candidates.iter().filter(named) {
             first.entry(&wanted.name).or_insert(wanted);
@@ -183,7 +183,7 @@ impl<'a> Resolution<'a> {
         wanted.is_here || wanted.name == self.own || is_pytests_own(&wanted.name) || self.failed.contains(&wanted.name)
     }
 
-    /// Chooses a wheel for each requirement, and for what those require.
+    /// Chooses a wheel for each requirement, transitively.
     fn settle(&mut self, mut wanted: Vec<Wanted>) -> Result<(), Failure> {
         while !wanted.is_empty() {
             let new = self.prepare(wanted)?;
@@ -196,7 +196,7 @@ impl<'a> Resolution<'a> {
         Ok(())
     }
 
-    /// Those of `wanted` that need a wheel: of several of one name, one with all that they ask.
+    /// Those of `wanted` that need a wheel; several of one name are merged into one.
     fn prepare(&mut self, wanted: Vec<Wanted>) -> Result<Vec<Wanted>, Failure> {
         let mut new: BTreeMap<String, Wanted> = BTreeMap::new();
         for wanted in wanted {
@@ -220,7 +220,7 @@ impl<'a> Resolution<'a> {
         Ok(new.into_values().collect())
     }
 
-    /// Whether what was chosen already will do.
+    /// Whether an already chosen wheel satisfies it.
     fn is_met(&self, wanted: &Wanted) -> Result<bool, Failure> {
         let Some(chosen) = self.chosen.get(&wanted.name) else { return Ok(false) };
         let has_extras = wanted.extras.iter().all(|extra| chosen.extras.contains(extra));
@@ -270,7 +270,7 @@ impl<'a> Resolution<'a> {
         Ok(wheels.first().map(|bytes| parse_wheel(bytes)).transpose())
     }
 
-    /// Takes the wheel; what it requires.
+    /// Adds the wheel; returns its requirements.
     fn choose(&mut self, wanted: Wanted, wheel: DependencyWheel, sha256: String) -> Result<Vec<Wanted>, Failure> {
         if self.chosen.len() >= MAX_WHEELS && !self.chosen.contains_key(&wanted.name) {
             self.notes.push(format!("`{wanted}` is left out: there are {MAX_WHEELS} dependencies already"));
@@ -338,7 +338,7 @@ fn join_specifiers<'a>(specifiers: impl IntoIterator<Item = &'a str>) -> String 
     all.into_iter().collect::<Vec<_>>().join(",")
 }
 
-/// A name without the signs in which modules and packages differ.
+/// A name in the form in which modules and packages compare equal.
 fn normalized(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
 }

@@ -1,5 +1,5 @@
-//! A small repository written by the tiny generator: one function a module, one test module for each, with a test a case. What bugs
-//! and repairs of a model without words are about.
+//! A small repository from the generator of tiny programs: one function per module, a test module for each, one test per case. For
+//! bugs and repairs with a model that knows no natural language.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -34,7 +34,7 @@ pub(crate) fn generate_repository(
     let mut inputs = generator(seed, 0, "inputs of a generated repository");
     let (mut seen, mut written) = (HashSet::new(), 0);
     write_file(out, "tiny/__init__.py", "")?;
-    // A small mix repeats itself for ever: so many draws find what there is.
+    // A small mix repeats itself: this many draws find all its programs.
     for program in programs.take(50 * functions) {
         if written == functions {
             return Ok(());

@@ -18,7 +18,7 @@ use crate::logfile::open_truncated;
 /// A mutant that was tried.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct MutantRecord {
-    /// Names the mutant.
+    /// Identifies the mutant.
     pub(super) key: Digest,
     pub(super) injector: String,
     /// File and function.

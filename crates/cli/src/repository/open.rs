@@ -1,5 +1,5 @@
 //! A repository that `corpus add-repo` wrote, with the map of its tests. A plain directory of sources becomes one: its tests are run once, and
-//! what they came to is kept in the cache.
+//! their results are kept in the cache.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -27,7 +27,7 @@ pub(crate) struct Stored {
     pub(crate) directory: PathBuf,
     pub(crate) baseline: Baseline,
     pub(crate) package: Layer,
-    /// What the package needs besides.
+    /// The package's dependencies.
     pub(crate) dependencies: Option<Layer>,
     texts: TextFiles,
 }
@@ -45,7 +45,7 @@ impl Stored {
         Self::open_written(directory)
     }
 
-    /// Opens what [`super::MeasuredBaseline::write`] wrote.
+    /// Opens a directory of [`super::MeasuredBaseline::write`].
     pub(super) fn open_written(directory: PathBuf) -> Result<Self, Failure> {
         let (baseline, package): (Baseline, Layer) =
             (read_record(&directory, "baseline.json")?, read_record(&directory, "layer.json")?);

@@ -1,5 +1,4 @@
-//! What pip downloads: a package's source distribution, the wheels of pytest and those of dependencies, checked and kept in the
-//! cache.
+//! Downloads by pip: a package's source distribution, and the wheels of pytest and of dependencies, checked and kept in the cache.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,7 +13,7 @@ use veriplay_verifier::repository::PinnedWheel;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::image;
 
-/// What the wheels of dependencies must be: for any platform, for the interpreter of the image, without an ABI.
+/// Options that restrict pip to wheels for any platform, for the interpreter of the image, without an ABI.
 const PURE: [&str; 9] =
     ["--only-binary=:all:", "--implementation", "py", "--abi", "none", "--platform", "any", "--python-version", "3.15"];
 
@@ -51,8 +50,8 @@ impl std::fmt::Display for Requirement {
 /// A file as pip brought it, by its name.
 pub(crate) type Downloaded = (String, Vec<u8>);
 
-/// The source distribution's file name and bytes. pip asks the package's own build script for its metadata, outside the
-/// sandbox: whoever does not trust the package so far brings the file.
+/// The source distribution's file name and bytes. pip runs the package's own build script for its metadata, outside the
+/// sandbox: for an untrusted package, pass the file instead.
 pub(crate) fn fetch_source_distribution(requirement: &Requirement) -> Result<Downloaded, Failure> {
     let downloaded = download(&["--no-binary=:all:"], &[requirement.to_string()])?;
     let downloaded = downloaded.map_err(|why| Failure::message(ExitCode::Input, why).hint(SDIST_HINT))?;
@@ -69,7 +68,7 @@ pub(crate) fn pytest_layer() -> Result<Layer, Failure> {
     wheels::layer(&wheels).or_fail(ExitCode::Bug)
 }
 
-/// The newest pure-Python wheels that these requirements allow, without what those require. The inner `Err` is pip's message.
+/// The newest pure-Python wheels that these requirements allow, without their dependencies. The inner `Err` is pip's message.
 ///
 /// # Errors
 /// When pip cannot be run.
@@ -86,7 +85,7 @@ pub(crate) fn fetch_pure_wheels(requirements: &[String]) -> Result<Result<Vec<Ve
 
 /// A wheel of a dependency as it was pinned.
 pub(crate) fn fetch_pinned_wheel(wheel: &PinnedWheel) -> Result<Vec<u8>, Failure> {
-    // A pin comes from a file: it is a name and a version, and nothing else that pip would take.
+    // A pin comes from a file: it must be a name and a version, not another form that pip accepts.
     let requirement: Requirement = format!("{}=={}", wheel.name, wheel.version)
         .parse()
         .map_err(|why: String| Failure::message(ExitCode::Input, format!("pinned wheel `{}`: {why}", wheel.name)))?;
@@ -120,7 +119,7 @@ fn fetch_pinned(requirement: &str, sha256_pinned: &str, options: &[&str]) -> Res
 /// Where the cache has the wheel of this hash.
 fn wheel_path(sha256: &str) -> Result<PathBuf, Failure> {
     let folder = default_cache_dir().map_err(image::failure)?.join("wheels");
-    // A pin comes from a file: it names no other place.
+    // A pin comes from a file: it must not name another source.
     let plain = sha256.len() == 64 && sha256.bytes().all(|byte| byte.is_ascii_hexdigit());
     match plain {
         true => Ok(folder.join(format!("{sha256}.whl"))),
@@ -128,7 +127,7 @@ fn wheel_path(sha256: &str) -> Result<PathBuf, Failure> {
     }
 }
 
-/// Whoever reads it checks it, so a wheel that could not be kept, or not whole, costs a download and nothing else.
+/// Readers check it, so a wheel that was not kept, or not completely, costs only another download.
 fn cache_wheel(path: &Path, bytes: &[u8]) {
     let kept = path.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(path, bytes));
     if let Err(error) = kept {
@@ -145,7 +144,7 @@ fn download(options: &[&str], requirements: &[String]) -> Result<Result<Vec<Down
         .args(["-m", "pip", "download", "--no-deps", "--disable-pip-version-check", "--quiet", "--dest"])
         .arg(scratch.path())
         .args(options)
-        // What follows is a requirement, whatever it looks like.
+        // The next argument is a requirement even if it looks like an option.
         .arg("--")
         .args(requirements)
         .output()
@@ -180,10 +179,7 @@ fn read_files(folder: &Path) -> anyhow::Result<Vec<Downloaded>> {
 fn single_file(mut files: Vec<Downloaded>) -> Result<Downloaded, Failure> {
     match (files.pop(), files.is_empty()) {
         (Some(file), true) => Ok(file),
-        _ => Err(Failure::message(
-            ExitCode::Input,
-            "pip downloaded nothing, or more than one file, and said nothing of it",
-        )),
+        _ => Err(Failure::message(ExitCode::Input, "pip downloaded no file, or more than one, without an error")),
     }
 }
 

@@ -55,7 +55,7 @@ impl std::str::FromStr for TestSource {
 type Files = BTreeMap<String, Vec<u8>>;
 
 impl RepositorySources<'_> {
-    /// The files of the package, without what a build left in them. What the source distribution has, it has as it is.
+    /// The files of the package, without the products of builds. Files of the source distribution are unchanged.
     pub(crate) fn layer(&self) -> Result<Layer, Failure> {
         let (name, bytes) = match self.sdist {
             Some(path) => (path.display().to_string(), read_file(path)?),
@@ -105,7 +105,7 @@ fn read_file(path: &Path) -> Result<Vec<u8>, Failure> {
     std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)
 }
 
-/// The files of a commit, from a bare repository in the cache. git runs nothing of what it fetches there.
+/// The files of a commit, from a bare repository in the cache. git runs none of the fetched files.
 fn fetch_commit(url: &str, commit: &str) -> Result<Vec<u8>, Failure> {
     let bare = default_cache_dir().map_err(image::failure)?.join("projects.git");
     if !bare.join("HEAD").is_file() {

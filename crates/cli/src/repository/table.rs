@@ -1,7 +1,7 @@
-//! `veriplay corpus tabulate-repos`: what the tests of many packages come to, as one table, and the pins that make it again.
+//! `veriplay corpus tabulate-repos`: the test results of many packages as one table, and the pins that reproduce it.
 //!
-//! Each package is recorded as `add-repo` does it, so a run that was stopped goes on where it was, and one that cannot be
-//! recorded is a row with its reason.
+//! Each package is recorded as by `add-repo`, so a stopped run continues where it was. A package that cannot be recorded has a row
+//! with the reason.
 
 mod row;
 
@@ -24,11 +24,11 @@ use crate::exit::{ExitCode, Failure, OrFail};
 use crate::isolation::Isolation;
 use crate::{image, progress};
 
-/// What is asked for.
+/// The options of the command.
 pub(crate) struct TableRequest<'a> {
     /// The list of packages.
     pub(crate) list: &'a Path,
-    /// Where the Markdown goes; else it is printed.
+    /// The Markdown file; absent means stdout.
     pub(crate) out: Option<&'a Path>,
     /// Packages whose tests are run though there is a record of them.
     pub(crate) again: bool,
@@ -57,7 +57,7 @@ struct ListedPackage {
     with: Vec<String>,
 }
 
-/// What each package was made of, beside the list: `FILE.lock.json`.
+/// The exact sources of each package, in `FILE.lock.json` beside the list.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PackageLock {
@@ -123,7 +123,7 @@ fn splice_table(page: &str, table: &str) -> Option<String> {
     Some(format!("{before}{BEGIN}\n\n{table}\n{END}{after}"))
 }
 
-/// The marks in a page around the table, which alone is written anew.
+/// The marks around the table in a page; only the text between them is replaced.
 const BEGIN: &str = "<!-- made by `veriplay corpus tabulate-repos` -->";
 const END: &str = "<!-- end of the table -->";
 
@@ -171,7 +171,7 @@ fn lock_package(stored: &Stored) -> LockedPackage {
     LockedPackage { package: stored.baseline.package.clone(), wheels: wheels.unwrap_or_default() }
 }
 
-/// Whether a record is of what the lock names.
+/// Whether a record matches its lock entry.
 fn matches_lock(stored: &Stored, lock: &LockedPackage) -> bool {
     let found = lock_package(stored);
     found.package == lock.package && found.wheels == lock.wheels

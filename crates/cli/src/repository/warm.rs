@@ -10,7 +10,7 @@ use crate::exit::{ExitCode, Failure, OrFail};
 use crate::image;
 use crate::isolation::{self, Isolation};
 
-/// What of a repository an image is warmed for.
+/// The parts of a repository that an image is warmed for.
 pub(super) struct WarmSources<'a> {
     pub(super) package: &'a Layer,
     pub(super) dependencies: Option<&'a Layer>,

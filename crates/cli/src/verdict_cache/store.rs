@@ -1,8 +1,8 @@
-//! The file of a verdict cache: entries by name, and the order in which they were last used.
+//! The file of a verdict cache: entries by key, and the order in which they were last used.
 //!
-//! Called by [`super::VerdictCache`], which has it for itself. Invariants: a batch of changes is stored whole or not at
-//! all; after each, the entries together are below the bound, the longest unused having gone; an entry comes back only as
-//! it was stored, under the name it was stored under. Use is counted, not timed: a count needs no clock and has no ties.
+//! Invariants: a batch of changes is stored completely or not at all; after each batch the entries are below the bound, the least
+//! recently used having been removed; an entry is returned only as it was stored, under its own key. Use is counted, not timed: a
+//! count needs no clock and has no ties.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -19,10 +19,10 @@ const ORDER: TableDefinition<'_, u64, &str> = TableDefinition::new("order");
 const COUNTS: TableDefinition<'_, &str, u64> = TableDefinition::new("counts");
 /// Uses so far.
 const USES: &str = "uses";
-/// What the entries count for together.
+/// The accounted size of all entries.
 const BYTES: &str = "bytes";
 
-/// What an entry counts for beside its content: its name three times, its use twice, and the pages' own.
+/// The accounted overhead of an entry: its key three times, its use twice, and a share of the pages.
 const OVERHEAD: u64 = 256;
 const DIGITS: usize = 64;
 /// Memory for pages: the library's own default is a gigabyte.
@@ -73,7 +73,7 @@ fn not_whole(what: &str) -> StoreError {
     StoreError::NotWhole(what.to_owned())
 }
 
-/// One thing to store.
+/// One change to store.
 #[derive(Debug)]
 pub(super) enum CacheChange {
     /// A new verdict. One that is there already stays, and counts as used.
@@ -128,7 +128,7 @@ impl Store {
         Ok(())
     }
 
-    /// What the entries count for, as it is written down and as it is.
+    /// The accounted size of the entries: as recorded, and as computed.
     #[cfg(test)]
     pub(super) fn bytes(&self) -> Result<(u64, u64), StoreError> {
         let read = self.database.begin_read()?;
@@ -172,7 +172,7 @@ fn unseal_entry(key: &Digest, entry: &[u8]) -> Result<Verdict, StoreError> {
     serde_json::from_slice(json).map_err(|_| damaged())
 }
 
-/// With the name in it, so that a verdict that comes back under another name is noticed.
+/// Includes the key, so that a verdict under a wrong key is detected.
 fn seal(key: &Digest, json: &[u8]) -> Digest {
     Digest::of(&[key.as_str().as_bytes(), json].concat())
 }
@@ -237,7 +237,7 @@ impl<'t> StoreTables<'t> {
         Ok(())
     }
 
-    /// Lets go of what has not been used for longest, until the rest is within `max_bytes`.
+    /// Removes the least recently used entries until the rest is within `max_bytes`.
     fn shrink_to(&mut self, max_bytes: u64) -> Result<(), StoreError> {
         let mut bytes = self.count(BYTES)?;
         let before = bytes;

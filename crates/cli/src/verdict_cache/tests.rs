@@ -1,4 +1,4 @@
-//! The cache is an aid: whatever becomes of its file, what comes back is what was stored, or nothing.
+//! Whatever happens to the cache's file, a lookup returns the stored verdict or none.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -199,7 +199,7 @@ fn whole_file() -> Vec<u8> {
     std::fs::read(dir.path().join(FILE)).expect("it is there")
 }
 
-/// What may happen to a file.
+/// Damage to a file.
 #[derive(Debug, Clone)]
 enum FileDamage {
     /// Bits of one byte are turned, counted from where the entries are likely to be.

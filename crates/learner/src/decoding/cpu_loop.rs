@@ -19,7 +19,7 @@ struct ActiveRow {
     sample: DecodingSample,
     /// Keys and values of its prompt, which all samples of the prompt share.
     prompt: Arc<KvCache>,
-    /// Keys and values of its own tokens, and how many it holds.
+    /// Keys and values of its own tokens, and their number.
     own: KvCache,
     cached: usize,
 }

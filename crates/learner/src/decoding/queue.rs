@@ -18,7 +18,7 @@ pub(crate) struct QueuedPrompt<'a> {
     pub(crate) max_tokens: usize,
     pub(crate) sampler: TokenSampler,
     pub(crate) seed: u64,
-    /// Tells queued prompts of one seed apart.
+    /// Distinguishes queued prompts that share a seed.
     pub(crate) stream: u64,
     /// Any of them ends a sample.
     pub(crate) end_tokens: &'a [u32],
@@ -78,7 +78,7 @@ impl<'a> PromptQueue<'a> {
 
     /// Takes a prompt that no thread has taken, by its index.
     pub(super) fn take(&self) -> Option<usize> {
-        // Relaxed: the counter orders nothing but itself.
+        // Relaxed: no other memory access depends on the counter's order.
         let index = self.next.fetch_add(1, Ordering::Relaxed);
         (index < self.prompts.len()).then_some(index)
     }

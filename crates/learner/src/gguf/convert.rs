@@ -1,6 +1,6 @@
-//! From a GGUF file to a model directory in Hugging Face layout, which a learner can train.
+//! Converts a GGUF file into a model directory in Hugging Face layout, which a learner can train.
 //!
-//! The weights are those of the file, dequantised: what quantisation lost is lost. Config, tokenizer, end tokens and chat template come
+//! The weights are those of the file, dequantised; the loss of precision remains. Config, tokenizer, end tokens and chat template come
 //! from the metadata.
 
 use std::path::Path;
@@ -52,7 +52,7 @@ pub fn convert_gguf(path: &Path, dir: &Path, precision: Precision) -> Result<(),
     Ok(write_weights(dir, &specs, &tensors, MAX_SHARD_BYTES, precision)?)
 }
 
-/// What a `config.json` of the model says.
+/// The model's configuration, as its `config.json` would give it.
 fn model_config(file: &GgufFile, shape: &GgufShape) -> Result<ModelConfig, GgufError> {
     let prefix = shape.architecture.name();
     let key = |name: &str| format!("{prefix}.{name}");

@@ -299,7 +299,7 @@ pub enum GgufError {
     Invalid {
         /// The file.
         path: PathBuf,
-        /// The key or the tensor, and what is wrong with it.
+        /// The key or the tensor, and the problem.
         problem: String,
     },
     /// The tokenizer has tokens that the model does not.

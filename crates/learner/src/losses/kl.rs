@@ -14,8 +14,8 @@
 //! 2501.03262, its token-level penalty), whose score-function gradient is unbiased for ∇KL(π ‖ ref); the estimator is k1 there and no other.
 //!
 //! # Why
-//! Keeps a policy near where it began: against drift, and against reward hacking that needs odd text. Imitated samples have no
-//! such term: the estimates are means over what π draws.
+//! Keeps a policy near its start, against drift and against reward hacking that needs unusual text. Imitated samples have no
+//! such term, because the estimates are means over samples of π.
 //!
 //! # Example
 //! ρ = ln 2: k1 0.693, k2 0.240, k3 0.193.
@@ -50,7 +50,7 @@ pub enum KlPlace {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Kl {
-    /// What a nat costs; positive.
+    /// The cost of a nat; positive.
     pub coefficient: f64,
     /// How it is estimated.
     pub estimator: KlEstimator,
@@ -79,7 +79,7 @@ impl Kl {
         TokenTerm { value, slope, clipped: false }
     }
 
-    /// What every token's advantage is lowered by, before the coefficient: Σ over s ≥ t of k1.
+    /// The penalty on every token's advantage, before the coefficient: Σ over s ≥ t of k1.
     pub(crate) fn to_go(behaviour: &[f32], reference: &[f32]) -> Vec<f64> {
         let mut sum = 0.0;
         let mut out: Vec<f64> = behaviour

@@ -1,5 +1,5 @@
-//! `ppo_clip`: the clipped surrogate (Schulman et al. 2017, arXiv 1707.06347, equation 7), with a bound of its own on each side
-//! (clip-higher of DAPO, arXiv 2503.14476, equation 10) and, if asked for, the dual clip (Ye et al. 2020, arXiv 1912.09729).
+//! `ppo_clip`: the clipped surrogate (Schulman et al. 2017, arXiv 1707.06347, equation 7), with separate bounds on the two sides
+//! (clip-higher of DAPO, arXiv 2503.14476, equation 10) and, optionally, the dual clip (Ye et al. 2020, arXiv 1912.09729).
 //!
 //! # What it computes
 //! With r = π / π_behaviour: −min(r·A, clip(r, 1 − `clip_low`, 1 + `clip_high`)·A). With `dual_clip` = c, tokens of negative A

@@ -96,7 +96,7 @@ pub(crate) struct MicroBatch {
     pub(crate) groups: Vec<AttentionGroup>,
     /// Rows whose output is needed, ascending.
     pub(crate) outputs: Vec<usize>,
-    /// What they predict: `row` indexes `outputs`; ascending.
+    /// Their predictions: `row` indexes `outputs`; ascending.
     pub(crate) predictions: Vec<Prediction>,
     /// For every prediction, which response and which of its tokens it is.
     pub(crate) origins: Vec<(usize, usize)>,

@@ -175,7 +175,7 @@ impl CustomOp3 for Mlp {
         let ((rows, hidden), inner) = (x.dims2()?, down.dim(1)?);
         let (xs, dy) = (TensorSlice::new(x)?, TensorSlice::new(dy)?);
         let workspace = &mut *self.workspace.lock();
-        // Backward overwrites what was kept: a second one computes it again.
+        // Backward overwrites the kept values: a second backward pass computes them again.
         let kept = self.lock_kept().take();
         let mut pair = kept.unwrap_or_else(|| self.project(&xs, rows, inner, workspace));
         let mut activated = workspace.take();

@@ -1,7 +1,6 @@
-//! From prompts and options to the queue of the decoding loop, and from samples to rollouts: the same for our own models and
-//! quantised ones.
+//! Turns prompts and options into the queue of the decoding loop, and samples into rollouts; shared by [`crate::Learner`] and
+//! [`crate::GgufPolicy`].
 //!
-//! Called by [`crate::Learner`] and [`crate::GgufPolicy`]. Prompts become tokens and are checked, and what was sampled becomes rollouts.
 //! The samples of a [`SamplingRequest`] are a function of the request and the weights: not of the other requests, of their order, of the number
 //! of slots, or of threads. Knows no weights.
 
@@ -158,7 +157,7 @@ impl<'a> SamplingContext<'a> {
         if tokens.is_empty() { Err(fail("it is empty".to_owned())) } else { Ok(tokens) }
     }
 
-    /// Refuses what cannot be continued.
+    /// Rejects prompts that cannot be continued.
     pub(crate) fn check_prompts(&self, prompts: &[Vec<u32>], sampling: &Sampling) -> Result<(), PolicyError> {
         prompts.iter().enumerate().try_for_each(|(index, prompt)| self.check_prompt(index, prompt, sampling))
     }
@@ -206,7 +205,7 @@ pub(crate) fn check_sampling(sampling: &Sampling) -> Result<(), PolicyError> {
 }
 
 impl<'a> SamplingContext<'a> {
-    /// Refuses what cannot be done.
+    /// Rejects impossible requests.
     pub(crate) fn check(&self, requests: &[SamplingRequest]) -> Result<(), RequestError> {
         requests.iter().enumerate().try_for_each(|(index, request)| self.check_request(index, request))
     }

@@ -1,6 +1,6 @@
-//! The completions protocol, as vLLM, SGLang and llama.cpp speak it: the request, and what an answer may hold.
+//! The completions protocol of vLLM, SGLang and llama.cpp: the request, and the fields of a response.
 //!
-//! Called by [`super::ServerPolicy`]. An answer is untrusted: its numbers are counted and checked before anything is made of them.
+//! A response is untrusted: its numbers are counted and checked before use.
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Finish, Sampling};
@@ -26,7 +26,7 @@ pub(super) struct CompletionRequest<'a> {
     seed: u32,
     temperature: f32,
     top_p: f32,
-    /// More than any vocabulary has. Servers spell "all" as 0, as -1, or as both, and refuse what they do not know.
+    /// More than any vocabulary has. Servers spell "all" as 0, as -1, or as both, and reject other spellings.
     top_k: u32,
     min_p: f32,
     frequency_penalty: f32,

@@ -144,7 +144,7 @@ fn escape_cell(text: &str) -> String {
     text.replace('|', "\\|").replace(['<', '>'], "'")
 }
 
-/// Characters of a message that has no word of its own.
+/// The largest number of characters of a message that is shown as it is.
 const MESSAGE_CHARS: usize = 70;
 
 /// Parts of messages, and the reasons they stand for. The first match counts.
