@@ -1,10 +1,10 @@
-//! `veriplay bench`: the same jobs by several contenders, side by side on one machine.
+//! `veriplay bench`: the same jobs in Veriplay and in several baselines, side by side on one machine.
 //!
-//! [`rounds`] runs the [`contenders`] in turn on each of the [`jobs`]: a round of every contender, then the next round, so that a machine
-//! that speeds up or slows down does so for all. A contender that gives a wrong result fails the whole run: before anything is measured
+//! [`rounds`] runs the [`baselines`] in turn on each of the [`jobs`]: a round of every baseline, then the next round, so that a machine
+//! that speeds up or slows down does so for all. A baseline that gives a wrong result fails the whole run: before anything is measured
 //! each must accept every job and refuse it with a planted bug.
 
-pub(crate) mod contenders;
+pub(crate) mod baselines;
 pub(crate) mod cost;
 mod helper;
 pub(crate) mod jobs;
@@ -19,5 +19,5 @@ mod veriplay;
 pub(crate) mod worker;
 
 pub(crate) use machine::{Machine, find_node, find_python};
-pub(crate) use memory::Memory;
-pub(crate) use soak::Soak;
+pub(crate) use memory::MemoryReport;
+pub(crate) use soak::SoakReport;

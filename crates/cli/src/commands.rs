@@ -32,7 +32,7 @@ impl CommandLine {
     }
 }
 
-/// Makes the subcommands of modules, each with its `Arguments`, whose first line of documentation is its help, and its `run`.
+/// Makes the subcommands from modules, each with `Arguments`, whose first line of documentation is the help text, and `run`.
 macro_rules! commands {
     ($($variant:ident: $module:ident),* $(,)?) => {
         #[derive(Debug, Subcommand)]

@@ -1,4 +1,4 @@
-//! The keys that every configuration file has, and how such files are read: strictly.
+//! The keys that every configuration file has, and how configuration files are read: strictly.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,28 +7,28 @@ use anyhow::Context;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
-use veriplay_learner::{DeviceSpec, Kl, LearnerOptions, Lora, Loss, Precision, Preference, Schedule, Shape};
+use veriplay_learner::{DeviceSpec, Kl, LearnerOptions, Lora, Loss, Precision, Preference, Schedule, ScheduleShape};
 use veriplay_selfplay::games::absolute_zero;
 
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::model::refuse_frozen;
 use crate::passes::Passes;
 
-/// What every run has. Unknown keys are refused where the game's are known.
+/// The settings of every run. Unknown keys are rejected where the game's keys are known.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RunConfig {
-    /// The game; absent means the first one there was.
+    /// The game. Absent means `absolute_zero`.
     #[serde(default = "default_game", skip_serializing_if = "is_default_game")]
     pub(crate) plays: String,
-    /// Seeds everything random in the run.
+    /// Seed of all randomness in the run.
     pub(crate) seed: u64,
     /// Steps of the game. In most games, each is one optimizer step.
     pub(crate) steps: u64,
-    /// The start checkpoint: a directory in Hugging Face layout, a hub id, or `embedded:tiny`. Frozen models are refused.
+    /// The start checkpoint: a directory in Hugging Face layout, a hub id, or `builtin:tiny`. Frozen models are refused.
     pub(crate) model: String,
     /// A checkpoint is written each this many steps, and at the end.
     pub(crate) checkpoint_every: u64,
-    /// How the policy learns.
+    /// How the policy is trained.
     pub(crate) learn: LearnConfig,
 }
 
@@ -41,7 +41,7 @@ fn is_default_game(name: &str) -> bool {
     name == absolute_zero::NAME
 }
 
-/// How the policy learns.
+/// How the policy is trained.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LearnConfig {
@@ -50,36 +50,36 @@ pub(crate) struct LearnConfig {
     /// Steps of linear rise to it.
     pub(crate) warmup_steps: u64,
     /// How it falls after that.
-    pub(crate) shape: Shape,
+    pub(crate) shape: ScheduleShape,
     /// Share of the peak left at the last step.
     pub(crate) final_fraction: f64,
-    /// What a nat of the policy's entropy is worth, beside the loss. Absent means 0.
+    /// Coefficient of the entropy bonus, per nat. Absent means 0.
     #[serde(default, skip_serializing_if = "is_default")]
     entropy_bonus: f64,
     /// Where the model computes: `cpu`, `cuda` or `cuda:N`. Absent means the CPU.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) device: DeviceSpec,
-    /// What it computes in: `f32`, or `bf16` on a card. Absent means f32.
+    /// Type of activations: `f32`, or `bf16` on a card. Absent means f32.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) precision: Precision,
-    /// Times that an update goes over a step's samples, each in an order of its own. Absent means once.
+    /// Passes over a step's samples, each in its own order. Absent means one.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     epochs: usize,
-    /// Optimizer steps that each time is cut into. Absent means one.
+    /// Optimizer steps per pass. Absent means one.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     minibatches: usize,
-    /// Optimizer, shards, micro-batches. Private: [`LearnConfig::learner_options`] adds the tables below.
+    /// Optimizer, data-parallel workers, micro-batches. Private: [`LearnConfig::learner_options`] adds the tables below.
     options: LearnerOptions,
-    /// What is minimised. Absent means `policy_gradient`.
+    /// The loss over samples. Absent means `policy_gradient`.
     #[serde(default, skip_serializing_if = "is_default")]
     loss: Loss,
-    /// What is minimised over pairs, in games that make them. Absent means `dpo`.
+    /// The loss over preference pairs, in games that make them. Absent means `dpo`.
     #[serde(default, skip_serializing_if = "is_default")]
     preference: Preference,
     /// Low-rank adapters to train instead of the weights. Absent trains the weights.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     lora: Option<Lora>,
-    /// A divergence from the start model that is added to it. Absent means none.
+    /// A divergence from the start model, added to the loss or to the reward. Absent means none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     kl: Option<Kl>,
 }
@@ -98,12 +98,12 @@ const fn is_one(count: &usize) -> bool {
 }
 
 impl LearnConfig {
-    /// How many updates a step makes of its samples.
+    /// How many updates a step makes from its samples.
     pub(crate) const fn passes(&self) -> Passes {
         Passes { epochs: self.epochs, minibatches: self.minibatches }
     }
 
-    /// Refuses numbers of updates that cannot be, or that the loss is wrong with.
+    /// Rejects invalid numbers of updates, and numbers that the loss does not support.
     fn check_passes(&self) -> Result<(), Failure> {
         for (key, count) in [("learn.epochs", self.epochs), ("learn.minibatches", self.minibatches)] {
             if !(1..=1024).contains(&count) {
@@ -117,14 +117,14 @@ impl LearnConfig {
         Ok(())
     }
 
-    /// How the learner works, with the tables that are its own.
+    /// The learner's options: its own table and the tables beside it.
     pub(crate) fn learner_options(&self) -> LearnerOptions {
         let Self { loss, preference, kl, entropy_bonus, device, precision, .. } = *self;
         let losses = LearnerOptions { loss, preference, kl, entropy_bonus, ..self.options.clone() };
         LearnerOptions { lora: self.lora.clone(), device, precision, ..losses }
     }
 
-    /// Whether adapters train, on a base that does not.
+    /// Whether adapters train, on a frozen base.
     pub(crate) const fn trains_adapters(&self) -> bool {
         self.lora.is_some()
     }
@@ -147,7 +147,7 @@ impl LearnConfig {
     }
 }
 
-/// Reads a part of a configuration; what the part does not know is not refused.
+/// Parses part of a configuration. Keys that the part does not know are ignored.
 pub(crate) fn from_toml<T: DeserializeOwned>(text: &str, origin: &Path) -> Result<T, Failure> {
     toml::from_str(text)
         .with_context(|| format!("`{}` is not a valid configuration", origin.display()))
@@ -162,7 +162,7 @@ pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
         .or_fail(ExitCode::Input)
 }
 
-/// Refuses keys of a file's top level that are not among `known`; those below are refused where they are read.
+/// Rejects keys of a file's top level that are not `known`. Tables reject theirs when they are parsed.
 pub(crate) fn refuse_unknown_keys(text: &str, origin: &Path, known: &[&str]) -> Result<(), Failure> {
     let keys: BTreeMap<Spanned<String>, IgnoredAny> = from_toml(text, origin)?;
     let Some(key) = keys.keys().find(|key| !known.contains(&key.as_ref().as_str())) else { return Ok(()) };
@@ -171,7 +171,7 @@ pub(crate) fn refuse_unknown_keys(text: &str, origin: &Path, known: &[&str]) -> 
     Err(Failure::message(ExitCode::Input, what).hint(format!("the keys are `{}`", known.join("`, `"))))
 }
 
-/// Keys that had another name once: the table, the old name, the new key.
+/// Keys that had another name in earlier commits: the table, the old name, the new key.
 const RENAMED: &[(&str, &str, &str)] = &[
     ("game", "lessons", "game.objective"),
     ("game", "held_candidate", "game.eval_candidate"),
@@ -197,31 +197,33 @@ const RENAMED: &[(&str, &str, &str)] = &[
     ("game", "anchor_weight", "game.sft_weight"),
     ("tasks", "anchors_per_type", "tasks.sft_per_type"),
     ("eval", "samples", "game.eval_samples"),
+    ("learn.options", "shards", "learn.options.data_parallel"),
 ];
 
-/// Refuses keys by their old names, and tells the new ones.
+/// Refuses keys by their old names; the error gives the new ones.
 pub(crate) fn refuse_renamed_keys(text: &str, origin: &Path) -> Result<(), Failure> {
-    let tables: toml::Table = from_toml(text, origin)?;
-    let holds =
-        |(table, old, _): &&(&str, &str, &str)| tables.get(*table).is_some_and(|table| table.get(*old).is_some());
-    let Some((table, old, new)) = RENAMED.iter().find(holds) else { return Ok(()) };
+    let root = toml::Value::Table(from_toml(text, origin)?);
+    let has_key = |(table, old, _): &&(&str, &str, &str)| {
+        let table = table.split('.').try_fold(&root, |table, name| table.get(name));
+        table.is_some_and(|table| table.get(*old).is_some())
+    };
+    let Some((table, old, new)) = RENAMED.iter().find(has_key) else { return Ok(()) };
     let what = format!("`{}`: configuration key `{table}.{old}` is called `{new}` now", origin.display());
     Err(Failure::message(ExitCode::Input, what).hint("rename it; the quickstart of the game shows its values"))
 }
 
 /// The name of the game that a configuration is for.
 pub(crate) fn parse_game_name(text: &str, origin: &Path) -> Result<String, Failure> {
-    from_toml::<Plays>(text, origin).map(|plays| plays.plays)
+    /// Only the key that names the game.
+    #[derive(Deserialize)]
+    struct GameKey {
+        #[serde(default = "default_game")]
+        plays: String,
+    }
+    from_toml::<GameKey>(text, origin).map(|key| key.plays)
 }
 
-/// Only the key that names the game.
-#[derive(Deserialize)]
-struct Plays {
-    #[serde(default = "default_game")]
-    plays: String,
-}
-
-/// A value of configuration key `key` that cannot be.
+/// The error for an invalid value of configuration key `key`.
 pub(crate) fn bad_value(key: &str, value: &dyn std::fmt::Display, want: &str) -> Failure {
     Failure::message(ExitCode::Input, format!("configuration key `{key}` is `{value}`: it must be {want}"))
 }
@@ -250,7 +252,7 @@ impl RunConfig {
 }
 
 impl LearnConfig {
-    /// Refuses a sampling temperature, of configuration key `key`, that the loss cannot be right with.
+    /// Rejects a sampling temperature, of configuration key `key`, that the loss does not support.
     pub(crate) fn check_temperature(&self, key: &str, temperature: f32) -> Result<(), Failure> {
         let options = self.learner_options();
         match options.refuses_temperature(temperature) {
@@ -262,7 +264,7 @@ impl LearnConfig {
     }
 }
 
-/// The default of `--out`: named by configuration and seed, so that a repeated run is found.
+/// The default of `--out`: named after configuration and seed, so that a repeated run is noticed.
 pub(crate) fn default_out(config_path: &Path, seed: u64) -> PathBuf {
     let stem = config_path.file_stem().map_or_else(|| "run".into(), |stem| stem.to_string_lossy());
     PathBuf::from("runs").join(format!("{stem}-seed{seed}"))

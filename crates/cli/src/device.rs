@@ -41,18 +41,17 @@ impl DeviceArguments {
     }
 }
 
-/// Opens the device, so that its errors show before a model is read.
+/// Opens the device, so that its errors appear before a model is read.
 pub(crate) fn check(options: &LearnerOptions) -> Result<(), Failure> {
     options.device.probe(options.precision).map_err(device_failure)
 }
 
-/// Refuses a device for a model that has kernels of the CPU alone, or is elsewhere.
+/// Rejects a device for a model that runs on the CPU only, or on a server.
 pub(crate) fn refuse_for(name: &str, options: &LearnerOptions) -> Result<(), Failure> {
     if options.device == DeviceSpec::Cpu && options.precision == Precision::F32 {
         return Ok(());
     }
-    let what =
-        format!("`{name}` does not compute on a device of ours: device `{}` cannot be had for it", options.device);
+    let what = format!("`{name}` runs on the CPU or on a server, not on device `{}`", options.device);
     Err(Failure::message(ExitCode::Input, what).hint("leave `--device` and `--precision` out"))
 }
 
@@ -68,18 +67,18 @@ mod tests {
     use super::{DeviceArguments, check, refuse_for};
 
     #[test]
-    fn what_is_asked_takes_the_place_of_what_is_configured_and_nothing_else_does() {
+    fn the_command_line_overrides_the_configuration_and_nothing_else() {
         let configured =
             LearnerOptions { device: DeviceSpec::Portable, precision: Precision::Bf16, ..LearnerOptions::default() };
         assert_eq!(DeviceArguments::default().options(configured.clone()), configured);
-        let asked = DeviceArguments { device: Some(DeviceSpec::Cpu), precision: None }.options(configured.clone());
-        assert_eq!((asked.device, asked.precision), (DeviceSpec::Cpu, Precision::Bf16));
-        assert!(check(&asked).is_err_and(|failure| failure.to_string().contains("bf16")));
+        let args = DeviceArguments { device: Some(DeviceSpec::Cpu), precision: None }.options(configured.clone());
+        assert_eq!((args.device, args.precision), (DeviceSpec::Cpu, Precision::Bf16));
+        assert!(check(&args).is_err_and(|failure| failure.to_string().contains("bf16")));
         assert!(check(&configured).is_ok());
     }
 
     #[test]
-    fn models_that_are_not_ours_take_no_device() {
+    fn frozen_models_take_no_device() {
         let options = |device| LearnerOptions { device, ..LearnerOptions::default() };
         assert!(refuse_for("gguf:x", &options(DeviceSpec::Cpu)).is_ok());
         let failure = refuse_for("gguf:x", &options(DeviceSpec::Cuda(1))).expect_err("refused").to_string();

@@ -8,9 +8,9 @@ use veriplay_verifier::OutcomeCache;
 
 use crate::exit::Failure;
 use crate::image;
-use crate::workers::{self, Workers};
+use crate::isolation::{self, Isolation};
 
-/// Outcomes remembered: about what a quickstart asks twice, some tens of megabytes.
+/// Outcomes that are cached: about as many as a quickstart repeats, some tens of megabytes.
 const REMEMBERED: usize = 1 << 16;
 
 /// Runs jobs in the images it was opened with.
@@ -21,8 +21,8 @@ pub(crate) struct GameExecutor {
 
 impl GameExecutor {
     /// Loads the Python image, building it first where it is missing.
-    pub(crate) fn open(workers: Workers) -> Result<Self, Failure> {
-        Ok(Self::over(vec![workers::sandbox(image::python()?, SandboxOptions::fastest(), workers)?]))
+    pub(crate) fn open(workers: Isolation) -> Result<Self, Failure> {
+        Ok(Self::over(vec![isolation::open_sandbox(image::python()?, SandboxOptions::fastest(), workers)?]))
     }
 
     /// Over sandboxes on images of different names.

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-/// Why the process ends, as its exit status. The README's table is this one.
+/// Exit status of the process. `docs/commands.md` has the same table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum ExitCode {
@@ -10,7 +10,7 @@ pub(crate) enum ExitCode {
     Bug = 1,
     /// Bad input: a configuration, a corpus file, a program file, a run directory. (2 is clap's, for usage.)
     Input = 3,
-    /// The guest image cannot be had or built.
+    /// The guest image cannot be loaded or built.
     Image = 4,
     /// The model cannot be read, or failed while running.
     Model = 5,

@@ -31,7 +31,7 @@ use sol_ver::SolVerSetup;
 use crate::config::{LearnConfig, parse_game_name};
 use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure};
-use crate::workers::Workers;
+use crate::isolation::Isolation;
 
 /// What a configuration says of one game, beside what every run has.
 pub(crate) trait GameSetup: Serialize + DeserializeOwned + Sized {
@@ -63,7 +63,7 @@ pub(crate) trait GameSetup: Serialize + DeserializeOwned + Sized {
     fn describe_step(&self) -> Vec<String>;
 
     /// Opens the sandbox and makes the game in it.
-    fn open(&self, workers: Workers) -> Result<(GameExecutor, SelfPlay<Self::Game>), Failure>;
+    fn open(&self, workers: Isolation) -> Result<(GameExecutor, SelfPlay<Self::Game>), Failure>;
 }
 
 /// What one step trains on, at most.

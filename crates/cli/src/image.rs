@@ -1,4 +1,4 @@
-//! The Python image as the commands want it: loaded in a moment, or built once with a bar and an estimate.
+//! The Python image: loaded from the cache, or built once under a progress bar.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub(crate) fn store() -> Result<ImageStore, Failure> {
     ImageStore::open(&dir).map_err(failure)
 }
 
-/// The Python image, built first where it is missing.
+/// Loads the Python image; builds it first where it is missing.
 pub(crate) fn python() -> Result<Arc<Image>, Failure> {
     let (store, spec) = (store()?, ImageSpec::python());
     if let Some(image) = store.load(&spec) {
@@ -31,12 +31,12 @@ pub(crate) fn with_bar(
 ) -> Result<Arc<Image>, Failure> {
     progress::say("building the Python image: once, about a minute on two cores");
     let bar = progress::bar(BAR_UNITS, "image");
-    let told = |phase: BuildPhase| {
+    let report = |phase: BuildPhase| {
         bar.set_position((phase.fraction_done() * BAR_UNITS as f64) as u64);
         bar.set_message(phase.describe());
         tracing::info!(phase = phase.describe(), "image");
     };
-    let built = build(&told).map_err(failure);
+    let built = build(&report).map_err(failure);
     bar.finish_and_clear();
     built
 }

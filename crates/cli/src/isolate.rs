@@ -1,15 +1,14 @@
 //! `veriplay isolate`: the isolation suite on our own sandbox, or on somebody else's.
 //!
-//! The probes and what their runs mean are `veriplay_corpus::probes`; here is where they are run ([`ours`], or a
-//! [`Target`]: any [`command`] that runs a Python file, or a [`fusion`] server), and the result is reported ([`report`]).
-//! [`forgeries`] are the verifier's own probes, counted apart. [`bait`] is what the suite puts on this host for programs
-//! to find: a listener, a file, a variable.
+//! `veriplay_corpus::probes` has the probes and judges their runs. This module runs them, in [`own_sandbox`] or on a [`Target`] (any
+//! [`command`] that runs a Python file, or a [`fusion`] server), and reports the results ([`report`]). [`forgeries`] are probes of the
+//! verifier, counted apart. [`bait`] is planted on the host for programs to find: a listener, a file, a variable.
 
 pub(crate) mod bait;
 pub(crate) mod command;
 pub(crate) mod forgeries;
 pub(crate) mod fusion;
-pub(crate) mod ours;
+pub(crate) mod own_sandbox;
 pub(crate) mod report;
 pub(crate) mod target;
 
@@ -26,9 +25,9 @@ use command::CommandTarget;
 use fusion::FusionTarget;
 use target::Target;
 
-/// One probe that was tried.
+/// The result of one probe.
 #[derive(Debug, Clone)]
-pub(crate) struct Tried {
+pub(crate) struct ProbeResult {
     pub(crate) class: String,
     pub(crate) name: String,
     pub(crate) title: String,
@@ -36,19 +35,19 @@ pub(crate) struct Tried {
     pub(crate) took: Duration,
 }
 
-/// Tries all of `probes` on so many threads; `each` is called as one ends.
-pub(crate) fn try_all(
+/// Runs `probes` on this number of threads, and calls `each` after every one.
+pub(crate) fn run_probes(
     probes: &[Probe],
     threads: usize,
     attempt: &(dyn Fn(&Probe) -> Finding + Sync),
     each: &(dyn Fn() + Sync),
-) -> Vec<Tried> {
+) -> Vec<ProbeResult> {
     in_parallel(probes, threads, &|probe| {
         let started = Instant::now();
         let finding = attempt(probe);
         each();
         let (class, name, title) = (probe.class.to_owned(), probe.name.clone(), probe.title.clone());
-        Tried { class, name, title, finding, took: started.elapsed() }
+        ProbeResult { class, name, title, finding, took: started.elapsed() }
     })
 }
 
@@ -57,7 +56,7 @@ pub(crate) fn open_target(text: &str, bait: &Bait) -> Result<Box<dyn Target>, Fa
     match text.split_once(':') {
         Some(("cmd", command)) => Ok(Box::new(CommandTarget::new(command, bait.secret())?)),
         Some(("sandboxfusion", url)) => Ok(Box::new(FusionTarget::new(url)?)),
-        _ => Err(Failure::message(ExitCode::Input, format!("--target `{text}` is of no known kind"))
-            .hint("say `cmd:\"python3 {file}\"` or `sandboxfusion:http://host:8080`")),
+        _ => Err(Failure::message(ExitCode::Input, format!("--target `{text}` has an unknown kind"))
+            .hint("write `cmd:\"python3 {file}\"` or `sandboxfusion:http://host:8080`")),
     }
 }

@@ -1,4 +1,4 @@
-//! Append-only logs that can be cut back to a known length: how a killed run loses nothing and repeats nothing.
+//! Append-only logs that can be truncated to a known length, so that a killed run loses nothing and repeats nothing.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-/// A log of JSON lines, plain or as one zstd frame for each append.
+/// A log of JSON lines, plain or with one zstd frame per append.
 pub(crate) struct LogFile {
     file: File,
     bytes: u64,
@@ -14,16 +14,9 @@ pub(crate) struct LogFile {
 }
 
 impl LogFile {
-    /// Opens `path`, cut to `bytes`: what was written after the last checkpoint will be written again.
+    /// Opens `path`, truncated to `bytes`: what was written after the last checkpoint will be written again.
     pub(crate) fn open_at(path: &Path, bytes: u64) -> std::io::Result<Self> {
-        let mut file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
-        let found = file.metadata()?.len();
-        if found < bytes {
-            let what = format!("`{}` has {found} bytes and its checkpoint says {bytes}", path.display());
-            return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, what));
-        }
-        file.set_len(bytes)?;
-        file.seek(SeekFrom::End(0))?;
+        let file = open_truncated(path, bytes)?;
         let compressed = path.extension().is_some_and(|extension| extension == "zst");
         Ok(Self { file, bytes, compressed })
     }
@@ -46,4 +39,17 @@ impl LogFile {
         self.file.sync_data()?;
         Ok(self.bytes)
     }
+}
+
+/// Opens `path` for appending after its first `bytes` bytes; the rest is removed. A missing file is empty.
+pub(crate) fn open_truncated(path: &Path, bytes: u64) -> std::io::Result<File> {
+    let mut file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
+    let found = file.metadata()?.len();
+    if found < bytes {
+        let what = format!("`{}` has {found} bytes and its checkpoint says {bytes}", path.display());
+        return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, what));
+    }
+    file.set_len(bytes)?;
+    file.seek(SeekFrom::Start(bytes))?;
+    Ok(file)
 }

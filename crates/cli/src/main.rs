@@ -4,12 +4,13 @@ mod bench;
 mod commands;
 mod config;
 mod device;
-mod embedded;
 mod executor;
 mod exit;
 mod games;
 mod image;
 mod isolate;
+mod isolation;
+mod json_file;
 mod logfile;
 mod memory;
 mod model;
@@ -18,28 +19,26 @@ mod play;
 mod play_config;
 mod programs;
 mod progress;
-mod pypi_model;
 mod repository;
 mod rundir;
 mod verdict_cache;
 mod verify;
 mod warmup;
-mod workers;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
-/// Training allocates and frees the same large buffers all the time; the system's allocator returns each to the kernel.
+/// Training allocates and frees the same large buffers all the time, and the system's allocator returns each to the kernel.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Without it candle spreads every elementwise operation over spinning threads of its own, which the learner's shards have
-/// no room for: training takes three times as long, with the same bits. Candle reads it once, from the environment.
+/// Without it candle runs elementwise operations on spinning threads of its own, which compete with the learner's workers: training takes
+/// three times as long, with the same bits. Candle reads the variable once, from the environment.
 const CANDLE_THREADS: &str = "CANDLE_NUM_THREADS";
 
 fn main() -> ExitCode {
-    if workers::is_worker() {
+    if isolation::is_worker() {
         return veriplay_sandbox::serve().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }
     let quantised = std::env::args().any(|argument| model::is_quantised(&argument));
@@ -57,8 +56,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Becomes this program again with the variable set; safe code cannot set it for the running process. Where that fails the
-/// work goes on, slower.
+/// Executes this program again with the variable set: safe code cannot set it for the running process. Where that fails, the work goes on,
+/// slower.
 fn restart_with_one_candle_thread() {
     use std::os::unix::process::CommandExt;
     let restarted = std::env::current_exe().map(|program| {

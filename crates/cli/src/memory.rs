@@ -1,12 +1,12 @@
-//! Refuses a run that will not fit in memory, the machine's or the card's, before it begins. Called by `play` with the model it is to train.
+//! Rejects a run that does not fit in the memory of the machine or the card, before it starts. Called by `play`.
 
 use veriplay_learner::{DeviceSpec, Learner, LearnerOptions, MemoryPlan, ModelConfig};
 
 use crate::exit::{ExitCode, Failure};
 use crate::games::Demand;
 
-/// Compares what training is predicted to take with what the machine has left. The weights are in memory already.
-/// Where the machine does not say, nothing is refused.
+/// Compares the predicted memory of training with what is free. The weights are in memory already. Where the free memory is unknown, every
+/// run passes.
 pub(crate) fn check(learner: &Learner, demand: &Demand) -> Result<(), Failure> {
     let options = effective_options(learner.options());
     let fits = |available| check_fit(learner.config(), &options, rows(&options, demand), available);
@@ -21,13 +21,13 @@ fn available_for(learner: &Learner) -> Option<u64> {
     }
 }
 
-/// With the one worker that a device has.
+/// The options with the one worker of a device.
 fn effective_options(options: &LearnerOptions) -> LearnerOptions {
-    let shards = if options.device == DeviceSpec::Cpu { options.shards } else { 1 };
-    LearnerOptions { shards, ..options.clone() }
+    let data_parallel = if options.device == DeviceSpec::Cpu { options.data_parallel } else { 1 };
+    LearnerOptions { data_parallel, ..options.clone() }
 }
 
-/// The predicted memory of training on steps of that demand, in words.
+/// The predicted memory of training on such steps, for people.
 pub(crate) fn describe(learner: &Learner, demand: &Demand) -> String {
     let options = effective_options(learner.options());
     let plan = MemoryPlan::predict(learner.config(), &options, rows(&options, demand));
@@ -41,21 +41,21 @@ pub(crate) fn describe(learner: &Learner, demand: &Demand) -> String {
 
 /// Tokens of the largest micro-batch that a step can make.
 fn rows(options: &LearnerOptions, demand: &Demand) -> usize {
-    let share = demand.tokens.div_ceil(options.shards);
-    // A micro-batch is cut where a bundle would lead half of it over the limit, and never within a response.
+    let share = demand.tokens.div_ceil(options.data_parallel);
+    // A micro-batch ends before the group that would exceed its limit by more than half of that group, and never within a response.
     (options.micro_tokens + options.micro_tokens / 2).min(share).max(demand.longest)
 }
 
 fn check_fit(config: &ModelConfig, options: &LearnerOptions, rows: usize, available: u64) -> Result<(), Failure> {
     let plan = MemoryPlan::predict(config, options, rows);
-    // Measured, predictions were up to 7 % too low.
+    // Predictions were up to 7 % lower than measurements.
     let wanted = (plan.total() + plan.total() / 10).saturating_sub(plan.weights);
     tracing::info!(predicted_bytes = plan.total(), available_bytes = available, "memory of training");
     if wanted <= available {
         return Ok(());
     }
     let what = format!(
-        "training this model takes about {} of memory beside its weights, and {} is free: {} for activations, {} for gradients, {} \
+        "training this model takes about {} of memory besides its weights, and {} is free: {} for activations, {} for gradients, {} \
          for the optimizer, {} for logits",
         gib(wanted),
         gib(available),

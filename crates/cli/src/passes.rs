@@ -1,10 +1,9 @@
-//! Several updates on one step's samples, as PPO makes them (Schulman et al. 2017, arXiv 1707.06347, algorithm 1): each epoch deals
-//! the samples anew to mini-batches, and each mini-batch is an optimizer step.
+//! Several updates on one step's samples, as in PPO (Schulman et al. 2017, arXiv 1707.06347, algorithm 1): each epoch shuffles the samples
+//! into mini-batches, and each mini-batch is an optimizer step.
 //!
-//! Called by the loop. Log-probabilities of the rollout stay those that sampling kept, so behind the first step the ratio of the loss is
-//! away from 1 and its clip means something. Invariants: samples of one prompt stay together, in their order, because they share its
-//! computation and their advantages are of one group; the order is a function of (seed, step, epoch); one epoch of one mini-batch is the
-//! batch itself, to the bit.
+//! Called by the training loop. The rollout's log-probabilities stay those of sampling, so after the first update the loss's ratio differs
+//! from 1. Invariants: samples of one prompt stay together, in their order, because they share its computation and their advantages belong
+//! to one group; the order is a function of (seed, step, epoch); one epoch of one mini-batch is the batch itself, to the bit.
 
 use std::borrow::Cow;
 
@@ -13,12 +12,12 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use veriplay_core::{Sample, TrainBatch};
 
-/// How often, and in how many parts.
+/// Number of epochs, and of mini-batches in each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Passes {
-    /// Times that the samples are gone over.
+    /// Passes over the samples.
     pub(crate) epochs: usize,
-    /// Parts of each time.
+    /// Parts of each pass.
     pub(crate) minibatches: usize,
 }
 
@@ -26,8 +25,8 @@ impl Passes {
     /// One update.
     pub(crate) const ONE: Self = Self { epochs: 1, minibatches: 1 };
 
-    /// What the updates of a step are made on, one after the other. A mini-batch's loss is divided by its share of the normalizer, so
-    /// that its gradient is the batch's in expectation.
+    /// The batches of a step's updates, in order. A mini-batch's loss is divided by its share of the normalizer, so that its gradient is the
+    /// batch's in expectation.
     pub(crate) fn batches<'a>(self, batch: &'a TrainBatch, seed: u64, step: u64) -> Vec<Cow<'a, TrainBatch>> {
         if self == Self::ONE {
             return vec![Cow::Borrowed(batch)];
@@ -41,7 +40,7 @@ impl Passes {
         let parts = self.minibatches.min(groups.len()).max(1);
         let mut samples: Vec<Vec<Sample>> = vec![Vec::new(); parts];
         for group in groups {
-            // To the shortest so far, and of equals to the first: no part stays empty.
+            // The shortest part so far, the first of equals: no part stays empty.
             if let Some(part) = samples.iter_mut().min_by_key(|part| part.len()) {
                 part.extend_from_slice(group);
             }

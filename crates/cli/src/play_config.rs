@@ -1,4 +1,4 @@
-//! The whole configuration of a run: what every run has, and the tables of its game. It is read strictly, resolved once, and written into
+//! The configuration of a run: the settings of every run and the tables of its game. It is parsed strictly, resolved once, and written into
 //! the run directory.
 
 use std::path::Path;
@@ -7,10 +7,10 @@ use crate::config::{RunConfig, from_toml, read_text, refuse_renamed_keys, refuse
 use crate::exit::{ExitCode, Failure};
 use crate::games::GameSetup;
 
-/// The configuration of a run, as `configs/quickstart.toml` shows it: what every run has, and what its game has.
+/// The configuration of a run, such as `configs/quickstart.toml`.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PlayConfig<S> {
-    /// What every run has.
+    /// The settings of every run.
     pub(crate) run: RunConfig,
     /// The tables of the game.
     pub(crate) setup: S,
@@ -21,7 +21,7 @@ impl<S: GameSetup> PlayConfig<S> {
     pub(crate) fn parse(text: &str, origin: &Path) -> Result<Self, Failure> {
         refuse_renamed_keys(text, origin)?;
         refuse_recipe(text, origin)?;
-        // Before what is missing: a misspelt key is both.
+        // Before missing keys, because a misspelt key is both.
         refuse_unknown_keys(text, origin, &[RunConfig::KEYS, S::TABLES].concat())?;
         Ok(Self { run: from_toml(text, origin)?, setup: from_toml(text, origin)? })
     }
@@ -33,11 +33,11 @@ impl<S: GameSetup> PlayConfig<S> {
 
     /// The text that [`PlayConfig::parse`] reads.
     pub(crate) fn to_toml(&self) -> Result<String, toml::ser::Error> {
-        // A game has tables alone, so they may follow the run's own.
+        // A game has only tables, so they can follow the run's own keys.
         Ok(format!("{}\n{}", toml::to_string(&self.run)?, toml::to_string(&self.setup)?))
     }
 
-    /// Checks what types cannot.
+    /// Validates the values.
     pub(crate) fn validate(&self) -> Result<(), Failure> {
         self.run.validate()?;
         self.setup.validate(&self.run.learn)
@@ -51,17 +51,17 @@ fn refuse_recipe(text: &str, origin: &Path) -> Result<(), Failure> {
         return Ok(());
     }
     let what = format!("`{}` is a recipe for warming up a model, not a configuration of a game", origin.display());
-    Err(Failure::message(ExitCode::Input, what).hint("run it by `veriplay warmup --config FILE`"))
+    Err(Failure::message(ExitCode::Input, what).hint("run it with `veriplay warmup --config FILE`"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::PlayConfig;
-    use crate::embedded::QUICKSTART;
     use crate::games::AbsoluteZeroSetup;
+    use crate::model::QUICKSTART;
 
     #[test]
-    fn a_misspelt_key_and_a_recipe_are_named_for_what_they_are() {
+    fn errors_name_a_misspelt_key_and_a_recipe() {
         let parse = |text: &str| PlayConfig::<AbsoluteZeroSetup>::parse(text, "x.toml".as_ref());
         assert!(parse(QUICKSTART).is_ok());
         let cases = [

@@ -1,4 +1,4 @@
-//! Generated programs with what they return: executed, and kept where they are worth a question.
+//! Generated programs with the values they return: executed, and kept where they make a good task.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -15,11 +15,11 @@ use veriplay_corpus::{CorpusError, Generated, Grammar, InputKind, Split};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::progress;
 
-/// Which programs.
+/// Which programs are generated and kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DataConfig {
-    /// Programs drawn for each family; repeats, held-out and dull ones are left out.
+    /// Programs drawn for each family; repeated, held-out and trivial ones are dropped.
     pub(crate) programs: BTreeMap<String, usize>,
     /// Family weights of solver examples.
     pub(crate) solver_mix: BTreeMap<String, f64>,
@@ -41,7 +41,7 @@ impl DataConfig {
     }
 }
 
-/// When a program is worth a question.
+/// When a program makes a good task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Worth {
@@ -51,7 +51,7 @@ pub(crate) struct Worth {
     pub(crate) min_distinct_outputs: usize,
 }
 
-/// A program and what it returned for each input: executed, never guessed.
+/// A program and what it returned for each input.
 #[derive(Debug, Clone)]
 pub(crate) struct Executed {
     pub(crate) program: String,
@@ -61,7 +61,7 @@ pub(crate) struct Executed {
 }
 
 impl Executed {
-    /// Runs a generated program on inputs; `None` where it is not worth a question.
+    /// Runs a generated program on inputs; `None` where it makes no good task.
     pub(crate) fn make(
         worth: &Worth,
         limits: Limits,
@@ -80,7 +80,7 @@ pub(crate) struct Pools {
 }
 
 impl Pools {
-    /// Generates and executes. Only programs of [`Split::Train`] are kept.
+    /// Generates and executes programs. Only those of [`Split::Train`] are kept.
     pub(crate) fn build(
         config: &DataConfig,
         grammar: &Grammar,
@@ -138,16 +138,16 @@ fn drafts(
     let mut drafts = Vec::new();
     for _ in 0..count {
         let generated = grammar.program(rng, family)?;
-        let asked = grammar.inputs(rng, generated.input_kind, inputs);
+        let argument_lists = grammar.inputs(rng, generated.input_kind, inputs);
         let fresh = seen.insert(program_hash(&generated.program));
         if fresh && grammar.split_of(&generated.program) == Split::Train {
-            drafts.push((generated, asked));
+            drafts.push((generated, argument_lists));
         }
     }
     Ok(drafts)
 }
 
-/// What a program's `f` returns for inputs; `None` where it is not worth a question.
+/// The values that a program's `f` returns for inputs; `None` where it makes no good task.
 pub(crate) fn execute_on(
     worth: &Worth,
     limits: Limits,

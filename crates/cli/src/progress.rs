@@ -1,4 +1,4 @@
-//! What people see: stderr only, bars only on a terminal, so that stdout stays data.
+//! Messages and progress bars for people: on stderr only, bars only on a terminal, so that stdout stays data.
 
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
@@ -12,7 +12,7 @@ pub(crate) fn say(line: impl Display) {
 
 /// Writes one line of data to stdout.
 ///
-/// A reader that went away (`| head`) ends the output, not the work.
+/// A closed pipe (`| head`) ends the output, not the work.
 pub(crate) fn data(line: impl Display) {
     let _ = writeln!(std::io::stdout().lock(), "{line}");
 }

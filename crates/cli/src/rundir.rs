@@ -13,7 +13,6 @@
 //! cuts them back to it and writes the same bytes again.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -24,6 +23,7 @@ use veriplay_selfplay::play::OutcomeCounts;
 
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::games::GameSetup;
+use crate::json_file::{read_json, write_atomically, write_json};
 use crate::play_config::PlayConfig;
 
 /// What a checkpoint holds beside the model and the optimizer.
@@ -61,7 +61,7 @@ impl RunDir {
     /// Makes the directory a run. Written last and whole: a directory without it is no run, and can be started in again.
     pub(crate) fn write_config<S: GameSetup>(&self, config: &PlayConfig<S>) -> Result<(), Failure> {
         let text = config.to_toml().or_fail(ExitCode::Bug)?;
-        write_whole(&self.path("config.toml"), text.as_bytes()).or_fail(ExitCode::Input)
+        write_atomically(&self.path("config.toml"), text.as_bytes()).or_fail(ExitCode::Input)
     }
 
     /// An existing run.
@@ -124,24 +124,4 @@ impl RunDir {
     pub(crate) fn load_state<G: DeserializeOwned>(&self, step: u64) -> Result<PlayState<G>, Failure> {
         read_json(&self.checkpoint_path(step).join("play.json"))
     }
-}
-
-/// Writes JSON so that the file is either the old one or the whole new one.
-pub(crate) fn write_json<T: Serialize>(path: &Path, value: &T) -> anyhow::Result<()> {
-    write_whole(path, &serde_json::to_vec(value)?)
-}
-
-fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let staging = path.with_extension("tmp");
-    let mut file = fs::File::create(&staging).with_context(|| format!("cannot write `{}`", staging.display()))?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(&staging, path).with_context(|| format!("cannot write `{}`", path.display()))
-}
-
-pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, Failure> {
-    let bytes = fs::read(path).with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)?;
-    serde_json::from_slice(&bytes)
-        .with_context(|| format!("`{}` is damaged or of another version", path.display()))
-        .or_fail(ExitCode::Input)
 }

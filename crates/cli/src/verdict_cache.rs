@@ -1,16 +1,16 @@
-//! Verdicts kept on disk from one run to the next: what was judged before is not run again.
+//! Verdicts kept on disk between runs, so that no attempt is judged twice.
 //!
-//! Called by `verify`. A verdict is a pure function of what its name digests, so it may be remembered for ever; the cache
-//! is an aid and never a condition: any fault of it is reported once, and the work continues without it. Invariants:
-//! - an entry's name digests the attempt, its task, the image, limits, seed, early stop, and this very binary, so a change
-//!   of any rule anywhere is another name; an entry is taken only when it is whole and was stored under that name;
-//! - only what a repetition would give again is stored: the callers leave out what was dropped or met the deadline;
-//! - one process has a cache at a time; others go on without it. A process killed at any point loses at most what it
+//! A verdict is a pure function of the inputs that its key digests, so it stays valid indefinitely. The cache is optional: any
+//! fault of it is reported once, and the work continues without it. Invariants:
+//! - an entry's key digests the attempt, its task, the image, limits, seed, early stop, and this binary, so a change of any
+//!   rule changes the key; an entry is used only if it is complete and was stored under that key;
+//! - only reproducible verdicts are stored: callers leave out dropped attempts and those that met the deadline;
+//! - one process has a cache at a time; others continue without it. A process killed at any point loses at most what it
 //!   had not yet stored;
-//! - the entries stay below a number of bytes: the least recently used go first.
+//! - the entries stay below a number of bytes: the least recently used are removed first.
 //!
-//! The digest of an entry guards against accidents. Whoever may write to the folder can plant verdicts, so one that
-//! other users may write to is not used.
+//! The digest of an entry guards against accidents. Anyone with write access to the folder can plant verdicts, so a
+//! folder that other users may write to is not used.
 
 mod store;
 #[cfg(test)]
@@ -28,16 +28,16 @@ use anyhow::{Context, bail};
 use veriplay_core::{Digest, Verdict, content_hash};
 
 use crate::progress;
-use store::{Change, Store, StoreError};
+use store::{CacheChange, Store, StoreError};
 
 /// Name of the folder in the user's cache directory.
 pub(crate) const FOLDER: &str = "verdicts";
-/// What is stored at most, keys and verdicts, in bytes: some hundred thousand verdicts. The file has free pages too: two to
+/// The largest size of keys and verdicts in bytes: some hundred thousand verdicts. The file has free pages too: two to
 /// three times as much, of which the disk holds about half.
 pub(crate) const MAX_BYTES: u64 = 256 << 20;
 
 const FILE: &str = "verdicts.redb";
-/// A file that is not whole, kept for whoever wants to look at it. The next one replaces it.
+/// A damaged file, kept for inspection. The next one replaces it.
 const SET_ASIDE: &str = "verdicts.redb.bad";
 /// Held as long as the cache is open, whatever becomes of the file.
 const LOCK: &str = "lock";
@@ -47,25 +47,25 @@ const BATCH: usize = 1024;
 /// Changes wait no longer for the next ones, so that little is lost where verdicts are slow.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The cache, or nothing in its place. Many threads may ask at once.
+/// The cache, or none. It may be used from many threads at once.
 pub(crate) struct VerdictCache {
-    open: Option<Open>,
+    open: Option<OpenCache>,
 }
 
-struct Open {
+struct OpenCache {
     dir: PathBuf,
     rules: Digest,
     /// `None` only while it is dropped.
     store: Option<Store>,
     /// Something went wrong: nothing is read or stored any more.
     off: AtomicBool,
-    pending: Mutex<Pending>,
+    pending: Mutex<PendingChanges>,
     _lock: File,
 }
 
 /// Changes that are not stored yet.
-struct Pending {
-    changes: Vec<(Digest, Change)>,
+struct PendingChanges {
+    changes: Vec<(Digest, CacheChange)>,
     since: Instant,
 }
 
@@ -77,27 +77,27 @@ impl VerdictCache {
 
     /// The cache in `dir`, for this binary. Where it cannot be opened, that is reported, and [`VerdictCache::none`] takes its place.
     pub(crate) fn open(dir: &Path) -> Self {
-        Self::or_none(this_binary().and_then(|rules| Open::new(dir, rules, MAX_BYTES)))
+        Self::or_none(hash_this_binary().and_then(|rules| OpenCache::new(dir, rules, MAX_BYTES)))
     }
 
-    fn or_none(opened: anyhow::Result<Open>) -> Self {
+    fn or_none(opened: anyhow::Result<OpenCache>) -> Self {
         let say = |error: &anyhow::Error| progress::say(format!("warning: verdicts are not cached: {error:#}"));
         Self { open: opened.inspect_err(say).ok() }
     }
 
-    /// The verdict of `judged`, which names all it depends on beside the rules of this binary.
+    /// The verdict of `judged`, which has everything it depends on except the rules of this binary.
     pub(crate) fn get(&self, judged: &Digest) -> Option<Verdict> {
         let open = self.open.as_ref()?;
         let key = open.key(judged);
         let verdict = open.with_store(|store| store.get(&key))??;
-        open.note(key, Change::Used);
+        open.note(key, CacheChange::Used);
         Some(verdict)
     }
 
     /// Keeps `verdict` for later runs. It must be one that a repetition would give again.
     pub(crate) fn put(&self, judged: &Digest, verdict: &Verdict) {
         if let Some(open) = &self.open {
-            open.note(open.key(judged), Change::Put(Box::new(verdict.clone())));
+            open.note(open.key(judged), CacheChange::Put(Box::new(verdict.clone())));
         }
     }
 
@@ -110,19 +110,19 @@ impl VerdictCache {
     }
 }
 
-impl Open {
+impl OpenCache {
     fn new(dir: &Path, rules: Digest, max_bytes: u64) -> anyhow::Result<Self> {
-        private_dir(dir)?;
-        let lock = lock(dir)?;
-        let store = match opened(dir, max_bytes) {
+        make_private_dir(dir)?;
+        let lock = lock_dir(dir)?;
+        let store = match open_store(dir, max_bytes) {
             Err(StoreError::NotWhole(why)) => {
                 set_aside(dir, &why)?;
-                opened(dir, max_bytes)
+                open_store(dir, max_bytes)
             }
             opened => opened,
         };
         let store = store.with_context(|| format!("cannot use `{}`", dir.join(FILE).display()))?;
-        let pending = Mutex::new(Pending { changes: Vec::new(), since: Instant::now() });
+        let pending = Mutex::new(PendingChanges { changes: Vec::new(), since: Instant::now() });
         Ok(Self { dir: dir.to_owned(), rules, store: Some(store), off: AtomicBool::new(false), pending, _lock: lock })
     }
 
@@ -131,12 +131,12 @@ impl Open {
         content_hash(&("verdict", &self.rules, judged))
     }
 
-    fn pending(&self) -> MutexGuard<'_, Pending> {
+    fn pending(&self) -> MutexGuard<'_, PendingChanges> {
         // A list is consistent between any two statements, so it stays usable after another thread's panic.
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn note(&self, key: Digest, change: Change) {
+    fn note(&self, key: Digest, change: CacheChange) {
         let mut pending = self.pending();
         pending.changes.push((key, change));
         if pending.changes.len() < BATCH && pending.since.elapsed() < PATIENCE {
@@ -149,7 +149,7 @@ impl Open {
         self.store(changes);
     }
 
-    fn store(&self, changes: Vec<(Digest, Change)>) {
+    fn store(&self, changes: Vec<(Digest, CacheChange)>) {
         if !changes.is_empty() {
             self.with_store(|store| store.apply(&changes));
         }
@@ -158,7 +158,7 @@ impl Open {
     /// Runs `action` on the store. After the first failure nothing more is done.
     fn with_store<T>(&self, action: impl FnOnce(&Store) -> Result<T, StoreError>) -> Option<T> {
         let store = self.store.as_ref().filter(|_| !self.off.load(Ordering::Acquire))?;
-        let done = guarded(|| action(store));
+        let done = catch_panic(|| action(store));
         done.inspect_err(|error| self.give_up(error)).ok()
     }
 
@@ -166,16 +166,16 @@ impl Open {
         if self.off.swap(true, Ordering::AcqRel) {
             return;
         }
-        let told = match error {
+        let handled = match error {
             StoreError::NotWhole(why) => set_aside(&self.dir, why),
             StoreError::Fault(_) => Ok(()),
         };
-        let error = told.err().map_or_else(|| error.to_string(), |error| format!("{error:#}"));
+        let error = handled.err().map_or_else(|| error.to_string(), |error| format!("{error:#}"));
         progress::say(format!("warning: this run continues without the verdict cache: {error}"));
     }
 }
 
-impl Drop for Open {
+impl Drop for OpenCache {
     fn drop(&mut self) {
         let changes = std::mem::take(&mut self.pending().changes);
         self.store(changes);
@@ -184,8 +184,8 @@ impl Drop for Open {
             // Closing writes to a file that is not whole, and can fail in any way: the process ends soon enough.
             let _open_for_ever = std::mem::ManuallyDrop::new(store);
         } else {
-            // What was stored stays stored even when closing fails; the next start then looks the file through.
-            let _ = guarded(|| {
+            // Stored entries survive a failed close; the next start then checks the file.
+            let _ = catch_panic(|| {
                 drop(store);
                 Ok(())
             });
@@ -194,24 +194,24 @@ impl Drop for Open {
 }
 
 /// The library trusts its file further than a cache may: where it panics on one, the file is not whole.
-fn guarded<T>(action: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+fn catch_panic<T>(action: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
     let caught = catch_unwind(AssertUnwindSafe(action));
     caught.unwrap_or_else(|_| Err(StoreError::NotWhole("reading it failed".to_owned())))
 }
 
-fn opened(dir: &Path, max_bytes: u64) -> Result<Store, StoreError> {
-    guarded(|| Store::open(&dir.join(FILE), max_bytes))
+fn open_store(dir: &Path, max_bytes: u64) -> Result<Store, StoreError> {
+    catch_panic(|| Store::open(&dir.join(FILE), max_bytes))
 }
 
-/// Names the rules that this binary judges by: all of it, since a verdict rests on the judges, on the decoder, on the
-/// sandbox and on the engine, and nobody forgets to count up the version of a digest.
-fn this_binary() -> anyhow::Result<Digest> {
+/// A digest of the rules that this binary judges by. It covers the whole binary, because a verdict depends on the judges, the
+/// decoder, the sandbox and the engine, and a version number could be forgotten.
+fn hash_this_binary() -> anyhow::Result<Digest> {
     let path = std::env::current_exe().context("this program does not find itself")?;
     let bytes = std::fs::read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
     Ok(Digest::of(&bytes))
 }
 
-fn private_dir(dir: &Path) -> anyhow::Result<()> {
+fn make_private_dir(dir: &Path) -> anyhow::Result<()> {
     let what = || format!("cannot use the folder `{}`", dir.display());
     DirBuilder::new().recursive(true).mode(0o700).create(dir).with_context(what)?;
     let mode = std::fs::metadata(dir).with_context(what)?.permissions().mode();
@@ -224,7 +224,7 @@ fn private_dir(dir: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn lock(dir: &Path) -> anyhow::Result<File> {
+fn lock_dir(dir: &Path) -> anyhow::Result<File> {
     let path = dir.join(LOCK);
     let what = || format!("cannot lock `{}`", path.display());
     let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path).with_context(what)?;
@@ -235,7 +235,7 @@ fn lock(dir: &Path) -> anyhow::Result<File> {
     }
 }
 
-/// Moves the file out of the way. Its verdicts are made anew.
+/// Moves the file aside. Its verdicts are computed again.
 fn set_aside(dir: &Path, why: &str) -> anyhow::Result<()> {
     let (from, to) = (dir.join(FILE), dir.join(SET_ASIDE));
     let what = || format!("cannot move the damaged `{}` aside", from.display());

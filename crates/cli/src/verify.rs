@@ -1,24 +1,73 @@
 //! The parts of `veriplay verify`: tasks and attempts in, verdicts out in the order of the attempts.
 //!
-//! [`tasks`] holds what is asked, [`source`] makes work of the attempts file, [`stream`] judges it on all threads and brings
-//! it back in order, [`judging`] makes a verdict or finds it in the cache, [`output`] writes it down or continues what an
-//! earlier run wrote, [`summary`] counts. The command calls them. Invariant: what is in memory is bounded by the tasks and the window of attempts under way, not by the attempts.
+//! [`tasks`] reads the tasks, [`source`] the attempts; [`stream`] runs [`AttemptJudge`] on all threads and restores the order; [`output`]
+//! writes the verdicts, or continues what an earlier run wrote; [`summary`] counts. The command calls them. Invariant: memory is bounded by
+//! the tasks and by the window of attempts under way, not by the number of attempts.
 
 mod assemble;
 pub(crate) mod bugs;
-mod judging;
 mod output;
 mod reference;
-mod scaled;
+mod scaled_limits;
 mod source;
 mod stream;
 mod summary;
 mod tasks;
 
-pub(crate) use judging::Judging;
-pub(crate) use output::Output;
-pub(crate) use reference::Bench;
-pub(crate) use source::{Conditions, Source};
-pub(crate) use stream::in_order;
-pub(crate) use summary::{Counted, Summary, VerifySummary};
-pub(crate) use tasks::{Overrides, TaskSet};
+use veriplay_core::{Dropped, Verdict};
+use veriplay_verifier::{ProblemRequest, judge_program};
+
+use crate::verdict_cache::VerdictCache;
+use output::VerdictRow;
+use reference::ProblemError;
+use source::PendingAttempt;
+
+pub(crate) use output::VerdictOutput;
+pub(crate) use reference::JudgeContext;
+pub(crate) use source::{AttemptSource, JudgeConditions};
+pub(crate) use stream::run_in_order;
+pub(crate) use summary::{RunCounts, VerdictTally, VerifySummary};
+pub(crate) use tasks::{TaskOverrides, TaskSet};
+
+/// Judges attempts, on any number of threads. Verdicts that a repetition would give again are cached.
+pub(crate) struct AttemptJudge<'a> {
+    pub(crate) tasks: &'a TaskSet,
+    pub(crate) context: JudgeContext<'a>,
+    pub(crate) cache: &'a VerdictCache,
+}
+
+/// A row, and where its verdict is from.
+pub(crate) struct JudgedAttempt {
+    pub(crate) row: VerdictRow,
+    /// Whether the verdict was in the cache. The row is the same either way.
+    pub(crate) cached: bool,
+}
+
+impl AttemptJudge<'_> {
+    /// Judges one attempt.
+    pub(crate) fn judge(&self, attempt: PendingAttempt) -> JudgedAttempt {
+        if let Some(verdict) = self.cache.get(&attempt.judged) {
+            return JudgedAttempt { row: VerdictRow::new(attempt, Ok(verdict)), cached: true };
+        }
+        let verdict = self.run_judge(&attempt);
+        // An attempt that met the deadline might get another verdict next time. The status does not show it: it is that of the first case
+        // that did not pass, and the deadline may have cut off a later one.
+        if let Ok(verdict) = &verdict
+            && !verdict.evidence.met_deadline
+        {
+            self.cache.put(&attempt.judged, verdict);
+        }
+        JudgedAttempt { row: VerdictRow::new(attempt, verdict), cached: false }
+    }
+
+    fn run_judge(&self, attempt: &PendingAttempt) -> Result<Verdict, Dropped> {
+        // A reference that met the deadline is a fault of the host: all its attempts are dropped, and nothing is cached.
+        let problem = match self.tasks.task(attempt.task).problem(&self.context) {
+            Ok(problem) => problem,
+            Err(ProblemError::Task(verdict)) => return Ok(*verdict),
+            Err(ProblemError::Host(dropped)) => return Err(dropped),
+        };
+        let JudgeContext { execute, image, limits, seed, early_stop, .. } = self.context;
+        judge_program(execute, &ProblemRequest { problem, program: &attempt.program, image, limits, seed, early_stop })
+    }
+}

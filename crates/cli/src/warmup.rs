@@ -17,8 +17,8 @@ use crate::config::{LearnConfig, default_game, from_toml, refuse_renamed_keys, r
 use crate::device::{self, DeviceArguments};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::games::examples::{ExampleConfig, Examples, WarmupExamples};
+use crate::isolation::Isolation;
 use crate::progress;
-use crate::workers::Workers;
 
 /// A recipe of a model, such as `configs/warmup.toml`.
 pub(crate) struct Recipe<T: WarmupExamples> {
@@ -42,7 +42,7 @@ struct RecipeRun {
     validate_every: u64,
     /// The decoder; its vocabulary is filled in from the tokenizer.
     model: ModelConfig,
-    /// Learning rate, optimizer, shards, micro-batches.
+    /// Learning rate, optimizer, data-parallel workers, micro-batches.
     learn: LearnConfig,
     /// Saves weights as bfloat16: half the size, for models that the program carries.
     #[serde(default)]
@@ -92,7 +92,7 @@ impl<T: WarmupExamples> Recipe<T> {
 pub(crate) fn warm_up<T: WarmupExamples>(mut recipe: Recipe<T>, out: &Path) -> Result<(), Failure> {
     recipe.setup.evaluate_on(EvalSet::Validation);
     let Recipe { run, examples, setup } = &recipe;
-    let (executor, game) = setup.open(Workers::Thread)?;
+    let (executor, game) = setup.open(Isolation::Thread)?;
     let source = T::source(&examples.data, run.seed, &executor)?;
     let mut learner = new_learner::<T>(run)?;
     progress::say(format!("{} parameters", learner.parameter_count()));
@@ -123,7 +123,7 @@ pub(crate) fn warm_up<T: WarmupExamples>(mut recipe: Recipe<T>, out: &Path) -> R
 
 /// Trains nothing: lists the examples of a recipe that contain what a run of `measuring` evaluates on.
 pub(crate) fn audit<T: WarmupExamples>(recipe: &Recipe<T>, measuring: &T) -> Result<(), Failure> {
-    let (executor, game) = measuring.open(Workers::Thread)?;
+    let (executor, game) = measuring.open(Isolation::Thread)?;
     let source = T::source(&recipe.examples.data, recipe.run.seed, &executor)?;
     let tokenizer = T::tokenizer().or_fail(ExitCode::Model)?;
     let (mut audit, mut all, mut found) = (SplitAudit::new(game.guard(), &tokenizer), 0, BTreeMap::new());

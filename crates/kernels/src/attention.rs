@@ -19,18 +19,18 @@ pub(crate) use spans::Spans;
 
 use crate::layers::{RopeTable, inverse_rms, rms_norm_row_backward, rotate, unrotate};
 use crate::math::{LANES, exp, max, sum};
-use crate::simd::Buffer;
+use crate::simd::AlignedBuffer;
 
 /// Rows of one prompt and of its responses. `responses` follow `prompt` without a gap.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Group {
+pub struct AttentionGroup {
     /// Rows of the prompt.
     pub prompt: Range<usize>,
     /// Rows of each response.
     pub responses: Vec<Range<usize>>,
 }
 
-impl Group {
+impl AttentionGroup {
     /// All its rows.
     #[must_use]
     pub fn rows(&self) -> Range<usize> {
@@ -80,9 +80,9 @@ pub struct HeadSizes {
 impl HeadSizes {
     /// One layer's attention. `gains` `[dim]` are those of queries and keys where both are normalised.
     #[must_use]
-    pub fn layer<'a>(self, gains: Option<[&'a [f32]; 2]>, rope: &'a RopeTable) -> Heads<'a> {
+    pub fn layer<'a>(self, gains: Option<[&'a [f32]; 2]>, rope: &'a RopeTable) -> LayerAttention<'a> {
         let [q_gain, k_gain] = gains.map_or([None; 2], |gains| gains.map(Some));
-        Heads { sizes: self, q_gain, k_gain, rope }
+        LayerAttention { sizes: self, q_gain, k_gain, rope }
     }
 
     /// Width of the raw projections.
@@ -100,7 +100,7 @@ impl HeadSizes {
 
 /// The attention of one layer.
 #[derive(Debug)]
-pub struct Heads<'a> {
+pub struct LayerAttention<'a> {
     /// Sizes and constants.
     pub sizes: HeadSizes,
     /// Gain of the query norm, `dim` floats; none where queries are not normalised.
@@ -111,7 +111,7 @@ pub struct Heads<'a> {
     pub rope: &'a RopeTable,
 }
 
-impl std::ops::Deref for Heads<'_> {
+impl std::ops::Deref for LayerAttention<'_> {
     type Target = HeadSizes;
 
     #[inline(always)]
@@ -120,7 +120,7 @@ impl std::ops::Deref for Heads<'_> {
     }
 }
 
-impl Heads<'_> {
+impl LayerAttention<'_> {
     /// Rotated head from its raw projection, normalised where there is a gain.
     #[inline(always)]
     pub(crate) fn rotate_head(&self, out: &mut [f32], raw: &[f32], gain: Option<&[f32]>, position: usize, scale: f32) {
@@ -134,7 +134,7 @@ impl Heads<'_> {
         rotate(out, self.rope.at(position));
     }
 
-    /// Backward of [`Heads::rotate_head`] without its scale: adds to `draw` and `dgain`; `dout` is overwritten.
+    /// Backward of [`LayerAttention::rotate_head`] without its scale: adds to `draw` and `dgain`; `dout` is overwritten.
     #[inline(always)]
     pub(crate) fn rotate_head_backward(
         &self,
@@ -152,7 +152,7 @@ impl Heads<'_> {
     }
 }
 
-impl Heads<'_> {
+impl LayerAttention<'_> {
     /// Query heads that share key-value head `kv`.
     #[inline(always)]
     pub(crate) fn sharing(&self, kv: usize) -> Range<usize> {
@@ -171,16 +171,16 @@ impl Heads<'_> {
 
 /// Buffers of one thread.
 #[derive(Debug, Default)]
-pub(crate) struct Scratch {
-    keys: Buffer,
-    keys_t: Buffer,
-    values: Buffer,
-    values_t: Buffer,
-    dkeys: Buffer,
-    dvalues: Buffer,
-    probs: Buffer,
-    dprobs: Buffer,
-    head: Buffer,
+pub(crate) struct AttentionScratch {
+    keys: AlignedBuffer,
+    keys_t: AlignedBuffer,
+    values: AlignedBuffer,
+    values_t: AlignedBuffer,
+    dkeys: AlignedBuffer,
+    dvalues: AlignedBuffer,
+    probs: AlignedBuffer,
+    dprobs: AlignedBuffer,
+    head: AlignedBuffer,
 }
 
 /// Rounds up to whole vectors.
@@ -196,7 +196,14 @@ const fn panel_stride(rows: usize) -> usize {
 
 /// Fills the key and value panels of one group and key-value head: rows [T, dim] and transposed [dim, stride].
 #[inline(always)]
-fn load_panels(heads: &Heads<'_>, scratch: &mut Scratch, qkv: &[f32], group: &Group, kv: usize, backward: bool) {
+fn load_panels(
+    heads: &LayerAttention<'_>,
+    scratch: &mut AttentionScratch,
+    qkv: &[f32],
+    group: &AttentionGroup,
+    kv: usize,
+    backward: bool,
+) {
     let dim = heads.dim;
     let rows = group.rows();
     let stride = panel_stride(rows.len());

@@ -2,7 +2,7 @@
 //!
 //! The loop nest is that of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (ACM TOMS 2008): B packed in
 //! panels as wide as two vectors, A packed in panels of a few rows, and a kernel that keeps one tile of C in registers. Weights
-//! are packed once per optimizer step and used by all micro-batches ([`Packed`]).
+//! are packed once per optimizer step and used by all micro-batches ([`PackedMatrix`]).
 //! Invariant: row i of C depends on row i of A alone and is summed in the order of k, whatever the other rows are. That is why
 //! rollouts do not depend on the batch they are in.
 
@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use pulp::{Simd, WithSimd};
 
-use crate::simd::{Buffer, dispatch};
+use crate::simd::{AlignedBuffer, dispatch};
 pub use workspace::GemmWorkspace;
 
 #[cfg(test)]
@@ -28,13 +28,13 @@ const MAX_TILE_COLS: usize = 32;
 
 /// A matrix seen through strides: element (i, j) is `data[i * row + j * col]`, and one of the strides is 1.
 #[derive(Debug, Clone, Copy)]
-pub struct View<'a> {
+pub struct MatrixView<'a> {
     data: &'a [f32],
     row: usize,
     col: usize,
 }
 
-impl<'a> View<'a> {
+impl<'a> MatrixView<'a> {
     /// A matrix whose rows are contiguous and start `stride` floats apart.
     #[inline]
     #[must_use]
@@ -52,7 +52,7 @@ impl<'a> View<'a> {
 
 /// Where a product goes: rows start `stride` floats apart.
 #[derive(Debug)]
-pub struct Target<'a> {
+pub struct MatrixTarget<'a> {
     /// First float is element (0, 0).
     pub data: &'a mut [f32],
     /// Distance of two rows.
@@ -61,7 +61,7 @@ pub struct Target<'a> {
     pub add: bool,
 }
 
-impl<'a> Target<'a> {
+impl<'a> MatrixTarget<'a> {
     /// Overwrites.
     #[inline]
     #[must_use]
@@ -79,14 +79,14 @@ impl<'a> Target<'a> {
 
 /// The right-hand side of a product, packed for this machine's vector width.
 #[derive(Debug, Default)]
-pub struct Packed {
-    data: Buffer,
+pub struct PackedMatrix {
+    data: AlignedBuffer,
     depth: usize,
     cols: usize,
     tile: usize,
 }
 
-impl Packed {
+impl PackedMatrix {
     /// Rows and columns of what was packed.
     #[must_use]
     pub const fn shape(&self) -> (usize, usize) {
@@ -98,14 +98,14 @@ impl Packed {
     }
 
     /// Packs the first `depth` × `cols` of `b`.
-    pub fn pack(&mut self, b: View<'_>, depth: usize, cols: usize) {
+    pub fn pack(&mut self, b: MatrixView<'_>, depth: usize, cols: usize) {
         dispatch(PackRight { packed: self, b, depth, cols });
     }
 }
 
 struct PackRight<'a, 'b> {
-    packed: &'a mut Packed,
-    b: View<'b>,
+    packed: &'a mut PackedMatrix,
+    b: MatrixView<'b>,
     depth: usize,
     cols: usize,
 }
@@ -124,7 +124,7 @@ impl WithSimd for PackRight<'_, '_> {
             let block = &mut data[from * panels * tile..(from + deep) * panels * tile];
             pack_panels(
                 block,
-                View { data: &self.b.data[(from * self.b.row).min(self.b.data.len())..], ..self.b }.transposed(),
+                MatrixView { data: &self.b.data[(from * self.b.row).min(self.b.data.len())..], ..self.b }.transposed(),
                 self.cols,
                 deep,
                 tile,
@@ -137,7 +137,7 @@ impl WithSimd for PackRight<'_, '_> {
 
 /// Packs `rows` × `deep` of `a` in panels of `tile` rows, each stored depth by depth; missing rows are 0.
 #[inline(always)]
-fn pack_panels(out: &mut [f32], a: View<'_>, rows: usize, deep: usize, tile: usize) {
+fn pack_panels(out: &mut [f32], a: MatrixView<'_>, rows: usize, deep: usize, tile: usize) {
     for (p, panel) in out.chunks_exact_mut(tile * deep).enumerate() {
         let first = p * tile;
         let valid = tile.min(rows - first);
@@ -183,7 +183,7 @@ fn transpose(panel: &mut [f32], a: &[f32], stride: usize, valid: usize, deep: us
 }
 
 /// C (+)= A · B for the first `rows` rows of A [rows, depth] and a packed B [depth, cols].
-pub fn multiply(rows: usize, a: View<'_>, b: &Packed, c: Target<'_>, space: &mut GemmWorkspace) {
+pub fn multiply(rows: usize, a: MatrixView<'_>, b: &PackedMatrix, c: MatrixTarget<'_>, space: &mut GemmWorkspace) {
     if rows > 0 && b.depth > 0 && b.cols > 0 {
         space.multiply(rows, a, b, c);
     }
@@ -191,13 +191,13 @@ pub fn multiply(rows: usize, a: View<'_>, b: &Packed, c: Target<'_>, space: &mut
 
 struct Multiply<'a> {
     rows: usize,
-    a: View<'a>,
-    b: &'a Packed,
+    a: MatrixView<'a>,
+    b: &'a PackedMatrix,
     /// Those of B that are wanted.
     panels: Range<usize>,
     /// Without the columns of other panels.
-    c: Target<'a>,
-    left: &'a mut Buffer,
+    c: MatrixTarget<'a>,
+    left: &'a mut AlignedBuffer,
 }
 
 impl WithSimd for Multiply<'_> {
@@ -232,7 +232,8 @@ impl Multiply<'_> {
                 let (whole, last) = (count / M * M, last_tile(count % M, M));
                 let (tiles, rest) = left.split_at_mut(whole * deep);
                 let rest = &mut rest[..last * deep];
-                let a = |row: usize| View { data: &self.a.data[row * self.a.row + from * self.a.col..], ..self.a };
+                let a =
+                    |row: usize| MatrixView { data: &self.a.data[row * self.a.row + from * self.a.col..], ..self.a };
                 pack_panels(tiles, a(first), whole, deep, M);
                 if last > 0 {
                     pack_panels(rest, a(first + whole), count - whole, deep, last);

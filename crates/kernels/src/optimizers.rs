@@ -4,8 +4,8 @@
 //! - Muon: K. Jordan et al., "Muon: An optimizer for hidden layers in neural networks", 2024: momentum, then the nearest
 //!   semi-orthogonal matrix by five Newton–Schulz steps with the authors' quintic coefficients.
 
-use crate::gemm::{GemmWorkspace, Packed, Target, View, multiply};
-use crate::simd::{Buffer, vectorized};
+use crate::gemm::{GemmWorkspace, MatrixTarget, MatrixView, PackedMatrix, multiply};
+use crate::simd::{AlignedBuffer, vectorized};
 
 /// The constants of one step of AdamW in f32, bias corrections folded in.
 #[derive(Debug, Clone, Copy)]
@@ -63,11 +63,11 @@ pub struct MuonConstants {
 /// Buffers of one thread, kept between steps.
 #[derive(Debug, Default)]
 pub struct MuonWorkspace {
-    x: Buffer,
-    next: Buffer,
-    gram: Buffer,
-    polynomial: Buffer,
-    right: Packed,
+    x: AlignedBuffer,
+    next: AlignedBuffer,
+    gram: AlignedBuffer,
+    polynomial: AlignedBuffer,
+    right: PackedMatrix,
     products: GemmWorkspace,
 }
 
@@ -109,18 +109,18 @@ fn orthogonalise(short: usize, long: usize, space: &mut MuonWorkspace) {
     let [a, b, c] = QUINTIC;
     for _ in 0..NEWTON_SCHULZ_STEPS {
         let gram = gram.resize(short * short);
-        right.pack(View::rows(x.as_slice(), long).transposed(), long, short);
-        multiply(short, View::rows(x.as_slice(), long), right, Target::set(gram, short), products);
+        right.pack(MatrixView::rows(x.as_slice(), long).transposed(), long, short);
+        multiply(short, MatrixView::rows(x.as_slice(), long), right, MatrixTarget::set(gram, short), products);
         let polynomial = polynomial.resize(short * short);
-        right.pack(View::rows(gram, short), short, short);
-        multiply(short, View::rows(gram, short), right, Target::set(polynomial, short), products);
+        right.pack(MatrixView::rows(gram, short), short, short);
+        multiply(short, MatrixView::rows(gram, short), right, MatrixTarget::set(polynomial, short), products);
         for (p, &g) in polynomial.iter_mut().zip(&*gram) {
             *p = b * g + c * *p;
         }
         let next = next.resize(short * long);
         next.iter_mut().zip(x.as_slice()).for_each(|(n, &v)| *n = a * v);
-        right.pack(View::rows(x.as_slice(), long), short, long);
-        multiply(short, View::rows(polynomial, short), right, Target::add(next, long), products);
+        right.pack(MatrixView::rows(x.as_slice(), long), short, long);
+        multiply(short, MatrixView::rows(polynomial, short), right, MatrixTarget::add(next, long), products);
         x.as_mut_slice().copy_from_slice(next);
     }
 }

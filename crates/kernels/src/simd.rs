@@ -20,13 +20,13 @@ const LINE: usize = 16;
 
 /// A growing buffer of `f32` that starts on a cache line, so that wide loads do not straddle two.
 #[derive(Debug, Default)]
-pub struct Buffer {
+pub struct AlignedBuffer {
     data: Vec<f32>,
     start: usize,
     len: usize,
 }
 
-impl Buffer {
+impl AlignedBuffer {
     /// Room for `len` floats; their values are unspecified (whatever was there, or 0).
     pub fn resize(&mut self, len: usize) -> &mut [f32] {
         if self.data.len() < len + LINE {
@@ -45,13 +45,13 @@ impl Buffer {
         slice
     }
 
-    /// The floats that [`Buffer::resize`] last made room for.
+    /// The floats that [`AlignedBuffer::resize`] last made room for.
     #[must_use]
     pub fn as_slice(&self) -> &[f32] {
         &self.data[self.start..self.start + self.len]
     }
 
-    /// As [`Buffer::as_slice`], to write.
+    /// As [`AlignedBuffer::as_slice`], to write.
     pub fn as_mut_slice(&mut self) -> &mut [f32] {
         &mut self.data[self.start..self.start + self.len]
     }

@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use veriplay_learner::{Continuation, Learner, LearnerOptions, ModelConfig, Request, build_tokenizer};
+use veriplay_learner::{Continuation, Learner, LearnerOptions, ModelConfig, SamplingRequest, build_tokenizer};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -29,20 +29,22 @@ fn main() -> Result<(), Error> {
     let rows = get("rows", 32);
     let threads = get("threads", 1);
     let learner = |threads, slots| {
-        let options = LearnerOptions { shards: threads, rollout_rows: slots, ..LearnerOptions::default() };
+        let options = LearnerOptions { data_parallel: threads, rollout_rows: slots, ..LearnerOptions::default() };
         Learner::initialize(config.clone(), build_tokenizer(&[], &[])?, 1, options).map_err(Error::from)
     };
     let (many, one) = (learner(threads, rows / threads)?, learner(1, 1)?);
     println!("parameters {}, rows {rows}, threads {threads}", many.parameter_count());
     let requests = ragged(get("requests", rows), config.vocab_size, get("prompt", 24), get("answer", 64));
-    let prompts: Vec<Request> = requests.iter().map(|r| Request { max_tokens: 1, ..r.clone() }).collect();
+    let prompts: Vec<SamplingRequest> =
+        requests.iter().map(|r| SamplingRequest { max_tokens: 1, ..r.clone() }).collect();
     // So that no round pays for pages that no call has touched yet.
     let _ = (many.complete(&prompts)?, one.complete(&prompts)?);
     for round in 0..get("rounds", 3) {
         let (before, after) = (timed(|| many.complete(&prompts))?.1, timed(|| one.complete(&prompts))?.1);
         let (batched, fast) = timed(|| many.complete(&requests))?;
         let (single, slow) = timed(|| one.complete(&requests))?;
-        let calls = |requests: &[Request]| requests.iter().map(|r| alone(&many, r)).collect::<Result<Vec<_>, _>>();
+        let calls =
+            |requests: &[SamplingRequest]| requests.iter().map(|r| alone(&many, r)).collect::<Result<Vec<_>, _>>();
         let prefill = timed(|| calls(&prompts))?.1;
         let (called, shared) = timed(|| calls(&requests))?;
         assert!(batched == single && batched == called, "a sample does not depend on the slots or the threads");
@@ -56,7 +58,7 @@ fn main() -> Result<(), Error> {
 }
 
 /// One request in a call of its own.
-fn alone(learner: &Learner, request: &Request) -> Result<Vec<Continuation>, Error> {
+fn alone(learner: &Learner, request: &SamplingRequest) -> Result<Vec<Continuation>, Error> {
     Ok(learner.complete(std::slice::from_ref(request))?.remove(0))
 }
 
@@ -89,11 +91,11 @@ fn half(layers: usize, vocab: usize) -> ModelConfig {
 }
 
 /// Prompts and answers of half to one and a half times the given tokens, each with a seed of its own.
-fn ragged(count: usize, vocab: usize, prompt: usize, answer: usize) -> Vec<Request> {
+fn ragged(count: usize, vocab: usize, prompt: usize, answer: usize) -> Vec<SamplingRequest> {
     let around = |mean: usize, i: usize| mean / 2 + i * 37 % mean.max(1) + 1;
     let request = |i: usize| {
         let prompt = (0..around(prompt, i)).map(|t| ((i * 31 + t * 7) % vocab) as u32).collect();
-        Request { seed: i as u64, ignore_end: true, ..Request::new(prompt, around(answer, 3 * i)) }
+        SamplingRequest { seed: i as u64, ignore_end: true, ..SamplingRequest::new(prompt, around(answer, 3 * i)) }
     };
     (0..count).map(request).collect()
 }

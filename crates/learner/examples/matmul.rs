@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         head_dim: 2,
         ..ModelConfig::default()
     };
-    let options = LearnerOptions { shards: 1, micro_tokens: rows, ..LearnerOptions::default() };
+    let options = LearnerOptions { data_parallel: 1, micro_tokens: rows, ..LearnerOptions::default() };
     let learner = Learner::initialize(config, build_tokenizer(&[], &[])?, 1, options)?;
     let responses = vec![vec![1; 8]; rows / 8];
     let tokens = 1 + 7 * responses.len();

@@ -4,12 +4,12 @@
 
 use std::path::Path;
 
-use veriplay_learner::{HubOptions, Learner, LearnerOptions, resolve};
+use veriplay_learner::{HubOptions, Learner, LearnerOptions, resolve_model};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [from, to, rest @ ..] = &arguments[..] else { return Err("give a checkpoint and a directory".into()) };
-    let learner = Learner::load_by_ids(&resolve(from, &HubOptions::default())?, LearnerOptions::default())?;
+    let learner = Learner::load_by_ids(&resolve_model(from, &HubOptions::default())?, LearnerOptions::default())?;
     match rest {
         [] => learner.save(Path::new(to))?,
         [bytes, ..] => learner.save_sharded(Path::new(to), bytes.parse()?)?,

@@ -1,4 +1,4 @@
-//! What computes with a model's weights: the one seam between the CPU's own kernels and candle's operations on any other device.
+//! The interface between the model and what computes it: this project's kernels on the CPU, candle's operations elsewhere.
 //!
 //! Called by the model, which prepares a [`Backend`] from the present weights once an update or a call of the policy; all threads of the
 //! call read it. Forward and backward passes go through [`Backend::decoder`], prefill and decoding steps through [`Backend::decode`].
@@ -9,21 +9,21 @@ use std::sync::Arc;
 use candle_core::Result;
 use veriplay_kernels::thread_pool::{ThreadPool, run_on_threads};
 
-use crate::decoding::{CpuLoop, DecodeThreads, DeviceLoop, Queue, Sample};
+use crate::decoding::{CpuLoop, DecodeThreads, DecodingSample, DeviceLoop, PromptQueue};
 use crate::device::OpenDevice;
 use crate::network::{Decoder, Network};
-use crate::ops::{CandleOps, CpuOps, PackedModel, Purpose, SharedSpace, Tables};
+use crate::ops::{CandleOps, CpuOps, GroupTableCache, PackedModel, Purpose, SharedWorkspace};
 
 /// Weights that are ready to compute with.
 pub(crate) trait Backend: Debug + Send + Sync {
-    /// Forward and backward passes of one thread, which works in `space`.
-    fn decoder(&self, space: &SharedSpace) -> Decoder<'_>;
+    /// Forward and backward passes of one thread, which works in `workspace`.
+    fn decoder(&self, workspace: &SharedWorkspace) -> Decoder<'_>;
 
     /// The same weights without a record for backward.
     fn detached(&self) -> Box<dyn Backend>;
 
     /// Prefill and decoding steps: every sample of every prompt in `queue`, in any order.
-    fn decode(&self, queue: &Queue<'_>, threads: &DecodeThreads<'_>) -> Result<Vec<Sample>>;
+    fn decode(&self, queue: &PromptQueue<'_>, threads: &DecodeThreads<'_>) -> Result<Vec<DecodingSample>>;
 }
 
 /// The backend of `device`. `pool` packs the weights where that is needed.
@@ -48,9 +48,9 @@ struct CpuBackend {
 }
 
 impl Backend for CpuBackend {
-    fn decoder(&self, space: &SharedSpace) -> Decoder<'_> {
+    fn decoder(&self, workspace: &SharedWorkspace) -> Decoder<'_> {
         let (sizes, rope) = (self.network.config.head_sizes(), Arc::clone(&self.network.rope));
-        let ops = CpuOps { sizes, rope, packed: Arc::clone(&self.packed), space: space.clone() };
+        let ops = CpuOps { sizes, rope, packed: Arc::clone(&self.packed), workspace: workspace.clone() };
         Decoder { network: &self.network, ops: Box::new(ops) }
     }
 
@@ -58,13 +58,14 @@ impl Backend for CpuBackend {
         Box::new(Self { network: self.network.detached(), packed: Arc::clone(&self.packed) })
     }
 
-    fn decode(&self, queue: &Queue<'_>, threads: &DecodeThreads<'_>) -> Result<Vec<Sample>> {
+    fn decode(&self, queue: &PromptQueue<'_>, threads: &DecodeThreads<'_>) -> Result<Vec<DecodingSample>> {
         let DecodeThreads { loops, pool, buffers } = threads;
         let run = |_| {
             pool.enter(|| {
                 buffers.with(|buffers| {
                     buffers.set_pool(pool);
-                    let samples = CpuLoop::new(self.decoder(buffers.space()), &self.packed, queue, buffers, pool).run();
+                    let samples =
+                        CpuLoop::new(self.decoder(buffers.workspace()), &self.packed, queue, buffers, pool).run();
                     // A pool ends with its call.
                     buffers.set_pool(&ThreadPool::single());
                     samples
@@ -80,11 +81,11 @@ impl Backend for CpuBackend {
 #[derive(Debug)]
 struct CandleBackend {
     network: Network,
-    tables: Arc<Tables>,
+    tables: Arc<GroupTableCache>,
 }
 
 impl Backend for CandleBackend {
-    fn decoder(&self, _: &SharedSpace) -> Decoder<'_> {
+    fn decoder(&self, _: &SharedWorkspace) -> Decoder<'_> {
         let (sizes, rope) = (self.network.config.head_sizes(), Arc::clone(&self.network.rope));
         Decoder { network: &self.network, ops: Box::new(CandleOps { sizes, rope, tables: Arc::clone(&self.tables) }) }
     }
@@ -94,7 +95,7 @@ impl Backend for CandleBackend {
     }
 
     /// One loop: a device computes all rows together.
-    fn decode(&self, queue: &Queue<'_>, _: &DecodeThreads<'_>) -> Result<Vec<Sample>> {
-        DeviceLoop::new(self.decoder(&SharedSpace::default()), queue)?.run()
+    fn decode(&self, queue: &PromptQueue<'_>, _: &DecodeThreads<'_>) -> Result<Vec<DecodingSample>> {
+        DeviceLoop::new(self.decoder(&SharedWorkspace::default()), queue)?.run()
     }
 }

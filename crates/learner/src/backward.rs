@@ -5,9 +5,9 @@ use veriplay_kernels::thread_pool::run_on_threads;
 
 use crate::backend::Backend;
 use crate::gradients::Gradients;
-use crate::network::{Decoder, MicroBatch, Weights, bundle, deal, values};
-use crate::objective::{Objective, Totals};
-use crate::ops::SharedSpace;
+use crate::network::{Decoder, MicroBatch, Weights, assign_to_workers, group_by_prompt, values};
+use crate::objective::{BatchTotals, Objective};
+use crate::ops::SharedWorkspace;
 use crate::segments::{SegmentedBackward, Segments};
 
 /// Warns once when candle's own thread pool competes with the data-parallel workers.
@@ -26,7 +26,7 @@ pub(crate) fn warn_about_candle_pool() {
     });
 }
 
-/// How much goes through the model together, and how much of it is kept for backward.
+/// Tokens per forward pass, and which activations are kept for the backward pass.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BatchSizes {
     /// Rows of a micro-batch.
@@ -35,27 +35,32 @@ pub(crate) struct BatchSizes {
     pub(crate) segments: Option<Segments>,
 }
 
-/// Loss and gradients of an objective; one worker, and one thread, for each space. `weights` are those that `backend` tracks.
+/// Loss and gradients of an objective; one worker, and one thread, for each workspace. `weights` are those that `backend` tracks.
 pub(crate) fn compute_gradients(
     backend: &dyn Backend,
     weights: &Weights,
-    spaces: &[SharedSpace],
+    workspaces: &[SharedWorkspace],
     objective: &dyn Objective,
     sizes: BatchSizes,
-) -> Result<(Totals, Gradients)> {
+) -> Result<(BatchTotals, Gradients)> {
     let BatchSizes { micro_tokens, segments } = sizes;
-    let shares = deal(bundle(objective.responses().into_iter(), micro_tokens), spaces.len(), micro_tokens);
+    let shares = assign_to_workers(
+        group_by_prompt(objective.responses().into_iter(), micro_tokens),
+        workspaces.len(),
+        micro_tokens,
+    );
     let detached = segments.map(|segments| (backend.detached(), segments));
-    let work = |(space, share): (&SharedSpace, &Vec<MicroBatch>)| {
-        let tracked = backend.decoder(space);
+    let work = |(workspace, share): (&SharedWorkspace, &Vec<MicroBatch>)| {
+        let tracked = backend.decoder(workspace);
         let Some((detached, sizes)) = &detached else {
             return run_share(share, |batch, sum| run_micro_batch(&tracked, weights, objective, batch, sum));
         };
-        let pass = SegmentedBackward { tracked: &tracked, detached: &detached.decoder(space), weights, sizes: *sizes };
+        let pass =
+            SegmentedBackward { tracked: &tracked, detached: &detached.decoder(workspace), weights, sizes: *sizes };
         run_share(share, |batch, sum| pass.run(objective, batch, sum))
     };
-    let parts = run_on_threads(spaces.iter().zip(&shares), work);
-    let mut sum = (Totals::default(), Gradients::default());
+    let parts = run_on_threads(workspaces.iter().zip(&shares), work);
+    let mut sum = (BatchTotals::default(), Gradients::default());
     for part in parts {
         let (totals, gradients) = part?;
         sum.0.add(totals);
@@ -67,9 +72,9 @@ pub(crate) fn compute_gradients(
 /// The micro-batches of one worker, one after the other.
 fn run_share(
     share: &[MicroBatch],
-    pass: impl Fn(&MicroBatch, &mut Gradients) -> Result<Totals>,
-) -> Result<(Totals, Gradients)> {
-    let (mut totals, mut gradients) = (Totals::default(), Gradients::default());
+    pass: impl Fn(&MicroBatch, &mut Gradients) -> Result<BatchTotals>,
+) -> Result<(BatchTotals, Gradients)> {
+    let (mut totals, mut gradients) = (BatchTotals::default(), Gradients::default());
     for batch in share {
         totals.add(pass(batch, &mut gradients)?);
     }
@@ -84,12 +89,12 @@ fn run_micro_batch(
     objective: &dyn Objective,
     batch: &MicroBatch,
     sum: &mut Gradients,
-) -> Result<Totals> {
+) -> Result<BatchTotals> {
     let predicted = decoder.predict(batch)?;
     let outputs = values(&predicted)?;
     let (logprobs, entropies) = outputs.split_at(batch.predictions.len());
     let evaluated = objective.evaluate(batch, logprobs, entropies);
-    let totals = Totals::new(batch, &evaluated, entropies);
+    let totals = BatchTotals::new(batch, &evaluated, entropies);
     let slopes = Tensor::from_vec(evaluated.slopes, predicted.shape(), predicted.device())?;
     let slopes = slopes.to_dtype(predicted.dtype())?;
     sum.add(weights, (predicted * slopes)?.sum_all()?.backward()?)?;

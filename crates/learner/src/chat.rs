@@ -15,7 +15,7 @@ use serde_json::Value as Json;
 
 pub use conversation::Chat;
 
-use crate::checkpoint::{CheckpointError, Companions, SPECIAL_TOKENS, TEMPLATE, TOKENIZER_CONFIG};
+use crate::checkpoint::{CheckpointError, SPECIAL_TOKENS, SidecarFiles, TEMPLATE, TOKENIZER_CONFIG};
 use crate::tokenizer::TokenizerError;
 
 /// An error between messages and tokens.
@@ -90,7 +90,7 @@ impl ChatTemplate {
     /// The templates of a checkpoint: `chat_template.jinja`, which goes first, and `additional_chat_templates/NAME.jinja`; or
     /// `chat_template` in tokenizer_config.json, a text or a list of {name, template}. Special tokens are those of
     /// tokenizer_config.json, else of special_tokens_map.json.
-    pub(crate) fn from_files(files: &Companions) -> Result<Self, ChatError> {
+    pub(crate) fn from_files(files: &SidecarFiles) -> Result<Self, ChatError> {
         let config = files.json(TOKENIZER_CONFIG)?.unwrap_or(Json::Null);
         let mut texts = templates_in_config(files, config.get("chat_template").unwrap_or(&Json::Null))?;
         texts.extend(files.more_templates().map(|(name, text)| (name.to_owned(), text.to_owned())));
@@ -133,7 +133,7 @@ fn token_text(token: &Json) -> Option<&str> {
     token.as_str().or_else(|| token["content"].as_str())
 }
 
-fn templates_in_config(files: &Companions, value: &Json) -> Result<BTreeMap<String, String>, CheckpointError> {
+fn templates_in_config(files: &SidecarFiles, value: &Json) -> Result<BTreeMap<String, String>, CheckpointError> {
     let named = |entry: &Json| Some((entry["name"].as_str()?.to_owned(), entry["template"].as_str()?.to_owned()));
     let texts = match value {
         Json::Null => Some(BTreeMap::new()),

@@ -6,8 +6,8 @@
 //! f32. The small files are saved as they were read.
 //! Every file is written beside its name, synced and renamed, so a killed process leaves whole files only.
 
-mod companions;
 mod files;
+mod sidecar_files;
 mod tensor_file;
 mod training;
 mod weight_files;
@@ -16,16 +16,16 @@ use std::path::Path;
 
 use serde_json::Value;
 
-pub(crate) use companions::{Companions, SPECIAL_TOKENS, TEMPLATE, TOKENIZER_CONFIG};
 pub use files::CheckpointError;
+pub(crate) use sidecar_files::{SPECIAL_TOKENS, SidecarFiles, TEMPLATE, TOKENIZER_CONFIG};
 pub(crate) use training::{TrainerState, read_adapters, read_trainer_state, write_adapters, write_trainer_state};
 pub(crate) use weight_files::{WEIGHTS, encode_weights, read_weights, write_weights};
 
 use crate::config::{ModelConfig, tensor_specs};
 use crate::device::Precision;
 use crate::tokenizer::Tokenizer;
-use companions::GENERATION;
 use files::{make_dir, read_text, read_text_if_there, to_pretty_json, write_file};
+use sidecar_files::GENERATION;
 use tensor_file::TensorFile;
 use weight_files::expected_tensors;
 
@@ -42,7 +42,7 @@ pub(crate) struct ModelFiles {
     pub(crate) origin: String,
     pub(crate) config: ModelConfig,
     pub(crate) tokenizer: Tokenizer,
-    pub(crate) companions: Companions,
+    pub(crate) sidecar_files: SidecarFiles,
 }
 
 impl ModelFiles {
@@ -51,26 +51,26 @@ impl ModelFiles {
         let config = read_text(&dir.join(CONFIG))?;
         let tokenizer = dir.join(TOKENIZER);
         let tokenizer = if needs_tokenizer { Some(read_text(&tokenizer)?) } else { read_text_if_there(&tokenizer)? };
-        Self::new(&dir.display().to_string(), &config, tokenizer.as_deref(), Companions::read(dir)?)
+        Self::new(&dir.display().to_string(), &config, tokenizer.as_deref(), SidecarFiles::read(dir)?)
     }
 
     /// Parses the files of a model that is part of the program.
     pub(crate) fn built_in(config: &str, tokenizer: &str) -> Result<Self, CheckpointError> {
-        Self::new(BUILT_IN, config, Some(tokenizer), Companions::empty(BUILT_IN))
+        Self::new(BUILT_IN, config, Some(tokenizer), SidecarFiles::empty(BUILT_IN))
     }
 
     fn new(
         origin: &str,
         config: &str,
         tokenizer: Option<&str>,
-        companions: Companions,
+        sidecar_files: SidecarFiles,
     ) -> Result<Self, CheckpointError> {
         let origin = origin.to_owned();
         let config =
             ModelConfig::parse(config).map_err(|source| CheckpointError::Config { origin: origin.clone(), source })?;
         let tokenizer = tokenizer.map_or_else(|| Ok(Tokenizer::missing()), Tokenizer::from_json);
         let tokenizer = tokenizer.map_err(|source| CheckpointError::Tokenizer { origin: origin.clone(), source })?;
-        Ok(Self { origin, config, tokenizer, companions })
+        Ok(Self { origin, config, tokenizer, sidecar_files })
     }
 
     /// The weights in the bytes of a `model.safetensors`, in the order of [`tensor_specs`].
@@ -85,13 +85,13 @@ pub(crate) fn write_small_files(
     dir: &Path,
     config: &ModelConfig,
     tokenizer: &Tokenizer,
-    companions: &Companions,
+    sidecar_files: &SidecarFiles,
     precision: Precision,
 ) -> Result<(), CheckpointError> {
     make_dir(dir)?;
     write_file(&dir.join(CONFIG), to_pretty_json(&config.file(precision.torch_dtype())).as_bytes())?;
-    companions.write(dir)?;
-    if companions.text(GENERATION).is_none() {
+    sidecar_files.write(dir)?;
+    if sidecar_files.text(GENERATION).is_none() {
         write_file(&dir.join(GENERATION), to_pretty_json(&generation_config(config)).as_bytes())?;
     }
     if !tokenizer.is_present() {
@@ -100,7 +100,7 @@ pub(crate) fn write_small_files(
     let origin = dir.display().to_string();
     let json = tokenizer.to_json().map_err(|source| CheckpointError::Tokenizer { origin, source })?;
     write_file(&dir.join(TOKENIZER), json.as_bytes())?;
-    match companions.text(TOKENIZER_CONFIG) {
+    match sidecar_files.text(TOKENIZER_CONFIG) {
         Some(_) => Ok(()),
         None => {
             write_file(&dir.join(TOKENIZER_CONFIG), to_pretty_json(&tokenizer_config(config, tokenizer)).as_bytes())

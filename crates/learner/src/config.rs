@@ -197,7 +197,7 @@ impl ModelConfig {
 }
 
 /// A family of decoders. All are pre-norm residual stacks of causal grouped-query attention with rotary positions and a SwiGLU
-/// layer; the methods say what they differ in.
+/// layer; the methods return their differences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Architecture {
@@ -315,7 +315,7 @@ impl TensorSpec {
         self.shape.iter().product()
     }
 
-    /// Whether it is a matrix between hidden layers: what Muon is for.
+    /// Whether it is a matrix between hidden layers, which Muon optimizes.
     #[must_use]
     pub fn is_hidden_matrix(&self) -> bool {
         self.shape.len() == 2 && self.name.contains(".layers.")

@@ -1,7 +1,7 @@
-//! An NVIDIA card, opened once for the whole program, with what makes candle fast on it.
+//! An NVIDIA card, opened once per process, with the settings that make candle fast on it.
 //!
-//! Called by [`crate::device`], under the feature `cuda` alone. Invariant: a card has one stream, whichever thread gives it work; so
-//! all work runs in the order of its submission, and no allocation needs events of its own.
+//! Only with the feature `cuda`. Invariant: a card has one stream, shared by all threads, so all work runs in the order of its
+//! submission, and no allocation needs its own events.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -39,7 +39,7 @@ pub(crate) fn memory(device: &Device) -> Option<(u64, u64)> {
 fn configure_driver(device: &CudaDevice, number: usize) -> Result<()> {
     // SAFETY: events order the streams of a context, and this one has a single stream: see the invariant of the module.
     unsafe { device.disable_event_tracking() };
-    // By default freed memory goes back to the system whenever the stream is waited for, and must be had again.
+    // By default every synchronization returns freed memory to the system, and the next allocation must request it again.
     // SAFETY: the number was found to be that of a card; the pool is the card's own and lives as long; the attribute is 64 bits wide,
     // and `keep` outlives the call, which copies it.
     unsafe {

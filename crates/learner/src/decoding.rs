@@ -6,7 +6,7 @@
 //! bit, because every row of every kernel is computed on its own; so threads may take prompts from one queue in any order or share
 //! the steps of one loop, and the number of slots is free to choose.
 
-mod columns;
+mod column_cache;
 mod cpu_loop;
 mod cpu_step;
 mod device_loop;
@@ -20,8 +20,8 @@ use crate::ops::IdleBuffers;
 
 pub(crate) use cpu_loop::{CpuLoop, RolloutBuffers};
 pub(crate) use device_loop::DeviceLoop;
-pub use queue::{Continuation, End};
-pub(crate) use queue::{Queue, QueuedPrompt, Sample, StopStrings};
+pub use queue::{Continuation, StopReason};
+pub(crate) use queue::{DecodingSample, PromptQueue, QueuedPrompt, StopStrings};
 pub use token_sampler::{TokenSampler, uniform};
 
 /// The threads of one call that decodes on the CPU.

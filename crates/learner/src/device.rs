@@ -170,7 +170,7 @@ impl OpenDevice {
         Ok(Self { device, dtype, kernels })
     }
 
-    /// Data-parallel workers, of those asked for: threads of the CPU, or one device.
+    /// The number of data-parallel workers: the requested threads of the CPU, or one device.
     pub(crate) const fn workers(&self, requested: usize) -> usize {
         if self.kernels { requested } else { 1 }
     }

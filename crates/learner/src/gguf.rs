@@ -23,11 +23,11 @@ use veriplay_core::{Policy, PolicyError, PolicyVersion, Prompt, Rollout, Samplin
 
 use crate::chat::ChatTemplate;
 use crate::config::Architecture;
-use crate::decoding::{Continuation, QueuedPrompt, Sample};
-use crate::sampling::{Request, RequestError, SamplingContext};
+use crate::decoding::{Continuation, DecodingSample, QueuedPrompt};
+use crate::sampling::{RequestError, SamplingContext, SamplingRequest};
 use crate::score::policy_error;
 use crate::tokenizer::Tokenizer;
-use file::Gguf;
+use file::GgufFile;
 
 pub use convert::convert_gguf;
 pub use file::GgufError;
@@ -72,7 +72,7 @@ impl GgufPolicy {
     /// A file that is not GGUF, is cut off, lacks a tensor or holds one that candle would leave out; an unknown architecture; a
     /// tokenizer with more tokens than the model, or of a kind that is not read here.
     pub fn load(path: &Path, tokenizer: Option<&Path>) -> Result<Self, GgufError> {
-        let mut file = Gguf::open(path)?;
+        let mut file = GgufFile::open(path)?;
         let shape = file.shape()?;
         let vocabulary = shape.vocabulary;
         let tokenizer = find_tokenizer(&mut file, tokenizer, vocabulary)?;
@@ -119,7 +119,7 @@ impl GgufPolicy {
     ///
     /// # Errors
     /// The first request that cannot be done; nothing is sampled then.
-    pub fn complete(&self, requests: &[Request]) -> Result<Vec<Vec<Continuation>>, RequestError> {
+    pub fn complete(&self, requests: &[SamplingRequest]) -> Result<Vec<Vec<Continuation>>, RequestError> {
         self.sampling_context().check(requests)?;
         let queued_prompts = requests.iter().map(|request| self.sampling_context().queue_request(request)).collect();
         Ok(self.continuations(queued_prompts)?)
@@ -178,7 +178,7 @@ fn continuation(
     index: usize,
     mut logits: Vec<f32>,
 ) -> CandleResult<Continuation> {
-    let mut sample = Sample::new(0, index);
+    let mut sample = DecodingSample::new(0, index);
     loop {
         queued.extend(&mut sample, &mut logits);
         if sample.end.is_some() {
@@ -209,10 +209,10 @@ enum QuantizedModel {
 }
 
 impl QuantizedModel {
-    fn read(mut file: Gguf, architecture: Architecture) -> CandleResult<Self> {
+    fn read(mut file: GgufFile, architecture: Architecture) -> CandleResult<Self> {
         // candle's Qwen3 makes its rotary tables in this type, and in 16 bits by default: positions beyond 2,048 would coincide.
         file.content.metadata.insert("general.dtype".to_owned(), Value::U32(0));
-        let Gguf { content, mut reader, .. } = file;
+        let GgufFile { content, mut reader, .. } = file;
         let (reader, device) = (&mut reader, Device::Cpu);
         Ok(match architecture {
             Architecture::Qwen2 => Self::Qwen2(quantized_qwen2::ModelWeights::from_gguf(content, reader, &device)?),
@@ -270,7 +270,7 @@ const KINDS: [(&str, &str); 5] = [
 const SMOLLM: &str = "smollm";
 
 /// The named tokenizer, or the one beside the file, or the one inside it, or none; it may have no more tokens than the model.
-fn find_tokenizer(file: &mut Gguf, named: Option<&Path>, vocabulary: usize) -> Result<Tokenizer, GgufError> {
+fn find_tokenizer(file: &mut GgufFile, named: Option<&Path>, vocabulary: usize) -> Result<Tokenizer, GgufError> {
     let beside = file.path.with_file_name("tokenizer.json");
     let found: Option<PathBuf> = named.map(Path::to_owned).or_else(|| beside.exists().then_some(beside));
     let tokenizer = match found {
@@ -286,7 +286,7 @@ fn find_tokenizer(file: &mut Gguf, named: Option<&Path>, vocabulary: usize) -> R
     }
 }
 
-fn read_inner_tokenizer(file: &mut Gguf) -> Result<Tokenizer, GgufError> {
+fn read_inner_tokenizer(file: &mut GgufFile) -> Result<Tokenizer, GgufError> {
     let model = file.text("tokenizer.ggml.model")?.to_owned();
     let pre = file.text("tokenizer.ggml.pre").unwrap_or("none").to_owned();
     let known = KINDS.iter().find(|(name, _)| model == "gpt2" && *name == pre);
@@ -309,7 +309,7 @@ fn read_inner_tokenizer(file: &mut Gguf) -> Result<Tokenizer, GgufError> {
     Ok(Tokenizer::from_inner(inner))
 }
 
-/// Makes every digit a word of its own, splits the rest as GPT-2 does, and puts no space before a text.
+/// Splits every digit off as its own word and the rest as GPT-2 does, without a space before the text.
 fn split_as_smollm(tokenizer: &mut Inner) {
     let words = ByteLevel::new(false, true, true);
     tokenizer
@@ -319,7 +319,7 @@ fn split_as_smollm(tokenizer: &mut Inner) {
 }
 
 /// The chat template inside the file, with the special tokens that templates spell.
-fn chat_template(file: &Gguf, tokenizer: &Tokenizer) -> Result<Option<ChatTemplate>, GgufError> {
+fn chat_template(file: &GgufFile, tokenizer: &Tokenizer) -> Result<Option<ChatTemplate>, GgufError> {
     if !file.has(CHAT_TEMPLATE) {
         return Ok(None);
     }
@@ -334,7 +334,7 @@ fn chat_template(file: &Gguf, tokenizer: &Tokenizer) -> Result<Option<ChatTempla
 }
 
 /// The tokens that end an answer, as the file names them.
-fn end_tokens(file: &Gguf, vocabulary: usize) -> Result<Vec<u32>, GgufError> {
+fn end_tokens(file: &GgufFile, vocabulary: usize) -> Result<Vec<u32>, GgufError> {
     let mut ends = Vec::new();
     for key in ["tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id"] {
         if !file.content.metadata.contains_key(key) {

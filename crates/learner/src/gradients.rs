@@ -17,7 +17,7 @@ use crate::ops::slices::{floats, floats_mut};
 pub(crate) struct Gradients(BTreeMap<String, Tensor>);
 
 impl Gradients {
-    /// Adds what one backward pass left for the weights.
+    /// Adds the weights' gradients of one backward pass.
     pub(crate) fn add(&mut self, weights: &Weights, mut store: GradStore) -> Result<()> {
         weights.trainable().try_for_each(|(name, var)| match store.remove(var) {
             Some(gradient) => self.accumulate(name, gradient),
@@ -42,7 +42,7 @@ impl Gradients {
         Ok(())
     }
 
-    /// Adds the gradients of rows that a lookup took out of a weight, row by row to what is there, as candle does.
+    /// Adds the gradients of looked-up rows of a weight, row by row to the present sum, as candle does.
     pub(crate) fn add_rows(&mut self, name: &str, weight: &Var, rows: &Tensor, gradients: &Tensor) -> Result<()> {
         let sum = self.0.remove(name).map_or_else(|| weight.zeros_like(), Ok)?;
         self.0.insert(name.to_owned(), sum.index_add(rows, &gradients.to_dtype(sum.dtype())?, 0)?);

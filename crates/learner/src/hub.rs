@@ -1,15 +1,14 @@
 //! Checkpoints by their id on a model hub, such as `org/name`, through the hf-hub crate and its cache.
 //!
-//! Called before [`crate::Learner::load`] by whoever lets a user name a model. A directory is a directory; a cached checkpoint is
-//! used as it is, without asking the network whether there is a newer one; only the files that a checkpoint needs are fetched, all
-//! of one commit.
+//! Called before [`crate::Learner::load`]. An existing directory is used as such. A cached checkpoint is used without looking for a
+//! newer one. Only the files that a checkpoint needs are fetched, all from one commit.
 
 use std::path::{Path, PathBuf};
 
 use hf_hub::api::sync::{Api, ApiBuilder, ApiError};
 use hf_hub::{Cache, CacheRepo, Repo, RepoType};
 
-/// Where and as whom to ask.
+/// Address, cache, access token and revision of the hub.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HubOptions {
     /// Address of the hub; none is that of `HF_ENDPOINT`, or else Hugging Face's.
@@ -47,10 +46,10 @@ pub enum HubError {
         id: String,
         /// The HTTP status.
         status: u16,
-        /// What to do.
+        /// A remedy.
         hint: &'static str,
     },
-    /// The repository lacks what a checkpoint needs.
+    /// The repository lacks a file of a checkpoint.
     #[error("the hub's `{id}` has no `{file}`: it is no checkpoint in safetensors, choose another or convert it")]
     NoFile {
         /// The id.
@@ -87,7 +86,7 @@ const OTHERS: [&str; 5] = [
 ///
 /// # Errors
 /// See [`HubError`].
-pub fn resolve(name: &str, options: &HubOptions) -> Result<PathBuf, HubError> {
+pub fn resolve_model(name: &str, options: &HubOptions) -> Result<PathBuf, HubError> {
     if Path::new(name).is_dir() {
         return Ok(PathBuf::from(name));
     }

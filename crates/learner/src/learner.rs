@@ -17,7 +17,7 @@ use crate::decoding::{Continuation, QueuedPrompt};
 use crate::device::Precision;
 use crate::model::{Model, NamedTensor, Placement, out_of_memory};
 use crate::options::LearnerOptions;
-use crate::sampling::{Request, RequestError, Sampler, SamplingContext};
+use crate::sampling::{RequestError, Sampler, SamplingContext, SamplingRequest};
 use crate::score::{PromptAndResponse, check_score, logits, policy_error, score};
 use crate::tokenizer::Tokenizer;
 use crate::trainer::Trainer;
@@ -32,7 +32,7 @@ pub struct Learner {
 
 /// Where the options say that a model computes.
 const fn placement(options: &LearnerOptions) -> Placement {
-    Placement { device: options.device, precision: options.precision, workers: options.shards }
+    Placement { device: options.device, precision: options.precision, workers: options.data_parallel }
 }
 
 /// Constructors.
@@ -161,7 +161,7 @@ impl Learner {
     /// # Errors
     /// A file that is broken, named with its key. A checkpoint without a template is no error until one is rendered.
     pub fn chat_template(&self) -> Result<ChatTemplate, ChatError> {
-        ChatTemplate::from_files(&self.model.companions)
+        ChatTemplate::from_files(&self.model.sidecar_files)
     }
 
     /// Tokens of a conversation's prompt: the template's text, with nothing added around it.
@@ -241,7 +241,7 @@ impl Learner {
         self.trainer.load_adapters(&mut self.model, dir)
     }
 
-    /// Adds the adapters to the weights for good; from now on the weights themselves train, with a fresh optimizer.
+    /// Merges the adapters into the weights; from then on the weights themselves are trained, with a fresh optimizer.
     ///
     /// # Errors
     /// The tensor backend failed.
@@ -292,11 +292,11 @@ impl Learner {
         self.sampler.continuations(&self.model, context.queue_prompts(prompts, sampling)).map_err(policy_error)
     }
 
-    /// Continues every request: [`Request::samples`] continuations each, in the order of the requests.
+    /// Continues every request: [`SamplingRequest::samples`] continuations each, in the order of the requests.
     ///
     /// # Errors
     /// The first request that cannot be done; nothing is sampled then.
-    pub fn complete(&self, requests: &[Request]) -> Result<Vec<Vec<Continuation>>, RequestError> {
+    pub fn complete(&self, requests: &[SamplingRequest]) -> Result<Vec<Vec<Continuation>>, RequestError> {
         let context = SamplingContext::new(&self.model);
         context.check(requests)?;
         let queued_prompts = requests.iter().map(|request| context.queue_request(request)).collect();
@@ -366,7 +366,7 @@ fn pairs<'a>(prompt: &'a [u32], responses: &'a [Vec<u32>]) -> Vec<PromptAndRespo
 
 impl Learn for Learner {
     /// See the trait. Samples on which the loss does not depend, such as those of weight 0 under the default one, are not computed,
-    /// and `entropy` and `tokens` speak of the others. A batch without any other changes nothing but the version.
+    /// and `entropy` and `tokens` cover only the others. A batch without others changes only the version.
     fn update(&mut self, batch: &TrainBatch, learning_rate: f64) -> Result<Update, LearnError> {
         self.trainer.update(&self.model, batch, learning_rate)
     }

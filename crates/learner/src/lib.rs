@@ -38,10 +38,10 @@ mod trainer;
 pub use chat::{Chat, ChatError, ChatTemplate};
 pub use checkpoint::CheckpointError;
 pub use config::{Architecture, ConfigError, Llama3Scaling, ModelConfig, TensorSpec, tensor_specs};
-pub use decoding::{Continuation, End, TokenSampler, uniform};
+pub use decoding::{Continuation, StopReason, TokenSampler, uniform};
 pub use device::{DeviceError, DeviceSpec, Precision};
 pub use gguf::{GgufError, GgufPolicy, convert_gguf};
-pub use hub::{HubError, HubOptions, resolve};
+pub use hub::{HubError, HubOptions, resolve_model};
 pub use learner::Learner;
 pub use lora::Lora;
 pub use losses::{
@@ -51,9 +51,9 @@ pub use losses::{
 pub use memory::MemoryPlan;
 pub use model::NamedTensor;
 pub use optim::{AdamW, Optimizer};
-pub use options::{LearnerOptions, MAX_SHARDS};
-pub use sampling::{Request, RequestError};
-pub use schedule::{Schedule, Shape};
+pub use options::{LearnerOptions, MAX_DATA_PARALLEL};
+pub use sampling::{RequestError, SamplingRequest};
+pub use schedule::{Schedule, ScheduleShape};
 pub use segments::Segments;
 pub use server::{ApiKey, ServerError, ServerOptions, ServerPolicy};
 pub use tokenizer::{END_TOKEN, Tokenizer, TokenizerError, build_tokenizer};

@@ -157,7 +157,7 @@ impl Default for Preference {
 pub(crate) struct TokenView {
     /// log π, in nats.
     pub(crate) logprob: f64,
-    /// The advantage, times what aggregation gives the token.
+    /// The advantage, times the token's weight in the aggregation.
     pub(crate) weight: f64,
     /// π / π_behaviour; 1 for a loss that does not need it.
     pub(crate) ratio: f64,
@@ -165,7 +165,7 @@ pub(crate) struct TokenView {
 
 /// Value and slope of a formula at one token.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Term {
+pub(crate) struct TokenTerm {
     pub(crate) value: f64,
     /// ∂ value / ∂ log π.
     pub(crate) slope: f64,
@@ -173,7 +173,7 @@ pub(crate) struct Term {
     pub(crate) clipped: bool,
 }
 
-impl Term {
+impl TokenTerm {
     /// −weight · log π.
     pub(crate) fn weighted(weight: f64, logprob: f64) -> Self {
         Self { value: -weight * logprob, slope: -weight, clipped: false }
@@ -218,7 +218,7 @@ pub(crate) trait TokenLoss {
     }
 
     /// Value and slope at one token.
-    fn token(&self, seen: TokenView) -> Term;
+    fn token(&self, seen: TokenView) -> TokenTerm;
 }
 
 /// Value and slope of a formula at one pair.

@@ -14,7 +14,7 @@ const F32: u64 = size_of::<f32>() as u64;
 /// gradient so far. (The zeros it begins with are never written, and Linux gives no memory for those.)
 const COPIES: u64 = 3;
 
-/// Bytes at the worst moment of an update, by what they are for.
+/// Peak memory of an update in bytes, by purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryPlan {
     /// The weights, or base and adapters.
@@ -84,7 +84,7 @@ impl MemoryPlan {
     /// Of a model of this shape, trained with these options on micro-batches of `rows` tokens.
     #[must_use]
     pub fn predict(config: &ModelConfig, options: &LearnerOptions, rows: usize) -> Self {
-        let (model, rows, workers) = (ModelSizes::new(config), rows as u64, options.shards as u64);
+        let (model, rows, workers) = (ModelSizes::new(config), rows as u64, options.data_parallel as u64);
         let all = model.sum(|_| true);
         let trained = options.lora.as_ref().map(|lora| lora.specs(&model.specs));
         let trained = trained.map(|specs| specs.iter().map(|spec| spec.elements() as u64).sum::<u64>());
@@ -118,7 +118,7 @@ impl MemoryPlan {
             ),
             ((self.activations + self.logits) / 2, options.micro_tokens > 1, "halve `learn.options.micro_tokens`"),
             (state, options.lora.is_none(), "train adapters: `[learn.lora]`"),
-            (self.gradients / 2, options.shards > 1, "lower `learn.options.shards`"),
+            (self.gradients / 2, options.data_parallel > 1, "lower `learn.options.data_parallel`"),
         ];
         advice.sort_by_key(|(saved, ..)| std::cmp::Reverse(*saved));
         advice.into_iter().filter(|(saved, able, _)| *able && *saved > 0).map(|(.., text)| text).collect()
@@ -144,7 +144,7 @@ impl ModelSizes {
         self.layers * self.hidden * (self.qkv + 2 * self.inner)
     }
 
-    /// Of one worker: the sum, and what one backward pass adds to it.
+    /// Of one worker: the sum, and the gradients of one backward pass.
     fn gradients(&self, options: &LearnerOptions, trained: Option<u64>) -> u64 {
         let all = self.sum(|_| true);
         let kept = trained.unwrap_or(all);

@@ -12,13 +12,13 @@ use veriplay_kernels::thread_pool::ThreadPool;
 
 use crate::backend::{Backend, prepare};
 use crate::checkpoint::{
-    CheckpointError, Companions, MAX_SHARD_BYTES, ModelFiles, WEIGHTS, encode_weights, read_weights,
+    CheckpointError, MAX_SHARD_BYTES, ModelFiles, SidecarFiles, WEIGHTS, encode_weights, read_weights,
 };
 use crate::config::{ConfigError, ModelConfig, TensorSpec, tensor_specs};
 use crate::device::{DeviceError, DeviceSpec, OpenDevice, Precision};
-use crate::network::{Mode, Network, Weights, initial_values};
-use crate::ops::slices::Slice;
-use crate::ops::{IdleBuffers, Purpose, SharedSpace};
+use crate::network::{GradientMode, Network, Weights, initial_values};
+use crate::ops::slices::TensorSlice;
+use crate::ops::{IdleBuffers, Purpose, SharedWorkspace};
 use crate::tokenizer::Tokenizer;
 
 /// A tensor with its name and shape.
@@ -47,13 +47,13 @@ pub(crate) struct Model {
     pub(crate) specs: Vec<TensorSpec>,
     pub(crate) weights: Weights,
     /// The small files of the checkpoint it came from.
-    pub(crate) companions: Companions,
+    pub(crate) sidecar_files: SidecarFiles,
     /// Any of them ends an answer.
     pub(crate) end_tokens: Vec<u32>,
     rope: Arc<RopeTable>,
     workers: usize,
     /// Of threads that score.
-    pub(crate) buffers: IdleBuffers<SharedSpace>,
+    pub(crate) buffers: IdleBuffers<SharedWorkspace>,
 }
 
 impl Model {
@@ -81,7 +81,7 @@ impl Model {
             weights,
             specs: tensor_specs(&config),
             rope: Arc::new(RopeTable::new(config.max_position_embeddings, &config.rope_frequencies())),
-            companions: Companions::empty("(new)"),
+            sidecar_files: SidecarFiles::empty("(new)"),
             end_tokens: config.eos_token_id.clone(),
             config: Arc::new(config),
             workers: device.workers(placement.workers),
@@ -122,14 +122,14 @@ impl Model {
     }
 
     fn from_files(files: ModelFiles, weights: Vec<Vec<f32>>, placement: Placement) -> Result<Self, CheckpointError> {
-        let ModelFiles { origin, config, tokenizer, companions } = files;
-        let end_tokens = companions.end_tokens()?;
+        let ModelFiles { origin, config, tokenizer, sidecar_files } = files;
+        let end_tokens = sidecar_files.end_tokens()?;
         let model = Self::new(config, tokenizer, weights, placement);
         let mut model = model.map_err(|source| CheckpointError::Config { origin, source })?;
         if !end_tokens.is_empty() {
             model.end_tokens = end_tokens;
         }
-        model.companions = companions;
+        model.sidecar_files = sidecar_files;
         Ok(model)
     }
 
@@ -143,15 +143,16 @@ impl Model {
         let weights = self.weight_tensors()?;
         let weights = slices(&weights)?;
         let weights: Vec<&[f32]> = weights.iter().map(|w| &**w).collect();
-        let (config, tokenizer, companions) = (&self.config, &self.tokenizer, &self.companions);
-        crate::checkpoint::write_small_files(dir, config, tokenizer, companions, precision)?;
+        let (config, tokenizer, sidecar_files) = (&self.config, &self.tokenizer, &self.sidecar_files);
+        crate::checkpoint::write_small_files(dir, config, tokenizer, sidecar_files, precision)?;
         let max_shard_bytes = max_shard_bytes.unwrap_or(MAX_SHARD_BYTES);
         crate::checkpoint::write_weights(dir, &self.specs, &weights, max_shard_bytes, precision)
     }
 
     /// The weights as the model uses them: adapters are merged.
     fn weight_tensors(&self) -> Result<Vec<Tensor>, CheckpointError> {
-        let weight = |spec: &TensorSpec| self.weights.tensor(&spec.name, Mode::Detached)?.to_device(&Device::Cpu);
+        let weight =
+            |spec: &TensorSpec| self.weights.tensor(&spec.name, GradientMode::Detached)?.to_device(&Device::Cpu);
         let weights = self.specs.iter().map(weight).collect::<Result<_, _>>();
         weights.map_err(|e| CheckpointError::Format { file: WEIGHTS.to_owned(), what: e.to_string() })
     }
@@ -185,7 +186,7 @@ impl Model {
     }
 
     /// The present weights, ready to compute with.
-    pub(crate) fn backend(&self, mode: Mode, purpose: Purpose) -> candle_core::Result<Box<dyn Backend>> {
+    pub(crate) fn backend(&self, mode: GradientMode, purpose: Purpose) -> candle_core::Result<Box<dyn Backend>> {
         self.backend_for(&self.weights, mode, purpose)
     }
 
@@ -193,7 +194,7 @@ impl Model {
     pub(crate) fn backend_for(
         &self,
         weights: &Weights,
-        mode: Mode,
+        mode: GradientMode,
         purpose: Purpose,
     ) -> candle_core::Result<Box<dyn Backend>> {
         let network = Network::new(&self.config, &self.rope, weights, mode, self.device.dtype)?;
@@ -210,7 +211,7 @@ impl Model {
         if self.workers == 1 || !self.is_large() {
             return Ok(ThreadPool::single());
         }
-        let refused = |e| candle_core::Error::Msg(format!("{e}; lower `shards` or raise the limit on threads"));
+        let refused = |e| candle_core::Error::Msg(format!("{e}; lower `data_parallel` or raise the limit on threads"));
         ThreadPool::new(self.workers).map_err(refused)
     }
 
@@ -227,8 +228,8 @@ pub(crate) fn out_of_memory(device: DeviceSpec, error: &candle_core::Error) -> D
 }
 
 /// The numbers of tensors.
-fn slices(tensors: &[Tensor]) -> Result<Vec<Slice<'_>>, CheckpointError> {
-    let slices = tensors.iter().map(Slice::new).collect::<Result<_, _>>();
+fn slices(tensors: &[Tensor]) -> Result<Vec<TensorSlice<'_>>, CheckpointError> {
+    let slices = tensors.iter().map(TensorSlice::new).collect::<Result<_, _>>();
     slices.map_err(|e| CheckpointError::Format { file: WEIGHTS.to_owned(), what: e.to_string() })
 }
 

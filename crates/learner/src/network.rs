@@ -15,8 +15,8 @@ use candle_core::Result;
 
 pub(crate) use decoder::Decoder;
 pub(crate) use layers::Network;
-pub(crate) use microbatch::{MicroBatch, Response, bundle, deal};
-pub(crate) use weights::{Mode, Weights, initial_values, values};
+pub(crate) use microbatch::{MicroBatch, Response, assign_to_workers, group_by_prompt};
+pub(crate) use weights::{GradientMode, Weights, initial_values, values};
 
 /// Computes the parts of a decoder layer: x += O·attention(QKV·norm(x)), then x += SwiGLU(norm(x)).
 pub(crate) trait LayerBackend {

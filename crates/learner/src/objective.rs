@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use veriplay_core::{LearnError, PreferenceBatch, PreferencePair, Sample, TrainBatch};
 
-use crate::losses::{Kl, KlPlace, Loss, Preference, Term, TokenView, entropy_term};
+use crate::losses::{Kl, KlPlace, Loss, Preference, TokenTerm, TokenView, entropy_term};
 use crate::network::{MicroBatch, Response};
 
 /// Something to minimise.
@@ -17,12 +17,12 @@ pub(crate) trait Objective: Sync {
     fn responses(&self) -> Vec<(&[u32], Response<'_>)>;
 
     /// Value and slopes on one micro-batch, from the log-probability and the entropy of every prediction.
-    fn evaluate(&self, batch: &MicroBatch, logprobs: &[f32], entropies: &[f32]) -> Evaluated;
+    fn evaluate(&self, batch: &MicroBatch, logprobs: &[f32], entropies: &[f32]) -> ObjectiveValue;
 }
 
 /// The value and slopes of an objective on one micro-batch.
 #[derive(Debug, Default)]
-pub(crate) struct Evaluated {
+pub(crate) struct ObjectiveValue {
     pub(crate) loss: f64,
     /// ∂ loss / ∂ log-probability of every prediction, then ∂ loss / ∂ entropy of every prediction.
     pub(crate) slopes: Vec<f32>,
@@ -54,7 +54,7 @@ impl Metrics {
 
 /// Sums over a batch.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Totals {
+pub(crate) struct BatchTotals {
     /// The objective's value.
     pub(crate) loss: f64,
     /// Σ entropy, one term a prediction.
@@ -69,9 +69,9 @@ pub(crate) struct Totals {
     pub(crate) metrics: Metrics,
 }
 
-impl Totals {
+impl BatchTotals {
     /// Of one micro-batch.
-    pub(crate) fn new(batch: &MicroBatch, evaluated: &Evaluated, entropies: &[f32]) -> Self {
+    pub(crate) fn new(batch: &MicroBatch, evaluated: &ObjectiveValue, entropies: &[f32]) -> Self {
         Self {
             loss: evaluated.loss,
             entropy: entropies.iter().map(|&e| f64::from(e)).sum(),
@@ -94,13 +94,13 @@ impl Totals {
 
 /// A loss over samples with the terms that are added to it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Terms {
+pub(crate) struct ObjectiveTerms {
     pub(crate) loss: Loss,
     pub(crate) kl: Option<Kl>,
     pub(crate) entropy_bonus: f64,
 }
 
-impl Terms {
+impl ObjectiveTerms {
     /// Whether rollouts of every weight count.
     const fn has_terms(&self) -> bool {
         self.kl.is_some() || self.entropy_bonus != 0.0
@@ -167,7 +167,7 @@ impl Terms {
 #[derive(Debug)]
 struct LossSample<'a> {
     sample: &'a Sample,
-    /// The weight, and 1, each times what aggregation and normalizer give.
+    /// The weight, and 1, each times the factor of aggregation and normalizer.
     weight: f64,
     unit: f64,
     /// Empty where they are not needed.
@@ -179,13 +179,13 @@ struct LossSample<'a> {
 
 /// The objective on a batch of samples.
 pub(crate) struct SampleObjective<'a> {
-    terms: Terms,
+    terms: ObjectiveTerms,
     rows: BTreeMap<usize, LossSample<'a>>,
 }
 
 impl<'a> SampleObjective<'a> {
     /// Of the samples that count.
-    pub(crate) fn new(terms: Terms, batch: &'a TrainBatch) -> Result<Self, LearnError> {
+    pub(crate) fn new(terms: ObjectiveTerms, batch: &'a TrainBatch) -> Result<Self, LearnError> {
         let kept: Vec<(usize, &Sample)> = batch.samples.iter().enumerate().filter(|(_, s)| terms.keeps(s)).collect();
         let scale = 1.0 / normalizer(&terms, batch, &kept);
         let rows =
@@ -193,12 +193,12 @@ impl<'a> SampleObjective<'a> {
         Ok(Self { terms, rows })
     }
 
-    fn token(&self, row: &LossSample<'_>, at: usize, logprob: f64, metrics: &mut Metrics) -> Term {
+    fn token(&self, row: &LossSample<'_>, at: usize, logprob: f64, metrics: &mut Metrics) -> TokenTerm {
         let weight = row.weight - row.unit * row.shift.get(at).copied().unwrap_or(0.0);
         let behaviour = row.behaviour.get(at).map_or(logprob, |&b| f64::from(b));
         let ratio = (logprob - behaviour).exp();
         let mut term = match row.sample.imitate {
-            true => Term::weighted(weight, logprob),
+            true => TokenTerm::weighted(weight, logprob),
             false => self.terms.loss.formula().token(TokenView { logprob, weight, ratio }),
         };
         if !row.behaviour.is_empty() {
@@ -218,7 +218,7 @@ impl<'a> SampleObjective<'a> {
 }
 
 /// The divisor of the summed loss.
-fn normalizer(terms: &Terms, batch: &TrainBatch, kept: &[(usize, &Sample)]) -> f64 {
+fn normalizer(terms: &ObjectiveTerms, batch: &TrainBatch, kept: &[(usize, &Sample)]) -> f64 {
     if !terms.loss.formula().means_over_kept() {
         return batch.normalizer;
     }
@@ -237,8 +237,8 @@ impl Objective for SampleObjective<'_> {
         both.collect()
     }
 
-    fn evaluate(&self, batch: &MicroBatch, logprobs: &[f32], entropies: &[f32]) -> Evaluated {
-        let mut out = Evaluated { slopes: vec![0.0; 2 * logprobs.len()], ..Evaluated::default() };
+    fn evaluate(&self, batch: &MicroBatch, logprobs: &[f32], entropies: &[f32]) -> ObjectiveValue {
+        let mut out = ObjectiveValue { slopes: vec![0.0; 2 * logprobs.len()], ..ObjectiveValue::default() };
         let (slopes, entropy_slopes) = out.slopes.split_at_mut(logprobs.len());
         for (i, &(index, at)) in batch.origins.iter().enumerate() {
             let row = &self.rows[&index];
@@ -296,12 +296,13 @@ impl Objective for PairObjective<'_> {
         out
     }
 
-    fn evaluate(&self, batch: &MicroBatch, logprobs: &[f32], entropies: &[f32]) -> Evaluated {
+    fn evaluate(&self, batch: &MicroBatch, logprobs: &[f32], entropies: &[f32]) -> ObjectiveValue {
         let mut margins: BTreeMap<usize, f64> = BTreeMap::new();
         for (&(index, _), &logprob) in batch.origins.iter().zip(logprobs) {
             *margins.entry(index / 2).or_insert(-self.references[index / 2]) += sign(index) * f64::from(logprob);
         }
-        let mut out = Evaluated { slopes: vec![0.0; logprobs.len() + entropies.len()], ..Evaluated::default() };
+        let mut out =
+            ObjectiveValue { slopes: vec![0.0; logprobs.len() + entropies.len()], ..ObjectiveValue::default() };
         let scale = 1.0 / self.pairs.len() as f64;
         let mut slopes: BTreeMap<usize, f64> = BTreeMap::new();
         for (&pair, &margin) in &margins {

@@ -13,12 +13,12 @@ mod tests;
 use std::sync::Arc;
 
 use candle_core::{Result, Tensor};
-use veriplay_kernels::attention::Group;
+use veriplay_kernels::attention::AttentionGroup;
 use veriplay_kernels::logprob::Prediction;
 
-pub(crate) use candle::{CandleOps, Tables, rotations, step_attention, step_heads};
+pub(crate) use candle::{CandleOps, GroupTableCache, rotations, step_attention, step_heads};
 pub(crate) use cpu::CpuOps;
-pub(crate) use products::{IdleBuffers, PackedModel, Purpose, SharedSpace};
+pub(crate) use products::{IdleBuffers, PackedModel, Purpose, SharedWorkspace};
 
 /// Which matrix of the model a linear map is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub(crate) trait Ops: std::fmt::Debug {
     fn bias(&self, x: &Tensor, bias: &Tensor) -> Result<Tensor>;
     /// Attention within `groups` from raw projections [rows, (heads + 2·kv_heads)·dim], and the gains of queries and keys [dim]
     /// each, where they are normalised; → [rows, heads·dim].
-    fn attention(&self, qkv: &Tensor, gains: Option<&[Tensor; 2]>, groups: &Arc<[Group]>) -> Result<Tensor>;
+    fn attention(&self, qkv: &Tensor, gains: Option<&[Tensor; 2]>, groups: &Arc<[AttentionGroup]>) -> Result<Tensor>;
     /// SwiGLU of `layer`: x [rows, hidden], gate_up [2·inner, hidden], down [hidden, inner].
     fn mlp(&self, x: &Tensor, gate_up: &Tensor, down: &Tensor, layer: usize) -> Result<Tensor>;
     /// Log-probability (row 0) and entropy (row 1) of every prediction [2, predictions], from logits [rows, vocab].

@@ -38,16 +38,16 @@ impl Default for AdamW {
 
 impl AdamW {
     /// For step `step`, counted from 1; `decay` is learning rate times weight decay.
-    fn constants(&self, step: u64, rate: Rate, decay: f64) -> AdamWConstants {
+    fn constants(&self, step: u64, settings: StepSettings, decay: f64) -> AdamWConstants {
         let power = |beta: f64| 1.0 - beta.powf(step as f64);
         AdamWConstants {
             beta1: self.beta1 as f32,
             beta2: self.beta2 as f32,
-            rate: (rate.learning_rate / power(self.beta1)) as f32,
+            rate: (settings.learning_rate / power(self.beta1)) as f32,
             root: (1.0 / power(self.beta2).sqrt()) as f32,
             eps: self.eps as f32,
             keep: (1.0 - decay) as f32,
-            scale: rate.scale,
+            scale: settings.scale,
         }
     }
 }
@@ -60,7 +60,7 @@ pub enum Optimizer {
     AdamW(AdamW),
     /// Muon (Jordan et al. 2024) for hidden matrices, AdamW for embedding, head and gains.
     Muon {
-        /// For what Muon is not for.
+        /// The optimizer of all other tensors.
         adamw: AdamW,
         /// Muon's learning rate as a multiple of the one given to `update`.
         ratio: f64,
@@ -133,7 +133,7 @@ impl OptimizerState {
         self.on_device.iter().map(fetch).collect::<Result<_>>().map(Cow::Owned)
     }
 
-    /// One step: `weights` follow `gradients`, which are multiplied by `rate.scale` first. Uses up to `rate.threads` threads of the CPU;
+    /// One step: `weights` follow `gradients`, which are multiplied by `settings.scale` first. Uses up to `settings.threads` threads of the CPU;
     /// the result does not depend on how many.
     pub(crate) fn step(
         &mut self,
@@ -141,7 +141,7 @@ impl OptimizerState {
         specs: &[TensorSpec],
         weights: &Weights,
         gradients: &Gradients,
-        rate: Rate,
+        settings: StepSettings,
     ) -> Result<()> {
         self.step += 1;
         let step = self.step;
@@ -152,18 +152,18 @@ impl OptimizerState {
         if !self.kernels {
             self.move_to_device(specs, weights)?;
             return specs.iter().zip(&mut self.on_device).try_for_each(|(spec, moments)| {
-                let rule = Rule::new(optimizer, spec, step, rate);
+                let rule = UpdateRule::new(optimizer, spec, step, settings);
                 step_in_tensors(weights.var(&spec.name)?, gradient(spec)?, moments, &rule)
             });
         }
         let mut work = Vec::with_capacity(specs.len());
         for (spec, moments) in specs.iter().zip(&mut self.moments) {
-            work.push(Job { spec, weight: weights.var(&spec.name)?, gradient: gradient(spec)?, moments });
+            work.push(WeightStep { spec, weight: weights.var(&spec.name)?, gradient: gradient(spec)?, moments });
         }
         // The largest first, then each to the next free thread: order does not matter to the result.
-        work.sort_by_key(|job| job.spec.elements());
+        work.sort_by_key(|step| step.spec.elements());
         let queue = Mutex::new(work);
-        run_on_threads(0..rate.threads, |_| run_jobs(&queue, optimizer, step, rate)).into_iter().collect()
+        run_on_threads(0..settings.threads, |_| step_weights(&queue, optimizer, step, settings)).into_iter().collect()
     }
 
     /// Moves the moments to where the weights are.
@@ -177,9 +177,9 @@ impl OptimizerState {
     }
 }
 
-/// How far and how one step goes.
+/// The settings of one optimizer step.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Rate {
+pub(crate) struct StepSettings {
     /// The learning rate.
     pub(crate) learning_rate: f64,
     /// Factor of every gradient, from clipping.
@@ -189,48 +189,53 @@ pub(crate) struct Rate {
 }
 
 /// One weight with all that belongs to it.
-struct Job<'a> {
+struct WeightStep<'a> {
     spec: &'a TensorSpec,
     weight: &'a Var,
     gradient: &'a Tensor,
     moments: &'a mut Moments,
 }
 
-fn run_jobs(queue: &Mutex<Vec<Job<'_>>>, optimizer: &Optimizer, step: u64, rate: Rate) -> Result<()> {
-    let mut space = MuonWorkspace::default();
+fn step_weights(
+    queue: &Mutex<Vec<WeightStep<'_>>>,
+    optimizer: &Optimizer,
+    step: u64,
+    settings: StepSettings,
+) -> Result<()> {
+    let mut workspace = MuonWorkspace::default();
     loop {
         let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let Some(Job { spec, weight, gradient, moments }) = next else { return Ok(()) };
-        let rule = Rule::new(optimizer, spec, step, rate);
-        weight.inplace_op2(gradient, &KernelStep { rule, state: Mutex::new((moments, &mut space)) })?;
+        let Some(WeightStep { spec, weight, gradient, moments }) = next else { return Ok(()) };
+        let rule = UpdateRule::new(optimizer, spec, step, settings);
+        weight.inplace_op2(gradient, &KernelStep { rule, state: Mutex::new((moments, &mut workspace)) })?;
     }
 }
 
 /// How one weight follows its gradient.
 #[derive(Debug, Clone, Copy)]
-enum Rule {
+enum UpdateRule {
     AdamW(AdamWConstants),
     /// With rows and columns.
     Muon(MuonConstants, (usize, usize)),
 }
 
-impl Rule {
-    fn new(optimizer: &Optimizer, spec: &TensorSpec, step: u64, rate: Rate) -> Self {
-        let Rate { learning_rate, scale, .. } = rate;
+impl UpdateRule {
+    fn new(optimizer: &Optimizer, spec: &TensorSpec, step: u64, settings: StepSettings) -> Self {
+        let StepSettings { learning_rate, scale, .. } = settings;
         let decay = if spec.shape.len() == 2 { learning_rate * optimizer.adamw().weight_decay } else { 0.0 };
         match *optimizer {
             Optimizer::Muon { ratio, momentum, .. } if spec.is_hidden_matrix() => {
                 let constants = MuonConstants { rate: learning_rate * ratio, momentum, decay: decay * ratio, scale };
                 Self::Muon(constants, (spec.shape[0], spec.shape[1]))
             }
-            _ => Self::AdamW(optimizer.adamw().constants(step, rate, decay)),
+            _ => Self::AdamW(optimizer.adamw().constants(step, settings, decay)),
         }
     }
 }
 
 /// One step on one weight, in place. Operations are given shared; the lock is for the moments and is never waited for.
 struct KernelStep<'a> {
-    rule: Rule,
+    rule: UpdateRule,
     state: Mutex<(&'a mut Moments, &'a mut MuonWorkspace)>,
 }
 
@@ -242,21 +247,21 @@ impl InplaceOp2 for KernelStep<'_> {
     fn cpu_fwd(&self, weight: &mut CpuStorage, wl: &Layout, gradient: &CpuStorage, gl: &Layout) -> Result<()> {
         let (weight, gradient) = (floats_mut(weight, wl)?, floats(gradient, gl)?);
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let (Moments { first, second }, space) = &mut *state;
+        let (Moments { first, second }, workspace) = &mut *state;
         match &self.rule {
-            Rule::AdamW(constants) => adamw_step(weight, gradient, first, second, constants),
-            Rule::Muon(constants, shape) => muon_step(weight, gradient, first, *shape, constants, space),
+            UpdateRule::AdamW(constants) => adamw_step(weight, gradient, first, second, constants),
+            UpdateRule::Muon(constants, shape) => muon_step(weight, gradient, first, *shape, constants, workspace),
         }
         Ok(())
     }
 }
 
 /// One step on one weight in tensor operations: the formulas of the kernels, without the host in between.
-fn step_in_tensors(weight: &Var, gradient: &Tensor, moments: &mut [Tensor; 2], rule: &Rule) -> Result<()> {
+fn step_in_tensors(weight: &Var, gradient: &Tensor, moments: &mut [Tensor; 2], rule: &UpdateRule) -> Result<()> {
     let gradient = gradient.to_dtype(DType::F32)?;
     match rule {
-        Rule::AdamW(constants) => adamw_in_tensors(weight, &gradient, moments, constants),
-        Rule::Muon(constants, shape) => muon_in_tensors(weight, &gradient, &mut moments[0], constants, *shape),
+        UpdateRule::AdamW(constants) => adamw_in_tensors(weight, &gradient, moments, constants),
+        UpdateRule::Muon(constants, shape) => muon_in_tensors(weight, &gradient, &mut moments[0], constants, *shape),
     }
 }
 

@@ -9,19 +9,19 @@ use crate::config::ConfigError;
 use crate::device::{DeviceSpec, Precision};
 use crate::lora::Lora;
 use crate::losses::{BadOption, Kl, KlPlace, Loss, Preference, check_entropy};
-use crate::objective::Terms;
+use crate::objective::ObjectiveTerms;
 use crate::optim::Optimizer;
 use crate::segments::Segments;
 
-/// Largest [`LearnerOptions::shards`].
-pub const MAX_SHARDS: usize = 256;
+/// Largest [`LearnerOptions::data_parallel`].
+pub const MAX_DATA_PARALLEL: usize = 256;
 
-/// How a learner works. Changing `shards` or `micro_tokens` changes results in the last bits.
+/// How a learner works. Changing `data_parallel` or `micro_tokens` changes results in the last bits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LearnerOptions {
     /// Data-parallel workers: a batch is dealt to them, one thread each; also the threads of sampling.
-    pub shards: usize,
+    pub data_parallel: usize,
     /// Tokens that go through the model together.
     pub micro_tokens: usize,
     /// Samples in flight for each sampling thread.
@@ -52,7 +52,7 @@ pub struct LearnerOptions {
     /// The loss of `prefer`.
     #[serde(skip)]
     pub preference: Preference,
-    /// The device. Other devices than `cpu` have one worker, whatever `shards` is.
+    /// The device. Other devices than `cpu` have one worker, whatever `data_parallel` is.
     #[serde(skip)]
     pub device: DeviceSpec,
     /// The numbers of activations. Weights, gradients and moments are f32.
@@ -63,7 +63,7 @@ pub struct LearnerOptions {
 impl Default for LearnerOptions {
     fn default() -> Self {
         Self {
-            shards: 2,
+            data_parallel: 2,
             micro_tokens: 1024,
             rollout_rows: 256,
             optimizer: Optimizer::default(),
@@ -88,7 +88,7 @@ impl LearnerOptions {
     /// The first one that is wrong.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let sizes = [
-            ("shards", self.shards, MAX_SHARDS),
+            ("data_parallel", self.data_parallel, MAX_DATA_PARALLEL),
             ("micro_tokens", self.micro_tokens, 1 << 20),
             ("rollout_rows", self.rollout_rows, 1 << 20),
         ];
@@ -124,14 +124,14 @@ impl LearnerOptions {
         (compares && temperature != 1.0).then_some("1, or the policy that samples is not the one that trains")
     }
 
-    /// How much goes through the model together.
+    /// Tokens per forward pass, and which activations are kept for the backward pass.
     pub(crate) const fn batch_sizes(&self) -> BatchSizes {
         BatchSizes { micro_tokens: self.micro_tokens, segments: self.segments }
     }
 
     /// The loss of `update` with its added terms.
-    pub(crate) const fn terms(&self) -> Terms {
-        Terms { loss: self.loss, kl: self.kl, entropy_bonus: self.entropy_bonus }
+    pub(crate) const fn terms(&self) -> ObjectiveTerms {
+        ObjectiveTerms { loss: self.loss, kl: self.kl, entropy_bonus: self.entropy_bonus }
     }
 }
 

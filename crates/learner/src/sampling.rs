@@ -8,11 +8,11 @@ use candle_core::Result;
 use veriplay_core::Sampling;
 use veriplay_kernels::thread_pool::ThreadPool;
 
-use crate::decoding::{Continuation, DecodeThreads, Queue, QueuedPrompt, RolloutBuffers, Sample};
+use crate::decoding::{Continuation, DecodeThreads, DecodingSample, PromptQueue, QueuedPrompt, RolloutBuffers};
 use crate::model::Model;
-use crate::network::Mode;
+use crate::network::GradientMode;
 use crate::ops::{IdleBuffers, Purpose};
-pub use requests::{Request, RequestError};
+pub use requests::{RequestError, SamplingRequest};
 pub(crate) use requests::{SamplingContext, check_sampling};
 
 /// Prompt tokens a decoding loop computes together.
@@ -64,19 +64,19 @@ impl Sampler {
     }
 
     /// All samples, by queued prompt and index.
-    fn sample(&self, model: &Model, queued_prompts: Vec<QueuedPrompt<'_>>) -> Result<Vec<Sample>> {
+    fn sample(&self, model: &Model, queued_prompts: Vec<QueuedPrompt<'_>>) -> Result<Vec<DecodingSample>> {
         if queued_prompts.is_empty() {
             return Ok(Vec::new());
         }
         let (threads, slots) = self.divide(model, queued_prompts.iter().map(|queued| queued.samples).sum())?;
-        let queue = Queue::new(queued_prompts, slots, PREFILL_TOKENS);
-        let mut samples = model.backend(Mode::Detached, Purpose::Forward)?.decode(&queue, &threads)?;
+        let queue = PromptQueue::new(queued_prompts, slots, PREFILL_TOKENS);
+        let mut samples = model.backend(GradientMode::Detached, Purpose::Forward)?.decode(&queue, &threads)?;
         samples.sort_unstable_by_key(|sample| (sample.queued, sample.index));
         Ok(samples)
     }
 
-    /// How so many samples are divided among threads, and the slots of each decoding loop. Where every thread would read a large model
-    /// for a few rows of its own, one loop reads it for all.
+    /// The division of samples among threads, and the slots of each decoding loop. Where every thread would read a large model for a
+    /// few rows, one loop decodes all of them.
     fn divide(&self, model: &Model, samples: usize) -> Result<(DecodeThreads<'_>, usize)> {
         let (workers, buffers) = (model.workers(), &self.buffers);
         let few = self.rows.min(samples.div_ceil(workers)) < ENOUGH_ROWS;

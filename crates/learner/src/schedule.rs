@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// How the learning rate changes over a run of `total` steps. Every shape starts with `warmup` steps of linear rise.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Shape {
+pub enum ScheduleShape {
     /// Stays at the peak.
     Constant,
     /// Falls in a line to `final_ratio` of the peak at the last step.
@@ -24,7 +24,7 @@ pub enum Shape {
 #[serde(deny_unknown_fields)]
 pub struct Schedule {
     /// Its shape after warm-up.
-    pub shape: Shape,
+    pub shape: ScheduleShape,
     /// The highest rate.
     pub peak: f64,
     /// The last rate, as a share of the peak.
@@ -50,11 +50,11 @@ impl Schedule {
     /// Height over the floor, 1 to 0, at `progress` from 0 to 1.
     fn height(&self, progress: f64) -> f64 {
         match self.shape {
-            Shape::Constant => 1.0,
-            Shape::Linear => 1.0 - progress,
-            Shape::Cosine => 0.5 * (1.0 + (std::f64::consts::PI * progress).cos()),
-            Shape::Trapezoid { decay } if decay > 0.0 => ((1.0 - progress) / decay).min(1.0),
-            Shape::Trapezoid { .. } => 1.0,
+            ScheduleShape::Constant => 1.0,
+            ScheduleShape::Linear => 1.0 - progress,
+            ScheduleShape::Cosine => 0.5 * (1.0 + (std::f64::consts::PI * progress).cos()),
+            ScheduleShape::Trapezoid { decay } if decay > 0.0 => ((1.0 - progress) / decay).min(1.0),
+            ScheduleShape::Trapezoid { .. } => 1.0,
         }
     }
 }

@@ -7,8 +7,8 @@ use veriplay_kernels::thread_pool::run_on_threads;
 use crate::Result;
 use crate::backend::Backend;
 use crate::model::Model;
-use crate::network::{MicroBatch, Mode, Response, bundle, deal};
-use crate::ops::{Purpose, SharedSpace};
+use crate::network::{GradientMode, MicroBatch, Response, assign_to_workers, group_by_prompt};
+use crate::ops::{Purpose, SharedWorkspace};
 
 /// A prompt and one response behind it.
 pub(crate) type PromptAndResponse<'a> = (&'a [u32], &'a [u32]);
@@ -16,7 +16,7 @@ pub(crate) type PromptAndResponse<'a> = (&'a [u32], &'a [u32]);
 /// Log-probability, in nats at temperature 1, of every token of every response, by the path that trains. About `micro_tokens` rows go
 /// through the model together.
 pub(crate) fn score(model: &Model, pairs: &[PromptAndResponse<'_>], micro_tokens: usize) -> Result<Vec<Vec<f32>>> {
-    score_with(model, &*model.backend(Mode::Detached, Purpose::Forward)?, pairs, micro_tokens)
+    score_with(model, &*model.backend(GradientMode::Detached, Purpose::Forward)?, pairs, micro_tokens)
 }
 
 /// As [`score`], with weights of the same shape as the model's.
@@ -28,9 +28,9 @@ pub(crate) fn score_with(
 ) -> Result<Vec<Vec<f32>>> {
     let response = |(index, &(prompt, tokens))| (prompt, Response { index, tokens, masked: 0, bound: false });
     let samples = pairs.iter().enumerate().map(response);
-    let shares = deal(bundle(samples, micro_tokens), model.workers(), micro_tokens);
+    let shares = assign_to_workers(group_by_prompt(samples, micro_tokens), model.workers(), micro_tokens);
     let parts: Vec<Result<Vec<Vec<f32>>>> = run_on_threads(shares.iter(), |share| {
-        model.buffers.with(|space| share.iter().map(|batch| logprobs(backend, batch, space)).collect())
+        model.buffers.with(|workspace| share.iter().map(|batch| logprobs(backend, batch, workspace)).collect())
     });
     let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
     let mut out: Vec<Vec<f32>> = pairs.iter().map(|(_, r)| vec![0.0; r.len()]).collect();
@@ -43,23 +43,23 @@ pub(crate) fn score_with(
 }
 
 /// The log-probability of every prediction of a micro-batch.
-fn logprobs(backend: &dyn Backend, batch: &MicroBatch, space: &SharedSpace) -> Result<Vec<f32>> {
-    backend.decoder(space).predict(batch)?.get(0)?.to_vec1()
+fn logprobs(backend: &dyn Backend, batch: &MicroBatch, workspace: &SharedWorkspace) -> Result<Vec<f32>> {
+    backend.decoder(workspace).predict(batch)?.get(0)?.to_vec1()
 }
 
 /// Logits of the next token behind every token of `tokens` [tokens, vocab], by the path that trains.
 pub(crate) fn logits(model: &Model, tokens: &[u32]) -> Result<Vec<Vec<f32>>> {
-    let backend = model.backend(Mode::Detached, Purpose::Forward)?;
+    let backend = model.backend(GradientMode::Detached, Purpose::Forward)?;
     let mut batch = MicroBatch::default();
     batch.push_prompt(tokens);
     let rows: Vec<usize> = (0..tokens.len()).collect();
-    model.buffers.with(|space| {
-        let decoder = backend.decoder(space);
+    model.buffers.with(|workspace| {
+        let decoder = backend.decoder(workspace);
         decoder.logits(&decoder.forward(&batch, |_, _| Ok(()))?, &rows)?.to_dtype(DType::F32)?.to_vec2()
     })
 }
 
-/// Refuses what cannot be scored.
+/// Rejects a prompt or responses that cannot be scored.
 pub(crate) fn check_score(model: &Model, prompt: &[u32], responses: &[Vec<u32>]) -> Result<(), PolicyError> {
     let context = model.config.max_position_embeddings;
     check_tokens(prompt, model.config.vocab_size)?;

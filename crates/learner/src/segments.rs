@@ -1,7 +1,7 @@
 //! Backward by segments: activation checkpointing (Chen et al. 2016, arXiv 1604.06174) and a vocabulary loss in chunks.
 //!
-//! Called by `backward` where the options ask for it. Forward runs detached and keeps only what enters each segment of layers; backward
-//! goes from the last segment to the first, computes each one again, tracked, and differentiates Σ output · gradient, which is the
+//! Used by `backward` where the options say so. Forward runs detached and keeps only the input of each segment of layers; backward
+//! goes from the last segment to the first, recomputes each one, tracked, and differentiates Σ output · gradient, which is the
 //! vector–Jacobian product. The head goes first, some rows of logits at a time: the logits of all tokens never exist at once.
 //! The result is that of the plain backward, to the bit where the logits are in one chunk; it costs one more forward pass, and
 //! where there are several chunks one more of the head.
@@ -13,7 +13,7 @@ use veriplay_kernels::logprob::Prediction;
 use crate::config::EMBEDDING;
 use crate::gradients::Gradients;
 use crate::network::{Decoder, MicroBatch, Weights, values};
-use crate::objective::{Evaluated, Objective, Totals};
+use crate::objective::{BatchTotals, Objective, ObjectiveValue};
 
 /// Sizes of a backward pass by segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,8 +36,8 @@ pub(crate) struct SegmentedBackward<'a> {
     pub(crate) sizes: Segments,
 }
 
-/// Some rows whose output is needed, and what they predict.
-struct Chunk {
+/// Some rows whose output is needed, and their predictions.
+struct LogitChunk {
     /// [rows, hidden], detached.
     hidden: Tensor,
     /// `row` counts from the chunk's first.
@@ -48,7 +48,12 @@ struct Chunk {
 
 impl SegmentedBackward<'_> {
     /// One micro-batch, forward and backward.
-    pub(crate) fn run(&self, objective: &dyn Objective, batch: &MicroBatch, sum: &mut Gradients) -> Result<Totals> {
+    pub(crate) fn run(
+        &self,
+        objective: &dyn Objective,
+        batch: &MicroBatch,
+        sum: &mut Gradients,
+    ) -> Result<BatchTotals> {
         let groups = batch.groups.as_slice().into();
         let layers = self.tracked.layers();
         let starts: Vec<usize> = (0..layers).step_by(self.sizes.layers).collect();
@@ -93,7 +98,7 @@ impl SegmentedBackward<'_> {
         batch: &MicroBatch,
         last: &Tensor,
         sum: &mut Gradients,
-    ) -> Result<(Totals, Tensor)> {
+    ) -> Result<(BatchTotals, Tensor)> {
         let rows: Vec<u32> = batch.outputs.iter().map(|&row| row as u32).collect();
         let rows = Tensor::new(rows, last.device())?;
         let chunks = self.chunks(batch, &last.index_select(&rows, 0)?)?;
@@ -102,10 +107,10 @@ impl SegmentedBackward<'_> {
             _ => self.run_chunks(objective, batch, &chunks, sum)?,
         };
         let gradient = last.zeros_like()?.index_add(&rows, &Tensor::cat(&gradients, 0)?, 0)?;
-        Ok((Totals::new(batch, &evaluated, &entropies), gradient))
+        Ok((BatchTotals::new(batch, &evaluated, &entropies), gradient))
     }
 
-    fn chunks(&self, batch: &MicroBatch, picked: &Tensor) -> Result<Vec<Chunk>> {
+    fn chunks(&self, batch: &MicroBatch, picked: &Tensor) -> Result<Vec<LogitChunk>> {
         let mut chunks = Vec::new();
         let mut first = 0;
         for start in (0..batch.outputs.len()).step_by(self.sizes.logit_rows) {
@@ -113,7 +118,7 @@ impl SegmentedBackward<'_> {
             let count = batch.predictions[first..].iter().take_while(|p| p.row < start + rows).count();
             let predictions = batch.predictions[first..first + count].iter();
             let predictions = predictions.map(|p| Prediction { row: p.row - start, ..*p }).collect();
-            chunks.push(Chunk { hidden: picked.narrow(0, start, rows)?.contiguous()?, predictions, first });
+            chunks.push(LogitChunk { hidden: picked.narrow(0, start, rows)?.contiguous()?, predictions, first });
             first += count;
         }
         Ok(chunks)
@@ -124,9 +129,9 @@ impl SegmentedBackward<'_> {
         &self,
         objective: &dyn Objective,
         batch: &MicroBatch,
-        chunk: &Chunk,
+        chunk: &LogitChunk,
         sum: &mut Gradients,
-    ) -> Result<(Evaluated, Vec<f32>, Vec<Tensor>)> {
+    ) -> Result<(ObjectiveValue, Vec<f32>, Vec<Tensor>)> {
         let x = Var::from_tensor(&chunk.hidden)?;
         let predicted = self.tracked.predict_rows(&x, &chunk.predictions)?;
         let outputs = values(&predicted)?;
@@ -142,9 +147,9 @@ impl SegmentedBackward<'_> {
         &self,
         objective: &dyn Objective,
         batch: &MicroBatch,
-        chunks: &[Chunk],
+        chunks: &[LogitChunk],
         sum: &mut Gradients,
-    ) -> Result<(Evaluated, Vec<f32>, Vec<Tensor>)> {
+    ) -> Result<(ObjectiveValue, Vec<f32>, Vec<Tensor>)> {
         let (mut logprobs, mut entropies) = (Vec::new(), Vec::new());
         for chunk in chunks {
             let outputs = values(&self.detached.predict_rows(&chunk.hidden, &chunk.predictions)?)?;
@@ -164,8 +169,8 @@ impl SegmentedBackward<'_> {
     }
 }
 
-/// The slopes of some predictions, as factors of what was predicted [2, predictions].
-fn slopes(evaluated: &Evaluated, range: &std::ops::Range<usize>, predicted: &Tensor) -> Result<Tensor> {
+/// The slopes of some predictions, as factors of the predicted values [2, predictions].
+fn slopes(evaluated: &ObjectiveValue, range: &std::ops::Range<usize>, predicted: &Tensor) -> Result<Tensor> {
     let (logprobs, entropies) = evaluated.slopes.split_at(evaluated.slopes.len() / 2);
     let both = [&logprobs[range.clone()], &entropies[range.clone()]].concat();
     Tensor::from_vec(both, predicted.shape(), predicted.device())?.to_dtype(predicted.dtype())

@@ -1,10 +1,10 @@
 //! A model that is served elsewhere, by a server that speaks OpenAI's protocol: vLLM, SGLang, llama.cpp. A prompt in text goes to its
 //! completions, and a conversation to its chat completions, where the server renders it by its own chat template.
 //!
-//! Called by the command line for `openai:URL#MODEL`. The group of a prompt is one request (`n`); prompts go side by side, at most
-//! [`ServerOptions::concurrency`] at a time; a transient fault is retried, and samples that have come are kept.
+//! The command line uses it for `openai:URL#MODEL`. The group of a prompt is one request (`n`); at most
+//! [`ServerOptions::concurrency`] requests run at a time; a transient fault is retried, and received samples are kept.
 //!
-//! Rollouts hold what the server reports, and nothing else:
+//! Rollouts hold only what the server reports:
 //! - Token ids are there if the server gives them (vLLM), or llama.cpp's log-probabilities do; else [`Rollout::tokens`] is empty.
 //! - Log-probabilities are there at temperature 1. At other temperatures servers differ in whether theirs are taken before or after
 //!   scaling, so they are left empty.
@@ -38,7 +38,7 @@ pub struct ServerOptions {
     pub attempts: usize,
     /// The wait before the second attempt; doubled before each further one.
     pub backoff: Duration,
-    /// The longest wait, including those that the server asks for.
+    /// The longest wait, including waits that the server requests.
     pub longest_wait: Duration,
     /// For one exchange, from the connection to the last byte.
     pub timeout: Duration,
@@ -88,7 +88,7 @@ impl ServerPolicy {
         Ok(Self { client, model: endpoint.model, tokenizer, options })
     }
 
-    /// As [`Policy::generate`], but what succeeded is kept beside what failed, prompt by prompt.
+    /// As [`Policy::generate`], but with a result per prompt, so that one failure does not lose the others.
     ///
     /// # Errors
     /// Sampling options that no server could take.
@@ -97,7 +97,7 @@ impl ServerPolicy {
         Ok(all.into_iter().flatten().collect())
     }
 
-    /// Works on all prompts, or with `stop_at_failure` until one has failed for good; `None` are prompts that were not begun.
+    /// Completes all prompts, or with `stop_at_failure` until one has failed permanently; `None` for prompts that were not started.
     fn run(
         &self,
         prompts: &[Prompt],
@@ -128,9 +128,9 @@ impl ServerPolicy {
         let stop = [&prompt.stop[..], &sampling.stop].concat();
         let ids = self.encode_prompt(index, prompt)?;
         let sent = match (&prompt.content, &ids) {
-            (PromptContent::Messages(messages), _) => wire::Prompt::Messages(messages),
-            (PromptContent::Text(_), Some(ids)) => wire::Prompt::Tokens(ids),
-            (PromptContent::Text(text), None) => wire::Prompt::Text(text),
+            (PromptContent::Messages(messages), _) => wire::WirePrompt::Messages(messages),
+            (PromptContent::Text(_), Some(ids)) => wire::WirePrompt::Tokens(ids),
+            (PromptContent::Text(text), None) => wire::WirePrompt::Text(text),
         };
         let completions = self.request_samples(index, sent, &Sampling { stop, ..sampling.clone() })?;
         Ok(completions.into_iter().map(|completion| rollout(completion, ids.as_deref(), sampling)).collect())
@@ -153,7 +153,7 @@ impl ServerPolicy {
     fn request_samples(
         &self,
         index: usize,
-        prompt: wire::Prompt<'_>,
+        prompt: wire::WirePrompt<'_>,
         sampling: &Sampling,
     ) -> Result<Vec<Completion>, ServerError> {
         let mut completions: Vec<Completion> = Vec::with_capacity(sampling.group);
@@ -180,11 +180,11 @@ impl ServerPolicy {
         max_tokens: usize,
     ) -> Result<Vec<Completion>, ServerError> {
         let body = serde_json::to_vec(request).expect("a request has no map with odd keys");
-        wire::parse_answer(&self.client.post(request.path(), &body)?, n, max_tokens)
+        wire::parse_response(&self.client.post(request.path(), &body)?, n, max_tokens)
     }
 }
 
-/// The seed of a request: of 31 bits, which every server takes for what it is.
+/// The seed of a request, of 31 bits, which every server accepts unchanged.
 fn seed(seed: u64, prompt: usize, sample: usize) -> u32 {
     (uniform(seed, prompt as u64, sample as u64, 0) * f64::from(1_u32 << 31)) as u32
 }
@@ -205,8 +205,8 @@ fn rollout(completion: Completion, ids: Option<&[u32]>, sampling: &Sampling) -> 
 }
 
 impl Policy for ServerPolicy {
-    /// See the trait, and the module for what a rollout holds. After a prompt has failed for good no other is begun; for those that
-    /// succeeded all the same see [`ServerPolicy::generate_each`].
+    /// See the trait, and the module for what a rollout holds. After a prompt has failed permanently no other is started;
+    /// [`ServerPolicy::generate_each`] also returns those that succeeded.
     fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
         let groups = self.run(prompts, sampling, true).and_then(|groups| groups.into_iter().flatten().collect());
         groups.map_err(|error| match error {
@@ -261,7 +261,7 @@ impl<'a, F: Fn(u64) -> f64> Retries<'a, F> {
     }
 }
 
-/// A fault of a server, of the way to it, or of what it answered.
+/// A fault of a server, of the connection, or of a response.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
     /// The name of a served model that cannot be used.
@@ -294,7 +294,7 @@ pub enum ServerError {
         /// The wait that it asks for.
         retry_after: Option<Duration>,
     },
-    /// The server asks for a longer wait than is allowed.
+    /// The server requests a longer wait than is allowed.
     #[error("the server answered {status} and wants to be asked again in {}, longer than the {} allowed", seconds(*.wait), seconds(*.longest))]
     Wait {
         /// HTTP status.
@@ -318,7 +318,7 @@ pub enum ServerError {
     /// The answer contradicts itself or the request.
     #[error("the answer contradicts what was asked: {0}")]
     Shape(String),
-    /// A prompt failed for good.
+    /// A prompt failed permanently.
     #[error("prompt {index} after {attempts} attempts: {source}")]
     Prompt {
         /// Which prompt of the call.

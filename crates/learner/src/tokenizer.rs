@@ -52,7 +52,7 @@ pub struct Tokenizer {
 }
 
 /// Makes a tokenizer: id 0 is [`END_TOKEN`], then `control` tokens, then `fragments`, then newline, tab and printable ASCII.
-/// Control tokens and fragments are matched leftmost-longest; what is between them is spelled character by character.
+/// Control tokens and fragments are matched leftmost-longest; the text between them is spelled character by character.
 ///
 /// # Errors
 /// A token that is empty, not ASCII, given twice, or a fragment of one character (the alphabet has those).

@@ -19,10 +19,10 @@ use crate::config::{ModelConfig, TensorSpec};
 use crate::gradients::Gradients;
 use crate::lora::{Adapters, Lora, is_a};
 use crate::model::{Model, NamedTensor, name_tensors};
-use crate::network::{Mode, Weights, values};
-use crate::objective::{Objective, PairObjective, SampleObjective, Totals};
-use crate::ops::{Purpose, SharedSpace};
-use crate::optim::{Moments, OptimizerState, Rate};
+use crate::network::{GradientMode, Weights, values};
+use crate::objective::{BatchTotals, Objective, PairObjective, SampleObjective};
+use crate::ops::{Purpose, SharedWorkspace};
+use crate::optim::{Moments, OptimizerState, StepSettings};
 use crate::options::LearnerOptions;
 use crate::score::{PromptAndResponse, score_with};
 
@@ -39,11 +39,11 @@ pub(crate) struct Trainer {
     /// The reference policy, where there is one.
     reference: Option<Weights>,
     /// Buffers of the data-parallel workers.
-    spaces: Vec<SharedSpace>,
+    workspaces: Vec<SharedWorkspace>,
 }
 
 impl Trainer {
-    /// With a fresh optimizer, and with fresh adapters on the model where the options ask for them.
+    /// With a fresh optimizer, and with fresh adapters on the model where the options require them.
     pub(crate) fn new(model: &mut Model, options: LearnerOptions) -> Result<Self> {
         let mut trainer = Self {
             trainable: Vec::new(),
@@ -51,7 +51,7 @@ impl Trainer {
             version: PolicyVersion(0),
             checked: false,
             reference: None,
-            spaces: Vec::new(),
+            workspaces: Vec::new(),
             options,
         };
         let lora = trainer.options.lora.clone();
@@ -123,7 +123,10 @@ impl Trainer {
         self.name_gradients(computed)
     }
 
-    fn name_gradients(&self, computed: Result<(Totals, Gradients)>) -> Result<(f64, Vec<NamedTensor>), LearnError> {
+    fn name_gradients(
+        &self,
+        computed: Result<(BatchTotals, Gradients)>,
+    ) -> Result<(f64, Vec<NamedTensor>), LearnError> {
         let (totals, gradients) = computed.map_err(learn_error)?;
         Ok((totals.loss, name_tensors(&self.trainable, gradients.values(&self.trainable).map_err(learn_error)?)))
     }
@@ -133,7 +136,7 @@ impl Trainer {
         let responses = objective.responses();
         if responses.is_empty() {
             self.version.0 += 1;
-            return Ok(self.report(Totals::default(), 0.0));
+            return Ok(self.report(BatchTotals::default(), 0.0));
         }
         // A batch whose contexts have a single token gives queries and keys no gradient, and its zeros are no sign of a cut graph.
         let has_context = responses.iter().any(|(prompt, r)| prompt.len() + r.tokens.len() > 2);
@@ -150,24 +153,24 @@ impl Trainer {
         Ok(self.report(totals, norm))
     }
 
-    fn report(&self, totals: Totals, gradient_norm: f64) -> Update {
+    fn report(&self, totals: BatchTotals, gradient_norm: f64) -> Update {
         let entropy = totals.entropy / totals.count.max(1) as f64;
-        let Totals { loss, tokens, .. } = totals;
+        let BatchTotals { loss, tokens, .. } = totals;
         Update { policy: self.version, loss, entropy, gradient_norm, tokens, metrics: totals.metrics.means() }
     }
 
-    fn compute(&mut self, model: &Model, objective: &dyn Objective) -> Result<(Totals, Gradients)> {
+    fn compute(&mut self, model: &Model, objective: &dyn Objective) -> Result<(BatchTotals, Gradients)> {
         warn_about_candle_pool();
-        self.spaces.resize_with(model.workers(), SharedSpace::default);
-        let backend = model.backend(Mode::Tracked, Purpose::Training)?;
-        compute_gradients(&*backend, &model.weights, &self.spaces, objective, self.options.batch_sizes())
+        self.workspaces.resize_with(model.workers(), SharedWorkspace::default);
+        let backend = model.backend(GradientMode::Tracked, Purpose::Training)?;
+        compute_gradients(&*backend, &model.weights, &self.workspaces, objective, self.options.batch_sizes())
     }
 
     fn apply(&mut self, model: &Model, gradients: &Gradients, norm: f64, learning_rate: f64) -> Result<()> {
         let clip = self.options.clip_norm;
         let scale = if norm > clip { (clip / norm) as f32 } else { 1.0 };
-        let rate = Rate { learning_rate, scale, threads: model.workers() };
-        self.optimizer.step(&self.options.optimizer, &self.trainable, &model.weights, gradients, rate)
+        let settings = StepSettings { learning_rate, scale, threads: model.workers() };
+        self.optimizer.step(&self.options.optimizer, &self.trainable, &model.weights, gradients, settings)
     }
 }
 
@@ -187,7 +190,7 @@ impl Trainer {
     pub(crate) fn reference_scores(&self, model: &Model, pairs: &[PromptAndResponse<'_>]) -> Result<Vec<Vec<f32>>> {
         let none = || candle_core::Error::Msg("no reference is held: call `hold_reference` first".to_owned());
         let weights = self.reference.as_ref().ok_or_else(none)?;
-        let backend = model.backend_for(weights, Mode::Detached, Purpose::Forward)?;
+        let backend = model.backend_for(weights, GradientMode::Detached, Purpose::Forward)?;
         score_with(model, &*backend, pairs, self.options.micro_tokens)
     }
 
@@ -266,7 +269,7 @@ impl Trainer {
         Ok(())
     }
 
-    /// Adds the adapters to the weights for good, which train from now on, with a fresh optimizer.
+    /// Merges the adapters into the weights, which are trained from then on, with a fresh optimizer.
     pub(crate) fn merge_adapters(&mut self, model: &mut Model) -> Result<(), CheckpointError> {
         model.merge_adapters().map_err(|e| format_error("(weights)", &e))?;
         self.restart_with(model, None, None);

@@ -1,9 +1,8 @@
-//! `veriplay bench --job cost`: what a unit of fuel can be made to cost, over the programs of `task-corpus/cost`.
+//! `veriplay bench --job cost`: the highest processor time per unit of fuel, over the programs of `task-corpus/cost`.
 //!
-//! Each program runs twice, with all of the fuel it is given and with half of it, so that what it sets up first does not hide what it
-//! then repeats: the dearer of the whole run and its second half counts. Host work after the job (decoding, judging, printing) is
-//! part of it: the verifier judges values and answers. Results are ratios to an ordinary loop of the same run.
-//! [`report`] formats the result.
+//! Each program runs with all of its fuel and with half of it, and the more expensive of the whole run and its second half counts, so that a
+//! cheap start does not hide an expensive loop. Host work after the job (decoding, judging, printing) is included: the verifier judges
+//! values and answers. Results are ratios to an ordinary loop of the same run. [`report`] formats the result.
 
 pub(crate) mod report;
 
@@ -21,45 +20,45 @@ use crate::exit::{ExitCode, Failure};
 
 /// The name of the job on the command line.
 pub(crate) const NAME: &str = "cost";
-/// A program that uses less counts as using this much: a short cost that occurs once is harmless.
+/// A program that uses less fuel counts as using this much: a short cost that occurs once is harmless.
 const LEAST_FUEL: u64 = 100_000_000;
-/// A run shorter than this is made so often: what disturbs it for a moment is a large part of it.
+/// A run shorter than this is repeated [`SHORT_ROUNDS`] times, because a momentary disturbance is a large part of it.
 const SHORT_SECONDS: f64 = 0.1;
 const SHORT_ROUNDS: usize = 10;
-/// How often the ordinary loop is measured anew, in programs.
+/// Programs between two measurements of the ordinary loop.
 const LOOP_EVERY: usize = 12;
 /// Bytes of an answer that a program prints for the verifier to judge.
 const ANSWER_BYTES: u64 = 64 << 20;
 
-/// What one run came to.
+/// One timed run.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Run {
+struct TimedRun {
     seconds: f64,
     fuel: u64,
-    end: End,
+    end: RunEnd,
 }
 
 /// How a run ended, in the words of reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
-    /// A script's.
+enum RunEnd {
+    /// The exit of a script.
     Exit(&'static str),
-    /// A verdict.
+    /// The status of a verdict.
     Status(Status),
-    /// The clock was faster than the fuel.
+    /// The wall-clock deadline ended it before the fuel did.
     Deadline,
 }
 
-/// What was measured of one program.
+/// The measurements of one program.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct MeasuredProgram {
     program: CostProgram,
-    whole: Run,
-    half: Run,
+    whole: TimedRun,
+    half: TimedRun,
 }
 
 impl MeasuredProgram {
-    /// Seconds for a billion units of fuel: of the whole run, or of its second half where that is dearer.
+    /// Seconds per billion units of fuel: of the whole run, or of its second half where that costs more.
     fn seconds_per_gfuel(&self) -> f64 {
         let per_gfuel = |seconds: f64, fuel: u64| seconds * 1e9 / fuel.max(LEAST_FUEL) as f64;
         let (seconds, fuel) = (self.whole.seconds - self.half.seconds, self.whole.fuel.saturating_sub(self.half.fuel));
@@ -73,12 +72,12 @@ pub(crate) struct CostBench<'a> {
     pub(crate) sandbox: &'a Sandbox,
     /// Units each program may use.
     pub(crate) fuel: u64,
-    /// Runs of each; the fastest counts, as what disturbs a run only makes it slower.
+    /// Runs of each program; the fastest counts, because disturbances only make a run slower.
     pub(crate) rounds: usize,
 }
 
 impl CostBench<'_> {
-    /// Measures all `programs`, the ordinary loop among them again and again.
+    /// Measures all `programs`, and the ordinary loop every [`LOOP_EVERY`] programs.
     ///
     /// # Errors
     /// A host fault, or a corpus without the ordinary loop.
@@ -90,13 +89,13 @@ impl CostBench<'_> {
         let ordinary = programs.iter().find(|program| program.name == ORDINARY_LOOP);
         let missing = || Failure::message(ExitCode::Input, format!("task-corpus/cost has no `{ORDINARY_LOOP}`"));
         let ordinary = ordinary.ok_or_else(missing)?;
-        let mut loop_measured = self.program(ordinary)?;
+        let mut loop_measured = self.measure_program(ordinary)?;
         let mut measured = Vec::new();
         for (index, program) in programs.iter().filter(|program| program.name != ORDINARY_LOOP).enumerate() {
             tick(&program.name);
-            measured.push(self.program(program)?);
+            measured.push(self.measure_program(program)?);
             if index % LOOP_EVERY == 0 {
-                let again = self.program(ordinary)?;
+                let again = self.measure_program(ordinary)?;
                 loop_measured.whole.seconds = loop_measured.whole.seconds.min(again.whole.seconds);
                 loop_measured.half.seconds = loop_measured.half.seconds.min(again.half.seconds);
             }
@@ -105,13 +104,13 @@ impl CostBench<'_> {
         Ok(measured)
     }
 
-    fn program(&self, program: &CostProgram) -> Result<MeasuredProgram, Failure> {
-        let work = self.work(program)?;
+    fn measure_program(&self, program: &CostProgram) -> Result<MeasuredProgram, Failure> {
+        let work = self.prepare(program)?;
         let (whole, half) = (self.fastest(&work, self.fuel)?, self.fastest(&work, self.fuel / 2)?);
         Ok(MeasuredProgram { program: program.clone(), whole, half })
     }
 
-    fn fastest(&self, work: &Work, fuel: u64) -> Result<Run, Failure> {
+    fn fastest(&self, work: &TimedWork, fuel: u64) -> Result<TimedRun, Failure> {
         let mut fastest = self.run(work, fuel)?;
         let rounds = if fastest.seconds < SHORT_SECONDS { SHORT_ROUNDS.max(self.rounds) } else { self.rounds };
         for _ in 1..rounds {
@@ -121,20 +120,21 @@ impl CostBench<'_> {
         Ok(fastest)
     }
 
-    /// What is timed: for an answer, what the program prints.
-    fn work(&self, program: &CostProgram) -> Result<Work, Failure> {
-        let prediction = |wanted| Ok(Work::Answer { wanted, text: self.printed(program)? });
+    /// The work to time. A program that makes an answer runs once before, untimed.
+    fn prepare(&self, program: &CostProgram) -> Result<TimedWork, Failure> {
+        let prediction = |wanted| Ok(TimedWork::Answer { wanted, text: self.run_for_output(program)? });
         match program.job {
-            CostJob::Script => Ok(Work::Script(program.program.clone())),
-            CostJob::Call => Ok(Work::Call(program.program.clone())),
+            CostJob::Script => Ok(TimedWork::Script(program.program.clone())),
+            CostJob::Call => Ok(TimedWork::Call(program.program.clone())),
             CostJob::Output => prediction(Predicted::Output),
             CostJob::Input => prediction(Predicted::Input),
         }
     }
 
-    fn printed(&self, program: &CostProgram) -> Result<String, Failure> {
+    fn run_for_output(&self, program: &CostProgram) -> Result<String, Failure> {
         let limits = Limits { output_bytes: ANSWER_BYTES, ..self.sandbox.image().default_limits() };
-        let outcome = self.sandbox.execute(&self.script(&program.program, limits)).map_err(|error| host(&error))?;
+        let outcome =
+            self.sandbox.execute(&self.script_job(&program.program, limits)).map_err(|error| host_failure(&error))?;
         match (outcome.exit, String::from_utf8(outcome.stdout)) {
             (Exit::Returned, Ok(text)) => Ok(text),
             (exit, _) => {
@@ -144,7 +144,7 @@ impl CostBench<'_> {
         }
     }
 
-    fn script(&self, program: &str, limits: Limits) -> Job {
+    fn script_job(&self, program: &str, limits: Limits) -> Job {
         Job {
             image: self.sandbox.image().name().to_owned(),
             program: program.to_owned(),
@@ -158,21 +158,21 @@ impl CostBench<'_> {
         }
     }
 
-    fn run(&self, work: &Work, fuel: u64) -> Result<Run, Failure> {
+    fn run(&self, work: &TimedWork, fuel: u64) -> Result<TimedRun, Failure> {
         let limits = Limits { fuel, ..self.sandbox.image().default_limits() };
         match work {
-            Work::Script(text) => {
-                let job = self.script(text, limits);
-                let (outcome, seconds) = timed(|| self.sandbox.execute(&job));
-                let outcome = outcome.map_err(|error| host(&error))?;
-                Ok(Run { seconds, fuel: outcome.fuel, end: exit(&outcome.exit) })
+            TimedWork::Script(text) => {
+                let job = self.script_job(text, limits);
+                let (outcome, seconds) = time_processor(|| self.sandbox.execute(&job));
+                let outcome = outcome.map_err(|error| host_failure(&error))?;
+                Ok(TimedRun { seconds, fuel: outcome.fuel, end: run_end(&outcome.exit) })
             }
-            Work::Call(text) => self.judged(text, wrong_call(), limits),
-            Work::Answer { wanted, text } => self.judged(text, wrong_answer(*wanted), limits),
+            TimedWork::Call(text) => self.run_judged(text, wrong_call(), limits),
+            TimedWork::Answer { wanted, text } => self.run_judged(text, wrong_answer(*wanted), limits),
         }
     }
 
-    fn judged(&self, program: &str, checks: Checks, limits: Limits) -> Result<Run, Failure> {
+    fn run_judged(&self, program: &str, checks: Checks, limits: Limits) -> Result<TimedRun, Failure> {
         let (task_id, limits) = (NAME.to_owned(), Some(limits));
         let problem = Problem { task_id, prelude: String::new(), prompt: String::new(), checks, limits };
         let image = self.sandbox.image();
@@ -184,42 +184,42 @@ impl CostBench<'_> {
             seed: 0,
             early_stop: false,
         };
-        let (verdict, seconds) = timed(|| judge_program(self.sandbox, &request));
+        let (verdict, seconds) = time_processor(|| judge_program(self.sandbox, &request));
         let verdict: Verdict = verdict.map_err(|Dropped { why }| Failure::message(ExitCode::Host, why))?;
         let deadline = verdict.status == Status::DeadlineExceeded;
-        let end = if deadline { End::Deadline } else { End::Status(verdict.status) };
-        Ok(Run { seconds, fuel: verdict.evidence.fuel, end })
+        let end = if deadline { RunEnd::Deadline } else { RunEnd::Status(verdict.status) };
+        Ok(TimedRun { seconds, fuel: verdict.evidence.fuel, end })
     }
 }
 
-/// What is timed.
-enum Work {
+/// Work to time.
+enum TimedWork {
     Script(String),
     Call(String),
     Answer { wanted: Predicted, text: String },
 }
 
-/// A call of `f` that no value of the corpus makes right.
+/// A check of a call of `f` that every program of the corpus fails.
 fn wrong_call() -> Checks {
     let case = CallCase { input: Vec::new(), expected: Value::None };
     let comparison = Comparison::by("exact");
     Checks::Calls(CallChecks { function: "f".to_owned(), cases: vec![case], fresh: false, comparison })
 }
 
-/// A prediction that no answer of the corpus gets right.
+/// A prediction that every answer of the corpus gets wrong.
 fn wrong_answer(wanted: Predicted) -> Checks {
     let program = "def f(*arguments):\n    return len(arguments)\n".to_owned();
     Checks::Prediction(Prediction { program, input: "1, 2".to_owned(), output: Value::int(-1), wanted })
 }
 
-fn exit(exit: &Exit) -> End {
-    End::Exit(match exit {
+fn run_end(exit: &Exit) -> RunEnd {
+    RunEnd::Exit(match exit {
         Exit::Returned => "returned",
         Exit::Raised => "raised",
         Exit::CompileError => "compile error",
         Exit::MissingEntry => "missing entry",
         Exit::Trapped => "trapped",
-        Exit::Exceeded { limit: LimitKind::DeadlineNs, .. } => return End::Deadline,
+        Exit::Exceeded { limit: LimitKind::DeadlineNs, .. } => return RunEnd::Deadline,
         Exit::Exceeded { limit: LimitKind::Fuel, .. } => "fuel",
         Exit::Exceeded { limit: LimitKind::MemoryBytes, .. } => "memory",
         Exit::Exceeded { limit: LimitKind::OutputBytes, .. } => "output",
@@ -227,16 +227,16 @@ fn exit(exit: &Exit) -> End {
     })
 }
 
-fn host(error: &ExecuteError) -> Failure {
+fn host_failure(error: &ExecuteError) -> Failure {
     Failure::message(ExitCode::Host, error)
 }
 
 /// Runs `work` and measures its processor time in seconds.
-fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
+fn time_processor<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let (processor, started) = (processor_seconds(), Instant::now());
     let done = work();
     let elapsed = started.elapsed().as_secs_f64();
-    // The kernel counts in hundredths of a second. On a busy machine it is far less than what went by.
+    // The kernel counts in hundredths of a second. On a busy machine the processor time is far less than the elapsed time.
     let used = processor.zip(processor_seconds()).map_or(elapsed, |(before, after)| after - before + 0.01);
     (done, elapsed.min(used))
 }

@@ -1,30 +1,30 @@
-//! The named jobs: each a script that ends well when all is right, or a self-play proposal that must be found valid.
+//! The named jobs: scripts that must end without an exception, and a self-play proposal that must be judged valid.
 
 use crate::exit::{ExitCode, Failure};
 
-/// A job, the same for every contender.
+/// A job, the same for every baseline.
 #[derive(Debug, Clone)]
-pub(crate) struct Work {
+pub(crate) struct BenchJob {
     /// Its name on the command line and in reports.
     pub(crate) name: &'static str,
-    pub(crate) kind: Kind,
+    pub(crate) kind: JobKind,
 }
 
-/// What a job asks for.
+/// The kinds of job.
 #[derive(Debug, Clone)]
-pub(crate) enum Kind {
-    /// Run it; it must end without an exception.
+pub(crate) enum JobKind {
+    /// A script that must end without an exception.
     Script(String),
-    /// Is `program` on `input` valid (it runs, to `output`), is it deterministic (it does so again, in a fresh state where
-    /// the contender has one), and does `answer` reach the same output?
+    /// A proposal: `program` must return `output` for `input`, twice (in a fresh state where the baseline has one), and the same output
+    /// for `answer`.
     Triplet { program: &'static str, input: &'static str, output: &'static str, answer: &'static str },
 }
 
-/// One program of a job, for the contenders that know nothing but programs.
+/// One program of a job, for baselines that run plain programs.
 #[derive(Debug, Clone)]
-pub(crate) struct Step {
+pub(crate) struct JobProgram {
     pub(crate) program: String,
-    /// What it must print; `None` when only its end matters.
+    /// Its expected output; `None` when it must only end without an exception.
     pub(crate) prints: Option<String>,
 }
 
@@ -81,22 +81,22 @@ const SCALED_SUM: &str = "def f(xs, k):
 ";
 
 /// All of them, in the order of reports.
-pub(crate) fn all() -> [Work; 4] {
-    let script = |name, text: &str| Work { name, kind: Kind::Script(text.to_owned()) };
-    let triplet = Kind::Triplet { program: SCALED_SUM, input: "[3, 1, 4], 5", output: "40", answer: "[8], 5" };
+pub(crate) fn all() -> [BenchJob; 4] {
+    let script = |name, text: &str| BenchJob { name, kind: JobKind::Script(text.to_owned()) };
+    let triplet = JobKind::Triplet { program: SCALED_SUM, input: "[3, 1, 4], 5", output: "40", answer: "[8], 5" };
     [
         script("empty", "pass\n"),
         script("assert-small", ASSERT_SMALL),
-        Work { name: "triplet", kind: triplet },
+        BenchJob { name: "triplet", kind: triplet },
         script("cpu-bound", CPU_BOUND),
     ]
 }
 
-/// Those of the given names, or all when none is given.
+/// The jobs of the given names, or all jobs for an empty list.
 ///
 /// # Errors
 /// A name that no job has.
-pub(crate) fn named(names: &[String]) -> Result<Vec<Work>, Failure> {
+pub(crate) fn named(names: &[String]) -> Result<Vec<BenchJob>, Failure> {
     let all = all();
     if let Some(unknown) = names.iter().find(|name| all.iter().all(|work| work.name != *name)) {
         let known = all.map(|work| work.name).join("`, `");
@@ -106,24 +106,28 @@ pub(crate) fn named(names: &[String]) -> Result<Vec<Work>, Failure> {
     Ok(all.into_iter().filter(|work| names.is_empty() || names.iter().any(|name| name == work.name)).collect())
 }
 
-impl Work {
-    /// The same job with a bug in it, which every contender must find.
-    pub(crate) fn broken(&self) -> Work {
+impl BenchJob {
+    /// The same job with a planted bug, which every baseline must find.
+    pub(crate) fn broken(&self) -> BenchJob {
         let kind = match &self.kind {
-            Kind::Script(text) => Kind::Script(format!("{text}assert 1 == 2\n")),
-            Kind::Triplet { program, input, output, .. } => Kind::Triplet { program, input, output, answer: "[8], 6" },
+            JobKind::Script(text) => JobKind::Script(format!("{text}assert 1 == 2\n")),
+            JobKind::Triplet { program, input, output, .. } => {
+                JobKind::Triplet { program, input, output, answer: "[8], 6" }
+            }
         };
-        Work { name: self.name, kind }
+        BenchJob { name: self.name, kind }
     }
 
     /// The job as programs, run one after another.
-    pub(crate) fn steps(&self) -> Vec<Step> {
+    pub(crate) fn steps(&self) -> Vec<JobProgram> {
         match &self.kind {
-            Kind::Script(text) => vec![Step { program: text.clone(), prints: None }],
-            Kind::Triplet { program, input, output, answer } => {
-                let shown =
-                    Step { program: format!("{program}print(repr(f({input})))"), prints: Some(format!("{output}\n")) };
-                let checked = Step {
+            JobKind::Script(text) => vec![JobProgram { program: text.clone(), prints: None }],
+            JobKind::Triplet { program, input, output, answer } => {
+                let shown = JobProgram {
+                    program: format!("{program}print(repr(f({input})))"),
+                    prints: Some(format!("{output}\n")),
+                };
+                let checked = JobProgram {
                     program: format!("{program}print({output} == f({answer}))"),
                     prints: Some("True\n".to_owned()),
                 };
@@ -133,7 +137,7 @@ impl Work {
     }
 }
 
-/// A program with a number of its own behind it, as no two attempts are the same text.
+/// Appends a number to a program, so that no two runs have the same text.
 pub(crate) fn numbered(program: &str, serial: u64) -> String {
     format!("{program}\n# {serial:08}")
 }

@@ -13,22 +13,24 @@ use std::time::Instant;
 use serde::Serialize;
 use serde_json::{Value, json};
 use veriplay_core::{Learn, SCHEMA_VERSION, Sample, TrainBatch};
-use veriplay_learner::{Architecture, DeviceSpec, Learner, LearnerOptions, ModelConfig, Precision, Request, Tokenizer};
+use veriplay_learner::{
+    Architecture, DeviceSpec, Learner, LearnerOptions, ModelConfig, Precision, SamplingRequest, Tokenizer,
+};
 
 use super::torch::Torch;
 
 /// A model's shape, and how much work makes a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Shape {
-    /// The embedded model's: one million parameters.
+pub(crate) enum ModelShape {
+    /// The built-in model's: one million parameters.
     Tiny,
-    /// Qwen2.5-0.5B's: wants 18 GB of memory; the two sides go one after the other.
+    /// Qwen2.5-0.5B's: needs 18 GB of memory, so the two sides run one after the other.
     HalfBillion,
 }
 
-/// Options of both sides.
-pub(crate) struct BenchSetting {
-    /// VeriplaySide.
+/// The options of both sides.
+pub(crate) struct LearnerBenchSetting {
+    /// Options of the learner.
     pub(crate) options: LearnerOptions,
     /// Threads on the CPU.
     pub(crate) threads: usize,
@@ -36,7 +38,7 @@ pub(crate) struct BenchSetting {
     pub(crate) python: PathBuf,
 }
 
-impl BenchSetting {
+impl LearnerBenchSetting {
     /// The device as PyTorch names it.
     fn torch_device(&self) -> String {
         match self.options.device {
@@ -53,19 +55,19 @@ impl BenchSetting {
     }
 }
 
-/// The work of a round.
-struct Work {
+/// The work of one round.
+struct Workload {
     config: ModelConfig,
     /// Sequences of a step, each of `prompt` + `response` tokens.
     sequences: usize,
     prompt: usize,
     response: usize,
-    /// Prompts of a batch: ragged, from an eighth of `prompt` to all of it.
+    /// Prompts of a batch, of lengths from an eighth of `prompt` to all of it.
     prompts: usize,
     new_tokens: usize,
 }
 
-impl Shape {
+impl ModelShape {
     const fn name(self) -> &'static str {
         match self {
             Self::Tiny => "tiny",
@@ -73,11 +75,11 @@ impl Shape {
         }
     }
 
-    fn work(self) -> Work {
+    fn work(self) -> Workload {
         match self {
             Self::Tiny => {
                 let config = ModelConfig::default();
-                Work { config, sequences: 64, prompt: 48, response: 32, prompts: 64, new_tokens: 48 }
+                Workload { config, sequences: 64, prompt: 48, response: 32, prompts: 64, new_tokens: 48 }
             }
             Self::HalfBillion => {
                 let config = ModelConfig {
@@ -92,13 +94,13 @@ impl Shape {
                     rope_theta: 1e6,
                     ..ModelConfig::default()
                 };
-                Work { config, sequences: 4, prompt: 96, response: 32, prompts: 8, new_tokens: 16 }
+                Workload { config, sequences: 4, prompt: 96, response: 32, prompts: 8, new_tokens: 16 }
             }
         }
     }
 }
 
-impl Work {
+impl Workload {
     /// Token `at` of row `row`: any but the end token.
     fn token(&self, row: usize, at: usize) -> u32 {
         (1 + (row * 31 + at * 7 + at * at) % (self.config.vocab_size - 1)) as u32
@@ -126,8 +128,8 @@ impl Work {
         TrainBatch { samples, normalizer: (self.sequences * self.response) as f64 }
     }
 
-    fn requests(&self) -> Vec<Request> {
-        let request = |prompt| Request { ignore_end: true, ..Request::new(prompt, self.new_tokens) };
+    fn requests(&self) -> Vec<SamplingRequest> {
+        let request = |prompt| SamplingRequest { ignore_end: true, ..SamplingRequest::new(prompt, self.new_tokens) };
         self.prompt_rows().into_iter().map(request).collect()
     }
 
@@ -142,7 +144,7 @@ impl Work {
     }
 
     /// The work as the PyTorch script reads it.
-    fn describe_for_torch(&self, setting: &BenchSetting) -> Value {
+    fn to_torch_json(&self, setting: &LearnerBenchSetting) -> Value {
         let c = &self.config;
         let shape = json!({
             "model_type": c.model_type.name(), "vocab_size": c.vocab_size, "hidden_size": c.hidden_size,
@@ -160,11 +162,11 @@ impl Work {
 
 /// One side's best round of each kind.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub(crate) struct Side {
+pub(crate) struct Throughput {
     train_tokens_per_s: f64,
-    /// Of new tokens.
+    /// New tokens only.
     generate_tokens_per_s: f64,
-    /// Of training; `null` where the peak of the machine is unknown.
+    /// Model FLOPs utilisation of training; `null` where the machine's peak is unknown.
     train_mfu: Option<f64>,
 }
 
@@ -179,8 +181,8 @@ pub(crate) struct LearnerReport {
     device: String,
     precision: &'static str,
     rounds: usize,
-    veriplay: Side,
-    torch: Option<Side>,
+    veriplay: Throughput,
+    torch: Option<Throughput>,
     /// The versions of the PyTorch side, or why it is absent.
     peer: String,
     /// Rate of PyTorch's float32 product, in FLOP a second.
@@ -189,17 +191,17 @@ pub(crate) struct LearnerReport {
 
 /// The best times of one side, in seconds.
 #[derive(Clone, Copy)]
-struct Best {
+struct BestTimes {
     train: f64,
     generate: f64,
 }
 
-impl Best {
+impl BestTimes {
     const NONE: Self = Self { train: f64::INFINITY, generate: f64::INFINITY };
 
-    fn side(self, work: &Work, peak: Option<f64>) -> Side {
+    fn throughput(self, work: &Workload, peak: Option<f64>) -> Throughput {
         let tokens = (work.sequences * (work.prompt + work.response)) as f64;
-        Side {
+        Throughput {
             train_tokens_per_s: tokens / self.train,
             generate_tokens_per_s: (work.prompts * work.new_tokens) as f64 / self.generate,
             train_mfu: peak.map(|peak| work.train_flops() / self.train / peak),
@@ -207,7 +209,7 @@ impl Best {
     }
 }
 
-impl Best {
+impl BestTimes {
     /// Keeps a round, unless it is the first, which warms up.
     fn record(&mut self, round: usize, train: f64, generate: f64) {
         if round > 0 {
@@ -216,18 +218,18 @@ impl Best {
     }
 }
 
-/// Our side.
+/// The learner's side.
 struct VeriplaySide {
     learner: Learner,
     batch: TrainBatch,
-    requests: Vec<Request>,
-    best: Best,
+    requests: Vec<SamplingRequest>,
+    best: BestTimes,
 }
 
 impl VeriplaySide {
-    fn new(work: &Work, setting: &BenchSetting) -> anyhow::Result<Self> {
+    fn new(work: &Workload, setting: &LearnerBenchSetting) -> anyhow::Result<Self> {
         let learner = Learner::initialize(work.config.clone(), Tokenizer::missing(), 1, setting.options.clone())?;
-        Ok(Self { learner, batch: work.batch(), requests: work.requests(), best: Best::NONE })
+        Ok(Self { learner, batch: work.batch(), requests: work.requests(), best: BestTimes::NONE })
     }
 
     fn round(&mut self, round: usize) -> anyhow::Result<()> {
@@ -240,16 +242,16 @@ impl VeriplaySide {
     }
 }
 
-/// The other side: absent, or running.
+/// PyTorch's side: absent, or running.
 struct TorchSide {
     torch: Result<Torch, String>,
-    best: Best,
+    best: BestTimes,
     peak: f64,
 }
 
 impl TorchSide {
-    fn new(work: &Work, setting: &BenchSetting) -> Self {
-        Self { torch: Torch::start(&setting.python, &work.describe_for_torch(setting)), best: Best::NONE, peak: 0.0 }
+    fn new(work: &Workload, setting: &LearnerBenchSetting) -> Self {
+        Self { torch: Torch::start(&setting.python, &work.to_torch_json(setting)), best: BestTimes::NONE, peak: 0.0 }
     }
 
     fn round(&mut self, round: usize) -> anyhow::Result<()> {
@@ -262,28 +264,32 @@ impl TorchSide {
     }
 }
 
-/// Measures one shape; the first round of each side warms up and does not count. Both sides take turns, except where memory does
-/// not hold both: then one goes after the other.
+/// Measures one shape; the first round of each side is a warm-up. The sides take turns, or run one after the other where memory does not hold
+/// both.
 ///
 /// # Errors
 /// What failed.
-pub(crate) fn measure(shape: Shape, setting: &BenchSetting, rounds: usize) -> anyhow::Result<LearnerReport> {
+pub(crate) fn measure(
+    shape: ModelShape,
+    setting: &LearnerBenchSetting,
+    rounds: usize,
+) -> anyhow::Result<LearnerReport> {
     let work = shape.work();
-    let mut ours = VeriplaySide::new(&work, setting)?;
-    let parameters = ours.learner.parameter_count();
-    let (best, theirs) = if shape == Shape::Tiny {
-        let mut theirs = TorchSide::new(&work, setting);
-        (0..=rounds).try_for_each(|round| ours.round(round).and_then(|()| theirs.round(round)))?;
-        (ours.best, theirs)
+    let mut veriplay = VeriplaySide::new(&work, setting)?;
+    let parameters = veriplay.learner.parameter_count();
+    let (best, pytorch) = if shape == ModelShape::Tiny {
+        let mut pytorch = TorchSide::new(&work, setting);
+        (0..=rounds).try_for_each(|round| veriplay.round(round).and_then(|()| pytorch.round(round)))?;
+        (veriplay.best, pytorch)
     } else {
-        (0..=rounds).try_for_each(|round| ours.round(round))?;
-        let best = ours.best;
-        drop(ours);
-        let mut theirs = TorchSide::new(&work, setting);
-        (0..=rounds).try_for_each(|round| theirs.round(round))?;
-        (best, theirs)
+        (0..=rounds).try_for_each(|round| veriplay.round(round))?;
+        let best = veriplay.best;
+        drop(veriplay);
+        let mut pytorch = TorchSide::new(&work, setting);
+        (0..=rounds).try_for_each(|round| pytorch.round(round))?;
+        (best, pytorch)
     };
-    let TorchSide { torch, best: other, peak } = theirs;
+    let TorchSide { torch, best: other, peak } = pytorch;
     let gemm_flops = torch.is_ok().then_some(peak);
     Ok(LearnerReport {
         schema_version: SCHEMA_VERSION,
@@ -293,8 +299,8 @@ pub(crate) fn measure(shape: Shape, setting: &BenchSetting, rounds: usize) -> an
         device: setting.options.device.to_string(),
         precision: setting.precision(),
         rounds,
-        veriplay: best.side(&work, gemm_flops),
-        torch: torch.is_ok().then(|| other.side(&work, gemm_flops)),
+        veriplay: best.throughput(&work, gemm_flops),
+        torch: torch.is_ok().then(|| other.throughput(&work, gemm_flops)),
         peer: torch.map_or_else(|why| format!("absent: {why}"), |torch| torch.versions.clone()),
         gemm_flops,
     })
@@ -304,8 +310,8 @@ impl LearnerReport {
     /// The report as a table.
     pub(crate) fn text(&self) -> String {
         let percent = |mfu: Option<f64>| mfu.map_or_else(|| "?".to_owned(), |mfu| format!("{:.0} %", 100.0 * mfu));
-        let row = |name: &str, side: &Side| {
-            let Side { train_tokens_per_s: train, generate_tokens_per_s: generate, train_mfu } = side;
+        let row = |name: &str, side: &Throughput| {
+            let Throughput { train_tokens_per_s: train, generate_tokens_per_s: generate, train_mfu } = side;
             format!("| {name} | {train:.0} | {} | {generate:.0} |\n", percent(*train_mfu))
         };
         let Self { shape, parameters, threads, device, precision, rounds, peer, .. } = self;
@@ -320,11 +326,11 @@ impl LearnerReport {
 
 #[cfg(test)]
 mod tests {
-    use super::Shape;
+    use super::ModelShape;
 
     #[test]
     fn a_step_needs_about_six_operations_a_weight_and_token() {
-        let work = Shape::HalfBillion.work();
+        let work = ModelShape::HalfBillion.work();
         let tokens = (work.sequences * (work.prompt + work.response)) as f64;
         // 358 million weights in layers; the head of 136 million is for a quarter of the tokens.
         let products = 6.0 * tokens * (357.8e6 + 136.1e6 / 4.0);
@@ -334,7 +340,7 @@ mod tests {
 
     #[test]
     fn prompts_are_ragged_and_hold_no_end_token() {
-        for work in [Shape::Tiny.work(), Shape::HalfBillion.work()] {
+        for work in [ModelShape::Tiny.work(), ModelShape::HalfBillion.work()] {
             let rows = work.prompt_rows();
             let lengths: std::collections::BTreeSet<usize> = rows.iter().map(Vec::len).collect();
             assert!(lengths.len() > rows.len() / 2 && lengths.iter().all(|&length| length <= work.prompt));

@@ -1,11 +1,11 @@
-//! What the numbers were measured on, and the interpreters found there.
+//! The machine that the numbers were measured on, and its interpreters.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde::Serialize;
 
-/// What the numbers were measured on.
+/// The machine that the numbers were measured on.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Machine {
     /// Processors this process may use.
@@ -74,14 +74,14 @@ impl Python {
     }
 }
 
-/// The interpreter behind `python3` on the `PATH`. What lies there may be a script that looks for one, and its time is not
-/// the interpreter's; so the interpreter itself is asked for its path.
+/// The interpreter behind `python3` on the `PATH`. That file may be a script which starts the interpreter, so the interpreter itself reports its
+/// path.
 ///
 /// # Errors
 /// Why it is missing.
 pub(crate) fn find_python() -> Result<Python, String> {
-    let asked = "import sys; print(sys.executable); print(sys.version.split()[0])";
-    let output = clean(Path::new("python3")).args(["-I", "-S", "-c", asked]).output();
+    let program = "import sys; print(sys.executable); print(sys.version.split()[0])";
+    let output = clean(Path::new("python3")).args(["-I", "-S", "-c", program]).output();
     let output = output.map_err(|error| format!("`python3` is not on the PATH: {error}"))?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     match text.lines().collect::<Vec<_>>().as_slice() {
@@ -103,7 +103,7 @@ pub(crate) fn find_node() -> Result<PathBuf, String> {
     Ok(node)
 }
 
-/// A command that inherits only what it takes to start: not what this process set for itself, and no settings of Python's.
+/// A command with a minimal environment: without this process's own variables and Python's settings.
 pub(crate) fn clean(program: &Path) -> Command {
     let mut command = Command::new(program);
     command.env_clear();

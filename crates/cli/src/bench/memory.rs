@@ -1,6 +1,6 @@
-//! Resident memory of an instance: what the next one adds, idle and at work.
+//! Resident memory per instance, idle and at work.
 //!
-//! Measured as Pss (`/proc/<pid>/smaps_rollup`): pages that several mappings share, such as the image's own, count once.
+//! Measured as Pss (`/proc/<pid>/smaps_rollup`): pages that several mappings share, such as the image's, count once.
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -20,10 +20,10 @@ const HELD_BYTES: u64 = 4 << 20;
 
 /// Resident bytes of an instance and of a process.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Memory {
+pub(crate) struct MemoryReport {
     /// Bytes the program of a busy instance holds; they are part of `busy`.
     held_bytes: u64,
-    /// What one more instance adds to this process; `null` where the kernel does not say.
+    /// What one more instance adds to this process; `null` where the kernel does not report it.
     veriplay: Option<Resident>,
     /// One `python3` process.
     subprocess: Option<Resident>,
@@ -38,8 +38,8 @@ pub(crate) struct Resident {
     pub(crate) busy_bytes: u64,
 }
 
-impl Memory {
-    /// Measures both. Run it while nothing else of this process is at work.
+impl MemoryReport {
+    /// Measures both. Nothing else of this process may run meanwhile.
     pub(crate) fn measure(image: &Arc<Image>, python: Option<&Python>) -> Self {
         Self {
             held_bytes: HELD_BYTES,
@@ -78,7 +78,7 @@ fn measure_instances(image: &Arc<Image>) -> Option<Resident> {
     let options = SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() };
     let sandbox = || Arc::new(Sandbox::new(Arc::clone(image), options));
     let used = |sandbox: &Arc<Sandbox>| run(sandbox, "pass\n".to_owned());
-    // The first instance brings in what all share.
+    // The first instance loads the pages that all share.
     let first = sandbox();
     used(&first)?;
     let before = pss("self")?;
@@ -86,7 +86,7 @@ fn measure_instances(image: &Arc<Image>) -> Option<Resident> {
     sandboxes.iter().try_for_each(used)?;
     let idle = pss("self")?;
     let idle_bytes = idle.saturating_sub(before) / INSTANCES as u64;
-    // One after another, and the largest counts: on a busy machine a look may come too late for some of them.
+    // One after another, and the largest counts: on a busy machine a sample may come too late for some of them.
     let program = format!("{}for i in range(3000000): pass\n", allocation("b"));
     let peaks: Vec<u64> =
         sandboxes.iter().map(|sandbox| peak_while_running(sandbox, &program)).collect::<Option<_>>()?;
@@ -118,8 +118,8 @@ fn measure_process(python: &Python, program: &str) -> Option<u64> {
     command.args(["-I", "-S", "-c", &program]).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().ok()?;
     let mut line = String::new();
-    let heard = child.stdout.take().map(|stdout| BufReader::new(stdout).read_line(&mut line));
-    let bytes = matches!(heard, Some(Ok(n)) if n > 0).then(|| pss(&child.id().to_string())).flatten();
+    let read = child.stdout.take().map(|stdout| BufReader::new(stdout).read_line(&mut line));
+    let bytes = matches!(read, Some(Ok(n)) if n > 0).then(|| pss(&child.id().to_string())).flatten();
     drop(child.stdin.take());
     let _ = child.wait();
     bytes
@@ -141,7 +141,7 @@ mod tests {
     use super::parse_pss;
 
     #[test]
-    fn pss_is_read_in_bytes_and_nothing_else_is_taken_for_it() {
+    fn pss_is_parsed_in_bytes_and_other_lines_are_ignored() {
         let text =
             "55c0-7ffd ---p 00000000 00:00 0  [rollup]\nRss:  9000 kB\nPss:                4321 kB\nPss_Dirty:  7 kB\n";
         assert_eq!(parse_pss(text), Some(4321 << 10));

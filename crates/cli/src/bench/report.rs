@@ -6,9 +6,9 @@ use std::fmt::Write;
 use serde::Serialize;
 use veriplay_core::SCHEMA_VERSION;
 
-use super::contenders::VERIPLAY;
+use super::baselines::VERIPLAY;
 use super::machine::Machine;
-use super::memory::Memory;
+use super::memory::MemoryReport;
 use super::rounds::{ROUNDS, Samples};
 
 /// What `--json` prints.
@@ -24,95 +24,95 @@ pub(crate) struct BenchReport {
     all_cores: BTreeMap<&'static str, JobReport>,
     /// `null` when only one thread was measured.
     scaling: Option<Scaling>,
-    memory: Memory,
-    /// Contenders that could not be started, and why.
+    memory: MemoryReport,
+    /// Baselines that could not be started, and why.
     absent: BTreeMap<&'static str, String>,
     machine: Machine,
 }
 
-/// One job of all contenders.
+/// One job of all baselines.
 #[derive(Debug, Serialize)]
 struct JobReport {
     #[serde(flatten)]
-    contenders: BTreeMap<&'static str, Cell>,
-    /// How many times as many jobs a second Veriplay runs, by the other contender.
+    baselines: BTreeMap<&'static str, JobStats>,
+    /// Jobs per second of Veriplay over those of each baseline.
     ratio: BTreeMap<&'static str, f64>,
 }
 
-/// One job of one contender.
+/// One job of one baseline.
 #[derive(Debug, Serialize)]
-struct Cell {
+struct JobStats {
     /// Jobs a second: the median over rounds.
     per_s: f64,
     /// Of the rounds: largest minus smallest, as a share of the median.
     spread: f64,
     p50_us: f64,
     p99_us: f64,
-    /// Jobs timed: 99 % of few is their slowest.
+    /// Number of jobs timed: the 99th percentile of few jobs is the slowest.
     timed: usize,
     /// Wasm fuel of one job.
     #[serde(skip_serializing_if = "Option::is_none")]
     fuel: Option<u64>,
 }
 
-/// Many threads against one.
+/// Throughput of many threads over that of one.
 #[derive(Debug, Serialize)]
 struct Scaling {
     threads: usize,
     /// Of Veriplay, on the job that scales worst.
     ratio: f64,
-    /// By job and contender.
+    /// By job and baseline.
     jobs: BTreeMap<&'static str, BTreeMap<&'static str, f64>>,
 }
 
-/// One job's samples by contender, with one thread and with several.
-pub(crate) struct MeasuredContender {
+/// One job's samples by baseline, with one thread and with several.
+pub(crate) struct MeasuredJob {
     pub(crate) job: &'static str,
     pub(crate) one: Vec<(&'static str, Samples)>,
     pub(crate) several: Option<Vec<(&'static str, Samples)>>,
 }
 
-/// All that is not samples.
-pub(crate) struct Facts {
+/// Everything in a report besides samples.
+pub(crate) struct BenchContext {
     pub(crate) round_seconds: f64,
     pub(crate) threads: usize,
-    pub(crate) memory: Memory,
+    pub(crate) memory: MemoryReport,
     pub(crate) absent: Vec<(&'static str, String)>,
     pub(crate) machine: Machine,
 }
 
 impl BenchReport {
-    pub(crate) fn new(measured: &[MeasuredContender], facts: Facts) -> Self {
+    pub(crate) fn new(measured: &[MeasuredJob], context: BenchContext) -> Self {
         let one = measured.iter().map(|job| (job.job, JobReport::new(&job.one)));
         let several = measured.iter().filter_map(|job| Some((job.job, JobReport::new(job.several.as_ref()?))));
         Self {
             schema_version: SCHEMA_VERSION,
             rounds: ROUNDS,
-            round_seconds: facts.round_seconds,
+            round_seconds: context.round_seconds,
             jobs: one.collect(),
             all_cores: several.collect(),
-            scaling: Scaling::new(measured, facts.threads),
-            memory: facts.memory,
-            absent: facts.absent.into_iter().collect(),
-            machine: facts.machine,
+            scaling: Scaling::new(measured, context.threads),
+            memory: context.memory,
+            absent: context.absent.into_iter().collect(),
+            machine: context.machine,
         }
     }
 
-    /// For people. Jobs and contenders stand in the order they were measured in.
-    pub(crate) fn text(&self, measured: &[MeasuredContender]) -> String {
+    /// For people. Jobs and baselines are in the order of their measurement.
+    pub(crate) fn text(&self, measured: &[MeasuredJob]) -> String {
         let mut out = format!("{}\n{} rounds of {:.2} s each\n", self.machine.text(), self.rounds, self.round_seconds);
         for job in measured {
             self.add_job(&mut out, job);
         }
         out += "\nresident memory\n";
         self.memory.lines().iter().for_each(|line| out += &format!("  {line}\n"));
-        for (contender, why) in &self.absent {
-            out += &format!("absent: {contender}: {why}\n");
+        for (baseline, why) in &self.absent {
+            out += &format!("absent: {baseline}: {why}\n");
         }
         out
     }
 
-    fn add_job(&self, out: &mut String, job: &MeasuredContender) {
+    fn add_job(&self, out: &mut String, job: &MeasuredJob) {
         let threads = self.scaling.as_ref().map_or(1, |scaling| scaling.threads);
         let _ = write!(
             out,
@@ -123,28 +123,28 @@ impl BenchReport {
             let _ = write!(out, "{:>16}{:>13}{:>9}", format!("{threads} thr. jobs/s"), "veriplay is", "scaling");
         }
         out.push('\n');
-        for (contender, _) in &job.one {
-            self.add_line(out, job.job, contender);
+        for (baseline, _) in &job.one {
+            self.add_line(out, job.job, baseline);
         }
     }
 
-    fn add_line(&self, out: &mut String, job: &str, contender: &str) {
+    fn add_line(&self, out: &mut String, job: &str, baseline: &str) {
         let times = |ratio: Option<&f64>| ratio.map_or(String::new(), |ratio| format!("{ratio:.2} ×"));
         let report = &self.jobs[job];
-        let cell = &report.contenders[contender];
-        let spread = format!("{:.0} %", cell.spread * 100.0);
-        let ratio = times(report.ratio.get(contender));
+        let stats = &report.baselines[baseline];
+        let spread = format!("{:.0} %", stats.spread * 100.0);
+        let ratio = times(report.ratio.get(baseline));
         let _ = write!(
             out,
-            "  {contender:<14}{:>10.1}{spread:>9}{:>11.0}{:>11.0}{ratio:>13}",
-            cell.per_s, cell.p50_us, cell.p99_us
+            "  {baseline:<14}{:>10.1}{spread:>9}{:>11.0}{:>11.0}{ratio:>13}",
+            stats.per_s, stats.p50_us, stats.p99_us
         );
         if let (Some(several), Some(scaling)) = (self.all_cores.get(job), &self.scaling) {
-            let ratio = times(several.ratio.get(contender));
+            let ratio = times(several.ratio.get(baseline));
             let _ = write!(
                 out,
                 "{:>16.1}{ratio:>13}{:>9.2}",
-                several.contenders[contender].per_s, scaling.jobs[job][contender]
+                several.baselines[baseline].per_s, scaling.jobs[job][baseline]
             );
         }
         out.push('\n');
@@ -152,20 +152,20 @@ impl BenchReport {
 }
 
 impl JobReport {
-    fn new(contenders: &[(&'static str, Samples)]) -> Self {
-        let own = contenders.iter().find(|(contender, _)| *contender == VERIPLAY).map(|(_, samples)| samples);
-        let others = contenders.iter().filter(|(contender, _)| *contender != VERIPLAY);
+    fn new(baselines: &[(&'static str, Samples)]) -> Self {
+        let own = baselines.iter().find(|(baseline, _)| *baseline == VERIPLAY).map(|(_, samples)| samples);
+        let others = baselines.iter().filter(|(baseline, _)| *baseline != VERIPLAY);
         Self {
-            contenders: contenders
+            baselines: baselines
                 .iter()
-                .filter_map(|(contender, samples)| Some((*contender, Cell::new(samples)?)))
+                .filter_map(|(baseline, samples)| Some((*baseline, JobStats::new(samples)?)))
                 .collect(),
-            ratio: others.filter_map(|(contender, samples)| Some((*contender, own?.ratio(samples)?))).collect(),
+            ratio: others.filter_map(|(baseline, samples)| Some((*baseline, own?.ratio(samples)?))).collect(),
         }
     }
 }
 
-impl Cell {
+impl JobStats {
     fn new(samples: &Samples) -> Option<Self> {
         Some(Self {
             per_s: samples.median_per_s()?,
@@ -179,13 +179,14 @@ impl Cell {
 }
 
 impl Scaling {
-    fn new(measured: &[MeasuredContender], threads: usize) -> Option<Self> {
-        let by_way = |job: &MeasuredContender| -> Option<BTreeMap<&'static str, f64>> {
+    fn new(measured: &[MeasuredJob], threads: usize) -> Option<Self> {
+        let by_baseline = |job: &MeasuredJob| -> Option<BTreeMap<&'static str, f64>> {
             let pairs = job.several.as_ref()?.iter().zip(&job.one);
-            pairs.map(|((contender, several), (_, one))| Some((*contender, several.ratio(one)?))).collect()
+            pairs.map(|((baseline, several), (_, one))| Some((*baseline, several.ratio(one)?))).collect()
         };
-        let jobs: BTreeMap<_, _> = measured.iter().map(|job| Some((job.job, by_way(job)?))).collect::<Option<_>>()?;
-        let ratio = jobs.values().filter_map(|contenders| contenders.get(VERIPLAY)).copied().min_by(f64::total_cmp)?;
+        let jobs: BTreeMap<_, _> =
+            measured.iter().map(|job| Some((job.job, by_baseline(job)?))).collect::<Option<_>>()?;
+        let ratio = jobs.values().filter_map(|baselines| baselines.get(VERIPLAY)).copied().min_by(f64::total_cmp)?;
         Some(Self { threads, ratio, jobs })
     }
 }

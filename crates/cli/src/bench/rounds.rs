@@ -1,39 +1,39 @@
-//! Runs all contenders in turn, round by round.
+//! Runs all baselines in turn, round by round.
 
 use std::sync::Barrier;
 use std::time::Duration;
 
-use super::contenders::{CONTENDERS, Contender, Setting};
-use super::jobs::Work;
-use super::worker::{ContenderError, Round, Worker};
+use super::baselines::{BASELINES, Baseline, BaselineSetting};
+use super::jobs::BenchJob;
+use super::worker::{Round, RoundError, Worker};
 use crate::exit::{ExitCode, Failure};
 
-/// Rounds that count. One more goes before them and does not.
+/// Rounds that count, after one warm-up round.
 pub(crate) const ROUNDS: usize = 5;
 
-/// A contender with all its workers started.
-pub(crate) struct StartedContender {
+/// A baseline with all its workers started.
+pub(crate) struct StartedBaseline {
     pub(crate) name: &'static str,
     workers: Vec<Box<dyn Worker>>,
 }
 
-/// A contender that is not there, and why.
-pub(crate) type Absent = (&'static str, String);
+/// The name of a baseline that could not start, and why.
+pub(crate) type AbsentBaseline = (&'static str, String);
 
-/// Starts `threads` workers of every contender that is there.
-pub(crate) fn open(setting: &Setting, threads: usize) -> (Vec<StartedContender>, Vec<Absent>) {
+/// Starts `threads` workers of every available baseline.
+pub(crate) fn open(setting: &BaselineSetting, threads: usize) -> (Vec<StartedBaseline>, Vec<AbsentBaseline>) {
     let (mut opened, mut absent) = (Vec::new(), Vec::new());
-    for Contender { name, open } in CONTENDERS {
+    for Baseline { name, open } in BASELINES {
         let workers: Result<Vec<_>, String> = (0..threads).map(|_| open(setting)).collect();
         match workers {
-            Ok(workers) => opened.push(StartedContender { name, workers }),
+            Ok(workers) => opened.push(StartedBaseline { name, workers }),
             Err(why) => absent.push((*name, why)),
         }
     }
     (opened, absent)
 }
 
-/// What one contender did on one job, over all rounds that count.
+/// The measurements of one baseline on one job, over all rounds that count.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Samples {
     /// Jobs a second, one number a round.
@@ -51,8 +51,7 @@ impl Samples {
         self.fuel = rounds.iter().find_map(|round| round.fuel).or(self.fuel);
     }
 
-    /// How many times as many jobs a second as `other`: the median over rounds, each compared with the other's round beside
-    /// it.
+    /// Jobs per second over those of `other`: the median over rounds, each compared with the other's round of the same number.
     pub(crate) fn ratio(&self, other: &Samples) -> Option<f64> {
         let ratios: Vec<f64> = self.per_s.iter().zip(&other.per_s).map(|(own, other)| own / other).collect();
         median(&ratios)
@@ -71,26 +70,26 @@ impl Samples {
     }
 }
 
-/// One job's samples: for each number of threads, for each contender.
+/// One job's samples: for each number of threads, for each baseline.
 pub(crate) type Table = Vec<Vec<Samples>>;
 
-/// Runs `work` in every contender, with each number of threads, round after round of `span`.
+/// Runs `work` in every baseline, with each number of threads, round after round of `span`.
 ///
 /// # Errors
-/// A contender that gave a wrong result, or failed.
+/// A baseline that gave a wrong result, or failed.
 pub(crate) fn measure(
-    contenders: &mut [StartedContender],
-    work: &Work,
+    baselines: &mut [StartedBaseline],
+    work: &BenchJob,
     threads: &[usize],
     span: Duration,
     tick: &dyn Fn(),
 ) -> Result<Table, Failure> {
-    let mut table = vec![vec![Samples::default(); contenders.len()]; threads.len()];
+    let mut table = vec![vec![Samples::default(); baselines.len()]; threads.len()];
     for round in 0..=ROUNDS {
         for (threads, row) in threads.iter().zip(&mut table) {
-            for (contender, samples) in contenders.iter_mut().zip(row) {
-                let rounds = together(&mut contender.workers[..*threads], work, span);
-                let rounds = rounds.map_err(|error| failure(contender.name, work, &error))?;
+            for (baseline, samples) in baselines.iter_mut().zip(row) {
+                let rounds = run_together(&mut baseline.workers[..*threads], work, span);
+                let rounds = rounds.map_err(|error| baseline_failure(baseline.name, work, &error))?;
                 if round > 0 {
                     samples.add(&rounds);
                 }
@@ -102,56 +101,54 @@ pub(crate) fn measure(
 }
 
 /// One round of several workers at the same time.
-fn together(workers: &mut [Box<dyn Worker>], work: &Work, span: Duration) -> Result<Vec<Round>, ContenderError> {
+fn run_together(workers: &mut [Box<dyn Worker>], work: &BenchJob, span: Duration) -> Result<Vec<Round>, RoundError> {
     let barrier = Barrier::new(workers.len());
     std::thread::scope(|scope| {
-        let start = |worker| scope.spawn(|| at_once(worker, &barrier, work, span));
+        let start = |worker| scope.spawn(|| run_at_barrier(worker, &barrier, work, span));
         let started: Vec<_> = workers.iter_mut().map(start).collect();
         let ended = started.into_iter().map(|thread| thread.join());
-        ended
-            .map(|round| round.unwrap_or_else(|_| Err(ContenderError::Failed("its thread panicked".to_owned()))))
-            .collect()
+        ended.map(|round| round.unwrap_or_else(|_| Err(RoundError::Failed("its thread panicked".to_owned())))).collect()
     })
 }
 
-fn at_once(
+fn run_at_barrier(
     worker: &mut Box<dyn Worker>,
     barrier: &Barrier,
-    work: &Work,
+    work: &BenchJob,
     span: Duration,
-) -> Result<Round, ContenderError> {
+) -> Result<Round, RoundError> {
     barrier.wait();
     worker.round(work, span)
 }
 
-/// Checks that every contender accepts `work` and finds the bug in its broken copy: the time of a wrong result means nothing.
+/// Checks that every baseline accepts `work` and finds the bug in its broken copy, because the time of a wrong result means nothing.
 ///
 /// # Errors
-/// Names the first contender that does not.
-pub(crate) fn check(contenders: &mut [StartedContender], work: &Work) -> Result<(), Failure> {
-    for contender in contenders {
-        let worker = &mut contender.workers[0];
-        worker.round(work, Duration::ZERO).map_err(|error| failure(contender.name, work, &error))?;
+/// The first baseline that does not.
+pub(crate) fn check(baselines: &mut [StartedBaseline], work: &BenchJob) -> Result<(), Failure> {
+    for baseline in baselines {
+        let worker = &mut baseline.workers[0];
+        worker.round(work, Duration::ZERO).map_err(|error| baseline_failure(baseline.name, work, &error))?;
         match worker.round(&work.broken(), Duration::ZERO) {
-            Err(ContenderError::Wrong(_)) => {}
-            Err(error) => return Err(failure(contender.name, work, &error)),
+            Err(RoundError::Wrong(_)) => {}
+            Err(error) => return Err(baseline_failure(baseline.name, work, &error)),
             Ok(_) => {
-                let error = ContenderError::Wrong("it did not find the bug in a broken copy".to_owned());
-                return Err(failure(contender.name, work, &error));
+                let error = RoundError::Wrong("it did not find the bug in a broken copy".to_owned());
+                return Err(baseline_failure(baseline.name, work, &error));
             }
         }
     }
     Ok(())
 }
 
-fn failure(contender: &str, work: &Work, error: &ContenderError) -> Failure {
+fn baseline_failure(baseline: &str, work: &BenchJob, error: &RoundError) -> Failure {
     match error {
-        ContenderError::Wrong(what) => Failure::message(
+        RoundError::Wrong(what) => Failure::message(
             ExitCode::Bug,
-            format!("contender `{contender}` gives a wrong result for job `{}`: {what}", work.name),
+            format!("baseline `{baseline}` gives a wrong result for job `{}`: {what}", work.name),
         ),
-        ContenderError::Failed(what) => {
-            Failure::message(ExitCode::Host, format!("contender `{contender}` fails on job `{}`: {what}", work.name))
+        RoundError::Failed(what) => {
+            Failure::message(ExitCode::Host, format!("baseline `{baseline}` fails on job `{}`: {what}", work.name))
         }
     }
 }
@@ -188,48 +185,51 @@ mod tests {
     use super::*;
     use crate::bench::jobs;
 
-    /// A contender with a fixed answer to every job.
-    struct Says(fn(&Work) -> Result<(), ContenderError>);
+    /// A baseline with a fixed answer to every job.
+    struct FixedWorker(fn(&BenchJob) -> Result<(), RoundError>);
 
-    impl Worker for Says {
-        fn round(&mut self, work: &Work, span: Duration) -> Result<Round, ContenderError> {
+    impl Worker for FixedWorker {
+        fn round(&mut self, work: &BenchJob, span: Duration) -> Result<Round, RoundError> {
             (self.0)(work).map(|()| Round { ns: vec![1000], elapsed: span.max(Duration::from_micros(1)), fuel: None })
         }
     }
 
-    fn contender(says: fn(&Work) -> Result<(), ContenderError>) -> Vec<StartedContender> {
-        vec![StartedContender { name: "told", workers: vec![Box::new(Says(says)), Box::new(Says(says))] }]
+    fn baseline(answer: fn(&BenchJob) -> Result<(), RoundError>) -> Vec<StartedBaseline> {
+        vec![StartedBaseline {
+            name: "fixed",
+            workers: vec![Box::new(FixedWorker(answer)), Box::new(FixedWorker(answer))],
+        }]
     }
 
-    fn honest(work: &Work) -> Result<(), ContenderError> {
+    fn honest(work: &BenchJob) -> Result<(), RoundError> {
         let broken = work.steps().iter().any(|step| step.program.contains("1 == 2") || step.program.contains("[8], 6"));
-        if broken { Err(ContenderError::Wrong("found".to_owned())) } else { Ok(()) }
+        if broken { Err(RoundError::Wrong("found".to_owned())) } else { Ok(()) }
     }
 
     #[test]
-    fn a_way_that_tells_right_from_wrong_passes_the_check() {
+    fn a_baseline_that_tells_right_from_wrong_passes_the_check() {
         for work in jobs::all() {
-            check(&mut contender(honest), &work).unwrap();
+            check(&mut baseline(honest), &work).unwrap();
         }
     }
 
     #[test]
-    fn ways_that_accept_all_or_nothing_or_break_are_named() {
+    fn baselines_that_accept_all_or_nothing_or_break_are_named() {
         let work = &jobs::all()[1];
         for says in [
-            (|_| Ok(())) as fn(&Work) -> Result<(), ContenderError>,
-            |_| Err(ContenderError::Wrong("never".to_owned())),
-            |_| Err(ContenderError::Failed("gone".to_owned())),
+            (|_| Ok(())) as fn(&BenchJob) -> Result<(), RoundError>,
+            |_| Err(RoundError::Wrong("never".to_owned())),
+            |_| Err(RoundError::Failed("gone".to_owned())),
         ] {
-            let text = check(&mut contender(says), work).unwrap_err().to_string();
-            assert!(text.contains("`told`") && text.contains("`assert-small`"), "{text}");
+            let text = check(&mut baseline(says), work).unwrap_err().to_string();
+            assert!(text.contains("`fixed`") && text.contains("`assert-small`"), "{text}");
         }
     }
 
     #[test]
     fn a_wrong_result_in_the_middle_of_a_measurement_ends_it() {
         let result = measure(
-            &mut contender(|_| Err(ContenderError::Wrong("x".to_owned()))),
+            &mut baseline(|_| Err(RoundError::Wrong("x".to_owned()))),
             &jobs::all()[0],
             &[1],
             Duration::ZERO,
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn rates_of_threads_add_up_and_the_warm_up_does_not_count() {
         let span = Duration::from_millis(2);
-        let table = measure(&mut contender(honest), &jobs::all()[0], &[1, 2], span, &|| ()).unwrap();
+        let table = measure(&mut baseline(honest), &jobs::all()[0], &[1, 2], span, &|| ()).unwrap();
         let (one, two) = (&table[0][0], &table[1][0]);
         assert_eq!((one.per_s.len(), one.us.len(), two.us.len()), (ROUNDS, ROUNDS, 2 * ROUNDS));
         assert_eq!(two.ratio(one), Some(2.0));

@@ -1,4 +1,4 @@
-//! `veriplay bench --soak N`: whether a sandbox that runs for long grows, in memory or in open descriptors.
+//! `veriplay bench --soak N`: looks for leaks of memory and of descriptors in a sandbox that runs for long.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -10,54 +10,62 @@ use veriplay_sandbox::Sandbox;
 use super::jobs::numbered;
 use super::memory::pss;
 use super::veriplay::run_script;
-use super::worker::ContenderError;
+use super::worker::RoundError;
 
-/// Jobs before the first look: allocators and caches have their size by then.
+/// Jobs before the first measurement: allocators and caches have reached their size by then.
 const WARM: u64 = 10_000;
 
-/// What was seen.
+/// Usage before and after the jobs.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Soak {
+pub(crate) struct SoakReport {
     schema_version: u32,
-    /// Empty jobs that were run after the first look.
+    /// Empty jobs between the two measurements.
     jobs: u64,
     threads: usize,
     per_s: f64,
     /// After the first 10,000 jobs.
-    first: Held,
+    first: ProcessUsage,
     /// After the last.
-    last: Held,
+    last: ProcessUsage,
 }
 
-/// What this process holds.
+/// The resources of this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-struct Held {
-    /// Its share of resident memory; `null` where the kernel does not say.
+struct ProcessUsage {
+    /// Its share of resident memory; `null` where the kernel does not report it.
     resident_bytes: Option<u64>,
     descriptors: Option<usize>,
 }
 
-impl Held {
+impl ProcessUsage {
     fn now() -> Self {
         let descriptors = std::fs::read_dir("/proc/self/fd").ok().map(Iterator::count);
         Self { resident_bytes: pss("self"), descriptors }
     }
 }
 
-impl Soak {
-    /// Runs 10,000 empty jobs, looks, runs `jobs` more, and looks again.
-    pub(crate) fn run(sandbox: &Sandbox, jobs: u64, threads: usize) -> Result<Self, ContenderError> {
+impl SoakReport {
+    /// Measures after 10,000 empty jobs, and again after `jobs` more.
+    pub(crate) fn run(sandbox: &Sandbox, jobs: u64, threads: usize) -> Result<Self, RoundError> {
         run(sandbox, 0..WARM, threads)?;
-        let (first, started) = (Held::now(), Instant::now());
+        let (first, started) = (ProcessUsage::now(), Instant::now());
         run(sandbox, WARM..WARM + jobs, threads)?;
         let per_s = jobs as f64 / started.elapsed().as_secs_f64();
-        Ok(Self { schema_version: veriplay_core::SCHEMA_VERSION, jobs, threads, per_s, first, last: Held::now() })
+        Ok(Self {
+            schema_version: veriplay_core::SCHEMA_VERSION,
+            jobs,
+            threads,
+            per_s,
+            first,
+            last: ProcessUsage::now(),
+        })
     }
 
-    /// In words.
+    /// For people.
     pub(crate) fn text(&self) -> String {
-        let mib = |held: Held| held.resident_bytes.map_or(f64::NAN, |bytes| bytes as f64 / f64::from(1 << 20));
-        let fds = |held: Held| held.descriptors.map_or_else(|| "?".to_owned(), |count| count.to_string());
+        let mib =
+            |usage: ProcessUsage| usage.resident_bytes.map_or(f64::NAN, |bytes| bytes as f64 / f64::from(1 << 20));
+        let fds = |usage: ProcessUsage| usage.descriptors.map_or_else(|| "?".to_owned(), |count| count.to_string());
         format!(
             "{} empty jobs on {} threads, {:.0}/s\nafter the first {WARM}: {:.1} MiB resident, {} descriptors\n\
              after the last: {:.1} MiB resident, {} descriptors",
@@ -72,7 +80,7 @@ impl Soak {
     }
 }
 
-fn run(sandbox: &Sandbox, serials: std::ops::Range<u64>, threads: usize) -> Result<(), ContenderError> {
+fn run(sandbox: &Sandbox, serials: std::ops::Range<u64>, threads: usize) -> Result<(), RoundError> {
     let (next, limits) = (AtomicU64::new(serials.start), sandbox.image().default_limits());
     let worker = || {
         loop {
@@ -82,7 +90,7 @@ fn run(sandbox: &Sandbox, serials: std::ops::Range<u64>, threads: usize) -> Resu
             }
             let outcome = run_script(sandbox, numbered("pass", serial), limits)?;
             if outcome.exit != Exit::Returned {
-                return Err(ContenderError::Wrong(format!("an empty job ended as {:?}", outcome.exit)));
+                return Err(RoundError::Wrong(format!("an empty job ended as {:?}", outcome.exit)));
             }
         }
     };

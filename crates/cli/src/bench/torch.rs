@@ -1,4 +1,4 @@
-//! PyTorch in a process of its own, which does the learner's work and times itself: `benches/learner_torch.py` is its protocol.
+//! PyTorch in a process of its own, which does the learner's work and times itself. `benches/learner_torch.py` describes the protocol.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -22,14 +22,14 @@ pub(crate) struct Torch {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
-struct Hello {
+struct TorchStatus {
     ready: Option<String>,
     absent: Option<String>,
 }
 
 /// The time of one round.
 #[derive(Deserialize)]
-pub(crate) struct Timing {
+pub(crate) struct TorchTiming {
     pub(crate) seconds: f64,
     pub(crate) flops: Option<f64>,
 }
@@ -48,8 +48,8 @@ impl Torch {
         let responses = BufReader::new(responses.expect("stdout is a pipe"));
         let mut torch = Self { child, requests, responses, versions: String::new() };
         let work = serde_json::to_string(work).map_err(|e| e.to_string())?;
-        let hello: Hello = torch.request(&work)?;
-        torch.versions = hello.ready.ok_or_else(|| hello.absent.unwrap_or_else(|| "it gives no reason".to_owned()))?;
+        let status: TorchStatus = torch.request(&work)?;
+        torch.versions = status.ready.ok_or_else(|| status.absent.unwrap_or_else(|| "it gave no reason".to_owned()))?;
         Ok(torch)
     }
 
@@ -57,22 +57,22 @@ impl Torch {
     ///
     /// # Errors
     /// The round failed.
-    pub(crate) fn time(&mut self, what: &str) -> Result<Timing, String> {
+    pub(crate) fn time(&mut self, what: &str) -> Result<TorchTiming, String> {
         self.request(what)
     }
 
     fn request<T: for<'a> Deserialize<'a>>(&mut self, line: &str) -> Result<T, String> {
         let requests = self.requests.as_mut().expect("its input is open");
-        writeln!(requests, "{line}").map_err(|e| format!("it takes no request: {e}"))?;
-        let mut answer = String::new();
-        self.responses.read_line(&mut answer).map_err(|e| format!("it gives no response: {e}"))?;
-        serde_json::from_str(&answer).map_err(|e| format!("invalid response `{}`: {e}", answer.trim()))
+        writeln!(requests, "{line}").map_err(|e| format!("cannot write a request: {e}"))?;
+        let mut response = String::new();
+        self.responses.read_line(&mut response).map_err(|e| format!("cannot read a response: {e}"))?;
+        serde_json::from_str(&response).map_err(|e| format!("invalid response `{}`: {e}", response.trim()))
     }
 }
 
 impl Drop for Torch {
     fn drop(&mut self) {
-        // The end of its input is its end.
+        // It ends when its input ends.
         drop(self.requests.take());
         let _ = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! Veriplay's own contender: the sandbox, a fresh state for every job, fuel on; for a triplet the verifier's own gate and judge.
+//! Veriplay in the benchmark: the sandbox with a fresh state for every job and fuel on; for a triplet the verifier's gate and judge.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,13 +9,13 @@ use veriplay_core::{
 use veriplay_sandbox::Sandbox;
 use veriplay_verifier::{AnswerRequest, ProposalGate, ProposalRequest, judge_answer, judge_proposal};
 
-use super::jobs::{Kind, Work, numbered};
-use super::worker::{ContenderError, Round, Worker, time_round};
-use crate::embedded;
+use super::jobs::{BenchJob, JobKind, numbered};
+use super::worker::{Round, RoundError, Worker, time_round};
 use crate::games::AbsoluteZeroSetup;
+use crate::model;
 use crate::play_config::PlayConfig;
 
-/// Fuel of a script: several times what the longest named job takes.
+/// Fuel of a script: several times what the longest named job needs.
 const FUEL: u64 = 200_000_000_000;
 
 /// One caller of the sandbox.
@@ -28,64 +28,64 @@ pub(crate) struct Veriplay {
 
 impl Veriplay {
     /// # Errors
-    /// When the embedded configuration does not parse.
+    /// When the built-in configuration does not parse.
     pub(crate) fn new(sandbox: Arc<Sandbox>) -> Result<Self, String> {
-        let config = PlayConfig::<AbsoluteZeroSetup>::parse(embedded::QUICKSTART, "quickstart.toml".as_ref());
+        let config = PlayConfig::<AbsoluteZeroSetup>::parse(model::QUICKSTART, "quickstart.toml".as_ref());
         let config = config.map_err(|failure| failure.to_string())?.setup;
         let limits = Limits { fuel: FUEL, ..sandbox.image().default_limits() };
         Ok(Self { sandbox, gate: config.gate, limits, serial: 0 })
     }
 
-    fn one(&mut self, work: &Work) -> Result<u64, ContenderError> {
+    fn run(&mut self, work: &BenchJob) -> Result<u64, RoundError> {
         self.serial += 1;
         match &work.kind {
-            Kind::Script(text) => self.script(numbered(text, self.serial)),
-            Kind::Triplet { program, input, output, answer } => {
+            JobKind::Script(text) => self.script(numbered(text, self.serial)),
+            JobKind::Triplet { program, input, output, answer } => {
                 self.triplet(numbered(program, self.serial), input, output, answer)
             }
         }
     }
 
-    fn script(&self, program: String) -> Result<u64, ContenderError> {
+    fn script(&self, program: String) -> Result<u64, RoundError> {
         let outcome = run_script(&self.sandbox, program, self.limits)?;
         match outcome.exit {
             Exit::Returned => Ok(outcome.fuel),
-            exit => Err(ContenderError::Wrong(format!("{exit:?}: {:?}", outcome.error))),
+            exit => Err(RoundError::Wrong(format!("{exit:?}: {:?}", outcome.error))),
         }
     }
 
-    /// The proposal through the gate, which runs it twice on its input and others like it, then one answer to its task.
-    fn triplet(&self, program: String, input: &str, output: &str, answer: &str) -> Result<u64, ContenderError> {
+    /// Judges the proposal by the gate, which runs it twice on its input and on similar ones, then one answer to its task.
+    fn triplet(&self, program: String, input: &str, output: &str, answer: &str) -> Result<u64, RoundError> {
         let input = arguments(input)?;
         let proposal = Proposal::Triplet { task_type: TaskType::Abduction, program, input };
         let (attempt, provenance) = (Attempt::Proposal(proposal), Provenance::Seed);
         let request = ProposalRequest { attempt: &attempt, known: false, provenance };
         let judged = judge_proposal(&*self.sandbox, &self.gate, &request).map_err(dropped)?;
-        let task = judged.task.ok_or_else(|| ContenderError::Wrong(format!("{:?}", judged.verdict)))?;
+        let task = judged.task.ok_or_else(|| RoundError::Wrong(format!("{:?}", judged.verdict)))?;
         let veriplay_core::Question::Abduction { pair, .. } = &task.question else {
-            return Err(ContenderError::Wrong("the task is no abduction".to_owned()));
+            return Err(RoundError::Wrong("the task is not an abduction".to_owned()));
         };
         if pair.output.to_string() != output {
-            return Err(ContenderError::Wrong(format!("`{}` instead of `{output}`", pair.output)));
+            return Err(RoundError::Wrong(format!("`{}` instead of `{output}`", pair.output)));
         }
         let attempt = Attempt::Arguments(arguments(answer)?);
         let request = AnswerRequest { task: &task, attempt: &attempt, image: &self.gate.image, seed: self.serial };
         let verdict = judge_answer(&*self.sandbox, &request).map_err(dropped)?;
         match verdict.status {
             Status::Accepted => Ok(judged.verdict.evidence.fuel + verdict.evidence.fuel),
-            _ => Err(ContenderError::Wrong(format!("{verdict:?}"))),
+            _ => Err(RoundError::Wrong(format!("{verdict:?}"))),
         }
     }
 }
 
 impl Worker for Veriplay {
-    fn round(&mut self, work: &Work, span: Duration) -> Result<Round, ContenderError> {
-        time_round(span, || self.one(work).map(Some))
+    fn round(&mut self, work: &BenchJob, span: Duration) -> Result<Round, RoundError> {
+        time_round(span, || self.run(work).map(Some))
     }
 }
 
 /// Runs `program` as a script.
-pub(super) fn run_script(sandbox: &Sandbox, program: String, limits: Limits) -> Result<Outcome, ContenderError> {
+pub(super) fn run_script(sandbox: &Sandbox, program: String, limits: Limits) -> Result<Outcome, RoundError> {
     let job = Job {
         image: sandbox.image().name().to_owned(),
         program,
@@ -97,13 +97,13 @@ pub(super) fn run_script(sandbox: &Sandbox, program: String, limits: Limits) -> 
         callee: None,
         base: None,
     };
-    sandbox.execute(&job).map_err(|error| ContenderError::Failed(error.to_string()))
+    sandbox.execute(&job).map_err(|error| RoundError::Failed(error.to_string()))
 }
 
-fn arguments(text: &str) -> Result<Vec<Value>, ContenderError> {
-    Value::parse_arguments(text).map_err(|error| ContenderError::Failed(format!("`{text}`: {error}")))
+fn arguments(text: &str) -> Result<Vec<Value>, RoundError> {
+    Value::parse_arguments(text).map_err(|error| RoundError::Failed(format!("`{text}`: {error}")))
 }
 
-fn dropped(dropped: Dropped) -> ContenderError {
-    ContenderError::Failed(dropped.why)
+fn dropped(dropped: Dropped) -> RoundError {
+    RoundError::Failed(dropped.why)
 }

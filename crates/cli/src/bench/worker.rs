@@ -1,40 +1,40 @@
-//! What a contender runs and reports: rounds of a job, every result checked.
+//! The interface of a baseline: rounds of a job, with every result checked.
 
 use std::time::{Duration, Instant};
 
-use super::jobs::Work;
+use super::jobs::BenchJob;
 
 /// Runs rounds of jobs, one job at a time.
 pub(crate) trait Worker: Send {
     /// Runs `work` again and again until `span` is over, at least once, and checks each result.
-    fn round(&mut self, work: &Work, span: Duration) -> Result<Round, ContenderError>;
+    fn round(&mut self, work: &BenchJob, span: Duration) -> Result<Round, RoundError>;
 }
 
-/// What one worker did in one round.
+/// One round of one worker.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Round {
-    /// How long each job took, in nanoseconds.
+    /// Nanoseconds of each job.
     pub(crate) ns: Vec<u64>,
-    /// How long all of it took.
+    /// Time of the whole round.
     pub(crate) elapsed: Duration,
-    /// Wasm fuel of the last job, where the contender has fuel.
+    /// Wasm fuel of the last job, where the baseline counts fuel.
     pub(crate) fuel: Option<u64>,
 }
 
 /// Why a round has no result.
 #[derive(Debug)]
-pub(crate) enum ContenderError {
-    /// The contender ran the job and gave a wrong result.
+pub(crate) enum RoundError {
+    /// The baseline ran the job and gave a wrong result.
     Wrong(String),
-    /// The contender itself failed.
+    /// The baseline itself failed.
     Failed(String),
 }
 
-/// Runs `one` until `span` is over and times each run; it returns the job's fuel, if it has any.
+/// Runs `one` until `span` is over and times each run. `one` returns the job's fuel, if it has any.
 pub(crate) fn time_round(
     span: Duration,
-    mut one: impl FnMut() -> Result<Option<u64>, ContenderError>,
-) -> Result<Round, ContenderError> {
+    mut one: impl FnMut() -> Result<Option<u64>, RoundError>,
+) -> Result<Round, RoundError> {
     let started = Instant::now();
     let mut ns = Vec::new();
     let mut before = Duration::ZERO;

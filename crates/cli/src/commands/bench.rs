@@ -1,4 +1,4 @@
-//! `veriplay bench`: Veriplay beside what people use today, on this machine, in one run.
+//! `veriplay bench`: Veriplay beside common alternatives, on this machine, in one run.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,26 +9,26 @@ use veriplay_corpus::{ORDINARY_LOOP, built_in_cost_programs};
 use veriplay_learner::LearnerOptions;
 use veriplay_sandbox::SandboxOptions;
 
-use crate::bench::contenders::Setting;
+use crate::bench::baselines::BaselineSetting;
 use crate::bench::cost::report::CostReport;
 use crate::bench::cost::{self, CostBench};
-use crate::bench::jobs::{self, Work};
-use crate::bench::learner::{self, Shape};
-use crate::bench::report::{BenchReport, Facts, MeasuredContender};
-use crate::bench::rounds::{self, ROUNDS, Samples, StartedContender};
-use crate::bench::worker::ContenderError;
-use crate::bench::{Machine, Memory, Soak, find_node, find_python};
+use crate::bench::jobs::{self, BenchJob};
+use crate::bench::learner::{self, ModelShape};
+use crate::bench::report::{BenchContext, BenchReport, MeasuredJob};
+use crate::bench::rounds::{self, ROUNDS, Samples, StartedBaseline};
+use crate::bench::worker::RoundError;
+use crate::bench::{Machine, MemoryReport, SoakReport, find_node, find_python};
 use crate::device::{self, DeviceArguments};
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::workers::{self, Workers};
+use crate::isolation::{self, Isolation};
 use crate::{image, progress};
 
 /// Upper bound of `--seconds`.
 const MAX_SECONDS: f64 = 3600.0;
 
-/// What is measured.
+/// The subject of a benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum What {
+enum BenchSubject {
     /// The sandbox, beside other ways to run programs.
     Sandbox,
     /// Training and generation, beside PyTorch.
@@ -40,12 +40,12 @@ enum What {
 pub(super) struct Arguments {
     /// What is measured
     #[arg(value_enum, default_value = "sandbox")]
-    what: What,
+    subject: BenchSubject,
     /// Only this job: `empty`, `assert-small`, `triplet` or `cpu-bound` [repeatable; default: all]; or `cost` by itself: what a
     /// unit of fuel costs at worst, over the programs of task-corpus/cost
     #[arg(long, value_name = "NAME")]
     job: Vec<String>,
-    /// Seconds for each job of each contender, without the warm-up
+    /// Seconds for each job of each baseline, without the warm-up
     #[arg(long, value_name = "S", default_value_t = 2.5)]
     seconds: f64,
     /// Threads of the second measurement; the first has one [default: one for each processor]
@@ -56,7 +56,7 @@ pub(super) struct Arguments {
     soak: Option<u64>,
     /// `learner`: the model's shape [repeatable; default: tiny]
     #[arg(long, value_enum, value_name = "SHAPE")]
-    shape: Vec<Shape>,
+    shape: Vec<ModelShape>,
     /// `cost`: units of fuel for each program [default: a fifth of the image's]
     #[arg(long, value_name = "N")]
     fuel: Option<u64>,
@@ -73,34 +73,34 @@ pub(super) struct Arguments {
     device: DeviceArguments,
     /// Where guests run
     #[arg(long, value_enum, default_value = "thread")]
-    workers: Workers,
+    workers: Isolation,
     /// Print one JSON object instead of a table
     #[arg(long)]
     json: bool,
 }
 
-pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
-    check(&asked)?;
+pub(super) fn run(args: Arguments) -> Result<(), Failure> {
+    check(&args)?;
     let processors = || std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = asked.threads.unwrap_or_else(processors);
-    if asked.what == What::Learner {
-        return learner(&asked, threads);
+    let threads = args.threads.unwrap_or_else(processors);
+    if args.subject == BenchSubject::Learner {
+        return learner(&args, threads);
     }
-    if let Some(jobs) = asked.soak {
-        return soak(jobs, threads, asked.workers, asked.json);
+    if let Some(jobs) = args.soak {
+        return soak(jobs, threads, args.workers, args.json);
     }
-    if asked.job == [cost::NAME] {
-        return cost(&asked);
+    if args.job == [cost::NAME] {
+        return cost(&args);
     }
-    let works = jobs::named(&asked.job)?;
-    let span = Duration::from_secs_f64(asked.seconds / ROUNDS as f64);
-    let (setting, memory, machine) = setting(threads, asked.workers)?;
-    progress::say("starting the contenders");
-    let (mut contenders, absent) = rounds::open(&setting, threads);
-    let measured = measure(&mut contenders, &works, threads, span)?;
-    let facts = Facts { round_seconds: span.as_secs_f64(), threads, memory, absent, machine };
-    let report = BenchReport::new(&measured, facts);
-    if asked.json {
+    let works = jobs::named(&args.job)?;
+    let span = Duration::from_secs_f64(args.seconds / ROUNDS as f64);
+    let (setting, memory, machine) = setting(threads, args.workers)?;
+    progress::say("starting the baselines");
+    let (mut baselines, absent) = rounds::open(&setting, threads);
+    let measured = measure(&mut baselines, &works, threads, span)?;
+    let context = BenchContext { round_seconds: span.as_secs_f64(), threads, memory, absent, machine };
+    let report = BenchReport::new(&measured, context);
+    if args.json {
         progress::data(serde_json::to_string(&report).or_fail(ExitCode::Bug)?);
     } else {
         progress::data(report.text(&measured).trim_end());
@@ -108,34 +108,34 @@ pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-fn learner(asked: &Arguments, threads: usize) -> Result<(), Failure> {
-    let options = asked.device.options(LearnerOptions { shards: threads, ..LearnerOptions::default() });
+fn learner(args: &Arguments, threads: usize) -> Result<(), Failure> {
+    let options = args.device.options(LearnerOptions { data_parallel: threads, ..LearnerOptions::default() });
     device::check(&options)?;
-    let setting = learner::BenchSetting { options, threads, python: asked.python.clone() };
-    let shapes = if asked.shape.is_empty() { &[Shape::Tiny][..] } else { &asked.shape };
+    let setting = learner::LearnerBenchSetting { options, threads, python: args.python.clone() };
+    let shapes = if args.shape.is_empty() { &[ModelShape::Tiny][..] } else { &args.shape };
     for &shape in shapes {
-        let report = learner::measure(shape, &setting, asked.rounds.unwrap_or(5)).or_fail(ExitCode::Model)?;
+        let report = learner::measure(shape, &setting, args.rounds.unwrap_or(5)).or_fail(ExitCode::Model)?;
         let json = || serde_json::to_string(&report).or_fail(ExitCode::Bug);
-        progress::data(if asked.json { json()? } else { report.text() });
+        progress::data(if args.json { json()? } else { report.text() });
     }
     Ok(())
 }
 
-fn cost(asked: &Arguments) -> Result<(), Failure> {
+fn cost(args: &Arguments) -> Result<(), Failure> {
     let mut programs = built_in_cost_programs();
     let known = |name: &&String| programs.iter().any(|program| program.name == **name);
-    if let Some(unknown) = asked.program.iter().find(|name| !known(name)) {
+    if let Some(unknown) = args.program.iter().find(|name| !known(name)) {
         let failure = Failure::message(ExitCode::Input, format!("--program `{unknown}` is not in task-corpus/cost"));
         return Err(failure.hint("its files' names without `.py` are the programs' names"));
     }
-    let wanted = |name: &String| asked.program.is_empty() || name == ORDINARY_LOOP || asked.program.contains(name);
+    let wanted = |name: &String| args.program.is_empty() || name == ORDINARY_LOOP || args.program.contains(name);
     programs.retain(|program| wanted(&program.name));
     let image = image::python()?;
     let limits = image.default_limits();
     let options = SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() };
-    let sandbox = workers::sandbox(image, options, Workers::Thread)?;
-    let fuel = asked.fuel.unwrap_or(limits.fuel / 5);
-    let bench = CostBench { sandbox: &sandbox, fuel, rounds: asked.rounds.unwrap_or(2) };
+    let sandbox = isolation::open_sandbox(image, options, Isolation::Thread)?;
+    let fuel = args.fuel.unwrap_or(limits.fuel / 5);
+    let bench = CostBench { sandbox: &sandbox, fuel, rounds: args.rounds.unwrap_or(2) };
     let bar = progress::bar(programs.len() as u64, "programs");
     let measured = bench.measure(&programs, &|name| {
         bar.set_message(name.to_owned());
@@ -144,76 +144,77 @@ fn cost(asked: &Arguments) -> Result<(), Failure> {
     bar.finish_and_clear();
     let report = CostReport::new(&measured, fuel, limits, Machine::of(find_python().ok().as_ref()));
     let json = || serde_json::to_string(&report).or_fail(ExitCode::Bug);
-    progress::data(if asked.json { json()? } else { report.text() });
+    progress::data(if args.json { json()? } else { report.text() });
     let missed = report.missed().join("`, `");
     if missed.is_empty() {
         return Ok(());
     }
-    let failure = Failure::message(ExitCode::NotContained, format!("dearer than their fuel: `{missed}`"));
+    let failure =
+        Failure::message(ExitCode::NotContained, format!("programs that cost more than their fuel: `{missed}`"));
     Err(failure.hint("charge the host call, bound the work, or see LIMITATIONS.md"))
 }
 
-fn soak(jobs: u64, threads: usize, workers: Workers, json: bool) -> Result<(), Failure> {
+fn soak(jobs: u64, threads: usize, workers: Isolation, json: bool) -> Result<(), Failure> {
     let options = SandboxOptions { max_parallel: threads, ..SandboxOptions::fastest() };
-    let sandbox = workers::sandbox(image::python()?, options, workers)?;
-    let soak = Soak::run(&sandbox, jobs, threads).map_err(|error| match error {
-        ContenderError::Wrong(what) => Failure::message(ExitCode::Bug, what),
-        ContenderError::Failed(what) => Failure::message(ExitCode::Host, what),
+    let sandbox = isolation::open_sandbox(image::python()?, options, workers)?;
+    let soak = SoakReport::run(&sandbox, jobs, threads).map_err(|error| match error {
+        RoundError::Wrong(what) => Failure::message(ExitCode::Bug, what),
+        RoundError::Failed(what) => Failure::message(ExitCode::Host, what),
     })?;
     progress::data(if json { serde_json::to_string(&soak).or_fail(ExitCode::Bug)? } else { soak.text() });
     Ok(())
 }
 
-fn check(asked: &Arguments) -> Result<(), Failure> {
-    if !(asked.seconds > 0.0 && asked.seconds <= MAX_SECONDS) {
-        let text = format!("--seconds is `{}`: it must be above 0 and at most {MAX_SECONDS}", asked.seconds);
+fn check(args: &Arguments) -> Result<(), Failure> {
+    if !(args.seconds > 0.0 && args.seconds <= MAX_SECONDS) {
+        let text = format!("--seconds is `{}`: it must be above 0 and at most {MAX_SECONDS}", args.seconds);
         return Err(Failure::message(ExitCode::Input, text));
     }
-    if asked.rounds == Some(0) {
+    if args.rounds == Some(0) {
         return Err(Failure::message(ExitCode::Input, "--rounds is `0`: it must be at least 1"));
     }
-    if asked.threads == Some(0) {
+    if args.threads == Some(0) {
         return Err(Failure::message(ExitCode::Input, "--threads is `0`: it must be at least 1"));
     }
     Ok(())
 }
 
-/// What contenders are started with. Memory is measured here, before any of them is.
-fn setting(threads: usize, workers: Workers) -> Result<(Setting, Memory, Machine), Failure> {
+/// The setting of the baselines. Memory is measured here, before any of them starts.
+fn setting(threads: usize, workers: Isolation) -> Result<(BaselineSetting, MemoryReport, Machine), Failure> {
     let image = image::python()?;
     let python = find_python();
     let machine = Machine::of(python.as_ref().ok());
     progress::say("measuring memory");
-    let memory = Memory::measure(&image, python.as_ref().ok());
+    let memory = MemoryReport::measure(&image, python.as_ref().ok());
     let options = SandboxOptions { max_parallel: threads, ..SandboxOptions::fastest() };
-    let sandbox = Arc::new(workers::sandbox(image, options, workers)?);
-    Ok((Setting { python, node: find_node(), sandbox }, memory, machine))
+    let sandbox = Arc::new(isolation::open_sandbox(image, options, workers)?);
+    Ok((BaselineSetting { python, node: find_node(), sandbox }, memory, machine))
 }
 
 /// All jobs, one after another, with one thread and with `threads`.
 fn measure(
-    contenders: &mut [StartedContender],
-    works: &[Work],
+    baselines: &mut [StartedBaseline],
+    works: &[BenchJob],
     threads: usize,
     span: Duration,
-) -> Result<Vec<MeasuredContender>, Failure> {
+) -> Result<Vec<MeasuredJob>, Failure> {
     let counts = if threads == 1 { vec![1] } else { vec![1, threads] };
-    let names: Vec<&'static str> = contenders.iter().map(|contender| contender.name).collect();
-    let steps = works.len() * (ROUNDS + 1) * counts.len() * contenders.len();
+    let names: Vec<&'static str> = baselines.iter().map(|baseline| baseline.name).collect();
+    let steps = works.len() * (ROUNDS + 1) * counts.len() * baselines.len();
     let bar = progress::bar(steps as u64, "rounds");
     let mut measured = Vec::with_capacity(works.len());
     for work in works {
         bar.set_message(work.name);
-        bar.suspend(|| progress::say(format!("{}: {} contenders, threads: {counts:?}", work.name, names.len())));
-        rounds::check(contenders, work)?;
-        let table = rounds::measure(contenders, work, &counts, span, &|| bar.inc(1))?;
-        measured.push(named(work.name, &names, table));
+        bar.suspend(|| progress::say(format!("{}: {} baselines, threads: {counts:?}", work.name, names.len())));
+        rounds::check(baselines, work)?;
+        let table = rounds::measure(baselines, work, &counts, span, &|| bar.inc(1))?;
+        measured.push(label_samples(work.name, &names, table));
     }
     bar.finish_and_clear();
     Ok(measured)
 }
 
-fn named(job: &'static str, names: &[&'static str], table: rounds::Table) -> MeasuredContender {
+fn label_samples(job: &'static str, names: &[&'static str], table: rounds::Table) -> MeasuredJob {
     let mut rows = table.into_iter().map(|row| names.iter().copied().zip(row).collect::<Vec<(_, Samples)>>());
-    MeasuredContender { job, one: rows.next().unwrap_or_default(), several: rows.next() }
+    MeasuredJob { job, one: rows.next().unwrap_or_default(), several: rows.next() }
 }

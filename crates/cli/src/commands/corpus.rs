@@ -1,4 +1,4 @@
-//! `veriplay corpus`: real repositories, what their tests come to in the sandbox, and bugs in them.
+//! `veriplay corpus`: real repositories, the results of their tests in the sandbox, and bugs in them.
 
 use std::path::{Path, PathBuf};
 
@@ -12,19 +12,21 @@ use veriplay_verifier::repository::Baseline;
 
 use super::verify::TestTrust;
 use crate::exit::{ExitCode, Failure, OrFail};
+use crate::isolation::Isolation;
 use crate::progress;
-use crate::repository::{self, Plan, Requirement, Source, Sources, Stored, TableRequest, Tests};
-use crate::workers::Workers;
+use crate::repository::{
+    self, BaselineRequest, DependencySource, RepositorySources, Requirement, Stored, TableRequest, TestSource,
+};
 
 /// Real repositories with a baseline of tests, and bugs in them
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     #[command(subcommand)]
-    action: Action,
+    action: CorpusCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum CorpusCommand {
     /// Fetch a package's sources and record which of its tests pass in the sandbox
     AddRepo(AddRepo),
     /// Record many packages and print the results of their tests as one table
@@ -94,7 +96,7 @@ struct InjectBugs {
     injectors: Vec<String>,
     /// Where guests run
     #[arg(long, value_enum, default_value = "thread")]
-    workers: Workers,
+    workers: Isolation,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -115,7 +117,7 @@ struct AddRepo {
     /// Tests that the source distribution lacks: the project's own files, as an archive, a directory or a commit that git
     /// fetches. Files that the source distribution has are not replaced
     #[arg(long, value_name = "FILE|DIR|URL@COMMIT")]
-    tests: Option<Tests>,
+    tests: Option<TestSource>,
     /// A dependency of the tests that the package's metadata does not name: a pure-Python wheel
     #[arg(long, value_name = "NAME==VERSION")]
     with: Vec<Requirement>,
@@ -127,7 +129,7 @@ struct AddRepo {
     out: Option<PathBuf>,
     /// Where guests run
     #[arg(long, value_enum, default_value = "thread")]
-    workers: Workers,
+    workers: Isolation,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -146,15 +148,15 @@ struct TabulateRepos {
     again: bool,
     /// Where guests run
     #[arg(long, value_enum, default_value = "thread")]
-    workers: Workers,
+    workers: Isolation,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
 
-/// What is printed.
+/// What `add-repo` prints.
 #[derive(Serialize)]
-struct Report<'a> {
+struct AddRepoReport<'a> {
     schema_version: u32,
     name: &'a str,
     version: &'a str,
@@ -172,65 +174,66 @@ struct Report<'a> {
 
 pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.action {
-        Action::AddRepo(asked) => add_repo(&asked),
-        Action::TabulateRepos(asked) => repository::tabulate(&TableRequest {
-            list: &asked.list,
-            out: asked.out.as_deref(),
-            again: asked.again,
-            json: asked.json,
-            workers: asked.workers,
+        CorpusCommand::AddRepo(args) => add_repo(&args),
+        CorpusCommand::TabulateRepos(args) => repository::tabulate_repositories(&TableRequest {
+            list: &args.list,
+            out: args.out.as_deref(),
+            again: args.again,
+            json: args.json,
+            workers: args.workers,
         }),
-        Action::InjectBugs(asked) => inject_bugs(&asked),
-        Action::GenerateRepo(asked) => {
-            repository::generate(&asked.out, asked.split.into(), &asked.mix, asked.functions, asked.seed)
+        CorpusCommand::InjectBugs(args) => inject_bugs(&args),
+        CorpusCommand::GenerateRepo(args) => {
+            repository::generate_repository(&args.out, args.split.into(), &args.mix, args.functions, args.seed)
         }
     }
 }
 
-fn inject_bugs(asked: &InjectBugs) -> Result<(), Failure> {
+fn inject_bugs(args: &InjectBugs) -> Result<(), Failure> {
     let chosen =
-        |injector: &&Injector| asked.injectors.is_empty() || asked.injectors.iter().any(|name| name == injector.name);
-    let made = repository::make_bugs(&repository::InjectRequest {
-        repository: &Stored::open(&asked.repo)?,
+        |injector: &&Injector| args.injectors.is_empty() || args.injectors.iter().any(|name| name == injector.name);
+    let report = repository::inject_bugs(&repository::InjectRequest {
+        repository: &Stored::open(&args.repo)?,
         injectors: &INJECTORS.iter().filter(chosen).copied().collect::<Vec<_>>(),
-        count: asked.count,
-        seed: asked.seed,
-        trust: asked.trust.into(),
-        out: &asked.out,
-        workers: asked.workers,
+        count: args.count,
+        seed: args.seed,
+        trust: args.trust.into(),
+        out: &args.out,
+        workers: args.workers,
     })?;
-    match asked.json {
-        true => progress::data(serde_json::to_string(&made).or_fail(ExitCode::Bug)?),
-        false => progress::data(made),
+    match args.json {
+        true => progress::data(serde_json::to_string(&report).or_fail(ExitCode::Bug)?),
+        false => progress::data(report),
     }
     Ok(())
 }
 
-fn add_repo(asked: &AddRepo) -> Result<(), Failure> {
+fn add_repo(args: &AddRepo) -> Result<(), Failure> {
     let sources =
-        Sources { requirement: &asked.requirement, sdist: asked.sdist.as_deref(), tests: asked.tests.as_ref() };
+        RepositorySources { requirement: &args.requirement, sdist: args.sdist.as_deref(), tests: args.tests.as_ref() };
     let package = sources.layer()?;
-    let pins = asked.pins.as_deref().map(repository::read_pins).transpose()?;
-    let dependencies = pins.as_deref().map_or(Source::Resolve { with: &asked.with }, Source::Pinned);
-    let plan = Plan { requirement: &asked.requirement, package: &package, dependencies, workers: asked.workers };
-    let measured = repository::measure(&plan)?;
-    let directory = directory(asked)?;
+    let pins = args.pins.as_deref().map(repository::read_pins).transpose()?;
+    let dependencies = pins.as_deref().map_or(DependencySource::Resolve { with: &args.with }, DependencySource::Pinned);
+    let request =
+        BaselineRequest { requirement: &args.requirement, package: &package, dependencies, workers: args.workers };
+    let measured = repository::measure_baseline(&request)?;
+    let directory = target_directory(args)?;
     measured.write(&directory, &package)?;
-    tell(asked, &package, &measured, &directory)
+    print_report(args, &package, &measured, &directory)
 }
 
-fn directory(asked: &AddRepo) -> Result<PathBuf, Failure> {
-    asked.out.clone().map_or_else(|| repository::cached(&asked.requirement), Ok)
+fn target_directory(args: &AddRepo) -> Result<PathBuf, Failure> {
+    args.out.clone().map_or_else(|| repository::cache_directory(&args.requirement), Ok)
 }
 
-fn tell(
-    asked: &AddRepo,
+fn print_report(
+    args: &AddRepo,
     package: &Layer,
     measured: &repository::MeasuredBaseline,
     directory: &Path,
 ) -> Result<(), Failure> {
     let baseline = &measured.baseline;
-    let report = Report {
+    let report = AddRepoReport {
         schema_version: SCHEMA_VERSION,
         name: &baseline.name,
         version: &baseline.version,
@@ -245,13 +248,13 @@ fn tell(
         fuel: baseline.files.iter().map(|file| file.fuel).sum(),
         wall_ns: measured.timing.total_ns,
     };
-    if asked.json {
+    if args.json {
         progress::data(serde_json::to_string(&report).or_fail(ExitCode::Bug)?);
     } else {
-        list(baseline);
+        print_unusable_tests(baseline);
         progress::data(format!(
             "{}: {} tests pass, {} cannot be used, {} of {} files cannot be tested; {:.1} s and {:.1} G fuel\n{}",
-            asked.requirement,
+            args.requirement,
             report.passed,
             report.unsupported,
             report.broken_files,
@@ -269,8 +272,8 @@ fn dependencies(baseline: &Baseline) -> Vec<String> {
     wheels.map(|wheel| format!("{}=={}", wheel.name, wheel.version)).collect()
 }
 
-/// What cannot be used, and why.
-fn list(baseline: &Baseline) {
+/// Prints dependencies, notes, and the tests that cannot be used, with reasons.
+fn print_unusable_tests(baseline: &Baseline) {
     for dependency in dependencies(baseline) {
         progress::data(format!("dependency   {dependency}"));
     }

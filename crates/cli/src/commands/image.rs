@@ -12,11 +12,11 @@ use crate::{image, progress};
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     #[command(subcommand)]
-    action: Action,
+    action: ImageCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum ImageCommand {
     /// Build an image and keep it, even when it is cached already
     Build {
         /// Which image
@@ -36,10 +36,10 @@ enum Action {
 
 pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.action {
-        Action::Build { name, wheel } => build(&name, wheel),
-        Action::List => list(),
-        Action::Check => check(),
-        Action::Prune => prune(),
+        ImageCommand::Build { name, wheel } => build(&name, wheel),
+        ImageCommand::List => list(),
+        ImageCommand::Check => check(),
+        ImageCommand::Prune => prune(),
     }
 }
 
@@ -69,7 +69,7 @@ fn check() -> Result<(), Failure> {
     match reports.iter().filter(|report| report.state.is_err()).count() {
         0 => Ok(()),
         damaged => Err(Failure::message(ExitCode::Image, format!("{damaged} cached images are damaged"))
-            .hint("they are rebuilt on next use, or now by `veriplay image build`")),
+            .hint("they are rebuilt on their next use, or now with `veriplay image build`")),
     }
 }
 

@@ -1,4 +1,4 @@
-//! `veriplay isolate`: tries to break out, and reports what held.
+//! `veriplay isolate`: tries to break out, and reports what was contained.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use veriplay_sandbox::{ImageSpec, SandboxOptions};
 
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::isolate::bait::Bait;
-use crate::isolate::ours::Ours;
-use crate::isolate::report::{IsolationReport, NotTried};
-use crate::isolate::{Tried, forgeries, open_target, report, target, try_all};
-use crate::workers::{self, Workers};
+use crate::isolate::own_sandbox::OwnSandbox;
+use crate::isolate::report::{IsolationReport, SkippedProbes};
+use crate::isolate::{ProbeResult, forgeries, open_target, report, run_probes, target};
+use crate::isolation::{self, Isolation};
 use crate::{image, progress};
 
-/// Try to break out of this sandbox, or of another one, and report what held
+/// Try to break out of this sandbox, or of another one, and report what was contained
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// The image whose probes are tried
@@ -39,7 +39,7 @@ pub(super) struct Arguments {
     jobs: Option<std::num::NonZeroUsize>,
     /// Where Python programs run; modules in WebAssembly always run in threads
     #[arg(long, value_enum, default_value = "thread", conflicts_with = "target")]
-    workers: Workers,
+    workers: Isolation,
     /// Print one JSON object instead of a table
     #[arg(long)]
     json: bool,
@@ -53,26 +53,26 @@ fn classes() -> PossibleValuesParser {
     PossibleValuesParser::new(CLASSES.iter().map(|class| class.name).chain([forgeries::CLASS]))
 }
 
-/// What was attacked, and what came of it.
-struct Attack {
+/// The suite's results on one target.
+struct SuiteRun {
     target: String,
-    tried: Vec<Tried>,
-    not_tried: Vec<NotTried>,
+    results: Vec<ProbeResult>,
+    skipped: Vec<SkippedProbes>,
 }
 
-pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
+pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     let started = Instant::now();
-    let attack = match &asked.target {
-        None => own(&asked)?,
-        Some(text) => theirs(&asked, text)?,
+    let SuiteRun { target, results, skipped } = match &args.target {
+        None => attack_own_sandbox(&args)?,
+        Some(target) => attack_target(&args, target)?,
     };
     let took = started.elapsed();
-    if let Some(path) = &asked.junit {
-        let xml = report::junit_xml(&attack.target, &attack.tried, took).or_fail(ExitCode::Bug)?;
-        write(path, &xml)?;
+    if let Some(path) = &args.junit {
+        let xml = report::junit_xml(&target, &results, took).or_fail(ExitCode::Bug)?;
+        write_file(path, &xml)?;
     }
-    let report = IsolationReport::new(attack.target, &attack.tried, attack.not_tried, took);
-    progress::data(if asked.json { serde_json::to_string(&report).or_fail(ExitCode::Bug)? } else { report.text() });
+    let report = IsolationReport::new(target, &results, skipped, took);
+    progress::data(if args.json { serde_json::to_string(&report).or_fail(ExitCode::Bug)? } else { report.text() });
     match report.failures() {
         (0, 0) => Ok(()),
         (escaped, unclear) => Err(Failure::message(
@@ -82,63 +82,84 @@ pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
     }
 }
 
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
+fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
     std::fs::write(path, text).with_context(|| format!("cannot write `{}`", path.display())).or_fail(ExitCode::Input)
 }
 
-/// The selected probes, and a note on the others.
-fn chosen(asked: &Arguments) -> Result<(Vec<Probe>, Vec<NotTried>), Failure> {
-    let all = built_in_probes(&asked.image)
-        .ok_or_else(|| Failure::message(ExitCode::Input, format!("image `{}` has no probes", asked.image)))?;
-    let wanted = |probe: &Probe| asked.class.is_empty() || asked.class.iter().any(|class| class == probe.class);
-    let (probes, rest): (Vec<Probe>, Vec<Probe>) = all.into_iter().partition(wanted);
-    let not_tried =
-        NotTried { what: "other classes".to_owned(), count: rest.len(), why: "`--class` asked for some".to_owned() };
-    Ok((probes, if rest.is_empty() { Vec::new() } else { vec![not_tried] }))
+/// The image's probes of the named classes, and a note on the others.
+fn select_probes(args: &Arguments, probes: Vec<Probe>) -> (Vec<Probe>, Vec<SkippedProbes>) {
+    let is_named = |probe: &Probe| args.class.is_empty() || args.class.iter().any(|class| class == probe.class);
+    let (probes, rest): (Vec<Probe>, Vec<Probe>) = probes.into_iter().partition(is_named);
+    let (what, why) = ("other classes".to_owned(), "`--class` names some".to_owned());
+    let skipped = SkippedProbes { what, count: rest.len(), why };
+    (probes, if rest.is_empty() { Vec::new() } else { vec![skipped] })
 }
 
-fn threads(asked: &Arguments) -> usize {
+fn image_probes(args: &Arguments) -> Result<Vec<Probe>, Failure> {
+    built_in_probes(&args.image)
+        .ok_or_else(|| Failure::message(ExitCode::Input, format!("image `{}` has no probes", args.image)))
+}
+
+/// Rejects a named class that is not among `available`: a suite that runs nothing of it would report success.
+fn check_classes(args: &Arguments, target: &str, available: &[&str]) -> Result<(), Failure> {
+    let Some(missing) = args.class.iter().find(|class| !available.contains(&class.as_str())) else { return Ok(()) };
+    let what = format!("`--class {missing}`: no probe of this class runs on {target}");
+    Err(Failure::message(ExitCode::Input, what).hint(format!("its classes are `{}`", available.join("`, `"))))
+}
+
+/// The classes of some probes, in the order of reports.
+fn classes_of<'a>(probes: impl Iterator<Item = &'a Probe> + Clone) -> Vec<&'static str> {
+    let names = CLASSES.iter().map(|class| class.name);
+    names.filter(|name| probes.clone().any(|probe| probe.class == *name)).collect()
+}
+
+fn threads(args: &Arguments) -> usize {
     let processors = || std::thread::available_parallelism().map_or(1, usize::from);
-    asked.jobs.map_or_else(processors, usize::from)
+    args.jobs.map_or_else(processors, usize::from)
 }
 
-fn wants_forgeries(asked: &Arguments) -> bool {
-    asked.class.is_empty() || asked.class.iter().any(|class| class == forgeries::CLASS)
+fn runs_forgeries(args: &Arguments) -> bool {
+    args.class.is_empty() || args.class.iter().any(|class| class == forgeries::CLASS)
 }
 
-fn own(asked: &Arguments) -> Result<Attack, Failure> {
-    let (probes, not_tried) = chosen(asked)?;
+fn attack_own_sandbox(args: &Arguments) -> Result<SuiteRun, Failure> {
+    let probes = image_probes(args)?;
+    let available = [classes_of(probes.iter()), vec![forgeries::CLASS]].concat();
+    check_classes(args, &format!("image `{}`", args.image), &available)?;
+    let (probes, skipped) = select_probes(args, probes);
     let image = image::python()?;
-    let place = if asked.workers == Workers::Process { " in worker processes" } else { "" };
-    let target = format!("the image `{}` {}{place}", image.name(), image.digest().short());
-    let ours = Ours::new(Arc::clone(&image), asked.workers);
+    let suffix = if args.workers == Isolation::Process { " in worker processes" } else { "" };
+    let target = format!("the image `{}` {}{suffix}", image.name(), image.digest().short());
+    let sandboxes = OwnSandbox::new(Arc::clone(&image), args.workers);
     let bar = progress::bar(probes.len() as u64, "probes");
-    let attempt = |probe: &Probe| run_probe(&ours, probe, image.name());
-    let mut tried = try_all(&probes, threads(asked), &attempt, &|| bar.inc(1));
-    if wants_forgeries(asked) {
+    let attempt = |probe: &Probe| run_probe(&sandboxes, probe, image.name());
+    let mut results = run_probes(&probes, threads(args), &attempt, &|| bar.inc(1));
+    if runs_forgeries(args) {
         bar.set_message("forgeries");
-        let sandbox = workers::sandbox(Arc::clone(&image), SandboxOptions::fastest(), asked.workers)?;
-        tried.extend(forgeries::try_all(&sandbox, image.name()));
+        let sandbox = isolation::open_sandbox(Arc::clone(&image), SandboxOptions::fastest(), args.workers)?;
+        results.extend(forgeries::judge_forgeries(&sandbox, image.name()));
     }
     bar.finish_and_clear();
-    Ok(Attack { target, tried, not_tried })
+    Ok(SuiteRun { target, results, skipped })
 }
 
-fn theirs(asked: &Arguments, text: &str) -> Result<Attack, Failure> {
-    let (probes, mut not_tried) = chosen(asked)?;
+fn attack_target(args: &Arguments, name: &str) -> Result<SuiteRun, Failure> {
+    let probes = image_probes(args)?;
+    check_classes(args, &format!("`{name}`"), &classes_of(probes.iter().filter(|probe| probe.language_level)))?;
+    let (probes, mut skipped) = select_probes(args, probes);
     let (probes, rest): (Vec<Probe>, Vec<Probe>) = probes.into_iter().partition(|probe| probe.language_level);
     for class in CLASSES {
         let count = rest.iter().filter(|probe| probe.class == class.name).count();
         if count > 0 {
             let why = "written for our own guest, channel and system calls".to_owned();
-            not_tried.push(NotTried { what: class.name.to_owned(), count, why });
+            skipped.push(SkippedProbes { what: class.name.to_owned(), count, why });
         }
     }
     let bait = Bait::lay()?;
-    let target = open_target(text, &bait)?;
+    let target = open_target(name, &bait)?;
     let bar = progress::bar(probes.len() as u64, "probes");
     let attempt = |probe: &Probe| target::attempt(target.as_ref(), &bait, probe);
-    let tried = try_all(&probes, threads(asked), &attempt, &|| bar.inc(1));
+    let results = run_probes(&probes, threads(args), &attempt, &|| bar.inc(1));
     bar.finish_and_clear();
-    Ok(Attack { target: format!("`{text}`"), tried, not_tried })
+    Ok(SuiteRun { target: format!("`{name}`"), results, skipped })
 }

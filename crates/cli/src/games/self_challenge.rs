@@ -14,7 +14,7 @@ use super::{Demand, GameSetup};
 use crate::config::{LearnConfig, bad_value};
 use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::workers::Workers;
+use crate::isolation::Isolation;
 
 use tasks::{SelfChallengeEvalConfig, SelfChallengeTaskConfig, TaskSource};
 
@@ -102,7 +102,7 @@ impl GameSetup for SelfChallengeSetup {
         ]
     }
 
-    fn open(&self, workers: Workers) -> Result<(GameExecutor, SelfPlay<SelfChallenge>), Failure> {
+    fn open(&self, workers: Isolation) -> Result<(GameExecutor, SelfPlay<SelfChallenge>), Failure> {
         let executor = GameExecutor::open(workers)?;
         let source = TaskSource::open(&self.tasks, &self.gate, &executor)?;
         let environments = source.tool_environments()?;

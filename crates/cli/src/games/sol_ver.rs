@@ -15,7 +15,7 @@ use super::{Demand, GameSetup};
 use crate::config::{LearnConfig, bad_value};
 use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::workers::Workers;
+use crate::isolation::Isolation;
 
 use tasks::{SolVerEvalConfig, SolVerTaskConfig};
 
@@ -91,7 +91,7 @@ impl GameSetup for SolVerSetup {
         ]
     }
 
-    fn open(&self, workers: Workers) -> Result<(GameExecutor, SelfPlay<SolVer>), Failure> {
+    fn open(&self, workers: Isolation) -> Result<(GameExecutor, SelfPlay<SolVer>), Failure> {
         let executor = GameExecutor::open(workers)?;
         let limits = self.agreement.limits;
         let snippets = self.tasks.snippets.pool()?;

@@ -1,5 +1,5 @@
-//! What the suite puts on this host for a program to find: a listener on loopback, a socket without a file, a file with a
-//! name nobody can guess, a secret in the environment. Whoever finds one has reached the host.
+//! Bait on the host: a listener on loopback, a socket without a file, a file with a random name, a secret in the environment. A program
+//! that finds one has reached the host.
 
 use std::io::Write;
 use std::net::TcpListener;
@@ -11,10 +11,10 @@ use anyhow::Context;
 
 use crate::exit::{ExitCode, Failure, OrFail};
 
-/// The variable that is set for a command. Its name is in the probes.
+/// The environment variable of the secret. The probes know its name.
 pub(crate) const VARIABLE: &str = "VERIPLAY_PROBE_SECRET";
 
-/// All of it, as long as this lives; the listening threads end with the process.
+/// All bait. It is removed on drop; the listening threads end with the process.
 pub(crate) struct Bait {
     /// Where the listener is.
     pub(crate) port: u16,
@@ -33,7 +33,7 @@ impl Bait {
         let port = listener.local_addr().context("a listener without an address").or_fail(ExitCode::Host)?.port();
         std::thread::spawn(move || {
             for mut peer in listener.incoming().flatten() {
-                // Whoever went away again has been here, which is all there is to know.
+                // A peer that closed the connection has connected, which is all that counts.
                 let _ = peer.write_all(b"HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n");
             }
         });

@@ -1,8 +1,7 @@
 //! A target that is a command: it runs one Python file, in any way it likes.
 //!
-//! The command may hold nothing back, so everything is bounded here: its output, its time, and its processes, which are a
-//! group that is killed in the end. Its directories are temporary ones. What the probes themselves do to a host that does
-//! not contain them is little, see their README.
+//! The command may enforce no limits, so this module bounds its output, its time, and its processes, which form a group that is killed at
+//! the end. Its directories are temporary. The probes' README says how little they do to a host that does not contain them.
 
 use std::io::{Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -17,7 +16,7 @@ use super::bait::VARIABLE;
 use super::target::{MEMORY_MIB, ProbeRequest, Target, own_directory};
 use crate::exit::{ExitCode, Failure};
 
-/// Seconds to wait at most. Every probe ends by itself long before.
+/// Seconds to wait at most. Every probe ends by itself long before that.
 const PATIENCE: u64 = 30;
 /// Bytes of output that are kept; the rest is read and dropped.
 const KEPT: usize = 16 << 20;
@@ -32,30 +31,30 @@ impl CommandTarget {
     pub(crate) fn new(command: &str, secret: String) -> Result<Self, Failure> {
         let command = command.trim();
         if !command.contains("{file}") {
-            let what = format!("--target `cmd:{command}` does not say where the program goes");
-            return Err(Failure::message(ExitCode::Input, what).hint("put `{file}` into it: `cmd:\"python3 {file}\"`"));
+            let what = format!("--target `cmd:{command}` has no `{{file}}` for the program");
+            return Err(Failure::message(ExitCode::Input, what).hint("write for example `cmd:\"python3 {file}\"`"));
         }
         Ok(Self { command: command.to_owned(), secret })
     }
 
-    fn try_run(&self, asked: &ProbeRequest<'_>) -> std::io::Result<Text> {
-        let folder = own_directory(asked.common)?;
-        let file = folder.join(format!("probe_{}.py", asked.name));
-        std::fs::write(&file, asked.program)?;
+    fn try_run(&self, request: &ProbeRequest<'_>) -> std::io::Result<Text> {
+        let folder = own_directory(request.common)?;
+        let file = folder.join(format!("probe_{}.py", request.name));
+        std::fs::write(&file, request.program)?;
         let line = self
             .command
             .replace("{file}", &file.display().to_string())
             .replace("{dir}", &folder.display().to_string())
-            .replace("{seconds}", &asked.seconds.to_string())
+            .replace("{seconds}", &request.seconds.to_string())
             .replace("{memory_mib}", &MEMORY_MIB.to_string());
         let mut command = Command::new("sh");
-        command.arg("-c").arg(line).current_dir(&folder).env("TMPDIR", asked.common).env(VARIABLE, &self.secret);
+        command.arg("-c").arg(line).current_dir(&folder).env("TMPDIR", request.common).env(VARIABLE, &self.secret);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
         let child = command.spawn()?;
         let group = group_of(&child);
-        let text = watch(child, asked.stdin);
+        let text = watch(child, request.stdin);
         if let Some(group) = group {
-            // It may be gone already, which is as well.
+            // It may have ended already.
             let _ = kill_process_group(group, Signal::KILL);
         }
         text
@@ -63,8 +62,8 @@ impl CommandTarget {
 }
 
 impl Target for CommandTarget {
-    fn run(&self, asked: &ProbeRequest<'_>) -> Text {
-        self.try_run(asked).unwrap_or_else(|error| Text {
+    fn run(&self, request: &ProbeRequest<'_>) -> Text {
+        self.try_run(request).unwrap_or_else(|error| Text {
             stdout: String::new(),
             ended: Ended::Failed(format!("the command cannot be run: {error}")),
         })
@@ -75,9 +74,9 @@ fn group_of(child: &Child) -> Option<Pid> {
     i32::try_from(child.id()).ok().and_then(Pid::from_raw)
 }
 
-/// Waits for the command, and reads what it prints, as long as patience lasts.
+/// Waits for the command up to [`PATIENCE`], and reads what it prints.
 fn watch(mut child: Child, stdin: &str) -> std::io::Result<Text> {
-    let (said, hears) = channel();
+    let (sender, receiver) = channel();
     let mut output = child.stdout.take().ok_or_else(|| std::io::Error::other("no output"))?;
     std::thread::spawn(move || {
         let mut kept = Vec::new();
@@ -85,8 +84,8 @@ fn watch(mut child: Child, stdin: &str) -> std::io::Result<Text> {
         while let Ok(count @ 1..) = output.read(&mut buffer) {
             kept.extend_from_slice(&buffer[..count.min(KEPT - kept.len())]);
         }
-        // Nobody may be waiting any more.
-        let _ = said.send(kept);
+        // The receiver may have timed out.
+        let _ = sender.send(kept);
     });
     if let Some(mut input) = child.stdin.take() {
         // A program need not read its input.
@@ -100,7 +99,7 @@ fn watch(mut child: Child, stdin: &str) -> std::io::Result<Text> {
         child.wait()?;
     }
     // A process that left the group may hold the pipe open.
-    let stdout = match hears.recv_timeout(Duration::from_secs(2)) {
+    let stdout = match receiver.recv_timeout(Duration::from_secs(2)) {
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => String::new(),
     };

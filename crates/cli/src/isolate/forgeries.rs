@@ -1,6 +1,6 @@
-//! The verifier's own probes: attempts to be judged correct, each against the problem it was written for, by that problem's
-//! own judge. A forgery that is accepted has escaped. Where program and tests share an instance some are known to be, so
-//! that way of judging is left out here; LIMITATIONS.md lists them.
+//! Probes of the verifier: wrong programs that try to be judged correct, each against its problem, by that problem's own judge. An accepted
+//! forgery has escaped. Some forgeries are known to be accepted where program and tests share an instance (see LIMITATIONS.md), so that
+//! judging is left out here.
 
 use std::time::Instant;
 
@@ -10,32 +10,32 @@ use veriplay_corpus::forgeries::{Ending, Expected, Judging, Target};
 use veriplay_corpus::probes::judge::{Containment, Finding};
 use veriplay_verifier::{ProblemRequest, judge_programs};
 
-use super::Tried;
+use super::ProbeResult;
 
 /// The class they are counted under.
 pub(crate) const CLASS: &str = "verifier";
 
-/// Judges all of them.
-pub(crate) fn try_all(execute: &dyn Execute, image: &str) -> Vec<Tried> {
+/// Judges all forgeries.
+pub(crate) fn judge_forgeries(execute: &dyn Execute, image: &str) -> Vec<ProbeResult> {
     let corpus = built_in_forgeries();
-    let mut tried = Vec::new();
+    let mut results = Vec::new();
     for forgery in &corpus.forgeries {
         for expected in forgery.expected.iter().filter(|one| one.judging != Judging::Shared) {
             let started = Instant::now();
-            let problem = problem(&corpus.targets[&expected.problem]);
-            if by_rule(&problem, expected) {
+            let problem = split_problem(&corpus.targets[&expected.problem]);
+            if is_right_by_rule(&problem, expected) {
                 continue;
             }
-            let finding = judged(execute, image, &problem, &forgery.attempt, expected);
+            let finding = judge_forgery(execute, image, &problem, &forgery.attempt, expected);
             let name = format!("{} against {}", forgery.name, expected.problem);
             let title = forgery.statement.lines().next().unwrap_or_default().trim_start_matches("# ").to_owned();
-            tried.push(Tried { class: CLASS.to_owned(), name, title, finding, took: started.elapsed() });
+            results.push(ProbeResult { class: CLASS.to_owned(), name, title, finding, took: started.elapsed() });
         }
     }
-    tried
+    results
 }
 
-fn problem(target: &Target) -> Problem {
+fn split_problem(target: &Target) -> Problem {
     let mut problem = target.problem.clone();
     if let Checks::Tests(code) = &mut problem.checks {
         code.trust = Trust::Split;
@@ -43,8 +43,8 @@ fn problem(target: &Target) -> Problem {
     problem
 }
 
-/// Whether the problem's own judge takes it for right by the rule of its origin.
-fn by_rule(problem: &Problem, expected: &Expected) -> bool {
+/// Whether the problem's own judge accepts the forgery by the rules of the public set that it reproduces.
+fn is_right_by_rule(problem: &Problem, expected: &Expected) -> bool {
     let own = match &problem.checks {
         Checks::Calls(checks) => &checks.comparison.judge,
         Checks::Stdio(checks) => &checks.comparison.judge,
@@ -53,8 +53,8 @@ fn by_rule(problem: &Problem, expected: &Expected) -> bool {
     expected.by_rule.contains(own)
 }
 
-fn judged(execute: &dyn Execute, image: &str, problem: &Problem, program: &str, expected: &Expected) -> Finding {
-    // What the corpus is tested with: enough for every honest attempt many times over.
+fn judge_forgery(execute: &dyn Execute, image: &str, problem: &Problem, program: &str, expected: &Expected) -> Finding {
+    // The limits that the corpus is tested with: far more than any honest attempt needs.
     let limits = Limits {
         fuel: 1_000_000_000,
         memory_bytes: 256 << 20,

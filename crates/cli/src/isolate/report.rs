@@ -10,7 +10,7 @@ use veriplay_core::SCHEMA_VERSION;
 use veriplay_corpus::probes::judge::Containment;
 use veriplay_corpus::probes::{CLASSES, class};
 
-use super::Tried;
+use super::ProbeResult;
 use super::forgeries;
 
 /// What `--json` prints.
@@ -21,25 +21,25 @@ pub(crate) struct IsolationReport {
     target: String,
     seconds: f64,
     #[serde(flatten)]
-    counts: Counts,
+    counts: ContainmentCounts,
     classes: Vec<ClassReport>,
     /// The verifier's forgeries, counted apart; `null` where they were not run.
-    verifier: Option<Counts>,
+    verifier: Option<ContainmentCounts>,
     probes: Vec<ProbeReport>,
-    /// What was left out, and why.
-    not_tried: Vec<NotTried>,
+    /// Probes that were not run, and why.
+    not_tried: Vec<SkippedProbes>,
 }
 
-/// How many probes came to what.
+/// Probes by verdict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct Counts {
+pub(crate) struct ContainmentCounts {
     pub(crate) contained: usize,
     pub(crate) escaped: usize,
     pub(crate) unclear: usize,
 }
 
-impl Counts {
-    fn of<'a>(tried: impl Iterator<Item = &'a Tried>) -> Self {
+impl ContainmentCounts {
+    fn count<'a>(tried: impl Iterator<Item = &'a ProbeResult>) -> Self {
         tried.fold(Self::default(), |mut counts, one| {
             match one.finding.verdict {
                 Containment::Contained => counts.contained += 1,
@@ -60,7 +60,7 @@ struct ClassReport {
     class: String,
     tries: &'static str,
     #[serde(flatten)]
-    counts: Counts,
+    counts: ContainmentCounts,
 }
 
 #[derive(Debug, Serialize)]
@@ -73,19 +73,19 @@ struct ProbeReport {
     seconds: f64,
 }
 
-/// Something that was left out.
+/// Probes that were not run.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct NotTried {
+pub(crate) struct SkippedProbes {
     pub(crate) what: String,
     pub(crate) count: usize,
     pub(crate) why: String,
 }
 
 impl IsolationReport {
-    pub(crate) fn new(target: String, tried: &[Tried], not_tried: Vec<NotTried>, took: Duration) -> Self {
+    pub(crate) fn new(target: String, tried: &[ProbeResult], not_tried: Vec<SkippedProbes>, took: Duration) -> Self {
         let own = || tried.iter().filter(|one| one.class != forgeries::CLASS);
-        let verifier = Counts::of(tried.iter().filter(|one| one.class == forgeries::CLASS));
-        let of_class = |name: &'static str| Counts::of(tried.iter().filter(move |one| one.class == name));
+        let verifier = ContainmentCounts::count(tried.iter().filter(|one| one.class == forgeries::CLASS));
+        let of_class = |name: &'static str| ContainmentCounts::count(tried.iter().filter(move |one| one.class == name));
         let classes = CLASSES.iter().map(|class| ClassReport {
             class: class.name.to_owned(),
             tries: class.tries,
@@ -95,7 +95,7 @@ impl IsolationReport {
             schema_version: SCHEMA_VERSION,
             target,
             seconds: took.as_secs_f64(),
-            counts: Counts::of(own()),
+            counts: ContainmentCounts::count(own()),
             classes: classes.filter(|class| class.counts.total() > 0).collect(),
             verifier: (verifier.total() > 0).then_some(verifier),
             probes: tried.iter().map(ProbeReport::new).collect(),
@@ -103,7 +103,7 @@ impl IsolationReport {
         }
     }
 
-    /// How many were not contained: escapes, and unclear ones.
+    /// The numbers of escapes and of unclear probes.
     pub(crate) fn failures(&self) -> (usize, usize) {
         let verifier = self.verifier.unwrap_or_default();
         (self.counts.escaped + verifier.escaped, self.counts.unclear + verifier.unclear)
@@ -113,14 +113,14 @@ impl IsolationReport {
     pub(crate) fn text(&self) -> String {
         let mut out =
             format!("isolation of {}: {} probes in {:.1} s\n\n", self.target, self.counts.total(), self.seconds);
-        line(&mut out, "", ["contained", "escaped", "unclear"].map(str::to_owned));
-        self.classes.iter().for_each(|class| counted(&mut out, &class.class, class.counts));
-        counted(&mut out, "all", self.counts);
+        write_line(&mut out, "", ["contained", "escaped", "unclear"].map(str::to_owned));
+        self.classes.iter().for_each(|class| write_counts(&mut out, &class.class, class.counts));
+        write_counts(&mut out, "all", self.counts);
         if let Some(verifier) = self.verifier {
-            counted(&mut out, "forgeries", verifier);
+            write_counts(&mut out, "forgeries", verifier);
         }
         for probe in self.probes.iter().filter(|probe| probe.verdict != Containment::Contained) {
-            probe.tell(&mut out);
+            probe.describe(&mut out);
         }
         for left in &self.not_tried {
             let _ = write!(out, "\nnot tried: {} ({}): {}", left.what, left.count, left.why);
@@ -129,17 +129,17 @@ impl IsolationReport {
     }
 }
 
-fn line(out: &mut String, name: &str, cells: [String; 3]) {
+fn write_line(out: &mut String, name: &str, cells: [String; 3]) {
     let [contained, escaped, unclear] = cells;
     let _ = writeln!(out, "{name:<20}{contained:>10}{escaped:>10}{unclear:>10}");
 }
 
-fn counted(out: &mut String, name: &str, counts: Counts) {
-    line(out, name, [counts.contained, counts.escaped, counts.unclear].map(|count| count.to_string()));
+fn write_counts(out: &mut String, name: &str, counts: ContainmentCounts) {
+    write_line(out, name, [counts.contained, counts.escaped, counts.unclear].map(|count| count.to_string()));
 }
 
 impl ProbeReport {
-    fn new(tried: &Tried) -> Self {
+    fn new(tried: &ProbeResult) -> Self {
         Self {
             class: tried.class.clone(),
             name: tried.name.clone(),
@@ -150,20 +150,20 @@ impl ProbeReport {
         }
     }
 
-    fn tell(&self, out: &mut String) {
+    fn describe(&self, out: &mut String) {
         let Self { class, name, title, verdict, evidence, .. } = self;
         let _ = write!(out, "\n{}: {class}/{name}: {title}\n  {evidence}\n  hint: {}\n", verdict.word(), hint(class));
     }
 }
 
-/// What to look at where a probe of this class was not held.
+/// Advice where a probe of this class was not contained.
 pub(crate) fn hint(name: &str) -> &'static str {
     class(name).map_or("a wrong program was judged right: see task-corpus/forgeries", |class| class.hint)
 }
 
-/// The report a CI renders, in JUnit's XML: a suite for each class, a case for each probe. An escape is a failure, and what is unclear an
-/// error: GitHub and GitLab show both in red, with the evidence.
-pub(crate) fn junit_xml(target: &str, tried: &[Tried], took: Duration) -> anyhow::Result<String> {
+/// The report as JUnit XML for a CI: a suite for each class, a case for each probe. An escape is a failure, an unclear probe an error;
+/// GitHub and GitLab show both in red, with the evidence.
+pub(crate) fn junit_xml(target: &str, tried: &[ProbeResult], took: Duration) -> anyhow::Result<String> {
     let mut report = JunitReport::new(format!("veriplay isolate: {target}"));
     report.set_time(took);
     let mut classes: Vec<&str> = Vec::new();
@@ -182,7 +182,7 @@ pub(crate) fn junit_xml(target: &str, tried: &[Tried], took: Duration) -> anyhow
     report.to_string().context("the report cannot be written as XML")
 }
 
-fn junit_case(tried: &Tried) -> TestCase {
+fn junit_case(tried: &ProbeResult) -> TestCase {
     let finding = &tried.finding;
     let failed = |kind| {
         let mut status = TestCaseStatus::non_success(kind);

@@ -1,4 +1,4 @@
-//! Somebody else's sandbox: runs the language-level probes and hands back what each printed and how it ended.
+//! Another sandbox as a target: it runs the language-level probes and returns what each printed and how it ended.
 
 use std::path::{Path, PathBuf};
 
@@ -9,44 +9,46 @@ use veriplay_corpus::probes::{Order, Probe, Program};
 
 use super::bait::Bait;
 
-/// MiB a run may use, where the target can limit it.
+/// Memory limit of a run in MiB, where the target can set one.
 pub(crate) const MEMORY_MIB: u64 = 256;
 
 /// One run on a target.
 pub(crate) struct ProbeRequest<'a> {
     /// Source text.
     pub(crate) program: &'a str,
-    /// What it reads.
+    /// Its standard input.
     pub(crate) stdin: &'a str,
-    /// The name its file has.
+    /// Name of its file.
     pub(crate) name: &'a str,
-    /// Seconds it is allowed.
+    /// Its time limit in seconds.
     pub(crate) seconds: u64,
-    /// A directory the runs of one probe have in common: what a machine's temporary directory is to all its programs.
+    /// A directory that all runs of one probe share, as programs share a machine's temporary directory.
     pub(crate) common: &'a Path,
 }
 
 /// Something that runs a Python program.
 pub(crate) trait Target: Sync {
-    /// Runs it to its end.
-    fn run(&self, asked: &ProbeRequest<'_>) -> Text;
+    /// Runs a program to its end.
+    fn run(&self, request: &ProbeRequest<'_>) -> Text;
 }
 
-/// Tries one language-level probe there.
+/// Runs one language-level probe on a target.
 pub(crate) fn attempt(target: &dyn Target, bait: &Bait, probe: &Probe) -> Finding {
-    match runs(target, bait, probe) {
+    match run_programs(target, bait, probe) {
         Ok(texts) => judge::of_texts(probe, &texts),
         Err(error) => Finding::new(judge::Containment::Unclear, &format!("{error:#}")),
     }
 }
 
-fn runs(target: &dyn Target, bait: &Bait, probe: &Probe) -> anyhow::Result<Vec<Text>> {
-    let Program::Python(programs) = &probe.program else { anyhow::bail!("a module runs in our own sandbox alone") };
+fn run_programs(target: &dyn Target, bait: &Bait, probe: &Probe) -> anyhow::Result<Vec<Text>> {
+    let Program::Python(programs) = &probe.program else {
+        anyhow::bail!("a WebAssembly module runs only in Veriplay's own sandbox")
+    };
     let common = tempfile::Builder::new().prefix("veriplay-isolate-").tempdir().context("cannot make a directory")?;
     let programs: Vec<String> =
         programs.iter().map(|program| filled(program, &bait.port.to_string(), &bait.file())).collect();
     let run = |program: &String| {
-        // Nothing but processor time is limited to so little: others wait for one another.
+        // Only probes of processor time get so little: others wait for one another.
         let seconds = if probe.class == "cpu" { 1 } else { 10 };
         let (stdin, name) = (probe.stdin.as_str(), probe.name.as_str());
         target.run(&ProbeRequest { program, stdin, name, seconds, common: common.path() })

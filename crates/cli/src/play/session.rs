@@ -19,11 +19,12 @@ use super::summary::{BeforeAfter, SUMMARY_VERSION, Summary};
 use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::games::GameSetup;
+use crate::isolation::Isolation;
+use crate::json_file::{read_json, write_json};
 use crate::logfile::LogFile;
 use crate::play_config::PlayConfig;
-use crate::rundir::{PlayState, RunDir, read_json, write_json};
-use crate::workers::Workers;
-use crate::{device, embedded, memory, model, progress};
+use crate::rundir::{PlayState, RunDir};
+use crate::{device, memory, model, progress};
 
 /// What a game carries from step to step.
 type State<S> = GameState<<<S as GameSetup>::Game as Environment>::Task>;
@@ -80,7 +81,7 @@ struct Timing {
 
 impl<S: GameSetup> Session<S> {
     /// Starts a run in a new directory.
-    pub(crate) fn start(config: PlayConfig<S>, out: &Path, workers: Workers) -> Result<Self, Failure> {
+    pub(crate) fn start(config: PlayConfig<S>, out: &Path, workers: Isolation) -> Result<Self, Failure> {
         let dir = RunDir::create(out)?;
         let session = Self::at_start(config, dir, workers)?;
         session.dir.write_config(&session.config)?;
@@ -88,7 +89,7 @@ impl<S: GameSetup> Session<S> {
     }
 
     /// Continues the run in `out` from its last whole checkpoint, or from its start when there is none.
-    pub(crate) fn resume(out: &Path, workers: Workers) -> Result<Self, Failure> {
+    pub(crate) fn resume(out: &Path, workers: Isolation) -> Result<Self, Failure> {
         let dir = RunDir::open(out)?;
         let config = PlayConfig::<S>::read(&dir.path("config.toml"))?;
         config.validate()?;
@@ -101,7 +102,7 @@ impl<S: GameSetup> Session<S> {
         Self::assemble(config, dir, executor, game, learner, state)
     }
 
-    fn at_start(config: PlayConfig<S>, dir: RunDir, workers: Workers) -> Result<Self, Failure> {
+    fn at_start(config: PlayConfig<S>, dir: RunDir, workers: Isolation) -> Result<Self, Failure> {
         let learner = start_learner(&config)?;
         let (executor, game) = config.setup.open(workers)?;
         let initial = game.init(&StepContext { policy: &learner, execute: &executor, seed: config.run.seed })?;
@@ -318,7 +319,7 @@ fn resume_learner<S: GameSetup>(config: &PlayConfig<S>, checkpoint: &Path) -> Re
     memory::check(&learner, &config.setup.demand(learner.config()))?;
     learner.load_trainer_state(checkpoint).or_fail(ExitCode::Model)?;
     if learn.needs_reference() || config.setup.needs_reference() {
-        let start = embedded::load_model(&config.run.model, &options)?;
+        let start = model::open_trainable(&config.run.model, &options)?;
         learner.hold_reference_of(&start).or_fail(ExitCode::Model)?;
     }
     Ok(learner)

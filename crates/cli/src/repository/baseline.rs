@@ -17,12 +17,12 @@ use veriplay_verifier::repository::{
     Baseline, FileBaseline, FileRun, Inspection, Inspector, Repository, baseline_of, run_file, run_tests,
 };
 
-use super::dependencies::{Resolved, Source, resolve};
+use super::dependencies::{DependencySource, ResolvedDependencies, resolve_dependencies};
 use super::records::write_record;
 use super::warm::{WarmSources, warmed_for};
 use super::{Requirement, pytest_layer};
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::workers::{self, Workers};
+use crate::isolation::{self, Isolation};
 use crate::{image, progress};
 
 /// The tests of a file. The default of the image is for one small program.
@@ -39,18 +39,18 @@ const MAX_JOBS: usize = 40;
 const PART_FUEL: u64 = 20_000_000_000;
 
 /// A package to record.
-pub(crate) struct Plan<'a> {
+pub(crate) struct BaselineRequest<'a> {
     pub(crate) requirement: &'a Requirement,
     pub(crate) package: &'a Layer,
-    pub(crate) dependencies: Source<'a>,
-    pub(crate) workers: Workers,
+    pub(crate) dependencies: DependencySource<'a>,
+    pub(crate) workers: Isolation,
 }
 
-/// What was found, and how long it took.
+/// The measured baseline and its times.
 pub(crate) struct MeasuredBaseline {
     pub(crate) baseline: Baseline,
     pub(crate) dependencies: Option<Layer>,
-    pub(crate) timing: Timing,
+    pub(crate) timing: BaselineTiming,
 }
 
 impl MeasuredBaseline {
@@ -70,33 +70,33 @@ impl MeasuredBaseline {
 
 /// How long it took, on this machine, beside others: the one record that differs from run to run.
 #[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Timing {
-    /// Wall-clock nanoseconds of all of it, from the sources to the baseline; what pip brought is not in it.
+pub(crate) struct BaselineTiming {
+    /// Wall-clock nanoseconds from the sources to the baseline, without pip's downloads.
     pub(crate) total_ns: u64,
     /// Of the first run of each file.
     pub(crate) files: BTreeMap<String, u64>,
 }
 
 /// Runs the tests of a package.
-pub(crate) fn measure(plan: &Plan<'_>) -> Result<MeasuredBaseline, Failure> {
+pub(crate) fn measure_baseline(request: &BaselineRequest<'_>) -> Result<MeasuredBaseline, Failure> {
     let pytest = pytest_layer()?;
     let image = image::python()?;
     let image_digest = image.digest().clone();
-    let (inspection, resolved, layout) = read(plan, &pytest, Arc::clone(&image))?;
+    let (inspection, resolved, layout) = inspect(request, &pytest, Arc::clone(&image))?;
     let started = Instant::now();
-    let package = plan.package;
+    let package = request.package;
     let dependencies = resolved.layer.as_ref();
     // Warm, as small files are mostly starts of pytest; the records are the same.
     let nothing = Layer::new([]).or_fail(ExitCode::Bug)?;
     let warmed = |package| {
-        let sources = WarmSources { package, dependencies, library: &inspection.library, limits: limits() };
+        let sources = WarmSources { package, dependencies, library: &inspection.library, limits: baseline_limits() };
         warmed_for(Arc::clone(&image), "recording", &pytest, &[sources])
     };
-    // Sources that cannot be compiled in advance are no fault of the host's: their tests will tell.
+    // Sources that cannot be compiled in advance are not a host fault: their tests will fail.
     let image = warmed(package).or_else(|_| warmed(&nothing))?;
     let image_name = image.name().to_owned();
     let layers = [Some(package), Some(&pytest), dependencies].into_iter().flatten().cloned().collect();
-    let sandbox = workers::sandbox(image, SandboxOptions::fastest(), plan.workers)?.with_layers(layers);
+    let sandbox = isolation::open_sandbox(image, SandboxOptions::fastest(), request.workers)?.with_layers(layers);
     let own = own_modules(package.files().keys().map(String::as_str), &layout.roots, &layout.test_files);
     let repository = Repository {
         image: &image_name,
@@ -110,25 +110,25 @@ pub(crate) fn measure(plan: &Plan<'_>) -> Result<MeasuredBaseline, Failure> {
         settings: &inspection.settings,
         files: &[],
         without: &[],
-        limits: limits(),
+        limits: baseline_limits(),
         seed: 0,
         max_jobs: MAX_JOBS,
     };
-    let recorded = record(&sandbox, &repository, package, &layout.test_files, &plan.requirement.to_string())?;
+    let recorded = run_files(&sandbox, &repository, package, &layout.test_files, &request.requirement.to_string())?;
     let files = recorded.iter().map(|(file, wall_ns)| (file.path.clone(), *wall_ns)).collect();
-    let timing = Timing { total_ns: nanoseconds(started), files };
+    let timing = BaselineTiming { total_ns: nanoseconds(started), files };
     let mut notes = [inspection.notes, resolved.notes].concat();
     if layout.ignored_selection {
         notes.push("its configuration names no test file that is there; pytest's own names were looked for".to_owned());
     }
     let baseline = Baseline {
         schema_version: Baseline::SCHEMA_VERSION,
-        name: plan.requirement.name.clone(),
-        version: plan.requirement.version.clone(),
+        name: request.requirement.name.clone(),
+        version: request.requirement.version.clone(),
         package: package.digest().clone(),
         pytest: pytest.digest().clone(),
         image: image_digest,
-        limits: limits(),
+        limits: baseline_limits(),
         seeds: SEEDS,
         dependencies: resolved.pins,
         roots: layout.roots,
@@ -141,14 +141,18 @@ pub(crate) fn measure(plan: &Plan<'_>) -> Result<MeasuredBaseline, Failure> {
 }
 
 /// Reads the repository's configuration, its dependencies, and where its tests are.
-fn read(plan: &Plan<'_>, pytest: &Layer, image: Arc<Image>) -> Result<(Inspection, Resolved, Layout), Failure> {
-    let package = plan.package;
+fn inspect(
+    request: &BaselineRequest<'_>,
+    pytest: &Layer,
+    image: Arc<Image>,
+) -> Result<(Inspection, ResolvedDependencies, Layout), Failure> {
+    let package = request.package;
     let paths = || package.files().keys().map(String::as_str);
     let by_name = Layout::of(paths());
     let name = image.name().to_owned();
-    let sandbox = workers::sandbox(image, SandboxOptions::fastest(), plan.workers)?;
+    let sandbox = isolation::open_sandbox(image, SandboxOptions::fastest(), request.workers)?;
     let sandbox = sandbox.with_layers([package.clone(), pytest.clone()].into_iter().collect());
-    let (pytest, limits) = (pytest.digest(), limits());
+    let (pytest, limits) = (pytest.digest(), baseline_limits());
     let inspector = Inspector { execute: &sandbox, image: &name, pytest, package: package.digest(), limits };
     let inspected = inspector.repository(&by_name.test_files).or_fail(ExitCode::Host)?;
     let mut inspection = inspected.unwrap_or_else(|why| Inspection { notes: vec![why], ..Inspection::default() });
@@ -159,7 +163,7 @@ fn read(plan: &Plan<'_>, pytest: &Layer, image: Arc<Image>) -> Result<(Inspectio
     };
     let layout = Layout::selected(paths(), selection);
     if layout.test_files.is_empty() {
-        let text = format!("`{}` has no test files in its source distribution", plan.requirement);
+        let text = format!("`{}` has no test files in its source distribution", request.requirement);
         return Err(Failure::message(ExitCode::Input, text).hint(
             "`--tests FILE|DIR|URL@COMMIT` adds them from the project's own repository; looked for are the names that its pytest \
              configuration gives, else `test_*.py` and `*_test.py`",
@@ -171,11 +175,11 @@ fn read(plan: &Plan<'_>, pytest: &Layer, image: Arc<Image>) -> Result<(Inspectio
             (inspection.imports, inspection.library) = (again.imports, again.library);
         }
     }
-    let resolved = resolve(&inspector, &inspection, plan.requirement, package, plan.dependencies)?;
+    let resolved = resolve_dependencies(&inspector, &inspection, request.requirement, package, request.dependencies)?;
     Ok((inspection, resolved, layout))
 }
 
-pub(super) fn limits() -> Limits {
+pub(super) fn baseline_limits() -> Limits {
     Limits {
         fuel: FUEL,
         memory_bytes: MEMORY_BYTES,
@@ -187,7 +191,7 @@ pub(super) fn limits() -> Limits {
 
 /// Every file, in the order of their paths, with the wall-clock time of its first run. The largest are begun first, so that the
 /// last to end is a small one.
-fn record(
+fn run_files(
     sandbox: &dyn Execute,
     repository: &Repository<'_>,
     package: &Layer,
@@ -197,25 +201,29 @@ fn record(
     let mut order: Vec<&String> = files.iter().collect();
     let size = |path: &String| package.files().get(path).map_or(0, |bytes| bytes.len());
     order.sort_by_key(|path| std::cmp::Reverse(size(path)));
-    let steps = Steps::new(what, files.len());
+    let files_progress = RecordingProgress::new(what, files.len());
     let one = |path: &&String| {
-        let recorded = record_file(sandbox, repository, path)?;
-        steps.done(&recorded.0);
+        let recorded = run_file_twice(sandbox, repository, path)?;
+        files_progress.add(&recorded.0);
         Ok::<_, Failure>(recorded)
     };
     let recorded = order.par_iter().with_max_len(1).map(one).collect::<Result<Vec<_>, Failure>>();
-    steps.finish();
+    files_progress.finish();
     let mut recorded = recorded?;
     recorded.sort_by(|(one, _), (other, _)| one.path.cmp(&other.path));
     Ok(recorded)
 }
 
-fn record_file(sandbox: &dyn Execute, repository: &Repository<'_>, file: &str) -> Result<(FileBaseline, u64), Failure> {
+fn run_file_twice(
+    sandbox: &dyn Execute,
+    repository: &Repository<'_>,
+    file: &str,
+) -> Result<(FileBaseline, u64), Failure> {
     let seeded = |seed| Repository { seed, ..repository.clone() };
     let started = Instant::now();
     let first = run_file(sandbox, &seeded(SEEDS[0]), file).or_fail(ExitCode::Host)?;
     let wall_ns = nanoseconds(started);
-    let second = match parts(&first) {
+    let second = match split_by_fuel(&first) {
         parts if parts.len() > 1 => run_parts(sandbox, &seeded(SEEDS[1]), file, &parts)?,
         _ => run_file(sandbox, &seeded(SEEDS[1]), file).or_fail(ExitCode::Host)?,
     };
@@ -224,7 +232,7 @@ fn record_file(sandbox: &dyn Execute, repository: &Repository<'_>, file: &str) -
 }
 
 /// The tests of a file that takes long, in parts that may run beside each other.
-fn parts(first: &FileRun) -> Vec<Vec<String>> {
+fn split_by_fuel(first: &FileRun) -> Vec<Vec<String>> {
     let count = usize::try_from(first.fuel / PART_FUEL).unwrap_or(usize::MAX).clamp(1, first.tests.len().max(1));
     let ids: Vec<String> = first.tests.iter().map(|test| test.id.clone()).collect();
     ids.chunks(ids.len().div_ceil(count).max(1)).map(<[String]>::to_vec).collect()
@@ -255,41 +263,41 @@ fn nanoseconds(started: Instant) -> u64 {
 }
 
 /// Between two lines where there is no terminal.
-const EVERY: Duration = Duration::from_secs(15);
+const PRINT_EVERY: Duration = Duration::from_secs(15);
 
 /// How far it is: a bar on a terminal, else a line every so often.
-struct Steps<'a> {
+struct RecordingProgress<'a> {
     what: &'a str,
     files: usize,
     bar: ProgressBar,
     is_terminal: bool,
     started: Instant,
-    so_far: Mutex<SoFar>,
+    so_far: Mutex<RecordingCounts>,
 }
 
-struct SoFar {
+struct RecordingCounts {
     files: usize,
     passed: usize,
     others: usize,
-    said: Instant,
+    printed: Instant,
 }
 
-impl<'a> Steps<'a> {
+impl<'a> RecordingProgress<'a> {
     fn new(what: &'a str, files: usize) -> Self {
         let (bar, started) = (progress::bar(files as u64, "test files"), Instant::now());
-        let so_far = Mutex::new(SoFar { files: 0, passed: 0, others: 0, said: started });
+        let so_far = Mutex::new(RecordingCounts { files: 0, passed: 0, others: 0, printed: started });
         Self { what, files, bar, is_terminal: std::io::stderr().is_terminal(), started, so_far }
     }
 
-    fn done(&self, file: &FileBaseline) {
+    fn add(&self, file: &FileBaseline) {
         // Counts are whole after every step: a panic elsewhere leaves nothing half-made.
         let mut so_far = self.so_far.lock().unwrap_or_else(PoisonError::into_inner);
         so_far.files += 1;
         so_far.passed += file.passed.len();
         so_far.others += file.unsupported.len();
         let counts = format!("{}: {} tests pass, {} do not", self.what, so_far.passed, so_far.others);
-        if !self.is_terminal && so_far.said.elapsed() >= EVERY {
-            so_far.said = Instant::now();
+        if !self.is_terminal && so_far.printed.elapsed() >= PRINT_EVERY {
+            so_far.printed = Instant::now();
             let seconds = self.started.elapsed().as_secs();
             progress::say(format!("{counts}; {} of {} test files, {seconds} s", so_far.files, self.files));
         }

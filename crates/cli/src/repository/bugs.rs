@@ -1,8 +1,8 @@
-//! `veriplay corpus inject-bugs`: mutants of every code file, in an order the seed decides, validated beside each other until
-//! there are as many bugs as asked for.
+//! `veriplay corpus inject-bugs`: mutants of every code file, in an order that the seed determines, validated in parallel until
+//! the requested number of bugs is reached.
 //!
-//! Invariants: the file depends on repository, operators, seed and count alone, not on threads; a killed run goes on where
-//! it stopped, by the journal beside the file.
+//! Invariants: the file depends on repository, operators, seed and count alone, not on threads; a killed run
+//! continues where it stopped, from the journal beside the file.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
@@ -21,19 +21,19 @@ use veriplay_verifier::bugs::{
 };
 
 use super::Stored;
-use super::journal::{Journal, Tried};
+use super::journal::{Journal, MutantRecord};
 use super::pip::pytest_layer;
 use crate::executor::Sandboxes;
 use crate::exit::{ExitCode, Failure, OrFail};
+use crate::isolation::Isolation;
 use crate::progress;
-use crate::workers::Workers;
 
-/// Mutants that are validated beside each other. It does not change the result: bugs after the last one asked for are dropped.
+/// Mutants that are validated beside each other. It does not change the result: surplus bugs are dropped.
 const CHUNK: usize = 8;
 /// Outcomes that are remembered: proposing and validating a mutant run the same job.
 const REMEMBERED: usize = 256;
 
-/// What is asked for.
+/// A number of bugs to inject into one repository.
 pub(crate) struct InjectRequest<'a> {
     pub(crate) repository: &'a Stored,
     pub(crate) injectors: &'a [Injector],
@@ -41,12 +41,12 @@ pub(crate) struct InjectRequest<'a> {
     pub(crate) seed: u64,
     pub(crate) trust: Trust,
     pub(crate) out: &'a Path,
-    pub(crate) workers: Workers,
+    pub(crate) workers: Isolation,
 }
 
-/// What came of each operator.
+/// The results by operator.
 #[derive(Debug, Default, Serialize)]
-pub(crate) struct Yield {
+pub(crate) struct InjectionReport {
     schema_version: u32,
     valid: usize,
     tried: usize,
@@ -54,11 +54,11 @@ pub(crate) struct Yield {
     candidates: usize,
     /// Of this run.
     wall_s: f64,
-    operators: BTreeMap<&'static str, Counts>,
+    operators: BTreeMap<&'static str, OperatorCounts>,
 }
 
 #[derive(Debug, Default, Serialize)]
-struct Counts {
+struct OperatorCounts {
     /// Places in the code it could change.
     sites: usize,
     /// Different mutants that were drawn.
@@ -77,66 +77,66 @@ struct Mutant {
 }
 
 /// Makes the bugs.
-pub(crate) fn make_bugs(asked: &InjectRequest<'_>) -> Result<Yield, Failure> {
+pub(crate) fn inject_bugs(request: &InjectRequest<'_>) -> Result<InjectionReport, Failure> {
     let started = Instant::now();
     let pytest = pytest_layer()?;
-    let images = Stored::warm_images(&pytest, std::slice::from_ref(asked.repository))?;
-    let layers: Vec<Layer> = asked.repository.layers().chain([pytest.clone()]).collect();
-    let sandboxes = Sandboxes(images.sandboxes(SandboxOptions::fastest(), asked.workers, &layers)?);
-    let map = asked.repository.map(&sandboxes, &images, pytest.digest())?;
-    let repo = RepoContext { trust: asked.trust, ..asked.repository.repo(&images, pytest.digest(), &map) };
-    let mut made = Yield { schema_version: SCHEMA_VERSION, ..Yield::default() };
-    let mutants = mutants(&sandboxes, &repo, asked, &mut made).map_err(host)?;
-    made.candidates = mutants.len();
-    let names: Vec<&str> = asked.injectors.iter().map(|injector| injector.name).collect();
+    let images = Stored::warm_images(&pytest, std::slice::from_ref(request.repository))?;
+    let layers: Vec<Layer> = request.repository.layers().chain([pytest.clone()]).collect();
+    let sandboxes = Sandboxes(images.sandboxes(SandboxOptions::fastest(), request.workers, &layers)?);
+    let map = request.repository.map(&sandboxes, &images, pytest.digest())?;
+    let repo = RepoContext { trust: request.trust, ..request.repository.repo(&images, pytest.digest(), &map) };
+    let mut report = InjectionReport { schema_version: SCHEMA_VERSION, ..InjectionReport::default() };
+    let mutants = draw_mutants(&sandboxes, &repo, request, &mut report).map_err(host_failure)?;
+    report.candidates = mutants.len();
+    let names: Vec<&str> = request.injectors.iter().map(|injector| injector.name).collect();
     let mut journal =
-        Journal::open(asked.out, &content_hash(&(&repo.baseline.package, asked.seed, asked.trust, names)))?;
+        Journal::open(request.out, &content_hash(&(&repo.baseline.package, request.seed, request.trust, names)))?;
     let earlier: HashSet<Digest> = journal.earlier().iter().map(|tried| tried.key.clone()).collect();
-    journal.earlier().iter().for_each(|tried| made.count(tried));
-    let bar = progress::bar(asked.count as u64, "bugs");
+    journal.earlier().iter().for_each(|tried| report.count(tried));
+    let bar = progress::bar(request.count as u64, "bugs");
     let left: Vec<&Mutant> = mutants.iter().filter(|mutant| !earlier.contains(&mutant.key)).collect();
     let cache = OutcomeCache::new(&sandboxes, REMEMBERED);
     for chunk in left.chunks(CHUNK) {
-        if made.valid >= asked.count {
+        if report.valid >= request.count {
             break;
         }
-        let tried: Vec<(Tried, Option<BugArtifact>)> =
-            chunk.par_iter().with_max_len(1).map(|mutant| attempt(&cache, &repo, mutant, asked.seed)).collect();
+        let tried: Vec<(MutantRecord, Option<BugArtifact>)> =
+            chunk.par_iter().with_max_len(1).map(|mutant| try_mutant(&cache, &repo, mutant, request.seed)).collect();
         for (tried, artifact) in tried {
-            if made.valid < asked.count {
+            if report.valid < request.count {
                 journal.write(&tried, artifact.as_ref())?;
-                made.count(&tried);
-                bar.set_position(made.valid as u64);
+                report.count(&tried);
+                bar.set_position(report.valid as u64);
             }
         }
     }
     bar.finish_and_clear();
-    made.wall_s = started.elapsed().as_secs_f64();
-    Ok(made)
+    report.wall_s = started.elapsed().as_secs_f64();
+    Ok(report)
 }
 
-fn host(dropped: Dropped) -> Failure {
+fn host_failure(dropped: Dropped) -> Failure {
     Failure::message(ExitCode::Host, dropped.why)
 }
 
 /// All mutants, in the order they are tried: each round has one of each operator and file.
-fn mutants(
+fn draw_mutants(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
-    asked: &InjectRequest<'_>,
-    made: &mut Yield,
+    request: &InjectRequest<'_>,
+    report: &mut InjectionReport,
 ) -> Result<Vec<Mutant>, Dropped> {
-    let each = asked.count.saturating_mul(4).div_ceil(asked.injectors.len().max(1)).clamp(4, 100);
+    let each = request.count.saturating_mul(4).div_ceil(request.injectors.len().max(1)).clamp(4, 100);
     let files: Vec<&str> = repo.code_files().into_iter().collect();
     let drawn = files.par_iter().with_max_len(1).map(|path| {
-        let seed = u64::from_str_radix(&content_hash(&(asked.seed, path)).as_str()[..8], 16).unwrap_or(asked.seed);
-        make_mutants(execute, repo, asked.injectors, &repo.texts[*path], seed, each)
+        let seed = u64::from_str_radix(&content_hash(&(request.seed, path)).as_str()[..8], 16).unwrap_or(request.seed);
+        make_mutants(execute, repo, request.injectors, &repo.texts[*path], seed, each)
     });
     let drawn = drawn.collect::<Result<Vec<_>, Dropped>>()?;
     let mut placed = Vec::new();
     for (path, found) in files.iter().zip(drawn) {
         for mutants in found {
-            let counts = made.operators.entry(mutants.injector).or_default();
+            let counts = report.operators.entry(mutants.injector).or_default();
             counts.sites += mutants.sites;
             counts.candidates += mutants.candidates.len();
             for (round, candidate) in mutants.candidates.into_iter().enumerate() {
@@ -150,9 +150,14 @@ fn mutants(
     Ok(placed.into_iter().map(|(_, mutant)| mutant).filter(|mutant| seen.insert(mutant.key.clone())).collect())
 }
 
-/// One mutant, from proposal to artifact. A host fault is a rejection with a name of its own: the mutant is not tried again
-/// in this file, and no bug is made of it.
-fn attempt(execute: &dyn Execute, repo: &RepoContext<'_>, mutant: &Mutant, seed: u64) -> (Tried, Option<BugArtifact>) {
+/// One mutant, from proposal to artifact. A host fault is a rejection under its own name: the mutant is not tried
+/// again for this file, and makes no bug.
+fn try_mutant(
+    execute: &dyn Execute,
+    repo: &RepoContext<'_>,
+    mutant: &Mutant,
+    seed: u64,
+) -> (MutantRecord, Option<BugArtifact>) {
     let rules = BugRules::LEAST;
     let (rejected, artifact) =
         match propose_mutant(execute, repo, &mutant.path, &mutant.candidate, (seed, rules.seeds[0])) {
@@ -169,11 +174,11 @@ fn attempt(execute: &dyn Execute, repo: &RepoContext<'_>, mutant: &Mutant, seed:
     let Mutant { path, candidate, key } = mutant;
     let (injector, scope) = (candidate.injector.to_owned(), format!("{path}:{}", candidate.scope));
     let (rejected, why) = rejected.map_or((None, String::new()), |(check, why)| (Some(check), why));
-    (Tried { key: key.clone(), injector, scope, rejected, why }, artifact)
+    (MutantRecord { key: key.clone(), injector, scope, rejected, why }, artifact)
 }
 
-impl Yield {
-    fn count(&mut self, tried: &Tried) {
+impl InjectionReport {
+    fn count(&mut self, tried: &MutantRecord) {
         self.tried += 1;
         self.valid += usize::from(tried.rejected.is_none());
         let counts = self.operators.iter_mut().find(|(name, _)| **name == tried.injector).map(|(_, counts)| counts);
@@ -186,11 +191,11 @@ impl Yield {
     }
 }
 
-impl fmt::Display for Yield {
+impl fmt::Display for InjectionReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{:<20} {:>6} {:>10} {:>6} {:>6}  rejected", "operator", "sites", "candidates", "tried", "valid")?;
         for (name, counts) in &self.operators {
-            let Counts { sites, candidates, tried, valid, rejected } = counts;
+            let OperatorCounts { sites, candidates, tried, valid, rejected } = counts;
             let rejected: Vec<String> = rejected.iter().map(|(check, count)| format!("{check} {count}")).collect();
             writeln!(f, "{name:<20} {sites:>6} {candidates:>10} {tried:>6} {valid:>6}  {}", rejected.join(", "))?;
         }

@@ -1,7 +1,7 @@
-//! Which wheels a repository needs: those that the package requires, that its tests import, and that are named.
+//! The wheels that a repository needs: the package's requirements, the imports of its tests, and explicitly named ones.
 //!
-//! pip finds each wheel, of pure-Python ones alone and without its dependencies, so that nothing of a package is run outside the
-//! sandbox and one that cannot be had costs itself and not the others. What each requires is read in the sandbox.
+//! pip resolves each wheel alone, without dependencies and only as pure Python, so that no code of a package runs outside the
+//! sandbox, and an unavailable wheel does not affect the others. The requirements of each are read in the sandbox.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -13,17 +13,17 @@ use veriplay_verifier::repository::{
 };
 
 use super::Requirement;
-use super::pip::{last_error, pinned_wheel, pure_wheels, sha256};
+use super::pip::{fetch_pinned_wheel, fetch_pure_wheels, hash_sha256, last_error};
 use super::records::read_record;
 use crate::exit::{ExitCode, Failure, OrFail};
 
-/// Wheels of one repository at most: what a chain of requirements may cost.
+/// The largest number of wheels of one repository: bounds chains of requirements.
 const MAX_WHEELS: usize = 60;
 /// Development requirements that are fetched only to see which modules they bring.
 const MAX_TRIED: usize = 6;
 
-/// Dependencies of a repository, and what could not be had of them.
-pub(crate) struct Resolved {
+/// The dependencies of a repository, and those that are unavailable.
+pub(crate) struct ResolvedDependencies {
     pub(crate) layer: Option<Layer>,
     pub(crate) pins: Option<Dependencies>,
     pub(crate) notes: Vec<String>,
@@ -31,7 +31,7 @@ pub(crate) struct Resolved {
 
 /// Where dependencies come from.
 #[derive(Clone, Copy)]
-pub(crate) enum Source<'a> {
+pub(crate) enum DependencySource<'a> {
     /// The package's own metadata, and these besides.
     Resolve { with: &'a [Requirement] },
     /// An earlier resolution, to the same bytes.
@@ -39,17 +39,17 @@ pub(crate) enum Source<'a> {
 }
 
 /// Finds and fetches the dependencies of `package`.
-pub(crate) fn resolve(
+pub(crate) fn resolve_dependencies(
     inspector: &Inspector<'_>,
     inspection: &Inspection,
     own: &Requirement,
     package: &Layer,
-    source: Source<'_>,
-) -> Result<Resolved, Failure> {
+    source: DependencySource<'_>,
+) -> Result<ResolvedDependencies, Failure> {
     let mut resolution = Resolution::new(*inspector, own);
     match source {
-        Source::Pinned(wheels) => wheels.iter().try_for_each(|wheel| resolution.add_pinned(wheel))?,
-        Source::Resolve { with } => {
+        DependencySource::Pinned(wheels) => wheels.iter().try_for_each(|wheel| resolution.add_pinned(wheel))?,
+        DependencySource::Resolve { with } => {
             resolution.add_named(with)?;
             resolution.add_required(inspection)?;
             resolution.add_imported(inspection)?;
@@ -65,7 +65,7 @@ pub(crate) fn read_pins(path: &Path) -> Result<Vec<PinnedWheel>, Failure> {
     Ok(baseline.dependencies.map(|dependencies| dependencies.wheels).unwrap_or_default())
 }
 
-struct Chosen {
+struct ChosenWheel {
     wheel: DependencyWheel,
     sha256: String,
     extras: BTreeSet<String>,
@@ -76,7 +76,7 @@ struct Chosen {
 struct Resolution<'a> {
     inspector: Inspector<'a>,
     own: String,
-    chosen: BTreeMap<String, Chosen>,
+    chosen: BTreeMap<String, ChosenWheel>,
     /// Those that cannot be fetched, tried once.
     failed: BTreeSet<String>,
     notes: Vec<String>,
@@ -114,14 +114,14 @@ impl<'a> Resolution<'a> {
         Ok(())
     }
 
-    /// What the package itself needs.
+    /// Adds the requirements of the package itself.
     fn add_required(&mut self, inspection: &Inspection) -> Result<(), Failure> {
         let runtime = inspection.required.iter().filter(|required| required.purpose == RequirementPurpose::Runtime);
         self.settle(runtime.map(|required| required.requirement.clone()).collect())
     }
 
-    /// Of what the package's development requires, that which test modules import: by the name, and where that does not tell,
-    /// by the modules that wheels of a similar name bring. Nothing is fetched that the package does not ask for.
+    /// Adds those development requirements that test modules import: matched by name, or else by the modules in wheels of a similar
+    /// name. Only requirements that the package declares are fetched.
     fn add_imported(&mut self, inspection: &Inspection) -> Result<(), Failure> {
         let mut candidates: Vec<Wanted> = Vec::new();
         for purpose in [RequirementPurpose::Tests, RequirementPurpose::Other] {
@@ -129,8 +129,8 @@ impl<'a> Resolution<'a> {
             candidates.extend(of.map(|required| required.requirement.clone()));
         }
         let missing = self.missing(inspection);
-        let named = |wanted: &&Wanted| missing.iter().any(|module| squeezed(module) == squeezed(&wanted.name));
-        // Lists of development requirements are alternatives: of several that name a package the first that can be had is taken.
+        let named = |wanted: &&Wanted| missing.iter().any(|module| normalized(module) == normalized(&wanted.name));
+        // Lists of development requirements are alternatives: of several for one package the first available one is used.
         let mut first: BTreeMap<&str, &Wanted> = BTreeMap::new();
         for wanted in candidates.iter().filter(named) {
             first.entry(&wanted.name).or_insert(wanted);
@@ -143,8 +143,11 @@ impl<'a> Resolution<'a> {
         }
         let missing = self.missing(inspection);
         let similar = |wanted: &&Wanted| {
-            let name = squeezed(&wanted.name);
-            missing.iter().map(|module| squeezed(module)).any(|module| name.contains(&module) || module.contains(&name))
+            let name = normalized(&wanted.name);
+            missing
+                .iter()
+                .map(|module| normalized(module))
+                .any(|module| name.contains(&module) || module.contains(&name))
         };
         let similar: Vec<Wanted> = candidates.iter().filter(similar).take(MAX_TRIED).cloned().collect();
         for wanted in similar {
@@ -180,7 +183,7 @@ impl<'a> Resolution<'a> {
         wanted.is_here || wanted.name == self.own || is_pytests_own(&wanted.name) || self.failed.contains(&wanted.name)
     }
 
-    /// Chooses a wheel for each requirement, and for what those require.
+    /// Chooses a wheel for each requirement, transitively.
     fn settle(&mut self, mut wanted: Vec<Wanted>) -> Result<(), Failure> {
         while !wanted.is_empty() {
             let new = self.prepare(wanted)?;
@@ -193,7 +196,7 @@ impl<'a> Resolution<'a> {
         Ok(())
     }
 
-    /// Those of `wanted` that need a wheel: of several of one name, one with all that they ask.
+    /// Those of `wanted` that need a wheel; several of one name are merged into one.
     fn prepare(&mut self, wanted: Vec<Wanted>) -> Result<Vec<Wanted>, Failure> {
         let mut new: BTreeMap<String, Wanted> = BTreeMap::new();
         for wanted in wanted {
@@ -203,12 +206,12 @@ impl<'a> Resolution<'a> {
             let mut wanted = wanted;
             if let Some(chosen) = self.chosen.get(&wanted.name) {
                 wanted.specifiers =
-                    joined(chosen.specifiers.iter().map(String::as_str).chain([wanted.specifiers.as_str()]));
+                    join_specifiers(chosen.specifiers.iter().map(String::as_str).chain([wanted.specifiers.as_str()]));
                 wanted.extras.extend(chosen.extras.iter().cloned());
             }
             match new.get_mut(&wanted.name) {
                 Some(earlier) => {
-                    earlier.specifiers = joined([earlier.specifiers.as_str(), wanted.specifiers.as_str()]);
+                    earlier.specifiers = join_specifiers([earlier.specifiers.as_str(), wanted.specifiers.as_str()]);
                     earlier.extras.extend(wanted.extras);
                 }
                 None => drop(new.insert(wanted.name.clone(), wanted)),
@@ -217,7 +220,7 @@ impl<'a> Resolution<'a> {
         Ok(new.into_values().collect())
     }
 
-    /// Whether what was chosen already will do.
+    /// Whether an already chosen wheel satisfies it.
     fn is_met(&self, wanted: &Wanted) -> Result<bool, Failure> {
         let Some(chosen) = self.chosen.get(&wanted.name) else { return Ok(false) };
         let has_extras = wanted.extras.iter().all(|extra| chosen.extras.contains(extra));
@@ -234,11 +237,11 @@ impl<'a> Resolution<'a> {
     fn fetch(&mut self, wanted: &[Wanted]) -> Result<Vec<(Wanted, DependencyWheel, String)>, Failure> {
         let mut fetched = Vec::new();
         if wanted.len() > 1
-            && let Ok(together) = pure_wheels(&wanted.iter().map(asked).collect::<Vec<_>>())?
+            && let Ok(together) = fetch_pure_wheels(&wanted.iter().map(pip_argument).collect::<Vec<_>>())?
         {
-            let read = together.into_iter().filter_map(|bytes| read(&bytes).ok());
+            let parsed = together.into_iter().filter_map(|bytes| parse_wheel(&bytes).ok());
             let mut by_name: BTreeMap<String, (DependencyWheel, String)> =
-                read.map(|(wheel, sha256)| (wheel.name.clone(), (wheel, sha256))).collect();
+                parsed.map(|(wheel, sha256)| (wheel.name.clone(), (wheel, sha256))).collect();
             let found = |wanted: &Wanted| Some((wanted.clone(), by_name.remove(&wanted.name)?));
             fetched.extend(wanted.iter().filter_map(found).map(|(wanted, (wheel, sha256))| (wanted, wheel, sha256)));
             if fetched.len() == wanted.len() {
@@ -260,14 +263,14 @@ impl<'a> Resolution<'a> {
     }
 
     fn fetch_one(&self, wanted: &Wanted) -> Result<Result<Option<(DependencyWheel, String)>, String>, Failure> {
-        let wheels = match pure_wheels(&[asked(wanted)])? {
+        let wheels = match fetch_pure_wheels(&[pip_argument(wanted)])? {
             Ok(wheels) => wheels,
             Err(why) => return Ok(Err(last_error(&why).to_owned())),
         };
-        Ok(wheels.first().map(|bytes| read(bytes)).transpose())
+        Ok(wheels.first().map(|bytes| parse_wheel(bytes)).transpose())
     }
 
-    /// Takes the wheel; what it requires.
+    /// Adds the wheel; returns its requirements.
     fn choose(&mut self, wanted: Wanted, wheel: DependencyWheel, sha256: String) -> Result<Vec<Wanted>, Failure> {
         if self.chosen.len() >= MAX_WHEELS && !self.chosen.contains_key(&wanted.name) {
             self.notes.push(format!("`{wanted}` is left out: there are {MAX_WHEELS} dependencies already"));
@@ -278,20 +281,25 @@ impl<'a> Resolution<'a> {
             self.notes.push(format!("what `{wanted}` requires is not known: {why}"));
             Vec::new()
         });
-        let chosen =
-            Chosen { wheel, sha256, extras: wanted.extras.into_iter().collect(), specifiers: vec![wanted.specifiers] };
+        let chosen = ChosenWheel {
+            wheel,
+            sha256,
+            extras: wanted.extras.into_iter().collect(),
+            specifiers: vec![wanted.specifiers],
+        };
         self.chosen.insert(wanted.name, chosen);
         Ok(required)
     }
 
     fn add_pinned(&mut self, wheel: &PinnedWheel) -> Result<(), Failure> {
-        let (wheel, sha256) = read(&pinned_wheel(wheel)?).map_err(|why| Failure::message(ExitCode::Input, why))?;
-        let chosen = Chosen { sha256, extras: BTreeSet::new(), specifiers: Vec::new(), wheel };
+        let (wheel, sha256) =
+            parse_wheel(&fetch_pinned_wheel(wheel)?).map_err(|why| Failure::message(ExitCode::Input, why))?;
+        let chosen = ChosenWheel { sha256, extras: BTreeSet::new(), specifiers: Vec::new(), wheel };
         self.chosen.insert(chosen.wheel.name.clone(), chosen);
         Ok(())
     }
 
-    fn finish(mut self, own: &Requirement, package: &Layer) -> Result<Resolved, Failure> {
+    fn finish(mut self, own: &Requirement, package: &Layer) -> Result<ResolvedDependencies, Failure> {
         let wheels = self.chosen.values().map(|chosen| &chosen.wheel);
         let own = own_metadata(&own.name, &own.version, package);
         let (layer, left_out) = dependency_layer(wheels, own).or_fail(ExitCode::Input)?;
@@ -300,37 +308,37 @@ impl<'a> Resolution<'a> {
             self.notes.push(format!("`{name}` is left out: it has a file of another dependency, with other content"));
         }
         if layer.files().is_empty() {
-            return Ok(Resolved { layer: None, pins: None, notes: self.notes });
+            return Ok(ResolvedDependencies { layer: None, pins: None, notes: self.notes });
         }
         let used = self.chosen.into_iter().filter(|(name, _)| !left_out.contains(name));
-        let pin = |(name, chosen): (String, Chosen)| PinnedWheel {
+        let pin = |(name, chosen): (String, ChosenWheel)| PinnedWheel {
             name,
             version: chosen.wheel.version,
             sha256: chosen.sha256,
         };
         let pins = Dependencies { layer: layer.digest().clone(), wheels: used.map(pin).collect() };
-        Ok(Resolved { layer: Some(layer), pins: Some(pins), notes: self.notes })
+        Ok(ResolvedDependencies { layer: Some(layer), pins: Some(pins), notes: self.notes })
     }
 }
 
 /// The wheel and its hash.
-fn read(bytes: &[u8]) -> Result<(DependencyWheel, String), String> {
+fn parse_wheel(bytes: &[u8]) -> Result<(DependencyWheel, String), String> {
     let wheel = DependencyWheel::read(bytes).map_err(|error| error.to_string())?;
-    Ok((wheel, sha256(bytes)))
+    Ok((wheel, hash_sha256(bytes)))
 }
 
 /// The requirement for pip: without extras, which only add further requirements.
-fn asked(wanted: &Wanted) -> String {
+fn pip_argument(wanted: &Wanted) -> String {
     format!("{}{}", wanted.name, wanted.specifiers)
 }
 
-fn joined<'a>(specifiers: impl IntoIterator<Item = &'a str>) -> String {
+fn join_specifiers<'a>(specifiers: impl IntoIterator<Item = &'a str>) -> String {
     let all: BTreeSet<&str> =
         specifiers.into_iter().flat_map(|text| text.split(',')).filter(|text| !text.is_empty()).collect();
     all.into_iter().collect::<Vec<_>>().join(",")
 }
 
-/// A name without the signs in which modules and packages differ.
-fn squeezed(name: &str) -> String {
+/// A name in the form in which modules and packages compare equal.
+fn normalized(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
 }

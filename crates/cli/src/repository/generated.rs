@@ -1,5 +1,5 @@
-//! A small repository written by the tiny generator: one function a module, one test module for each, with a test a case. What bugs
-//! and repairs of a model without words are about.
+//! A small repository from the generator of tiny programs: one function per module, a test module for each, one test per case. For
+//! bugs and repairs with a model that knows no natural language.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -9,11 +9,11 @@ use anyhow::Context;
 use veriplay_corpus::{Generated, Grammar, Programs, Split};
 use veriplay_selfplay::randomness::generator;
 
-use super::baseline::limits;
+use super::baseline::baseline_limits;
 use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, OrFail};
+use crate::isolation::Isolation;
 use crate::programs::{Executed, Worth};
-use crate::workers::Workers;
 
 /// Tests of a function.
 const CASES: usize = 8;
@@ -21,14 +21,20 @@ const CASES: usize = 8;
 const WORTH: Worth = Worth { max_output_chars: 22, min_distinct_outputs: 4 };
 
 /// Writes `functions` modules, with programs of `split` and `mix` alone, into `out`.
-pub(crate) fn generate(out: &Path, split: Split, mix: &str, functions: usize, seed: u64) -> Result<(), Failure> {
-    let executor = GameExecutor::open(Workers::Thread)?;
+pub(crate) fn generate_repository(
+    out: &Path,
+    split: Split,
+    mix: &str,
+    functions: usize,
+    seed: u64,
+) -> Result<(), Failure> {
+    let executor = GameExecutor::open(Isolation::Thread)?;
     let grammar = Grammar::built_in();
     let programs = Programs::new(&grammar, split, mix, seed).or_fail(ExitCode::Input)?;
     let mut inputs = generator(seed, 0, "inputs of a generated repository");
     let (mut seen, mut written) = (HashSet::new(), 0);
-    put(out, "tiny/__init__.py", "")?;
-    // A small mix repeats itself for ever: so many draws find what there is.
+    write_file(out, "tiny/__init__.py", "")?;
+    // A small mix repeats itself: this many draws find all its programs.
     for program in programs.take(50 * functions) {
         if written == functions {
             return Ok(());
@@ -38,9 +44,10 @@ pub(crate) fn generate(out: &Path, split: Split, mix: &str, functions: usize, se
         }
         let asked = grammar.inputs(&mut inputs, program.input_kind, CASES);
         let all = asked.len();
-        let executed = Executed::make(&WORTH, limits(), program.clone(), asked, &executor).or_fail(ExitCode::Host)?;
+        let executed =
+            Executed::make(&WORTH, baseline_limits(), program.clone(), asked, &executor).or_fail(ExitCode::Host)?;
         if let Some(executed) = executed.filter(|executed| executed.pairs.len() == all) {
-            module(out, written, &program, &executed)?;
+            write_module(out, written, &program, &executed)?;
             written += 1;
         }
     }
@@ -48,18 +55,18 @@ pub(crate) fn generate(out: &Path, split: Split, mix: &str, functions: usize, se
     Err(Failure::message(ExitCode::Input, what).hint("ask for fewer, or name another mix"))
 }
 
-fn module(out: &Path, number: usize, program: &Generated, executed: &Executed) -> Result<(), Failure> {
-    put(out, &format!("tiny/m{number:03}.py"), &format!("{}\n", program.program))?;
+fn write_module(out: &Path, number: usize, program: &Generated, executed: &Executed) -> Result<(), Failure> {
+    write_file(out, &format!("tiny/m{number:03}.py"), &format!("{}\n", program.program))?;
     let mut tests = format!("from tiny.m{number:03} import f\n");
     for (index, pair) in executed.pairs.iter().enumerate() {
         let arguments = veriplay_core::Value::arguments_text(&pair.input);
         write!(tests, "\n\ndef test_{index}():\n    assert f({arguments}) == {}\n", pair.output)
             .or_fail(ExitCode::Bug)?;
     }
-    put(out, &format!("tests/test_m{number:03}.py"), &tests)
+    write_file(out, &format!("tests/test_m{number:03}.py"), &tests)
 }
 
-fn put(out: &Path, name: &str, text: &str) -> Result<(), Failure> {
+fn write_file(out: &Path, name: &str, text: &str) -> Result<(), Failure> {
     let path = out.join(name);
     let folder = path.parent().unwrap_or(out);
     std::fs::create_dir_all(folder)

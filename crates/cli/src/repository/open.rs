@@ -1,5 +1,5 @@
 //! A repository that `corpus add-repo` wrote, with the map of its tests. A plain directory of sources becomes one: its tests are run once, and
-//! what they came to is kept in the cache.
+//! their results are kept in the cache.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -11,13 +11,13 @@ use veriplay_verifier::bugs::{OwnNames, RepoContext, TestMap};
 use veriplay_verifier::repository::Baseline;
 
 use super::Requirement;
-use super::baseline::{Plan, measure};
-use super::dependencies::Source;
+use super::baseline::{BaselineRequest, measure_baseline};
+use super::dependencies::DependencySource;
 use super::records::{read_record, write_record};
 use super::warm::{RepoImages, WarmSources};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::image;
-use crate::workers::Workers;
+use crate::isolation::Isolation;
 
 /// A bug or repair that stops the interpreter is not taken apart test by test: the fuel for that would be a limit's each.
 const MAX_JOBS: usize = 0;
@@ -27,25 +27,25 @@ pub(crate) struct Stored {
     pub(crate) directory: PathBuf,
     pub(crate) baseline: Baseline,
     pub(crate) package: Layer,
-    /// What the package needs besides.
+    /// The package's dependencies.
     pub(crate) dependencies: Option<Layer>,
     texts: TextFiles,
 }
 
 impl Stored {
-    /// Opens `named`: `NAME==VERSION` in the cache, a directory that `add-repo` wrote, or one of plain sources.
-    pub(crate) fn open(named: &str) -> Result<Self, Failure> {
-        let directory = match Requirement::from_str(named) {
-            Ok(requirement) if !Path::new(named).is_dir() => cached(&requirement)?,
-            _ => PathBuf::from(named),
+    /// Opens `name`: `NAME==VERSION` in the cache, a directory that `add-repo` wrote, or one of plain sources.
+    pub(crate) fn open(name: &str) -> Result<Self, Failure> {
+        let directory = match Requirement::from_str(name) {
+            Ok(requirement) if !Path::new(name).is_dir() => cache_directory(&requirement)?,
+            _ => PathBuf::from(name),
         };
         if directory.is_dir() && !directory.join("layer.json").exists() {
-            return open_sources(&directory);
+            return open_plain_directory(&directory);
         }
         Self::open_written(directory)
     }
 
-    /// Opens what [`super::MeasuredBaseline::write`] wrote.
+    /// Opens a directory of [`super::MeasuredBaseline::write`].
     pub(super) fn open_written(directory: PathBuf) -> Result<Self, Failure> {
         let (baseline, package): (Baseline, Layer) =
             (read_record(&directory, "baseline.json")?, read_record(&directory, "layer.json")?);
@@ -118,23 +118,23 @@ impl Stored {
 const MAP: &str = "map.json";
 
 /// Where `add-repo` puts a repository by default.
-pub(crate) fn cached(requirement: &Requirement) -> Result<PathBuf, Failure> {
+pub(crate) fn cache_directory(requirement: &Requirement) -> Result<PathBuf, Failure> {
     let Requirement { name, version } = requirement;
     let cache = default_cache_dir().map_err(image::failure)?;
     Ok(cache.join("repositories").join(format!("{name}-{version}")))
 }
 
 /// Opens `directory`, after running its tests where that has not been done before.
-fn open_sources(directory: &Path) -> Result<Stored, Failure> {
-    let package = layer_of(directory)?;
+fn open_plain_directory(directory: &Path) -> Result<Stored, Failure> {
+    let package = read_layer(directory)?;
     let kept = default_cache_dir().map_err(image::failure)?;
     let kept = kept.join("repositories").join(format!("sources-{}", &package.digest().as_str()[..16]));
     if !kept.join("baseline.json").is_file() {
-        let measured = measure(&Plan {
-            requirement: &requirement_of(directory)?,
+        let measured = measure_baseline(&BaselineRequest {
+            requirement: &requirement_from_directory(directory)?,
             package: &package,
-            dependencies: Source::Resolve { with: &[] },
-            workers: Workers::Thread,
+            dependencies: DependencySource::Resolve { with: &[] },
+            workers: Isolation::Thread,
         })?;
         measured.write(&kept, &package)?;
     }
@@ -142,22 +142,22 @@ fn open_sources(directory: &Path) -> Result<Stored, Failure> {
 }
 
 /// The repository's name is the directory's.
-fn requirement_of(directory: &Path) -> Result<Requirement, Failure> {
+fn requirement_from_directory(directory: &Path) -> Result<Requirement, Failure> {
     let name =
         directory.file_name().map_or_else(|| "repository".into(), |name| name.to_string_lossy().replace('_', "-"));
     Requirement::from_str(&format!("{name}==0")).map_err(|why| Failure::message(ExitCode::Input, why))
 }
 
 /// The files of a directory.
-pub(super) fn layer_of(directory: &Path) -> Result<Layer, Failure> {
+pub(super) fn read_layer(directory: &Path) -> Result<Layer, Failure> {
     let mut files = Vec::new();
-    collect(directory, directory, &mut files)?;
+    collect_files(directory, directory, &mut files)?;
     Layer::new(files)
         .with_context(|| format!("`{}` is not a valid layer", directory.display()))
         .or_fail(ExitCode::Input)
 }
 
-fn collect(root: &Path, folder: &Path, files: &mut Vec<(String, Vec<u8>)>) -> Result<(), Failure> {
+fn collect_files(root: &Path, folder: &Path, files: &mut Vec<(String, Vec<u8>)>) -> Result<(), Failure> {
     let cannot = || format!("cannot read the sources in `{}`", folder.display());
     let entries = std::fs::read_dir(folder).with_context(cannot).or_fail(ExitCode::Input)?;
     let mut paths: Vec<PathBuf> = entries
@@ -169,7 +169,7 @@ fn collect(root: &Path, folder: &Path, files: &mut Vec<(String, Vec<u8>)>) -> Re
     for path in paths {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         if path.is_dir() && name != "__pycache__" && !name.starts_with('.') {
-            collect(root, &path, files)?;
+            collect_files(root, &path, files)?;
         } else if path.is_file() && !name.ends_with(".pyc") {
             let inside =
                 path.strip_prefix(root).map(|path| path.to_string_lossy().into_owned()).or_fail(ExitCode::Bug)?;

@@ -10,30 +10,30 @@ use veriplay_corpus::repository::{Archive, strip_top, unpack};
 use veriplay_sandbox::default_cache_dir;
 
 use super::Requirement;
-use super::open::layer_of;
-use super::pip::source_distribution;
+use super::open::read_layer;
+use super::pip::fetch_source_distribution;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::image;
 
 /// Where the files come from.
-pub(crate) struct Sources<'a> {
+pub(crate) struct RepositorySources<'a> {
     pub(crate) requirement: &'a Requirement,
     /// A source distribution that is here already.
     pub(crate) sdist: Option<&'a Path>,
     /// Files that it lacks.
-    pub(crate) tests: Option<&'a Tests>,
+    pub(crate) tests: Option<&'a TestSource>,
 }
 
 /// The project's own files: many source distributions come without tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Tests {
+pub(crate) enum TestSource {
     /// An archive with one directory at its top, or a directory.
     Path(PathBuf),
     /// A commit of a repository, which git checks by its hash.
     Commit { url: String, commit: String },
 }
 
-impl std::str::FromStr for Tests {
+impl std::str::FromStr for TestSource {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -54,38 +54,38 @@ impl std::str::FromStr for Tests {
 
 type Files = BTreeMap<String, Vec<u8>>;
 
-impl Sources<'_> {
-    /// The files of the package, without what a build left in them. What the source distribution has, it has as it is.
+impl RepositorySources<'_> {
+    /// The files of the package, without the products of builds. Files of the source distribution are unchanged.
     pub(crate) fn layer(&self) -> Result<Layer, Failure> {
         let (name, bytes) = match self.sdist {
-            Some(path) => (path.display().to_string(), read(path)?),
-            None => source_distribution(self.requirement)?,
+            Some(path) => (path.display().to_string(), read_file(path)?),
+            None => fetch_source_distribution(self.requirement)?,
         };
-        let mut files = unpacked(&name, &bytes)?;
+        let mut files = unpack_sources(&name, &bytes)?;
         if let Some(tests) = self.tests {
             for (path, bytes) in tests.files()? {
                 files.entry(path).or_insert(bytes);
             }
         }
-        let kept = files.into_iter().filter(|(path, _)| !is_built(path));
+        let kept = files.into_iter().filter(|(path, _)| !is_compiled(path));
         Layer::new(kept).with_context(|| format!("`{name}` is not a valid layer")).or_fail(ExitCode::Input)
     }
 }
 
-impl Tests {
+impl TestSource {
     fn files(&self) -> Result<Files, Failure> {
         match self {
             Self::Path(path) if path.is_dir() => {
-                let layer = layer_of(path)?;
+                let layer = read_layer(path)?;
                 Ok(layer.files().iter().map(|(path, bytes)| (path.clone(), bytes.as_ref().clone())).collect())
             }
-            Self::Path(path) => unpacked(&path.display().to_string(), &read(path)?),
-            Self::Commit { url, commit } => unpacked(&format!("{commit}.tar.gz"), &archive(url, commit)?),
+            Self::Path(path) => unpack_sources(&path.display().to_string(), &read_file(path)?),
+            Self::Commit { url, commit } => unpack_sources(&format!("{commit}.tar.gz"), &fetch_commit(url, commit)?),
         }
     }
 }
 
-fn unpacked(name: &str, bytes: &[u8]) -> Result<Files, Failure> {
+fn unpack_sources(name: &str, bytes: &[u8]) -> Result<Files, Failure> {
     let archive = Archive::of_name(name).ok_or_else(|| {
         Failure::message(ExitCode::Input, format!("`{name}` is not a source distribution"))
             .hint("take a .tar.gz or .zip")
@@ -97,29 +97,29 @@ fn unpacked(name: &str, bytes: &[u8]) -> Result<Files, Failure> {
 }
 
 /// Compiled code would hide what a patch changes.
-fn is_built(path: &str) -> bool {
+fn is_compiled(path: &str) -> bool {
     path.ends_with(".pyc") || path.split('/').any(|part| part == "__pycache__")
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+fn read_file(path: &Path) -> Result<Vec<u8>, Failure> {
     std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)
 }
 
-/// The files of a commit, from a bare repository in the cache. git runs nothing of what it fetches there.
-fn archive(url: &str, commit: &str) -> Result<Vec<u8>, Failure> {
+/// The files of a commit, from a bare repository in the cache. git runs none of the fetched files.
+fn fetch_commit(url: &str, commit: &str) -> Result<Vec<u8>, Failure> {
     let bare = default_cache_dir().map_err(image::failure)?.join("projects.git");
     if !bare.join("HEAD").is_file() {
         std::fs::create_dir_all(&bare).or_fail(ExitCode::Input)?;
-        git(&bare, &["init", "--bare", "--quiet", "--template="])?;
+        run_git(&bare, &["init", "--bare", "--quiet", "--template="])?;
     }
     let object = format!("{commit}^{{commit}}");
-    if git(&bare, &["cat-file", "-e", &object]).is_err() {
-        git(&bare, &["fetch", "--quiet", "--depth=1", "--no-tags", "--", url, commit])?;
+    if run_git(&bare, &["cat-file", "-e", &object]).is_err() {
+        run_git(&bare, &["fetch", "--quiet", "--depth=1", "--no-tags", "--", url, commit])?;
     }
-    git(&bare, &["archive", "--format=tar.gz", "--prefix=project/", commit])
+    run_git(&bare, &["archive", "--format=tar.gz", "--prefix=project/", commit])
 }
 
-fn git(bare: &Path, arguments: &[&str]) -> Result<Vec<u8>, Failure> {
+fn run_git(bare: &Path, arguments: &[&str]) -> Result<Vec<u8>, Failure> {
     let command = format!("git {}", arguments.join(" "));
     let output = Command::new("git")
         .arg("--git-dir")
@@ -133,7 +133,7 @@ fn git(bare: &Path, arguments: &[&str]) -> Result<Vec<u8>, Failure> {
     if output.status.success() {
         return Ok(output.stdout);
     }
-    let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-    Err(Failure::message(ExitCode::Input, format!("`{command}` failed: {said}"))
+    let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    Err(Failure::message(ExitCode::Input, format!("`{command}` failed: {message}"))
         .hint("`--tests` also takes a local archive or directory"))
 }

@@ -1,7 +1,7 @@
-//! `veriplay corpus tabulate-repos`: what the tests of many packages come to, as one table, and the pins that make it again.
+//! `veriplay corpus tabulate-repos`: the test results of many packages as one table, and the pins that reproduce it.
 //!
-//! Each package is recorded as `add-repo` does it, so a run that was stopped goes on where it was, and one that cannot be
-//! recorded is a row with its reason.
+//! Each package is recorded as by `add-repo`, so a stopped run continues where it was. A package that cannot be recorded has a row
+//! with the reason.
 
 mod row;
 
@@ -13,37 +13,40 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, SCHEMA_VERSION};
 use veriplay_verifier::repository::PinnedWheel;
 
-use self::row::{Row, Rows};
-use super::baseline::Timing;
+use self::row::{PackageRow, PackageTable};
+use super::baseline::BaselineTiming;
 use super::records::{read_record, write_record};
-use super::{Plan, Requirement, Source, Sources, Stored, Tests, cached, measure};
+use super::{
+    BaselineRequest, DependencySource, RepositorySources, Requirement, Stored, TestSource, cache_directory,
+    measure_baseline,
+};
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::workers::Workers;
+use crate::isolation::Isolation;
 use crate::{image, progress};
 
-/// What is asked for.
+/// The options of the command.
 pub(crate) struct TableRequest<'a> {
     /// The list of packages.
     pub(crate) list: &'a Path,
-    /// Where the Markdown goes; else it is printed.
+    /// The Markdown file; absent means stdout.
     pub(crate) out: Option<&'a Path>,
     /// Packages whose tests are run though there is a record of them.
     pub(crate) again: bool,
     /// Print JSON and no Markdown.
     pub(crate) json: bool,
-    pub(crate) workers: Workers,
+    pub(crate) workers: Isolation,
 }
 
 /// The list: names and versions.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct List {
-    package: Vec<Package>,
+struct PackageList {
+    package: Vec<ListedPackage>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Package {
+struct ListedPackage {
     /// `NAME==VERSION`
     requirement: String,
     /// As `add-repo --tests`.
@@ -54,17 +57,17 @@ struct Package {
     with: Vec<String>,
 }
 
-/// What each package was made of, beside the list: `FILE.lock.json`.
+/// The exact sources of each package, in `FILE.lock.json` beside the list.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Lock {
+struct PackageLock {
     schema_version: u32,
-    packages: BTreeMap<String, Locked>,
+    packages: BTreeMap<String, LockedPackage>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Locked {
+struct LockedPackage {
     /// The layer of its files.
     package: Digest,
     /// Its dependencies.
@@ -72,7 +75,7 @@ struct Locked {
 }
 
 /// Records the packages that are not recorded yet, and makes the table.
-pub(crate) fn tabulate(request: &TableRequest<'_>) -> Result<(), Failure> {
+pub(crate) fn tabulate_repositories(request: &TableRequest<'_>) -> Result<(), Failure> {
     let list = read_list(request.list)?;
     let lock_path = lock_path(request.list);
     let mut lock = read_lock(&lock_path)?;
@@ -80,26 +83,27 @@ pub(crate) fn tabulate(request: &TableRequest<'_>) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for (package, requirement) in list {
         let key = requirement.to_string();
-        let row = match recorded(request, &package, &requirement, lock.packages.get(&key), &image) {
+        let row = match record_package(request, &package, &requirement, lock.packages.get(&key), &image) {
             Ok((stored, timing)) => {
-                lock.packages.insert(key, locked(&stored));
+                lock.packages.insert(key, lock_package(&stored));
                 write_record(lock_path.parent().unwrap_or(Path::new("")), &file_name(&lock_path), &lock)?;
-                Row::recorded(&stored, &timing)
+                PackageRow::recorded(&stored, &timing)
             }
             // A fault of ours or of the host's is no property of a package.
             Err(failure) if failure.code() != ExitCode::Input as u8 => return Err(failure),
-            Err(failure) => Row::failed(&requirement, &failure),
+            Err(failure) => PackageRow::failed(&requirement, &failure),
         };
         progress::say(row.summary());
         rows.push(row);
     }
-    tell(request, &Rows { schema_version: SCHEMA_VERSION, rows })
+    print_table(request, &PackageTable { schema_version: SCHEMA_VERSION, rows })
 }
 
-fn tell(request: &TableRequest<'_>, rows: &Rows) -> Result<(), Failure> {
+fn print_table(request: &TableRequest<'_>, rows: &PackageTable) -> Result<(), Failure> {
     let table = rows.markdown();
     if let Some(out) = request.out {
-        let text = std::fs::read_to_string(out).ok().and_then(|page| spliced(&page, &table)).unwrap_or(table.clone());
+        let text =
+            std::fs::read_to_string(out).ok().and_then(|page| splice_table(&page, &table)).unwrap_or(table.clone());
         std::fs::write(out, text)
             .with_context(|| format!("cannot write `{}`", out.display()))
             .or_fail(ExitCode::Input)?;
@@ -113,38 +117,38 @@ fn tell(request: &TableRequest<'_>, rows: &Rows) -> Result<(), Failure> {
 }
 
 /// A page with the table between its marks; `None` where it has no marks.
-fn spliced(page: &str, table: &str) -> Option<String> {
+fn splice_table(page: &str, table: &str) -> Option<String> {
     let (before, rest) = page.split_once(BEGIN)?;
     let (_, after) = rest.split_once(END)?;
     Some(format!("{before}{BEGIN}\n\n{table}\n{END}{after}"))
 }
 
-/// The marks in a page around the table, which alone is written anew.
+/// The marks around the table in a page; only the text between them is replaced.
 const BEGIN: &str = "<!-- made by `veriplay corpus tabulate-repos` -->";
 const END: &str = "<!-- end of the table -->";
 
 /// The record of a package: the one that is there, or a new one.
-fn recorded(
+fn record_package(
     request: &TableRequest<'_>,
-    package: &Package,
+    package: &ListedPackage,
     requirement: &Requirement,
-    locked: Option<&Locked>,
+    locked: Option<&LockedPackage>,
     image: &Digest,
-) -> Result<(Stored, Timing), Failure> {
-    let directory = cached(requirement)?;
+) -> Result<(Stored, BaselineTiming), Failure> {
+    let directory = cache_directory(requirement)?;
     if !request.again
         && let Ok(stored) = Stored::open_written(directory.clone())
         && stored.baseline.image == *image
-        && locked.is_some_and(|locked| is_of(&stored, locked))
+        && locked.is_some_and(|locked| matches_lock(&stored, locked))
     {
         let timing = read_record(&directory, "timing.json").unwrap_or_default();
         return Ok((stored, timing));
     }
     let invalid = |why: String| Failure::message(ExitCode::Input, format!("`{}`: {why}", request.list.display()));
-    let tests: Option<Tests> = package.tests.as_deref().map(str::parse).transpose().map_err(invalid)?;
+    let tests: Option<TestSource> = package.tests.as_deref().map(str::parse).transpose().map_err(invalid)?;
     let with: Vec<Requirement> =
         package.with.iter().map(|with| with.parse()).collect::<Result<_, String>>().map_err(invalid)?;
-    let layer = Sources { requirement, sdist: None, tests: tests.as_ref() }.layer()?;
+    let layer = RepositorySources { requirement, sdist: None, tests: tests.as_ref() }.layer()?;
     if let Some(locked) = locked
         && locked.package != *layer.digest()
     {
@@ -154,29 +158,31 @@ fn recorded(
             Failure::message(ExitCode::Input, text).hint("remove the package from the lock to accept the new files")
         );
     }
-    let dependencies = locked.map_or(Source::Resolve { with: &with }, |locked| Source::Pinned(&locked.wheels));
-    let measured = measure(&Plan { requirement, package: &layer, dependencies, workers: request.workers })?;
+    let dependencies =
+        locked.map_or(DependencySource::Resolve { with: &with }, |locked| DependencySource::Pinned(&locked.wheels));
+    let measured =
+        measure_baseline(&BaselineRequest { requirement, package: &layer, dependencies, workers: request.workers })?;
     measured.write(&directory, &layer)?;
     Ok((Stored::open_written(directory)?, measured.timing))
 }
 
-fn locked(stored: &Stored) -> Locked {
+fn lock_package(stored: &Stored) -> LockedPackage {
     let wheels = stored.baseline.dependencies.as_ref().map(|dependencies| dependencies.wheels.clone());
-    Locked { package: stored.baseline.package.clone(), wheels: wheels.unwrap_or_default() }
+    LockedPackage { package: stored.baseline.package.clone(), wheels: wheels.unwrap_or_default() }
 }
 
-/// Whether a record is of what the lock names.
-fn is_of(stored: &Stored, lock: &Locked) -> bool {
-    let found = locked(stored);
+/// Whether a record matches its lock entry.
+fn matches_lock(stored: &Stored, lock: &LockedPackage) -> bool {
+    let found = lock_package(stored);
     found.package == lock.package && found.wheels == lock.wheels
 }
 
-fn read_list(path: &Path) -> Result<Vec<(Package, Requirement)>, Failure> {
+fn read_list(path: &Path) -> Result<Vec<(ListedPackage, Requirement)>, Failure> {
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()));
-    let list: List = toml::from_str(&text.or_fail(ExitCode::Input)?)
+    let list: PackageList = toml::from_str(&text.or_fail(ExitCode::Input)?)
         .with_context(|| format!("`{}` is not a list of packages", path.display()))
         .or_fail(ExitCode::Input)?;
-    let named = |package: Package| match package.requirement.parse() {
+    let named = |package: ListedPackage| match package.requirement.parse() {
         Ok(requirement) => Ok((package, requirement)),
         Err(why) => {
             let text = format!("`{}`: package `{}`: {why}", path.display(), package.requirement);
@@ -194,9 +200,9 @@ fn file_name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-fn read_lock(path: &Path) -> Result<Lock, Failure> {
+fn read_lock(path: &Path) -> Result<PackageLock, Failure> {
     if !path.exists() {
-        return Ok(Lock { schema_version: SCHEMA_VERSION, packages: BTreeMap::new() });
+        return Ok(PackageLock { schema_version: SCHEMA_VERSION, packages: BTreeMap::new() });
     }
     read_record(path.parent().unwrap_or(Path::new("")), &file_name(path))
 }

@@ -8,9 +8,9 @@ use veriplay_verifier::repository::warming;
 
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::image;
-use crate::workers::{self, Workers};
+use crate::isolation::{self, Isolation};
 
-/// What of a repository an image is warmed for.
+/// The parts of a repository that an image is warmed for.
 pub(super) struct WarmSources<'a> {
     pub(super) package: &'a Layer,
     pub(super) dependencies: Option<&'a Layer>,
@@ -45,11 +45,11 @@ impl RepoImages {
     pub(crate) fn sandboxes(
         &self,
         options: SandboxOptions,
-        workers: Workers,
+        workers: Isolation,
         layers: &[Layer],
     ) -> Result<Vec<Sandbox>, Failure> {
         let on = |image: &Arc<Image>| {
-            let sandbox = workers::sandbox(Arc::clone(image), options, workers)?;
+            let sandbox = isolation::open_sandbox(Arc::clone(image), options, workers)?;
             Ok(sandbox.with_layers(layers.iter().cloned().collect()))
         };
         [&self.beside, &self.split].into_iter().map(on).collect()

@@ -1,8 +1,8 @@
-//! The file of a verdict cache: entries by name, and the order in which they were last used.
+//! The file of a verdict cache: entries by key, and the order in which they were last used.
 //!
-//! Called by [`super::VerdictCache`], which has it for itself. Invariants: a batch of changes is stored whole or not at
-//! all; after each, the entries together are below the bound, the longest unused having gone; an entry comes back only as
-//! it was stored, under the name it was stored under. Use is counted, not timed: a count needs no clock and has no ties.
+//! Invariants: a batch of changes is stored completely or not at all; after each batch the entries are below the bound, the least
+//! recently used having been removed; an entry is returned only as it was stored, under its own key. Use is counted, not timed: a
+//! count needs no clock and has no ties.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -19,10 +19,10 @@ const ORDER: TableDefinition<'_, u64, &str> = TableDefinition::new("order");
 const COUNTS: TableDefinition<'_, &str, u64> = TableDefinition::new("counts");
 /// Uses so far.
 const USES: &str = "uses";
-/// What the entries count for together.
+/// The accounted size of all entries.
 const BYTES: &str = "bytes";
 
-/// What an entry counts for beside its content: its name three times, its use twice, and the pages' own.
+/// The accounted overhead of an entry: its key three times, its use twice, and a share of the pages.
 const OVERHEAD: u64 = 256;
 const DIGITS: usize = 64;
 /// Memory for pages: the library's own default is a gigabyte.
@@ -73,9 +73,9 @@ fn not_whole(what: &str) -> StoreError {
     StoreError::NotWhole(what.to_owned())
 }
 
-/// One thing to store.
+/// One change to store.
 #[derive(Debug)]
-pub(super) enum Change {
+pub(super) enum CacheChange {
     /// A new verdict. One that is there already stays, and counts as used.
     Put(Box<Verdict>),
     /// A verdict was read.
@@ -96,7 +96,7 @@ impl Store {
         match made {
             Err(TableError::TableDoesNotExist(_)) => {
                 let write = database.begin_write()?;
-                Tables::open(&write)?;
+                StoreTables::open(&write)?;
                 write.commit()?;
             }
             made => made?,
@@ -108,18 +108,18 @@ impl Store {
     pub(super) fn get(&self, key: &Digest) -> Result<Option<Verdict>, StoreError> {
         let table = self.database.begin_read()?.open_table(VERDICTS)?;
         let found = table.get(key.as_str())?;
-        found.map(|entry| unsealed(key, entry.value())).transpose()
+        found.map(|entry| unseal_entry(key, entry.value())).transpose()
     }
 
     /// Stores all of `changes`, in their order, or none.
-    pub(super) fn apply(&self, changes: &[(Digest, Change)]) -> Result<(), StoreError> {
+    pub(super) fn apply(&self, changes: &[(Digest, CacheChange)]) -> Result<(), StoreError> {
         let write = self.database.begin_write()?;
         {
-            let mut tables = Tables::open(&write)?;
+            let mut tables = StoreTables::open(&write)?;
             for (key, change) in changes {
                 match change {
-                    Change::Used => tables.touch(key.as_str()).map(drop)?,
-                    Change::Put(verdict) => tables.put(key, verdict, self.max_bytes)?,
+                    CacheChange::Used => tables.touch(key.as_str()).map(drop)?,
+                    CacheChange::Put(verdict) => tables.put(key, verdict, self.max_bytes)?,
                 }
             }
             tables.shrink_to(self.max_bytes)?;
@@ -128,16 +128,16 @@ impl Store {
         Ok(())
     }
 
-    /// What the entries count for, as it is written down and as it is.
+    /// The accounted size of the entries: as recorded, and as computed.
     #[cfg(test)]
     pub(super) fn bytes(&self) -> Result<(u64, u64), StoreError> {
         let read = self.database.begin_read()?;
-        let told = read.open_table(COUNTS)?.get(BYTES)?.map_or(0, |bytes| bytes.value());
+        let recorded = read.open_table(COUNTS)?.get(BYTES)?.map_or(0, |bytes| bytes.value());
         let mut found = 0;
         for entry in read.open_table(VERDICTS)?.iter()? {
             found += weight(entry?.1.value());
         }
-        Ok((told, found))
+        Ok((recorded, found))
     }
 
     /// An entry as it is stored.
@@ -158,12 +158,12 @@ impl Store {
     }
 }
 
-fn sealed(key: &Digest, verdict: &Verdict) -> Result<Vec<u8>, StoreError> {
+fn seal_entry(key: &Digest, verdict: &Verdict) -> Result<Vec<u8>, StoreError> {
     let json = serde_json::to_vec(verdict).map_err(|error| StoreError::Fault(error.to_string()))?;
     Ok([seal(key, &json).as_str().as_bytes(), &json].concat())
 }
 
-fn unsealed(key: &Digest, entry: &[u8]) -> Result<Verdict, StoreError> {
+fn unseal_entry(key: &Digest, entry: &[u8]) -> Result<Verdict, StoreError> {
     let damaged = || not_whole("an entry is not as it was stored");
     let (digits, json) = entry.split_at_checked(DIGITS).ok_or_else(damaged)?;
     if digits != seal(key, json).as_str().as_bytes() {
@@ -172,7 +172,7 @@ fn unsealed(key: &Digest, entry: &[u8]) -> Result<Verdict, StoreError> {
     serde_json::from_slice(json).map_err(|_| damaged())
 }
 
-/// With the name in it, so that a verdict that comes back under another name is noticed.
+/// Includes the key, so that a verdict under a wrong key is detected.
 fn seal(key: &Digest, json: &[u8]) -> Digest {
     Digest::of(&[key.as_str().as_bytes(), json].concat())
 }
@@ -182,14 +182,14 @@ const fn weight(entry: &[u8]) -> u64 {
 }
 
 /// The tables of one write.
-struct Tables<'t> {
+struct StoreTables<'t> {
     verdicts: Table<'t, &'static str, &'static [u8]>,
     used: Table<'t, &'static str, u64>,
     order: Table<'t, u64, &'static str>,
     counts: Table<'t, &'static str, u64>,
 }
 
-impl<'t> Tables<'t> {
+impl<'t> StoreTables<'t> {
     fn open(write: &'t WriteTransaction) -> Result<Self, StoreError> {
         Ok(Self {
             verdicts: write.open_table(VERDICTS)?,
@@ -225,7 +225,7 @@ impl<'t> Tables<'t> {
     }
 
     fn put(&mut self, key: &Digest, verdict: &Verdict, max_bytes: u64) -> Result<(), StoreError> {
-        let entry = sealed(key, verdict)?;
+        let entry = seal_entry(key, verdict)?;
         // One that is larger than all may be would drive out the rest, and then itself.
         if weight(&entry) > max_bytes || self.touch(key.as_str())? {
             return Ok(());
@@ -237,7 +237,7 @@ impl<'t> Tables<'t> {
         Ok(())
     }
 
-    /// Lets go of what has not been used for longest, until the rest is within `max_bytes`.
+    /// Removes the least recently used entries until the rest is within `max_bytes`.
     fn shrink_to(&mut self, max_bytes: u64) -> Result<(), StoreError> {
         let mut bytes = self.count(BYTES)?;
         let before = bytes;

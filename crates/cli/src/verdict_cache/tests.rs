@@ -1,4 +1,4 @@
-//! The cache is an aid: whatever becomes of its file, what comes back is what was stored, or nothing.
+//! Whatever happens to the cache's file, a lookup returns the stored verdict or none.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -6,8 +6,8 @@ use std::path::Path;
 use proptest::prelude::*;
 use veriplay_core::{Digest, Evidence, Status, Verdict};
 
-use super::store::{Change, Store};
-use super::{FILE, LOCK, MAX_BYTES, Open, SET_ASIDE, VerdictCache};
+use super::store::{CacheChange, Store};
+use super::{FILE, LOCK, MAX_BYTES, OpenCache, SET_ASIDE, VerdictCache};
 
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a temporary directory")
@@ -26,7 +26,7 @@ fn verdict(n: u64) -> Verdict {
 }
 
 fn try_open(dir: &Path, rules: &str, max_bytes: u64) -> VerdictCache {
-    VerdictCache::or_none(Open::new(dir, Digest::of(rules.as_bytes()), max_bytes))
+    VerdictCache::or_none(OpenCache::new(dir, Digest::of(rules.as_bytes()), max_bytes))
 }
 
 fn open(dir: &Path) -> VerdictCache {
@@ -92,10 +92,10 @@ fn what_is_stored_stays_below_the_bound_and_so_does_the_file() {
     let path = dir.path().join(FILE);
     let store = Store::open(&path, BOUND).expect("it can be made");
     for round in 0..40 {
-        let put = |n| (name(n), Change::Put(Box::new(verdict(n % 900))));
+        let put = |n| (name(n), CacheChange::Put(Box::new(verdict(n % 900))));
         store.apply(&(round * 200..(round + 1) * 200).map(put).collect::<Vec<_>>()).expect("it can be stored");
-        let (told, found) = store.bytes().expect("it can be read");
-        assert_eq!(told, found);
+        let (recorded, found) = store.bytes().expect("it can be read");
+        assert_eq!(recorded, found);
         assert!(found <= BOUND, "round {round}: {found} bytes");
     }
     assert!(store.get(&name(40 * 200 - 1)).expect("it can be read").is_some());
@@ -179,7 +179,7 @@ fn an_entry_under_another_name_or_changed_by_a_digit_is_not_taken() {
     let dir = folder();
     let path = dir.path().join(FILE);
     let store = Store::open(&path, MAX_BYTES).expect("it can be made");
-    store.apply(&[(name(1), Change::Put(Box::new(verdict(1))))]).expect("it can be stored");
+    store.apply(&[(name(1), CacheChange::Put(Box::new(verdict(1))))]).expect("it can be stored");
     let entry = store.entry(&name(1)).expect("it can be read");
     let text = String::from_utf8(entry.clone()).expect("it is text");
     assert!(text.contains("\"fuel\":1,"));
@@ -199,9 +199,9 @@ fn whole_file() -> Vec<u8> {
     std::fs::read(dir.path().join(FILE)).expect("it is there")
 }
 
-/// What may happen to a file.
+/// Damage to a file.
 #[derive(Debug, Clone)]
-enum Damage {
+enum FileDamage {
     /// Bits of one byte are turned, counted from where the entries are likely to be.
     Bits(prop::sample::Index, u8),
     /// A stretch is overwritten.
@@ -210,34 +210,34 @@ enum Damage {
     Cut(prop::sample::Index),
 }
 
-fn damage() -> impl Strategy<Value = Damage> {
+fn damage() -> impl Strategy<Value = FileDamage> {
     prop_oneof![
-        (any::<prop::sample::Index>(), 1_u8..).prop_map(|(at, bits)| Damage::Bits(at, bits)),
+        (any::<prop::sample::Index>(), 1_u8..).prop_map(|(at, bits)| FileDamage::Bits(at, bits)),
         (any::<prop::sample::Index>(), prop::collection::vec(any::<u8>(), 1..9000))
-            .prop_map(|(at, bytes)| Damage::Stretch(at, bytes)),
-        any::<prop::sample::Index>().prop_map(Damage::Cut),
+            .prop_map(|(at, bytes)| FileDamage::Stretch(at, bytes)),
+        any::<prop::sample::Index>().prop_map(FileDamage::Cut),
     ]
 }
 
 /// Bytes that say something: most of a file is empty pages.
-fn told(file: &[u8]) -> Vec<usize> {
+fn nonzero_bytes(file: &[u8]) -> Vec<usize> {
     (0..file.len()).filter(|&at| file[at] != 0).collect()
 }
 
-fn damaged(mut file: Vec<u8>, damages: &[Damage]) -> Vec<u8> {
+fn apply_damage(mut file: Vec<u8>, damages: &[FileDamage]) -> Vec<u8> {
     for damage in damages {
-        let places = told(&file);
-        if places.is_empty() {
+        let offsets = nonzero_bytes(&file);
+        if offsets.is_empty() {
             break;
         }
         match damage {
-            Damage::Bits(at, bits) => file[*at.get(&places)] ^= bits,
-            Damage::Stretch(at, bytes) => {
-                let start = *at.get(&places);
+            FileDamage::Bits(at, bits) => file[*at.get(&offsets)] ^= bits,
+            FileDamage::Stretch(at, bytes) => {
+                let start = *at.get(&offsets);
                 let end = file.len().min(start + bytes.len());
                 file[start..end].copy_from_slice(&bytes[..end - start]);
             }
-            Damage::Cut(at) => file.truncate(at.index(file.len())),
+            FileDamage::Cut(at) => file.truncate(at.index(file.len())),
         }
     }
     file
@@ -250,7 +250,7 @@ proptest! {
     fn damage_never_changes_a_verdict_and_never_lasts(damages in prop::collection::vec(damage(), 1..4)) {
         thread_local!(static WHOLE: Vec<u8> = whole_file());
         let dir = folder();
-        let file = WHOLE.with(|whole| damaged(whole.clone(), &damages));
+        let file = WHOLE.with(|whole| apply_damage(whole.clone(), &damages));
         std::fs::write(dir.path().join(FILE), file).expect("it can be written");
         // Twice at most is something found to be wrong: when it is opened, and when it is read or written.
         for _ in 0..3 {

@@ -1,25 +1,26 @@
 //! From an attempt's text to the program that is judged.
 //!
-//! The rule: a `program` is whole. A `completion` that holds a closed block fenced as `python` (or `py`, `python3`) is
-//! prose around a program, and the last such block is the whole program. Any other `completion` is put behind the problem's
-//! prompt, as HumanEval does. A prediction is the text itself: the judge reads it.
+//! A `program` is complete. A `completion` with a closed block fenced as `python` (or `py`, `python3`) is prose around a program, and the last
+//! such block is the program. Any other `completion` is appended to the problem's prompt, as HumanEval does. A prediction is the text itself.
 
 use veriplay_corpus::{AttemptBody, ProblemRow};
 
 const FENCE: &str = "```";
 const LABELS: [&str; 3] = ["python", "py", "python3"];
 
-/// The text that judges get; the problem's prelude is theirs to add.
-pub(super) fn program(problem: &ProblemRow, body: AttemptBody) -> String {
+/// The text for the judges, which add the problem's prelude.
+pub(super) fn assemble_program(problem: &ProblemRow, body: AttemptBody) -> String {
     match body {
         AttemptBody::Program(text) => text,
         AttemptBody::Completion(text) if problem.is_prediction() => text,
-        AttemptBody::Completion(text) => last_block(&text).unwrap_or_else(|| format!("{}{text}", problem.prompt())),
+        AttemptBody::Completion(text) => {
+            last_python_block(&text).unwrap_or_else(|| format!("{}{text}", problem.prompt()))
+        }
     }
 }
 
-/// The last closed Python block. A fence opens and closes on lines of its own.
-fn last_block(text: &str) -> Option<String> {
+/// The last closed Python block. Opening and closing fences are on lines of their own.
+fn last_python_block(text: &str) -> Option<String> {
     let (mut found, mut open) = (None, None);
     for line in text.lines() {
         let fence = line.trim().strip_prefix(FENCE);
@@ -43,7 +44,7 @@ mod tests {
     use veriplay_core::{CallChecks, Checks, Comparison, Predicted, Prediction, Problem, Value};
     use veriplay_corpus::{AttemptBody, ProblemRow};
 
-    use super::program;
+    use super::assemble_program;
 
     fn problem(checks: Checks) -> ProblemRow {
         let (prelude, prompt) = ("import math\n".to_owned(), "def f(x):\n".to_owned());
@@ -56,18 +57,18 @@ mod tests {
     }
 
     fn completed(text: &str) -> String {
-        program(&problem(calls()), AttemptBody::Completion(text.to_owned()))
+        assemble_program(&problem(calls()), AttemptBody::Completion(text.to_owned()))
     }
 
     #[test]
-    fn a_completion_is_put_behind_the_prompt() {
+    fn a_completion_is_appended_to_the_prompt() {
         assert_eq!(completed("    return x\n"), "def f(x):\n    return x\n");
     }
 
     #[test]
     fn a_program_is_whole_even_with_fences_in_it() {
         let text = "s = '''\n```python\nx\n```\n'''\n";
-        assert_eq!(program(&problem(calls()), AttemptBody::Program(text.to_owned())), text);
+        assert_eq!(assemble_program(&problem(calls()), AttemptBody::Program(text.to_owned())), text);
     }
 
     #[test]
@@ -78,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fence_that_is_open_or_of_another_language_is_no_program() {
+    fn an_open_fence_or_another_language_is_not_a_program() {
         for text in ["```python\nx", "```\nx\n```", "```rust\nx\n```", "a ```python\nx\n```x"] {
             assert_eq!(completed(text), format!("def f(x):\n{text}"));
         }
@@ -93,6 +94,6 @@ mod tests {
             wanted: Predicted::Output,
         };
         let body = AttemptBody::Completion("```python\n1\n```".to_owned());
-        assert_eq!(program(&problem(Checks::Prediction(prediction)), body), "```python\n1\n```");
+        assert_eq!(assemble_program(&problem(Checks::Prediction(prediction)), body), "```python\n1\n```");
     }
 }

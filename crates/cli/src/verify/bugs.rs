@@ -1,5 +1,5 @@
-//! `veriplay verify --format bug`: bugs in repositories. With a file of attempts each completion is a patch to judge; without
-//! one each bug is validated anew, with its own reverse patch and the empty one.
+//! `veriplay verify --format bug`: bugs in repositories. With a file of attempts, each completion is a patch to judge. Without one, each bug is
+//! validated again, and its reverse patch and the empty patch are judged.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -11,32 +11,32 @@ use veriplay_sandbox::SandboxOptions;
 use veriplay_verifier::OutcomeCache;
 use veriplay_verifier::bugs::{BugArtifact, BugRules, RepairRequest, RepoContext, TestMap, grade_repair, validate_bug};
 
-use super::output::{Output, VerdictRow};
-use super::source::Work;
-use super::stream::in_order;
+use super::output::{VerdictOutput, VerdictRow};
+use super::source::PendingAttempt;
+use super::stream::run_in_order;
 use crate::executor::Sandboxes;
 use crate::exit::{ExitCode, Failure, OrFail};
+use crate::isolation::Isolation;
 use crate::progress;
 use crate::repository::{RepoImages, Stored, pytest_layer, read_bugs};
-use crate::workers::Workers;
 
 /// The `attempt_id` of the rows that a validation makes.
 const ARTIFACT: &str = "artifact";
 const REVERSE: &str = "reverse";
 const EMPTY: &str = "empty";
-/// Outcomes that are remembered: the attempts at one bug share jobs.
+/// Outcomes that are cached: the attempts at one bug share jobs.
 const REMEMBERED: usize = 256;
 /// Attempts under way or waiting for an earlier one, for each thread.
 const WINDOW: usize = 4;
 
-/// What is asked for.
+/// The options of the command.
 pub(crate) struct BugOptions<'a> {
     pub(crate) tasks: &'a Path,
     pub(crate) attempts: Option<&'a Path>,
     pub(crate) repositories: &'a [String],
     pub(crate) out: Option<&'a Path>,
     pub(crate) jobs: usize,
-    pub(crate) workers: Workers,
+    pub(crate) workers: Isolation,
     pub(crate) seed: u64,
     pub(crate) trust: Trust,
     pub(crate) json: bool,
@@ -44,27 +44,27 @@ pub(crate) struct BugOptions<'a> {
 
 /// The summary.
 #[derive(Debug, Serialize)]
-struct Report {
+struct BugSummary {
     schema_version: u32,
     bugs: usize,
     rows: usize,
     /// Rows by `attempt_id`'s kind and status: of a validation `artifact`, `reverse` and `empty`, else `attempt`.
     statuses: BTreeMap<String, BTreeMap<String, usize>>,
     dropped: usize,
-    /// Rows of a validation that are not as they must be.
+    /// Rows of a validation with an unexpected status.
     failed: usize,
     left_out: usize,
 }
 
 /// The repositories of the bugs, with the maps of their tests.
-struct Places {
+struct BugRepositories {
     stored: Vec<(Stored, TestMap)>,
     pytest: Digest,
     images: RepoImages,
     trust: Trust,
 }
 
-impl Places {
+impl BugRepositories {
     fn repo(&self, package: &Digest) -> Result<RepoContext<'_>, Dropped> {
         let found = self.stored.iter().find(|(stored, _)| stored.baseline.package == *package);
         let (stored, map) = found.ok_or_else(|| Dropped { why: format!("no repository of digest `{package}`") })?;
@@ -73,15 +73,15 @@ impl Places {
 }
 
 /// Judges attempts, or validates bugs.
-pub(crate) fn judge(asked: &BugOptions<'_>) -> Result<(), Failure> {
-    let bugs = read_bugs(asked.tasks)?;
-    let (sandboxes, places) = open(asked, &bugs)?;
-    let (mut work, left_out) = match asked.attempts {
-        Some(path) => attempts(path, &bugs, asked.seed)?,
-        None => (validations(&bugs, asked.seed), 0),
+pub(crate) fn judge(options: &BugOptions<'_>) -> Result<(), Failure> {
+    let bugs = read_bugs(options.tasks)?;
+    let (sandboxes, repositories) = open_repositories(options, &bugs)?;
+    let (mut work, left_out) = match options.attempts {
+        Some(path) => read_patches(path, &bugs, options.seed)?,
+        None => (validation_attempts(&bugs, options.seed), 0),
     };
-    let mut output = Output::open(asked.out)?;
-    let mut report = Report {
+    let mut output = VerdictOutput::open(options.out)?;
+    let mut summary = BugSummary {
         schema_version: SCHEMA_VERSION,
         bugs: bugs.len(),
         rows: 0,
@@ -90,25 +90,25 @@ pub(crate) fn judge(asked: &BugOptions<'_>) -> Result<(), Failure> {
         failed: 0,
         left_out,
     };
-    let validating = asked.attempts.is_none();
+    let validating = options.attempts.is_none();
     let mut work = work.drain(..).map(Ok);
-    output.resume(&mut work, |row| report.add(row, validating))?;
+    output.resume(&mut work, |row| summary.add(row, validating))?;
     let cache = OutcomeCache::new(&sandboxes, REMEMBERED);
-    let judged = |work: Work| {
-        let verdict = places.verdict(&cache, &bugs[work.task], &work, validating, asked.seed);
+    let judged = |work: PendingAttempt| {
+        let verdict = repositories.verdict(&cache, &bugs[work.task], &work, validating, options.seed);
         VerdictRow::new(work, verdict)
     };
-    in_order(&mut work, asked.jobs, asked.jobs.saturating_mul(WINDOW), judged, |row| {
-        report.add(&row, validating);
+    run_in_order(&mut work, options.jobs, options.jobs.saturating_mul(WINDOW), judged, |row| {
+        summary.add(&row, validating);
         output.write(&row)
     })?;
     output.finish()?;
-    report.tell(asked)
+    summary.finish(options)
 }
 
-/// The repositories that the bugs are in, all of them in the same sandboxes.
-fn open(asked: &BugOptions<'_>, bugs: &[BugArtifact]) -> Result<(Sandboxes, Places), Failure> {
-    let mut names: Vec<String> = asked.repositories.to_vec();
+/// Opens the repositories of the bugs, all in the same sandboxes.
+fn open_repositories(options: &BugOptions<'_>, bugs: &[BugArtifact]) -> Result<(Sandboxes, BugRepositories), Failure> {
+    let mut names: Vec<String> = options.repositories.to_vec();
     if names.is_empty() {
         names = bugs.iter().map(|bug| format!("{}=={}", bug.name, bug.version)).collect();
         names.sort();
@@ -117,19 +117,19 @@ fn open(asked: &BugOptions<'_>, bugs: &[BugArtifact]) -> Result<(Sandboxes, Plac
     let stored = names.iter().map(|name| Stored::open(name)).collect::<Result<Vec<_>, _>>()?;
     let pytest = pytest_layer()?;
     let images = Stored::warm_images(&pytest, &stored)?;
-    let options = SandboxOptions { max_parallel: asked.jobs, ..SandboxOptions::fastest() };
+    let sandbox_options = SandboxOptions { max_parallel: options.jobs, ..SandboxOptions::fastest() };
     let layers: Vec<Layer> = stored.iter().flat_map(Stored::layers).chain([pytest.clone()]).collect();
-    let sandboxes = Sandboxes(images.sandboxes(options, asked.workers, &layers)?);
+    let sandboxes = Sandboxes(images.sandboxes(sandbox_options, options.workers, &layers)?);
     let mapped = stored.into_iter().map(|stored| {
         let map = stored.map(&sandboxes, &images, pytest.digest())?;
         Ok((stored, map))
     });
     let stored = mapped.collect::<Result<Vec<_>, Failure>>()?;
-    Ok((sandboxes, Places { stored, pytest: pytest.digest().clone(), images, trust: asked.trust }))
+    Ok((sandboxes, BugRepositories { stored, pytest: pytest.digest().clone(), images, trust: options.trust }))
 }
 
 /// Rows about an unknown bug and invalid rows are reported and left out.
-fn attempts(path: &Path, bugs: &[BugArtifact], seed: u64) -> Result<(Vec<Work>, usize), Failure> {
+fn read_patches(path: &Path, bugs: &[BugArtifact], seed: u64) -> Result<(Vec<PendingAttempt>, usize), Failure> {
     let by_id: HashMap<&str, usize> =
         bugs.iter().enumerate().map(|(index, bug)| (bug.task_id.as_str(), index)).collect();
     let (mut work, mut left_out, mut seen) = (Vec::new(), 0, vec![0_u64; bugs.len()]);
@@ -148,7 +148,7 @@ fn attempts(path: &Path, bugs: &[BugArtifact], seed: u64) -> Result<(Vec<Work>, 
                     let (AttemptBody::Completion(patch) | AttemptBody::Program(patch)) = row.body;
                     let attempt_id = row.attempt_id.unwrap_or_else(|| seen[task].to_string());
                     seen[task] += 1;
-                    work.push(work_of(bugs, task, attempt_id, patch, seed));
+                    work.push(pending_attempt(bugs, task, attempt_id, patch, seed));
                 }
             },
         }
@@ -156,39 +156,45 @@ fn attempts(path: &Path, bugs: &[BugArtifact], seed: u64) -> Result<(Vec<Work>, 
     Ok((work, left_out))
 }
 
-fn validations(bugs: &[BugArtifact], seed: u64) -> Vec<Work> {
+fn validation_attempts(bugs: &[BugArtifact], seed: u64) -> Vec<PendingAttempt> {
     let of = |(task, bug): (usize, &BugArtifact)| {
         let reverse = bug.bug.bug_inject.reverse().to_string();
         [(ARTIFACT, String::new()), (REVERSE, reverse), (EMPTY, String::new())]
-            .map(|(kind, patch)| work_of(bugs, task, kind.to_owned(), patch, seed))
+            .map(|(kind, patch)| pending_attempt(bugs, task, kind.to_owned(), patch, seed))
     };
     bugs.iter().enumerate().flat_map(of).collect()
 }
 
-fn work_of(bugs: &[BugArtifact], task: usize, attempt_id: String, program: String, seed: u64) -> Work {
+fn pending_attempt(
+    bugs: &[BugArtifact],
+    task: usize,
+    attempt_id: String,
+    program: String,
+    seed: u64,
+) -> PendingAttempt {
     let judged = content_hash(&(&bugs[task], &attempt_id, &program, seed));
-    Work { task, task_id: bugs[task].task_id.clone(), attempt_id, program, judged }
+    PendingAttempt { task, task_id: bugs[task].task_id.clone(), attempt_id, program, judged }
 }
 
-impl Places {
+impl BugRepositories {
     fn verdict(
         &self,
         execute: &dyn Execute,
         artifact: &BugArtifact,
-        work: &Work,
+        work: &PendingAttempt,
         validating: bool,
         seed: u64,
     ) -> Result<Verdict, Dropped> {
         let repo = self.repo(&artifact.package)?;
         if validating && work.attempt_id == ARTIFACT {
-            return validated(execute, &repo, artifact);
+            return validate_again(execute, &repo, artifact);
         }
         grade_repair(execute, &repo, &RepairRequest { artifact, patch: &work.program, fuzz: Fuzz::NONE, seed })
     }
 }
 
 /// Runs the checks again, and compares the result with the artifact.
-fn validated(execute: &dyn Execute, repo: &RepoContext<'_>, artifact: &BugArtifact) -> Result<Verdict, Dropped> {
+fn validate_again(execute: &dyn Execute, repo: &RepoContext<'_>, artifact: &BugArtifact) -> Result<Verdict, Dropped> {
     let again = validate_bug(execute, repo, &artifact.bug, &BugRules::LEAST)?;
     let mut verdict = again.verdict;
     if let Some(again) = again.artifact
@@ -197,7 +203,7 @@ fn validated(execute: &dyn Execute, repo: &RepoContext<'_>, artifact: &BugArtifa
         verdict.status = Status::Invalid;
         verdict.evidence.rule = "declared".to_owned();
         verdict.evidence.detail = format!(
-            "it says {} to repair and {} to keep, found are {} and {}",
+            "it declares {} tests to repair and {} to keep; the validation finds {} and {}",
             artifact.fail_to_pass.len(),
             artifact.pass_to_pass.len(),
             again.fail_to_pass.len(),
@@ -207,27 +213,27 @@ fn validated(execute: &dyn Execute, repo: &RepoContext<'_>, artifact: &BugArtifa
     Ok(verdict)
 }
 
-impl Report {
+impl BugSummary {
     fn add(&mut self, row: &VerdictRow, validating: bool) {
         let kind = if validating { row.attempt_id.as_str() } else { "attempt" };
         let status = serde_json::to_value(row.status).ok().and_then(|word| word.as_str().map(str::to_owned));
         let status = status.unwrap_or_default();
-        let due = match kind {
+        let expected = match kind {
             ARTIFACT => status == "valid",
             REVERSE => status == "accepted",
             EMPTY => status != "accepted" && status != "dropped",
             _ => true,
         };
         self.rows += 1;
-        self.failed += usize::from(!due);
+        self.failed += usize::from(!expected);
         self.dropped += usize::from(status == "dropped");
         *self.statuses.entry(kind.to_owned()).or_default().entry(status).or_default() += 1;
     }
 
-    fn tell(&self, asked: &BugOptions<'_>) -> Result<(), Failure> {
-        if asked.json {
+    fn finish(&self, options: &BugOptions<'_>) -> Result<(), Failure> {
+        if options.json {
             let json = serde_json::to_string(self).or_fail(ExitCode::Bug)?;
-            if asked.out.is_some() { progress::data(json) } else { progress::say(json) }
+            if options.out.is_some() { progress::data(json) } else { progress::say(json) }
         } else {
             let words = |(kind, counts): (&String, &BTreeMap<String, usize>)| {
                 let counts: Vec<String> = counts.iter().map(|(status, count)| format!("{status} {count}")).collect();
@@ -239,12 +245,12 @@ impl Report {
         match (self.dropped, self.failed + self.left_out) {
             (0, 0) => Ok(()),
             (0, rows) => {
-                let text = format!("{rows} rows are not as they must be, or were left out");
-                Err(Failure::message(ExitCode::Input, text).hint("their `evidence` says why"))
+                let text = format!("{rows} rows have an unexpected status, or were left out");
+                Err(Failure::message(ExitCode::Input, text).hint("their `evidence` gives the reason"))
             }
             (dropped, _) => {
                 let text = format!("{dropped} rows were dropped through a fault of the host");
-                Err(Failure::message(ExitCode::Host, text).hint("their `evidence` says why"))
+                Err(Failure::message(ExitCode::Host, text).hint("their `evidence` gives the reason"))
             }
         }
     }

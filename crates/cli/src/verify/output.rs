@@ -1,7 +1,7 @@
 //! Where verdicts go: stdout, or a file that a later call of the same command continues.
 //!
-//! Invariants: a row is one write and one line, so a killed process leaves at most a torn last line; nothing of a file is
-//! changed before all its whole rows have been found to be what is asked; one process writes a file at a time.
+//! Invariants: a row is one write and one line, so a killed process leaves at most one incomplete line; a file is not changed before all its
+//! complete rows have been compared with the attempts; one process writes a file at a time.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufRead, BufReader, ErrorKind, Seek, SeekFrom, Write};
@@ -11,7 +11,7 @@ use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Dropped, Evidence, SCHEMA_VERSION, Status, Verdict};
 
-use super::source::Work;
+use super::source::PendingAttempt;
 use crate::exit::{ExitCode, Failure, OrFail};
 
 /// One verdict as it is written.
@@ -24,9 +24,9 @@ pub(crate) struct VerdictRow {
     pub(crate) passed: u32,
     pub(crate) total: u32,
     pub(crate) fuel: u64,
-    /// Of a dropped attempt: why, in `detail`.
+    /// The reason is in `detail` where the attempt was dropped.
     pub(crate) evidence: Evidence,
-    /// Names all that the verdict depends on.
+    /// Digest of everything that the verdict depends on.
     pub(crate) judged: Digest,
 }
 
@@ -38,7 +38,7 @@ pub(crate) enum RowStatus {
     Dropped(NoVerdict),
 }
 
-/// The word of a row without a verdict.
+/// The status of a row without a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum NoVerdict {
@@ -46,7 +46,7 @@ pub(crate) enum NoVerdict {
 }
 
 impl VerdictRow {
-    pub(crate) fn new(work: Work, judged: Result<Verdict, Dropped>) -> Self {
+    pub(crate) fn new(attempt: PendingAttempt, judged: Result<Verdict, Dropped>) -> Self {
         let none = || Evidence::default();
         let (status, passed, total, evidence) = match judged {
             Ok(verdict) => (RowStatus::Judged(verdict.status), verdict.passed, verdict.total, verdict.evidence),
@@ -54,53 +54,53 @@ impl VerdictRow {
         };
         Self {
             schema_version: SCHEMA_VERSION,
-            task_id: work.task_id,
-            attempt_id: work.attempt_id,
+            task_id: attempt.task_id,
+            attempt_id: attempt.attempt_id,
             status,
             passed,
             total,
             fuel: evidence.fuel,
             evidence,
-            judged: work.judged,
+            judged: attempt.judged,
         }
     }
 }
 
 /// Takes rows in the order of the attempts.
-pub(crate) enum Output {
-    /// For a reader that may go away.
+pub(crate) enum VerdictOutput {
+    /// Standard output.
     Stdout {
-        /// It went away: the work goes on, the output is over.
+        /// Whether the reader closed it: the work goes on without output.
         closed: bool,
     },
     /// A file.
-    File(FileOutput),
+    File(VerdictFile),
 }
 
-impl Output {
-    /// Opens `path`, or stdout. A file that is there is continued.
+impl VerdictOutput {
+    /// Opens `path`, or stdout. An existing file is continued.
     pub(crate) fn open(path: Option<&Path>) -> Result<Self, Failure> {
         match path {
-            None => Ok(Output::Stdout { closed: false }),
-            Some(path) => FileOutput::open(path).map(Output::File),
+            None => Ok(VerdictOutput::Stdout { closed: false }),
+            Some(path) => VerdictFile::open(path).map(VerdictOutput::File),
         }
     }
 
-    /// Takes the rows of an earlier run off `work`, one for one, gives each to `done`, and makes the file ready for the next.
+    /// Skips the attempts of `work` that an earlier run judged, passes its rows to `done`, and prepares the file for the next row.
     pub(crate) fn resume(
         &mut self,
-        work: &mut impl Iterator<Item = Result<Work, Failure>>,
+        work: &mut impl Iterator<Item = Result<PendingAttempt, Failure>>,
         mut done: impl FnMut(&VerdictRow),
     ) -> Result<u64, Failure> {
-        let Output::File(file) = self else { return Ok(0) };
+        let VerdictOutput::File(file) = self else { return Ok(0) };
         let mut rows = 0;
         while let Some(row) = file.earlier_row()? {
-            let asked = work.next().transpose()?;
-            file.check(&row, asked.as_ref())?;
+            let expected = work.next().transpose()?;
+            file.check(&row, expected.as_ref())?;
             done(&row);
             rows += 1;
         }
-        file.begin()?;
+        file.truncate_to_complete_rows()?;
         Ok(rows)
     }
 
@@ -109,16 +109,16 @@ impl Output {
         let mut line = serde_json::to_vec(row).or_fail(ExitCode::Bug)?;
         line.push(b'\n');
         match self {
-            Output::Stdout { closed: true } => Ok(()),
-            Output::Stdout { closed } => match std::io::stdout().lock().write_all(&line) {
+            VerdictOutput::Stdout { closed: true } => Ok(()),
+            VerdictOutput::Stdout { closed } => match std::io::stdout().lock().write_all(&line) {
                 Err(error) if error.kind() == ErrorKind::BrokenPipe => {
                     *closed = true;
                     Ok(())
                 }
                 written => written.context("cannot write to stdout").or_fail(ExitCode::Input),
             },
-            Output::File(file) => {
-                file.file.write_all(&line).with_context(|| file.what("write")).or_fail(ExitCode::Input)
+            VerdictOutput::File(file) => {
+                file.file.write_all(&line).with_context(|| file.cannot("write")).or_fail(ExitCode::Input)
             }
         }
     }
@@ -126,27 +126,29 @@ impl Output {
     /// Makes everything written durable.
     pub(crate) fn finish(&mut self) -> Result<(), Failure> {
         match self {
-            Output::Stdout { closed: true } => Ok(()),
-            Output::Stdout { .. } => {
+            VerdictOutput::Stdout { closed: true } => Ok(()),
+            VerdictOutput::Stdout { .. } => {
                 std::io::stdout().flush().context("cannot write to stdout").or_fail(ExitCode::Input)
             }
-            Output::File(file) => file.file.sync_data().with_context(|| file.what("write")).or_fail(ExitCode::Input),
+            VerdictOutput::File(file) => {
+                file.file.sync_data().with_context(|| file.cannot("write")).or_fail(ExitCode::Input)
+            }
         }
     }
 }
 
 /// A file of verdicts.
-pub(crate) struct FileOutput {
+pub(crate) struct VerdictFile {
     path: PathBuf,
     file: File,
     /// Reads the earlier rows, with a position of its own.
     earlier: BufReader<File>,
-    /// Earlier rows so far, and their bytes.
+    /// Number of earlier rows read so far, and their bytes.
     line: u64,
     bytes: u64,
 }
 
-impl FileOutput {
+impl VerdictFile {
     fn open(path: &Path) -> Result<Self, Failure> {
         let what = || format!("cannot write `{}`", path.display());
         let file = OpenOptions::new().create(true).truncate(false).write(true).open(path);
@@ -163,7 +165,7 @@ impl FileOutput {
         Ok(Self { path: path.to_owned(), file, earlier: BufReader::new(earlier), line: 0, bytes: 0 })
     }
 
-    fn what(&self, action: &str) -> String {
+    fn cannot(&self, action: &str) -> String {
         format!("cannot {action} `{}`", self.path.display())
     }
 
@@ -171,45 +173,45 @@ impl FileOutput {
     fn earlier_row(&mut self) -> Result<Option<VerdictRow>, Failure> {
         let mut line = Vec::new();
         let read = self.earlier.read_until(b'\n', &mut line);
-        read.with_context(|| self.what("read")).or_fail(ExitCode::Input)?;
+        read.with_context(|| self.cannot("read")).or_fail(ExitCode::Input)?;
         if !line.ends_with(b"\n") {
             return Ok(None);
         }
         self.line += 1;
         self.bytes += line.len() as u64;
         let row: VerdictRow =
-            serde_json::from_slice(&line).map_err(|error| self.strange(&format!("is not a verdict: {error}")))?;
+            serde_json::from_slice(&line).map_err(|error| self.mismatch(&format!("is not a verdict: {error}")))?;
         match row.schema_version {
             SCHEMA_VERSION => Ok(Some(row)),
-            other => Err(self.strange(&format!("has schema version `{other}`; this build reads {SCHEMA_VERSION}"))),
+            other => Err(self.mismatch(&format!("has schema version `{other}`; this build reads {SCHEMA_VERSION}"))),
         }
     }
 
-    /// Whether `row`, the one read last, is about the attempt in its place.
-    fn check(&self, row: &VerdictRow, asked: Option<&Work>) -> Result<(), Failure> {
+    /// Checks that the last row read belongs to the attempt at its position.
+    fn check(&self, row: &VerdictRow, expected: Option<&PendingAttempt>) -> Result<(), Failure> {
         let about = format!("is about attempt `{}` at `{}`", row.attempt_id, row.task_id);
-        match asked {
-            None => Err(self.strange(&format!("{about}; the attempts end before it"))),
-            Some(asked) if (&asked.task_id, &asked.attempt_id) != (&row.task_id, &row.attempt_id) => {
-                let what = format!("{about}; expected is attempt `{}` at `{}`", asked.attempt_id, asked.task_id);
-                Err(self.strange(&what))
+        match expected {
+            None => Err(self.mismatch(&format!("{about}; the attempts end before it"))),
+            Some(expected) if (&expected.task_id, &expected.attempt_id) != (&row.task_id, &row.attempt_id) => {
+                let what = format!("{about}; expected attempt `{}` at `{}`", expected.attempt_id, expected.task_id);
+                Err(self.mismatch(&what))
             }
-            Some(asked) if asked.judged != row.judged => {
-                Err(self.strange(&format!("{about}, with another program, task, image, limit or judge than this run")))
+            Some(expected) if expected.judged != row.judged => {
+                Err(self.mismatch(&format!("{about}, with another program, task, image, limit or judge than this run")))
             }
             Some(_) => Ok(()),
         }
     }
 
-    fn strange(&self, what: &str) -> Failure {
+    fn mismatch(&self, what: &str) -> Failure {
         let text = format!("{}:{}: the row {what}", self.path.display(), self.line);
         Failure::message(ExitCode::Input, text)
             .hint("repeat the options of the earlier run to continue it, or name another `--out`")
     }
 
-    /// Cuts an incomplete last line off; the next write follows the last complete row.
-    fn begin(&mut self) -> Result<(), Failure> {
+    /// Removes an incomplete last line: the next write follows the last complete row.
+    fn truncate_to_complete_rows(&mut self) -> Result<(), Failure> {
         let cut = self.file.set_len(self.bytes).and_then(|()| self.file.seek(SeekFrom::Start(self.bytes)));
-        cut.map(drop).with_context(|| self.what("write")).or_fail(ExitCode::Input)
+        cut.map(drop).with_context(|| self.cannot("write")).or_fail(ExitCode::Input)
     }
 }

@@ -1,4 +1,4 @@
-//! Expected values that are not in the file: what the reference returns, run in the sandbox once a task, and once more with
+//! Expected values that are not in the file: the values that the reference returns. It runs in the sandbox once per task, and again with
 //! another seed.
 //!
 //! A reference that gives no expected values is a fault of its task, and all attempts at the task are
@@ -10,17 +10,17 @@ use veriplay_core::{
 };
 use veriplay_corpus::{Expects, Unexecuted};
 
-use super::scaled;
+use super::scaled_limits;
 use crate::progress;
 
-/// The rule of verdicts whose task has no usable reference.
+/// The rule of verdicts on tasks without a usable reference.
 const RULE: &str = "reference";
 
-/// One input in so many may be left out, and no more.
+/// At most one input in this many may be left out.
 const LEFT_OUT: usize = 5;
 
-/// Where and how everything of this command runs.
-pub(crate) struct Bench<'a> {
+/// How the jobs of this command run.
+pub(crate) struct JudgeContext<'a> {
     pub(crate) execute: &'a dyn Execute,
     /// Name of the image.
     pub(crate) image: &'a str,
@@ -32,17 +32,17 @@ pub(crate) struct Bench<'a> {
     pub(crate) early_stop: bool,
 }
 
-/// Why there is no problem to judge by.
+/// Why a task has no problem to judge attempts by.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum NoProblem {
-    /// A fault of the task: this is the verdict on every attempt at it.
+pub(crate) enum ProblemError {
+    /// A fault of the task, and the verdict on every attempt at it.
     Task(Box<Verdict>),
     /// A fault of the host.
     Host(Dropped),
 }
 
 /// Why a run of the reference gives no expected values.
-enum Failed {
+enum ReferenceError {
     /// It does not do what a reference must.
     Task(String),
     /// It needs more than the limits it ran under.
@@ -51,45 +51,48 @@ enum Failed {
     Host(Dropped),
 }
 
-/// Runs the reference on its inputs and makes the problem. Inputs that are too much for it are left out where they are few, as
-/// EvalPlus' own files without extreme inputs leave them out.
-pub(super) fn executed(bench: &Bench<'_>, unexecuted: &Unexecuted) -> Result<Problem, NoProblem> {
-    let problem = match problem(bench, unexecuted) {
-        Err(Failed::Excess(why)) => {
-            moderate(bench, unexecuted, why).and_then(|moderate| problem_of_moderate(bench, unexecuted, &moderate))
-        }
+/// Makes the problem by running the reference on its inputs. Inputs that exceed its limits are left out where they are few, as in EvalPlus'
+/// own files without extreme inputs.
+pub(super) fn execute_reference(context: &JudgeContext<'_>, unexecuted: &Unexecuted) -> Result<Problem, ProblemError> {
+    let problem = match problem_from_reference(context, unexecuted) {
+        Err(ReferenceError::Excess(why)) => without_excess(context, unexecuted, why)
+            .and_then(|moderate| problem_without_excess(context, unexecuted, &moderate)),
         found => found,
     };
     problem.map_err(|failed| no_problem(unexecuted, failed))
 }
 
-fn no_problem(unexecuted: &Unexecuted, failed: Failed) -> NoProblem {
+fn no_problem(unexecuted: &Unexecuted, failed: ReferenceError) -> ProblemError {
     let what = match failed {
-        Failed::Task(what) | Failed::Excess(what) => what,
-        Failed::Host(dropped) => return NoProblem::Host(dropped),
+        ReferenceError::Task(what) | ReferenceError::Excess(what) => what,
+        ReferenceError::Host(dropped) => return ProblemError::Host(dropped),
     };
     let detail = format!("the reference of `{}` gives no expected values: {what}", unexecuted.task_id);
     let evidence = Evidence { rule: RULE.to_owned(), detail, ..Evidence::default() };
     let total = u32::try_from(unexecuted.inputs.len()).unwrap_or(u32::MAX);
-    NoProblem::Task(Box::new(Verdict { status: Status::Unjudgeable, passed: 0, total, evidence }))
+    ProblemError::Task(Box::new(Verdict { status: Status::Unjudgeable, passed: 0, total, evidence }))
 }
 
 /// The problem on all inputs of `unexecuted`.
-fn problem(bench: &Bench<'_>, unexecuted: &Unexecuted) -> Result<Problem, Failed> {
-    let caps = unexecuted.limits.unwrap_or_else(|| scaled::of_reference(bench.limits));
-    let (outcome, expected) = run(bench, unexecuted, &unexecuted.inputs, caps, bench.seed)?;
-    let (_, again) = run(bench, unexecuted, &unexecuted.inputs, caps, bench.seed.wrapping_add(1))?;
+fn problem_from_reference(context: &JudgeContext<'_>, unexecuted: &Unexecuted) -> Result<Problem, ReferenceError> {
+    let caps = unexecuted.limits.unwrap_or_else(|| scaled_limits::reference_caps(context.limits));
+    let (outcome, expected) = run_reference(context, unexecuted, &unexecuted.inputs, caps, context.seed)?;
+    let (_, again) = run_reference(context, unexecuted, &unexecuted.inputs, caps, context.seed.wrapping_add(1))?;
     if let Some(at) = expected.iter().zip(&again).position(|(first, second)| first != second) {
-        return Err(Failed::Task(format!("input {at}: it returns another value under another seed")));
+        return Err(ReferenceError::Task(format!("input {at}: it returns another value under another seed")));
     }
-    let scaled = bench.scaled.then(|| scaled::limits(bench.limits, &outcome));
-    let problem = unexecuted.with_expected(expected).map_err(|error| Failed::Task(error.to_string()))?;
+    let scaled = context.scaled.then(|| scaled_limits::scale_limits(context.limits, &outcome));
+    let problem = unexecuted.with_expected(expected).map_err(|error| ReferenceError::Task(error.to_string()))?;
     Ok(Problem { limits: unexecuted.limits.or(scaled), ..problem })
 }
 
-/// Tells which inputs were left out, once the others make a problem.
-fn problem_of_moderate(bench: &Bench<'_>, whole: &Unexecuted, moderate: &Unexecuted) -> Result<Problem, Failed> {
-    let problem = problem(bench, moderate)?;
+/// Makes the problem without the excessive inputs, and reports how many were left out.
+fn problem_without_excess(
+    context: &JudgeContext<'_>,
+    whole: &Unexecuted,
+    moderate: &Unexecuted,
+) -> Result<Problem, ReferenceError> {
+    let problem = problem_from_reference(context, moderate)?;
     let (all, left_out) = (whole.inputs.len(), whole.inputs.len() - moderate.inputs.len());
     progress::say(format!(
         "`{}`: {left_out} of {all} inputs are left out, because its reference needs more for one of them than any job may use",
@@ -98,35 +101,39 @@ fn problem_of_moderate(bench: &Bench<'_>, whole: &Unexecuted, moderate: &Unexecu
     Ok(problem)
 }
 
-/// The task with those inputs alone that the reference can do by themselves within what any job may use.
-fn moderate(bench: &Bench<'_>, unexecuted: &Unexecuted, why: String) -> Result<Unexecuted, Failed> {
-    let limits = unexecuted.limits.unwrap_or(bench.limits);
+/// The task with those inputs that the reference handles, one by one, within the limits of a job.
+fn without_excess(
+    context: &JudgeContext<'_>,
+    unexecuted: &Unexecuted,
+    why: String,
+) -> Result<Unexecuted, ReferenceError> {
+    let limits = unexecuted.limits.unwrap_or(context.limits);
     let mut inputs = Vec::with_capacity(unexecuted.inputs.len());
     for input in &unexecuted.inputs {
-        match run(bench, unexecuted, std::slice::from_ref(input), limits, bench.seed) {
+        match run_reference(context, unexecuted, std::slice::from_ref(input), limits, context.seed) {
             Ok(_) => inputs.push(input.clone()),
-            Err(Failed::Excess(_)) => {}
+            Err(ReferenceError::Excess(_)) => {}
             Err(failed) => return Err(failed),
         }
     }
     let left_out = unexecuted.inputs.len() - inputs.len();
     if left_out == 0 || left_out * LEFT_OUT > unexecuted.inputs.len() {
-        return Err(Failed::Excess(why));
+        return Err(ReferenceError::Excess(why));
     }
     Ok(Unexecuted { inputs, ..unexecuted.clone() })
 }
 
-/// One run of the reference, and the values it gives.
-fn run(
-    bench: &Bench<'_>,
+/// Runs the reference once; returns its values.
+fn run_reference(
+    context: &JudgeContext<'_>,
     unexecuted: &Unexecuted,
     inputs: &[Vec<Value>],
     limits: Limits,
     seed: u64,
-) -> Result<(Outcome, Vec<Value>), Failed> {
+) -> Result<(Outcome, Vec<Value>), ReferenceError> {
     let function = unexecuted.checks.function.clone();
     let job = Job {
-        image: bench.image.to_owned(),
+        image: context.image.to_owned(),
         program: unexecuted.reference.clone(),
         entry: Entry::Calls { function, arguments: inputs.to_vec() },
         stdin: Vec::new(),
@@ -136,30 +143,31 @@ fn run(
         callee: None,
         base: None,
     };
-    let host = |why: String| Failed::Host(Dropped { why });
-    let outcome = bench.execute.execute(&job).map_err(|error| host(error.to_string()))?;
+    let host = |why: String| ReferenceError::Host(Dropped { why });
+    let outcome = context.execute.execute(&job).map_err(|error| host(error.to_string()))?;
     match outcome.exit {
         Exit::Exceeded { limit: LimitKind::DeadlineNs, allowed, .. } => {
             Err(host(format!("the reference of `{}` met the deadline of {allowed} ns", unexecuted.task_id)))
         }
-        Exit::Exceeded { limit, allowed, .. } => {
-            Err(Failed::Excess(format!("it needs more than the {} limit of references, {allowed}", word(limit))))
-        }
-        _ => match expected(unexecuted.expects, &outcome, limits) {
+        Exit::Exceeded { limit, allowed, .. } => Err(ReferenceError::Excess(format!(
+            "it needs more than the {} limit of references, {allowed}",
+            limit_word(limit)
+        ))),
+        _ => match expected_values(unexecuted.expects, &outcome, limits) {
             Ok(values) => Ok((outcome, values)),
-            Err(what) => Err(Failed::Task(what)),
+            Err(what) => Err(ReferenceError::Task(what)),
         },
     }
 }
 
-fn expected(expects: Expects, outcome: &Outcome, limits: Limits) -> Result<Vec<Value>, String> {
+fn expected_values(expects: Expects, outcome: &Outcome, limits: Limits) -> Result<Vec<Value>, String> {
     if outcome.exit != Exit::Returned {
-        let error = outcome.error.as_ref().map(text).unwrap_or_default();
+        let error = outcome.error.as_ref().map(error_text).unwrap_or_default();
         return Err(format!("it ended with {:?} {error}", outcome.exit));
     }
     let values = outcome.calls.iter().enumerate().map(|(at, call)| {
         let value = match expects {
-            Expects::Value => value(call, limits),
+            Expects::Value => decode_value(call, limits),
             Expects::NotNone => not_none(call, limits),
         };
         value.map_err(|what| format!("input {at}: {what}"))
@@ -167,7 +175,7 @@ fn expected(expects: Expects, outcome: &Outcome, limits: Limits) -> Result<Vec<V
     values.collect()
 }
 
-const fn word(limit: LimitKind) -> &'static str {
+const fn limit_word(limit: LimitKind) -> &'static str {
     match limit {
         LimitKind::Fuel => "fuel",
         LimitKind::MemoryBytes => "memory",
@@ -177,26 +185,26 @@ const fn word(limit: LimitKind) -> &'static str {
     }
 }
 
-fn value(call: &CallResult, limits: Limits) -> Result<Value, String> {
+fn decode_value(call: &CallResult, limits: Limits) -> Result<Value, String> {
     match call {
         CallResult::Returned(bytes) => {
             let caps = EncodeCaps::with_bytes(usize::try_from(limits.output_bytes).unwrap_or(usize::MAX));
             Value::decode(bytes, caps).map_err(|error| error.to_string())
         }
-        CallResult::Raised(error) => Err(text(error)),
+        CallResult::Raised(error) => Err(error_text(error)),
         CallResult::Unencodable(what) => Err(format!("it returned {what}, which has no encoding")),
     }
 }
 
-/// What has no encoding is something.
+/// Whether a call returned something other than `None`. A value without an encoding counts as something.
 fn not_none(call: &CallResult, limits: Limits) -> Result<Value, String> {
     match call {
         CallResult::Unencodable(_) => Ok(Value::Bool(true)),
-        _ => value(call, limits).map(|value| Value::Bool(value != Value::None)),
+        _ => decode_value(call, limits).map(|value| Value::Bool(value != Value::None)),
     }
 }
 
-fn text(error: &GuestError) -> String {
+fn error_text(error: &GuestError) -> String {
     format!("{}: {}", error.kind, error.message)
 }
 
@@ -250,12 +258,12 @@ mod tests {
         }
     }
 
-    fn bench(execute: &dyn Execute, scaled: bool) -> Bench<'_> {
-        Bench { execute, image: "python", limits: LIMITS, scaled, seed: 0, early_stop: false }
+    fn context(execute: &dyn Execute, scaled: bool) -> JudgeContext<'_> {
+        JudgeContext { execute, image: "python", limits: LIMITS, scaled, seed: 0, early_stop: false }
     }
 
-    fn problem(expects: Expects, outcomes: [Outcome; 2], scaled: bool) -> Result<Problem, NoProblem> {
-        executed(&bench(&Scripted(outcomes), scaled), &unexecuted(expects, 2))
+    fn problem(expects: Expects, outcomes: [Outcome; 2], scaled: bool) -> Result<Problem, ProblemError> {
+        execute_reference(&context(&Scripted(outcomes), scaled), &unexecuted(expects, 2))
     }
 
     fn run(expects: Expects, outcome: Outcome) -> Result<Vec<Value>, String> {
@@ -264,8 +272,8 @@ mod tests {
                 Ok(checks.cases.into_iter().map(|case| case.expected).collect())
             }
             Ok(problem) => panic!("calls become calls, not {problem:?}"),
-            Err(NoProblem::Host(dropped)) => panic!("no fault of the host: {dropped:?}"),
-            Err(NoProblem::Task(verdict)) => {
+            Err(ProblemError::Host(dropped)) => panic!("no fault of the host: {dropped:?}"),
+            Err(ProblemError::Task(verdict)) => {
                 assert_eq!((verdict.status, verdict.passed, verdict.total), (Status::Unjudgeable, 0, 2));
                 Err(verdict.evidence.detail)
             }
@@ -285,12 +293,12 @@ mod tests {
     }
 
     #[test]
-    fn what_the_reference_returns_is_expected() {
+    fn expected_values_are_those_the_reference_returns() {
         assert_eq!(run(Expects::Value, two(3)), Ok(vec![Value::int(3), Value::None]));
     }
 
     #[test]
-    fn not_none_takes_what_is_no_plain_value() {
+    fn not_none_accepts_values_without_an_encoding() {
         let calls = vec![CallResult::Unencodable("a generator".to_owned()), returned(&Value::None)];
         assert_eq!(run(Expects::NotNone, outcome(calls)), Ok(vec![Value::Bool(true), Value::Bool(false)]));
     }
@@ -324,7 +332,7 @@ mod tests {
 
     #[test]
     fn a_reference_that_depends_on_the_seed_is_a_fault_of_the_task() {
-        let Err(NoProblem::Task(verdict)) = problem(Expects::Value, [two(3), two(4)], true) else {
+        let Err(ProblemError::Task(verdict)) = problem(Expects::Value, [two(3), two(4)], true) else {
             panic!("two values for one input")
         };
         assert!(verdict.evidence.detail.contains("input 0: it returns another value"), "{verdict:?}");
@@ -334,7 +342,7 @@ mod tests {
     fn a_deadline_is_a_fault_of_the_host() {
         let exit = Exit::Exceeded { limit: LimitKind::DeadlineNs, allowed: 25, used: 26 };
         let late = Outcome { exit, ..outcome(Vec::new()) };
-        assert!(matches!(problem(Expects::Value, [late.clone(), late], true), Err(NoProblem::Host(_))));
+        assert!(matches!(problem(Expects::Value, [late.clone(), late], true), Err(ProblemError::Host(_))));
     }
 
     /// Returns each argument, and uses up its fuel on those below the number it holds.
@@ -355,14 +363,14 @@ mod tests {
     #[test]
     fn inputs_that_are_too_much_for_the_reference_are_left_out_where_they_are_few() {
         let cases = |extreme| {
-            let problem = executed(&bench(&Extreme(extreme), true), &unexecuted(Expects::Value, 20));
+            let problem = execute_reference(&context(&Extreme(extreme), true), &unexecuted(Expects::Value, 20));
             problem.map(|problem| match problem.checks {
                 veriplay_core::Checks::Calls(checks) => checks.cases.len(),
                 checks => panic!("calls become calls, not {checks:?}"),
             })
         };
         assert_eq!((cases(1), cases(2), cases(5)), (Ok(20), Ok(19), Ok(16)));
-        let Err(NoProblem::Task(verdict)) = cases(6) else { panic!("five of twenty are too many") };
+        let Err(ProblemError::Task(verdict)) = cases(6) else { panic!("five of twenty are too many") };
         assert_eq!((verdict.status, verdict.total), (Status::Unjudgeable, 20));
     }
 }

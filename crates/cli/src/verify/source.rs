@@ -1,4 +1,4 @@
-//! Work from the attempts file: each attempt with its task, its program, and a name for all that its verdict depends on.
+//! Reads the attempts file: each attempt with its task, its program, and a digest of everything that its verdict depends on.
 
 use std::path::Path;
 
@@ -12,19 +12,19 @@ use crate::progress;
 
 /// One attempt to judge.
 #[derive(Debug)]
-pub(crate) struct Work {
+pub(crate) struct PendingAttempt {
     /// Index of its task.
     pub(crate) task: usize,
     pub(crate) task_id: String,
     pub(crate) attempt_id: String,
     pub(crate) program: String,
-    /// Names task, program, image, limits and seed: equal names have equal verdicts.
+    /// Digest of task, program, image, limits and seed: attempts with equal digests have equal verdicts.
     pub(crate) judged: Digest,
 }
 
-/// Everything beside task and program that a verdict depends on.
+/// Everything besides task and program that a verdict depends on.
 #[derive(Debug, Clone, serde::Serialize)]
-pub(crate) struct Conditions {
+pub(crate) struct JudgeConditions {
     pub(crate) image: Digest,
     pub(crate) limits: Limits,
     /// Whether a task's reference may raise its limits.
@@ -33,33 +33,33 @@ pub(crate) struct Conditions {
     pub(crate) early_stop: bool,
 }
 
-/// The attempts that can be judged, in file order. The others are reported on stderr, with file and line, and counted.
-pub(crate) struct Source<'a> {
+/// The attempts that can be judged, in file order. Others are reported on stderr, with file and line, and counted.
+pub(crate) struct AttemptSource<'a> {
     rows: AttemptRows,
     path: &'a Path,
     tasks: &'a TaskSet,
     conditions: Digest,
-    /// Attempts so far at each task: the names of those that have none.
+    /// Number of attempts so far at each task: the name of an attempt that has none.
     seen: Vec<u64>,
-    /// Rows that are no attempts.
+    /// Invalid rows.
     pub(crate) bad: u64,
-    /// Attempts at a task there is not.
+    /// Attempts at an unknown task.
     pub(crate) unknown: u64,
 }
 
-impl<'a> Source<'a> {
+impl<'a> AttemptSource<'a> {
     pub(crate) fn open(
         path: &'a Path,
         max_row_bytes: u64,
         tasks: &'a TaskSet,
-        conditions: &Conditions,
+        conditions: &JudgeConditions,
     ) -> Result<Self, Failure> {
         let rows = read_attempts(path, max_row_bytes).or_fail(ExitCode::Input)?;
         let (conditions, seen) = (content_hash(conditions), vec![0; tasks.len()]);
         Ok(Self { rows, path, tasks, conditions, seen, bad: 0, unknown: 0 })
     }
 
-    fn work(&mut self, row: AttemptRow) -> Option<Work> {
+    fn work(&mut self, row: AttemptRow) -> Option<PendingAttempt> {
         let Some(task) = self.tasks.index(&row.task_id) else {
             let reason = format!("there is no task `{}` to judge it by", row.task_id);
             let field = "task_id".to_owned();
@@ -69,16 +69,16 @@ impl<'a> Source<'a> {
         };
         let index = self.seen[task];
         self.seen[task] += 1;
-        let asked = self.tasks.task(task);
-        let program = assemble::program(&asked.row, row.body);
-        let judged = content_hash(&(&asked.digest, &self.conditions, &program));
+        let loaded = self.tasks.task(task);
+        let program = assemble::assemble_program(&loaded.row, row.body);
+        let judged = content_hash(&(&loaded.digest, &self.conditions, &program));
         let attempt_id = row.attempt_id.unwrap_or_else(|| index.to_string());
-        Some(Work { task, task_id: row.task_id, attempt_id, program, judged })
+        Some(PendingAttempt { task, task_id: row.task_id, attempt_id, program, judged })
     }
 }
 
-impl Iterator for Source<'_> {
-    type Item = Result<Work, Failure>;
+impl Iterator for AttemptSource<'_> {
+    type Item = Result<PendingAttempt, Failure>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -105,16 +105,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_of_any_condition_is_another_name() {
+    fn a_change_of_any_condition_changes_the_digest() {
         let limits = Limits { fuel: 1, memory_bytes: 1, output_bytes: 1, file_bytes: 1, deadline_ns: 1 };
-        let first = Conditions { image: Digest::of(b"image"), limits, scaled: true, seed: 0, early_stop: false };
-        let with = |limits| Conditions { limits, ..first.clone() };
+        let first = JudgeConditions { image: Digest::of(b"image"), limits, scaled: true, seed: 0, early_stop: false };
+        let with = |limits| JudgeConditions { limits, ..first.clone() };
         let all = [
             first.clone(),
-            Conditions { image: Digest::of(b"another image"), ..first.clone() },
-            Conditions { seed: 1, ..first.clone() },
-            Conditions { scaled: false, ..first.clone() },
-            Conditions { early_stop: true, ..first.clone() },
+            JudgeConditions { image: Digest::of(b"another image"), ..first.clone() },
+            JudgeConditions { seed: 1, ..first.clone() },
+            JudgeConditions { scaled: false, ..first.clone() },
+            JudgeConditions { early_stop: true, ..first.clone() },
             with(Limits { fuel: 2, ..limits }),
             with(Limits { memory_bytes: 2, ..limits }),
             with(Limits { output_bytes: 2, ..limits }),

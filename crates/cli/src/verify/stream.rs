@@ -1,21 +1,21 @@
-//! Work judged on many threads and given back in its own order.
+//! Runs work on many threads and returns the results in order.
 //!
-//! Called by the command. Invariants: at most `window` pieces are under way or waiting for an earlier one, so memory does
-//! not grow with their number; a panic of a worker is passed on and never waited for; after an error nothing new is begun.
+//! Invariants: at most `window` pieces are under way or wait for an earlier one, which bounds memory; a worker's panic
+//! is passed on; after an error no new piece starts.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
 
-/// What a worker gives back: the index of the piece, and its result or the worker's panic.
+/// The index of a piece, and its result or the worker's panic.
 type Finished<V> = (usize, std::thread::Result<V>);
 
 /// Runs `judge` over `work` on `workers` threads and `done` over its results on this one, in the order of `work`.
 ///
 /// # Errors
-/// The first error of `work` or of `done`. What was begun is finished, and dropped.
-pub(crate) fn in_order<W: Send, V: Send, E>(
+/// The first error of `work` or of `done`. Pieces that have started are finished and dropped.
+pub(crate) fn run_in_order<W: Send, V: Send, E>(
     work: impl Iterator<Item = Result<W, E>>,
     workers: usize,
     window: usize,
@@ -29,16 +29,16 @@ pub(crate) fn in_order<W: Send, V: Send, E>(
     std::thread::scope(|scope| {
         for _ in 0..workers.max(1) {
             let (finish, taken, stop, judge) = (finish.clone(), &taken, &stop, &judge);
-            scope.spawn(move || run(taken, stop, judge, finish));
+            scope.spawn(move || run_worker(taken, stop, judge, finish));
         }
-        let mut order = Order { next: 0, early: BTreeMap::new(), finished, done };
+        let mut order = OrderedResults { next: 0, early: BTreeMap::new(), finished, done };
         let fed = feed(work, window.max(1), give, &mut order);
         stop.store(fed.is_err(), Ordering::Relaxed);
         fed
     })
 }
 
-fn run<W, V>(
+fn run_worker<W, V>(
     taken: &Mutex<mpsc::Receiver<(usize, W)>>,
     stop: &AtomicBool,
     judge: &(impl Fn(W) -> V + Sync),
@@ -58,12 +58,12 @@ fn run<W, V>(
     }
 }
 
-/// Hands out `work`, never more than `window` pieces ahead of the first that is not done.
+/// Distributes `work`, at most `window` pieces ahead of the first unfinished one.
 fn feed<W, V, E, D: FnMut(V) -> Result<(), E>>(
     work: impl Iterator<Item = Result<W, E>>,
     window: usize,
     give: mpsc::SyncSender<(usize, W)>,
-    order: &mut Order<V, D>,
+    order: &mut OrderedResults<V, D>,
 ) -> Result<(), E> {
     let mut given = 0;
     for piece in work {
@@ -78,8 +78,8 @@ fn feed<W, V, E, D: FnMut(V) -> Result<(), E>>(
 }
 
 /// Results in the order of their pieces.
-struct Order<V, D> {
-    /// Index of the first piece that is not done.
+struct OrderedResults<V, D> {
+    /// Index of the first unfinished piece.
     next: usize,
     /// Results that came before their turn.
     early: BTreeMap<usize, V>,
@@ -87,7 +87,7 @@ struct Order<V, D> {
     done: D,
 }
 
-impl<V, D> Order<V, D> {
+impl<V, D> OrderedResults<V, D> {
     /// Waits until `count` pieces are done.
     fn wait_until<E>(&mut self, count: usize) -> Result<(), E>
     where
@@ -100,7 +100,7 @@ impl<V, D> Order<V, D> {
         Ok(())
     }
 
-    /// Takes what is there, without waiting.
+    /// Takes finished results without waiting.
     fn take_ready<E>(&mut self) -> Result<(), E>
     where
         D: FnMut(V) -> Result<(), E>,
@@ -131,7 +131,7 @@ mod tests {
     use std::convert::Infallible;
     use std::sync::{Condvar, Mutex};
 
-    use super::in_order;
+    use super::run_in_order;
 
     fn numbers(count: usize) -> impl Iterator<Item = Result<usize, Infallible>> {
         (0..count).map(Ok)
@@ -148,7 +148,7 @@ mod tests {
                 seen.push(n);
                 Ok::<_, Infallible>(())
             };
-            assert_eq!(in_order(numbers(200), workers, window, judge, push), Ok(()));
+            assert_eq!(run_in_order(numbers(200), workers, window, judge, push), Ok(()));
             assert_eq!(seen, (0..200).collect::<Vec<_>>());
         }
     }
@@ -174,14 +174,14 @@ mod tests {
             done.set(done.get() + 1);
             Ok(())
         };
-        assert_eq!(in_order(work, 3, WINDOW, judge, count), Ok(()));
+        assert_eq!(run_in_order(work, 3, WINDOW, judge, count), Ok(()));
         assert_eq!(done.get(), 96);
     }
 
     #[test]
     fn an_error_of_the_work_ends_it_after_what_came_before_was_begun() {
         let work = (0..10).map(|n| if n == 4 { Err("bad") } else { Ok(n) });
-        assert_eq!(in_order(work, 2, 8, |n| n, |_| Ok(())), Err("bad"));
+        assert_eq!(run_in_order(work, 2, 8, |n| n, |_| Ok(())), Err("bad"));
     }
 
     #[test]
@@ -191,14 +191,14 @@ mod tests {
             taken += 1;
             if taken == 3 { Err("full") } else { Ok(()) }
         };
-        assert_eq!(in_order((0..1000).map(Ok), 2, 4, |n: i32| n, done), Err("full"));
+        assert_eq!(run_in_order((0..1000).map(Ok), 2, 4, |n: i32| n, done), Err("full"));
         assert_eq!(taken, 3);
     }
 
     #[test]
     fn a_panic_of_a_worker_is_passed_on() {
         let judge = |n: usize| if n == 7 { panic!("seven") } else { n };
-        let run = || in_order(numbers(100), 3, 8, judge, |_| Ok(()));
+        let run = || run_in_order(numbers(100), 3, 8, judge, |_| Ok(()));
         let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).expect_err("it panicked");
         assert_eq!(panic.downcast_ref::<&str>(), Some(&"seven"));
     }

@@ -1,4 +1,4 @@
-//! What came out: counts by status, and pass@k.
+//! The summary of a run: counts by status, and pass@k.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,14 +7,14 @@ use veriplay_core::{SCHEMA_VERSION, Status};
 
 use super::output::{RowStatus, VerdictRow};
 
-/// The `k` that are reported where every task has so many verdicts; 1 always is.
+/// The values of `k` that are reported where every task has that many verdicts; 1 always is.
 const KS: [u64; 4] = [1, 5, 10, 100];
 
 /// Counts over all rows of the output, those of an earlier run included.
 #[derive(Debug, Default)]
-pub(crate) struct Summary {
+pub(crate) struct VerdictTally {
     by_status: BTreeMap<RowStatus, u64>,
-    /// Verdicts, and accepted ones, of each task that an attempt was made at.
+    /// Verdicts, and accepted ones, of each task with an attempt.
     by_task: HashMap<String, (u64, u64)>,
 }
 
@@ -24,13 +24,13 @@ pub(crate) struct VerifySummary {
     schema_version: u32,
     /// Tasks that can be judged.
     tasks: usize,
-    /// Those of them with an attempt.
+    /// Tasks with an attempt.
     tasks_attempted: usize,
     /// Rows of the output.
     attempts: u64,
-    /// Rows that an earlier run had written.
+    /// Rows of an earlier run.
     resumed: u64,
-    /// Rows whose verdict was found in the cache; of equal attempts in one run, any but the first may be.
+    /// Rows whose verdict was in the cache; of equal attempts in one run, any but the first may be.
     cached: u64,
     /// Rows by status.
     statuses: BTreeMap<RowStatus, u64>,
@@ -40,15 +40,15 @@ pub(crate) struct VerifySummary {
     unjudgeable: u64,
     /// Rows of either file that were reported and left out.
     bad_rows: u64,
-    /// Attempts at a task there is not: reported and left out.
+    /// Attempts at an unknown task: reported and left out.
     unknown_tasks: u64,
-    /// Mean over the tasks with a verdict; a `k` is there when every task attempted has so many.
+    /// Mean over the tasks with a verdict; a `k` is present where every attempted task has that many.
     pass_at_k: BTreeMap<u64, f64>,
 }
 
-/// What only the command knows.
+/// Counts of a run that only the command knows.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Counted {
+pub(crate) struct RunCounts {
     pub(crate) tasks: usize,
     pub(crate) resumed: u64,
     pub(crate) cached: u64,
@@ -56,8 +56,8 @@ pub(crate) struct Counted {
     pub(crate) unknown_tasks: u64,
 }
 
-impl Summary {
-    /// Counts one row. A dropped or unjudgeable one is no evidence about the attempt, and counts for no task.
+impl VerdictTally {
+    /// Counts one row. Dropped and unjudgeable rows say nothing about the attempt, and do not count for its task.
     pub(crate) fn add(&mut self, row: &VerdictRow) {
         *self.by_status.entry(row.status).or_default() += 1;
         let counts = match self.by_task.get_mut(&row.task_id) {
@@ -72,18 +72,18 @@ impl Summary {
         }
     }
 
-    pub(crate) fn report(self, counted: Counted) -> VerifySummary {
+    pub(crate) fn report(self, counts: RunCounts) -> VerifySummary {
         let dropped = |(status, _): &(&RowStatus, &u64)| matches!(status, RowStatus::Dropped(_));
         VerifySummary {
             schema_version: SCHEMA_VERSION,
-            tasks: counted.tasks,
+            tasks: counts.tasks,
             tasks_attempted: self.by_task.len(),
             attempts: self.by_status.values().sum(),
-            resumed: counted.resumed,
-            cached: counted.cached,
+            resumed: counts.resumed,
+            cached: counts.cached,
             dropped: self.by_status.iter().filter(dropped).map(|(_, count)| count).sum(),
-            bad_rows: counted.bad_rows,
-            unknown_tasks: counted.unknown_tasks,
+            bad_rows: counts.bad_rows,
+            unknown_tasks: counts.unknown_tasks,
             unjudgeable: self.by_status.get(&RowStatus::Judged(Status::Unjudgeable)).copied().unwrap_or(0),
             pass_at_k: KS.into_iter().filter_map(|k| Some((k, self.mean(k)?))).collect(),
             statuses: self.by_status,
@@ -101,7 +101,7 @@ impl Summary {
                 None => return None,
             }
         }
-        // In one order, so that the same verdicts give the same bits.
+        // Sorted, so that the same verdicts give the same bits.
         each.sort_by(f64::total_cmp);
         (!each.is_empty()).then(|| each.iter().sum::<f64>() / each.len() as f64)
     }
@@ -130,7 +130,7 @@ impl VerifySummary {
 
     /// For people.
     pub(crate) fn text(&self) -> String {
-        let statuses = self.statuses.iter().map(|(status, count)| format!("{} {count}", word(*status)));
+        let statuses = self.statuses.iter().map(|(status, count)| format!("{} {count}", status_word(*status)));
         let ks = self.pass_at_k.iter().map(|(k, value)| format!("pass@{k} {:.2} %", 100.0 * value));
         let parts: Vec<String> = statuses.chain(ks).collect();
         let attempted = match self.tasks_attempted == self.tasks {
@@ -145,15 +145,15 @@ impl VerifySummary {
     }
 }
 
-/// The word a row has for it.
-fn word(status: RowStatus) -> String {
+/// A status as rows spell it.
+fn status_word(status: RowStatus) -> String {
     let json = serde_json::to_value(status);
     json.ok().and_then(|json| json.as_str().map(str::to_owned)).unwrap_or_else(|| format!("{status:?}"))
 }
 
-/// pass@k: the chance that one of `k` attempts is right, without bias, from `n` attempts of which `c` are:
+/// pass@k: the unbiased estimate, from `n` attempts of which `c` are accepted, of the chance that one of `k` is:
 /// 1 − C(n−c, k) / C(n, k), equation 1 of arXiv 2107.03374, as the product Π (1 − k/i) over i = n−c+1 … n, which neither
-/// overflows nor cancels. `None` when there are fewer than `k` attempts, or `k` is 0: then nothing can be said.
+/// overflows nor cancels. `None` when there are fewer than `k` attempts, or `k` is 0.
 fn pass_at_k(n: u64, c: u64, k: u64) -> Option<f64> {
     if k == 0 || n < k || c > n {
         return None;
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_without_enough_attempts() {
+    fn too_few_attempts_have_no_estimate() {
         assert_eq!(pass_at_k(4, 4, 5), None);
         assert_eq!(pass_at_k(0, 0, 1), None);
         assert_eq!(pass_at_k(3, 1, 0), None);

@@ -8,20 +8,20 @@ use veriplay_core::{Checks, Comparison, Digest, Limits, Problem, Trust, Value, c
 use veriplay_corpus::{BadRow, ProblemFormat, ProblemRow, ReadOptions, Unexecuted, read_problems};
 use veriplay_verifier::check_problem;
 
-use super::reference::{self, Bench, NoProblem};
+use super::reference::{self, JudgeContext, ProblemError};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::progress;
 
-/// Overrides of the command line.
+/// TaskOverrides of the command line.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Overrides {
+pub(crate) struct TaskOverrides {
     pub(crate) judge: Option<String>,
     pub(crate) trust: Option<Trust>,
     pub(crate) fuel: Option<u64>,
     pub(crate) memory_bytes: Option<u64>,
 }
 
-impl Overrides {
+impl TaskOverrides {
     /// `limits`, with the overrides.
     pub(crate) fn limits(&self, limits: Limits) -> Limits {
         Limits {
@@ -33,24 +33,26 @@ impl Overrides {
 
     fn apply(&self, row: &mut ProblemRow) -> Result<(), Failure> {
         let task_id = row.task_id().to_owned();
-        let (limits, comparison, trust) = places(row);
+        let (limits, comparison, trust) = overridable_fields(row);
         *limits = limits.map(|limits| self.limits(limits));
         match (comparison, &self.judge) {
             (_, None) => {}
             (Some(comparison), Some(judge)) => comparison.judge.clone_from(judge),
-            (None, Some(_)) => return Err(useless("judge", &task_id, "compares no values or texts by a judge")),
+            (None, Some(_)) => {
+                return Err(useless_override("judge", &task_id, "compares no values or texts by a judge"));
+            }
         }
         match (trust, self.trust) {
             (_, None) => {}
             (Some(place), Some(trust)) => *place = trust,
-            (None, Some(_)) => return Err(useless("trust", &task_id, "has no test code")),
+            (None, Some(_)) => return Err(useless_override("trust", &task_id, "has no test code")),
         }
         Ok(())
     }
 }
 
 /// The limits, judge and trust of a row.
-fn places(row: &mut ProblemRow) -> (&mut Option<Limits>, Option<&mut Comparison>, Option<&mut Trust>) {
+fn overridable_fields(row: &mut ProblemRow) -> (&mut Option<Limits>, Option<&mut Comparison>, Option<&mut Trust>) {
     match row {
         ProblemRow::Unexecuted(Unexecuted { limits, checks, .. }) => (limits, Some(&mut checks.comparison), None),
         ProblemRow::Ready(Problem { limits, checks, .. }) => match checks {
@@ -63,38 +65,39 @@ fn places(row: &mut ProblemRow) -> (&mut Option<Limits>, Option<&mut Comparison>
     }
 }
 
-fn useless(option: &str, task_id: &str, why: &str) -> Failure {
-    Failure::message(ExitCode::Input, format!("`--{option}` says nothing about task `{task_id}`, which {why}"))
-        .hint(format!("leave `--{option}` out"))
+fn useless_override(option: &str, task_id: &str, why: &str) -> Failure {
+    Failure::message(ExitCode::Input, format!("`--{option}` does not apply to task `{task_id}`, which {why}"))
+        .hint(format!("omit `--{option}`"))
 }
 
-/// A task, and the problem it is once its expected values are there.
-pub(crate) struct AskedTask {
+/// A task, with its problem once the expected values are known.
+pub(crate) struct LoadedTask {
     pub(super) row: ProblemRow,
-    /// Names the row, overrides included.
+    /// Digest of the row, overrides included.
     pub(super) digest: Digest,
-    executed: OnceLock<Result<Problem, NoProblem>>,
+    executed: OnceLock<Result<Problem, ProblemError>>,
 }
 
-impl AskedTask {
-    /// The problem. The first that asks runs the reference, where the file has one instead of expected values; the others
-    /// wait for it.
+impl LoadedTask {
+    /// The problem. The first call runs the reference, where the file has one instead of expected values; concurrent calls wait for it.
     ///
     /// # Errors
-    /// A host fault, or a reference that does not give what it must, which is a fault of the task.
-    pub(crate) fn problem(&self, bench: &Bench<'_>) -> Result<&Problem, NoProblem> {
+    /// A host fault, or a reference without usable values, which is a fault of the task.
+    pub(crate) fn problem(&self, context: &JudgeContext<'_>) -> Result<&Problem, ProblemError> {
         match &self.row {
             ProblemRow::Ready(problem) => Ok(problem),
-            ProblemRow::Unexecuted(unexecuted) => {
-                self.executed.get_or_init(|| reference::executed(bench, unexecuted)).as_ref().map_err(Clone::clone)
-            }
+            ProblemRow::Unexecuted(unexecuted) => self
+                .executed
+                .get_or_init(|| reference::execute_reference(context, unexecuted))
+                .as_ref()
+                .map_err(Clone::clone),
         }
     }
 }
 
 /// All tasks of a file.
 pub(crate) struct TaskSet {
-    pub(super) tasks: Vec<AskedTask>,
+    pub(super) tasks: Vec<LoadedTask>,
     by_id: HashMap<String, usize>,
     /// Rows that were reported and left out.
     pub(crate) bad: u64,
@@ -106,34 +109,36 @@ impl TaskSet {
         path: &Path,
         format: &ProblemFormat,
         options: &ReadOptions,
-        overrides: &Overrides,
+        overrides: &TaskOverrides,
     ) -> Result<Self, Failure> {
         let file = read_problems(path, format, options).or_fail(ExitCode::Input)?;
         let mut set = Self { tasks: Vec::with_capacity(file.rows.len()), by_id: HashMap::new(), bad: 0 };
-        file.bad.iter().for_each(|bad| set.refuse(bad));
+        file.bad.iter().for_each(|bad| set.report_bad_row(bad));
         for (line, mut row) in file.rows {
             overrides.apply(&mut row)?;
-            match check(&row) {
+            match check_row(&row) {
                 Ok(()) => set.push(row),
-                Err(reason) => set.refuse(&BadRow { path: path.to_owned(), line, field: String::new(), reason }),
+                Err(reason) => {
+                    set.report_bad_row(&BadRow { path: path.to_owned(), line, field: String::new(), reason })
+                }
             }
         }
         if set.tasks.is_empty() {
             let what = format!("`{}` holds no task that can be judged", path.display());
-            let hint = format!("it is read as `{}`; `--format` says otherwise", format.name);
+            let hint = format!("it was read as `{}`; `--format` names another format", format.name);
             return Err(Failure::message(ExitCode::Input, what).hint(hint));
         }
         Ok(set)
     }
 
-    fn refuse(&mut self, bad: &BadRow) {
+    fn report_bad_row(&mut self, bad: &BadRow) {
         progress::say(bad);
         self.bad += 1;
     }
 
     fn push(&mut self, row: ProblemRow) {
         self.by_id.insert(row.task_id().to_owned(), self.tasks.len());
-        self.tasks.push(AskedTask { digest: content_hash(&row), row, executed: OnceLock::new() });
+        self.tasks.push(LoadedTask { digest: content_hash(&row), row, executed: OnceLock::new() });
     }
 
     /// How many there are.
@@ -147,13 +152,13 @@ impl TaskSet {
     }
 
     /// The task at `index`.
-    pub(crate) fn task(&self, index: usize) -> &AskedTask {
+    pub(crate) fn task(&self, index: usize) -> &LoadedTask {
         &self.tasks[index]
     }
 }
 
-/// Whether the row can be judged; for a row without expected values, whatever they will be.
-fn check(row: &ProblemRow) -> Result<(), String> {
+/// Checks that attempts at the row can be judged, whatever the expected values of a row without them will be.
+fn check_row(row: &ProblemRow) -> Result<(), String> {
     let checked = match row {
         ProblemRow::Ready(problem) => check_problem(problem),
         ProblemRow::Unexecuted(unexecuted) => {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use veriplay_core::Digest;
 use veriplay_selfplay::splits::functions;
 
-use super::resume::{assert_same, killed_after};
+use super::resume::{assert_documented, assert_same, killed_after};
 use super::{finished, last_json, stderr, veriplay, write_config};
 
 /// The root of the project, which paths in configurations are relative to.
@@ -80,15 +80,21 @@ fn a_quickstart_says_what_it_would_do_with_its_own_model() {
 
 #[test]
 fn a_key_that_has_another_name_now_is_refused_with_that_name() {
-    let mut config = configuration("sol-ver-quickstart.toml");
-    let game = config["game"].as_table_mut().expect("a table");
-    game.insert("held_samples".to_owned(), 8.into());
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    let path = write_config(dir.path(), &config);
-    let output = finished(veriplay().args(["play", "--dry-run", "--config"]).arg(path));
-    let said = stderr(&output);
-    assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(said.contains("`game.held_samples` is called `game.eval_samples` now"), "{said}");
+    let renamed = [
+        (["game"].as_slice(), "held_samples", "`game.held_samples` is called `game.eval_samples` now"),
+        (&["learn", "options"], "shards", "`learn.options.shards` is called `learn.options.data_parallel` now"),
+    ];
+    for (tables, old, want) in renamed {
+        let mut config = configuration("sol-ver-quickstart.toml");
+        let table = tables.iter().fold(&mut config, |table, name| table[*name].as_table_mut().expect("a table"));
+        table.insert(old.to_owned(), 8.into());
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let path = write_config(dir.path(), &config);
+        let output = finished(veriplay().args(["play", "--dry-run", "--config"]).arg(path));
+        let message = stderr(&output);
+        assert_eq!(output.status.code(), Some(3), "{message}");
+        assert!(message.contains(want), "{message}");
+    }
 }
 
 /// Sol-Ver's quickstart, made small.
@@ -133,7 +139,7 @@ fn small_bug_repair() -> toml::Table {
     let mut config = on_tiny_repositories(configuration("bug-repair-qwen.toml"));
     let learn = configuration("sol-ver-quickstart.toml")["learn"].clone();
     config.insert("learn".to_owned(), learn);
-    set(&mut config, "model", "embedded:tiny");
+    set(&mut config, "model", "builtin:tiny");
     set(&mut config, "game.format", "compact");
     set(&mut config, "game.modes", vec!["direct"]);
     for (place, value) in [
@@ -182,6 +188,7 @@ fn survives(config: &toml::Table) {
     let output = finished(&mut resume());
     assert!(output.status.success(), "{}", stderr(&output));
     assert_same(&whole, &broken);
+    assert_documented(&whole);
     let output = finished(veriplay().current_dir(root()).arg("replay").arg(&whole).arg("--json"));
     assert!(output.status.success(), "{}", stderr(&output));
     let report = last_json(&output);

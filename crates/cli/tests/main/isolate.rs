@@ -243,3 +243,26 @@ fn a_server_that_is_not_there_or_answers_nonsense_is_unclear() {
         assert!(out.is_empty(), "{out}");
     }
 }
+
+#[test]
+fn a_class_without_a_probe_for_the_target_is_an_error_that_lists_the_targets_classes() {
+    let local: Vec<&str> = {
+        let portable = |class: &&str| probes().iter().any(|probe| probe.language_level && probe.class == *class);
+        CLASSES.iter().map(|class| class.name).filter(portable).collect()
+    };
+    let missing = CLASSES.iter().map(|class| class.name).find(|name| !local.contains(name));
+    for class in missing.into_iter().chain(["verifier"]) {
+        let output = finished(veriplay().args([
+            "isolate",
+            "--target",
+            "cmd:python3 {file}",
+            "--class",
+            local[0],
+            "--class",
+            class,
+        ]));
+        let message = stderr(&output);
+        assert_eq!(output.status.code(), Some(3), "{message}");
+        assert!(message.contains(&format!("`--class {class}`")) && message.contains(&local.join("`, `")), "{message}");
+    }
+}

@@ -1,9 +1,11 @@
 //! Nothing is lost: a run that is killed resumes and ends with the same bytes, and its verdicts can be made again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
+
+use serde_json::Value;
 
 use super::{finished, last_json, small_config, stderr, veriplay, write_config};
 
@@ -33,6 +35,58 @@ pub(crate) fn assert_same(one: &Path, two: &Path) {
     }
 }
 
+/// Objects of a run directory whose keys are data, such as names of tools.
+const MAPS: [&str; 8] = ["ends", "injections", "mutants", "numbers", "refused", "statuses", "tasks", "tools"];
+/// Fields with data of one game, which the page does not describe.
+const OF_THE_GAME: [&str; 5] = ["derivation", "detail", "game", "request", "task"];
+
+/// Fails unless `docs/run-directory.md` names every file of a run and every key of its logs and evaluations.
+pub(crate) fn assert_documented(run: &Path) {
+    let page = include_str!("../../../../docs/run-directory.md");
+    let named: BTreeSet<&str> = page.split('`').skip(1).step_by(2).collect();
+    let mut missing = BTreeSet::new();
+    for name in bytes_of(run).keys() {
+        let file = name.rsplit('/').next().unwrap_or(name);
+        if !page.contains(file) {
+            missing.insert(file.to_owned());
+        }
+    }
+    let read = |name: &str| std::fs::read(run.join(name)).expect("the file can be read");
+    let rollouts = zstd::decode_all(read("rollouts.jsonl.zst").as_slice()).expect("the log is zstd");
+    for text in [read("before.json"), read("after.json"), read("events.jsonl"), read("timing.jsonl"), rollouts] {
+        for record in serde_json::Deserializer::from_slice(&text).into_iter::<Value>() {
+            // The kind of a rollout's record may be `task`, which is no field of a game.
+            match record.expect("a record is JSON").as_object().expect("a record is an object") {
+                kind if kind.len() == 1 => kind.values().for_each(|fields| unnamed_keys(fields, &named, &mut missing)),
+                fields => unnamed_keys(&fields.clone().into(), &named, &mut missing),
+            }
+        }
+    }
+    assert!(missing.is_empty(), "docs/run-directory.md does not name {missing:?}");
+}
+
+/// Adds the keys of a record that are not `named`.
+fn unnamed_keys(record: &Value, named: &BTreeSet<&str>, missing: &mut BTreeSet<String>) {
+    match record {
+        Value::Array(items) => items.iter().for_each(|item| unnamed_keys(item, named, missing)),
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                if !named.contains(key.as_str()) && !matches!(key.as_str(), "Ok" | "Err") {
+                    missing.insert(key.clone());
+                }
+                match value {
+                    _ if OF_THE_GAME.contains(&key.as_str()) => {}
+                    Value::Object(map) if MAPS.contains(&key.as_str()) => {
+                        map.values().for_each(|item| unnamed_keys(item, named, missing));
+                    }
+                    _ => unnamed_keys(value, named, missing),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
 /// Runs a command and sends it the signal of Ctrl-C after a step, by its log; returns its exit status.
 fn interrupted(command: &mut Command) -> Option<i32> {
     let mut child = command.env("VERIPLAY_LOG", "veriplay=info").stderr(Stdio::piped()).spawn().expect("it starts");
@@ -48,8 +102,8 @@ fn interrupted(command: &mut Command) -> Option<i32> {
 pub(crate) fn killed_after(command: &mut Command, events: usize) -> bool {
     let mut child = command.env("VERIPLAY_LOG", "veriplay=info").stderr(Stdio::piped()).spawn().expect("it starts");
     let lines = BufReader::new(child.stderr.take().expect("stderr is piped")).lines();
-    let told = lines.map_while(Result::ok).filter(|line| line.contains("step done") || line.contains("written"));
-    let reached = told.take(events).count() == events;
+    let events_seen = lines.map_while(Result::ok).filter(|line| line.contains("step done") || line.contains("written"));
+    let reached = events_seen.take(events).count() == events;
     // A kill, not a request: nothing gets to clean up.
     let _ = child.kill();
     child.wait().expect("it ended");
@@ -87,6 +141,7 @@ fn a_killed_run_resumes_to_the_same_bytes_and_replays() {
     let output = finished(&mut resume());
     assert!(output.status.success(), "{}", stderr(&output));
     assert_same(&whole, &broken);
+    assert_documented(&whole);
     replays(&whole);
 }
 

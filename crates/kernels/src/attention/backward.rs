@@ -2,7 +2,10 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::{AttentionWorkspace, Group, HeadSizes, Heads, Scratch, Spans, VisibleRows, load_panels, panel_stride};
+use super::{
+    AttentionGroup, AttentionScratch, AttentionWorkspace, HeadSizes, LayerAttention, Spans, VisibleRows, load_panels,
+    panel_stride,
+};
 use crate::math::{dot, exp};
 use crate::simd::dispatch;
 
@@ -24,8 +27,8 @@ pub fn attention_backward(
     dqkv: &mut [f32],
     dgains: (&mut [f32], &mut [f32]),
     saved: &AttentionSaved<'_>,
-    groups: &[Group],
-    heads: &Heads<'_>,
+    groups: &[AttentionGroup],
+    heads: &LayerAttention<'_>,
     space: &mut AttentionWorkspace,
 ) {
     dqkv.fill(0.0);
@@ -36,9 +39,9 @@ struct Backward<'a> {
     dqkv: &'a mut [f32],
     dgains: (&'a mut [f32], &'a mut [f32]),
     saved: &'a AttentionSaved<'a>,
-    groups: &'a [Group],
-    heads: &'a Heads<'a>,
-    scratch: &'a mut Scratch,
+    groups: &'a [AttentionGroup],
+    heads: &'a LayerAttention<'a>,
+    scratch: &'a mut AttentionScratch,
 }
 
 impl WithSimd for Backward<'_> {
@@ -56,7 +59,7 @@ impl WithSimd for Backward<'_> {
 
 impl Backward<'_> {
     #[inline(always)]
-    fn head<S: Simd>(&mut self, simd: S, group: &Group, kv: usize) {
+    fn head<S: Simd>(&mut self, simd: S, group: &AttentionGroup, kv: usize) {
         load_panels(self.heads, self.scratch, self.saved.qkv, group, kv, true);
         let size = group.rows().len() * self.heads.dim;
         self.scratch.dkeys.zeroed(size);
@@ -79,7 +82,7 @@ impl Backward<'_> {
     fn queries<S: Simd, const G: usize>(
         &mut self,
         simd: S,
-        group: &Group,
+        group: &AttentionGroup,
         t: usize,
         visible: &VisibleRows,
         first: usize,
@@ -87,7 +90,7 @@ impl Backward<'_> {
         let HeadSizes { heads, dim, .. } = self.heads.sizes;
         let rows = group.rows();
         let (row, stride) = (rows.start + t, panel_stride(rows.len()));
-        let Scratch { keys, keys_t, values_t, dkeys, dvalues, probs, dprobs, head, .. } = &mut *self.scratch;
+        let AttentionScratch { keys, keys_t, values_t, dkeys, dvalues, probs, dprobs, head, .. } = &mut *self.scratch;
         let spans = Spans::new(visible);
         let (probs, dprobs) = (probs.resize(G * spans.end), dprobs.resize(G * spans.end));
         let (queries, dqueries) = head.resize(2 * G * dim).split_at_mut(G * dim);
@@ -117,7 +120,7 @@ impl Backward<'_> {
 
     /// Sends the gradients of keys and values through RoPE and norm into `dqkv`.
     #[inline(always)]
-    fn store_keys(&mut self, group: &Group, kv: usize) {
+    fn store_keys(&mut self, group: &AttentionGroup, kv: usize) {
         let HeadSizes { heads, kv_heads, dim, .. } = self.heads.sizes;
         let width = self.heads.width();
         let dkeys = self.scratch.dkeys.as_mut_slice();

@@ -3,15 +3,15 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::{Group, HeadSizes, Heads, Spans, padded, softmax};
+use super::{AttentionGroup, HeadSizes, LayerAttention, Spans, padded, softmax};
 use crate::math::LANES;
-use crate::simd::{Buffer, dispatch};
+use crate::simd::{AlignedBuffer, dispatch};
 
 /// Buffers of one thread.
 #[derive(Debug, Default)]
 pub struct DecodeScratch {
-    weights: Buffer,
-    head: Buffer,
+    weights: AlignedBuffer,
+    head: AlignedBuffer,
 }
 
 /// One sequence that is being decoded.
@@ -46,7 +46,7 @@ pub struct DecodeStep<'a, 'c> {
     /// Which layer's slots of the caches.
     pub layer: usize,
     /// The layer's attention.
-    pub heads: &'a Heads<'a>,
+    pub heads: &'a LayerAttention<'a>,
     /// Buffers of the thread that runs it.
     pub scratch: &'a mut DecodeScratch,
 }
@@ -168,7 +168,7 @@ impl KvCache {
 
     /// Writes one layer's keys and values of a group's prompt, from the raw projections `qkv` [rows, (heads + 2·kv_heads)·dim] of the
     /// micro-batch that the group is in.
-    pub fn fill(&mut self, heads: &Heads<'_>, layer: usize, qkv: &[f32], group: &Group) {
+    pub fn fill(&mut self, heads: &LayerAttention<'_>, layer: usize, qkv: &[f32], group: &AttentionGroup) {
         let HeadSizes { heads: queries, kv_heads, dim, .. } = heads.sizes;
         let mut key = vec![0.0; dim];
         for (position, row) in group.prompt.clone().enumerate() {

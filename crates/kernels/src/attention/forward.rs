@@ -6,7 +6,9 @@ use std::ops::Range;
 
 use pulp::{Simd, WithSimd};
 
-use super::{Group, HeadSizes, Heads, Scratch, Spans, VisibleRows, load_panels, panel_stride, softmax};
+use super::{
+    AttentionGroup, AttentionScratch, HeadSizes, LayerAttention, Spans, VisibleRows, load_panels, panel_stride, softmax,
+};
 use crate::simd::dispatch;
 use crate::thread_pool::ThreadPool;
 
@@ -19,9 +21,9 @@ struct Forward<'a> {
     lse: &'a mut [f32],
     /// Of all rows of the micro-batch.
     qkv: &'a [f32],
-    groups: &'a [Group],
-    heads: &'a Heads<'a>,
-    scratch: &'a mut Scratch,
+    groups: &'a [AttentionGroup],
+    heads: &'a LayerAttention<'a>,
+    scratch: &'a mut AttentionScratch,
 }
 
 impl Forward<'_> {
@@ -46,7 +48,7 @@ impl WithSimd for &mut Forward<'_> {
 
 impl Forward<'_> {
     #[inline(always)]
-    fn head<S: Simd>(&mut self, simd: S, group: &Group, kv: usize) {
+    fn head<S: Simd>(&mut self, simd: S, group: &AttentionGroup, kv: usize) {
         load_panels(self.heads, self.scratch, self.qkv, group, kv, false);
         let first = group.rows().start;
         let wanted = self.rows.start.max(first) - first..self.rows.end.min(group.rows().end) - first;
@@ -67,7 +69,7 @@ impl Forward<'_> {
     fn queries<S: Simd, const G: usize>(
         &mut self,
         simd: S,
-        group: &Group,
+        group: &AttentionGroup,
         t: usize,
         visible: &VisibleRows,
         first: usize,
@@ -76,7 +78,7 @@ impl Forward<'_> {
         let rows = group.rows();
         let (row, stride) = (rows.start + t, panel_stride(rows.len()));
         let at = row - self.rows.start;
-        let Scratch { keys_t, values, probs, head, .. } = &mut *self.scratch;
+        let AttentionScratch { keys_t, values, probs, head, .. } = &mut *self.scratch;
         let spans = Spans::new(visible);
         let probs = probs.resize(G * spans.end);
         let queries = head.resize(G * dim);
@@ -103,15 +105,15 @@ impl Forward<'_> {
 pub struct AttentionWorkspace {
     pool: ThreadPool,
     /// Of the calling thread, and for backward.
-    pub(super) first: Scratch,
-    others: Vec<Scratch>,
+    pub(super) first: AttentionScratch,
+    others: Vec<AttentionScratch>,
 }
 
 impl AttentionWorkspace {
     /// Lets `pool` share the work that is worth it.
     pub fn set_pool(&mut self, pool: &ThreadPool) {
         self.pool = pool.clone();
-        self.others.resize_with(pool.threads() - 1, Scratch::default);
+        self.others.resize_with(pool.threads() - 1, AttentionScratch::default);
     }
 }
 
@@ -120,16 +122,19 @@ pub fn attention(
     out: &mut [f32],
     lse: &mut [f32],
     qkv: &[f32],
-    groups: &[Group],
-    heads: &Heads<'_>,
+    groups: &[AttentionGroup],
+    heads: &LayerAttention<'_>,
     space: &mut AttentionWorkspace,
 ) {
     let rows = 0..lse.len() / heads.heads;
     if space.pool.threads() == 1 {
         return Forward { rows, out, lse, qkv, groups, heads, scratch: &mut space.first }.run();
     }
-    let seen: Vec<usize> =
-        groups.iter().flat_map(Group::visible_rows).map(|visible| visible.shared + visible.own.len()).collect();
+    let seen: Vec<usize> = groups
+        .iter()
+        .flat_map(AttentionGroup::visible_rows)
+        .map(|visible| visible.shared + visible.own.len())
+        .collect();
     debug_assert_eq!(seen.len(), rows.end, "groups lie side by side");
     // A query and a weight for each row seen.
     let threads = space.pool.threads_worth_waking(2 * heads.heads * heads.dim * seen.iter().sum::<usize>());

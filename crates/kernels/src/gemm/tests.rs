@@ -2,8 +2,8 @@
 
 use pulp::Arch;
 
-use super::{GemmWorkspace, Multiply, PackRight, Packed, Target, View};
-use crate::simd::Buffer;
+use super::{GemmWorkspace, MatrixTarget, MatrixView, Multiply, PackRight, PackedMatrix};
+use crate::simd::AlignedBuffer;
 use crate::thread_pool::ThreadPool;
 
 /// Every width of vectors that this machine has: each has tiles of its own.
@@ -28,15 +28,15 @@ fn shapes() -> impl Iterator<Item = (usize, usize, usize)> {
     rows.flat_map(move |rows| sizes.map(|(depth, cols)| (rows, depth, cols)))
 }
 
-fn packed(width: Arch, b: &[f32], depth: usize, cols: usize) -> Packed {
-    let mut packed = Packed::default();
-    width.dispatch(PackRight { packed: &mut packed, b: View::rows(b, cols), depth, cols });
+fn packed(width: Arch, b: &[f32], depth: usize, cols: usize) -> PackedMatrix {
+    let mut packed = PackedMatrix::default();
+    width.dispatch(PackRight { packed: &mut packed, b: MatrixView::rows(b, cols), depth, cols });
     packed
 }
 
-fn product(width: Arch, rows: usize, a: View<'_>, b: &Packed, into: &[f32], add: bool) -> Vec<f32> {
-    let (mut c, mut scratch) = (into.to_vec(), Buffer::default());
-    let target = Target { data: &mut c, stride: b.shape().1, add };
+fn product(width: Arch, rows: usize, a: MatrixView<'_>, b: &PackedMatrix, into: &[f32], add: bool) -> Vec<f32> {
+    let (mut c, mut scratch) = (into.to_vec(), AlignedBuffer::default());
+    let target = MatrixTarget { data: &mut c, stride: b.shape().1, add };
     width.dispatch(Multiply { rows, a, b, panels: 0..b.panels(), c: target, left: &mut scratch });
     c
 }
@@ -50,10 +50,10 @@ fn a_product_is_the_sum_over_the_depth_however_a_lies() {
         let want: Vec<f64> = (0..rows * cols).map(|at| (0..depth).map(|k| term(at, k)).sum()).collect();
         for width in widths() {
             let packed = packed(width, &b, depth, cols);
-            let set = product(width, rows, View::rows(&a, depth), &packed, &c, false);
-            let across = View::rows(&turned, rows).transposed();
+            let set = product(width, rows, MatrixView::rows(&a, depth), &packed, &c, false);
+            let across = MatrixView::rows(&turned, rows).transposed();
             assert_eq!(set, product(width, rows, across, &packed, &c, false), "{rows} × {depth} × {cols}, {width:?}");
-            let added = product(width, rows, View::rows(&a, depth), &packed, &c, true);
+            let added = product(width, rows, MatrixView::rows(&a, depth), &packed, &c, true);
             for (at, want) in want.iter().enumerate() {
                 let wrong = [f64::from(set[at]) - want, f64::from(added[at] - c[at]) - want].map(f64::abs);
                 assert!(wrong.iter().all(|wrong| *wrong < 1e-4), "{wrong:?} at {at} of {rows} × {depth} × {cols}");
@@ -69,10 +69,10 @@ fn a_row_comes_to_the_same_bits_alone_and_among_others() {
         let (a, b, c) = (numbers(rows * depth, 4), numbers(depth * cols, 5), numbers(rows * cols, 6));
         for width in widths() {
             let packed = packed(width, &b, depth, cols);
-            let together = product(width, rows, View::rows(&a, depth), &packed, &c, true);
+            let together = product(width, rows, MatrixView::rows(&a, depth), &packed, &c, true);
             for row in 0..rows {
                 let (a, c) = (&a[row * depth..(row + 1) * depth], &c[row * cols..(row + 1) * cols]);
-                let alone = product(width, 1, View::rows(a, depth), &packed, c, true);
+                let alone = product(width, 1, MatrixView::rows(a, depth), &packed, c, true);
                 assert_eq!(alone, together[row * cols..(row + 1) * cols], "row {row} of {rows}, {depth} × {cols}");
             }
         }
@@ -87,12 +87,12 @@ fn a_product_comes_to_the_same_bits_however_threads_share_it() {
         space.set_pool(&ThreadPool::new(threads).expect("threads start"));
         for (rows, depth, cols) in shapes().chain([(100, 40, 200), (3, 300, 321)]) {
             let (a, b, c) = (numbers(rows * depth, 7), numbers(depth * cols, 8), numbers(rows * cols, 9));
-            let mut packed = Packed::default();
-            packed.pack(View::rows(&b, cols), depth, cols);
+            let mut packed = PackedMatrix::default();
+            packed.pack(MatrixView::rows(&b, cols), depth, cols);
             for add in [false, true] {
-                let shared = |share: &mut dyn FnMut(View<'_>, Target<'_>)| {
+                let shared = |share: &mut dyn FnMut(MatrixView<'_>, MatrixTarget<'_>)| {
                     let mut c = c.clone();
-                    share(View::rows(&a, depth), Target { data: &mut c, stride: cols, add });
+                    share(MatrixView::rows(&a, depth), MatrixTarget { data: &mut c, stride: cols, add });
                     c
                 };
                 let want = shared(&mut |a, c| super::multiply(rows, a, &packed, c, &mut GemmWorkspace::default()));

@@ -110,15 +110,15 @@ fn check_messages(messages: Option<&Value>) -> Result<(), ChatError> {
 const NUMBER: &str = "$serde_json::private::Number";
 
 fn parse_json(text: &str) -> serde_json::Result<Value> {
-    serde_json::from_str::<Ordered>(text).map(|Ordered(value)| value)
+    serde_json::from_str::<OrderedJson>(text).map(|OrderedJson(value)| value)
 }
 
 /// A value whose objects keep their order.
-struct Ordered(Value);
+struct OrderedJson(Value);
 
-impl<'de> Deserialize<'de> for Ordered {
+impl<'de> Deserialize<'de> for OrderedJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(OrderedVisitor).map(Ordered)
+        deserializer.deserialize_any(OrderedVisitor).map(OrderedJson)
     }
 }
 
@@ -157,7 +157,7 @@ impl<'de> Visitor<'de> for OrderedVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
         let mut out = Vec::new();
-        while let Some(Ordered(value)) = list.next_element()? {
+        while let Some(OrderedJson(value)) = list.next_element()? {
             out.push(value);
         }
         Ok(Value::from(out))
@@ -169,7 +169,7 @@ impl<'de> Visitor<'de> for OrderedVisitor {
             if key == NUMBER {
                 return number(&map.next_value::<String>()?).map_err(serde::de::Error::custom);
             }
-            let Ordered(value) = map.next_value()?;
+            let OrderedJson(value) = map.next_value()?;
             match out.iter_mut().find(|(old, _)| *old == key) {
                 Some((_, old)) => *old = value,
                 None => out.push((key, value)),

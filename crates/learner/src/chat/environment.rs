@@ -114,7 +114,7 @@ fn describe_error(error: &Error) -> String {
 }
 
 /// The options of `json.dumps`.
-struct Style {
+struct JsonStyle {
     indent: Option<usize>,
     item: String,
     key: String,
@@ -133,7 +133,7 @@ pub(super) fn tojson(value: &Value, options: Kwargs) -> Result<String, Error> {
     let ensure_ascii = options.get::<Option<bool>>("ensure_ascii")?.unwrap_or(false);
     options.assert_all_used()?;
     let mut out = String::new();
-    Style { indent, item, key, sort_keys, ensure_ascii }.write(&mut out, value, 0)?;
+    JsonStyle { indent, item, key, sort_keys, ensure_ascii }.write(&mut out, value, 0)?;
     Ok(out)
 }
 
@@ -143,7 +143,7 @@ fn pair(list: Vec<String>) -> Result<(String, String), Error> {
         .map_err(|_| Error::new(ErrorKind::InvalidOperation, "tojson: want two separators"))
 }
 
-impl Style {
+impl JsonStyle {
     fn write(&self, out: &mut String, value: &Value, depth: usize) -> Result<(), Error> {
         match value.kind() {
             ValueKind::None => out.push_str("null"),

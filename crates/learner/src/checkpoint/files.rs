@@ -114,7 +114,7 @@ pub enum CheckpointError {
     Invalid {
         /// The file.
         file: String,
-        /// The key or the tensor, and what is wrong with it.
+        /// The key or the tensor, and the problem.
         problem: String,
     },
     /// A file that ends before its tensors do.

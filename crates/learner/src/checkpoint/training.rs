@@ -1,4 +1,4 @@
-//! What training leaves beside a model: the trainer state (the optimizer's moments and the counters), and adapters in PEFT's layout,
+//! The files that training adds to a model: the trainer state (the optimizer's moments and the counters), and adapters in PEFT's layout,
 //! `adapter_model.safetensors` and `adapter_config.json`, as `peft.PeftModel` reads and writes them.
 
 use std::path::Path;

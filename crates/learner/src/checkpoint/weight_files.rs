@@ -20,7 +20,7 @@ const PICKLED: [&str; 2] = ["pytorch_model.bin", "pytorch_model.bin.index.json"]
 
 /// The index file. Its `metadata` is for people and not read.
 #[derive(Debug, Deserialize)]
-struct Index {
+struct WeightIndex {
     weight_map: BTreeMap<String, String>,
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn read_weights(dir: &Path, specs: &[TensorSpec]) -> Result<Vec<Vec<f
 
 fn read_shards(dir: &Path, index: &Path, specs: &[TensorSpec]) -> Result<Vec<Vec<f32>>, CheckpointError> {
     let file = index.display().to_string();
-    let Index { weight_map } = serde_json::from_str(&read_text(index)?)
+    let WeightIndex { weight_map } = serde_json::from_str(&read_text(index)?)
         .map_err(|e| CheckpointError::Format { file: file.clone(), what: e.to_string() })?;
     check_names(&file, &expected_tensors(specs), weight_map.keys().cloned())?;
     // All are opened before any is read: one that is missing or cut short shows at once.
@@ -128,14 +128,14 @@ fn split_into_shards(specs: &[TensorSpec], max_shard_bytes: usize, precision: Pr
 }
 
 #[derive(Serialize)]
-struct Totals {
+struct IndexMetadata {
     total_parameters: usize,
     total_size: usize,
 }
 
 #[derive(Serialize)]
 struct IndexFile<'a> {
-    metadata: Totals,
+    metadata: IndexMetadata,
     weight_map: BTreeMap<&'a str, &'a str>,
 }
 
@@ -144,7 +144,7 @@ fn index_json(specs: &[TensorSpec], shards: &[Vec<usize>], names: &[String], pre
     let file = |(shard, name): (&Vec<usize>, &'_ String)| shard.iter().map(|&i| (i, name.clone())).collect::<Vec<_>>();
     let placed: Vec<(usize, String)> = shards.iter().zip(names).flat_map(file).collect();
     super::to_pretty_json(&IndexFile {
-        metadata: Totals { total_parameters, total_size: total_parameters * precision.bytes() },
+        metadata: IndexMetadata { total_parameters, total_size: total_parameters * precision.bytes() },
         weight_map: placed.iter().map(|(i, name)| (specs[*i].name.as_str(), name.as_str())).collect(),
     })
 }

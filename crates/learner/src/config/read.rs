@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::{Architecture, ConfigError, MAX_CONTEXT, ModelConfig, check};
 
 pub(super) fn read_config(value: &Value) -> Result<ModelConfig, ConfigError> {
-    let keys = Keys::from_value(value)?;
+    let keys = ConfigKeys::from_value(value)?;
     let model_type = read_architecture(&keys)?;
     reject_unsupported(&keys, model_type)?;
     let Rope { theta, scaling } = read_rope(&keys)?;
@@ -35,7 +35,7 @@ pub(super) fn read_config(value: &Value) -> Result<ModelConfig, ConfigError> {
     })
 }
 
-fn read_architecture(keys: &Keys<'_>) -> Result<Architecture, ConfigError> {
+fn read_architecture(keys: &ConfigKeys<'_>) -> Result<Architecture, ConfigError> {
     let name = keys.text("model_type")?.ok_or_else(|| ConfigError::Missing("model_type".to_owned()))?;
     let known = Architecture::ALL.into_iter().find(|architecture| architecture.name() == name);
     let known = known.ok_or_else(|| ConfigError::ModelType(name.to_owned()))?;
@@ -45,7 +45,12 @@ fn read_architecture(keys: &Keys<'_>) -> Result<Architecture, ConfigError> {
     Ok(known)
 }
 
-fn read_head_dim(keys: &Keys<'_>, model_type: Architecture, hidden: usize, heads: usize) -> Result<usize, ConfigError> {
+fn read_head_dim(
+    keys: &ConfigKeys<'_>,
+    model_type: Architecture,
+    hidden: usize,
+    heads: usize,
+) -> Result<usize, ConfigError> {
     if let Some(given) = keys.size("head_dim")?.or(model_type.default_head_dim()) {
         return Ok(given);
     }
@@ -56,7 +61,7 @@ fn read_head_dim(keys: &Keys<'_>, model_type: Architecture, hidden: usize, heads
 }
 
 /// Refuses options that this learner does not compute.
-fn reject_unsupported(keys: &Keys<'_>, model_type: Architecture) -> Result<(), ConfigError> {
+fn reject_unsupported(keys: &ConfigKeys<'_>, model_type: Architecture) -> Result<(), ConfigError> {
     keys.reject_unless("hidden_act", "only `silu` is supported: use another checkpoint", |v| v == "silu")?;
     let convert = "biases here are not supported: use a checkpoint without them";
     // Qwen2's biases are part of the architecture; its code reads no such key.
@@ -78,7 +83,7 @@ fn reject_unsupported(keys: &Keys<'_>, model_type: Architecture) -> Result<(), C
 }
 
 /// Refuses a sliding window that some layer uses and that is shorter than the context. Qwen files carry the keys switched off.
-fn reject_sliding_windows(keys: &Keys<'_>) -> Result<(), ConfigError> {
+fn reject_sliding_windows(keys: &ConfigKeys<'_>) -> Result<(), ConfigError> {
     const WANT: &str = "sliding windows are not supported: use a checkpoint with full attention in every layer";
     let full = |v: &Value| v.as_array().is_some_and(|types| types.iter().all(|t| t == "full_attention"));
     if keys.get("layer_types").is_some() {
@@ -98,20 +103,20 @@ fn reject_sliding_windows(keys: &Keys<'_>) -> Result<(), ConfigError> {
 
 /// The keys of an object. `path` goes before a key's name in errors, such as `rope_parameters.`.
 #[derive(Debug, Clone, Copy)]
-struct Keys<'a> {
+struct ConfigKeys<'a> {
     map: &'a Map<String, Value>,
     path: &'static str,
 }
 
-impl<'a> Keys<'a> {
+impl<'a> ConfigKeys<'a> {
     fn from_value(value: &'a Value) -> Result<Self, ConfigError> {
         let map = value.as_object().ok_or_else(|| ConfigError::Parse("it is not a JSON object".to_owned()))?;
         Ok(Self { map, path: "" })
     }
 
     /// The object under `key`, whose keys go by `path` in errors. `None` when the key is absent or null.
-    fn object(&self, key: &str, path: &'static str) -> Result<Option<Keys<'a>>, ConfigError> {
-        let object = |value: &'a Value| value.as_object().map(|map| Keys { map, path });
+    fn object(&self, key: &str, path: &'static str) -> Result<Option<ConfigKeys<'a>>, ConfigError> {
+        let object = |value: &'a Value| value.as_object().map(|map| ConfigKeys { map, path });
         self.optional(key, "want an object", object)
     }
 
@@ -186,7 +191,7 @@ impl<'a> Keys<'a> {
         ConfigError::Value { key: format!("{}{key}", self.path), value, want: want.to_owned() }
     }
 
-    /// Fails with [`Keys::invalid_value`] when the key is there and `fine` says no.
+    /// Fails with [`ConfigKeys::invalid_value`] when the key is there and `fine` says no.
     fn reject_unless(&self, key: &str, want: &str, fine: impl FnOnce(&Value) -> bool) -> Result<(), ConfigError> {
         match self.get(key) {
             Some(value) if !fine(value) => Err(self.invalid_value(key, value, want)),
@@ -209,7 +214,7 @@ fn token(value: &Value) -> Option<u32> {
 /// # Errors
 /// Text that is no JSON object, or a value that is no token id.
 pub(crate) fn end_tokens(generation_config: &Value) -> Result<Vec<u32>, ConfigError> {
-    Keys::from_value(generation_config)?.tokens("eos_token_id")
+    ConfigKeys::from_value(generation_config)?.tokens("eos_token_id")
 }
 
 /// How Llama 3.1 stretches rotary frequencies for contexts longer than it was first trained on (Llama Team 2024, §3.4.2; the
@@ -259,7 +264,7 @@ struct Rope {
     scaling: Option<Llama3Scaling>,
 }
 
-fn read_rope(keys: &Keys<'_>) -> Result<Rope, ConfigError> {
+fn read_rope(keys: &ConfigKeys<'_>) -> Result<Rope, ConfigError> {
     reject_partial_rotation(keys)?;
     let new = keys.object("rope_parameters", "rope_parameters.")?;
     let inside = new.or(keys.object("rope_scaling", "rope_scaling.")?);
@@ -268,7 +273,7 @@ fn read_rope(keys: &Keys<'_>) -> Result<Rope, ConfigError> {
     Ok(Rope { theta, scaling: inside.map(read_scaling).transpose()?.flatten() })
 }
 
-fn read_scaling(keys: Keys<'_>) -> Result<Option<Llama3Scaling>, ConfigError> {
+fn read_scaling(keys: ConfigKeys<'_>) -> Result<Option<Llama3Scaling>, ConfigError> {
     reject_partial_rotation(&keys)?;
     let key = if keys.get("rope_type").is_some() { "rope_type" } else { "type" };
     match keys.text(key)? {
@@ -287,7 +292,7 @@ fn read_scaling(keys: Keys<'_>) -> Result<Option<Llama3Scaling>, ConfigError> {
     }
 }
 
-fn reject_partial_rotation(keys: &Keys<'_>) -> Result<(), ConfigError> {
+fn reject_partial_rotation(keys: &ConfigKeys<'_>) -> Result<(), ConfigError> {
     let want = "want 1: heads that are rotated in part are not supported";
     keys.reject_unless("partial_rotary_factor", want, |v| v.as_f64() == Some(1.0))
 }

@@ -4,22 +4,22 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use candle_core::Result;
-use veriplay_kernels::attention::{DecodeRow, Group, KvCache};
+use veriplay_kernels::attention::{AttentionGroup, DecodeRow, KvCache};
 use veriplay_kernels::thread_pool::ThreadPool;
 
 use super::cpu_step::{CpuStep, StepBuffers, with_heads};
-use super::queue::{Queue, Sample};
+use super::queue::{DecodingSample, PromptQueue};
 use crate::network::{Decoder, MicroBatch};
-use crate::ops::slices::Slice;
-use crate::ops::{PackedModel, SharedSpace};
+use crate::ops::slices::TensorSlice;
+use crate::ops::{PackedModel, SharedWorkspace};
 
 /// A sample in flight.
 #[derive(Debug)]
-struct Row {
-    sample: Sample,
+struct ActiveRow {
+    sample: DecodingSample,
     /// Keys and values of its prompt, which all samples of the prompt share.
     prompt: Arc<KvCache>,
-    /// Keys and values of its own tokens, and how many it holds.
+    /// Keys and values of its own tokens, and their number.
     own: KvCache,
     cached: usize,
 }
@@ -45,7 +45,7 @@ const FIRST_CAPACITY: usize = 32;
 #[derive(Debug, Default)]
 pub(crate) struct RolloutBuffers {
     /// For prompts, which go through the graph.
-    ops: SharedSpace,
+    ops: SharedWorkspace,
     /// Caches of rows that ended.
     spare: Vec<KvCache>,
     step: StepBuffers,
@@ -59,7 +59,7 @@ impl RolloutBuffers {
     }
 
     /// Where prompts are computed.
-    pub(crate) const fn space(&self) -> &SharedSpace {
+    pub(crate) const fn workspace(&self) -> &SharedWorkspace {
         &self.ops
     }
 }
@@ -68,19 +68,19 @@ impl RolloutBuffers {
 pub(crate) struct CpuLoop<'a> {
     decoder: Decoder<'a>,
     packed: &'a PackedModel,
-    queue: &'a Queue<'a>,
+    queue: &'a PromptQueue<'a>,
     buffers: &'a mut RolloutBuffers,
     pool: &'a ThreadPool,
-    rows: Vec<Row>,
+    rows: Vec<ActiveRow>,
     waiting: VecDeque<ComputedPrompt>,
-    finished: Vec<Sample>,
+    finished: Vec<DecodingSample>,
 }
 
 impl<'a> CpuLoop<'a> {
     pub(crate) fn new(
         decoder: Decoder<'a>,
         packed: &'a PackedModel,
-        queue: &'a Queue<'a>,
+        queue: &'a PromptQueue<'a>,
         buffers: &'a mut RolloutBuffers,
         pool: &'a ThreadPool,
     ) -> Self {
@@ -89,7 +89,7 @@ impl<'a> CpuLoop<'a> {
     }
 
     /// Takes prompts from the queue until none is left, and returns every sample of those it took.
-    pub(crate) fn run(mut self) -> Result<Vec<Sample>> {
+    pub(crate) fn run(mut self) -> Result<Vec<DecodingSample>> {
         loop {
             self.refill()?;
             if self.rows.is_empty() {
@@ -138,16 +138,16 @@ impl<'a> CpuLoop<'a> {
         }
         let network = self.decoder.network;
         let (slots, config) = (self.cache_slots(), &network.config);
-        let new = |group: &Group| KvCache::new(slots, config.head_dim, group.prompt.len());
+        let new = |group: &AttentionGroup| KvCache::new(slots, config.head_dim, group.prompt.len());
         let mut caches: Vec<KvCache> = batch.groups.iter().map(new).collect();
         let last = self.decoder.forward(&batch, |layer, qkv| {
-            let (qkv, prompts) = (Slice::new(qkv)?, caches.iter_mut().zip(&batch.groups));
+            let (qkv, prompts) = (TensorSlice::new(qkv)?, caches.iter_mut().zip(&batch.groups));
             with_heads(network, layer, |heads| {
                 prompts.for_each(|(cache, group)| cache.fill(heads, layer, &qkv, group));
             })
         })?;
         let logits = self.decoder.logits(&last, &batch.outputs)?;
-        let logits = Slice::new(&logits)?;
+        let logits = TensorSlice::new(&logits)?;
         let rows = logits.chunks_exact(config.vocab_size);
         for ((queued, cache), row) in taken.into_iter().zip(caches).zip(rows) {
             let cache = Arc::new(cache);
@@ -161,7 +161,8 @@ impl<'a> CpuLoop<'a> {
         while self.free_slots() > 0 {
             let Some(computed) = self.waiting.front_mut() else { return };
             let queued = &self.queue.prompts[computed.queued];
-            let (mut sample, prompt) = (Sample::new(computed.queued, computed.started), Arc::clone(&computed.cache));
+            let (mut sample, prompt) =
+                (DecodingSample::new(computed.queued, computed.started), Arc::clone(&computed.cache));
             computed.started += 1;
             let is_last = computed.started == queued.samples;
             let mut logits = if is_last { std::mem::take(&mut computed.logits) } else { computed.logits.clone() };
@@ -176,7 +177,7 @@ impl<'a> CpuLoop<'a> {
             let (slots, dim) = (self.cache_slots(), self.decoder.network.config.head_dim);
             let new = || KvCache::new(slots, dim, FIRST_CAPACITY.min(queued.max_tokens));
             let own = self.buffers.spare.pop().unwrap_or_else(new);
-            self.rows.push(Row { sample, prompt, own, cached: 0 });
+            self.rows.push(ActiveRow { sample, prompt, own, cached: 0 });
         }
     }
 
@@ -204,7 +205,7 @@ impl<'a> CpuLoop<'a> {
         // From the last row down, so that a retired row is replaced by one that was looked at.
         for at in (0..self.rows.len()).rev() {
             if self.rows[at].sample.end.is_some() {
-                let Row { sample, own, .. } = self.rows.swap_remove(at);
+                let ActiveRow { sample, own, .. } = self.rows.swap_remove(at);
                 self.finished.push(sample);
                 self.buffers.spare.push(own);
             }

@@ -1,26 +1,26 @@
 //! One decoding step on the CPU: all rows through all layers on slices, without a candle graph.
 
 use candle_core::{Error, Result};
-use veriplay_kernels::attention::{DecodeRow, DecodeScratch, DecodeStep, Heads};
-use veriplay_kernels::gemm::{GemmWorkspace, Target, View, multiply};
+use veriplay_kernels::attention::{DecodeRow, DecodeScratch, DecodeStep, LayerAttention};
+use veriplay_kernels::gemm::{GemmWorkspace, MatrixTarget, MatrixView, multiply};
 use veriplay_kernels::layers::{add_bias, rms_norm, swiglu};
-use veriplay_kernels::simd::Buffer;
+use veriplay_kernels::simd::AlignedBuffer;
 use veriplay_kernels::thread_pool::ThreadPool;
 
 use crate::network::{LayerBackend, Network, run_layers};
 use crate::ops::PackedModel;
-use crate::ops::slices::Slice;
+use crate::ops::slices::TensorSlice;
 
 /// Buffers of one decoding loop's steps, kept between calls.
 #[derive(Debug, Default)]
 pub(super) struct StepBuffers {
-    x: Buffer,
-    normed: Buffer,
-    qkv: Buffer,
-    mixed: Buffer,
-    gate_up: Buffer,
-    activated: Buffer,
-    logits: Buffer,
+    x: AlignedBuffer,
+    normed: AlignedBuffer,
+    qkv: AlignedBuffer,
+    mixed: AlignedBuffer,
+    gate_up: AlignedBuffer,
+    activated: AlignedBuffer,
+    logits: AlignedBuffer,
     /// One for each thread of the pool.
     scratches: Vec<DecodeScratch>,
     products: GemmWorkspace,
@@ -40,9 +40,10 @@ impl StepBuffers {
 }
 
 /// Calls `work` with the attention of one layer.
-pub(super) fn with_heads<R>(network: &Network, layer: usize, work: impl FnOnce(&Heads<'_>) -> R) -> Result<R> {
+pub(super) fn with_heads<R>(network: &Network, layer: usize, work: impl FnOnce(&LayerAttention<'_>) -> R) -> Result<R> {
     let gains = network.layers[layer].qk_norms.as_ref();
-    let gains = gains.map(|[query, key]| Ok::<_, Error>([Slice::new(query)?, Slice::new(key)?])).transpose()?;
+    let gains =
+        gains.map(|[query, key]| Ok::<_, Error>([TensorSlice::new(query)?, TensorSlice::new(key)?])).transpose()?;
     let gains = gains.as_ref().map(|[query, key]| [&**query, &**key]);
     Ok(work(&network.config.head_sizes().layer(gains, &network.rope)))
 }
@@ -61,7 +62,7 @@ impl CpuStep<'_, '_> {
     pub(super) fn run(&mut self, tokens: &[u32]) -> Result<()> {
         let config = &self.network.config;
         let (hidden, layers) = (config.hidden_size, config.num_hidden_layers);
-        let (embedding, x) = (Slice::new(&self.network.embedding)?, self.buffers.x.resize(tokens.len() * hidden));
+        let (embedding, x) = (TensorSlice::new(&self.network.embedding)?, self.buffers.x.resize(tokens.len() * hidden));
         for (row, &token) in x.chunks_exact_mut(hidden).zip(tokens) {
             row.copy_from_slice(&embedding[token as usize * hidden..(token as usize + 1) * hidden]);
         }
@@ -74,9 +75,9 @@ impl CpuStep<'_, '_> {
         let config = &self.network.config;
         let (hidden, rows) = (config.hidden_size, self.rows.len());
         let normed = self.buffers.normed.resize(rows * hidden);
-        rms_norm(normed, self.buffers.x.as_slice(), &Slice::new(&self.network.norm)?, config.head_sizes().eps);
-        let target = Target::set(self.buffers.logits.resize(rows * config.vocab_size), config.vocab_size);
-        multiply(rows, View::rows(normed, hidden), &self.packed.head.forward, target, &mut self.buffers.products);
+        rms_norm(normed, self.buffers.x.as_slice(), &TensorSlice::new(&self.network.norm)?, config.head_sizes().eps);
+        let target = MatrixTarget::set(self.buffers.logits.resize(rows * config.vocab_size), config.vocab_size);
+        multiply(rows, MatrixView::rows(normed, hidden), &self.packed.head.forward, target, &mut self.buffers.products);
         Ok(())
     }
 }
@@ -91,12 +92,18 @@ impl LayerBackend for CpuStep<'_, '_> {
         let (hidden, sizes) = (config.hidden_size, config.head_sizes());
         let width = sizes.width();
         let normed = self.buffers.normed.resize(rows * hidden);
-        rms_norm(normed, self.buffers.x.as_slice(), &Slice::new(&weights.input_norm)?, sizes.eps);
+        rms_norm(normed, self.buffers.x.as_slice(), &TensorSlice::new(&weights.input_norm)?, sizes.eps);
         let qkv = self.buffers.qkv.resize(rows * width);
         let packed = &self.packed.layers[layer].qkv.forward;
-        multiply(rows, View::rows(normed, hidden), packed, Target::set(qkv, width), &mut self.buffers.products);
+        multiply(
+            rows,
+            MatrixView::rows(normed, hidden),
+            packed,
+            MatrixTarget::set(qkv, width),
+            &mut self.buffers.products,
+        );
         if let Some(bias) = &weights.qkv_bias {
-            add_bias(qkv, &Slice::new(bias)?);
+            add_bias(qkv, &TensorSlice::new(bias)?);
         }
         Ok(())
     }
@@ -118,9 +125,9 @@ impl LayerBackend for CpuStep<'_, '_> {
 
     fn add_attention(&mut self, layer: usize, (): (), (): ()) -> Result<()> {
         let (hidden, width) = (self.network.config.hidden_size, self.network.config.query_width());
-        let target = Target::add(self.buffers.x.as_mut_slice(), hidden);
+        let target = MatrixTarget::add(self.buffers.x.as_mut_slice(), hidden);
         let packed = &self.packed.layers[layer].output.forward;
-        let mixed = View::rows(self.buffers.mixed.as_slice(), width);
+        let mixed = MatrixView::rows(self.buffers.mixed.as_slice(), width);
         multiply(self.rows.len(), mixed, packed, target, &mut self.buffers.products);
         Ok(())
     }
@@ -130,14 +137,14 @@ impl LayerBackend for CpuStep<'_, '_> {
         let (hidden, inner) = (config.hidden_size, config.intermediate_size);
         let packed = &self.packed.layers[layer];
         let normed = self.buffers.normed.resize(rows * hidden);
-        rms_norm(normed, self.buffers.x.as_slice(), &Slice::new(&weights.post_norm)?, config.head_sizes().eps);
+        rms_norm(normed, self.buffers.x.as_slice(), &TensorSlice::new(&weights.post_norm)?, config.head_sizes().eps);
         let gate_up = self.buffers.gate_up.resize(rows * 2 * inner);
-        let target = Target::set(gate_up, 2 * inner);
-        multiply(rows, View::rows(normed, hidden), &packed.gate_up.forward, target, &mut self.buffers.products);
+        let target = MatrixTarget::set(gate_up, 2 * inner);
+        multiply(rows, MatrixView::rows(normed, hidden), &packed.gate_up.forward, target, &mut self.buffers.products);
         let activated = self.buffers.activated.resize(rows * inner);
         swiglu(activated, gate_up, inner);
-        let target = Target::add(self.buffers.x.as_mut_slice(), hidden);
-        multiply(rows, View::rows(activated, inner), &packed.down.forward, target, &mut self.buffers.products);
+        let target = MatrixTarget::add(self.buffers.x.as_mut_slice(), hidden);
+        multiply(rows, MatrixView::rows(activated, inner), &packed.down.forward, target, &mut self.buffers.products);
         Ok(())
     }
 }

@@ -9,9 +9,9 @@ use std::collections::VecDeque;
 use candle_core::{DType, Device, Result, Tensor};
 use veriplay_kernels::attention::HeadSizes;
 
-use super::columns::{Columns, Incoming};
+use super::column_cache::{ColumnCache, PromptCache};
 use super::draw::TensorDraw;
-use super::queue::{Queue, QueuedPrompt, Sample};
+use super::queue::{DecodingSample, PromptQueue, QueuedPrompt};
 use super::token_sampler::uniform;
 use crate::network::{Decoder, LayerBackend, MicroBatch, run_layers};
 use crate::ops::{rotations, step_attention, step_heads};
@@ -23,29 +23,29 @@ const CHECKED_EVERY: usize = 8;
 pub(crate) struct DeviceLoop<'a> {
     decoder: Decoder<'a>,
     sizes: HeadSizes,
-    queue: &'a Queue<'a>,
+    queue: &'a PromptQueue<'a>,
     /// cos and sin of every position [context, dim / 2].
     rotations: [Tensor; 2],
     /// Samples in flight, and those that ended since rows were last removed.
-    rows: Vec<Sample>,
-    columns: Columns,
+    rows: Vec<DecodingSample>,
+    columns: ColumnCache,
     /// Of the next token [rows, vocab], f32.
     logits: Option<Tensor>,
     /// How the present rows draw, once they have.
     draw: Option<TensorDraw>,
     /// Samples that wait: of a queued prompt, from this one on.
     waiting: VecDeque<(usize, usize)>,
-    finished: Vec<Sample>,
+    finished: Vec<DecodingSample>,
 }
 
 impl<'a> DeviceLoop<'a> {
-    pub(crate) fn new(decoder: Decoder<'a>, queue: &'a Queue<'a>) -> Result<Self> {
+    pub(crate) fn new(decoder: Decoder<'a>, queue: &'a PromptQueue<'a>) -> Result<Self> {
         let network = decoder.network;
         let positions = 0..network.config.max_position_embeddings;
         Ok(Self {
             sizes: network.config.head_sizes(),
             rotations: rotations(&network.rope, positions, network.dtype, network.device())?,
-            columns: Columns::default(),
+            columns: ColumnCache::default(),
             waiting: (0..queue.prompts.len()).map(|queued| (queued, 0)).collect(),
             rows: Vec::new(),
             logits: None,
@@ -57,7 +57,7 @@ impl<'a> DeviceLoop<'a> {
     }
 
     /// Every sample of every queued prompt.
-    pub(crate) fn run(mut self) -> Result<Vec<Sample>> {
+    pub(crate) fn run(mut self) -> Result<Vec<DecodingSample>> {
         loop {
             self.replace_ended_rows()?;
             if self.rows.is_empty() {
@@ -71,7 +71,7 @@ impl<'a> DeviceLoop<'a> {
         }
     }
 
-    fn queued(&self, row: &Sample) -> &QueuedPrompt<'a> {
+    fn queued(&self, row: &DecodingSample) -> &QueuedPrompt<'a> {
         &self.queue.prompts[row.queued]
     }
 
@@ -112,7 +112,7 @@ impl<'a> DeviceLoop<'a> {
     }
 
     /// Computes the prompts of some samples that wait, `free` samples at most, and appends their rows.
-    fn prefill(&mut self, free: usize, logits: &mut Vec<Tensor>) -> Result<Vec<Incoming>> {
+    fn prefill(&mut self, free: usize, logits: &mut Vec<Tensor>) -> Result<Vec<PromptCache>> {
         let mut batch = MicroBatch::default();
         let mut taken: Vec<std::ops::Range<usize>> = Vec::new();
         let mut room = free;
@@ -126,9 +126,9 @@ impl<'a> DeviceLoop<'a> {
             batch.push_prompt(queued.prompt);
             room -= last - first;
             taken.push(first..last);
-            self.rows.extend((first..last).map(|sample| Sample::new(index, sample)));
+            self.rows.extend((first..last).map(|sample| DecodingSample::new(index, sample)));
         }
-        let mut caches: Vec<Incoming> = batch.groups.iter().map(|_| Vec::new()).collect();
+        let mut caches: Vec<PromptCache> = batch.groups.iter().map(|_| Vec::new()).collect();
         let last = self.decoder.forward(&batch, |layer, qkv| self.cache_layer(&mut caches, layer, qkv, &batch))?;
         let heads = self.decoder.logits(&last, &batch.outputs)?.to_dtype(DType::F32)?;
         let times = taken.iter().map(ExactSizeIterator::len);
@@ -138,7 +138,7 @@ impl<'a> DeviceLoop<'a> {
     }
 
     /// Keys and values of one layer of every prompt, from their raw projections.
-    fn cache_layer(&self, caches: &mut [Incoming], layer: usize, qkv: &Tensor, batch: &MicroBatch) -> Result<()> {
+    fn cache_layer(&self, caches: &mut [PromptCache], layer: usize, qkv: &Tensor, batch: &MicroBatch) -> Result<()> {
         let positions: Vec<u32> = batch.groups.iter().flat_map(|group| 0..group.prompt.len() as u32).collect();
         let rotations = self.rotations_at(&Tensor::new(positions, self.device())?)?;
         let [_, keys, values] = step_heads(&self.sizes, qkv, self.gains(layer), &rotations)?;
@@ -177,13 +177,13 @@ impl<'a> DeviceLoop<'a> {
     /// Position of every row's token `later` steps from now, of those that have none more than the context.
     fn positions(&self, later: usize) -> Vec<u32> {
         let last = self.decoder.network.config.max_position_embeddings - 1;
-        let of = |row: &Sample| (self.queued(row).prompt.len() + row.tokens.len() + later).min(last) as u32;
+        let of = |row: &DecodingSample| (self.queued(row).prompt.len() + row.tokens.len() + later).min(last) as u32;
         self.rows.iter().map(of).collect()
     }
 
     fn draw_on_device(&mut self) -> Result<()> {
         let (device, rows) = (self.device(), self.rows.len());
-        let left = |row: &Sample| self.queued(row).max_tokens - row.tokens.len();
+        let left = |row: &DecodingSample| self.queued(row).max_tokens - row.tokens.len();
         let most = self.rows.iter().filter(|row| row.end.is_none()).map(left).max().unwrap_or(1);
         let steps = most.min(CHECKED_EVERY);
         let draw = match self.draw.take() {
@@ -223,7 +223,7 @@ impl<'a> DeviceLoop<'a> {
     }
 
     /// The number at which a row's token `later` steps from now is drawn.
-    fn uniform(&self, row: &Sample, later: usize) -> f32 {
+    fn uniform(&self, row: &DecodingSample, later: usize) -> f32 {
         let queued = self.queued(row);
         let u = uniform(queued.seed, queued.stream, row.index as u64, (row.tokens.len() + later) as u64);
         // Rounded to f32 it may be 1, which is no number below it.
@@ -245,7 +245,7 @@ impl<'a> DeviceLoop<'a> {
     }
 
     /// Gives a row that has not ended one more token.
-    fn extend(&mut self, at: usize, extend: impl FnOnce(&QueuedPrompt<'a>, &mut Sample)) {
+    fn extend(&mut self, at: usize, extend: impl FnOnce(&QueuedPrompt<'a>, &mut DecodingSample)) {
         let row = &mut self.rows[at];
         if row.end.is_none() {
             extend(&self.queue.prompts[row.queued], row);
@@ -263,7 +263,7 @@ struct DeviceStep<'a> {
     sizes: &'a HeadSizes,
     /// cos and sin at the rows' positions [rows, 1, dim / 2].
     rotations: [Tensor; 2],
-    columns: &'a mut Columns,
+    columns: &'a mut ColumnCache,
 }
 
 impl LayerBackend for DeviceStep<'_> {

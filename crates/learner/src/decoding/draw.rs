@@ -1,4 +1,4 @@
-//! Draws of one token a row where the logits are: what `token_sampler` does on the CPU, in tensor operations.
+//! Draws one token per row on the device that holds the logits: `token_sampler`'s algorithm in tensor operations.
 //!
 //! Called by the decoding loop of a device. The draw is the same inversion at the same number in (0, 1), in the order of ids, so a device
 //! draws the tokens that the CPU draws, but for f32 sums: a token whose probability is near 1e-7 may be missed by as much. Truncation

@@ -18,7 +18,7 @@ pub(crate) struct QueuedPrompt<'a> {
     pub(crate) max_tokens: usize,
     pub(crate) sampler: TokenSampler,
     pub(crate) seed: u64,
-    /// Tells queued prompts of one seed apart.
+    /// Distinguishes queued prompts that share a seed.
     pub(crate) stream: u64,
     /// Any of them ends a sample.
     pub(crate) end_tokens: &'a [u32],
@@ -30,11 +30,11 @@ pub(crate) struct QueuedPrompt<'a> {
 
 impl QueuedPrompt<'_> {
     /// Gives a sample of this prompt one more token, from the logits behind the tokens that it has.
-    pub(crate) fn extend(&self, sample: &mut Sample, logits: &mut [f32]) {
+    pub(crate) fn extend(&self, sample: &mut DecodingSample, logits: &mut [f32]) {
         let at = sample.tokens.len();
         if let Some(forced) = self.forced {
             sample.push(forced[at], log_probability(logits, forced[at]));
-            sample.end = (at + 1 == forced.len()).then_some(End::Length);
+            sample.end = (at + 1 == forced.len()).then_some(StopReason::Length);
             return;
         }
         let u = uniform(self.seed, self.stream, sample.index as u64, at as u64);
@@ -55,20 +55,20 @@ impl QueuedPrompt<'_> {
     }
 
     /// Gives a sample a token that was drawn.
-    pub(super) fn accept(&self, sample: &mut Sample, token: u32, logprob: f32) {
+    pub(super) fn accept(&self, sample: &mut DecodingSample, token: u32, logprob: f32) {
         sample.push(token, logprob);
         if self.end_tokens.contains(&token) {
-            sample.end = Some(End::Token(token));
+            sample.end = Some(StopReason::Token(token));
             return;
         }
-        let stop = self.stops.and_then(|stops| stops.find_in(&sample.tokens)).map(End::Stop);
-        sample.end = stop.or_else(|| (sample.tokens.len() >= self.max_tokens).then_some(End::Length));
+        let stop = self.stops.and_then(|stops| stops.find_in(&sample.tokens)).map(StopReason::Stop);
+        sample.end = stop.or_else(|| (sample.tokens.len() >= self.max_tokens).then_some(StopReason::Length));
     }
 }
 
 /// Prompts to continue, and how much of them is in work at a time.
 #[derive(Debug)]
-pub(crate) struct Queue<'a> {
+pub(crate) struct PromptQueue<'a> {
     pub(crate) prompts: Vec<QueuedPrompt<'a>>,
     /// Samples in flight in one loop, at most.
     pub(crate) slots: usize,
@@ -78,14 +78,14 @@ pub(crate) struct Queue<'a> {
     next: AtomicUsize,
 }
 
-impl<'a> Queue<'a> {
+impl<'a> PromptQueue<'a> {
     pub(crate) const fn new(prompts: Vec<QueuedPrompt<'a>>, slots: usize, prefill_tokens: usize) -> Self {
         Self { prompts, slots, prefill_tokens, next: AtomicUsize::new(0) }
     }
 
     /// Takes a prompt that no thread has taken, by its index.
     pub(super) fn take(&self) -> Option<usize> {
-        // Relaxed: the counter orders nothing but itself.
+        // Relaxed: no other memory access depends on the counter's order.
         let index = self.next.fetch_add(1, Ordering::Relaxed);
         (index < self.prompts.len()).then_some(index)
     }
@@ -93,7 +93,7 @@ impl<'a> Queue<'a> {
 
 /// Why a sample ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum End {
+pub enum StopReason {
     /// With this end token, which is its last.
     Token(u32),
     /// This stop string, which its text contains.
@@ -110,7 +110,7 @@ pub struct Continuation {
     /// The model's log-probability of every token, in nats: at temperature 1 and over all tokens, however they were drawn.
     pub logprobs: Vec<f32>,
     /// Why it ended.
-    pub end: End,
+    pub end: StopReason,
 }
 
 impl Continuation {
@@ -118,25 +118,25 @@ impl Continuation {
     #[must_use]
     pub const fn finish(&self) -> Finish {
         match self.end {
-            End::Token(_) | End::Stop(_) => Finish::Stop,
-            End::Length => Finish::Length,
+            StopReason::Token(_) | StopReason::Stop(_) => Finish::Stop,
+            StopReason::Length => Finish::Length,
         }
     }
 }
 
 /// One sample of a queued prompt: in flight as long as it has no end.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Sample {
+pub(crate) struct DecodingSample {
     /// Index of its queued prompt.
     pub(crate) queued: usize,
     /// Index among the samples of its prompt.
     pub(crate) index: usize,
     pub(crate) tokens: Vec<u32>,
     pub(crate) logprobs: Vec<f32>,
-    pub(crate) end: Option<End>,
+    pub(crate) end: Option<StopReason>,
 }
 
-impl Sample {
+impl DecodingSample {
     pub(crate) const fn new(queued: usize, index: usize) -> Self {
         Self { queued, index, tokens: Vec::new(), logprobs: Vec::new(), end: None }
     }

@@ -1,13 +1,13 @@
-//! From a GGUF file to a model directory in Hugging Face layout, which a learner can train.
+//! Converts a GGUF file into a model directory in Hugging Face layout, which a learner can train.
 //!
-//! The weights are those of the file, dequantised: what quantisation lost is lost. Config, tokenizer, end tokens and chat template come
+//! The weights are those of the file, dequantised; the loss of precision remains. Config, tokenizer, end tokens and chat template come
 //! from the metadata.
 
 use std::path::Path;
 
-use super::file::{Gguf, GgufError, Shape};
+use super::file::{GgufError, GgufFile, GgufShape};
 use super::{CHAT_TEMPLATE, end_tokens, find_tokenizer};
-use crate::checkpoint::{Companions, MAX_SHARD_BYTES, TEMPLATE, write_small_files, write_weights};
+use crate::checkpoint::{MAX_SHARD_BYTES, SidecarFiles, TEMPLATE, write_small_files, write_weights};
 use crate::config::{Architecture, EMBEDDING, ModelConfig, tensor_specs};
 use crate::device::Precision;
 
@@ -35,23 +35,24 @@ const LAYER_PARTS: [(&str, &str); 11] = [
 /// # Errors
 /// A file that [`super::GgufPolicy::load`] refuses, a model that the learner cannot compute, or a directory that cannot be written.
 pub fn convert_gguf(path: &Path, dir: &Path, precision: Precision) -> Result<(), GgufError> {
-    let mut file = Gguf::open(path)?;
+    let mut file = GgufFile::open(path)?;
     let shape = file.shape()?;
     let config = model_config(&file, &shape)?;
     let template = file.has(CHAT_TEMPLATE).then(|| file.text(CHAT_TEMPLATE).map(str::to_owned)).transpose()?;
     let tokenizer = find_tokenizer(&mut file, None, shape.vocabulary)?;
-    let companions = Companions::empty(&dir.display().to_string());
-    let companions = template.into_iter().fold(companions, |companions, text| companions.with(TEMPLATE, text));
+    let sidecar_files = SidecarFiles::empty(&dir.display().to_string());
+    let sidecar_files =
+        template.into_iter().fold(sidecar_files, |sidecar_files, text| sidecar_files.with(TEMPLATE, text));
     let specs = tensor_specs(&config);
     let tensors: Vec<Vec<f32>> =
         specs.iter().map(|spec| read_weights(&mut file, &shape, &spec.name)).collect::<Result<_, _>>()?;
     let tensors: Vec<&[f32]> = tensors.iter().map(Vec::as_slice).collect();
-    write_small_files(dir, &config, &tokenizer, &companions, precision)?;
+    write_small_files(dir, &config, &tokenizer, &sidecar_files, precision)?;
     Ok(write_weights(dir, &specs, &tensors, MAX_SHARD_BYTES, precision)?)
 }
 
-/// What a `config.json` of the model says.
-fn model_config(file: &Gguf, shape: &Shape) -> Result<ModelConfig, GgufError> {
+/// The model's configuration, as its `config.json` would give it.
+fn model_config(file: &GgufFile, shape: &GgufShape) -> Result<ModelConfig, GgufError> {
     let prefix = shape.architecture.name();
     let key = |name: &str| format!("{prefix}.{name}");
     let base = key("rope.freq_base");
@@ -80,7 +81,7 @@ fn model_config(file: &Gguf, shape: &Shape) -> Result<ModelConfig, GgufError> {
 }
 
 /// The weights under a name of Hugging Face's.
-fn read_weights(file: &mut Gguf, shape: &Shape, name: &str) -> Result<Vec<f32>, GgufError> {
+fn read_weights(file: &mut GgufFile, shape: &GgufShape, name: &str) -> Result<Vec<f32>, GgufError> {
     let weights = file.read_tensor(&gguf_name(name))?;
     let heads = match name {
         _ if shape.architecture != Architecture::Llama => return Ok(weights),

@@ -18,7 +18,7 @@ use crate::tokenizer::TokenizerError;
 const LLAMA_CONTEXT: usize = candle_transformers::models::quantized_llama::MAX_SEQ_LEN;
 
 /// An open file.
-pub(super) struct Gguf {
+pub(super) struct GgufFile {
     pub(super) path: PathBuf,
     pub(super) content: Content,
     pub(super) reader: BufReader<File>,
@@ -27,7 +27,7 @@ pub(super) struct Gguf {
 
 /// The shape of the model, from the metadata.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Shape {
+pub(super) struct GgufShape {
     pub(super) architecture: Architecture,
     pub(super) vocabulary: usize,
     pub(super) context: usize,
@@ -39,7 +39,7 @@ pub(super) struct Shape {
     pub(super) head_dim: usize,
 }
 
-impl Gguf {
+impl GgufFile {
     pub(super) fn open(path: &Path) -> Result<Self, GgufError> {
         let io = |source| GgufError::Io { path: path.to_owned(), source };
         let file = File::open(path).map_err(io)?;
@@ -51,7 +51,7 @@ impl Gguf {
     }
 
     /// The model's shape, if all of its tensors are there, whole, and shaped so.
-    pub(super) fn shape(&self) -> Result<Shape, GgufError> {
+    pub(super) fn shape(&self) -> Result<GgufShape, GgufError> {
         let shape = self.read_shape()?;
         let wanted = shape.tensors();
         for (name, want) in &wanted {
@@ -69,7 +69,7 @@ impl Gguf {
         }
     }
 
-    fn read_shape(&self) -> Result<Shape, GgufError> {
+    fn read_shape(&self) -> Result<GgufShape, GgufError> {
         let architecture = self.architecture()?;
         let prefix = architecture.name();
         let number = |key: &str| self.number(&format!("{prefix}.{key}"));
@@ -80,7 +80,7 @@ impl Gguf {
         let embedding = self.content.tensor_infos.get("token_embd.weight");
         let embedding = embedding.ok_or_else(|| self.missing("token_embd.weight"))?;
         let context = number("context_length")?;
-        Ok(Shape {
+        Ok(GgufShape {
             architecture,
             vocabulary: embedding.shape.dims().first().copied().unwrap_or(0),
             context: if architecture == Architecture::Llama { context.min(LLAMA_CONTEXT) } else { context },
@@ -230,7 +230,7 @@ impl Gguf {
     }
 }
 
-impl Shape {
+impl GgufShape {
     /// Names and shapes of the tensors there must be.
     fn tensors(&self) -> Vec<(String, Vec<usize>)> {
         let Self { hidden, inner, head_dim, .. } = *self;
@@ -299,7 +299,7 @@ pub enum GgufError {
     Invalid {
         /// The file.
         path: PathBuf,
-        /// The key or the tensor, and what is wrong with it.
+        /// The key or the tensor, and the problem.
         problem: String,
     },
     /// The tokenizer has tokens that the model does not.

@@ -14,15 +14,15 @@
 //! 2501.03262, its token-level penalty), whose score-function gradient is unbiased for ∇KL(π ‖ ref); the estimator is k1 there and no other.
 //!
 //! # Why
-//! Keeps a policy near where it began: against drift, and against reward hacking that needs odd text. Imitated samples have no
-//! such term: the estimates are means over what π draws.
+//! Keeps a policy near its start, against drift and against reward hacking that needs unusual text. Imitated samples have no
+//! such term, because the estimates are means over samples of π.
 //!
 //! # Example
 //! ρ = ln 2: k1 0.693, k2 0.240, k3 0.193.
 
 use serde::{Deserialize, Serialize};
 
-use super::{BadOption, Term};
+use super::{BadOption, TokenTerm};
 
 /// Which estimate of KL(π ‖ ref).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,7 +50,7 @@ pub enum KlPlace {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Kl {
-    /// What a nat costs; positive.
+    /// The cost of a nat; positive.
     pub coefficient: f64,
     /// How it is estimated.
     pub estimator: KlEstimator,
@@ -68,7 +68,7 @@ impl Kl {
     }
 
     /// The estimate at one token, and its slope in log π, both without the coefficient.
-    pub(crate) fn token(estimator: KlEstimator, logprob: f64, reference: f64) -> Term {
+    pub(crate) fn token(estimator: KlEstimator, logprob: f64, reference: f64) -> TokenTerm {
         let log_ratio = logprob - reference;
         let (value, slope) = match estimator {
             KlEstimator::K1 => (log_ratio, 1.0),
@@ -76,10 +76,10 @@ impl Kl {
             // exp_m1 keeps the digits where the two policies nearly agree.
             KlEstimator::K3 => ((-log_ratio).exp_m1() + log_ratio, -(-log_ratio).exp_m1()),
         };
-        Term { value, slope, clipped: false }
+        TokenTerm { value, slope, clipped: false }
     }
 
-    /// What every token's advantage is lowered by, before the coefficient: Σ over s ≥ t of k1.
+    /// The penalty on every token's advantage, before the coefficient: Σ over s ≥ t of k1.
     pub(crate) fn to_go(behaviour: &[f32], reference: &[f32]) -> Vec<f64> {
         let mut sum = 0.0;
         let mut out: Vec<f64> = behaviour

@@ -11,7 +11,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Term, TokenLoss, TokenView};
+use super::{TokenLoss, TokenTerm, TokenView};
 
 /// −A · log π. It has no options.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -19,7 +19,7 @@ use super::{Term, TokenLoss, TokenView};
 pub struct PolicyGradient {}
 
 impl TokenLoss for PolicyGradient {
-    fn token(&self, seen: TokenView) -> Term {
-        Term::weighted(seen.weight, seen.logprob)
+    fn token(&self, seen: TokenView) -> TokenTerm {
+        TokenTerm::weighted(seen.weight, seen.logprob)
     }
 }

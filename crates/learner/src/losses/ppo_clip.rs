@@ -1,5 +1,5 @@
-//! `ppo_clip`: the clipped surrogate (Schulman et al. 2017, arXiv 1707.06347, equation 7), with a bound of its own on each side
-//! (clip-higher of DAPO, arXiv 2503.14476, equation 10) and, if asked for, the dual clip (Ye et al. 2020, arXiv 1912.09729).
+//! `ppo_clip`: the clipped surrogate (Schulman et al. 2017, arXiv 1707.06347, equation 7), with separate bounds on the two sides
+//! (clip-higher of DAPO, arXiv 2503.14476, equation 10) and, optionally, the dual clip (Ye et al. 2020, arXiv 1912.09729).
 //!
 //! # What it computes
 //! With r = π / π_behaviour: −min(r·A, clip(r, 1 − `clip_low`, 1 + `clip_high`)·A). With `dual_clip` = c, tokens of negative A
@@ -14,7 +14,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BadOption, Term, TokenLoss, TokenView};
+use super::{BadOption, TokenLoss, TokenTerm, TokenView};
 
 /// The clipped surrogate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -49,16 +49,16 @@ impl TokenLoss for PpoClip {
         BadOption::check("dual_clip", dual, dual.is_finite() && dual > 1.0, "a number above 1")
     }
 
-    fn token(&self, TokenView { weight, ratio, .. }: TokenView) -> Term {
+    fn token(&self, TokenView { weight, ratio, .. }: TokenView) -> TokenTerm {
         let plain = -ratio * weight;
         let held = -ratio.clamp(1.0 - self.clip_low, 1.0 + self.clip_high) * weight;
         if held > plain {
-            return Term::clipped(held);
+            return TokenTerm::clipped(held);
         }
         match self.dual_clip {
-            Some(most) if weight < 0.0 && plain > -most * weight => Term::clipped(-most * weight),
+            Some(most) if weight < 0.0 && plain > -most * weight => TokenTerm::clipped(-most * weight),
             // d r / d log π = r
-            _ => Term { value: plain, slope: plain, clipped: false },
+            _ => TokenTerm { value: plain, slope: plain, clipped: false },
         }
     }
 }

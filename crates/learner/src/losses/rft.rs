@@ -13,7 +13,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Term, TokenLoss, TokenView};
+use super::{TokenLoss, TokenTerm, TokenView};
 
 /// Imitates the rollouts of positive advantage. It has no options.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -33,7 +33,7 @@ impl TokenLoss for Rft {
         true
     }
 
-    fn token(&self, seen: TokenView) -> Term {
-        Term::weighted(seen.weight, seen.logprob)
+    fn token(&self, seen: TokenView) -> TokenTerm {
+        TokenTerm::weighted(seen.weight, seen.logprob)
     }
 }

@@ -11,7 +11,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Term, TokenLoss, TokenView};
+use super::{TokenLoss, TokenTerm, TokenView};
 
 /// −w · log π for w ≥ 0. It has no options.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ impl TokenLoss for Sft {
         weight < 0.0
     }
 
-    fn token(&self, seen: TokenView) -> Term {
-        Term::weighted(seen.weight, seen.logprob)
+    fn token(&self, seen: TokenView) -> TokenTerm {
+        TokenTerm::weighted(seen.weight, seen.logprob)
     }
 }

@@ -30,7 +30,7 @@ fn close(a: f64, b: f64) {
     assert!((a - b).abs() <= 1e-6 * (1.0 + b.abs()), "{a} is not {b}");
 }
 
-/// Equation 7 of the PPO paper with bounds of its own on each side, and the dual clip, as they stand there.
+/// Equation 7 of the PPO paper with separate bounds on the two sides, and the dual clip, as printed.
 fn slow_ppo(ratio: f64, a: f64, low: f64, high: f64, dual: Option<f64>) -> f64 {
     let clip = if ratio < 1.0 - low {
         1.0 - low
@@ -162,10 +162,10 @@ fn gradient(value: impl Fn(&[f64; 4]) -> f64) -> [f64; 4] {
     })
 }
 
-/// What an estimator gives on average over all draws: its value, and its gradient as a loss, in which the draws are given.
+/// The mean of an estimator over all draws: its value, and its gradient as a loss, in which the draws are given.
 fn expected(estimator: KlEstimator) -> (f64, [f64; 4]) {
     let p = softmax(&LOGITS);
-    let terms: Vec<Term> = (0..4).map(|t| Kl::token(estimator, p[t].ln(), REFERENCE[t].ln())).collect();
+    let terms: Vec<TokenTerm> = (0..4).map(|t| Kl::token(estimator, p[t].ln(), REFERENCE[t].ln())).collect();
     let value = (0..4).map(|t| p[t] * terms[t].value).sum();
     // d ln p(t) / d logit(i) = [t = i] − p(i)
     let slope = |i: usize| (0..4).map(|t| p[t] * terms[t].slope * (f64::from(u8::from(t == i)) - p[i])).sum();

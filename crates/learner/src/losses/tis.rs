@@ -13,7 +13,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BadOption, Term, TokenLoss, TokenView};
+use super::{BadOption, TokenLoss, TokenTerm, TokenView};
 
 /// Truncated importance sampling.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -38,8 +38,8 @@ impl TokenLoss for Tis {
         BadOption::check("cap", self.cap, self.cap.is_finite() && self.cap > 0.0, "a positive number")
     }
 
-    fn token(&self, TokenView { logprob, weight, ratio, .. }: TokenView) -> Term {
+    fn token(&self, TokenView { logprob, weight, ratio, .. }: TokenView) -> TokenTerm {
         let clipped = ratio > self.cap;
-        Term { clipped, ..Term::weighted(ratio.min(self.cap) * weight, logprob) }
+        TokenTerm { clipped, ..TokenTerm::weighted(ratio.min(self.cap) * weight, logprob) }
     }
 }

@@ -1,12 +1,12 @@
-//! The decoder as a candle graph: one description for training, for scoring and for the prompts of rollouts.
+//! The decoder as a candle graph: one definition for training, scoring, and the prompts of rollouts.
 //!
-//! Whether it can be differentiated depends on the view alone (tracked or detached); what computes it, on the operations.
+//! The view (tracked or detached) decides whether it is differentiable, and the operations decide where it is computed.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use candle_core::{Result, Tensor};
-use veriplay_kernels::attention::Group;
+use veriplay_kernels::attention::AttentionGroup;
 use veriplay_kernels::logprob::Prediction;
 
 use super::layers::Network;
@@ -22,8 +22,8 @@ pub(crate) struct Decoder<'a> {
 }
 
 impl Decoder<'_> {
-    /// The residual stream after the last layer [rows, hidden]. `keep` sees every layer's raw query, key and value projections:
-    /// what a cache is made of.
+    /// The residual stream after the last layer [rows, hidden]. `keep` sees every layer's raw query, key and value projections,
+    /// from which a cache is made.
     pub(crate) fn forward(&self, batch: &MicroBatch, keep: impl FnMut(usize, &Tensor) -> Result<()>) -> Result<Tensor> {
         self.run(0..self.layers(), self.embed(batch)?, &batch.groups.as_slice().into(), keep)
     }
@@ -48,7 +48,7 @@ impl Decoder<'_> {
         &self,
         layers: Range<usize>,
         x: Tensor,
-        groups: &Arc<[Group]>,
+        groups: &Arc<[AttentionGroup]>,
         keep: impl FnMut(usize, &Tensor) -> Result<()>,
     ) -> Result<Tensor> {
         run_layers(&mut MicroBatchLayers { decoder: self, groups, keep }, layers, x)
@@ -69,13 +69,13 @@ impl Decoder<'_> {
         x + self.ops.linear(mixed, &self.network.layers[at].output, LinearSite::Output(at))?
     }
 
-    /// The residual stream with what the SwiGLU adds to it.
+    /// The residual stream plus the output of the SwiGLU layer.
     pub(crate) fn add_mlp(&self, at: usize, x: &Tensor) -> Result<Tensor> {
         let layer = &self.network.layers[at];
         x + self.ops.mlp(&self.ops.norm(x, &layer.post_norm)?, &layer.gate_up, &layer.down, at)?
     }
 
-    /// Logits [outputs, vocab] of some rows of what [`Decoder::forward`] returned.
+    /// Logits [outputs, vocab] of some rows of [`Decoder::forward`]'s result.
     pub(crate) fn logits(&self, last: &Tensor, outputs: &[usize]) -> Result<Tensor> {
         let rows: Vec<u32> = outputs.iter().map(|&row| row as u32).collect();
         self.head(&last.index_select(&Tensor::new(rows, last.device())?, 0)?)
@@ -101,7 +101,7 @@ impl Decoder<'_> {
 /// The layers over a micro-batch, whose groups attend within themselves. Differentiable where the decoder's weights are tracked.
 struct MicroBatchLayers<'a, K> {
     decoder: &'a Decoder<'a>,
-    groups: &'a Arc<[Group]>,
+    groups: &'a Arc<[AttentionGroup]>,
     /// Sees every layer's projections.
     keep: K,
 }

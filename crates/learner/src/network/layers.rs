@@ -5,7 +5,7 @@ use std::sync::Arc;
 use candle_core::{DType, Device, Error, Result, Tensor};
 use veriplay_kernels::layers::RopeTable;
 
-use super::weights::{Mode, Weights};
+use super::weights::{GradientMode, Weights};
 use crate::config::{Architecture, EMBEDDING, ModelConfig};
 
 /// One decoder layer.
@@ -30,7 +30,7 @@ pub(crate) struct Layer {
 }
 
 impl Layer {
-    fn new(family: Architecture, weights: &Weights, layer: usize, mode: Mode, dtype: DType) -> Result<Self> {
+    fn new(family: Architecture, weights: &Weights, layer: usize, mode: GradientMode, dtype: DType) -> Result<Self> {
         let tensor = |part: &str| weights.tensor(&format!("model.layers.{layer}.{part}"), mode)?.to_dtype(dtype);
         let get = |part: &str| tensor(&format!("{part}.weight"));
         let joined = |kind: &str| {
@@ -81,12 +81,12 @@ pub(crate) struct Network {
 }
 
 impl Network {
-    /// With weights as `dtype`. Under [`Mode::Tracked`] the conversion is part of the graph: gradients arrive in the weights' own type.
+    /// With weights as `dtype`. Under [`GradientMode::Tracked`] the conversion is part of the graph: gradients arrive in the weights' own type.
     pub(crate) fn new(
         config: &Arc<ModelConfig>,
         rope: &Arc<RopeTable>,
         weights: &Weights,
-        mode: Mode,
+        mode: GradientMode,
         dtype: DType,
     ) -> Result<Self> {
         let embedding = weights.tensor(EMBEDDING, mode)?;

@@ -2,32 +2,32 @@
 //!
 //! Pure and deterministic: the same samples give the same micro-batches on every machine.
 
-use veriplay_kernels::attention::Group;
+use veriplay_kernels::attention::AttentionGroup;
 use veriplay_kernels::logprob::Prediction;
 
 /// A prompt and some of its responses, by index into the list of responses it came from.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Bundle<'a> {
+pub(crate) struct PromptGroup<'a> {
     /// Tokens of the prompt; never empty.
     pub(crate) prompt: &'a [u32],
     /// Index and tokens (never empty) of each response.
     pub(crate) responses: Vec<Response<'a>>,
 }
 
-/// One response of a [`Bundle`].
+/// One response of a [`PromptGroup`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Response<'a> {
-    /// Where it stood in the caller's list.
+    /// Its index in the caller's list.
     pub(crate) index: usize,
     /// Its tokens.
     pub(crate) tokens: &'a [u32],
     /// Tokens at its start that are context only.
     pub(crate) masked: usize,
-    /// Whether it stays in the bundle of the one before it, however long they are together.
+    /// Whether it stays in the group of the response before it, whatever their joint length.
     pub(crate) bound: bool,
 }
 
-impl Bundle<'_> {
+impl PromptGroup<'_> {
     /// Rows it takes: the last token of a response is predicted, never read.
     pub(crate) fn rows(&self) -> usize {
         self.prompt.len() + self.responses.iter().map(|r| r.tokens.len() - 1).sum::<usize>()
@@ -38,45 +38,48 @@ impl Bundle<'_> {
     }
 }
 
-/// Joins responses that follow one another with the same prompt, as long as they fit in `limit` rows together. A bound response
+/// Groups consecutive responses to the same prompt, as long as they fit in `limit` rows together. A bound response
 /// has the prompt of the one before it.
-pub(crate) fn bundle<'a>(samples: impl Iterator<Item = (&'a [u32], Response<'a>)>, limit: usize) -> Vec<Bundle<'a>> {
-    let mut bundles: Vec<Bundle<'a>> = Vec::new();
+pub(crate) fn group_by_prompt<'a>(
+    samples: impl Iterator<Item = (&'a [u32], Response<'a>)>,
+    limit: usize,
+) -> Vec<PromptGroup<'a>> {
+    let mut groups: Vec<PromptGroup<'a>> = Vec::new();
     for (prompt, response) in samples {
-        match bundles.last_mut() {
+        match groups.last_mut() {
             Some(last) if response.bound || last.prompt == prompt && last.fits(&response, limit) => {
                 last.responses.push(response)
             }
-            _ => bundles.push(Bundle { prompt, responses: vec![response] }),
+            _ => groups.push(PromptGroup { prompt, responses: vec![response] }),
         }
     }
-    bundles
+    groups
 }
 
-/// Deals bundles to data-parallel workers, each to the one with the fewest rows so far, and cuts every worker's share into micro-batches of
+/// Assigns groups to data-parallel workers, each to the one with the fewest rows so far, and cuts every worker's share into micro-batches of
 /// about `limit` rows.
-pub(crate) fn deal(bundles: Vec<Bundle<'_>>, workers: usize, limit: usize) -> Vec<Vec<MicroBatch>> {
-    let mut shares: Vec<(usize, Vec<Bundle<'_>>)> = (0..workers).map(|_| (0, Vec::new())).collect();
-    for bundle in bundles {
+pub(crate) fn assign_to_workers(groups: Vec<PromptGroup<'_>>, workers: usize, limit: usize) -> Vec<Vec<MicroBatch>> {
+    let mut shares: Vec<(usize, Vec<PromptGroup<'_>>)> = (0..workers).map(|_| (0, Vec::new())).collect();
+    for group in groups {
         if let Some(share) = shares.iter_mut().min_by_key(|share| share.0) {
-            share.0 += bundle.rows();
-            share.1.push(bundle);
+            share.0 += group.rows();
+            share.1.push(group);
         }
     }
-    shares.into_iter().map(|(rows, share)| cut(&share, rows, limit)).collect()
+    shares.into_iter().map(|(rows, share)| split_into_micro_batches(&share, rows, limit)).collect()
 }
 
-/// Cuts into micro-batches of nearly equal size.
-fn cut(bundles: &[Bundle<'_>], rows: usize, limit: usize) -> Vec<MicroBatch> {
+/// Splits groups into micro-batches of nearly equal size.
+fn split_into_micro_batches(groups: &[PromptGroup<'_>], rows: usize, limit: usize) -> Vec<MicroBatch> {
     let pieces = rows.div_ceil(limit).max(1);
     let target = rows.div_ceil(pieces);
     let mut out = Vec::with_capacity(pieces);
     let mut current = MicroBatch::default();
-    for bundle in bundles {
-        if !current.tokens.is_empty() && current.tokens.len() + bundle.rows() / 2 > target {
+    for group in groups {
+        if !current.tokens.is_empty() && current.tokens.len() + group.rows() / 2 > target {
             out.push(std::mem::take(&mut current));
         }
-        current.push(bundle);
+        current.push(group);
     }
     if !current.tokens.is_empty() {
         out.push(current);
@@ -89,38 +92,38 @@ fn cut(bundles: &[Bundle<'_>], rows: usize, limit: usize) -> Vec<MicroBatch> {
 pub(crate) struct MicroBatch {
     /// Token of every row.
     pub(crate) tokens: Vec<u32>,
-    /// Who sees whom.
-    pub(crate) groups: Vec<Group>,
+    /// Which rows attend to which.
+    pub(crate) groups: Vec<AttentionGroup>,
     /// Rows whose output is needed, ascending.
     pub(crate) outputs: Vec<usize>,
-    /// What they predict: `row` indexes `outputs`; ascending.
+    /// Their predictions: `row` indexes `outputs`; ascending.
     pub(crate) predictions: Vec<Prediction>,
     /// For every prediction, which response and which of its tokens it is.
     pub(crate) origins: Vec<(usize, usize)>,
 }
 
 impl MicroBatch {
-    /// Appends a bundle. The last row of its prompt predicts the first token of every response.
-    fn push(&mut self, bundle: &Bundle<'_>) {
+    /// Appends a group. The last row of its prompt predicts the first token of every response.
+    fn push(&mut self, group: &PromptGroup<'_>) {
         let start = self.tokens.len();
-        self.tokens.extend_from_slice(bundle.prompt);
-        let mut group =
-            Group { prompt: start..self.tokens.len(), responses: Vec::with_capacity(bundle.responses.len()) };
-        let mut open = bundle.responses.iter().filter(|r| r.masked == 0).peekable();
+        self.tokens.extend_from_slice(group.prompt);
+        let mut rows =
+            AttentionGroup { prompt: start..self.tokens.len(), responses: Vec::with_capacity(group.responses.len()) };
+        let mut open = group.responses.iter().filter(|r| r.masked == 0).peekable();
         if open.peek().is_some() {
-            self.outputs.push(group.prompt.end - 1);
+            self.outputs.push(rows.prompt.end - 1);
         }
         open.for_each(|response| self.predict(response, 0));
-        for response in &bundle.responses {
+        for response in &group.responses {
             let first = self.tokens.len();
             self.tokens.extend_from_slice(&response.tokens[..response.tokens.len() - 1]);
             for at in response.masked.max(1)..response.tokens.len() {
                 self.outputs.push(first + at - 1);
                 self.predict(response, at);
             }
-            group.responses.push(first..self.tokens.len());
+            rows.responses.push(first..self.tokens.len());
         }
-        self.groups.push(group);
+        self.groups.push(rows);
     }
 
     /// Appends a prompt without responses; its last row is an output.
@@ -128,7 +131,7 @@ impl MicroBatch {
         let start = self.tokens.len();
         self.tokens.extend_from_slice(prompt);
         self.outputs.push(self.tokens.len() - 1);
-        self.groups.push(Group { prompt: start..self.tokens.len(), responses: Vec::new() });
+        self.groups.push(AttentionGroup { prompt: start..self.tokens.len(), responses: Vec::new() });
     }
 
     /// The last output predicts token `at` of `response`.

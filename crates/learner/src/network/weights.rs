@@ -14,7 +14,7 @@ use crate::lora::{Adapters, copy_variables};
 
 /// Whether operations on a weight are recorded for backward.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub(crate) enum GradientMode {
     /// They are: gradients reach the variable.
     Tracked,
     /// They are not: intermediate results are freed as soon as they are used.
@@ -66,8 +66,8 @@ impl Weights {
     }
 
     /// A weight as the model uses it, with its adapter where it has one, as `mode` says.
-    pub(crate) fn tensor(&self, name: &str, mode: Mode) -> Result<Tensor> {
-        let (var, tracked) = (self.var(name)?, mode == Mode::Tracked);
+    pub(crate) fn tensor(&self, name: &str, mode: GradientMode) -> Result<Tensor> {
+        let (var, tracked) = (self.var(name)?, mode == GradientMode::Tracked);
         let Some(adapters) = &self.adapters else {
             return Ok(if tracked { var.as_tensor().clone() } else { var.as_detached_tensor() });
         };
@@ -77,7 +77,7 @@ impl Weights {
 
     /// Every tensor as the model uses it, in the order of `specs`.
     pub(crate) fn values(&self, specs: &[TensorSpec]) -> Result<Vec<Vec<f32>>> {
-        specs.iter().map(|spec| values(&self.tensor(&spec.name, Mode::Detached)?)).collect()
+        specs.iter().map(|spec| values(&self.tensor(&spec.name, GradientMode::Detached)?)).collect()
     }
 }
 

@@ -13,21 +13,21 @@ use candle_core::backend::BackendStorage;
 use candle_core::{
     CpuStorage, CudaStorage, CustomOp1, CustomOp2, D, DType, Device, Error, Layout, Result, Shape, Storage, Tensor,
 };
-use veriplay_kernels::attention::{Group, HeadSizes};
+use veriplay_kernels::attention::{AttentionGroup, HeadSizes};
 use veriplay_kernels::layers::RopeTable;
 use veriplay_kernels::logprob::Prediction;
 
 use super::{LinearSite, Ops};
 
 /// The result of one of candle's kernels, which becomes the output of an operation with the gradients that `backward` computes.
-struct Attached<B> {
+struct WithBackward<B> {
     name: &'static str,
     /// Contiguous.
     result: Tensor,
     backward: B,
 }
 
-impl<B> Attached<B> {
+impl<B> WithBackward<B> {
     fn wrong_device(&self, device: &str) -> Error {
         Error::Msg(format!("`{}` was computed elsewhere than on the {device}, where its argument is", self.name))
     }
@@ -46,7 +46,7 @@ impl<B> Attached<B> {
 }
 
 /// `backward` gives the gradient of the argument from (argument, result, gradient of the result).
-impl<B: Fn(&Tensor, &Tensor, &Tensor) -> Result<Tensor> + Send + Sync> CustomOp1 for Attached<B> {
+impl<B: Fn(&Tensor, &Tensor, &Tensor) -> Result<Tensor> + Send + Sync> CustomOp1 for WithBackward<B> {
     fn name(&self) -> &'static str {
         self.name
     }
@@ -65,7 +65,7 @@ impl<B: Fn(&Tensor, &Tensor, &Tensor) -> Result<Tensor> + Send + Sync> CustomOp1
 }
 
 /// `backward` gives the gradients of both arguments from (first, second, gradient of the result).
-impl<B: Fn(&Tensor, &Tensor, &Tensor) -> Result<(Tensor, Tensor)> + Send + Sync> CustomOp2 for Attached<B> {
+impl<B: Fn(&Tensor, &Tensor, &Tensor) -> Result<(Tensor, Tensor)> + Send + Sync> CustomOp2 for WithBackward<B> {
     fn name(&self) -> &'static str {
         self.name
     }
@@ -83,11 +83,11 @@ impl<B: Fn(&Tensor, &Tensor, &Tensor) -> Result<(Tensor, Tensor)> + Send + Sync>
     }
 }
 
-fn attach<B>(x: &Tensor, name: &'static str, result: Tensor, backward: B) -> Result<Tensor>
+fn with_backward<B>(x: &Tensor, name: &'static str, result: Tensor, backward: B) -> Result<Tensor>
 where
     B: Fn(&Tensor, &Tensor, &Tensor) -> Result<Tensor> + Send + Sync + 'static,
 {
-    if x.track_op() { x.apply_op1(Attached { name, result, backward }) } else { Ok(result) }
+    if x.track_op() { x.apply_op1(WithBackward { name, result, backward }) } else { Ok(result) }
 }
 
 /// RMSNorm (Zhang and Sennrich 2019) over the last dimension: x [.., width], gain [width].
@@ -97,7 +97,7 @@ pub(super) fn rms_norm(x: &Tensor, gain: &Tensor, eps: f32) -> Result<Tensor> {
         return Ok(result);
     }
     let backward = move |x: &Tensor, gain: &Tensor, dy: &Tensor| norm_backward(x, gain, dy, f64::from(eps));
-    x.apply_op2(gain, Attached { name: "rms-norm", result, backward })
+    x.apply_op2(gain, WithBackward { name: "rms-norm", result, backward })
 }
 
 /// With r = 1/√(mean x² + ε) and n = x·r: dx = r·(g∘w − n·mean(g∘w∘n)), dw = Σ g∘n. In f32, whatever x is.
@@ -121,7 +121,7 @@ pub(super) fn softmax(x: &Tensor) -> Result<Tensor> {
         let inner = (dy * y)?.sum_keepdim(D::Minus1)?;
         dy.broadcast_sub(&inner)? * y
     };
-    attach(x, "softmax", result, backward)
+    with_backward(x, "softmax", result, backward)
 }
 
 /// Rotations (Su et al. 2021) of x [batch, heads, rows, dim]: (a, b) → (a·cos − b·sin, b·cos + a·sin) on the halves of a head. cos and
@@ -132,7 +132,7 @@ pub(super) fn rope(x: &Tensor, cos: &Tensor, sin: &Tensor) -> Result<Tensor> {
     let (cos, sin) = (cos.clone(), sin.clone());
     let backward =
         move |_: &Tensor, _: &Tensor, dy: &Tensor| candle_nn::rotary_emb::rope(&dy.contiguous()?, &cos, &sin.neg()?);
-    attach(&x, "rope", result, backward)
+    with_backward(&x, "rope", result, backward)
 }
 
 /// At least f32.
@@ -141,7 +141,7 @@ fn widened(x: &Tensor) -> Result<Tensor> {
 }
 
 /// f32 [rows, rows]: 0 where a row attends to a column, −∞ elsewhere.
-fn mask(group: &Group, device: &Device) -> Result<Tensor> {
+fn mask(group: &AttentionGroup, device: &Device) -> Result<Tensor> {
     let rows = group.rows().len();
     let mut mask = Vec::with_capacity(rows * rows);
     for row in group.visible_rows() {
@@ -162,15 +162,15 @@ fn log_softmax(x: &Tensor) -> Result<Tensor> {
 pub(crate) struct CandleOps {
     pub(crate) sizes: HeadSizes,
     pub(crate) rope: Arc<RopeTable>,
-    pub(crate) tables: Arc<Tables>,
+    pub(crate) tables: Arc<GroupTableCache>,
 }
 
-/// Tables that all layers share for the last micro-batch's groups: made and sent to the device once.
+/// The tables of the last micro-batch, which all layers share: made and sent to the device once.
 #[derive(Debug, Default)]
-pub(crate) struct Tables(Mutex<Option<CachedTables>>);
+pub(crate) struct GroupTableCache(Mutex<Option<CachedGroupTables>>);
 
 /// Some groups, and the tables of each.
-type CachedTables = (Arc<[Group]>, Arc<[GroupTables]>);
+type CachedGroupTables = (Arc<[AttentionGroup]>, Arc<[GroupTables]>);
 
 /// Of one group.
 #[derive(Debug)]
@@ -195,7 +195,7 @@ impl Ops for CandleOps {
         x.broadcast_add(bias)
     }
 
-    fn attention(&self, qkv: &Tensor, gains: Option<&[Tensor; 2]>, groups: &Arc<[Group]>) -> Result<Tensor> {
+    fn attention(&self, qkv: &Tensor, gains: Option<&[Tensor; 2]>, groups: &Arc<[AttentionGroup]>) -> Result<Tensor> {
         let tables = self.tables(groups, qkv.dtype(), qkv.device())?;
         let group = |(group, tables)| self.attend_in_group(qkv, gains, group, tables);
         let mixed = groups.iter().zip(&*tables).map(group).collect::<Result<Vec<_>>>()?;
@@ -227,7 +227,7 @@ impl CandleOps {
         &self,
         qkv: &Tensor,
         gains: Option<&[Tensor; 2]>,
-        group: &Group,
+        group: &AttentionGroup,
         tables: &GroupTables,
     ) -> Result<Tensor> {
         let HeadSizes { heads, kv_heads, dim, .. } = self.sizes;
@@ -260,14 +260,14 @@ impl CandleOps {
         rope(&x.unsqueeze(0)?, &tables.cos, &tables.sin)?.squeeze(0)
     }
 
-    fn tables(&self, groups: &Arc<[Group]>, dtype: DType, device: &Device) -> Result<Arc<[GroupTables]>> {
+    fn tables(&self, groups: &Arc<[AttentionGroup]>, dtype: DType, device: &Device) -> Result<Arc<[GroupTables]>> {
         let mut kept = self.tables.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((of, tables)) = &*kept
             && Arc::ptr_eq(of, groups)
         {
             return Ok(Arc::clone(tables));
         }
-        let table = |group: &Group| {
+        let table = |group: &AttentionGroup| {
             let positions = group.visible_rows().map(|row| row.position);
             let [cos, sin] = rotations(&self.rope, positions, dtype, device)?;
             Ok(GroupTables { cos, sin, mask: mask(group, device)? })

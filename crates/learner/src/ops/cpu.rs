@@ -3,12 +3,14 @@
 use std::sync::{Arc, Mutex, OnceLock};
 
 use candle_core::{CpuStorage, CustomOp1, CustomOp2, CustomOp3, DType, Error, Layout, Result, Shape, Tensor};
-use veriplay_kernels::attention::{AttentionSaved, Group, HeadSizes, Heads, attention, attention_backward};
+use veriplay_kernels::attention::{
+    AttentionGroup, AttentionSaved, HeadSizes, LayerAttention, attention, attention_backward,
+};
 use veriplay_kernels::layers::{RopeTable, rms_norm, rms_norm_backward};
 use veriplay_kernels::logprob::{Prediction, selected_logprobs, selected_logprobs_backward};
 
-use super::products::{AddBias, LinearOp, Mlp, PackedModel, SharedSpace};
-use super::slices::{Slice, floats, gradient, output};
+use super::products::{AddBias, LinearOp, Mlp, PackedModel, SharedWorkspace};
+use super::slices::{TensorSlice, floats, gradient, output};
 use super::{LinearSite, Ops};
 
 /// One thread's operations.
@@ -18,7 +20,7 @@ pub(crate) struct CpuOps {
     pub(crate) rope: Arc<RopeTable>,
     /// Made from the weights that the operations are called with.
     pub(crate) packed: Arc<PackedModel>,
-    pub(crate) space: SharedSpace,
+    pub(crate) workspace: SharedWorkspace,
 }
 
 impl Ops for CpuOps {
@@ -32,19 +34,19 @@ impl Ops for CpuOps {
             LinearSite::Output(layer) => &self.packed.layers[layer].output,
             LinearSite::Head => &self.packed.head,
         };
-        x.apply_op2(weight, LinearOp { packed: Arc::clone(packed), space: self.space.clone() })
+        x.apply_op2(weight, LinearOp { packed: Arc::clone(packed), workspace: self.workspace.clone() })
     }
 
     fn bias(&self, x: &Tensor, bias: &Tensor) -> Result<Tensor> {
         x.apply_op2(bias, AddBias)
     }
 
-    fn attention(&self, qkv: &Tensor, gains: Option<&[Tensor; 2]>, groups: &Arc<[Group]>) -> Result<Tensor> {
+    fn attention(&self, qkv: &Tensor, gains: Option<&[Tensor; 2]>, groups: &Arc<[AttentionGroup]>) -> Result<Tensor> {
         let op = Attention {
             sizes: self.sizes,
             rope: Arc::clone(&self.rope),
             groups: Arc::clone(groups),
-            space: self.space.clone(),
+            workspace: self.workspace.clone(),
             lse: OnceLock::new(),
         };
         match gains {
@@ -61,7 +63,7 @@ impl Ops for CpuOps {
         let op = Mlp {
             gate_up: Arc::clone(&packed.gate_up),
             down: Arc::clone(&packed.down),
-            space: self.space.clone(),
+            workspace: self.workspace.clone(),
             kept: Mutex::default(),
             tracked: x.track_op() || gate_up.track_op() || down.track_op(),
         };
@@ -69,7 +71,7 @@ impl Ops for CpuOps {
     }
 
     fn logprobs(&self, logits: &Tensor, predictions: &[Prediction]) -> Result<Tensor> {
-        logits.apply_op1(SelectedLogprob { predictions: predictions.to_vec(), space: self.space.clone() })
+        logits.apply_op1(SelectedLogprob { predictions: predictions.to_vec(), workspace: self.workspace.clone() })
     }
 }
 
@@ -91,7 +93,7 @@ impl CustomOp2 for RmsNorm {
     }
 
     fn bwd(&self, x: &Tensor, gain: &Tensor, _: &Tensor, dy: &Tensor) -> Result<(Option<Tensor>, Option<Tensor>)> {
-        let (xs, gains, dy) = (Slice::new(x)?, Slice::new(gain)?, Slice::new(dy)?);
+        let (xs, gains, dy) = (TensorSlice::new(x)?, TensorSlice::new(gain)?, TensorSlice::new(dy)?);
         let (mut dx, mut dgain) = (vec![0.0; xs.len()], vec![0.0; gains.len()]);
         rms_norm_backward(&mut dx, &mut dgain, &xs, &gains, &dy, self.eps);
         Ok((gradient(dx, x.shape())?, gradient(dgain, gain.shape())?))
@@ -102,7 +104,7 @@ impl CustomOp2 for RmsNorm {
 struct SelectedLogprob {
     /// Sorted by row.
     predictions: Vec<Prediction>,
-    space: SharedSpace,
+    workspace: SharedWorkspace,
 }
 
 impl CustomOp1 for SelectedLogprob {
@@ -114,13 +116,13 @@ impl CustomOp1 for SelectedLogprob {
         let (_, vocab) = layout.shape().dims2()?;
         let count = self.predictions.len();
         let mut out = vec![0.0; 2 * count];
-        let row = &mut self.space.lock().inner;
+        let row = &mut self.workspace.lock().inner;
         selected_logprobs(out.split_at_mut(count), floats(logits, layout)?, &self.predictions, row.resize(vocab));
         Ok(output(out, (2, count)))
     }
 
     fn bwd(&self, logits: &Tensor, _: &Tensor, grad: &Tensor) -> Result<Option<Tensor>> {
-        let (values, grad) = (Slice::new(logits)?, Slice::new(grad)?);
+        let (values, grad) = (TensorSlice::new(logits)?, TensorSlice::new(grad)?);
         let mut dlogits = vec![0.0; values.len()];
         let halves = grad.split_at(self.predictions.len());
         selected_logprobs_backward(&mut dlogits, &values, logits.dim(1)?, &self.predictions, halves);
@@ -134,14 +136,14 @@ impl CustomOp1 for SelectedLogprob {
 struct Attention {
     sizes: HeadSizes,
     rope: Arc<RopeTable>,
-    groups: Arc<[Group]>,
-    space: SharedSpace,
+    groups: Arc<[AttentionGroup]>,
+    workspace: SharedWorkspace,
     /// Log-sum-exp of the scores [rows, heads], from forward.
     lse: OnceLock<Vec<f32>>,
 }
 
 impl Attention {
-    fn heads<'a>(&'a self, gains: [&'a [f32]; 2]) -> Heads<'a> {
+    fn heads<'a>(&'a self, gains: [&'a [f32]; 2]) -> LayerAttention<'a> {
         self.sizes.layer((!gains[0].is_empty()).then_some(gains), &self.rope)
     }
 }
@@ -163,8 +165,8 @@ impl CustomOp3 for Attention {
         let ((rows, _), HeadSizes { heads, dim, .. }) = (qkv_l.shape().dims2()?, self.sizes);
         let (mut out, mut lse) = (vec![0.0; rows * heads * dim], vec![0.0; rows * heads]);
         let layer = self.heads([floats(q_gain, q_gain_l)?, floats(k_gain, k_gain_l)?]);
-        let space = &mut self.space.lock().attention;
-        attention(&mut out, &mut lse, floats(qkv, qkv_l)?, &self.groups, &layer, space);
+        let workspace = &mut self.workspace.lock().attention;
+        attention(&mut out, &mut lse, floats(qkv, qkv_l)?, &self.groups, &layer, workspace);
         self.lse.get_or_init(|| lse);
         Ok(output(out, (rows, heads * dim)))
     }
@@ -178,12 +180,12 @@ impl CustomOp3 for Attention {
         dout: &Tensor,
     ) -> Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
         let lse = self.lse.get().ok_or_else(|| Error::Msg("attention went backward before forward".to_owned()))?;
-        let (raw, out, dout) = (Slice::new(qkv)?, Slice::new(out)?, Slice::new(dout)?);
-        let (q_gains, k_gains) = (Slice::new(q_gain)?, Slice::new(k_gain)?);
+        let (raw, out, dout) = (TensorSlice::new(qkv)?, TensorSlice::new(out)?, TensorSlice::new(dout)?);
+        let (q_gains, k_gains) = (TensorSlice::new(q_gain)?, TensorSlice::new(k_gain)?);
         let (mut dqkv, mut dq, mut dk) = (vec![0.0; raw.len()], vec![0.0; q_gains.len()], vec![0.0; k_gains.len()]);
         let saved = AttentionSaved { qkv: &raw, out: &out, lse, dout: &dout };
-        let (layer, space) = (self.heads([&q_gains, &k_gains]), &mut self.space.lock().attention);
-        attention_backward(&mut dqkv, (&mut dq, &mut dk), &saved, &self.groups, &layer, space);
+        let (layer, workspace) = (self.heads([&q_gains, &k_gains]), &mut self.workspace.lock().attention);
+        attention_backward(&mut dqkv, (&mut dq, &mut dk), &saved, &self.groups, &layer, workspace);
         let dqkv = gradient(dqkv, qkv.shape())?;
         if q_gains.is_empty() {
             return Ok((dqkv, None, None));

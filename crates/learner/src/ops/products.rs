@@ -10,19 +10,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use candle_core::{CpuStorage, CustomOp2, CustomOp3, Error, Layout, Result, Shape, Tensor};
 use veriplay_kernels::attention::AttentionWorkspace;
-use veriplay_kernels::gemm::{GemmWorkspace, Packed, Target, View, multiply};
+use veriplay_kernels::gemm::{GemmWorkspace, MatrixTarget, MatrixView, PackedMatrix, multiply};
 use veriplay_kernels::layers::{add_bias, bias_backward, swiglu, swiglu_backward};
-use veriplay_kernels::simd::Buffer;
+use veriplay_kernels::simd::AlignedBuffer;
 use veriplay_kernels::thread_pool::ThreadPool;
 
-use super::slices::{Slice, floats, gradient, output};
+use super::slices::{TensorSlice, floats, gradient, output};
 
 /// x [rows, inputs], W [outputs, inputs] → [rows, outputs].
 ///
 /// Invariant: `packed` was made from W's present values, so forward does not read W; it is an argument because its gradient is.
 pub(super) struct LinearOp {
     pub(super) packed: Arc<Linear>,
-    pub(super) space: SharedSpace,
+    pub(super) workspace: SharedWorkspace,
 }
 
 impl CustomOp2 for LinearOp {
@@ -34,24 +34,30 @@ impl CustomOp2 for LinearOp {
         let ((rows, inputs), (outputs, _)) = (xl.shape().dims2()?, wl.shape().dims2()?);
         check(&self.packed, wl.shape())?;
         let mut y = vec![0.0; rows * outputs];
-        let x = View::rows(floats(x, xl)?, inputs);
-        multiply(rows, x, &self.packed.forward, Target::set(&mut y, outputs), &mut self.space.lock().products);
+        let x = MatrixView::rows(floats(x, xl)?, inputs);
+        multiply(
+            rows,
+            x,
+            &self.packed.forward,
+            MatrixTarget::set(&mut y, outputs),
+            &mut self.workspace.lock().products,
+        );
         Ok(output(y, (rows, outputs)))
     }
 
     fn bwd(&self, x: &Tensor, w: &Tensor, _: &Tensor, dy: &Tensor) -> Result<(Option<Tensor>, Option<Tensor>)> {
         let (rows, (outputs, inputs)) = (x.dim(0)?, w.dims2()?);
-        let (xs, dy) = (Slice::new(x)?, Slice::new(dy)?);
-        let space = &mut *self.space.lock();
+        let (xs, dy) = (TensorSlice::new(x)?, TensorSlice::new(dy)?);
+        let workspace = &mut *self.workspace.lock();
         let mut dx = vec![0.0; rows * inputs];
-        let target = Target::set(&mut dx, inputs);
-        multiply(rows, View::rows(&dy, outputs), &self.packed.backward, target, &mut space.products);
+        let target = MatrixTarget::set(&mut dx, inputs);
+        multiply(rows, MatrixView::rows(&dy, outputs), &self.packed.backward, target, &mut workspace.products);
         let dx = gradient(dx, x.shape())?;
         // A frozen matrix, under LoRA, needs no gradient.
         if !w.track_op() {
             return Ok((dx, None));
         }
-        Ok((dx, gradient(weight_gradient(&dy, outputs, &xs, inputs, space), w.shape())?))
+        Ok((dx, gradient(weight_gradient(&dy, outputs, &xs, inputs, workspace), w.shape())?))
     }
 }
 
@@ -65,11 +71,11 @@ fn check(packed: &Linear, shape: &Shape) -> Result<()> {
 }
 
 /// dW = dyᵀ · x for dy [rows, outputs] and x [rows, inputs].
-fn weight_gradient(dy: &[f32], outputs: usize, x: &[f32], inputs: usize, space: &mut Space) -> Vec<f32> {
+fn weight_gradient(dy: &[f32], outputs: usize, x: &[f32], inputs: usize, workspace: &mut Workspace) -> Vec<f32> {
     let mut dw = vec![0.0; outputs * inputs];
-    space.right.pack(View::rows(x, inputs), dy.len() / outputs, inputs);
-    let dy = View::rows(dy, outputs).transposed();
-    multiply(outputs, dy, &space.right, Target::set(&mut dw, inputs), &mut space.products);
+    workspace.right.pack(MatrixView::rows(x, inputs), dy.len() / outputs, inputs);
+    let dy = MatrixView::rows(dy, outputs).transposed();
+    multiply(outputs, dy, &workspace.right, MatrixTarget::set(&mut dw, inputs), &mut workspace.products);
     dw
 }
 
@@ -91,7 +97,7 @@ impl CustomOp2 for AddBias {
 
     fn bwd(&self, _: &Tensor, bias: &Tensor, _: &Tensor, dy: &Tensor) -> Result<(Option<Tensor>, Option<Tensor>)> {
         let mut dbias = vec![0.0; bias.elem_count()];
-        bias_backward(&mut dbias, &Slice::new(dy)?);
+        bias_backward(&mut dbias, &TensorSlice::new(dy)?);
         Ok((Some(dy.clone()), gradient(dbias, bias.shape())?))
     }
 }
@@ -105,22 +111,22 @@ impl CustomOp2 for AddBias {
 pub(super) struct Mlp {
     pub(super) gate_up: Arc<Linear>,
     pub(super) down: Arc<Linear>,
-    pub(super) space: SharedSpace,
+    pub(super) workspace: SharedWorkspace,
     /// Gate and up of forward, for backward; empty when nothing is tracked.
-    pub(super) kept: Mutex<Option<Buffer>>,
+    pub(super) kept: Mutex<Option<AlignedBuffer>>,
     pub(super) tracked: bool,
 }
 
 impl Mlp {
     /// x·Gᵀ and x·Uᵀ, side by side.
-    fn project(&self, x: &[f32], rows: usize, inner: usize, space: &mut Space) -> Buffer {
-        let mut gate_up = space.take();
-        let target = Target::set(gate_up.resize(rows * 2 * inner), 2 * inner);
-        multiply(rows, View::rows(x, x.len() / rows), &self.gate_up.forward, target, &mut space.products);
+    fn project(&self, x: &[f32], rows: usize, inner: usize, workspace: &mut Workspace) -> AlignedBuffer {
+        let mut gate_up = workspace.take();
+        let target = MatrixTarget::set(gate_up.resize(rows * 2 * inner), 2 * inner);
+        multiply(rows, MatrixView::rows(x, x.len() / rows), &self.gate_up.forward, target, &mut workspace.products);
         gate_up
     }
 
-    fn lock_kept(&self) -> std::sync::MutexGuard<'_, Option<Buffer>> {
+    fn lock_kept(&self) -> std::sync::MutexGuard<'_, Option<AlignedBuffer>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -143,17 +149,17 @@ impl CustomOp3 for Mlp {
         check(&self.down, down_l.shape())?;
         let (rows, hidden) = xl.shape().dims2()?;
         let inner = down_l.shape().dims2()?.1;
-        let space = &mut *self.space.lock();
-        let gate_up = self.project(floats(x, xl)?, rows, inner, space);
-        let activated = space.inner.resize(rows * inner);
+        let workspace = &mut *self.workspace.lock();
+        let gate_up = self.project(floats(x, xl)?, rows, inner, workspace);
+        let activated = workspace.inner.resize(rows * inner);
         swiglu(activated, gate_up.as_slice(), inner);
         let mut y = vec![0.0; rows * hidden];
-        let target = Target::set(&mut y, hidden);
-        multiply(rows, View::rows(activated, inner), &self.down.forward, target, &mut space.products);
+        let target = MatrixTarget::set(&mut y, hidden);
+        multiply(rows, MatrixView::rows(activated, inner), &self.down.forward, target, &mut workspace.products);
         if self.tracked {
             *self.lock_kept() = Some(gate_up);
         } else {
-            space.give(gate_up);
+            workspace.give(gate_up);
         }
         Ok(output(y, (rows, hidden)))
     }
@@ -167,28 +173,28 @@ impl CustomOp3 for Mlp {
         dy: &Tensor,
     ) -> Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
         let ((rows, hidden), inner) = (x.dims2()?, down.dim(1)?);
-        let (xs, dy) = (Slice::new(x)?, Slice::new(dy)?);
-        let space = &mut *self.space.lock();
-        // Backward overwrites what was kept: a second one computes it again.
+        let (xs, dy) = (TensorSlice::new(x)?, TensorSlice::new(dy)?);
+        let workspace = &mut *self.workspace.lock();
+        // Backward overwrites the kept values: a second backward pass computes them again.
         let kept = self.lock_kept().take();
-        let mut pair = kept.unwrap_or_else(|| self.project(&xs, rows, inner, space));
-        let mut activated = space.take();
-        let dactivated = Target::set(activated.resize(rows * inner), inner);
-        multiply(rows, View::rows(&dy, hidden), &self.down.backward, dactivated, &mut space.products);
+        let mut pair = kept.unwrap_or_else(|| self.project(&xs, rows, inner, workspace));
+        let mut activated = workspace.take();
+        let dactivated = MatrixTarget::set(activated.resize(rows * inner), inner);
+        multiply(rows, MatrixView::rows(&dy, hidden), &self.down.backward, dactivated, &mut workspace.products);
         swiglu_backward(pair.as_mut_slice(), activated.as_mut_slice(), inner);
         // A frozen matrix, under LoRA, needs no gradient.
         let mut of_weight = |weight: &Tensor, dy: &[f32], outputs: usize, x: &[f32], inputs: usize| {
-            let wanted = weight.track_op().then(|| weight_gradient(dy, outputs, x, inputs, space));
+            let wanted = weight.track_op().then(|| weight_gradient(dy, outputs, x, inputs, workspace));
             wanted.map_or(Ok(None), |dw| gradient(dw, weight.shape()))
         };
         let ddown = of_weight(down, &dy, hidden, activated.as_slice(), inner)?;
         let dpair = pair.as_slice();
         let dgate_up = of_weight(gate_up, dpair, 2 * inner, &xs, hidden)?;
         let mut dx = vec![0.0; rows * hidden];
-        let target = Target::set(&mut dx, hidden);
-        multiply(rows, View::rows(dpair, 2 * inner), &self.gate_up.backward, target, &mut space.products);
-        space.give(pair);
-        space.give(activated);
+        let target = MatrixTarget::set(&mut dx, hidden);
+        multiply(rows, MatrixView::rows(dpair, 2 * inner), &self.gate_up.backward, target, &mut workspace.products);
+        workspace.give(pair);
+        workspace.give(activated);
         Ok((gradient(dx, x.shape())?, dgate_up, ddown))
     }
 }
@@ -206,19 +212,19 @@ pub(crate) enum Purpose {
 #[derive(Debug, Default)]
 pub(crate) struct Linear {
     /// For y = x·Wᵀ.
-    pub(crate) forward: Packed,
+    pub(crate) forward: PackedMatrix,
     /// For dx = dy·W.
-    pub(crate) backward: Packed,
+    pub(crate) backward: PackedMatrix,
 }
 
 impl Linear {
     fn new(weight: &Tensor, purpose: Purpose) -> Result<Arc<Self>> {
         let (outputs, inputs) = weight.dims2()?;
-        let weight = Slice::new(weight)?;
+        let weight = TensorSlice::new(weight)?;
         let mut linear = Self::default();
-        linear.forward.pack(View::rows(&weight, inputs).transposed(), inputs, outputs);
+        linear.forward.pack(MatrixView::rows(&weight, inputs).transposed(), inputs, outputs);
         if purpose == Purpose::Training {
-            linear.backward.pack(View::rows(&weight, inputs), outputs, inputs);
+            linear.backward.pack(MatrixView::rows(&weight, inputs), outputs, inputs);
         }
         Ok(Arc::new(linear))
     }
@@ -261,19 +267,19 @@ impl PackedModel {
 
 /// Scratch memory of one thread.
 #[derive(Debug, Default)]
-pub(crate) struct Space {
+pub(crate) struct Workspace {
     /// For products.
     pub(crate) products: GemmWorkspace,
     /// For the right-hand side of a weight gradient.
-    pub(crate) right: Packed,
+    pub(crate) right: PackedMatrix,
     /// For whatever one operation needs inside itself.
-    pub(crate) inner: Buffer,
+    pub(crate) inner: AlignedBuffer,
     pub(crate) attention: AttentionWorkspace,
     /// Large buffers that operations keep from forward to backward, when they are not in use.
-    spare: Vec<Buffer>,
+    spare: Vec<AlignedBuffer>,
 }
 
-impl Space {
+impl Workspace {
     /// Lets `pool` share the work that is worth it in forward passes.
     pub(crate) fn set_pool(&mut self, pool: &ThreadPool) {
         self.products.set_pool(pool);
@@ -281,23 +287,23 @@ impl Space {
     }
 
     /// A buffer to keep; its contents are unspecified.
-    pub(crate) fn take(&mut self) -> Buffer {
+    pub(crate) fn take(&mut self) -> AlignedBuffer {
         self.spare.pop().unwrap_or_default()
     }
 
     /// Hands a buffer back.
-    pub(crate) fn give(&mut self, buffer: Buffer) {
+    pub(crate) fn give(&mut self, buffer: AlignedBuffer) {
         self.spare.push(buffer);
     }
 }
 
-/// A [`Space`] as the operations of one worker share it. Operations must be `Sync`, so there is a lock; only one thread takes it.
+/// A [`Workspace`] as the operations of one worker share it. Operations must be `Sync`, so there is a lock; only one thread takes it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct SharedSpace(Arc<Mutex<Space>>);
+pub(crate) struct SharedWorkspace(Arc<Mutex<Workspace>>);
 
-impl SharedSpace {
-    /// The space. A panic in an operation leaves nothing half-done in it that another would read.
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Space> {
+impl SharedWorkspace {
+    /// The workspace. A panic in an operation leaves nothing half-done in it that another would read.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Workspace> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -5,12 +5,12 @@ use std::ops::{Deref, Range};
 use candle_core::{CpuStorage, Device, Error, Layout, Result, Shape, Storage, StorageRef, Tensor};
 
 /// The numbers of a contiguous f32 tensor on the CPU, locked for reading. Nothing is copied.
-pub(crate) struct Slice<'a> {
+pub(crate) struct TensorSlice<'a> {
     storage: StorageRef<'a>,
     range: Range<usize>,
 }
 
-impl<'a> Slice<'a> {
+impl<'a> TensorSlice<'a> {
     pub(crate) fn new(tensor: &'a Tensor) -> Result<Self> {
         let (storage, layout) = tensor.storage_and_layout();
         let Storage::Cpu(cpu) = &*storage else {
@@ -22,7 +22,7 @@ impl<'a> Slice<'a> {
     }
 }
 
-impl Deref for Slice<'_> {
+impl Deref for TensorSlice<'_> {
     type Target = [f32];
 
     fn deref(&self) -> &[f32] {
@@ -33,9 +33,9 @@ impl Deref for Slice<'_> {
     }
 }
 
-impl std::fmt::Debug for Slice<'_> {
+impl std::fmt::Debug for TensorSlice<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Slice({:?})", self.range)
+        write!(f, "TensorSlice({:?})", self.range)
     }
 }
 

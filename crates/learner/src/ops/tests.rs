@@ -7,11 +7,11 @@ use veriplay_kernels::layers::RopeTable;
 use veriplay_kernels::logprob::Prediction;
 use veriplay_kernels::thread_pool::ThreadPool;
 
-use super::{LinearSite, Purpose, SharedSpace};
+use super::{LinearSite, Purpose, SharedWorkspace};
 use crate::backend::{Backend, prepare};
 use crate::config::ModelConfig;
 use crate::device::{DeviceSpec, OpenDevice, Precision};
-use crate::network::{Mode, Network, Weights, initial_values, values};
+use crate::network::{GradientMode, Network, Weights, initial_values, values};
 
 fn config() -> ModelConfig {
     ModelConfig {
@@ -30,7 +30,7 @@ fn backends() -> Result<(Weights, [Box<dyn Backend>; 2])> {
     let rope = Arc::new(RopeTable::new(16, &config.rope_frequencies()));
     let backend = |device| {
         let device = OpenDevice::open(device, Precision::F32).expect("the CPU is there");
-        let network = Network::new(&config, &rope, &weights, Mode::Tracked, DType::F32)?;
+        let network = Network::new(&config, &rope, &weights, GradientMode::Tracked, DType::F32)?;
         prepare(network, &device, Purpose::Training, &ThreadPool::single())
     };
     let backends = [backend(DeviceSpec::Cpu)?, backend(DeviceSpec::Portable)?];
@@ -69,7 +69,7 @@ fn log_probabilities_entropies_and_the_gradients_of_both_agree_with_candle() {
     };
     let (want, want_gradient) = candle().expect("runs");
     for backend in backends().expect("backends").1 {
-        let logprobs = backend.decoder(&SharedSpace::default()).ops.logprobs(&logits, &predictions);
+        let logprobs = backend.decoder(&SharedWorkspace::default()).ops.logprobs(&logits, &predictions);
         let (ours, gradient) = logprobs.and_then(run).expect("runs");
         close(&ours, &want);
         close(&gradient, &want_gradient);
@@ -121,7 +121,7 @@ fn a_kernel_on_detached_arguments_leaves_no_graph() {
 #[test]
 fn a_second_backward_through_one_graph_gives_the_same_bits() {
     let (weights, [cpu, _]) = backends().expect("backends");
-    let decoder = cpu.decoder(&SharedSpace::default());
+    let decoder = cpu.decoder(&SharedWorkspace::default());
     let layer = &decoder.network.layers[0];
     let x = Var::from_tensor(&wave(6, 20, 1.0).expect("rows")).expect("a variable");
     let y = decoder.ops.mlp(&x, &layer.gate_up, &layer.down, 0).and_then(|y| y.sqr()?.sum_all()).expect("runs");
@@ -137,7 +137,7 @@ fn a_second_backward_through_one_graph_gives_the_same_bits() {
 #[test]
 fn a_matrix_of_another_shape_than_was_packed_is_refused() {
     let (_, [cpu, _]) = backends().expect("backends");
-    let decoder = cpu.decoder(&SharedSpace::default());
+    let decoder = cpu.decoder(&SharedWorkspace::default());
     let x = wave(4, 20, 1.0).expect("rows");
     assert!(decoder.ops.linear(&x, &decoder.network.head, LinearSite::Head).is_ok());
     let other = wave(36, 20, 1.0).expect("a matrix");

@@ -1,8 +1,7 @@
-//! From prompts and options to the queue of the decoding loop, and from samples to rollouts: the same for our own models and
-//! quantised ones.
+//! Turns prompts and options into the queue of the decoding loop, and samples into rollouts; shared by [`crate::Learner`] and
+//! [`crate::GgufPolicy`].
 //!
-//! Called by [`crate::Learner`] and [`crate::GgufPolicy`]. Prompts become tokens and are checked, and what was sampled becomes rollouts.
-//! The samples of a [`Request`] are a function of the request and the weights: not of the other requests, of their order, of the number
+//! The samples of a [`SamplingRequest`] are a function of the request and the weights: not of the other requests, of their order, of the number
 //! of slots, or of threads. Knows no weights.
 
 use veriplay_core::{
@@ -10,14 +9,14 @@ use veriplay_core::{
 };
 
 use crate::chat::{Chat, ChatTemplate};
-use crate::decoding::{Continuation, End, QueuedPrompt, StopStrings, TokenSampler};
+use crate::decoding::{Continuation, QueuedPrompt, StopReason, StopStrings, TokenSampler};
 use crate::model::Model;
 use crate::score::check_tokens;
 use crate::tokenizer::Tokenizer;
 
 /// One prompt to continue, with its options.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Request {
+pub struct SamplingRequest {
     /// The prompt's tokens.
     pub prompt: Vec<u32>,
     /// Independent samples; they share the prompt's prefill.
@@ -34,7 +33,7 @@ pub struct Request {
     pub ignore_end: bool,
 }
 
-impl Request {
+impl SamplingRequest {
     /// One sample at temperature 1, seed 0.
     #[must_use]
     pub fn new(prompt: Vec<u32>, max_tokens: usize) -> Self {
@@ -195,7 +194,7 @@ impl<'a> SamplingContext<'a> {
         if tokens.is_empty() { Err(fail("it is empty".to_owned())) } else { Ok(EncodedPrompt { tokens, stops }) }
     }
 
-    /// Refuses what cannot be continued.
+    /// Rejects prompts that cannot be continued.
     pub(crate) fn check_prompts(&self, prompts: &[Vec<u32>], sampling: &Sampling) -> Result<(), PolicyError> {
         prompts.iter().enumerate().try_for_each(|(index, prompt)| self.check_prompt(index, prompt, sampling))
     }
@@ -216,8 +215,9 @@ impl<'a> SamplingContext<'a> {
     /// The text of a continuation: without the end token, and up to the stop string that ended it.
     pub(crate) fn text(&self, continuation: &Continuation) -> String {
         let Continuation { tokens, end, .. } = continuation;
-        let mut text = self.tokenizer.decode(&tokens[..tokens.len() - usize::from(matches!(end, End::Token(_)))]);
-        if let End::Stop(stop) = end {
+        let mut text =
+            self.tokenizer.decode(&tokens[..tokens.len() - usize::from(matches!(end, StopReason::Token(_)))]);
+        if let StopReason::Stop(stop) = end {
             text.truncate(text.find(stop.as_str()).unwrap_or(text.len()));
         }
         text
@@ -285,13 +285,13 @@ fn invalid_option(
 }
 
 impl<'a> SamplingContext<'a> {
-    /// Refuses what cannot be done.
-    pub(crate) fn check(&self, requests: &[Request]) -> Result<(), RequestError> {
+    /// Rejects impossible requests.
+    pub(crate) fn check(&self, requests: &[SamplingRequest]) -> Result<(), RequestError> {
         requests.iter().enumerate().try_for_each(|(index, request)| self.check_request(index, request))
     }
 
     /// A request as the decoding loop takes it.
-    pub(crate) fn queue_request(&self, request: &'a Request) -> QueuedPrompt<'a> {
+    pub(crate) fn queue_request(&self, request: &'a SamplingRequest) -> QueuedPrompt<'a> {
         let stops = StopStrings { texts: &request.stop, tokenizer: self.tokenizer };
         QueuedPrompt {
             prompt: &request.prompt,
@@ -306,7 +306,7 @@ impl<'a> SamplingContext<'a> {
         }
     }
 
-    fn check_request(&self, index: usize, request: &Request) -> Result<(), RequestError> {
+    fn check_request(&self, index: usize, request: &SamplingRequest) -> Result<(), RequestError> {
         request.check_options(index)?;
         let Self { vocabulary, context, .. } = *self;
         if let Some(&token) = request.prompt.iter().find(|&&token| token as usize >= vocabulary) {
@@ -321,7 +321,7 @@ impl<'a> SamplingContext<'a> {
     }
 }
 
-impl Request {
+impl SamplingRequest {
     fn check_options(&self, index: usize) -> Result<(), RequestError> {
         if self.prompt.is_empty() {
             let (key, want) = ("prompt", "at least one token");

@@ -1,7 +1,6 @@
-//! One HTTP exchange with a server: a body there, a bounded body back, and every way it can fail.
+//! One HTTP exchange with a server: a request body, a response body of bounded size, and every way it can fail.
 //!
-//! Called by [`super::ServerPolicy`]. Invariant: the access key goes into one header and nowhere else; no redirect is followed, so
-//! it reaches no other host.
+//! Invariant: the access key is sent only in one header; no redirect is followed, so it reaches no other host.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -146,7 +145,7 @@ impl Endpoint {
     }
 }
 
-/// Without what may be a secret.
+/// The name without parts that may be secret.
 fn quote_name(name: &str) -> String {
     match (name.find("://"), name.rfind('@')) {
         (Some(scheme), Some(at)) if at > scheme => format!("{}(hidden){}", &name[..scheme + 3], &name[at..]),

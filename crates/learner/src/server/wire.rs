@@ -1,6 +1,6 @@
-//! The completions protocol, as vLLM, SGLang and llama.cpp speak it: the request, and what an answer may hold.
+//! The completions protocol of vLLM, SGLang and llama.cpp: the request, and the fields of a response.
 //!
-//! Called by [`super::ServerPolicy`]. An answer is untrusted: its numbers are counted and checked before anything is made of them.
+//! A response is untrusted: its numbers are counted and checked before use.
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Finish, Message, MessageRole, Sampling};
@@ -10,7 +10,7 @@ use super::ServerError;
 /// A prompt, as it is sent.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(untagged)]
-pub(super) enum Prompt<'a> {
+pub(super) enum WirePrompt<'a> {
     Text(&'a str),
     Tokens(&'a [u32]),
     Messages(&'a [Message]),
@@ -54,7 +54,7 @@ pub(super) struct CompletionRequest<'a> {
 #[serde(untagged)]
 enum Input<'a> {
     Text {
-        prompt: Prompt<'a>,
+        prompt: WirePrompt<'a>,
         #[serde(skip_serializing_if = "Option::is_none")]
         logprobs: Option<u32>,
     },
@@ -70,8 +70,8 @@ enum Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    fn new(prompt: Prompt<'a>, logprobs: bool) -> Self {
-        let Prompt::Messages(messages) = prompt else {
+    fn new(prompt: WirePrompt<'a>, logprobs: bool) -> Self {
+        let WirePrompt::Messages(messages) = prompt else {
             return Self::Text { prompt, logprobs: logprobs.then_some(1) };
         };
         let continues = messages.last().is_some_and(|last| last.role == MessageRole::Assistant);
@@ -87,7 +87,7 @@ const fn is_false(value: &bool) -> bool {
 impl<'a> CompletionRequest<'a> {
     pub(super) fn new(
         model: &'a str,
-        prompt: Prompt<'a>,
+        prompt: WirePrompt<'a>,
         n: usize,
         seed: u32,
         logprobs: bool,
@@ -127,14 +127,14 @@ impl<'a> CompletionRequest<'a> {
 }
 
 #[derive(Deserialize)]
-struct Answer {
-    choices: Vec<Choice>,
+struct CompletionsResponse {
+    choices: Vec<CompletionChoice>,
     /// vLLM's chat completions report it here.
     prompt_token_ids: Option<Vec<u32>>,
 }
 
 #[derive(Deserialize)]
-struct Choice {
+struct CompletionChoice {
     #[serde(default)]
     index: usize,
     text: Option<String>,
@@ -179,14 +179,14 @@ pub(super) struct Completion {
 }
 
 /// The samples of an answer, at most `n`, each of at most `max_tokens`.
-pub(super) fn parse_answer(bytes: &[u8], n: usize, max_tokens: usize) -> Result<Vec<Completion>, ServerError> {
+pub(super) fn parse_response(bytes: &[u8], n: usize, max_tokens: usize) -> Result<Vec<Completion>, ServerError> {
     let malformed = |e: serde_json::Error| ServerError::Malformed { reason: e.to_string(), excerpt: excerpt(bytes) };
-    let Answer { mut choices, prompt_token_ids } = serde_json::from_slice(bytes).map_err(malformed)?;
+    let CompletionsResponse { mut choices, prompt_token_ids } = serde_json::from_slice(bytes).map_err(malformed)?;
     if choices.is_empty() || choices.len() > n {
         return Err(ServerError::Shape(format!("{} choices, want {n}", choices.len())));
     }
     choices.sort_by_key(|choice| choice.index);
-    let completion = |choice: Choice| {
+    let completion = |choice: CompletionChoice| {
         let completion = choice.into_completion(max_tokens)?;
         let prompt_tokens = completion.prompt_tokens.or_else(|| prompt_token_ids.clone());
         Ok(Completion { prompt_tokens, ..completion })
@@ -194,7 +194,7 @@ pub(super) fn parse_answer(bytes: &[u8], n: usize, max_tokens: usize) -> Result<
     choices.into_iter().map(completion).collect()
 }
 
-impl Choice {
+impl CompletionChoice {
     fn into_completion(self, max_tokens: usize) -> Result<Completion, ServerError> {
         let index = self.index;
         let finish = match self.finish_reason.as_deref() {

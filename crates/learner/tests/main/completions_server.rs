@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use serde_json::{Value, json};
 use veriplay_core::{Message, MessageRole, PromptContent};
-use veriplay_learner::{Continuation, End, Learner, LearnerOptions, Request, TokenSampler};
+use veriplay_learner::{Continuation, Learner, LearnerOptions, SamplingRequest, StopReason, TokenSampler};
 
 /// What a server does with a request.
 #[derive(Debug, Clone)]
@@ -157,7 +157,7 @@ impl Shared {
     }
 
     fn choice(&self, index: usize, sample: &Continuation, prompt: &[u32]) -> Value {
-        let finish = if matches!(sample.end, End::Length) { "length" } else { "stop" };
+        let finish = if matches!(sample.end, StopReason::Length) { "length" } else { "stop" };
         let mut choice = json!({"index": index, "text": model().text(sample), "finish_reason": finish});
         match self.dialect {
             Dialect::Vllm => {
@@ -202,7 +202,7 @@ fn as_chat(answer: &mut Value) {
 }
 
 /// What is asked of the model: as a server reads it, from the names of the protocol.
-pub(crate) fn request(body: &Value) -> Request {
+pub(crate) fn request(body: &Value) -> SamplingRequest {
     let number = |key: &str| body[key].as_f64().unwrap_or_else(|| panic!("`{key}` in {body}"));
     let prompt = match &body["prompt"] {
         Value::Null => {
@@ -217,12 +217,12 @@ pub(crate) fn request(body: &Value) -> Request {
     };
     assert_eq!((number("top_p"), number("min_p")), (1.0, 0.0), "nothing is cut off");
     assert!(number("top_k") > model().config().vocab_size as f64, "nothing is cut off");
-    Request {
+    SamplingRequest {
         samples: number("n") as usize,
         seed: number("seed") as u64,
         sampler: TokenSampler::at(number("temperature") as f32),
         stop: serde_json::from_value(body["stop"].clone()).unwrap_or_default(),
-        ..Request::new(prompt, number("max_tokens") as usize)
+        ..SamplingRequest::new(prompt, number("max_tokens") as usize)
     }
 }
 

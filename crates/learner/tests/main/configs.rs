@@ -246,7 +246,7 @@ fn options_and_vocabularies_that_cannot_work_are_refused() {
     let fine = LearnerOptions::default;
     assert_eq!(start(tiny_config(), fine()), Ok(()));
     for options in [
-        LearnerOptions { shards: 0, ..fine() },
+        LearnerOptions { data_parallel: 0, ..fine() },
         LearnerOptions { micro_tokens: 0, ..fine() },
         LearnerOptions { rollout_rows: 0, ..fine() },
         LearnerOptions { clip_norm: 0.0, ..fine() },

@@ -6,8 +6,8 @@
 
 use veriplay_core::{Learn, Sampling, TrainBatch};
 use veriplay_learner::{
-    Architecture, DeviceSpec, Learner, LearnerOptions, Lora, ModelConfig, NamedTensor, Optimizer, Precision, Request,
-    Segments, TokenSampler,
+    Architecture, DeviceSpec, Learner, LearnerOptions, Lora, ModelConfig, NamedTensor, Optimizer, Precision,
+    SamplingRequest, Segments, TokenSampler,
 };
 
 use crate::common::{tiny_config, tokenizer};
@@ -176,13 +176,13 @@ fn adapters_train_alike_everywhere() {
 }
 
 /// Prompts of many lengths, some greedy, with samples of one prompt and more rows than slots.
-fn requests(sampler: TokenSampler) -> Vec<Request> {
-    let request = |i: usize| Request {
+fn requests(sampler: TokenSampler) -> Vec<SamplingRequest> {
+    let request = |i: usize| SamplingRequest {
         samples: 1 + i % 3,
         sampler: if i == 4 { TokenSampler::at(0.0) } else { sampler },
         seed: 40 + i as u64,
         ignore_end: i.is_multiple_of(2),
-        ..Request::new(tokens(1 + i * 5 % 17, i as u32), 3 + i * 7 % 29)
+        ..SamplingRequest::new(tokens(1 + i * 5 % 17, i as u32), 3 + i * 7 % 29)
     };
     (0..9).map(request).collect()
 }

@@ -44,9 +44,10 @@ fn largest(values: impl Iterator<Item = f64>) -> f64 {
 #[test]
 fn loss_gradients_and_log_probabilities_agree_with_a_plain_f64_model() {
     for config in shapes() {
-        for options in
-            [LearnerOptions::default(), LearnerOptions { shards: 3, micro_tokens: 20, ..LearnerOptions::default() }]
-        {
+        for options in [
+            LearnerOptions::default(),
+            LearnerOptions { data_parallel: 3, micro_tokens: 20, ..LearnerOptions::default() },
+        ] {
             let mut learner = Learner::initialize(config.clone(), tokenizer(), 5, options).expect("valid");
             let batch = batch(config.vocab_size as u32);
             let (loss, gradients) = learner.named_gradients(&batch).expect("gradients");

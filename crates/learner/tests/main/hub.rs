@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use tempfile::TempDir;
-use veriplay_learner::{HubError, HubOptions, Learner, LearnerOptions, resolve};
+use veriplay_learner::{HubError, HubOptions, Learner, LearnerOptions, resolve_model};
 
 use crate::common::{learner, tiny_config};
 
@@ -100,17 +100,17 @@ fn files() -> BTreeMap<String, Vec<u8>> {
 #[test]
 fn an_id_is_fetched_once_with_only_what_it_needs_and_then_comes_from_the_cache() {
     let (server, cache) = (Server::start(files()), tempfile::tempdir().expect("a directory"));
-    let dir = resolve("org/tiny", &server.options(&cache)).expect("fetches");
+    let dir = resolve_model("org/tiny", &server.options(&cache)).expect("fetches");
     let fetched = Learner::load(&dir, LearnerOptions::default()).expect("loads");
     assert_eq!(fetched.named_weights(), learner(tiny_config()).named_weights());
     assert!(!dir.join("pytorch_model.bin").exists() && dir.join("additional_chat_templates/tool_use.jinja").exists());
     let asked = server.requests.load(Ordering::SeqCst);
-    assert_eq!(resolve("org/tiny", &server.options(&cache)).expect("is there"), dir);
+    assert_eq!(resolve_model("org/tiny", &server.options(&cache)).expect("is there"), dir);
     assert_eq!(server.requests.load(Ordering::SeqCst), asked, "the cache answers without the network");
     let shard =
         std::fs::read_dir(&dir).expect("lists").flatten().find(|e| e.file_name().to_string_lossy().contains("-of-"));
     std::fs::remove_file(shard.expect("it is sharded").path()).expect("removes");
-    assert_eq!(resolve("org/tiny", &server.options(&cache)).expect("fetches what is missing"), dir);
+    assert_eq!(resolve_model("org/tiny", &server.options(&cache)).expect("fetches what is missing"), dir);
     assert!(Learner::load(&dir, LearnerOptions::default()).is_ok());
 }
 
@@ -121,7 +121,7 @@ fn without_network_the_error_names_the_id_and_gives_a_hint() {
     let cache = tempfile::tempdir().expect("a directory");
     let endpoint = Some(format!("http://127.0.0.1:{port}"));
     let options = HubOptions { endpoint, cache: Some(cache.path().to_owned()), ..HubOptions::default() };
-    match resolve("org/tiny", &options) {
+    match resolve_model("org/tiny", &options) {
         Err(error @ HubError::Offline { .. }) => {
             let message = error.to_string();
             assert!(message.contains("`org/tiny`") && message.contains("cannot be reached"), "{message}");
@@ -135,7 +135,7 @@ fn without_network_the_error_names_the_id_and_gives_a_hint() {
 fn a_hub_that_refuses_differs_from_one_that_is_not_there() {
     let (server, cache) = (Server::start(files()), tempfile::tempdir().expect("a directory"));
     for (id, status, word) in [("org/gated", 403, "licence"), ("org/other", 404, "check the id")] {
-        match resolve(id, &server.options(&cache)) {
+        match resolve_model(id, &server.options(&cache)) {
             Err(error @ HubError::Refused { .. }) => {
                 let message = error.to_string();
                 assert!(
@@ -147,7 +147,7 @@ fn a_hub_that_refuses_differs_from_one_that_is_not_there() {
         }
     }
     server.files.lock().expect("no panic").retain(|name, _| !name.contains("safetensors"));
-    match resolve("org/tiny", &server.options(&cache)) {
+    match resolve_model("org/tiny", &server.options(&cache)) {
         Err(HubError::NoFile { id, file }) => assert_eq!((id.as_str(), file), ("org/tiny", "model.safetensors")),
         other => panic!("{other:?}"),
     }
@@ -157,7 +157,7 @@ fn a_hub_that_refuses_differs_from_one_that_is_not_there() {
 fn a_directory_is_taken_as_it_is_and_what_is_neither_is_refused_without_asking() {
     let dir = tempfile::tempdir().expect("a directory");
     let name = dir.path().to_str().expect("plain");
-    assert_eq!(resolve(name, &HubOptions::default()).expect("a directory"), dir.path());
+    assert_eq!(resolve_model(name, &HubOptions::default()).expect("a directory"), dir.path());
     let server = Server::start(files());
     for name in [
         "",
@@ -172,7 +172,7 @@ fn a_directory_is_taken_as_it_is_and_what_is_neither_is_refused_without_asking()
         "org/",
         "é/x",
     ] {
-        let got = resolve(name, &server.options(&dir));
+        let got = resolve_model(name, &server.options(&dir));
         assert!(matches!(&got, Err(HubError::BadId(bad)) if bad == name), "{name}: {got:?}");
     }
     assert_eq!(server.requests.load(Ordering::SeqCst), 0);

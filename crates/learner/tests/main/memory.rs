@@ -25,7 +25,7 @@ fn shape(layers: usize) -> ModelConfig {
 fn options(rows: usize, kind: &str) -> LearnerOptions {
     let lora = Lora { rank: 4, alpha: 8.0, target_modules: vec!["q_proj".to_owned(), "up_proj".to_owned()], seed: 0 };
     LearnerOptions {
-        shards: 1,
+        data_parallel: 1,
         micro_tokens: rows,
         segments: (kind != "plain").then_some(SEGMENTS),
         lora: (kind == "lora").then_some(lora),

@@ -61,8 +61,8 @@ pub(crate) fn cases() -> Vec<Case> {
 /// One thread and all in one micro-batch; three threads and micro-batches smaller than some sequences.
 fn layouts() -> [LearnerOptions; 2] {
     [
-        LearnerOptions { shards: 1, micro_tokens: 4096, ..LearnerOptions::default() },
-        LearnerOptions { shards: 3, micro_tokens: 24, rollout_rows: 3, ..LearnerOptions::default() },
+        LearnerOptions { data_parallel: 1, micro_tokens: 4096, ..LearnerOptions::default() },
+        LearnerOptions { data_parallel: 3, micro_tokens: 24, rollout_rows: 3, ..LearnerOptions::default() },
     ]
 }
 
@@ -193,7 +193,7 @@ fn log_probabilities_of_training_and_of_sampling_are_those_of_transformers() {
 fn greedy_continuations_are_those_of_generate_on_the_padded_batch_with_every_number_of_slots() {
     for case in cases() {
         let Expected { eos, max_tokens, greedy, .. } = &case.expected;
-        let slots = |rollout_rows| LearnerOptions { shards: 1, rollout_rows, ..LearnerOptions::default() };
+        let slots = |rollout_rows| LearnerOptions { data_parallel: 1, rollout_rows, ..LearnerOptions::default() };
         for options in layouts().into_iter().chain((1..=greedy.len()).map(slots)) {
             let learner = case.learner(options);
             assert_eq!(learner.end_tokens(), eos, "{}: generation_config.json names them", case.name);

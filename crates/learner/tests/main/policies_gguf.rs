@@ -15,8 +15,8 @@ use candle_core::{Device, Tensor};
 use tempfile::TempDir;
 use veriplay_core::{Finish, Policy, PolicyError, PolicyVersion, Sampling};
 use veriplay_learner::{
-    Architecture, End, GgufError, GgufPolicy, Learner, LearnerOptions, Precision, Request, RequestError, TokenSampler,
-    convert_gguf,
+    Architecture, GgufError, GgufPolicy, Learner, LearnerOptions, Precision, RequestError, SamplingRequest, StopReason,
+    TokenSampler, convert_gguf,
 };
 
 use crate::common::{prompt, tokenizer};
@@ -79,10 +79,10 @@ fn logits_of_eight_bits_are_near_those_of_our_decoder_and_are_not_the_same() {
 fn greedy_and_sampled_continuations_are_those_of_our_decoder_with_the_same_seeds() {
     for family in Architecture::ALL {
         let (policy, learner) = (quantised(family, "f16.gguf"), ours(family));
-        let plain = Request { samples: 3, seed: 11, ..Request::new(tokens(9), 30) };
-        let greedy = Request { sampler: TokenSampler::at(0.0), samples: 1, ..plain.clone() };
-        let narrow = Request { sampler: TokenSampler { top_k: 7, ..TokenSampler::at(0.8) }, ..plain.clone() };
-        let long = Request { ignore_end: true, ..Request::new(tokens(200), 12) };
+        let plain = SamplingRequest { samples: 3, seed: 11, ..SamplingRequest::new(tokens(9), 30) };
+        let greedy = SamplingRequest { sampler: TokenSampler::at(0.0), samples: 1, ..plain.clone() };
+        let narrow = SamplingRequest { sampler: TokenSampler { top_k: 7, ..TokenSampler::at(0.8) }, ..plain.clone() };
+        let long = SamplingRequest { ignore_end: true, ..SamplingRequest::new(tokens(200), 12) };
         let requests = [plain, greedy, narrow, long];
         let (got, want) = (policy.complete(&requests).expect("samples"), learner.complete(&requests).expect("samples"));
         for (got, want) in got.iter().flatten().zip(want.iter().flatten()) {
@@ -98,13 +98,13 @@ fn greedy_and_sampled_continuations_are_those_of_our_decoder_with_the_same_seeds
 fn a_sample_depends_on_its_request_alone_and_not_on_the_batch() {
     for family in Architecture::ALL {
         let policy = quantised(family, "q8_0.gguf");
-        let request = |count, seed| Request { samples: 2, seed, ..Request::new(tokens(count), 14) };
+        let request = |count, seed| SamplingRequest { samples: 2, seed, ..SamplingRequest::new(tokens(count), 14) };
         let requests = [request(5, 1), request(140, 2), request(1, 3)];
         let together = policy.complete(&requests).expect("samples");
         for (request, want) in requests.iter().zip(&together).rev() {
             assert_eq!(&policy.complete(std::slice::from_ref(request)).expect("samples")[0], want, "{family:?}");
         }
-        let more = Request { samples: 5, ..requests[1].clone() };
+        let more = SamplingRequest { samples: 5, ..requests[1].clone() };
         assert_eq!(policy.complete(&[more]).expect("samples")[0][..2], together[1]);
     }
 }
@@ -150,7 +150,7 @@ fn a_tokenizer_can_be_named_and_without_one_only_ids_work() {
     let path = dir.path().join("model.gguf").display().to_string();
     assert!(GgufPolicy::open(&format!("{path}#other.json")).expect("loads").tokenizer().is_present());
     let without = GgufPolicy::open(&path).expect("loads");
-    assert_eq!(without.complete(&[Request::new(vec![1, 2], 3)]).expect("samples")[0].len(), 1);
+    assert_eq!(without.complete(&[SamplingRequest::new(vec![1, 2], 3)]).expect("samples")[0].len(), 1);
     let sampling = Sampling::new(4);
     let error = without.generate(&[prompt("x")], &sampling);
     assert!(matches!(error, Err(PolicyError::Tokenize { index: 0, .. })), "{error:?}");
@@ -162,14 +162,15 @@ fn a_tokenizer_can_be_named_and_without_one_only_ids_work() {
 fn requests_that_cannot_be_done_are_refused_as_by_our_own_model() {
     let policy = quantised(Architecture::Qwen3, "f16.gguf");
     let refused = |request| policy.complete(&[request]).expect_err("refused");
-    assert!(matches!(refused(Request::new(vec![], 1)), RequestError::Option { key: "prompt", .. }));
-    assert!(matches!(refused(Request::new(vec![104], 1)), RequestError::Vocabulary { token: 104, .. }));
-    assert!(matches!(refused(Request::new(tokens(500), 13)), RequestError::TooLong { context: 512, .. }));
-    let stopping = Request { stop: vec!["x".to_owned()], ..Request::new(vec![1], 1) };
+    assert!(matches!(refused(SamplingRequest::new(vec![], 1)), RequestError::Option { key: "prompt", .. }));
+    assert!(matches!(refused(SamplingRequest::new(vec![104], 1)), RequestError::Vocabulary { token: 104, .. }));
+    assert!(matches!(refused(SamplingRequest::new(tokens(500), 13)), RequestError::TooLong { context: 512, .. }));
+    let stopping = SamplingRequest { stop: vec!["x".to_owned()], ..SamplingRequest::new(vec![1], 1) };
     assert!(matches!(refused(stopping), RequestError::NoTokenizer { .. }));
-    let whole =
-        policy.complete(&[Request { ignore_end: true, ..Request::new(tokens(500), 12) }]).expect("it just fits");
-    assert_eq!((whole[0][0].tokens.len(), &whole[0][0].end), (12, &End::Length));
+    let whole = policy
+        .complete(&[SamplingRequest { ignore_end: true, ..SamplingRequest::new(tokens(500), 12) }])
+        .expect("it just fits");
+    assert_eq!((whole[0][0].tokens.len(), &whole[0][0].end), (12, &StopReason::Length));
 }
 
 /// A file taken apart.

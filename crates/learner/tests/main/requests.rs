@@ -4,12 +4,14 @@
 use proptest::prelude::*;
 
 use veriplay_core::Finish;
-use veriplay_learner::{Continuation, End, Learner, LearnerOptions, Request, RequestError, TokenSampler};
+use veriplay_learner::{
+    Continuation, Learner, LearnerOptions, RequestError, SamplingRequest, StopReason, TokenSampler,
+};
 
 use crate::common::{tiny_config, tokenizer};
 
-fn with(slots: usize, shards: usize) -> Learner {
-    let options = LearnerOptions { rollout_rows: slots, shards, ..LearnerOptions::default() };
+fn with(slots: usize, data_parallel: usize) -> Learner {
+    let options = LearnerOptions { rollout_rows: slots, data_parallel, ..LearnerOptions::default() };
     Learner::initialize(tiny_config(), tokenizer(), 7, options).expect("valid")
 }
 
@@ -24,11 +26,11 @@ fn samplers() -> impl Strategy<Value = TokenSampler> {
     ]
 }
 
-fn requests() -> impl Strategy<Value = Request> {
+fn requests() -> impl Strategy<Value = SamplingRequest> {
     let prompt = prop::collection::vec(0_u32..110, 1..20);
     let stop = prop_oneof![Just(vec![]), Just(vec!["e".to_owned()]), Just(vec!["ret".to_owned(), " x".to_owned()])];
     (prompt, 1_usize..5, 1_usize..40, samplers(), 0_u64..4, stop, any::<bool>()).prop_map(
-        |(prompt, samples, max_tokens, sampler, seed, stop, ignore_end)| Request {
+        |(prompt, samples, max_tokens, sampler, seed, stop, ignore_end)| SamplingRequest {
             prompt,
             samples,
             max_tokens,
@@ -47,7 +49,7 @@ proptest! {
     fn a_request_gives_the_same_bits_alone_and_in_any_batch_order_and_number_of_slots(
         requests in prop::collection::vec(requests(), 1..9),
         order in any::<u64>(),
-        (slots, shards) in (1_usize..9, 1_usize..4),
+        (slots, data_parallel) in (1_usize..9, 1_usize..4),
     ) {
         let plenty = with(64, 1);
         let alone: Vec<Vec<Continuation>> =
@@ -55,17 +57,17 @@ proptest! {
         prop_assert_eq!(&alone, &plenty.complete(&requests).expect("samples"));
         let mut at: Vec<usize> = (0..requests.len()).collect();
         at.sort_by_key(|&i| (i as u64 ^ order).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(20));
-        let shuffled: Vec<Request> = at.iter().map(|&i| requests[i].clone()).collect();
-        let together = with(slots, shards).complete(&shuffled).expect("samples");
+        let shuffled: Vec<SamplingRequest> = at.iter().map(|&i| requests[i].clone()).collect();
+        let together = with(slots, data_parallel).complete(&shuffled).expect("samples");
         for (&i, group) in at.iter().zip(&together) {
-            prop_assert_eq!(&alone[i], group, "request {} with {} slots in {} threads", i, slots, shards);
+            prop_assert_eq!(&alone[i], group, "request {} with {} slots in {} threads", i, slots, data_parallel);
         }
     }
 
     #[test]
     fn the_first_samples_of_a_larger_group_are_those_of_a_smaller_one(request in requests()) {
         let learner = with(5, 2);
-        let more = Request { samples: request.samples + 3, ..request.clone() };
+        let more = SamplingRequest { samples: request.samples + 3, ..request.clone() };
         let (few, more) = (learner.complete(&[request]).expect("samples"), learner.complete(&[more]).expect("samples"));
         prop_assert_eq!(&few[0][..], &more[0][..few[0].len()]);
     }
@@ -74,8 +76,8 @@ proptest! {
 #[test]
 fn another_seed_and_another_sample_give_other_tokens() {
     let learner = with(8, 1);
-    let one = Request { samples: 2, ignore_end: true, ..Request::new(vec![5, 6, 7], 30) };
-    let two = Request { seed: 1, ..one.clone() };
+    let one = SamplingRequest { samples: 2, ignore_end: true, ..SamplingRequest::new(vec![5, 6, 7], 30) };
+    let two = SamplingRequest { seed: 1, ..one.clone() };
     let groups = learner.complete(&[one.clone(), two, one]).expect("samples");
     assert_eq!(groups[0], groups[2]);
     assert_ne!(groups[0][0].tokens, groups[0][1].tokens);
@@ -88,7 +90,7 @@ fn kept_log_probabilities_are_those_of_the_training_path_however_tokens_were_dra
     let prompt = vec![3, 1, 4, 1, 5];
     let truncated = TokenSampler { top_k: 12, top_p: 0.9, min_p: 0.01, ..TokenSampler::at(1.3) };
     for sampler in [TokenSampler::default(), TokenSampler::at(0.6), TokenSampler::at(0.0), truncated] {
-        let request = Request { samples: 4, sampler, ..Request::new(prompt.clone(), 25) };
+        let request = SamplingRequest { samples: 4, sampler, ..SamplingRequest::new(prompt.clone(), 25) };
         for sample in learner.complete(&[request]).expect("samples").remove(0) {
             let scored = learner.score(&prompt, std::slice::from_ref(&sample.tokens)).expect("scores").remove(0);
             assert!(scored.iter().zip(&sample.logprobs).all(|(a, b)| (a - b).abs() < 1e-4), "{sampler:?}");
@@ -97,8 +99,8 @@ fn kept_log_probabilities_are_those_of_the_training_path_however_tokens_were_dra
 }
 
 /// One long sample without an end, and its text.
-fn long(learner: &Learner) -> (Request, Continuation, String) {
-    let request = Request { ignore_end: true, seed: 3, ..Request::new(vec![2, 9, 33], 60) };
+fn long(learner: &Learner) -> (SamplingRequest, Continuation, String) {
+    let request = SamplingRequest { ignore_end: true, seed: 3, ..SamplingRequest::new(vec![2, 9, 33], 60) };
     let sample = learner.complete(std::slice::from_ref(&request)).expect("samples").remove(0).remove(0);
     let text = learner.text(&sample);
     (request, sample, text)
@@ -114,10 +116,10 @@ fn a_sample_ends_with_the_first_token_after_which_its_text_holds_a_stop_string()
         let stop = text.get(from..to).expect("ASCII").to_owned();
         let want = (1..=60).find(|&n| decode(n).contains(&stop)).expect("the text holds it");
         straddling += usize::from(learner.tokenizer().encode(&stop).expect("ASCII").len() > 1);
-        let stops = Request { stop: vec!["no such text".to_owned(), stop.clone()], ..request.clone() };
+        let stops = SamplingRequest { stop: vec!["no such text".to_owned(), stop.clone()], ..request.clone() };
         let got = learner.complete(&[stops]).expect("samples").remove(0).remove(0);
         assert_eq!((&got.tokens[..], &got.logprobs[..]), (&whole.tokens[..want], &whole.logprobs[..want]));
-        assert_eq!((&got.end, got.finish()), (&End::Stop(stop.clone()), Finish::Stop));
+        assert_eq!((&got.end, got.finish()), (&StopReason::Stop(stop.clone()), Finish::Stop));
         assert_eq!(learner.text(&got), text[..text.find(&stop).expect("there")], "the text is without {stop:?}");
     }
     assert!(straddling >= 2, "some stop string is of several tokens");
@@ -126,19 +128,19 @@ fn a_sample_ends_with_the_first_token_after_which_its_text_holds_a_stop_string()
 #[test]
 fn an_end_token_ends_a_sample_unless_it_is_ignored_and_the_limit_does_otherwise() {
     let learner = with(4, 1);
-    let request = Request { samples: 40, ..Request::new(vec![2, 9, 33], 60) };
-    let ignoring = Request { ignore_end: true, ..request.clone() };
+    let request = SamplingRequest { samples: 40, ..SamplingRequest::new(vec![2, 9, 33], 60) };
+    let ignoring = SamplingRequest { ignore_end: true, ..request.clone() };
     let groups = learner.complete(&[request, ignoring]).expect("samples");
     let (mut ended, mut cut) = (0, 0);
     for (stopping, going) in groups[0].iter().zip(&groups[1]) {
-        assert_eq!((going.tokens.len(), &going.end, going.finish()), (60, &End::Length, Finish::Length));
+        assert_eq!((going.tokens.len(), &going.end, going.finish()), (60, &StopReason::Length, Finish::Length));
         assert_eq!(
             stopping.tokens,
             going.tokens[..stopping.tokens.len()],
             "ignoring the end changes nothing before it"
         );
         match &stopping.end {
-            End::Token(token) => {
+            StopReason::Token(token) => {
                 ended += 1;
                 assert_eq!((stopping.tokens.last(), learner.end_tokens()), (Some(token), &[*token][..]));
                 assert!(!learner.text(stopping).contains("<|end|>"));
@@ -146,7 +148,7 @@ fn an_end_token_ends_a_sample_unless_it_is_ignored_and_the_limit_does_otherwise(
             }
             end => {
                 cut += 1;
-                assert_eq!((end, stopping.tokens.len()), (&End::Length, 60));
+                assert_eq!((end, stopping.tokens.len()), (&StopReason::Length, 60));
             }
         }
     }
@@ -156,14 +158,14 @@ fn an_end_token_ends_a_sample_unless_it_is_ignored_and_the_limit_does_otherwise(
 #[test]
 fn requests_that_cannot_be_done_are_named_with_their_option() {
     let learner = with(4, 1);
-    let fine = Request::new(vec![1, 2], 10);
+    let fine = SamplingRequest::new(vec![1, 2], 10);
     let sampler = fine.sampler;
-    let with_sampler = |sampler: TokenSampler| Request { sampler, ..fine.clone() };
+    let with_sampler = |sampler: TokenSampler| SamplingRequest { sampler, ..fine.clone() };
     let cases = [
-        (Request { prompt: vec![], ..fine.clone() }, "prompt"),
-        (Request { samples: 0, ..fine.clone() }, "samples"),
-        (Request { max_tokens: 0, ..fine.clone() }, "max_tokens"),
-        (Request { stop: vec![String::new()], ..fine.clone() }, "stop"),
+        (SamplingRequest { prompt: vec![], ..fine.clone() }, "prompt"),
+        (SamplingRequest { samples: 0, ..fine.clone() }, "samples"),
+        (SamplingRequest { max_tokens: 0, ..fine.clone() }, "max_tokens"),
+        (SamplingRequest { stop: vec![String::new()], ..fine.clone() }, "stop"),
         (with_sampler(TokenSampler::at(-0.1)), "temperature"),
         (with_sampler(TokenSampler::at(f32::NAN)), "temperature"),
         (with_sampler(TokenSampler::at(f32::INFINITY)), "temperature"),
@@ -179,10 +181,10 @@ fn requests_that_cannot_be_done_are_named_with_their_option() {
             other => panic!("{option}: {other:?}"),
         }
     }
-    let outside = learner.complete(&[Request::new(vec![1, 110], 10)]);
+    let outside = learner.complete(&[SamplingRequest::new(vec![1, 110], 10)]);
     assert!(matches!(outside, Err(RequestError::Vocabulary { index: 0, token: 110, vocabulary: 110 })));
-    let long = learner.complete(&[Request::new(vec![1; 90], 7)]).map_err(|e| e.to_string());
+    let long = learner.complete(&[SamplingRequest::new(vec![1; 90], 7)]).map_err(|e| e.to_string());
     assert!(long.expect_err("96 tokens fit").contains("6 tokens at most"));
-    assert_eq!(learner.complete(&[Request::new(vec![1; 90], 6)]).expect("it just fits").len(), 1);
+    assert_eq!(learner.complete(&[SamplingRequest::new(vec![1; 90], 6)]).expect("it just fits").len(), 1);
     assert!(learner.complete(&[]).expect("nothing to do").is_empty());
 }

@@ -1,7 +1,7 @@
 //! Rollouts: independence of the batch, errors, and the sampler's distribution.
 
 use veriplay_core::{Finish, Policy, PolicyError, Prompt, Rollout, Sampling};
-use veriplay_learner::{Learner, LearnerOptions, ModelConfig, Request, TokenSampler, uniform};
+use veriplay_learner::{Learner, LearnerOptions, ModelConfig, SamplingRequest, TokenSampler, uniform};
 
 use crate::common::{learner, prompt, tiny_config, tokenizer};
 
@@ -32,8 +32,8 @@ fn rollouts(learner: &Learner, sampling: &Sampling) -> Vec<Vec<Rollout>> {
 fn a_sample_is_the_same_to_the_bit_in_any_batch_and_on_any_number_of_threads() {
     let want = rollouts(&with(LearnerOptions::default()), &SAMPLING);
     for options in [
-        LearnerOptions { rollout_rows: 1, shards: 1, ..LearnerOptions::default() },
-        LearnerOptions { rollout_rows: 5, shards: 3, ..LearnerOptions::default() },
+        LearnerOptions { rollout_rows: 1, data_parallel: 1, ..LearnerOptions::default() },
+        LearnerOptions { rollout_rows: 5, data_parallel: 3, ..LearnerOptions::default() },
     ] {
         assert_eq!(want, rollouts(&with(options), &SAMPLING));
     }
@@ -56,11 +56,11 @@ fn a_sample_is_the_same_to_the_bit_where_threads_share_a_large_model() {
     };
     let request = |i: usize| {
         let prompt = (0..250 + 37 * i % 100).map(|t| ((i * 31 + t * 7) % 33_000) as u32).collect();
-        Request { samples: 3, seed: i as u64, ..Request::new(prompt, 4 + i % 3) }
+        SamplingRequest { samples: 3, seed: i as u64, ..SamplingRequest::new(prompt, 4 + i % 3) }
     };
-    let requests: Vec<Request> = (0..7).map(request).collect();
-    let samples = |shards, rollout_rows| {
-        let options = LearnerOptions { shards, rollout_rows, ..LearnerOptions::default() };
+    let requests: Vec<SamplingRequest> = (0..7).map(request).collect();
+    let samples = |data_parallel, rollout_rows| {
+        let options = LearnerOptions { data_parallel, rollout_rows, ..LearnerOptions::default() };
         let learner = Learner::initialize(config.clone(), tokenizer(), 7, options).expect("valid");
         learner.complete(&requests).expect("samples")
     };

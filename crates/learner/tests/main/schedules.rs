@@ -1,11 +1,12 @@
 //! Learning-rate schedules.
 
 use proptest::prelude::*;
-use veriplay_learner::{Schedule, Shape};
+use veriplay_learner::{Schedule, ScheduleShape};
 
-const SHAPES: [Shape; 4] = [Shape::Constant, Shape::Linear, Shape::Cosine, Shape::Trapezoid { decay: 0.3 }];
+const SHAPES: [ScheduleShape; 4] =
+    [ScheduleShape::Constant, ScheduleShape::Linear, ScheduleShape::Cosine, ScheduleShape::Trapezoid { decay: 0.3 }];
 
-fn schedule(shape: Shape) -> Schedule {
+fn schedule(shape: ScheduleShape) -> Schedule {
     Schedule { shape, peak: 2.0, final_ratio: 0.1, warmup: 10, total: 111 }
 }
 
@@ -15,7 +16,7 @@ fn every_shape_rises_in_a_line_to_the_peak_and_ends_at_its_floor() {
         let s = schedule(shape);
         assert!((s.rate(0) - 0.2).abs() < 1e-12 && (s.rate(4) - 1.0).abs() < 1e-12, "{shape:?}");
         assert!((s.rate(10) - 2.0).abs() < 1e-12, "{shape:?}");
-        let floor = if shape == Shape::Constant { 2.0 } else { 0.2 };
+        let floor = if shape == ScheduleShape::Constant { 2.0 } else { 0.2 };
         for step in [110, 111, 10_000] {
             assert!((s.rate(step) - floor).abs() < 1e-12, "{shape:?} at {step}: {}", s.rate(step));
         }
@@ -25,10 +26,10 @@ fn every_shape_rises_in_a_line_to_the_peak_and_ends_at_its_floor() {
 #[test]
 fn halfway_down_each_shape_is_where_it_should_be() {
     let halfway = |shape| schedule(shape).rate(60);
-    assert!((halfway(Shape::Linear) - 1.1).abs() < 1e-12);
-    assert!((halfway(Shape::Cosine) - 1.1).abs() < 1e-12);
-    assert!((halfway(Shape::Trapezoid { decay: 0.3 }) - 2.0).abs() < 1e-12);
-    assert!((schedule(Shape::Trapezoid { decay: 0.3 }).rate(95) - (0.2 + 1.8 * 0.5)).abs() < 1e-12);
+    assert!((halfway(ScheduleShape::Linear) - 1.1).abs() < 1e-12);
+    assert!((halfway(ScheduleShape::Cosine) - 1.1).abs() < 1e-12);
+    assert!((halfway(ScheduleShape::Trapezoid { decay: 0.3 }) - 2.0).abs() < 1e-12);
+    assert!((schedule(ScheduleShape::Trapezoid { decay: 0.3 }).rate(95) - (0.2 + 1.8 * 0.5)).abs() < 1e-12);
 }
 
 proptest! {

@@ -6,10 +6,10 @@ use serde::Serialize;
 use veriplay_core::{Limits, SCHEMA_VERSION};
 use veriplay_corpus::ORDINARY_LOOP;
 
-use super::{End, MeasuredProgram};
+use super::{MeasuredProgram, RunEnd};
 use crate::bench::machine::Machine;
 
-/// How many times as dear as in an ordinary loop a unit of fuel may be.
+/// The highest allowed ratio of a program's time per fuel to that of an ordinary loop.
 const GOAL: f64 = 10.0;
 
 /// What `--json` prints.
@@ -20,11 +20,11 @@ pub(crate) struct CostReport {
     goal: f64,
     /// Whether every program meets it and ends by its fuel.
     met: bool,
-    /// Units each program was given.
+    /// Fuel of each program.
     fuel: u64,
-    /// What a job may use by default.
+    /// The default limits of a job.
     limits: Limits,
-    /// Seconds for a billion units in the ordinary loop.
+    /// Seconds per billion units of fuel in the ordinary loop.
     ordinary_seconds_per_gfuel: f64,
     /// Worst first.
     programs: Vec<CostRow>,
@@ -46,14 +46,14 @@ struct CostRow {
     seconds_per_gfuel: f64,
     /// To the ordinary loop.
     ratio: f64,
-    /// What it takes with all the fuel of the default limits.
+    /// Predicted seconds with the fuel of the default limits.
     seconds_at_limit: f64,
-    /// Whether the clock ended it, or would, before the default fuel did.
+    /// Whether the deadline ended it, or would end it before the default fuel does.
     met_deadline: bool,
 }
 
 impl CostReport {
-    /// The report on `measured`, the ordinary loop among them.
+    /// The report on `measured`, which includes the ordinary loop.
     pub(crate) fn new(measured: &[MeasuredProgram], fuel: u64, limits: Limits, machine: Machine) -> Self {
         let ordinary = measured.iter().find(|measured| measured.program.name == ORDINARY_LOOP);
         let ordinary = ordinary.map_or(f64::NAN, MeasuredProgram::seconds_per_gfuel);
@@ -112,7 +112,7 @@ impl CostRow {
     fn new(measured: &MeasuredProgram, ordinary: f64, limits: &Limits) -> Self {
         let MeasuredProgram { program, whole, .. } = measured;
         let seconds_per_gfuel = measured.seconds_per_gfuel();
-        let goes_on = whole.end == End::Exit("fuel");
+        let goes_on = whole.end == RunEnd::Exit("fuel");
         let seconds_at_limit = if goes_on { seconds_per_gfuel * limits.fuel as f64 / 1e9 } else { whole.seconds };
         let deadline = limits.deadline_ns as f64 / 1e9;
         Self {
@@ -125,7 +125,7 @@ impl CostRow {
             seconds_per_gfuel,
             ratio: seconds_per_gfuel / ordinary,
             seconds_at_limit,
-            met_deadline: whole.end == End::Deadline || seconds_at_limit > deadline,
+            met_deadline: whole.end == RunEnd::Deadline || seconds_at_limit > deadline,
         }
     }
 
@@ -134,12 +134,12 @@ impl CostRow {
     }
 }
 
-impl End {
+impl RunEnd {
     fn word(self) -> String {
         match self {
-            End::Exit(word) => word.to_owned(),
-            End::Deadline => "the deadline".to_owned(),
-            End::Status(status) => {
+            RunEnd::Exit(word) => word.to_owned(),
+            RunEnd::Deadline => "the deadline".to_owned(),
+            RunEnd::Status(status) => {
                 let word = serde_json::to_value(status).ok();
                 word.and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_else(|| format!("{status:?}"))
             }
@@ -151,7 +151,7 @@ impl End {
 mod tests {
     use veriplay_corpus::{CostJob, CostProgram};
 
-    use super::super::Run;
+    use super::super::TimedRun;
     use super::*;
 
     const GFUEL: u64 = 1_000_000_000;
@@ -160,22 +160,22 @@ mod tests {
         Limits { fuel: 20 * GFUEL, memory_bytes: 1, output_bytes: 1, file_bytes: 1, deadline_ns: 30 * GFUEL }
     }
 
-    fn measured(name: &str, half: (f64, u64), whole: (f64, u64), end: End) -> MeasuredProgram {
+    fn measured(name: &str, half: (f64, u64), whole: (f64, u64), end: RunEnd) -> MeasuredProgram {
         let (name, attacks) = (name.to_owned(), String::new());
         let program = CostProgram { name, attacks, job: CostJob::Script, program: String::new() };
-        let run = |(seconds, fuel)| Run { seconds, fuel, end };
+        let run = |(seconds, fuel)| TimedRun { seconds, fuel, end };
         MeasuredProgram { program, half: run(half), whole: run(whole) }
     }
 
     fn report(others: &[MeasuredProgram]) -> CostReport {
-        let ordinary = measured(ORDINARY_LOOP, (0.1, GFUEL), (0.2, 2 * GFUEL), End::Exit("fuel"));
+        let ordinary = measured(ORDINARY_LOOP, (0.1, GFUEL), (0.2, 2 * GFUEL), RunEnd::Exit("fuel"));
         let all: Vec<MeasuredProgram> = others.iter().cloned().chain([ordinary]).collect();
         CostReport::new(&all, 2 * GFUEL, limits(), Machine::of(None))
     }
 
     #[test]
     fn a_program_as_dear_as_the_loop_meets_the_goal_and_one_eleven_times_as_dear_does_not() {
-        let fuel = End::Exit("fuel");
+        let fuel = RunEnd::Exit("fuel");
         let report = report(&[
             measured("like", (0.1, GFUEL), (0.2, 2 * GFUEL), fuel),
             measured("dear", (1.1, GFUEL), (2.2, 2 * GFUEL), fuel),
@@ -188,14 +188,14 @@ mod tests {
     #[test]
     fn what_is_set_up_first_does_not_hide_what_is_repeated() {
         // Cheap in its first half; its second is twenty times as dear as the loop.
-        let late = report(&[measured("late", (0.05, GFUEL), (2.05, 2 * GFUEL), End::Exit("fuel"))]);
+        let late = report(&[measured("late", (0.05, GFUEL), (2.05, 2 * GFUEL), RunEnd::Exit("fuel"))]);
         assert_eq!(late.missed(), ["late"]);
         assert!((late.programs[0].ratio - 20.0).abs() < 1e-9);
     }
 
     #[test]
     fn what_happens_once_may_take_as_long_as_a_little_fuel() {
-        let returned = End::Exit("returned");
+        let returned = RunEnd::Exit("returned");
         let report =
             report(&[measured("once", (0.05, 0), (0.05, 0), returned), measured("slow", (0.5, 0), (0.5, 0), returned)]);
         assert_eq!(report.missed(), ["slow"]);
@@ -203,11 +203,11 @@ mod tests {
 
     #[test]
     fn the_deadline_counts_when_it_was_met_and_when_the_default_fuel_would_meet_it() {
-        let met = measured("met", (0.1, GFUEL), (0.2, 2 * GFUEL), End::Deadline);
+        let met = measured("met", (0.1, GFUEL), (0.2, 2 * GFUEL), RunEnd::Deadline);
         assert_eq!(report(&[met]).missed(), ["met"]);
-        let near = measured("near", (0.9, GFUEL), (1.8, 2 * GFUEL), End::Exit("fuel"));
+        let near = measured("near", (0.9, GFUEL), (1.8, 2 * GFUEL), RunEnd::Exit("fuel"));
         let report = CostReport::new(
-            &[near, measured(ORDINARY_LOOP, (0.1, GFUEL), (0.2, 2 * GFUEL), End::Exit("fuel"))],
+            &[near, measured(ORDINARY_LOOP, (0.1, GFUEL), (0.2, 2 * GFUEL), RunEnd::Exit("fuel"))],
             2 * GFUEL,
             Limits { deadline_ns: 10 * GFUEL, ..limits() },
             Machine::of(None),

@@ -7,7 +7,7 @@ use serde::Serialize;
 use veriplay_corpus::repository::Layout;
 use veriplay_verifier::repository::{Baseline, TestResult};
 
-use super::super::baseline::Timing;
+use super::super::baseline::BaselineTiming;
 use super::super::pip::last_error;
 use super::super::{Requirement, Stored};
 use crate::exit::Failure;
@@ -16,14 +16,14 @@ use crate::exit::Failure;
 const SHOWN: usize = 4;
 
 #[derive(Debug, Serialize)]
-pub(super) struct Rows {
+pub(super) struct PackageTable {
     pub(super) schema_version: u32,
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<PackageRow>,
 }
 
 /// One package.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Row {
+pub(super) struct PackageRow {
     name: String,
     version: String,
     /// Why there is no record of it.
@@ -44,15 +44,15 @@ pub(super) struct Row {
     /// They end the interpreter, use up a limit, or pass once and not again.
     unsupported: usize,
     /// Why tests do not pass and files are broken, the commonest first.
-    reasons: Vec<Reason>,
+    reasons: Vec<FailureReason>,
     dependencies: Vec<String>,
     notes: Vec<String>,
     fuel: u64,
     wall_s: f64,
 }
 
-impl Row {
-    pub(super) fn recorded(stored: &Stored, timing: &Timing) -> Self {
+impl PackageRow {
+    pub(super) fn recorded(stored: &Stored, timing: &BaselineTiming) -> Self {
         let baseline = &stored.baseline;
         let test_files = baseline.files.iter().map(|file| file.path.clone()).collect();
         let layout = Layout { roots: baseline.roots.clone(), test_files, ignored_selection: false };
@@ -86,7 +86,7 @@ impl Row {
     pub(super) fn failed(requirement: &Requirement, failure: &Failure) -> Self {
         let why = failure.to_string();
         let why = match last_error(&why) {
-            said if said.len() < why.len() => said,
+            error if error.len() < why.len() => error,
             _ => why.lines().next().unwrap_or_default().trim_start_matches("error: "),
         };
         let why = why.to_owned();
@@ -106,14 +106,18 @@ impl Row {
     fn markdown(&self) -> String {
         let Self { name, version, layout, tests, passed, failed, skipped, expected_failures, unsupported, .. } = self;
         if let Some(why) = &self.failed_because {
-            return format!("| {name} {version} | | | | | | | | | | | {} |", cell(why));
+            return format!("| {name} {version} | | | | | | | | | | | {} |", escape_cell(why));
         }
         let files = match self.broken_files {
             0 => self.test_files.to_string(),
             broken => format!("{} ({broken} broken)", self.test_files),
         };
-        let why: Vec<String> =
-            self.reasons.iter().take(SHOWN).map(|reason| format!("{} × {}", reason.count, cell(&reason.why))).collect();
+        let why: Vec<String> = self
+            .reasons
+            .iter()
+            .take(SHOWN)
+            .map(|reason| format!("{} × {}", reason.count, escape_cell(&reason.why)))
+            .collect();
         let (dependencies, seconds) = (self.dependencies.len(), self.wall_s);
         format!(
             "| {name} {version} | {layout} | {files} | {tests} | {passed} | {failed} | {skipped} | {expected_failures} | {unsupported} \
@@ -123,7 +127,7 @@ impl Row {
     }
 }
 
-impl Rows {
+impl PackageTable {
     pub(super) fn markdown(&self) -> String {
         let mut text = "| package | layout | test files | tests | passed | failed | skipped | xfail | unsupported | wheels | seconds \
                         | why the rest does not pass |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n"
@@ -136,15 +140,15 @@ impl Rows {
 }
 
 /// Text inside a cell.
-fn cell(text: &str) -> String {
+fn escape_cell(text: &str) -> String {
     text.replace('|', "\\|").replace(['<', '>'], "'")
 }
 
-/// Characters of a message that has no word of its own.
+/// The largest number of characters of a message that is shown as it is.
 const MESSAGE_CHARS: usize = 70;
 
 /// Parts of messages, and the reasons they stand for. The first match counts.
-const KINDS: [(&str, &str); 22] = [
+const REASONS: [(&str, &str); 22] = [
     ("can't start new thread", "threads"),
     ("Fuel limit", "more fuel than a file has"),
     ("MemoryBytes limit", "memory"),
@@ -171,33 +175,33 @@ const KINDS: [(&str, &str); 22] = [
 
 /// One reason, and of how many tests or files.
 #[derive(Debug, Serialize)]
-struct Reason {
+struct FailureReason {
     why: String,
     count: usize,
 }
 
 /// All reasons of a baseline, the commonest first. Tests that are skipped or expected to fail have columns of their own.
-fn reasons(baseline: &Baseline) -> Vec<Reason> {
+fn reasons(baseline: &Baseline) -> Vec<FailureReason> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for file in &baseline.files {
         if let Some(why) = &file.broken {
-            *counts.entry(format!("file broken: {}", kind_of(why))).or_default() += 1;
+            *counts.entry(format!("file broken: {}", classify_message(why))).or_default() += 1;
         }
-        let told = |result| matches!(result, TestResult::Skipped | TestResult::Xfailed | TestResult::Xpassed);
-        for test in file.unsupported.iter().filter(|test| !told(test.result)) {
-            *counts.entry(kind_of(&test.reason)).or_default() += 1;
+        let has_column = |result| matches!(result, TestResult::Skipped | TestResult::Xfailed | TestResult::Xpassed);
+        for test in file.unsupported.iter().filter(|test| !has_column(test.result)) {
+            *counts.entry(classify_message(&test.reason)).or_default() += 1;
         }
     }
-    let mut reasons: Vec<Reason> = counts.into_iter().map(|(why, count)| Reason { why, count }).collect();
+    let mut reasons: Vec<FailureReason> = counts.into_iter().map(|(why, count)| FailureReason { why, count }).collect();
     reasons.sort_by(|one, other| other.count.cmp(&one.count).then_with(|| one.why.cmp(&other.why)));
     reasons
 }
 
-fn kind_of(text: &str) -> String {
+fn classify_message(text: &str) -> String {
     if let Some((_, module)) = text.split_once("No module named ") {
         return format!("no module {}", module.split_whitespace().next().unwrap_or_default());
     }
-    if let Some((_, kind)) = KINDS.iter().find(|(part, _)| text.contains(part)) {
+    if let Some((_, kind)) = REASONS.iter().find(|(part, _)| text.contains(part)) {
         return (*kind).to_owned();
     }
     let line = text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Our own sandbox as a range for probes: each gets one of its own. A worker process takes long to start, so those with one
-//! worker are handed on from probe to probe; what one leaves behind, another would meet.
+//! Our own sandbox as the target of probes. Each probe gets a sandbox of its own, except that sandboxes of one worker process, which are
+//! slow to start, are reused: what one probe leaves behind, the next would find.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,39 +7,40 @@ use veriplay_core::{Execute, ExecuteError, Job, Outcome};
 use veriplay_corpus::probes::run::{Fresh, Range};
 use veriplay_sandbox::{Image, Sandbox, SandboxOptions};
 
-use crate::workers::{self, Workers};
+use crate::isolation::{self, Isolation};
 
-/// What the probes attack.
-pub(crate) struct Ours {
+/// Makes the sandboxes that probes attack.
+pub(crate) struct OwnSandbox {
     image: Arc<Image>,
     /// Where guests run.
-    workers: Workers,
+    workers: Isolation,
     /// Idle sandboxes of one worker process.
     idle: Mutex<Vec<Sandbox>>,
 }
 
-/// A sandbox that goes back when it is no longer used.
-struct Lent<'a> {
+/// A sandbox that returns to its pool when it is dropped.
+struct PooledSandbox<'a> {
     sandbox: Option<Sandbox>,
-    home: &'a Mutex<Vec<Sandbox>>,
+    pool: &'a Mutex<Vec<Sandbox>>,
 }
 
-impl Execute for Lent<'_> {
+impl Execute for PooledSandbox<'_> {
     fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
-        self.sandbox
-            .as_ref()
-            .map_or_else(|| Err(ExecuteError::Host("it was given back".to_owned())), |own| own.execute(job))
+        self.sandbox.as_ref().map_or_else(
+            || Err(ExecuteError::Host("the sandbox was returned to its pool".to_owned())),
+            |own| own.execute(job),
+        )
     }
 }
 
-impl Drop for Lent<'_> {
+impl Drop for PooledSandbox<'_> {
     fn drop(&mut self) {
-        self.home.lock().unwrap_or_else(PoisonError::into_inner).extend(self.sandbox.take());
+        self.pool.lock().unwrap_or_else(PoisonError::into_inner).extend(self.sandbox.take());
     }
 }
 
-impl Ours {
-    pub(crate) fn new(image: Arc<Image>, workers: Workers) -> Self {
+impl OwnSandbox {
+    pub(crate) fn new(image: Arc<Image>, workers: Isolation) -> Self {
         Self { image, workers, idle: Mutex::default() }
     }
 }
@@ -48,24 +49,24 @@ fn options(parallel: u32) -> SandboxOptions {
     SandboxOptions { max_parallel: parallel as usize, ..SandboxOptions::fastest() }
 }
 
-impl Range for Ours {
+impl Range for OwnSandbox {
     fn python(&self, parallel: u32) -> Result<Fresh<'_>, String> {
         let new = || {
-            let sandbox = workers::sandbox(Arc::clone(&self.image), options(parallel), self.workers);
+            let sandbox = isolation::open_sandbox(Arc::clone(&self.image), options(parallel), self.workers);
             sandbox.map_err(|failure| failure.to_string())
         };
-        if self.workers == Workers::Thread || parallel > 1 {
+        if self.workers == Isolation::Thread || parallel > 1 {
             return Ok(Box::new(new()?));
         }
         let known = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let sandbox = Some(known.map_or_else(new, Ok)?);
-        Ok(Box::new(Lent { sandbox, home: &self.idle }))
+        Ok(Box::new(PooledSandbox { sandbox, pool: &self.idle }))
     }
 
     fn module(&self, id: &str, text: &str, parallel: u32) -> Result<Fresh<'_>, String> {
         let image = self.image.of_module(id, text).map_err(|error| error.to_string())?;
         let sandbox =
-            workers::sandbox(image, options(parallel), self.workers).map_err(|failure| failure.to_string())?;
+            isolation::open_sandbox(image, options(parallel), self.workers).map_err(|failure| failure.to_string())?;
         Ok(Box::new(sandbox))
     }
 

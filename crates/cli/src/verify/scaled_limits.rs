@@ -4,7 +4,7 @@
 
 use veriplay_core::{CallResult, Limits, Outcome};
 
-/// An attempt may use so many times what the reference did, as EvalPlus gives it four times the ground truth's time.
+/// An attempt may use this many times what the reference used, as EvalPlus allows four times the ground truth's time.
 const FACTOR: u64 = 4;
 
 /// Fuel of an attempt at most, in times the default: 40 × 20 Gfuel are some 80 s of one core. EvalPlus ends a task after 60 s.
@@ -16,31 +16,31 @@ const MAX_OUTPUT_FACTOR: u64 = 128;
 /// The most an attempt may be given.
 fn caps(default: Limits) -> Limits {
     let fuel = default.fuel.saturating_mul(MAX_FUEL_FACTOR);
-    with(default, fuel, default.output_bytes.saturating_mul(MAX_OUTPUT_FACTOR))
+    with_deadline(default, fuel, default.output_bytes.saturating_mul(MAX_OUTPUT_FACTOR))
 }
 
-/// What a reference runs under: so much that an attempt can still be given [`FACTOR`] times what it used.
-pub(super) fn of_reference(default: Limits) -> Limits {
+/// The limits of a reference: an attempt can still get [`FACTOR`] times what it used.
+pub(super) fn reference_caps(default: Limits) -> Limits {
     let caps = caps(default);
-    with(default, caps.fuel / FACTOR, caps.output_bytes / FACTOR)
+    with_deadline(default, caps.fuel / FACTOR, caps.output_bytes / FACTOR)
 }
 
-/// What an attempt may use where the reference came to this outcome: [`FACTOR`] times as much, the default at least.
-pub(super) fn limits(default: Limits, reference: &Outcome) -> Limits {
+/// The limits of an attempt after this outcome of the reference: [`FACTOR`] times its use, and at least the default.
+pub(super) fn scale_limits(default: Limits, reference: &Outcome) -> Limits {
     let caps = caps(default);
     let scaled = |used: u64, least: u64, most: u64| used.saturating_mul(FACTOR).clamp(least, most);
     let fuel = scaled(reference.fuel, default.fuel, caps.fuel);
-    with(default, fuel, scaled(output(reference), default.output_bytes, caps.output_bytes))
+    with_deadline(default, fuel, scaled(largest_output(reference), default.output_bytes, caps.output_bytes))
 }
 
 /// The deadline is a backstop: it grows as the fuel does.
-fn with(default: Limits, fuel: u64, output_bytes: u64) -> Limits {
+fn with_deadline(default: Limits, fuel: u64, output_bytes: u64) -> Limits {
     let times = fuel.div_ceil(default.fuel.max(1));
     Limits { fuel, output_bytes, deadline_ns: default.deadline_ns.saturating_mul(times), ..default }
 }
 
-/// The most of what one limit counts: stdout, stderr, or the values together.
-fn output(outcome: &Outcome) -> u64 {
+/// The largest of stdout, stderr, and the values together: one limit applies to each.
+fn largest_output(outcome: &Outcome) -> u64 {
     let returned = outcome.calls.iter().map(|call| match call {
         CallResult::Returned(bytes) => bytes.len(),
         CallResult::Raised(_) | CallResult::Unencodable(_) => 0,
@@ -69,7 +69,7 @@ mod tests {
             peak_memory_bytes: 1,
             callee: None,
         };
-        limits(DEFAULT, &outcome)
+        scale_limits(DEFAULT, &outcome)
     }
 
     #[test]
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn the_caps_hold_whatever_the_reference_used() {
-        let (most, reference) = (caps(DEFAULT), of_reference(DEFAULT));
+        let (most, reference) = (caps(DEFAULT), reference_caps(DEFAULT));
         assert_eq!((most.fuel, most.output_bytes, most.deadline_ns), (4000, 1280, 40_000));
         assert_eq!((reference.fuel, reference.output_bytes, reference.deadline_ns), (1000, 320, 10_000));
         assert_eq!(used(1000, 320, 0), most);

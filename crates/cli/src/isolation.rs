@@ -1,4 +1,4 @@
-//! `--workers`: where guests run, in threads of this process or in locked-down processes of their own.
+//! `--workers`: whether guests run in threads of this process or in locked-down processes of their own.
 
 use std::sync::Arc;
 
@@ -8,23 +8,27 @@ use veriplay_sandbox::{Image, Sandbox, SandboxOptions, WorkerProgram, default_ca
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::image;
 
-/// The argument that makes this program a worker. It is not in the help: only [`sandbox`] uses it.
+/// The argument that makes this program a worker. It is not in the help: only [`open_sandbox`] uses it.
 const WORKER: &str = "__worker";
 
 /// Where guests run. Outcomes are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Workers {
+pub(crate) enum Isolation {
     /// In this process: the wasm sandbox is the one wall
     Thread,
     /// In child processes without files, network or rights: a second wall, some microseconds a job
     Process,
 }
 
-/// A sandbox on `image`.
-pub(crate) fn sandbox(image: Arc<Image>, options: SandboxOptions, workers: Workers) -> Result<Sandbox, Failure> {
-    match workers {
-        Workers::Thread => Ok(Sandbox::new(image, options)),
-        Workers::Process => Sandbox::in_processes(image, options, this_program()?).map_err(|error| {
+/// Opens a sandbox on `image`.
+pub(crate) fn open_sandbox(
+    image: Arc<Image>,
+    options: SandboxOptions,
+    isolation: Isolation,
+) -> Result<Sandbox, Failure> {
+    match isolation {
+        Isolation::Thread => Ok(Sandbox::new(image, options)),
+        Isolation::Process => Sandbox::in_processes(image, options, this_program()?).map_err(|error| {
             let failure = Failure::new(ExitCode::Host, error);
             failure.hint("`--workers thread` needs no worker processes; `veriplay image build` puts the image on disk")
         }),
