@@ -14,7 +14,7 @@ use veriplay_core::{Prompt, Proposal, Question, Role, TaskType};
 
 use crate::registry::registry;
 
-/// What a proposer is asked for.
+/// A request to a proposer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProposerRequest<'a> {
     /// The kind of task to invent.
@@ -39,10 +39,10 @@ pub trait PromptFormat: Sync {
     /// Its name in the config; the verifier's format of this name reads the responses.
     fn name(&self) -> &'static str;
 
-    /// The text that asks a solver.
+    /// The text of a solver's prompt.
     fn solver_text(&self, question: &Question) -> String;
 
-    /// The text that asks a proposer for a task.
+    /// The text of a proposer's prompt.
     fn proposer_text(&self, request: &ProposerRequest<'_>) -> String;
 
     /// The right response: the output, the witness input, or the reference program.
@@ -51,12 +51,12 @@ pub trait PromptFormat: Sync {
     /// The response that makes this proposal.
     fn proposal_text(&self, proposal: &Proposal) -> String;
 
-    /// The prompt that asks a solver.
+    /// A solver's prompt.
     fn solver_prompt(&self, question: &Question) -> Prompt {
         Prompt { role: Role::Solver, task_type: Some(question.task_type()), text: self.solver_text(question) }
     }
 
-    /// The prompt that asks a proposer for a task.
+    /// A proposer's prompt.
     fn proposer_prompt(&self, request: &ProposerRequest<'_>) -> Prompt {
         Prompt { role: Role::Proposer, task_type: Some(request.task_type), text: self.proposer_text(request) }
     }

@@ -22,7 +22,7 @@ pub trait SolVerFormat: Sync {
     /// Asks for a program that solves `statement`.
     fn solver_text(&self, statement: &str) -> String;
 
-    /// Asks for `tests` tests of what `statement` asks, written for the program `candidate`.
+    /// Asks for `tests` tests of `statement`, written for the program `candidate`.
     fn verifier_text(&self, statement: &str, candidate: &str, tests: usize) -> String;
 
     /// The response that states a problem.
