@@ -45,10 +45,10 @@ pub(crate) trait GameSetup: Serialize + DeserializeOwned + Sized {
     /// Checks what types cannot.
     fn validate(&self, learn: &LearnConfig) -> Result<(), Failure>;
 
-    /// What one step asks of the learner's memory, of a model of this shape.
+    /// The memory that one step needs of the learner, for a model of this shape.
     fn demand(&self, model: &ModelConfig) -> Demand;
 
-    /// Which held-out set is measured.
+    /// Chooses the evaluation set.
     fn evaluate_on(&mut self, set: EvalSet);
 
     /// Seeds the samples of a measurement: the same for every run.

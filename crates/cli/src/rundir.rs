@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! config.toml              the resolved configuration
-//! before.json, after.json  the held-out measurement at the start and at the end
+//! before.json, after.json  the evaluation at the start and at the end
 //! events.jsonl             one metrics object a step, without clocks
 //! timing.jsonl             seconds and rates a step: the one file that differs between two equal runs
 //! rollouts.jsonl.zst       every prompt, rollout, attempt, verdict and reward; one zstd frame a step

@@ -24,7 +24,7 @@ use crate::progress;
 pub(crate) struct Recipe<T: WarmupExamples> {
     run: RecipeRun,
     examples: ExampleConfig<T::Data, T::Batch>,
-    /// The game whose roles are measured.
+    /// The game that evaluates the model.
     setup: T,
 }
 
@@ -38,7 +38,7 @@ struct RecipeRun {
     seed: u64,
     /// Optimizer steps.
     steps: u64,
-    /// Validation is measured each this many steps.
+    /// The model is evaluated on the validation set each this many steps.
     validate_every: u64,
     /// The decoder; its vocabulary is filled in from the tokenizer.
     model: ModelConfig,
@@ -87,7 +87,7 @@ impl<T: WarmupExamples> Recipe<T> {
     }
 }
 
-/// Trains from scratch and saves the checkpoint, each time validation is measured, to `out`. Examples that hold what the recipe's game
+/// Trains from scratch, and saves the checkpoint to `out` after each evaluation. Examples that hold what the recipe's game
 /// measures are left out.
 pub(crate) fn warm_up<T: WarmupExamples>(mut recipe: Recipe<T>, out: &Path) -> Result<(), Failure> {
     recipe.setup.evaluate_on(EvalSet::Validation);
@@ -175,7 +175,7 @@ impl<'a> SplitAudit<'a> {
         Self { guard, tokenizer, control, found: HashMap::new() }
     }
 
-    /// The first part of an example that is measured, as a program, by a function in it, or as a text.
+    /// The first part of an example that the policy is evaluated on, as a program, by a function in it, or as a text.
     fn find_eval_item(&mut self, sample: &Sample) -> Option<(String, &'a EvalItem)> {
         let tokens: Vec<u32> = sample.prompt.iter().chain(sample.response.iter()).copied().collect();
         let parts = tokens.split(|id| self.control.contains(id)).filter(|part| !part.is_empty());

@@ -12,7 +12,7 @@ use crate::play::OutcomeCounts;
 use crate::rewards::ProposalOutcome;
 use crate::splits;
 
-/// Whether the pool or an earlier proposal has a task's key; the first argument is the proposal's place in its batch. A game asks once for
+/// Whether the pool or an earlier proposal has a task's key; the first argument is the proposal's place in its batch. A game calls it once for
 /// each readable proposal, in order.
 pub type IsKnown<'a> = dyn FnMut(usize, &Digest) -> bool + 'a;
 
@@ -26,7 +26,7 @@ pub struct JudgedProposal<T, D> {
     pub task: Option<T>,
     /// Whether the pool or an earlier proposal had it already.
     pub known: bool,
-    /// What the game says beside.
+    /// Facts of the game.
     pub detail: D,
 }
 
@@ -38,7 +38,7 @@ impl<T, D> JudgedProposal<T, D> {
     }
 }
 
-/// What became of a proposal, before anybody solved it.
+/// The admission of a proposal, before any solver attempts its task.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Admission<T> {
     /// It met a host fault.
@@ -55,7 +55,7 @@ pub enum Admission<T> {
 
 impl<T: Clone> Admission<T> {
     /// The admission that a judgement states by itself.
-    pub fn from_judgement<D>(judged: &JudgedProposal<T, D>) -> Self {
+    pub(crate) fn from_judgement<D>(judged: &JudgedProposal<T, D>) -> Self {
         let Ok(verdict) = &judged.verdict else { return Self::Dropped };
         match judged.admitted() {
             Some(task) => Self::Admitted(task.clone()),
@@ -71,7 +71,7 @@ impl<T: Clone> Admission<T> {
         if let Self::Admitted(task) = self { Some(task) } else { None }
     }
 
-    /// What a reward may know of the proposal, with the solve rate of its task where solvers were asked; `None` where it was dropped.
+    /// What a reward may know of the proposal, with the solve rate of its task where solvers attempted it; `None` where it was dropped.
     pub(crate) const fn outcome(&self, rate: Option<f64>) -> Option<ProposalOutcome> {
         Some(match (self, rate) {
             (Self::Dropped, _) => return None,

@@ -38,7 +38,7 @@ pub struct SelfPlay<E> {
     pub(crate) methods: Methods,
 }
 
-/// What a game is played with. Every item serves every game.
+/// The methods that a game is played with. Every method serves every game.
 pub struct Methods {
     /// Rewards episodes.
     pub reward: Box<dyn RewardScheme>,
@@ -76,14 +76,14 @@ impl Methods {
 pub struct GameState<T> {
     /// The tasks.
     pub pool: TaskPool<T>,
-    /// The start model's own valid responses, which the policy is held to.
+    /// The start model's own valid responses: examples of the SFT regulariser.
     pub sft_examples: Vec<SftExample>,
     /// What the advantage estimator remembers, where it does.
     #[serde(default, skip_serializing_if = "AdvantageMemory::is_empty")]
     pub memory: AdvantageMemory,
 }
 
-/// What came of a step of an environment.
+/// The output of a step of an environment.
 pub type Output<E> = StepOutput<<E as Environment>::Metrics, Record<E>>;
 
 impl<T> Default for GameState<T> {
@@ -225,7 +225,7 @@ impl<E: Environment> SelfPlay<E> {
         Ok(examples)
     }
 
-    /// Judges what was derived.
+    /// Judges derivations.
     fn derive(
         &self,
         context: &StepContext<'_>,

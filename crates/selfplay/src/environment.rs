@@ -25,9 +25,9 @@ use crate::task_pool::{PoolTask, StepTask, TaskChoice, TaskPool};
 
 /// A game. Pure: the same settings, seed, step, policy and executor give the same episodes, judgements and facts.
 pub trait Environment: Sync + Sized {
-    /// What solvers are asked to do.
+    /// The task of solvers.
     type Task: PoolTask;
-    /// What one proposer is asked for, as far as the log needs it to replay the episode.
+    /// The request to one proposer, as far as the log needs it to replay the episode.
     type Request: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync;
     /// An episode of any role.
     type Episode: Episode;
@@ -50,29 +50,38 @@ pub trait Environment: Sync + Sized {
     /// Names the random numbers that the order of examples and pairs is drawn with.
     const PREFERENCE_PURPOSE: &'static str = "preferences";
 
+    /// What every game has.
+    fn base(&self) -> &GameBase<Self::Task>;
+
     /// The settings that it shares with other games, checked.
-    fn settings(&self) -> &SharedSettings;
+    fn settings(&self) -> &SharedSettings {
+        &self.base().settings
+    }
 
     /// How verifiers are sampled, in games that have them.
     fn verifier(&self) -> Option<VerifierSettings> {
         None
     }
 
-    /// What the batches of a step are made of.
+    /// The training objective.
     fn objective(&self) -> Objective {
         Objective::PolicyGradient
     }
 
-    /// Seed tasks that the start model is asked for supervised examples; the turns of its accepted episodes are some.
+    /// The number of seed tasks that the start model attempts: the turns of its accepted episodes are supervised examples.
     fn sft_tasks(&self) -> usize {
         0
     }
 
     /// What may not be trained on.
-    fn guard(&self) -> &Guard;
+    fn guard(&self) -> &Guard {
+        &self.base().guard
+    }
 
     /// The tasks it is evaluated on.
-    fn evaluation_tasks(&self) -> &[EvalTask<Self::Task>];
+    fn evaluation_tasks(&self) -> &[EvalTask<Self::Task>] {
+        &self.base().evaluation
+    }
 
     /// The pool before step 0.
     ///
@@ -102,7 +111,7 @@ pub trait Environment: Sync + Sized {
         request: &Self::Request,
     ) -> Result<Option<Self::Episode>, PlayError>;
 
-    /// Judges what proposers made.
+    /// Judges proposals.
     fn judge_proposals(
         &self,
         execute: &dyn Execute,
@@ -110,17 +119,17 @@ pub trait Environment: Sync + Sized {
         is_known: &mut IsKnown<'_>,
     ) -> Vec<JudgedProposalOf<Self>>;
 
-    /// What became of each of a batch of proposals.
+    /// The admission of each proposal of a batch.
     fn admissions(&self, judged: &[JudgedProposalOf<Self>]) -> Vec<Admission<Self::Task>> {
         judged.iter().map(Admission::from_judgement).collect()
     }
 
-    /// What is tried as tasks beside the proposals of a step, such as mutants.
+    /// Derivations beside the proposals of a step, such as mutants.
     fn mutants(&self, _context: &StepContext<'_>, _step: u64) -> Vec<Self::Derivation> {
         Vec::new()
     }
 
-    /// What is tried as tasks of later steps because of how solvers did, such as failed repairs.
+    /// Derivations from solutions, such as failed repairs; they become tasks of later steps.
     fn derive_from_solutions(
         &self,
         _context: &StepContext<'_>,
@@ -130,7 +139,7 @@ pub trait Environment: Sync + Sized {
         Vec::new()
     }
 
-    /// Judges what was derived.
+    /// Judges derivations.
     fn judge_derived(
         &self,
         _execute: &dyn Execute,
@@ -143,7 +152,7 @@ pub trait Environment: Sync + Sized {
     /// Chooses the tasks of a step.
     fn choose_tasks(&self, choice: &mut TaskChoice<'_, Self::Task>);
 
-    /// The solver's episode for each task; `None` for one that cannot be asked.
+    /// The solver's episode for each task; `None` where no prompt can be made of it.
     fn solver_episodes(
         &self,
         execute: &dyn Execute,
@@ -173,7 +182,7 @@ pub trait Environment: Sync + Sized {
         vec![Vec::new(); tasks.len()]
     }
 
-    /// The verifier's episode at a solver's response; `None` where nothing can be asked of it.
+    /// The verifier's episode at a solver's response; `None` where no prompt can be made of it.
     fn verifier_episode(
         &self,
         _task: &Self::Task,
@@ -192,7 +201,7 @@ pub trait Environment: Sync + Sized {
         Vec::new()
     }
 
-    /// What the step's responses prove of each other; asked only under [`Objective::Preference`].
+    /// Preferences between the step's responses; called only under [`Objective::Preference`].
     fn preferences(&self, _context: &StepContext<'_>, _step: u64, _facts: &StepFacts<'_, Self>) -> Preferences {
         Preferences::default()
     }
@@ -202,7 +211,7 @@ pub trait Environment: Sync + Sized {
         BTreeMap::new()
     }
 
-    /// Whether the frame of a response is as its prompt asked.
+    /// Whether a response has the frame that its prompt demands.
     fn is_well_formed(&self, _episode: &FinishedEpisode<Self::Episode>) -> bool {
         true
     }
@@ -236,9 +245,9 @@ pub trait Environment: Sync + Sized {
 /// A stage of a run in which the policy is sampled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// Solvers of the start model, whose accepted episodes the policy is held to by supervised examples.
+    /// Solvers of the start model, whose accepted episodes are supervised examples.
     SftSolve,
-    /// Proposers of the start model, whose valid proposals the policy is held to by supervised examples.
+    /// Proposers of the start model, whose valid proposals are supervised examples.
     SftPropose,
     /// Proposers of a step.
     Propose,
@@ -282,19 +291,19 @@ pub struct SamplingCall {
 
 /// A proposer to sample.
 pub struct Proposer<E: Environment> {
-    /// What it is asked for.
+    /// The request.
     pub request: E::Request,
     /// Its episode before the first turn.
     pub episode: E::Episode,
     /// How many episodes to sample. Neighbours with equally many that share a kind are sampled together.
     pub rollouts: usize,
-    /// The kind of task it is asked for.
+    /// The kind of task requested.
     pub kind: &'static str,
 }
 
 /// A finished proposer's episode to judge.
 pub struct ProposalToJudge<'a, E: Environment> {
-    /// What it was asked for.
+    /// The request.
     pub request: &'a E::Request,
     /// The episode.
     pub finished: &'a FinishedEpisode<E::Episode>,
@@ -325,6 +334,17 @@ pub struct JudgedRound<E: Environment> {
     pub verifications: Vec<Solution<E::SolutionDetail>>,
     /// On the round; `None` where the host failed in it, as all its verdicts then say.
     pub round: Option<E::Round>,
+}
+
+/// What every game has.
+#[derive(Debug)]
+pub struct GameBase<T> {
+    /// The settings that it shares with other games, checked.
+    pub settings: SharedSettings,
+    /// What may not be trained on.
+    pub guard: Guard,
+    /// The tasks it is evaluated on.
+    pub evaluation: Vec<EvalTask<T>>,
 }
 
 /// A task that the policy is evaluated on.
@@ -358,9 +378,9 @@ pub struct VerifierSettings {
 
 /// A judged proposer's episode.
 pub struct ProposalEpisode<E: Environment> {
-    /// What it was asked for.
+    /// The request.
     pub request: E::Request,
-    /// The kind of task it was asked for.
+    /// The kind of task requested.
     pub kind: &'static str,
     /// When and where it was proposed.
     pub proposed: ProposalPosition,
@@ -368,7 +388,7 @@ pub struct ProposalEpisode<E: Environment> {
     pub finished: FinishedEpisode<E::Episode>,
     /// The judgement.
     pub judged: JudgedProposalOf<E>,
-    /// What became of it.
+    /// Its admission.
     pub admission: Admission<E::Task>,
 }
 
@@ -392,7 +412,7 @@ pub struct VerifierEpisode<E: Environment> {
     pub judged: Solution<E::SolutionDetail>,
 }
 
-/// What came of the verify stage.
+/// The output of the verify stage.
 pub(crate) struct VerifyOutput<E: Environment> {
     /// Verifiers' episodes, in the order of the tasks.
     pub(crate) verifications: Vec<VerifierEpisode<E>>,
@@ -400,25 +420,25 @@ pub(crate) struct VerifyOutput<E: Environment> {
     pub(crate) rounds: Vec<Option<E::Round>>,
 }
 
-/// Something that no policy proposed, judged as a task.
+/// A judged derivation: a task that no policy proposed.
 pub struct JudgedDerivation<E: Environment> {
-    /// What was tried.
+    /// The derivation.
     pub derivation: E::Derivation,
     /// The judgement.
     pub judged: JudgedProposalOf<E>,
 }
 
-/// All that happened in a step.
+/// The facts of a step.
 pub struct StepFacts<'a, E: Environment> {
     /// Proposals, in the order they were sampled.
     pub proposals: &'a [ProposalEpisode<E>],
-    /// What was derived before and after solvers did theirs.
+    /// Derivations judged before and after the solve stage.
     pub derived: &'a [JudgedDerivation<E>],
-    /// How many tasks could not be asked.
+    /// How many tasks have no prompt.
     pub unaskable: usize,
     /// How many tasks the host failed to prepare.
     pub undelivered: usize,
-    /// The tasks that solvers were asked.
+    /// The tasks that solvers attempted.
     pub tasks: &'a [StepTask<E::Task>],
     /// Solvers' episodes, in the order of the tasks.
     pub solutions: &'a [SolverEpisode<E>],
@@ -430,7 +450,7 @@ pub struct StepFacts<'a, E: Environment> {
     pub solved: &'a [SolveCount],
     /// The episodes that got a reward.
     pub scored: &'a [ScoredEpisode],
-    /// What is imitated and what is preferred over what, where the objective is such.
+    /// Examples and preference pairs, under [`Objective::Preference`].
     pub preferences: &'a Preferences,
     /// The pool after the step.
     pub pool: &'a TaskPool<E::Task>,

@@ -59,11 +59,11 @@ pub struct ProposalPosition {
 pub struct Solution<D> {
     /// The verdict, or the host fault.
     pub verdict: Result<Verdict, Dropped>,
-    /// What the game says beside.
+    /// Facts of the game.
     pub detail: D,
 }
 
-/// What is said of a round as a whole.
+/// The judgement on a round as a whole.
 pub trait RoundFacts: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync {
     /// Why nothing may be learned from it; `None` when something may. The rule [`crate::splits::HELD_OUT`] says that its task is evaluated on.
     fn refusal(&self) -> Option<&GuardRefusal>;

@@ -92,7 +92,7 @@ pub fn mean_pass_at_k(counts: &[SolveCount], k: u32) -> Option<f64> {
 pub struct FilterYield {
     /// The filter's name.
     pub name: String,
-    /// What it was asked of.
+    /// Items that it saw.
     pub seen: usize,
     /// What became of that.
     #[serde(flatten)]

@@ -38,7 +38,7 @@ pub trait Workspace: Clone + Send + Sync {
     fn observe(&mut self, call: &Self::Call, outcome: &Self::Outcome) -> Observation;
 }
 
-/// What a response asks for.
+/// The action that a response requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TurnAction<C> {
     /// A call of a tool.
@@ -90,7 +90,7 @@ pub enum EpisodeEnd {
 }
 
 impl EpisodeEnd {
-    /// The word of reports.
+    /// The name in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -102,7 +102,7 @@ impl EpisodeEnd {
     }
 }
 
-/// What is to be done next.
+/// The next action of an episode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NextAction<'a, C> {
     /// Generate a response to this text, and give it to [`MultiTurn::take_response`].
@@ -147,7 +147,7 @@ impl<T: Workspace> MultiTurn<T> {
         Some(Self { workspace, limits, turns: Vec::new(), fuel: 0, state })
     }
 
-    /// What is to be done next.
+    /// The next action of an episode.
     #[must_use]
     pub fn next_action(&self) -> NextAction<'_, T::Call> {
         match &self.state {
@@ -179,7 +179,7 @@ impl<T: Workspace> MultiTurn<T> {
         }
     }
 
-    /// Takes the outcome of the call that [`NextAction::Call`] asked for.
+    /// Takes the outcome of the call of [`NextAction::Call`].
     pub fn take_outcome(&mut self, outcome: &T::Outcome) {
         let TurnState::Calling { response, call } = &self.state else { return };
         let Observation { shown, fuel, end } = self.workspace.observe(call, outcome);
@@ -266,7 +266,7 @@ impl<T: Workspace> Debug for MultiTurn<T> {
     }
 }
 
-/// Serves every call that episodes wait for. `serve` is handed those episodes, and gives the outcome of each, or the host fault, which
+/// Serves every call that episodes wait for. `serve` gets those episodes, and gives the outcome of each, or the host fault, which
 /// drops it.
 pub(crate) fn serve_calls<T: Workspace>(
     episodes: &mut [FinishedEpisode<MultiTurn<T>>],

@@ -1,4 +1,4 @@
-//! What the loop in `crates/cli` and [`crate::driver`] hand each other. The loop owns files, clock and threads; a game reaches the world
+//! The interface between the loop in `crates/cli` and [`crate::driver`]. The loop owns files, clock and threads; a game reaches the world
 //! through the seams of [`StepContext`] alone, and is a pure function of them: the same context, state and step give the same [`StepOutput`],
 //! so a run that was killed and resumed writes the same bytes.
 
@@ -10,29 +10,29 @@ use veriplay_core::{Dropped, Execute, Policy, PolicyError, PreferenceBatch, Trai
 use crate::settings::ConfigError;
 use crate::splits::Overlap;
 
-/// Whom a game plays with, and what its randomness is drawn from.
+/// The policy, the sandbox and the seed of a step.
 #[derive(Clone, Copy)]
 pub struct StepContext<'a> {
-    /// Generates.
+    /// Generates responses.
     pub policy: &'a dyn Policy,
-    /// Runs what was generated.
+    /// Runs jobs.
     pub execute: &'a dyn Execute,
-    /// Of everything random, together with a step and a purpose (see [`crate::randomness`]): the run's.
+    /// The run's seed. Random streams are named by it, a step and a purpose (see [`crate::randomness`]).
     pub seed: u64,
 }
 
-/// What came of one step.
+/// The output of a step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepOutput<M, R> {
     /// What the learner does now, in this order. Empty when there is nothing to learn.
     pub batches: Vec<Batch>,
-    /// What the step says of itself.
+    /// The step in numbers.
     pub metrics: M,
     /// Lines for the log of rollouts.
     pub records: Vec<R>,
-    /// What was watched, by the name of its monitor.
+    /// Numbers of monitors, by name.
     pub monitors: BTreeMap<&'static str, Measurement>,
-    /// What the summary adds up.
+    /// Sums for the summary.
     pub counts: OutcomeCounts,
 }
 
@@ -63,7 +63,7 @@ pub struct OutcomeCounts {
     pub proposals: u64,
     /// Those that were valid.
     pub valid_proposals: u64,
-    /// Those that were refused because they hold what is measured.
+    /// Those that were refused because they hold what the policy is evaluated on.
     pub proposals_in_held_out: u64,
     /// Attempts judged.
     pub attempts: u64,
@@ -97,7 +97,7 @@ impl OutcomeCounts {
     }
 }
 
-/// What a replay found.
+/// The result of a replay.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ReplayReport {
     /// Verdicts made again.
@@ -122,7 +122,7 @@ impl ReplayReport {
     }
 }
 
-/// Why a game cannot go on.
+/// An error that ends a run.
 #[derive(Debug, thiserror::Error)]
 pub enum PlayError {
     /// The policy failed.
@@ -131,10 +131,10 @@ pub enum PlayError {
     /// The host failed where nothing may be dropped.
     #[error("the host failed: {}", .0.why)]
     Host(Dropped),
-    /// What is configured to train is measured too.
+    /// Training data hold what the policy is evaluated on.
     #[error(transparent)]
     Overlap(#[from] Overlap),
-    /// Its tasks or its config are not such that it can be played.
+    /// The game cannot be set up or played with these tasks and this configuration.
     #[error("{0}")]
     Setup(String),
 }

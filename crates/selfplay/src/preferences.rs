@@ -11,7 +11,7 @@ use crate::play::Batch;
 use crate::prompt_groups::PromptGroups;
 use crate::randomness::generator;
 
-/// What the batches of a step are made of.
+/// The training objective.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Objective {
     /// Rewarded episodes, weighed by their advantages.

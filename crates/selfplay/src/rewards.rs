@@ -25,7 +25,7 @@ pub enum ProposalOutcome {
     Invalid,
     /// It is valid and already known: in a buffer, or earlier in this batch.
     Duplicate,
-    /// It is valid, and nobody was asked to solve it.
+    /// It is valid, and no solver attempted it.
     Unrated,
     /// It is valid, and the solver's rollouts were judged.
     Solved {

@@ -5,7 +5,7 @@ use veriplay_core::{Dropped, Finish, Policy, PolicyError, PolicyVersion, Prompt,
 
 use crate::play::PlayError;
 
-/// An episode as a state machine. It asks the policy, then the environment, until it is over.
+/// An episode as a state machine. It alternates between the policy and the environment until it is over.
 pub trait Episode: Clone + Send + Sync {
     /// The prompt of its next turn; `None` while it waits for the environment, or when it is over.
     fn prompt(&self) -> Option<Prompt>;
@@ -16,7 +16,7 @@ pub trait Episode: Clone + Send + Sync {
     /// Ends it: the policy has no room for its next prompt.
     fn out_of_room(&mut self);
 
-    /// How it ended, in the word of reports; `None` while it goes on.
+    /// How it ended, as reports name it; `None` while it goes on.
     fn end(&self) -> Option<&'static str>;
 
     /// Fuel that its tools have used.
@@ -185,7 +185,7 @@ fn logged_rollout(turn: Option<&TurnRecord>) -> Rollout {
     }
 }
 
-/// Runs `group` copies of each of `first` to completion, grouped by prompt. Every one of `first` asks something. `advance` runs what
+/// Runs `group` copies of each of `first` to completion, grouped by prompt. Every one of `first` has a prompt. `advance` runs what
 /// episodes wait for after each round.
 pub(crate) fn run_episodes<E: Episode>(
     first: Vec<(usize, E)>,

@@ -140,8 +140,7 @@ fn is_one(value: &f32) -> bool {
 
 impl SharedSettings {
     /// The weight of the proposer's samples: 0 where it is frozen.
-    #[must_use]
-    pub const fn trained_proposer_weight(&self) -> f64 {
+    pub(crate) const fn trained_proposer_weight(&self) -> f64 {
         match self.proposer {
             ProposerMode::Train => self.proposer_weight,
             ProposerMode::Frozen => 0.0,
@@ -414,4 +413,10 @@ pub(crate) fn check_numbers(numbers: &[(&'static str, f64, f64, f64)]) -> Result
     wrong.map_or(Ok(()), |(key, value, least, most)| {
         Err(invalid_value(key, value, format!("use a number from `{least}` to `{most}`")))
     })
+}
+
+/// Checks keys whose values may not be 0.
+pub(crate) fn check_positive(values: &[(&'static str, u64)]) -> Result<(), ConfigError> {
+    let zero = values.iter().find(|(_, value)| *value == 0);
+    zero.map_or(Ok(()), |(key, value)| Err(invalid_value(key, value, "use at least `1`")))
 }

@@ -1,17 +1,17 @@
-//! The guard of splits: what is measured shares no program, function, sentence or repository with anything that trains.
+//! The guard of splits: evaluation shares no program, function, sentence or repository with training.
 //!
 //! Every game has one [`Guard`], made of its validation and its held-out set when it is set up. Set-up asks it about all that was
 //! configured ([`Guard::check_program`] and its siblings: an [`Overlap`] is an error), play about every proposal
 //! ([`Guard::refuse_programs`]: an overlap is a verdict by the rule [`HELD_OUT`]), warm-up about every example.
 //!
-//! # What is measured
+//! # What evaluation means here
 //! References and statements of problems, solutions and instructions of tasks, and the functions of repositories whose bugs are
-//! repaired, as they are without the bug: what an answer says, and what asks for it. A buggy function of a measured bug is no such
+//! repaired, without the bug: the answers, and the texts that ask for them. The buggy function of an evaluation bug is no such
 //! thing: what is right for it is in its repository.
 //!
 //! # Invariants
-//! Pure: a function of the configuration, so a resumed run and a replay come to the same verdicts. Attempts are not asked about: a
-//! solver who writes a measured program for another task has not been shown it.
+//! Pure: a function of the configuration, so a resumed run and a replay come to the same verdicts. Attempts are not checked: a
+//! solver that writes an evaluation program for another task has not been shown it.
 
 mod fingerprint;
 mod scopes;
@@ -26,7 +26,7 @@ use crate::judgement::rule_verdict;
 
 pub use fingerprint::{Function, functions, program_fingerprint, text_fingerprint};
 
-/// The rule of proposals that hold what is measured: in `evidence.rule` of their verdicts.
+/// The rule that refuses proposals which hold what the policy is evaluated on: `evidence.rule` of their verdicts.
 pub const HELD_OUT: &str = "held_out";
 
 /// A set of tasks that the policy is evaluated on and never trained on.
@@ -62,7 +62,7 @@ pub struct EvalItem {
     pub name: String,
 }
 
-/// Something that was configured to train is measured too.
+/// Training data hold what the policy is evaluated on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{item} of {data} holds {what} that is measured: {} of the {} set", measured.name, measured.set.name())]
 pub struct Overlap {
@@ -72,7 +72,7 @@ pub struct Overlap {
     pub item: String,
     /// `a program`, `a function`, `a text`, `a repository`.
     pub what: &'static str,
-    /// The same, measured.
+    /// What it shares with an evaluation set.
     pub measured: EvalItem,
 }
 
@@ -82,7 +82,7 @@ impl Overlap {
         repository with what trains, however it is laid out and whatever its variables are called";
 }
 
-/// What is measured, by fingerprint.
+/// Everything that the policy is evaluated on, by fingerprint.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Guard {
     programs: BTreeMap<Digest, EvalItem>,
@@ -91,7 +91,7 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// Adds a program that is measured, and its functions. What is there already keeps its name.
+    /// Adds a program of an evaluation set, and its functions. An earlier entry keeps its name.
     pub fn add_program(&mut self, set: EvalSet, name: &str, program: &str) {
         self.add_functions(set, name, program);
         let measured = EvalItem { set, name: name.to_owned() };
@@ -126,10 +126,10 @@ impl Guard {
         }
     }
 
-    /// What of the measured sets a program is or holds as a function.
+    /// Finds what of the evaluation sets a program is, or holds as a function.
     #[must_use]
     pub fn find_program(&self, program: &str) -> Option<&EvalItem> {
-        // Cheap where nothing is measured, as in a game without a measurement.
+        // Cheap in a game without evaluation programs.
         if self.programs.is_empty() {
             return None;
         }
@@ -138,7 +138,7 @@ impl Guard {
         own.chain(inner).find_map(|fingerprint| self.programs.get(&fingerprint))
     }
 
-    /// What of the measured sets a text says.
+    /// Finds the text of an evaluation set that a text repeats.
     #[must_use]
     pub fn find_text(&self, text: &str) -> Option<&EvalItem> {
         self.texts.get(&text_fingerprint(text))
@@ -147,7 +147,7 @@ impl Guard {
     /// Checks a program that is configured to train: `item` of `data`.
     ///
     /// # Errors
-    /// It is measured, or holds a function that is.
+    /// It is in an evaluation set, or holds a function that is.
     pub fn check_program(&self, data: &str, item: &str, program: &str) -> Result<(), Overlap> {
         let own = self.programs.get(&program_fingerprint(program));
         let what = if own.is_some() { "a program" } else { "a function" };
@@ -157,7 +157,7 @@ impl Guard {
     /// As [`Guard::check_program`], of a statement or an instruction.
     ///
     /// # Errors
-    /// It is measured.
+    /// It is in an evaluation set.
     pub fn check_text(&self, data: &str, item: &str, text: &str) -> Result<(), Overlap> {
         overlap(data, item, "a text", self.find_text(text))
     }
@@ -165,7 +165,7 @@ impl Guard {
     /// As [`Guard::check_program`], of a repository by its layer.
     ///
     /// # Errors
-    /// It is measured.
+    /// It is in an evaluation set.
     pub fn check_repository(&self, data: &str, item: &str, package: &Digest) -> Result<(), Overlap> {
         overlap(data, item, "a repository", self.repositories.get(package))
     }
@@ -184,8 +184,7 @@ impl Guard {
     }
 
     /// As [`Guard::refuse_programs`], of a task: what it says, and what solves it.
-    #[must_use]
-    pub fn refuse_task(&self, text: &str, solution: &str) -> Option<Verdict> {
+    pub(crate) fn refuse_task(&self, text: &str, solution: &str) -> Option<Verdict> {
         let refused = self.find_text(text).map(|measured| refusal(describe_eval_item(measured)));
         refused.or_else(|| self.refuse_program(solution))
     }
@@ -202,14 +201,12 @@ fn overlap(data: &str, item: &str, what: &'static str, measured: Option<&EvalIte
 }
 
 /// Why a proposal is refused, for people.
-#[must_use]
-pub fn describe_eval_item(measured: &EvalItem) -> String {
+pub(crate) fn describe_eval_item(measured: &EvalItem) -> String {
     format!("it holds {} of the {} set", measured.name, measured.set.name())
 }
 
 /// Whether a verdict is a refusal by this rule.
-#[must_use]
-pub fn is_refusal(verdict: &Verdict) -> bool {
+pub(crate) fn is_refusal(verdict: &Verdict) -> bool {
     verdict.evidence.rule == HELD_OUT
 }
 

@@ -24,7 +24,7 @@ pub struct StepSummary<'a> {
     pub counts: OutcomeCounts,
     /// Episodes of proposers, of solvers, then of verifiers.
     pub episodes: Vec<EpisodeSummary<'a>>,
-    /// The tasks that solvers were asked.
+    /// The tasks that solvers attempted.
     pub tasks: Vec<TaskSummary>,
     /// The episodes that got a reward.
     pub scored: &'a [ScoredEpisode],
@@ -63,7 +63,7 @@ pub struct TaskSummary {
 pub enum LogRecord<R, T, P, S, V, J> {
     /// A proposer's episode.
     Proposal(Box<ProposalRecord<R, T, P>>),
-    /// Something that no policy proposed.
+    /// A derivation: a task that no policy proposed.
     Derived(Box<DerivedRecord<V, T, P>>),
     /// A task, and the episodes of its solvers and verifiers.
     Task(Box<TaskRecord<T, S, J>>),
@@ -89,7 +89,7 @@ pub struct EpisodeRecord {
     pub end: Option<String>,
     /// Fuel of its tools.
     pub fuel: u64,
-    /// Its reward; `None` where it got none: a valid proposal that nobody was asked to solve, or a host fault.
+    /// Its reward; `None` for a valid proposal that no solver attempted, and for a host fault.
     pub reward: Option<Reward>,
     /// Its advantage.
     pub advantage: Option<f64>,
@@ -117,7 +117,7 @@ pub struct ProposalRecord<R, T, P> {
     pub index: usize,
     /// When and where it was proposed.
     pub proposed: ProposalPosition,
-    /// What it was asked for.
+    /// The request.
     pub request: R,
     /// The episode.
     pub episode: EpisodeRecord,
@@ -128,7 +128,7 @@ pub struct ProposalRecord<R, T, P> {
     pub judged: JudgedProposal<T, P>,
 }
 
-/// Something that no policy proposed, tried as a task.
+/// A derivation, tried as a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DerivedRecord<V, T, P> {
@@ -138,7 +138,7 @@ pub struct DerivedRecord<V, T, P> {
     pub step: u64,
     /// Its number within the step.
     pub index: usize,
-    /// What was tried.
+    /// The derivation.
     pub derivation: V,
     /// The judgement.
     pub judged: JudgedProposal<T, P>,

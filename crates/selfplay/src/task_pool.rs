@@ -1,4 +1,4 @@
-//! The tasks that solvers may be asked and proposers are shown, and how a step chooses among them.
+//! The pool of tasks for solvers and of references for proposers, and how a step chooses among them.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -37,7 +37,7 @@ pub struct PoolEntry<T> {
     pub seed: bool,
     /// The step that admitted it.
     pub step: u64,
-    /// How often it was solved when it was last asked.
+    /// How often it was solved when solvers last attempted it.
     pub last: Option<SolveCount>,
 }
 
@@ -114,7 +114,7 @@ impl<T: PoolTask> TaskPool<T> {
     }
 
     /// Forgets a proposal, if it is still here. Seeds stay.
-    pub fn remove_proposal(&mut self, id: &Digest) {
+    pub(crate) fn remove_proposal(&mut self, id: &Digest) {
         self.entries.retain(|entry| entry.seed || entry.id != *id);
     }
 }
@@ -131,7 +131,7 @@ pub enum Source {
     Seed,
 }
 
-/// A task that solvers are asked.
+/// A task that solvers attempt in a step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepTask<T> {
     /// The task.
@@ -142,7 +142,7 @@ pub struct StepTask<T> {
     pub proposal: Option<usize>,
 }
 
-/// A task that may be asked.
+/// A task that a step may take.
 #[derive(Debug)]
 pub struct TaskCandidate<'a, T> {
     task: &'a T,
@@ -165,7 +165,7 @@ impl<'a, T> From<&'a PoolEntry<T>> for TaskCandidate<'a, T> {
     }
 }
 
-/// Whether each task can be asked, or the host fault.
+/// Whether each task has a prompt, or the host fault.
 pub(crate) type PrepareResults = Vec<Result<bool, Dropped>>;
 
 /// The choice of a step's tasks.
@@ -173,10 +173,10 @@ pub struct TaskChoice<'a, T> {
     pool: &'a TaskPool<T>,
     /// Valid, new tasks of the step, with the index of their proposal where a proposer made them.
     fresh: Vec<(Option<usize>, &'a T)>,
-    /// The curriculum: the weight of a task by how often it was solved when it was last asked.
+    /// The curriculum: the weight of a task by how often it was last solved.
     weigh: &'a dyn Fn(Option<SolveCount>) -> f64,
     generator: ChaCha8Rng,
-    /// Prepares tasks to be asked.
+    /// Prepares the solvers' episodes of tasks.
     prepare: &'a mut dyn FnMut(&[&T]) -> PrepareResults,
     chosen: StepTasks<T>,
 }
@@ -185,7 +185,7 @@ pub struct TaskChoice<'a, T> {
 #[derive(Debug)]
 pub(crate) struct StepTasks<T> {
     pub(crate) tasks: Vec<StepTask<T>>,
-    /// Ids of those that cannot be asked.
+    /// Ids of those that have no prompt.
     pub(crate) unaskable: BTreeSet<Digest>,
     /// How many the host failed to prepare.
     pub(crate) undelivered: usize,
@@ -230,7 +230,7 @@ impl<'a, T: PoolTask> TaskChoice<'a, T> {
         weighted_shuffle(even, &mut self.generator).into_iter().map(TaskCandidate::from).collect()
     }
 
-    /// Takes the first `count` of the candidates that can be asked. Says how many there were.
+    /// Takes the first `count` of the candidates that have a prompt. Returns how many there were.
     pub fn take(&mut self, candidates: Vec<TaskCandidate<'a, T>>, count: usize) -> usize {
         let before = self.chosen.tasks.len();
         let mut candidates = candidates.into_iter();

@@ -32,7 +32,7 @@ pub(crate) struct AbsoluteZeroSetup {
     pub(crate) gate: ProposalGate,
     /// Where seeds and the held-out set come from.
     pub(crate) tasks: AbsoluteZeroTaskConfig,
-    /// How the held-out set is measured.
+    /// How the policy is evaluated.
     pub(crate) eval: AbsoluteZeroEvalConfig,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct AbsoluteZeroTaskConfig {
     pub(crate) seed_mix: String,
     /// Seed tasks of each type.
     pub(crate) seeds_per_type: usize,
-    /// Proposals of each type that the start model is asked for; the valid ones are supervised examples.
+    /// Proposals of each type that the start model makes; the valid ones are supervised examples.
     pub(crate) sft_per_type: usize,
     /// The mix of families of the held-out and validation sets, unless `eval_programs` names a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -220,7 +220,7 @@ mod tests {
         setup
     }
 
-    /// Of each pair of proposals one has a measured program in another layout, and one a program of nobody's.
+    /// Of each pair of proposals one has an evaluation program in another layout, and one a new program.
     fn policy(task: &Task) -> Scripted {
         let (program, input) = match &task.question {
             Question::Deduction { program, pair } => (program.replacen(":\n", ":  # mine\n\n", 1), pair.input.clone()),

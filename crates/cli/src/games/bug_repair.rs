@@ -31,7 +31,7 @@ pub(crate) struct BugRepairSetup {
     repositories: RepositoryNames,
     /// Bugs that are there before the run.
     bugs: BugFiles,
-    /// How the held-out set is measured.
+    /// How the policy is evaluated.
     eval: BugRepairEvalConfig,
 }
 

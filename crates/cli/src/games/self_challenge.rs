@@ -1,4 +1,4 @@
-//! `self_challenge`: its configuration, its environments and tasks, and how its roles are taught.
+//! `self_challenge`: its configuration, its environments and tasks, and its warm-up examples.
 
 mod tasks;
 mod warmup;
@@ -27,7 +27,7 @@ pub(crate) struct SelfChallengeSetup {
     gate: ArtifactGate,
     /// Where environments and tasks come from.
     tasks: SelfChallengeTaskConfig,
-    /// How the held-out set is measured.
+    /// How the policy is evaluated.
     eval: SelfChallengeEvalConfig,
 }
 

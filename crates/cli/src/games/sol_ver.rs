@@ -1,4 +1,4 @@
-//! `sol_ver`: its configuration, its snippets and held-out problems, and how its roles are taught.
+//! `sol_ver`: its configuration, its snippets and held-out problems, and its warm-up examples.
 
 mod snippets;
 mod tasks;
@@ -28,7 +28,7 @@ pub(crate) struct SolVerSetup {
     agreement: AgreementRules,
     /// Where snippets and held-out problems come from.
     tasks: SolVerTaskConfig,
-    /// How the held-out set is measured.
+    /// How the policy is evaluated.
     eval: SolVerEvalConfig,
 }
 

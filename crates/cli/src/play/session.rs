@@ -63,7 +63,7 @@ struct Event<M> {
     /// What the loss says of itself; the default one says nothing.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     loss_terms: BTreeMap<&'static str, f64>,
-    /// What monitors measured, each under `play/` and its name.
+    /// Numbers of monitors, each under `play/` and its name.
     #[serde(flatten)]
     monitors: BTreeMap<String, Measurement>,
     play: M,

@@ -17,11 +17,11 @@ pub(crate) struct Summary {
     pub(crate) eval: BeforeAfter,
     /// Valid proposals among those judged, over the run.
     pub(crate) valid_proposal_rate: f64,
-    /// Proposals refused because they hold what is measured, over the run.
+    /// Proposals refused because they hold what the policy is evaluated on, over the run.
     pub(crate) proposals_in_held_out: u64,
     /// Accepted attempts among those judged, over the run.
     pub(crate) solve_rate: f64,
-    /// Sandbox jobs this process asked for.
+    /// Sandbox jobs of this process.
     pub(crate) jobs: u64,
     pub(crate) jobs_per_s: f64,
     /// Attempts lost to a host fault, over the run.

@@ -1,7 +1,7 @@
 //! `learnable`: a task that some of its solvers solved and others did not weighs `resample_learnable`, any other one 1.
 //!
 //! # What it weighs
-//! `resample_learnable` where the last solve rate was 0 < s < 1; else 1, for tasks that were never asked, too.
+//! `resample_learnable` where the last solve rate was 0 < s < 1; else 1, for tasks that no solver attempted yet, too.
 //!
 //! # Why
 //! A group of equal rewards teaches nothing under an advantage that compares it with itself. The default.

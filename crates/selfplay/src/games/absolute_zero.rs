@@ -1,7 +1,7 @@
 //! `absolute_zero` (arXiv 2505.03335): one policy proposes programs with inputs, and solves what execution made of them.
 //!
 //! # One step
-//! Proposers are asked for programs with inputs: triplets for deduction and for abduction, and lists of inputs to programs of the pool
+//! Proposers write programs with inputs: triplets for deduction and for abduction, and lists of inputs to programs of the pool
 //! for induction. What the gate lets through is executed, and becomes tasks: predict the output, find an input, write the program.
 //! Solvers answer them, and their solve rates reward the proposers. [`crate::driver`] has the rest.
 //!
@@ -25,13 +25,12 @@ use veriplay_verifier::{Format, ProposalGate, format_by_name};
 
 use crate::admission::{Admission, IsKnown};
 use crate::environment::{
-    Environment, EvalTask, JudgedProposalOf, ProposalToJudge, Proposer, SamplingCall, Stage, StepFacts,
+    Environment, EvalTask, GameBase, JudgedProposalOf, ProposalToJudge, Proposer, SamplingCall, Stage, StepFacts,
 };
 use crate::judgement::{Never, Seeds, Solution};
 use crate::play::{PlayError, StepContext};
 use crate::randomness::derive_seed;
 use crate::rollout::{FinishedEpisode, SingleTurn};
-use crate::settings::SharedSettings;
 use crate::splits::Guard;
 use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
 use prompts::PromptFormat;
@@ -54,7 +53,7 @@ pub struct TaskSource {
     pub seed_drafts: Box<dyn Fn(TaskType, u64) -> ProposalDrafts + Send + Sync>,
     /// Seed tasks of each type.
     pub seeds_per_type: usize,
-    /// Proposals of each type that the start model is asked for; the valid ones are supervised examples.
+    /// Proposals of each type that the start model makes; the valid ones are supervised examples.
     pub sft_per_type: usize,
     /// Tasks that prompts show with their answers, `examples` of each type and one more: the same in every prompt of a run.
     pub examples: Vec<Task>,
@@ -64,15 +63,14 @@ pub struct TaskSource {
 
 /// The game, set up.
 pub struct AbsoluteZero {
-    config: AbsoluteZeroConfig,
+    base: GameBase<Task>,
+    own: AbsoluteZeroSettings,
     tasks: TaskSource,
-    evaluation: Vec<EvalTask<Task>>,
-    guard: Guard,
     format: &'static dyn PromptFormat,
     responses: &'static dyn Format,
 }
 
-/// What a proposer is asked for.
+/// A request to a proposer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AbsoluteZeroRequest {
@@ -92,24 +90,19 @@ impl AbsoluteZero {
     /// Never: a checked config names a format.
     pub fn new(config: AbsoluteZeroConfig, mut tasks: TaskSource, guard: Guard) -> Result<Self, PlayError> {
         config.check()?;
-        let format = prompts::by_name(&config.shared.format).expect("a checked config names a format");
+        let AbsoluteZeroConfig { shared: settings, own } = config;
+        let format = prompts::by_name(&settings.format).expect("a checked config names a format");
         let responses =
-            format_by_name(&config.shared.format).expect("every prompt format has a verifier format of its name");
+            format_by_name(&settings.format).expect("every prompt format has a verifier format of its name");
         let row = |task: Task| EvalTask { row: task.kind().to_owned(), task };
         let evaluation = std::mem::take(&mut tasks.evaluation).into_iter().map(row).collect();
-        Ok(Self { config, tasks, evaluation, guard, format, responses })
-    }
-
-    /// Its settings.
-    #[must_use]
-    pub const fn config(&self) -> &AbsoluteZeroConfig {
-        &self.config
+        Ok(Self { base: GameBase { settings, guard, evaluation }, own, tasks, format, responses })
     }
 
     /// The prompt that asks a solver, behind the examples of its type. A question is no example of itself.
     fn solver_prompt(&self, question: &Question) -> Prompt {
         let others = self.examples(question.task_type()).filter(|example| *example != question);
-        self.format.solver_prompt(question, &others.take(self.config.own.examples).collect::<Vec<_>>())
+        self.format.solver_prompt(question, &others.take(self.own.examples).collect::<Vec<_>>())
     }
 
     /// The answered examples of prompts of one type: one more than are shown.
@@ -139,16 +132,8 @@ impl Environment for AbsoluteZero {
     const KINDS: &'static [&'static str] =
         &[TaskType::Deduction.name(), TaskType::Abduction.name(), TaskType::Induction.name()];
 
-    fn settings(&self) -> &SharedSettings {
-        &self.config.shared
-    }
-
-    fn guard(&self) -> &Guard {
-        &self.guard
-    }
-
-    fn evaluation_tasks(&self) -> &[EvalTask<Task>] {
-        &self.evaluation
+    fn base(&self) -> &GameBase<Task> {
+        &self.base
     }
 
     /// Seeds go through the same gate as proposals, and none may be evaluated on.
@@ -158,7 +143,7 @@ impl Environment for AbsoluteZero {
         for (task_type, tasks) in TaskType::ALL.into_iter().zip(of_types) {
             for (number, task) in tasks.iter().enumerate() {
                 let item = format!("seed {number} of type `{}`", task_type.name());
-                self.guard.check_program("`tasks.seed_mix`", &item, task.question.program())?;
+                self.base.guard.check_program("`tasks.seed_mix`", &item, task.question.program())?;
             }
             pool.add_seeds(tasks);
         }
@@ -221,12 +206,12 @@ impl Environment for AbsoluteZero {
     /// when the pool has no more.
     fn choose_tasks(&self, choice: &mut TaskChoice<'_, Task>) {
         for kind in Self::KINDS {
-            let fresh = choice.take(choice.fresh(|task| task.kind() == *kind), self.config.own.fresh_cap());
+            let fresh = choice.take(choice.fresh(|task| task.kind() == *kind), self.own.fresh_cap());
             let of_kind = |seed| choice.entries(|entry| entry.seed == seed && entry.task.kind() == *kind);
             let (seeds, earlier) = (of_kind(true), of_kind(false));
-            let count = self.config.own.tasks_per_type - fresh;
+            let count = self.own.tasks_per_type - fresh;
             // `seed_share` of them seeds, and more of either where the other has too few.
-            let wanted = (self.config.own.seed_share * count as f64).round() as usize;
+            let wanted = (self.own.seed_share * count as f64).round() as usize;
             let seed_count = wanted.max(count.saturating_sub(earlier.len())).min(seeds.len());
             for (entries, count) in [(seeds, seed_count), (earlier, count - seed_count)] {
                 let candidates = choice.by_curriculum(entries);
@@ -263,11 +248,11 @@ impl Environment for AbsoluteZero {
 
     /// On seeds: what is evaluated on is no part of a prompt of play.
     fn preview(&self, execute: &dyn Execute) -> Result<Vec<(String, Prompt)>, PlayError> {
-        let seeds: Vec<Task> = self.seeds(execute, 0, self.config.own.references.max(1))?.concat();
+        let seeds: Vec<Task> = self.seeds(execute, 0, self.own.references.max(1))?.concat();
         let of_type = |task_type: TaskType| seeds.iter().filter(move |task| task.kind() == task_type.name());
         let preview = |task_type: TaskType| {
             let references: Vec<&Question> =
-                of_type(task_type).take(self.config.own.references).map(|task| &task.question).collect();
+                of_type(task_type).take(self.own.references).map(|task| &task.question).collect();
             let given = of_type(TaskType::Deduction).next().filter(|_| task_type == TaskType::Induction);
             let given = given.map(|task| task.question.program());
             let proposer = self.proposer_prompt(task_type, references, given);

@@ -5,21 +5,21 @@
 //! each. Its changes of code are the bug; the weakening that hides it is made from the tests that fail, or is what it did to test files
 //! ([`BugRepairSettings::weakening`]). Mutants are made beside them. Every proposal goes through all checks of
 //! [`veriplay_verifier::bugs::CHECKS`]. Tasks are this step's bugs and earlier ones of the second order, each up to its share, then the
-//! training set and earlier ones. What a solver is handed is base, bug and weakening, without history; what it is asked is the weakening
+//! training set and earlier ones. A solver gets base, bug and weakening, without history; its prompt is the weakening
 //! reversed; what counts is the patch its edits of code come to, submitted or not. Grading restores the original's tests. Failed repairs
 //! of first-order bugs are tried as bugs of the second order; the order is never more. [`crate::driver`] has the rest.
 //!
 //! # Choices
 //! What the paper leaves open is a key of [`BugRepairSettings`]. Two things differ from it on purpose. A share of the failing tests may be
-//! hidden from the solver: neither in what it is asked nor in its tree, and graded all the same, which the paper recommends and
+//! hidden from the solver: neither in its prompt nor in its tree, and graded all the same, which the paper recommends and
 //! does not do. And a bug that is known already is rewarded no more than one that nobody repairs.
 //!
 //! # Invariants
-//! Bugs are made in training repositories alone, and none of them, however it was made, turns a function into one that is measured
+//! Bugs are made in training repositories alone, and none of them, however it was made, turns a function into one that the policy is evaluated on
 //! ([`crate::splits`]). No IO and no clock. The same state, seed, step, policy and executor give the same result. A Dropped episode is no part of a
 //! solve rate, a reward, a mean or a batch. No solver sees an oracle test whole, no injector that rewrites a function sees the
-//! original's, and no job of theirs holds either. Held-out bugs are never asked in a step, and no bug that changes the same enters the
-//! buffer. A failed repair's bug is as its injector's spec says: what is asked stays the same.
+//! original's, and no job of theirs holds either. No step uses held-out bugs, and no bug that changes the same enters the
+//! buffer. A failed repair keeps its injector's spec: the prompt stays the same.
 
 mod config;
 mod episode;
@@ -40,14 +40,12 @@ use veriplay_verifier::bugs::{BugArtifact, Injector, RepoContext};
 
 use crate::admission::IsKnown;
 use crate::environment::{
-    Environment, EvalTask, JudgedProposalOf, ProposalToJudge, Proposer, SamplingCall, Stage, StepFacts,
+    Environment, EvalTask, GameBase, JudgedProposalOf, ProposalToJudge, Proposer, SamplingCall, Stage, StepFacts,
 };
 use crate::judgement::{Never, Seeds, Solution};
 use crate::multi_turn::{NextAction, StreamNames, serve_calls};
 use crate::play::{PlayError, StepContext};
 use crate::rollout::{self, FinishedEpisode};
-use crate::settings::SharedSettings;
-use crate::splits::Guard;
 use crate::task_pool::{TaskChoice, TaskPool};
 use injection::InjectionSite;
 use prompts::RepairFormat;
@@ -69,16 +67,15 @@ pub const NAME: &str = "bug_repair";
 
 /// The game, set up.
 pub struct BugRepair {
-    config: BugRepairConfig,
-    /// Training repositories, then those that are measured.
+    base: GameBase<BugTask>,
+    own: BugRepairSettings,
+    /// Training repositories, then those of evaluation.
     repositories: Vec<Repository>,
     /// How many of them are for training: bugs are made in these alone.
     training_count: usize,
-    guard: Guard,
     /// The repositories' text files, as trees are made of them.
     originals: Vec<Arc<TextFiles>>,
     training: Vec<BugTask>,
-    evaluation: Vec<EvalTask<BugTask>>,
     format: &'static dyn RepairFormat,
     injectors: Vec<Injector>,
 }
@@ -99,17 +96,18 @@ impl BugRepair {
         evaluation: &[BugArtifact],
     ) -> Result<Self, PlayError> {
         config.check()?;
-        let format = prompts::by_name(&config.shared.format).expect("a checked config names a prompt format");
+        let BugRepairConfig { shared: settings, own } = config;
+        let format = prompts::by_name(&settings.format).expect("a checked config names a prompt format");
         let (guard, training_count) = (repositories.guard(), repositories.training.len());
         let repositories = repositories.into_vec();
         let originals: Vec<Arc<TextFiles>> =
             repositories.iter().map(|repository| Arc::new(repository.texts.clone())).collect();
-        let injectors = config.own.injectors();
+        let injectors = own.injectors();
         let training = training.iter().map(BugTask::from).collect();
         let eval_task = |task: BugTask| EvalTask { row: task.family().to_owned(), task };
         let evaluation = evaluation.iter().map(BugTask::from).map(eval_task).collect();
-        let game =
-            Self { config, repositories, training_count, guard, originals, training, evaluation, format, injectors };
+        let base = GameBase { settings, guard, evaluation };
+        let game = Self { base, own, repositories, training_count, originals, training, format, injectors };
         game.check()?;
         Ok(game)
     }
@@ -121,20 +119,14 @@ impl BugRepair {
         self.check_repositories()?;
         let (training, measured) = self.repositories.split_at(self.training_count);
         check_packages("training", self.training.iter(), training)?;
-        check_packages("measured", self.evaluation.iter().map(|one| &one.task), measured)?;
+        check_packages("measured", self.base.evaluation.iter().map(|one| &one.task), measured)?;
         self.check_training_bugs()?;
-        let makes = self.config.own.injections_per_step + self.config.own.mutants_per_step;
+        let makes = self.own.injections_per_step + self.own.mutants_per_step;
         if self.training.is_empty() && makes == 0 {
             let what = "there are no training bugs, and the config makes none: set `injections_per_step` or `mutants_per_step`";
             return Err(PlayError::Setup(what.to_owned()));
         }
         Ok(())
-    }
-
-    /// Its settings.
-    #[must_use]
-    pub const fn config(&self) -> &BugRepairConfig {
-        &self.config
     }
 
     fn repository_of(&self, package: &Digest) -> Option<usize> {
@@ -197,20 +189,12 @@ impl Environment for BugRepair {
 
     const KINDS: &'static [&'static str] = &[KIND];
 
-    fn settings(&self) -> &SharedSettings {
-        &self.config.shared
-    }
-
     fn sft_tasks(&self) -> usize {
-        self.config.own.sft_bugs
+        self.own.sft_bugs
     }
 
-    fn guard(&self) -> &Guard {
-        &self.guard
-    }
-
-    fn evaluation_tasks(&self) -> &[EvalTask<BugTask>] {
-        &self.evaluation
+    fn base(&self) -> &GameBase<BugTask> {
+        &self.base
     }
 
     fn initial_pool(&self, _context: &StepContext<'_>) -> Result<TaskPool<BugTask>, PlayError> {
@@ -226,7 +210,7 @@ impl Environment for BugRepair {
         stage: Stage,
         step: u64,
     ) -> Result<Vec<Proposer<Self>>, PlayError> {
-        if stage == Stage::SftPropose && self.config.own.sft_bugs == 0 {
+        if stage == Stage::SftPropose && self.own.sft_bugs == 0 {
             return Ok(Vec::new());
         }
         Ok(self.proposers_at(self.draw_sites(context.execute, STREAMS.stage_seed(stage, context.seed), step)))
@@ -273,7 +257,7 @@ impl Environment for BugRepair {
 
     /// This step's bugs and earlier ones of the second order, each kind up to its share; then the training set and other earlier ones.
     fn choose_tasks(&self, choice: &mut TaskChoice<'_, BugTask>) {
-        let config = &self.config.own;
+        let config = &self.own;
         let higher = choice.shuffled(choice.entries(|entry| !entry.seed && entry.task.is_higher_order()));
         let (model, mutants) = (choice.fresh(BugTask::is_of_model), choice.fresh(|task| !task.is_of_model()));
         let kinds =
@@ -318,13 +302,13 @@ impl Environment for BugRepair {
 
     fn preview(&self, execute: &dyn Execute) -> Result<Vec<(String, Prompt)>, PlayError> {
         let mut prompts = Vec::new();
-        for mode in &self.config.own.modes {
+        for mode in &self.own.modes {
             let sites = self.draw_sites(execute, 0, 0).into_iter().map(|site| InjectionSite { mode: *mode, ..site });
             let episode = sites.filter_map(|site| self.injection_episode(site)).next();
             let prompt = episode.and_then(|episode| rollout::Episode::prompt(&episode));
             prompts.extend(prompt.map(|prompt| (format!("injector, {}", mode.name()), prompt)));
         }
-        // The first that can be asked for.
+        // The first that has a prompt.
         for task in &self.training {
             if let Some(episode) = self.repair_episodes(execute, 0, &[task]).remove(0)? {
                 prompts.extend(rollout::Episode::prompt(&episode).map(|prompt| ("solver".to_owned(), prompt)));

@@ -39,21 +39,20 @@ use veriplay_verifier::environments::{ArtifactGate, CodeRequest, EnvironmentDesc
 
 use crate::admission::IsKnown;
 use crate::environment::{
-    Environment, EvalTask, JudgedProposalOf, ProposalToJudge, Proposer, SamplingCall, Stage, StepFacts,
+    Environment, EvalTask, GameBase, JudgedProposalOf, ProposalToJudge, Proposer, SamplingCall, Stage, StepFacts,
 };
 use crate::judgement::{Never, Seeds, Solution};
 use crate::multi_turn::{NextAction, StreamNames, serve_calls};
 use crate::play::{PlayError, StepContext};
 use crate::randomness::generator;
 use crate::rollout::{self, FinishedEpisode};
-use crate::settings::SharedSettings;
 use crate::splits::{EvalSet, Guard};
 use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
 use judge::run_distinct;
 use prompts::ChallengeFormat;
 
 pub use config::{SelfChallengeConfig, SelfChallengeSettings};
-pub use episode::{ANSWERED, BudgetError, PROPOSED, ToolBudget, ToolEpisode, ToolWorkspace};
+pub use episode::{ANSWERED, PROPOSED, ToolBudget, ToolEpisode, ToolWorkspace};
 pub use metrics::{FILTERS, SelfChallengeMetrics};
 pub use prompts::{ChallengeRequest, ToolGoal};
 
@@ -74,12 +73,11 @@ pub struct ToolEnvironment {
 
 /// The game, set up.
 pub struct SelfChallenge {
-    config: SelfChallengeConfig,
+    base: GameBase<CodeTask>,
+    own: SelfChallengeSettings,
     gate: ArtifactGate,
     environments: Vec<ToolEnvironment>,
     given: Vec<CodeTask>,
-    evaluation: Vec<EvalTask<CodeTask>>,
-    guard: Guard,
     format: &'static dyn ChallengeFormat,
 }
 
@@ -91,7 +89,7 @@ pub fn add_task_to_guard(guard: &mut Guard, set: EvalSet, task: &CodeTask) {
 }
 
 impl SelfChallenge {
-    /// Sets the game up. `given` tasks are asked beside those of challengers, and may be none; `guard` holds what the game is evaluated on
+    /// Sets the game up. `given` tasks stand beside those of challengers, and may be none; `guard` holds what the game is evaluated on
     /// at other times.
     ///
     /// # Errors
@@ -109,9 +107,10 @@ impl SelfChallenge {
     ) -> Result<Self, PlayError> {
         config.check()?;
         gate.check().map_err(|error| PlayError::Setup(error.to_string()))?;
-        let format = prompts::by_name(&config.shared.format).expect("a checked config names a prompt format");
+        let SelfChallengeConfig { shared: settings, own } = config;
+        let format = prompts::by_name(&settings.format).expect("a checked config names a prompt format");
         evaluation.iter().for_each(|one| add_task_to_guard(&mut guard, EvalSet::HeldOut, &one.task));
-        let game = Self { config, gate, environments, given, evaluation, guard, format };
+        let game = Self { base: GameBase { settings, guard, evaluation }, own, gate, environments, given, format };
         game.check()?;
         Ok(game)
     }
@@ -121,10 +120,10 @@ impl SelfChallenge {
         if self.environments.is_empty() {
             return refuse("there is no environment; name one at least");
         }
-        if self.evaluation.is_empty() {
+        if self.base.evaluation.is_empty() {
             return refuse("there is no held-out task to evaluate on: give at least one");
         }
-        let mut tasks = self.given.iter().chain(self.evaluation.iter().map(|one| &one.task));
+        let mut tasks = self.given.iter().chain(self.base.evaluation.iter().map(|one| &one.task));
         if let Some(CodeTask { task_id, environment, .. }) =
             tasks.find(|task| self.find_environment(&task.environment).is_err())
         {
@@ -134,19 +133,13 @@ impl SelfChallenge {
         }
         for task in &self.given {
             let (data, item) = ("the given tasks", format!("task `{}`", task.task_id));
-            self.guard.check_text(data, &item, &task.instruction)?;
-            self.guard.check_program(data, &item, &task.solution)?;
+            self.base.guard.check_text(data, &item, &task.instruction)?;
+            self.base.guard.check_program(data, &item, &task.solution)?;
         }
-        if self.given.is_empty() && self.config.own.challenges_per_step == 0 {
+        if self.given.is_empty() && self.own.challenges_per_step == 0 {
             return refuse("there are no given tasks, and the config makes none: set `challenges_per_step`");
         }
         Ok(())
-    }
-
-    /// Its settings.
-    #[must_use]
-    pub const fn config(&self) -> &SelfChallengeConfig {
-        &self.config
     }
 
     fn find_environment(&self, name: &str) -> Result<&ToolEnvironment, Dropped> {
@@ -154,7 +147,7 @@ impl SelfChallenge {
         self.environments.iter().find(|one| one.environment.name == name).ok_or_else(unknown)
     }
 
-    /// What challengers of a step are asked: each environment in turn, a tool of it drawn.
+    /// The requests to challengers of a step: each environment in turn, with one of its tools.
     fn challenges(&self, seed: u64, step: u64, count: usize) -> Vec<ChallengeRequest> {
         let mut generator = generator(seed, step, "self_challenge/challenges");
         let mut environments: Vec<&ToolEnvironment> = self.environments.iter().collect();
@@ -170,7 +163,7 @@ impl SelfChallenge {
     /// An episode of this goal; `None` where its environment is not here.
     fn episode(&self, goal: ToolGoal) -> Option<ToolEpisode> {
         let about = Arc::clone(&self.find_environment(goal.environment()).ok()?.about);
-        ToolWorkspace::open(goal, about, self.format, self.config.own.budget)
+        ToolWorkspace::open(goal, about, self.format, self.own.budget)
     }
 
     fn execution(&self, task: &CodeTask) -> Option<ToolEpisode> {
@@ -205,16 +198,8 @@ impl Environment for SelfChallenge {
 
     const KINDS: &'static [&'static str] = &[KIND];
 
-    fn settings(&self) -> &SharedSettings {
-        &self.config.shared
-    }
-
-    fn guard(&self) -> &Guard {
-        &self.guard
-    }
-
-    fn evaluation_tasks(&self) -> &[EvalTask<CodeTask>] {
-        &self.evaluation
+    fn base(&self) -> &GameBase<CodeTask> {
+        &self.base
     }
 
     fn initial_pool(&self, _context: &StepContext<'_>) -> Result<TaskPool<CodeTask>, PlayError> {
@@ -231,8 +216,8 @@ impl Environment for SelfChallenge {
         step: u64,
     ) -> Result<Vec<Proposer<Self>>, PlayError> {
         let count = match stage {
-            Stage::SftPropose => self.config.own.sft_challenges,
-            _ => self.config.own.challenges_per_step,
+            Stage::SftPropose => self.own.sft_challenges,
+            _ => self.own.challenges_per_step,
         };
         let requests = self.challenges(STREAMS.stage_seed(stage, context.seed), step, count);
         let proposer = |request: ChallengeRequest| {
@@ -261,9 +246,9 @@ impl Environment for SelfChallenge {
 
     /// This step's new tasks up to their share, then given ones and earlier ones.
     fn choose_tasks(&self, choice: &mut TaskChoice<'_, CodeTask>) {
-        let fresh = choice.take(choice.fresh(|_| true), self.config.own.fresh_tasks());
+        let fresh = choice.take(choice.fresh(|_| true), self.own.fresh_tasks());
         let candidates = choice.by_curriculum(choice.entries(|_| true));
-        choice.take(candidates, self.config.own.tasks_per_step - fresh);
+        choice.take(candidates, self.own.tasks_per_step - fresh);
     }
 
     fn solver_episodes(
@@ -301,7 +286,7 @@ impl Environment for SelfChallenge {
 
     fn preview(&self, _execute: &dyn Execute) -> Result<Vec<(String, Prompt)>, PlayError> {
         let challenge = self.challenges(0, 0, 1).pop().and_then(|request| self.episode(ToolGoal::Challenge(request)));
-        let task = self.given.first().or_else(|| self.evaluation.first().map(|one| &one.task));
+        let task = self.given.first().or_else(|| self.base.evaluation.first().map(|one| &one.task));
         let execution = task.and_then(|task| self.execution(task));
         let episodes = [("challenger: make a task", challenge), ("executor: do a task", execution)];
         let prompt = |(what, episode): (&str, Option<ToolEpisode>)| {

@@ -48,15 +48,14 @@ use veriplay_verifier::agreement::{
 
 use crate::admission::{IsKnown, JudgedProposal};
 use crate::environment::{
-    Environment, EvalTask, JudgedProposalOf, JudgedRound, ProposalToJudge, Proposer, RoleSampling, RoundRequest,
-    SamplingCall, SolverEpisode, Stage, StepFacts, VerifierSettings,
+    Environment, EvalTask, GameBase, JudgedProposalOf, JudgedRound, ProposalToJudge, Proposer, RoleSampling,
+    RoundRequest, SamplingCall, SolverEpisode, Stage, StepFacts, VerifierSettings,
 };
 use crate::judgement::{Never, Seeds, Solution, rule_verdict};
 use crate::play::{PlayError, StepContext};
 use crate::preferences::{Objective, Preferences};
 use crate::randomness::{derive_seed, generator};
 use crate::rollout::{Episode, FinishedEpisode, SingleTurn};
-use crate::settings::SharedSettings;
 use crate::splits::{EvalSet, Guard, text_fingerprint};
 use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
 use metrics::SuiteNumbers;
@@ -116,7 +115,7 @@ pub fn add_problem_to_guard(guard: &mut Guard, set: EvalSet, task: &ProblemTask)
     }
 }
 
-/// What a proposer is asked for: a problem made from this snippet.
+/// A request to a proposer: a problem made from this snippet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SnippetRequest {
@@ -126,11 +125,11 @@ pub struct SnippetRequest {
 
 /// The game, set up.
 pub struct SolVer {
-    config: SolVerConfig,
+    base: GameBase<ProblemTask>,
+    own: SolVerSettings,
+    objective: Objective,
     rules: AgreementRules,
     snippets: Vec<String>,
-    evaluation: Vec<EvalTask<ProblemTask>>,
-    guard: Guard,
     format: &'static dyn SolVerFormat,
     responses: &'static dyn AgreementFormat,
 }
@@ -162,28 +161,19 @@ impl SolVer {
         if evaluation.is_empty() {
             return Err(PlayError::Setup("there is no held-out problem to evaluate on: give at least one".to_owned()));
         }
-        let format = prompts::by_name(&config.shared.format).expect("a checked config names a prompt format");
-        let responses =
-            agreement_format_by_name(&config.shared.format).expect("every prompt format has a dialect of its name");
+        let objective = config.driver_objective();
+        let SolVerConfig { shared: settings, own } = config;
+        let format = prompts::by_name(&settings.format).expect("a checked config names a prompt format");
+        let responses = agreement_format_by_name(&settings.format)
+            .expect("every prompt format has an agreement format of its name");
         evaluation.iter().for_each(|task| add_problem_to_guard(&mut guard, EvalSet::HeldOut, task));
         for (number, snippet) in snippets.iter().enumerate() {
             guard.check_program("`tasks.snippets`", &format!("snippet {number}"), snippet)?;
         }
         let row = |task: ProblemTask| EvalTask { row: "code".to_owned(), task };
         let evaluation = evaluation.into_iter().map(row).collect();
-        Ok(Self { config, rules, snippets, evaluation, guard, format, responses })
-    }
-
-    /// Its settings.
-    #[must_use]
-    pub const fn config(&self) -> &SolVerConfig {
-        &self.config
-    }
-
-    /// What a round must be to be learned from.
-    #[must_use]
-    pub const fn rules(&self) -> &AgreementRules {
-        &self.rules
+        let base = GameBase { settings, guard, evaluation };
+        Ok(Self { base, own, objective, rules, snippets, format, responses })
     }
 
     fn proposer(&self, request: SnippetRequest) -> Proposer<Self> {
@@ -196,7 +186,7 @@ impl SolVer {
     }
 
     fn verifier(&self, statement: &str, program: &str) -> SingleTurn {
-        self.episode(Role::Verifier, self.format.verifier_content(statement, program, self.config.own.tests))
+        self.episode(Role::Verifier, self.format.verifier_content(statement, program, self.own.tests))
     }
 
     fn episode(&self, role: Role, content: PromptContent) -> SingleTurn {
@@ -207,13 +197,13 @@ impl SolVer {
     fn draw_snippets(&self, seed: u64, step: u64) -> impl Iterator<Item = SnippetRequest> {
         let mut snippets: Vec<&str> = self.snippets.iter().map(String::as_str).collect();
         snippets.shuffle(&mut generator(seed, step, "sol_ver/snippets"));
-        let drawn = snippets.into_iter().cycle().take(self.config.own.problems);
+        let drawn = snippets.into_iter().cycle().take(self.own.problems);
         drawn.map(|snippet| SnippetRequest { snippet: snippet.to_owned() })
     }
 
     fn judge_statement(&self, statement: &str, snippet: &str, known: bool) -> Verdict {
         let proposed = ProposedProblem { rules: &self.rules, statement, snippet, known };
-        let measured = self.guard.find_text(statement).map(held_out_refusal);
+        let measured = self.base.guard.find_text(statement).map(held_out_refusal);
         match measured.or_else(|| check_statement(GUARDS, &proposed).err()) {
             Some(refusal) => rule_verdict(Status::Invalid, refusal.rule, refusal.detail),
             None => rule_verdict(Status::Valid, "", ""),
@@ -230,7 +220,7 @@ impl SolVer {
             }
         }
         programs.shuffle(generator);
-        programs.into_iter().map(|(place, _)| place).cycle().take(self.config.own.candidates).collect()
+        programs.into_iter().map(|(place, _)| place).cycle().take(self.own.candidates).collect()
     }
 }
 
@@ -248,26 +238,18 @@ impl Environment for SolVer {
     const KINDS: &'static [&'static str] = &[KIND];
     const PREFERENCE_PURPOSE: &'static str = "sol_ver";
 
-    fn settings(&self) -> &SharedSettings {
-        &self.config.shared
-    }
-
     fn verifier(&self) -> Option<VerifierSettings> {
         let SolVerSettings { verifier_temperature: temperature, verifier_max_tokens: max_tokens, suites, .. } =
-            self.config.own;
+            self.own;
         Some(VerifierSettings { sampling: RoleSampling { temperature, max_tokens }, group: suites, row: "tests" })
     }
 
     fn objective(&self) -> Objective {
-        self.config.driver_objective()
+        self.objective
     }
 
-    fn guard(&self) -> &Guard {
-        &self.guard
-    }
-
-    fn evaluation_tasks(&self) -> &[EvalTask<ProblemTask>] {
-        &self.evaluation
+    fn base(&self) -> &GameBase<ProblemTask> {
+        &self.base
     }
 
     /// Nothing yet; but every reference must pass its own hidden cases.
@@ -323,9 +305,9 @@ impl Environment for SolVer {
         let fresh = choice.fresh(|_| true);
         let count = fresh.len();
         choice.take(fresh, count);
-        if self.config.own.earlier_problems > 0 {
+        if self.own.earlier_problems > 0 {
             let earlier = choice.by_curriculum(choice.entries(|_| true));
-            choice.take(earlier, self.config.own.earlier_problems);
+            choice.take(earlier, self.own.earlier_problems);
         }
     }
 
@@ -359,7 +341,7 @@ impl Environment for SolVer {
 
     fn verifier_episode(&self, task: &ProblemTask, response: &FinishedEpisode<SingleTurn>) -> Option<SingleTurn> {
         let program = match &task.reference {
-            Some(reference) if self.config.own.eval_candidate == EvalCandidate::Reference => reference.program.clone(),
+            Some(reference) if self.own.eval_candidate == EvalCandidate::Reference => reference.program.clone(),
             _ => self.read_program(response).ok().or_else(|| Some(response.last()?.text.clone()))?,
         };
         Some(self.verifier(&task.statement, &program))
@@ -390,7 +372,7 @@ impl Environment for SolVer {
     }
 
     fn preview(&self, _execute: &dyn Execute) -> Result<Vec<(String, Prompt)>, PlayError> {
-        let ProblemTask { statement, reference } = &self.evaluation[0].task;
+        let ProblemTask { statement, reference } = &self.base.evaluation[0].task;
         let program = reference.as_ref().map_or("", |reference| reference.program.as_str());
         let snippet = SnippetRequest { snippet: self.snippets[0].clone() };
         let episodes = [

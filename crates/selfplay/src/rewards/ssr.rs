@@ -3,7 +3,7 @@
 //! # What it rewards
 //! Solver: 1 when Accepted, else −1. Proposer under `ssr`: −1 if any consistency check fails; −α for a solve rate s of 0 or 1, and for a
 //! task that is known already; 1 − (1 + α) s for 0 < s < 1. α is 0.8 unless a game has another. Under `consistency`: 1 for a task that
-//! passes all checks and is new, whether or not anybody was asked to solve it, else −1. `ssr_random` is the control: the rewards of `ssr`,
+//! passes all checks and is new, whether or not solvers attempted it, else −1. `ssr_random` is the control: the rewards of `ssr`,
 //! shuffled within each (role, kind) batch.
 //!
 //! # Why

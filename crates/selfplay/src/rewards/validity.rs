@@ -1,7 +1,7 @@
 //! `validity`: a proposer is rewarded for what the gate lets through, however hard it is.
 //!
 //! # What it rewards
-//! Solver: 1 when Accepted, else 0. Proposer: 1 for a task that is valid and new, whether or not anybody was asked to solve it; 0 for any
+//! Solver: 1 when Accepted, else 0. Proposer: 1 for a task that is valid and new, whether or not solvers attempted it; 0 for any
 //! other proposal.
 //!
 //! # Why

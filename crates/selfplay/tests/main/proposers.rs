@@ -2,22 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use veriplay_core::{Execute, ExecuteError, Job, Outcome, Proposal, Role, Scripted, Task, TaskType, Value};
+use veriplay_core::{Proposal, Role, Scripted, Task, TaskType, Value};
 use veriplay_selfplay::environment::{Environment, Proposer, SamplingCall, Stage};
 use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, proposal_key};
 use veriplay_selfplay::play::StepContext;
 use veriplay_selfplay::rollout::Episode;
 use veriplay_selfplay::task_pool::{PoolTask, TaskPool};
 
-use crate::support::{adds, config, game, proposal, seeds, task};
-
-struct Nobody;
-
-impl Execute for Nobody {
-    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
-        panic!("{job:?} was to be run")
-    }
-}
+use crate::support::{Nobody, adds, config, game, proposal, seeds, task};
 
 fn drawn(config: AbsoluteZeroConfig, numbers: std::ops::Range<i64>, stage: Stage, seed: u64, step: u64) -> Vec<Asked> {
     let mut pool = TaskPool::default();

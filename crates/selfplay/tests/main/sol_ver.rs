@@ -1,7 +1,7 @@
 //! `sol_ver` without a sandbox: its config, what its prompts say, what reads the responses, and what counts as one problem.
 
 use proptest::prelude::*;
-use veriplay_core::{CallCase, Execute, ExecuteError, Job, Limits, Outcome, Role, Scripted, Turn, Value};
+use veriplay_core::{CallCase, Limits, Role, Scripted, Turn, Value};
 use veriplay_selfplay::driver::{GameState, SelfPlay};
 use veriplay_selfplay::games::sol_ver::prompts::{PROMPT_FORMATS, by_name, names};
 use veriplay_selfplay::games::sol_ver::{
@@ -16,6 +16,8 @@ use veriplay_verifier::agreement::{
     AGREEMENT_FORMATS, AgreementRules, CountCodes, GUARDS, ProposedProblem, SuiteTest, TestSuite,
     agreement_format_by_name, check_statement,
 };
+
+use crate::support::Broken;
 
 const PROGRAM: &str = "def f(x):\n    return x + 3";
 const REFERENCE: &str = "def f(x):\n    return 3 + x";
@@ -307,15 +309,6 @@ fn a_snippet_that_is_measured_is_refused_by_name_when_the_game_is_set_up() {
     let of_held = "snippet 1 of `tasks.snippets` holds a program that is measured: `f` of problem `add 3 to x` of the held_out set";
     assert_eq!(new(&format!("{REFERENCE}  # so"), &guard).unwrap(), of_held, "what is measured now is always guarded");
     assert_eq!(new("def f(x):\n    return x - 4", &guard), None);
-}
-
-/// A host on which nothing runs.
-struct Broken;
-
-impl Execute for Broken {
-    fn execute(&self, _: &Job) -> Result<Outcome, ExecuteError> {
-        Err(ExecuteError::Host("gone".to_owned()))
-    }
 }
 
 #[test]

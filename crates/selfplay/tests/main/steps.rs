@@ -8,13 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use veriplay_core::{
-    Attempt, Digest, Dropped, Execute, ExecuteError, Job, Outcome, Prompt, Role, Scripted, Status, Task, TaskType,
-    TrainBatch, Value,
+    Attempt, Digest, Dropped, Execute, Prompt, Role, Scripted, Status, Task, TaskType, TrainBatch, Value,
 };
 use veriplay_selfplay::admission::{Admission, IsKnown, JudgedProposal};
 use veriplay_selfplay::driver::{GameState, SelfPlay};
 use veriplay_selfplay::environment::{
-    Environment, EvalTask, JudgedProposalOf, ProposalToJudge, Proposer, SamplingCall, Stage, StepFacts,
+    Environment, GameBase, JudgedProposalOf, ProposalToJudge, Proposer, SamplingCall, Stage, StepFacts,
 };
 use veriplay_selfplay::games::absolute_zero::{
     AbsoluteZero, AbsoluteZeroConfig, AbsoluteZeroMetrics, AbsoluteZeroRequest, RoleMetrics, step_metrics,
@@ -23,12 +22,11 @@ use veriplay_selfplay::judgement::{Never, Seeds, Solution};
 use veriplay_selfplay::play::{Batch, PlayError, StepContext};
 use veriplay_selfplay::rollout::{FinishedEpisode, SingleTurn};
 use veriplay_selfplay::scoring::SftExample;
-use veriplay_selfplay::settings::{Aggregation, ProposerMode, SharedSettings, ZeroAdvantage};
-use veriplay_selfplay::splits::Guard;
+use veriplay_selfplay::settings::{Aggregation, ProposerMode, ZeroAdvantage};
 use veriplay_selfplay::step::{AttemptRecord, LogRecord, ProposalRecord, Record, TaskRecord};
 use veriplay_selfplay::task_pool::{PoolTask, Source, TaskChoice, TaskPool};
 
-use crate::support::{config, dropped, game, malformed, proposal, rollout, seeds, task, verdict};
+use crate::support::{Nobody, config, dropped, game, malformed, proposal, rollout, seeds, task, verdict};
 
 /// Absolute Zero, judged by a table: a proposal is a word and a number, such as `good 7`; an answer is a word.
 struct Table {
@@ -48,16 +46,8 @@ impl Environment for Table {
 
     const KINDS: &'static [&'static str] = AbsoluteZero::KINDS;
 
-    fn settings(&self) -> &SharedSettings {
-        self.game.settings()
-    }
-
-    fn guard(&self) -> &Guard {
-        self.game.guard()
-    }
-
-    fn evaluation_tasks(&self) -> &[EvalTask<Task>] {
-        self.game.evaluation_tasks()
+    fn base(&self) -> &GameBase<Task> {
+        self.game.base()
     }
 
     fn initial_pool(&self, _context: &StepContext<'_>) -> Result<TaskPool<Task>, PlayError> {
@@ -167,15 +157,6 @@ impl Environment for Table {
 
     fn sampling_seed(&self, run: u64, step: u64, draw: &SamplingCall) -> u64 {
         self.game.sampling_seed(run, step, draw)
-    }
-}
-
-/// Nothing is run: the table has all verdicts.
-struct Nobody;
-
-impl Execute for Nobody {
-    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
-        panic!("{job:?} was to be run")
     }
 }
 

@@ -1,8 +1,8 @@
 //! Fixtures: small tasks, rollouts made of bytes, and verdicts made by hand.
 
 use veriplay_core::{
-    Attempt, Dropped, Evidence, Finish, IoPair, Limits, PolicyVersion, Proposal, Provenance, Question, Rollout, Status,
-    Task, TaskType, Value, Verdict,
+    Attempt, Dropped, Evidence, Execute, ExecuteError, Finish, IoPair, Job, Limits, Outcome, PolicyVersion, Proposal,
+    Provenance, Question, Rollout, Status, Task, TaskType, Value, Verdict,
 };
 use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, AbsoluteZeroSettings, TaskSource};
 use veriplay_selfplay::play::PlayError;
@@ -135,4 +135,22 @@ pub(crate) fn dropped() -> Dropped {
 
 pub(crate) fn malformed() -> Attempt {
     Attempt::Malformed { reason: "no program".to_owned() }
+}
+
+/// Verdicts need no job.
+pub(crate) struct Nobody;
+
+impl Execute for Nobody {
+    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+        panic!("{job:?} was to be run")
+    }
+}
+
+/// A host on which nothing runs.
+pub(crate) struct Broken;
+
+impl Execute for Broken {
+    fn execute(&self, _: &Job) -> Result<Outcome, ExecuteError> {
+        Err(ExecuteError::Host("gone".to_owned()))
+    }
 }

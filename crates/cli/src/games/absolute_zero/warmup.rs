@@ -18,15 +18,15 @@ use crate::programs::{DataConfig, Executed, Pools};
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AbsoluteZeroBatch {
-    /// Programs asked for outputs, each with `questions` inputs behind one shared prompt.
+    /// Programs with questions for outputs, each with `questions` inputs behind one shared prompt.
     deduction: usize,
-    /// Programs asked for inputs, likewise.
+    /// Programs with questions for inputs, likewise.
     abduction: usize,
-    /// Pair lists asked for programs.
+    /// Lists of pairs with questions for programs.
     induction: usize,
     /// Proposals of a program and an input, for deduction and for abduction each.
     proposals: usize,
-    /// Programs asked for a list of inputs.
+    /// Programs with requests for a list of inputs.
     input_lists: usize,
     /// Questions behind one shared prompt.
     questions: usize,

@@ -25,7 +25,7 @@ pub(super) struct SelfChallengeTaskConfig {
     pub(super) given: usize,
     /// Seeds them: the same for every run.
     pub(super) given_seed: u64,
-    /// Seeds held-out tasks and the samples that measure: the same for every run.
+    /// Seeds evaluation tasks and the samples of an evaluation: the same for every run.
     pub(super) eval_seed: u64,
     /// What the held-out set is. Validation tasks are always generated.
     pub(super) held_out: HeldOutSource,

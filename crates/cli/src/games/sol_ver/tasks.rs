@@ -22,11 +22,11 @@ use crate::programs::{Executed, Worth, execute_on};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SolVerTaskConfig {
-    /// Seeds held-out problems and the samples that measure: the same for every run.
+    /// Seeds evaluation problems and the samples of an evaluation: the same for every run.
     pub(super) eval_seed: u64,
     /// What proposers start from.
     pub(super) snippets: SnippetSource,
-    /// What is measured on.
+    /// Where evaluation problems come from.
     pub(super) problems: ProblemSource,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct SolVerTaskConfig {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "from", rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum ProblemSource {
-    /// The tiny generator's programs of the split that is measured, in words.
+    /// The tiny generator's programs of the evaluation split, in words.
     Generator {
         /// The mix of families, as the grammar names it.
         mix: String,

@@ -41,8 +41,7 @@ impl AbsoluteZeroSettings {
     }
 
     /// How many fresh proposals of one type become solver tasks at most.
-    #[must_use]
-    pub fn fresh_cap(&self) -> usize {
+    pub(super) fn fresh_cap(&self) -> usize {
         (self.fresh_fraction * self.tasks_per_type as f64).round() as usize
     }
 }

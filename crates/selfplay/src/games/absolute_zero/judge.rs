@@ -1,4 +1,4 @@
-//! From episodes to judgements: the verifier, asked the same way by play, evaluation and replay.
+//! From episodes to judgements, the same for play, evaluation and replay.
 
 use std::collections::HashSet;
 
@@ -40,7 +40,7 @@ impl AbsoluteZero {
         };
         let attempts: Vec<(Attempt, bool)> = proposals.iter().enumerate().map(&mut read).collect();
         let refusal = |attempt: &Attempt| match attempt {
-            Attempt::Proposal(proposal) => self.guard.refuse_programs([proposal.program()]),
+            Attempt::Proposal(proposal) => self.base.guard.refuse_programs([proposal.program()]),
             _ => None,
         };
         let requests = attempts.iter().zip(proposals).map(|((attempt, known), one)| match refusal(attempt) {
@@ -82,7 +82,7 @@ impl AbsoluteZero {
         let shape = ProposalShape {
             task_type: one.request.task_type,
             given: one.request.given.as_deref(),
-            inputs: self.config.own.induction_inputs(),
+            inputs: self.own.induction_inputs(),
         };
         read_finished(one.finished, |rollout| self.responses.extract_proposal(&shape, &rollout.text))
     }

@@ -15,7 +15,7 @@ use veriplay_core::{Prompt, PromptContent, Proposal, Question, Role, TaskType};
 
 use crate::registry::registry;
 
-/// What a proposer is asked for.
+/// A request to a proposer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProposerRequest<'a> {
     /// The kind of task to invent.
@@ -64,7 +64,7 @@ pub trait PromptFormat: Sync {
         Prompt::new(role, content).with_task_type(task_type).with_stop(self.stop(role, task_type).iter().copied())
     }
 
-    /// The prompt that asks a proposer for a task.
+    /// A proposer's prompt.
     fn proposer_prompt(&self, request: &ProposerRequest<'_>) -> Prompt {
         let (role, task_type) = (Role::Proposer, request.task_type);
         let content = self.proposer_content(request);

@@ -24,9 +24,9 @@ impl AbsoluteZero {
         step: u64,
     ) -> Vec<Proposer<Self>> {
         let (count, purpose) = match stage {
-            Stage::SftPropose if self.config.shared.sft_samples == 0 => (0, ""),
+            Stage::SftPropose if self.base.settings.sft_samples == 0 => (0, ""),
             Stage::SftPropose => (self.tasks.sft_per_type, "bootstrap turns"),
-            _ => (self.config.own.proposals_per_type, "proposer turns"),
+            _ => (self.own.proposals_per_type, "proposer turns"),
         };
         if count == 0 {
             return Vec::new();
@@ -52,12 +52,12 @@ impl AbsoluteZero {
     ) -> Vec<Proposer<Self>> {
         let known: Vec<&Question> = pool.of_kind(task_type.name()).map(|entry| &entry.task.question).collect();
         let request = AbsoluteZeroRequest { task_type, given: None };
-        if self.config.own.references == 0 || known.is_empty() {
+        if self.own.references == 0 || known.is_empty() {
             return vec![self.proposer(request, Vec::new(), count)];
         }
         let mut proposer = || {
             let known = known.iter().map(|question| (*question, 1.0)).collect();
-            self.proposer(request.clone(), weighted_sample(known, self.config.own.references, generator), 1)
+            self.proposer(request.clone(), weighted_sample(known, self.own.references, generator), 1)
         };
         (0..count).map(|_| proposer()).collect()
     }
@@ -83,10 +83,10 @@ impl AbsoluteZero {
         given: Option<&str>,
     ) -> Prompt {
         let references = match references.is_empty() {
-            true => self.examples(task_type).take(self.config.own.examples).collect(),
+            true => self.examples(task_type).take(self.own.examples).collect(),
             false => references,
         };
-        let inputs = self.config.own.induction_inputs();
+        let inputs = self.own.induction_inputs();
         self.format.proposer_prompt(&ProposerRequest { task_type, references, given, inputs })
     }
 }

@@ -15,7 +15,7 @@ pub type BugRepairConfig = GameConfig<BugRepairSettings>;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BugRepairSettings {
-    /// Bugs a step that solvers are asked to repair.
+    /// Bugs a step that solvers repair.
     pub tasks_per_step: usize,
     /// Injector episodes a step; 0 leaves the model out of making bugs.
     pub injections_per_step: usize,
@@ -40,7 +40,7 @@ pub struct BugRepairSettings {
     pub higher_order_per_step: usize,
     /// Share of a step's tasks that earlier steps' bugs of the second order may fill, in [0, 1].
     pub higher_order_share: f64,
-    /// Share of a bug's failing test functions, in [0, 1), that the solver is shown nothing of: they are neither in what it is asked
+    /// Share of a bug's failing test functions, in [0, 1), that the solver is shown nothing of: they are neither in its prompt
     /// nor in its tree, and grading has them. Drawn by the run's seed and the bug; one function always is shown.
     pub hidden_share: f64,
     /// More tests than this pass in a bug's test files on the original.
@@ -51,7 +51,7 @@ pub struct BugRepairSettings {
     pub min_failing: usize,
     /// Whether what a solver that ran out of turns, fuel or room has done so far is graded as if submitted. If not, it is not a repair.
     pub grade_unfinished: bool,
-    /// Training bugs that solvers are asked before step 0, and with them one step's injections: the turns of those that came out right
+    /// Training bugs that solvers attempt before step 0, beside one step's injections: the turns of those that came out right
     /// are supervised examples. 0 makes none.
     pub sft_bugs: usize,
     /// What a solver's episode may use.
@@ -108,8 +108,8 @@ impl BugRepairConfig {
         ])?;
         self.check_shares()?;
         self.check_modes()?;
-        let empty = |(key, value)| invalid_value(key, value, "use at least `1`");
-        own.solver_budget.check().and_then(|()| own.injector_budget.check()).map_err(empty)
+        own.solver_budget.check()?;
+        own.injector_budget.check()
     }
 
     fn check_shares(&self) -> Result<(), ConfigError> {

@@ -9,6 +9,7 @@ use veriplay_verifier::bugs::tool_env::{CallEnd, DefaultTests, RepoToolCall, Rep
 
 use super::prompts::{RepairFormat, RepoBudgetLeft, RepoGoal, RepoResponse};
 use crate::multi_turn::{EpisodeEnd, EpisodeLimits, MultiTurn, Observation, Turn, TurnAction, Workspace};
+use crate::settings::{ConfigError, check_positive};
 
 /// What an episode may use. There is no default: a config states it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,26 +28,25 @@ pub struct RepoBudget {
 }
 
 impl RepoBudget {
-    /// The first value with which nothing could be done, and its key.
-    pub(super) fn check(&self) -> Result<(), (&'static str, u64)> {
-        let values = [
-            ("turns", self.turns as u64),
-            ("fuel", self.fuel),
-            ("shown_chars", self.shown_chars as u64),
-            ("prompt_chars", self.prompt_chars as u64),
-        ];
-        values.into_iter().find(|(_, value)| *value == 0).map_or(Ok(()), Err)
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        let Self { turns, fuel, shown_chars, prompt_chars, .. } = *self;
+        check_positive(&[
+            ("turns", turns as u64),
+            ("fuel", fuel),
+            ("shown_chars", shown_chars as u64),
+            ("prompt_chars", prompt_chars as u64),
+        ])
     }
 }
 
 /// What an episode is about.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assignment {
-    /// What is to be done.
+    /// The goal.
     pub goal: RepoGoal,
     /// Which of the game's repositories it is in.
     pub repository: usize,
-    /// The text files as they are handed out.
+    /// The text files before the first turn.
     pub tree: Arc<TextFiles>,
     /// What a run without names runs.
     pub suite: DefaultTests,

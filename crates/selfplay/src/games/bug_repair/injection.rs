@@ -21,7 +21,7 @@ use crate::judgement::run_undecided;
 use crate::randomness::generator;
 use crate::rollout::FinishedEpisode;
 
-/// What an injector is asked for.
+/// A request to an injector.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InjectionRequest {
@@ -63,9 +63,9 @@ impl BugRepair {
     pub(super) fn draw_sites(&self, execute: &dyn Execute, seed: u64, step: u64) -> Vec<InjectionSite> {
         let mut generator = generator(seed, step, "injections");
         let functions = self.tested_functions();
-        let wanted = self.config.own.injections_per_step;
+        let wanted = self.own.injections_per_step;
         let drawn = |generator: &mut _| {
-            let mode = *self.config.own.modes.choose(generator)?;
+            let mode = *self.own.modes.choose(generator)?;
             functions.choose(generator).map(|(repository, path, name)| (mode, *repository, *path, *name))
         };
         let drawn: Vec<_> = (0..wanted.saturating_mul(4)).filter_map(|_| drawn(&mut generator)).collect();
@@ -115,7 +115,7 @@ impl BugRepair {
         tested.into_iter().collect()
     }
 
-    /// The files as an injector is handed them; `None` where the function has no body that could be taken out.
+    /// The files before an injector's first turn; `None` where the function has no body that could be taken out.
     fn injector_files(&self, site: &InjectionSite) -> Option<Arc<TextFiles>> {
         let originals = &self.originals[site.repository];
         if site.mode != InjectionMode::Rewrite {
@@ -128,13 +128,13 @@ impl BugRepair {
         Some(Arc::new(files))
     }
 
-    /// The episode that begins at a site; `None` where it cannot be asked for.
+    /// The episode that begins at a site; `None` where no prompt can be made of it.
     pub(super) fn injection_episode(&self, site: InjectionSite) -> Option<RepoEpisode> {
         let (tree, suite) = (self.injector_files(&site)?, DefaultTests::Affected);
         let InjectionSite { repository, mode, function } = site;
         let goal = RepoGoal::Inject { mode, function };
         let assignment = Assignment { goal, repository, tree, suite, hidden: BTreeSet::new() };
-        RepoWorkspace::open(Arc::new(assignment), self.format, self.config.own.injector_budget)
+        RepoWorkspace::open(Arc::new(assignment), self.format, self.own.injector_budget)
     }
 
     /// Judgements on what injectors left, by the same rules when they are made again.
@@ -152,7 +152,7 @@ impl BugRepair {
                 Ok(EditedTree { repository, now: workspace.tree(), injector })
             }
         });
-        let mut judged = run_undecided(trees, |open| self.judge_trees(execute, open, self.config.own.weakening));
+        let mut judged = run_undecided(trees, |open| self.judge_trees(execute, open, self.own.weakening));
         // The start model's examples may repeat each other.
         if proposals.iter().all(|one| one.stage == Stage::Propose) {
             mark_known(&mut judged, is_known);

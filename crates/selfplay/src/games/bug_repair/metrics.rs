@@ -44,11 +44,11 @@ pub struct BugRepairMetrics {
     pub injector: EpisodeMetrics,
     /// Episodes of solvers.
     pub solver: EpisodeMetrics,
-    /// Bugs that solvers were asked to repair, by who made them.
+    /// Bugs that solvers attempted, by origin.
     pub tasks: BTreeMap<BugOrigin, usize>,
-    /// Bugs that could not be asked for.
+    /// Bugs without a prompt.
     pub unaskable: usize,
-    /// Bugs that could not be handed out for a host fault.
+    /// Bugs that a host fault kept from solvers.
     pub undelivered: usize,
     /// Verdicts on repairs, by status.
     pub statuses: BTreeMap<Status, usize>,

@@ -64,7 +64,7 @@ impl BugRepair {
         let of_repo = |(repository, repo): (usize, &RepoContext<'_>)| -> Vec<(usize, String)> {
             repo.code_files().into_iter().map(|path| (repository, path.to_owned())).collect()
         };
-        let wanted = self.config.own.mutants_per_step;
+        let wanted = self.own.mutants_per_step;
         let files: Vec<(usize, String)> = repos.iter().enumerate().flat_map(of_repo).collect();
         let drawn: BTreeSet<&(usize, String)> = (0..wanted).filter_map(|_| files.choose(&mut generator)).collect();
         let mut pool = self.mutate(execute, &repos, &drawn, (seed, step));
@@ -82,7 +82,7 @@ impl BugRepair {
         (seed, step): (u64, u64),
     ) -> Vec<Mutant> {
         // More than one of each operator where files are few.
-        let count = self.config.own.mutants_per_step.div_ceil(files.len().saturating_mul(self.injectors.len()).max(1));
+        let count = self.own.mutants_per_step.div_ceil(files.len().saturating_mul(self.injectors.len()).max(1));
         let requests = files.iter().map(|(repository, path)| {
             let seed = derive_seed(seed, step, &format!("mutants/{repository}/{path}"));
             MutateRequest { repo: &repos[*repository], path, injectors: &self.injectors, seed, count }
@@ -127,7 +127,7 @@ impl BugRepair {
             seen.insert(change_digest(&package, &bug)).then_some(Derivation::FailedRepair { package, bug })
         };
         let all = solutions.iter().filter_map(&mut derivation).map(|one| (one, 1.0)).collect();
-        weighted_sample(all, self.config.own.higher_order_per_step, &mut generator(seed, step, "higher order"))
+        weighted_sample(all, self.own.higher_order_per_step, &mut generator(seed, step, "higher order"))
     }
 
     /// Judges mutants together, and failed repairs together.
@@ -174,7 +174,7 @@ impl BugRepair {
         trees: &[EditedTree<'_>],
         weakening: Weakening,
     ) -> Vec<JudgedProposalOf<Self>> {
-        let (repos, seeds) = (self.repos(), (0, self.config.own.rules().seeds[0]));
+        let (repos, seeds) = (self.repos(), (0, self.own.rules().seeds[0]));
         let unmeasured =
             trees.iter().map(|tree| self.refuse_held_out(tree.repository, tree.now).map_or(Ok(*tree), Err));
         run_undecided(unmeasured, |trees| {
@@ -194,7 +194,7 @@ impl BugRepair {
 
     /// Validates proposals, but for those with a function that is evaluated on.
     fn validate(&self, execute: &dyn Execute, proposals: &[(usize, BugProposal)]) -> Vec<JudgedProposalOf<Self>> {
-        let (repos, rules) = (self.repos(), self.config.own.rules());
+        let (repos, rules) = (self.repos(), self.own.rules());
         let requests = proposals.iter().map(|(repository, bug)| {
             let request = ValidateRequest { repo: &repos[*repository], bug, rules: &rules };
             self.refuse_held_out(*repository, &self.buggy(*repository, bug)).map_or(Ok(request), Err)

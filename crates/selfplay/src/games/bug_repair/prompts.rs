@@ -21,7 +21,7 @@ pub enum InjectionMode {
     Direct,
     /// It takes code out, and changes what is left only so that it still runs: more lines go than come.
     Removal,
-    /// It is handed the repository with one function's body taken out, and writes that anew. It never sees the original's.
+    /// It gets the repository with one function's body taken out, and writes that anew. It never sees the original's.
     Rewrite,
 }
 
@@ -49,12 +49,12 @@ impl InjectionMode {
     }
 }
 
-/// What an episode's policy is to do.
+/// The goal of an episode.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RepoGoal {
     /// Repair a bug.
     Repair {
-        /// The weakening reversed, as a unified diff: what is asked for.
+        /// The weakening reversed, as a unified diff: the specification.
         spec: String,
         /// The one function that the bug is in; `None` when it is in more, or elsewhere.
         function: Option<FunctionSource>,
@@ -69,7 +69,7 @@ pub enum RepoGoal {
     },
 }
 
-/// What is left of a budget.
+/// The rest of a budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RepoBudgetLeft {
     /// Turns.
@@ -80,7 +80,7 @@ pub struct RepoBudgetLeft {
     pub shown_chars: usize,
 }
 
-/// What a response says is to be done.
+/// A parsed response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RepoResponse {
     /// Call this tool.

@@ -1,4 +1,4 @@
-//! Solvers' episodes: what each is handed of a bug, and the verdicts on what it made.
+//! Solvers' episodes: what each gets of a bug, and the verdicts on its patch.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,13 +23,13 @@ use crate::rollout::FinishedEpisode;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RepairDetail {
-    /// What it made, as a patch over what it was handed; empty for none.
+    /// Its patch over the tree that it got; empty for none.
     pub patch: String,
     /// Test functions that it was shown nothing of.
     pub hidden: BTreeSet<String>,
 }
 
-/// A bug with its repository, to be handed out.
+/// A bug with its repository, for a solver.
 struct BugToRepair {
     repository: usize,
     artifact: BugArtifact,
@@ -44,7 +44,7 @@ struct PatchToGrade<'a> {
 }
 
 impl BugRepair {
-    /// A solver's episode for each bug; `None` where it cannot be asked for.
+    /// A solver's episode for each bug; `None` where no prompt can be made of it.
     pub(super) fn repair_episodes(
         &self,
         execute: &dyn Execute,
@@ -66,7 +66,7 @@ impl BugRepair {
             let views = view_all(execute, &requests.collect::<Vec<_>>());
             let episode = |(handout, view): (&BugToRepair, Result<SolverView, Dropped>)| {
                 let assignment = Arc::new(repair_assignment(handout.repository, view?));
-                Ok(RepoWorkspace::open(assignment, self.format, self.config.own.solver_budget))
+                Ok(RepoWorkspace::open(assignment, self.format, self.own.solver_budget))
             };
             handouts.iter().zip(views).map(episode).collect()
         })
@@ -76,7 +76,7 @@ impl BugRepair {
     fn draw_hidden_tests(&self, task: &BugTask, seed: u64) -> BTreeSet<String> {
         let functions: BTreeSet<&str> = task.fail_to_pass.iter().map(|id| test_function(id)).collect();
         let mut functions: Vec<&str> = functions.into_iter().collect();
-        let count = (self.config.own.hidden_share * functions.len() as f64).floor() as usize;
+        let count = (self.own.hidden_share * functions.len() as f64).floor() as usize;
         functions.shuffle(&mut generator(seed, 0, &format!("hidden tests of {}", task.task_id)));
         functions.truncate(count.min(functions.len().saturating_sub(1)));
         functions.into_iter().map(str::to_owned).collect()
@@ -139,7 +139,7 @@ impl BugRepair {
         }
         let workspace = finished.episode.workspace();
         let assignment = workspace.assignment();
-        if !self.config.own.grade_unfinished && finished.episode.end() != Some(SUBMITTED) {
+        if !self.own.grade_unfinished && finished.episode.end() != Some(SUBMITTED) {
             return Err(Ok(rule_verdict(Status::Malformed, "unfinished", "it submitted nothing")));
         }
         let patch = repair_of(&repos[assignment.repository], &assignment.tree, workspace.tree());

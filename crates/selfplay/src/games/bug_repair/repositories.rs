@@ -75,7 +75,7 @@ pub struct Repositories {
 }
 
 impl Repositories {
-    /// What of them is measured: every function of code that tests enter, and the repositories themselves.
+    /// The guard of the evaluation repositories: themselves, and every function of their code files.
     #[must_use]
     pub fn guard(&self) -> Guard {
         let mut guard = Guard::default();

@@ -1,4 +1,4 @@
-//! What the guard of splits is asked about repositories and bugs.
+//! Checks that no repository and no bug of training holds what the policy is evaluated on.
 
 use veriplay_core::TextFiles;
 use veriplay_verifier::bugs::BugProposal;
@@ -9,33 +9,33 @@ use crate::environment::JudgedProposalOf;
 use crate::splits::Overlap;
 
 impl BugRepair {
-    /// No training repository, and no function of its code, is measured.
+    /// Checks training repositories and the functions of their code.
     pub(super) fn check_repositories(&self) -> Result<(), Overlap> {
         for repository in self.training_repositories() {
             let item = format!("repository `{}`", repository.baseline.name);
-            self.guard.check_repository("`repositories.training`", &item, repository.package())?;
+            self.base.guard.check_repository("`repositories.training`", &item, repository.package())?;
             for (path, text) in repository.code_files() {
                 let item = format!("`{path}` of {item}");
-                self.guard.check_program("`repositories.training`", &item, text)?;
+                self.base.guard.check_program("`repositories.training`", &item, text)?;
             }
         }
         Ok(())
     }
 
-    /// No training bug turns a function into one that is measured.
+    /// No training bug turns a function into one that the policy is evaluated on.
     pub(super) fn check_training_bugs(&self) -> Result<(), Overlap> {
         for bug in &self.training {
             let Some(repository) = self.repository_of(&bug.package) else { continue };
             for text in self.changed(repository, &self.buggy(repository, &bug.bug)) {
-                self.guard.check_program("`bugs.training`", &format!("bug `{}`", bug.task_id), text)?;
+                self.base.guard.check_program("`bugs.training`", &format!("bug `{}`", bug.task_id), text)?;
             }
         }
         Ok(())
     }
 
-    /// The verdict on a tree that holds a measured function where the original holds another; `None` for any other tree.
+    /// The verdict on a tree that holds an evaluation function where the original holds another; `None` for any other tree.
     pub(super) fn refuse_held_out(&self, repository: usize, now: &TextFiles) -> Option<JudgedProposalOf<Self>> {
-        let verdict = self.guard.refuse_programs(self.changed(repository, now))?;
+        let verdict = self.base.guard.refuse_programs(self.changed(repository, now))?;
         Some(judgement(Ok(verdict), None))
     }
 

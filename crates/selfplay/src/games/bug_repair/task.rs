@@ -108,7 +108,7 @@ impl PoolTask for BugTask {
         content_hash(self)
     }
 
-    /// Names what it changes, whoever made it and however its tests were weakened.
+    /// Names what it changes, whatever its origin and however its tests were weakened.
     fn key(&self) -> Digest {
         change_digest(&self.package, &self.bug)
     }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::episode::ToolBudget;
 use super::prompts;
-use crate::settings::{ConfigError, GameConfig, check_counts, check_numbers, invalid_value};
+use crate::settings::{ConfigError, GameConfig, check_counts, check_numbers};
 
 /// `[game]` of a configuration.
 pub type SelfChallengeConfig = GameConfig<SelfChallengeSettings>;
@@ -15,7 +15,7 @@ pub type SelfChallengeConfig = GameConfig<SelfChallengeSettings>;
 pub struct SelfChallengeSettings {
     /// Challengers' episodes a step; 0 leaves the model out of making tasks.
     pub challenges_per_step: usize,
-    /// Tasks a step that executors are asked to do.
+    /// Tasks a step that executors attempt.
     pub tasks_per_step: usize,
     /// Share of a step's tasks that its own new ones may fill, in [0, 1]. Valid ones beyond it enter the buffer without a solve rate.
     pub fresh_share: f64,
@@ -46,6 +46,6 @@ impl SelfChallengeConfig {
             ("sft_challenges", own.sft_challenges, 0, 65_536),
         ])?;
         check_numbers(&[("fresh_share", own.fresh_share, 0.0, 1.0)])?;
-        own.budget.check().map_err(|error| invalid_value(error.key, 0, "use at least `1`, below `budget`"))
+        own.budget.check()
     }
 }

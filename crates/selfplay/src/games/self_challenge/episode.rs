@@ -8,6 +8,7 @@ use veriplay_verifier::environments::{ChallengerResponse, CodeOutcome, Environme
 
 use super::prompts::{ChallengeFormat, ToolBudgetLeft, ToolGoal, outcome_text};
 use crate::multi_turn::{EpisodeEnd, EpisodeLimits, MultiTurn, Observation, Turn, TurnAction, Workspace};
+use crate::settings::{ConfigError, check_positive};
 
 /// What an episode may use. There is no default: a config states it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,29 +24,18 @@ pub struct ToolBudget {
     pub shown_chars: usize,
 }
 
-/// Why a budget cannot be played with.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{key}` is `0`: it must be at least 1")]
-pub struct BudgetError {
-    /// The key, below the budget's.
-    pub key: &'static str,
-}
-
 impl ToolBudget {
     /// Checks what types cannot. Call it once, where the budget is read.
     ///
     /// # Errors
     /// The first value with which nothing could be done.
-    pub fn check(&self) -> Result<(), BudgetError> {
-        let positive = [
-            ("executor_turns", self.executor_turns as u64),
-            ("fuel", self.fuel),
-            ("shown_chars", self.shown_chars as u64),
-        ];
-        match positive.into_iter().find(|(_, value)| *value == 0) {
-            Some((key, _)) => Err(BudgetError { key }),
-            None => Ok(()),
-        }
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let Self { executor_turns, fuel, shown_chars, .. } = *self;
+        check_positive(&[
+            ("executor_turns", executor_turns as u64),
+            ("fuel", fuel),
+            ("shown_chars", shown_chars as u64),
+        ])
     }
 }
 
@@ -105,7 +95,7 @@ impl ToolWorkspace {
         self.proposed.as_ref()
     }
 
-    /// What the policy is to do.
+    /// The goal of an episode.
     #[must_use]
     pub const fn goal(&self) -> &ToolGoal {
         &self.goal

@@ -59,7 +59,7 @@ impl SelfChallenge {
         };
         let (environment, known) = (self.find_environment(&task.environment).map_err(dropped)?, is_known(&task.key()));
         let refused = |verdict| judged(Ok((verdict, vec![HELD_OUT.to_owned()], Some(task.clone()))), known);
-        match self.guard.refuse_task(&task.instruction, &task.solution) {
+        match self.base.guard.refuse_task(&task.instruction, &task.solution) {
             Some(verdict) => Err(Box::new(refused(verdict))),
             None => Ok(Draft { environment, task: task.clone(), known }),
         }

@@ -20,7 +20,7 @@ use crate::task_pool::Source;
 
 /// The filters in order, each with the rules of the gate that it stands for. `executable`, `solution` and `failures` are the rows of the
 /// paper's table (47.7 %, 9.5 % and 5.2 % of proposals for a model of 8 billion parameters): the verification function runs, it accepts
-/// the solution, it accepts no failure case. `all` is what the gate asks beyond.
+/// the solution, it accepts no failure case. `all` is what the gate checks beyond.
 pub const FILTERS: &[(&str, &[&str])] = &[
     ("readable", &[UNREADABLE]),
     ("disjoint", &[HELD_OUT]),
@@ -55,7 +55,7 @@ pub struct SelfChallengeMetrics {
     pub valid_share: Option<f64>,
     /// Episodes of executors.
     pub executor: EpisodeMetrics,
-    /// Tasks that executors were asked, by where they come from.
+    /// Tasks that executors attempted, by source.
     pub tasks: BTreeMap<Source, usize>,
     /// Verdicts on attempts, by status.
     pub statuses: BTreeMap<Status, usize>,

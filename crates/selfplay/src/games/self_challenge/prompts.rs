@@ -14,7 +14,7 @@ use crate::registry::registry;
 
 pub use compact::{challenger_prompt, executor_prompt};
 
-/// What a challenger is asked for.
+/// A request to a challenger.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChallengeRequest {
@@ -27,7 +27,7 @@ pub struct ChallengeRequest {
     pub tool: String,
 }
 
-/// What the policy is to do.
+/// The goal of an episode.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToolGoal {
     /// Make a task.
@@ -62,7 +62,7 @@ impl ToolGoal {
     }
 }
 
-/// What is left of a budget.
+/// The rest of a budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ToolBudgetLeft {
     /// Turns.

@@ -6,7 +6,7 @@ use super::prompts;
 use crate::preferences::{Objective, PreferenceSchedule, UpdateSchedule};
 use crate::settings::{ConfigError, GameConfig, check_counts, check_numbers, invalid_value};
 
-/// What is learned from.
+/// What a step learns from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Selection {
@@ -69,9 +69,9 @@ pub struct SolVerSettings {
     pub candidates: usize,
     /// Suites for each of those codes. Only suites for one code can be a pair, so pairs need two.
     pub suites: usize,
-    /// Tests that a suite is asked to have. The compact format does not say it.
+    /// Tests that a prompt asks of a suite. The compact format does not say it.
     pub tests: usize,
-    /// Problems of earlier steps that are asked again each step, drawn by the curriculum. Absent means none.
+    /// Problems of earlier steps that solvers attempt again each step, drawn by the curriculum. Absent means none.
     #[serde(default)]
     pub earlier_problems: usize,
     /// Codes of a problem that are imitated at most, of different texts.

@@ -19,7 +19,7 @@ use crate::statistics::{mean, share};
 pub struct SolVerMetrics {
     /// Problems proposed.
     pub problems: usize,
-    /// Those that somebody was asked.
+    /// Those that solvers attempted.
     pub asked: usize,
     /// Those of them that a host fault dropped.
     pub dropped: usize,
@@ -119,7 +119,7 @@ fn count_learned(facts: &StepFacts<'_, SolVer>) -> usize {
     responses.filter_map(problem).collect::<BTreeSet<usize>>().len()
 }
 
-/// All filters, in the order in which they are asked: what one refuses, later ones do not see. Their names are those of guards, and
+/// All filters in order: what one refuses, later ones do not see. Their names are those of guards, and
 /// `malformed_problem`, `malformed_code`, `malformed_suite`, `no_cluster`, `held_out` for statements, `held_out_code` for trusted codes.
 fn filters(facts: &StepFacts<'_, SolVer>, judged: &[RoundVerdicts<'_>]) -> Vec<FilterYield> {
     let verdicts = facts.proposals.iter().filter_map(|one| one.judged.verdict.as_ref().ok());

@@ -26,7 +26,7 @@ impl SolVer {
                 ProblemSelection { game: self, facts, problem }.add(&mut agreed, &mut random);
             }
         }
-        match self.config.own.selection {
+        match self.own.selection {
             Selection::Consensus => agreed,
             Selection::Random => self.select_at_random(facts, &agreed, &mut generator(seed, step, "sol_ver/control")),
         }
@@ -34,9 +34,9 @@ impl SolVer {
 
     fn weight(&self, role: Role) -> f64 {
         match role {
-            Role::Proposer => self.config.shared.trained_proposer_weight(),
-            Role::Solver => self.config.own.code_weight,
-            Role::Verifier => self.config.own.test_weight,
+            Role::Proposer => self.base.settings.trained_proposer_weight(),
+            Role::Solver => self.own.code_weight,
+            Role::Verifier => self.own.test_weight,
         }
     }
 
@@ -74,11 +74,11 @@ impl SolVer {
         chosen
     }
 
-    /// The responses of the problems that were asked and not dropped, but for what is measured.
+    /// The responses to problems that were not dropped, without those that hold what the policy is evaluated on.
     fn learnable_responses(&self, facts: &StepFacts<'_, Self>) -> Vec<Response> {
         let measured = |code: &Response| {
             let program = self.read_program(&facts.solutions[code.index].finished);
-            program.is_ok_and(|program| self.guard.find_program(&program).is_some())
+            program.is_ok_and(|program| self.base.guard.find_program(&program).is_some())
         };
         let mut responses = Vec::new();
         for problem in judged_problems(facts).into_iter().filter(|problem| !problem.is_measured()) {
@@ -137,7 +137,7 @@ struct ProblemSelection<'a> {
 
 impl ProblemSelection<'_> {
     fn add(&self, chosen: &mut Preferences, random: &mut ChaCha8Rng) {
-        let config = &self.game.config.own;
+        let config = &self.game.own;
         let codes = self.codes(|verdict| verdict.status == Status::Accepted, random);
         let suites = self.suites(|verdict, _| verdict.status == Status::Sound, random);
         let code_pairs = self.code_pairs(&codes, random);
@@ -199,15 +199,15 @@ impl ProblemSelection<'_> {
 
     /// A trusted code before one that falls short by the margin.
     fn code_pairs(&self, trusted: &[Response], random: &mut ChaCha8Rng) -> Vec<(Response, Response)> {
-        let margin = self.game.config.own.margin;
+        let margin = self.game.own.margin;
         let worse = self.codes(|verdict| is_failing(verdict) && fraction(verdict) <= 1.0 - margin, random);
         let pairs = trusted.iter().flat_map(|chosen| worse.iter().map(move |rejected| (*chosen, *rejected)));
-        draw_pairs(pairs.collect(), self.game.config.own.code_pairs, random)
+        draw_pairs(pairs.collect(), self.game.own.code_pairs, random)
     }
 
     /// A sound suite before one for the same code that the trusted code fails by the margin, or that is vacuous.
     fn test_pairs(&self, sound: &[Response], random: &mut ChaCha8Rng) -> Vec<(Response, Response)> {
-        let margin = self.game.config.own.margin;
+        let margin = self.game.own.margin;
         let worse = |verdict: &Verdict, quality: &SuiteQuality| match verdict.status {
             Status::Vacuous => true,
             Status::Unsound => quality.pass_fraction() <= 1.0 - margin,
@@ -217,7 +217,7 @@ impl ProblemSelection<'_> {
         let pairs = sound.iter().flat_map(|chosen| worse.iter().map(move |rejected| (*chosen, *rejected)));
         let one_prompt =
             |(chosen, rejected): &(Response, Response)| self.candidate(*chosen) == self.candidate(*rejected);
-        draw_pairs(pairs.filter(one_prompt).collect(), self.game.config.own.test_pairs, random)
+        draw_pairs(pairs.filter(one_prompt).collect(), self.game.own.test_pairs, random)
     }
 }
 

@@ -93,7 +93,7 @@ impl SolVer {
 
     /// Every reference must pass its own hidden cases.
     pub(super) fn check_references(&self, execute: &dyn Execute) -> Result<(), PlayError> {
-        let tasks = self.evaluation.iter().map(|one| &one.task);
+        let tasks = self.base.evaluation.iter().map(|one| &one.task);
         let programs: Vec<(&ProblemTask, &str)> =
             tasks.filter_map(|task| Some((task, task.reference.as_ref()?.program.as_str()))).collect();
         for ((task, _), verdict) in programs.iter().zip(self.judge_hidden(execute, &programs)) {
@@ -157,7 +157,7 @@ impl SolVer {
         let codes = judgement.codes.iter().zip(&read.codes);
         let trusted =
             codes.filter(|(decision, _)| decision.status == Status::Accepted).filter_map(|(_, code)| code.as_deref());
-        let mut measured = trusted.filter_map(|code| self.guard.find_program(code));
+        let mut measured = trusted.filter_map(|code| self.base.guard.find_program(code));
         match measured.next() {
             Some(measured) if judgement.refused.is_none() => {
                 RoundJudgement { refused: Some(held_out_refusal(measured)), ..judgement }
@@ -176,7 +176,7 @@ impl SolVer {
         let requests = rounds.iter().map(|(round, read)| SuiteExamination {
             right: round.task.reference.as_ref().map_or("", |one| one.program.as_str()),
             suites: read.suites.iter().filter_map(|(_, suite)| suite.as_ref()).collect(),
-            wrong: wrong_codes(round, read).take(self.config.shared.eval_samples).flatten().collect(),
+            wrong: wrong_codes(round, read).take(self.base.settings.eval_samples).flatten().collect(),
         });
         let found = examine_suites(execute, &self.rules, &requests.collect::<Vec<_>>());
         let judged = rounds.iter().zip(found).map(|((round, read), found)| match found {

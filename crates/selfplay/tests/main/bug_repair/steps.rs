@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use veriplay_core::{
-    Digest, Execute, ExecuteError, Job, Limits, Outcome, Patch, Policy, PolicyError, Prompt, Role, Rollout, Sampling,
-    Scripted, Status, TextFiles, Turn,
+    Digest, Limits, Patch, Policy, PolicyError, Prompt, Role, Rollout, Sampling, Scripted, Status, TextFiles, Turn,
 };
 use veriplay_selfplay::driver::{GameState, SelfPlay};
 use veriplay_selfplay::eval_table::EvalNumbers;
@@ -16,6 +15,8 @@ use veriplay_verifier::bugs::{BugArtifact, BugProposal, FileMap, OwnNames, TestM
 use veriplay_verifier::repository::{Baseline, FileBaseline, Function, PytestSettings};
 
 use super::config;
+
+use crate::support::Broken;
 
 fn repository() -> Repository {
     let package = Digest::of(b"package");
@@ -169,15 +170,6 @@ fn a_repository_a_function_or_a_bug_that_trains_and_is_measured_is_refused_by_na
         new(with_measured(repository()), &[bug]).unwrap(),
         "bug `one-2` of `bugs.training` holds a program that is measured: `one` of `two/src/one.py` of the held_out set"
     );
-}
-
-/// A host on which nothing runs.
-struct Broken;
-
-impl Execute for Broken {
-    fn execute(&self, _: &Job) -> Result<Outcome, ExecuteError> {
-        Err(ExecuteError::Host("gone".to_owned()))
-    }
 }
 
 /// How often the one bug was repaired when it was last asked.

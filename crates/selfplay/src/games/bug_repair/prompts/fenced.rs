@@ -25,7 +25,7 @@ use crate::multi_turn::Turn;
 const OLD: &str = "<<<<<<< OLD";
 const BETWEEN: &str = "=======";
 const NEW: &str = ">>>>>>> NEW";
-/// Lines that a read without a range asks for; what is shown is bounded apart from that.
+/// Lines that a read without a range requests; what is shown is bounded apart from that.
 const ALL_LINES: usize = 1 << 30;
 
 const TOOLS: &str = "Each of your turns ends with exactly one fenced block, which calls a tool:
