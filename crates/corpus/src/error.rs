@@ -52,12 +52,12 @@ pub enum CorpusError {
         second: String,
     },
     /// The file system refused.
-    #[error("cannot read `{path}`: {source}\nhint: check that the path exists and that you may read it")]
+    #[error("cannot read `{path}`: {cause}\nhint: check that the path exists and that you may read it")]
     Io {
         /// The path.
         path: PathBuf,
-        /// The system's word.
-        source: std::io::Error,
+        /// Why the operating system refused. The message shows it, so it is no `source()`: reporters that print the chain would repeat it.
+        cause: std::io::Error,
     },
 }
 
@@ -65,7 +65,7 @@ impl CorpusError {
     /// For `map_err` on a file-system call.
     pub(crate) fn io(path: &std::path::Path) -> impl FnOnce(std::io::Error) -> Self + use<> {
         let path = path.to_owned();
-        move |source| CorpusError::Io { path, source }
+        move |cause| CorpusError::Io { path, cause }
     }
 
     /// A name that is not among `known`.

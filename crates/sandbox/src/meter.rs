@@ -45,13 +45,13 @@ pub(crate) const USED_UP: (&str, &str) = ("__veriplay", "used_up");
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum MeterError {
     /// It is no module.
-    #[error("{0}")]
+    #[error(transparent)]
     Malformed(#[from] BinaryReaderError),
     /// It has what only metering may add.
     #[error("it has an export named `{FUEL}`, which is the meter's")]
     Metered,
     /// It cannot be written again.
-    #[error("{0}")]
+    #[error(transparent)]
     Encode(#[from] reencode::Error<Infallible>),
 }
 

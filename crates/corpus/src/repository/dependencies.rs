@@ -33,7 +33,7 @@ pub enum WheelError {
     NotPure(String),
     /// It cannot be unpacked.
     #[error("a wheel cannot be unpacked: {0}")]
-    Unpack(#[from] UnpackError),
+    Unpack(UnpackError),
     /// No metadata, or metadata that is not text.
     #[error("a wheel holds no readable `{0}`")]
     NoMetadata(&'static str),
@@ -54,7 +54,7 @@ impl DependencyWheel {
     /// # Errors
     /// When it is not pure, cannot be read, or would stand in for pytest.
     pub fn read(bytes: &[u8]) -> Result<Self, WheelError> {
-        let members = unpack(bytes, Archive::Zip)?;
+        let members = unpack(bytes, Archive::Zip).map_err(WheelError::Unpack)?;
         let (metadata, tags) = (information(&members, "METADATA")?, information(&members, "WHEEL")?);
         let field = |name| fields(&metadata, name).next().ok_or(WheelError::NoMetadata("METADATA"));
         let (name, version) = (canonical(field("Name")?), field("Version")?.to_owned());

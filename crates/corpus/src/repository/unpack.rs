@@ -40,13 +40,13 @@ impl Archive {
 pub enum UnpackError {
     /// It cannot be read.
     #[error("the archive cannot be read: {0}")]
-    Read(#[from] std::io::Error),
+    Read(std::io::Error),
     /// It is no zip file, or a damaged one.
     #[error("the zip file cannot be read: {0}")]
-    Zip(#[from] zip::result::ZipError),
+    Zip(zip::result::ZipError),
     /// A member's name.
     #[error("a member of the archive: {0}")]
-    Path(#[from] PathError),
+    Path(PathError),
     /// A link that leads elsewhere than to a file of the archive, a device, or what else is no plain file.
     #[error("member `{0}` is a {1}; only plain files, and links to such, are unpacked")]
     NoFile(String, &'static str),
@@ -111,9 +111,9 @@ impl Taken {
     /// Reads one file. The size that an archive declares is not trusted.
     fn file(&mut self, path: &str, content: impl Read) -> Result<(), UnpackError> {
         let path = path.strip_prefix("./").unwrap_or(path);
-        check_path(path)?;
+        check_path(path).map_err(UnpackError::Path)?;
         let mut bytes = Vec::new();
-        let size = content.take(self.left + 1).read_to_end(&mut bytes)? as u64;
+        let size = content.take(self.left + 1).read_to_end(&mut bytes).map_err(UnpackError::Read)? as u64;
         self.left = self.left.checked_sub(size).ok_or(UnpackError::TooLarge("128 MiB"))?;
         match self.files.insert(path.to_owned(), bytes) {
             Some(_) => Err(UnpackError::Twice(path.to_owned())),
@@ -142,8 +142,8 @@ fn unpack_tar(bytes: &[u8]) -> Result<Files, UnpackError> {
     let mut links = Vec::new();
     // Headers, padding and names count as well: the bytes read from the stream are bounded, whatever the members declare.
     let stream = GzDecoder::new(bytes).take(2 * MAX_BYTES);
-    for entry in tar::Archive::new(stream).entries()? {
-        let entry = entry?;
+    for entry in tar::Archive::new(stream).entries().map_err(UnpackError::Read)? {
+        let entry = entry.map_err(UnpackError::Read)?;
         taken.count()?;
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         let kind = entry.header().entry_type();
@@ -184,12 +184,12 @@ fn link(name: String, target: &str, is_symbolic: bool) -> Result<Link, UnpackErr
 }
 
 fn unpack_zip(bytes: &[u8]) -> Result<Files, UnpackError> {
-    let mut archive = zip::ZipArchive::new(Cursor::new(bytes))?;
+    let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).map_err(UnpackError::Zip)?;
     let mut taken = Taken::new();
     for index in 0..archive.len() {
-        let member = archive.by_index(index)?;
+        let member = archive.by_index(index).map_err(UnpackError::Zip)?;
         taken.count()?;
-        let name = member.name()?.into_owned();
+        let name = member.name().map_err(UnpackError::Zip)?.into_owned();
         if member.is_symlink() {
             return Err(UnpackError::NoFile(name, "symbolic link"));
         }

@@ -6,6 +6,7 @@ mod descriptions;
 mod drafts;
 mod environment_files;
 mod environment_templates;
+mod error_chains;
 #[path = "../../../../tests/src/external.rs"]
 #[expect(dead_code, unreachable_pub, reason = "other tests use the rest of it")]
 mod external;

@@ -48,7 +48,7 @@ struct Entry {
 /// Turns an IO error into one that names the path and what was tried.
 pub(crate) fn cache_error(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> ImageError {
     let path = path.to_owned();
-    move |source| ImageError::Cache { path, action, source }
+    move |cause| ImageError::Cache { path, action, cause }
 }
 
 /// Makes `path` a directory of this user's alone, or says why it is not one.

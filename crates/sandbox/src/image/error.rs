@@ -10,14 +10,14 @@ pub enum ImageError {
     UnknownName(String),
     /// `sandbox.toml` is not what it should be.
     #[error("the image's manifest does not parse: {0}")]
-    Manifest(#[from] Box<toml::de::Error>),
+    Manifest(Box<toml::de::Error>),
     /// pip could not be started.
-    #[error("cannot start `{command}`: {source}")]
+    #[error("cannot start `{command}`: {cause}")]
     PipMissing {
         /// What was tried.
         command: String,
         /// Why it failed.
-        source: std::io::Error,
+        cause: std::io::Error,
     },
     /// pip ran and brought no wheel.
     #[error("`{command}` brought no wheel: {detail}")]
@@ -54,14 +54,14 @@ pub enum ImageError {
         detail: String,
     },
     /// The cache directory cannot be used.
-    #[error("image cache `{path}`: cannot {action}: {source}")]
+    #[error("image cache `{path}`: cannot {action}: {cause}")]
     Cache {
         /// The file or directory.
         path: PathBuf,
         /// What was tried.
         action: &'static str,
         /// Why it failed.
-        source: std::io::Error,
+        cause: std::io::Error,
     },
     /// Others may write to the cache directory, so native code in it cannot be trusted.
     #[error("image cache `{path}` belongs to another user or can be written by others")]

