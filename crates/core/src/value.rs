@@ -15,7 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use codec::{DecodeError, EncodeCaps};
 pub use literal::{LiteralError, MAX_LITERAL_BYTES};
-pub use object::{Class, NumpyType, Object};
+pub use object::{NumpyType, Object, PythonClass};
 
 /// A plain Python value of an exact built-in type or known class. Anything else has no encoding.
 ///
@@ -45,7 +45,7 @@ pub enum Value {
     FrozenSet(Vec<Value>),
     /// A `dict` in insertion order
     Dict(Vec<(Value, Value)>),
-    /// A value of one of the classes of [`Class`]
+    /// A value of one of the classes of [`PythonClass`]
     Object(Box<Object>),
 }
 

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use veriplay_core::{Base, Callee, Digest, Layer, LayerRoot, Mounted};
+use veriplay_core::{Callee, Digest, Layer, LayerMount, LayerRoot, LayerStack};
 
 use crate::wasi::files::{Content, Kind, Tree};
 
@@ -17,7 +17,7 @@ const MAX_TREES: usize = 64;
 type View = (Vec<String>, Option<Vec<String>>);
 
 /// Trees by their layers, and the view of a callee.
-type Trees = HashMap<(Vec<Mounted>, Option<View>), Arc<Tree>>;
+type Trees = HashMap<(Vec<LayerMount>, Option<View>), Arc<Tree>>;
 
 /// Layers by their digest: what the jobs of one sandbox may name. Cheap to clone.
 #[derive(Debug, Clone, Default)]
@@ -43,8 +43,8 @@ impl Layers {
     ///
     /// # Errors
     /// When one is not here.
-    fn find_layers<'a>(&'a self, base: &'a Base) -> Result<Vec<(&'a Layer, LayerRoot)>, String> {
-        let find = |mounted: &'a Mounted| {
+    fn find_layers<'a>(&'a self, base: &'a LayerStack) -> Result<Vec<(&'a Layer, LayerRoot)>, String> {
+        let find = |mounted: &'a LayerMount| {
             let layer = self.by_digest.get(&mounted.layer).map(|layer| (layer, mounted.at));
             layer.ok_or_else(|| {
                 format!("layer `{}` is not one of this sandbox; make it with that layer", mounted.layer.short())
@@ -59,7 +59,7 @@ impl Layers {
     /// When a layer is missing, a path to hide is in none, or a name would be a file and a directory.
     pub(crate) fn check(
         &self,
-        base: &Base,
+        base: &LayerStack,
         callee: Option<&Callee>,
         files: &[(String, Vec<u8>)],
     ) -> Result<(), String> {
@@ -104,7 +104,7 @@ impl Layers {
     ///
     /// # Errors
     /// When a layer is not here, or does not go into the image's tree.
-    pub(crate) fn tree(&self, image: &Tree, base: &Base, callee: Option<&Callee>) -> Result<Arc<Tree>, String> {
+    pub(crate) fn tree(&self, image: &Tree, base: &LayerStack, callee: Option<&Callee>) -> Result<Arc<Tree>, String> {
         if !base.without.is_empty() {
             return self.build(image, base, callee).map(Arc::new);
         }
@@ -122,7 +122,7 @@ impl Layers {
         Ok(tree)
     }
 
-    fn build(&self, image: &Tree, base: &Base, callee: Option<&Callee>) -> Result<Tree, String> {
+    fn build(&self, image: &Tree, base: &LayerStack, callee: Option<&Callee>) -> Result<Tree, String> {
         let mut tree = image.clone();
         for (layer, at) in self.find_layers(base)? {
             for (path, bytes) in layer.files() {

@@ -5,7 +5,7 @@
 
 use std::fmt::Debug;
 
-use veriplay_core::{Dropped, Finish, Prompt, Role, Rollout};
+use veriplay_core::{Dropped, FinishReason, Prompt, Role, Rollout};
 
 use crate::rollout::{Episode, Finished};
 
@@ -148,14 +148,14 @@ impl<T: Workspace> MultiTurn<T> {
     }
 
     /// Takes the response to the last prompt.
-    pub fn take_response(&mut self, response: &str, finish: Finish) {
+    pub fn take_response(&mut self, response: &str, finish: FinishReason) {
         if !matches!(self.state, State::Asking(_)) {
             return;
         }
         let turns_left = self.turns_left();
         let action = match finish {
-            Finish::Length => Err("the response was cut off; be shorter".to_owned()),
-            Finish::Stop => self.workspace.read(response, turns_left),
+            FinishReason::Length => Err("the response was cut off; be shorter".to_owned()),
+            FinishReason::Stop => self.workspace.read(response, turns_left),
         };
         let response = response.to_owned();
         match action {

@@ -14,7 +14,7 @@ mod programs;
 mod run;
 mod settings;
 
-use veriplay_core::{Base, Digest, Job, Limits};
+use veriplay_core::{Digest, Job, LayerStack, Limits};
 
 use run::mounted;
 
@@ -40,7 +40,7 @@ pub fn warming(
     Job {
         image: image.to_owned(),
         limits,
-        base: Some(Base { layers: mounted(pytest, package, dependencies), without: Vec::new() }),
+        base: Some(LayerStack { layers: mounted(pytest, package, dependencies), without: Vec::new() }),
         ..Job::script(programs::warmer(library))
     }
 }

@@ -20,8 +20,8 @@ mod triplet;
 
 use rayon::prelude::*;
 use veriplay_core::{
-    Attempt, CallResult, Dropped, Evidence, Execute, IoPair, Judged, Proposal, Provenance, Question, Status, Task,
-    TaskType, Value, Verdict,
+    Attempt, CallResult, Dropped, Evidence, Execute, IoPair, Proposal, ProposalVerdict, Provenance, Question, Status,
+    Task, TaskType, Value, Verdict,
 };
 
 use crate::run::{Decision, NoValue, Runner, calls, cut, failure, instead, value};
@@ -61,7 +61,11 @@ pub struct ProposalRequest<'a> {
 ///
 /// # Errors
 /// A host fault.
-pub fn judge_proposal(execute: &dyn Execute, gate: &Gate, request: &ProposalRequest<'_>) -> Result<Judged, Dropped> {
+pub fn judge_proposal(
+    execute: &dyn Execute,
+    gate: &Gate,
+    request: &ProposalRequest<'_>,
+) -> Result<ProposalVerdict, Dropped> {
     let proposal = match request.attempt {
         Attempt::Proposal(proposal) => proposal,
         Attempt::Malformed { reason } => return Ok(refused(Status::Malformed, Evidence::default(), "", reason)),
@@ -76,7 +80,7 @@ pub fn judge_proposal(execute: &dyn Execute, gate: &Gate, request: &ProposalRequ
     let provenance = request.provenance.clone();
     let task = Task { family: PROPOSED.to_owned(), question, limits: gate.limits, provenance };
     let verdict = Verdict { status: Status::Valid, passed: 1, total: 1, evidence: runner.evidence };
-    Ok(Judged { verdict, task: Some(task) })
+    Ok(ProposalVerdict { verdict, task: Some(task) })
 }
 
 fn question(runner: &mut Runner<'_>, gate: &Gate, proposal: &Proposal, known: bool) -> Result<Question, Stop> {
@@ -95,9 +99,9 @@ fn question(runner: &mut Runner<'_>, gate: &Gate, proposal: &Proposal, known: bo
     }
 }
 
-fn refused(status: Status, evidence: Evidence, rule: &str, detail: &str) -> Judged {
+fn refused(status: Status, evidence: Evidence, rule: &str, detail: &str) -> ProposalVerdict {
     let evidence = Evidence { rule: rule.to_owned(), detail: cut(detail), ..evidence };
-    Judged { verdict: Verdict { status, passed: 0, total: 1, evidence }, task: None }
+    ProposalVerdict { verdict: Verdict { status, passed: 0, total: 1, evidence }, task: None }
 }
 
 /// Judges an answer. A pure function of the request and the image: no job for deduction, one for the other two.
@@ -177,6 +181,6 @@ pub fn judge_proposals(
     execute: &dyn Execute,
     gate: &Gate,
     requests: &[ProposalRequest<'_>],
-) -> Vec<Result<Judged, Dropped>> {
+) -> Vec<Result<ProposalVerdict, Dropped>> {
     requests.par_iter().with_max_len(1).map(|request| judge_proposal(execute, gate, request)).collect()
 }

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
-use veriplay_core::{Finish, Policy, Prompt, Role, Rollout, SCHEMA_VERSION, Sampling};
+use veriplay_core::{FinishReason, Policy, Prompt, Role, Rollout, SCHEMA_VERSION, Sampling};
 use veriplay_learner::{
     Chat, Continuation, End, Learner, LearnerOptions, Request, RequestError, ServerPolicy, TokenSampler, Tokenizer,
 };
@@ -155,7 +155,7 @@ fn served(policy: &ServerPolicy, asked: &Arguments) -> Result<Vec<Report>, Failu
 
 fn served_report(rollout: Rollout) -> Report {
     let Rollout { tokens, logprobs, text, finish, .. } = rollout;
-    let finish = if finish == Finish::Stop { "stop" } else { "length" };
+    let finish = if finish == FinishReason::Stop { "stop" } else { "length" };
     Report { schema_version: SCHEMA_VERSION, tokens, logprobs, text: Some(text), finish, stop: None }
 }
 

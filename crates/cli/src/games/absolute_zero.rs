@@ -167,7 +167,7 @@ impl AbsoluteZeroSetup {
 mod tests {
     use std::collections::HashMap;
 
-    use veriplay_core::{Question, Scripted, Turn, Value, program_hash};
+    use veriplay_core::{Question, ScriptedPolicy, ScriptedRequest, Value, program_hash};
     use veriplay_selfplay::environment::Environment;
     use veriplay_selfplay::play::StepContext;
     use veriplay_selfplay::splits::{HELD_OUT, MeasuredSet};
@@ -189,14 +189,14 @@ mod tests {
     }
 
     /// Of each pair of proposals one has a measured program in another layout, and one a program of nobody's.
-    fn policy(task: &Task) -> Scripted {
+    fn policy(task: &Task) -> ScriptedPolicy {
         let (program, input) = match &task.question {
             Question::Deduction { program, pair } => (program.replacen(":\n", ":  # mine\n\n", 1), pair.input.clone()),
             other => panic!("{other:?}"),
         };
         let measured = format!("{program}{INPUT}{}", Value::arguments_text(&input));
         let own = format!("def f(x):\n    return x + 12345{INPUT}3");
-        Scripted::new(move |turn: &Turn<'_>| {
+        ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| {
             // References stand before it.
             let proposes = [PROPOSE_DEDUCTION, PROPOSE_ABDUCTION].iter().any(|token| turn.prompt.text.ends_with(token));
             match (proposes, turn.sample % 2) {

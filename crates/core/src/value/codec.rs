@@ -20,7 +20,7 @@ use std::collections::HashSet;
 use num_bigint::BigInt;
 
 use super::Value;
-use super::object::{Class, Object};
+use super::object::{Object, PythonClass};
 
 /// Bounds of what the decoder accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -285,7 +285,7 @@ impl<'a> Reader<'a> {
 
     fn object(&mut self, tag: u8, at: usize, depth: usize) -> Result<Value, DecodeError> {
         let code = self.take(1)?[0];
-        let Some(class) = Class::from_tag(tag, code) else {
+        let Some(class) = PythonClass::from_tag(tag, code) else {
             return Err(DecodeError::Invalid { at, what: "no such class" });
         };
         let state = self.value(depth + 1)?;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::Value;
-use super::object::{Class, Object, numbers};
+use super::object::{Object, PythonClass, numbers};
 
 impl PartialEq for Value {
     fn eq(&self, other: &Self) -> bool {
@@ -50,8 +50,8 @@ impl Value {
             (Value::Bytes(a), Value::Bytes(b)) => a == b,
             (Value::List(a), Value::List(b)) | (Value::Tuple(a), Value::Tuple(b)) => equal_items(a, b),
             (Value::Object(a), Value::Object(b)) => match (a.class(), b.class(), a.pairs(), b.pairs()) {
-                (Class::Counter, Class::Counter, Some(a), Some(b)) => equal_counts(a, b),
-                (Class::OrderedDict, Class::OrderedDict, Some(a), Some(b)) => {
+                (PythonClass::Counter, PythonClass::Counter, Some(a), Some(b)) => equal_counts(a, b),
+                (PythonClass::OrderedDict, PythonClass::OrderedDict, Some(a), Some(b)) => {
                     let same = |(a, b): (&(Value, Value), &(Value, Value))| a.0.python_eq(&b.0) && a.1.python_eq(&b.1);
                     a.len() == b.len() && a.iter().zip(b).all(same)
                 }
@@ -109,7 +109,7 @@ impl Value {
 
 fn put_object(out: &mut Vec<u8>, object: &Object) {
     match (object.pairs(), object.items()) {
-        (Some(pairs), _) if object.class() == Class::OrderedDict => put_pairs(out, b'O', pairs, true),
+        (Some(pairs), _) if object.class() == PythonClass::OrderedDict => put_pairs(out, b'O', pairs, true),
         (Some(pairs), _) => put_pairs(out, b'd', pairs, false),
         (_, Some(items)) => put_list(out, b'q', items),
         _ => numbers::put_object(out, object),

@@ -55,10 +55,17 @@ impl Display for Value {
                 f.write_str(if *value > 0.0 { "1e309" } else { "-1e309" })
             }
             Value::Float(value) => f.write_str(&float_repr(*value)),
-            Value::Str(text) => write_quoted(f, text.chars().map(Unit::Char), text.contains('\''), text.contains('"')),
+            Value::Str(text) => {
+                write_quoted(f, text.chars().map(QuotedUnit::Char), text.contains('\''), text.contains('"'))
+            }
             Value::Bytes(bytes) => {
                 f.write_char('b')?;
-                write_quoted(f, bytes.iter().map(|b| Unit::Byte(*b)), bytes.contains(&b'\''), bytes.contains(&b'"'))
+                write_quoted(
+                    f,
+                    bytes.iter().map(|b| QuotedUnit::Byte(*b)),
+                    bytes.contains(&b'\''),
+                    bytes.contains(&b'"'),
+                )
             }
             Value::List(items) => write_items(f, "[", items, "]"),
             Value::Tuple(items) if items.len() == 1 => write_items(f, "(", items, ",)"),
@@ -106,14 +113,14 @@ pub(super) fn write_pairs(f: &mut Formatter<'_>, pairs: &[(Value, Value)]) -> fm
     f.write_char('}')
 }
 
-enum Unit {
+enum QuotedUnit {
     Char(char),
     Byte(u8),
 }
 
 fn write_quoted(
     f: &mut Formatter<'_>,
-    units: impl Iterator<Item = Unit>,
+    units: impl Iterator<Item = QuotedUnit>,
     has_single: bool,
     has_double: bool,
 ) -> fmt::Result {
@@ -121,9 +128,9 @@ fn write_quoted(
     f.write_char(quote)?;
     for unit in units {
         match unit {
-            Unit::Char(c) => write_char(f, c, quote)?,
-            Unit::Byte(b) if b < 0x80 => write_char(f, char::from(b), quote)?,
-            Unit::Byte(b) => write!(f, "\\x{b:02x}")?,
+            QuotedUnit::Char(c) => write_char(f, c, quote)?,
+            QuotedUnit::Byte(b) if b < 0x80 => write_char(f, char::from(b), quote)?,
+            QuotedUnit::Byte(b) => write!(f, "\\x{b:02x}")?,
         }
     }
     f.write_char(quote)

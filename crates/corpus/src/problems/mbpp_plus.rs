@@ -2,7 +2,7 @@
 //!
 //! The table says which tasks; the rule of each is EvalPlus' `mbpp_deserialize_inputs` (release v0.2.0), in our words.
 
-use veriplay_core::{Class, Value};
+use veriplay_core::{PythonClass, Value};
 
 /// Task ids of MBPP+ start so.
 pub(super) const PREFIX: &str = "Mbpp/";
@@ -103,7 +103,7 @@ fn tuple(value: Value) -> Converted {
 /// Python's `complex(…)` of a number, or of the text of one.
 fn complex(value: Value) -> Converted {
     match number(&value) {
-        Some(number) if number.class() == Some(Class::Complex) => Ok(number),
+        Some(number) if number.class() == Some(PythonClass::Complex) => Ok(number),
         Some(Value::Float(real)) => Ok(Value::complex(real, 0.0)),
         _ => Err(format!("expected a complex number, found {value}")),
     }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use veriplay_core::Finish;
+use veriplay_core::FinishReason;
 
 use super::token_sampler::{TokenSampler, log_probability, uniform};
 use crate::tokenizer::Tokenizer;
@@ -109,10 +109,10 @@ pub struct Continuation {
 impl Continuation {
     /// Whether it ended by itself or by the limit.
     #[must_use]
-    pub const fn finish(&self) -> Finish {
+    pub const fn finish(&self) -> FinishReason {
         match self.end {
-            End::Token(_) | End::Stop(_) => Finish::Stop,
-            End::Length => Finish::Length,
+            End::Token(_) | End::Stop(_) => FinishReason::Stop,
+            End::Length => FinishReason::Length,
         }
     }
 }

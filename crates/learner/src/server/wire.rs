@@ -3,7 +3,7 @@
 //! Called by [`super::ServerPolicy`]. An answer is untrusted: its numbers are counted and checked before anything is made of them.
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Finish, Sampling};
+use veriplay_core::{FinishReason, Sampling};
 
 use super::ServerError;
 
@@ -115,7 +115,7 @@ struct TokenLogprob {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Completion {
     pub(super) text: String,
-    pub(super) finish: Finish,
+    pub(super) finish: FinishReason,
     /// Ids of its tokens.
     pub(super) tokens: Option<Vec<u32>>,
     /// Log-probability of each token.
@@ -138,8 +138,8 @@ impl Choice {
     fn into_completion(self, max_tokens: usize) -> Result<Completion, ServerError> {
         let index = self.index;
         let finish = match self.finish_reason.as_deref() {
-            Some("stop") => Finish::Stop,
-            Some("length") => Finish::Length,
+            Some("stop") => FinishReason::Stop,
+            Some("length") => FinishReason::Length,
             other => return Err(ServerError::Shape(format!("choice {index} ended by {other:?}"))),
         };
         let (ids, logprobs) = self.logprobs.map_or((None, None), Logprobs::split);

@@ -1,6 +1,6 @@
 //! Rollouts: independence of the batch, errors, and the sampler's distribution.
 
-use veriplay_core::{Finish, Policy, PolicyError, Rollout, Sampling};
+use veriplay_core::{FinishReason, Policy, PolicyError, Rollout, Sampling};
 use veriplay_learner::{Learner, LearnerOptions, ModelConfig, Request, TokenSampler, uniform};
 
 use crate::common::{learner, prompt, tiny_config, tokenizer};
@@ -80,7 +80,7 @@ fn a_rollout_holds_to_its_contract() {
         assert_eq!(rollout.tokens.len(), rollout.logprobs.len());
         assert!(rollout.logprobs.iter().all(|l| l.is_finite() && *l <= 0.0));
         let ended = rollout.tokens.last() == Some(&0);
-        assert_eq!(rollout.finish, if ended { Finish::Stop } else { Finish::Length });
+        assert_eq!(rollout.finish, if ended { FinishReason::Stop } else { FinishReason::Length });
         assert!(ended || rollout.tokens.len() == 60);
         assert_eq!(rollout.tokens.iter().filter(|&&t| t == 0).count(), usize::from(ended), "the end token only ends");
         assert_eq!(
@@ -88,7 +88,7 @@ fn a_rollout_holds_to_its_contract() {
             learner.tokenizer().decode(&rollout.tokens[..rollout.tokens.len() - usize::from(ended)])
         );
     }
-    assert!(groups.iter().flatten().any(|r| r.finish == Finish::Stop), "some sample must end by itself");
+    assert!(groups.iter().flatten().any(|r| r.finish == FinishReason::Stop), "some sample must end by itself");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use veriplay_core::{Base, Execute, Exit, Job, Layer, LayerRoot, Mounted, Outcome};
+use veriplay_core::{Execute, Exit, Job, Layer, LayerMount, LayerRoot, LayerStack, Outcome};
 use veriplay_sandbox::{Image, Layers, Sandbox, SandboxOptions};
 
 use crate::support::{python, script};
@@ -12,9 +12,9 @@ fn tools() -> Layer {
     Layer::new([("slow.py".to_owned(), b"import argparse, email.message\nWORD = 'warm'\n".to_vec())]).unwrap()
 }
 
-fn base() -> Option<Base> {
-    let layers = vec![Mounted { layer: tools().digest().clone(), at: LayerRoot::Library }];
-    Some(Base { layers, without: Vec::new() })
+fn base() -> Option<LayerStack> {
+    let layers = vec![LayerMount { layer: tools().digest().clone(), at: LayerRoot::Library }];
+    Some(LayerStack { layers, without: Vec::new() })
 }
 
 fn layers() -> Layers {

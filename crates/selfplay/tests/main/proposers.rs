@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use veriplay_core::{Execute, ExecuteError, Job, Outcome, Proposal, Role, Scripted, Task, TaskType, Value};
+use veriplay_core::{Execute, ExecuteError, Job, Outcome, Proposal, Role, ScriptedPolicy, Task, TaskType, Value};
 use veriplay_selfplay::environment::{Draw, Environment, Proposer, Stage};
 use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, proposal_key};
 use veriplay_selfplay::play::StepContext;
@@ -22,7 +22,7 @@ impl Execute for Nobody {
 fn drawn(config: AbsoluteZeroConfig, numbers: std::ops::Range<i64>, stage: Stage, seed: u64, step: u64) -> Vec<Asked> {
     let mut pool = TaskPool::default();
     pool.add_seeds(seeds(numbers));
-    let policy = Scripted::new(|_| String::new());
+    let policy = ScriptedPolicy::new(|_| String::new());
     let context = StepContext { policy: &policy, execute: &Nobody, seed };
     let proposers = game(config).unwrap().proposers(&context, &pool, stage, step).unwrap();
     let asked = |one: Proposer<AbsoluteZero>| Asked {

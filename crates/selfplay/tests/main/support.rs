@@ -1,8 +1,8 @@
 //! Fixtures: small tasks, rollouts made of bytes, and verdicts made by hand.
 
 use veriplay_core::{
-    Attempt, Dropped, Evidence, Finish, IoPair, Limits, PolicyVersion, Proposal, Provenance, Question, Rollout, Status,
-    Task, TaskType, Value, Verdict,
+    Attempt, Dropped, Evidence, FinishReason, IoPair, Limits, PolicyVersion, Proposal, Provenance, Question, Rollout,
+    Status, Task, TaskType, Value, Verdict,
 };
 use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, AbsoluteZeroSettings, TaskSource};
 use veriplay_selfplay::settings::{Aggregation, ConfigError, LearnFrom, ProposerMode, SharedSettings, ZeroAdvantage};
@@ -107,7 +107,7 @@ pub(crate) fn rollout(prompt: &str, text: &str) -> Rollout {
         logprobs: vec![-1.0; tokens.len()],
         tokens,
         text: text.to_owned(),
-        finish: Finish::Stop,
+        finish: FinishReason::Stop,
         policy: PolicyVersion(0),
     }
 }

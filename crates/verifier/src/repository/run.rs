@@ -6,8 +6,8 @@
 use std::collections::HashSet;
 
 use veriplay_core::{
-    Base, CallResult, Callee, Digest, EncodeCaps, Execute, ExecuteError, Exit, Job, LayerRoot, Limits, Mounted,
-    Outcome, Value, is_among,
+    CallResult, Callee, Digest, EncodeCaps, Execute, ExecuteError, Exit, Job, LayerMount, LayerRoot, LayerStack,
+    Limits, Outcome, Value, is_under_any,
 };
 
 use super::programs;
@@ -208,10 +208,10 @@ pub(crate) fn cover_file(
 }
 
 /// The layers of a job that runs tests.
-pub(super) fn mounted(pytest: &Digest, package: &Digest, dependencies: Option<&Digest>) -> Vec<Mounted> {
+pub(super) fn mounted(pytest: &Digest, package: &Digest, dependencies: Option<&Digest>) -> Vec<LayerMount> {
     let places =
         [(Some(pytest), LayerRoot::Library), (dependencies, LayerRoot::Dependencies), (Some(package), LayerRoot::Work)];
-    places.into_iter().filter_map(|(layer, at)| Some(Mounted { layer: layer?.clone(), at })).collect()
+    places.into_iter().filter_map(|(layer, at)| Some(LayerMount { layer: layer?.clone(), at })).collect()
 }
 
 /// Where the top-level modules `own` can lie: as a package or as a file, below each of the roots.
@@ -294,7 +294,7 @@ impl<'a> Session<'a> {
             limits: *limits,
             seed: *seed,
             callee,
-            base: Some(Base { layers: mounted(pytest, package, self.repository.dependencies), without }),
+            base: Some(LayerStack { layers: mounted(pytest, package, self.repository.dependencies), without }),
             ..Job::calls(programs::runner(), "run", calls.iter().map(arguments))
         }
     }
@@ -305,7 +305,7 @@ impl<'a> Session<'a> {
         if !self.is_split {
             return Sides { files: files.to_vec(), without: without.to_vec(), callee: None };
         }
-        let is_test = |path: &String| is_among(tests, path);
+        let is_test = |path: &String| is_under_any(tests, path);
         let (theirs, own_files) = files.iter().cloned().partition(|(path, _)| is_test(path));
         let (theirs_gone, own_gone): (Vec<String>, Vec<String>) = without.iter().cloned().partition(is_test);
         let callee = Callee {

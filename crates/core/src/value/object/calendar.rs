@@ -3,7 +3,7 @@
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 
-use super::{Class, Object};
+use super::{Object, PythonClass};
 use crate::Value;
 
 const MICROS_OF_DAY: i64 = 86_400_000_000;
@@ -39,7 +39,7 @@ fn days_of_month(year: i64, month: i64) -> i64 {
 
 pub(super) fn is_time(parts: &[Value]) -> bool {
     let Some((zone, clock)) = parts.split_last() else { return false };
-    let zoned = matches!(zone, Value::None) || zone.class() == Some(Class::TimeZone);
+    let zoned = matches!(zone, Value::None) || zone.class() == Some(PythonClass::TimeZone);
     zoned && fields(clock, [23, 59, 59, 999_999, 1]).is_some()
 }
 
@@ -81,12 +81,12 @@ pub(super) fn offset(zone: &Object) -> Option<i64> {
 pub(super) fn instant(object: &Object) -> Option<(bool, i64)> {
     let parts = object.parts();
     match object.class() {
-        Class::Date => {
+        PythonClass::Date => {
             let [year, month, day] = fields(parts, [9999, 12, 31])?;
             Some((false, days(year, month, day)))
         }
-        Class::Time => clock(parts).map(|(micros, offset)| (offset.is_some(), micros - offset.unwrap_or(0))),
-        Class::DateTime => {
+        PythonClass::Time => clock(parts).map(|(micros, offset)| (offset.is_some(), micros - offset.unwrap_or(0))),
+        PythonClass::DateTime => {
             let [year, month, day] = fields(&parts[..3], [9999, 12, 31])?;
             let (micros, offset) = clock(&parts[3..])?;
             Some((offset.is_some(), days(year, month, day) * MICROS_OF_DAY + micros - offset.unwrap_or(0)))

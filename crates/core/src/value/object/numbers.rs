@@ -8,7 +8,7 @@ use num_bigint::BigInt;
 use num_traits::{FromPrimitive, One, Signed, ToPrimitive, Zero};
 
 use super::super::Value;
-use super::{Class, Object, calendar};
+use super::{Object, PythonClass, calendar};
 
 pub(in crate::value) fn put_float(out: &mut Vec<u8>, value: f64) {
     out.extend(integral(value).unwrap_or(Value::Float(value)).encode());
@@ -22,20 +22,22 @@ fn integral(value: f64) -> Option<Value> {
 /// The key of an object that holds no other values, after its class's own `==`.
 pub(in crate::value) fn put_object(out: &mut Vec<u8>, object: &Object) {
     match (object.class(), object.state(), object.parts()) {
-        (Class::Complex, _, [Value::Float(real), Value::Float(imag)]) => put_complex(out, *real, *imag),
-        (Class::Fraction, _, [Value::Int(numerator), Value::Int(denominator)]) => {
+        (PythonClass::Complex, _, [Value::Float(real), Value::Float(imag)]) => put_complex(out, *real, *imag),
+        (PythonClass::Fraction, _, [Value::Int(numerator), Value::Int(denominator)]) => {
             put_fraction(out, numerator, denominator);
         }
-        (Class::Decimal, ..) => {
+        (PythonClass::Decimal, ..) => {
             if let Some(decimal) = object.decimal() {
                 decimal.put_key(out);
             }
         }
-        (Class::Numpy(_), Value::Tuple(_), [Value::Float(real), Value::Float(imag)]) => put_complex(out, *real, *imag),
+        (PythonClass::Numpy(_), Value::Tuple(_), [Value::Float(real), Value::Float(imag)]) => {
+            put_complex(out, *real, *imag)
+        }
         // A `bytearray` equals the bytes, a numpy scalar the number.
-        (Class::ByteArray | Class::Numpy(_), state, _) => out.extend(state.python_key()),
-        (Class::Range, _, parts) => put_range(out, parts),
-        (Class::Date | Class::Time | Class::DateTime, ..) => {
+        (PythonClass::ByteArray | PythonClass::Numpy(_), state, _) => out.extend(state.python_key()),
+        (PythonClass::Range, _, parts) => put_range(out, parts),
+        (PythonClass::Date | PythonClass::Time | PythonClass::DateTime, ..) => {
             out.extend(object.class().tag());
             out.extend(calendar::instant(object).map_or([0; 9], |(zoned, micros)| {
                 let mut key = [u8::from(zoned); 9];
@@ -63,7 +65,7 @@ fn put_range(out: &mut Vec<u8>, parts: &[Value]) {
     let [Value::Int(start), Value::Int(stop), Value::Int(step)] = parts else { return };
     let span = if step.is_positive() { stop - start } else { start - stop };
     let length = if span.is_positive() { (span - 1) / step.abs() + 1 } else { BigInt::ZERO };
-    out.extend(Class::Range.tag());
+    out.extend(PythonClass::Range.tag());
     out.extend(Value::Int(length.clone()).encode());
     if length.is_positive() {
         out.extend(Value::Int(start.clone()).encode());

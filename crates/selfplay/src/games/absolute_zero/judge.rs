@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use veriplay_core::{Attempt, Digest, Dropped, Execute, Finish, Provenance, Rollout, Task};
+use veriplay_core::{Attempt, Digest, Dropped, Execute, FinishReason, Provenance, Rollout, Task};
 use veriplay_verifier::{AnswerRequest, Gate, ProposalRequest, ProposalShape, judge_answers, judge_proposals};
 
 use super::{AbsoluteZero, Drafts, proposal_key};
@@ -99,7 +99,7 @@ impl AbsoluteZero {
 /// A response that was cut off is malformed.
 fn whole(episode: &Finished<SingleTurn>, read: impl FnOnce(&Rollout) -> Attempt) -> Attempt {
     match episode.last() {
-        Some(rollout) if rollout.finish == Finish::Stop => read(rollout),
+        Some(rollout) if rollout.finish == FinishReason::Stop => read(rollout),
         Some(_) => Attempt::Malformed { reason: "it reached the token limit".to_owned() },
         None => Attempt::Malformed { reason: "there is no response".to_owned() },
     }

@@ -1,6 +1,6 @@
 //! List, read and search: a program of ours in the sandbox, over the tree as the policy has it.
 
-use veriplay_core::{Base, Digest, Dropped, Execute, Job, LayerRoot, Limits, Mounted, Outcome, Value};
+use veriplay_core::{Digest, Dropped, Execute, Job, LayerMount, LayerRoot, LayerStack, Limits, Outcome, Value};
 
 use super::super::tree::Overlay;
 use super::{CallEnd, RepoToolCall, RepoToolOutcome, RepoToolRequest};
@@ -57,7 +57,7 @@ fn job(request: &RepoToolRequest<'_>, path: &str, arguments: Vec<Value>) -> Job 
         files,
         limits: Limits { fuel: request.fuel.min(repo.limits.fuel), ..repo.limits },
         seed: SEED,
-        base: Some(Base { layers: vec![Mounted { layer: package.clone(), at: LayerRoot::Work }], without }),
+        base: Some(LayerStack { layers: vec![LayerMount { layer: package.clone(), at: LayerRoot::Work }], without }),
         ..Job::calls(PROGRAM, "desk", vec![arguments])
     }
 }
