@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Execute, Task, TaskType};
-use veriplay_corpus::{Drafts, Grammar, Split};
+use veriplay_corpus::{Grammar, ProposalStream, Split};
 use veriplay_learner::ModelConfig;
 use veriplay_selfplay::driver::{Methods, SelfPlay};
 use veriplay_selfplay::games::absolute_zero::{self, AbsoluteZero, AbsoluteZeroConfig, TaskSource, draft_tasks};
@@ -157,9 +157,15 @@ impl AbsoluteZeroSetup {
         }
     }
 
-    fn drafts(&self, split: Split, mix: &str, task_type: TaskType, seed: u64) -> Result<Drafts<'static>, Failure> {
+    fn drafts(
+        &self,
+        split: Split,
+        mix: &str,
+        task_type: TaskType,
+        seed: u64,
+    ) -> Result<ProposalStream<'static>, Failure> {
         let inputs = self.game.own.induction_inputs();
-        Drafts::new(&GRAMMAR, split, mix, seed, task_type, inputs).or_fail(ExitCode::Input)
+        ProposalStream::new(&GRAMMAR, split, mix, seed, task_type, inputs).or_fail(ExitCode::Input)
     }
 }
 

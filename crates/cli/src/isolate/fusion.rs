@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::json;
-use veriplay_corpus::probes::judge::{Ended, Text};
+use veriplay_corpus::probes::judge::{ExternalExit, ExternalRun};
 
 use super::target::{MEMORY_MIB, ProbeRequest, Target};
 use crate::exit::{ExitCode, Failure};
@@ -68,23 +68,25 @@ impl FusionTarget {
 }
 
 impl Target for FusionTarget {
-    fn run(&self, asked: &ProbeRequest<'_>) -> Text {
+    fn run(&self, asked: &ProbeRequest<'_>) -> ExternalRun {
         match self.ask(asked) {
             Ok(answer) => text(answer),
-            Err(error) => Text { stdout: String::new(), ended: Ended::Failed(format!("{}: {error}", self.url)) },
+            Err(error) => {
+                ExternalRun { stdout: String::new(), ended: ExternalExit::Failed(format!("{}: {error}", self.url)) }
+            }
         }
     }
 }
 
-fn text(answer: Answer) -> Text {
+fn text(answer: Answer) -> ExternalRun {
     let Some(result) = answer.run_result else {
         let why = format!("the server answers {} and no result: {}", answer.status, answer.message);
-        return Text { stdout: String::new(), ended: Ended::Failed(why) };
+        return ExternalRun { stdout: String::new(), ended: ExternalExit::Failed(why) };
     };
     let ended = match (result.status.as_str(), result.return_code) {
-        ("Finished", Some(code)) => Ended::Exited(code),
-        ("TimeLimitExceeded", _) => Ended::Stopped("time limit exceeded".to_owned()),
-        (other, _) => Ended::Stopped(format!("{other}: {}", answer.message)),
+        ("Finished", Some(code)) => ExternalExit::Exited(code),
+        ("TimeLimitExceeded", _) => ExternalExit::Stopped("time limit exceeded".to_owned()),
+        (other, _) => ExternalExit::Stopped(format!("{other}: {}", answer.message)),
     };
-    Text { stdout: result.stdout.unwrap_or_default(), ended }
+    ExternalRun { stdout: result.stdout.unwrap_or_default(), ended }
 }

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use veriplay_core::{Execute, ExecuteError, Job, Outcome};
-use veriplay_corpus::probes::run::{Fresh, Range};
+use veriplay_corpus::probes::run::{BoxedExecutor, ExecutorFactory};
 use veriplay_sandbox::{Image, Sandbox, SandboxOptions};
 
 use crate::workers::{self, Workers};
@@ -48,8 +48,8 @@ fn options(parallel: u32) -> SandboxOptions {
     SandboxOptions { max_parallel: parallel as usize, ..SandboxOptions::fastest() }
 }
 
-impl Range for Ours {
-    fn python(&self, parallel: u32) -> Result<Fresh<'_>, String> {
+impl ExecutorFactory for Ours {
+    fn make_python(&self, parallel: u32) -> Result<BoxedExecutor<'_>, String> {
         let new = || {
             let sandbox = workers::sandbox(Arc::clone(&self.image), options(parallel), self.workers);
             sandbox.map_err(|failure| failure.to_string())
@@ -62,14 +62,10 @@ impl Range for Ours {
         Ok(Box::new(Lent { sandbox, home: &self.idle }))
     }
 
-    fn module(&self, id: &str, text: &str, parallel: u32) -> Result<Fresh<'_>, String> {
+    fn make_module(&self, id: &str, text: &str, parallel: u32) -> Result<BoxedExecutor<'_>, String> {
         let image = self.image.of_module(id, text).map_err(|error| error.to_string())?;
         let sandbox =
             workers::sandbox(image, options(parallel), self.workers).map_err(|failure| failure.to_string())?;
         Ok(Box::new(sandbox))
-    }
-
-    fn module_image(&self, id: &str) -> String {
-        id.to_owned()
     }
 }

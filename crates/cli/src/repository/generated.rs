@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::Context;
-use veriplay_corpus::{Generated, Grammar, Programs, Split};
+use veriplay_corpus::{GeneratedProgram, Grammar, ProgramStream, Split};
 use veriplay_selfplay::randomness::generator;
 
 use super::baseline::limits;
@@ -24,7 +24,7 @@ const WORTH: Worth = Worth { max_output_chars: 22, min_distinct_outputs: 4 };
 pub(crate) fn generate(out: &Path, split: Split, mix: &str, functions: usize, seed: u64) -> Result<(), Failure> {
     let referee = Referee::open(Workers::Thread)?;
     let grammar = Grammar::built_in();
-    let programs = Programs::new(&grammar, split, mix, seed).or_fail(ExitCode::Input)?;
+    let programs = ProgramStream::new(&grammar, split, mix, seed).or_fail(ExitCode::Input)?;
     let mut inputs = generator(seed, 0, "inputs of a generated repository");
     let (mut seen, mut written) = (HashSet::new(), 0);
     put(out, "tiny/__init__.py", "")?;
@@ -48,7 +48,7 @@ pub(crate) fn generate(out: &Path, split: Split, mix: &str, functions: usize, se
     Err(Failure::message(ExitCode::Input, what).hint("ask for fewer, or name another mix"))
 }
 
-fn module(out: &Path, number: usize, program: &Generated, executed: &Executed) -> Result<(), Failure> {
+fn module(out: &Path, number: usize, program: &GeneratedProgram, executed: &Executed) -> Result<(), Failure> {
     put(out, &format!("tiny/m{number:03}.py"), &format!("{}\n", program.program))?;
     let mut tests = format!("from tiny.m{number:03} import f\n");
     for (index, pair) in executed.pairs.iter().enumerate() {

@@ -8,7 +8,7 @@ use veriplay_core::{
     CallResult, Dropped, EncodeCaps, Entry, Evidence, Execute, Exit, GuestError, Job, LimitKind, Limits, Outcome,
     Problem, Status, Value, Verdict,
 };
-use veriplay_corpus::{Expects, Unexecuted};
+use veriplay_corpus::{ExpectedResult, UnexecutedProblem};
 
 use super::scaled;
 use crate::progress;
@@ -53,7 +53,7 @@ enum Failed {
 
 /// Runs the reference on its inputs and makes the problem. Inputs that are too much for it are left out where they are few, as
 /// EvalPlus' own files without extreme inputs leave them out.
-pub(super) fn executed(bench: &Bench<'_>, unexecuted: &Unexecuted) -> Result<Problem, NoProblem> {
+pub(super) fn executed(bench: &Bench<'_>, unexecuted: &UnexecutedProblem) -> Result<Problem, NoProblem> {
     let problem = match problem(bench, unexecuted) {
         Err(Failed::Excess(why)) => {
             moderate(bench, unexecuted, why).and_then(|moderate| problem_of_moderate(bench, unexecuted, &moderate))
@@ -63,7 +63,7 @@ pub(super) fn executed(bench: &Bench<'_>, unexecuted: &Unexecuted) -> Result<Pro
     problem.map_err(|failed| no_problem(unexecuted, failed))
 }
 
-fn no_problem(unexecuted: &Unexecuted, failed: Failed) -> NoProblem {
+fn no_problem(unexecuted: &UnexecutedProblem, failed: Failed) -> NoProblem {
     let what = match failed {
         Failed::Task(what) | Failed::Excess(what) => what,
         Failed::Host(dropped) => return NoProblem::Host(dropped),
@@ -75,7 +75,7 @@ fn no_problem(unexecuted: &Unexecuted, failed: Failed) -> NoProblem {
 }
 
 /// The problem on all inputs of `unexecuted`.
-fn problem(bench: &Bench<'_>, unexecuted: &Unexecuted) -> Result<Problem, Failed> {
+fn problem(bench: &Bench<'_>, unexecuted: &UnexecutedProblem) -> Result<Problem, Failed> {
     let caps = unexecuted.limits.unwrap_or_else(|| scaled::of_reference(bench.limits));
     let (outcome, expected) = run(bench, unexecuted, &unexecuted.inputs, caps, bench.seed)?;
     let (_, again) = run(bench, unexecuted, &unexecuted.inputs, caps, bench.seed.wrapping_add(1))?;
@@ -88,7 +88,11 @@ fn problem(bench: &Bench<'_>, unexecuted: &Unexecuted) -> Result<Problem, Failed
 }
 
 /// Tells which inputs were left out, once the others make a problem.
-fn problem_of_moderate(bench: &Bench<'_>, whole: &Unexecuted, moderate: &Unexecuted) -> Result<Problem, Failed> {
+fn problem_of_moderate(
+    bench: &Bench<'_>,
+    whole: &UnexecutedProblem,
+    moderate: &UnexecutedProblem,
+) -> Result<Problem, Failed> {
     let problem = problem(bench, moderate)?;
     let (all, left_out) = (whole.inputs.len(), whole.inputs.len() - moderate.inputs.len());
     progress::say(format!(
@@ -99,7 +103,7 @@ fn problem_of_moderate(bench: &Bench<'_>, whole: &Unexecuted, moderate: &Unexecu
 }
 
 /// The task with those inputs alone that the reference can do by themselves within what any job may use.
-fn moderate(bench: &Bench<'_>, unexecuted: &Unexecuted, why: String) -> Result<Unexecuted, Failed> {
+fn moderate(bench: &Bench<'_>, unexecuted: &UnexecutedProblem, why: String) -> Result<UnexecutedProblem, Failed> {
     let limits = unexecuted.limits.unwrap_or(bench.limits);
     let mut inputs = Vec::with_capacity(unexecuted.inputs.len());
     for input in &unexecuted.inputs {
@@ -113,13 +117,13 @@ fn moderate(bench: &Bench<'_>, unexecuted: &Unexecuted, why: String) -> Result<U
     if left_out == 0 || left_out * LEFT_OUT > unexecuted.inputs.len() {
         return Err(Failed::Excess(why));
     }
-    Ok(Unexecuted { inputs, ..unexecuted.clone() })
+    Ok(UnexecutedProblem { inputs, ..unexecuted.clone() })
 }
 
 /// One run of the reference, and the values it gives.
 fn run(
     bench: &Bench<'_>,
-    unexecuted: &Unexecuted,
+    unexecuted: &UnexecutedProblem,
     inputs: &[Vec<Value>],
     limits: Limits,
     seed: u64,
@@ -152,15 +156,15 @@ fn run(
     }
 }
 
-fn expected(expects: Expects, outcome: &Outcome, limits: Limits) -> Result<Vec<Value>, String> {
+fn expected(expects: ExpectedResult, outcome: &Outcome, limits: Limits) -> Result<Vec<Value>, String> {
     if outcome.exit != Exit::Returned {
         let error = outcome.error.as_ref().map(text).unwrap_or_default();
         return Err(format!("it ended with {:?} {error}", outcome.exit));
     }
     let values = outcome.calls.iter().enumerate().map(|(at, call)| {
         let value = match expects {
-            Expects::Value => value(call, limits),
-            Expects::NotNone => not_none(call, limits),
+            ExpectedResult::Value => value(call, limits),
+            ExpectedResult::NotNone => not_none(call, limits),
         };
         value.map_err(|what| format!("input {at}: {what}"))
     });
@@ -236,10 +240,10 @@ mod tests {
         }
     }
 
-    fn unexecuted(expects: Expects, inputs: i64) -> Unexecuted {
+    fn unexecuted(expects: ExpectedResult, inputs: i64) -> UnexecutedProblem {
         let comparison = Comparison::by("evalplus");
         let checks = CallChecks { function: "f".to_owned(), cases: Vec::new(), fresh: false, comparison };
-        Unexecuted {
+        UnexecutedProblem {
             task_id: "Mbpp/1".to_owned(),
             prompt: String::new(),
             checks,
@@ -254,11 +258,11 @@ mod tests {
         Bench { execute, image: "python", limits: LIMITS, scaled, seed: 0, early_stop: false }
     }
 
-    fn problem(expects: Expects, outcomes: [Outcome; 2], scaled: bool) -> Result<Problem, NoProblem> {
+    fn problem(expects: ExpectedResult, outcomes: [Outcome; 2], scaled: bool) -> Result<Problem, NoProblem> {
         executed(&bench(&Scripted(outcomes), scaled), &unexecuted(expects, 2))
     }
 
-    fn run(expects: Expects, outcome: Outcome) -> Result<Vec<Value>, String> {
+    fn run(expects: ExpectedResult, outcome: Outcome) -> Result<Vec<Value>, String> {
         match problem(expects, [outcome.clone(), outcome], true) {
             Ok(Problem { checks: veriplay_core::Checks::Calls(checks), .. }) => {
                 Ok(checks.cases.into_iter().map(|case| case.expected).collect())
@@ -286,18 +290,18 @@ mod tests {
 
     #[test]
     fn what_the_reference_returns_is_expected() {
-        assert_eq!(run(Expects::Value, two(3)), Ok(vec![Value::int(3), Value::None]));
+        assert_eq!(run(ExpectedResult::Value, two(3)), Ok(vec![Value::int(3), Value::None]));
     }
 
     #[test]
     fn not_none_takes_what_is_no_plain_value() {
         let calls = vec![CallResult::Unencodable("a generator".to_owned()), returned(&Value::None)];
-        assert_eq!(run(Expects::NotNone, outcome(calls)), Ok(vec![Value::Bool(true), Value::Bool(false)]));
+        assert_eq!(run(ExpectedResult::NotNone, outcome(calls)), Ok(vec![Value::Bool(true), Value::Bool(false)]));
     }
 
     #[test]
     fn attempts_get_four_times_what_the_reference_needed_unless_the_fuel_is_fixed() {
-        let limits = |scaled| problem(Expects::Value, [two(3), two(3)], scaled).expect("it gives values").limits;
+        let limits = |scaled| problem(ExpectedResult::Value, [two(3), two(3)], scaled).expect("it gives values").limits;
         assert_eq!(limits(true), Some(Limits { fuel: 200, deadline_ns: 2, ..LIMITS }));
         assert_eq!(limits(false), None);
     }
@@ -305,26 +309,26 @@ mod tests {
     #[test]
     fn a_reference_that_fails_is_a_fault_of_the_task_and_says_how() {
         let raising = outcome(vec![returned(&Value::int(3)), raised("ValueError")]);
-        let why = run(Expects::Value, raising).expect_err("the second call raised");
+        let why = run(ExpectedResult::Value, raising).expect_err("the second call raised");
         assert!(why.contains("`Mbpp/1`") && why.contains("input 1: ValueError: why"), "{why}");
-        let short = run(Expects::Value, outcome(vec![returned(&Value::int(3))])).expect_err("a call is missing");
+        let short = run(ExpectedResult::Value, outcome(vec![returned(&Value::int(3))])).expect_err("a call is missing");
         assert!(short.contains("1 values for 2 inputs"), "{short}");
         let stopped = Outcome { exit: Exit::Trapped, ..outcome(Vec::new()) };
-        assert!(run(Expects::Value, stopped).expect_err("it trapped").contains("Trapped"));
-        assert!(run(Expects::NotNone, outcome(vec![raised("ValueError")])).is_err());
-        assert!(run(Expects::Value, outcome(vec![raised("Unencodable")])).is_err());
+        assert!(run(ExpectedResult::Value, stopped).expect_err("it trapped").contains("Trapped"));
+        assert!(run(ExpectedResult::NotNone, outcome(vec![raised("ValueError")])).is_err());
+        assert!(run(ExpectedResult::Value, outcome(vec![raised("Unencodable")])).is_err());
     }
 
     #[test]
     fn a_reference_beyond_the_caps_is_a_fault_of_the_task() {
         let exit = Exit::Exceeded { limit: LimitKind::Fuel, allowed: 2500, used: 2501 };
-        let why = run(Expects::Value, Outcome { exit, ..outcome(Vec::new()) }).expect_err("it needs too much");
+        let why = run(ExpectedResult::Value, Outcome { exit, ..outcome(Vec::new()) }).expect_err("it needs too much");
         assert!(why.contains("fuel limit of references, 2500"), "{why}");
     }
 
     #[test]
     fn a_reference_that_depends_on_the_seed_is_a_fault_of_the_task() {
-        let Err(NoProblem::Task(verdict)) = problem(Expects::Value, [two(3), two(4)], true) else {
+        let Err(NoProblem::Task(verdict)) = problem(ExpectedResult::Value, [two(3), two(4)], true) else {
             panic!("two values for one input")
         };
         assert!(verdict.evidence.detail.contains("input 0: it returns another value"), "{verdict:?}");
@@ -334,7 +338,7 @@ mod tests {
     fn a_deadline_is_a_fault_of_the_host() {
         let exit = Exit::Exceeded { limit: LimitKind::DeadlineNs, allowed: 25, used: 26 };
         let late = Outcome { exit, ..outcome(Vec::new()) };
-        assert!(matches!(problem(Expects::Value, [late.clone(), late], true), Err(NoProblem::Host(_))));
+        assert!(matches!(problem(ExpectedResult::Value, [late.clone(), late], true), Err(NoProblem::Host(_))));
     }
 
     /// Returns each argument, and uses up its fuel on those below the number it holds.
@@ -355,7 +359,7 @@ mod tests {
     #[test]
     fn inputs_that_are_too_much_for_the_reference_are_left_out_where_they_are_few() {
         let cases = |extreme| {
-            let problem = executed(&bench(&Extreme(extreme), true), &unexecuted(Expects::Value, 20));
+            let problem = executed(&bench(&Extreme(extreme), true), &unexecuted(ExpectedResult::Value, 20));
             problem.map(|problem| match problem.checks {
                 veriplay_core::Checks::Calls(checks) => checks.cases.len(),
                 checks => panic!("calls become calls, not {checks:?}"),

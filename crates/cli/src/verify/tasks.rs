@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use veriplay_core::{Checks, Comparison, Digest, Limits, Problem, Trust, Value, content_hash};
-use veriplay_corpus::{BadRow, ProblemFormat, ProblemRow, ReadOptions, Unexecuted, read_problems};
+use veriplay_corpus::{InvalidRow, ProblemFormat, ProblemRow, ReadOptions, UnexecutedProblem, read_problems};
 use veriplay_verifier::check_problem;
 
 use super::reference::{self, Bench, NoProblem};
@@ -52,7 +52,9 @@ impl Overrides {
 /// The limits, judge and trust of a row.
 fn places(row: &mut ProblemRow) -> (&mut Option<Limits>, Option<&mut Comparison>, Option<&mut Trust>) {
     match row {
-        ProblemRow::Unexecuted(Unexecuted { limits, checks, .. }) => (limits, Some(&mut checks.comparison), None),
+        ProblemRow::Unexecuted(UnexecutedProblem { limits, checks, .. }) => {
+            (limits, Some(&mut checks.comparison), None)
+        }
         ProblemRow::Ready(Problem { limits, checks, .. }) => match checks {
             Checks::Calls(calls) => (limits, Some(&mut calls.comparison), None),
             Checks::Stdio(stdio) => (limits, Some(&mut stdio.comparison), None),
@@ -115,7 +117,7 @@ impl TaskSet {
             overrides.apply(&mut row)?;
             match check(&row) {
                 Ok(()) => set.push(row),
-                Err(reason) => set.refuse(&BadRow { path: path.to_owned(), line, field: String::new(), reason }),
+                Err(reason) => set.refuse(&InvalidRow { path: path.to_owned(), line, field: String::new(), reason }),
             }
         }
         if set.tasks.is_empty() {
@@ -126,7 +128,7 @@ impl TaskSet {
         Ok(set)
     }
 
-    fn refuse(&mut self, bad: &BadRow) {
+    fn refuse(&mut self, bad: &InvalidRow) {
         progress::say(bad);
         self.bad += 1;
     }

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::path::Path;
 
-use veriplay_corpus::repository::{Archive, DependencyWheel, unpack};
+use veriplay_corpus::repository::{ArchiveKind, DependencyWheel, unpack};
 use veriplay_corpus::{ReadOptions, problem_format, read_problems};
 
 /// The whole chain on one line, as the command line prints it.
@@ -21,8 +21,8 @@ fn print_chain(error: &dyn Error) -> String {
 fn a_cause_is_printed_once() {
     let format = problem_format("veriplay").unwrap();
     let missing = read_problems(Path::new("/no/such/file"), format, &ReadOptions::default()).unwrap_err();
-    let no_gzip = unpack(b"no gzip", Archive::TarGz).unwrap_err();
-    let no_zip = unpack(b"no zip", Archive::Zip).unwrap_err();
+    let no_gzip = unpack(b"no gzip", ArchiveKind::TarGz).unwrap_err();
+    let no_zip = unpack(b"no zip", ArchiveKind::Zip).unwrap_err();
     let no_wheel = DependencyWheel::read(b"no zip").unwrap_err();
     let io = "No such file or directory";
     for (error, cause) in [

@@ -3,7 +3,6 @@
 mod attempts_file;
 mod cost_files;
 mod descriptions;
-mod drafts;
 mod environment_files;
 mod environment_templates;
 mod error_chains;
@@ -23,6 +22,7 @@ mod python;
 mod repository_archives;
 mod seed_files;
 mod splits;
+mod streams;
 
 use std::path::PathBuf;
 
