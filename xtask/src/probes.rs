@@ -27,7 +27,7 @@ impl ExecutorFactory for InProcessSandboxes {
     }
 
     fn make_module(&self, id: &str, text: &str, workers: u32) -> Result<BoxedExecutor<'_>, String> {
-        let image = self.0.of_module(id, text).map_err(|error| error.to_string())?;
+        let image = self.0.from_module(id, text).map_err(|error| error.to_string())?;
         Ok(sandbox(image, workers))
     }
 }

@@ -185,7 +185,7 @@ fn measured(pytest: Layer, name: &str, directory: &Path) -> Bed {
     // As the command line does it: pytest is imported once, in each image.
     let warmed = |name: &str, package: &Digest| {
         let warm = warming("python", &pytest_digest, package, None, &[], LIMITS);
-        let image = image.warmed(name, &warm, &layers).unwrap();
+        let image = image.warm_up(name, &warm, &layers).unwrap();
         Sandbox::new(image, SandboxOptions::fastest()).with_layers(layers.clone())
     };
     let sandbox = Images([warmed("python", &package_digest), warmed(TOOL_ENV, &nothing_digest)]);

@@ -63,7 +63,7 @@ impl ExecutorFactory for Ours {
     }
 
     fn make_module(&self, id: &str, text: &str, parallel: u32) -> Result<BoxedExecutor<'_>, String> {
-        let image = self.image.of_module(id, text).map_err(|error| error.to_string())?;
+        let image = self.image.from_module(id, text).map_err(|error| error.to_string())?;
         let sandbox =
             workers::sandbox(image, options(parallel), self.workers).map_err(|failure| failure.to_string())?;
         Ok(Box::new(sandbox))
