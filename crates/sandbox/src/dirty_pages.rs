@@ -2,7 +2,7 @@
 //!
 //! *Tracked* memory is write-protected through userfaultfd in its asynchronous mode (Linux 6.7): the first write to a page
 //! takes the protection off, in the kernel, and nobody is told. PAGEMAP_SCAN then lists what is no longer protected; that
-//! walk reads one bit a page. DirtyPages are never protected again, so the list is everything written since the memory was
+//! walk reads one bit a page. Pages are never protected again, so the list is everything written since the memory was
 //! mapped. Whatever the kernel does on its own (reclaim, swap) can only lose a protection, and the page is then copied back
 //! for nothing.
 //!

@@ -1,4 +1,4 @@
-//! What a model wrote, in every dialect of the games of several roles.
+//! A model's response, in every format of the games of several roles.
 
 use veriplay_core::{EncodeCaps, Value};
 use veriplay_selfplay::games::{bug_repair, self_challenge, sol_ver};
@@ -24,7 +24,7 @@ pub(super) fn run(bytes: &[u8]) {
     }
 }
 
-/// Problems and programs are never empty, and a suite that is written out reads as itself.
+/// Checks that problems and programs are never empty, and that a suite survives a round trip.
 fn agreed(dialect: &dyn Dialect, text: &str) {
     for read in [dialect.read_problem(text), dialect.read_program(text)] {
         assert!(!read.unwrap_or_else(|refused| refused).trim().is_empty());
@@ -59,7 +59,7 @@ fn repaired(dialect: &dyn bug_repair::prompts::RepairFormat, text: &str) {
     }
 }
 
-/// A task that was read is the one that was asked for, and code that is written as a response reads as itself.
+/// Checks that a parsed task is the requested one, and that code survives a round trip.
 fn challenged(dialect: &dyn self_challenge::prompts::ChallengeFormat, text: &str) {
     use self_challenge::{ChallengeRequest, Goal};
     let (task_id, environment) = ("proposed/0/0".to_owned(), "orders".to_owned());

@@ -33,10 +33,10 @@ use num_traits::{Signed, ToPrimitive, Zero};
 
 use super::Value;
 
-/// Bits of a part of a `Fraction` or `range` at most: comparing larger ones with other numbers takes time that no fuel pays for.
+/// The most bits of a part of a `Fraction` or `range`: comparing larger ones takes time that costs no fuel.
 pub(super) const MAX_PART_BITS: u64 = 2048;
 
-/// Names of the built-in types that may be a `defaultdict`'s factory.
+/// The built-in types that may be the factory of a `defaultdict`.
 pub(super) const FACTORIES: &[&str] = &[
     "bool",
     "bytearray",
@@ -143,7 +143,7 @@ impl PythonClass {
         )
     }
 
-    /// Whether `state` is one of this class, in its one form.
+    /// Checks that `state` is a canonical state of this class.
     fn check(self, state: &Value) -> Result<(), &'static str> {
         let sound = match (self, state) {
             (PythonClass::Complex, Value::Tuple(parts)) => matches!(parts[..], [Value::Float(_), Value::Float(_)]),
@@ -179,7 +179,7 @@ impl Object {
     /// The object of that class and state.
     ///
     /// # Errors
-    /// The class has no such state, or writes it in another form.
+    /// When the class has no such state, or the state is not canonical.
     pub fn new(class: PythonClass, state: Value) -> Result<Self, &'static str> {
         class.check(&state)?;
         Ok(Self { class, state })
@@ -279,7 +279,7 @@ impl Value {
     }
 }
 
-/// An int small enough to reckon with.
+/// An int that is small enough to compute with.
 fn is_part(value: &Value) -> Option<&BigInt> {
     match value {
         Value::Int(value) if value.bits() <= MAX_PART_BITS => Some(value),
@@ -346,7 +346,7 @@ pub enum NumpyType {
     Complex128,
 }
 
-/// What a numpy scalar type holds.
+/// The kind of number that a numpy scalar type holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum NumpyKind {
     Bool,
@@ -399,7 +399,7 @@ impl NumpyType {
         NUMPY_TYPES.iter().find(|(_, _, known, _)| *known == name).map(|(_, numpy, ..)| *numpy)
     }
 
-    /// Whether it holds that number, exactly.
+    /// Whether it holds this number exactly.
     fn holds(self, state: &Value) -> bool {
         match (self.row().2, state) {
             (NumpyKind::Bool, Value::Bool(_)) => true,
@@ -419,7 +419,7 @@ impl NumpyType {
         }
     }
 
-    /// The nearest number that it holds: its shortest digits are read as a float first.
+    /// The nearest number that the type holds.
     pub(super) fn rounded(self, value: f64) -> f64 {
         match self.row().2 {
             NumpyKind::Float { bits } | NumpyKind::Complex { bits } => nearest(value, bits),

@@ -5,7 +5,7 @@ use num_bigint::BigInt;
 use crate::value::Value;
 use crate::value::object::{FACTORIES, NumpyType, Object, PythonClass, calendar, decimal};
 
-/// A call: its positional arguments, and those with names.
+/// The positional and the keyword arguments of a call.
 #[derive(Debug, Default)]
 pub(super) struct Arguments {
     pub(super) plain: Vec<Value>,
@@ -20,12 +20,12 @@ impl Arguments {
     }
 }
 
-/// Whether that name, with its dots, is the class of such a call.
+/// Whether a dotted name is the class of such a call.
 pub(super) fn is_call(name: &str) -> bool {
     class(name).is_some()
 }
 
-/// Objects that `repr` writes as a name alone.
+/// The object that `repr` writes as this name alone.
 pub(super) fn constant(name: &str) -> Option<Value> {
     let object = |class, state| Value::object(class, state).ok();
     match name {
@@ -55,7 +55,7 @@ fn class(name: &str) -> Option<PythonClass> {
     })
 }
 
-/// The object of `name(arguments)`; None where `repr` writes no such call.
+/// The object of `name(arguments)`; `None` if `repr` never writes such a call.
 pub(super) fn object(name: &str, mut arguments: Arguments) -> Option<Value> {
     let class = class(name)?;
     let state = match class {
@@ -129,7 +129,7 @@ fn time_zone(delta: &Value) -> Option<Value> {
     calendar::micros(delta).map(|micros| Value::Int(BigInt::from(micros)))
 }
 
-/// What numpy's shortest digits stand for: a float or complex number is rounded to the type.
+/// Rounds a float or complex number, written with numpy's shortest digits, to the type.
 fn number(numpy: NumpyType, value: Value) -> Value {
     match value {
         Value::Float(value) if numpy.is_float() => Value::Float(numpy.rounded(value)),
@@ -146,7 +146,7 @@ fn complex(numpy: NumpyType, object: &Object) -> Value {
     Value::Tuple(object.parts().iter().map(rounded).collect())
 }
 
-/// The factory of a `defaultdict`, from what stands between `<class '` and `'>`.
+/// The factory of a `defaultdict`, from the name in `<class '…'>`.
 pub(super) fn factory(name: &str) -> Option<Value> {
     FACTORIES.contains(&name).then(|| Value::str(name))
 }

@@ -1,4 +1,4 @@
-//! Dates and times: which fields Python allows, and the instants they stand for.
+//! Dates and times: the valid fields, and the instants they stand for.
 
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
@@ -9,7 +9,7 @@ use crate::Value;
 const MICROS_OF_DAY: i64 = 86_400_000_000;
 const MAX_DAYS: i64 = 999_999_999;
 
-/// The fields as numbers; None unless all are ints from 0 up to what is given, in order.
+/// The fields as numbers; `None` unless all are ints from 0 to `highest`.
 fn fields<const N: usize>(parts: &[Value], highest: [i64; N]) -> Option<[i64; N]> {
     let mut found = [0; N];
     if parts.len() != N {
@@ -77,7 +77,7 @@ pub(super) fn offset(zone: &Object) -> Option<i64> {
     }
 }
 
-/// What Python compares: whether there is a zone, and microseconds (of UTC where there is one). The fold does not count.
+/// What Python compares: whether there is a zone, and the microseconds, in UTC if there is one. The fold does not count.
 pub(super) fn instant(object: &Object) -> Option<(bool, i64)> {
     let parts = object.parts();
     match object.class() {
@@ -95,7 +95,7 @@ pub(super) fn instant(object: &Object) -> Option<(bool, i64)> {
     }
 }
 
-/// The state of a `timedelta` of so many microseconds, unless that is too long for one.
+/// The state of a `timedelta` of this many microseconds; `None` if it is out of range.
 pub(super) fn time_delta(micros: i128) -> Option<Value> {
     let day = i128::from(MICROS_OF_DAY);
     let (days, rest) = (micros.div_euclid(day), micros.rem_euclid(day));
