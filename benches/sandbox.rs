@@ -1,7 +1,7 @@
 //! What a job costs in the sandbox: an empty one, a small one, one of many calls, and each way of resetting an instance.
 
 use criterion::{Criterion, Throughput};
-use veriplay_core::{Base, Entry, Execute, Exit, Job, Layer, LayerRoot, Limits, Mounted, Value};
+use veriplay_core::{Entry, Execute, Exit, Job, Layer, LayerMount, LayerRoot, LayerStack, Limits, Value};
 use veriplay_sandbox::{Layers, ResetMode, Sandbox, SandboxOptions};
 use veriplay_tests::python_image;
 
@@ -47,11 +47,11 @@ fn resets(criterion: &mut Criterion) {
 fn layers(criterion: &mut Criterion) {
     let files = (0..500).map(|file| (format!("pkg/sub{}/m{file}.py", file % 20), vec![b'#'; 4000]));
     let layer = Layer::new(files).expect("the paths make a tree");
-    let mounted = Mounted { layer: layer.digest().clone(), at: LayerRoot::Work };
+    let mounted = LayerMount { layer: layer.digest().clone(), at: LayerRoot::Work };
     let sandbox = sandbox(ResetMode::Scan).with_layers([layer].into_iter().collect::<Layers>());
     let over = |without: &[&str]| {
         let without = without.iter().map(|path| (*path).to_owned()).collect();
-        Job { base: Some(Base { layers: vec![mounted.clone()], without }), ..script("pass\n") }
+        Job { base: Some(LayerStack { layers: vec![mounted.clone()], without }), ..script("pass\n") }
     };
     let jobs = [("none", script("pass\n")), ("500 files", over(&[])), ("499 of them", over(&["pkg/sub0/m0.py"]))];
     let mut group = criterion.benchmark_group("layers");

@@ -14,12 +14,12 @@ mod worker_frames;
 /// One target.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
-    /// Its name, also of its corpus and of its binary.
+    /// The name of the target, its corpus and its binary.
     pub name: &'static str,
     /// Reads the bytes.
     ///
     /// # Panics
-    /// When a promise is broken.
+    /// When an invariant is violated.
     pub run: fn(&[u8]),
 }
 
@@ -37,7 +37,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "worker_frames", run: worker_frames::run },
 ];
 
-/// The target of that name.
+/// Finds a target by its name.
 ///
 /// # Panics
 /// There is no target of this name.

@@ -7,11 +7,11 @@ use anyhow::Context;
 use veriplay_corpus::probes::built_in_probes;
 use veriplay_corpus::probes::run::run_probe;
 use veriplay_sandbox::Image;
-use xtask::probes::Ours;
+use xtask::probes::InProcessSandboxes;
 
 fn main() -> anyhow::Result<()> {
     let image = Image::python()?;
-    let (name, ours) = (image.name().to_owned(), Ours::new(image));
+    let (name, ours) = (image.name().to_owned(), InProcessSandboxes::new(image));
     let all = built_in_probes("python").context("the image has probes")?;
     for id in std::env::args().skip(1) {
         let probe = all.iter().find(|probe| probe.id() == id).with_context(|| format!("there is no probe `{id}`"))?;

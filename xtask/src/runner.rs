@@ -18,7 +18,7 @@ use crate::sabotage::{FOLDER, Sabotage};
 /// How long a probe may take; the longest takes a few seconds.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What came of one sabotage.
+/// The result of one sabotage.
 struct Report {
     name: String,
     probes: usize,
@@ -71,12 +71,12 @@ struct ScratchTree<'a> {
     root: &'a Path,
     tree: PathBuf,
     target: PathBuf,
-    /// Held as long as the copy is used.
+    /// Held while the copy is in use.
     _lock: fs::File,
 }
 
 impl<'a> ScratchTree<'a> {
-    /// Brings the copy up to date. What has not changed keeps its time, so that cargo does not build it again.
+    /// Updates the copy. Unchanged files keep their times, so that cargo does not rebuild them.
     fn open(root: &'a Path) -> anyhow::Result<Self> {
         let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |dir| root.join(dir));
         let folder = target.join("sabotage");
@@ -92,7 +92,7 @@ impl<'a> ScratchTree<'a> {
         Ok(Self { root, tree, target: folder.join("target"), _lock: lock })
     }
 
-    /// The tree as it is must contain every probe that a sabotage is to let out.
+    /// Checks that the unchanged tree contains every probe that a sabotage must let escape.
     fn run_unchanged(&self, sabotages: &[Sabotage]) -> anyhow::Result<Report> {
         let probes: BTreeSet<&str> = sabotages.iter().flat_map(|one| one.probes.iter().map(String::as_str)).collect();
         print_progress("building the tree as it is\n");

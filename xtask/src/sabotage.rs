@@ -10,17 +10,17 @@ use std::path::Path;
 use anyhow::{Context, anyhow, bail};
 use veriplay_core::{Fuzz, Patch};
 
-/// Where the patches lie, from the root.
+/// The folder of the patches, from the root.
 pub const FOLDER: &str = "tests/sabotage";
-/// The sample that `--quick` runs: few probes, and the promise that matters most.
+/// The sabotage that `--quick` runs: few probes, and the most important invariant.
 pub const QUICK: &str = "globals_kept";
 
-/// Above the list of probes.
+/// The line above the list of probes.
 const PROBES: &str = "Probes that must notice:";
-/// Lines that a hunk may have moved.
+/// The most lines that a hunk may have moved.
 const MOVED_LINES: usize = 1000;
 
-/// One defence less.
+/// A sabotage.
 #[derive(Debug, Clone)]
 pub struct Sabotage {
     /// The name of its file, without the ending.
@@ -68,7 +68,7 @@ impl Sabotage {
         Ok(Self { name: name.to_owned(), effect, probes, patch: Patch::parse(&text[start..])? })
     }
 
-    /// The new text of each file it changes, made from the source at `root`.
+    /// Applies the patch to the source at `root`; returns the new text of each changed file.
     ///
     /// # Errors
     /// When a file is not there, or a hunk finds no place in it.

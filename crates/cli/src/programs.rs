@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{
     CallResult, EncodeCaps, Entry, Execute, ExecuteError, Exit, IoPair, Job, Limits, Value, program_hash,
 };
-use veriplay_corpus::{CorpusError, Generated, Grammar, InputKind, Split};
+use veriplay_corpus::{CorpusError, GeneratedProgram, Grammar, InputKind, Split};
 
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::progress;
@@ -65,7 +65,7 @@ impl Executed {
     pub(crate) fn make(
         worth: &Worth,
         limits: Limits,
-        generated: Generated,
+        generated: GeneratedProgram,
         inputs: Vec<Vec<Value>>,
         execute: &dyn Execute,
     ) -> Result<Option<Self>, ExecuteError> {
@@ -124,7 +124,7 @@ impl Pools {
 }
 
 /// A program and the argument lists to run it on.
-type Draft = (Generated, Vec<Vec<Value>>);
+type Draft = (GeneratedProgram, Vec<Vec<Value>>);
 
 /// Distinct programs of the training split, each with inputs to run.
 fn drafts(

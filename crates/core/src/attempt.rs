@@ -1,33 +1,33 @@
-//! What was extracted from a rollout.
+//! Attempts and proposals: what the verifier extracts from a rollout.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{TaskType, Value};
 
-/// What was extracted from a rollout. Extraction is part of judging, so the verifier makes these.
+/// The content extracted from a rollout's text. Extraction is part of judging, so the verifier does it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Attempt {
-    /// The value a deduction answer names.
+    /// The predicted value of a deduction task.
     Value(Value),
-    /// The argument list an abduction answer names.
+    /// The argument list given for an abduction task.
     Arguments(Vec<Value>),
     /// A whole program.
     Program(String),
     /// A proposed task.
     Proposal(Proposal),
-    /// Nothing of the wanted kind could be read.
+    /// The text holds no attempt of the wanted kind.
     Malformed {
-        /// What was wrong, for people.
+        /// Why, for people.
         reason: String,
     },
 }
 
-/// A proposed task, before anything has been run.
+/// A proposed task, not executed yet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Proposal {
-    /// A program and one input: for deduction and abduction.
+    /// A program and one input, for deduction and abduction.
     Triplet {
         /// `Deduction` or `Abduction`.
         task_type: TaskType,
@@ -36,7 +36,7 @@ pub enum Proposal {
         /// Positional arguments.
         input: Vec<Value>,
     },
-    /// Inputs for a given program, and a message for the solver: for induction.
+    /// Inputs for a given program and a message for the solver, for induction.
     Inputs {
         /// The program that was given to the proposer.
         program: String,
@@ -48,7 +48,7 @@ pub enum Proposal {
 }
 
 impl Proposal {
-    /// The kind of task it proposes.
+    /// The type of the proposed task.
     #[must_use]
     pub const fn task_type(&self) -> TaskType {
         match self {
@@ -57,7 +57,7 @@ impl Proposal {
         }
     }
 
-    /// Its program.
+    /// The program of the proposed task.
     #[must_use]
     pub fn program(&self) -> &str {
         match self {

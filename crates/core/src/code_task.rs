@@ -1,13 +1,13 @@
-//! Code-as-Task (Self-Challenging Agents, arXiv 2506.01716): tasks in an environment of tools, with their own verification.
+//! Code-as-Task (Self-Challenging Agents, arXiv 2506.01716): tasks in a tool environment that carry their own verification code.
 //!
-//! Made by the corpus and by challengers, judged by the verifier, asked by the game `self_challenge`.
+//! The corpus and challengers write them, the verifier judges them, and the game `self_challenge` plays them.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Value;
 
-/// A world with a state that only its tools change. Ours, and trusted; `task-corpus/environments/README.md` says what its
-/// source holds.
+/// A tool environment, whose state only its tools change. Its source is ours and trusted; `task-corpus/environments/README.md`
+/// describes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Environment {
@@ -17,26 +17,26 @@ pub struct Environment {
     pub source: String,
 }
 
-/// A task with what proves it: the artifact of a challenger. All of its code is untrusted.
+/// A task with its verification code: the artifact of a challenger. All of its code is untrusted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CodeTask {
     /// Its name, unique in a file.
     pub task_id: String,
-    /// Name of the environment it is about.
+    /// Name of its environment.
     pub environment: String,
-    /// What an executor is asked, in words.
+    /// The instruction for the executor, in words.
     pub instruction: String,
-    /// Source that defines `verify(before, after, answer)`: two states as plain values, and what was answered (`None` when
-    /// nothing was). It returns a `bool`.
+    /// Source that defines `verify(before, after, answer)`, which returns a `bool`. The states are plain values; the answer is `None`
+    /// when there was none.
     pub verify: String,
     /// Code that solves the task.
     pub solution: String,
-    /// Codes that do something near it and must not be accepted; three in the paper.
+    /// Near misses of the solution, which `verify` must not accept; three in the paper.
     pub failures: Vec<String>,
 }
 
-/// One call of a tool, as it crossed to the environment.
+/// One tool call, as the environment received it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolCall {
@@ -49,12 +49,12 @@ pub struct ToolCall {
     pub keywords: Vec<(String, Value)>,
 }
 
-/// What of a [`CodeTask`] judges an executor's code.
+/// The part of a [`CodeTask`] that judges an executor's code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EnvironmentChecks {
-    /// Where the code acts.
+    /// The environment in which the code runs.
     pub environment: Environment,
-    /// As [`CodeTask::verify`]. The code never sees it, and it never sees the code.
+    /// As [`CodeTask::verify`]. Neither this code nor the executor's sees the other.
     pub verify: String,
 }

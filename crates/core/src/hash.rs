@@ -1,4 +1,4 @@
-//! Content hashes: how records, images and files are named.
+//! Content hashes name records, images and files. Derived seeds make every draw a function of a seed and its purpose.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Digest(String);
 
 impl Digest {
-    /// The digest of `bytes`.
+    /// Hashes `bytes`.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self(blake3::hash(bytes).to_hex().to_string())
@@ -20,10 +20,31 @@ impl Digest {
         &self.0
     }
 
-    /// The first 12 digits: enough to name a thing to a person.
+    /// The first 12 digits, for messages.
     #[must_use]
     pub fn short(&self) -> &str {
         &self.0[..12.min(self.0.len())]
+    }
+
+    /// The digest as four words, the first digits first. Seeds of random generators are derived from them.
+    ///
+    /// # Panics
+    /// When the text that was deserialized is no digest.
+    #[must_use]
+    pub fn words(&self) -> [u64; 4] {
+        std::array::from_fn(|index| {
+            let digits = &self.0[index * 16..(index + 1) * 16];
+            u64::from_str_radix(digits, 16).expect("a digest is hexadecimal")
+        })
+    }
+
+    /// The digest as a number in [0, 1), with 53 bits: the precision of an `f64`.
+    ///
+    /// # Panics
+    /// As [`Digest::words`].
+    #[must_use]
+    pub fn fraction(&self) -> f64 {
+        (self.words()[0] >> 11) as f64 / (1_u64 << 53) as f64
     }
 }
 
@@ -33,11 +54,25 @@ impl std::fmt::Display for Digest {
     }
 }
 
-/// The digest of a record's canonical JSON. Records hold no maps with unstable order, so equal records hash equally.
+/// Hashes a record's canonical JSON. No record holds a map of unstable order, so equal records hash equally.
 ///
 /// # Panics
 /// Never for the records of this crate: they all serialise.
 #[must_use]
 pub fn content_hash<T: Serialize>(record: &T) -> Digest {
     Digest::of(&serde_json::to_vec(record).expect("records of veriplay-core serialise"))
+}
+
+/// A number that depends on `seed` and on each of `coordinates`, in order: SplitMix64's finaliser (Steele, Lea and Flood 2014), applied
+/// once for each of them.
+#[must_use]
+pub fn mix_seed(seed: u64, coordinates: &[u64]) -> u64 {
+    coordinates.iter().fold(mix_word(seed), |state, &word| mix_word(state ^ mix_word(word)))
+}
+
+fn mix_word(word: u64) -> u64 {
+    let word = word.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    word ^ (word >> 31)
 }

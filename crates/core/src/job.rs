@@ -1,11 +1,12 @@
-//! One untrusted thing to run.
+//! Jobs: untrusted programs to run.
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Base, Digest, Limits, Value, content_hash};
+use crate::{Digest, LayerStack, Limits, Value, content_hash};
 
-/// One untrusted thing to run. It carries no expected value: whatever is in here, the program may read. The one exception
-/// is a job with a [`callee`](Job::callee): there the callee is what is not trusted, and it sees the arguments of its calls alone.
+/// An untrusted program to run, with its inputs and limits. A job carries no expected value, because its program may read everything in
+/// it. The exception is a job with a [`callee`](Job::callee): there only the callee is untrusted, and it sees nothing but the arguments
+/// of its calls.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
@@ -13,56 +14,55 @@ pub struct Job {
     pub image: String,
     /// Source text of the program.
     pub program: String,
-    /// How the program is entered.
+    /// Whether it runs as a script, or functions of it are called.
     pub entry: Entry,
     /// What the program reads from standard input.
     pub stdin: Vec<u8>,
-    /// Files in the program's working directory: relative path and content. They hide files of the same path in `base`.
+    /// Files in the program's working directory, as relative path and content. They hide files of the same path in `base`.
     pub files: Vec<(String, Vec<u8>)>,
-    /// What it may use.
+    /// The resources it may use.
     pub limits: Limits,
     /// Seeds the guest's random source, its hash seed where the image allows it, and its virtual clock.
     pub seed: u64,
-    /// A second program, in an instance of its own, whose functions this one may call by plain values.
+    /// A second program in an instance of its own. This one may call its functions with plain values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callee: Option<Callee>,
-    /// Files that it shares with other jobs, for a job and its callee alike.
+    /// Layers of files that it shares with other jobs. Its callee sees them too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub base: Option<Base>,
+    pub base: Option<LayerStack>,
 }
 
-/// A program that another one calls. It runs under the job's own limits, each of the two for itself.
+/// A program that the job's program calls. The job's limits hold for each of the two on its own.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Callee {
     /// Source text, run as a module before the job's own program starts.
     pub program: String,
-    /// Its own seed. The job's should be another: a program could predict what the other side draws.
+    /// Its own seed. Give the job another one, or the callee can predict what the job's program draws.
     pub seed: u64,
-    /// Whether the two keep their objects in common: what crosses then keeps its identity, and each side sees what the other
-    /// changes. Otherwise copies cross.
+    /// Whether objects that cross keep their identity, so that each side sees the other's changes. Otherwise copies cross.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shares_objects: bool,
-    /// Files and directories of the job and of its base that it does not see, such as the tests that call it. A path that neither has
-    /// is no error.
+    /// Files and directories of the job and of its base that it does not see, such as the tests that call it. Unknown paths are
+    /// ignored.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hidden: Vec<String>,
-    /// The files and directories of the job and of its base's working directory that it sees, where that is not all.
+    /// The only files and directories of the job and of its base's working directory that it sees; `None` means all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only: Option<Vec<String>>,
-    /// Files that it alone sees: relative path and content. They hide files of the same path.
+    /// Files that it alone sees, as relative path and content. They hide files of the same path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<(String, Vec<u8>)>,
 }
 
 impl Callee {
-    /// Whether a path of the job or of its base is hidden from it.
+    /// Whether it does not see this path of the job or of its base.
     #[must_use]
     pub fn hides(&self, path: &str) -> bool {
-        is_among(&self.hidden, path) || self.only.as_ref().is_some_and(|only| !is_among(only, path))
+        is_under_any(&self.hidden, path) || self.only.as_ref().is_some_and(|only| !is_under_any(only, path))
     }
 
-    /// The files in its working directory beside those of the base: its own, and those of `job` that it sees.
+    /// The files in its working directory apart from those of the base: its own, and those of `job` that it sees.
     #[must_use]
     pub fn files_in(&self, job: &Job) -> Vec<(String, Vec<u8>)> {
         let own = |path: &String| self.files.iter().any(|(name, _)| name == path);
@@ -71,22 +71,22 @@ impl Callee {
     }
 }
 
-/// Whether `path` is one of the files `names`, or below one of the directories.
+/// Whether `path` is one of `names`, or lies below one of them.
 #[must_use]
-pub fn is_among(names: &[String], path: &str) -> bool {
+pub fn is_under_any(names: &[String], path: &str) -> bool {
     let below =
         |name: &String| path.strip_prefix(name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     names.iter().any(below)
 }
 
-/// How a program is entered.
+/// The way a program is run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Entry {
     /// Run as a script, with `__name__ == "__main__"`.
     Script,
     /// Run the program as a module, then call `function` once for each argument list, in order, in the same state.
-    /// A call that raises does not keep the later ones from running.
+    /// Calls after one that raises still run.
     Calls {
         /// A callable the program defines, or `Class.method`: a method of an instance made without arguments.
         function: String,
@@ -96,7 +96,7 @@ pub enum Entry {
 }
 
 impl Job {
-    /// A script in the image `python`: no input, no files, seed 0, [`Limits::small`]. Other fields are set by struct update.
+    /// A script in the image `python`, with no input, no files, seed 0 and [`Limits::small`]. Set other fields by struct update.
     ///
     /// ```
     /// use veriplay_core::{Job, Limits};
@@ -117,7 +117,7 @@ impl Job {
         }
     }
 
-    /// One call of `function`, which `program` defines; the rest as in [`Job::script`]. [`crate::Outcome::value`] reads its result.
+    /// One call of `function`, which `program` defines; otherwise as [`Job::script`]. [`crate::Outcome::value`] reads its result.
     #[must_use]
     pub fn call(
         program: impl Into<String>,
@@ -127,7 +127,7 @@ impl Job {
         Self::calls(program, function, [arguments.into_iter().collect()])
     }
 
-    /// One call of `function` for each argument list, in order, in one state. [`crate::Outcome::values`] reads their results.
+    /// One call of `function` for each argument list, in order and in one state. [`crate::Outcome::values`] reads the results.
     #[must_use]
     pub fn calls(
         program: impl Into<String>,
@@ -138,7 +138,7 @@ impl Job {
         Self { entry: Entry::Calls { function: function.into(), arguments }, ..Self::script(program) }
     }
 
-    /// Names this job: equal jobs have equal outcomes on the same image.
+    /// The job's content hash. Equal jobs have equal outcomes on the same image.
     #[must_use]
     pub fn digest(&self) -> Digest {
         content_hash(self)

@@ -1,7 +1,7 @@
-//! Files that many jobs share: named by content, given to a sandbox once, mounted read-only.
+//! Layers: files that many jobs share. A sandbox is given a layer once, and mounts it read-only.
 //!
-//! A repository of hundreds of files is no part of each job that works on it: the job names the layers below its own files
-//! by digest ([`Base`]), and the sandbox has them.
+//! A job on a repository of hundreds of files does not carry them: it names the layers below its own files by digest
+//! ([`LayerStack`]).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use thiserror::Error;
 use crate::path::{PathError, check_path};
 use crate::{Digest, TextFiles, content_hash};
 
-/// Files of a layer at most.
+/// The most files a layer may have.
 const MAX_FILES: usize = 20_000;
-/// Bytes of all its files at most.
+/// The most bytes its files may have together.
 const MAX_BYTES: usize = 256 << 20;
 
 /// An immutable set of files. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Stored", into = "Stored")]
+#[serde(try_from = "SerializedLayer", into = "SerializedLayer")]
 pub struct Layer {
     digest: Digest,
     files: Arc<BTreeMap<String, Arc<Vec<u8>>>>,
@@ -48,10 +48,10 @@ pub enum LayerError {
 }
 
 impl Layer {
-    /// The layer of these files, whatever their order.
+    /// Makes a layer of these files, in any order.
     ///
     /// # Errors
-    /// When the paths make no tree, or there is too much.
+    /// When a path is invalid, two paths clash, or a limit is exceeded.
     pub fn new(files: impl IntoIterator<Item = (String, Vec<u8>)>) -> Result<Self, LayerError> {
         let (mut kept, mut bytes) = (BTreeMap::new(), 0_usize);
         for (path, content) in files {
@@ -67,13 +67,16 @@ impl Layer {
                 return Err(LayerError::Twice(path));
             }
         }
-        match kept.keys().find_map(|path| file_above(path, |name| kept.contains_key(name)).map(|file| (file, path))) {
+        match kept
+            .keys()
+            .find_map(|path| find_file_above(path, |name| kept.contains_key(name)).map(|file| (file, path)))
+        {
             Some((file, path)) => Err(LayerError::Clash(file.to_owned(), path.clone())),
-            None => Ok(Self { digest: digest_of(&kept), files: Arc::new(kept) }),
+            None => Ok(Self { digest: hash_files(&kept), files: Arc::new(kept) }),
         }
     }
 
-    /// Names its content: paths and bytes.
+    /// The digest of its content: paths and bytes.
     #[must_use]
     pub fn digest(&self) -> &Digest {
         &self.digest
@@ -85,7 +88,7 @@ impl Layer {
         &self.files
     }
 
-    /// Those of its files that are text, as a patch takes them.
+    /// Its text files, in the form that a patch applies to.
     #[must_use]
     pub fn texts(&self) -> TextFiles {
         let text = |bytes: &Arc<Vec<u8>>| String::from_utf8(bytes.as_ref().clone()).ok();
@@ -93,79 +96,79 @@ impl Layer {
     }
 }
 
-/// The file that `is_file` knows of among the directories above `path`.
-fn file_above(path: &str, is_file: impl Fn(&str) -> bool) -> Option<&str> {
+/// Finds a directory above `path` that is itself a file.
+fn find_file_above(path: &str, is_file: impl Fn(&str) -> bool) -> Option<&str> {
     path.match_indices('/').map(|(at, _)| &path[..at]).find(|above| is_file(above))
 }
 
-fn digest_of(files: &BTreeMap<String, Arc<Vec<u8>>>) -> Digest {
+fn hash_files(files: &BTreeMap<String, Arc<Vec<u8>>>) -> Digest {
     let lines: Vec<(&String, Digest)> = files.iter().map(|(path, bytes)| (path, Digest::of(bytes))).collect();
     content_hash(&lines)
 }
 
-/// A layer on its way to another process. The digest is computed again there.
+/// The serialized form of a [`Layer`]. The reader computes the digest again.
 #[derive(Serialize, Deserialize)]
-struct Stored(Vec<(String, Content)>);
+struct SerializedLayer(Vec<(String, FileContent)>);
 
-/// Text is a third of the size it would have as numbers.
+/// A file's content. UTF-8 as text takes a third of the JSON that numbers would.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Content {
+enum FileContent {
     Text(String),
     Bytes(Vec<u8>),
 }
 
-impl From<Layer> for Stored {
+impl From<Layer> for SerializedLayer {
     fn from(layer: Layer) -> Self {
         let content = |bytes: &Arc<Vec<u8>>| match String::from_utf8(bytes.as_ref().clone()) {
-            Ok(text) => Content::Text(text),
-            Err(error) => Content::Bytes(error.into_bytes()),
+            Ok(text) => FileContent::Text(text),
+            Err(error) => FileContent::Bytes(error.into_bytes()),
         };
         Self(layer.files.iter().map(|(path, bytes)| (path.clone(), content(bytes))).collect())
     }
 }
 
-impl TryFrom<Stored> for Layer {
+impl TryFrom<SerializedLayer> for Layer {
     type Error = LayerError;
 
-    fn try_from(stored: Stored) -> Result<Self, LayerError> {
+    fn try_from(stored: SerializedLayer) -> Result<Self, LayerError> {
         Self::new(stored.0.into_iter().map(|(path, content)| match content {
-            Content::Text(text) => (path, text.into_bytes()),
-            Content::Bytes(bytes) => (path, bytes),
+            FileContent::Text(text) => (path, text.into_bytes()),
+            FileContent::Bytes(bytes) => (path, bytes),
         }))
     }
 }
 
-/// What lies below the files of a job.
+/// The layers below the files of a job.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Base {
-    /// From the lowest to the uppermost: a file of an upper one hides one of the same path below.
-    pub layers: Vec<Mounted>,
-    /// Paths in the working directory that the job does not see, though a layer has them: what a patch deletes.
+pub struct LayerStack {
+    /// From the lowest to the uppermost. A file of an upper layer hides one of the same path below it.
+    pub layers: Vec<LayerMount>,
+    /// Paths of the working directory that a layer has and the job does not see, such as files that a patch deletes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without: Vec<String>,
 }
 
-/// A layer in its place.
+/// A layer, and where it is mounted.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Mounted {
-    /// Which one.
+pub struct LayerMount {
+    /// The layer's digest.
     pub layer: Digest,
-    /// Where.
+    /// Where it is mounted.
     pub at: LayerRoot,
 }
 
-/// Where a layer lies. The program may read it and not write it.
+/// Where a layer is mounted, read-only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LayerRoot {
     /// The working directory, where the job's own files go too.
     Work,
-    /// Beside the interpreter's library. The program adds the directory to its search path itself, if it wants it.
+    /// A directory beside the interpreter's library. A program that wants it on its search path adds it.
     Library,
-    /// What a repository asks for besides: apart from the library, so that nothing in it can stand in for a file there.
+    /// A repository's dependencies, apart from the library: no dependency can shadow a file there.
     Dependencies,
 }
 

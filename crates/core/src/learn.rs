@@ -1,56 +1,55 @@
-//! What the learner consumes and reports.
+//! Training batches, and the report of an update.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::PolicyVersion;
 
-/// One response to learn from. The learner knows its weight and nothing of verdicts.
+/// One response to learn from. The learner sees its weight, never a verdict.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
     /// Tokens of the prompt. Samples that follow one another with the same prompt share its computation.
     pub prompt: Arc<[u32]>,
     /// Tokens of the response, the end token included.
     pub response: Vec<u32>,
-    /// The first `masked` tokens of `response` are context only and carry no loss. Zero for rollouts; supervised
-    /// examples use it to put several questions behind one shared prompt.
+    /// The first `masked` tokens of `response` are context and carry no loss. It is 0 for rollouts; supervised examples use it to put
+    /// several questions behind one shared prompt.
     pub masked: usize,
-    /// The advantage, for reinforcement; a positive constant, for imitation.
+    /// The advantage in reinforcement learning; a positive constant in imitation.
     pub weight: f32,
-    /// What aggregation gives every token of this response beside the batch's normalizer: 1, or 1 / length for a mean over
-    /// sequences. Not negative.
+    /// Factor of every token's loss beside the batch's normalizer: 1, or 1 / length for a mean over sequences. Not negative.
     pub scale: f32,
-    /// Under every loss it counts as −weight · log p, and has no part in terms that are means over what the policy draws.
+    /// Whether this is a supervised example: every loss counts it as −weight · log p, and on-policy means (KL, entropy) exclude it.
     pub imitate: bool,
-    /// Log-probability of every token of `response`, in nats, under the policy that drew it.
+    /// Log-probability of each token of `response`, in nats, under the policy that sampled it.
     pub behaviour: Option<Vec<f32>>,
-    /// The same under the reference that the policy is held to.
+    /// The same under the reference policy.
     pub reference: Option<Vec<f32>>,
 }
 
 impl Sample {
-    /// Nothing masked, scale 1, no other log-probabilities.
+    /// A sample with nothing masked, scale 1 and no log-probabilities.
     #[must_use]
     pub fn new(prompt: Arc<[u32]>, response: Vec<u32>, weight: f32) -> Self {
         Self { prompt, response, masked: 0, weight, scale: 1.0, imitate: false, behaviour: None, reference: None }
     }
 
-    /// As [`Sample::new`], to be imitated.
+    /// A supervised example; otherwise as [`Sample::new`].
     #[must_use]
     pub fn example(prompt: Arc<[u32]>, response: Vec<u32>, weight: f32) -> Self {
         Self { imitate: true, ..Self::new(prompt, response, weight) }
     }
 }
 
-/// One optimizer step's worth of samples. Never holds a Dropped attempt.
+/// The samples of one optimizer step. It never holds a Dropped attempt.
 ///
 /// The loss is Σ over samples of `scale` · Σ over unmasked response tokens of the learner's loss at that token, divided by
 /// `normalizer`. That of the default loss is −weight · log p: on-policy REINFORCE (Williams 1992), and PPO-clip at ratio 1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrainBatch {
-    /// The samples, those with one prompt side by side.
+    /// The samples. Those that share a prompt stand side by side.
     pub samples: Vec<Sample>,
-    /// What the summed loss is divided by; the number of response tokens gives a token mean. Must be positive.
+    /// Divisor of the summed loss; the number of response tokens gives a token mean. Must be positive.
     pub normalizer: f64,
 }
 
@@ -63,48 +62,48 @@ pub struct PreferencePair {
     pub chosen: Vec<u32>,
     /// Tokens of the worse one.
     pub rejected: Vec<u32>,
-    /// What the pair counts; not negative.
+    /// Weight of the pair's loss; not negative.
     pub weight: f32,
-    /// Log-probabilities of `chosen` and of `rejected` as wholes, in nats, under the reference; `None` leaves them to the
-    /// reference that the learner holds.
+    /// Log-probabilities of the whole `chosen` and `rejected` responses under the reference policy, in nats. With `None` the learner
+    /// computes them with its own reference.
     pub reference: Option<[f64; 2]>,
 }
 
-/// One optimizer step's worth of pairs. The loss is Σ weight · loss of the pair, divided by the number of pairs.
+/// The pairs of one optimizer step. The loss is Σ weight · loss of the pair, divided by the number of pairs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PreferenceBatch {
-    /// The pairs, those with one prompt side by side.
+    /// The pairs. Those that share a prompt stand side by side.
     pub pairs: Vec<PreferencePair>,
 }
 
-/// What one optimizer step did.
+/// The report of one optimizer step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Update {
-    /// The version after it.
+    /// The policy's version after the step.
     pub policy: PolicyVersion,
-    /// The loss before it.
+    /// The loss before the step.
     pub loss: f64,
     /// Mean entropy of the policy at the response tokens, in nats.
     pub entropy: f64,
     /// Global gradient norm before clipping.
     pub gradient_norm: f64,
-    /// Prompt and response tokens that went through the model.
+    /// Number of prompt and response tokens that the model processed.
     pub tokens: u64,
-    /// What the loss says of itself, under verl's names where it has one: means over tokens, or over pairs. Empty for the default
+    /// The loss's own metrics, as means over tokens or over pairs, under verl's names where verl has the metric. Empty for the default
     /// loss.
     pub metrics: BTreeMap<&'static str, f64>,
 }
 
-/// A fault of the learner or of its batch. After one the weights are as before.
+/// A fault of the learner or of its batch. The weights are then unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum LearnError {
-    /// The batch cannot be learned from.
+    /// The batch is invalid.
     #[error("bad batch: {0}")]
     BadBatch(String),
-    /// The loss needs what a sample or a pair does not have.
+    /// A sample or a pair lacks a field that the loss needs.
     #[error("sample {index} has no {what}, and the loss `{loss}` needs them: {hint}")]
     Missing {
-        /// Which sample or pair of the batch.
+        /// Index of the sample or pair in the batch.
         index: usize,
         /// What is missing.
         what: &'static str,
@@ -113,7 +112,7 @@ pub enum LearnError {
         /// What to do.
         hint: &'static str,
     },
-    /// The silent-cut detector (see the learner's docs): these parameters got no gradient.
+    /// These parameters got no gradient: the graph is cut somewhere between them and the loss.
     #[error("no gradient reached {names:?}: the training path is cut")]
     NoGradient {
         /// Names of the parameters.

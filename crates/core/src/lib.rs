@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 //!
 //! # Records
-//! They flow Task → Prompt → Rollout → Attempt → Job → Outcome → Verdict → Reward → Advantage → [`TrainBatch`] →
+//! Records flow Task → Prompt → Rollout → Attempt → Job → Outcome → Verdict → Reward → Advantage → [`TrainBatch`] →
 //! [`Update`]. An Outcome is a fact, a Verdict a judgement, a Reward an incentive: three types, never merged.
 //! This crate does no IO, reads no clock, and depends on no other crate of ours.
 
@@ -20,23 +20,23 @@ mod problem;
 mod program;
 mod reward;
 mod scripted;
-mod seams;
 mod task;
+mod traits;
 mod value;
 mod verdict;
 
 pub use attempt::{Attempt, Proposal};
 pub use code_task::{CodeTask, Environment, EnvironmentChecks, ToolCall};
-pub use hash::{Digest, content_hash};
-pub use job::{Callee, Entry, Job, is_among};
-pub use layer::{Base, Layer, LayerError, LayerRoot, Mounted};
+pub use hash::{Digest, content_hash, mix_seed};
+pub use job::{Callee, Entry, Job, is_under_any};
+pub use layer::{Layer, LayerError, LayerMount, LayerRoot, LayerStack};
 pub use learn::{LearnError, PreferenceBatch, PreferencePair, Sample, TrainBatch, Update};
 pub use limits::{LimitKind, Limits};
 pub use outcome::{CallResult, Exit, GuestError, Outcome, OutcomeError};
-pub use patch::{Change, Edits, Fuzz, Patch, PatchError, PatchProblem, TextFiles};
+pub use patch::{Edits, FileChange, Fuzz, Patch, PatchError, PatchProblem, TextFiles};
 pub use path::{PathError, check_path};
 pub use policy::{
-    Finish, Message, MessageRole, PLAIN_USER, PolicyError, PolicyVersion, Prompt, PromptContent, Role, Rollout,
+    FinishReason, Message, MessageRole, PLAIN_USER, PolicyError, PolicyVersion, Prompt, PromptContent, Role, Rollout,
     Sampling,
 };
 pub use problem::{
@@ -45,11 +45,11 @@ pub use problem::{
 };
 pub use program::{count_statements, normalize_program, program_hash};
 pub use reward::Reward;
-pub use scripted::{Scripted, Turn};
-pub use seams::{Execute, ExecuteError, Learn, Policy};
+pub use scripted::{ScriptedPolicy, ScriptedRequest};
 pub use task::{IoPair, Provenance, Question, Task, TaskType};
-pub use value::{Class, DecodeError, EncodeCaps, LiteralError, MAX_LITERAL_BYTES, NumpyType, Object, Value};
-pub use verdict::{Dropped, Evidence, Judged, Status, Verdict};
+pub use traits::{Execute, ExecuteError, Learn, Policy};
+pub use value::{DecodeError, EncodeCaps, LiteralError, MAX_LITERAL_BYTES, NumpyType, Object, PythonClass, Value};
+pub use verdict::{Dropped, Evidence, ProposalVerdict, Status, Verdict};
 
 /// Version of every record this crate defines, written into each stored line as `schema_version`.
 pub const SCHEMA_VERSION: u32 = 1;

@@ -1,21 +1,21 @@
-//! What a job may use.
+//! Resource limits of a job.
 
 use serde::{Deserialize, Serialize};
 
-/// What one job may use. There is no `Default`: the caller states the cost, in numbers or
-/// by [`Limits::small`] and [`Limits::large`].
+/// The resources one job may use. There is no `Default`: the caller states the cost, in numbers or with [`Limits::small`] and
+/// [`Limits::large`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
-    /// Wasm fuel, about one unit an instruction. Fuel decides: it is the same on every machine.
+    /// Wasm fuel, about one unit per instruction. Fuel ends programs, because it is the same on every machine.
     pub fuel: u64,
-    /// Linear memory in bytes, the image's own share included.
+    /// Linear memory in bytes, including the image's own.
     pub memory_bytes: u64,
-    /// Bytes of stdout, of stderr, and of encoded values, each on its own.
+    /// Bytes of stdout, of stderr and of encoded values. The limit holds for each of the three on its own.
     pub output_bytes: u64,
     /// Bytes the program may keep in files it writes.
     pub file_bytes: u64,
-    /// Wall-clock backstop in nanoseconds, far above what `fuel` allows. It is no part of a verdict unless hit.
+    /// Wall-clock backstop in nanoseconds, far above the time that `fuel` allows. It affects a verdict only when it is hit.
     pub deadline_ns: u64,
 }
 
@@ -47,7 +47,7 @@ impl Limits {
     }
 }
 
-/// Which limit a job hit.
+/// The limit that a job hit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LimitKind {

@@ -1,24 +1,24 @@
-//! What came out of a job: the fact, before anybody judges it.
+//! Outcomes: what a job did, before anything judges it.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{EncodeCaps, LimitKind, Value};
 
-/// How a job ended. Everything a program can cause is one of these; our own faults are [`crate::ExecuteError`].
+/// How a job ended. Whatever a program causes is one of these; faults of the host are [`crate::ExecuteError`]s.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Exit {
-    /// The program ran to its end, and the harness said so: no exit code or text is taken for it.
+    /// The program ran to its end, and the harness reported so. No exit code or printed text counts as that report.
     Returned,
-    /// An exception left the program (or its module level, for [`crate::Entry::Calls`]); see [`Outcome::error`].
+    /// An uncaught exception ended the program, or its module level for [`crate::Entry::Calls`]; see [`Outcome::error`].
     Raised,
     /// The program's text does not compile; see [`Outcome::error`].
     CompileError,
     /// The program does not define the function to call; see [`Outcome::error`].
     MissingEntry,
-    /// The guest stopped without finishing: `os._exit`, an interpreter crash, the wasm stack, a broken protocol.
+    /// The guest stopped before its end: `os._exit`, an interpreter crash, an overflow of the wasm stack, a violation of the protocol.
     Trapped,
-    /// It asked for more than `limit` of a resource. `used` is what it had used or asked for.
+    /// It asked for more of a resource than `limit` allows.
     Exceeded {
         /// Which limit.
         limit: LimitKind,
@@ -29,12 +29,12 @@ pub enum Exit {
     },
 }
 
-/// An exception or a trap, as the guest or the engine named it. Text for people: what decides a verdict is in [`Exit`] and
-/// [`CallResult`], since a program can name its classes as it likes.
+/// An exception or a trap, as the guest or the engine names it. This is text for people: verdicts rest on [`Exit`] and [`CallResult`],
+/// because a program can name its exception classes as it likes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{kind}: {message}")]
 pub struct GuestError {
-    /// The exception's type name, such as `ValueError`; for a trap the engine's word, such as `stack_overflow`.
+    /// The exception's type name, such as `ValueError`, or the kind of trap, such as `stack_overflow`.
     pub kind: String,
     /// Its message, cut to a few hundred bytes.
     pub message: String,
@@ -44,15 +44,15 @@ pub struct GuestError {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallResult {
-    /// The encoded value it returned: untrusted bytes until [`crate::Value::decode`] has read them.
+    /// The encoded value it returned. The bytes are untrusted until [`crate::Value::decode`] has read them.
     Returned(Vec<u8>),
     /// It raised.
     Raised(GuestError),
-    /// It returned something that has no encoding; the text says what.
+    /// It returned a value that has no encoding; the text describes it.
     Unencodable(String),
 }
 
-/// What came out of a job. A pure function of (job, image): the same on any machine, thread or day, except for
+/// The result of a job. It is a pure function of (job, image): the same on any machine, thread or day, except for
 /// [`LimitKind::DeadlineNs`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
@@ -60,7 +60,7 @@ pub struct Outcome {
     pub exit: Exit,
     /// One result for each call that ended, in order. Shorter than the list of calls when the job was stopped.
     pub calls: Vec<CallResult>,
-    /// What is behind [`Exit::Raised`], [`Exit::CompileError`], [`Exit::MissingEntry`] and [`Exit::Trapped`].
+    /// The error behind [`Exit::Raised`], [`Exit::CompileError`], [`Exit::MissingEntry`] and [`Exit::Trapped`].
     pub error: Option<GuestError>,
     /// Bytes written to standard output.
     pub stdout: Vec<u8>,
@@ -72,7 +72,7 @@ pub struct Outcome {
     pub fuel: u64,
     /// The largest size of linear memory, in bytes.
     pub peak_memory_bytes: u64,
-    /// What became of the job's callee. When it is not [`Exit::Returned`] the callee ended the job, whose own exit is then
+    /// The outcome of the job's callee. When its exit is not [`Exit::Returned`], the callee ended the job, whose own exit is then
     /// [`Exit::Trapped`] with kind `callee`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callee: Option<Box<Outcome>>,
@@ -82,7 +82,7 @@ impl Outcome {
     /// The value of the job's one call.
     ///
     /// # Errors
-    /// What failed: the program, or the call.
+    /// When the program or the call failed.
     pub fn value(&self) -> Result<Value, OutcomeError> {
         let mut values = self.values()?;
         match (values.pop(), values.len()) {
@@ -94,7 +94,7 @@ impl Outcome {
     /// The value of each call, in order; none for a script.
     ///
     /// # Errors
-    /// What failed: the program, or the first call without a value.
+    /// When the program failed, or a call has no value.
     pub fn values(&self) -> Result<Vec<Value>, OutcomeError> {
         match (&self.exit, &self.error) {
             (Exit::Returned, _) => self.calls.iter().enumerate().map(|(index, call)| call.value(index)).collect(),
@@ -153,7 +153,7 @@ pub enum OutcomeError {
     NotPlain {
         /// Which call, from 0.
         index: usize,
-        /// What it returned instead.
+        /// What it returned instead, in words.
         what: String,
     },
     /// [`Outcome::value`] reads the one call of a job that makes one call.

@@ -1,11 +1,11 @@
-//! Patches: unified diffs over a set of text files. The verifier applies what a solver answered, the games make and reverse
-//! bugs; all of it is pure.
+//! Patches: unified diffs over a set of text files. The verifier applies solvers' patches, and the games make and reverse bugs. All of
+//! it is pure.
 //!
-//! A [`Patch`] is well formed by construction: paths lead nowhere else, counts are right, hunks are in order and change
-//! something. [`parse`] reads one strictly, [`apply`] applies it with exact context unless a bounded [`Fuzz`] is asked for,
-//! [`make`] makes one, and `Display` writes it as git would: `git apply` takes it, empty files included. Renames, copies, modes, links and binary patches are refused.
+//! A [`Patch`] is well formed by construction: paths stay inside the tree, counts are right, hunks are in order and change something.
+//! [`parse`] is strict, [`apply`] requires exact context unless the caller allows [`Fuzz`], [`make`] computes a diff, and `Display` writes
+//! what `git apply` accepts, empty files included. Renames, copies, modes, links and binary patches are refused.
 //!
-//! Laws, tested: `apply(make(a, b), a) = b`; `apply(reverse(p), apply(p, a)) = a`; `parse(print(p)) = p`.
+//! Tested laws: `apply(make(a, b), a) = b`; `apply(reverse(p), apply(p, a)) = a`; `parse(print(p)) = p`.
 
 mod apply;
 mod error;
@@ -23,86 +23,86 @@ pub use error::{PatchError, PatchProblem};
 /// Text files by their path.
 pub type TextFiles = BTreeMap<String, String>;
 
-/// Bytes of a patch's text at most.
+/// The most bytes of a patch's text.
 pub(crate) const MAX_PATCH_BYTES: usize = 4 << 20;
-/// Files a patch may touch.
+/// The most files a patch may touch.
 pub(crate) const MAX_FILES: usize = 1000;
-/// Bytes of a file a patch is made of or applied to.
+/// The most bytes of a file that a patch applies to or is made of.
 pub(crate) const MAX_FILE_BYTES: usize = 8 << 20;
 
-/// A change of some text files. Stored as its text.
+/// A change of text files. It is serialized as its text.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Patch {
-    /// In the order of the text; each path once.
+    /// In the order of the text, each path once.
     files: Vec<FilePatch>,
 }
 
-/// What becomes of one file.
+/// The change of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct FilePatch {
     path: String,
-    change: Change,
+    change: FileChange,
     hunks: Vec<Hunk>,
 }
 
-/// What a patch does to a file.
+/// The way a patch changes a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
-    /// It is there only afterwards.
+pub enum FileChange {
+    /// The file exists only after the patch.
     Created,
-    /// It is there only before.
+    /// The file exists only before the patch.
     Deleted,
-    /// Its text is another one.
+    /// The file's text changes.
     Modified,
 }
 
-/// Lines of a file that change, with lines around them that do not.
+/// Changed lines of a file, with unchanged lines around them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Hunk {
-    /// Lines of the old file before it. What the new file has before it follows from the hunks above.
+    /// Number of lines of the old file before it. The number in the new file follows from the hunks above.
     at: usize,
-    lines: Vec<(Kind, Line)>,
+    lines: Vec<(LineKind, PatchLine)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum LineKind {
     Kept,
     Removed,
     Added,
 }
 
-/// A line and whether a newline ends it; only the last one of a file may have none. A carriage return is part of the text.
+/// A line, and whether a newline ends it. Only the last line of a file may lack one. A carriage return is part of the text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Line {
+struct PatchLine {
     text: String,
     newline: bool,
 }
 
 impl Patch {
-    /// The paths it touches, and how.
-    pub fn touched(&self) -> impl Iterator<Item = (&str, Change)> {
+    /// The paths it touches, each with the way it changes.
+    pub fn touched(&self) -> impl Iterator<Item = (&str, FileChange)> {
         self.files.iter().map(|file| (file.path.as_str(), file.change))
     }
 
-    /// Whether it touches nothing.
+    /// Whether it touches no file.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
 
-    /// The part of it that concerns the files `wanted`.
+    /// The part of the patch that changes the files for which `wanted` holds.
     #[must_use]
     pub fn only(&self, wanted: impl Fn(&str) -> bool) -> Self {
         Self { files: self.files.iter().filter(|file| wanted(&file.path)).cloned().collect() }
     }
 
-    /// Lines it removes and lines it adds.
+    /// Numbers of lines it removes and adds.
     #[must_use]
     pub fn changed_lines(&self) -> (usize, usize) {
         let lines = || self.files.iter().flat_map(|file| &file.hunks).flat_map(|hunk| &hunk.lines);
         let count = |wanted| lines().filter(|(kind, _)| *kind == wanted).count();
-        (count(Kind::Removed), count(Kind::Added))
+        (count(LineKind::Removed), count(LineKind::Added))
     }
 
     /// The patch that undoes this one.
@@ -115,9 +115,9 @@ impl Patch {
 impl FilePatch {
     fn reverse(&self) -> Self {
         let change = match self.change {
-            Change::Created => Change::Deleted,
-            Change::Deleted => Change::Created,
-            Change::Modified => Change::Modified,
+            FileChange::Created => FileChange::Deleted,
+            FileChange::Deleted => FileChange::Created,
+            FileChange::Modified => FileChange::Modified,
         };
         let mut grown = 0;
         let hunks = self.hunks.iter().map(|hunk| {
@@ -130,51 +130,51 @@ impl FilePatch {
 }
 
 impl Hunk {
-    /// Lines of the old file it covers.
+    /// Number of lines of the old file it covers.
     fn old_count(&self) -> usize {
-        self.lines.iter().filter(|(kind, _)| *kind != Kind::Added).count()
+        self.lines.iter().filter(|(kind, _)| *kind != LineKind::Added).count()
     }
 
-    /// Lines of the new file it covers.
+    /// Number of lines of the new file it covers.
     fn new_count(&self) -> usize {
-        self.lines.iter().filter(|(kind, _)| *kind != Kind::Removed).count()
+        self.lines.iter().filter(|(kind, _)| *kind != LineKind::Removed).count()
     }
 
-    /// Lines the new file has more.
+    /// Number of lines by which the file grows.
     fn growth(&self) -> isize {
         self.new_count().cast_signed() - self.old_count().cast_signed()
     }
 
-    /// Lines of the new file before it, where the hunks above made the file grow by `grown`.
+    /// Number of lines of the new file before it, when the hunks above have made the file grow by `grown`.
     fn new_at(&self, grown: isize) -> usize {
         self.at.saturating_add_signed(grown)
     }
 
-    fn old(&self) -> impl Iterator<Item = &Line> {
-        self.lines.iter().filter(|(kind, _)| *kind != Kind::Added).map(|(_, line)| line)
+    fn old(&self) -> impl Iterator<Item = &PatchLine> {
+        self.lines.iter().filter(|(kind, _)| *kind != LineKind::Added).map(|(_, line)| line)
     }
 
-    /// Removed and added lines trade places; within a run of changes removed ones come first again.
-    fn reversed_lines(&self) -> Vec<(Kind, Line)> {
+    /// Swaps removed and added lines. Within a run of changes the removed lines come first again.
+    fn reversed_lines(&self) -> Vec<(LineKind, PatchLine)> {
         let mut out = Vec::with_capacity(self.lines.len());
-        for run in self.lines.chunk_by(|(a, _), (b, _)| (*a == Kind::Kept) == (*b == Kind::Kept)) {
+        for run in self.lines.chunk_by(|(a, _), (b, _)| (*a == LineKind::Kept) == (*b == LineKind::Kept)) {
             let of = |wanted, kind| {
                 run.iter().filter(move |(found, _)| *found == wanted).map(move |(_, line)| (kind, line.clone()))
             };
-            out.extend(of(Kind::Kept, Kind::Kept));
-            out.extend(of(Kind::Added, Kind::Removed));
-            out.extend(of(Kind::Removed, Kind::Added));
+            out.extend(of(LineKind::Kept, LineKind::Kept));
+            out.extend(of(LineKind::Added, LineKind::Removed));
+            out.extend(of(LineKind::Removed, LineKind::Added));
         }
         out
     }
 }
 
-impl Line {
-    /// The lines of a text.
-    fn split(text: &str) -> impl Iterator<Item = Line> + '_ {
+impl PatchLine {
+    /// Splits a text into lines.
+    fn split(text: &str) -> impl Iterator<Item = PatchLine> + '_ {
         text.split_inclusive('\n').map(|line| match line.strip_suffix('\n') {
-            Some(text) => Line { text: text.to_owned(), newline: true },
-            None => Line { text: line.to_owned(), newline: false },
+            Some(text) => PatchLine { text: text.to_owned(), newline: true },
+            None => PatchLine { text: line.to_owned(), newline: false },
         })
     }
 
@@ -202,21 +202,21 @@ fn print_file(file: &FilePatch, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let path = &file.path;
     writeln!(f, "diff --git a/{path} b/{path}")?;
     match file.change {
-        Change::Created => f.write_str("new file mode 100644\n")?,
-        Change::Deleted => f.write_str("deleted file mode 100644\n")?,
-        Change::Modified => {}
+        FileChange::Created => f.write_str("new file mode 100644\n")?,
+        FileChange::Deleted => f.write_str("deleted file mode 100644\n")?,
+        FileChange::Modified => {}
     }
     if file.hunks.is_empty() {
         return Ok(());
     }
-    // A tab ends a name with a space in it, for programs that would take what follows for a date.
+    // A tab ends a name that contains a space: some programs read a date after the space otherwise.
     let end = if path.contains(' ') { "\t" } else { "" };
     match file.change {
-        Change::Created => f.write_str("--- /dev/null\n")?,
+        FileChange::Created => f.write_str("--- /dev/null\n")?,
         _ => writeln!(f, "--- a/{path}{end}")?,
     }
     match file.change {
-        Change::Deleted => f.write_str("+++ /dev/null\n")?,
+        FileChange::Deleted => f.write_str("+++ /dev/null\n")?,
         _ => writeln!(f, "+++ b/{path}{end}")?,
     }
     let mut grown = 0;
@@ -228,14 +228,14 @@ fn print_file(file: &FilePatch, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 }
 
 fn print_hunk(hunk: &Hunk, grown: isize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let old = range(hunk.at, hunk.old_count());
-    let new = range(hunk.new_at(grown), hunk.new_count());
+    let old = format_range(hunk.at, hunk.old_count());
+    let new = format_range(hunk.new_at(grown), hunk.new_count());
     writeln!(f, "@@ -{old} +{new} @@")?;
     for (kind, line) in &hunk.lines {
         let mark = match kind {
-            Kind::Kept => ' ',
-            Kind::Removed => '-',
-            Kind::Added => '+',
+            LineKind::Kept => ' ',
+            LineKind::Removed => '-',
+            LineKind::Added => '+',
         };
         writeln!(f, "{mark}{}", line.text)?;
         if !line.newline {
@@ -245,8 +245,8 @@ fn print_hunk(hunk: &Hunk, grown: isize, f: &mut fmt::Formatter<'_>) -> fmt::Res
     Ok(())
 }
 
-/// `start,count`: of no lines, the start is the line before them.
-fn range(at: usize, count: usize) -> String {
+/// Formats `start,count`. For zero lines the start is the line before them.
+fn format_range(at: usize, count: usize) -> String {
     match count {
         0 => format!("{at},0"),
         1 => format!("{}", at + 1),

@@ -1,23 +1,23 @@
-//! Names of files inside a tree: what a patch may touch and a layer may hold.
+//! Paths of files inside a tree, for patches and layers.
 //!
-//! Whoever holds a path that [`check_path`] has passed may join it to a directory: it leads nowhere else.
+//! A path that [`check_path`] has accepted can be joined to a directory and stays inside it.
 
 use thiserror::Error;
 
-/// Bytes of a path at most.
+/// The most bytes of a path.
 const MAX_PATH_BYTES: usize = 4096;
-/// Bytes of one component at most.
+/// The most bytes of one component.
 const MAX_COMPONENT_BYTES: usize = 255;
-/// Components at most.
+/// The most components of a path.
 const MAX_COMPONENTS: usize = 64;
 
 /// Why a path is refused.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PathError {
-    /// Nothing at all.
+    /// The path is empty.
     #[error("the path is empty")]
     Empty,
-    /// Longer than any file system takes.
+    /// It is longer or deeper than file systems allow.
     #[error("path `{0}…` is too long or too deep")]
     TooLong(String),
     /// It starts at the root.
@@ -28,10 +28,10 @@ pub enum PathError {
     Component {
         /// The whole path.
         path: String,
-        /// What is no name.
+        /// The invalid component.
         component: String,
     },
-    /// A control character, a backslash or a double quote: what programs read in different ways.
+    /// A control character, a backslash or a double quote, which programs read in different ways.
     #[error("path {path:?} holds the character {found:?}")]
     Character {
         /// The whole path.
@@ -39,12 +39,12 @@ pub enum PathError {
         /// The character.
         found: char,
     },
-    /// A repository's own records.
+    /// It leads into `.git`.
     #[error("path `{0}` leads into `.git`; a tree here has no history")]
     Git(String),
 }
 
-/// Whether `path` names a file of a tree: relative, plain components, nothing that leads out or means two things.
+/// Checks that `path` names a file inside a tree: it is relative, has plain components, and means the same to every program.
 ///
 /// # Errors
 /// The first rule it breaks.

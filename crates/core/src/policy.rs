@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::TaskType;
 
-/// Which role the one model plays.
+/// The role that the model plays in a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -19,12 +19,12 @@ pub enum Role {
     Verifier,
 }
 
-/// Counts updates: version 0 is the start checkpoint.
+/// Number of updates since the start checkpoint, which is version 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct PolicyVersion(pub u64);
 
-/// What a policy is asked to continue.
+/// A prompt for the policy to continue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prompt {
     /// The role it addresses.
@@ -179,8 +179,8 @@ impl MessageRole {
 /// Why a rollout ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Finish {
-    /// The policy said it was done.
+pub enum FinishReason {
+    /// The policy generated its end token or a stop text.
     Stop,
     /// It reached [`Sampling::max_tokens`].
     Length,
@@ -199,9 +199,9 @@ pub struct Sampling {
     pub min_p: f32,
     /// Tokens at most, the end token included.
     pub max_tokens: usize,
-    /// Rollouts a prompt (the group size G). They share the prompt's prefill.
+    /// Rollouts per prompt (the group size G). They share the prompt's prefill.
     pub group: usize,
-    /// Seeds the samples. Sample `j` of prompt `i` depends on (seed, i, j) and the weights alone, not on the batch.
+    /// Seed of the samples. Sample `j` of prompt `i` depends on (seed, i, j) and the weights, not on the rest of the batch.
     pub seed: u64,
     /// Text that ends a response of any prompt.
     pub stop: Vec<String>,
@@ -215,13 +215,13 @@ impl Sampling {
     }
 }
 
-/// Tokens a policy generated for a prompt.
+/// One sampled continuation of a prompt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Rollout {
-    /// The prompt's tokens, as the policy saw them; empty where a server does not tell them.
+    /// The prompt's tokens as the policy saw them; empty where a server does not report them.
     pub prompt_tokens: Vec<u32>,
-    /// Generated tokens, the end token included when there is one. Empty where a server does not tell them: nothing can be trained on
-    /// such a rollout.
+    /// The generated tokens, including the end token when there is one. Empty where a server does not report them; such a rollout cannot
+    /// be trained on.
     pub tokens: Vec<u32>,
     /// The model's log-probability of each of `tokens`, in nats: at temperature 1 and over all tokens, however they were drawn. Empty,
     /// never guessed, where the policy does not report them: a loss that weighs by them must refuse such a rollout.
@@ -229,18 +229,18 @@ pub struct Rollout {
     /// The decoded text without the end token, and before the stop string that ended it.
     pub text: String,
     /// Why it ended.
-    pub finish: Finish,
-    /// The weights that made it.
+    pub finish: FinishReason,
+    /// The version of the policy that generated it.
     pub policy: PolicyVersion,
 }
 
-/// A fault of the policy or of what it was given.
+/// A fault of the policy or of its input.
 #[derive(Debug, thiserror::Error)]
 pub enum PolicyError {
-    /// The prompt leaves no room for an answer.
+    /// The prompt leaves no room for a response.
     #[error("prompt {index} has {tokens} tokens, and the model's context holds {context}")]
     PromptTooLong {
-        /// Which prompt of the batch.
+        /// Index of the prompt in the batch.
         index: usize,
         /// Its length.
         tokens: usize,
@@ -250,9 +250,9 @@ pub enum PolicyError {
     /// The prompt is empty, its chat template refuses it, or it cannot be tokenized.
     #[error("prompt {index} cannot be tokenized: {reason}")]
     Tokenize {
-        /// Which prompt of the batch.
+        /// Index of the prompt in the batch.
         index: usize,
-        /// The tokenizer's word.
+        /// The tokenizer's message.
         reason: String,
     },
     /// The tensor backend failed.

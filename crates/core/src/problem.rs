@@ -1,30 +1,31 @@
-//! What `veriplay verify` judges attempts on: one row of a public set or of one's own.
+//! Problems that `veriplay verify` judges attempts at: rows of a public set or of one's own.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{EnvironmentChecks, Limits, Value};
 
-/// One problem with all that only the judge may see. Immutable once read.
+/// One problem, including what only the judge may see. Immutable once read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Problem {
-    /// The set's own name for it, such as `HumanEval/0`.
+    /// Its name in the set, such as `HumanEval/0`.
     pub task_id: String,
-    /// Source put before every program, such as LiveCodeBench's imports.
+    /// Source that precedes every program, such as LiveCodeBench's imports.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub prelude: String,
-    /// Source put before a completion to make the program; a whole program is taken as it is.
+    /// Source that precedes a completion to make the program. A whole program does not get it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub prompt: String,
-    /// What is checked.
+    /// The checks an attempt must pass.
     pub checks: Checks,
-    /// Limits of every job; the command's own when left out.
+    /// Limits of every job; when left out, those of the command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<Limits>,
 }
 
 impl Problem {
-    /// Calls of `function` with these arguments must return these values; judge `exact`, one state for all calls. Named after the function.
+    /// A problem whose calls of `function` with these arguments must return these values: judge `exact`, one state for all calls, named
+    /// after the function.
     #[must_use]
     pub fn calls(function: impl Into<String>, cases: impl IntoIterator<Item = (Vec<Value>, Value)>) -> Self {
         let function = function.into();
@@ -34,7 +35,7 @@ impl Problem {
         Self::new(function, Checks::Calls(checks))
     }
 
-    /// Scripts must write these texts when they read these; judge `stdio`, each run in a fresh state.
+    /// A problem whose scripts read the first text of a case and must write the second: judge `stdio`, each run in a fresh state.
     #[must_use]
     pub fn stdio<T: Into<String>>(task_id: impl Into<String>, cases: impl IntoIterator<Item = (T, T)>) -> Self {
         let case = |(stdin, stdout): (T, T)| StdioCase { stdin: stdin.into(), stdout: stdout.into() };
@@ -42,26 +43,26 @@ impl Problem {
         Self::new(task_id, Checks::Stdio(StdioChecks { cases, comparison: Comparison::by("stdio") }))
     }
 
-    /// A problem that attempts answer with whole programs.
+    /// A problem without a prelude or prompt: attempts are whole programs.
     #[must_use]
     pub fn new(task_id: impl Into<String>, checks: Checks) -> Self {
         Self { task_id: task_id.into(), prelude: String::new(), prompt: String::new(), checks, limits: None }
     }
 }
 
-/// What is checked. In all but [`Checks::Tests`] the expected values stay on the host.
+/// The checks of a problem. In all but [`Checks::Tests`] the expected values stay on the host.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Checks {
-    /// A function is called, its values are compared.
+    /// Calls a function and compares the returned values.
     Calls(CallChecks),
-    /// The program is run as a script, its standard output is compared.
+    /// Runs the program as a script and compares its standard output.
     Stdio(StdioChecks),
-    /// Test code is run against the program.
+    /// Runs test code against the program.
     Tests(TestCode),
     /// The attempt predicts an output or an input of a given program (CRUXEval, arXiv 2401.03065).
     Prediction(Prediction),
-    /// The attempt is code that uses an environment's tools; the state it leaves is verified.
+    /// Runs the attempt, which is code that uses an environment's tools, and verifies the state it leaves.
     Environment(EnvironmentChecks),
 }
 
@@ -73,7 +74,7 @@ pub struct CallChecks {
     pub function: String,
     /// The calls.
     pub cases: Vec<CallCase>,
-    /// Whether each call gets a fresh state (and limits) of its own, or all calls of an attempt run in one.
+    /// Whether each call gets a fresh state with limits of its own. Otherwise all calls of an attempt run in one state.
     #[serde(default)]
     pub fresh: bool,
     /// How values are compared.
@@ -110,13 +111,13 @@ pub struct StdioCase {
     pub stdout: String,
 }
 
-/// Which judge compares, and its options.
+/// The judge that compares, and its options.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Comparison {
     /// Name of a judge, such as `exact`.
     pub judge: String,
-    /// For judges that forgive rounding.
+    /// Tolerance of judges that allow rounding errors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tolerance: Option<Tolerance>,
     /// Source of the special-judge program, for judge `checker`.
@@ -125,7 +126,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// The judge of that name without options.
+    /// The judge `judge` without options.
     #[must_use]
     pub fn by(judge: &str) -> Self {
         Self { judge: judge.to_owned(), tolerance: None, checker: None }
@@ -136,27 +137,27 @@ impl Comparison {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tolerance {
-    /// In the value's own unit.
+    /// Absolute tolerance, in the value's unit.
     pub absolute: f64,
-    /// A share of the expected value.
+    /// Relative tolerance, as a share of the expected value.
     pub relative: f64,
 }
 
-/// Test code, which holds expected values.
+/// Test code. It holds the expected values.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TestCode {
     /// Where it runs.
     #[serde(default)]
     pub trust: Trust,
-    /// Run first in the tests' namespace: imports, and the helpers a prompt defines.
+    /// Source that runs first in the tests' namespace: imports, and helpers that a prompt defines.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub setup: String,
-    /// Functions under test whose names are builtins' too, such as `sum`: the tests then mean the program's. A name that is no
-    /// builtin is always the program's.
+    /// Functions under test that share a name with a builtin, such as `sum`: in the tests the name means the program's function. Names
+    /// of no builtin always do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub functions: Vec<String>,
-    /// What is run.
+    /// The form of the tests.
     pub style: TestStyle,
 }
 
@@ -164,47 +165,47 @@ pub struct TestCode {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trust {
-    /// In an instance of its own. The program is in another: calls cross between them, and plain objects are shared. Tests that
-    /// need more of the program's objects are [`crate::Status::Unjudgeable`] here.
+    /// In an instance of its own. Calls cross to the program's instance, and plain objects are shared. Tests that need more of the
+    /// program's objects are [`crate::Status::Unjudgeable`] here.
     #[default]
     Split,
-    /// In the program's own instance: for tests that need its classes or the identity of its objects. Weaker: a program
-    /// can read the tests and change them.
+    /// In the program's own instance, for tests that need its classes or the identity of its objects. This is weaker: a program can
+    /// read the tests and change them.
     Shared,
 }
 
-/// What of the test code is run.
+/// The form of test code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TestStyle {
-    /// Each text is one test, run in order in one namespace: MBPP's lists of `assert` lines.
+    /// Each text is one test. They run in order in one namespace, as MBPP's lists of `assert` lines do.
     Asserts(Vec<String>),
-    /// `source` defines `check(candidate)`, called with the program's `function`: HumanEval's.
+    /// HumanEval's form: `source` defines `check(candidate)`, which is called with the program's `function`.
     Check {
         /// Test source.
         source: String,
         /// The function under test.
         function: String,
     },
-    /// `unittest.TestCase` classes and `test…` functions, as pytest would find them.
+    /// `unittest.TestCase` classes and `test…` functions, as pytest collects them.
     Functions(String),
 }
 
-/// A prediction about a run of `program`.
+/// A program whose output or input the attempt predicts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prediction {
     /// Source text with entry `f`.
     pub program: String,
-    /// Source text of the arguments, as the set has it: `1, [2]`.
+    /// Source text of the arguments as in the set, such as `1, [2]`.
     pub input: String,
     /// What `f` returns for it.
     pub output: Value,
-    /// Which of the two the attempt names.
+    /// Which of the two the attempt predicts.
     pub wanted: Predicted,
 }
 
-/// What an attempt names.
+/// What an attempt predicts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Predicted {

@@ -1,11 +1,11 @@
-//! The incentive.
+//! Rewards.
 
 use serde::{Deserialize, Serialize};
 
-/// The incentive: named parts, each with a score and a weight.
+/// A reward: named parts, each with a score and a weight.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reward {
-    /// Name, score, weight. The names are the field's, such as `accuracy`, `format`, `learnability`.
+    /// Name, score, weight. Names are the usual ones, such as `accuracy`, `format`, `learnability`.
     pub parts: Vec<(String, f64, f64)>,
 }
 

@@ -1,77 +1,71 @@
-//! A policy that answers from a script, for tests of games, loops and tools without a model.
+//! A policy that answers from a script: tests of games, loops and tools need no model.
 //!
-//! Invariant: an answer is a function of the script and of (prompt, seed, i, j), so a scripted run repeats itself.
+//! Invariant: a response is a function of the script and of (prompt, seed, i, j), so a scripted run repeats itself.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::{Finish, Policy, PolicyError, PolicyVersion, Prompt, Role, Rollout, Sampling, TaskType};
+use crate::{FinishReason, Policy, PolicyError, PolicyVersion, Prompt, Role, Rollout, Sampling, TaskType, mix_seed};
 
-/// A request for one answer.
+/// A request for one response of the script.
 #[derive(Debug, Clone, Copy)]
-pub struct Turn<'a> {
+pub struct ScriptedRequest<'a> {
     /// The text to continue.
     pub prompt: &'a Prompt,
-    /// Its place in the call, i.
+    /// Index of the prompt in the call, i.
     pub index: usize,
-    /// Which of its samples, j.
+    /// Index of the sample among those of the prompt, j.
     pub sample: usize,
-    /// How the call samples.
+    /// The sampling options of the call.
     pub sampling: &'a Sampling,
 }
 
-impl Turn<'_> {
-    /// A number that is a function of (seed, i, j): one state of SplitMix64 (Steele, Lea and Flood 2014) for every coordinate.
+impl ScriptedRequest<'_> {
+    /// A number that depends on (seed, i, j) alone; see [`mix_seed`].
     #[must_use]
     pub fn draw(&self) -> u64 {
-        [self.index as u64, self.sample as u64].iter().fold(mix(self.sampling.seed), |state, &x| mix(state ^ mix(x)))
+        mix_seed(self.sampling.seed, &[self.index as u64, self.sample as u64])
     }
 }
 
-fn mix(x: u64) -> u64 {
-    let x = x.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    x ^ (x >> 31)
+/// Gives the response to a request; `None` where the script has none.
+type Script = dyn Fn(&ScriptedRequest<'_>) -> Option<String> + Send + Sync;
+
+/// A policy whose responses come from a script. Its tokens are the bytes of the text and a final 0, each with log-probability 0.
+pub struct ScriptedPolicy {
+    script: Box<Script>,
 }
 
-/// A script's answer; `None` where it has none.
-type Answer = dyn Fn(&Turn<'_>) -> Option<String> + Send + Sync;
-
-/// The scripted policy. Its tokens are the bytes of the text, ended by the token 0; it is certain of each (log-probability 0).
-pub struct Scripted {
-    answer: Box<Answer>,
-}
-
-impl fmt::Debug for Scripted {
+impl fmt::Debug for ScriptedPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Scripted")
+        f.write_str("ScriptedPolicy")
     }
 }
 
-impl Scripted {
-    /// Answers by a function.
+impl ScriptedPolicy {
+    /// A policy that calls a function for each response.
     #[must_use]
-    pub fn new(answer: impl Fn(&Turn<'_>) -> String + Send + Sync + 'static) -> Self {
-        Self { answer: Box::new(move |turn| Some(answer(turn))) }
+    pub fn new(response: impl Fn(&ScriptedRequest<'_>) -> String + Send + Sync + 'static) -> Self {
+        Self { script: Box::new(move |request| Some(response(request))) }
     }
 
-    /// Answers from a table: one of the texts of the prompt's role and task type, chosen by (seed, i, j). A prompt without texts is
-    /// an error of [`Policy::generate`].
+    /// A policy that answers with one of the texts for the prompt's role and task type, chosen by (seed, i, j). [`Policy::generate`] fails
+    /// for a prompt without texts.
     #[must_use]
     pub fn table<T: Into<String>>(rows: impl IntoIterator<Item = ((Role, TaskType), Vec<T>)>) -> Self {
         let own = |(key, texts): (_, Vec<T>)| (key, texts.into_iter().map(Into::into).collect());
         let rows: BTreeMap<(Role, TaskType), Vec<String>> = rows.into_iter().map(own).collect();
-        let answer = move |turn: &Turn<'_>| {
-            let texts = rows.get(&(turn.prompt.role, turn.prompt.task_type?)).filter(|texts| !texts.is_empty())?;
-            Some(texts[(turn.draw() % texts.len() as u64) as usize].clone())
+        let response = move |request: &ScriptedRequest<'_>| {
+            let texts =
+                rows.get(&(request.prompt.role, request.prompt.task_type?)).filter(|texts| !texts.is_empty())?;
+            Some(texts[(request.draw() % texts.len() as u64) as usize].clone())
         };
-        Self { answer: Box::new(answer) }
+        Self { script: Box::new(response) }
     }
 
-    fn rollout(&self, turn: &Turn<'_>) -> Result<Rollout, PolicyError> {
+    fn rollout(&self, turn: &ScriptedRequest<'_>) -> Result<Rollout, PolicyError> {
         let Prompt { role, task_type, .. } = turn.prompt;
-        let Some(answer) = (self.answer)(turn) else {
+        let Some(answer) = (self.script)(turn) else {
             let what = format!("prompt {}: the script has no answer for {role:?} and {task_type:?}", turn.index);
             return Err(PolicyError::Backend(what));
         };
@@ -79,29 +73,29 @@ impl Scripted {
     }
 }
 
-/// The rollout of an answer whose tokens are its bytes, at most `max_tokens` of them.
-fn rollout_of_bytes(prompt: &str, answer: &str, max_tokens: usize) -> Rollout {
+/// The rollout of a response whose tokens are its bytes, at most `max_tokens` of them.
+fn rollout_of_bytes(prompt: &str, response: &str, max_tokens: usize) -> Rollout {
     let bytes = |text: &str| text.bytes().map(u32::from).collect::<Vec<u32>>();
-    let mut tokens = bytes(answer);
+    let mut tokens = bytes(response);
     tokens.push(0);
-    let finish = if tokens.len() > max_tokens { Finish::Length } else { Finish::Stop };
+    let finish = if tokens.len() > max_tokens { FinishReason::Length } else { FinishReason::Stop };
     tokens.truncate(max_tokens);
-    let kept = answer.len().min(tokens.len());
+    let kept = response.len().min(tokens.len());
     Rollout {
         prompt_tokens: bytes(prompt),
         logprobs: vec![0.0; tokens.len()],
-        text: String::from_utf8_lossy(&answer.as_bytes()[..kept]).into_owned(),
+        text: String::from_utf8_lossy(&response.as_bytes()[..kept]).into_owned(),
         tokens,
         finish,
         policy: PolicyVersion(0),
     }
 }
 
-impl Policy for Scripted {
+impl Policy for ScriptedPolicy {
     fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
         let group = |(index, prompt)| {
-            let turn = |sample| Turn { prompt, index, sample, sampling };
-            (0..sampling.group).map(|sample| self.rollout(&turn(sample))).collect()
+            let request = |sample| ScriptedRequest { prompt, index, sample, sampling };
+            (0..sampling.group).map(|sample| self.rollout(&request(sample))).collect()
         };
         prompts.iter().enumerate().map(group).collect()
     }

@@ -1,18 +1,18 @@
-//! What a solver is asked.
+//! Tasks for a solver.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Digest, Limits, Value, content_hash};
 
-/// The three kinds of reasoning of Absolute Zero (arXiv 2505.03335, §3.2).
+/// The three task types of Absolute Zero (arXiv 2505.03335, §3.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskType {
-    /// Given program and input, say the output.
+    /// Given a program and an input, predict the output.
     Deduction,
-    /// Given program and output, say an input that gives it.
+    /// Given a program and an output, find an input that gives it.
     Abduction,
-    /// Given input-output pairs, write the program.
+    /// Given input-output pairs, write a program.
     Induction,
 }
 
@@ -20,7 +20,7 @@ impl TaskType {
     /// All three, in the order reports use.
     pub const ALL: [TaskType; 3] = [TaskType::Deduction, TaskType::Abduction, TaskType::Induction];
 
-    /// The word reports use.
+    /// Its name in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -36,29 +36,29 @@ impl TaskType {
 pub struct IoPair {
     /// Positional arguments of the call of `f`.
     pub input: Vec<Value>,
-    /// What it returned, as executed by us.
+    /// The returned value, as our execution found it.
     pub output: Value,
 }
 
-/// The question, with what only the judge may see.
+/// A question, including what only the judge may see.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Question {
-    /// Say what `program` returns for `pair.input`. `pair.output` is the judge's.
+    /// Predict what `program` returns for `pair.input`. Only the judge sees `pair.output`.
     Deduction {
         /// Source text with entry `f`.
         program: String,
-        /// The call, and its executed output.
+        /// The call and its executed output.
         pair: IoPair,
     },
-    /// Say an input for which `program` returns `pair.output`. `pair.input` is one witness, never compared.
+    /// Find an input for which `program` returns `pair.output`. `pair.input` is one such input and is never compared.
     Abduction {
         /// Source text with entry `f`.
         program: String,
-        /// A witness that the output can be reached.
+        /// A call that gives the output.
         pair: IoPair,
     },
-    /// Write a program that agrees with `visible`; it is judged on `hidden`.
+    /// Write a program that agrees with `visible`. It is judged on `hidden`.
     Induction {
         /// Pairs the solver sees.
         visible: Vec<IoPair>,
@@ -66,13 +66,13 @@ pub enum Question {
         hidden: Vec<IoPair>,
         /// A hint in words; empty where the game has none.
         message: String,
-        /// The program that made the pairs: the judge's.
+        /// The program that made the pairs. Only the judge sees it.
         reference: String,
     },
 }
 
 impl Question {
-    /// Which of the three kinds it is.
+    /// The type of its task.
     #[must_use]
     pub const fn task_type(&self) -> TaskType {
         match self {
@@ -82,7 +82,7 @@ impl Question {
         }
     }
 
-    /// The program behind it.
+    /// The program it is about.
     #[must_use]
     pub fn program(&self) -> &str {
         match self {
@@ -92,7 +92,7 @@ impl Question {
     }
 }
 
-/// Where a task comes from.
+/// The origin of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Provenance {
@@ -107,21 +107,21 @@ pub enum Provenance {
     },
 }
 
-/// What a solver is asked: immutable once made.
+/// A task for a solver. Immutable once made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Task {
-    /// The family it belongs to, such as `tiny/two` or `proposed`.
+    /// Its family, such as `tiny/two` or `proposed`.
     pub family: String,
     /// The question.
     pub question: Question,
     /// Limits of every job that judges it.
     pub limits: Limits,
-    /// Where it comes from.
+    /// Its origin.
     pub provenance: Provenance,
 }
 
 impl Task {
-    /// Names the task by its question and limits alone: two tasks that ask the same have the same id.
+    /// The hash of its question and limits. Tasks that ask the same thing have the same id.
     #[must_use]
     pub fn id(&self) -> Digest {
         content_hash(&(&self.question, &self.limits))

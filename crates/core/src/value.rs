@@ -1,8 +1,8 @@
-//! Plain values: what crosses between a guest and the host, and what a judge compares.
+//! Plain Python values, which cross between a guest and the host, and which judges compare.
 //!
 //! [`codec`] is the strict tagged encoding, [`literal`] reads Python literals, [`repr`] writes them, [`equality`]
-//! compares as Python's `==` does, [`object`] adds the classes beyond the literal types. All of it runs on the host; a guest
-//! only ever encodes.
+//! compares as Python's `==` does, and [`object`] adds the classes beyond the literal types. All of it runs on the host; a guest only
+//! encodes.
 
 mod codec;
 mod equality;
@@ -15,7 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use codec::{DecodeError, EncodeCaps};
 pub use literal::{LiteralError, MAX_LITERAL_BYTES};
-pub use object::{Class, NumpyType, Object};
+pub use object::{NumpyType, Object, PythonClass};
 
 /// A plain Python value of an exact built-in type or known class. Anything else has no encoding.
 ///
@@ -45,7 +45,7 @@ pub enum Value {
     FrozenSet(Vec<Value>),
     /// A `dict` in insertion order
     Dict(Vec<(Value, Value)>),
-    /// A value of one of the classes of [`Class`]
+    /// A value of one of the classes of [`PythonClass`]
     Object(Box<Object>),
 }
 
@@ -81,7 +81,7 @@ impl Value {
         }
     }
 
-    /// Containers inside one another, as [`EncodeCaps::depth`] counts them.
+    /// The nesting depth, as [`EncodeCaps::depth`] counts it.
     pub(crate) fn depth(&self) -> usize {
         let deepest = |items: &[Value]| items.iter().map(Value::depth).max();
         let inner = match self {

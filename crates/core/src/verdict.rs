@@ -1,16 +1,16 @@
-//! The judgement.
+//! Verdicts.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Digest, Task};
 
-/// The judgement in one word. Program words are an online judge's.
+/// The judgement in one word. The words for programs are those of online judges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// The attempt is right.
+    /// The attempt is correct.
     Accepted,
-    /// It ran, and the value is another.
+    /// It ran and gave a wrong value.
     WrongAnswer,
     /// It raised or trapped.
     RuntimeError,
@@ -20,15 +20,15 @@ pub enum Status {
     MemoryExceeded,
     /// It wrote or returned more than allowed.
     OutputExceeded,
-    /// It met the wall-clock backstop twice, the second time alone: the one status outside reproducibility.
+    /// It met the wall-clock backstop twice, the second time alone. This is the one status that is not reproducible.
     DeadlineExceeded,
-    /// The program does not parse or has no such entry.
+    /// The program does not compile, or lacks the function to call.
     CompileError,
-    /// Another seed and clock gave another result.
+    /// A run with another seed and clock gave another result.
     NonDeterministic,
-    /// Nothing of the wanted kind could be extracted.
+    /// No attempt of the wanted kind could be extracted.
     Malformed,
-    /// The task or its tests cannot judge this attempt; the evidence says why. Neither right nor wrong, and no fault of the host.
+    /// The task or its tests cannot judge this attempt; the evidence says why. The attempt is neither right nor wrong.
     Unjudgeable,
     /// A test suite that accepts the reference and kills a wrong program.
     Sound,
@@ -38,49 +38,49 @@ pub enum Status {
     Vacuous,
     /// A proposal that passed the validity gate.
     Valid,
-    /// A proposal that did not; the evidence says which rule.
+    /// A proposal that the validity gate rejected; the evidence names the rule.
     Invalid,
 }
 
-/// What a verdict rests on.
+/// The evidence for a verdict.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// Digests of the jobs that were run for it, in the order they were planned.
+    /// Digests of the jobs that ran for it, in planned order.
     pub jobs: Vec<Digest>,
-    /// Wasm fuel of those jobs together.
+    /// Total wasm fuel of those jobs.
     pub fuel: u64,
     /// The rule that decided, such as `constant` or `duplicate`; empty when the status needs none.
     pub rule: String,
     /// Details for people: the first difference, the exception.
     pub detail: String,
-    /// Whether a job met its wall-clock deadline, so that another run may come to another verdict.
+    /// Whether a job met its wall-clock deadline, so that another run may give another verdict.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub met_deadline: bool,
 }
 
-/// The judgement: a pure function of (task, attempt, image, limits, seed).
+/// The judgement of an attempt: a pure function of (task, attempt, image, limits, seed).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// In one word.
+    /// The judgement in one word.
     pub status: Status,
     /// Checks passed.
     pub passed: u32,
     /// Checks planned.
     pub total: u32,
-    /// What it rests on.
+    /// The evidence.
     pub evidence: Evidence,
 }
 
-/// A verdict on a proposal, with the task it became when it is [`Status::Valid`].
+/// A verdict on a proposal, and the task it became.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Judged {
+pub struct ProposalVerdict {
     /// The verdict.
     pub verdict: Verdict,
-    /// The task, outputs executed by us. `Some` exactly when the status is [`Status::Valid`].
+    /// The task, with outputs from our own execution. `Some` exactly when the status is [`Status::Valid`].
     pub task: Option<Task>,
 }
 
-/// An attempt that could not be judged because of a fault of ours. It is never trained on and never a reward of zero.
+/// An attempt that a fault of the host left without a verdict. It is never trained on and never gets a reward of zero.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("no verdict: {why}")]
 pub struct Dropped {

@@ -1,24 +1,24 @@
-//! Programs whose cost for each unit of fuel could be far above an ordinary loop's: what `veriplay bench --job cost` measures.
+//! Programs that may cost far more time per unit of fuel than an ordinary loop. `veriplay bench --job cost` measures them.
 //!
-//! One Python file each in `task-corpus/cost`, whose first line says what it attacks and whose second says which job is measured; the
-//! README there is the format.
+//! Each is a Python file in `task-corpus/cost`. Its first line says what it attacks, and its second which job is measured; the README
+//! there describes the format.
 
 use crate::CorpusError;
-use crate::files::{COST_PROGRAMS, list_files, stem};
+use crate::files::{COST_PROGRAMS, file_stem, list_files};
 
 /// The program that all others are compared with.
 pub const ORDINARY_LOOP: &str = "ordinary_loop";
 
-/// What is measured of a program.
+/// The measured job of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CostJob {
     /// It runs as a script.
     Script,
     /// Its function `f` is called, and what it returns is judged to be wrong.
     Call,
-    /// What it prints is judged as a predicted output. Printing it is not measured.
+    /// Its printed text is judged as a predicted output. Printing it is not measured.
     Output,
-    /// What it prints is judged as a predicted input. Printing it is not measured.
+    /// Its printed text is judged as a predicted input. Printing it is not measured.
     Input,
 }
 
@@ -45,13 +45,13 @@ pub struct CostProgram {
     pub name: String,
     /// What it attacks, in one line.
     pub attacks: String,
-    /// What is measured.
+    /// The measured job.
     pub job: CostJob,
     /// The whole file.
     pub program: String,
 }
 
-/// The programs the binary carries: those of `task-corpus/cost`.
+/// The built-in programs: those of `task-corpus/cost`.
 ///
 /// # Panics
 /// Never: a test reads them all.
@@ -66,7 +66,7 @@ pub fn built_in_cost_programs() -> Vec<CostProgram> {
 /// # Errors
 /// The line that is not so.
 pub fn parse_cost_program(path: &str, text: &str) -> Result<CostProgram, CorpusError> {
-    let fault = |line: usize, problem: &str| CorpusError::Seed {
+    let fault = |line: usize, problem: &str| CorpusError::InvalidFile {
         path: path.to_owned(),
         line,
         problem: problem.to_owned(),
@@ -85,5 +85,5 @@ pub fn parse_cost_program(path: &str, text: &str) -> Result<CostProgram, CorpusE
     if lines.all(|line| line.trim().is_empty()) {
         return Err(fault(4, "there is no program"));
     }
-    Ok(CostProgram { name: stem(path), attacks: attacks.to_owned(), job, program: text.to_owned() })
+    Ok(CostProgram { name: file_stem(path), attacks: attacks.to_owned(), job, program: text.to_owned() })
 }

@@ -1,8 +1,7 @@
-//! Environments of tools with tasks written by hand, and the corpus of attempts to cheat there.
+//! Tool environments with hand-written tasks, and a corpus of attempts to cheat there.
 //!
-//! The game `self_challenge`, `veriplay verify --format cat` and the tests call this. A folder of
-//! `task-corpus/environments/` holds `environment.py` and `tasks.toml`; its README is the format of both. A hand-written
-//! task is not trusted: it passes the same gate as a challenger's. Invariant: no cheat may ask to be accepted.
+//! A folder of `task-corpus/environments/` holds `environment.py` and `tasks.toml`; the README there describes both. A hand-written task is
+//! not trusted: it passes the same gate as a challenger's. Invariant: no cheat expects to be accepted.
 
 pub mod cheats;
 pub mod templates;
@@ -13,25 +12,25 @@ use veriplay_core::{CodeTask, Environment};
 use crate::CorpusError;
 use crate::files::{ENVIRONMENTS, TextFile};
 
-/// An environment with its tasks.
+/// An environment and its hand-written tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnvironmentCorpus {
     /// Named as its folder.
     pub environment: Environment,
     /// In the order of their file.
-    pub tasks: Vec<HandTask>,
+    pub tasks: Vec<HandWrittenTask>,
 }
 
 /// A task written by hand.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HandTask {
+pub struct HandWrittenTask {
     /// Named `<environment>/<name>`.
     pub task: CodeTask,
-    /// Further codes that must not be accepted; unlike failure cases they may be far from the solution, or crash.
+    /// Further codes that must not be accepted. Unlike failure cases they may be far from the solution, or crash.
     pub wrong: Vec<String>,
 }
 
-/// A row of a file of artifacts, as `veriplay verify --format cat` reads it.
+/// A row of a file of artifacts, for `veriplay verify --format cat`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CodeTaskRow {
@@ -43,13 +42,13 @@ pub struct CodeTaskRow {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct TaskText {
-    task: Vec<OneTask>,
+struct TaskFile {
+    task: Vec<TaskEntry>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct OneTask {
+struct TaskEntry {
     name: String,
     instruction: String,
     verify: String,
@@ -59,7 +58,7 @@ struct OneTask {
     wrong: Vec<String>,
 }
 
-/// The environments the binary carries: those of `task-corpus/environments/`, sorted by name.
+/// The built-in environments: those of `task-corpus/environments/`, sorted by name.
 ///
 /// # Panics
 /// Never: a test reads them all.
@@ -67,7 +66,11 @@ struct OneTask {
 pub fn built_in_environments() -> Vec<EnvironmentCorpus> {
     let parse = |name: &&str| {
         let path = format!("{name}/tasks.toml");
-        parse_environment(name, text_of(name, "environment.py"), (&path, text_of(name, "tasks.toml")))
+        parse_environment(
+            name,
+            read_built_in_file(name, "environment.py"),
+            (&path, read_built_in_file(name, "tasks.toml")),
+        )
     };
     let corpora = built_in_environment_names().iter().map(parse).collect::<Result<_, _>>();
     corpora.expect("the built-in environments are checked by a test")
@@ -81,8 +84,8 @@ pub fn built_in_environment_names() -> Vec<&'static str> {
     names
 }
 
-/// A file of a built-in environment.
-fn text_of(environment: &str, file: &str) -> &'static str {
+/// Reads a file of a built-in environment.
+fn read_built_in_file(environment: &str, file: &str) -> &'static str {
     let text = ENVIRONMENTS.get_file(format!("{environment}/{file}")).and_then(|file| file.contents_utf8());
     text.unwrap_or_else(|| panic!("environment `{environment}` has no file `{file}`"))
 }
@@ -92,33 +95,33 @@ fn text_of(environment: &str, file: &str) -> &'static str {
 /// # Errors
 /// An unknown name; the error lists the known ones.
 pub fn environment_by_name(name: &str) -> Result<Environment, CorpusError> {
-    let name = check_name(name)?;
-    Ok(Environment { name: name.to_owned(), source: text_of(name, "environment.py").to_owned() })
+    let name = find_environment_name(name)?;
+    Ok(Environment { name: name.to_owned(), source: read_built_in_file(name, "environment.py").to_owned() })
 }
 
-/// The name, where it is that of a built-in environment.
-fn check_name(name: &str) -> Result<&'static str, CorpusError> {
+/// Finds the name of a built-in environment.
+fn find_environment_name(name: &str) -> Result<&'static str, CorpusError> {
     let names = built_in_environment_names();
     let found = names.iter().find(|known| **known == name).copied();
     found.ok_or_else(|| CorpusError::unknown("environment", name, names))
 }
 
-/// Parses an environment; its tasks come with the path that errors name.
+/// Parses an environment. Errors name the path of its tasks.
 ///
 /// # Errors
-/// The first task that is not complete, with its line.
+/// When a task is incomplete, with its line.
 pub fn parse_environment(
     name: &str,
     source: &str,
     (path, tasks): TextFile<'_>,
 ) -> Result<EnvironmentCorpus, CorpusError> {
-    let wrong = |at: usize, problem: String| CorpusError::Seed {
+    let wrong = |at: usize, problem: String| CorpusError::InvalidFile {
         path: path.to_owned(),
         line: tasks.get(..at).map_or(0, |before| before.matches('\n').count()) + 1,
         problem,
         hint: "task-corpus/environments/README.md says what a task holds".to_owned(),
     };
-    let read: TaskText = toml::from_str(tasks)
+    let read: TaskFile = toml::from_str(tasks)
         .map_err(|error| wrong(error.span().map_or(0, |span| span.start), error.message().replace('\n', "; ")))?;
     let mut seen = std::collections::HashSet::new();
     if let Some(twice) = read.task.iter().find(|task| !seen.insert(task.name.as_str())) {
@@ -129,9 +132,9 @@ pub fn parse_environment(
     Ok(EnvironmentCorpus { environment, tasks: read.task.into_iter().map(|task| hand_task(name, task)).collect() })
 }
 
-fn hand_task(environment: &str, task: OneTask) -> HandTask {
-    let OneTask { name, instruction, verify, solution, failures, wrong } = task;
+fn hand_task(environment: &str, task: TaskEntry) -> HandWrittenTask {
+    let TaskEntry { name, instruction, verify, solution, failures, wrong } = task;
     let (task_id, environment) = (format!("{environment}/{name}"), environment.to_owned());
     let instruction = instruction.trim().to_owned();
-    HandTask { task: CodeTask { task_id, environment, instruction, verify, solution, failures }, wrong }
+    HandWrittenTask { task: CodeTask { task_id, environment, instruction, verify, solution, failures }, wrong }
 }

@@ -1,11 +1,11 @@
-//! Faults in corpus data, each with its place.
+//! Errors of corpus data, with file and line.
 
 use std::path::PathBuf;
 
-/// A fault in corpus data or in reading it.
+/// An error in corpus data or in reading it.
 #[derive(Debug, thiserror::Error)]
 pub enum CorpusError {
-    /// A data file says something it must not.
+    /// A grammar file is invalid.
     #[error("{origin}:{line}:{column}: key `{key}`: {problem}\nhint: {hint}")]
     Grammar {
         /// The file, as the caller named it.
@@ -21,19 +21,19 @@ pub enum CorpusError {
         /// What to do.
         hint: String,
     },
-    /// A family, mix or kind that the grammar does not have.
+    /// A name is unknown.
     #[error("there is no {what} `{name}`\nhint: take one of {known}")]
     Unknown {
-        /// `family`, `mix`.
+        /// The kind of name, such as `family` or `mix`.
         what: &'static str,
-        /// The name asked for.
+        /// The unknown name.
         name: String,
-        /// The names there are.
+        /// The known names.
         known: String,
     },
-    /// A hand-written seed file is not complete.
+    /// A hand-written file breaks its format.
     #[error("{path}:{line}: {problem}\nhint: {hint}")]
-    Seed {
+    InvalidFile {
         /// The file.
         path: String,
         /// Line, from 1.
@@ -43,7 +43,7 @@ pub enum CorpusError {
         /// What to do.
         hint: String,
     },
-    /// Two seed files hold the same program.
+    /// Two files hold the same program.
     #[error("`{first}` and `{second}` hold the same program\nhint: delete one of them or change its program")]
     Duplicate {
         /// The earlier file in name order.
@@ -51,13 +51,13 @@ pub enum CorpusError {
         /// The later one.
         second: String,
     },
-    /// The file system refused.
-    #[error("cannot read `{path}`: {source}\nhint: check that the path exists and that you may read it")]
+    /// A file cannot be read.
+    #[error("cannot read `{path}`: {cause}\nhint: check that the path exists and that you may read it")]
     Io {
         /// The path.
         path: PathBuf,
-        /// The system's word.
-        source: std::io::Error,
+        /// Why the operating system refused. The message shows it, so it is no `source()`: reporters that print the chain would repeat it.
+        cause: std::io::Error,
     },
 }
 
@@ -65,7 +65,7 @@ impl CorpusError {
     /// For `map_err` on a file-system call.
     pub(crate) fn io(path: &std::path::Path) -> impl FnOnce(std::io::Error) -> Self + use<> {
         let path = path.to_owned();
-        move |source| CorpusError::Io { path, source }
+        move |cause| CorpusError::Io { path, cause }
     }
 
     /// A name that is not among `known`.

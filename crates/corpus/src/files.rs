@@ -1,12 +1,12 @@
-//! The text files that this crate carries: whole folders of the repository, so that no list of them can be incomplete.
+//! The text files built into this crate: whole folders of the repository, so that no list can be incomplete.
 //!
-//! A changed file is noticed by cargo; `build.rs` makes it notice new ones.
+//! Cargo notices changed files by itself, and new ones through `build.rs`.
 
 use std::path::Path;
 
 use include_dir::{Dir, include_dir};
 
-/// Path and text of a file. Errors name the path, and the file's name is that of what it holds.
+/// Path and text of a file. Errors name the path; the file's name names its content.
 pub type TextFile<'a> = (&'a str, &'a str);
 
 pub(crate) static SEEDS: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../task-corpus/absolute_zero");
@@ -16,7 +16,7 @@ pub(crate) static CHEATS: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../..
 pub(crate) static FORGERIES: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../task-corpus/forgeries");
 pub(crate) static PYTHON_PROBES: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../task-corpus/probes");
 
-/// The files of `dir` and the folders below it that have this extension, sorted by path. A README is no data.
+/// The files below `dir` with this extension, sorted by path, without READMEs.
 pub(crate) fn list_files(dir: &'static Dir<'static>, extension: &str) -> Vec<TextFile<'static>> {
     let wanted = |path: &Path| path.extension().is_some_and(|found| found == extension) && !path.ends_with("README.md");
     let here = dir.files().filter(|file| wanted(file.path()));
@@ -32,6 +32,6 @@ pub(crate) fn list_files(dir: &'static Dir<'static>, extension: &str) -> Vec<Tex
 }
 
 /// The name of a file without its folder and its extension.
-pub(crate) fn stem(path: &str) -> String {
+pub(crate) fn file_stem(path: &str) -> String {
     Path::new(path).file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
 }

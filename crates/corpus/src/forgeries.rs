@@ -1,8 +1,8 @@
-//! Forgeries: attempts to be judged correct without being so, one Markdown file each, and the problems they attack.
+//! Forgeries: wrong attempts that try to be judged correct, one Markdown file each, and the problems they attack.
 //!
-//! The tests of the verifier run them all; a batch may carry some as canaries. A file says which ending it must get, so a
-//! judge that is talked into a pass is found by the corpus and not by a training run. `task-corpus/forgeries/README.md`
-//! is the format. Invariants: no file may ask for `accepted`; what is said about split trust is said about shared trust too.
+//! The tests of the verifier run them all, and a batch may carry some as canaries. A file states the ending that it must get, so that the
+//! corpus finds a judge that can be deceived before a training run does. `task-corpus/forgeries/README.md` describes the format.
+//! Invariants: no file expects `accepted`; a file that states an ending under split trust states one under shared trust too.
 
 mod parse;
 
@@ -14,37 +14,37 @@ use veriplay_core::{Problem, Status};
 use crate::CorpusError;
 use crate::files::{FORGERIES, TextFile, list_files};
 
-/// One attempt to be judged correct without being so.
+/// A wrong attempt that tries to be judged correct.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Forgery {
     /// The file's name without its ending.
     pub name: String,
-    /// What it tries and why that works elsewhere: the prose, blocks left out.
+    /// The prose without blocks: what it tries, and why that works elsewhere.
     pub statement: String,
-    /// What it is an example of: `8.1/4` is a row of the catalogue in the README, `3.6` its second list, `new` neither.
+    /// The rows of the catalogue it is an example of: `8.1/4` is a row in the README, `3.6` its second list, `new` neither.
     pub rows: Vec<String>,
     /// The attempt: a whole program, or the predicted text.
     pub attempt: String,
-    /// What must become of it, one a problem and way of judging.
-    pub expected: Vec<Expected>,
+    /// The endings it must get, one for each problem and mode of judging.
+    pub expected: Vec<ExpectedEnding>,
 }
 
-/// What must become of a forgery.
+/// The ending that a forgery must get at one problem.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Expected {
+pub struct ExpectedEnding {
     /// Name of the attacked problem.
     pub problem: String,
-    /// How it is judged.
-    pub judging: Judging,
+    /// The mode of judging.
+    pub judging: JudgingMode,
     /// The ending it must have.
-    pub ending: Ending,
-    /// Judges that take its value for right by the rule of their origin: it must be accepted by these alone.
+    pub ending: ForgeryEnding,
+    /// Judges whose published rule accepts its value. These, and no others, must accept it.
     pub by_rule: Vec<String>,
 }
 
-/// Who decides.
+/// Where a forgery is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Judging {
+pub enum JudgingMode {
     /// The host compares values or texts.
     Host,
     /// Test code in an instance of its own.
@@ -55,25 +55,25 @@ pub enum Judging {
 
 /// How judging a forgery ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
-    /// With this verdict; never Accepted.
+pub enum ForgeryEnding {
+    /// It gets this status, which is never Accepted.
     Status(Status),
-    /// Without a verdict.
+    /// It gets no verdict.
     Dropped,
-    /// Accepted: there is no defence. Only where program and tests share an instance.
+    /// It is accepted, because there is no defence. Only where program and tests share an instance.
     Undefended,
 }
 
 /// A problem that forgeries attack.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Target {
+pub struct ForgeryTarget {
     /// The file's name without its ending.
     pub name: String,
-    /// The problem; the judge it names is one of many that are tried.
+    /// The problem. Other judges than the one it names are tried too.
     pub problem: Problem,
-    /// An attempt that is right.
+    /// A correct attempt.
     pub honest: String,
-    /// Whether split trust cannot judge that attempt: its tests need what cannot cross between two instances.
+    /// Whether split trust cannot judge that attempt, because its tests need what cannot cross between two instances.
     pub unjudgeable: bool,
 }
 
@@ -81,12 +81,12 @@ pub struct Target {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ForgeryCorpus {
     /// By name.
-    pub targets: BTreeMap<String, Target>,
+    pub targets: BTreeMap<String, ForgeryTarget>,
     /// Sorted by name.
     pub forgeries: Vec<Forgery>,
 }
 
-/// The forgeries the binary carries: those of `task-corpus/forgeries/`.
+/// The built-in forgeries: those of `task-corpus/forgeries/`.
 ///
 /// # Panics
 /// Never: a test reads them all.
@@ -98,7 +98,7 @@ pub fn built_in_forgeries() -> ForgeryCorpus {
 /// Parses forgeries, and the problems that they attack: the files in a folder `problems`.
 ///
 /// # Errors
-/// The first file that breaks the format, with its line; two files with the same attempt.
+/// When a file breaks the format, with its line, or two files have the same attempt.
 pub fn parse_forgeries(files: &[TextFile<'_>]) -> Result<ForgeryCorpus, CorpusError> {
     let is_problem = |path: &str| Path::new(path).parent().is_some_and(|folder| folder.ends_with("problems"));
     let (problems, attempts): (Vec<_>, Vec<_>) = files.iter().partition(|(path, _)| is_problem(path));

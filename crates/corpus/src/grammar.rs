@@ -1,7 +1,7 @@
-//! The tiny generator: small, real Python functions of one argument, from the data of `task-corpus/tiny/grammar.toml`.
+//! The tiny generator: small Python functions of one argument, from the data of `task-corpus/tiny/grammar.toml`.
 //!
-//! [`raw`] is the file as it stands, [`check`] turns it into a [`Grammar`] that cannot fail, [`generate`] draws programs
-//! and inputs, [`describe`] says what a program does, [`fragments`] derives the tokenizer's literal pieces. Called by warm-up, evaluation and seeding.
+//! [`raw`] mirrors the file, [`check`] turns it into a [`Grammar`] from which every draw succeeds, [`generate`] draws programs and inputs,
+//! [`describe`] describes a program in words, and [`fragments`] derives literal pieces for the tokenizer.
 
 mod check;
 mod describe;
@@ -16,13 +16,13 @@ use std::sync::LazyLock;
 
 use veriplay_core::normalize_program;
 
-use crate::{CorpusError, Shares, Split};
-use template::{Template, Words};
+use crate::{CorpusError, Split, SplitShares};
+use template::{Phrase, Template};
 
-pub use generate::Generated;
+pub use generate::GeneratedProgram;
 pub use inputs::InputKind;
 
-/// The grammar the binary carries: `task-corpus/tiny/grammar.toml`.
+/// The built-in grammar: `task-corpus/tiny/grammar.toml`.
 const TINY: &str = include_str!("../../../task-corpus/tiny/grammar.toml");
 
 /// A checked grammar. Every draw from it succeeds.
@@ -38,7 +38,7 @@ pub struct Grammar {
     inputs: raw::Inputs,
     families: BTreeMap<String, raw::Family>,
     mixes: BTreeMap<String, Vec<(String, f64)>>,
-    shares: BTreeMap<String, Shares>,
+    shares: BTreeMap<String, SplitShares>,
     loops: raw::Loops,
     fragments: Vec<String>,
 }
@@ -47,8 +47,8 @@ pub struct Grammar {
 #[derive(Debug, Clone)]
 struct Op {
     template: Template,
-    /// What a sentence calls it, in several ways; none where it cannot be described.
-    words: Vec<Words>,
+    /// Ways to describe it; empty where it cannot be described.
+    words: Vec<Phrase>,
     to: String,
     weight: f64,
 }
@@ -59,10 +59,10 @@ impl Grammar {
     /// # Errors
     /// [`CorpusError::Grammar`] at the first thing that is wrong: its line, column and key, and what to do.
     pub fn parse(text: &str, origin: &str) -> Result<Self, CorpusError> {
-        check::grammar(text, origin)
+        check::check_grammar(text, origin)
     }
 
-    /// The grammar the binary carries.
+    /// The built-in grammar.
     ///
     /// # Panics
     /// Never: a test parses the file.
@@ -84,8 +84,7 @@ impl Grammar {
         self.mixes.keys().map(String::as_str)
     }
 
-    /// The family a program belongs to by its number of statements: the least one that holds it, else the largest.
-    /// Also answers for programs the generator did not make.
+    /// The family of any program, by its number of statements: the smallest that holds it, else the largest.
     #[must_use]
     pub fn family_of(&self, program: &str) -> &str {
         let statements = body_statements(program);
@@ -95,15 +94,15 @@ impl Grammar {
         fitting.or_else(|| self.families.keys().max_by_key(by_size)).expect("a checked grammar has a family")
     }
 
-    /// Which part of the world `program` belongs to: a pure function of its normalised text and the shares in the data.
-    /// The game refuses proposals outside [`Split::Train`].
+    /// The split of `program`: a pure function of its normalized text and the shares in the data. The game refuses proposals outside
+    /// [`Split::Train`].
     #[must_use]
     pub fn split_of(&self, program: &str) -> Split {
-        Split::of(program, self.shares(self.family_of(program)))
+        Split::of_program(program, self.shares(self.family_of(program)))
     }
 
     /// The shares of `family`.
-    fn shares(&self, family: &str) -> Shares {
+    fn shares(&self, family: &str) -> SplitShares {
         *self.shares.get(family).unwrap_or_else(|| &self.shares[check::DEFAULT_SHARES])
     }
 
@@ -115,8 +114,8 @@ impl Grammar {
     }
 }
 
-/// Statements of the function's own body: `if` with its branch is one. Counted on the normalised text, so that a comment
-/// or a blank line moves no program to other shares.
+/// Counts the statements of the function's own body; an `if` with its branch is one. It counts on the normalized text, so that a comment
+/// or a blank line cannot change a program's shares.
 fn body_statements(program: &str) -> usize {
     let normal = normalize_program(program);
     let indents = normal.lines().skip(1).map(|line| line.len() - line.trim_start().len());

@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 
 /// A fenced block.
-pub(crate) struct Block {
+pub(crate) struct MarkdownBlock {
     /// What stands after the opening fence.
     pub(crate) language: String,
     /// Its content, each line with its newline.
@@ -12,7 +12,7 @@ pub(crate) struct Block {
     pub(crate) line: usize,
 }
 
-impl Block {
+impl MarkdownBlock {
     /// Its content as TOML.
     ///
     /// # Errors
@@ -32,16 +32,16 @@ const FENCE: &str = "```";
 ///
 /// # Errors
 /// Line and problem of a block that is not closed.
-pub(crate) fn parse_blocks(text: &str) -> Result<(String, Vec<Block>), (usize, String)> {
+pub(crate) fn parse_blocks(text: &str) -> Result<(String, Vec<MarkdownBlock>), (usize, String)> {
     let mut prose = String::new();
     let mut blocks = Vec::new();
-    let mut open: Option<Block> = None;
+    let mut open: Option<MarkdownBlock> = None;
     for (at, line) in text.lines().enumerate() {
         match (&mut open, line.strip_prefix(FENCE)) {
             (Some(_), Some(rest)) if rest.trim().is_empty() => blocks.extend(open.take()),
             (Some(block), _) => push_line(&mut block.text, line),
             (None, Some(language)) => {
-                open = Some(Block { language: language.trim().to_owned(), text: String::new(), line: at + 1 });
+                open = Some(MarkdownBlock { language: language.trim().to_owned(), text: String::new(), line: at + 1 });
             }
             (None, None) => push_line(&mut prose, line),
         }

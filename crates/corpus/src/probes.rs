@@ -1,9 +1,9 @@
-//! Probes: programs that try to break out of a sandbox, one Markdown file each, and what must become of them.
+//! Probes: programs that try to break out of a sandbox, one Markdown file each, with the end that each must come to.
 //!
-//! `veriplay isolate` runs them. `cargo xtask sabotage` shows that they can fail: it removes one defence of the sandbox's
-//! source at a time and requires that the probes named in `tests/sabotage` escape. `task-corpus/probes/README.md` is
-//! the format. [`run`] drives them through the seam [`veriplay_core::Execute`]; [`judge`] interprets a run. Invariant:
-//! a program that reports nothing is never taken for contained.
+//! `veriplay isolate` runs them. `cargo xtask sabotage` shows that they can fail: it removes one defence of the sandbox's source at a time
+//! and requires that the probes named in `tests/sabotage` escape. `task-corpus/probes/README.md` describes the format. [`run`] runs probes
+//! through the trait [`veriplay_core::Execute`], and [`judge`] interprets the runs. Invariant: a program that reports nothing never counts
+//! as contained.
 
 pub mod judge;
 mod parse;
@@ -16,101 +16,101 @@ use crate::files::{PYTHON_PROBES, TextFile, list_files};
 
 /// A class of probes.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Class {
-    /// Its name, that of its folder.
+pub struct ProbeClass {
+    /// The name of the class and of its folder.
     pub name: &'static str,
-    /// What its probes try, in words.
+    /// What its probes try to do.
     pub tries: &'static str,
-    /// What to look at where one is not contained.
+    /// What to check when one of its probes escapes.
     pub hint: &'static str,
 }
 
 /// All classes, in the order of reports.
-pub const CLASSES: &[Class] = &[
-    Class {
+pub const CLASSES: &[ProbeClass] = &[
+    ProbeClass {
         name: "host_files",
         tries: "reach files of the host",
         hint: "give the program a file system of its own: no bind mount of the host's, no shared working directory",
     },
-    Class {
+    ProbeClass {
         name: "host_processes",
         tries: "see, start or signal processes of the host",
         hint: "use a process namespace of its own, and no right to fork or exec",
     },
-    Class {
+    ProbeClass {
         name: "network",
         tries: "reach a network, loopback included",
         hint: "use an empty network namespace, or a filter that refuses `socket`",
     },
-    Class {
+    ProbeClass {
         name: "secrets",
         tries: "read the environment, arguments, input and secrets of the host",
         hint: "clear the environment, close what is inherited, and keep expected values out of the program's process",
     },
-    Class {
+    ProbeClass {
         name: "time_and_chance",
         tries: "see the host's clock, or draw what no seed decides",
         hint: "virtual time and a seeded random source make verdicts reproducible; a plain process has neither",
     },
-    Class {
+    ProbeClass {
         name: "memory",
         tries: "take more memory than allowed",
         hint: "set a memory limit that ends the program: a cgroup, RLIMIT_AS, or the engine's own",
     },
-    Class {
+    ProbeClass {
         name: "cpu",
         tries: "compute longer than allowed, in Python, in C code, in host calls",
         hint: "limit processor time from outside the program; a signal handler inside it can be caught",
     },
-    Class {
+    ProbeClass {
         name: "output_and_files",
         tries: "write more output or files than allowed",
         hint: "cap what is read from the program's streams, and the size of its file system",
     },
-    Class {
+    ProbeClass {
         name: "stack",
         tries: "exhaust the native stack",
         hint: "a stack overflow must end this program alone; see how the runner treats a crash",
     },
-    Class {
+    ProbeClass {
         name: "state_between_runs",
         tries: "leave something behind for the next run",
         hint: "start each run from a fresh state: a new process and a new directory, or a snapshot put back whole",
     },
-    Class {
+    ProbeClass {
         name: "concurrent_runs",
         tries: "notice or disturb a run beside it",
         hint: "runs must share no writable directory, no clock, no random stream and no namespace",
     },
-    Class {
+    ProbeClass {
         name: "crashes",
         tries: "crash the interpreter, or take it over",
         hint: "a crash must end this program alone, and what it corrupted must not be used again",
     },
-    Class {
+    ProbeClass {
         name: "channel",
         tries: "abuse the channel to the host: malformed, oversized, re-entrant and ill-timed frames",
         hint: "parse every frame as hostile, and end the run at the first that is not due",
     },
-    Class {
+    ProbeClass {
         name: "system_calls",
         tries: "abuse every system call of the guest: pointers, counts, descriptors, paths",
         hint: "check each pointer, length, descriptor and path component in the shim",
     },
-    Class {
+    ProbeClass {
         name: "pool",
         tries: "kill or slow the workers for those who come after",
         hint: "a worker that met a limit must be renewed, and the next job must not notice",
     },
 ];
 
-/// The class of that name.
+/// Finds a class by its name.
 #[must_use]
-pub fn class(name: &str) -> Option<&'static Class> {
+pub fn find_class(name: &str) -> Option<&'static ProbeClass> {
     CLASSES.iter().find(|class| class.name == name)
 }
 
-/// One attempt to get out.
+/// One attempt to break out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Probe {
     /// One of [`CLASSES`], by name.
@@ -119,112 +119,112 @@ pub struct Probe {
     pub name: String,
     /// The first line of the prose.
     pub title: String,
-    /// The rest of it: what it tries, and why that matters.
+    /// The rest of the prose: what it tries, and why that matters.
     pub statement: String,
-    /// What is run.
-    pub program: Program,
-    /// How often, and beside what.
-    pub order: Order,
-    /// How it ends where it is contained.
-    pub expect: Expect,
-    /// Whether its last program is an honest one, and the probe has escaped when that does not end as it must.
+    /// The programs it runs.
+    pub program: ProbeProgram,
+    /// The order in which its programs run.
+    pub order: RunOrder,
+    /// The end that shows that it is contained.
+    pub expect: ProbeExpectation,
+    /// Whether its last program is honest. The probe has then escaped when that program does not end as expected.
     pub honest: bool,
-    /// Whether it can be run by anything that runs a Python file, and harms no host that does not contain it.
+    /// Whether anything that runs a Python file can run it, and it harms no host that does not contain it.
     pub language_level: bool,
     /// Whether it escapes from a plain `python3`; only language-level probes do.
     pub escapes_unsandboxed: bool,
-    /// What its programs may use.
+    /// Limits of its programs.
     pub limits: Limits,
-    /// What they read from standard input.
+    /// Standard input of its programs.
     pub stdin: String,
-    /// The function that is called once, without arguments, after the program has run as a module; a script without it.
+    /// A function to call once, without arguments, after the program has run as a module. Without it the program is a script.
     pub entry: Option<String>,
 }
 
 impl Probe {
-    /// Class and name.
+    /// ProbeClass and name.
     #[must_use]
     pub fn id(&self) -> String {
         format!("{}/{}", self.class, self.name)
     }
 }
 
-/// What a probe runs.
+/// The programs of a probe.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Program {
+pub enum ProbeProgram {
     /// Python programs.
     Python(Vec<String>),
-    /// A guest of its own in WebAssembly text: a whole module, the prelude included.
+    /// A guest module in WebAssembly text, including the prelude.
     Module(String),
 }
 
-/// How a probe's programs are run.
+/// The order in which a probe's programs run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
+pub enum RunOrder {
     /// One after another, on one worker.
-    InTurn,
-    /// The one program, so many times at once.
-    AtOnce(u32),
-    /// The one program, so many times, one after another on one worker; see [`Expect::Same`].
+    Sequential,
+    /// The one program, this many times at once.
+    Concurrent(u32),
+    /// The one program, this many times, one after another on one worker; see [`ProbeExpectation::SameOutput`].
     Repeated(u32),
 }
 
-/// How a probe ends where it is contained.
+/// The end that shows that a probe is contained.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Expect {
+pub enum ProbeExpectation {
     /// Its last program runs to its end and its last line begins with `contained:`.
-    Says,
+    SaysContained,
     /// All its runs print the same.
-    Same,
+    SameOutput,
     /// The last run does not come to its end: it crashes, raises or meets a limit.
-    Stops,
+    Stopped,
     /// The last run ends so, with an error of this kind where one is named.
-    Ends(End, Option<String>),
+    Ends(RunEnd, Option<String>),
 }
 
-/// How a run ends, in the words `veriplay run` has for it.
+/// How a run ends, in the words of `veriplay run`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum End {
+pub enum RunEnd {
     /// It ran to its end.
     Returned,
-    /// An exception left it.
+    /// It raised an exception.
     Raised,
-    /// The guest stopped without finishing.
+    /// The guest stopped before its end.
     Trapped,
     /// Out of fuel.
     FuelExhausted,
-    /// It asked for more memory.
+    /// It exceeded its memory limit.
     MemoryExceeded,
-    /// It wrote or returned more.
+    /// It exceeded its output limit.
     OutputExceeded,
-    /// It kept more in files.
+    /// It exceeded its file limit.
     FilesExceeded,
-    /// The wall-clock backstop.
+    /// It met the wall-clock backstop.
     DeadlineExceeded,
-    /// The host would not even load it.
+    /// The host refused to load it.
     Refused,
 }
 
-impl End {
-    /// The word.
+impl RunEnd {
+    /// Its name in reports.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
-            End::Returned => "returned",
-            End::Raised => "raised",
-            End::Trapped => "trapped",
-            End::FuelExhausted => "fuel_exhausted",
-            End::MemoryExceeded => "memory_exceeded",
-            End::OutputExceeded => "output_exceeded",
-            End::FilesExceeded => "files_exceeded",
-            End::DeadlineExceeded => "deadline_exceeded",
-            End::Refused => "refused",
+            RunEnd::Returned => "returned",
+            RunEnd::Raised => "raised",
+            RunEnd::Trapped => "trapped",
+            RunEnd::FuelExhausted => "fuel_exhausted",
+            RunEnd::MemoryExceeded => "memory_exceeded",
+            RunEnd::OutputExceeded => "output_exceeded",
+            RunEnd::FilesExceeded => "files_exceeded",
+            RunEnd::DeadlineExceeded => "deadline_exceeded",
+            RunEnd::Refused => "refused",
         }
     }
 }
 
-/// The probes the binary carries for an image, or `None` where it knows no such image.
+/// The built-in probes for an image, or `None` for an unknown image.
 ///
 /// # Panics
 /// Never: a test reads them all.
@@ -235,16 +235,16 @@ pub fn built_in_probes(image: &str) -> Option<Vec<Probe>> {
     (image == "python").then(|| probes().expect("the built-in probes are checked by a test"))
 }
 
-/// Parses probes, each in a folder named as its class; `prelude` is what modules begin with.
+/// Parses probes, each in the folder of its class. `prelude` is the start of each module.
 ///
 /// # Errors
-/// The first file that breaks the format, with its line; a folder that is no class.
+/// When a file breaks the format, with its line, or a folder is not a class.
 pub fn parse_probes(prelude: &str, files: &[TextFile<'_>]) -> Result<Vec<Probe>, CorpusError> {
     let probes = files.iter().map(|(path, text)| parse::parse_probe(path, text, prelude));
     Ok(sort_probes(probes.collect::<Result<_, _>>()?))
 }
 
-/// By class, in the order of reports, and by name.
+/// Sorts by class, in the order of reports, and by name.
 fn sort_probes(mut probes: Vec<Probe>) -> Vec<Probe> {
     let place = |probe: &Probe| CLASSES.iter().position(|class| class.name == probe.class);
     probes.sort_by(|a, b| (place(a), &a.name).cmp(&(place(b), &b.name)));

@@ -1,7 +1,7 @@
-//! Readers of problems and attempts: our own rows and the public sets as they are published. `veriplay verify` calls them.
+//! Readers of problems and attempts: our own rows, and public sets as they are published.
 //!
-//! Each format is one file and one line in [`PROBLEM_FORMATS`]. Invariants: nothing of a row is ever evaluated or unpickled;
-//! a bad row is reported with its line and field and the rest goes on; nothing is read but the file that was named.
+//! Each format is one file and one line in [`PROBLEM_FORMATS`]. Invariants: no part of a row is evaluated or unpickled; an invalid row is
+//! reported with its line and field, and the others are read; only the named file is read.
 
 mod apps;
 mod attempts;
@@ -16,7 +16,6 @@ mod mbpp_plus;
 mod pickle;
 mod pyjson;
 mod rows;
-mod unexecuted;
 mod veriplay;
 
 use std::collections::HashMap;
@@ -24,14 +23,13 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use veriplay_core::{Checks, Predicted, Problem};
+use veriplay_core::{CallCase, CallChecks, Checks, Limits, Predicted, Problem, Value};
 
 use crate::CorpusError;
-use fields::Fault;
+use fields::FieldError;
 use rows::Rows;
 
 pub use attempts::{AttemptBody, AttemptRow, AttemptRows, parse_attempts, read_attempts};
-pub use unexecuted::{Expects, Unexecuted, WrongCount};
 
 /// All formats of problems.
 pub const PROBLEM_FORMATS: &[ProblemFormat] = &[
@@ -45,33 +43,33 @@ pub const PROBLEM_FORMATS: &[ProblemFormat] = &[
     cat::FORMAT,
 ];
 
-/// One way problems are written down.
+/// A format of problems.
 #[derive(Debug, Clone, Copy)]
 pub struct ProblemFormat {
-    /// What `--format` calls it.
+    /// Its name for `--format`.
     pub name: &'static str,
-    parse: fn(&RowText<'_>) -> Result<ProblemRow, Fault>,
+    parse: fn(&RowInput<'_>) -> Result<ProblemRow, FieldError>,
 }
 
-/// What a format's reader gets of a row.
-struct RowText<'a> {
+/// The input of a format's parser.
+struct RowInput<'a> {
     text: &'a str,
-    /// Index of the row in the file, from 0: the name of a row without one.
+    /// Index of the row in the file, from 0. It names rows without a name.
     index: usize,
     options: &'a ReadOptions,
 }
 
-/// How problems are read.
+/// Options for reading problems.
 #[derive(Debug, Clone, Copy)]
 pub struct ReadOptions {
-    /// What attempts at `cruxeval` rows name.
+    /// What attempts at `cruxeval` rows predict.
     pub predict: Predicted,
-    /// Bytes of one row at most, of one array, and of what one row's compressed tests become.
+    /// The most bytes of one row, of one array, and of one row's decompressed tests.
     pub max_row_bytes: u64,
 }
 
 impl Default for ReadOptions {
-    /// Outputs, and rows of at most 1 GiB: the largest published row has some 100 MiB.
+    /// Predicted outputs, and rows of at most 1 GiB; the largest published row has about 100 MiB.
     fn default() -> Self {
         Self { predict: Predicted::Output, max_row_bytes: 1 << 30 }
     }
@@ -83,11 +81,11 @@ pub enum ProblemRow {
     /// A problem that can be judged as it is.
     Ready(Problem),
     /// A problem whose expected values must be executed first.
-    Unexecuted(Unexecuted),
+    Unexecuted(UnexecutedProblem),
 }
 
 impl ProblemRow {
-    /// The set's own name for it.
+    /// Its name in the set.
     #[must_use]
     pub fn task_id(&self) -> &str {
         match self {
@@ -96,7 +94,7 @@ impl ProblemRow {
         }
     }
 
-    /// What is put before a completion.
+    /// The source that precedes a completion.
     #[must_use]
     pub fn prompt(&self) -> &str {
         match self {
@@ -105,26 +103,88 @@ impl ProblemRow {
         }
     }
 
-    /// Whether an attempt names a value instead of being a program.
+    /// Whether an attempt predicts a value instead of being a program.
     #[must_use]
     pub const fn is_prediction(&self) -> bool {
         matches!(self, ProblemRow::Ready(Problem { checks: Checks::Prediction(_), .. }))
     }
 }
 
-/// What a file of problems holds.
-#[derive(Debug, Default)]
-pub struct ProblemFile {
-    /// The rows, in file order, each task id once, each with the line it starts in.
-    pub rows: Vec<(usize, ProblemRow)>,
-    /// Rows that could not be read; the others could.
-    pub bad: Vec<BadRow>,
+/// A problem whose expected values are what its reference program returns, as EvalPlus publishes them. The caller runs `checks.function` of
+/// `reference` on `inputs`, in one state, and completes it with [`UnexecutedProblem::with_expected`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct UnexecutedProblem {
+    /// As [`Problem::task_id`].
+    pub task_id: String,
+    /// As [`Problem::prompt`].
+    pub prompt: String,
+    /// The checks, without their cases.
+    pub checks: CallChecks,
+    /// Argument lists, in the order of the cases.
+    pub inputs: Vec<Vec<Value>>,
+    /// Source of the reference program.
+    pub reference: String,
+    /// How a call of the reference gives the expected value.
+    pub expects: ExpectedResult,
+    /// As [`Problem::limits`].
+    pub limits: Option<Limits>,
 }
 
-/// A row that is not what its file should hold.
+/// How a call of the reference gives the expected value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum ExpectedResult {
+    /// The returned value is expected.
+    Value,
+    /// The expected value is whether it returned anything but `None`. The reference may return objects that are no plain values.
+    NotNone,
+}
+
+/// The number of expected values differs from the number of inputs.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the reference of `{task_id}` gave {found} values for {wanted} inputs")]
+pub struct WrongValueCount {
+    /// The problem.
+    pub task_id: String,
+    /// Number of values.
+    pub found: usize,
+    /// Number of inputs.
+    pub wanted: usize,
+}
+
+impl UnexecutedProblem {
+    /// Completes the problem with the expected value of each input.
+    ///
+    /// # Errors
+    /// `expected` has another length than the inputs.
+    pub fn with_expected(&self, expected: Vec<Value>) -> Result<Problem, WrongValueCount> {
+        let (found, wanted) = (expected.len(), self.inputs.len());
+        if found != wanted {
+            return Err(WrongValueCount { task_id: self.task_id.clone(), found, wanted });
+        }
+        let cases = self.inputs.iter().cloned().zip(expected).map(|(input, expected)| CallCase { input, expected });
+        Ok(Problem {
+            task_id: self.task_id.clone(),
+            prelude: String::new(),
+            prompt: self.prompt.clone(),
+            checks: Checks::Calls(CallChecks { cases: cases.collect(), ..self.checks.clone() }),
+            limits: self.limits,
+        })
+    }
+}
+
+/// The content of a file of problems.
+#[derive(Debug, Default)]
+pub struct ProblemFile {
+    /// The rows in file order, each with the line it starts in. Task ids are unique.
+    pub rows: Vec<(usize, ProblemRow)>,
+    /// The invalid rows.
+    pub bad: Vec<InvalidRow>,
+}
+
+/// An invalid row.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path}:{line}: {}{reason}", field_text(field), path = path.display())]
-pub struct BadRow {
+pub struct InvalidRow {
     /// The file.
     pub path: PathBuf,
     /// Line the row starts in, from 1.
@@ -135,8 +195,8 @@ pub struct BadRow {
     pub reason: String,
 }
 
-impl BadRow {
-    fn new(path: &Path, line: usize, fault: Fault) -> Self {
+impl InvalidRow {
+    fn new(path: &Path, line: usize, fault: FieldError) -> Self {
         Self { path: path.to_owned(), line, field: fault.field, reason: fault.reason }
     }
 }
@@ -161,10 +221,10 @@ pub fn problem_format(name: &str) -> Result<&'static ProblemFormat, CorpusError>
 /// # Errors
 /// The file cannot be read, or is damaged gzip.
 pub fn read_problems(path: &Path, format: &ProblemFormat, options: &ReadOptions) -> Result<ProblemFile, CorpusError> {
-    problems_of(path, Rows::open(path, options.max_row_bytes)?, format, options)
+    collect_problems(path, Rows::open(path, options.max_row_bytes)?, format, options)
 }
 
-/// As [`read_problems`], of `bytes` in place of a file; errors name `origin`.
+/// As [`read_problems`], for `bytes` instead of a file; errors name `origin`.
 ///
 /// # Errors
 /// The bytes are damaged gzip.
@@ -174,10 +234,10 @@ pub fn parse_problems(
     format: &ProblemFormat,
     options: &ReadOptions,
 ) -> Result<ProblemFile, CorpusError> {
-    problems_of(origin, Rows::over(origin, Cursor::new(bytes), options.max_row_bytes)?, format, options)
+    collect_problems(origin, Rows::over(origin, Cursor::new(bytes), options.max_row_bytes)?, format, options)
 }
 
-fn problems_of(
+fn collect_problems(
     path: &Path,
     rows: Rows,
     format: &ProblemFormat,
@@ -187,19 +247,19 @@ fn problems_of(
     let mut lines: HashMap<String, usize> = HashMap::new();
     for (index, raw) in rows.enumerate() {
         let raw = raw?;
-        let row = raw.text.map_err(|reason| Fault::new("", reason));
-        let row = row.and_then(|text| (format.parse)(&RowText { text: &text, index, options }));
+        let row = raw.text.map_err(|reason| FieldError::new("", reason));
+        let row = row.and_then(|text| (format.parse)(&RowInput { text: &text, index, options }));
         match row.and_then(|row| new_id(&mut lines, row, raw.line)) {
             Ok(row) => file.rows.push((raw.line, row)),
-            Err(fault) => file.bad.push(BadRow::new(path, raw.line, fault)),
+            Err(fault) => file.bad.push(InvalidRow::new(path, raw.line, fault)),
         }
     }
     Ok(file)
 }
 
-fn new_id(lines: &mut HashMap<String, usize>, row: ProblemRow, line: usize) -> Result<ProblemRow, Fault> {
+fn new_id(lines: &mut HashMap<String, usize>, row: ProblemRow, line: usize) -> Result<ProblemRow, FieldError> {
     match lines.get(row.task_id()) {
-        Some(first) => Err(Fault::new("task_id", format!("`{}` stands in line {first} already", row.task_id()))),
+        Some(first) => Err(FieldError::new("task_id", format!("`{}` stands in line {first} already", row.task_id()))),
         None => {
             lines.insert(row.task_id().to_owned(), line);
             Ok(row)

@@ -1,13 +1,15 @@
-//! Real repositories as they come: a Python package's source distribution, and where its tests are.
+//! Real Python packages: source distributions, where their tests are, and the wheels that the tests need.
 //!
-//! [`unpack`] reads an archive that nobody has vouched for, [`Layout`] finds what is imported and what is tested,
-//! [`wheels`] pins the pytest that runs it, and [`DependencyWheel`] is what it needs besides. Running and judging the tests is the verifier's.
+//! [`unpack`] reads an untrusted archive, [`RepositoryLayout`] finds the import roots and the tests, [`PYTEST_WHEELS`] pins the pytest
+//! that runs them, and a [`DependencyWheel`] is a dependency of the package. The verifier runs and judges the tests.
 
-mod dependencies;
 mod layout;
 mod unpack;
-pub mod wheels;
+mod wheels;
 
-pub use dependencies::{DependencyWheel, WheelError, canonical, dependency_layer, is_pytests_own, own_metadata};
-pub use layout::{Layout, Selection};
-pub use unpack::{Archive, UnpackError, strip_top, unpack};
+pub use layout::{RepositoryLayout, TestSelection};
+pub use unpack::{ArchiveKind, UnpackError, strip_top_folder, unpack};
+pub use wheels::{
+    DependencyWheel, PYTEST_WHEELS, PytestWheel, WheelError, canonical_name, dependency_layer, installed_metadata,
+    is_in_pytest_layer, wheel_layer,
+};

@@ -8,8 +8,8 @@ use serde::Deserialize;
 use veriplay_core::{Digest, Proposal, TaskType, Value, program_hash};
 
 use crate::CorpusError;
-use crate::files::{SEEDS, TextFile, list_files, stem};
-use crate::markdown::{self, Block};
+use crate::files::{SEEDS, TextFile, file_stem, list_files};
+use crate::markdown::{self, MarkdownBlock};
 
 /// One hand-written seed.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,11 +22,11 @@ pub struct SeedTriplet {
     pub program: String,
     /// One or more argument lists.
     pub inputs: Vec<Vec<Value>>,
-    /// The zero triplet of Absolute Zero: the identity, let in although it is trivial.
+    /// Whether it is the zero triplet of Absolute Zero: the identity, allowed although it is trivial.
     pub zero: bool,
 }
 
-/// What an optional `toml` block may say.
+/// The keys of an optional `toml` block.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Options {
@@ -54,7 +54,7 @@ impl SeedTriplet {
         let zero = source.options(&blocks)?.zero;
         let program = source.program(&blocks)?;
         let inputs = source.inputs(&blocks)?;
-        Ok(Self { name: stem(path), statement, program, inputs, zero })
+        Ok(Self { name: file_stem(path), statement, program, inputs, zero })
     }
 }
 
@@ -65,11 +65,11 @@ struct Source<'a> {
 
 impl Source<'_> {
     fn error(&self, line: usize, problem: impl Into<String>, hint: &str) -> CorpusError {
-        CorpusError::Seed { path: self.path.to_owned(), line, problem: problem.into(), hint: hint.to_owned() }
+        CorpusError::InvalidFile { path: self.path.to_owned(), line, problem: problem.into(), hint: hint.to_owned() }
     }
 
     /// The one `python` block.
-    fn program(&self, blocks: &[Block]) -> Result<String, CorpusError> {
+    fn program(&self, blocks: &[MarkdownBlock]) -> Result<String, CorpusError> {
         let mut found = blocks.iter().filter(|block| block.language == "python");
         let Some(block) = found.next() else {
             return Err(self.error(1, "there is no ```python block", "add one that defines `f`"));
@@ -84,8 +84,8 @@ impl Source<'_> {
         }
     }
 
-    fn inputs(&self, blocks: &[Block]) -> Result<Vec<Vec<Value>>, CorpusError> {
-        let found: Vec<&Block> = blocks.iter().filter(|block| block.language == "input").collect();
+    fn inputs(&self, blocks: &[MarkdownBlock]) -> Result<Vec<Vec<Value>>, CorpusError> {
+        let found: Vec<&MarkdownBlock> = blocks.iter().filter(|block| block.language == "input").collect();
         if found.is_empty() {
             return Err(self.error(1, "there is no ```input block", "add one with the arguments of one call of `f`"));
         }
@@ -102,7 +102,7 @@ impl Source<'_> {
         Ok(inputs)
     }
 
-    fn options(&self, blocks: &[Block]) -> Result<Options, CorpusError> {
+    fn options(&self, blocks: &[MarkdownBlock]) -> Result<Options, CorpusError> {
         let known = ["python", "input", "toml"];
         if let Some(block) = blocks.iter().find(|block| !known.contains(&block.language.as_str())) {
             let problem = format!("a block of kind `{}`", block.language);
@@ -115,7 +115,7 @@ impl Source<'_> {
     }
 }
 
-/// The seeds the binary carries: those of `task-corpus/absolute_zero/`.
+/// The built-in seeds: those of `task-corpus/absolute_zero/`.
 ///
 /// # Panics
 /// Never: a test reads them all.
@@ -127,7 +127,7 @@ pub fn built_in_seeds() -> Vec<SeedTriplet> {
 /// Parses seed files.
 ///
 /// # Errors
-/// The first file that is not complete, with its line; two files with the same program.
+/// When a file is incomplete, with its line, or two files have the same program.
 pub fn parse_seeds(files: &[TextFile<'_>]) -> Result<Vec<SeedTriplet>, CorpusError> {
     let mut seeds = Vec::new();
     let mut first: BTreeMap<Digest, &str> = BTreeMap::new();

@@ -1,49 +1,57 @@
-//! The fixed split of all programs into train, validation and held-out, decided by hash alone: sets drawn from different
-//! parts cannot share a program, whoever draws them and whenever.
+//! The train, validation and held-out split of everything this crate generates.
+//!
+//! A program's split depends on the hash of its normalized text and on nothing else. Sets drawn from different splits can therefore
+//! share no program, whoever draws them and whenever. Tasks of environments are split in the same way, see
+//! [`crate::environments::templates`].
 
 use veriplay_core::{Digest, program_hash};
-
-use crate::random::first_word;
 
 /// Names this way of splitting. Changing it moves every program.
 const KEY: &str = "veriplay split 1";
 
-/// The part of the world a program belongs to.
+/// A split of generated programs and tasks, as in Hugging Face datasets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Split {
-    /// Warm-up and self-play may see it.
+    /// For warm-up and self-play.
     Train,
-    /// Only tuning may see it.
+    /// For tuning. Never trained on.
     Validation,
-    /// Only the final measurement may see it.
+    /// For the final measurement. Never trained on and never tuned with.
     HeldOut,
 }
 
-/// How much of the programs training never sees; the rest is [`Split::Train`]. Chances, at most 1 together.
+/// The shares of [`Split::Validation`] and [`Split::HeldOut`]; the rest is [`Split::Train`]. At most 1 together.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Shares {
+pub struct SplitShares {
     /// Share of [`Split::Validation`].
     pub validation: f64,
     /// Share of [`Split::HeldOut`].
     pub held_out: f64,
 }
 
+impl SplitShares {
+    /// The split of a digest: uniform digests fall into each split in proportion to its share.
+    pub(crate) fn assign(self, digest: &Digest) -> Split {
+        let place = digest.fraction();
+        match () {
+            () if place < self.held_out => Split::HeldOut,
+            () if place < self.held_out + self.validation => Split::Validation,
+            () => Split::Train,
+        }
+    }
+}
+
 impl Split {
     /// All three.
     pub const ALL: [Split; 3] = [Split::Train, Split::Validation, Split::HeldOut];
 
-    /// The part `program` belongs to under `shares`: a pure function of its normalised text.
+    /// The split of `program` under `shares`: a pure function of its normalized text.
     #[must_use]
-    pub fn of(program: &str, shares: Shares) -> Split {
-        let place = place(program);
-        match () {
-            () if place < shares.held_out => Split::HeldOut,
-            () if place < shares.held_out + shares.validation => Split::Validation,
-            () => Split::Train,
-        }
+    pub fn of_program(program: &str, shares: SplitShares) -> Split {
+        shares.assign(&Digest::of(format!("{KEY} {}", program_hash(program)).as_bytes()))
     }
 
-    /// The word files and reports use.
+    /// Its name in files and reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -52,11 +60,4 @@ impl Split {
             Split::HeldOut => "held_out",
         }
     }
-}
-
-/// Where `program` falls in [0, 1).
-fn place(program: &str) -> f64 {
-    let keyed = Digest::of(format!("{KEY} {}", program_hash(program)).as_bytes());
-    // 53 bits: what an f64 holds exactly.
-    (first_word(&keyed) >> 11) as f64 / (1_u64 << 53) as f64
 }

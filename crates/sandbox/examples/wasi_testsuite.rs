@@ -13,7 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use veriplay_sandbox::conformance::{Ran, run_command};
+use veriplay_sandbox::conformance::{CommandOutcome, run_command};
 
 const REFUSED: &str = include_str!("wasi-refused.toml");
 
@@ -82,7 +82,7 @@ fn check(module: &Path) -> Result<(), String> {
         Err(_) => Spec { root: None, exit_code: 0, stdout: None },
     };
     let files = spec.root.as_ref().map_or(Ok(Vec::new()), |root| files(&module.with_file_name(root)))?;
-    let Ran { exit, stdout, stderr } = run_command(&wasm, &files)?;
+    let CommandOutcome { exit, stdout, stderr } = run_command(&wasm, &files)?;
     let stderr = String::from_utf8_lossy(&stderr);
     match exit {
         Ok(code) if code == spec.exit_code && spec.stdout.is_none_or(|wanted| wanted.as_bytes() == stdout) => Ok(()),

@@ -1,31 +1,30 @@
-//! The value channel: what the guest may say over `_host.call`, and when.
+//! The value channel: the frames that a guest may send over `_host.call`, and when.
 //!
-//! Every frame is untrusted: the guest's own program can send frames too. All it can gain is to misreport what it itself
-//! returned, which it could do anyway by returning something else. A frame that is malformed, too large or out of turn
-//! ends the job as `Trapped` with kind `protocol`.
+//! Every frame is untrusted, because the guest's program can send frames too. It can only misreport its own results, which it could also do
+//! by returning something else. A frame that is malformed, too large or out of turn ends the job as `Trapped` with kind `protocol`.
 
 use veriplay_core::{CallResult, EncodeCaps, Exit, GuestError, LimitKind, Value};
 
-use crate::stop::Stop;
+use crate::host_trap::HostTrap;
 
-/// Bytes of a frame that carries no value: kind and message are cut to less than this by the harness.
+/// The most bytes of a frame without a value. The harness cuts kind and message to less.
 const MAX_ERROR_FRAME: usize = 1024;
 
-/// What the host does about a frame.
+/// The host's reaction to a frame.
 #[derive(Debug)]
-pub(crate) enum Answer {
-    /// Sends these bytes back.
+pub(crate) enum ChannelReply {
+    /// Send these bytes back.
     Bytes(Vec<u8>),
-    /// Asks the job's callee this encoded request, and sends back what that says.
-    Callee(Vec<u8>),
+    /// Send this encoded request to the job's callee, and send back its reply.
+    AskCallee(Vec<u8>),
 }
 
-/// One job's side of the conversation.
+/// The state of one job's channel.
 #[derive(Debug, Default)]
 pub(crate) struct Channel {
     request: Option<Vec<u8>>,
     fetched: bool,
-    /// Whether the host is placing an answer, for which it calls the guest's allocator.
+    /// Whether the host is writing a reply, for which it calls the guest's allocator.
     answering: bool,
     expected_calls: usize,
     output_cap: u64,
@@ -34,97 +33,96 @@ pub(crate) struct Channel {
     shares_objects: Option<bool>,
     /// One result for each call that ended.
     pub(crate) calls: Vec<CallResult>,
-    /// What became of the program itself, where it did not come as far as its calls.
+    /// The failure of the program before its calls, if there was one.
     pub(crate) failed: Option<(Exit, GuestError)>,
-    /// Whether the harness said that it is done.
+    /// Whether the harness has reported completion.
     pub(crate) done: bool,
 }
 
 impl Channel {
-    /// A conversation about `request`, in which `expected_calls` results are due.
+    /// A channel for `request`, on which `expected_calls` results are due.
     pub(crate) fn new(request: Vec<u8>, expected_calls: usize, output_cap: u64) -> Self {
         Self { request: Some(request), expected_calls, output_cap, ..Self::default() }
     }
 
-    /// Says that the job has a callee.
+    /// Notes that the job has a callee.
     pub(crate) fn set_callee(&mut self, shares_objects: bool) {
         self.shares_objects = Some(shares_objects);
     }
 
-    /// Goes on with the conversation: about `request`, with one result due. What was said so far has been passed on, and nothing is
-    /// kept of it, so that each result may be as large as the first.
+    /// Starts the next `request`, for which one result is due. Earlier results have been passed on and do not count against the limit.
     pub(crate) fn start_request(&mut self, request: Vec<u8>) {
         (self.request, self.fetched, self.done, self.value_bytes) = (Some(request), false, false, 0);
         self.calls.clear();
         self.expected_calls = 1;
     }
 
-    /// How much of a value is read.
+    /// Limits for decoding values.
     pub(crate) fn caps(&self) -> EncodeCaps {
         EncodeCaps::with_bytes(usize::try_from(self.output_cap).unwrap_or(usize::MAX))
     }
 
-    /// The largest frame worth copying out of the guest.
+    /// The largest frame that is copied out of the guest.
     pub(crate) fn max_frame(&self) -> u64 {
         self.output_cap.saturating_add(1).max(MAX_ERROR_FRAME as u64)
     }
 
-    /// A frame of `bytes` that is too large to be read at all.
-    pub(crate) fn refuse(&self, bytes: u64) -> Stop {
-        Stop::exceeded(LimitKind::OutputBytes, self.output_cap, bytes)
+    /// The trap for `bytes` of output beyond the limit.
+    pub(crate) fn output_exceeded(&self, bytes: u64) -> HostTrap {
+        HostTrap::exceeded(LimitKind::OutputBytes, self.output_cap, bytes)
     }
 
-    /// Begins or ends the placing of an answer. A frame in between is refused even where it would be due: each level of frames
-    /// in frames takes a native stack.
+    /// Notes whether the host is writing a reply. A frame meanwhile is refused even where it is due, because each level of nested frames
+    /// takes a native stack.
     pub(crate) fn set_answering(&mut self, answering: bool) {
         self.answering = answering;
     }
 
-    /// Reads one frame and answers it.
+    /// Handles one frame.
     ///
     /// # Errors
-    /// A frame that is not due now ends the job.
-    pub(crate) fn receive(&mut self, frame: &[u8]) -> Result<Answer, Stop> {
+    /// When the frame is not due now, which ends the job.
+    pub(crate) fn receive(&mut self, frame: &[u8]) -> Result<ChannelReply, HostTrap> {
         let Some((tag, body)) = frame.split_first() else {
-            return Err(Stop::Protocol("an empty frame"));
+            return Err(HostTrap::Protocol("an empty frame"));
         };
         if self.answering {
-            return Err(Stop::Protocol("a frame inside a frame"));
+            return Err(HostTrap::Protocol("a frame inside a frame"));
         }
         if self.done {
-            return Err(Stop::Protocol("a frame after the last one"));
+            return Err(HostTrap::Protocol("a frame after the last one"));
         }
         match tag {
-            b'J' => return self.fetch(body).map(Answer::Bytes),
-            _ if !self.fetched => return Err(Stop::Protocol("a frame before the job was fetched")),
-            b'Q' => return self.request(body).map(Answer::Callee),
-            b'V' => self.value(body)?,
-            b'X' => self.call_raised(body)?,
-            b'U' => self.unencodable(body)?,
-            b'O' => return Err(self.too_large(body)),
-            b'R' => self.program_failed(Exit::Raised, read_error(body)?)?,
-            b'C' => self.program_failed(Exit::CompileError, guest_error("CompileError", body)?)?,
-            b'M' => self.program_failed(Exit::MissingEntry, guest_error("MissingEntry", body)?)?,
+            b'J' => return self.fetch_request(body).map(ChannelReply::Bytes),
+            _ if !self.fetched => return Err(HostTrap::Protocol("a frame before the job was fetched")),
+            b'Q' => return self.check_callee_request(body).map(ChannelReply::AskCallee),
+            b'V' => self.add_value(body)?,
+            b'X' => self.add_exception(body)?,
+            b'U' => self.add_unencodable(body)?,
+            b'O' => return Err(self.oversize_trap(body)),
+            b'R' => self.set_program_failure(Exit::Raised, parse_error(body)?)?,
+            b'C' => self.set_program_failure(Exit::CompileError, parse_guest_error("CompileError", body)?)?,
+            b'M' => self.set_program_failure(Exit::MissingEntry, parse_guest_error("MissingEntry", body)?)?,
             b'D' => self.finish(body)?,
-            _ => return Err(Stop::Protocol("a frame with an unknown tag")),
+            _ => return Err(HostTrap::Protocol("a frame with an unknown tag")),
         }
-        Ok(Answer::Bytes(Vec::new()))
+        Ok(ChannelReply::Bytes(Vec::new()))
     }
 
-    fn fetch(&mut self, body: &[u8]) -> Result<Vec<u8>, Stop> {
+    fn fetch_request(&mut self, body: &[u8]) -> Result<Vec<u8>, HostTrap> {
         if !body.is_empty() {
-            return Err(Stop::Protocol("a fetch with a body"));
+            return Err(HostTrap::Protocol("a fetch with a body"));
         }
         self.fetched = true;
-        self.request.take().ok_or(Stop::Protocol("the job was fetched twice"))
+        self.request.take().ok_or(HostTrap::Protocol("the job was fetched twice"))
     }
 
-    /// A request to the callee: `("call", name, arguments, keywords)`, or `("share", …)` where the two share their objects. A program
-    /// that asks trusted code by copies must not come at the objects behind them.
-    fn request(&self, body: &[u8]) -> Result<Vec<u8>, Stop> {
-        let malformed = Stop::Protocol("a malformed request to the callee");
+    /// Checks a request to the callee: `("call", name, arguments, keywords)`, or `("share", …)` where the two share their objects. A program
+    /// whose calls to trusted code cross by copies must not reach the objects behind them.
+    fn check_callee_request(&self, body: &[u8]) -> Result<Vec<u8>, HostTrap> {
+        let malformed = HostTrap::Protocol("a malformed request to the callee");
         let shares_objects =
-            self.shares_objects.ok_or(Stop::Protocol("a request to a callee, and the job has none"))?;
+            self.shares_objects.ok_or(HostTrap::Protocol("a request to a callee, and the job has none"))?;
         let Ok(Value::Tuple(parts)) = Value::decode(body, self.caps()) else { return Err(malformed) };
         let well_formed = match parts.as_slice() {
             [Value::Str(word), Value::Str(_), Value::List(_), Value::Dict(keywords)] => {
@@ -138,78 +136,78 @@ impl Channel {
         if well_formed { Ok(body.to_vec()) } else { Err(malformed) }
     }
 
-    fn call_is_due(&self) -> Result<(), Stop> {
+    fn check_call_due(&self) -> Result<(), HostTrap> {
         if self.failed.is_none() && self.calls.len() < self.expected_calls {
             Ok(())
         } else {
-            Err(Stop::Protocol("a result for no call"))
+            Err(HostTrap::Protocol("a result for no call"))
         }
     }
 
-    fn value(&mut self, body: &[u8]) -> Result<(), Stop> {
-        self.call_is_due()?;
+    fn add_value(&mut self, body: &[u8]) -> Result<(), HostTrap> {
+        self.check_call_due()?;
         self.value_bytes += body.len() as u64;
         if self.value_bytes > self.output_cap {
-            return Err(self.refuse(self.value_bytes));
+            return Err(self.output_exceeded(self.value_bytes));
         }
         self.calls.push(CallResult::Returned(body.to_vec()));
         Ok(())
     }
 
-    fn call_raised(&mut self, body: &[u8]) -> Result<(), Stop> {
-        self.call_is_due()?;
-        self.calls.push(CallResult::Raised(read_error(body)?));
+    fn add_exception(&mut self, body: &[u8]) -> Result<(), HostTrap> {
+        self.check_call_due()?;
+        self.calls.push(CallResult::Raised(parse_error(body)?));
         Ok(())
     }
 
-    fn unencodable(&mut self, body: &[u8]) -> Result<(), Stop> {
-        self.call_is_due()?;
-        self.calls.push(CallResult::Unencodable(read_text(body)?));
+    fn add_unencodable(&mut self, body: &[u8]) -> Result<(), HostTrap> {
+        self.check_call_due()?;
+        self.calls.push(CallResult::Unencodable(parse_text(body)?));
         Ok(())
     }
 
-    fn too_large(&self, body: &[u8]) -> Stop {
-        match self.call_is_due() {
-            Ok(()) if body.is_empty() => self.refuse(self.output_cap.saturating_add(1)),
-            Ok(()) => Stop::Protocol("an oversize notice with a body"),
+    fn oversize_trap(&self, body: &[u8]) -> HostTrap {
+        match self.check_call_due() {
+            Ok(()) if body.is_empty() => self.output_exceeded(self.output_cap.saturating_add(1)),
+            Ok(()) => HostTrap::Protocol("an oversize notice with a body"),
             Err(stop) => stop,
         }
     }
 
-    fn program_failed(&mut self, exit: Exit, error: GuestError) -> Result<(), Stop> {
+    fn set_program_failure(&mut self, exit: Exit, error: GuestError) -> Result<(), HostTrap> {
         if self.failed.is_some() || !self.calls.is_empty() {
-            return Err(Stop::Protocol("an error of the program, out of turn"));
+            return Err(HostTrap::Protocol("an error of the program, out of turn"));
         }
         self.failed = Some((exit, error));
         Ok(())
     }
 
-    fn finish(&mut self, body: &[u8]) -> Result<(), Stop> {
+    fn finish(&mut self, body: &[u8]) -> Result<(), HostTrap> {
         let complete = self.failed.is_some() || self.calls.len() == self.expected_calls;
         if !body.is_empty() || !complete {
-            return Err(Stop::Protocol("done, with results missing"));
+            return Err(HostTrap::Protocol("done, with results missing"));
         }
         self.done = true;
         Ok(())
     }
 }
 
-/// A failure whose name is ours.
-fn guest_error(kind: &str, body: &[u8]) -> Result<GuestError, Stop> {
-    Ok(GuestError { kind: kind.to_owned(), message: read_text(body)? })
+/// Parses an error whose kind the host names.
+fn parse_guest_error(kind: &str, body: &[u8]) -> Result<GuestError, HostTrap> {
+    Ok(GuestError { kind: kind.to_owned(), message: parse_text(body)? })
 }
 
-/// Text for people.
-fn read_text(body: &[u8]) -> Result<String, Stop> {
+/// Parses a text for people.
+fn parse_text(body: &[u8]) -> Result<String, HostTrap> {
     match std::str::from_utf8(body) {
         Ok(text) if body.len() <= MAX_ERROR_FRAME => Ok(text.to_owned()),
-        _ => Err(Stop::Protocol("a malformed error frame")),
+        _ => Err(HostTrap::Protocol("a malformed error frame")),
     }
 }
 
-/// One length byte, the kind, the message.
-fn read_error(body: &[u8]) -> Result<GuestError, Stop> {
-    let malformed = Stop::Protocol("a malformed error frame");
+/// Parses an error: one length byte, the kind, the message.
+fn parse_error(body: &[u8]) -> Result<GuestError, HostTrap> {
+    let malformed = HostTrap::Protocol("a malformed error frame");
     if body.len() > MAX_ERROR_FRAME {
         return Err(malformed);
     }

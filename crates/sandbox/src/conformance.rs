@@ -1,8 +1,7 @@
-//! Runs a wasip1 *command*, a module with `_start`, on the shim that jobs have: for the WebAssembly test suite alone
-//! (`examples/wasi_testsuite.rs`).
+//! Runs a wasip1 *command*, a module with `_start`, on the shim of jobs, for the WebAssembly test suite (`examples/wasi_testsuite.rs`).
 //!
-//! The one difference to a job's system is the file tree: its root is writable and holds the suite's files. What the shim
-//! does not offer at all (calls the interpreter never makes) is a trap when the module calls it.
+//! Unlike a job's, the root of the file tree is writable and holds the suite's files. A call that the shim does not have, because the
+//! interpreter never makes it, traps.
 
 use std::sync::Arc;
 
@@ -12,13 +11,13 @@ use crate::channel::Channel;
 use crate::deadline::Deadline;
 use crate::fuel;
 use crate::host::Host;
+use crate::host_trap::HostTrap;
 use crate::image::engine;
-use crate::imports::linker;
+use crate::imports::make_linker;
 use crate::meter;
-use crate::stacks::drive;
-use crate::stop::Stop;
-use crate::wasi::files::{Content, Kind, Tree};
-use crate::wasi::{Setup, Wasi};
+use crate::stacks::run_to_completion;
+use crate::wasi::files::{FileContent, NodeKind, Tree};
+use crate::wasi::{Wasi, WasiSetup};
 
 const FUEL: u64 = 1_000_000_000;
 const MEMORY_BYTES: u64 = 64 << 20;
@@ -27,12 +26,12 @@ const DEADLINE_NS: u64 = 20_000_000_000;
 
 /// How a command ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ran {
-    /// Its exit code, or what ended it instead.
+pub struct CommandOutcome {
+    /// Its exit code, or the trap that ended it.
     pub exit: Result<i32, String>,
-    /// What it wrote to standard output.
+    /// Its standard output.
     pub stdout: Vec<u8>,
-    /// What it wrote to standard error.
+    /// Its standard error.
     pub stderr: Vec<u8>,
 }
 
@@ -40,50 +39,50 @@ pub struct Ran {
 ///
 /// # Errors
 /// When the module is invalid, or two files clash.
-pub fn run_command(wasm: &[u8], files: &[(String, Vec<u8>)]) -> Result<Ran, String> {
+pub fn run_command(wasm: &[u8], files: &[(String, Vec<u8>)]) -> Result<CommandOutcome, String> {
     let say = |error: wasmtime::Error| format!("{error:#}");
     let engine = engine::engine().map_err(|error| error.to_string())?;
     let metered = meter::instrument(wasm).map_err(|error| error.to_string())?;
     let module = Module::new(&engine, metered).map_err(say)?;
-    let mut store = Store::new(&engine, Host::new(system(files)?, Channel::default(), MEMORY_BYTES));
+    let mut store = Store::new(&engine, Host::new(make_system(files)?, Channel::default(), MEMORY_BYTES));
     store.limiter(|host| host);
     store.data_mut().deadline = Deadline::after(DEADLINE_NS);
-    let ended = start(&mut store, &mut linker(&engine).map_err(say)?, &module);
+    let ended = run_start(&mut store, &mut make_linker(&engine).map_err(say)?, &module);
     let wasi = &mut store.data_mut().wasi;
     let (stdout, stderr) = (std::mem::take(&mut wasi.stdout.bytes), std::mem::take(&mut wasi.stderr.bytes));
-    Ok(Ran { exit: exit(ended), stdout, stderr })
+    Ok(CommandOutcome { exit: exit_code(ended), stdout, stderr })
 }
 
-fn start(store: &mut Store<Host>, linker: &mut Linker<Host>, module: &Module) -> wasmtime::Result<()> {
+fn run_start(store: &mut Store<Host>, linker: &mut Linker<Host>, module: &Module) -> wasmtime::Result<()> {
     linker.define_unknown_imports_as_traps(module)?;
-    let instance = drive(linker.instantiate_async(&mut *store, module))?;
+    let instance = run_to_completion(linker.instantiate_async(&mut *store, module))?;
     let gauge = instance.get_global(&mut *store, meter::FUEL);
-    store.data_mut().fuel.connect(gauge.ok_or_else(|| wasmtime::Error::msg("the module is not metered"))?);
-    fuel::fill(&mut *store, FUEL)?;
+    store.data_mut().fuel.connect_gauge(gauge.ok_or_else(|| wasmtime::Error::msg("the module is not metered"))?);
+    fuel::set_fuel(&mut *store, FUEL)?;
     let memory = instance.get_memory(&mut *store, "memory");
     store.data_mut().set_memory(memory);
     let start = instance.get_typed_func::<(), ()>(&mut *store, "_start")?;
-    drive(start.call_async(&mut *store, ()))
+    run_to_completion(start.call_async(&mut *store, ()))
 }
 
-fn exit(ended: wasmtime::Result<()>) -> Result<i32, String> {
+fn exit_code(ended: wasmtime::Result<()>) -> Result<i32, String> {
     match ended {
         Ok(()) => Ok(0),
-        Err(error) => match error.downcast_ref::<Stop>() {
-            Some(Stop::ProcExit(code)) => Ok(*code),
+        Err(error) => match error.downcast_ref::<HostTrap>() {
+            Some(HostTrap::ProcExit(code)) => Ok(*code),
             _ => Err(format!("{error:#}")),
         },
     }
 }
 
-fn system(files: &[(String, Vec<u8>)]) -> Result<Wasi, String> {
+fn make_system(files: &[(String, Vec<u8>)]) -> Result<Wasi, String> {
     let fail = |path: &str| format!("the file `{path}` clashes with another");
     let mut tree = Tree::new();
     for (path, bytes) in files {
-        let content = Kind::File(Content::Shared(Arc::new(bytes.clone())));
-        tree.provide(&format!("/{path}"), content, false).map_err(|_| fail(path))?;
+        let content = NodeKind::File(FileContent::Shared(Arc::new(bytes.clone())));
+        tree.insert_path(&format!("/{path}"), content, false).map_err(|_| fail(path))?;
     }
     tree.make_writable();
-    let setup = Setup { seed: 1, stdin: b"", files: &[], output_bytes: BYTES, file_bytes: BYTES };
+    let setup = WasiSetup { seed: 1, stdin: b"", files: &[], output_bytes: BYTES, file_bytes: BYTES };
     Wasi::new(&tree, &setup).map_err(|errno| format!("no file tree: errno {}", errno.0))
 }

@@ -1,13 +1,13 @@
-//! The deadline backstop: now and then a guest comes to the host for [fuel](crate::fuel), and there the clock is read.
+//! The deadline backstop. The host reads the clock whenever a guest asks it for more [fuel](crate::fuel).
 //!
-//! Fuel ends programs. This only ends what fuel sees too little of, and what was given more fuel than time. It costs a guest
-//! nothing while it computes; epochs would add a second check to every loop and function (13 % of a CPU-bound job, measured).
+//! Fuel ends programs. The deadline only ends work that fuel underestimates, and jobs with more fuel than time. It costs a guest nothing
+//! while it computes; epochs would add a second check to every loop and function (measured: 13 % of a CPU-bound job).
 
 use std::time::{Duration, Instant};
 
 use wasmtime::Trap;
 
-/// When the clock ends a turn.
+/// The time at which a turn ends.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Deadline {
     started: Option<Instant>,
@@ -15,7 +15,7 @@ pub(crate) struct Deadline {
 }
 
 impl Deadline {
-    /// No end.
+    /// No deadline.
     pub(crate) const NEVER: Self = Self { started: None, limit: Duration::MAX };
 
     /// `ns` nanoseconds from now.

@@ -1,13 +1,12 @@
-//! What the host uses of a module: its memory, its two functions, and its mutable globals, by name; and their state, as an image keeps
-//! it.
+//! The exports of a guest module that the host uses (its memory, two functions and the mutable globals), and snapshots of their state.
 
 use wasmtime::{Global, Instance, Linker, Memory, Mutability, Store, TypedFunc, Val};
 
 use crate::host::Host;
 use crate::meter;
-use crate::stacks::drive;
+use crate::stacks::run_to_completion;
 
-/// The exports the host calls.
+/// The exports the host uses.
 pub(crate) struct Exports {
     pub(crate) memory: Memory,
     pub(crate) alloc: TypedFunc<i32, i32>,
@@ -16,7 +15,7 @@ pub(crate) struct Exports {
 }
 
 impl Exports {
-    /// Instantiates `module` and finds what the host needs in it.
+    /// Instantiates `module` and finds its exports.
     ///
     /// # Errors
     /// When an import is unknown, or an export missing or of another type.
@@ -25,7 +24,7 @@ impl Exports {
         linker: &Linker<Host>,
         module: &wasmtime::Module,
     ) -> wasmtime::Result<(Self, Instance)> {
-        let instance = drive(linker.instantiate_async(&mut *store, module))?;
+        let instance = run_to_completion(linker.instantiate_async(&mut *store, module))?;
         let memory = instance
             .get_memory(&mut *store, "memory")
             .ok_or_else(|| wasmtime::Error::msg("the module exports no memory named `memory`"))?;
@@ -34,23 +33,23 @@ impl Exports {
         let globals = mutable_globals(store, &instance);
         let gauge = instance.get_global(&mut *store, meter::FUEL);
         let gauge = gauge.ok_or_else(|| wasmtime::Error::msg("the module is not metered"))?;
-        store.data_mut().fuel.connect(gauge);
+        store.data_mut().fuel.connect_gauge(gauge);
         store.data_mut().memory = Some(memory);
         store.data_mut().alloc = Some(TypedFunc::clone(&alloc));
         Ok((Self { memory, alloc, turn, globals }, instance))
     }
 
-    /// The state of an instance in which nothing runs.
+    /// Takes a snapshot of an instance in which nothing runs.
     ///
     /// # Errors
-    /// When a global cannot be kept.
-    pub(crate) fn snapshot(&self, store: &mut Store<Host>) -> wasmtime::Result<Snapshot> {
+    /// When a global's type cannot be saved.
+    pub(crate) fn snapshot(&self, store: &mut Store<Host>) -> wasmtime::Result<GuestSnapshot> {
         let kept = self.globals.iter().map(|(name, global)| {
-            let value = SavedVal::from_val(&global.get(&mut *store))?;
+            let value = SavedValue::from_val(&global.get(&mut *store))?;
             Ok((name.clone(), value))
         });
         let globals = kept.collect::<wasmtime::Result<Vec<_>>>()?;
-        Ok(Snapshot { memory: self.memory.data(&*store).to_vec(), state: State { globals } })
+        Ok(GuestSnapshot { memory: self.memory.data(&*store).to_vec(), state: GlobalState { globals } })
     }
 }
 
@@ -64,49 +63,49 @@ fn mutable_globals(store: &mut Store<Host>, instance: &Instance) -> Vec<(String,
 }
 
 /// A guest's state before the first job.
-pub(crate) struct Snapshot {
+pub(crate) struct GuestSnapshot {
     /// Its linear memory.
     pub(crate) memory: Vec<u8>,
-    pub(crate) state: State,
+    pub(crate) state: GlobalState,
 }
 
-/// The rest of a snapshot.
+/// The part of a snapshot that is not memory.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct State {
+pub(crate) struct GlobalState {
     /// Every mutable global by its export name.
-    pub(crate) globals: Vec<(String, SavedVal)>,
+    pub(crate) globals: Vec<(String, SavedValue)>,
 }
 
-/// A global's value as it is kept in the image: its bits.
+/// The bits of a global's value, as an image keeps them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum SavedVal {
+pub(crate) enum SavedValue {
     I32(i32),
     I64(i64),
     F32(u32),
     F64(u64),
 }
 
-impl SavedVal {
+impl SavedValue {
     /// # Errors
     /// When the global is of a type no snapshot holds (a vector or a reference).
     pub(crate) fn from_val(value: &Val) -> wasmtime::Result<Self> {
         match value {
-            Val::I32(value) => Ok(SavedVal::I32(*value)),
-            Val::I64(value) => Ok(SavedVal::I64(*value)),
-            Val::F32(value) => Ok(SavedVal::F32(*value)),
-            Val::F64(value) => Ok(SavedVal::F64(*value)),
+            Val::I32(value) => Ok(SavedValue::I32(*value)),
+            Val::I64(value) => Ok(SavedValue::I64(*value)),
+            Val::F32(value) => Ok(SavedValue::F32(*value)),
+            Val::F64(value) => Ok(SavedValue::F64(*value)),
             _ => Err(wasmtime::Error::msg("a mutable global of vector or reference type cannot be kept in an image")),
         }
     }
 
     pub(crate) fn to_val(self) -> Val {
         match self {
-            SavedVal::I32(value) => Val::I32(value),
-            SavedVal::I64(value) => Val::I64(value),
-            SavedVal::F32(value) => Val::F32(value),
-            SavedVal::F64(value) => Val::F64(value),
+            SavedValue::I32(value) => Val::I32(value),
+            SavedValue::I64(value) => Val::I64(value),
+            SavedValue::F32(value) => Val::F32(value),
+            SavedValue::F64(value) => Val::F64(value),
         }
     }
 }

@@ -1,6 +1,6 @@
-//! The doors that fuzzers come in by: each takes arbitrary bytes where a guest, a worker or a cache would have written them.
+//! Entry points for fuzzers. Each takes arbitrary bytes in place of those that a guest, a worker or a cache writes.
 //!
-//! Only the fuzz crate turns this module on. Each function panics when what it is given breaks a promise.
+//! Only the fuzz crate enables this module. Each function panics when an invariant is violated.
 
 use veriplay_core::{CallResult, Value};
 
@@ -12,7 +12,7 @@ pub fn system_calls(bytes: &[u8]) {
     wasi::fuzzing::run_calls(bytes);
 }
 
-/// Reads the bytes as what a worker process writes, and as what its parent writes.
+/// Reads the bytes as frames of a worker process, and as frames of its parent.
 pub fn worker_frames(bytes: &[u8]) {
     worker::read_any_frames(bytes);
 }
@@ -23,7 +23,7 @@ pub fn cache_manifest(bytes: &[u8]) {
     image::read_any_manifest(bytes, content);
 }
 
-/// Reads the bytes as frames that a guest sends over the value channel: each one behind two bytes of length.
+/// Reads the bytes as frames that a guest sends over the value channel, each after two bytes of length.
 pub fn channel_frames(bytes: &[u8]) {
     const CALLS: usize = 3;
     const CAP: u64 = 400;
@@ -37,10 +37,10 @@ pub fn channel_frames(bytes: &[u8]) {
             break;
         }
     }
-    hold_to_promises(&channel, CALLS, CAP);
+    check_promises(&channel, CALLS, CAP);
 }
 
-fn hold_to_promises(channel: &Channel, calls: usize, cap: u64) {
+fn check_promises(channel: &Channel, calls: usize, cap: u64) {
     let values = channel.calls.iter().filter_map(|call| match call {
         CallResult::Returned(bytes) => Some(bytes),
         CallResult::Raised(_) | CallResult::Unencodable(_) => None,

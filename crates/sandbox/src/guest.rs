@@ -1,13 +1,12 @@
-//! One instance of an image: its store, its exports, and the run of one job in it.
+//! One instance of an image, and the run of one job in it.
 //!
-//! An instance is reused only when nothing is in doubt: the last job ended without a trap, memory did not grow, and
-//! memory and globals were put back ([`Guest::reset`]). The reset is complete because a module's state is its memory, its
-//! mutable globals, and its tables and segments; the instrumentation refuses modules that write to tables or drop
-//! segments, and exports every mutable global.
+//! An instance is reused only when its state is certain: the last job ended without a trap, memory did not grow, and memory and globals were
+//! restored ([`GuestInstance::reset`]). The reset is complete because a module's state is its memory, its mutable globals, its tables and
+//! its segments. The instrumentation refuses modules that write to tables or drop segments, and exports every mutable global.
 //!
-//! A job with a callee has a second instance that answers calls of its program's functions. The two never run at once: the job's host
-//! call enters the callee, on the same thread, and comes back with its answer. Nothing but encoded plain values crosses, each read by
-//! the host on its way; neither side sees the other's memory, files or output.
+//! A job with a callee has a second instance, which answers calls of its program's functions. The two never run at once: the job's host call
+//! enters the callee on the same thread and returns with its reply. Only encoded plain values cross, and the host decodes each of them.
+//! Neither side sees the other's memory, files or output.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,41 +15,41 @@ use wasmtime::{Store, Trap};
 
 use crate::channel::Channel;
 use crate::deadline::Deadline;
-use crate::exports::{Exports, Snapshot};
+use crate::exports::{Exports, GuestSnapshot};
 use crate::fuel;
 use crate::host::Host;
+use crate::host_trap::HostTrap;
 use crate::image::Image;
-use crate::memory::{Installed, ResetMode, prefer_huge_pages};
+use crate::memory::{InstalledBaseline, ResetMode, prefer_huge_pages};
 use crate::request;
-use crate::stacks::drive;
-use crate::stop::Stop;
+use crate::stacks::run_to_completion;
 use crate::wasi::files::Tree;
-use crate::wasi::{Setup, Wasi};
+use crate::wasi::{Wasi, WasiSetup};
 
-/// A fault of the engine's or the host's.
-pub(crate) type Fault = String;
+/// A fault of the engine or the host, in words.
+pub(crate) type HostFault = String;
 
-/// One instance, in the image's state.
-pub(crate) struct Guest {
+/// One instance of an image.
+pub(crate) struct GuestInstance {
     image: Arc<Image>,
-    /// The tree of the next job's layers, where it has some.
+    /// The file tree with the next job's layers, if it has some.
     base: Option<Arc<Tree>>,
     store: Store<Host>,
     exports: Exports,
-    installed: Installed,
+    installed: InstalledBaseline,
 }
 
-impl Guest {
+impl GuestInstance {
     /// A new instance in the image's state.
     ///
     /// # Errors
     /// When the host cannot make one.
-    pub(crate) fn new(image: &Arc<Image>) -> Result<Self, Fault> {
+    pub(crate) fn new(image: &Arc<Image>) -> Result<Self, HostFault> {
         Self::instantiate(image).map_err(|error| format!("no instance of image `{}`: {error:#}", image.name()))
     }
 
     fn instantiate(image: &Arc<Image>) -> wasmtime::Result<Self> {
-        let wasi = Wasi::new(image.base_tree(), &Setup::default())
+        let wasi = Wasi::new(image.base_tree(), &WasiSetup::default())
             .map_err(|errno| wasmtime::Error::msg(format!("the base tree fails with errno {}", errno.0)))?;
         let mut store = Store::new(image.engine(), Host::new(wasi, Channel::default(), u64::MAX));
         store.limiter(|host| host);
@@ -65,7 +64,7 @@ impl Guest {
         Ok(guest)
     }
 
-    /// Lays the next jobs over `base` instead of the image's own tree.
+    /// Makes the next jobs start from the file tree `base` instead of the image's.
     pub(crate) fn set_base(&mut self, base: Option<Arc<Tree>>) {
         self.base = base;
     }
@@ -84,16 +83,20 @@ impl Guest {
         Ok(())
     }
 
-    /// Runs `job` from the image's state; where it has a callee, that runs in `callee`, another instance in that state.
-    /// Afterwards both are used, and must be [reset](Self::reset) or dropped.
+    /// Runs `job` from the image's state. The job's callee, if it has one, runs in `callee`, another instance in that state. Afterwards both
+    /// must be [reset](Self::reset) or dropped.
     ///
     /// # Errors
     /// A host fault; the instances must be dropped.
-    pub(crate) fn run(&mut self, job: &Job, callee: Option<Guest>) -> Result<(Outcome, Option<Guest>), Fault> {
-        self.prepare(job, &job.files, job.seed, request::encode(job), request::expected_calls(job))?;
+    pub(crate) fn run(
+        &mut self,
+        job: &Job,
+        callee: Option<GuestInstance>,
+    ) -> Result<(Outcome, Option<GuestInstance>), HostFault> {
+        self.prepare_job(job, &job.files, job.seed, request::encode_request(job), request::expected_calls(job))?;
         let (Some(program), Some(guest)) = (&job.callee, callee) else {
-            let ended = self.enter(&job.limits)?;
-            return Ok((self.outcome(&job.limits, ended)?, None));
+            let ended = self.run_turn(&job.limits)?;
+            return Ok((self.take_outcome(&job.limits, ended)?, None));
         };
         let callee = CalleeGuest::start(guest, job, program)?;
         let alive = callee.is_alive();
@@ -101,67 +104,67 @@ impl Guest {
         let asked = Arc::clone(&callee);
         let ask = move |request, caps| asked.lock().unwrap_or_else(PoisonError::into_inner).ask(request, caps);
         self.store.data_mut().ask_callee = Some(Box::new(ask));
-        let ended = if alive { self.enter(&job.limits)? } else { Ended::from_stop(&Stop::Callee) };
+        let ended = if alive { self.run_turn(&job.limits)? } else { TurnEnd::from_trap(&HostTrap::Callee) };
         self.store.data_mut().ask_callee = None;
         let callee = Arc::into_inner(callee).and_then(|callee| callee.into_inner().ok()).ok_or("the callee is gone")?;
-        let (guest, callee) = callee.end()?;
-        let outcome = self.outcome(&job.limits, ended)?;
+        let (guest, callee) = callee.finish()?;
+        let outcome = self.take_outcome(&job.limits, ended)?;
         Ok((Outcome { callee: Some(Box::new(callee)), ..outcome }, Some(guest)))
     }
 
-    /// Runs the module level of a callee's program and leaves it ready to [serve](Self::serve).
+    /// Runs the module level of a callee's program, which is then ready to [serve](Self::serve_request).
     ///
     /// # Errors
     /// A host fault.
-    fn load_callee(&mut self, job: &Job, callee: &Callee) -> Result<Ended, Fault> {
-        self.prepare(job, &callee.files_in(job), callee.seed, request::encode_callee(job, callee), 0)?;
-        self.enter(&job.limits)
+    fn load_callee(&mut self, job: &Job, callee: &Callee) -> Result<TurnEnd, HostFault> {
+        self.prepare_job(job, &callee.files_in(job), callee.seed, request::encode_callee_request(job, callee), 0)?;
+        self.run_turn(&job.limits)
     }
 
-    /// Runs the module level of `job`'s program, and ends as what it has become: how that went, and the state.
+    /// Runs the module level of `job`'s program; returns its outcome and a snapshot of the state afterwards.
     ///
     /// # Errors
     /// A host fault.
-    pub(crate) fn warm(mut self, job: &Job) -> Result<(Outcome, Snapshot), Fault> {
-        self.prepare(job, &job.files, job.seed, request::encode_warm(job), 0)?;
-        let ended = self.enter(&job.limits)?;
-        let outcome = self.outcome(&job.limits, ended)?;
+    pub(crate) fn into_snapshot(mut self, job: &Job) -> Result<(Outcome, GuestSnapshot), HostFault> {
+        self.prepare_job(job, &job.files, job.seed, request::encode_warm_request(job), 0)?;
+        let ended = self.run_turn(&job.limits)?;
+        let outcome = self.take_outcome(&job.limits, ended)?;
         let snapshot = self.exports.snapshot(&mut self.store).map_err(|error| error.to_string())?;
         Ok((outcome, snapshot))
     }
 
-    /// Answers one request to a loaded callee. Fuel and output are those of all requests together.
+    /// Serves one request to a loaded callee. Its limits hold for all requests together.
     ///
     /// # Errors
     /// A host fault.
-    fn serve(&mut self, limits: &Limits, request: Vec<u8>) -> Result<Ended, Fault> {
+    fn serve_request(&mut self, limits: &Limits, request: Vec<u8>) -> Result<TurnEnd, HostFault> {
         self.store.data_mut().channel.start_request(request);
-        self.enter(limits)
+        self.run_turn(limits)
     }
 
-    /// Runs one turn of the harness. A turn without source text is a job's, see `_veriplay_start` in the harness.
-    fn enter(&mut self, limits: &Limits) -> Result<Ended, Fault> {
+    /// Runs one turn of the harness. A turn without source text runs a job, see `_veriplay_start` in the harness.
+    fn run_turn(&mut self, limits: &Limits) -> Result<TurnEnd, HostFault> {
         let deadline = Deadline::after(limits.deadline_ns);
         self.store.data_mut().deadline = deadline;
-        let ended = drive(self.exports.turn.call_async(&mut self.store, (0, 0)));
+        let ended = run_to_completion(self.exports.turn.call_async(&mut self.store, (0, 0)));
         let host = self.store.data_mut();
         let calls = std::mem::take(&mut host.channel.calls);
         let (exit, error) = match ended {
-            Ok(status) => finished(status, &host.channel),
-            Err(error) => stopped(&error, limits, deadline.elapsed_ns())?,
+            Ok(status) => exit_of_status(status, &host.channel),
+            Err(error) => exit_of_error(&error, limits, deadline.elapsed_ns())?,
         };
         if matches!(exit, Exit::Trapped | Exit::Exceeded { .. }) {
             host.grew = true;
         }
-        Ok(Ended { exit, error, calls })
+        Ok(TurnEnd { exit, error, calls })
     }
 
-    /// What became of a job, all its turns together.
+    /// Takes the outcome of a job, over all its turns.
     ///
     /// # Errors
     /// A host fault.
-    fn outcome(&mut self, limits: &Limits, ended: Ended) -> Result<Outcome, Fault> {
-        let left = fuel::remaining(&mut self.store).map_err(|error| error.to_string())?;
+    fn take_outcome(&mut self, limits: &Limits, ended: TurnEnd) -> Result<Outcome, HostFault> {
+        let left = fuel::remaining_fuel(&mut self.store).map_err(|error| error.to_string())?;
         let peak_memory_bytes = self.exports.memory.data_size(&self.store) as u64;
         let host = self.store.data_mut();
         let (stdout, stderr) = (std::mem::take(&mut host.wasi.stdout), std::mem::take(&mut host.wasi.stderr));
@@ -178,15 +181,15 @@ impl Guest {
         })
     }
 
-    fn prepare(
+    fn prepare_job(
         &mut self,
         job: &Job,
         files: &[(String, Vec<u8>)],
         seed: u64,
         request: Vec<u8>,
         expected_calls: usize,
-    ) -> Result<(), Fault> {
-        let setup = Setup {
+    ) -> Result<(), HostFault> {
+        let setup = WasiSetup {
             seed,
             stdin: &job.stdin,
             files,
@@ -203,10 +206,10 @@ impl Guest {
         }
         host.memory_limit = job.limits.memory_bytes;
         host.grew = false;
-        fuel::fill(&mut self.store, job.limits.fuel).map_err(|error| format!("cannot prepare the job: {error:#}"))
+        fuel::set_fuel(&mut self.store, job.limits.fuel).map_err(|error| format!("cannot prepare the job: {error:#}"))
     }
 
-    /// Whether the instance is in the image's state again and may run another job. If not, drop it.
+    /// Resets the instance to the image's state. When this returns `false`, the instance must be dropped.
     pub(crate) fn reset(&mut self, mode: ResetMode) -> bool {
         let in_doubt = self.store.data().grew;
         if mode == ResetMode::Fresh || in_doubt {
@@ -218,12 +221,12 @@ impl Guest {
     }
 }
 
-/// An instance that runs a job's callee, from its start to the end of the job.
+/// The instance of a job's callee.
 struct CalleeGuest {
-    guest: Guest,
+    guest: GuestInstance,
     limits: Limits,
     /// How its last turn ended. Anything but `Returned` is final.
-    last: Ended,
+    last: TurnEnd,
 }
 
 impl CalleeGuest {
@@ -231,38 +234,38 @@ impl CalleeGuest {
     ///
     /// # Errors
     /// A host fault.
-    fn start(mut guest: Guest, job: &Job, callee: &Callee) -> Result<Self, Fault> {
+    fn start(mut guest: GuestInstance, job: &Job, callee: &Callee) -> Result<Self, HostFault> {
         let last = guest.load_callee(job, callee)?;
         Ok(Self { guest, limits: job.limits, last })
     }
 
-    /// Whether it can be asked.
+    /// Whether it can serve requests.
     fn is_alive(&self) -> bool {
         self.last.exit == Exit::Returned
     }
 
-    /// Answers one encoded request with the frame that goes to the other side; `None` when the callee ended over it.
+    /// Serves one encoded request and returns the frame for the other side; `None` when the callee ended during it.
     ///
     /// # Errors
     /// A host fault.
-    fn ask(&mut self, request: Vec<u8>, caps: EncodeCaps) -> Result<Option<Vec<u8>>, Fault> {
-        self.last = self.guest.serve(&self.limits, request)?;
+    fn ask(&mut self, request: Vec<u8>, caps: EncodeCaps) -> Result<Option<Vec<u8>>, HostFault> {
+        self.last = self.guest.serve_request(&self.limits, request)?;
         let result = self.last.calls.pop().filter(|_| self.is_alive());
-        Ok(result.map(|result| frame(result, caps)))
+        Ok(result.map(|result| encode_reply(result, caps)))
     }
 
-    /// The instance, which must be reset, and what became of the callee.
+    /// Returns the instance, which must be reset, and the callee's outcome.
     ///
     /// # Errors
     /// A host fault.
-    fn end(mut self) -> Result<(Guest, Outcome), Fault> {
-        let outcome = self.guest.outcome(&self.limits, self.last)?;
+    fn finish(mut self) -> Result<(GuestInstance, Outcome), HostFault> {
+        let outcome = self.guest.take_outcome(&self.limits, self.last)?;
         Ok((self.guest, outcome))
     }
 }
 
-/// The answer as the harness reads it. A value that the host cannot decode is the callee's failure, not the caller's.
-fn frame(result: CallResult, caps: EncodeCaps) -> Vec<u8> {
+/// Encodes the reply to the harness. A value that the host cannot decode is a failure of the callee, not of the caller.
+fn encode_reply(result: CallResult, caps: EncodeCaps) -> Vec<u8> {
     let error = match result {
         CallResult::Returned(bytes) => match Value::decode(&bytes, caps) {
             Ok(_) => return [b"V", bytes.as_slice()].concat(),
@@ -277,59 +280,63 @@ fn frame(result: CallResult, caps: EncodeCaps) -> Vec<u8> {
 }
 
 /// How one turn of the harness ended.
-struct Ended {
+struct TurnEnd {
     exit: Exit,
     error: Option<GuestError>,
     /// The calls of this turn that ended.
     calls: Vec<CallResult>,
 }
 
-impl Ended {
-    fn from_stop(stop: &Stop) -> Self {
-        let (exit, error) = stop_exit(stop);
+impl TurnEnd {
+    fn from_trap(stop: &HostTrap) -> Self {
+        let (exit, error) = exit_of_trap(stop);
         Self { exit, error, calls: Vec::new() }
     }
 }
 
-/// How a job ended whose `turn` came back with `status`.
-fn finished(status: i32, channel: &Channel) -> (Exit, Option<GuestError>) {
+/// The exit of a job whose `turn` returned `status`.
+fn exit_of_status(status: i32, channel: &Channel) -> (Exit, Option<GuestError>) {
     match (&channel.failed, channel.done && status == 0) {
         (Some((exit, error)), true) => (exit.clone(), Some(error.clone())),
         (None, true) => (Exit::Returned, None),
         (_, false) => {
-            trapped("protocol", format!("the harness ended with status {status} and did not say it was done"))
+            trap_exit("protocol", format!("the harness ended with status {status} and did not say it was done"))
         }
     }
 }
 
-fn trapped(kind: &str, message: String) -> (Exit, Option<GuestError>) {
+fn trap_exit(kind: &str, message: String) -> (Exit, Option<GuestError>) {
     (Exit::Trapped, Some(GuestError { kind: kind.to_owned(), message }))
 }
 
-/// How a job ended that was stopped by a trap or by the host.
-fn stopped(error: &wasmtime::Error, limits: &Limits, elapsed_ns: u64) -> Result<(Exit, Option<GuestError>), Fault> {
-    if let Some(stop) = error.downcast_ref::<Stop>() {
-        return Ok(stop_exit(stop));
+/// The exit of a job that a trap or the host ended.
+fn exit_of_error(
+    error: &wasmtime::Error,
+    limits: &Limits,
+    elapsed_ns: u64,
+) -> Result<(Exit, Option<GuestError>), HostFault> {
+    if let Some(stop) = error.downcast_ref::<HostTrap>() {
+        return Ok(exit_of_trap(stop));
     }
     let exceeded = |limit, allowed, used| Ok((Exit::Exceeded { limit, allowed, used }, None));
     match error.downcast_ref::<Trap>() {
         Some(Trap::OutOfFuel) => exceeded(LimitKind::Fuel, limits.fuel, limits.fuel),
         Some(Trap::Interrupt) => exceeded(LimitKind::DeadlineNs, limits.deadline_ns, elapsed_ns),
-        Some(Trap::StackOverflow) => Ok(trapped("stack_overflow", "the wasm stack is used up".to_owned())),
-        Some(trap) => Ok(trapped("trap", trap.to_string())),
+        Some(Trap::StackOverflow) => Ok(trap_exit("stack_overflow", "the wasm stack is used up".to_owned())),
+        Some(trap) => Ok(trap_exit("trap", trap.to_string())),
         None if error.is::<wasmtime::ThrownException>() => {
-            Ok(trapped("uncaught_exception", "a native exception left the interpreter".to_owned()))
+            Ok(trap_exit("uncaught_exception", "a native exception left the interpreter".to_owned()))
         }
         None => Err(format!("{error:#}")),
     }
 }
 
-fn stop_exit(stop: &Stop) -> (Exit, Option<GuestError>) {
+fn exit_of_trap(stop: &HostTrap) -> (Exit, Option<GuestError>) {
     match stop {
-        Stop::ProcExit(_) => trapped("proc_exit", stop.to_string()),
-        Stop::Protocol(_) => trapped("protocol", stop.to_string()),
-        Stop::Callee => trapped("callee", stop.to_string()),
-        Stop::Exceeded { limit, allowed, used } => {
+        HostTrap::ProcExit(_) => trap_exit("proc_exit", stop.to_string()),
+        HostTrap::Protocol(_) => trap_exit("protocol", stop.to_string()),
+        HostTrap::Callee => trap_exit("callee", stop.to_string()),
+        HostTrap::Exceeded { limit, allowed, used } => {
             (Exit::Exceeded { limit: *limit, allowed: *allowed, used: *used }, None)
         }
     }

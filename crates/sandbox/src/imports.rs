@@ -1,45 +1,45 @@
-//! What a guest can call: the shim's functions, the value channel, and the request for more fuel. Each call is charged.
+//! The functions that a guest can call: the shim's, the value channel, and the request for more fuel. Each call costs fuel.
 
 use wasmtime::{Caller, Linker};
 
-use crate::channel::Answer as Reply;
+use crate::channel::ChannelReply;
 use crate::fuel;
 use crate::host::Host;
+use crate::host_trap::HostTrap;
 use crate::meter;
-use crate::stop::Stop;
-use crate::wasi::errno::{Answer, Errno, Fault};
+use crate::wasi::errno::{Errno, SyscallError, SyscallResult};
 use crate::wasi::path::OpenFlags;
-use crate::wasi::view::View;
+use crate::wasi::view::MemoryView;
 use crate::wasi::{ARGS, ENVIRON, Wasi};
 
-/// Fuel for a byte of a frame to the host, which copies, decodes and compares what it says.
+/// Fuel per byte of a frame, which the host copies, decodes and compares.
 const FRAME_BYTE: u64 = 16;
 const MODULE: &str = "wasi_snapshot_preview1";
-/// What a host call costs in fuel, so that a loop of them is not cheaper than a loop of instructions.
+/// Fuel of a host call, so that a loop of calls is not cheaper than a loop of instructions.
 const CALL_FUEL: u64 = 800;
 
-/// Takes the price of a host call from the job's fuel: that of any call, and `work` for what it did.
+/// Charges a host call: the base price, and `work` for what it did.
 ///
 /// # Errors
 /// [`wasmtime::Trap::OutOfFuel`] when there is not enough.
 fn charge(caller: &mut Caller<'_, Host>, work: u64) -> wasmtime::Result<()> {
-    // A loop of calls never comes to the end of a slice.
+    // A loop of calls never reaches the end of a slice.
     caller.data().deadline.check()?;
-    fuel::take(caller, CALL_FUEL.saturating_add(work))
+    fuel::consume_fuel(caller, CALL_FUEL.saturating_add(work))
 }
 
-/// Runs one call: `Ok` carries an error number, `Err` ends the job.
-fn answer(
+/// Runs one system call. `Ok` carries the error number, `Err` ends the job.
+fn run_syscall(
     mut caller: Caller<'_, Host>,
-    call: impl FnOnce(&mut Wasi, &mut View<'_>) -> Answer,
+    call: impl FnOnce(&mut Wasi, &mut MemoryView<'_>) -> SyscallResult,
 ) -> wasmtime::Result<i32> {
     let memory = caller.data().memory()?;
     let (bytes, host) = memory.data_and_store_mut(&mut caller);
-    let result = call(&mut host.wasi, &mut View(bytes));
+    let result = call(&mut host.wasi, &mut MemoryView(bytes));
     let work = host.wasi.take_work();
     match result {
-        Err(Fault::Stop(stop)) => Err(wasmtime::Error::new(stop)),
-        Err(Fault::Errno(errno)) => charge(&mut caller, work).map(|()| i32::from(errno.0)),
+        Err(SyscallError::Trap(stop)) => Err(wasmtime::Error::new(stop)),
+        Err(SyscallError::Errno(errno)) => charge(&mut caller, work).map(|()| i32::from(errno.0)),
         Ok(()) => charge(&mut caller, work).map(|()| 0),
     }
 }
@@ -60,89 +60,89 @@ fn add_system_calls(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
 
 fn add_process(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
     linker.func_wrap(MODULE, "args_get", |c: C<'_>, pointers: i32, buffer: i32| {
-        answer(c, |_, view| Wasi::strings_get(view, &ARGS, pointers, buffer))
+        run_syscall(c, |_, view| Wasi::strings_get(view, &ARGS, pointers, buffer))
     })?;
     linker.func_wrap(MODULE, "args_sizes_get", |c: C<'_>, count: i32, size: i32| {
-        answer(c, |_, view| Wasi::strings_sizes(view, &ARGS, count, size))
+        run_syscall(c, |_, view| Wasi::strings_sizes(view, &ARGS, count, size))
     })?;
     linker.func_wrap(MODULE, "environ_get", |c: C<'_>, pointers: i32, buffer: i32| {
-        answer(c, |_, view| Wasi::strings_get(view, &ENVIRON, pointers, buffer))
+        run_syscall(c, |_, view| Wasi::strings_get(view, &ENVIRON, pointers, buffer))
     })?;
     linker.func_wrap(MODULE, "environ_sizes_get", |c: C<'_>, count: i32, size: i32| {
-        answer(c, |_, view| Wasi::strings_sizes(view, &ENVIRON, count, size))
+        run_syscall(c, |_, view| Wasi::strings_sizes(view, &ENVIRON, count, size))
     })?;
     linker.func_wrap(MODULE, "clock_res_get", |c: C<'_>, id: i32, out: i32| {
-        answer(c, |_, view| Wasi::clock_res_get(view, id, out))
+        run_syscall(c, |_, view| Wasi::clock_res_get(view, id, out))
     })?;
     linker.func_wrap(MODULE, "clock_time_get", |c: C<'_>, id: i32, _precision: i64, out: i32| {
-        answer(c, |wasi, view| wasi.clock_time_get(view, id, out))
+        run_syscall(c, |wasi, view| wasi.clock_time_get(view, id, out))
     })?;
     linker.func_wrap(MODULE, "random_get", |c: C<'_>, ptr: i32, len: i32| {
-        answer(c, |wasi, view| wasi.random_get(view, ptr, len))
+        run_syscall(c, |wasi, view| wasi.random_get(view, ptr, len))
     })?;
     linker.func_wrap(MODULE, "poll_oneoff", |c: C<'_>, subs: i32, events: i32, count: i32, out: i32| {
-        answer(c, |wasi, view| wasi.poll_oneoff(view, subs, events, count, out))
+        run_syscall(c, |wasi, view| wasi.poll_oneoff(view, subs, events, count, out))
     })?;
-    linker.func_wrap(MODULE, "sched_yield", |c: C<'_>| answer(c, |_, _| Ok(())))?;
+    linker.func_wrap(MODULE, "sched_yield", |c: C<'_>| run_syscall(c, |_, _| Ok(())))?;
     linker.func_wrap(MODULE, "proc_exit", |_: C<'_>, code: i32| -> wasmtime::Result<()> {
-        Err(wasmtime::Error::new(Stop::ProcExit(code)))
+        Err(wasmtime::Error::new(HostTrap::ProcExit(code)))
     })?;
     Ok(())
 }
 
 fn add_descriptors(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
     linker.func_wrap(MODULE, "fd_prestat_get", |c: C<'_>, fd: i32, out: i32| {
-        answer(c, |wasi, view| wasi.fd_prestat_get(view, fd, out))
+        run_syscall(c, |wasi, view| wasi.fd_prestat_get(view, fd, out))
     })?;
     linker.func_wrap(MODULE, "fd_prestat_dir_name", |c: C<'_>, fd: i32, out: i32, len: i32| {
-        answer(c, |wasi, view| wasi.fd_prestat_dir_name(view, fd, out, len))
+        run_syscall(c, |wasi, view| wasi.fd_prestat_dir_name(view, fd, out, len))
     })?;
-    linker.func_wrap(MODULE, "fd_close", |c: C<'_>, fd: i32| answer(c, |wasi, _| wasi.fd_close(fd)))?;
+    linker.func_wrap(MODULE, "fd_close", |c: C<'_>, fd: i32| run_syscall(c, |wasi, _| wasi.fd_close(fd)))?;
     linker.func_wrap(MODULE, "fd_fdstat_get", |c: C<'_>, fd: i32, out: i32| {
-        answer(c, |wasi, view| wasi.fd_fdstat_get(view, fd, out))
+        run_syscall(c, |wasi, view| wasi.fd_fdstat_get(view, fd, out))
     })?;
     linker.func_wrap(MODULE, "fd_fdstat_set_flags", |c: C<'_>, fd: i32, flags: i32| {
-        answer(c, |wasi, _| wasi.fd_fdstat_set_flags(fd, flags))
+        run_syscall(c, |wasi, _| wasi.fd_fdstat_set_flags(fd, flags))
     })?;
     linker.func_wrap(MODULE, "fd_filestat_get", |c: C<'_>, fd: i32, out: i32| {
-        answer(c, |wasi, view| wasi.fd_filestat_get(view, fd, out))
+        run_syscall(c, |wasi, view| wasi.fd_filestat_get(view, fd, out))
     })?;
     linker.func_wrap(MODULE, "fd_filestat_set_size", |c: C<'_>, fd: i32, size: i64| {
-        answer(c, |wasi, _| wasi.fd_filestat_set_size(fd, size))
+        run_syscall(c, |wasi, _| wasi.fd_filestat_set_size(fd, size))
     })?;
     linker.func_wrap(MODULE, "fd_filestat_set_times", |c: C<'_>, fd: i32, atime: i64, mtime: i64, flags: i32| {
-        answer(c, |wasi, _| wasi.fd_filestat_set_times(fd, atime, mtime, flags))
+        run_syscall(c, |wasi, _| wasi.fd_filestat_set_times(fd, atime, mtime, flags))
     })?;
     linker.func_wrap(MODULE, "fd_advise", |c: C<'_>, fd: i32, _: i64, _: i64, _: i32| {
-        answer(c, |wasi, _| wasi.fd_no_effect(fd))
+        run_syscall(c, |wasi, _| wasi.fd_no_effect(fd))
     })?;
     for name in ["fd_datasync", "fd_sync"] {
-        linker.func_wrap(MODULE, name, |c: C<'_>, fd: i32| answer(c, |wasi, _| wasi.fd_no_effect(fd)))?;
+        linker.func_wrap(MODULE, name, |c: C<'_>, fd: i32| run_syscall(c, |wasi, _| wasi.fd_no_effect(fd)))?;
     }
     Ok(())
 }
 
 fn add_transfers(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
     linker.func_wrap(MODULE, "fd_read", |c: C<'_>, fd: i32, iovs: i32, count: i32, out: i32| {
-        answer(c, |wasi, view| wasi.fd_read(view, fd, iovs, count, out))
+        run_syscall(c, |wasi, view| wasi.fd_read(view, fd, iovs, count, out))
     })?;
     linker.func_wrap(MODULE, "fd_pread", |c: C<'_>, fd: i32, iovs: i32, count: i32, at: i64, out: i32| {
-        answer(c, |wasi, view| wasi.fd_pread(view, fd, (iovs, count), at, out))
+        run_syscall(c, |wasi, view| wasi.fd_pread(view, fd, (iovs, count), at, out))
     })?;
     linker.func_wrap(MODULE, "fd_write", |c: C<'_>, fd: i32, iovs: i32, count: i32, out: i32| {
-        answer(c, |wasi, view| wasi.fd_write(view, fd, iovs, count, out))
+        run_syscall(c, |wasi, view| wasi.fd_write(view, fd, iovs, count, out))
     })?;
     linker.func_wrap(MODULE, "fd_pwrite", |c: C<'_>, fd: i32, iovs: i32, count: i32, at: i64, out: i32| {
-        answer(c, |wasi, view| wasi.fd_pwrite(view, fd, (iovs, count), at, out))
+        run_syscall(c, |wasi, view| wasi.fd_pwrite(view, fd, (iovs, count), at, out))
     })?;
     linker.func_wrap(MODULE, "fd_seek", |c: C<'_>, fd: i32, delta: i64, whence: i32, out: i32| {
-        answer(c, |wasi, view| wasi.fd_seek(view, fd, delta, whence, out))
+        run_syscall(c, |wasi, view| wasi.fd_seek(view, fd, delta, whence, out))
     })?;
     linker.func_wrap(MODULE, "fd_tell", |c: C<'_>, fd: i32, out: i32| {
-        answer(c, |wasi, view| wasi.fd_tell(view, fd, out))
+        run_syscall(c, |wasi, view| wasi.fd_tell(view, fd, out))
     })?;
     linker.func_wrap(MODULE, "fd_readdir", |c: C<'_>, fd: i32, buffer: i32, len: i32, cookie: i64, out: i32| {
-        answer(c, |wasi, view| wasi.fd_readdir(view, fd, (buffer, len), cookie, out))
+        run_syscall(c, |wasi, view| wasi.fd_readdir(view, fd, (buffer, len), cookie, out))
     })?;
     Ok(())
 }
@@ -152,72 +152,75 @@ fn add_paths(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
         MODULE,
         "path_open",
         |c: C<'_>, fd: i32, _: i32, ptr: i32, len: i32, oflags: i32, rights: i64, _: i64, fdflags: i32, out: i32| {
-            answer(c, |wasi, view| wasi.path_open(view, fd, (ptr, len), OpenFlags { oflags, rights, fdflags }, out))
+            run_syscall(c, |wasi, view| {
+                wasi.path_open(view, fd, (ptr, len), OpenFlags { oflags, rights, fdflags }, out)
+            })
         },
     )?;
     linker.func_wrap(MODULE, "path_filestat_get", |c: C<'_>, fd: i32, _: i32, ptr: i32, len: i32, out: i32| {
-        answer(c, |wasi, view| wasi.path_filestat_get(view, fd, (ptr, len), out))
+        run_syscall(c, |wasi, view| wasi.path_filestat_get(view, fd, (ptr, len), out))
     })?;
     linker.func_wrap(
         MODULE,
         "path_filestat_set_times",
         |c: C<'_>, fd: i32, _: i32, ptr: i32, len: i32, atime: i64, mtime: i64, flags: i32| {
-            answer(c, |wasi, view| wasi.path_filestat_set_times(view, fd, (ptr, len), (atime, mtime), flags))
+            run_syscall(c, |wasi, view| wasi.path_filestat_set_times(view, fd, (ptr, len), (atime, mtime), flags))
         },
     )?;
     linker.func_wrap(MODULE, "path_create_directory", |c: C<'_>, fd: i32, ptr: i32, len: i32| {
-        answer(c, |wasi, view| wasi.path_create_directory(view, fd, (ptr, len)))
+        run_syscall(c, |wasi, view| wasi.path_create_directory(view, fd, (ptr, len)))
     })?;
     linker.func_wrap(MODULE, "path_remove_directory", |c: C<'_>, fd: i32, ptr: i32, len: i32| {
-        answer(c, |wasi, view| wasi.path_remove_directory(view, fd, (ptr, len)))
+        run_syscall(c, |wasi, view| wasi.path_remove_directory(view, fd, (ptr, len)))
     })?;
     linker.func_wrap(MODULE, "path_unlink_file", |c: C<'_>, fd: i32, ptr: i32, len: i32| {
-        answer(c, |wasi, view| wasi.path_unlink_file(view, fd, (ptr, len)))
+        run_syscall(c, |wasi, view| wasi.path_unlink_file(view, fd, (ptr, len)))
     })?;
     linker.func_wrap(
         MODULE,
         "path_rename",
         |c: C<'_>, fd: i32, ptr: i32, len: i32, new_fd: i32, new_ptr: i32, new_len: i32| {
-            answer(c, |wasi, view| wasi.path_rename(view, (fd, (ptr, len)), (new_fd, (new_ptr, new_len))))
+            run_syscall(c, |wasi, view| wasi.path_rename(view, (fd, (ptr, len)), (new_fd, (new_ptr, new_len))))
         },
     )?;
     linker.func_wrap(MODULE, "path_readlink", |c: C<'_>, fd: i32, ptr: i32, len: i32, _: i32, _: i32, _: i32| {
-        answer(c, |wasi, view| wasi.path_readlink(view, fd, (ptr, len)))
+        run_syscall(c, |wasi, view| wasi.path_readlink(view, fd, (ptr, len)))
     })?;
     Ok(())
 }
 
-/// Calls that are there and never do anything: links and sockets.
+/// Adds calls that always fail: links and sockets.
 fn add_refused(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
-    let refuse = |c: C<'_>| answer(c, |_, _| Err(Errno::PERM.into()));
+    let refuse = |c: C<'_>| run_syscall(c, |_, _| Err(Errno::PERM.into()));
     linker.func_wrap(
         MODULE,
         "path_link",
         move |c: C<'_>, _: i32, _: i32, _: i32, _: i32, _: i32, _: i32, _: i32| refuse(c),
     )?;
     linker.func_wrap(MODULE, "path_symlink", move |c: C<'_>, _: i32, _: i32, _: i32, _: i32, _: i32| refuse(c))?;
-    linker.func_wrap(MODULE, "sock_accept", |c: C<'_>, fd: i32, _: i32, _: i32| no_socket(c, fd))?;
-    linker
-        .func_wrap(MODULE, "sock_recv", |c: C<'_>, fd: i32, _: i32, _: i32, _: i32, _: i32, _: i32| no_socket(c, fd))?;
-    linker.func_wrap(MODULE, "sock_send", |c: C<'_>, fd: i32, _: i32, _: i32, _: i32, _: i32| no_socket(c, fd))?;
-    linker.func_wrap(MODULE, "sock_shutdown", |c: C<'_>, fd: i32, _: i32| no_socket(c, fd))?;
+    linker.func_wrap(MODULE, "sock_accept", |c: C<'_>, fd: i32, _: i32, _: i32| refuse_socket(c, fd))?;
+    linker.func_wrap(MODULE, "sock_recv", |c: C<'_>, fd: i32, _: i32, _: i32, _: i32, _: i32, _: i32| {
+        refuse_socket(c, fd)
+    })?;
+    linker.func_wrap(MODULE, "sock_send", |c: C<'_>, fd: i32, _: i32, _: i32, _: i32, _: i32| refuse_socket(c, fd))?;
+    linker.func_wrap(MODULE, "sock_shutdown", |c: C<'_>, fd: i32, _: i32| refuse_socket(c, fd))?;
     Ok(())
 }
 
-/// What is open is no socket.
-fn no_socket(c: C<'_>, fd: i32) -> wasmtime::Result<i32> {
-    answer(c, |wasi, _| wasi.no_socket(fd))
+/// Fails, because no open descriptor is a socket.
+fn refuse_socket(c: C<'_>, fd: i32) -> wasmtime::Result<i32> {
+    run_syscall(c, |wasi, _| wasi.no_socket(fd))
 }
 
-/// Gives everything that a guest can call its name.
+/// Makes a linker with everything that a guest can call.
 ///
 /// # Errors
 /// Never for a new linker.
-pub(crate) fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<Host>> {
+pub(crate) fn make_linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<Host>> {
     let mut linker = Linker::new(engine);
     add_system_calls(&mut linker)?;
     let (module, name) = meter::USED_UP;
-    linker.func_wrap(module, name, used_up)?;
+    linker.func_wrap(module, name, refill_fuel)?;
     linker.func_wrap_async("host", "call", |caller, frame| Box::new(host_call(caller, frame)))?;
     Ok(linker)
 }
@@ -230,7 +233,7 @@ async fn host_call(
     const REFUSED: i32 = -2;
     let memory = caller.data().memory()?;
     let frame_bytes = u64::from(len.cast_unsigned());
-    // What is refused below is not read.
+    // A frame that is refused below is not read.
     let read_bytes = frame_bytes.min(caller.data().channel.max_frame());
     charge(&mut caller, read_bytes.saturating_mul(FRAME_BYTE))?;
     let (bytes, host) = memory.data_and_store_mut(&mut caller);
@@ -239,19 +242,19 @@ async fn host_call(
         return Ok(REFUSED);
     };
     if frame_bytes > host.channel.max_frame() {
-        return Err(wasmtime::Error::new(host.channel.refuse(frame_bytes)));
+        return Err(wasmtime::Error::new(host.channel.output_exceeded(frame_bytes)));
     }
     let reply = match host.channel.receive(frame).map_err(wasmtime::Error::new)? {
-        Reply::Bytes(reply) => reply,
-        Reply::Callee(request) => ask_callee(host, request)?,
+        ChannelReply::Bytes(reply) => reply,
+        ChannelReply::AskCallee(request) => ask_callee(host, request)?,
     };
     let alloc = host.alloc.clone().ok_or_else(|| wasmtime::Error::msg("the guest has no allocator yet"))?;
     let reply_len =
-        i32::try_from(reply.len()).map_err(|_| wasmtime::Error::new(Stop::Protocol("the job is too large")))?;
+        i32::try_from(reply.len()).map_err(|_| wasmtime::Error::new(HostTrap::Protocol("the job is too large")))?;
     caller.data_mut().channel.set_answering(true);
     let at = alloc.call_async(&mut caller, reply_len).await?;
     caller.data_mut().channel.set_answering(false);
-    let view = &mut View(memory.data_mut(&mut caller));
+    let view = &mut MemoryView(memory.data_mut(&mut caller));
     let wrote = at != 0
         && view.write(at, &reply).is_ok()
         && view.write(out_ptr, &at.to_le_bytes()).is_ok()
@@ -259,16 +262,16 @@ async fn host_call(
     Ok(if wrote { 0 } else { REFUSED })
 }
 
-/// Enters the job's callee, on this thread, and comes back with the frame it answers.
+/// Calls the job's callee on this thread and returns the frame of its reply.
 fn ask_callee(host: &mut Host, request: Vec<u8>) -> wasmtime::Result<Vec<u8>> {
     let caps = host.channel.caps();
-    let ask = host.ask_callee.as_mut().ok_or(Stop::Protocol("a request to a callee, and the job has none"));
+    let ask = host.ask_callee.as_mut().ok_or(HostTrap::Protocol("a request to a callee, and the job has none"));
     let answer = ask.map_err(wasmtime::Error::new)?(request, caps).map_err(wasmtime::Error::msg)?;
-    answer.ok_or(wasmtime::Error::new(Stop::Callee))
+    answer.ok_or(wasmtime::Error::new(HostTrap::Callee))
 }
 
-/// The guest has used its slice up.
-fn used_up(mut caller: Caller<'_, Host>) -> wasmtime::Result<()> {
+/// Gives the guest its next slice of fuel, or ends the job.
+fn refill_fuel(mut caller: Caller<'_, Host>) -> wasmtime::Result<()> {
     caller.data().deadline.check()?;
-    fuel::take(&mut caller, 0)
+    fuel::consume_fuel(&mut caller, 0)
 }

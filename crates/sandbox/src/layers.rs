@@ -1,25 +1,24 @@
-//! The layers a sandbox has, and the trees they make.
+//! The layers of a sandbox, and the file trees they make.
 //!
-//! A tree of layers is built when a job first names them and kept for the next one: a job then costs a copy of its
-//! directory entries, and none of the contents.
+//! A tree is built when a job first names its layers, and kept for the next job, which then copies directory entries and no contents.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use veriplay_core::{Base, Callee, Digest, Layer, LayerRoot, Mounted};
+use veriplay_core::{Callee, Digest, Layer, LayerMount, LayerRoot, LayerStack};
 
-use crate::wasi::files::{Content, Kind, Tree};
+use crate::wasi::files::{FileContent, NodeKind, Tree};
 
-/// Trees kept; when there are more, all are dropped and built again as they are needed.
+/// The most trees that are kept. Beyond it all are dropped, and built again when needed.
 const MAX_TREES: usize = 64;
 
-/// Paths that a callee does not see, and those that it sees.
-type View = (Vec<String>, Option<Vec<String>>);
+/// The paths that a callee does not see, and the only ones it sees.
+type CalleeView = (Vec<String>, Option<Vec<String>>);
 
-/// Trees by their layers, and the view of a callee.
-type Trees = HashMap<(Vec<Mounted>, Option<View>), Arc<Tree>>;
+/// Trees by their layers and the view of a callee.
+type Trees = HashMap<(Vec<LayerMount>, Option<CalleeView>), Arc<Tree>>;
 
-/// Layers by their digest: what the jobs of one sandbox may name. Cheap to clone.
+/// The layers that jobs of a sandbox may name, by digest. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct Layers {
     by_digest: Arc<BTreeMap<Digest, Layer>>,
@@ -34,17 +33,17 @@ impl FromIterator<Layer> for Layers {
 }
 
 impl Layers {
-    /// All of them, as a worker process is sent them.
-    pub(crate) fn all(&self) -> Vec<Layer> {
+    /// All layers, to send to a worker process.
+    pub(crate) fn to_vec(&self) -> Vec<Layer> {
         self.by_digest.values().cloned().collect()
     }
 
     /// The layers of `base`, from the lowest to the uppermost.
     ///
     /// # Errors
-    /// When one is not here.
-    fn find_layers<'a>(&'a self, base: &'a Base) -> Result<Vec<(&'a Layer, LayerRoot)>, String> {
-        let find = |mounted: &'a Mounted| {
+    /// When one is missing.
+    fn find_layers<'a>(&'a self, base: &'a LayerStack) -> Result<Vec<(&'a Layer, LayerRoot)>, String> {
+        let find = |mounted: &'a LayerMount| {
             let layer = self.by_digest.get(&mounted.layer).map(|layer| (layer, mounted.at));
             layer.ok_or_else(|| {
                 format!("layer `{}` is not one of this sandbox; make it with that layer", mounted.layer.short())
@@ -53,13 +52,13 @@ impl Layers {
         base.layers.iter().map(find).collect()
     }
 
-    /// Whether `files` can lie over `base`, as a job sees it, or its `callee`.
+    /// Checks that `files` can lie over `base` as the job, or its `callee`, sees it.
     ///
     /// # Errors
-    /// When a layer is missing, a path to hide is in none, or a name would be a file and a directory.
-    pub(crate) fn check(
+    /// When a layer is missing, no layer has a path to hide, or a name would be both a file and a directory.
+    pub(crate) fn check_files(
         &self,
-        base: &Base,
+        base: &LayerStack,
         callee: Option<&Callee>,
         files: &[(String, Vec<u8>)],
     ) -> Result<(), String> {
@@ -78,19 +77,19 @@ impl Layers {
                 return Err(format!("file `{path}` lies below `{file}`, which is a file of a layer"));
             }
             let inside = format!("{path}/");
-            let mut below = work.iter().flat_map(|layer| names_in(layer, &inside));
+            let mut below = work.iter().flat_map(|layer| names_below(layer, &inside));
             if let Some(file) = below.find(|file| seen(file)) {
                 return Err(format!("file `{path}` is a directory of a layer, which has `{file}`"));
             }
         }
-        self.check_each_other(&layers)
+        self.check_clashes(&layers)
     }
 
-    /// Two layers in one place may not have a name as file and as directory.
-    fn check_each_other(&self, layers: &[(&Layer, LayerRoot)]) -> Result<(), String> {
+    /// Checks that no name is a file in one layer and a directory in another with the same root.
+    fn check_clashes(&self, layers: &[(&Layer, LayerRoot)]) -> Result<(), String> {
         for (index, (upper, at)) in layers.iter().enumerate() {
             for (lower, _) in layers[..index].iter().filter(|(_, place)| place == at) {
-                let clash = clash(upper, lower).or_else(|| clash(lower, upper));
+                let clash = find_clash(upper, lower).or_else(|| find_clash(lower, upper));
                 if let Some(path) = clash {
                     return Err(format!("`{path}` is a file in one layer and a directory in another"));
                 }
@@ -99,22 +98,26 @@ impl Layers {
         Ok(())
     }
 
-    /// The tree of an image with `base` in it as a job sees it, or its `callee`, without their own files. [`Self::check`] has found
-    /// nothing wrong.
+    /// The image's tree with `base` as the job, or its `callee`, sees it, without their own files. [`Self::check_files`] must have succeeded.
     ///
     /// # Errors
-    /// When a layer is not here, or does not go into the image's tree.
-    pub(crate) fn tree(&self, image: &Tree, base: &Base, callee: Option<&Callee>) -> Result<Arc<Tree>, String> {
+    /// When a layer is missing, or clashes with the image's tree.
+    pub(crate) fn get_tree(
+        &self,
+        image: &Tree,
+        base: &LayerStack,
+        callee: Option<&Callee>,
+    ) -> Result<Arc<Tree>, String> {
         if !base.without.is_empty() {
-            return self.build(image, base, callee).map(Arc::new);
+            return self.build_tree(image, base, callee).map(Arc::new);
         }
         let key = (base.layers.clone(), callee.map(|callee| (callee.hidden.clone(), callee.only.clone())));
-        // A tree is put in whole: a panic elsewhere leaves nothing half-made.
+        // Only complete trees are inserted, so a panic elsewhere leaves nothing incomplete.
         let mut trees = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(tree) = trees.get(&key) {
             return Ok(Arc::clone(tree));
         }
-        let tree = Arc::new(self.build(image, base, callee)?);
+        let tree = Arc::new(self.build_tree(image, base, callee)?);
         if trees.len() >= MAX_TREES {
             trees.clear();
         }
@@ -122,15 +125,15 @@ impl Layers {
         Ok(tree)
     }
 
-    fn build(&self, image: &Tree, base: &Base, callee: Option<&Callee>) -> Result<Tree, String> {
+    fn build_tree(&self, image: &Tree, base: &LayerStack, callee: Option<&Callee>) -> Result<Tree, String> {
         let mut tree = image.clone();
         for (layer, at) in self.find_layers(base)? {
             for (path, bytes) in layer.files() {
                 if at == LayerRoot::Work && (base.without.contains(path) || is_unseen(callee, path)) {
                     continue;
                 }
-                let file = Kind::File(Content::Shared(Arc::clone(bytes)));
-                let placed = tree.provide(&format!("{}/{path}", at.path()), file, true);
+                let file = NodeKind::File(FileContent::Shared(Arc::clone(bytes)));
+                let placed = tree.insert_path(&format!("{}/{path}", at.path()), file, true);
                 placed.map_err(|errno| format!("file `{path}` of a layer has no place (errno {})", errno.0))?;
             }
         }
@@ -143,11 +146,11 @@ fn is_unseen(callee: Option<&Callee>, path: &str) -> bool {
 }
 
 /// The names of a layer that start with `inside`.
-fn names_in<'a>(layer: &'a Layer, inside: &'a str) -> impl Iterator<Item = &'a String> {
+fn names_below<'a>(layer: &'a Layer, inside: &'a str) -> impl Iterator<Item = &'a String> {
     layer.files().range(inside.to_owned()..).map(|(name, _)| name).take_while(move |name| name.starts_with(inside))
 }
 
-/// A file of `one` that is a directory of `other`.
-fn clash<'a>(one: &'a Layer, other: &Layer) -> Option<&'a String> {
-    one.files().keys().find(|path| names_in(other, &format!("{path}/")).next().is_some())
+/// Finds a file of `one` that is a directory of `other`.
+fn find_clash<'a>(one: &'a Layer, other: &Layer) -> Option<&'a String> {
+    one.files().keys().find(|path| names_below(other, &format!("{path}/")).next().is_some())
 }

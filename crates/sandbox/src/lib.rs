@@ -1,8 +1,8 @@
 #![doc = include_str!("../README.md")]
 //!
 //! # Inside
-//! This crate knows no tests, no rewards and no expected values. It is the only home of wasmtime and, but for two switches of the
-//! CUDA driver, of `unsafe`.
+//! This crate knows no tests, no rewards and no expected values. It is the only crate that uses wasmtime and, except for two switches of the
+//! CUDA driver, `unsafe`.
 //!
 //! * [`ImageStore`] builds an [`Image`] (a wasm guest with preloaded state) once and caches it by content;
 //! * [`Sandbox`] runs jobs in it, from any thread, each from the image's fresh state.
@@ -19,6 +19,7 @@ mod channel;
 #[doc(hidden)]
 pub mod conformance;
 mod deadline;
+mod dirty_pages;
 mod exports;
 mod fuel;
 #[cfg(feature = "fuzzing")]
@@ -26,6 +27,7 @@ mod fuel;
 pub mod fuzzing;
 mod guest;
 mod host;
+mod host_trap;
 mod image;
 mod imports;
 mod layers;
@@ -35,11 +37,9 @@ mod pool;
 mod request;
 mod sandbox;
 mod stacks;
-mod stop;
 mod warm;
 mod wasi;
 mod worker;
-mod written;
 
 pub use image::{BuildPhase, CacheReport, Image, ImageError, ImageSpec, ImageStore, default_cache_dir};
 pub use layers::Layers;

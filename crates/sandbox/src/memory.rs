@@ -1,4 +1,4 @@
-//! The image's memory, and how a used instance gets it back.
+//! The image's memory, and the reset of a used instance to it.
 //!
 //! [`Baseline`] is the linear memory of the snapshot: a sealed anonymous file that every instance maps copy-on-write over
 //! its own linear memory. After a job the pages the guest wrote are found and copied back ([`Baseline::restore`]); or the
@@ -18,7 +18,9 @@ use std::io;
 use std::ops::Range;
 use std::os::fd::{AsRawFd, FromRawFd};
 
-use crate::written::Pages;
+use serde::{Deserialize, Serialize};
+
+use crate::dirty_pages::DirtyPages;
 
 /// The page size PAGEMAP_SCAN and mmap work in.
 const PAGE: usize = 4096;
@@ -31,13 +33,13 @@ const MAX_COPIED_PAGES: usize = 8192;
 /// Bytes of address space that wasmtime reserves for a memory of 32 bits.
 const RESERVED: usize = 1 << 32;
 
-/// What is sealed of a file that holds a snapshot.
+/// The seals of a file that holds a snapshot.
 const SEALS: i32 = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_WRITE | libc::F_SEAL_SEAL;
 
-/// How an instance is brought back to the image's state between jobs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How an instance is reset to the image's state between jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ResetMode {
-    /// Copy written pages back, as the kernel tells them (Linux 6.7); [`ResetMode::Remap`] where it cannot.
+    /// Restore the written pages, which the kernel reports (Linux 6.7); [`ResetMode::Remap`] where it cannot.
     Scan,
     /// Map the image over the memory again.
     Remap,
@@ -47,16 +49,15 @@ pub enum ResetMode {
 
 /// A range of whole page tables that either holds something or is all zero.
 #[derive(Debug)]
-struct Part {
+struct BaselinePart {
     range: Range<usize>,
     used: bool,
 }
 
-/// What is known of a memory over which the image was mapped.
+/// The state of a memory over which the image is mapped.
 #[derive(Debug)]
-pub(crate) struct Installed {
-    /// Whether writes to the image's [parts](Part) that are in use are tracked: from its first reset on, where the kernel
-    /// can.
+pub(crate) struct InstalledBaseline {
+    /// Whether the kernel tracks writes to the used [parts](BaselinePart): from the first reset on, where it can.
     tracked: bool,
 }
 
@@ -64,23 +65,23 @@ pub(crate) struct Installed {
 #[derive(Debug)]
 pub(crate) struct Baseline {
     file: File,
-    map: Mapping,
-    parts: Vec<Part>,
-    pages: Pages,
+    map: BaselineMapping,
+    parts: Vec<BaselinePart>,
+    pages: DirtyPages,
 }
 
 #[derive(Debug)]
-struct Mapping {
+struct BaselineMapping {
     base: *mut libc::c_void,
     len: usize,
 }
 
 // SAFETY: the mapping is read-only, of a file sealed against change, and unmapped only on drop.
-unsafe impl Send for Mapping {}
+unsafe impl Send for BaselineMapping {}
 // SAFETY: as above: shared reads of memory nobody writes.
-unsafe impl Sync for Mapping {}
+unsafe impl Sync for BaselineMapping {}
 
-impl Drop for Mapping {
+impl Drop for BaselineMapping {
     fn drop(&mut self) {
         // SAFETY: `base` and `len` are what mmap returned, and nothing borrows from a mapping that is being dropped.
         unsafe { libc::munmap(self.base, self.len) };
@@ -96,7 +97,7 @@ impl Baseline {
         Self::map(sealed_file(bytes)?, bytes.len())
     }
 
-    /// The baseline whose [`Baseline::file`] this is, in another process.
+    /// The baseline of another process, from its [`Baseline::file`].
     ///
     /// # Errors
     /// When it is not such a file: it could then change under a running guest.
@@ -112,9 +113,9 @@ impl Baseline {
 
     /// Of `len` bytes in a sealed file.
     fn map(file: File, len: usize) -> io::Result<Self> {
-        let map = Mapping { base: map_file(std::ptr::null_mut(), len, &file, libc::PROT_READ, 0)?, len };
-        let mut baseline = Self { file, map, parts: Vec::new(), pages: Pages::open() };
-        baseline.parts = parts(baseline.bytes());
+        let map = BaselineMapping { base: map_file(std::ptr::null_mut(), len, &file, libc::PROT_READ, 0)?, len };
+        let mut baseline = Self { file, map, parts: Vec::new(), pages: DirtyPages::open() };
+        baseline.parts = find_parts(baseline.bytes());
         Ok(baseline)
     }
 
@@ -136,31 +137,36 @@ impl Baseline {
     ///
     /// # Errors
     /// When `memory` is not at least as long as the image, or mapping fails; the memory is then in doubt.
-    pub(crate) fn install(&self, memory: &mut [u8]) -> io::Result<Installed> {
+    pub(crate) fn install(&self, memory: &mut [u8]) -> io::Result<InstalledBaseline> {
         let aligned = memory.as_ptr().addr().is_multiple_of(PAGE);
         if memory.len() < self.len() || !aligned {
             return Err(io::Error::other("the guest's memory is not the image's"));
         }
         let base = memory.as_mut_ptr().cast();
         map_file(base, self.len(), &self.file, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_FIXED)?;
-        Ok(Installed { tracked: false })
+        Ok(InstalledBaseline { tracked: false })
     }
 
-    /// What of `memory` may differ from the image, or `None` when that is not known.
-    fn written(&self, memory: &mut [u8], tracked: bool) -> Option<Vec<Range<usize>>> {
+    /// The ranges of `memory` that may differ from the image, or `None` when they are not known.
+    fn find_written(&self, memory: &mut [u8], tracked: bool) -> Option<Vec<Range<usize>>> {
         let mut written = Vec::new();
-        for Part { range, used } in &self.parts {
-            let regions = self.pages.written(&mut memory[range.clone()], tracked && *used)?;
+        for BaselinePart { range, used } in &self.parts {
+            let regions = self.pages.find_written(&mut memory[range.clone()], tracked && *used)?;
             written.extend(regions.into_iter().map(|region| region.start + range.start..region.end + range.start));
         }
         Some(written)
     }
 
-    /// Brings `memory`, over which the image was installed, back to the image.
+    /// Resets `memory`, over which the image was installed, to the image.
     ///
     /// # Errors
-    /// When the pages cannot be found out; the memory is then in doubt.
-    pub(crate) fn restore(&self, memory: &mut [u8], installed: &mut Installed, mode: ResetMode) -> io::Result<()> {
+    /// When the written pages cannot be found; the state of the memory is then unknown.
+    pub(crate) fn restore(
+        &self,
+        memory: &mut [u8],
+        installed: &mut InstalledBaseline,
+        mode: ResetMode,
+    ) -> io::Result<()> {
         if memory.len() != self.len() {
             return Err(io::Error::other("the guest's memory has grown"));
         }
@@ -168,7 +174,7 @@ impl Baseline {
             regions.iter().map(ExactSizeIterator::len).sum::<usize>() <= MAX_COPIED_PAGES * PAGE
         };
         let scan = mode == ResetMode::Scan;
-        let regions = if scan { self.written(memory, installed.tracked) } else { None };
+        let regions = if scan { self.find_written(memory, installed.tracked) } else { None };
         let Some(regions) = regions.filter(few) else {
             *installed = self.install(memory)?;
             return Ok(());
@@ -176,7 +182,7 @@ impl Baseline {
         for region in regions {
             memory[region.clone()].copy_from_slice(&self.bytes()[region]);
         }
-        // The memory is the image now, so what is written from here on is all that will differ.
+        // The memory equals the image now, so only later writes will differ.
         if !installed.tracked {
             let mut used = self.parts.iter().filter(|part| part.used);
             installed.tracked = used.all(|part| self.pages.track(&mut memory[part.range.clone()]));
@@ -195,20 +201,20 @@ pub(crate) fn prefer_huge_pages(memory: &mut [u8]) {
 }
 
 /// The parts of an image, in order, without gaps.
-fn parts(bytes: &[u8]) -> Vec<Part> {
-    let mut parts: Vec<Part> = Vec::new();
+fn find_parts(bytes: &[u8]) -> Vec<BaselinePart> {
+    let mut parts: Vec<BaselinePart> = Vec::new();
     for (index, chunk) in bytes.chunks(PAGE_TABLE).enumerate() {
         let (start, used) = (index * PAGE_TABLE, chunk.iter().any(|byte| *byte != 0));
         let end = start + chunk.len();
         match parts.last_mut() {
             Some(last) if last.used == used => last.range.end = end,
-            _ => parts.push(Part { range: start..end, used }),
+            _ => parts.push(BaselinePart { range: start..end, used }),
         }
     }
     parts
 }
 
-/// An anonymous file of `bytes` that nobody can change any more.
+/// Makes an anonymous file of `bytes`, sealed against change.
 fn sealed_file(bytes: &[u8]) -> io::Result<File> {
     let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
     // SAFETY: the name is a C string; the result is checked, and a valid descriptor is owned by nobody else.
@@ -316,7 +322,7 @@ mod tests {
         for round in 0..3 {
             pages.clone().for_each(|page| memory[page * PAGE + 17] = 3);
             let tracked = installed.tracked;
-            let told = baseline.written(memory, tracked);
+            let told = baseline.find_written(memory, tracked);
             assert!(told.is_none_or(|told| told.len() == pages.len()), "round {round}, tracked {tracked}");
             baseline.restore(memory, &mut installed, ResetMode::Scan).unwrap();
             assert!(memory == image.as_slice(), "round {round}, tracked {tracked}");
@@ -347,10 +353,10 @@ mod tests {
             // A kernel without it; the test above shows that the other way is right.
             return;
         }
-        assert_eq!(baseline.written(memory, true).unwrap(), vec![]);
+        assert_eq!(baseline.find_written(memory, true).unwrap(), vec![]);
         memory[5 * PAGE] = 1;
         memory[2 * PAGE_TABLE + 7 * PAGE] = 1;
-        let told = baseline.written(memory, true).unwrap();
+        let told = baseline.find_written(memory, true).unwrap();
         assert_eq!(told, vec![5 * PAGE..6 * PAGE, 2 * PAGE_TABLE + 7 * PAGE..2 * PAGE_TABLE + 8 * PAGE]);
     }
 }

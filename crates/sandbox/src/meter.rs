@@ -5,7 +5,7 @@
 //! entry of a function and every turn of a loop takes off what that stretch of code [is estimated](estimate) to execute,
 //! and calls the host when nothing is left. So
 //! - nothing runs for ever: code that runs long runs through a loop's head or calls functions, and each of the two costs at
-//!   least one unit (short functions without loops are paid for by who calls them, [one of each cycle](payers) excepted);
+//!   least one unit (callers are charged for short functions without loops, except [one of each cycle](unmetered));
 //! - the count is a pure function of the executed code: the estimate is made once, from the module alone;
 //! - a unit is about one WebAssembly instruction, on the average of many programs, not in each.
 //!
@@ -15,10 +15,10 @@
 //! Called by [`crate::image`] before a module is compiled; the host's side is [`crate::fuel`].
 
 mod estimate;
-mod payers;
 mod subnormal;
 #[cfg(test)]
 mod tests;
+mod unmetered;
 mod waits;
 
 use std::convert::Infallible;
@@ -33,25 +33,25 @@ use wasmparser::{
 };
 
 use estimate::{Charges, Estimates};
-use payers::Payers;
+use unmetered::UnmeteredFunctions;
 
-/// Changes when a program costs another amount of fuel than before: it is part of every image's name.
+/// Version of the prices: it changes when a program's fuel changes. It is part of every image's digest.
 pub(crate) const VERSION: u32 = 10;
 /// The global with what is left of the slice, under the name it is exported as.
 pub(crate) const FUEL: &str = "__veriplay_fuel";
-/// What the module calls when the slice is used up.
+/// The import that the module calls when the slice is used up.
 pub(crate) const USED_UP: (&str, &str) = ("__veriplay", "used_up");
 /// Why a module cannot be metered.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum MeterError {
-    /// It is no module.
-    #[error("{0}")]
+    /// It is not a valid module.
+    #[error(transparent)]
     Malformed(#[from] BinaryReaderError),
-    /// It has what only metering may add.
+    /// It is metered already.
     #[error("it has an export named `{FUEL}`, which is the meter's")]
-    Metered,
-    /// It cannot be written again.
-    #[error("{0}")]
+    AlreadyMetered,
+    /// It cannot be encoded again.
+    #[error(transparent)]
     Encode(#[from] reencode::Error<Infallible>),
 }
 
@@ -60,25 +60,25 @@ pub(crate) enum MeterError {
 /// # Errors
 /// When it is no module, or metered already.
 pub(crate) fn instrument(wasm: &[u8]) -> Result<Vec<u8>, MeterError> {
-    let shape = Shape::read(wasm)?;
-    let payers = Payers::choose(&shape.bodies, shape.imported_functions, &shape.taken())?;
-    let estimates = Estimates::make(&shape.bodies, shape.imported_functions, &payers)?;
-    Writer { shape, estimates }.write(wasm)
+    let shape = ModuleShape::parse(wasm)?;
+    let unmetered = UnmeteredFunctions::choose(&shape.bodies, shape.imported_functions, &shape.find_address_taken())?;
+    let estimates = Estimates::compute(&shape.bodies, shape.imported_functions, &unmetered)?;
+    ModuleWriter { shape, estimates }.write_module(wasm)
 }
 
-/// Numbers of a module that say which indices its new parts have.
+/// The counts of a module's parts, which determine the indices of new ones.
 #[derive(Default)]
-struct Shape<'a> {
+struct ModuleShape<'a> {
     types: u32,
     imported_functions: u32,
     globals: u32,
-    /// Functions that something else than a call in a body refers to: tables, globals, exports.
+    /// Functions that tables, globals or exports refer to.
     referred: Vec<u32>,
     bodies: Vec<FunctionBody<'a>>,
 }
 
-impl<'a> Shape<'a> {
-    fn read(wasm: &'a [u8]) -> Result<Self, MeterError> {
+impl<'a> ModuleShape<'a> {
+    fn parse(wasm: &'a [u8]) -> Result<Self, MeterError> {
         let mut shape = Self::default();
         for payload in Parser::new(0).parse_all(wasm) {
             match payload? {
@@ -99,26 +99,26 @@ impl<'a> Shape<'a> {
                 Payload::GlobalSection(section) => {
                     for global in section {
                         shape.globals += 1;
-                        shape.refer(&global?.init_expr)?;
+                        shape.add_references(&global?.init_expr)?;
                     }
                 }
                 Payload::TableSection(section) => {
                     for table in section {
                         if let TableInit::Expr(init) = table?.init {
-                            shape.refer(&init)?;
+                            shape.add_references(&init)?;
                         }
                     }
                 }
                 Payload::ElementSection(section) => {
                     for element in section {
-                        shape.refer_all(element?.items)?;
+                        shape.add_element_references(element?.items)?;
                     }
                 }
                 Payload::ExportSection(section) => {
                     for export in section {
                         let export = export?;
                         if export.name == FUEL {
-                            return Err(MeterError::Metered);
+                            return Err(MeterError::AlreadyMetered);
                         }
                         if matches!(export.kind, ExternalKind::Func | ExternalKind::FuncExact) {
                             shape.referred.push(export.index);
@@ -132,7 +132,7 @@ impl<'a> Shape<'a> {
         Ok(shape)
     }
 
-    fn refer(&mut self, expression: &wasmparser::ConstExpr<'_>) -> Result<(), BinaryReaderError> {
+    fn add_references(&mut self, expression: &wasmparser::ConstExpr<'_>) -> Result<(), BinaryReaderError> {
         for operator in expression.get_operators_reader() {
             if let Operator::RefFunc { function_index } = operator? {
                 self.referred.push(function_index);
@@ -141,7 +141,7 @@ impl<'a> Shape<'a> {
         Ok(())
     }
 
-    fn refer_all(&mut self, items: ElementItems<'_>) -> Result<(), BinaryReaderError> {
+    fn add_element_references(&mut self, items: ElementItems<'_>) -> Result<(), BinaryReaderError> {
         match items {
             ElementItems::Functions(functions) => {
                 for function in functions {
@@ -150,29 +150,31 @@ impl<'a> Shape<'a> {
             }
             ElementItems::Expressions(_, expressions) => {
                 for expression in expressions {
-                    self.refer(&expression?)?;
+                    self.add_references(&expression?)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Of each function that the module defines, whether more than calls in its bodies may call it.
-    fn taken(&self) -> Vec<bool> {
+    /// For each function that the module defines, whether anything but a direct call may call it.
+    fn find_address_taken(&self) -> Vec<bool> {
         let mut taken = vec![false; self.bodies.len()];
-        self.referred.iter().for_each(|function| payers::mark(&mut taken, self.imported_functions, *function));
+        self.referred
+            .iter()
+            .for_each(|function| unmetered::mark_address_taken(&mut taken, self.imported_functions, *function));
         taken
     }
 }
 
 /// Writes the module again. New types, globals and functions (what charges for bytes, and for subnormal numbers) come last of their
 /// kind and move no index; the imported function does, so every index of a function the module defines is one more than it was.
-struct Writer<'a> {
-    shape: Shape<'a>,
+struct ModuleWriter<'a> {
+    shape: ModuleShape<'a>,
     estimates: Estimates,
 }
 
-impl Reencode for Writer<'_> {
+impl Reencode for ModuleWriter<'_> {
     type Error = Infallible;
 
     fn function_index(&mut self, index: u32) -> Result<u32, reencode::Error<Infallible>> {
@@ -197,18 +199,18 @@ struct Sections {
     data: Option<wasm_encoder::DataSection>,
 }
 
-impl Writer<'_> {
-    fn write(mut self, wasm: &[u8]) -> Result<Vec<u8>, MeterError> {
+impl ModuleWriter<'_> {
+    fn write_module(mut self, wasm: &[u8]) -> Result<Vec<u8>, MeterError> {
         let mut sections = Sections::default();
         for payload in Parser::new(0).parse_all(wasm) {
-            self.copy(&mut sections, payload?)?;
+            self.copy_payload(&mut sections, payload?)?;
         }
-        self.add(&mut sections);
-        let (code, hints) = self.code()?;
+        self.add_parts(&mut sections);
+        let (code, hints) = self.write_code()?;
         Ok(sections.finish(&code, &hints))
     }
 
-    fn copy(&mut self, to: &mut Sections, payload: Payload<'_>) -> Result<(), MeterError> {
+    fn copy_payload(&mut self, to: &mut Sections, payload: Payload<'_>) -> Result<(), MeterError> {
         match payload {
             Payload::TypeSection(section) => self.parse_type_section(&mut to.types, section)?,
             Payload::ImportSection(section) => self.parse_import_section(&mut to.imports, section)?,
@@ -235,7 +237,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn add(&self, to: &mut Sections) {
+    fn add_parts(&self, to: &mut Sections) {
         to.types.ty().function([], []);
         to.types.ty().function([ValType::I32], [ValType::I32]);
         subnormal::add_types(&mut to.types);
@@ -246,23 +248,23 @@ impl Writer<'_> {
         }
         let fuel = GlobalType { val_type: ValType::I64, mutable: true, shared: false };
         to.globals.global(fuel, &ConstExpr::i64_const(0));
-        to.exports.export(FUEL, ExportKind::Global, self.fuel());
+        to.exports.export(FUEL, ExportKind::Global, self.fuel_global());
     }
 
-    const fn fuel(&self) -> u32 {
+    const fn fuel_global(&self) -> u32 {
         self.shape.globals
     }
 
-    const fn used_up(&self) -> u32 {
+    const fn used_up_function(&self) -> u32 {
         self.shape.imported_functions
     }
 
-    fn code(&mut self) -> Result<(CodeSection, BranchHints), MeterError> {
+    fn write_code(&mut self) -> Result<(CodeSection, BranchHints), MeterError> {
         let (mut code, mut hints) = (CodeSection::new(), BranchHints::new());
         let bodies = std::mem::take(&mut self.shape.bodies);
         let for_bytes = self.shape.imported_functions + 1 + u32::try_from(bodies.len()).unwrap_or(u32::MAX);
         for (index, body) in bodies.iter().enumerate() {
-            let metered = self.function(index, body, for_bytes)?;
+            let metered = self.write_function(index, body, for_bytes)?;
             code.function(&metered.function);
             if !metered.hints.is_empty() {
                 let index = self.shape.imported_functions + 1 + u32::try_from(index).unwrap_or(u32::MAX);
@@ -270,15 +272,21 @@ impl Writer<'_> {
             }
         }
         code.function(&self.bytes_function());
-        for function in subnormal::functions(self.fuel()) {
+        for function in subnormal::functions(self.fuel_global()) {
             code.function(&function);
         }
         Ok((code, hints))
     }
 
-    fn function(&mut self, index: usize, body: &FunctionBody<'_>, for_bytes: u32) -> Result<Metered, MeterError> {
+    fn write_function(
+        &mut self,
+        index: usize,
+        body: &FunctionBody<'_>,
+        for_bytes: u32,
+    ) -> Result<MeteredFunction, MeterError> {
         let function = self.new_function_with_parsed_locals(body)?;
-        let mut metered = Metered { function, hints: Vec::new(), fuel: self.fuel(), used_up: self.used_up() };
+        let mut metered =
+            MeteredFunction { function, hints: Vec::new(), fuel: self.fuel_global(), used_up: self.used_up_function() };
         let Charges { entry, loops } = self.estimates.charges(index, body)?;
         metered.charge(entry);
         let mut loops = loops.into_iter();
@@ -303,11 +311,11 @@ impl Writer<'_> {
     fn bytes_function(&self) -> Function {
         let mut function = Function::new([]);
         for instruction in [
-            Instruction::GlobalGet(self.fuel()),
+            Instruction::GlobalGet(self.fuel_global()),
             Instruction::LocalGet(0),
             Instruction::I64ExtendI32U,
             Instruction::I64Sub,
-            Instruction::GlobalSet(self.fuel()),
+            Instruction::GlobalSet(self.fuel_global()),
             Instruction::LocalGet(0),
             Instruction::End,
         ] {
@@ -317,7 +325,7 @@ impl Writer<'_> {
     }
 }
 
-/// Whether what is on top of the stack is how much the instruction is to move.
+/// Whether the top of the stack is the number of bytes or items that the instruction moves.
 const fn moves_bytes(operator: &Operator<'_>) -> bool {
     matches!(
         operator,
@@ -331,15 +339,15 @@ const fn moves_bytes(operator: &Operator<'_>) -> bool {
     )
 }
 
-/// A function that is being written.
-struct Metered {
+/// A function being written, with its charges.
+struct MeteredFunction {
     function: Function,
     hints: Vec<BranchHint>,
     fuel: u32,
     used_up: u32,
 }
 
-impl Metered {
+impl MeteredFunction {
     /// Takes `cost` off what is left; asks the host when that was too much, which is seldom and laid out so.
     fn charge(&mut self, cost: u32) {
         const SELDOM: u32 = 0;

@@ -1,14 +1,13 @@
-//! Slots for jobs to run in, handed from one caller to the next.
+//! A pool of slots for jobs.
 //!
-//! Slots are handed out last-in first-out, so that few callers keep few of them warm. A panic of the host in one costs that
-//! slot and not its caller.
+//! Slots are handed out last-in first-out, so that few callers keep few slots warm. A panic of the host costs a slot, not its caller.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use veriplay_core::{Callee, Job, Outcome};
 
-use crate::guest::{Fault, Guest};
+use crate::guest::{GuestInstance, HostFault};
 use crate::image::Image;
 use crate::layers::Layers;
 use crate::memory::ResetMode;
@@ -17,10 +16,10 @@ use crate::wasi::files::Tree;
 /// Why a job has no outcome.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum RunError {
-    /// The engine, or the host.
+    /// The engine or the host failed.
     #[error("{0}")]
     Fault(String),
-    /// The worker process ended itself, by the signal of this number: a crash, or a system call it has no right to.
+    /// The worker process died of this signal: a crash, or a forbidden system call.
     #[error("a worker process died of signal {0}")]
     Crash(i32),
 }
@@ -31,12 +30,12 @@ impl From<String> for RunError {
     }
 }
 
-/// A way to run jobs, each in a slot that the last one left.
+/// Runs jobs, each in a slot that an earlier job left.
 pub(crate) trait Runner {
     /// The state kept from one job to the next: empty at first and when in doubt.
     type Slot: Default;
 
-    /// Runs `job` in `slot`, and leaves there what the next job may use.
+    /// Runs `job` in `slot`, and leaves in it what the next job may reuse.
     ///
     /// # Errors
     /// A host fault.
@@ -61,18 +60,18 @@ impl<R: Runner> Pool<R> {
         Self::starting_with(runner, max_parallel, Vec::new())
     }
 
-    /// A pool that has slots already.
+    /// A pool with idle slots.
     pub(crate) fn starting_with(runner: R, max_parallel: usize, idle: Vec<R::Slot>) -> Self {
         let state = Mutex::new(Slots { idle, in_use: 0 });
         Self { runner, max_parallel: max_parallel.max(1), state, freed: Condvar::new() }
     }
 
-    /// Runs `job` on this thread, after others if too many run already.
+    /// Runs `job` on this thread, once fewer than the maximum run.
     ///
     /// # Errors
     /// A host fault.
     pub(crate) fn run(&self, job: &Job, may_reuse: bool) -> Result<Outcome, RunError> {
-        let mut slot = self.take();
+        let mut slot = self.take_slot();
         if !may_reuse {
             slot = R::Slot::default();
         }
@@ -80,29 +79,29 @@ impl<R: Runner> Pool<R> {
             slot = R::Slot::default();
             Err(RunError::Fault("a host function panicked".to_owned()))
         });
-        self.give_back(slot);
+        self.return_slot(slot);
         outcome
     }
 
-    /// The runner, while no job runs; the contents of the slots are dropped.
-    pub(crate) fn renew(&mut self) -> &mut R {
+    /// Drops the idle slots and returns the runner, while no job runs.
+    pub(crate) fn clear_idle(&mut self) -> &mut R {
         self.state.get_mut().unwrap_or_else(PoisonError::into_inner).idle.clear();
         &mut self.runner
     }
 
     fn lock(&self) -> MutexGuard<'_, Slots<R::Slot>> {
-        // Nothing under this lock can leave the state half-changed.
+        // No code under this lock can leave the state inconsistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn take(&self) -> R::Slot {
+    fn take_slot(&self) -> R::Slot {
         let full = |state: &mut Slots<R::Slot>| state.in_use >= self.max_parallel;
         let mut state = self.freed.wait_while(self.lock(), full).unwrap_or_else(PoisonError::into_inner);
         state.in_use += 1;
         state.idle.pop().unwrap_or_default()
     }
 
-    fn give_back(&self, slot: R::Slot) {
+    fn return_slot(&self, slot: R::Slot) {
         let mut state = self.lock();
         state.in_use -= 1;
         state.idle.push(slot);
@@ -111,50 +110,54 @@ impl<R: Runner> Pool<R> {
     }
 }
 
-/// Runs jobs in this process, on the thread that asks: a guest has a stack of its own ([`crate::stacks`]), and waking
-/// another thread would take as long as a short job.
-pub(crate) struct Here {
+/// Runs jobs in this process, on the caller's thread: a guest has a stack of its own ([`crate::stacks`]), and waking another thread would take
+/// as long as a short job.
+pub(crate) struct InProcessRunner {
     image: Arc<Image>,
     reset: ResetMode,
     layers: Layers,
 }
 
-/// An instance, and one for the callee. Each is made when it is first needed.
+/// An instance for the job and one for its callee. Each is made when first needed.
 #[derive(Default)]
 pub(crate) struct Instances {
-    guest: Option<Guest>,
-    callee: Option<Guest>,
+    guest: Option<GuestInstance>,
+    callee: Option<GuestInstance>,
 }
 
-impl Here {
+impl InProcessRunner {
     pub(crate) const fn new(image: Arc<Image>, reset: ResetMode, layers: Layers) -> Self {
         Self { image, reset, layers }
     }
 
-    fn ready(&self, kept: &mut Option<Guest>, base: Option<&Arc<Tree>>) -> Result<Guest, Fault> {
-        let mut guest = kept.take().map_or_else(|| Guest::new(&self.image), Ok)?;
+    fn take_or_make(
+        &self,
+        kept: &mut Option<GuestInstance>,
+        base: Option<&Arc<Tree>>,
+    ) -> Result<GuestInstance, HostFault> {
+        let mut guest = kept.take().map_or_else(|| GuestInstance::new(&self.image), Ok)?;
         guest.set_base(base.map(Arc::clone));
         Ok(guest)
     }
 }
 
-impl Here {
+impl InProcessRunner {
     pub(crate) fn set_layers(&mut self, layers: Layers) {
         self.layers = layers;
     }
 }
 
-impl Runner for Here {
+impl Runner for InProcessRunner {
     type Slot = Instances;
 
     fn run(&self, slot: &mut Instances, job: &Job) -> Result<Outcome, RunError> {
-        let fresh = |mut used: Guest| used.reset(self.reset).then_some(used);
+        let fresh = |mut used: GuestInstance| used.reset(self.reset).then_some(used);
         let tree = |callee: Option<&Callee>| {
-            job.base.as_ref().map(|base| self.layers.tree(self.image.base_tree(), base, callee)).transpose()
+            job.base.as_ref().map(|base| self.layers.get_tree(self.image.base_tree(), base, callee)).transpose()
         };
-        let mut guest = self.ready(&mut slot.guest, tree(None)?.as_ref())?;
+        let mut guest = self.take_or_make(&mut slot.guest, tree(None)?.as_ref())?;
         let callee = match &job.callee {
-            Some(callee) => Some(self.ready(&mut slot.callee, tree(Some(callee))?.as_ref())?),
+            Some(callee) => Some(self.take_or_make(&mut slot.callee, tree(Some(callee))?.as_ref())?),
             None => None,
         };
         let (outcome, callee) = guest.run(job, callee)?;

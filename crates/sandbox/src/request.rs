@@ -1,4 +1,4 @@
-//! A job as the harness reads it, and the check that we can run it at all.
+//! Encodes a job for the harness, and checks that it can run.
 //!
 //! Layout, little-endian: mode (`S` script, `C` calls, `P` callee, `O` callee that shares its objects, `W` the program of a warmed image), seed u64, output cap u32, program (u32 length, UTF-8), and for `C` the
 //! function name (the same way), u32 count of calls, and one encoded list of arguments each.
@@ -9,13 +9,13 @@ use veriplay_core::{Callee, Entry, ExecuteError, Job, Value};
 
 use crate::wasi::files::is_plain_relative;
 
-/// The bytes the harness fetches.
-pub(crate) fn encode(job: &Job) -> Vec<u8> {
+/// Encodes the request that the harness fetches.
+pub(crate) fn encode_request(job: &Job) -> Vec<u8> {
     let mode = match job.entry {
         Entry::Script => b'S',
         Entry::Calls { .. } => b'C',
     };
-    let mut out = head(mode, job.seed, job, &job.program);
+    let mut out = encode_head(mode, job.seed, job, &job.program);
     if let Entry::Calls { function, arguments } = &job.entry {
         put_text(&mut out, function);
         put_count(&mut out, arguments.len());
@@ -26,26 +26,26 @@ pub(crate) fn encode(job: &Job) -> Vec<u8> {
     out
 }
 
-/// The bytes the harness of the job's callee fetches first.
-pub(crate) fn encode_callee(job: &Job, callee: &Callee) -> Vec<u8> {
-    head(if callee.shares_objects { b'O' } else { b'P' }, callee.seed, job, &callee.program)
+/// Encodes the first request of the harness of the job's callee.
+pub(crate) fn encode_callee_request(job: &Job, callee: &Callee) -> Vec<u8> {
+    encode_head(if callee.shares_objects { b'O' } else { b'P' }, callee.seed, job, &callee.program)
 }
 
-/// The bytes the harness fetches where the instance becomes an image.
-pub(crate) fn encode_warm(job: &Job) -> Vec<u8> {
-    head(b'W', job.seed, job, &job.program)
+/// Encodes the request of the harness of an instance that becomes an image.
+pub(crate) fn encode_warm_request(job: &Job) -> Vec<u8> {
+    encode_head(b'W', job.seed, job, &job.program)
 }
 
-fn head(mode: u8, seed: u64, job: &Job, program: &str) -> Vec<u8> {
+fn encode_head(mode: u8, seed: u64, job: &Job, program: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(64 + program.len());
     out.push(mode);
     out.extend_from_slice(&seed.to_le_bytes());
-    out.extend_from_slice(&saturated(job.limits.output_bytes).to_le_bytes());
+    out.extend_from_slice(&saturate(job.limits.output_bytes).to_le_bytes());
     put_text(&mut out, program);
     out
 }
 
-/// How many results are due.
+/// The number of results that are due.
 pub(crate) fn expected_calls(job: &Job) -> usize {
     match &job.entry {
         Entry::Script => 0,
@@ -53,11 +53,11 @@ pub(crate) fn expected_calls(job: &Job) -> usize {
     }
 }
 
-/// Refuses a job that cannot be run as written, whatever its program does.
+/// Checks that a job can run as described, whatever its program does.
 ///
 /// # Errors
 /// [`ExecuteError::BadJob`].
-pub(crate) fn check(job: &Job, image_bytes: u64) -> Result<(), ExecuteError> {
+pub(crate) fn check_job(job: &Job, image_bytes: u64) -> Result<(), ExecuteError> {
     check_files(&job.files)?;
     if let Some(callee) = &job.callee {
         check_files(&callee.files)?;
@@ -100,12 +100,12 @@ fn check_files(files: &[(String, Vec<u8>)]) -> Result<(), ExecuteError> {
     Ok(())
 }
 
-fn saturated(value: u64) -> u32 {
+fn saturate(value: u64) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 
 fn put_count(out: &mut Vec<u8>, count: usize) {
-    out.extend_from_slice(&saturated(count as u64).to_le_bytes());
+    out.extend_from_slice(&saturate(count as u64).to_le_bytes());
 }
 
 fn put_text(out: &mut Vec<u8>, text: &str) {

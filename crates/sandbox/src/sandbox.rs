@@ -7,17 +7,17 @@ use veriplay_core::{Execute, ExecuteError, Exit, GuestError, Job, LimitKind, Out
 use crate::image::{Image, ImageError};
 use crate::layers::Layers;
 use crate::memory::ResetMode;
-use crate::pool::{Here, Pool, RunError};
+use crate::pool::{InProcessRunner, Pool, RunError};
 use crate::request;
-use crate::worker::{Processes, WorkerProgram};
+use crate::worker::{ProcessRunner, WorkerProgram};
 
 /// How a sandbox runs its jobs. None of it changes an outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SandboxOptions {
-    /// Jobs that run at once, each in its own instance (some 100 MB of address space, about 10 MB of memory);
-    /// more callers wait. 0 means one for each processor.
+    /// The most jobs that run at once, each in its own instance (about 100 MB of address space and 10 MB of memory). More callers wait. 0
+    /// means one per processor.
     pub max_parallel: usize,
-    /// How an instance is brought back to the image's state after a job.
+    /// How an instance is reset to the image's state after a job.
     pub reset: ResetMode,
 }
 
@@ -43,17 +43,17 @@ impl SandboxOptions {
 /// counts. So is a job that a fault of ours ended.
 pub struct Sandbox {
     image: Arc<Image>,
-    /// What a job's base may name; the workers have them too.
+    /// The layers that a job's base may name. The workers have them too.
     layers: Layers,
     workers: Workers,
-    /// Held by every job, together with others, and by one that is run again, alone.
+    /// Held shared by every job, and exclusively by a job that runs again alone.
     alone: RwLock<()>,
 }
 
-/// Where jobs run.
+/// The workers that run jobs.
 enum Workers {
-    Here(Pool<Here>),
-    Processes(Box<Pool<Processes>>),
+    InProcess(Pool<InProcessRunner>),
+    Processes(Box<Pool<ProcessRunner>>),
 }
 
 impl Sandbox {
@@ -76,8 +76,8 @@ impl Sandbox {
     /// A sandbox for jobs of `image`. Instances are made when jobs need them; a job runs on the thread that asks.
     #[must_use]
     pub fn new(image: Arc<Image>, options: SandboxOptions) -> Self {
-        let here = Here::new(Arc::clone(&image), options.reset, Layers::default());
-        let workers = Workers::Here(Pool::new(here, options.parallel()));
+        let here = InProcessRunner::new(Arc::clone(&image), options.reset, Layers::default());
+        let workers = Workers::InProcess(Pool::new(here, options.parallel()));
         Self { image, layers: Layers::default(), workers, alone: RwLock::new(()) }
     }
 
@@ -87,13 +87,13 @@ impl Sandbox {
     ///
     /// # Errors
     /// When a worker cannot be started, lacks the image, or cannot be locked down; the first one is started to find out. Of an
-    /// image that was [warmed](Image::warmed) it needs the one it was made of, and is handed the rest.
+    /// image that was [warmed](Image::warm_up) it needs the one it was made of, and is handed the rest.
     pub fn in_processes(
         image: Arc<Image>,
         options: SandboxOptions,
         program: WorkerProgram,
     ) -> Result<Self, ExecuteError> {
-        let processes = Processes::new(program, &image, options.reset);
+        let processes = ProcessRunner::new(program, &image, options.reset);
         let first = processes.start().map_err(|error| ExecuteError::Host(error.to_string()))?;
         let pool = Pool::starting_with(processes, options.parallel(), vec![Some(first)]);
         Ok(Self {
@@ -109,8 +109,8 @@ impl Sandbox {
     #[must_use]
     pub fn with_layers(mut self, layers: Layers) -> Self {
         match &mut self.workers {
-            Workers::Here(pool) => pool.renew().set_layers(layers.clone()),
-            Workers::Processes(pool) => pool.renew().set_layers(&layers),
+            Workers::InProcess(pool) => pool.clear_idle().set_layers(layers.clone()),
+            Workers::Processes(pool) => pool.clear_idle().set_layers(&layers),
         }
         self.layers = layers;
         self
@@ -118,24 +118,24 @@ impl Sandbox {
 
     fn run_once(&self, job: &Job, may_reuse: bool) -> Result<Outcome, RunError> {
         match &self.workers {
-            Workers::Here(pool) => pool.run(job, may_reuse),
+            Workers::InProcess(pool) => pool.run(job, may_reuse),
             Workers::Processes(pool) => pool.run(job, may_reuse),
         }
     }
 
-    /// Runs again, with nothing beside it, a job whose first run came to `first`.
+    /// Runs a job again with no other job beside it, after its first run gave `first`.
     fn run_alone(&self, job: &Job, first: Result<Outcome, RunError>) -> Result<Outcome, ExecuteError> {
         let _alone = self.alone.write().unwrap_or_else(PoisonError::into_inner);
         let second = self.run_once(job, false);
         match (first, second) {
             (_, Ok(outcome)) => Ok(outcome),
-            // Twice the same crash, the second time alone: it is the program's doing, and must not pay better than failing.
-            (Err(RunError::Crash(a)), Err(RunError::Crash(b))) if a == b => Ok(crashed(a, job)),
+            // The same crash twice, the second time alone, is the program's fault and must not be rewarded above a failure.
+            (Err(RunError::Crash(a)), Err(RunError::Crash(b))) if a == b => Ok(crash_outcome(a, job)),
             (_, Err(error)) => Err(ExecuteError::Host(error.to_string())),
         }
     }
 
-    /// The image it runs.
+    /// The image of its jobs.
     #[must_use]
     pub fn image(&self) -> &Arc<Image> {
         &self.image
@@ -147,14 +147,14 @@ impl Execute for Sandbox {
         if job.image != self.image.name() {
             return Err(ExecuteError::UnknownImage(job.image.clone()));
         }
-        request::check(job, self.image.memory_bytes())?;
+        request::check_job(job, self.image.memory_bytes())?;
         if let Some(base) = &job.base {
-            self.layers.check(base, None, &job.files).map_err(ExecuteError::BadJob)?;
+            self.layers.check_files(base, None, &job.files).map_err(ExecuteError::BadJob)?;
             if let Some(callee) = &job.callee {
-                self.layers.check(base, Some(callee), &callee.files_in(job)).map_err(ExecuteError::BadJob)?;
+                self.layers.check_files(base, Some(callee), &callee.files_in(job)).map_err(ExecuteError::BadJob)?;
             }
         }
-        // The lock guards no data, so another thread's panic says nothing against it.
+        // The lock guards no data, so a panic of another thread does not matter.
         let with_others = self.alone.read().unwrap_or_else(PoisonError::into_inner);
         let first = self.run_once(job, true);
         drop(with_others);
@@ -169,8 +169,8 @@ impl Execute for Sandbox {
     }
 }
 
-/// What became of a job that ended its worker process by signal `signal`, twice.
-fn crashed(signal: i32, job: &Job) -> Outcome {
+/// The outcome of a job whose worker process died of signal `signal` twice.
+fn crash_outcome(signal: i32, job: &Job) -> Outcome {
     let message = format!("it ended its worker process by signal {signal}, twice");
     Outcome {
         exit: Exit::Trapped,
@@ -179,7 +179,7 @@ fn crashed(signal: i32, job: &Job) -> Outcome {
         stdout: Vec::new(),
         stderr: Vec::new(),
         truncated: false,
-        // Unknown, and so all it might have used.
+        // Unknown, so the most it can have used.
         fuel: job.limits.fuel,
         peak_memory_bytes: job.limits.memory_bytes,
         callee: None,

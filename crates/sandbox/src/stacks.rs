@@ -1,4 +1,4 @@
-//! The native stacks guests run on, used again and again.
+//! Reuses the native stacks that guests run on.
 //!
 //! Wasmtime runs every asynchronous call on a stack of its own and would map and unmap one each time: a third of the time
 //! of an empty job, and the threads of a process wait for one another meanwhile. Here a stack goes back to a list when its
@@ -14,26 +14,26 @@ use std::task::{Context, Poll, Waker};
 
 use wasmtime::{StackCreator, StackMemory};
 
-/// Bytes below a stack that no one may touch: an overflow ends the process and not somebody else's data.
+/// Inaccessible bytes below a stack, so that an overflow ends the process instead of corrupting memory.
 const GUARD: usize = 64 << 10;
 
-/// Runs a call of the guest to its end, on a stack of its own. Nothing in a guest waits for anything.
+/// Runs a call of the guest to completion, on a stack of its own. A guest never waits.
 ///
 /// # Errors
 /// The call's own.
-pub(crate) fn drive<T>(call: impl Future<Output = wasmtime::Result<T>>) -> wasmtime::Result<T> {
+pub(crate) fn run_to_completion<T>(call: impl Future<Output = wasmtime::Result<T>>) -> wasmtime::Result<T> {
     match pin!(call).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(ended) => ended,
         Poll::Pending => Err(wasmtime::Error::msg("the guest waits for something")),
     }
 }
 
-/// Stacks nobody uses at the moment. There are never more than were once in use together.
+/// The idle stacks: never more than were in use at once.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Stacks(Arc<Mutex<Vec<Mapping>>>);
+pub(crate) struct Stacks(Arc<Mutex<Vec<StackMapping>>>);
 
 impl Stacks {
-    fn spare(&self) -> std::sync::MutexGuard<'_, Vec<Mapping>> {
+    fn spare(&self) -> std::sync::MutexGuard<'_, Vec<StackMapping>> {
         // A list is whole whenever its lock is free.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -44,7 +44,7 @@ impl Stacks {
 unsafe impl StackCreator for Stacks {
     fn new_stack(&self, size: usize, zeroed: bool) -> wasmtime::Result<Box<dyn StackMemory>> {
         let known = self.spare().pop_if(|mapping| !zeroed && mapping.len == size + GUARD);
-        let mapping = known.map_or_else(|| Mapping::new(size + GUARD), Ok)?;
+        let mapping = known.map_or_else(|| StackMapping::new(size + GUARD), Ok)?;
         Ok(Box::new(Stack { mapping: Some(mapping), home: self.clone() }))
     }
 }
@@ -52,7 +52,7 @@ unsafe impl StackCreator for Stacks {
 /// A stack in use.
 struct Stack {
     /// There until it is dropped.
-    mapping: Option<Mapping>,
+    mapping: Option<StackMapping>,
     home: Stacks,
 }
 
@@ -89,17 +89,17 @@ impl Drop for Stack {
 
 /// `len` bytes of our own address space, of which the first [`GUARD`] cannot be touched.
 #[derive(Debug)]
-struct Mapping {
+struct StackMapping {
     base: *mut u8,
     len: usize,
 }
 
 // SAFETY: plain memory, owned by this value and reached through it only.
-unsafe impl Send for Mapping {}
-// SAFETY: a shared `Mapping` gives out addresses, no access.
-unsafe impl Sync for Mapping {}
+unsafe impl Send for StackMapping {}
+// SAFETY: a shared `StackMapping` gives out addresses, no access.
+unsafe impl Sync for StackMapping {}
 
-impl Mapping {
+impl StackMapping {
     fn new(len: usize) -> io::Result<Self> {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
         let protection = libc::PROT_READ | libc::PROT_WRITE;
@@ -117,7 +117,7 @@ impl Mapping {
     }
 }
 
-impl Drop for Mapping {
+impl Drop for StackMapping {
     fn drop(&mut self) {
         // SAFETY: `base` and `len` are what mmap returned, and nobody runs on a stack that is in the list.
         unsafe { libc::munmap(self.base.cast(), self.len) };

@@ -5,7 +5,7 @@
 
 use std::fmt::Debug;
 
-use veriplay_core::{Dropped, Finish, Prompt, Role, Rollout};
+use veriplay_core::{Dropped, FinishReason, Prompt, Role, Rollout};
 
 use crate::environment::{SamplingCall, Stage};
 use crate::judgement::Seeds;
@@ -158,14 +158,14 @@ impl<T: Workspace> MultiTurn<T> {
     }
 
     /// Takes the response to the last prompt.
-    pub fn take_response(&mut self, response: &str, finish: Finish) {
+    pub fn take_response(&mut self, response: &str, finish: FinishReason) {
         if !matches!(self.state, TurnState::Asking(_)) {
             return;
         }
         let turns_left = self.turns_left();
         let action = match finish {
-            Finish::Length => Err("the response was cut off; be shorter".to_owned()),
-            Finish::Stop => self.workspace.parse_response(response, turns_left),
+            FinishReason::Length => Err("the response was cut off; be shorter".to_owned()),
+            FinishReason::Stop => self.workspace.parse_response(response, turns_left),
         };
         let response = response.to_owned();
         match action {

@@ -1,7 +1,7 @@
 //! Samples many episodes at once, turn by turn, from a policy or from a log.
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Dropped, Finish, Policy, PolicyError, PolicyVersion, Prompt, Rollout, Sampling};
+use veriplay_core::{Dropped, FinishReason, Policy, PolicyError, PolicyVersion, Prompt, Rollout, Sampling};
 
 use crate::play::PlayError;
 
@@ -142,7 +142,7 @@ pub struct TurnRecord {
     /// Their behaviour log-probabilities, in nats.
     pub logprobs: Vec<f32>,
     /// Why it ended.
-    pub finish: Finish,
+    pub finish: FinishReason,
 }
 
 impl From<&(Prompt, Rollout)> for TurnRecord {
@@ -180,7 +180,7 @@ fn logged_rollout(turn: Option<&TurnRecord>) -> Rollout {
         tokens: Vec::new(),
         logprobs: Vec::new(),
         text: turn.map_or_else(String::new, |turn| turn.text.clone()),
-        finish: turn.map_or(Finish::Length, |turn| turn.finish),
+        finish: turn.map_or(FinishReason::Length, |turn| turn.finish),
         policy: PolicyVersion(0),
     }
 }

@@ -13,7 +13,7 @@ mod float;
 mod livecodebench;
 mod stdio;
 
-use veriplay_core::{Class, Comparison, Dropped, Execute, Limits, Tolerance, Value};
+use veriplay_core::{Comparison, Dropped, Execute, Limits, PythonClass, Tolerance, Value};
 
 use crate::runner::{Runner, describe_mismatch};
 
@@ -233,7 +233,7 @@ pub(crate) fn number(value: &Value) -> Option<f64> {
 /// The bool, int or float that a numpy scalar is.
 pub(crate) fn numpy_number(value: &Value) -> Option<&Value> {
     match value {
-        Value::Object(object) if matches!(object.class(), Class::Numpy(_)) => {
+        Value::Object(object) if matches!(object.class(), PythonClass::Numpy(_)) => {
             Some(object.state()).filter(|state| !matches!(state, Value::Tuple(_)))
         }
         _ => None,
@@ -244,7 +244,9 @@ pub(crate) fn numpy_number(value: &Value) -> Option<&Value> {
 pub(crate) fn complex_parts(value: &Value) -> Option<(f64, f64)> {
     match value {
         Value::Object(object) => match (object.class(), object.parts()) {
-            (Class::Complex | Class::Numpy(_), [Value::Float(real), Value::Float(imag)]) => Some((*real, *imag)),
+            (PythonClass::Complex | PythonClass::Numpy(_), [Value::Float(real), Value::Float(imag)]) => {
+                Some((*real, *imag))
+            }
             _ => None,
         },
         _ => None,

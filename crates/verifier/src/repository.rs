@@ -13,7 +13,7 @@ mod inspect;
 mod pytest;
 mod settings;
 
-use veriplay_core::{Base, Digest, Job, Limits};
+use veriplay_core::{Digest, Job, LayerStack, Limits};
 
 use pytest::mounted;
 
@@ -38,7 +38,7 @@ pub fn warming(
     Job {
         image: image.to_owned(),
         limits,
-        base: Some(Base { layers: mounted(pytest, package, dependencies), without: Vec::new() }),
+        base: Some(LayerStack { layers: mounted(pytest, package, dependencies), without: Vec::new() }),
         ..Job::script(pytest::warm_program(library))
     }
 }

@@ -19,8 +19,8 @@ mod triplet;
 
 use rayon::prelude::*;
 use veriplay_core::{
-    Attempt, CallResult, Dropped, Evidence, Execute, IoPair, Judged, Proposal, Provenance, Question, Status, Task,
-    TaskType, Value, Verdict,
+    Attempt, CallResult, Dropped, Evidence, Execute, IoPair, Proposal, ProposalVerdict, Provenance, Question, Status,
+    Task, TaskType, Value, Verdict,
 };
 
 use crate::runner::{
@@ -66,7 +66,7 @@ pub fn judge_proposal(
     execute: &dyn Execute,
     gate: &ProposalGate,
     request: &ProposalRequest<'_>,
-) -> Result<Judged, Dropped> {
+) -> Result<ProposalVerdict, Dropped> {
     let proposal = match request.attempt {
         Attempt::Proposal(proposal) => proposal,
         Attempt::Malformed { reason } => return Ok(reject(Status::Malformed, Evidence::default(), "", reason)),
@@ -83,7 +83,7 @@ pub fn judge_proposal(
     let provenance = request.provenance.clone();
     let task = Task { family: PROPOSED.to_owned(), question, limits: gate.limits, provenance };
     let verdict = Verdict { status: Status::Valid, passed: 1, total: 1, evidence: runner.evidence };
-    Ok(Judged { verdict, task: Some(task) })
+    Ok(ProposalVerdict { verdict, task: Some(task) })
 }
 
 fn execute_proposal(
@@ -107,8 +107,8 @@ fn execute_proposal(
     }
 }
 
-fn reject(status: Status, evidence: Evidence, rule: &str, detail: &str) -> Judged {
-    Judged { verdict: Decision::by_rule(status, rule, detail).into_verdict(evidence), task: None }
+fn reject(status: Status, evidence: Evidence, rule: &str, detail: &str) -> ProposalVerdict {
+    ProposalVerdict { verdict: Decision::by_rule(status, rule, detail).into_verdict(evidence), task: None }
 }
 
 /// Judges an answer. A pure function of the request and the image. Runs no job for deduction, one for the other two.
@@ -193,6 +193,6 @@ pub fn judge_proposals(
     execute: &dyn Execute,
     gate: &ProposalGate,
     requests: &[ProposalRequest<'_>],
-) -> Vec<Result<Judged, Dropped>> {
+) -> Vec<Result<ProposalVerdict, Dropped>> {
     requests.par_iter().with_max_len(1).map(|request| judge_proposal(execute, gate, request)).collect()
 }

@@ -1,4 +1,4 @@
-//! What a model wrote, as an attempt: both prompt formats, and rows of a file of attempts.
+//! A model's response as an attempt, in both prompt formats, and rows of a file of attempts.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ pub(super) fn run(bytes: &[u8]) {
     format.is_well_formed(text);
 }
 
-/// Values that were read are values: their encoding decodes, and malformed text has a reason.
+/// Checks that parsed values survive encoding, and that malformed text has a reason.
 fn holds(attempt: &Attempt) {
     match attempt {
         Attempt::Malformed { reason } => assert!(!reason.is_empty()),

@@ -1,6 +1,6 @@
-//! The manifest that decides whether a cached `.cwasm` is loaded.
+//! The manifest of a cached image, which decides whether native code is loaded.
 
-/// A manifest names files of an image alone, and holds their content to its digests.
+/// Checks that a manifest only names files of an image, and that their digests are enforced.
 pub(super) fn run(bytes: &[u8]) {
     veriplay_sandbox::fuzzing::cache_manifest(bytes);
 }

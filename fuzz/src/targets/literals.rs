@@ -1,10 +1,10 @@
-//! Python literals and programs as text: what a model wrote.
+//! Python literals and programs in a model's text.
 
 use veriplay_core::{EncodeCaps, Value, count_statements, normalize_program};
 
 const MAX_BYTES: usize = 1 << 20;
 
-/// A literal is written and read again as the same value; a normalised program stays as it is.
+/// Checks that literals survive a round trip, and that normalization is idempotent.
 pub(super) fn run(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     if let Ok(value) = Value::parse_literal(text) {

@@ -1,4 +1,4 @@
-//! Patches: text of a policy that is applied to a repository.
+//! Patches of a policy, which are applied to a repository.
 
 use veriplay_core::{Fuzz, Patch, TextFiles, check_path};
 

@@ -1,4 +1,4 @@
-//! What a model wrote, in every dialect of the games of several roles.
+//! A model's response, in every format of the games of several roles.
 
 use veriplay_core::{EncodeCaps, Value};
 use veriplay_selfplay::games::{bug_repair, self_challenge, sol_ver};
@@ -59,7 +59,7 @@ fn repaired(dialect: &dyn bug_repair::prompts::RepairFormat, text: &str) {
     }
 }
 
-/// A task that was read is the one that was asked for, and code that is written as a response reads as itself.
+/// Checks that a parsed task is the requested one, and that code survives a round trip.
 fn challenged(dialect: &dyn self_challenge::prompts::ChallengeFormat, text: &str) {
     use self_challenge::{ChallengeRequest, ToolGoal};
     let (task_id, environment) = ("proposed/0/0".to_owned(), "orders".to_owned());

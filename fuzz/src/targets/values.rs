@@ -1,10 +1,10 @@
-//! The value decoder: what a program returned.
+//! The decoder of values that a program returned.
 
 use veriplay_core::{EncodeCaps, Value};
 
 const MAX_BYTES: usize = 1 << 16;
 
-/// A value has one encoding, equals itself, and survives being written as Python writes it.
+/// Checks that a value has one encoding, equals itself, and survives being written as Python writes it.
 pub(super) fn run(bytes: &[u8]) {
     let Ok(value) = Value::decode(bytes, EncodeCaps::with_bytes(MAX_BYTES)) else { return };
     assert_eq!(value.encode(), bytes, "a value with two encodings");

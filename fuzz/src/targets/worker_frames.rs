@@ -1,6 +1,6 @@
 //! The pipe between a worker process and its parent.
 
-/// A frame is refused, or read as a record that survives being sent.
+/// Checks that a frame is refused, or parsed as a record that survives a round trip.
 pub(super) fn run(bytes: &[u8]) {
     veriplay_sandbox::fuzzing::worker_frames(bytes);
 }

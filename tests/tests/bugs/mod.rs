@@ -23,7 +23,7 @@ use std::sync::OnceLock;
 use veriplay_core::{
     Digest, Execute, ExecuteError, Fuzz, Job, Layer, Limits, Outcome, Patch, TextFiles, Trust, Verdict, content_hash,
 };
-use veriplay_corpus::repository::{Layout, wheels};
+use veriplay_corpus::repository::{PYTEST_WHEELS, PytestWheel, RepositoryLayout, wheel_layer};
 use veriplay_sandbox::{Layers, Sandbox, SandboxOptions, default_cache_dir};
 use veriplay_tests::external::report_without_pip;
 use veriplay_tests::python_image;
@@ -155,15 +155,15 @@ fn bed() -> Option<&'static Bed> {
 
 fn pytest() -> Option<Layer> {
     let cache = default_cache_dir().ok()?.join("wheels");
-    let wheel = |wheel: &wheels::Wheel| fs::read(cache.join(format!("{}.whl", wheel.sha256))).ok();
-    let kept: Option<Vec<_>> = wheels::PYTEST.iter().map(wheel).collect();
-    wheels::layer(&kept.or_else(downloaded)?).ok()
+    let wheel = |wheel: &PytestWheel| fs::read(cache.join(format!("{}.whl", wheel.sha256))).ok();
+    let kept: Option<Vec<_>> = PYTEST_WHEELS.iter().map(wheel).collect();
+    wheel_layer(&kept.or_else(downloaded)?).ok()
 }
 
 /// The pinned wheels, which pip checks by their digests.
 fn downloaded() -> Option<Vec<Vec<u8>>> {
     let scratch = tempfile::tempdir().ok()?;
-    let pins = wheels::PYTEST.iter().map(|wheel| format!("{} --hash=sha256:{}\n", wheel.requirement, wheel.sha256));
+    let pins = PYTEST_WHEELS.iter().map(|wheel| format!("{} --hash=sha256:{}\n", wheel.requirement, wheel.sha256));
     let (list, to) = (scratch.path().join("pins.txt"), scratch.path().join("wheels"));
     fs::write(&list, pins.collect::<String>()).ok()?;
     let python = std::env::var("VERIPLAY_PYTHON").unwrap_or_else(|_| "python3".to_owned());
@@ -178,7 +178,7 @@ fn measured(pytest: Layer, name: &str, directory: &Path) -> Bed {
     let package = Layer::new(files_under(directory, "")).unwrap();
     let image = python_image();
     let image_digest = image.digest().clone();
-    let (layout, texts) = (Layout::of(package.files().keys().map(String::as_str)), package.texts());
+    let (layout, texts) = (RepositoryLayout::detect(package.files().keys().map(String::as_str)), package.texts());
     let own = own_modules(texts.keys().map(String::as_str), &layout.roots, &layout.test_files);
     let (pytest_digest, package_digest) = (pytest.digest().clone(), package.digest().clone());
     let nothing = Layer::new([]).unwrap();
@@ -187,7 +187,7 @@ fn measured(pytest: Layer, name: &str, directory: &Path) -> Bed {
     // As the command line does it: pytest is imported once, in each image.
     let warmed = |name: &str, package: &Digest| {
         let warm = warming("python", &pytest_digest, package, None, &[], LIMITS);
-        let image = image.warmed(name, &warm, &layers).unwrap();
+        let image = image.warm_up(name, &warm, &layers).unwrap();
         Sandbox::new(image, SandboxOptions::fastest()).with_layers(layers.clone())
     };
     let sandbox = Images([warmed("python", &package_digest), warmed(TOOL_ENV, &nothing_digest)]);

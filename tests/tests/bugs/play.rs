@@ -7,7 +7,9 @@ mod splits;
 
 use std::collections::BTreeMap;
 
-use veriplay_core::{Digest, Execute, ExecuteError, Job, Outcome, Patch, Role, Scripted, Status, Trust, Turn};
+use veriplay_core::{
+    Digest, Execute, ExecuteError, Job, Outcome, Patch, Role, ScriptedPolicy, ScriptedRequest, Status, Trust,
+};
 use veriplay_selfplay::driver::{GameState, Output, SelfPlay};
 use veriplay_selfplay::eval_table::{EvalNumbers, EvalRow};
 use veriplay_selfplay::games::bug_repair::{
@@ -92,7 +94,7 @@ fn game(bed: &Bed, config: BugRepairConfig, training: &[BugArtifact]) -> Game {
 
 /// The state before step 0 of a game that makes no supervised examples.
 fn begun(game: &Game) -> State {
-    let policy = Scripted::new(|turn: &Turn<'_>| panic!("nobody is asked: {}", turn.prompt.text()));
+    let policy = ScriptedPolicy::new(|turn: &ScriptedRequest<'_>| panic!("nobody is asked: {}", turn.prompt.text()));
     game.init(&StepContext { policy: &policy, execute: &Nobody, seed: 7 }).unwrap()
 }
 
@@ -121,7 +123,7 @@ fn measuring(bed: &Bed, config: BugRepairConfig, heldout: &[BugArtifact]) -> Gam
     SelfPlay::new(BugRepair::new(config, repositories, &[], heldout).unwrap())
 }
 
-fn step(game: &Game, policy: &Scripted, execute: &dyn Execute, state: &mut State, step: u64) -> Steps {
+fn step(game: &Game, policy: &ScriptedPolicy, execute: &dyn Execute, state: &mut State, step: u64) -> Steps {
     game.step(&StepContext { policy, execute, seed: 7 }, state, step).unwrap()
 }
 
@@ -143,8 +145,8 @@ fn planned(prompt: &str, first: usize, plans: &[Vec<String>]) -> String {
     format!("My plan is number {plan}.\n{block}")
 }
 
-fn solver(plans: Vec<Vec<String>>) -> Scripted {
-    Scripted::new(move |turn: &Turn<'_>| planned(&turn.prompt.text(), turn.sample, &plans))
+fn solver(plans: Vec<Vec<String>>) -> ScriptedPolicy {
+    ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| planned(&turn.prompt.text(), turn.sample, &plans))
 }
 
 fn right() -> Vec<String> {
@@ -248,7 +250,7 @@ fn what_was_logged_is_judged_again_and_comes_out_the_same() {
     });
     let game = game(bed, config, &[bed.artifact().clone()]);
     let plans = vec![right(), wrong];
-    let policy = Scripted::new(move |turn: &Turn<'_>| match turn.prompt.role {
+    let policy = ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| match turn.prompt.role {
         Role::Solver => planned(&turn.prompt.text(), turn.sample, &plans),
         _ => injected(&turn.prompt.text()),
     });
@@ -357,7 +359,7 @@ fn a_host_fault_drops_what_it_touched_and_is_nobodys_reward() {
     let game = game(bed, config, &[bed.artifact().clone()]);
     let policy = || {
         let plans = [right(), looks.clone()];
-        Scripted::new(move |turn: &Turn<'_>| planned(&turn.prompt.text(), turn.sample, &plans))
+        ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| planned(&turn.prompt.text(), turn.sample, &plans))
     };
     let mut state = begun(&game);
     let played = step(&game, &policy(), &Faulty(routes, TOOL_ENV), &mut state, 0);
@@ -417,7 +419,7 @@ fn the_compact_dialect_plays_whole_functions_and_is_taught_by_what_it_would_say(
     let buggy = measured_prompt.strip_prefix("<BUG>").unwrap().split("<TEST>").next().unwrap();
     let label = buggy.replace("if count == 2:", "if count == 1:");
     let answers = BTreeMap::from([(prompt, total.to_owned()), (measured_prompt, label)]);
-    let policy = Scripted::new(move |turn: &Turn<'_>| match (turn.prompt.role, turn.sample) {
+    let policy = ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| match (turn.prompt.role, turn.sample) {
         (Role::Solver, 1) => "def total(numbers):\n    return 7".to_owned(),
         (Role::Solver, _) => answers.get(&*turn.prompt.text()).cloned().unwrap_or_else(|| "<BUG>".to_owned()),
         _ => format!("{}\n    return None", turn.prompt.text()[6..].lines().next().unwrap().replace("<INJECT>", "")),

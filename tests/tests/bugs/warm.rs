@@ -22,7 +22,7 @@ impl Two {
         let digests = (pytest.digest().clone(), package.digest().clone());
         let layers: Layers = [package, pytest].into_iter().collect();
         let warm = python_image()
-            .warmed("python", &warming("python", &digests.0, &digests.1, None, &[], LIMITS), &layers)
+            .warm_up("python", &warming("python", &digests.0, &digests.1, None, &[], LIMITS), &layers)
             .unwrap();
         let sandbox = |image| Sandbox::new(image, SandboxOptions::fastest()).with_layers(layers.clone());
         Some(Self { cold: sandbox(python_image()), warm: sandbox(warm), pytest: digests.0, package: digests.1 })

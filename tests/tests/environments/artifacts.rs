@@ -8,13 +8,13 @@ use base64::prelude::BASE64_STANDARD;
 use flate2::read::ZlibDecoder;
 use rayon::prelude::*;
 use veriplay_core::{CodeTask, Entry, Status, Value};
-use veriplay_corpus::HandTask;
+use veriplay_corpus::HandWrittenTask;
 use veriplay_verifier::environments::rules;
 use veriplay_verifier::environments::{ArtifactRequest, RuleViolation, describe_environment, judge_artifact};
 
 use super::{LIMITS, Watched, corpus, environment, gate, inspected, judged, python, task};
 
-fn all() -> Vec<&'static HandTask> {
+fn all() -> Vec<&'static HandWrittenTask> {
     corpus().iter().flat_map(|one| &one.tasks).collect()
 }
 
@@ -38,7 +38,7 @@ fn solutions_are_accepted_and_every_other_code_is_not() {
     assert!(all().iter().all(|hand| !hand.wrong.is_empty()), "each task has another wrong code");
 }
 
-fn faults_of(hand: &HandTask) -> Vec<String> {
+fn faults_of(hand: &HandWrittenTask) -> Vec<String> {
     let status = |code: &str| judged(python(), &hand.task, code).status;
     let solved = [(&hand.task.solution, Status::Accepted)];
     let refused = hand.task.failures.iter().chain(&hand.wrong).map(|code| (code, Status::WrongAnswer));

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use rayon::prelude::*;
 use veriplay_core::{CodeTask, Status};
-use veriplay_corpus::environments::cheats::{Cheat, Kind, built_in_cheats};
+use veriplay_corpus::environments::cheats::{Cheat, CheatKind, built_in_cheats};
 use veriplay_verifier::environments::{ArtifactGate, rules};
 
 use super::{gate, inspected, judged, python, task};
@@ -12,12 +12,12 @@ use super::{gate, inspected, judged, python, task};
 /// What is wrong with how a cheat ended, if anything is.
 fn fault(cheat: &Cheat) -> Option<String> {
     let what = match &cheat.kind {
-        Kind::Code { code, status } => {
+        CheatKind::Code { code, status } => {
             let verdict = judged(python(), &cheat.task, code);
             (verdict.status != *status || verdict.passed != 0)
                 .then(|| format!("{status:?} expected, got {:?} ({})", verdict.status, verdict.evidence.detail))
         }
-        Kind::Artifact { rule, alone, max_changed_lines } => {
+        CheatKind::Artifact { rule, alone, max_changed_lines } => {
             let gate = ArtifactGate { max_changed_lines: *max_changed_lines, ..gate() };
             let found: Vec<String> =
                 inspected(&gate, &cheat.task).into_iter().map(|one| format!("{}: {}", one.rule, one.detail)).collect();
@@ -47,7 +47,7 @@ fn honest_codes_and_artifacts_pass_where_cheats_do_not() {
 }
 
 fn base(cheat: Cheat) -> Option<String> {
-    matches!(cheat.kind, Kind::Code { .. }).then_some(cheat.task.task_id)
+    matches!(cheat.kind, CheatKind::Code { .. }).then_some(cheat.task.task_id)
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn every_rule_of_the_gate_refuses_something_that_no_other_rule_does() {
     let alone: BTreeSet<String> = built_in_cheats()
         .into_iter()
         .filter_map(|cheat| match cheat.kind {
-            Kind::Artifact { rule, alone: true, .. } => Some(rule),
+            CheatKind::Artifact { rule, alone: true, .. } => Some(rule),
             _ => None,
         })
         .collect();
@@ -79,7 +79,7 @@ fn the_cheats_that_search_would_find_what_they_look_for() {
     assert_eq!(rules(&planted), [rules::FAILURE_ACCEPTED, rules::NOTHING_ACCEPTED]);
 
     let searcher = of("verification_searched");
-    let Kind::Code { code, .. } = &searcher.kind else { panic!("{searcher:?}") };
+    let CheatKind::Code { code, .. } = &searcher.kind else { panic!("{searcher:?}") };
     let planted = format!("import sys\nsys.planted = {{'text': 'def verify' + '(before'}}\n{code}");
     assert_eq!(judged(python(), &searcher.task, code).status, Status::WrongAnswer);
     assert_eq!(judged(python(), &searcher.task, &planted).status, Status::Accepted);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use veriplay_core::{Finish, Limits, Role, Status};
+use veriplay_core::{FinishReason, Limits, Role, Status};
 use veriplay_selfplay::games::self_challenge::prompts::{self, ChallengeFormat};
 use veriplay_selfplay::games::self_challenge::{
     ANSWERED, ChallengeRequest, PROPOSED, ToolBudget, ToolEpisode, ToolGoal, ToolWorkspace,
@@ -45,7 +45,7 @@ fn play(episode: &mut ToolEpisode, responses: &[String]) -> Vec<String> {
             NextAction::Ask(prompt) => {
                 prompts.push(prompt.to_owned());
                 let Some(response) = responses.next() else { return prompts };
-                episode.take_response(response, Finish::Stop);
+                episode.take_response(response, FinishReason::Stop);
             }
             NextAction::Call(code) => {
                 let limits = Limits { fuel: LIMITS.fuel.min(episode.fuel_left()), ..LIMITS };
@@ -118,7 +118,7 @@ fn turns_without_code_and_cut_off_ones_cost_a_turn_and_are_told() {
     let mut episode = executor(BUDGET);
     let prompts = play(&mut episode, &["I will cancel it.".to_owned(), "```python\ncancel_order('O101')".to_owned()]);
     assert!(prompts[1].contains("there is no closed block fenced as `python`") && prompts[2].contains("Turns left: 2"));
-    episode.take_response(&fenced("python", "answer(8)"), Finish::Length);
+    episode.take_response(&fenced("python", "answer(8)"), FinishReason::Length);
     let NextAction::Ask(prompt) = episode.next_action() else { panic!("{:?}", episode.next_action()) };
     assert!(prompt.contains("the response was cut off") && episode.workspace().calls().is_empty());
 }
@@ -197,8 +197,8 @@ fn a_proposal_that_lacks_something_costs_a_turn_and_is_told() {
 #[test]
 fn what_is_said_out_of_turn_changes_nothing() {
     let mut episode = executor(BUDGET);
-    episode.take_response(&python_turns(&["pass"])[0], Finish::Stop);
-    episode.take_response("again", Finish::Stop);
+    episode.take_response(&python_turns(&["pass"])[0], FinishReason::Stop);
+    episode.take_response("again", FinishReason::Stop);
     assert_eq!((episode.next_action(), episode.turns().len()), (NextAction::Call(&"pass\n".to_owned()), 0));
     episode.out_of_room();
     assert_eq!(episode.next_action(), NextAction::Call(&"pass\n".to_owned()));

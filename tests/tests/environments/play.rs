@@ -6,7 +6,7 @@ mod proposals;
 
 use std::sync::{Arc, OnceLock};
 
-use veriplay_core::{CodeTask, Execute, Role, Scripted, Status, Turn};
+use veriplay_core::{CodeTask, Execute, Role, ScriptedPolicy, ScriptedRequest, Status};
 use veriplay_sandbox::Sandbox;
 use veriplay_selfplay::driver::{GameState, SelfPlay};
 use veriplay_selfplay::environment::EvalTask;
@@ -80,15 +80,15 @@ type TaskRecord = step::TaskRecord<CodeTask, ()>;
 type Step = StepOutput<SelfChallengeMetrics, Record>;
 
 /// The state before step 0.
-fn begun(game: &Game, policy: &Scripted) -> State {
+fn begun(game: &Game, policy: &ScriptedPolicy) -> State {
     game.init(&StepContext { policy, execute: sandbox(), seed: 7 }).unwrap()
 }
 
-fn step(game: &Game, policy: &Scripted, execute: &dyn Execute, state: &mut State, step: u64) -> Step {
+fn step(game: &Game, policy: &ScriptedPolicy, execute: &dyn Execute, state: &mut State, step: u64) -> Step {
     game.step(&StepContext { policy, execute, seed: 7 }, state, step).unwrap()
 }
 
-fn once(game: &Game, policy: &Scripted) -> Step {
+fn once(game: &Game, policy: &ScriptedPolicy) -> Step {
     step(game, policy, sandbox(), &mut begun(game, policy), 0)
 }
 
@@ -98,10 +98,10 @@ fn proposed(state: &State) -> Vec<&CodeTask> {
 }
 
 /// Challengers say one of `proposals` each, executors one of `codes`; a place in a list is the place among those asked.
-fn policy(proposals: &[&str], codes: &[&str]) -> Scripted {
+fn policy(proposals: &[&str], codes: &[&str]) -> ScriptedPolicy {
     let own = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<String>>();
     let (proposals, codes) = (own(proposals), own(codes));
-    Scripted::new(move |turn: &Turn<'_>| match turn.prompt.role {
+    ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| match turn.prompt.role {
         Role::Proposer => proposals[turn.index % proposals.len()].clone(),
         _ => codes[turn.sample % codes.len()].clone(),
     })

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use veriplay_core::{Execute, Proposal, Reward, Role, Scripted, Status, TaskType, Value};
+use veriplay_core::{Execute, Proposal, Reward, Role, ScriptedPolicy, Status, TaskType, Value};
 use veriplay_selfplay::advantages::{AdvantageEstimator, AdvantageMemory, AdvantageRow};
 use veriplay_selfplay::curricula::Curriculum;
 use veriplay_selfplay::driver::{Methods, SelfPlay};
@@ -116,7 +116,7 @@ fn methods(curriculum: &'static Counting) -> Methods {
 }
 
 /// Plays two steps of a game by these methods, and finds the work of each of them in what the steps log.
-pub(crate) fn play<E: Environment>(game: E, policy: &Scripted, execute: &dyn Execute) {
+pub(crate) fn play<E: Environment>(game: E, policy: &ScriptedPolicy, execute: &dyn Execute) {
     let curriculum: &'static Counting = Box::leak(Box::new(Counting(AtomicUsize::new(0))));
     let game = SelfPlay::with_methods(game, methods(curriculum));
     let context = StepContext { policy, execute, seed: 7 };
@@ -191,7 +191,7 @@ fn methods_of_ones_own_play_absolute_zero() {
         evaluation: Vec::new(),
     };
     let game = AbsoluteZero::new(config, source, Guard::default()).unwrap();
-    let policy = Scripted::new(|turn| match turn.prompt.role {
+    let policy = ScriptedPolicy::new(|turn| match turn.prompt.role {
         Role::Proposer => "nonsense".to_owned(),
         _ => "41".to_owned(),
     });

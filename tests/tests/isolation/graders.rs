@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use veriplay_core::{Checks, Execute, Exit, Job, Limits, Predicted, Problem, TestStyle};
 use veriplay_corpus::built_in_forgeries;
-use veriplay_corpus::forgeries::{Ending, Judging};
+use veriplay_corpus::forgeries::{ForgeryEnding, JudgingMode};
 use veriplay_sandbox::{Sandbox, SandboxOptions};
 
 use veriplay_tests::python_image;
@@ -71,7 +71,7 @@ fn forgeries_are_accepted_by_graders_as_people_write_them_and_so_are_honest_atte
             if one_script(problem, &forgery.attempt).is_some_and(|script| exits_with_zero(&sandbox, script)) {
                 believed.insert(forgery.name.as_str());
             }
-            if expected.judging == Judging::Shared && expected.ending == Ending::Undefended {
+            if expected.judging == JudgingMode::Shared && expected.ending == ForgeryEnding::Undefended {
                 shared.insert(forgery.name.as_str());
             }
         }

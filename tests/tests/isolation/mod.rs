@@ -14,7 +14,7 @@ use veriplay_corpus::probes::judge::Finding;
 use veriplay_corpus::probes::run::run_probes;
 use veriplay_corpus::probes::{Probe, built_in_probes};
 use veriplay_tests::python_image;
-use xtask::probes::Ours;
+use xtask::probes::InProcessSandboxes;
 
 fn probes() -> &'static [Probe] {
     static PROBES: OnceLock<Vec<Probe>> = OnceLock::new();
@@ -23,6 +23,6 @@ fn probes() -> &'static [Probe] {
 
 /// Runs every probe; findings in their order.
 fn run_all() -> Vec<(&'static Probe, Finding)> {
-    let findings = run_probes(&Ours::new(python_image()), probes(), "python", 2, &|_, _| ());
+    let findings = run_probes(&InProcessSandboxes::new(python_image()), probes(), "python", 2, &|_, _| ());
     probes().iter().zip(findings).collect()
 }

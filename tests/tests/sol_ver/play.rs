@@ -7,8 +7,8 @@ mod refusals;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use veriplay_core::{
-    CallCase, Execute, ExecuteError, Job, Outcome, PreferenceBatch, PreferencePair, Role, Scripted, Status, TrainBatch,
-    Turn, Value,
+    CallCase, Execute, ExecuteError, Job, Outcome, PreferenceBatch, PreferencePair, Role, ScriptedPolicy,
+    ScriptedRequest, Status, TrainBatch, Value,
 };
 use veriplay_selfplay::driver::{GameState, Output, SelfPlay};
 use veriplay_selfplay::eval_table::{EvalNumbers, EvalRow};
@@ -103,11 +103,11 @@ fn sandbox() -> &'static OutcomeCache<&'static veriplay_sandbox::Sandbox> {
     MEMO.get_or_init(|| OutcomeCache::new(python(), 100_000))
 }
 
-fn played(game: &Game, policy: &Scripted, state: &mut State, step: u64) -> Step {
+fn played(game: &Game, policy: &ScriptedPolicy, state: &mut State, step: u64) -> Step {
     game.step(&StepContext { policy, execute: sandbox(), seed: 5 }, state, step).unwrap()
 }
 
-fn once(config: SolVerConfig, policy: &Scripted) -> Step {
+fn once(config: SolVerConfig, policy: &ScriptedPolicy) -> Step {
     played(&game(config), policy, &mut State::default(), 0)
 }
 
@@ -116,15 +116,15 @@ fn compact() -> &'static dyn SolVerFormat {
 }
 
 /// States a problem of its own for each snippet, answers by `codes` in turn, and writes `suites` in turn.
-fn policy(codes: &'static [&'static str], suites: &'static [&'static str]) -> Scripted {
-    Scripted::new(move |turn| match turn.prompt.role {
+fn policy(codes: &'static [&'static str], suites: &'static [&'static str]) -> ScriptedPolicy {
+    ScriptedPolicy::new(move |turn| match turn.prompt.role {
         Role::Proposer => statement(turn),
         Role::Solver => codes[turn.sample % codes.len()].to_owned(),
         Role::Verifier => written(suites[turn.sample % suites.len()]),
     })
 }
 
-fn statement(turn: &Turn<'_>) -> String {
+fn statement(turn: &ScriptedRequest<'_>) -> String {
     let names = ["first", "second", "third"];
     let place = SNIPPETS.iter().position(|snippet| turn.prompt.text().contains(snippet)).unwrap();
     format!("double x in the {} way", names[place])

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use veriplay_core::{Checks, Comparison, Dropped, Limits, Problem, Status, Trust, Verdict};
-use veriplay_corpus::forgeries::{Ending, Expected, Judging, Target};
+use veriplay_corpus::forgeries::{ExpectedEnding, ForgeryEnding, ForgeryTarget, JudgingMode};
 use veriplay_corpus::{Forgery, ForgeryCorpus, built_in_forgeries};
 use veriplay_verifier::judges::OutputKind;
 use veriplay_verifier::{JUDGES, ProblemRequest, judge_programs};
@@ -38,7 +38,7 @@ struct Setting {
     problem: Problem,
 }
 
-fn settings(target: &Target, judging: Judging) -> Vec<Setting> {
+fn settings(target: &ForgeryTarget, judging: JudgingMode) -> Vec<Setting> {
     match &target.problem.checks {
         Checks::Calls(checks) => judged_by(target, &checks.comparison, OutputKind::Values),
         Checks::Stdio(checks) => judged_by(target, &checks.comparison, OutputKind::Texts),
@@ -50,7 +50,7 @@ fn settings(target: &Target, judging: Judging) -> Vec<Setting> {
 }
 
 /// With every judge that takes the kind. A problem whose answer is one of many has a checker alone.
-fn judged_by(target: &Target, own: &Comparison, kind: OutputKind) -> Vec<Setting> {
+fn judged_by(target: &ForgeryTarget, own: &Comparison, kind: OutputKind) -> Vec<Setting> {
     let judges =
         JUDGES.iter().filter(|judge| judge.supports(kind) && (own.judge != "checker" || judge.name() == "checker"));
     let setting = |word: &'static str| {
@@ -65,9 +65,10 @@ fn judged_by(target: &Target, own: &Comparison, kind: OutputKind) -> Vec<Setting
     judges.map(|judge| setting(judge.name())).collect()
 }
 
-fn trusting(target: &Target, judging: Judging) -> Setting {
+fn trusting(target: &ForgeryTarget, judging: JudgingMode) -> Setting {
     let mut problem = target.problem.clone();
-    let (word, trust) = if judging == Judging::Shared { ("shared", Trust::Shared) } else { ("split", Trust::Split) };
+    let (word, trust) =
+        if judging == JudgingMode::Shared { ("shared", Trust::Shared) } else { ("split", Trust::Split) };
     if let Checks::Tests(code) = &mut problem.checks {
         code.trust = trust;
     }
@@ -79,17 +80,17 @@ struct Cell<'a> {
     name: String,
     program: &'a str,
     setting: Setting,
-    ending: Ending,
+    ending: ForgeryEnding,
 }
 
 fn cells(forgery: &'static Forgery) -> Vec<Cell<'static>> {
-    let of = |expected: &'static Expected| {
+    let of = |expected: &'static ExpectedEnding| {
         let settings = settings(&corpus().targets[&expected.problem], expected.judging);
         settings.into_iter().map(move |setting| Cell {
             name: format!("{} against {} by {}", forgery.name, expected.problem, setting.word),
             program: &forgery.attempt,
             ending: if expected.by_rule.iter().any(|judge| judge == setting.word) {
-                Ending::Undefended
+                ForgeryEnding::Undefended
             } else {
                 expected.ending
             },
@@ -100,16 +101,16 @@ fn cells(forgery: &'static Forgery) -> Vec<Cell<'static>> {
 }
 
 fn honest_cells() -> Vec<Cell<'static>> {
-    let both = |target: &'static Target| {
-        let shared = matches!(target.problem.checks, Checks::Tests(_)).then_some(Judging::Shared);
-        [Some(Judging::Split), shared].into_iter().flatten().flat_map(move |judging| settings(target, judging)).map(
+    let both = |target: &'static ForgeryTarget| {
+        let shared = matches!(target.problem.checks, Checks::Tests(_)).then_some(JudgingMode::Shared);
+        [Some(JudgingMode::Split), shared].into_iter().flatten().flat_map(move |judging| settings(target, judging)).map(
             move |setting| Cell {
                 name: format!("the honest attempt at {} by {}", target.name, setting.word),
                 program: &target.honest,
                 ending: if target.unjudgeable && setting.word == "split" {
-                    Ending::Status(Status::Unjudgeable)
+                    ForgeryEnding::Status(Status::Unjudgeable)
                 } else {
-                    Ending::Undefended
+                    ForgeryEnding::Undefended
                 },
                 setting,
             },
@@ -136,9 +137,9 @@ fn judged(cells: &[Cell<'_>]) -> Vec<Judged> {
 /// The fault of a cell's ending, if any.
 fn fault(cell: &Cell<'_>, judged: &Judged) -> Option<String> {
     let right = match (cell.ending, judged) {
-        (Ending::Status(status), Ok(verdict)) => verdict.status == status && verdict.passed < verdict.total,
-        (Ending::Undefended, Ok(verdict)) => verdict.status == Status::Accepted,
-        (Ending::Dropped, judged) => judged.is_err(),
+        (ForgeryEnding::Status(status), Ok(verdict)) => verdict.status == status && verdict.passed < verdict.total,
+        (ForgeryEnding::Undefended, Ok(verdict)) => verdict.status == Status::Accepted,
+        (ForgeryEnding::Dropped, judged) => judged.is_err(),
         (_, Err(_)) => false,
     };
     (!right).then(|| format!("{}: {:?} expected, got {}", cell.name, cell.ending, words(judged)))
@@ -176,7 +177,7 @@ fn limitations_list_exactly_the_forgeries_that_shared_trust_accepts() {
     let section = section.split("\n## ").next().unwrap_or(section);
     let names: BTreeSet<&str> = corpus().forgeries.iter().map(|forgery| forgery.name.as_str()).collect();
     let listed: BTreeSet<&str> = section.split('`').filter(|word| names.contains(word)).collect();
-    let undefended = |forgery: &&Forgery| forgery.expected.iter().any(|one| one.ending == Ending::Undefended);
+    let undefended = |forgery: &&Forgery| forgery.expected.iter().any(|one| one.ending == ForgeryEnding::Undefended);
     let true_ones: BTreeSet<&str> =
         corpus().forgeries.iter().filter(undefended).map(|forgery| forgery.name.as_str()).collect();
     assert_eq!(listed, true_ones);

@@ -20,8 +20,8 @@ mod uncollected;
 mod words;
 
 use veriplay_core::{
-    Attempt, Dropped, Execute, IoPair, Judged, Limits, Proposal, Provenance, Question, Status, Task, TaskType, Value,
-    Verdict,
+    Attempt, Dropped, Execute, IoPair, Limits, Proposal, ProposalVerdict, Provenance, Question, Status, Task, TaskType,
+    Value, Verdict,
 };
 use veriplay_tests::python_sandbox as python;
 use veriplay_verifier::{
@@ -52,11 +52,16 @@ fn gate() -> ProposalGate {
 }
 
 /// The verdict on a proposal of `program` with `input`.
-fn propose(program: &str, input: &str) -> Judged {
+fn propose(program: &str, input: &str) -> ProposalVerdict {
     propose_to(python(), &gate(), program, input).unwrap()
 }
 
-fn propose_to(execute: &dyn Execute, gate: &ProposalGate, program: &str, input: &str) -> Result<Judged, Dropped> {
+fn propose_to(
+    execute: &dyn Execute,
+    gate: &ProposalGate,
+    program: &str,
+    input: &str,
+) -> Result<ProposalVerdict, Dropped> {
     let (task_type, input) = (TaskType::Deduction, Value::parse_arguments(input).unwrap());
     let attempt = Attempt::Proposal(Proposal::Triplet { task_type, program: program.to_owned(), input });
     judge_proposal(execute, gate, &ProposalRequest { attempt: &attempt, known: false, provenance: Provenance::Seed })
@@ -73,7 +78,7 @@ fn gold(program: &str, input: &str) -> Value {
 
 /// The rule that refuses a proposal that must be Invalid.
 fn refused_by(program: &str, input: &str) -> String {
-    let Judged { verdict, task } = propose(program, input);
+    let ProposalVerdict { verdict, task } = propose(program, input);
     assert!(verdict.status == Status::Invalid && task.is_none(), "taken, by {verdict:?}:\n{program}");
     verdict.evidence.rule
 }

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
-use veriplay_core::{Finish, Policy, Prompt, Role, Rollout, SCHEMA_VERSION, Sampling};
+use veriplay_core::{FinishReason, Policy, Prompt, Role, Rollout, SCHEMA_VERSION, Sampling};
 use veriplay_learner::{
     Chat, Continuation, Learner, LearnerOptions, RequestError, SamplingRequest, ServerPolicy, StopReason, TokenSampler,
     Tokenizer,
@@ -156,7 +156,7 @@ fn generate_on_server(policy: &ServerPolicy, args: &Arguments) -> Result<Vec<Sam
 
 fn server_report(rollout: Rollout) -> SampleReport {
     let Rollout { tokens, logprobs, text, finish, .. } = rollout;
-    let finish = if finish == Finish::Stop { "stop" } else { "length" };
+    let finish = if finish == FinishReason::Stop { "stop" } else { "length" };
     SampleReport { schema_version: SCHEMA_VERSION, tokens, logprobs, text: Some(text), finish, stop: None }
 }
 

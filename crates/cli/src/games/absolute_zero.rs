@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Execute, Task, TaskType};
-use veriplay_corpus::{Drafts, Grammar, Split};
+use veriplay_corpus::{Grammar, ProposalStream, Split};
 use veriplay_learner::ModelConfig;
 use veriplay_selfplay::driver::{Methods, SelfPlay};
 use veriplay_selfplay::games::absolute_zero::{
@@ -189,9 +189,15 @@ impl AbsoluteZeroSetup {
         }
     }
 
-    fn drafts(&self, split: Split, mix: &str, task_type: TaskType, seed: u64) -> Result<Drafts<'static>, Failure> {
+    fn drafts(
+        &self,
+        split: Split,
+        mix: &str,
+        task_type: TaskType,
+        seed: u64,
+    ) -> Result<ProposalStream<'static>, Failure> {
         let inputs = self.game.own.induction_inputs();
-        Drafts::new(&GRAMMAR, split, mix, seed, task_type, inputs).or_fail(ExitCode::Input)
+        ProposalStream::new(&GRAMMAR, split, mix, seed, task_type, inputs).or_fail(ExitCode::Input)
     }
 }
 
@@ -199,7 +205,7 @@ impl AbsoluteZeroSetup {
 mod tests {
     use std::collections::HashMap;
 
-    use veriplay_core::{Question, Scripted, Turn, Value, program_hash};
+    use veriplay_core::{Question, ScriptedPolicy, ScriptedRequest, Value, program_hash};
     use veriplay_selfplay::environment::Environment;
     use veriplay_selfplay::play::StepContext;
     use veriplay_selfplay::splits::HELD_OUT;
@@ -221,14 +227,14 @@ mod tests {
     }
 
     /// Of each pair of proposals one has an evaluation program in another layout, and one a new program.
-    fn policy(task: &Task) -> Scripted {
+    fn policy(task: &Task) -> ScriptedPolicy {
         let (program, input) = match &task.question {
             Question::Deduction { program, pair } => (program.replacen(":\n", ":  # mine\n\n", 1), pair.input.clone()),
             other => panic!("{other:?}"),
         };
         let measured = format!("{program}{INPUT}{}", Value::arguments_text(&input));
         let own = format!("def f(x):\n    return x + 12345{INPUT}3");
-        Scripted::new(move |turn: &Turn<'_>| {
+        ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| {
             // References stand before it.
             let proposes =
                 [PROPOSE_DEDUCTION, PROPOSE_ABDUCTION].iter().any(|token| turn.prompt.text().ends_with(token));

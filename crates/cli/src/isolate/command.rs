@@ -10,7 +10,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
-use veriplay_corpus::probes::judge::{Ended, Text};
+use veriplay_corpus::probes::judge::{ExternalExit, ExternalRun};
 
 use super::bait::VARIABLE;
 use super::target::{MEMORY_MIB, ProbeRequest, Target, own_directory};
@@ -37,7 +37,7 @@ impl CommandTarget {
         Ok(Self { command: command.to_owned(), secret })
     }
 
-    fn try_run(&self, request: &ProbeRequest<'_>) -> std::io::Result<Text> {
+    fn try_run(&self, request: &ProbeRequest<'_>) -> std::io::Result<ExternalRun> {
         let folder = own_directory(request.common)?;
         let file = folder.join(format!("probe_{}.py", request.name));
         std::fs::write(&file, request.program)?;
@@ -62,10 +62,10 @@ impl CommandTarget {
 }
 
 impl Target for CommandTarget {
-    fn run(&self, request: &ProbeRequest<'_>) -> Text {
-        self.try_run(request).unwrap_or_else(|error| Text {
+    fn run(&self, request: &ProbeRequest<'_>) -> ExternalRun {
+        self.try_run(request).unwrap_or_else(|error| ExternalRun {
             stdout: String::new(),
-            ended: Ended::Failed(format!("the command cannot be run: {error}")),
+            ended: ExternalExit::Failed(format!("the command cannot be run: {error}")),
         })
     }
 }
@@ -75,7 +75,7 @@ fn group_of(child: &Child) -> Option<Pid> {
 }
 
 /// Waits for the command up to [`PATIENCE`], and reads what it prints.
-fn watch(mut child: Child, stdin: &str) -> std::io::Result<Text> {
+fn watch(mut child: Child, stdin: &str) -> std::io::Result<ExternalRun> {
     let (sender, receiver) = channel();
     let mut output = child.stdout.take().ok_or_else(|| std::io::Error::other("no output"))?;
     std::thread::spawn(move || {
@@ -94,7 +94,7 @@ fn watch(mut child: Child, stdin: &str) -> std::io::Result<Text> {
     let deadline = Instant::now() + Duration::from_secs(PATIENCE);
     let ended = wait(&mut child, deadline)?;
     let group = group_of(&child);
-    if let (Ended::StillRunning(_), Some(group)) = (&ended, group) {
+    if let (ExternalExit::StillRunning(_), Some(group)) = (&ended, group) {
         let _ = kill_process_group(group, Signal::KILL);
         child.wait()?;
     }
@@ -103,25 +103,25 @@ fn watch(mut child: Child, stdin: &str) -> std::io::Result<Text> {
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => String::new(),
     };
-    Ok(Text { stdout, ended })
+    Ok(ExternalRun { stdout, ended })
 }
 
-fn wait(child: &mut Child, deadline: Instant) -> std::io::Result<Ended> {
+fn wait(child: &mut Child, deadline: Instant) -> std::io::Result<ExternalExit> {
     const STEP: Duration = Duration::from_millis(5);
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(ended(status));
         }
         if Instant::now() >= deadline {
-            return Ok(Ended::StillRunning(PATIENCE));
+            return Ok(ExternalExit::StillRunning(PATIENCE));
         }
         std::thread::sleep(STEP);
     }
 }
 
-fn ended(status: ExitStatus) -> Ended {
+fn ended(status: ExitStatus) -> ExternalExit {
     match (status.code(), status.signal()) {
-        (Some(code), _) => Ended::Exited(code),
-        (None, signal) => Ended::Stopped(format!("signal {}", signal.unwrap_or_default())),
+        (Some(code), _) => ExternalExit::Exited(code),
+        (None, signal) => ExternalExit::Stopped(format!("signal {}", signal.unwrap_or_default())),
     }
 }

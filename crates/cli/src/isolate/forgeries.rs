@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use veriplay_core::{Checks, Execute, Limits, Problem, Status, Trust};
 use veriplay_corpus::built_in_forgeries;
-use veriplay_corpus::forgeries::{Ending, Expected, Judging, Target};
+use veriplay_corpus::forgeries::{ExpectedEnding, ForgeryEnding, ForgeryTarget, JudgingMode};
 use veriplay_corpus::probes::judge::{Containment, Finding};
 use veriplay_verifier::{ProblemRequest, judge_programs};
 
@@ -20,7 +20,7 @@ pub(crate) fn judge_forgeries(execute: &dyn Execute, image: &str) -> Vec<ProbeRe
     let corpus = built_in_forgeries();
     let mut results = Vec::new();
     for forgery in &corpus.forgeries {
-        for expected in forgery.expected.iter().filter(|one| one.judging != Judging::Shared) {
+        for expected in forgery.expected.iter().filter(|one| one.judging != JudgingMode::Shared) {
             let started = Instant::now();
             let problem = split_problem(&corpus.targets[&expected.problem]);
             if is_right_by_rule(&problem, expected) {
@@ -35,7 +35,7 @@ pub(crate) fn judge_forgeries(execute: &dyn Execute, image: &str) -> Vec<ProbeRe
     results
 }
 
-fn split_problem(target: &Target) -> Problem {
+fn split_problem(target: &ForgeryTarget) -> Problem {
     let mut problem = target.problem.clone();
     if let Checks::Tests(code) = &mut problem.checks {
         code.trust = Trust::Split;
@@ -44,7 +44,7 @@ fn split_problem(target: &Target) -> Problem {
 }
 
 /// Whether the problem's own judge accepts the forgery by the rules of the public set that it reproduces.
-fn is_right_by_rule(problem: &Problem, expected: &Expected) -> bool {
+fn is_right_by_rule(problem: &Problem, expected: &ExpectedEnding) -> bool {
     let own = match &problem.checks {
         Checks::Calls(checks) => &checks.comparison.judge,
         Checks::Stdio(checks) => &checks.comparison.judge,
@@ -53,7 +53,13 @@ fn is_right_by_rule(problem: &Problem, expected: &Expected) -> bool {
     expected.by_rule.contains(own)
 }
 
-fn judge_forgery(execute: &dyn Execute, image: &str, problem: &Problem, program: &str, expected: &Expected) -> Finding {
+fn judge_forgery(
+    execute: &dyn Execute,
+    image: &str,
+    problem: &Problem,
+    program: &str,
+    expected: &ExpectedEnding,
+) -> Finding {
     // The limits that the corpus is tested with: far more than any honest attempt needs.
     let limits = Limits {
         fuel: 1_000_000_000,
@@ -68,10 +74,10 @@ fn judge_forgery(execute: &dyn Execute, image: &str, problem: &Problem, program:
         (Some(Ok(verdict)), _) if verdict.status == Status::Accepted => {
             Finding::escaped(&format!("it was accepted ({} of {})", verdict.passed, verdict.total))
         }
-        (Some(Ok(verdict)), Ending::Status(status)) if verdict.status == status => {
+        (Some(Ok(verdict)), ForgeryEnding::Status(status)) if verdict.status == status => {
             Finding::new(Containment::Contained, &format!("{:?}: {}", verdict.status, verdict.evidence.detail))
         }
-        (Some(Err(dropped)), Ending::Dropped) => Finding::new(Containment::Contained, &dropped.why),
+        (Some(Err(dropped)), ForgeryEnding::Dropped) => Finding::new(Containment::Contained, &dropped.why),
         (Some(Ok(verdict)), ending) => {
             Finding::new(Containment::Unclear, &format!("{ending:?} expected, got {:?}", verdict.status))
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::json;
-use veriplay_corpus::probes::judge::{Ended, Text};
+use veriplay_corpus::probes::judge::{ExternalExit, ExternalRun};
 
 use super::target::{MEMORY_MIB, ProbeRequest, Target};
 use crate::exit::{ExitCode, Failure};
@@ -68,23 +68,25 @@ impl FusionTarget {
 }
 
 impl Target for FusionTarget {
-    fn run(&self, probe: &ProbeRequest<'_>) -> Text {
+    fn run(&self, probe: &ProbeRequest<'_>) -> ExternalRun {
         match self.request(probe) {
             Ok(response) => parse_response(response),
-            Err(error) => Text { stdout: String::new(), ended: Ended::Failed(format!("{}: {error}", self.url)) },
+            Err(error) => {
+                ExternalRun { stdout: String::new(), ended: ExternalExit::Failed(format!("{}: {error}", self.url)) }
+            }
         }
     }
 }
 
-fn parse_response(response: FusionResponse) -> Text {
+fn parse_response(response: FusionResponse) -> ExternalRun {
     let Some(result) = response.run_result else {
         let why = format!("the server returned `{}` without a result: {}", response.status, response.message);
-        return Text { stdout: String::new(), ended: Ended::Failed(why) };
+        return ExternalRun { stdout: String::new(), ended: ExternalExit::Failed(why) };
     };
     let ended = match (result.status.as_str(), result.return_code) {
-        ("Finished", Some(code)) => Ended::Exited(code),
-        ("TimeLimitExceeded", _) => Ended::Stopped("time limit exceeded".to_owned()),
-        (other, _) => Ended::Stopped(format!("{other}: {}", response.message)),
+        ("Finished", Some(code)) => ExternalExit::Exited(code),
+        ("TimeLimitExceeded", _) => ExternalExit::Stopped("time limit exceeded".to_owned()),
+        (other, _) => ExternalExit::Stopped(format!("{other}: {}", response.message)),
     };
-    Text { stdout: result.stdout.unwrap_or_default(), ended }
+    ExternalRun { stdout: result.stdout.unwrap_or_default(), ended }
 }

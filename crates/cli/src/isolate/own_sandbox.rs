@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use veriplay_core::{Execute, ExecuteError, Job, Outcome};
-use veriplay_corpus::probes::run::{Fresh, Range};
+use veriplay_corpus::probes::run::{BoxedExecutor, ExecutorFactory};
 use veriplay_sandbox::{Image, Sandbox, SandboxOptions};
 
 use crate::isolation::{self, Isolation};
@@ -49,8 +49,8 @@ fn options(parallel: u32) -> SandboxOptions {
     SandboxOptions { max_parallel: parallel as usize, ..SandboxOptions::fastest() }
 }
 
-impl Range for OwnSandbox {
-    fn python(&self, parallel: u32) -> Result<Fresh<'_>, String> {
+impl ExecutorFactory for OwnSandbox {
+    fn make_python(&self, parallel: u32) -> Result<BoxedExecutor<'_>, String> {
         let new = || {
             let sandbox = isolation::open_sandbox(Arc::clone(&self.image), options(parallel), self.workers);
             sandbox.map_err(|failure| failure.to_string())
@@ -63,14 +63,10 @@ impl Range for OwnSandbox {
         Ok(Box::new(PooledSandbox { sandbox, pool: &self.idle }))
     }
 
-    fn module(&self, id: &str, text: &str, parallel: u32) -> Result<Fresh<'_>, String> {
-        let image = self.image.of_module(id, text).map_err(|error| error.to_string())?;
+    fn make_module(&self, id: &str, text: &str, parallel: u32) -> Result<BoxedExecutor<'_>, String> {
+        let image = self.image.from_module(id, text).map_err(|error| error.to_string())?;
         let sandbox =
             isolation::open_sandbox(image, options(parallel), self.workers).map_err(|failure| failure.to_string())?;
         Ok(Box::new(sandbox))
-    }
-
-    fn module_image(&self, id: &str) -> String {
-        id.to_owned()
     }
 }

@@ -8,7 +8,7 @@ use quick_junit::{NonSuccessKind, Report as JunitReport, TestCase, TestCaseStatu
 use serde::Serialize;
 use veriplay_core::SCHEMA_VERSION;
 use veriplay_corpus::probes::judge::Containment;
-use veriplay_corpus::probes::{CLASSES, class};
+use veriplay_corpus::probes::{CLASSES, find_class};
 
 use super::ProbeResult;
 use super::forgeries;
@@ -158,7 +158,7 @@ impl ProbeReport {
 
 /// Advice where a probe of this class was not contained.
 pub(crate) fn hint(name: &str) -> &'static str {
-    class(name).map_or("a wrong program was judged right: see task-corpus/forgeries", |class| class.hint)
+    find_class(name).map_or("a wrong program was judged right: see task-corpus/forgeries", |class| class.hint)
 }
 
 /// The report as JUnit XML for a CI: a suite for each class, a case for each probe. An escape is a failure, an unclear probe an error;

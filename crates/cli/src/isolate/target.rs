@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use veriplay_corpus::probes::judge::{self, Ended, Finding, Text};
-use veriplay_corpus::probes::run::filled;
-use veriplay_corpus::probes::{Order, Probe, Program};
+use veriplay_corpus::probes::judge::{self, ExternalExit, ExternalRun, Finding};
+use veriplay_corpus::probes::run::fill_placeholders;
+use veriplay_corpus::probes::{Probe, ProbeProgram, RunOrder};
 
 use super::bait::Bait;
 
@@ -29,24 +29,24 @@ pub(crate) struct ProbeRequest<'a> {
 /// Something that runs a Python program.
 pub(crate) trait Target: Sync {
     /// Runs a program to its end.
-    fn run(&self, request: &ProbeRequest<'_>) -> Text;
+    fn run(&self, request: &ProbeRequest<'_>) -> ExternalRun;
 }
 
 /// Runs one language-level probe on a target.
 pub(crate) fn attempt(target: &dyn Target, bait: &Bait, probe: &Probe) -> Finding {
     match run_programs(target, bait, probe) {
-        Ok(texts) => judge::of_texts(probe, &texts),
+        Ok(texts) => judge::judge_external_runs(probe, &texts),
         Err(error) => Finding::new(judge::Containment::Unclear, &format!("{error:#}")),
     }
 }
 
-fn run_programs(target: &dyn Target, bait: &Bait, probe: &Probe) -> anyhow::Result<Vec<Text>> {
-    let Program::Python(programs) = &probe.program else {
+fn run_programs(target: &dyn Target, bait: &Bait, probe: &Probe) -> anyhow::Result<Vec<ExternalRun>> {
+    let ProbeProgram::Python(programs) = &probe.program else {
         anyhow::bail!("a WebAssembly module runs only in Veriplay's own sandbox")
     };
     let common = tempfile::Builder::new().prefix("veriplay-isolate-").tempdir().context("cannot make a directory")?;
     let programs: Vec<String> =
-        programs.iter().map(|program| filled(program, &bait.port.to_string(), &bait.file())).collect();
+        programs.iter().map(|program| fill_placeholders(program, &bait.port.to_string(), &bait.file())).collect();
     let run = |program: &String| {
         // Only probes of processor time get so little: others wait for one another.
         let seconds = if probe.class == "cpu" { 1 } else { 10 };
@@ -54,17 +54,17 @@ fn run_programs(target: &dyn Target, bait: &Bait, probe: &Probe) -> anyhow::Resu
         target.run(&ProbeRequest { program, stdin, name, seconds, common: common.path() })
     };
     Ok(match probe.order {
-        Order::InTurn => programs.iter().map(run).collect(),
-        Order::Repeated(count) => (0..count).map(|_| run(&programs[0])).collect(),
-        Order::AtOnce(count) => std::thread::scope(|scope| {
+        RunOrder::Sequential => programs.iter().map(run).collect(),
+        RunOrder::Repeated(count) => (0..count).map(|_| run(&programs[0])).collect(),
+        RunOrder::Concurrent(count) => std::thread::scope(|scope| {
             let threads: Vec<_> = (0..count).map(|_| scope.spawn(|| run(&programs[0]))).collect();
             threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| panicked())).collect()
         }),
     })
 }
 
-fn panicked() -> Text {
-    Text { stdout: String::new(), ended: Ended::Failed("the thread that ran it panicked".to_owned()) }
+fn panicked() -> ExternalRun {
+    ExternalRun { stdout: String::new(), ended: ExternalExit::Failed("the thread that ran it panicked".to_owned()) }
 }
 
 /// A directory of its own for one run, inside `common`.

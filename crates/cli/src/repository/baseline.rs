@@ -10,7 +10,7 @@ use anyhow::Context;
 use indicatif::ProgressBar;
 use rayon::prelude::*;
 use veriplay_core::{Digest, Execute, Layer, Limits};
-use veriplay_corpus::repository::{Layout, Selection};
+use veriplay_corpus::repository::{RepositoryLayout, TestSelection};
 use veriplay_sandbox::{Image, SandboxOptions};
 use veriplay_verifier::bugs::own_modules;
 use veriplay_verifier::repository::{
@@ -145,10 +145,10 @@ fn inspect(
     request: &BaselineRequest<'_>,
     pytest: &Layer,
     image: Arc<Image>,
-) -> Result<(Inspection, ResolvedDependencies, Layout), Failure> {
+) -> Result<(Inspection, ResolvedDependencies, RepositoryLayout), Failure> {
     let package = request.package;
     let paths = || package.files().keys().map(String::as_str);
-    let by_name = Layout::of(paths());
+    let by_name = RepositoryLayout::detect(paths());
     let name = image.name().to_owned();
     let sandbox = isolation::open_sandbox(image, SandboxOptions::fastest(), request.workers)?;
     let sandbox = sandbox.with_layers([package.clone(), pytest.clone()].into_iter().collect());
@@ -156,12 +156,12 @@ fn inspect(
     let inspector = Inspector { execute: &sandbox, image: &name, pytest, package: package.digest(), limits };
     let inspected = inspector.repository(&by_name.test_files).or_fail(ExitCode::Host)?;
     let mut inspection = inspected.unwrap_or_else(|why| Inspection { notes: vec![why], ..Inspection::default() });
-    let selection = Selection {
+    let selection = TestSelection {
         test_paths: &inspection.test_paths,
         file_patterns: &inspection.settings.python_files,
         python_path: &inspection.python_path,
     };
-    let layout = Layout::selected(paths(), selection);
+    let layout = RepositoryLayout::detect_with(paths(), selection);
     if layout.test_files.is_empty() {
         let text = format!("`{}` has no test files in its source distribution", request.requirement);
         return Err(Failure::message(ExitCode::Input, text).hint(

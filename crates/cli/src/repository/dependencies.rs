@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use veriplay_core::Layer;
-use veriplay_corpus::repository::{DependencyWheel, canonical, dependency_layer, is_pytests_own, own_metadata};
+use veriplay_corpus::repository::{
+    DependencyWheel, canonical_name, dependency_layer, installed_metadata, is_in_pytest_layer,
+};
 use veriplay_verifier::repository::{
     Baseline, Dependencies, Inspection, Inspector, PinnedWheel, Requirement as Wanted, RequirementPurpose,
 };
@@ -84,15 +86,15 @@ struct Resolution<'a> {
 
 impl<'a> Resolution<'a> {
     fn new(inspector: Inspector<'a>, own: &Requirement) -> Self {
-        let own = canonical(&own.name);
+        let own = canonical_name(&own.name);
         Self { inspector, own, chosen: BTreeMap::new(), failed: BTreeSet::new(), notes: Vec::new() }
     }
 
     /// A named dependency that cannot be fetched is an error.
     fn add_named(&mut self, with: &[Requirement]) -> Result<(), Failure> {
         for requirement in with {
-            let name = canonical(&requirement.name);
-            if is_pytests_own(&name) {
+            let name = canonical_name(&requirement.name);
+            if is_in_pytest_layer(&name) {
                 let text = format!("`{requirement}` is part of the pinned pytest, and is not replaced");
                 return Err(Failure::message(ExitCode::Input, text).hint("leave it out of `--with`"));
             }
@@ -180,7 +182,10 @@ impl<'a> Resolution<'a> {
 
     /// Whether nothing is to be fetched for it.
     fn is_settled(&self, wanted: &Wanted) -> bool {
-        wanted.is_here || wanted.name == self.own || is_pytests_own(&wanted.name) || self.failed.contains(&wanted.name)
+        wanted.is_here
+            || wanted.name == self.own
+            || is_in_pytest_layer(&wanted.name)
+            || self.failed.contains(&wanted.name)
     }
 
     /// Chooses a wheel for each requirement, transitively.
@@ -301,7 +306,7 @@ impl<'a> Resolution<'a> {
 
     fn finish(mut self, own: &Requirement, package: &Layer) -> Result<ResolvedDependencies, Failure> {
         let wheels = self.chosen.values().map(|chosen| &chosen.wheel);
-        let own = own_metadata(&own.name, &own.version, package);
+        let own = installed_metadata(&own.name, &own.version, package);
         let (layer, left_out) = dependency_layer(wheels, own).or_fail(ExitCode::Input)?;
         let left_out: BTreeSet<String> = left_out.iter().map(|wheel| wheel.name.clone()).collect();
         for name in &left_out {

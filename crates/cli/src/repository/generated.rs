@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::Context;
-use veriplay_corpus::{Generated, Grammar, Programs, Split};
+use veriplay_corpus::{GeneratedProgram, Grammar, ProgramStream, Split};
 use veriplay_selfplay::randomness::generator;
 
 use super::baseline::baseline_limits;
@@ -30,7 +30,7 @@ pub(crate) fn generate_repository(
 ) -> Result<(), Failure> {
     let executor = GameExecutor::open(Isolation::Thread)?;
     let grammar = Grammar::built_in();
-    let programs = Programs::new(&grammar, split, mix, seed).or_fail(ExitCode::Input)?;
+    let programs = ProgramStream::new(&grammar, split, mix, seed).or_fail(ExitCode::Input)?;
     let mut inputs = generator(seed, 0, "inputs of a generated repository");
     let (mut seen, mut written) = (HashSet::new(), 0);
     write_file(out, "tiny/__init__.py", "")?;
@@ -55,7 +55,7 @@ pub(crate) fn generate_repository(
     Err(Failure::message(ExitCode::Input, what).hint("ask for fewer, or name another mix"))
 }
 
-fn write_module(out: &Path, number: usize, program: &Generated, executed: &Executed) -> Result<(), Failure> {
+fn write_module(out: &Path, number: usize, program: &GeneratedProgram, executed: &Executed) -> Result<(), Failure> {
     write_file(out, &format!("tiny/m{number:03}.py"), &format!("{}\n", program.program))?;
     let mut tests = format!("from tiny.m{number:03} import f\n");
     for (index, pair) in executed.pairs.iter().enumerate() {

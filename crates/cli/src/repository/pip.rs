@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::Context;
 use sha2::{Digest as _, Sha256};
 use veriplay_core::Layer;
-use veriplay_corpus::repository::wheels::{self, PYTEST};
+use veriplay_corpus::repository::{PYTEST_WHEELS, PytestWheel, wheel_layer};
 use veriplay_sandbox::default_cache_dir;
 use veriplay_verifier::repository::PinnedWheel;
 
@@ -63,9 +63,9 @@ const SDIST_HINT: &str = "`pip index versions NAME` lists the versions that ther
 
 /// The layer of pytest, from the cache or by pip.
 pub(crate) fn pytest_layer() -> Result<Layer, Failure> {
-    let wheel = |wheel: &wheels::Wheel| fetch_pinned(wheel.requirement, wheel.sha256, &["--only-binary=:all:"]);
-    let wheels = PYTEST.iter().map(wheel).collect::<Result<Vec<_>, Failure>>()?;
-    wheels::layer(&wheels).or_fail(ExitCode::Bug)
+    let wheel = |wheel: &PytestWheel| fetch_pinned(wheel.requirement, wheel.sha256, &["--only-binary=:all:"]);
+    let wheels = PYTEST_WHEELS.iter().map(wheel).collect::<Result<Vec<_>, Failure>>()?;
+    wheel_layer(&wheels).or_fail(ExitCode::Bug)
 }
 
 /// The newest pure-Python wheels that these requirements allow, without their dependencies. The inner `Err` is pip's message.

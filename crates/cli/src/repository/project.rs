@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::Context;
 use veriplay_core::Layer;
-use veriplay_corpus::repository::{Archive, strip_top, unpack};
+use veriplay_corpus::repository::{ArchiveKind, strip_top_folder, unpack};
 use veriplay_sandbox::default_cache_dir;
 
 use super::Requirement;
@@ -86,12 +86,12 @@ impl TestSource {
 }
 
 fn unpack_sources(name: &str, bytes: &[u8]) -> Result<Files, Failure> {
-    let archive = Archive::of_name(name).ok_or_else(|| {
+    let archive = ArchiveKind::from_name(name).ok_or_else(|| {
         Failure::message(ExitCode::Input, format!("`{name}` is not a source distribution"))
             .hint("take a .tar.gz or .zip")
     })?;
     unpack(bytes, archive)
-        .and_then(strip_top)
+        .and_then(strip_top_folder)
         .with_context(|| format!("cannot unpack `{name}`"))
         .or_fail(ExitCode::Input)
 }

@@ -67,6 +67,6 @@ pub(super) fn warmed_for(
         let layers: Layers = [Some(package), Some(pytest), dependencies].into_iter().flatten().cloned().collect();
         let dependencies = dependencies.map(Layer::digest);
         let job = warming(image.name(), pytest.digest(), package.digest(), dependencies, library, limits);
-        image.warmed(name, &job, &layers).map_err(image::failure)
+        image.warm_up(name, &job, &layers).map_err(image::failure)
     })
 }

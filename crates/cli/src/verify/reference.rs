@@ -8,7 +8,7 @@ use veriplay_core::{
     CallResult, Dropped, EncodeCaps, Entry, Evidence, Execute, Exit, GuestError, Job, LimitKind, Limits, Outcome,
     Problem, Status, Value, Verdict,
 };
-use veriplay_corpus::{Expects, Unexecuted};
+use veriplay_corpus::{ExpectedResult, UnexecutedProblem};
 
 use super::scaled_limits;
 use crate::progress;
@@ -53,7 +53,10 @@ enum ReferenceError {
 
 /// Makes the problem by running the reference on its inputs. Inputs that exceed its limits are left out where they are few, as in EvalPlus'
 /// own files without extreme inputs.
-pub(super) fn execute_reference(context: &JudgeContext<'_>, unexecuted: &Unexecuted) -> Result<Problem, ProblemError> {
+pub(super) fn execute_reference(
+    context: &JudgeContext<'_>,
+    unexecuted: &UnexecutedProblem,
+) -> Result<Problem, ProblemError> {
     let problem = match problem_from_reference(context, unexecuted) {
         Err(ReferenceError::Excess(why)) => without_excess(context, unexecuted, why)
             .and_then(|moderate| problem_without_excess(context, unexecuted, &moderate)),
@@ -62,7 +65,7 @@ pub(super) fn execute_reference(context: &JudgeContext<'_>, unexecuted: &Unexecu
     problem.map_err(|failed| no_problem(unexecuted, failed))
 }
 
-fn no_problem(unexecuted: &Unexecuted, failed: ReferenceError) -> ProblemError {
+fn no_problem(unexecuted: &UnexecutedProblem, failed: ReferenceError) -> ProblemError {
     let what = match failed {
         ReferenceError::Task(what) | ReferenceError::Excess(what) => what,
         ReferenceError::Host(dropped) => return ProblemError::Host(dropped),
@@ -74,7 +77,10 @@ fn no_problem(unexecuted: &Unexecuted, failed: ReferenceError) -> ProblemError {
 }
 
 /// The problem on all inputs of `unexecuted`.
-fn problem_from_reference(context: &JudgeContext<'_>, unexecuted: &Unexecuted) -> Result<Problem, ReferenceError> {
+fn problem_from_reference(
+    context: &JudgeContext<'_>,
+    unexecuted: &UnexecutedProblem,
+) -> Result<Problem, ReferenceError> {
     let caps = unexecuted.limits.unwrap_or_else(|| scaled_limits::reference_caps(context.limits));
     let (outcome, expected) = run_reference(context, unexecuted, &unexecuted.inputs, caps, context.seed)?;
     let (_, again) = run_reference(context, unexecuted, &unexecuted.inputs, caps, context.seed.wrapping_add(1))?;
@@ -89,8 +95,8 @@ fn problem_from_reference(context: &JudgeContext<'_>, unexecuted: &Unexecuted) -
 /// Makes the problem without the excessive inputs, and reports how many were left out.
 fn problem_without_excess(
     context: &JudgeContext<'_>,
-    whole: &Unexecuted,
-    moderate: &Unexecuted,
+    whole: &UnexecutedProblem,
+    moderate: &UnexecutedProblem,
 ) -> Result<Problem, ReferenceError> {
     let problem = problem_from_reference(context, moderate)?;
     let (all, left_out) = (whole.inputs.len(), whole.inputs.len() - moderate.inputs.len());
@@ -104,9 +110,9 @@ fn problem_without_excess(
 /// The task with those inputs that the reference handles, one by one, within the limits of a job.
 fn without_excess(
     context: &JudgeContext<'_>,
-    unexecuted: &Unexecuted,
+    unexecuted: &UnexecutedProblem,
     why: String,
-) -> Result<Unexecuted, ReferenceError> {
+) -> Result<UnexecutedProblem, ReferenceError> {
     let limits = unexecuted.limits.unwrap_or(context.limits);
     let mut inputs = Vec::with_capacity(unexecuted.inputs.len());
     for input in &unexecuted.inputs {
@@ -120,13 +126,13 @@ fn without_excess(
     if left_out == 0 || left_out * LEFT_OUT > unexecuted.inputs.len() {
         return Err(ReferenceError::Excess(why));
     }
-    Ok(Unexecuted { inputs, ..unexecuted.clone() })
+    Ok(UnexecutedProblem { inputs, ..unexecuted.clone() })
 }
 
 /// Runs the reference once; returns its values.
 fn run_reference(
     context: &JudgeContext<'_>,
-    unexecuted: &Unexecuted,
+    unexecuted: &UnexecutedProblem,
     inputs: &[Vec<Value>],
     limits: Limits,
     seed: u64,
@@ -160,15 +166,15 @@ fn run_reference(
     }
 }
 
-fn expected_values(expects: Expects, outcome: &Outcome, limits: Limits) -> Result<Vec<Value>, String> {
+fn expected_values(expects: ExpectedResult, outcome: &Outcome, limits: Limits) -> Result<Vec<Value>, String> {
     if outcome.exit != Exit::Returned {
         let error = outcome.error.as_ref().map(error_text).unwrap_or_default();
         return Err(format!("it ended with {:?} {error}", outcome.exit));
     }
     let values = outcome.calls.iter().enumerate().map(|(at, call)| {
         let value = match expects {
-            Expects::Value => decode_value(call, limits),
-            Expects::NotNone => not_none(call, limits),
+            ExpectedResult::Value => decode_value(call, limits),
+            ExpectedResult::NotNone => not_none(call, limits),
         };
         value.map_err(|what| format!("input {at}: {what}"))
     });
@@ -244,10 +250,10 @@ mod tests {
         }
     }
 
-    fn unexecuted(expects: Expects, inputs: i64) -> Unexecuted {
+    fn unexecuted(expects: ExpectedResult, inputs: i64) -> UnexecutedProblem {
         let comparison = Comparison::by("evalplus");
         let checks = CallChecks { function: "f".to_owned(), cases: Vec::new(), fresh: false, comparison };
-        Unexecuted {
+        UnexecutedProblem {
             task_id: "Mbpp/1".to_owned(),
             prompt: String::new(),
             checks,
@@ -262,11 +268,11 @@ mod tests {
         JudgeContext { execute, image: "python", limits: LIMITS, scaled, seed: 0, early_stop: false }
     }
 
-    fn problem(expects: Expects, outcomes: [Outcome; 2], scaled: bool) -> Result<Problem, ProblemError> {
+    fn problem(expects: ExpectedResult, outcomes: [Outcome; 2], scaled: bool) -> Result<Problem, ProblemError> {
         execute_reference(&context(&Scripted(outcomes), scaled), &unexecuted(expects, 2))
     }
 
-    fn run(expects: Expects, outcome: Outcome) -> Result<Vec<Value>, String> {
+    fn run(expects: ExpectedResult, outcome: Outcome) -> Result<Vec<Value>, String> {
         match problem(expects, [outcome.clone(), outcome], true) {
             Ok(Problem { checks: veriplay_core::Checks::Calls(checks), .. }) => {
                 Ok(checks.cases.into_iter().map(|case| case.expected).collect())
@@ -294,18 +300,18 @@ mod tests {
 
     #[test]
     fn expected_values_are_those_the_reference_returns() {
-        assert_eq!(run(Expects::Value, two(3)), Ok(vec![Value::int(3), Value::None]));
+        assert_eq!(run(ExpectedResult::Value, two(3)), Ok(vec![Value::int(3), Value::None]));
     }
 
     #[test]
     fn not_none_accepts_values_without_an_encoding() {
         let calls = vec![CallResult::Unencodable("a generator".to_owned()), returned(&Value::None)];
-        assert_eq!(run(Expects::NotNone, outcome(calls)), Ok(vec![Value::Bool(true), Value::Bool(false)]));
+        assert_eq!(run(ExpectedResult::NotNone, outcome(calls)), Ok(vec![Value::Bool(true), Value::Bool(false)]));
     }
 
     #[test]
     fn attempts_get_four_times_what_the_reference_needed_unless_the_fuel_is_fixed() {
-        let limits = |scaled| problem(Expects::Value, [two(3), two(3)], scaled).expect("it gives values").limits;
+        let limits = |scaled| problem(ExpectedResult::Value, [two(3), two(3)], scaled).expect("it gives values").limits;
         assert_eq!(limits(true), Some(Limits { fuel: 200, deadline_ns: 2, ..LIMITS }));
         assert_eq!(limits(false), None);
     }
@@ -313,26 +319,26 @@ mod tests {
     #[test]
     fn a_reference_that_fails_is_a_fault_of_the_task_and_says_how() {
         let raising = outcome(vec![returned(&Value::int(3)), raised("ValueError")]);
-        let why = run(Expects::Value, raising).expect_err("the second call raised");
+        let why = run(ExpectedResult::Value, raising).expect_err("the second call raised");
         assert!(why.contains("`Mbpp/1`") && why.contains("input 1: ValueError: why"), "{why}");
-        let short = run(Expects::Value, outcome(vec![returned(&Value::int(3))])).expect_err("a call is missing");
+        let short = run(ExpectedResult::Value, outcome(vec![returned(&Value::int(3))])).expect_err("a call is missing");
         assert!(short.contains("1 values for 2 inputs"), "{short}");
         let stopped = Outcome { exit: Exit::Trapped, ..outcome(Vec::new()) };
-        assert!(run(Expects::Value, stopped).expect_err("it trapped").contains("Trapped"));
-        assert!(run(Expects::NotNone, outcome(vec![raised("ValueError")])).is_err());
-        assert!(run(Expects::Value, outcome(vec![raised("Unencodable")])).is_err());
+        assert!(run(ExpectedResult::Value, stopped).expect_err("it trapped").contains("Trapped"));
+        assert!(run(ExpectedResult::NotNone, outcome(vec![raised("ValueError")])).is_err());
+        assert!(run(ExpectedResult::Value, outcome(vec![raised("Unencodable")])).is_err());
     }
 
     #[test]
     fn a_reference_beyond_the_caps_is_a_fault_of_the_task() {
         let exit = Exit::Exceeded { limit: LimitKind::Fuel, allowed: 2500, used: 2501 };
-        let why = run(Expects::Value, Outcome { exit, ..outcome(Vec::new()) }).expect_err("it needs too much");
+        let why = run(ExpectedResult::Value, Outcome { exit, ..outcome(Vec::new()) }).expect_err("it needs too much");
         assert!(why.contains("fuel limit of references, 2500"), "{why}");
     }
 
     #[test]
     fn a_reference_that_depends_on_the_seed_is_a_fault_of_the_task() {
-        let Err(ProblemError::Task(verdict)) = problem(Expects::Value, [two(3), two(4)], true) else {
+        let Err(ProblemError::Task(verdict)) = problem(ExpectedResult::Value, [two(3), two(4)], true) else {
             panic!("two values for one input")
         };
         assert!(verdict.evidence.detail.contains("input 0: it returns another value"), "{verdict:?}");
@@ -342,7 +348,7 @@ mod tests {
     fn a_deadline_is_a_fault_of_the_host() {
         let exit = Exit::Exceeded { limit: LimitKind::DeadlineNs, allowed: 25, used: 26 };
         let late = Outcome { exit, ..outcome(Vec::new()) };
-        assert!(matches!(problem(Expects::Value, [late.clone(), late], true), Err(ProblemError::Host(_))));
+        assert!(matches!(problem(ExpectedResult::Value, [late.clone(), late], true), Err(ProblemError::Host(_))));
     }
 
     /// Returns each argument, and uses up its fuel on those below the number it holds.
@@ -363,7 +369,7 @@ mod tests {
     #[test]
     fn inputs_that_are_too_much_for_the_reference_are_left_out_where_they_are_few() {
         let cases = |extreme| {
-            let problem = execute_reference(&context(&Extreme(extreme), true), &unexecuted(Expects::Value, 20));
+            let problem = execute_reference(&context(&Extreme(extreme), true), &unexecuted(ExpectedResult::Value, 20));
             problem.map(|problem| match problem.checks {
                 veriplay_core::Checks::Calls(checks) => checks.cases.len(),
                 checks => panic!("calls become calls, not {checks:?}"),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use veriplay_core::{Digest, Limits, content_hash};
-use veriplay_corpus::{AttemptRow, AttemptRows, BadRow, read_attempts};
+use veriplay_corpus::{AttemptRow, AttemptRows, InvalidRow, read_attempts};
 
 use super::assemble;
 use super::tasks::TaskSet;
@@ -63,7 +63,7 @@ impl<'a> AttemptSource<'a> {
         let Some(task) = self.tasks.index(&row.task_id) else {
             let reason = format!("there is no task `{}` to judge it by", row.task_id);
             let field = "task_id".to_owned();
-            progress::say(BadRow { path: self.path.to_owned(), line: row.line, field, reason });
+            progress::say(InvalidRow { path: self.path.to_owned(), line: row.line, field, reason });
             self.unknown += 1;
             return None;
         };

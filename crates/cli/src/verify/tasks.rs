@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use veriplay_core::{Checks, Comparison, Digest, Limits, Problem, Trust, Value, content_hash};
-use veriplay_corpus::{BadRow, ProblemFormat, ProblemRow, ReadOptions, Unexecuted, read_problems};
+use veriplay_corpus::{InvalidRow, ProblemFormat, ProblemRow, ReadOptions, UnexecutedProblem, read_problems};
 use veriplay_verifier::check_problem;
 
 use super::reference::{self, JudgeContext, ProblemError};
@@ -54,7 +54,9 @@ impl TaskOverrides {
 /// The limits, judge and trust of a row.
 fn overridable_fields(row: &mut ProblemRow) -> (&mut Option<Limits>, Option<&mut Comparison>, Option<&mut Trust>) {
     match row {
-        ProblemRow::Unexecuted(Unexecuted { limits, checks, .. }) => (limits, Some(&mut checks.comparison), None),
+        ProblemRow::Unexecuted(UnexecutedProblem { limits, checks, .. }) => {
+            (limits, Some(&mut checks.comparison), None)
+        }
         ProblemRow::Ready(Problem { limits, checks, .. }) => match checks {
             Checks::Calls(calls) => (limits, Some(&mut calls.comparison), None),
             Checks::Stdio(stdio) => (limits, Some(&mut stdio.comparison), None),
@@ -119,7 +121,7 @@ impl TaskSet {
             match check_row(&row) {
                 Ok(()) => set.push(row),
                 Err(reason) => {
-                    set.report_bad_row(&BadRow { path: path.to_owned(), line, field: String::new(), reason })
+                    set.report_bad_row(&InvalidRow { path: path.to_owned(), line, field: String::new(), reason })
                 }
             }
         }
@@ -131,7 +133,7 @@ impl TaskSet {
         Ok(set)
     }
 
-    fn report_bad_row(&mut self, bad: &BadRow) {
+    fn report_bad_row(&mut self, bad: &InvalidRow) {
         progress::say(bad);
         self.bad += 1;
     }

@@ -1,40 +1,42 @@
-//! Applying a patch: all of it or nothing.
+//! Applies a patch as a whole or not at all.
 
 use std::collections::BTreeMap;
 
-use super::error::{Found, quote_line};
-use super::{Change, FilePatch, Hunk, Kind, Line, MAX_FILE_BYTES, Patch, PatchError, PatchProblem, TextFiles};
+use super::error::{FoundLine, quote_line};
+use super::{
+    FileChange, FilePatch, Hunk, LineKind, MAX_FILE_BYTES, Patch, PatchError, PatchLine, PatchProblem, TextFiles,
+};
 
-/// How far a hunk may be from where it says, and how much of its context may be wrong. The strict applier has neither.
+/// Bounds on how far a hunk may have moved and how much of its context may differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fuzz {
-    /// Lines up or down, beside what the hunks above have moved.
+    /// Lines up or down, beyond the shift of the hunks above.
     pub offset: usize,
-    /// Lines of context at each end of a hunk that need not match; never lines that are removed.
+    /// Lines of context at each end of a hunk that need not match. Removed lines must match.
     pub context: usize,
 }
 
 impl Fuzz {
-    /// Exactly where it says, exactly what it says.
+    /// No offset, and the whole context must match.
     pub const NONE: Self = Self { offset: 0, context: 0 };
 }
 
-/// What a patch makes of files: the new text of those it touches, `None` for one that is deleted.
+/// The new text of each file that a patch touches; `None` for a deleted file.
 pub type Edits = BTreeMap<String, Option<String>>;
 
 impl Patch {
-    /// The files with this patch applied, each hunk exactly where it says.
+    /// Applies the patch to `files`, each hunk exactly where it says.
     ///
     /// # Errors
-    /// The first thing that does not fit, with its file, hunk and line.
+    /// When a hunk does not fit; the error names file, hunk and line.
     pub fn apply(&self, files: &TextFiles) -> Result<TextFiles, PatchError> {
         self.apply_fuzzy(files, Fuzz::NONE)
     }
 
-    /// The same, with some leeway.
+    /// Applies the patch to `files` within the bounds of `fuzz`.
     ///
     /// # Errors
-    /// The first thing that does not fit even so.
+    /// When a hunk does not fit even so.
     pub fn apply_fuzzy(&self, files: &TextFiles, fuzz: Fuzz) -> Result<TextFiles, PatchError> {
         let mut after = files.clone();
         for (path, text) in self.edits(files, fuzz)? {
@@ -46,24 +48,24 @@ impl Patch {
         Ok(after)
     }
 
-    /// Only the changed files, to be laid over the unchanged ones.
+    /// The changed files alone.
     ///
     /// # Errors
-    /// The first thing that does not fit.
+    /// When a hunk does not fit.
     pub fn edits(&self, files: &TextFiles, fuzz: Fuzz) -> Result<Edits, PatchError> {
         let edit = |file: &FilePatch| {
-            let text = edited(file, files.get(&file.path).map(String::as_str), fuzz);
-            text.map(|text| (file.path.clone(), text)).map_err(|error| error.file(&file.path))
+            let text = edit_file(file, files.get(&file.path).map(String::as_str), fuzz);
+            text.map(|text| (file.path.clone(), text)).map_err(|error| error.in_file(&file.path))
         };
         let edits = self.files.iter().map(edit).collect::<Result<Edits, PatchError>>()?;
-        for file in self.files.iter().filter(|file| file.change == Change::Created) {
-            check_room(&file.path, files, &edits).map_err(|error| error.file(&file.path))?;
+        for file in self.files.iter().filter(|file| file.change == FileChange::Created) {
+            check_room(&file.path, files, &edits).map_err(|error| error.in_file(&file.path))?;
         }
         Ok(edits)
     }
 }
 
-/// Whether a created file can be there beside the others: a name is a file or a directory, not both.
+/// Checks that a created file does not clash with another: a name is a file or a directory, not both.
 fn check_room(path: &str, files: &TextFiles, edits: &Edits) -> Result<(), PatchError> {
     let stays = |name: &str| match edits.get(name) {
         Some(text) => text.is_some(),
@@ -85,11 +87,11 @@ fn check_room(path: &str, files: &TextFiles, edits: &Edits) -> Result<(), PatchE
     }
 }
 
-/// The new text of one file.
-fn edited(file: &FilePatch, before: Option<&str>, fuzz: Fuzz) -> Result<Option<String>, PatchError> {
+/// Computes the new text of one file.
+fn edit_file(file: &FilePatch, before: Option<&str>, fuzz: Fuzz) -> Result<Option<String>, PatchError> {
     let before = match (file.change, before) {
-        (Change::Created, Some(_)) => return Err(PatchError::new(PatchProblem::Exists(file.path.clone()))),
-        (Change::Created, None) => "",
+        (FileChange::Created, Some(_)) => return Err(PatchError::new(PatchProblem::Exists(file.path.clone()))),
+        (FileChange::Created, None) => "",
         (_, None) => return Err(PatchError::new(PatchProblem::Missing)),
         (_, Some(text)) if text.len() > MAX_FILE_BYTES => {
             let what = "bytes of a file";
@@ -97,40 +99,40 @@ fn edited(file: &FilePatch, before: Option<&str>, fuzz: Fuzz) -> Result<Option<S
         }
         (_, Some(text)) => text,
     };
-    let old: Vec<Line> = Line::split(before).collect();
-    let after = spliced(&file.hunks, &old, fuzz)?;
-    match (file.change, Line::split(&after).count()) {
-        (Change::Deleted, 0) => Ok(None),
-        (Change::Deleted, left) => Err(PatchError::new(PatchProblem::Left(left))),
+    let old: Vec<PatchLine> = PatchLine::split(before).collect();
+    let after = splice_hunks(&file.hunks, &old, fuzz)?;
+    match (file.change, PatchLine::split(&after).count()) {
+        (FileChange::Deleted, 0) => Ok(None),
+        (FileChange::Deleted, left) => Err(PatchError::new(PatchProblem::Left(left))),
         _ => Ok(Some(after)),
     }
 }
 
-/// `old` with the hunks in their places.
-fn spliced(hunks: &[Hunk], old: &[Line], fuzz: Fuzz) -> Result<String, PatchError> {
+/// Replaces the lines of the hunks in `old`.
+fn splice_hunks(hunks: &[Hunk], old: &[PatchLine], fuzz: Fuzz) -> Result<String, PatchError> {
     let (mut out, mut done, mut moved) = (Output::default(), 0, 0);
     for (index, hunk) in hunks.iter().enumerate() {
-        let fail = |error: PatchError| error.hunk(index + 1);
+        let fail = |error: PatchError| error.in_hunk(index + 1);
         let wanted = hunk.at.saturating_add_signed(moved).max(done);
-        let at = place(hunk, old, done, wanted, fuzz).map_err(fail)?;
+        let at = find_place(hunk, old, done, wanted, fuzz).map_err(fail)?;
         moved = at.cast_signed() - hunk.at.cast_signed();
         out.extend(&old[done..at]).map_err(fail)?;
         done = at;
         for (kind, line) in &hunk.lines {
             match kind {
-                Kind::Added => out.push(line).map_err(fail)?,
-                // The file's own line: with fuzz it may differ from the hunk's.
-                Kind::Kept => out.push(&old[done]).map_err(fail)?,
-                Kind::Removed => {}
+                LineKind::Added => out.push(line).map_err(fail)?,
+                // With fuzz the file's line may differ from the hunk's.
+                LineKind::Kept => out.push(&old[done]).map_err(fail)?,
+                LineKind::Removed => {}
             }
-            done += usize::from(*kind != Kind::Added);
+            done += usize::from(*kind != LineKind::Added);
         }
     }
-    out.extend(&old[done..]).map_err(|error| error.hunk(hunks.len()))?;
+    out.extend(&old[done..]).map_err(|error| error.in_hunk(hunks.len()))?;
     Ok(out.text)
 }
 
-/// A text that grows by lines. Nothing may follow a line without newline: the two would become one.
+/// A text that grows by lines. No line may follow one without a newline, or the two would merge.
 #[derive(Default)]
 struct Output {
     text: String,
@@ -138,7 +140,7 @@ struct Output {
 }
 
 impl Output {
-    fn push(&mut self, line: &Line) -> Result<(), PatchError> {
+    fn push(&mut self, line: &PatchLine) -> Result<(), PatchError> {
         if self.ended {
             return Err(PatchError::new(PatchProblem::NoNewline));
         }
@@ -147,13 +149,13 @@ impl Output {
         Ok(())
     }
 
-    fn extend(&mut self, lines: &[Line]) -> Result<(), PatchError> {
+    fn extend(&mut self, lines: &[PatchLine]) -> Result<(), PatchError> {
         lines.iter().try_for_each(|line| self.push(line))
     }
 }
 
-/// The place of `hunk`: the nearest to `wanted` that fits, not above `from`.
-fn place(hunk: &Hunk, old: &[Line], from: usize, wanted: usize, fuzz: Fuzz) -> Result<usize, PatchError> {
+/// Finds the place nearest to `wanted` where `hunk` fits, not above `from`.
+fn find_place(hunk: &Hunk, old: &[PatchLine], from: usize, wanted: usize, fuzz: Fuzz) -> Result<usize, PatchError> {
     let exact = check_hunk_at(hunk, old, wanted, 0);
     if fuzz == Fuzz::NONE || exact.is_ok() {
         return exact.map(|()| wanted).map_err(PatchError::new);
@@ -171,34 +173,34 @@ fn place(hunk: &Hunk, old: &[Line], from: usize, wanted: usize, fuzz: Fuzz) -> R
     Err(PatchError::new(PatchProblem::NoPlace { line: wanted + 1, offset, context }))
 }
 
-/// Whether the old lines of `hunk` are those at `at`, but for `context` lines of context at each end.
-fn check_hunk_at(hunk: &Hunk, old: &[Line], at: usize, context: usize) -> Result<(), PatchProblem> {
-    let kept = |(kind, _): &&(Kind, Line)| *kind == Kind::Kept;
+/// Checks that the old lines of `hunk` stand at `at`, except `context` lines of context at each end.
+fn check_hunk_at(hunk: &Hunk, old: &[PatchLine], at: usize, context: usize) -> Result<(), PatchProblem> {
+    let kept = |(kind, _): &&(LineKind, PatchLine)| *kind == LineKind::Kept;
     let head = hunk.lines.iter().take_while(kept).count().min(context);
     let tail = hunk.lines.iter().rev().take_while(kept).count().min(context);
     let count = hunk.old_count();
     if at > old.len() {
-        return Err(PatchProblem::Context { line: at + 1, expected: first_of(hunk), found: Found::End });
+        return Err(PatchProblem::Context { line: at + 1, expected: quote_first_line(hunk), found: FoundLine::End });
     }
     for (index, expected) in hunk.old().enumerate() {
         let free = index < head || index + tail >= count;
         match old.get(at + index) {
             Some(line) if free || line == expected => {}
-            found => return Err(mismatch(at + index + 1, expected, found)),
+            found => return Err(find_mismatch(at + index + 1, expected, found)),
         }
     }
     Ok(())
 }
 
-fn first_of(hunk: &Hunk) -> String {
+fn quote_first_line(hunk: &Hunk) -> String {
     hunk.lines.first().map(|(_, line)| quote_line(&line.text)).unwrap_or_default()
 }
 
-fn mismatch(line: usize, expected: &Line, found: Option<&Line>) -> PatchProblem {
+fn find_mismatch(line: usize, expected: &PatchLine, found: Option<&PatchLine>) -> PatchProblem {
     let found = match found {
-        None => Found::End,
-        Some(found) if found.text == expected.text => Found::OtherEnding,
-        Some(found) => Found::Line(quote_line(&found.text)),
+        None => FoundLine::End,
+        Some(found) if found.text == expected.text => FoundLine::OtherEnding,
+        Some(found) => FoundLine::Other(quote_line(&found.text)),
     };
     PatchProblem::Context { line, expected: quote_line(&expected.text), found }
 }

@@ -1,4 +1,4 @@
-//! Why a patch is refused: where in its text, or in which file and hunk, and what is wrong there.
+//! Errors of patches: the line of the text, or the file and hunk, and what is wrong there.
 
 use std::fmt;
 
@@ -9,9 +9,9 @@ use crate::path::PathError;
 /// A patch that was refused. Nothing of it was applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PatchError {
-    /// The line of the patch's text, from 1, where it was being read.
+    /// The line of the patch's text, from 1, at which parsing failed.
     pub line: Option<usize>,
-    /// The file it is about.
+    /// The file.
     pub file: Option<String>,
     /// The hunk of that file, from 1.
     pub hunk: Option<usize>,
@@ -22,7 +22,7 @@ pub struct PatchError {
 /// What is wrong with a patch.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PatchProblem {
-    /// More bytes, files or lines than are read.
+    /// It has more bytes, files or lines than allowed.
     #[error("it is larger than the {allowed} {what} a patch may have")]
     TooLarge {
         /// What there is too much of.
@@ -30,10 +30,10 @@ pub enum PatchProblem {
         /// How much there may be.
         allowed: usize,
     },
-    /// The path of a file.
+    /// A file's path is invalid.
     #[error(transparent)]
     Path(#[from] PathError),
-    /// A file name without its prefix.
+    /// A file name lacks its prefix.
     #[error("file name `{found}` does not start with `{wanted}`")]
     Prefix {
         /// The name.
@@ -41,109 +41,109 @@ pub enum PatchProblem {
         /// `a/` or `b/`.
         wanted: &'static str,
     },
-    /// Two names for one file, and neither is `/dev/null`.
+    /// A file has two names, and neither is `/dev/null`.
     #[error("the names `{0}` and `{1}` differ, and renames are not taken; delete one file and create the other")]
     Renamed(String, String),
-    /// Modes, copies, links, binary patches.
+    /// It changes a mode, copies a file, makes a link or is binary.
     #[error("`{0}` is not taken; a patch changes the text of plain files only")]
     Unsupported(String),
-    /// Text that is no part of a patch.
+    /// A line that cannot stand there.
     #[error("`{0}` is no part of a patch; expected {1}")]
     Unexpected(String, &'static str),
-    /// The text stops early.
+    /// The text ends early.
     #[error("the patch ends; expected {0}")]
     Ended(&'static str),
-    /// The same path twice.
+    /// The same path stands twice.
     #[error("the file is named twice")]
     Twice,
-    /// No hunks, or a hunk of context alone.
+    /// It has no hunks, or a hunk of context alone.
     #[error("it changes nothing")]
     Nothing,
-    /// A hunk with other counts than it says.
+    /// A hunk's line counts differ from its header.
     #[error("the header says {old} old and {new} new lines, and the hunk has {found_old} and {found_new}")]
     Counts {
-        /// Old lines by the header.
+        /// Number of old lines by the header.
         old: usize,
-        /// New lines by the header.
+        /// Number of new lines by the header.
         new: usize,
-        /// Old lines there are.
+        /// Number of old lines in the hunk.
         found_old: usize,
-        /// New lines there are.
+        /// Number of new lines in the hunk.
         found_new: usize,
     },
-    /// A hunk that starts inside or above the one before it.
+    /// A hunk starts inside or above the previous one.
     #[error("it starts after old line {at}, and the hunk before it ends after line {end}")]
     Order {
-        /// Old lines before the hunk.
+        /// Number of old lines before the hunk.
         at: usize,
-        /// Old lines before the end of the last one.
+        /// Number of old lines before the end of the previous hunk.
         end: usize,
     },
-    /// A hunk whose new line does not follow from what is above it.
+    /// A hunk's new start does not follow from the hunks above it.
     #[error("it starts at new line {found}, and by the hunks before it that is {expected}")]
     NewStart {
-        /// As the header says.
+        /// The start by the header.
         found: usize,
-        /// As it follows.
+        /// The start that follows from the hunks above.
         expected: usize,
     },
-    /// `\ No newline at end of file` where no file ends.
+    /// `\ No newline at end of file` stands before the end of the file.
     #[error("a line without newline that is not the last one of the file")]
     NoNewline,
-    /// `\ No newline at end of file` behind a line without text.
+    /// `\ No newline at end of file` follows a line without text.
     #[error("an empty line without newline is no line of a file; leave it out")]
     NoLine,
-    /// A created file with old lines, or a deleted one with new ones.
+    /// A created file has old lines, or a deleted one has new lines.
     #[error("a file that is created has no old lines, and one that is deleted no new ones")]
     OneSided,
-    /// The file to change is not there.
+    /// The file to change does not exist.
     #[error("there is no such file")]
     Missing,
-    /// The file to create is there, or a directory of that name, or a file where a directory is needed.
+    /// The file to create exists, or clashes with a directory or a file above it.
     #[error("`{0}` is there already")]
     Exists(String),
-    /// The file has other lines.
+    /// The file's lines differ from the hunk's.
     #[error("line {line} of the file is {found}, and the hunk expects {expected:?}")]
     Context {
         /// Line of the file, from 1.
         line: usize,
-        /// What the hunk says.
+        /// The line by the hunk.
         expected: String,
-        /// What is there.
-        found: Found,
+        /// The line in the file.
+        found: FoundLine,
     },
-    /// With fuzz: no place for the hunk within the bound.
+    /// With fuzz: the hunk fits nowhere within the bounds.
     #[error("its lines are nowhere within {offset} lines of line {line}, with {context} lines of context dropped")]
     NoPlace {
-        /// Where it should have been, from 1.
+        /// Its expected line, from 1.
         line: usize,
         /// Bound of the search.
         offset: usize,
-        /// Lines of context given up.
+        /// Lines of context that need not match.
         context: usize,
     },
-    /// A deleted file of which lines are left.
+    /// Lines of a deleted file are left.
     #[error("the file is deleted, and {0} of its lines are not removed")]
     Left(usize),
 }
 
-/// What a file has at a line.
+/// The line that a file has in place of the expected one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
+pub enum FoundLine {
     /// Another line.
-    Line(String),
-    /// The same text, with or without a newline behind it where the hunk has it the other way.
+    Other(String),
+    /// The same text, but with a newline where the hunk has none, or without one.
     OtherEnding,
-    /// Nothing: the file ends before.
+    /// No line: the file ends before.
     End,
 }
 
-impl fmt::Display for Found {
+impl fmt::Display for FoundLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Found::Line(text) => write!(f, "{text:?}"),
-            Found::OtherEnding => f.write_str("the same but for the newline at its end"),
-            Found::End => f.write_str("beyond the end"),
+            FoundLine::Other(text) => write!(f, "{text:?}"),
+            FoundLine::OtherEnding => f.write_str("the same but for the newline at its end"),
+            FoundLine::End => f.write_str("beyond the end"),
         }
     }
 }
@@ -171,16 +171,16 @@ impl PatchError {
         Self { line: None, file: None, hunk: None, problem: problem.into() }
     }
 
-    pub(super) fn file(self, file: &str) -> Self {
+    pub(super) fn in_file(self, file: &str) -> Self {
         Self { file: Some(file.to_owned()), ..self }
     }
 
-    pub(super) fn hunk(self, hunk: usize) -> Self {
+    pub(super) fn in_hunk(self, hunk: usize) -> Self {
         Self { hunk: Some(hunk), ..self }
     }
 }
 
-/// A piece of text as an error shows it.
+/// The start of a line, for an error.
 pub(super) fn quote_line(text: &str) -> String {
     text.chars().take(80).collect()
 }

@@ -1,13 +1,15 @@
-//! Reading a patch, strictly: what is not understood is refused, with its line.
+//! Parses patches strictly: a line that is not understood is an error.
 
 mod header;
 
 use std::collections::HashSet;
 
 use super::error::quote_line;
-use super::{Change, FilePatch, Hunk, Kind, Line, MAX_FILES, MAX_PATCH_BYTES, Patch, PatchError, PatchProblem};
+use super::{
+    FileChange, FilePatch, Hunk, LineKind, MAX_FILES, MAX_PATCH_BYTES, Patch, PatchError, PatchLine, PatchProblem,
+};
 
-/// Lines of a file a header may speak of: beyond any file that is taken.
+/// The largest line number of a header, beyond any file that is accepted.
 const MAX_LINE_NUMBER: usize = 100_000_000;
 
 impl std::str::FromStr for Patch {
@@ -27,21 +29,21 @@ impl TryFrom<String> for Patch {
 }
 
 impl Patch {
-    /// Reads a unified diff, of git's or of `diff -u` with the prefixes `a/` and `b/`. Blank lines between files are skipped;
-    /// a blank line inside a hunk is an empty line of context, as git has it.
+    /// Parses a unified diff of git, or of `diff -u` with the prefixes `a/` and `b/`. Blank lines between files are skipped; a blank line
+    /// inside a hunk is an empty line of context, as in git.
     ///
     /// # Errors
-    /// The first line that cannot be taken, and why.
+    /// The first invalid line, and why it is invalid.
     pub fn parse(text: &str) -> Result<Self, PatchError> {
         if text.len() > MAX_PATCH_BYTES {
             return Err(PatchError::new(PatchProblem::TooLarge { what: "bytes", allowed: MAX_PATCH_BYTES }));
         }
-        let mut lines = Lines { rest: text, number: 0 };
+        let mut lines = PatchLines { rest: text, number: 0 };
         let (mut files, mut seen) = (Vec::new(), HashSet::new());
         while lines.skip_blank() {
             let file = read_file(&mut lines)?;
             if !seen.insert(file.path.clone()) {
-                return Err(lines.error(PatchProblem::Twice).file(&file.path));
+                return Err(lines.error(PatchProblem::Twice).in_file(&file.path));
             }
             if files.len() == MAX_FILES {
                 return Err(lines.error(PatchProblem::TooLarge { what: "files", allowed: MAX_FILES }));
@@ -52,43 +54,43 @@ impl Patch {
     }
 }
 
-fn read_file(lines: &mut Lines<'_>) -> Result<FilePatch, PatchError> {
+fn read_file(lines: &mut PatchLines<'_>) -> Result<FilePatch, PatchError> {
     let (path, change, has_hunks) = header::read_file_header(lines)?;
     let mut file = FilePatch { path, change, hunks: Vec::new() };
     if !has_hunks {
         return Ok(file);
     }
-    let mut state = Above::default();
+    let mut state = PreviousHunks::default();
     while lines.peek().is_some_and(|line| line.starts_with("@@")) {
         let number = file.hunks.len() + 1;
-        let hunk = read_hunk(lines, &mut state).map_err(|error| error.file(&file.path).hunk(number))?;
+        let hunk = read_hunk(lines, &mut state).map_err(|error| error.in_file(&file.path).in_hunk(number))?;
         let one_sided = match change {
-            Change::Created => hunk.old_count() == 0,
-            Change::Deleted => hunk.new_count() == 0,
-            Change::Modified => true,
+            FileChange::Created => hunk.old_count() == 0,
+            FileChange::Deleted => hunk.new_count() == 0,
+            FileChange::Modified => true,
         };
-        if !one_sided || (change != Change::Modified && number > 1) {
-            return Err(lines.error(PatchProblem::OneSided).file(&file.path).hunk(number));
+        if !one_sided || (change != FileChange::Modified && number > 1) {
+            return Err(lines.error(PatchProblem::OneSided).in_file(&file.path).in_hunk(number));
         }
         file.hunks.push(hunk);
     }
     match file.hunks.is_empty() {
-        true => Err(lines.unexpected("a hunk, `@@ -… +… @@`").file(&file.path)),
+        true => Err(lines.unexpected("a hunk, `@@ -… +… @@`").in_file(&file.path)),
         false => Ok(file),
     }
 }
 
-/// What the hunks above have come to.
+/// Totals of the hunks above.
 #[derive(Default)]
-struct Above {
-    /// Old lines before the end of the last hunk.
+struct PreviousHunks {
+    /// Number of old lines before the end of the last hunk.
     end: usize,
     grown: isize,
-    /// Whether a file ended in them without a newline.
+    /// Whether a line without a newline has ended the file.
     closed: bool,
 }
 
-fn read_hunk(lines: &mut Lines<'_>, above: &mut Above) -> Result<Hunk, PatchError> {
+fn read_hunk(lines: &mut PatchLines<'_>, above: &mut PreviousHunks) -> Result<Hunk, PatchError> {
     let start = lines.number;
     let header = lines.peek().and_then(read_header);
     let header = header.ok_or_else(|| lines.unexpected("`@@ -line,count +line,count @@`"))?;
@@ -105,7 +107,7 @@ fn read_hunk(lines: &mut Lines<'_>, above: &mut Above) -> Result<Hunk, PatchErro
     if above.closed {
         return fail(PatchProblem::NoNewline);
     }
-    let new = hunk.lines.iter().filter(|(kind, _)| *kind != Kind::Removed).map(|(_, line)| line);
+    let new = hunk.lines.iter().filter(|(kind, _)| *kind != LineKind::Removed).map(|(_, line)| line);
     if hunk.old().eq(new) {
         return fail(PatchProblem::Nothing);
     }
@@ -115,21 +117,21 @@ fn read_hunk(lines: &mut Lines<'_>, above: &mut Above) -> Result<Hunk, PatchErro
     Ok(hunk)
 }
 
-/// Lines before the hunk and lines in it, of either file.
-struct Header {
+/// For either file: the number of lines before the hunk, and in it.
+struct HunkHeader {
     old: (usize, usize),
     new: (usize, usize),
 }
 
-/// `@@ -12,3 +12,4 @@ what git takes for the function`
-fn read_header(line: &str) -> Option<Header> {
+/// Parses `@@ -12,3 +12,4 @@ section`.
+fn read_header(line: &str) -> Option<HunkHeader> {
     let rest = line.strip_prefix("@@ -")?;
     let (ranges, section) = rest.split_once(" @@")?;
     if !section.is_empty() && !section.starts_with(' ') {
         return None;
     }
     let (old, new) = ranges.split_once(" +")?;
-    Some(Header { old: read_range(old)?, new: read_range(new)? })
+    Some(HunkHeader { old: read_range(old)?, new: read_range(new)? })
 }
 
 fn read_range(text: &str) -> Option<(usize, usize)> {
@@ -147,25 +149,25 @@ fn read_number(text: &str) -> Option<usize> {
     (number <= MAX_LINE_NUMBER).then_some(number)
 }
 
-/// The lines of a hunk, as many as its header says.
-fn read_body(lines: &mut Lines<'_>, header: &Header) -> Result<Vec<(Kind, Line)>, PatchError> {
-    let (mut body, mut old, mut new): (Vec<(Kind, Line)>, _, _) = (Vec::new(), 0, 0);
+/// Reads the lines of a hunk, as many as its header says.
+fn read_body(lines: &mut PatchLines<'_>, header: &HunkHeader) -> Result<Vec<(LineKind, PatchLine)>, PatchError> {
+    let (mut body, mut old, mut new): (Vec<(LineKind, PatchLine)>, _, _) = (Vec::new(), 0, 0);
     while old < header.old.1 || new < header.new.1 {
         let wrong = PatchProblem::Counts { old: header.old.1, new: header.new.1, found_old: old, found_new: new };
-        let Some((kind, text)) = lines.peek().and_then(body_line) else { return Err(lines.error(wrong)) };
-        old += usize::from(kind != Kind::Added);
-        new += usize::from(kind != Kind::Removed);
+        let Some((kind, text)) = lines.peek().and_then(parse_body_line) else { return Err(lines.error(wrong)) };
+        old += usize::from(kind != LineKind::Added);
+        new += usize::from(kind != LineKind::Removed);
         if old > header.old.1 || new > header.new.1 {
             return Err(lines.error(wrong));
         }
         let text = text.to_owned();
         lines.skip();
-        body.push((kind, Line { text, newline: true }));
+        body.push((kind, PatchLine { text, newline: true }));
         if lines.peek().is_some_and(|line| line.starts_with('\\')) {
             end_without_newline(lines, &mut body)?;
         }
     }
-    let more = lines.peek().and_then(body_line).filter(|(_, text)| !text.is_empty());
+    let more = lines.peek().and_then(parse_body_line).filter(|(_, text)| !text.is_empty());
     match more.filter(|_| !lines.peek().is_some_and(|line| line.starts_with("--- "))) {
         None => check_endings(&body).map_or(Ok(body), |problem| Err(lines.error(problem))),
         Some(_) => {
@@ -176,18 +178,18 @@ fn read_body(lines: &mut Lines<'_>, header: &Header) -> Result<Vec<(Kind, Line)>
     }
 }
 
-fn body_line(line: &str) -> Option<(Kind, &str)> {
+fn parse_body_line(line: &str) -> Option<(LineKind, &str)> {
     match line.as_bytes().first() {
-        None => Some((Kind::Kept, "")),
-        Some(b' ') => Some((Kind::Kept, &line[1..])),
-        Some(b'-') => Some((Kind::Removed, &line[1..])),
-        Some(b'+') => Some((Kind::Added, &line[1..])),
+        None => Some((LineKind::Kept, "")),
+        Some(b' ') => Some((LineKind::Kept, &line[1..])),
+        Some(b'-') => Some((LineKind::Removed, &line[1..])),
+        Some(b'+') => Some((LineKind::Added, &line[1..])),
         Some(_) => None,
     }
 }
 
-/// Takes `\ No newline at end of file`, whatever the language of the words.
-fn end_without_newline(lines: &mut Lines<'_>, body: &mut [(Kind, Line)]) -> Result<(), PatchError> {
+/// Reads `\ No newline at end of file`, in any language.
+fn end_without_newline(lines: &mut PatchLines<'_>, body: &mut [(LineKind, PatchLine)]) -> Result<(), PatchError> {
     match (lines.peek(), body.last_mut()) {
         (Some(_), Some((_, last))) if last.text.is_empty() => return Err(lines.error(PatchProblem::NoLine)),
         (Some(line), Some((_, last))) if line.starts_with("\\ ") && last.newline => last.newline = false,
@@ -198,21 +200,21 @@ fn end_without_newline(lines: &mut Lines<'_>, body: &mut [(Kind, Line)]) -> Resu
 }
 
 /// Only the last old and the last new line of a hunk may end without a newline.
-fn check_endings(body: &[(Kind, Line)]) -> Option<PatchProblem> {
-    [Kind::Added, Kind::Removed].into_iter().find_map(|other_side| {
+fn check_endings(body: &[(LineKind, PatchLine)]) -> Option<PatchProblem> {
+    [LineKind::Added, LineKind::Removed].into_iter().find_map(|other_side| {
         let mut side = body.iter().filter(|(kind, _)| *kind != other_side).rev().skip(1);
         side.any(|(_, line)| !line.newline).then_some(PatchProblem::NoNewline)
     })
 }
 
-/// The lines of a patch's text, one after the other.
-pub(super) struct Lines<'a> {
+/// A cursor over the lines of a patch's text.
+pub(super) struct PatchLines<'a> {
     rest: &'a str,
-    /// Lines taken so far.
+    /// Number of lines read so far.
     number: usize,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> PatchLines<'a> {
     pub(super) fn peek(&self) -> Option<&'a str> {
         (!self.rest.is_empty()).then(|| self.rest.split('\n').next().unwrap_or_default())
     }
@@ -222,14 +224,14 @@ impl<'a> Lines<'a> {
         self.number += 1;
     }
 
-    /// Takes the next line when it starts with `mark`, and returns what follows that.
+    /// Reads the next line if it starts with `mark`, and returns the rest of it.
     pub(super) fn next_after(&mut self, mark: &str) -> Option<&'a str> {
         let found = self.peek()?.strip_prefix(mark)?;
         self.skip();
         Some(found)
     }
 
-    /// Goes to the next line that holds something; whether there is one.
+    /// Skips blank lines; returns whether a line is left.
     fn skip_blank(&mut self) -> bool {
         while self.peek().is_some_and(str::is_empty) {
             self.skip();
@@ -237,12 +239,12 @@ impl<'a> Lines<'a> {
         !self.rest.is_empty()
     }
 
-    /// `problem`, at the line that is looked at.
+    /// `problem` at the current line.
     pub(super) fn error(&self, problem: impl Into<PatchProblem>) -> PatchError {
         self.error_at(self.number, problem)
     }
 
-    /// `problem`, at the line that was taken last.
+    /// `problem` at the line that was read last.
     pub(super) fn error_behind(&self, problem: impl Into<PatchProblem>) -> PatchError {
         self.error_at(self.number.saturating_sub(1), problem)
     }

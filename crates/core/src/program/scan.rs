@@ -1,40 +1,40 @@
-//! Splits Python source into logical lines: knows strings, f-strings, brackets, comments and joined lines.
+//! Splits Python source into logical lines. It knows strings, f-strings, brackets, comments and joined lines.
 
-/// One logical line: what a line end outside brackets and strings ends.
+/// One logical line. A line end outside brackets and strings ends it.
 #[derive(Debug, Default)]
-pub(super) struct Line {
+pub(super) struct LogicalLine {
     /// Columns before its first character; a tab goes to the next multiple of 8.
     pub(super) indent: usize,
-    /// Its text, without comments and trailing white space. Holds line ends where it is continued or a string does.
+    /// Its text, without comments and trailing white space. It holds line ends where it continues over several lines.
     pub(super) text: String,
-    /// Semicolons with something behind them.
+    /// Number of semicolons that a statement follows.
     pub(super) separators: usize,
-    /// Whether anything follows a colon that is in no bracket: `def f(x): return x`.
+    /// Whether anything follows a colon outside brackets, as in `def f(x): return x`.
     pub(super) inline_body: bool,
 }
 
-/// How a line that a backslash joins to the next is written.
+/// The normalized form of a backslash that joins two lines.
 const JOIN: &str = " \\\n";
 
-/// What the scanner is inside of.
+/// A construct that the scanner is inside of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Frame {
     /// An open bracket.
     Bracket,
-    /// A string: its quote, whether three of them end it, whether `{` opens a field.
+    /// A string: its quote, whether it is triple-quoted, and whether `{` opens a field.
     Text { quote: char, triple: bool, fields: bool },
     /// The expression of an f-string's field, up to `:` or `}`.
     Field,
-    /// What follows the `:` of a field: text, with fields inside.
+    /// The format spec after the `:` of a field: text with fields inside.
     Spec { quote: char, triple: bool },
 }
 
-/// The lines of `program`, whose line ends are `\n`.
-pub(super) fn logical_lines(program: &str) -> Vec<Line> {
+/// Splits `program`, whose line ends are `\n`.
+pub(super) fn logical_lines(program: &str) -> Vec<LogicalLine> {
     let mut scanner = Scanner {
         rest: program,
         frames: Vec::new(),
-        line: Line::default(),
+        line: LogicalLine::default(),
         lines: Vec::new(),
         pending: Pending::default(),
     };
@@ -56,13 +56,13 @@ struct Pending {
 struct Scanner<'a> {
     rest: &'a str,
     frames: Vec<Frame>,
-    line: Line,
-    lines: Vec<Line>,
+    line: LogicalLine,
+    lines: Vec<LogicalLine>,
     pending: Pending,
 }
 
 impl Scanner<'_> {
-    /// Takes at least one character off `rest`.
+    /// Consumes at least one character of `rest`.
     fn step(&mut self, c: char) {
         match self.frames.last().copied() {
             Some(Frame::Text { quote, triple, fields }) => self.in_text(c, quote, triple, fields),
@@ -85,10 +85,10 @@ impl Scanner<'_> {
     fn in_code(&mut self, c: char) {
         self.mark(c);
         match c {
-            '#' => self.comment(),
+            '#' => self.skip_comment(),
             '\n' if self.frames.is_empty() => self.new_line(),
-            '\n' => self.continued(1),
-            '\\' if self.rest[1..].starts_with('\n') => self.joined(),
+            '\n' => self.continue_line(1),
+            '\\' if self.rest[1..].starts_with('\n') => self.join_lines(),
             '\'' | '"' => self.open_string(c),
             '(' | '[' | '{' => self.push(Frame::Bracket),
             ')' | ']' | '}' => self.pop(),
@@ -96,7 +96,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Counts separators and bodies on a header's line, of the logical line itself only.
+    /// Notes separators and inline bodies of the logical line itself, outside brackets.
     fn mark(&mut self, c: char) {
         if c.is_whitespace() || c == '#' || !self.frames.is_empty() {
             return;
@@ -107,7 +107,7 @@ impl Scanner<'_> {
         self.pending.colon |= c == ':';
     }
 
-    /// The expression of a field: code, except that `:` and `}` of its own end it.
+    /// The expression of a field is code that a `:` or `}` of its own ends.
     fn in_field(&mut self, c: char) {
         match c {
             '}' => self.pop(),
@@ -123,7 +123,7 @@ impl Scanner<'_> {
     fn in_text(&mut self, c: char, quote: char, triple: bool, fields: bool) {
         match c {
             '\\' => self.escape(fields),
-            '\n' if !triple => self.broken_string(),
+            '\n' if !triple => self.end_broken_string(),
             '{' if fields && self.rest.starts_with("{{") => self.keep(2),
             '{' if fields => self.push(Frame::Field),
             _ if c == quote && !triple => self.pop(),
@@ -140,8 +140,8 @@ impl Scanner<'_> {
             '\\' => self.escape(true),
             '{' => self.push(Frame::Field),
             '}' => self.pop(),
-            '\n' if !triple => self.broken_string(),
-            // The string ends inside its field: no Python, but the text goes on as code.
+            '\n' if !triple => self.end_broken_string(),
+            // The string ends inside its field. That is invalid Python; the scan goes on with code.
             _ if c == quote && !triple => {
                 self.frames.pop();
                 self.pop();
@@ -150,7 +150,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// A backslash and what it escapes. In an f-string `\{` is a backslash and then a field.
+    /// Keeps a backslash and the escaped character. In an f-string `\{` is a backslash and then a field.
     fn escape(&mut self, fields: bool) {
         self.keep(if fields && self.rest[1..].starts_with('{') { 1 } else { 2 });
     }
@@ -165,7 +165,7 @@ impl Scanner<'_> {
         self.keep(1);
     }
 
-    /// The quote of the string the innermost field stands in.
+    /// The quote of the string around the innermost field.
     fn enclosing_quote(&self) -> (char, bool) {
         let quotes = self.frames.iter().rev().find_map(|frame| match frame {
             Frame::Text { quote, triple, .. } => Some((*quote, *triple)),
@@ -183,15 +183,15 @@ impl Scanner<'_> {
         self.keep(if triple { 3 } else { 1 });
     }
 
-    /// A line end inside a string that cannot hold one: no Python. The scan goes on as if the string had ended.
-    fn broken_string(&mut self) {
+    /// A line end inside a single-quoted string is invalid Python. The scan goes on as if the string had ended.
+    fn end_broken_string(&mut self) {
         while matches!(self.frames.last(), Some(Frame::Text { .. } | Frame::Spec { .. } | Frame::Field)) {
             self.frames.pop();
         }
-        if self.frames.is_empty() { self.new_line() } else { self.continued(1) }
+        if self.frames.is_empty() { self.new_line() } else { self.continue_line(1) }
     }
 
-    fn comment(&mut self) {
+    fn skip_comment(&mut self) {
         self.skip(self.rest.find('\n').unwrap_or(self.rest.len()));
     }
 
@@ -204,7 +204,7 @@ impl Scanner<'_> {
     fn end_line(&mut self) {
         let mut line = std::mem::take(&mut self.line);
         self.pending = Pending::default();
-        // A string that never ends keeps its white space: it is no trailing space of the program's.
+        // The white space at the end of an unterminated string belongs to the string.
         if self.frames.is_empty() {
             line.text.truncate(code_end(&line.text));
         }
@@ -217,7 +217,7 @@ impl Scanner<'_> {
         self.line.indent = self.take_space();
     }
 
-    /// Skips blanks; their width in columns.
+    /// Skips blanks and returns their width in columns.
     fn take_space(&mut self) -> usize {
         let mut width = 0;
         while let Some(c) = self.rest.chars().next().filter(|c| matches!(c, ' ' | '\t' | '\x0c')) {
@@ -231,18 +231,18 @@ impl Scanner<'_> {
         width
     }
 
-    /// A line end inside brackets: the next line's indentation means nothing, and a blank line nothing at all.
-    fn continued(&mut self, bytes: usize) {
+    /// Continues the logical line after a line end inside brackets. The next line's indentation has no meaning.
+    fn continue_line(&mut self, bytes: usize) {
         self.skip(bytes);
         self.take_space();
         self.line.text.truncate(code_end(&self.line.text));
         self.line.text.push('\n');
     }
 
-    /// A backslash at a line's end.
-    fn joined(&mut self) {
+    /// Joins two lines at a backslash.
+    fn join_lines(&mut self) {
         if !self.frames.is_empty() {
-            return self.continued(2);
+            return self.continue_line(2);
         }
         self.skip(2);
         self.take_space();
@@ -253,7 +253,7 @@ impl Scanner<'_> {
     }
 }
 
-/// Where a line's code ends: before white space, and before a backslash that joins it to nothing.
+/// The end of a line's code, before trailing white space and a backslash that joins nothing.
 fn code_end(text: &str) -> usize {
     text.trim_end_matches(|c: char| c.is_whitespace() || c == '\\').len()
 }

@@ -12,27 +12,27 @@
 //! | `d` | u32 count, then key, value, … in insertion order, no key twice |
 //! | `o` `n` | an object: the code of its class, then its state; the classes are listed in `value/object.rs` |
 //!
-//! Each value has exactly one encoding, and the decoder refuses every other: bytes from a guest are untrusted. It refuses
-//! as well what no Python holds: sets and dicts with unhashable members, or with two that Python calls equal.
+//! Each value has exactly one encoding. Bytes from a guest are untrusted, so the decoder refuses every other encoding, and values that cannot
+//! exist in Python: sets and dicts with unhashable members, or with two members that are equal in Python.
 
 use std::collections::HashSet;
 
 use num_bigint::BigInt;
 
 use super::Value;
-use super::object::{Class, Object};
+use super::object::{Object, PythonClass};
 
-/// Bounds of what the decoder accepts.
+/// Limits of the decoder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EncodeCaps {
     /// Bytes of one encoded value.
     pub bytes: usize,
-    /// Containers inside one another.
+    /// Nesting depth of containers.
     pub depth: usize,
 }
 
 impl EncodeCaps {
-    /// The nesting the guest's harness allows too.
+    /// The nesting depth that the guest's harness allows too.
     pub const DEPTH: usize = 64;
 
     /// Caps for values of at most `bytes`, nested at most [`EncodeCaps::DEPTH`] deep.
@@ -62,7 +62,7 @@ pub enum DecodeError {
     /// Bytes follow the value.
     #[error("{0} bytes follow the encoded value")]
     Trailing(usize),
-    /// No such tag, or an item that is not in its one canonical form.
+    /// An unknown tag, or an item that is not in canonical form.
     #[error("byte {at} of the encoded value: {what}")]
     Invalid {
         /// Offset of the item.
@@ -114,7 +114,7 @@ impl Value {
     /// Reads one value that fills `bytes`.
     ///
     /// # Errors
-    /// Anything that is not the one encoding of one value within `caps`.
+    /// When `bytes` are not the canonical encoding of one value within `caps`.
     pub fn decode(bytes: &[u8], caps: EncodeCaps) -> Result<Value, DecodeError> {
         if bytes.len() > caps.bytes {
             return Err(DecodeError::TooLong { bytes: bytes.len(), cap: caps.bytes });
@@ -127,7 +127,7 @@ impl Value {
         }
     }
 
-    /// A `set` (or, with `frozen`, a `frozenset`) of `items`: sorted; of those Python calls equal, the first.
+    /// A `set` (or, with `frozen`, a `frozenset`) of `items`, sorted. Of items that are equal in Python it keeps the first.
     #[must_use]
     pub fn set_of(items: Vec<Value>, frozen: bool) -> Value {
         let mut seen = HashSet::new();
@@ -136,7 +136,7 @@ impl Value {
         if frozen { Value::FrozenSet(items) } else { Value::Set(items) }
     }
 
-    /// Whether Python can hash it: whether it may stand in a set or be a dict's key.
+    /// Whether Python can hash it, so that it may be in a set or be a dict's key.
     #[must_use]
     pub fn is_hashable(&self) -> bool {
         match self {
@@ -152,7 +152,7 @@ fn canonical_bits(value: f64) -> u64 {
     if value.is_nan() { 0x7ff8_0000_0000_0000 } else { value.to_bits() }
 }
 
-/// Minimal little-endian two's complement; zero is no bytes at all.
+/// Minimal little-endian two's complement. Zero has no bytes.
 fn int_bytes(value: &BigInt) -> Vec<u8> {
     if *value == BigInt::ZERO { Vec::new() } else { value.to_signed_bytes_le() }
 }
@@ -247,7 +247,7 @@ impl<'a> Reader<'a> {
         text.map(Value::str).map_err(|_| DecodeError::Invalid { at, what: "a str that is not UTF-8" })
     }
 
-    /// Reserves nothing: a count is a claim of the guest's, and a value takes more room than its byte of encoding.
+    /// Reserves no memory: the count is untrusted, and a value takes more memory than its byte of encoding.
     fn items(&mut self, depth: usize) -> Result<Vec<Value>, DecodeError> {
         let count = self.count()?;
         let mut items = Vec::new();
@@ -285,7 +285,7 @@ impl<'a> Reader<'a> {
 
     fn object(&mut self, tag: u8, at: usize, depth: usize) -> Result<Value, DecodeError> {
         let code = self.take(1)?[0];
-        let Some(class) = Class::from_tag(tag, code) else {
+        let Some(class) = PythonClass::from_tag(tag, code) else {
             return Err(DecodeError::Invalid { at, what: "no such class" });
         };
         let state = self.value(depth + 1)?;
@@ -293,7 +293,7 @@ impl<'a> Reader<'a> {
         Ok(Value::Object(Box::new(object)))
     }
 
-    /// A set's item or a dict's key: hashable, and equal to none before it.
+    /// Reads a set's item or a dict's key, which must be hashable and differ from those before it.
     fn member(&mut self, depth: usize, seen: &mut HashSet<Vec<u8>>) -> Result<Value, DecodeError> {
         let at = self.at;
         let value = self.value(depth + 1)?;

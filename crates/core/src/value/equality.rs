@@ -1,9 +1,9 @@
-//! Two equalities: exact, and Python's. Both take time near linear in the size of the values: a guest chooses them.
+//! Exact equality and Python's. Both take near linear time in the size of the values, because a guest chooses them.
 
 use std::collections::HashMap;
 
 use super::Value;
-use super::object::{Class, Object, numbers};
+use super::object::{Object, PythonClass, numbers};
 
 impl PartialEq for Value {
     fn eq(&self, other: &Self) -> bool {
@@ -27,7 +27,7 @@ impl PartialEq for Value {
 
 impl Eq for Value {}
 
-/// Dicts without order. Keys are hashable, so they hold no dicts, and their encodings name them.
+/// Compares dicts without order. Keys are hashable, so they contain no dicts, and their encodings identify them.
 fn same_pairs(a: &[(Value, Value)], b: &[(Value, Value)]) -> bool {
     if a.len() != b.len() {
         return false;
@@ -50,8 +50,8 @@ impl Value {
             (Value::Bytes(a), Value::Bytes(b)) => a == b,
             (Value::List(a), Value::List(b)) | (Value::Tuple(a), Value::Tuple(b)) => equal_items(a, b),
             (Value::Object(a), Value::Object(b)) => match (a.class(), b.class(), a.pairs(), b.pairs()) {
-                (Class::Counter, Class::Counter, Some(a), Some(b)) => equal_counts(a, b),
-                (Class::OrderedDict, Class::OrderedDict, Some(a), Some(b)) => {
+                (PythonClass::Counter, PythonClass::Counter, Some(a), Some(b)) => equal_counts(a, b),
+                (PythonClass::OrderedDict, PythonClass::OrderedDict, Some(a), Some(b)) => {
                     let same = |(a, b): (&(Value, Value), &(Value, Value))| a.0.python_eq(&b.0) && a.1.python_eq(&b.1);
                     a.len() == b.len() && a.iter().zip(b).all(same)
                 }
@@ -109,7 +109,7 @@ impl Value {
 
 fn put_object(out: &mut Vec<u8>, object: &Object) {
     match (object.pairs(), object.items()) {
-        (Some(pairs), _) if object.class() == Class::OrderedDict => put_pairs(out, b'O', pairs, true),
+        (Some(pairs), _) if object.class() == PythonClass::OrderedDict => put_pairs(out, b'O', pairs, true),
         (Some(pairs), _) => put_pairs(out, b'd', pairs, false),
         (_, Some(items)) => put_list(out, b'q', items),
         _ => numbers::put_object(out, object),
@@ -133,14 +133,14 @@ fn equal_items(a: &[Value], b: &[Value]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x.python_eq(y))
 }
 
-/// Dicts of any kind, without order. Keys are hashable, so their own keys name them.
+/// Compares dicts of any kind without order. Their keys are hashable, so `python_key` identifies them.
 fn equal_pairs(a: &[(Value, Value)], b: &[(Value, Value)]) -> bool {
     let known: HashMap<Vec<u8>, &Value> = b.iter().map(|(key, value)| (key.python_key(), value)).collect();
     let same = |(key, value): &(Value, Value)| known.get(&key.python_key()).is_some_and(|other| value.python_eq(other));
     a.len() == b.len() && a.iter().all(same)
 }
 
-/// Counters, where what is missing counts zero.
+/// Compares counters. A missing item has count zero.
 fn equal_counts(a: &[(Value, Value)], b: &[(Value, Value)]) -> bool {
     let zero = Value::int(0);
     let counted = |pairs: &[(Value, Value)]| -> Vec<(Value, Value)> {
@@ -149,13 +149,13 @@ fn equal_counts(a: &[(Value, Value)], b: &[(Value, Value)]) -> bool {
     equal_pairs(&counted(a), &counted(b))
 }
 
-/// A count and the keys: each key says itself where it ends, so two lists of keys never read alike.
+/// Writes a count and the keys. Each key delimits itself, so different lists of keys never have the same bytes.
 fn put_list(out: &mut Vec<u8>, tag: u8, items: &[Value]) {
     put_count(out, tag, items.len());
     items.iter().for_each(|item| item.put_key(out));
 }
 
-/// A count and a digest of the keys, which would be copied once a level where they lie in one another.
+/// Writes a count and a digest of the keys. The keys themselves would be copied once for each level of nesting.
 fn put_members(out: &mut Vec<u8>, tag: u8, keys: &[Vec<u8>]) {
     put_count(out, tag, keys.len());
     let mut digest = blake3::Hasher::new();

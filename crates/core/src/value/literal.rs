@@ -1,7 +1,7 @@
-//! Reads Python literals: how text of a model becomes values, with nothing evaluated.
+//! Parses Python literals, so that a model's text becomes values without evaluation.
 //!
-//! Two dialects. *Literal* is what `ast.literal_eval` takes: numbers (no complex), strings, bytes, None, True, False,
-//! signs, tuples, lists, sets, dicts, `set()`. *Repr* takes in addition what `repr` writes for values that have no
+//! There are two dialects. *Literal* is the syntax of `ast.literal_eval`: numbers (not complex), strings, bytes, None, True, False, signs,
+//! tuples, lists, sets, dicts, `set()`. *Repr* adds the syntax that `repr` writes for values without a
 //! literal: `inf`, `nan`, `frozenset(…)`, complex numbers and the calls of [`calls`]; stored records use it.
 
 mod calls;
@@ -12,17 +12,17 @@ use std::collections::HashMap;
 
 use super::{EncodeCaps, Value};
 
-/// Bytes of a text that is read as literals: it is a model's, and no fuel is charged for reading it. As much as a job may write by
-/// default; stored records, which are ours, have no such limit.
+/// The most bytes of a text that is parsed. The text is a model's, and parsing it costs no fuel. A job may write as much by default. Stored
+/// records, which are ours, have no such limit.
 pub const MAX_LITERAL_BYTES: usize = 1 << 20;
 
-/// Containers inside one another, as in the encoding.
+/// The most nested containers, as in the encoding.
 const MAX_DEPTH: usize = EncodeCaps::DEPTH;
 
-/// Brackets inside one another: an object's state may nest less deep than its text.
+/// The most nested brackets. An object's state may nest less deep than its text.
 const MAX_BRACKETS: usize = 3 * MAX_DEPTH;
 
-/// White space; the last two end a line.
+/// White space. The last two characters end a line.
 const SPACE: &[char] = &[' ', '\t', '\x0c', '\n', '\r'];
 
 /// Why text is not a literal.
@@ -36,40 +36,39 @@ pub struct LiteralError {
 }
 
 impl Value {
-    /// Reads one Python literal that fills `text`, white space around it allowed, of at most [`MAX_LITERAL_BYTES`].
+    /// Parses a Python literal of at most [`MAX_LITERAL_BYTES`]. White space may surround it. Names, calls and operators are never evaluated.
     ///
     /// # Errors
-    /// Where the text stops being a literal, or is too long. A name, a call or an operator is never evaluated.
+    /// When the text is not a literal, with the offset, or is too long.
     pub fn parse_literal(text: &str) -> Result<Value, LiteralError> {
-        bounded(text)?;
+        check_length(text)?;
         Parser::new(text, false).parse_whole()
     }
 
-    /// Reads what [`Value`]'s `Display` writes, of at most [`MAX_LITERAL_BYTES`].
+    /// Parses the `repr` of a value, as [`Value`]'s `Display` writes it, of at most [`MAX_LITERAL_BYTES`].
     ///
     /// # Errors
-    /// Where the text stops being a `repr` of a plain value, or is too long.
+    /// When the text is not the `repr` of a plain value, with the offset, or is too long.
     pub fn parse_repr(text: &str) -> Result<Value, LiteralError> {
-        bounded(text)?;
+        check_length(text)?;
         Self::parse_record(text)
     }
 
-    /// Reads what `Display` has written into a record, however long.
+    /// Parses the `repr` of a value in a record, of any length.
     pub(super) fn parse_record(text: &str) -> Result<Value, LiteralError> {
         Parser::new(text, true).parse_whole()
     }
 
-    /// Reads a comma-separated list of positional arguments, such as `[1, 2], 'a'`; empty text is no arguments.
+    /// Parses a comma-separated list of positional arguments, such as `[1, 2], 'a'`. An empty text is an empty list.
     ///
     /// # Errors
-    /// As [`Value::parse_literal`]; keyword and starred arguments are no literals.
+    /// As [`Value::parse_literal`]. Keyword and starred arguments are invalid.
     pub fn parse_arguments(text: &str) -> Result<Vec<Value>, LiteralError> {
-        bounded(text)?;
+        check_length(text)?;
         Parser::new(text, false).arguments()
     }
 
-    /// Writes an argument list as it stands between the brackets of a call: literals, but for `nan` and `frozenset(…)`, which
-    /// have none.
+    /// Writes an argument list as in a call, without the brackets: literals, except `nan` and `frozenset(…)`, which have none.
     #[must_use]
     pub fn arguments_text(arguments: &[Value]) -> String {
         let texts: Vec<String> = arguments.iter().map(|argument| format!("{argument:#}")).collect();
@@ -77,8 +76,8 @@ impl Value {
     }
 }
 
-/// Refuses a text that is too long before any of it is read.
-fn bounded(text: &str) -> Result<(), LiteralError> {
+/// Checks the length of a text before it is parsed.
+fn check_length(text: &str) -> Result<(), LiteralError> {
     if text.len() <= MAX_LITERAL_BYTES {
         return Ok(());
     }
@@ -89,7 +88,7 @@ fn bounded(text: &str) -> Result<(), LiteralError> {
 struct Parser<'a> {
     text: &'a str,
     at: usize,
-    /// Brackets that are open: inside them a line end is white space, outside it ends the literal.
+    /// Number of open brackets. Inside brackets a line end is white space; outside it ends the literal.
     open: usize,
     repr: bool,
 }
@@ -101,17 +100,17 @@ impl<'a> Parser<'a> {
 
     fn parse_whole(mut self) -> Result<Value, LiteralError> {
         self.at = self.text.len() - self.text.trim_start_matches(SPACE).len();
-        let value = self.shallow()?;
+        let value = self.value_of_allowed_depth()?;
         self.end()?;
         Ok(value)
     }
 
     fn arguments(mut self) -> Result<Vec<Value>, LiteralError> {
         let mut arguments = Vec::new();
-        // The text stands between the brackets of a call.
+        // The text is parsed as inside the brackets of a call.
         self.open = 1;
         while self.peek().is_some() {
-            arguments.push(self.shallow()?);
+            arguments.push(self.value_of_allowed_depth()?);
             if !self.eat(',') {
                 break;
             }
@@ -120,8 +119,8 @@ impl<'a> Parser<'a> {
         Ok(arguments)
     }
 
-    /// A value that nests no deeper than the encoding allows.
-    fn shallow(&mut self) -> Result<Value, LiteralError> {
+    /// Parses a value that nests no deeper than the encoding allows.
+    fn value_of_allowed_depth(&mut self) -> Result<Value, LiteralError> {
         let value = self.value(0)?;
         if value.depth() > MAX_DEPTH { self.fail(format!("nested deeper than {MAX_DEPTH}")) } else { Ok(value) }
     }
@@ -146,7 +145,7 @@ impl<'a> Parser<'a> {
     fn peek(&mut self) -> Option<char> {
         let space = if self.open > 0 { SPACE } else { &SPACE[..3] };
         let rest = self.rest();
-        // Byte by byte: a text of half a million items asks three times for each.
+        // Byte by byte, because this runs three times for each of up to half a million items.
         let blank = rest.bytes().take_while(|byte| space.contains(&char::from(*byte))).count();
         self.at += blank;
         match rest.as_bytes().get(blank) {
@@ -193,7 +192,7 @@ impl<'a> Parser<'a> {
         self.repr.then(|| calls::complex_at(self.rest(), bare)).flatten()
     }
 
-    /// One sign before one number, which may stand in brackets: `--1` and `-(-1)` are operators on values, no literals.
+    /// Parses one sign and one number, which may be in brackets. `--1` and `-(-1)` are expressions, not literals.
     fn signed(&mut self) -> Result<Value, LiteralError> {
         let minus = self.eat('-');
         if !minus {
@@ -246,7 +245,7 @@ impl<'a> Parser<'a> {
         Ok(if items.len() == 1 && !comma { items.remove(0) } else { Value::Tuple(items) })
     }
 
-    /// Items up to `close`, and whether a comma followed the last one.
+    /// Parses items up to `close`; returns them and whether a comma followed the last one.
     fn items(&mut self, close: char, depth: usize) -> Result<(Vec<Value>, bool), LiteralError> {
         let mut items = Vec::new();
         let mut comma = false;
@@ -311,7 +310,7 @@ impl<'a> Parser<'a> {
         if value.is_hashable() { Ok(value) } else { self.fail(format!("a {} cannot be hashed", value.type_name())) }
     }
 
-    /// A name: a constant, a string prefix, or a call that stands for a value.
+    /// Parses a name: a constant, a string prefix, or a call that stands for a value.
     fn word(&mut self, depth: usize) -> Result<Value, LiteralError> {
         let rest = self.rest();
         let length = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
@@ -334,7 +333,7 @@ impl<'a> Parser<'a> {
         Ok(value)
     }
 
-    /// An object: a name with dots, and its call unless it is a constant.
+    /// Parses an object: a dotted name, and its call unless it is a constant.
     fn object(&mut self, depth: usize) -> Result<Value, LiteralError> {
         let rest = self.rest();
         let length = rest.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '.').unwrap_or(rest.len());
@@ -371,7 +370,7 @@ impl<'a> Parser<'a> {
         Ok(arguments)
     }
 
-    /// The `name` of `name=value`, past which the parser then stands.
+    /// Parses the `name=` of a keyword argument, if there is one.
     fn keyword(&mut self) -> Option<String> {
         self.peek();
         let rest = self.rest();
@@ -381,7 +380,7 @@ impl<'a> Parser<'a> {
         found.then(|| name.to_owned())
     }
 
-    /// Two kinds of arguments are no values elsewhere: the factory of a `defaultdict`, numpy's complex number without brackets.
+    /// Parses an argument. Two kinds are valid only here: the factory of a `defaultdict`, and numpy's complex numbers without brackets.
     fn argument(&mut self, name: &str, depth: usize) -> Result<Value, LiteralError> {
         self.peek();
         if let Some(rest) = self.rest().strip_prefix("<class '") {
@@ -415,7 +414,7 @@ impl<'a> Parser<'a> {
         }
         self.open += 1;
         self.peek();
-        // The brackets of the call hold no value of their own, so the set stands as deep as the frozenset.
+        // The brackets of the call are not a value, so the set has the depth of the frozenset.
         let Value::Set(items) = self.braces(depth)? else {
             return self.fail("expected a set inside `frozenset(`");
         };
@@ -425,7 +424,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The start of what was refused: it comes from a model and may be long.
+/// The start of a text for an error message: the text comes from a model and may be long.
 fn excerpt(text: &str) -> String {
     text.chars().take(40).collect()
 }

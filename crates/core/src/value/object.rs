@@ -1,6 +1,6 @@
 //! Values of known classes beyond the literal ones: `complex`, `Counter`, `Decimal`, `datetime`, numpy scalars and others.
 //!
-//! An [`Object`] is a [`Class`] and a state, which is a value of the literal types. [`Object::new`] is the only way to make
+//! An [`Object`] is a [`PythonClass`] and a state, which is a value of the literal types. [`Object::new`] is the only way to make
 //! one and checks the state, so that each object has one state and thus one encoding. This table is the whole list:
 //!
 //! | code | class | state |
@@ -33,10 +33,10 @@ use num_traits::{Signed, ToPrimitive, Zero};
 
 use super::Value;
 
-/// Bits of a part of a `Fraction` or `range` at most: comparing larger ones with other numbers takes time that no fuel pays for.
+/// The most bits of a part of a `Fraction` or `range`: comparing larger ones takes time that costs no fuel.
 pub(super) const MAX_PART_BITS: u64 = 2048;
 
-/// Names of the built-in types that may be a `defaultdict`'s factory.
+/// The built-in types that may be the factory of a `defaultdict`.
 pub(super) const FACTORIES: &[&str] = &[
     "bool",
     "bytearray",
@@ -55,7 +55,7 @@ pub(super) const FACTORIES: &[&str] = &[
 
 /// The class of an [`Object`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Class {
+pub enum PythonClass {
     /// `complex`
     Complex,
     /// `range`
@@ -89,29 +89,29 @@ pub enum Class {
 }
 
 /// The classes that are not numpy's, with their codes and names.
-const CLASSES: &[(u8, Class, &str)] = &[
-    (b'c', Class::Complex, "complex"),
-    (b'r', Class::Range, "range"),
-    (b'a', Class::ByteArray, "bytearray"),
-    (b'C', Class::Counter, "Counter"),
-    (b'D', Class::DefaultDict, "defaultdict"),
-    (b'O', Class::OrderedDict, "OrderedDict"),
-    (b'q', Class::Deque, "deque"),
-    (b'x', Class::Decimal, "Decimal"),
-    (b'/', Class::Fraction, "Fraction"),
-    (b'y', Class::Date, "date"),
-    (b'h', Class::Time, "time"),
-    (b't', Class::DateTime, "datetime"),
-    (b'e', Class::TimeDelta, "timedelta"),
-    (b'z', Class::TimeZone, "timezone"),
+const CLASSES: &[(u8, PythonClass, &str)] = &[
+    (b'c', PythonClass::Complex, "complex"),
+    (b'r', PythonClass::Range, "range"),
+    (b'a', PythonClass::ByteArray, "bytearray"),
+    (b'C', PythonClass::Counter, "Counter"),
+    (b'D', PythonClass::DefaultDict, "defaultdict"),
+    (b'O', PythonClass::OrderedDict, "OrderedDict"),
+    (b'q', PythonClass::Deque, "deque"),
+    (b'x', PythonClass::Decimal, "Decimal"),
+    (b'/', PythonClass::Fraction, "Fraction"),
+    (b'y', PythonClass::Date, "date"),
+    (b'h', PythonClass::Time, "time"),
+    (b't', PythonClass::DateTime, "datetime"),
+    (b'e', PythonClass::TimeDelta, "timedelta"),
+    (b'z', PythonClass::TimeZone, "timezone"),
 ];
 
-impl Class {
+impl PythonClass {
     /// The Python name of the class.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Class::Numpy(numpy) => numpy.name(),
+            PythonClass::Numpy(numpy) => numpy.name(),
             _ => CLASSES.iter().find(|(_, class, _)| *class == self).map_or("object", |(_, _, name)| name),
         }
     }
@@ -119,7 +119,7 @@ impl Class {
     /// Tag and code of the encoding.
     pub(super) fn tag(self) -> [u8; 2] {
         match self {
-            Class::Numpy(numpy) => [b'n', numpy.code()],
+            PythonClass::Numpy(numpy) => [b'n', numpy.code()],
             _ => [b'o', CLASSES.iter().find(|(_, class, _)| *class == self).map_or(0, |(code, _, _)| *code)],
         }
     }
@@ -127,33 +127,41 @@ impl Class {
     /// The class with this tag and code.
     pub(super) fn from_tag(tag: u8, code: u8) -> Option<Self> {
         match tag {
-            b'n' => NumpyType::from_code(code).map(Class::Numpy),
+            b'n' => NumpyType::from_code(code).map(PythonClass::Numpy),
             _ => CLASSES.iter().find(|(known, _, _)| *known == code).map(|(_, class, _)| *class),
         }
     }
 
     const fn is_hashable(self) -> bool {
-        !matches!(self, Class::ByteArray | Class::Counter | Class::DefaultDict | Class::OrderedDict | Class::Deque)
+        !matches!(
+            self,
+            PythonClass::ByteArray
+                | PythonClass::Counter
+                | PythonClass::DefaultDict
+                | PythonClass::OrderedDict
+                | PythonClass::Deque
+        )
     }
 
-    /// Whether `state` is one of this class, in its one form.
+    /// Checks that `state` is a canonical state of this class.
     fn check(self, state: &Value) -> Result<(), &'static str> {
         let sound = match (self, state) {
-            (Class::Complex, Value::Tuple(parts)) => matches!(parts[..], [Value::Float(_), Value::Float(_)]),
-            (Class::Range, Value::Tuple(parts)) => is_range(parts),
-            (Class::ByteArray, Value::Bytes(_)) | (Class::Counter | Class::OrderedDict, Value::Dict(_)) => true,
-            (Class::DefaultDict, Value::Tuple(parts)) => is_default_dict(parts),
-            (Class::Deque, Value::Tuple(parts)) => is_deque(parts),
-            (Class::Decimal, Value::Str(text)) => decimal::Decimal::from_state(text).is_some(),
-            (Class::Fraction, Value::Tuple(parts)) => is_fraction(parts),
-            (Class::Date, Value::Tuple(parts)) => calendar::is_date(parts),
-            (Class::Time, Value::Tuple(parts)) => calendar::is_time(parts),
-            (Class::DateTime, Value::Tuple(parts)) => {
+            (PythonClass::Complex, Value::Tuple(parts)) => matches!(parts[..], [Value::Float(_), Value::Float(_)]),
+            (PythonClass::Range, Value::Tuple(parts)) => is_range(parts),
+            (PythonClass::ByteArray, Value::Bytes(_))
+            | (PythonClass::Counter | PythonClass::OrderedDict, Value::Dict(_)) => true,
+            (PythonClass::DefaultDict, Value::Tuple(parts)) => is_default_dict(parts),
+            (PythonClass::Deque, Value::Tuple(parts)) => is_deque(parts),
+            (PythonClass::Decimal, Value::Str(text)) => decimal::Decimal::from_state(text).is_some(),
+            (PythonClass::Fraction, Value::Tuple(parts)) => is_fraction(parts),
+            (PythonClass::Date, Value::Tuple(parts)) => calendar::is_date(parts),
+            (PythonClass::Time, Value::Tuple(parts)) => calendar::is_time(parts),
+            (PythonClass::DateTime, Value::Tuple(parts)) => {
                 parts.len() == 9 && calendar::is_date(&parts[..3]) && calendar::is_time(&parts[3..])
             }
-            (Class::TimeDelta, Value::Tuple(parts)) => calendar::is_time_delta(parts),
-            (Class::TimeZone, Value::Int(offset)) => calendar::is_offset(offset),
-            (Class::Numpy(numpy), state) => numpy.holds(state),
+            (PythonClass::TimeDelta, Value::Tuple(parts)) => calendar::is_time_delta(parts),
+            (PythonClass::TimeZone, Value::Int(offset)) => calendar::is_offset(offset),
+            (PythonClass::Numpy(numpy), state) => numpy.holds(state),
             _ => false,
         };
         if sound { Ok(()) } else { Err("an object whose state its class does not have") }
@@ -163,7 +171,7 @@ impl Class {
 /// A value of one of the known classes.
 #[derive(Debug, Clone)]
 pub struct Object {
-    class: Class,
+    class: PythonClass,
     state: Value,
 }
 
@@ -171,15 +179,15 @@ impl Object {
     /// The object of that class and state.
     ///
     /// # Errors
-    /// The class has no such state, or writes it in another form.
-    pub fn new(class: Class, state: Value) -> Result<Self, &'static str> {
+    /// When the class has no such state, or the state is not canonical.
+    pub fn new(class: PythonClass, state: Value) -> Result<Self, &'static str> {
         class.check(&state)?;
         Ok(Self { class, state })
     }
 
     /// Its class.
     #[must_use]
-    pub const fn class(&self) -> Class {
+    pub const fn class(&self) -> PythonClass {
         self.class
     }
 
@@ -207,8 +215,8 @@ impl Object {
     #[must_use]
     pub fn pairs(&self) -> Option<&[(Value, Value)]> {
         match (self.class, &self.state, self.parts()) {
-            (Class::Counter | Class::OrderedDict, Value::Dict(pairs), _) => Some(pairs),
-            (Class::DefaultDict, _, [_, Value::Dict(pairs)]) => Some(pairs),
+            (PythonClass::Counter | PythonClass::OrderedDict, Value::Dict(pairs), _) => Some(pairs),
+            (PythonClass::DefaultDict, _, [_, Value::Dict(pairs)]) => Some(pairs),
             _ => None,
         }
     }
@@ -217,14 +225,14 @@ impl Object {
     #[must_use]
     pub fn items(&self) -> Option<&[Value]> {
         match (self.class, self.parts()) {
-            (Class::Deque, [Value::List(items), _]) => Some(items),
+            (PythonClass::Deque, [Value::List(items), _]) => Some(items),
             _ => None,
         }
     }
 
     fn decimal(&self) -> Option<decimal::Decimal<'_>> {
         match (self.class, &self.state) {
-            (Class::Decimal, Value::Str(text)) => decimal::Decimal::from_state(text),
+            (PythonClass::Decimal, Value::Str(text)) => decimal::Decimal::from_state(text),
             _ => None,
         }
     }
@@ -234,7 +242,7 @@ impl PartialEq for Object {
     /// Exact: an `OrderedDict`'s order counts.
     fn eq(&self, other: &Self) -> bool {
         match (self.class, self.pairs(), other.pairs()) {
-            (Class::OrderedDict, Some(a), Some(b)) => self.class == other.class && a == b,
+            (PythonClass::OrderedDict, Some(a), Some(b)) => self.class == other.class && a == b,
             _ => self.class == other.class && self.state == other.state,
         }
     }
@@ -247,7 +255,7 @@ impl Value {
     ///
     /// # Errors
     /// As [`Object::new`].
-    pub fn object(class: Class, state: Value) -> Result<Self, &'static str> {
+    pub fn object(class: PythonClass, state: Value) -> Result<Self, &'static str> {
         Object::new(class, state).map(|object| Value::Object(Box::new(object)))
     }
 
@@ -258,12 +266,12 @@ impl Value {
     #[must_use]
     pub fn complex(real: f64, imag: f64) -> Self {
         let state = Value::Tuple(vec![Value::Float(real), Value::Float(imag)]);
-        Value::object(Class::Complex, state).expect("two floats are a complex number")
+        Value::object(PythonClass::Complex, state).expect("two floats are a complex number")
     }
 
     /// The class of an object; None for the literal types.
     #[must_use]
-    pub fn class(&self) -> Option<Class> {
+    pub fn class(&self) -> Option<PythonClass> {
         match self {
             Value::Object(object) => Some(object.class),
             _ => None,
@@ -271,7 +279,7 @@ impl Value {
     }
 }
 
-/// An int small enough to reckon with.
+/// An int that is small enough to compute with.
 fn is_part(value: &Value) -> Option<&BigInt> {
     match value {
         Value::Int(value) if value.bits() <= MAX_PART_BITS => Some(value),
@@ -338,7 +346,7 @@ pub enum NumpyType {
     Complex128,
 }
 
-/// What a numpy scalar type holds.
+/// The kind of number that a numpy scalar type holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum NumpyKind {
     Bool,
@@ -391,7 +399,7 @@ impl NumpyType {
         NUMPY_TYPES.iter().find(|(_, _, known, _)| *known == name).map(|(_, numpy, ..)| *numpy)
     }
 
-    /// Whether it holds that number, exactly.
+    /// Whether it holds this number exactly.
     fn holds(self, state: &Value) -> bool {
         match (self.row().2, state) {
             (NumpyKind::Bool, Value::Bool(_)) => true,
@@ -411,7 +419,7 @@ impl NumpyType {
         }
     }
 
-    /// The nearest number that it holds: its shortest digits are read as a float first.
+    /// The nearest number that the type holds.
     pub(super) fn rounded(self, value: f64) -> f64 {
         match self.row().2 {
             NumpyKind::Float { bits } | NumpyKind::Complex { bits } => nearest(value, bits),

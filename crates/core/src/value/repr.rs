@@ -1,5 +1,5 @@
-//! Python's `repr` of plain values, whole or as an excerpt. Both take time linear in what is written: the values are a guest's, and
-//! are printed where no fuel is charged.
+//! Python's `repr` of plain values, whole or as an excerpt. Both take time linear in the written text, because the values are a guest's and
+//! printing them costs no fuel.
 
 use std::fmt::{self, Display, Formatter, Write};
 
@@ -7,13 +7,13 @@ use num_bigint::BigInt;
 
 use super::Value;
 
-/// Decimal digits of an int in text at most: Python's own limit.
+/// The most decimal digits of an int in text, as in Python.
 pub(super) const MAX_DIGITS: usize = 4300;
 /// Bits of the least number that has more than [`MAX_DIGITS`] decimal digits: 10^4300.
 const MAX_DECIMAL_BITS: u64 = 14_285;
 
 impl Value {
-    /// The first `chars` characters of what `Display` writes, and `…` where that is more. What comes after them is not computed.
+    /// The first `chars` characters of the text that `Display` writes, followed by `…` if there are more. The rest is not computed.
     #[must_use]
     pub fn excerpt(&self, chars: usize) -> String {
         let mut excerpt = Excerpt { text: String::new(), left: chars };
@@ -24,7 +24,7 @@ impl Value {
     }
 }
 
-/// Takes so many characters and then returns an error, which ends the writer.
+/// Accepts `left` characters and then returns an error, which ends the writer.
 struct Excerpt {
     text: String,
     left: usize,
@@ -43,8 +43,8 @@ impl Write for Excerpt {
 }
 
 impl Display for Value {
-    /// Writes what Python's `repr` writes for this value; an int of more decimal digits than Python itself writes, in hexadecimal.
-    /// With `{:#}` a literal that Python reads back: an infinity as a number that overflows, as `ast.unparse` does it.
+    /// Writes Python's `repr` of the value, but an int with more decimal digits than Python writes in hexadecimal. With `{:#}` it writes a
+    /// literal that Python reads back: an infinity as a number that overflows, as in `ast.unparse`.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Value::None => f.write_str("None"),
@@ -55,10 +55,17 @@ impl Display for Value {
                 f.write_str(if *value > 0.0 { "1e309" } else { "-1e309" })
             }
             Value::Float(value) => f.write_str(&float_repr(*value)),
-            Value::Str(text) => write_quoted(f, text.chars().map(Unit::Char), text.contains('\''), text.contains('"')),
+            Value::Str(text) => {
+                write_quoted(f, text.chars().map(QuotedUnit::Char), text.contains('\''), text.contains('"'))
+            }
             Value::Bytes(bytes) => {
                 f.write_char('b')?;
-                write_quoted(f, bytes.iter().map(|b| Unit::Byte(*b)), bytes.contains(&b'\''), bytes.contains(&b'"'))
+                write_quoted(
+                    f,
+                    bytes.iter().map(|b| QuotedUnit::Byte(*b)),
+                    bytes.contains(&b'\''),
+                    bytes.contains(&b'"'),
+                )
             }
             Value::List(items) => write_items(f, "[", items, "]"),
             Value::Tuple(items) if items.len() == 1 => write_items(f, "(", items, ",)"),
@@ -73,7 +80,7 @@ impl Display for Value {
     }
 }
 
-/// Decimal digits take quadratic time, so that their number is bounded before there is any.
+/// Conversion to decimal takes quadratic time, so the size is checked first.
 fn write_int(f: &mut Formatter<'_>, value: &BigInt) -> fmt::Result {
     if value.bits() > MAX_DECIMAL_BITS {
         return write!(f, "{value:#x}");
@@ -106,14 +113,14 @@ pub(super) fn write_pairs(f: &mut Formatter<'_>, pairs: &[(Value, Value)]) -> fm
     f.write_char('}')
 }
 
-enum Unit {
+enum QuotedUnit {
     Char(char),
     Byte(u8),
 }
 
 fn write_quoted(
     f: &mut Formatter<'_>,
-    units: impl Iterator<Item = Unit>,
+    units: impl Iterator<Item = QuotedUnit>,
     has_single: bool,
     has_double: bool,
 ) -> fmt::Result {
@@ -121,9 +128,9 @@ fn write_quoted(
     f.write_char(quote)?;
     for unit in units {
         match unit {
-            Unit::Char(c) => write_char(f, c, quote)?,
-            Unit::Byte(b) if b < 0x80 => write_char(f, char::from(b), quote)?,
-            Unit::Byte(b) => write!(f, "\\x{b:02x}")?,
+            QuotedUnit::Char(c) => write_char(f, c, quote)?,
+            QuotedUnit::Byte(b) if b < 0x80 => write_char(f, char::from(b), quote)?,
+            QuotedUnit::Byte(b) => write!(f, "\\x{b:02x}")?,
         }
     }
     f.write_char(quote)
@@ -146,7 +153,7 @@ fn write_char(f: &mut Formatter<'_>, c: char, quote: char) -> fmt::Result {
     }
 }
 
-/// Close to `str.isprintable`: what Rust would not escape, and no space but the ASCII one. Both read back the same.
+/// Close to `str.isprintable`: characters that Rust does not escape, and no spaces except the ASCII one. Either form reads back the same.
 fn is_printable(c: char) -> bool {
     c > '\u{a0}' && c != '\u{ad}' && !c.is_whitespace() && c.escape_debug().count() == 1
 }

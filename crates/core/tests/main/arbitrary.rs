@@ -3,7 +3,7 @@
 use num_bigint::{BigInt, Sign};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use veriplay_core::{Class, NumpyType, Value};
+use veriplay_core::{NumpyType, PythonClass, Value};
 
 fn int() -> impl Strategy<Value = BigInt> {
     prop_oneof![
@@ -45,7 +45,7 @@ fn atom() -> impl Strategy<Value = Value> {
     let tuple = |parts: Vec<Value>| Value::Tuple(parts);
     let zone = prop_oneof![
         Just(Value::None),
-        (-1439i64..1440).prop_map(move |minutes| object(Class::TimeZone, Value::int(minutes * 60_000_000))),
+        (-1439i64..1440).prop_map(move |minutes| object(PythonClass::TimeZone, Value::int(minutes * 60_000_000))),
     ];
     let date = || (1..=9999i64, 1..=12i64, 1..=28i64).prop_map(|(year, month, day)| [year, month, day].map(Value::int));
     let clock = (small(23), small(59), small(59), prop_oneof![Just(Value::int(0)), small(999_999)], small(1), zone)
@@ -55,31 +55,36 @@ fn atom() -> impl Strategy<Value = Value> {
     prop_oneof![
         (float(), float()).prop_map(|(real, imag)| Value::complex(real, imag)),
         (part(), part(), part()).prop_filter("a step", |(.., step)| *step != BigInt::ZERO).prop_map(
-            move |(start, stop, step)| object(Class::Range, tuple([start, stop, step].map(Value::Int).to_vec()))
+            move |(start, stop, step)| object(PythonClass::Range, tuple([start, stop, step].map(Value::Int).to_vec()))
         ),
-        "-?(0|[1-9][0-9]{0,9})E(0|-?[1-9][0-9]{0,3})".prop_map(move |text| object(Class::Decimal, Value::Str(text))),
+        "-?(0|[1-9][0-9]{0,9})E(0|-?[1-9][0-9]{0,3})"
+            .prop_map(move |text| object(PythonClass::Decimal, Value::Str(text))),
         "-?(Infinity|NaN([1-9][0-9]{0,3})?)|-?(0|[1-9]0{0,3})E-?[1-9][0-9]{8}"
-            .prop_map(move |text| object(Class::Decimal, Value::Str(text))),
+            .prop_map(move |text| object(PythonClass::Decimal, Value::Str(text))),
         (part(), 1..30i64).prop_map(move |(numerator, denominator)| {
             let denominator = BigInt::from(denominator);
             let divisor = num_integer_gcd(&numerator, &denominator);
-            object(Class::Fraction, tuple(vec![Value::Int(numerator / &divisor), Value::Int(denominator / divisor)]))
+            object(
+                PythonClass::Fraction,
+                tuple(vec![Value::Int(numerator / &divisor), Value::Int(denominator / divisor)]),
+            )
         }),
-        date().prop_map(move |date| object(Class::Date, tuple(date.to_vec()))),
-        clock.prop_map(move |clock| object(Class::Time, tuple(clock))),
+        date().prop_map(move |date| object(PythonClass::Date, tuple(date.to_vec()))),
+        clock.prop_map(move |clock| object(PythonClass::Time, tuple(clock))),
         (date(), day_and_time)
-            .prop_map(move |(date, clock)| object(Class::DateTime, tuple([date.to_vec(), clock].concat()))),
+            .prop_map(move |(date, clock)| object(PythonClass::DateTime, tuple([date.to_vec(), clock].concat()))),
         delta.prop_map(move |(days, seconds, micros)| {
-            object(Class::TimeDelta, tuple(vec![Value::int(days), seconds, micros]))
+            object(PythonClass::TimeDelta, tuple(vec![Value::int(days), seconds, micros]))
         }),
-        any::<i8>().prop_map(move |value| object(Class::Numpy(NumpyType::Int8), Value::int(value))),
-        any::<u64>().prop_map(move |value| object(Class::Numpy(NumpyType::UInt64), Value::int(value))),
-        any::<bool>().prop_map(move |value| object(Class::Numpy(NumpyType::Bool), Value::Bool(value))),
-        float().prop_map(move |value| object(Class::Numpy(NumpyType::Float64), Value::Float(value))),
-        any::<f32>().prop_map(move |value| object(Class::Numpy(NumpyType::Float32), Value::Float(f64::from(value)))),
+        any::<i8>().prop_map(move |value| object(PythonClass::Numpy(NumpyType::Int8), Value::int(value))),
+        any::<u64>().prop_map(move |value| object(PythonClass::Numpy(NumpyType::UInt64), Value::int(value))),
+        any::<bool>().prop_map(move |value| object(PythonClass::Numpy(NumpyType::Bool), Value::Bool(value))),
+        float().prop_map(move |value| object(PythonClass::Numpy(NumpyType::Float64), Value::Float(value))),
+        any::<f32>()
+            .prop_map(move |value| object(PythonClass::Numpy(NumpyType::Float32), Value::Float(f64::from(value)))),
         (any::<f32>(), any::<f32>()).prop_map(move |(real, imag)| {
             let parts = [real, imag].map(|part| Value::Float(f64::from(part)));
-            object(Class::Numpy(NumpyType::Complex64), tuple(parts.to_vec()))
+            object(PythonClass::Numpy(NumpyType::Complex64), tuple(parts.to_vec()))
         }),
     ]
 }
@@ -98,11 +103,11 @@ fn holder(items: Vec<Value>, pairs: Value, kind: u8, most: Option<u8>) -> Value 
     let most = most.map_or(Value::None, |more| Value::int(items.len() + usize::from(more)));
     let object = |class, state| Value::object(class, state).expect("a state of its class");
     match kind % 5 {
-        0 => object(Class::Counter, pairs),
-        1 => object(Class::OrderedDict, pairs),
-        2 => object(Class::DefaultDict, Value::Tuple(vec![Value::str("int"), pairs])),
-        3 => object(Class::DefaultDict, Value::Tuple(vec![Value::None, pairs])),
-        _ => object(Class::Deque, Value::Tuple(vec![Value::List(items), most])),
+        0 => object(PythonClass::Counter, pairs),
+        1 => object(PythonClass::OrderedDict, pairs),
+        2 => object(PythonClass::DefaultDict, Value::Tuple(vec![Value::str("int"), pairs])),
+        3 => object(PythonClass::DefaultDict, Value::Tuple(vec![Value::None, pairs])),
+        _ => object(PythonClass::Deque, Value::Tuple(vec![Value::List(items), most])),
     }
 }
 
@@ -139,5 +144,5 @@ pub(crate) fn value() -> impl Strategy<Value = Value> {
 }
 
 fn byte_array(bytes: Vec<u8>) -> Value {
-    Value::object(Class::ByteArray, Value::Bytes(bytes)).expect("bytes are a bytearray's state")
+    Value::object(PythonClass::ByteArray, Value::Bytes(bytes)).expect("bytes are a bytearray's state")
 }

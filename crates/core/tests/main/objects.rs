@@ -2,7 +2,7 @@
 
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
-use veriplay_core::{Class, DecodeError, EncodeCaps, NumpyType, Value};
+use veriplay_core::{DecodeError, EncodeCaps, NumpyType, PythonClass, Value};
 
 use crate::arbitrary::value;
 use crate::python::python;
@@ -266,32 +266,32 @@ fn what_python_cannot_hash_is_no_key() {
 fn a_state_in_another_form_is_no_object() {
     let str = Value::str;
     let corpus = [
-        (Class::Complex, ints(&[1, 2])),
-        (Class::Complex, Value::Tuple(vec![Value::Float(1.0)])),
-        (Class::Range, ints(&[0, 1, 0])),
-        (Class::Range, Value::Tuple(vec![Value::int(0), Value::Bool(true), Value::int(1)])),
-        (Class::Fraction, ints(&[1, -3])),
-        (Class::Fraction, Value::Tuple(vec![Value::Int(num_bigint::BigInt::from(1) << 2048_u32), Value::int(1)])),
-        (Class::Decimal, str("1")),
-        (Class::Decimal, str("01E0")),
-        (Class::Decimal, str("1E+5")),
-        (Class::Decimal, str("1E05")),
-        (Class::Decimal, str("1E-0")),
-        (Class::Decimal, str("E5")),
-        (Class::Decimal, str("--1E5")),
-        (Class::Decimal, str("1E9999999999999999999")),
-        (Class::Decimal, str("NaN01")),
-        (Class::Decimal, str("infinity")),
-        (Class::Date, ints(&[2023, 2, 29])),
-        (Class::Time, ints(&[1, 2, 3, 4, 0])),
-        (Class::TimeDelta, ints(&[0, -1, 0])),
-        (Class::TimeZone, Value::int(86_400_000_000_i64)),
-        (Class::Deque, Value::Tuple(vec![Value::List(vec![Value::None]), Value::int(0)])),
-        (Class::DefaultDict, Value::Tuple(vec![str("eval"), Value::Dict(vec![])])),
-        (Class::Numpy(NumpyType::Float32), Value::Float(0.1)),
-        (Class::Numpy(NumpyType::Float16), Value::Float(65520.0)),
-        (Class::Numpy(NumpyType::Int8), Value::int(128)),
-        (Class::Numpy(NumpyType::Bool), Value::int(1)),
+        (PythonClass::Complex, ints(&[1, 2])),
+        (PythonClass::Complex, Value::Tuple(vec![Value::Float(1.0)])),
+        (PythonClass::Range, ints(&[0, 1, 0])),
+        (PythonClass::Range, Value::Tuple(vec![Value::int(0), Value::Bool(true), Value::int(1)])),
+        (PythonClass::Fraction, ints(&[1, -3])),
+        (PythonClass::Fraction, Value::Tuple(vec![Value::Int(num_bigint::BigInt::from(1) << 2048_u32), Value::int(1)])),
+        (PythonClass::Decimal, str("1")),
+        (PythonClass::Decimal, str("01E0")),
+        (PythonClass::Decimal, str("1E+5")),
+        (PythonClass::Decimal, str("1E05")),
+        (PythonClass::Decimal, str("1E-0")),
+        (PythonClass::Decimal, str("E5")),
+        (PythonClass::Decimal, str("--1E5")),
+        (PythonClass::Decimal, str("1E9999999999999999999")),
+        (PythonClass::Decimal, str("NaN01")),
+        (PythonClass::Decimal, str("infinity")),
+        (PythonClass::Date, ints(&[2023, 2, 29])),
+        (PythonClass::Time, ints(&[1, 2, 3, 4, 0])),
+        (PythonClass::TimeDelta, ints(&[0, -1, 0])),
+        (PythonClass::TimeZone, Value::int(86_400_000_000_i64)),
+        (PythonClass::Deque, Value::Tuple(vec![Value::List(vec![Value::None]), Value::int(0)])),
+        (PythonClass::DefaultDict, Value::Tuple(vec![str("eval"), Value::Dict(vec![])])),
+        (PythonClass::Numpy(NumpyType::Float32), Value::Float(0.1)),
+        (PythonClass::Numpy(NumpyType::Float16), Value::Float(65520.0)),
+        (PythonClass::Numpy(NumpyType::Int8), Value::int(128)),
+        (PythonClass::Numpy(NumpyType::Bool), Value::int(1)),
     ];
     for (class, state) in corpus {
         assert!(Value::object(class, state.clone()).is_err(), "{class:?} of {state}");
@@ -305,7 +305,7 @@ fn a_state_in_another_form_is_no_object() {
 }
 
 /// Tag and code of a class: those of any value of it.
-fn tag_of(class: Class) -> [u8; 2] {
+fn tag_of(class: PythonClass) -> [u8; 2] {
     let found = TEXTS.iter().map(|text| read(text)).find(|value| value.class() == Some(class));
     let bytes = found.map(|value| value.encode()).unwrap_or_else(|| b"nb".to_vec());
     [bytes[0], bytes[1]]
@@ -320,7 +320,7 @@ fn nested_objects_end_where_the_encoding_ends() {
     }
     let deep = |depth| {
         (0..depth).fold(read("Counter()"), |inner, _| {
-            Value::object(Class::Deque, Value::Tuple(vec![Value::List(vec![inner]), Value::None])).unwrap()
+            Value::object(PythonClass::Deque, Value::Tuple(vec![Value::List(vec![inner]), Value::None])).unwrap()
         })
     };
     assert!(Value::decode(&deep(21).encode(), EncodeCaps::with_bytes(1 << 20)).is_ok());
@@ -362,7 +362,7 @@ fn python_writes_complex_numbers_alike() {
     let texts: Vec<&str> = TEXTS
         .iter()
         .copied()
-        .filter(|text| text.ends_with(['j', ')']) && read(text).class() == Some(Class::Complex))
+        .filter(|text| text.ends_with(['j', ')']) && read(text).class() == Some(PythonClass::Complex))
         .collect();
     let lines: Vec<String> = texts.iter().map(|text| serde_json::to_string(text).unwrap()).collect();
     let script = "import json, sys\nfor line in sys.stdin: print(repr(complex(json.loads(line))))";

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use veriplay_core::{Finish, Policy, PolicyError, Prompt, Role, Sampling, Scripted, TaskType};
+use veriplay_core::{FinishReason, Policy, PolicyError, Prompt, Role, Sampling, ScriptedPolicy, TaskType};
 
 fn prompt(role: Role, task_type: TaskType) -> Prompt {
     Prompt::new(role, "p").with_task_type(task_type)
@@ -15,7 +15,7 @@ fn sampling(group: usize, seed: u64) -> Sampling {
 #[test]
 fn a_table_answers_by_role_and_type_and_repeats_itself() {
     let solver = (Role::Solver, TaskType::Deduction);
-    let table = Scripted::table([(solver, vec!["right", "wrong", "what?"])]);
+    let table = ScriptedPolicy::table([(solver, vec!["right", "wrong", "what?"])]);
     let prompts = [prompt(solver.0, solver.1), prompt(solver.0, solver.1)];
     let groups = table.generate(&prompts, &sampling(20, 7)).unwrap();
     assert_eq!(groups, table.generate(&prompts, &sampling(20, 7)).unwrap());
@@ -28,7 +28,7 @@ fn a_table_answers_by_role_and_type_and_repeats_itself() {
 
 #[test]
 fn a_prompt_without_an_answer_is_an_error_that_names_it() {
-    let table = Scripted::table([((Role::Solver, TaskType::Deduction), vec!["x"])]);
+    let table = ScriptedPolicy::table([((Role::Solver, TaskType::Deduction), vec!["x"])]);
     let prompts = [prompt(Role::Solver, TaskType::Deduction), prompt(Role::Proposer, TaskType::Induction)];
     let error = table.generate(&prompts, &sampling(1, 0)).unwrap_err();
     assert!(matches!(&error, PolicyError::Backend(what) if what.contains("prompt 1") && what.contains("Proposer")));
@@ -36,12 +36,12 @@ fn a_prompt_without_an_answer_is_an_error_that_names_it() {
 
 #[test]
 fn a_function_sees_the_turn_and_tokens_are_bytes_up_to_the_limit() {
-    let policy = Scripted::new(|turn| format!("{}:{}", turn.index, turn.sample));
+    let policy = ScriptedPolicy::new(|turn| format!("{}:{}", turn.index, turn.sample));
     let prompts = [prompt(Role::Solver, TaskType::Abduction), prompt(Role::Solver, TaskType::Abduction)];
     let groups = policy.generate(&prompts, &sampling(2, 0)).unwrap();
     let whole = &groups[1][1];
-    assert_eq!((whole.text.as_str(), whole.finish), ("1:1", Finish::Stop));
+    assert_eq!((whole.text.as_str(), whole.finish), ("1:1", FinishReason::Stop));
     assert_eq!((&whole.tokens[..], &whole.logprobs[..]), (&[49, 58, 49, 0][..], &[0.0; 4][..]));
     let cut = &policy.generate(&prompts, &Sampling { max_tokens: 2, ..sampling(1, 0) }).unwrap()[0][0];
-    assert_eq!((cut.text.as_str(), cut.finish, cut.tokens.len()), ("0:", Finish::Length, 2));
+    assert_eq!((cut.text.as_str(), cut.finish, cut.tokens.len()), ("0:", FinishReason::Length, 2));
 }

@@ -1,30 +1,30 @@
-//! Attempts to cheat with a Code-as-Task, one Markdown file each: codes that must not be accepted, artifacts that the gate
-//! must refuse. `task-corpus/environment_cheats/README.md` is the format.
+//! Attempts to cheat with a Code-as-Task, one Markdown file each: codes that must not be accepted, and artifacts that the gate must
+//! refuse. `task-corpus/environment_cheats/README.md` describes the format.
 
 use serde::Deserialize;
 use veriplay_core::{CodeTask, Status};
 
 use super::{EnvironmentCorpus, built_in_environments};
 use crate::CorpusError;
-use crate::files::{CHEATS, list_files, stem};
-use crate::markdown::{self, Block};
+use crate::files::{CHEATS, file_stem, list_files};
+use crate::markdown::{self, MarkdownBlock};
 
 /// One attempt to cheat.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cheat {
     /// The file's name without its ending.
     pub name: String,
-    /// What it tries: the prose.
+    /// The prose, which says what it tries.
     pub statement: String,
-    /// What it attacks, or for [`Kind::Artifact`] the artifact itself.
+    /// The task it attacks, or for [`CheatKind::Artifact`] the artifact itself.
     pub task: CodeTask,
-    /// What it is, and how it must end.
-    pub kind: Kind,
+    /// The kind of cheat, and the end it must come to.
+    pub kind: CheatKind,
 }
 
-/// What a cheat is, and how it must end.
+/// The kind of a cheat, and the end it must come to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
+pub enum CheatKind {
     /// An executor's code, and the status it must get.
     Code {
         /// The code.
@@ -32,11 +32,11 @@ pub enum Kind {
         /// Never Accepted.
         status: Status,
     },
-    /// A challenger's artifact, and what the gate must say.
+    /// A challenger's artifact, and the rule by which the gate must refuse it.
     Artifact {
         /// The rule that must refuse it.
         rule: String,
-        /// Whether no other rule may refuse it: it shows what the rule is for.
+        /// Whether no other rule may refuse it, so that it shows what the rule is for.
         alone: bool,
         /// The gate's option of that name.
         max_changed_lines: Option<usize>,
@@ -45,7 +45,7 @@ pub enum Kind {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Front {
+struct CheatHeader {
     task: String,
     status: Option<Status>,
     rule: Option<String>,
@@ -54,7 +54,7 @@ struct Front {
     max_changed_lines: Option<usize>,
 }
 
-/// The cheats the binary carries: those of `task-corpus/environment_cheats/`, sorted by name.
+/// The built-in cheats: those of `task-corpus/environment_cheats/`, sorted by name.
 ///
 /// # Panics
 /// Never: a test reads them all.
@@ -70,7 +70,7 @@ pub fn built_in_cheats() -> Vec<Cheat> {
 /// # Errors
 /// What is missing, unknown, or asks to be accepted, with its line.
 pub fn parse_cheat(path: &str, text: &str, environments: &[EnvironmentCorpus]) -> Result<Cheat, CorpusError> {
-    let wrong = |line: usize, problem: String| CorpusError::Seed {
+    let wrong = |line: usize, problem: String| CorpusError::InvalidFile {
         path: path.to_owned(),
         line,
         problem,
@@ -82,35 +82,35 @@ pub fn parse_cheat(path: &str, text: &str, environments: &[EnvironmentCorpus]) -
     }
     let toml =
         blocks.iter().find(|block| block.language == "toml").ok_or_else(|| wrong(1, "no ```toml block".into()))?;
-    let front: Front =
+    let header: CheatHeader =
         toml::from_str(&toml.text).map_err(|error| wrong(toml.line, error.message().replace('\n', "; ")))?;
     let mut known = environments.iter().flat_map(|corpus| &corpus.tasks).map(|hand| &hand.task);
-    let base = known.find(|task| task.task_id == front.task);
-    let task = base.ok_or_else(|| wrong(toml.line, format!("there is no task `{}`", front.task)))?.clone();
-    let rest: Vec<&Block> = blocks.iter().filter(|block| block.language != "toml").collect();
-    let (task, kind) = match (front.status, front.rule) {
+    let base = known.find(|task| task.task_id == header.task);
+    let task = base.ok_or_else(|| wrong(toml.line, format!("there is no task `{}`", header.task)))?.clone();
+    let rest: Vec<&MarkdownBlock> = blocks.iter().filter(|block| block.language != "toml").collect();
+    let (task, kind) = match (header.status, header.rule) {
         (Some(Status::Accepted), None) => return Err(wrong(toml.line, "it is to be accepted".to_owned())),
-        (Some(status), None) => (task, code_of(&rest, status).map_err(|(line, problem)| wrong(line, problem))?),
+        (Some(status), None) => (task, parse_code(&rest, status).map_err(|(line, problem)| wrong(line, problem))?),
         (None, Some(rule)) => {
-            let task = replaced(task, &rest).map_err(|(line, problem)| wrong(line, problem))?;
-            (task, Kind::Artifact { rule, alone: front.alone, max_changed_lines: front.max_changed_lines })
+            let task = replace_parts(task, &rest).map_err(|(line, problem)| wrong(line, problem))?;
+            (task, CheatKind::Artifact { rule, alone: header.alone, max_changed_lines: header.max_changed_lines })
         }
         _ => return Err(wrong(toml.line, "say one of `status` and `rule`".to_owned())),
     };
-    Ok(Cheat { name: stem(path), statement, task, kind })
+    Ok(Cheat { name: file_stem(path), statement, task, kind })
 }
 
-type Read<T> = Result<T, (usize, String)>;
+type BlockResult<T> = Result<T, (usize, String)>;
 
-fn code_of(blocks: &[&Block], status: Status) -> Read<Kind> {
+fn parse_code(blocks: &[&MarkdownBlock], status: Status) -> BlockResult<CheatKind> {
     match blocks {
-        [block] if block.language == "python" => Ok(Kind::Code { code: block.text.clone(), status }),
+        [block] if block.language == "python" => Ok(CheatKind::Code { code: block.text.clone(), status }),
         _ => Err((1, "an executor's cheat has one ```python block".to_owned())),
     }
 }
 
-/// The artifact with what the blocks say instead. One block `failure` or more replace all failure cases.
-fn replaced(mut task: CodeTask, blocks: &[&Block]) -> Read<CodeTask> {
+/// Replaces parts of the artifact by the blocks. Blocks `failure` together replace all failure cases.
+fn replace_parts(mut task: CodeTask, blocks: &[&MarkdownBlock]) -> BlockResult<CodeTask> {
     let mut failures = Vec::new();
     for block in blocks {
         match block.language.as_str() {

@@ -7,10 +7,10 @@ use serde::de::{DeserializeOwned, IntoDeserializer};
 use serde::{Deserialize, Deserializer};
 use veriplay_core::{Checks, Problem, Status};
 
-use super::{Ending, Expected, Forgery, Judging, Target};
+use super::{ExpectedEnding, Forgery, ForgeryEnding, ForgeryTarget, JudgingMode};
 use crate::CorpusError;
-use crate::files::stem;
-use crate::markdown::{self, Block};
+use crate::files::file_stem;
+use crate::markdown::{self, MarkdownBlock};
 
 /// Rows of the catalogue.
 const ROWS: u32 = 21;
@@ -18,27 +18,27 @@ const ROWS: u32 = 21;
 /// What the `toml` block of a forgery says.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Front {
+struct ForgeryHeader {
     rows: Vec<String>,
     #[serde(default)]
-    host: BTreeMap<String, Ending>,
+    host: BTreeMap<String, ForgeryEnding>,
     #[serde(default)]
-    split: BTreeMap<String, Ending>,
+    split: BTreeMap<String, ForgeryEnding>,
     #[serde(default)]
-    shared: BTreeMap<String, Ending>,
+    shared: BTreeMap<String, ForgeryEnding>,
     #[serde(default)]
     by_rule: BTreeMap<String, Vec<String>>,
 }
 
-impl<'de> Deserialize<'de> for Ending {
+impl<'de> Deserialize<'de> for ForgeryEnding {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let word = String::deserialize(deserializer)?;
         match word.as_str() {
-            "dropped" => Ok(Ending::Dropped),
-            "undefended" => Ok(Ending::Undefended),
+            "dropped" => Ok(ForgeryEnding::Dropped),
+            "undefended" => Ok(ForgeryEnding::Undefended),
             word => {
                 let text: StrDeserializer<'_, D::Error> = word.into_deserializer();
-                Status::deserialize(text).map(Ending::Status)
+                Status::deserialize(text).map(ForgeryEnding::Status)
             }
         }
     }
@@ -46,21 +46,21 @@ impl<'de> Deserialize<'de> for Ending {
 
 /// What the `toml` block of a problem says besides the Problem record.
 #[derive(Debug, Deserialize)]
-struct Aside {
+struct TargetHeader {
     /// Whether split trust cannot judge the honest attempt.
     #[serde(default)]
     unjudgeable: Option<toml::Spanned<bool>>,
 }
 
 /// One file: its blocks, and where errors point.
-struct Source<'a> {
+struct ForgerySource<'a> {
     path: &'a str,
     prose: String,
-    toml: Block,
-    attempt: Block,
+    toml: MarkdownBlock,
+    attempt: MarkdownBlock,
 }
 
-impl<'a> Source<'a> {
+impl<'a> ForgerySource<'a> {
     /// Prose, one `toml` block and one `python` or `text` block.
     fn parse(path: &'a str, text: &str) -> Result<Self, CorpusError> {
         let fault = |line, problem: String, hint: &str| Err(error(path, line, problem, hint));
@@ -101,34 +101,34 @@ impl<'a> Source<'a> {
         error(self.path, self.toml.line, problem.into(), hint)
     }
 
-    fn front<T: DeserializeOwned>(&self) -> Result<T, CorpusError> {
-        let front = self.toml.parse_toml();
-        front.map_err(|(line, problem)| error(self.path, line, problem, "the README says what may stand here"))
+    fn parse_header<T: DeserializeOwned>(&self) -> Result<T, CorpusError> {
+        let header = self.toml.parse_toml();
+        header.map_err(|(line, problem)| error(self.path, line, problem, "the README says what may stand here"))
     }
 }
 
 fn error(path: &str, line: usize, problem: String, hint: &str) -> CorpusError {
-    CorpusError::Seed { path: path.to_owned(), line, problem, hint: hint.to_owned() }
+    CorpusError::InvalidFile { path: path.to_owned(), line, problem, hint: hint.to_owned() }
 }
 
 /// Parses a problem and a correct attempt at it.
-pub(super) fn parse_target(path: &str, text: &str) -> Result<Target, CorpusError> {
-    let mut source = Source::parse(path, text)?;
+pub(super) fn parse_target(path: &str, text: &str) -> Result<ForgeryTarget, CorpusError> {
+    let mut source = ForgerySource::parse(path, text)?;
     let unjudgeable = take_unjudgeable(&mut source)?;
-    let problem: Problem = source.front()?;
-    let name = stem(path);
+    let problem: Problem = source.parse_header()?;
+    let name = file_stem(path);
     if problem.task_id != name {
         return Err(source.error(format!("`task_id` is `{}`", problem.task_id), "name it as the file"));
     }
     if unjudgeable && !matches!(problem.checks, Checks::Tests(_)) {
         return Err(source.error("it is `unjudgeable` without tests", "only test code has a trust to be judged under"));
     }
-    Ok(Target { name, problem, honest: source.attempt.text, unjudgeable })
+    Ok(ForgeryTarget { name, problem, honest: source.attempt.text, unjudgeable })
 }
 
 /// Takes the key `unjudgeable` out of the text, so that the rest is the record alone. Its line stays, for the lines of errors.
-fn take_unjudgeable(source: &mut Source<'_>) -> Result<bool, CorpusError> {
-    let Some(unjudgeable) = source.front::<Aside>()?.unjudgeable else { return Ok(false) };
+fn take_unjudgeable(source: &mut ForgerySource<'_>) -> Result<bool, CorpusError> {
+    let Some(unjudgeable) = source.parse_header::<TargetHeader>()?.unjudgeable else { return Ok(false) };
     let text = &mut source.toml.text;
     let start = text[..unjudgeable.span().start].rfind('\n').map_or(0, |at| at + 1);
     text.replace_range(start..unjudgeable.span().end, "");
@@ -139,28 +139,28 @@ fn take_unjudgeable(source: &mut Source<'_>) -> Result<bool, CorpusError> {
 pub(super) fn parse_forgery(
     path: &str,
     text: &str,
-    targets: &BTreeMap<String, Target>,
+    targets: &BTreeMap<String, ForgeryTarget>,
 ) -> Result<Forgery, CorpusError> {
-    let source = Source::parse(path, text)?;
-    let front: Front = source.front()?;
-    check_rows(&source, &front.rows)?;
-    check_pairs(&source, &front)?;
+    let source = ForgerySource::parse(path, text)?;
+    let header: ForgeryHeader = source.parse_header()?;
+    check_rows(&source, &header.rows)?;
+    check_pairs(&source, &header)?;
     let mut expected = Vec::new();
     for (judging, endings) in
-        [(Judging::Host, &front.host), (Judging::Split, &front.split), (Judging::Shared, &front.shared)]
+        [(JudgingMode::Host, &header.host), (JudgingMode::Split, &header.split), (JudgingMode::Shared, &header.shared)]
     {
         for (problem, ending) in endings {
             check_ending(&source, targets, problem, judging, *ending)?;
-            let by_rule = if judging == Judging::Host { front.by_rule.get(problem) } else { None };
+            let by_rule = if judging == JudgingMode::Host { header.by_rule.get(problem) } else { None };
             let by_rule = by_rule.cloned().unwrap_or_default();
-            expected.push(Expected { problem: problem.clone(), judging, ending: *ending, by_rule });
+            expected.push(ExpectedEnding { problem: problem.clone(), judging, ending: *ending, by_rule });
         }
     }
-    let name = stem(path);
-    Ok(Forgery { name, statement: source.prose, rows: front.rows, attempt: source.attempt.text, expected })
+    let name = file_stem(path);
+    Ok(Forgery { name, statement: source.prose, rows: header.rows, attempt: source.attempt.text, expected })
 }
 
-fn check_rows(source: &Source<'_>, rows: &[String]) -> Result<(), CorpusError> {
+fn check_rows(source: &ForgerySource<'_>, rows: &[String]) -> Result<(), CorpusError> {
     let known = |row: &String| {
         let number = row.strip_prefix("8.1/").and_then(|number| number.parse::<u32>().ok());
         row == "3.6" || row == "new" || number.is_some_and(|number| (1..=ROWS).contains(&number))
@@ -175,38 +175,38 @@ fn check_rows(source: &Source<'_>, rows: &[String]) -> Result<(), CorpusError> {
 }
 
 /// Split and shared trust are told apart file by file, so both must be said.
-fn check_pairs(source: &Source<'_>, front: &Front) -> Result<(), CorpusError> {
-    if front.host.is_empty() && front.split.is_empty() {
+fn check_pairs(source: &ForgerySource<'_>, header: &ForgeryHeader) -> Result<(), CorpusError> {
+    if header.host.is_empty() && header.split.is_empty() {
         return Err(source.error("it attacks no problem", "name one under `[host]` or `[split]`"));
     }
-    if !front.split.keys().eq(front.shared.keys()) {
+    if !header.split.keys().eq(header.shared.keys()) {
         return Err(source.error("`[split]` and `[shared]` name different problems", "say for each what both give"));
     }
-    match front.by_rule.keys().find(|problem| !front.host.contains_key(*problem)) {
+    match header.by_rule.keys().find(|problem| !header.host.contains_key(*problem)) {
         Some(problem) => Err(source.error(format!("`[by_rule]` names `{problem}`"), "name problems of `[host]` alone")),
         None => Ok(()),
     }
 }
 
 fn check_ending(
-    source: &Source<'_>,
-    targets: &BTreeMap<String, Target>,
+    source: &ForgerySource<'_>,
+    targets: &BTreeMap<String, ForgeryTarget>,
     name: &str,
-    judging: Judging,
-    ending: Ending,
+    judging: JudgingMode,
+    ending: ForgeryEnding,
 ) -> Result<(), CorpusError> {
     let Some(target) = targets.get(name) else {
         return Err(source.error(format!("there is no problem `{name}`"), "name a file of `problems`"));
     };
     let of_tests = matches!(target.problem.checks, Checks::Tests(_));
-    if of_tests != (judging != Judging::Host) {
+    if of_tests != (judging != JudgingMode::Host) {
         return Err(source.error(format!("`{name}` is not judged that way"), "tests have trust, the rest has a host"));
     }
     match ending {
-        Ending::Status(Status::Accepted) => {
+        ForgeryEnding::Status(Status::Accepted) => {
             Err(source.error(format!("`{name}` is to accept it"), "a forgery is refused, or `undefended` where shared"))
         }
-        Ending::Undefended if judging != Judging::Shared => {
+        ForgeryEnding::Undefended if judging != JudgingMode::Shared => {
             Err(source.error(format!("`{name}` is `undefended`"), "only shared trust may have no defence"))
         }
         _ => Ok(()),

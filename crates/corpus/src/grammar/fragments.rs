@@ -1,18 +1,18 @@
-//! Derives the tokenizer's pieces from the grammar: what its templates and statement openings are made of, ranked by
-//! how many characters each saves over a fixed sample of programs.
+//! Derives pieces for the tokenizer from the literals of templates and statement openings, ranked by the number of characters each saves
+//! over a fixed sample of programs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::generate::{ASSIGN, FOR, HEADER, IF, LOOP_ASSIGN, RETURN, THEN_ASSIGN, THEN_RETURN};
 use super::{Grammar, raw};
-use crate::random::{stream, weighted};
+use crate::random::{draw_weighted, seeded_stream};
 
-/// Programs looked at. Enough that the ranking near the limit is stable.
+/// Number of sampled programs. Enough that the ranking near the limit is stable.
 const SAMPLE: usize = 3000;
 
-pub(super) fn derive(grammar: &Grammar, data: &raw::Fragments) -> Vec<String> {
-    let candidates = candidates(grammar, data);
-    let saved = saved(grammar, &candidates);
+pub(super) fn derive_fragments(grammar: &Grammar, data: &raw::Fragments) -> Vec<String> {
+    let candidates = collect_candidates(grammar, data);
+    let saved = count_saved_characters(grammar, &candidates);
     let mut ranked: Vec<(u64, &String)> = candidates.iter().map(|text| (saved[text.as_str()], text)).collect();
     ranked.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
     let always = data.always.iter().cloned();
@@ -26,7 +26,7 @@ pub(super) fn derive(grammar: &Grammar, data: &raw::Fragments) -> Vec<String> {
 }
 
 /// Every literal piece of two characters or more.
-fn candidates(grammar: &Grammar, data: &raw::Fragments) -> BTreeSet<String> {
+fn collect_candidates(grammar: &Grammar, data: &raw::Fragments) -> BTreeSet<String> {
     let mut texts: BTreeSet<String> = data.always.iter().cloned().collect();
     for opening in [ASSIGN, RETURN, IF, FOR] {
         texts.insert(opening.to_owned());
@@ -42,15 +42,15 @@ fn candidates(grammar: &Grammar, data: &raw::Fragments) -> BTreeSet<String> {
 }
 
 /// Characters each candidate saves: uses times (length − 1).
-fn saved<'a>(grammar: &Grammar, candidates: &'a BTreeSet<String>) -> BTreeMap<&'a str, u64> {
+fn count_saved_characters<'a>(grammar: &Grammar, candidates: &'a BTreeSet<String>) -> BTreeMap<&'a str, u64> {
     let mut saved: BTreeMap<&str, u64> = candidates.iter().map(|text| (text.as_str(), 0)).collect();
-    let lists = by_first(candidates);
-    let mut rng = stream(0, "fragments");
+    let lists = group_by_first_character(candidates);
+    let mut rng = seeded_stream(0, "fragments");
     let families: Vec<&String> = grammar.families.keys().collect();
     for _ in 0..SAMPLE {
-        let family = weighted(&mut rng, &families, |_| 1.0);
-        let program = grammar.write(&mut rng, family, &grammar.families[*family]).program;
-        for piece in cut(&program, &lists) {
+        let family = draw_weighted(&mut rng, &families, |_| 1.0);
+        let program = grammar.write_program(&mut rng, family, &grammar.families[*family]).program;
+        for piece in split_greedily(&program, &lists) {
             if let Some(count) = saved.get_mut(piece) {
                 *count += piece.len() as u64 - 1;
             }
@@ -60,7 +60,7 @@ fn saved<'a>(grammar: &Grammar, candidates: &'a BTreeSet<String>) -> BTreeMap<&'
 }
 
 /// Candidates by first character, longest first.
-fn by_first(candidates: &BTreeSet<String>) -> BTreeMap<char, Vec<&str>> {
+fn group_by_first_character(candidates: &BTreeSet<String>) -> BTreeMap<char, Vec<&str>> {
     let mut lists: BTreeMap<char, Vec<&str>> = BTreeMap::new();
     for text in candidates {
         lists.entry(text.chars().next().unwrap_or_default()).or_default().push(text);
@@ -70,7 +70,7 @@ fn by_first(candidates: &BTreeSet<String>) -> BTreeMap<char, Vec<&str>> {
 }
 
 /// Cuts `program` leftmost-longest into candidates and single characters.
-fn cut<'a>(program: &'a str, candidates: &BTreeMap<char, Vec<&str>>) -> Vec<&'a str> {
+fn split_greedily<'a>(program: &'a str, candidates: &BTreeMap<char, Vec<&str>>) -> Vec<&'a str> {
     let mut pieces = Vec::new();
     let mut rest = program;
     while let Some(first) = rest.chars().next() {

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use rand::Rng;
 use veriplay_core::count_statements;
 
-use super::inputs::{InputKind, within};
+use super::inputs::{InputKind, draw_in_range};
 use super::{Grammar, Op, raw};
 use crate::CorpusError;
-use crate::random::weighted;
+use crate::random::draw_weighted;
 
 /// The first line of every program.
 pub(super) const HEADER: &str = "def f(x):";
@@ -23,7 +23,7 @@ pub(super) const LOOP_ASSIGN: &str = "):\n        x = ";
 
 /// A generated program: not yet run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Generated {
+pub struct GeneratedProgram {
     /// Source text with entry `f`, in normal form, without a newline at its end.
     pub program: String,
     /// What `f` takes.
@@ -39,51 +39,51 @@ impl Grammar {
     ///
     /// # Errors
     /// No such family.
-    pub fn program(&self, rng: &mut impl Rng, family: &str) -> Result<Generated, CorpusError> {
+    pub fn program(&self, rng: &mut impl Rng, family: &str) -> Result<GeneratedProgram, CorpusError> {
         let knobs = self.families.get(family);
         let knobs = knobs.ok_or_else(|| CorpusError::unknown("family", family, self.families.keys()))?;
-        Ok(self.write(rng, family, knobs))
+        Ok(self.write_program(rng, family, knobs))
     }
 
     /// Draws a family of `mix`, then a program of it.
     ///
     /// # Errors
     /// No such mix.
-    pub fn sample(&self, rng: &mut impl Rng, mix: &str) -> Result<Generated, CorpusError> {
+    pub fn sample(&self, rng: &mut impl Rng, mix: &str) -> Result<GeneratedProgram, CorpusError> {
         let names = self.mixes.get(mix).ok_or_else(|| CorpusError::unknown("mix", mix, self.mixes.keys()))?;
-        let (family, _) = weighted(rng, names, |(_, weight)| *weight);
+        let (family, _) = draw_weighted(rng, names, |(_, weight)| *weight);
         self.program(rng, family)
     }
 
-    pub(super) fn write(&self, rng: &mut impl Rng, family: &str, knobs: &raw::Family) -> Generated {
+    pub(super) fn write_program(&self, rng: &mut impl Rng, family: &str, knobs: &raw::Family) -> GeneratedProgram {
         let input_kind = self.input_kind(rng);
-        let mut writer = Writer { grammar: self, knobs, program: HEADER.to_owned(), kind: input_kind.name() };
+        let mut writer = ProgramWriter { grammar: self, knobs, program: HEADER.to_owned(), kind: input_kind.name() };
         for _ in 1..knobs.statements {
-            writer.statement(rng);
+            writer.push_statement(rng);
         }
-        writer.give_back(rng, RETURN);
+        writer.push_return(rng, RETURN);
         let statements = count_statements(&writer.program);
-        Generated { program: writer.program, input_kind, family: family.to_owned(), statements }
+        GeneratedProgram { program: writer.program, input_kind, family: family.to_owned(), statements }
     }
 }
 
 /// A program being written, and the type `x` has at its end.
-struct Writer<'a> {
+struct ProgramWriter<'a> {
     grammar: &'a Grammar,
     knobs: &'a raw::Family,
     program: String,
     kind: &'a str,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> ProgramWriter<'a> {
     /// Any statement but the last.
-    fn statement(&mut self, rng: &mut impl Rng) {
+    fn push_statement(&mut self, rng: &mut impl Rng) {
         let roll: f64 = rng.random();
         let grammar = self.grammar;
         match grammar.conditions.get(self.kind) {
-            Some(conditions) if roll < self.knobs.branch => self.branch(rng, conditions),
-            _ if roll < self.knobs.branch + self.knobs.repeat && self.can_loop() => self.repeat(rng),
-            _ => self.assign(rng),
+            Some(conditions) if roll < self.knobs.branch => self.push_branch(rng, conditions),
+            _ if roll < self.knobs.branch + self.knobs.repeat && self.can_loop() => self.push_loop(rng),
+            _ => self.push_assignment(rng),
         }
     }
 
@@ -91,45 +91,45 @@ impl<'a> Writer<'a> {
         self.grammar.loop_ops.contains_key(self.kind)
     }
 
-    fn assign(&mut self, rng: &mut impl Rng) {
-        let op = choose(rng, &self.grammar.ops, self.kind);
-        self.push(rng, ASSIGN, op);
+    fn push_assignment(&mut self, rng: &mut impl Rng) {
+        let op = draw_op(rng, &self.grammar.ops, self.kind);
+        self.push_line(rng, ASSIGN, op);
         self.kind = &op.to;
     }
 
     /// An early `return` of any type, or an assignment that keeps the type: both paths then agree on it.
-    fn branch(&mut self, rng: &mut impl Rng, conditions: &'a [Op]) {
-        let condition = weighted(rng, conditions, |op| op.weight);
-        self.push(rng, IF, condition);
+    fn push_branch(&mut self, rng: &mut impl Rng, conditions: &'a [Op]) {
+        let condition = draw_weighted(rng, conditions, |op| op.weight);
+        self.push_line(rng, IF, condition);
         match self.grammar.same_ops.contains_key(self.kind) {
             true if rng.random::<f64>() >= self.grammar.loops.early_return => {
-                let op = choose(rng, &self.grammar.same_ops, self.kind);
-                self.push(rng, THEN_ASSIGN, op);
+                let op = draw_op(rng, &self.grammar.same_ops, self.kind);
+                self.push_line(rng, THEN_ASSIGN, op);
             }
-            _ => self.give_back(rng, THEN_RETURN),
+            _ => self.push_return(rng, THEN_RETURN),
         }
     }
 
-    fn repeat(&mut self, rng: &mut impl Rng) {
-        let count = within(rng, self.grammar.loops.count);
+    fn push_loop(&mut self, rng: &mut impl Rng) {
+        let count = draw_in_range(rng, self.grammar.loops.count);
         self.program.push_str(FOR);
         self.program.push_str(&count.to_string());
-        let op = choose(rng, &self.grammar.loop_ops, self.kind);
-        self.push(rng, LOOP_ASSIGN, op);
+        let op = draw_op(rng, &self.grammar.loop_ops, self.kind);
+        self.push_line(rng, LOOP_ASSIGN, op);
     }
 
-    fn give_back(&mut self, rng: &mut impl Rng, opening: &str) {
-        let op = choose(rng, &self.grammar.ops, self.kind);
-        self.push(rng, opening, op);
+    fn push_return(&mut self, rng: &mut impl Rng, opening: &str) {
+        let op = draw_op(rng, &self.grammar.ops, self.kind);
+        self.push_line(rng, opening, op);
     }
 
-    fn push(&mut self, rng: &mut impl Rng, opening: &str, op: &Op) {
+    fn push_line(&mut self, rng: &mut impl Rng, opening: &str, op: &Op) {
         self.program.push_str(opening);
         self.program.push_str(&op.template.render(rng));
     }
 }
 
 /// Draws an operation that starts from `kind`.
-fn choose<'a>(rng: &mut impl Rng, ops: &'a BTreeMap<String, Vec<Op>>, kind: &str) -> &'a Op {
-    weighted(rng, &ops[kind], |op| op.weight)
+fn draw_op<'a>(rng: &mut impl Rng, ops: &'a BTreeMap<String, Vec<Op>>, kind: &str) -> &'a Op {
+    draw_weighted(rng, &ops[kind], |op| op.weight)
 }

@@ -4,7 +4,7 @@ use rand::Rng;
 use veriplay_core::Value;
 
 use super::{Grammar, raw};
-use crate::random::weighted;
+use crate::random::draw_weighted;
 
 /// The type of a program's one argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -46,13 +46,13 @@ impl raw::Inputs {
 impl Grammar {
     /// Draws the kind of a program's argument.
     pub(crate) fn input_kind(&self, rng: &mut impl Rng) -> InputKind {
-        *weighted(rng, &InputKind::ALL, |kind| self.inputs.weight(*kind))
+        *draw_weighted(rng, &InputKind::ALL, |kind| self.inputs.weight(*kind))
     }
 
     /// One argument list for a program that takes `kind`: always of length 1.
     pub fn input(&self, rng: &mut impl Rng, kind: InputKind) -> Vec<Value> {
         let value = match kind {
-            InputKind::Int => Value::int(within(rng, self.inputs.int.range)),
+            InputKind::Int => Value::int(draw_in_range(rng, self.inputs.int.range)),
             InputKind::List => self.list(rng),
             InputKind::Str => self.string(rng),
         };
@@ -76,20 +76,20 @@ impl Grammar {
 
     fn list(&self, rng: &mut impl Rng) -> Value {
         let data = &self.inputs.list;
-        let length = within(rng, data.length);
-        Value::List((0..length).map(|_| Value::int(within(rng, data.range))).collect())
+        let length = draw_in_range(rng, data.length);
+        Value::List((0..length).map(|_| Value::int(draw_in_range(rng, data.range))).collect())
     }
 
     fn string(&self, rng: &mut impl Rng) -> Value {
         let data = &self.inputs.str;
         let letters: Vec<char> = data.letters.chars().collect();
-        let length = within(rng, data.length);
+        let length = draw_in_range(rng, data.length);
         let last = letters.len() as i64 - 1;
-        Value::str((0..length).map(|_| letters[within(rng, [0, last]) as usize]).collect::<String>())
+        Value::str((0..length).map(|_| letters[draw_in_range(rng, [0, last]) as usize]).collect::<String>())
     }
 }
 
 /// A whole number, both ends included.
-pub(crate) fn within(rng: &mut impl Rng, [low, high]: [i64; 2]) -> i64 {
+pub(crate) fn draw_in_range(rng: &mut impl Rng, [low, high]: [i64; 2]) -> i64 {
     rng.random_range(low..=high)
 }

@@ -7,7 +7,7 @@ use toml::Spanned;
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct File {
+pub(crate) struct GrammarFile {
     pub(crate) schema_version: Spanned<u32>,
     pub(crate) placeholders: Placeholders,
     pub(crate) inputs: Spanned<Inputs>,
@@ -16,11 +16,11 @@ pub(crate) struct File {
     pub(crate) split: Spanned<BTreeMap<String, Spanned<RawShares>>>,
     pub(crate) loops: Spanned<Loops>,
     pub(crate) fragments: Spanned<Fragments>,
-    pub(crate) ops: Spanned<BTreeMap<String, Spanned<Vec<Spanned<Entry>>>>>,
+    pub(crate) ops: Spanned<BTreeMap<String, Spanned<Vec<Spanned<OpEntry>>>>>,
     #[serde(default)]
-    pub(crate) loop_ops: BTreeMap<String, Spanned<Vec<Spanned<Entry>>>>,
+    pub(crate) loop_ops: BTreeMap<String, Spanned<Vec<Spanned<OpEntry>>>>,
     #[serde(default)]
-    pub(crate) conditions: BTreeMap<String, Spanned<Vec<Spanned<Entry>>>>,
+    pub(crate) conditions: BTreeMap<String, Spanned<Vec<Spanned<OpEntry>>>>,
 }
 
 /// Default ranges of the placeholders.
@@ -36,7 +36,7 @@ pub(crate) struct Placeholders {
 /// One template and what narrows its placeholders.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Entry {
+pub(crate) struct OpEntry {
     pub(crate) text: String,
     #[serde(default)]
     pub(crate) say: Vec<String>,

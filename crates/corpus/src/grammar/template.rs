@@ -5,27 +5,27 @@ use rand::Rng;
 /// Literal pieces and the placeholders between them.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Template {
-    pieces: Vec<Piece>,
+    pieces: Vec<TemplatePiece>,
     /// Of the placeholders, in order.
     names: Vec<char>,
 }
 
-/// What a sentence calls a template: words, and the values of its placeholders.
+/// A description of a template, with the values of its placeholders.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Words {
+pub(crate) struct Phrase {
     /// Literal words, or the index of a placeholder of the template.
-    pieces: Vec<Word>,
+    pieces: Vec<PhrasePiece>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Word {
+enum PhrasePiece {
     Literal(String),
     Value(usize),
 }
 
 /// A part of a template.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Piece {
+pub(crate) enum TemplatePiece {
     Literal(String),
     /// A whole number, both ends included.
     Number(i64, i64),
@@ -38,12 +38,15 @@ impl Template {
     ///
     /// # Errors
     /// The problem, for people: an open brace, or the error of `resolve`.
-    pub(crate) fn parse(text: &str, mut resolve: impl FnMut(char) -> Result<Piece, String>) -> Result<Self, String> {
+    pub(crate) fn parse(
+        text: &str,
+        mut resolve: impl FnMut(char) -> Result<TemplatePiece, String>,
+    ) -> Result<Self, String> {
         let (mut pieces, mut names) = (Vec::new(), Vec::new());
         let mut rest = text;
         while let Some(open) = rest.find('{') {
             push_literal(&mut pieces, &rest[..open]);
-            let (name, after) = placeholder(&rest[open..])?;
+            let (name, after) = parse_placeholder(&rest[open..])?;
             pieces.push(resolve(name)?);
             names.push(name);
             rest = after;
@@ -57,13 +60,13 @@ impl Template {
         self.pieces.iter().map(|piece| piece.render(rng)).collect()
     }
 
-    /// The values its placeholders have in `text`; `None` where `text` is not one that it renders.
-    pub(crate) fn values_in<'a>(&self, text: &'a str) -> Option<Vec<&'a str>> {
+    /// Matches `text` and returns the values of its placeholders; `None` where the template cannot render `text`.
+    pub(crate) fn match_values<'a>(&self, text: &'a str) -> Option<Vec<&'a str>> {
         let (mut rest, mut values) = (text, Vec::new());
         for piece in &self.pieces {
-            let length = piece.length_in(rest)?;
+            let length = piece.match_length(rest)?;
             let (taken, after) = rest.split_at(length);
-            if !matches!(piece, Piece::Literal(_)) {
+            if !matches!(piece, TemplatePiece::Literal(_)) {
                 values.push(taken);
             }
             rest = after;
@@ -74,7 +77,7 @@ impl Template {
     /// The literal pieces, in order.
     pub(crate) fn literals(&self) -> impl Iterator<Item = &str> {
         self.pieces.iter().filter_map(|piece| match piece {
-            Piece::Literal(text) => Some(text.as_str()),
+            TemplatePiece::Literal(text) => Some(text.as_str()),
             _ => None,
         })
     }
@@ -86,7 +89,7 @@ impl Template {
     }
 }
 
-impl Words {
+impl Phrase {
     /// Splits `text` at its placeholders, which are those of `template`.
     ///
     /// # Errors
@@ -97,22 +100,22 @@ impl Words {
         }
         let (mut pieces, mut rest) = (Vec::new(), text);
         while let Some(open) = rest.find('{') {
-            pieces.push(Word::Literal(rest[..open].to_owned()));
-            let (name, after) = placeholder(&rest[open..])?;
+            pieces.push(PhrasePiece::Literal(rest[..open].to_owned()));
+            let (name, after) = parse_placeholder(&rest[open..])?;
             let index = template.names.iter().position(|of| *of == name);
-            pieces.push(Word::Value(index.ok_or_else(|| format!("the template has no `{{{name}}}`"))?));
+            pieces.push(PhrasePiece::Value(index.ok_or_else(|| format!("the template has no `{{{name}}}`"))?));
             rest = after;
         }
-        pieces.push(Word::Literal(rest.to_owned()));
-        pieces.retain(|piece| *piece != Word::Literal(String::new()));
+        pieces.push(PhrasePiece::Literal(rest.to_owned()));
+        pieces.retain(|piece| *piece != PhrasePiece::Literal(String::new()));
         Ok(Self { pieces })
     }
 
-    /// The words with the values that the template's placeholders have.
-    pub(crate) fn fill(&self, values: &[&str]) -> String {
-        let text = |piece: &Word| match piece {
-            Word::Literal(text) => text.clone(),
-            Word::Value(index) => values[*index].to_owned(),
+    /// Renders the description with the values of the template's placeholders.
+    pub(crate) fn render(&self, values: &[&str]) -> String {
+        let text = |piece: &PhrasePiece| match piece {
+            PhrasePiece::Literal(text) => text.clone(),
+            PhrasePiece::Value(index) => values[*index].to_owned(),
         };
         self.pieces.iter().map(text).collect()
     }
@@ -120,41 +123,41 @@ impl Words {
     /// The literal words, in order.
     pub(crate) fn literals(&self) -> impl Iterator<Item = &str> {
         self.pieces.iter().filter_map(|piece| match piece {
-            Word::Literal(text) => Some(text.as_str()),
-            Word::Value(_) => None,
+            PhrasePiece::Literal(text) => Some(text.as_str()),
+            PhrasePiece::Value(_) => None,
         })
     }
 }
 
-impl Piece {
-    /// How long this piece is at the beginning of `text`; `None` where it does not stand there.
-    fn length_in(&self, text: &str) -> Option<usize> {
+impl TemplatePiece {
+    /// The length of this piece at the beginning of `text`; `None` where it does not match.
+    fn match_length(&self, text: &str) -> Option<usize> {
         let length = match self {
-            Piece::Literal(literal) => return text.starts_with(literal.as_str()).then_some(literal.len()),
-            Piece::Number(..) => text.bytes().take_while(u8::is_ascii_digit).count(),
-            Piece::Letter(letters) => usize::from(text.starts_with(|first| letters.contains(&first))),
+            TemplatePiece::Literal(literal) => return text.starts_with(literal.as_str()).then_some(literal.len()),
+            TemplatePiece::Number(..) => text.bytes().take_while(u8::is_ascii_digit).count(),
+            TemplatePiece::Letter(letters) => usize::from(text.starts_with(|first| letters.contains(&first))),
         };
         (length > 0).then_some(length)
     }
 
     fn render(&self, rng: &mut impl Rng) -> String {
         match self {
-            Piece::Literal(text) => text.clone(),
-            Piece::Number(low, high) => rng.random_range(*low..=*high).to_string(),
+            TemplatePiece::Literal(text) => text.clone(),
+            TemplatePiece::Number(low, high) => rng.random_range(*low..=*high).to_string(),
             // A u32 index, so that 32-bit machines draw the same.
-            Piece::Letter(letters) => letters[rng.random_range(0..letters.len() as u32) as usize].to_string(),
+            TemplatePiece::Letter(letters) => letters[rng.random_range(0..letters.len() as u32) as usize].to_string(),
         }
     }
 }
 
-fn push_literal(pieces: &mut Vec<Piece>, text: &str) {
+fn push_literal(pieces: &mut Vec<TemplatePiece>, text: &str) {
     if !text.is_empty() {
-        pieces.push(Piece::Literal(text.to_owned()));
+        pieces.push(TemplatePiece::Literal(text.to_owned()));
     }
 }
 
-/// The name of the placeholder `text` begins with, and what follows it.
-fn placeholder(text: &str) -> Result<(char, &str), String> {
+/// Parses the placeholder that `text` begins with; returns its name and the rest.
+fn parse_placeholder(text: &str) -> Result<(char, &str), String> {
     let mut chars = text.chars();
     match (chars.next(), chars.next(), chars.next()) {
         (Some('{'), Some(name), Some('}')) => Ok((name, chars.as_str())),

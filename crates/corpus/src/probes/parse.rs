@@ -5,17 +5,17 @@ use std::path::Path;
 use serde::Deserialize;
 use veriplay_core::Limits;
 
-use super::{End, Expect, Order, Probe, Program, class};
+use super::{Probe, ProbeExpectation, ProbeProgram, RunEnd, RunOrder, find_class};
 use crate::CorpusError;
-use crate::files::stem;
-use crate::markdown::{self, Block};
+use crate::files::file_stem;
+use crate::markdown::{self, MarkdownBlock};
 
 /// What the `toml` block says.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Front {
+struct ProbeHeader {
     #[serde(default)]
-    expect: Word,
+    expect: ExpectWord,
     kind: Option<String>,
     #[serde(default)]
     language_level: bool,
@@ -31,25 +31,25 @@ struct Front {
     stdin: String,
     entry: Option<String>,
     #[serde(default)]
-    limits: Overrides,
+    limits: LimitOverrides,
 }
 
 /// `expect`: a word of the format, or how the run ends.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Word {
+enum ExpectWord {
     #[default]
     Contained,
     Same,
     Stopped,
     #[serde(untagged)]
-    Ends(End),
+    Ends(RunEnd),
 }
 
 /// What a probe's programs may use, where it is not the usual.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Overrides {
+struct LimitOverrides {
     fuel_millions: Option<u64>,
     memory_mib: Option<u64>,
     output_kib: Option<u64>,
@@ -57,7 +57,7 @@ struct Overrides {
     deadline_ms: Option<u64>,
 }
 
-impl Overrides {
+impl LimitOverrides {
     /// The usual: many times what a contained probe needs, and little enough that all of them together are quick.
     fn limits(&self) -> Limits {
         Limits {
@@ -71,7 +71,7 @@ impl Overrides {
 }
 
 fn error(path: &str, line: usize, problem: impl Into<String>, hint: &str) -> CorpusError {
-    CorpusError::Seed { path: path.to_owned(), line, problem: problem.into(), hint: hint.to_owned() }
+    CorpusError::InvalidFile { path: path.to_owned(), line, problem: problem.into(), hint: hint.to_owned() }
 }
 
 /// Parses the probe `path`, whose folder is its class.
@@ -80,51 +80,51 @@ pub(super) fn parse_probe(path: &str, text: &str, prelude: &str) -> Result<Probe
         .map_err(|(line, what)| error(path, line, what, "close it with three backquotes"))?;
     let (title, statement) = title(path, &prose)?;
     let (toml, programs) = split(path, blocks)?;
-    let front: Front = toml
+    let header: ProbeHeader = toml
         .parse_toml()
         .map_err(|(line, problem)| error(path, line, problem, "the README says what may stand here"))?;
     let class = class_of(path)?;
     let wrong = |what: &str, hint: &str| Err(error(path, toml.line, what, hint));
     let program = program(path, programs, prelude)?;
-    if front.language_level && matches!(program, Program::Module(_)) {
+    if header.language_level && matches!(program, ProbeProgram::Module(_)) {
         return wrong("a module is no language-level probe", "write it in Python, or leave `language_level` out");
     }
-    if front.language_level && front.entry.is_some() {
+    if header.language_level && header.entry.is_some() {
         return wrong("a called function is no language-level probe", "leave `entry` or `language_level` out");
     }
-    if front.escapes_unsandboxed && !front.language_level {
+    if header.escapes_unsandboxed && !header.language_level {
         return wrong("`escapes_unsandboxed` is for language-level probes", "say `language_level = true`");
     }
-    let expect = match front.expect {
-        Word::Contained => Expect::Says,
-        Word::Same => Expect::Same,
-        Word::Stopped => Expect::Stops,
-        Word::Ends(end) => Expect::Ends(end, front.kind.clone()),
+    let expect = match header.expect {
+        ExpectWord::Contained => ProbeExpectation::SaysContained,
+        ExpectWord::Same => ProbeExpectation::SameOutput,
+        ExpectWord::Stopped => ProbeExpectation::Stopped,
+        ExpectWord::Ends(end) => ProbeExpectation::Ends(end, header.kind.clone()),
     };
-    if front.kind.is_some() && !matches!(expect, Expect::Ends(..)) {
+    if header.kind.is_some() && !matches!(expect, ProbeExpectation::Ends(..)) {
         return wrong("`kind` without an ending", "say how the run ends in `expect`");
     }
-    if front.honest && !matches!(&program, Program::Python(programs) if programs.len() > 1) {
+    if header.honest && !matches!(&program, ProbeProgram::Python(programs) if programs.len() > 1) {
         return wrong("`honest` without a program before", "give the program that does the harm first");
     }
-    let order = order(&front, &program).map_err(|(what, hint)| error(path, toml.line, what, hint))?;
-    if expect == Expect::Same && matches!(order, Order::InTurn) {
+    let order = order(&header, &program).map_err(|(what, hint)| error(path, toml.line, what, hint))?;
+    if expect == ProbeExpectation::SameOutput && matches!(order, RunOrder::Sequential) {
         return wrong("`same` compares runs of one program", "say `runs = 2`, or `at_once`");
     }
     Ok(Probe {
         class,
-        name: stem(path),
+        name: file_stem(path),
         title,
         statement,
         program,
         order,
         expect,
-        honest: front.honest,
-        language_level: front.language_level,
-        escapes_unsandboxed: front.escapes_unsandboxed,
-        limits: front.limits.limits(),
-        stdin: front.stdin,
-        entry: front.entry,
+        honest: header.honest,
+        language_level: header.language_level,
+        escapes_unsandboxed: header.escapes_unsandboxed,
+        limits: header.limits.limits(),
+        stdin: header.stdin,
+        entry: header.entry,
     })
 }
 
@@ -138,8 +138,9 @@ fn title(path: &str, prose: &str) -> Result<(String, String), CorpusError> {
 }
 
 /// The `toml` block, which is empty where it is left out, and the programs.
-fn split(path: &str, blocks: Vec<Block>) -> Result<(Block, Vec<Block>), CorpusError> {
-    let (mut tomls, programs): (Vec<Block>, Vec<Block>) = blocks.into_iter().partition(|one| one.language == "toml");
+fn split(path: &str, blocks: Vec<MarkdownBlock>) -> Result<(MarkdownBlock, Vec<MarkdownBlock>), CorpusError> {
+    let (mut tomls, programs): (Vec<MarkdownBlock>, Vec<MarkdownBlock>) =
+        blocks.into_iter().partition(|one| one.language == "toml");
     if let Some(other) = programs.iter().find(|block| !["python", "wat"].contains(&block.language.as_str())) {
         let what = format!("a block of kind `{}`", other.language);
         return Err(error(path, other.line, what, "use `toml`, `python`, `wat`"));
@@ -147,23 +148,23 @@ fn split(path: &str, blocks: Vec<Block>) -> Result<(Block, Vec<Block>), CorpusEr
     match (tomls.pop(), tomls.pop()) {
         (Some(toml), None) => Ok((toml, programs)),
         (Some(second), Some(_)) => Err(error(path, second.line, "a second ```toml block", "one says it all")),
-        (None, _) => Ok((Block { language: "toml".to_owned(), text: String::new(), line: 1 }, programs)),
+        (None, _) => Ok((MarkdownBlock { language: "toml".to_owned(), text: String::new(), line: 1 }, programs)),
     }
 }
 
 fn class_of(path: &str) -> Result<&'static str, CorpusError> {
     let folder = Path::new(path).parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
-    let known = class(&folder)
+    let known = find_class(&folder)
         .ok_or_else(|| error(path, 1, format!("there is no class `{folder}`"), "put it in the folder of its class"))?;
     Ok(known.name)
 }
 
-fn program(path: &str, blocks: Vec<Block>, prelude: &str) -> Result<Program, CorpusError> {
+fn program(path: &str, blocks: Vec<MarkdownBlock>, prelude: &str) -> Result<ProbeProgram, CorpusError> {
     let modules = blocks.iter().filter(|block| block.language == "wat").count();
     match (modules, blocks.len()) {
         (_, 0) => Err(error(path, 1, "there is no program", "add a ```python or a ```wat block")),
-        (0, _) => Ok(Program::Python(blocks.into_iter().map(|block| block.text).collect())),
-        (1, 1) => Ok(Program::Module(with_prelude(&blocks[0].text, prelude))),
+        (0, _) => Ok(ProbeProgram::Python(blocks.into_iter().map(|block| block.text).collect())),
+        (1, 1) => Ok(ProbeProgram::Module(with_prelude(&blocks[0].text, prelude))),
         _ => Err(error(path, blocks[1].line, "a module and another program", "one file runs one module")),
     }
 }
@@ -189,15 +190,15 @@ fn with_prelude(fields: &str, prelude: &str) -> String {
     module + &fields + "\n)\n"
 }
 
-fn order(front: &Front, program: &Program) -> Result<Order, (&'static str, &'static str)> {
+fn order(header: &ProbeHeader, program: &ProbeProgram) -> Result<RunOrder, (&'static str, &'static str)> {
     let single = match program {
-        Program::Python(programs) => programs.len() == 1,
-        Program::Module(_) => true,
+        ProbeProgram::Python(programs) => programs.len() == 1,
+        ProbeProgram::Module(_) => true,
     };
-    match (front.at_once, front.runs) {
-        (None, None) => Ok(Order::InTurn),
-        (Some(2..=16), None) if single => Ok(Order::AtOnce(front.at_once.unwrap_or_default())),
-        (None, Some(2..=16)) if single => Ok(Order::Repeated(front.runs.unwrap_or_default())),
+    match (header.at_once, header.runs) {
+        (None, None) => Ok(RunOrder::Sequential),
+        (Some(2..=16), None) if single => Ok(RunOrder::Concurrent(header.at_once.unwrap_or_default())),
+        (None, Some(2..=16)) if single => Ok(RunOrder::Repeated(header.runs.unwrap_or_default())),
         (Some(_), Some(_)) => Err(("both `at_once` and `runs`", "say one of the two")),
         _ if !single => Err(("several programs, and a number of runs", "give one program")),
         _ => Err(("`at_once` or `runs` out of range", "from 2 to 16")),

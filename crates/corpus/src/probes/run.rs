@@ -1,73 +1,69 @@
-//! Runs probes through the seam [`Execute`].
+//! Runs probes through the trait [`Execute`].
 //!
-//! Each probe gets a sandbox of its own, without traces of others; within a probe the runs share it.
-//! Who calls brings a [`Range`]: the command line and the tests have one each.
+//! Each probe gets a fresh sandbox, which its runs share. The caller provides an [`ExecutorFactory`].
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use veriplay_core::{Entry, Execute, ExecuteError, Job, Outcome};
 
-use super::judge::{self, Finding, Ran};
-use super::{Order, Probe, Program};
+use super::judge::{self, Finding, SandboxRun};
+use super::{Probe, ProbeProgram, RunOrder};
 
-/// Seed of every run: a probe that draws or reads a clock is to see the same each time.
+/// Seed of every run, so that a probe that draws or reads a clock sees the same each time.
 const SEED: u64 = 20_260_101;
 
-/// An executor, new for one probe.
-pub type Fresh<'a> = Box<dyn Execute + 'a>;
+/// A fresh executor for one probe.
+pub type BoxedExecutor<'a> = Box<dyn Execute + 'a>;
 
 /// A port without a listener, for programs that run in our own sandbox.
 const PORT: &str = "9";
-/// What they look for on the host.
+/// The file that programs in our own sandbox look for on the host.
 const CANARY: &str = "/etc/passwd";
 
-/// A program with what only the runner knows: where the suite listens, and which file it has put on the host.
+/// Fills in what only the runner knows: the port on which the suite listens, and the file it has put on the host.
 #[must_use]
-pub fn filled(program: &str, port: &str, canary: &str) -> String {
+pub fn fill_placeholders(program: &str, port: &str, canary: &str) -> String {
     program.replace("{{port}}", port).replace("{{canary}}", canary)
 }
 
-/// Where probes are run.
-pub trait Range: Sync {
-    /// A sandbox for Python programs with so many workers, in which nothing has run yet.
+/// Makes executors for probes.
+pub trait ExecutorFactory: Sync {
+    /// Makes a fresh sandbox for Python programs with this many workers.
     ///
     /// # Errors
     /// When the host cannot make one.
-    fn python(&self, workers: u32) -> Result<Fresh<'_>, String>;
+    fn make_python(&self, workers: u32) -> Result<BoxedExecutor<'_>, String>;
 
-    /// The same for the module in `text`, of which `id` is the probe's.
+    /// Makes a fresh sandbox for the module in `text`. Jobs name the image `id`, the probe's id.
     ///
     /// # Errors
     /// When the host refuses the module, and why.
-    fn module(&self, id: &str, text: &str, workers: u32) -> Result<Fresh<'_>, String>;
-
-    /// The name jobs must give for the image of the module `id`.
-    fn module_image(&self, id: &str) -> String;
+    fn make_module(&self, id: &str, text: &str, workers: u32) -> Result<BoxedExecutor<'_>, String>;
 }
 
 /// Runs one probe and judges it.
 #[must_use]
-pub fn run_probe(range: &dyn Range, probe: &Probe, image: &str) -> Finding {
-    judge::of_outcomes(probe, &runs(range, probe, image))
+pub fn run_probe(factory: &dyn ExecutorFactory, probe: &Probe, image: &str) -> Finding {
+    judge::judge_sandbox_runs(probe, &run_programs(factory, probe, image))
 }
 
-/// Runs all of `probes` on so many threads; findings in their order. `each` is called for every one as it ends.
+/// Runs `probes` on this many threads and returns the findings in their order. Calls `each` when a probe ends.
 #[must_use]
 pub fn run_probes(
-    range: &dyn Range,
+    factory: &dyn ExecutorFactory,
     probes: &[Probe],
     image: &str,
     threads: usize,
     each: &(dyn Fn(&Probe, &Finding) + Sync),
 ) -> Vec<Finding> {
     in_parallel(probes, threads, &|probe| {
-        let finding = run_probe(range, probe, image);
+        let finding = run_probe(factory, probe, image);
         each(probe, &finding);
         finding
     })
 }
 
-/// `work` on every probe, on so many threads; results in their order.
+/// Calls `work` for every probe, on this many threads, and returns the results in their order.
 ///
 /// # Panics
 /// When `work` does.
@@ -93,39 +89,39 @@ pub fn in_parallel<T: Send>(probes: &[Probe], threads: usize, work: &(dyn Fn(&Pr
     all.into_iter().map(|(_, result)| result).collect()
 }
 
-fn runs(range: &dyn Range, probe: &Probe, image: &str) -> Vec<Ran> {
-    let workers = if let Order::AtOnce(count) = probe.order { count } else { 1 };
+fn run_programs(factory: &dyn ExecutorFactory, probe: &Probe, image: &str) -> Vec<SandboxRun> {
+    let workers = if let RunOrder::Concurrent(count) = probe.order { count } else { 1 };
     let (fresh, image, programs) = match &probe.program {
-        Program::Python(programs) => match range.python(workers) {
+        ProbeProgram::Python(programs) => match factory.make_python(workers) {
             Ok(fresh) => (fresh, image.to_owned(), programs.clone()),
-            Err(why) => return vec![Ran::Fault(why)],
+            Err(why) => return vec![SandboxRun::Fault(why)],
         },
-        Program::Module(text) => match range.module(&probe.id(), text, workers) {
-            Ok(fresh) => (fresh, range.module_image(&probe.id()), Vec::new()),
-            Err(why) => return vec![Ran::Refused(why)],
+        ProbeProgram::Module(text) => match factory.make_module(&probe.id(), text, workers) {
+            Ok(fresh) => (fresh, probe.id(), Vec::new()),
+            Err(why) => return vec![SandboxRun::Refused(why)],
         },
     };
-    let jobs: Vec<Job> = texts(probe, programs).into_iter().map(|text| job(probe, &image, text)).collect();
-    let one = |job: &Job| ran(fresh.execute(job));
+    let jobs: Vec<Job> = run_texts(probe, programs).into_iter().map(|text| make_job(probe, &image, text)).collect();
+    let one = |job: &Job| to_sandbox_run(fresh.execute(job));
     match probe.order {
-        Order::InTurn | Order::Repeated(_) => jobs.iter().map(one).collect(),
-        Order::AtOnce(_) => at_once(fresh.as_ref(), &jobs),
+        RunOrder::Sequential | RunOrder::Repeated(_) => jobs.iter().map(one).collect(),
+        RunOrder::Concurrent(_) => run_concurrently(fresh.as_ref(), &jobs),
     }
 }
 
-/// The program of each run. A module gets the number of its run.
-fn texts(probe: &Probe, programs: Vec<String>) -> Vec<String> {
+/// The program text of each run. A module gets the number of its run.
+fn run_texts(probe: &Probe, programs: Vec<String>) -> Vec<String> {
     let runs = match probe.order {
-        Order::AtOnce(count) | Order::Repeated(count) => count,
-        Order::InTurn => return if programs.is_empty() { vec!["0".to_owned()] } else { programs },
+        RunOrder::Concurrent(count) | RunOrder::Repeated(count) => count,
+        RunOrder::Sequential => return if programs.is_empty() { vec!["0".to_owned()] } else { programs },
     };
     (0..runs).map(|run| programs.first().cloned().unwrap_or_else(|| run.to_string())).collect()
 }
 
-fn job(probe: &Probe, image: &str, program: String) -> Job {
+fn make_job(probe: &Probe, image: &str, program: String) -> Job {
     Job {
         image: image.to_owned(),
-        program: filled(&program, PORT, CANARY),
+        program: fill_placeholders(&program, PORT, CANARY),
         entry: probe
             .entry
             .as_ref()
@@ -139,17 +135,17 @@ fn job(probe: &Probe, image: &str, program: String) -> Job {
     }
 }
 
-fn ran(ended: Result<Outcome, ExecuteError>) -> Ran {
+fn to_sandbox_run(ended: Result<Outcome, ExecuteError>) -> SandboxRun {
     match ended {
-        Ok(outcome) => Ran::Outcome(Box::new(outcome)),
-        Err(error) => Ran::Fault(error.to_string()),
+        Ok(outcome) => SandboxRun::Outcome(Box::new(outcome)),
+        Err(error) => SandboxRun::Fault(error.to_string()),
     }
 }
 
-fn at_once(execute: &dyn Execute, jobs: &[Job]) -> Vec<Ran> {
+fn run_concurrently(execute: &dyn Execute, jobs: &[Job]) -> Vec<SandboxRun> {
     std::thread::scope(|scope| {
-        let threads: Vec<_> = jobs.iter().map(|job| scope.spawn(|| ran(execute.execute(job)))).collect();
-        let died = |_| Ran::Fault("the thread that ran it panicked".to_owned());
+        let threads: Vec<_> = jobs.iter().map(|job| scope.spawn(|| to_sandbox_run(execute.execute(job)))).collect();
+        let died = |_| SandboxRun::Fault("the thread that ran it panicked".to_owned());
         threads.into_iter().map(|thread| thread.join().unwrap_or_else(died)).collect()
     })
 }

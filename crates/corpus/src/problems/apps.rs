@@ -7,8 +7,8 @@
 
 use veriplay_core::{CallCase, CallChecks, Checks, Comparison, Problem, StdioCase, StdioChecks, Value};
 
-use super::fields::{Fault, Fields};
-use super::{ProblemFormat, ProblemRow, RowText};
+use super::fields::{FieldError, Fields};
+use super::{ProblemFormat, ProblemRow, RowInput};
 
 pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "apps", parse };
 
@@ -32,7 +32,7 @@ from heapq import *
 /// Where the tests stand.
 const TESTS: &str = "input_output";
 
-fn parse(row: &RowText<'_>) -> Result<ProblemRow, Fault> {
+fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
     let fields = Fields::parse(row.text)?;
     let task_id = match fields.id(&["task_id", "problem_id", "id", "question_id"]) {
         Err(_) if fields.get("task_id").is_none() => row.index.to_string(),
@@ -56,19 +56,19 @@ fn parse(row: &RowText<'_>) -> Result<ProblemRow, Fault> {
 }
 
 /// Rows from LeetCode ask for a method of `Solution`, the others for a function.
-fn method(fields: &Fields, function: &str) -> Result<String, Fault> {
+fn method(fields: &Fields, function: &str) -> Result<String, FieldError> {
     let class = fields.text_or_empty("starter_code")?.contains("class Solution");
     Ok(if class { format!("Solution.{function}") } else { function.to_owned() })
 }
 
-fn stdio(tests: &Fields, inputs: &[Value], outputs: &[Value]) -> Result<Checks, Fault> {
+fn stdio(tests: &Fields, inputs: &[Value], outputs: &[Value]) -> Result<Checks, FieldError> {
     let text = |name: &str, at: usize, value: &Value| {
         joined(value).ok_or_else(|| tests.fault(&format!("{name}[{at}]"), "expected a string or a list of lines"))
     };
     let case = |(at, (input, output)): (usize, (&Value, &Value))| {
         Ok(StdioCase { stdin: text("inputs", at, input)?, stdout: text("outputs", at, output)? })
     };
-    let cases = inputs.iter().zip(outputs).enumerate().map(case).collect::<Result<_, Fault>>()?;
+    let cases = inputs.iter().zip(outputs).enumerate().map(case).collect::<Result<_, FieldError>>()?;
     Ok(Checks::Stdio(StdioChecks { cases, comparison: Comparison::by(STDIO) }))
 }
 
@@ -83,7 +83,7 @@ fn joined(value: &Value) -> Option<String> {
     }
 }
 
-fn calls(tests: &Fields, function: String, inputs: &[Value], outputs: &[Value]) -> Result<Checks, Fault> {
+fn calls(tests: &Fields, function: String, inputs: &[Value], outputs: &[Value]) -> Result<Checks, FieldError> {
     let wrapped = outputs.iter().all(|output| matches!(output, Value::List(items) if items.len() == 1));
     let mut cases = Vec::with_capacity(inputs.len());
     for (at, (input, output)) in inputs.iter().zip(outputs).enumerate() {

@@ -4,15 +4,15 @@
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
-use super::BadRow;
-use super::fields::{Fault, Fields};
+use super::InvalidRow;
+use super::fields::{FieldError, Fields};
 use super::rows::{RawRow, Rows};
 use crate::CorpusError;
 
-/// What is judged.
+/// The text to judge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AttemptBody {
-    /// What a model wrote behind the prompt.
+    /// A model's continuation of the prompt.
     Completion(String),
     /// A whole program.
     Program(String),
@@ -23,15 +23,15 @@ pub enum AttemptBody {
 pub struct AttemptRow {
     /// Line it starts in, from 1.
     pub line: usize,
-    /// The problem it is an attempt at.
+    /// The id of its problem.
     pub task_id: String,
-    /// Its own name, where the row has one.
+    /// Its own id, where the row has one.
     pub attempt_id: Option<String>,
-    /// What is judged.
+    /// The text to judge.
     pub body: AttemptBody,
 }
 
-/// The attempts of a file, in its order. JSONL is never in memory as a whole.
+/// An iterator over the attempts of a file, in order. JSONL is never in memory as a whole.
 pub struct AttemptRows {
     path: PathBuf,
     rows: Rows,
@@ -45,7 +45,7 @@ pub fn read_attempts(path: &Path, max_row_bytes: u64) -> Result<AttemptRows, Cor
     Ok(AttemptRows { path: path.to_owned(), rows: Rows::open(path, max_row_bytes)? })
 }
 
-/// As [`read_attempts`], of `bytes` in place of a file; errors name `origin`.
+/// As [`read_attempts`], for `bytes` instead of a file; errors name `origin`.
 ///
 /// # Errors
 /// The bytes are damaged gzip.
@@ -55,19 +55,19 @@ pub fn parse_attempts(origin: &Path, bytes: Vec<u8>, max_row_bytes: u64) -> Resu
 
 impl Iterator for AttemptRows {
     /// The outer error ends the iteration, the inner one is about a row.
-    type Item = Result<Result<AttemptRow, BadRow>, CorpusError>;
+    type Item = Result<Result<AttemptRow, InvalidRow>, CorpusError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let row = self.rows.next()?;
         Some(row.map(|raw| {
             let line = raw.line;
-            parse(raw).map_err(|fault| BadRow::new(&self.path, line, fault))
+            parse(raw).map_err(|fault| InvalidRow::new(&self.path, line, fault))
         }))
     }
 }
 
-fn parse(raw: RawRow) -> Result<AttemptRow, Fault> {
-    let fields = Fields::parse(&raw.text.map_err(|reason| Fault::new("", reason))?)?;
+fn parse(raw: RawRow) -> Result<AttemptRow, FieldError> {
+    let fields = Fields::parse(&raw.text.map_err(|reason| FieldError::new("", reason))?)?;
     let attempt_id = match fields.get("attempt_id") {
         Some(_) => Some(fields.id(&["attempt_id"])?),
         None => None,
@@ -75,7 +75,7 @@ fn parse(raw: RawRow) -> Result<AttemptRow, Fault> {
     Ok(AttemptRow { line: raw.line, task_id: fields.id(&["task_id"])?, attempt_id, body: body(&fields)? })
 }
 
-fn body(fields: &Fields) -> Result<AttemptBody, Fault> {
+fn body(fields: &Fields) -> Result<AttemptBody, FieldError> {
     const NAMES: [&str; 3] = ["completion", "program", "solution"];
     let there: Vec<&str> = NAMES.into_iter().filter(|name| fields.get(name).is_some()).collect();
     match there.as_slice() {

@@ -3,12 +3,12 @@
 
 use veriplay_core::{Checks, Prediction, Problem, Value};
 
-use super::fields::{Fault, Fields};
-use super::{ProblemFormat, ProblemRow, RowText};
+use super::fields::{FieldError, Fields};
+use super::{ProblemFormat, ProblemRow, RowInput};
 
 pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "cruxeval", parse };
 
-fn parse(row: &RowText<'_>) -> Result<ProblemRow, Fault> {
+fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
     let fields = Fields::parse(row.text)?;
     let output = Value::parse_literal(fields.text("output")?);
     let prediction = Prediction {

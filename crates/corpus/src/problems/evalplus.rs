@@ -6,8 +6,8 @@
 
 use veriplay_core::{CallChecks, Comparison, Tolerance, Value};
 
-use super::fields::{Fault, Fields};
-use super::{Expects, ProblemFormat, ProblemRow, RowText, Unexecuted, mbpp_plus};
+use super::fields::{FieldError, Fields};
+use super::{ExpectedResult, ProblemFormat, ProblemRow, RowInput, UnexecutedProblem, mbpp_plus};
 
 pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "evalplus", parse };
 
@@ -20,22 +20,22 @@ const RELATIVE: f64 = 1e-7;
 /// Functions of MBPP+ that are only asked whether they find anything: the canonical ones return match objects.
 const NOT_NONE: [&str; 3] = ["check_str", "text_match_three", "text_starta_endb"];
 
-fn parse(row: &RowText<'_>) -> Result<ProblemRow, Fault> {
+fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
     let fields = Fields::parse(row.text)?;
     let task_id = fields.id(&["task_id"])?;
     let prompt = fields.filled_text("prompt")?.to_owned();
     let reference = format!("{prompt}{}", fields.filled_text("canonical_solution")?);
     let function = fields.filled_text("entry_point")?.to_owned();
     let asks_not_none = task_id.starts_with(mbpp_plus::PREFIX) && NOT_NONE.contains(&function.as_str());
-    let expects = if asks_not_none { Expects::NotNone } else { Expects::Value };
+    let expects = if asks_not_none { ExpectedResult::NotNone } else { ExpectedResult::Value };
     let comparison = Comparison { tolerance: tolerance(&fields)?, ..Comparison::by(JUDGE) };
     let inputs = inputs(&fields, &task_id)?;
     let checks = CallChecks { function, cases: Vec::new(), fresh: false, comparison };
-    Ok(ProblemRow::Unexecuted(Unexecuted { task_id, prompt, checks, inputs, reference, expects, limits: None }))
+    Ok(ProblemRow::Unexecuted(UnexecutedProblem { task_id, prompt, checks, inputs, reference, expects, limits: None }))
 }
 
 /// `None` for an `atol` of zero: then the judge's own rule for floats holds.
-fn tolerance(fields: &Fields) -> Result<Option<Tolerance>, Fault> {
+fn tolerance(fields: &Fields) -> Result<Option<Tolerance>, FieldError> {
     let absolute = match fields.get("atol") {
         None => 0.0,
         Some(Value::Float(value)) => *value,
@@ -48,7 +48,7 @@ fn tolerance(fields: &Fields) -> Result<Option<Tolerance>, Fault> {
     Ok((absolute > 0.0).then_some(Tolerance { absolute, relative: RELATIVE }))
 }
 
-fn inputs(fields: &Fields, task_id: &str) -> Result<Vec<Vec<Value>>, Fault> {
+fn inputs(fields: &Fields, task_id: &str) -> Result<Vec<Vec<Value>>, FieldError> {
     let mut inputs = Vec::new();
     for name in ["base_input", "plus_input"] {
         // MBPP+ writes `{}` where there are no inputs beyond the first ones.

@@ -1,27 +1,29 @@
-//! One row's fields by name, each with the type its format wants. Called by the readers of public formats.
+//! Reads one row's fields by name and type, for the parsers of public formats.
 //!
-//! Invariant: every refusal names the field it is about.
+//! Invariant: every error names its field.
 
-use veriplay_core::Value;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use veriplay_core::{SCHEMA_VERSION, Value};
 
 use super::pyjson;
 
-/// Why a row is not a problem.
+/// Why a row is invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fault {
+pub(super) struct FieldError {
     /// The field, by its path in the row; empty for the row as a whole.
     pub(super) field: String,
     /// What is wrong with it.
     pub(super) reason: String,
 }
 
-impl Fault {
+impl FieldError {
     pub(super) fn new(field: impl Into<String>, reason: impl Into<String>) -> Self {
         Self { field: field.into(), reason: reason.into() }
     }
 }
 
-/// A row, or an object inside one. A field that is `null` is as good as absent.
+/// A row, or an object inside one. A field that is `null` counts as absent.
 pub(super) struct Fields {
     pairs: Vec<(Value, Value)>,
     /// Path of the object in the row: what stands before a field's name.
@@ -30,25 +32,25 @@ pub(super) struct Fields {
 
 impl Fields {
     /// Reads a row.
-    pub(super) fn parse(text: &str) -> Result<Self, Fault> {
+    pub(super) fn parse(text: &str) -> Result<Self, FieldError> {
         match pyjson::parse(text) {
             Ok(Value::Dict(pairs)) => Ok(Self { pairs, path: String::new() }),
-            Ok(other) => Err(Fault::new("", format!("a row is a JSON object, not a {}", other.type_name()))),
-            Err(error) => Err(Fault::new("", format!("no JSON: {error}"))),
+            Ok(other) => Err(FieldError::new("", format!("a row is a JSON object, not a {}", other.type_name()))),
+            Err(error) => Err(FieldError::new("", format!("no JSON: {error}"))),
         }
     }
 
     /// The object `value`, which stands in the row at `path`.
-    pub(super) fn inside(path: &str, value: Value) -> Result<Self, Fault> {
+    pub(super) fn inside(path: &str, value: Value) -> Result<Self, FieldError> {
         match value {
             Value::Dict(pairs) => Ok(Self { pairs, path: format!("{path}.") }),
-            other => Err(Fault::new(path, format!("expected an object, found {}", other.type_name()))),
+            other => Err(FieldError::new(path, format!("expected an object, found {}", other.type_name()))),
         }
     }
 
-    /// A refusal of the field `name`.
-    pub(super) fn fault(&self, name: &str, reason: impl Into<String>) -> Fault {
-        Fault::new(format!("{}{name}", self.path), reason)
+    /// An error of the field `name`.
+    pub(super) fn fault(&self, name: &str, reason: impl Into<String>) -> FieldError {
+        FieldError::new(format!("{}{name}", self.path), reason)
     }
 
     /// The field, unless it is absent or `null`.
@@ -57,32 +59,32 @@ impl Fields {
         found.map(|(_, value)| value).filter(|value| !matches!(value, Value::None))
     }
 
-    /// A field that must be there.
-    pub(super) fn need(&self, name: &str) -> Result<&Value, Fault> {
+    /// A required field.
+    pub(super) fn need(&self, name: &str) -> Result<&Value, FieldError> {
         self.get(name).ok_or_else(|| self.fault(name, "is missing"))
     }
 
-    /// A text that must be there.
-    pub(super) fn text(&self, name: &str) -> Result<&str, Fault> {
+    /// A required text.
+    pub(super) fn text(&self, name: &str) -> Result<&str, FieldError> {
         match self.need(name)? {
             Value::Str(text) => Ok(text),
             other => Err(self.wrong(name, "a string", other)),
         }
     }
 
-    /// A text that must be there and not be blank.
-    pub(super) fn filled_text(&self, name: &str) -> Result<&str, Fault> {
+    /// A required text that is not blank.
+    pub(super) fn filled_text(&self, name: &str) -> Result<&str, FieldError> {
         let text = self.text(name)?;
         if text.trim().is_empty() { Err(self.fault(name, "is empty")) } else { Ok(text) }
     }
 
     /// A text, empty when absent.
-    pub(super) fn text_or_empty(&self, name: &str) -> Result<&str, Fault> {
+    pub(super) fn text_or_empty(&self, name: &str) -> Result<&str, FieldError> {
         if self.get(name).is_none() { Ok("") } else { self.text(name) }
     }
 
-    /// A list that must be there.
-    pub(super) fn list(&self, name: &str) -> Result<&[Value], Fault> {
+    /// A required list.
+    pub(super) fn list(&self, name: &str) -> Result<&[Value], FieldError> {
         match self.need(name)? {
             Value::List(items) => Ok(items),
             other => Err(self.wrong(name, "a list", other)),
@@ -90,12 +92,12 @@ impl Fields {
     }
 
     /// A list, empty when absent.
-    pub(super) fn list_or_empty(&self, name: &str) -> Result<&[Value], Fault> {
+    pub(super) fn list_or_empty(&self, name: &str) -> Result<&[Value], FieldError> {
         if self.get(name).is_none() { Ok(&[]) } else { self.list(name) }
     }
 
     /// A list of texts, empty when absent.
-    pub(super) fn texts_or_empty(&self, name: &str) -> Result<Vec<String>, Fault> {
+    pub(super) fn texts_or_empty(&self, name: &str) -> Result<Vec<String>, FieldError> {
         let text = |(at, item): (usize, &Value)| match item {
             Value::Str(text) => Ok(text.clone()),
             other => Err(self.wrong(&format!("{name}[{at}]"), "a string", other)),
@@ -104,7 +106,7 @@ impl Fields {
     }
 
     /// The row's name: the first of `names` that is there, a text or an int.
-    pub(super) fn id(&self, names: &[&str]) -> Result<String, Fault> {
+    pub(super) fn id(&self, names: &[&str]) -> Result<String, FieldError> {
         let name = names.iter().find(|name| self.get(name).is_some()).unwrap_or(&names[0]);
         match self.need(name)? {
             Value::Str(text) if text.is_empty() => Err(self.fault(name, "is empty")),
@@ -114,8 +116,8 @@ impl Fields {
         }
     }
 
-    /// A field that holds JSON: as text, as the sets are published, or as it is.
-    pub(super) fn json(&self, name: &str) -> Result<Value, Fault> {
+    /// A field that holds JSON, as text or as a value.
+    pub(super) fn json(&self, name: &str) -> Result<Value, FieldError> {
         match self.need(name)? {
             Value::Str(text) => {
                 pyjson::parse(text).map_err(|error| self.fault(name, format!("holds no JSON: {error}")))
@@ -124,7 +126,23 @@ impl Fields {
         }
     }
 
-    fn wrong(&self, name: &str, wanted: &str, found: &Value) -> Fault {
+    fn wrong(&self, name: &str, wanted: &str, found: &Value) -> FieldError {
         self.fault(name, format!("expected {wanted}, found {}", found.type_name()))
     }
+}
+
+/// Parses a row of our own format, which is `kind`. The version is checked first, because a row of a later version may have fields that
+/// this one does not know.
+pub(super) fn parse_versioned<T: DeserializeOwned>(text: &str, kind: &str) -> Result<T, FieldError> {
+    #[derive(Deserialize)]
+    struct RowVersion {
+        schema_version: u32,
+    }
+    let invalid = |error: serde_json::Error| FieldError::new("", format!("not {kind}: {error}"));
+    let RowVersion { schema_version } = serde_json::from_str(text).map_err(invalid)?;
+    if schema_version != SCHEMA_VERSION {
+        let reason = format!("is `{schema_version}`; this build reads {SCHEMA_VERSION}");
+        return Err(FieldError::new("schema_version", reason));
+    }
+    serde_json::from_str(text).map_err(invalid)
 }

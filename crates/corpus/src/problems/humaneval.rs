@@ -6,12 +6,12 @@
 
 use veriplay_core::{Checks, Problem, TestCode, TestStyle, Trust};
 
-use super::fields::{Fault, Fields};
-use super::{ProblemFormat, ProblemRow, RowText};
+use super::fields::{FieldError, Fields};
+use super::{ProblemFormat, ProblemRow, RowInput};
 
 pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "humaneval", parse };
 
-fn parse(row: &RowText<'_>) -> Result<ProblemRow, Fault> {
+fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
     let fields = Fields::parse(row.text)?;
     let prompt = fields.filled_text("prompt")?.to_owned();
     let source = fields.filled_text("test")?.to_owned();

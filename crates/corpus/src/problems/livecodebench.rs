@@ -12,8 +12,8 @@ use base64::engine::general_purpose::STANDARD;
 use flate2::read::ZlibDecoder;
 use veriplay_core::{CallCase, CallChecks, Checks, Comparison, Problem, StdioCase, StdioChecks, Value};
 
-use super::fields::{Fault, Fields};
-use super::{ProblemFormat, ProblemRow, RowText, pickle, pyjson};
+use super::fields::{FieldError, Fields};
+use super::{ProblemFormat, ProblemRow, RowInput, pickle, pyjson};
 
 pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "livecodebench", parse };
 
@@ -73,7 +73,7 @@ fn prelude() -> String {
     starred.chain(named).chain(limit).collect()
 }
 
-fn parse(row: &RowText<'_>) -> Result<ProblemRow, Fault> {
+fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
     let fields = Fields::parse(row.text)?;
     let task_id = fields.id(&["question_id"])?;
     let mut tests = tests(&fields, "public_test_cases", fields.json("public_test_cases")?)?;
@@ -92,7 +92,7 @@ fn parse(row: &RowText<'_>) -> Result<ProblemRow, Fault> {
 }
 
 /// `metadata.func_name`; `metadata` is an object, as JSON text.
-fn function(fields: &Fields) -> Result<Option<String>, Fault> {
+fn function(fields: &Fields) -> Result<Option<String>, FieldError> {
     if fields.get("metadata").is_none() {
         return Ok(None);
     }
@@ -108,7 +108,7 @@ struct Test {
     output: String,
 }
 
-fn tests(fields: &Fields, name: &str, json: Value) -> Result<Vec<Test>, Fault> {
+fn tests(fields: &Fields, name: &str, json: Value) -> Result<Vec<Test>, FieldError> {
     let Value::List(items) = json else {
         return Err(fields.fault(name, format!("expected a list of tests, found {}", json.type_name())));
     };
@@ -124,12 +124,12 @@ fn tests(fields: &Fields, name: &str, json: Value) -> Result<Vec<Test>, Fault> {
 }
 
 /// As JSON, or packed. No JSON list is base64, and no base64 text starts with a bracket.
-fn private_tests(fields: &Fields, cap: u64) -> Result<Vec<Test>, Fault> {
+fn private_tests(fields: &Fields, cap: u64) -> Result<Vec<Test>, FieldError> {
     const NAME: &str = "private_test_cases";
     let json = match fields.need(NAME)? {
         Value::Str(text) if text.is_empty() => return Ok(Vec::new()),
         Value::Str(text) if !text.trim_start().starts_with('[') => {
-            let text = unpacked(text, cap).map_err(|reason| fields.fault(NAME, reason))?;
+            let text = unpack_tests(text, cap).map_err(|reason| fields.fault(NAME, reason))?;
             pyjson::parse(&text).map_err(|error| fields.fault(NAME, format!("holds no JSON: {error}")))?
         }
         _ => fields.json(NAME)?,
@@ -138,7 +138,7 @@ fn private_tests(fields: &Fields, cap: u64) -> Result<Vec<Test>, Fault> {
 }
 
 /// base64, then zlib, then a pickled string.
-fn unpacked(text: &str, cap: u64) -> Result<String, String> {
+fn unpack_tests(text: &str, cap: u64) -> Result<String, String> {
     let packed = STANDARD.decode(text.trim()).map_err(|error| format!("neither JSON nor base64: {error}"))?;
     let mut pickled = Vec::new();
     let mut inflated = ZlibDecoder::new(packed.as_slice()).take(cap.saturating_add(1));
@@ -150,18 +150,18 @@ fn unpacked(text: &str, cap: u64) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-fn calls(fields: &Fields, function: &str, tests: Vec<Test>) -> Result<Checks, Fault> {
+fn calls(fields: &Fields, function: &str, tests: Vec<Test>) -> Result<Checks, FieldError> {
     let json = |place: &str, side: &str, text: &str| {
         pyjson::parse(text).map_err(|error| fields.fault(&format!("{place}.{side}"), format!("holds no JSON: {error}")))
     };
     let case = |test: Test| {
         let lines = test.input.split('\n').map(|line| json(&test.place, "input", line));
-        let input = lines.collect::<Result<_, Fault>>()?;
+        let input = lines.collect::<Result<_, FieldError>>()?;
         Ok(CallCase { input, expected: json(&test.place, "output", &test.output)? })
     };
     Ok(Checks::Calls(CallChecks {
         function: format!("Solution.{function}"),
-        cases: tests.into_iter().map(case).collect::<Result<_, Fault>>()?,
+        cases: tests.into_iter().map(case).collect::<Result<_, FieldError>>()?,
         fresh: true,
         comparison: Comparison::by(JUDGE),
     }))

@@ -7,12 +7,12 @@
 
 use veriplay_core::{Checks, Problem, TestCode, TestStyle, Trust};
 
-use super::fields::{Fault, Fields};
-use super::{ProblemFormat, ProblemRow, RowText};
+use super::fields::{FieldError, Fields};
+use super::{ProblemFormat, ProblemRow, RowInput};
 
 pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "mbpp", parse };
 
-fn parse(row: &RowText<'_>) -> Result<ProblemRow, Fault> {
+fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
     let fields = Fields::parse(row.text)?;
     let mut asserts = fields.texts_or_empty("test_list")?;
     asserts.extend(fields.texts_or_empty("challenge_test_list")?);

@@ -2,14 +2,14 @@
 //!
 //! The table says which tasks; the rule of each is EvalPlus' `mbpp_deserialize_inputs` (release v0.2.0), in our words.
 
-use veriplay_core::{Class, Value};
+use veriplay_core::{PythonClass, Value};
 
 /// Task ids of MBPP+ start so.
 pub(super) const PREFIX: &str = "Mbpp/";
 
 /// What is done to the argument list of a task.
 #[derive(Clone, Copy)]
-enum Rule {
+enum ConversionRule {
     /// The argument with this index becomes a tuple.
     One(usize),
     /// Every argument becomes a tuple.
@@ -34,22 +34,22 @@ enum Rule {
     FloatAndComplex,
 }
 
-const RULES: &[(Rule, &[u32])] = &[
+const RULES: &[(ConversionRule, &[u32])] = &[
     (
-        Rule::Each,
+        ConversionRule::Each,
         &[2, 116, 132, 143, 222, 261, 273, 394, 399, 421, 424, 429, 470, 560, 579, 596, 616, 630, 726, 740, 744, 809],
     ),
-    (Rule::ItemsOfEach, &[63, 64, 70, 94, 120, 237, 272, 299, 400, 409, 417, 438, 473, 614, 780]),
-    (Rule::ItemsOfOne(0), &[75, 413, 444, 753]),
-    (Rule::One(1), &[106, 750]),
-    (Rule::One(0), &[250, 307, 405, 446, 617, 720, 763, 808]),
-    (Rule::EachOfTuples, &[259, 401, 445]),
-    (Rule::FirstOfSomeTuples, &[278]),
-    (Rule::ValuesOfFirst, &[722]),
-    (Rule::Deep, &[580, 615, 791]),
-    (Rule::SetsInFirst, &[115]),
-    (Rule::Complex, &[252]),
-    (Rule::FloatAndComplex, &[124]),
+    (ConversionRule::ItemsOfEach, &[63, 64, 70, 94, 120, 237, 272, 299, 400, 409, 417, 438, 473, 614, 780]),
+    (ConversionRule::ItemsOfOne(0), &[75, 413, 444, 753]),
+    (ConversionRule::One(1), &[106, 750]),
+    (ConversionRule::One(0), &[250, 307, 405, 446, 617, 720, 763, 808]),
+    (ConversionRule::EachOfTuples, &[259, 401, 445]),
+    (ConversionRule::FirstOfSomeTuples, &[278]),
+    (ConversionRule::ValuesOfFirst, &[722]),
+    (ConversionRule::Deep, &[580, 615, 791]),
+    (ConversionRule::SetsInFirst, &[115]),
+    (ConversionRule::Complex, &[252]),
+    (ConversionRule::FloatAndComplex, &[124]),
 ];
 
 type Converted = Result<Value, String>;
@@ -60,17 +60,19 @@ pub(super) fn arguments(task_id: &str, mut json: Vec<Value>) -> Result<Vec<Value
     let rule = RULES.iter().find(|(_, tasks)| number.is_some_and(|number| tasks.contains(&number)));
     let Some((rule, _)) = rule else { return Ok(json) };
     match rule {
-        Rule::One(index) => change(&mut json, *index, tuple)?,
-        Rule::ItemsOfOne(index) => change(&mut json, *index, |argument| items(argument, tuple))?,
-        Rule::Each => return json.into_iter().map(tuple).collect(),
-        Rule::ItemsOfEach => return json.into_iter().map(|argument| items(argument, tuple)).collect(),
-        Rule::EachOfTuples => return json.into_iter().map(|argument| tuple(items(argument, tuple)?)).collect(),
-        Rule::FirstOfSomeTuples => change(&mut json, 0, |argument| tuple(items(argument, list_to_tuple)?))?,
-        Rule::ValuesOfFirst => change(&mut json, 0, values_to_tuples)?,
-        Rule::Deep => return Ok(json.into_iter().map(deep).collect()),
-        Rule::SetsInFirst => change(&mut json, 0, |argument| items(argument, set_or_dict))?,
-        Rule::Complex => change(&mut json, 0, complex)?,
-        Rule::FloatAndComplex => {
+        ConversionRule::One(index) => change(&mut json, *index, tuple)?,
+        ConversionRule::ItemsOfOne(index) => change(&mut json, *index, |argument| items(argument, tuple))?,
+        ConversionRule::Each => return json.into_iter().map(tuple).collect(),
+        ConversionRule::ItemsOfEach => return json.into_iter().map(|argument| items(argument, tuple)).collect(),
+        ConversionRule::EachOfTuples => {
+            return json.into_iter().map(|argument| tuple(items(argument, tuple)?)).collect();
+        }
+        ConversionRule::FirstOfSomeTuples => change(&mut json, 0, |argument| tuple(items(argument, list_to_tuple)?))?,
+        ConversionRule::ValuesOfFirst => change(&mut json, 0, values_to_tuples)?,
+        ConversionRule::Deep => return Ok(json.into_iter().map(deep).collect()),
+        ConversionRule::SetsInFirst => change(&mut json, 0, |argument| items(argument, set_or_dict))?,
+        ConversionRule::Complex => change(&mut json, 0, complex)?,
+        ConversionRule::FloatAndComplex => {
             change(&mut json, 0, float)?;
             change(&mut json, 1, complex)?;
         }
@@ -103,7 +105,7 @@ fn tuple(value: Value) -> Converted {
 /// Python's `complex(…)` of a number, or of the text of one.
 fn complex(value: Value) -> Converted {
     match number(&value) {
-        Some(number) if number.class() == Some(Class::Complex) => Ok(number),
+        Some(number) if number.class() == Some(PythonClass::Complex) => Ok(number),
         Some(Value::Float(real)) => Ok(Value::complex(real, 0.0)),
         _ => Err(format!("expected a complex number, found {value}")),
     }

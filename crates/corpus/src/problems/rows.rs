@@ -82,7 +82,7 @@ impl Rows {
             true => {
                 VecDeque::from([RawRow { line, text: Err(format!("the array is longer than {} bytes", self.cap)) }])
             }
-            false => elements(&bytes, line),
+            false => split_array(&bytes, line),
         });
         Ok(())
     }
@@ -128,8 +128,8 @@ fn utf8(bytes: Vec<u8>) -> Result<String, String> {
 }
 
 /// Cuts an array at its own commas. What stands between them is not looked at, so that one bad row is one bad row.
-fn elements(bytes: &[u8], first_line: usize) -> VecDeque<RawRow> {
-    let mut cutter = Cutter { bytes, rows: VecDeque::new(), start: 1, line: first_line };
+fn split_array(bytes: &[u8], first_line: usize) -> VecDeque<RawRow> {
+    let mut cutter = ArrayCutter { bytes, rows: VecDeque::new(), start: 1, line: first_line };
     let (mut depth, mut quoted, mut at) = (0_usize, false, 0);
     while at < bytes.len() {
         match bytes[at] {
@@ -154,14 +154,14 @@ fn elements(bytes: &[u8], first_line: usize) -> VecDeque<RawRow> {
     cutter.rows
 }
 
-struct Cutter<'a> {
+struct ArrayCutter<'a> {
     bytes: &'a [u8],
     rows: VecDeque<RawRow>,
     start: usize,
     line: usize,
 }
 
-impl Cutter<'_> {
+impl ArrayCutter<'_> {
     /// Takes what stands before `at` as a row. Nothing before the closing bracket is none: `[]`, or a comma at the end.
     fn cut(&mut self, at: usize, last: bool) {
         let piece = &self.bytes[self.start..at];

@@ -1,54 +1,54 @@
-//! Where a source distribution has its package and its tests.
+//! Finds the package and the tests of a source distribution.
 
 use std::collections::BTreeSet;
 
-/// Directories whose files are no tests of the package, whatever their names, unless its configuration names them.
+/// Directories without tests of the package, unless its configuration names them.
 const NO_TESTS: [&str; 7] = ["docs", "doc", "build", "dist", "examples", "examplefiles", "node_modules"];
 
-/// Which modules are imported from where, and which files are tests.
+/// The import roots and the test files of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Layout {
+pub struct RepositoryLayout {
     /// Directories of the search path, relative to the root, which is "".
     pub roots: Vec<String>,
-    /// Files that pytest is given, in order.
+    /// The files for pytest, in order.
     pub test_files: Vec<String>,
-    /// Where `test_paths` and `file_patterns` find no test, so that the whole tree was looked at by pytest's own names.
+    /// Whether `test_paths` and `file_patterns` matched no test, so that the whole tree was searched by pytest's default names.
     pub ignored_selection: bool,
 }
 
 /// A package's configuration of its tests. Empty lists stand for pytest's defaults.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Selection<'a> {
-    /// Directories and files, with `*` as in a shell.
+pub struct TestSelection<'a> {
+    /// Directories and files, as shell patterns.
     pub test_paths: &'a [String],
     /// Patterns of file names.
     pub file_patterns: &'a [String],
-    /// More directories of the search path.
+    /// Additional directories of the search path.
     pub python_path: &'a [String],
 }
 
-impl Layout {
-    /// Looks at the names of the files alone.
-    pub fn of<'a>(paths: impl IntoIterator<Item = &'a str>) -> Self {
-        Self::selected(paths, Selection::default())
+impl RepositoryLayout {
+    /// Detects the layout from the names of the files.
+    pub fn detect<'a>(paths: impl IntoIterator<Item = &'a str>) -> Self {
+        Self::detect_with(paths, TestSelection::default())
     }
 
-    /// As [`Self::of`], with what the package's configuration says. A configuration that names no test at all is one for
-    /// files that were not distributed, and is left aside.
-    pub fn selected<'a>(paths: impl IntoIterator<Item = &'a str>, selection: Selection<'_>) -> Self {
+    /// As [`Self::detect`], with the package's configuration. A configuration that matches no test is meant for files that were not
+    /// distributed, and is ignored.
+    pub fn detect_with<'a>(paths: impl IntoIterator<Item = &'a str>, selection: TestSelection<'_>) -> Self {
         let paths: BTreeSet<&str> = paths.into_iter().collect();
-        let found = |selection: Selection<'_>| -> Vec<String> {
+        let found = |selection: TestSelection<'_>| -> Vec<String> {
             paths.iter().filter(|path| is_selected(path, selection)).map(|path| (*path).to_owned()).collect()
         };
         let (named, roots) = (found(selection), roots(&paths, selection.python_path));
         if !named.is_empty() {
             return Self { roots, test_files: named, ignored_selection: false };
         }
-        let test_files = found(Selection::default());
+        let test_files = found(TestSelection::default());
         Self { roots, ignored_selection: !test_files.is_empty(), test_files }
     }
 
-    /// The shape in words, for a table.
+    /// Describes the layout in words, for a table.
     #[must_use]
     pub fn shape(&self) -> String {
         let package = match self.roots.first() {
@@ -68,7 +68,7 @@ impl Layout {
     }
 }
 
-/// `src` or `lib` where the package is there, what the configuration names, and the root, which tests import their helpers from.
+/// The import roots: `src` or `lib` where the package is there, those of the configuration, and the root, from which tests import helpers.
 fn roots(paths: &BTreeSet<&str>, python_path: &[String]) -> Vec<String> {
     let has_code = |folder: &str| {
         let below = |path: &&&str| path.starts_with(folder) && path[folder.len()..].starts_with('/');
@@ -77,7 +77,7 @@ fn roots(paths: &BTreeSet<&str>, python_path: &[String]) -> Vec<String> {
     let is_package = |folder: &str| paths.contains(format!("{folder}/__init__.py").as_str());
     let mut roots: Vec<String> = Vec::new();
     roots.extend(["src", "lib"].into_iter().filter(|dir| has_code(dir) && !is_package(dir)).map(str::to_owned));
-    let named = python_path.iter().map(|path| plain(path)).filter(|path| has_code(path));
+    let named = python_path.iter().map(|path| normalize_dir(path)).filter(|path| has_code(path));
     roots.extend(named.map(str::to_owned));
     roots.push(String::new());
     let mut seen = BTreeSet::new();
@@ -85,7 +85,7 @@ fn roots(paths: &BTreeSet<&str>, python_path: &[String]) -> Vec<String> {
     roots
 }
 
-fn is_selected(path: &str, selection: Selection<'_>) -> bool {
+fn is_selected(path: &str, selection: TestSelection<'_>) -> bool {
     let (dirs, name) = path.rsplit_once('/').unwrap_or(("", path));
     if !name.ends_with(".py") || name == "conftest.py" || dirs.split('/').any(|dir| dir.starts_with('.')) {
         return false;
@@ -98,25 +98,25 @@ fn is_selected(path: &str, selection: Selection<'_>) -> bool {
     };
     let placed = match selection.test_paths {
         [] => !dirs.split('/').any(|dir| NO_TESTS.contains(&dir)),
-        places => places.iter().any(|place| is_below(path, plain(place))),
+        places => places.iter().any(|place| is_below(path, normalize_dir(place))),
     };
     named && placed
 }
 
-/// pytest's own patterns, `test_*.py` and `*_test.py`, and the plain names.
+/// Whether a name matches pytest's own patterns, `test_*.py` and `*_test.py`, or is `test.py` or `tests.py`.
 fn is_named_by_default(name: &str) -> bool {
     let stem = name.trim_end_matches(".py");
     stem.starts_with("test_") || stem.ends_with("_test") || matches!(stem, "tests" | "test")
 }
 
-/// Whether `path`, or a directory above it, is what `place` names.
+/// Whether `path`, or a directory above it, matches `place`.
 fn is_below(path: &str, place: &str) -> bool {
     let above = path.match_indices('/').map(|(at, _)| &path[..at]);
     place.is_empty() || above.chain([path]).any(|above| matches_pattern(place, above))
 }
 
 /// `./tests/` is `tests`, and `.` is the root.
-fn plain(path: &str) -> &str {
+fn normalize_dir(path: &str) -> &str {
     let path = path.trim_end_matches('/');
     if path == "." { "" } else { path.trim_start_matches("./") }
 }
@@ -151,7 +151,7 @@ fn matches_pattern(pattern: &str, text: &str) -> bool {
     reached[text.len()]
 }
 
-/// What is between the brackets, and how much of the pattern that is; `None` where they are not closed.
+/// The members between the brackets, and the length in the pattern; `None` where the brackets are not closed.
 fn character_class(behind: &[char]) -> Option<(&[char], usize)> {
     // A `]` that comes first is a member.
     let mut start = usize::from(behind.first() == Some(&'!'));

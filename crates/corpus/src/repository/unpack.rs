@@ -1,5 +1,5 @@
-//! Archives from elsewhere, read into memory: plain files only, no path that leads out, no more than the caps. A link of a tar
-//! file to a plain file of the same archive is a copy of it, and counts as one; every other link is refused.
+//! Reads untrusted archives into memory: plain files only, paths that stay inside, and no more than the caps. A link of a tar file to a
+//! plain file of the same archive becomes a copy and counts as one; every other link is refused.
 
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read};
@@ -8,28 +8,28 @@ use flate2::read::GzDecoder;
 use tar::EntryType;
 use veriplay_core::{LayerError, PathError, check_path};
 
-/// Bytes of all members together.
+/// The most bytes of all members together.
 const MAX_BYTES: u64 = 128 << 20;
-/// Members.
+/// The most members.
 const MAX_MEMBERS: usize = 20_000;
 
-/// The form of an archive.
+/// The format of an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Archive {
+pub enum ArchiveKind {
     /// `.tar.gz`, `.tgz`
     TarGz,
     /// `.zip`, `.whl`
     Zip,
 }
 
-impl Archive {
-    /// By the name of the file.
+impl ArchiveKind {
+    /// The format by the ending of a file's name.
     #[must_use]
-    pub fn of_name(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         let ends = |suffixes: &[&str]| suffixes.iter().any(|suffix| name.ends_with(suffix));
         match () {
-            () if ends(&[".tar.gz", ".tgz"]) => Some(Archive::TarGz),
-            () if ends(&[".zip", ".whl"]) => Some(Archive::Zip),
+            () if ends(&[".tar.gz", ".tgz"]) => Some(ArchiveKind::TarGz),
+            () if ends(&[".zip", ".whl"]) => Some(ArchiveKind::Zip),
             () => None,
         }
     }
@@ -40,26 +40,26 @@ impl Archive {
 pub enum UnpackError {
     /// It cannot be read.
     #[error("the archive cannot be read: {0}")]
-    Read(#[from] std::io::Error),
-    /// It is no zip file, or a damaged one.
+    Read(std::io::Error),
+    /// It is not a valid zip file.
     #[error("the zip file cannot be read: {0}")]
-    Zip(#[from] zip::result::ZipError),
-    /// A member's name.
+    Zip(zip::result::ZipError),
+    /// A member has an invalid path.
     #[error("a member of the archive: {0}")]
-    Path(#[from] PathError),
-    /// A link that leads elsewhere than to a file of the archive, a device, or what else is no plain file.
+    Path(PathError),
+    /// A member is neither a plain file, nor a directory, nor a link to a plain file of the archive.
     #[error("member `{0}` is a {1}; only plain files, and links to such, are unpacked")]
     NoFile(String, &'static str),
-    /// The same name twice, which two programs would read in two ways.
+    /// A name stands twice, which two programs may read in two ways.
     #[error("member `{0}` is there twice")]
     Twice(String),
-    /// More than the caps.
+    /// It exceeds a cap.
     #[error("the archive holds more than {0}")]
     TooLarge(&'static str),
-    /// Not one directory at the top.
+    /// Not all files lie in one directory at the top.
     #[error("`{0}` is not in the one directory that a source distribution has at its top")]
     NoTop(String),
-    /// Files that make no tree.
+    /// The paths of the files clash.
     #[error(transparent)]
     Layer(#[from] LayerError),
 }
@@ -67,22 +67,22 @@ pub enum UnpackError {
 /// Files by their path.
 type Files = BTreeMap<String, Vec<u8>>;
 
-/// The files of an archive.
+/// Unpacks an archive.
 ///
 /// # Errors
-/// When a member is no plain file of a plain name, or there is too much: nothing is unpacked then.
-pub fn unpack(bytes: &[u8], archive: Archive) -> Result<Files, UnpackError> {
+/// When a member is not a plain file with a valid path, or a cap is exceeded.
+pub fn unpack(bytes: &[u8], archive: ArchiveKind) -> Result<Files, UnpackError> {
     match archive {
-        Archive::TarGz => unpack_tar(bytes),
-        Archive::Zip => unpack_zip(bytes),
+        ArchiveKind::TarGz => unpack_tar(bytes),
+        ArchiveKind::Zip => unpack_zip(bytes),
     }
 }
 
-/// `files` without the directory at the top, which all of them are in.
+/// Removes the one directory at the top from the paths of `files`.
 ///
 /// # Errors
-/// When they are not.
-pub fn strip_top(files: Files) -> Result<Files, UnpackError> {
+/// When a file is not in that directory.
+pub fn strip_top_folder(files: Files) -> Result<Files, UnpackError> {
     let top = files.keys().next().and_then(|path| path.split_once('/')).map(|(top, _)| format!("{top}/"));
     let strip = |(path, bytes): (String, Vec<u8>)| match top.as_ref().and_then(|top| path.strip_prefix(top)) {
         Some(rest) => Ok((rest.to_owned(), bytes)),
@@ -91,14 +91,14 @@ pub fn strip_top(files: Files) -> Result<Files, UnpackError> {
     files.into_iter().map(strip).collect()
 }
 
-/// What has been taken so far, within the caps.
-struct Taken {
+/// The members unpacked so far, and what the caps leave.
+struct Unpacker {
     files: Files,
     left: u64,
     members: usize,
 }
 
-impl Taken {
+impl Unpacker {
     fn new() -> Self {
         Self { files: Files::new(), left: MAX_BYTES, members: 0 }
     }
@@ -111,9 +111,9 @@ impl Taken {
     /// Reads one file. The size that an archive declares is not trusted.
     fn file(&mut self, path: &str, content: impl Read) -> Result<(), UnpackError> {
         let path = path.strip_prefix("./").unwrap_or(path);
-        check_path(path)?;
+        check_path(path).map_err(UnpackError::Path)?;
         let mut bytes = Vec::new();
-        let size = content.take(self.left + 1).read_to_end(&mut bytes)? as u64;
+        let size = content.take(self.left + 1).read_to_end(&mut bytes).map_err(UnpackError::Read)? as u64;
         self.left = self.left.checked_sub(size).ok_or(UnpackError::TooLarge("128 MiB"))?;
         match self.files.insert(path.to_owned(), bytes) {
             Some(_) => Err(UnpackError::Twice(path.to_owned())),
@@ -130,7 +130,7 @@ impl Taken {
     }
 }
 
-/// A member that is another one by another name.
+/// A member that links to another one.
 struct Link {
     name: String,
     target: String,
@@ -138,12 +138,12 @@ struct Link {
 }
 
 fn unpack_tar(bytes: &[u8]) -> Result<Files, UnpackError> {
-    let mut taken = Taken::new();
+    let mut taken = Unpacker::new();
     let mut links = Vec::new();
     // Headers, padding and names count as well: the bytes read from the stream are bounded, whatever the members declare.
     let stream = GzDecoder::new(bytes).take(2 * MAX_BYTES);
-    for entry in tar::Archive::new(stream).entries()? {
-        let entry = entry?;
+    for entry in tar::Archive::new(stream).entries().map_err(UnpackError::Read)? {
+        let entry = entry.map_err(UnpackError::Read)?;
         taken.count()?;
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         let kind = entry.header().entry_type();
@@ -168,7 +168,7 @@ fn link(name: String, target: &str, is_symbolic: bool) -> Result<Link, UnpackErr
         Some((directory, _)) if is_symbolic => directory.split('/').collect(),
         _ => Vec::new(),
     };
-    let led_out = target.starts_with('/')
+    let leads_out = target.starts_with('/')
         || target.split('/').any(|part| match part {
             "" | "." => false,
             ".." => parts.pop().is_none(),
@@ -177,19 +177,19 @@ fn link(name: String, target: &str, is_symbolic: bool) -> Result<Link, UnpackErr
                 false
             }
         });
-    match led_out {
+    match leads_out {
         true => Err(UnpackError::NoFile(name, kind)),
         false => Ok(Link { target: parts.join("/"), name, kind }),
     }
 }
 
 fn unpack_zip(bytes: &[u8]) -> Result<Files, UnpackError> {
-    let mut archive = zip::ZipArchive::new(Cursor::new(bytes))?;
-    let mut taken = Taken::new();
+    let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).map_err(UnpackError::Zip)?;
+    let mut taken = Unpacker::new();
     for index in 0..archive.len() {
-        let member = archive.by_index(index)?;
+        let member = archive.by_index(index).map_err(UnpackError::Zip)?;
         taken.count()?;
-        let name = member.name()?.into_owned();
+        let name = member.name().map_err(UnpackError::Zip)?.into_owned();
         if member.is_symlink() {
             return Err(UnpackError::NoFile(name, "symbolic link"));
         }

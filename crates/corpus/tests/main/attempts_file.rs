@@ -1,10 +1,10 @@
 //! The attempts file.
 
-use veriplay_corpus::{AttemptBody, AttemptRow, BadRow, read_attempts};
+use veriplay_corpus::{AttemptBody, AttemptRow, InvalidRow, read_attempts};
 
 use super::file;
 
-fn read(text: &str) -> Vec<Result<AttemptRow, BadRow>> {
+fn read(text: &str) -> Vec<Result<AttemptRow, InvalidRow>> {
     let (_dir, path) = file(text);
     let rows = read_attempts(&path, 1 << 20).expect("the file can be read");
     rows.map(|row| row.expect("the file can be read to its end")).collect()

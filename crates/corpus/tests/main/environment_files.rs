@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use veriplay_corpus::environments::cheats::{Kind, built_in_cheats, parse_cheat};
+use veriplay_corpus::environments::cheats::{CheatKind, built_in_cheats, parse_cheat};
 use veriplay_corpus::environments::{built_in_environment_names, parse_environment};
 use veriplay_corpus::{
     ProblemRow, ReadOptions, built_in_environments, environment_by_name, parse_problems, problem_format,
@@ -56,7 +56,7 @@ const GOOD: &str = "# Title\n\nProse.\n\n```toml\ntask = \"orders/ship_to_kiel\"
 fn a_cheat_is_read_and_a_broken_one_is_refused_with_its_line() {
     let environments = built_in_environments();
     let read = |text: &str| parse_cheat("one.md", text, &environments).map_err(|error| error.to_string());
-    assert!(matches!(read(GOOD).unwrap().kind, Kind::Code { code, .. } if code == "pass\n"));
+    assert!(matches!(read(GOOD).unwrap().kind, CheatKind::Code { code, .. } if code == "pass\n"));
     for (old, new, line, words) in [
         ("Prose.\n", "", 1, "no prose"),
         ("wrong_answer", "accepted", 5, "it is to be accepted"),

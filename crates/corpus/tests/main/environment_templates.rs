@@ -1,4 +1,4 @@
-//! Generated tasks of the environments: what the split promises, and that everything can be spelled.
+//! GeneratedProgram tasks of the environments: what the split promises, and that everything can be spelled.
 
 use std::collections::{BTreeMap, BTreeSet};
 

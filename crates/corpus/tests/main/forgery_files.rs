@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use veriplay_core::Status;
-use veriplay_corpus::forgeries::{Ending, Judging};
+use veriplay_corpus::forgeries::{ForgeryEnding, JudgingMode};
 use veriplay_corpus::{CorpusError, ForgeryCorpus, built_in_forgeries, parse_forgeries};
 
 const GOOD: &str = "# Title\n\nProse.\n\n```toml\nrows = [\"8.1/4\", \"3.6\"]\n\n[host]\ncalls = \"wrong_answer\"\n\n[split]\nlines = \"runtime_error\"\n\n\
@@ -61,9 +61,9 @@ fn a_whole_file_is_read() {
     assert_eq!(
         endings,
         [
-            (Judging::Host, "calls", Ending::Status(Status::WrongAnswer), 1),
-            (Judging::Split, "lines", Ending::Status(Status::RuntimeError), 0),
-            (Judging::Shared, "lines", Ending::Undefended, 0),
+            (JudgingMode::Host, "calls", ForgeryEnding::Status(Status::WrongAnswer), 1),
+            (JudgingMode::Split, "lines", ForgeryEnding::Status(Status::RuntimeError), 0),
+            (JudgingMode::Shared, "lines", ForgeryEnding::Undefended, 0),
         ]
     );
     assert_eq!(corpus.targets["calls"].honest, "def f(x):\n    return x\n");

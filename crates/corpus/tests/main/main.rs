@@ -3,9 +3,9 @@
 mod attempts_file;
 mod cost_files;
 mod descriptions;
-mod drafts;
 mod environment_files;
 mod environment_templates;
+mod error_chains;
 #[path = "../../../../tests/src/external.rs"]
 #[expect(dead_code, unreachable_pub, reason = "other tests use the rest of it")]
 mod external;
@@ -22,6 +22,7 @@ mod python;
 mod repository_archives;
 mod seed_files;
 mod splits;
+mod streams;
 
 use std::path::PathBuf;
 

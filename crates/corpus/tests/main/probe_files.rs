@@ -5,8 +5,12 @@ use std::path::Path;
 
 use veriplay_core::{Exit, LimitKind, Outcome};
 use veriplay_corpus::CorpusError;
-use veriplay_corpus::probes::judge::{Containment, Ended, Ran, Text, of_outcomes, of_texts};
-use veriplay_corpus::probes::{CLASSES, Expect, Order, Probe, Program, built_in_probes, parse_probes};
+use veriplay_corpus::probes::judge::{
+    Containment, ExternalExit, ExternalRun, SandboxRun, judge_external_runs, judge_sandbox_runs,
+};
+use veriplay_corpus::probes::{
+    CLASSES, Probe, ProbeExpectation, ProbeProgram, RunOrder, built_in_probes, parse_probes,
+};
 
 const GOOD: &str = "# Title\n\nProse.\n\n```toml\nexpect = \"trapped\"\nkind = \"protocol\"\nruns = 2\n\n[limits]\nfuel_millions = 3\n```\n\n```python\nprint(1)\n```\n";
 
@@ -43,9 +47,9 @@ fn a_whole_file_is_read() {
         (probe.id().as_str(), probe.title.as_str(), probe.statement.as_str()),
         ("channel/one", "Title", "Prose.")
     );
-    assert_eq!((probe.order, probe.limits.fuel), (Order::Repeated(2), 3_000_000));
-    assert!(matches!(&probe.expect, Expect::Ends(_, Some(kind)) if kind == "protocol"));
-    assert_eq!(probe.program, Program::Python(vec!["print(1)\n".to_owned()]));
+    assert_eq!((probe.order, probe.limits.fuel), (RunOrder::Repeated(2), 3_000_000));
+    assert!(matches!(&probe.expect, ProbeExpectation::Ends(_, Some(kind)) if kind == "protocol"));
+    assert_eq!(probe.program, ProbeProgram::Python(vec!["print(1)\n".to_owned()]));
 }
 
 #[test]
@@ -53,7 +57,7 @@ fn a_module_gets_the_prelude_but_for_what_it_exports_itself_and_its_imports_come
     let module = |fields: &str| {
         let text = GOOD.replace("```python\nprint(1)\n", &format!("```wat\n{fields}\n"));
         match read_in("channel", &text).unwrap().remove(0).program {
-            Program::Module(text) => text,
+            ProbeProgram::Module(text) => text,
             other => panic!("{other:?}"),
         }
     };
@@ -97,7 +101,7 @@ fn no_two_probes_are_the_same() {
 
 /// What a probe that asks for `toml` means by a run that ended so and printed this.
 fn judged(toml: &str, exit: Exit, stdout: &str) -> Containment {
-    of_outcomes(&asking(toml), &[Ran::Outcome(Box::new(outcome(exit, stdout)))]).verdict
+    judge_sandbox_runs(&asking(toml), &[SandboxRun::Outcome(Box::new(outcome(exit, stdout)))]).verdict
 }
 
 fn asking(toml: &str) -> Probe {
@@ -152,39 +156,39 @@ fn an_ending_counts_only_where_it_is_the_one_that_was_asked_for() {
 fn an_outcome_beyond_its_limits_or_a_host_fault_is_an_escape_whatever_was_said() {
     let probe = asking("[limits]\noutput_kib = 1");
     let clear = outcome(Exit::Returned, "contained: x\n");
-    let verdict = |run: Outcome| of_outcomes(&probe, &[Ran::Outcome(Box::new(run))]).verdict;
+    let verdict = |run: Outcome| judge_sandbox_runs(&probe, &[SandboxRun::Outcome(Box::new(run))]).verdict;
     assert_eq!(verdict(clear.clone()), Containment::Contained);
     assert_eq!(verdict(Outcome { fuel: u64::MAX, ..clear.clone() }), Containment::Escaped);
     assert_eq!(verdict(Outcome { peak_memory_bytes: u64::MAX, ..clear.clone() }), Containment::Escaped);
     assert_eq!(verdict(Outcome { stderr: vec![0; 1025], ..clear.clone() }), Containment::Escaped);
-    let after_fault = [Ran::Fault("broken".to_owned()), Ran::Outcome(Box::new(clear))];
-    assert_eq!(of_outcomes(&probe, &after_fault).verdict, Containment::Escaped);
-    assert_eq!(of_outcomes(&probe, &[Ran::Refused("no".to_owned())]).verdict, Containment::Unclear);
+    let after_fault = [SandboxRun::Fault("broken".to_owned()), SandboxRun::Outcome(Box::new(clear))];
+    assert_eq!(judge_sandbox_runs(&probe, &after_fault).verdict, Containment::Escaped);
+    assert_eq!(judge_sandbox_runs(&probe, &[SandboxRun::Refused("no".to_owned())]).verdict, Containment::Unclear);
     assert_eq!(
-        of_outcomes(&asking("expect = \"refused\""), &[Ran::Refused("no".to_owned())]).verdict,
+        judge_sandbox_runs(&asking("expect = \"refused\""), &[SandboxRun::Refused("no".to_owned())]).verdict,
         Containment::Contained
     );
-    assert_eq!(of_outcomes(&probe, &[]).verdict, Containment::Unclear);
+    assert_eq!(judge_sandbox_runs(&probe, &[]).verdict, Containment::Unclear);
 }
 
 #[test]
 fn runs_elsewhere_are_judged_by_their_words_and_by_who_ended_them() {
     use Containment::{Contained, Escaped, Unclear};
-    let verdict = |toml: &str, stdout: &str, ended: Ended| {
-        let run = Text { stdout: stdout.to_owned(), ended };
-        of_texts(&asking(toml), &[run.clone(), run]).verdict
+    let verdict = |toml: &str, stdout: &str, ended: ExternalExit| {
+        let run = ExternalRun { stdout: stdout.to_owned(), ended };
+        judge_external_runs(&asking(toml), &[run.clone(), run]).verdict
     };
-    let killed = || Ended::Stopped("signal 9".to_owned());
-    assert_eq!(verdict("", "contained: x", Ended::Exited(0)), Contained);
-    assert_eq!(verdict("", "contained: x", Ended::Exited(1)), Unclear);
-    assert_eq!(verdict("", "", Ended::Exited(0)), Unclear);
+    let killed = || ExternalExit::Stopped("signal 9".to_owned());
+    assert_eq!(verdict("", "contained: x", ExternalExit::Exited(0)), Contained);
+    assert_eq!(verdict("", "contained: x", ExternalExit::Exited(1)), Unclear);
+    assert_eq!(verdict("", "", ExternalExit::Exited(0)), Unclear);
     assert_eq!(verdict("", "escaped: x", killed()), Escaped);
-    assert_eq!(verdict("", "", Ended::Failed("no".to_owned())), Unclear);
+    assert_eq!(verdict("", "", ExternalExit::Failed("no".to_owned())), Unclear);
     assert_eq!(verdict("expect = \"memory_exceeded\"", "", killed()), Contained);
-    assert_eq!(verdict("expect = \"memory_exceeded\"", "", Ended::Exited(1)), Contained);
-    assert_eq!(verdict("expect = \"memory_exceeded\"", "", Ended::Exited(0)), Unclear);
-    assert_eq!(verdict("expect = \"memory_exceeded\"", "", Ended::Failed("no".to_owned())), Unclear);
-    assert_eq!(verdict("expect = \"fuel_exhausted\"", "", Ended::StillRunning(30)), Escaped);
-    assert_eq!(verdict("expect = \"same\"\nruns = 2", "1", Ended::Exited(0)), Contained);
-    assert_eq!(verdict("expect = \"same\"\nruns = 2", "", Ended::Exited(0)), Unclear);
+    assert_eq!(verdict("expect = \"memory_exceeded\"", "", ExternalExit::Exited(1)), Contained);
+    assert_eq!(verdict("expect = \"memory_exceeded\"", "", ExternalExit::Exited(0)), Unclear);
+    assert_eq!(verdict("expect = \"memory_exceeded\"", "", ExternalExit::Failed("no".to_owned())), Unclear);
+    assert_eq!(verdict("expect = \"fuel_exhausted\"", "", ExternalExit::StillRunning(30)), Escaped);
+    assert_eq!(verdict("expect = \"same\"\nruns = 2", "1", ExternalExit::Exited(0)), Contained);
+    assert_eq!(verdict("expect = \"same\"\nruns = 2", "", ExternalExit::Exited(0)), Unclear);
 }

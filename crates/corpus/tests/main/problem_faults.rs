@@ -1,15 +1,15 @@
 //! Every field that can be wrong, and its error.
 
-use veriplay_corpus::{BadRow, ReadOptions, problem_format, read_problems};
+use veriplay_corpus::{InvalidRow, ReadOptions, problem_format, read_problems};
 
 use super::file;
 
 /// The error of the one row of a file.
-pub(super) fn fault(format: &str, row: &str) -> BadRow {
+pub(super) fn fault(format: &str, row: &str) -> InvalidRow {
     fault_with(format, row, &ReadOptions::default())
 }
 
-pub(super) fn fault_with(format: &str, row: &str, options: &ReadOptions) -> BadRow {
+pub(super) fn fault_with(format: &str, row: &str, options: &ReadOptions) -> InvalidRow {
     let (_dir, path) = file(row);
     let format = problem_format(format).expect("the format is known");
     let mut read = read_problems(&path, format, options).expect("the file can be read");

@@ -4,7 +4,9 @@ use serde_json::json;
 use veriplay_core::{
     CallChecks, Checks, Predicted, Prediction, Problem, StdioCase, TestCode, TestStyle, Tolerance, Trust, Value,
 };
-use veriplay_corpus::{Expects, PROBLEM_FORMATS, ProblemRow, ReadOptions, Unexecuted, problem_format, read_problems};
+use veriplay_corpus::{
+    ExpectedResult, PROBLEM_FORMATS, ProblemRow, ReadOptions, UnexecutedProblem, problem_format, read_problems,
+};
 
 use super::file;
 
@@ -39,7 +41,7 @@ fn calls(problem: &Problem) -> &CallChecks {
     calls
 }
 
-fn unexecuted(row: &serde_json::Value) -> Unexecuted {
+fn unexecuted(row: &serde_json::Value) -> UnexecutedProblem {
     match only("evalplus", &row.to_string()) {
         ProblemRow::Unexecuted(unexecuted) => unexecuted,
         ProblemRow::Ready(problem) => panic!("{problem:?} needs no execution"),
@@ -129,7 +131,7 @@ fn evalplus_rows_wait_for_their_reference() {
     assert_eq!(inputs, ["1", "[1.0, 'a']", "{'a': None, 'b': 1}"]);
     let tolerance = found.checks.comparison.tolerance;
     assert_eq!(tolerance, Some(Tolerance { absolute: 1e-6, relative: 1e-7 }));
-    assert!(!found.checks.fresh && found.expects == Expects::Value);
+    assert!(!found.checks.fresh && found.expects == ExpectedResult::Value);
     assert_eq!(found.checks.comparison.judge, "evalplus");
 
     let problem = found.with_expected(vec![Value::int(1), Value::None, Value::int(3)]).expect("three values");
@@ -175,8 +177,8 @@ fn mbpp_plus_arguments_become_what_they_are_in_python() {
 
 #[test]
 fn functions_that_are_asked_whether_they_find_anything_expect_that() {
-    assert_eq!(unexecuted(&plus("Mbpp/737", "check_str", json!([["a"]]))).expects, Expects::NotNone);
-    assert_eq!(unexecuted(&plus("HumanEval/1", "check_str", json!([["a"]]))).expects, Expects::Value);
+    assert_eq!(unexecuted(&plus("Mbpp/737", "check_str", json!([["a"]]))).expects, ExpectedResult::NotNone);
+    assert_eq!(unexecuted(&plus("HumanEval/1", "check_str", json!([["a"]]))).expects, ExpectedResult::Value);
 }
 
 #[test]

@@ -36,7 +36,7 @@ fn refused(pickled: &[u8]) -> String {
     bad.reason
 }
 
-/// A `str` as each protocol writes it: header, opcode with its length, text, memo entry, end.
+/// A `str` as each protocol writes it: front, opcode with its length, text, memo entry, end.
 fn pickles(text: &str) -> Vec<Vec<u8>> {
     let (long, wide) = ((text.len() as u32).to_le_bytes(), (text.len() as u64).to_le_bytes());
     let frame = |body: &[u8]| [b"\x80\x04\x95".as_slice(), &(body.len() as u64).to_le_bytes(), body].concat();

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use veriplay_core::Value;
-use veriplay_corpus::{Generated, Grammar, Programs, Split, built_in_seeds};
+use veriplay_corpus::{GeneratedProgram, Grammar, ProgramStream, Split, built_in_seeds};
 
 /// Reads `[[program, [argument, …]], …]` as JSON and prints the `repr` of every result, or `!` and the exception.
 const RUNNER: &str = r"
@@ -35,9 +35,9 @@ fn run(cases: &[Case]) -> Option<Vec<String>> {
     Some(text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
 }
 
-fn sample(mix: &str, count: usize) -> Vec<(Generated, Case)> {
+fn sample(mix: &str, count: usize) -> Vec<(GeneratedProgram, Case)> {
     let grammar = Grammar::built_in();
-    let mut programs = Programs::new(&grammar, Split::Train, mix, 7).unwrap();
+    let mut programs = ProgramStream::new(&grammar, Split::Train, mix, 7).unwrap();
     let mut cases = Vec::new();
     for _ in 0..count {
         let generated = programs.next().unwrap();
@@ -48,7 +48,7 @@ fn sample(mix: &str, count: usize) -> Vec<(Generated, Case)> {
     cases
 }
 
-/// Shares over a sample, by family.
+/// SplitShares over a sample, by family.
 #[derive(Default)]
 struct Counts {
     programs: f64,

@@ -7,8 +7,8 @@ use flate2::write::GzEncoder;
 use proptest::prelude::*;
 use tar::{Builder, EntryType, Header};
 use veriplay_corpus::repository::{
-    Archive, DependencyWheel, Layout, Selection, UnpackError, WheelError, canonical, dependency_layer, own_metadata,
-    strip_top, unpack,
+    ArchiveKind, DependencyWheel, RepositoryLayout, TestSelection, UnpackError, WheelError, canonical_name,
+    dependency_layer, installed_metadata, strip_top_folder, unpack,
 };
 use zip::write::{SimpleFileOptions, ZipWriter};
 
@@ -61,9 +61,9 @@ const OUTSIDE: &[&str] =
 #[test]
 fn members_that_lead_outside_are_refused_in_either_form() {
     for name in OUTSIDE {
-        let tar = unpack(&tar_gz(&[plain("p/fine", b""), plain(name, b"x")]), Archive::TarGz);
+        let tar = unpack(&tar_gz(&[plain("p/fine", b""), plain(name, b"x")]), ArchiveKind::TarGz);
         assert!(matches!(tar, Err(UnpackError::Path(_))), "{name}: {tar:?}");
-        let zip = unpack(&zipped(&[("p/fine", b""), (name, b"x")]), Archive::Zip);
+        let zip = unpack(&zipped(&[("p/fine", b""), (name, b"x")]), ArchiveKind::Zip);
         assert!(zip.is_err(), "{name}: {zip:?}");
     }
 }
@@ -71,13 +71,13 @@ fn members_that_lead_outside_are_refused_in_either_form() {
 #[test]
 fn links_and_devices_are_refused() {
     for kind in [EntryType::Symlink, EntryType::Link, EntryType::Char, EntryType::Block, EntryType::Fifo] {
-        let refused = unpack(&tar_gz(&[member("p/x", kind, b"")]), Archive::TarGz);
+        let refused = unpack(&tar_gz(&[member("p/x", kind, b"")]), ArchiveKind::TarGz);
         assert!(matches!(refused, Err(UnpackError::NoFile(..))), "{kind:?}: {refused:?}");
     }
     let mut writer = ZipWriter::new(std::io::Cursor::new(Vec::new()));
     writer.add_symlink("p/x", "/etc/passwd", SimpleFileOptions::default()).unwrap();
     let bytes = writer.finish().unwrap().into_inner();
-    assert!(matches!(unpack(&bytes, Archive::Zip), Err(UnpackError::NoFile(..))));
+    assert!(matches!(unpack(&bytes, ArchiveKind::Zip), Err(UnpackError::NoFile(..))));
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_link_to_a_file_of_the_archive_is_a_copy_of_it() {
         link("p/docs/b", EntryType::Link, "p/x"),
         link("p/c", EntryType::Symlink, "./docs/../x"),
     ];
-    let files = unpack(&tar_gz(&members), Archive::TarGz).unwrap();
+    let files = unpack(&tar_gz(&members), ArchiveKind::TarGz).unwrap();
     for name in ["p/docs/a", "p/docs/b", "p/c"] {
         assert_eq!(files[name], b"one", "{name}");
     }
@@ -112,12 +112,12 @@ fn a_link_to_anything_else_is_refused() {
             link("p/docs/link", EntryType::Symlink, "elsewhere"),
             link(name, EntryType::Symlink, target),
         ];
-        let refused = unpack(&tar_gz(&[&members[..2], &members[3..]].concat()), Archive::TarGz);
+        let refused = unpack(&tar_gz(&[&members[..2], &members[3..]].concat()), ArchiveKind::TarGz);
         assert!(matches!(refused, Err(UnpackError::NoFile(..))), "{target}: {refused:?}");
     }
-    let out = unpack(&tar_gz(&[plain("p/x", b""), link("p/../../y", EntryType::Link, "p/x")]), Archive::TarGz);
+    let out = unpack(&tar_gz(&[plain("p/x", b""), link("p/../../y", EntryType::Link, "p/x")]), ArchiveKind::TarGz);
     assert!(matches!(out, Err(UnpackError::Path(_))), "{out:?}");
-    let twice = unpack(&tar_gz(&[plain("p/x", b""), link("p/x", EntryType::Link, "p/x")]), Archive::TarGz);
+    let twice = unpack(&tar_gz(&[plain("p/x", b""), link("p/x", EntryType::Link, "p/x")]), ArchiveKind::TarGz);
     assert!(matches!(twice, Err(UnpackError::Twice(_))), "{twice:?}");
 }
 
@@ -125,15 +125,15 @@ fn a_link_to_anything_else_is_refused() {
 fn links_count_as_what_they_copy() {
     let mut members = vec![plain("p/x", &vec![0; 40 << 20])];
     members.extend((0..3).map(|number| link(&format!("p/{number}"), EntryType::Link, "p/x")));
-    assert!(matches!(unpack(&tar_gz(&members), Archive::TarGz), Err(UnpackError::TooLarge(_))));
+    assert!(matches!(unpack(&tar_gz(&members), ArchiveKind::TarGz), Err(UnpackError::TooLarge(_))));
     members.pop();
-    assert!(unpack(&tar_gz(&members), Archive::TarGz).is_ok());
+    assert!(unpack(&tar_gz(&members), ArchiveKind::TarGz).is_ok());
 }
 
 #[test]
 fn the_same_name_twice_is_refused() {
     let twice = tar_gz(&[plain("p/x", b"one"), plain("./p/x", b"two")]);
-    assert!(matches!(unpack(&twice, Archive::TarGz), Err(UnpackError::Twice(_))));
+    assert!(matches!(unpack(&twice, ArchiveKind::TarGz), Err(UnpackError::Twice(_))));
 }
 
 #[test]
@@ -141,50 +141,54 @@ fn a_small_archive_of_a_large_tree_is_refused() {
     let large = vec![0; 70 << 20];
     let bomb = tar_gz(&[plain("p/a", &large), plain("p/b", &large)]);
     assert!(bomb.len() < 4 << 20);
-    assert!(matches!(unpack(&bomb, Archive::TarGz), Err(UnpackError::TooLarge(_))));
+    assert!(matches!(unpack(&bomb, ArchiveKind::TarGz), Err(UnpackError::TooLarge(_))));
     let bomb = zipped(&[("p/a", &large), ("p/b", &large)]);
-    assert!(matches!(unpack(&bomb, Archive::Zip), Err(UnpackError::TooLarge(_))));
+    assert!(matches!(unpack(&bomb, ArchiveKind::Zip), Err(UnpackError::TooLarge(_))));
     let names: Vec<_> = (0..20_001).map(|name| plain(&format!("p/{name}"), b"")).collect();
-    assert!(matches!(unpack(&tar_gz(&names), Archive::TarGz), Err(UnpackError::TooLarge(_))));
+    assert!(matches!(unpack(&tar_gz(&names), ArchiveKind::TarGz), Err(UnpackError::TooLarge(_))));
 }
 
 #[test]
 fn an_honest_archive_is_unpacked_without_its_top() {
     let members =
         [member("p-1.0/", EntryType::Directory, b""), plain("p-1.0/p.py", b"x = 1\n"), plain("p-1.0/t/test_p.py", b"")];
-    let files = strip_top(unpack(&tar_gz(&members), Archive::TarGz).unwrap()).unwrap();
+    let files = strip_top_folder(unpack(&tar_gz(&members), ArchiveKind::TarGz).unwrap()).unwrap();
     assert_eq!(files.keys().collect::<Vec<_>>(), ["p.py", "t/test_p.py"]);
     assert_eq!(files["p.py"], b"x = 1\n");
     let zip = zipped(&[("p-1.0/p.py", b"x = 1\n"), ("p-1.0/t/test_p.py", b"")]);
-    assert_eq!(strip_top(unpack(&zip, Archive::Zip).unwrap()).unwrap(), files);
+    assert_eq!(strip_top_folder(unpack(&zip, ArchiveKind::Zip).unwrap()).unwrap(), files);
 }
 
 #[test]
 fn an_archive_without_one_top_is_no_source_distribution() {
     for names in [["a/x", "b/x"], ["a/x", "x"]] {
         let members: Vec<_> = names.iter().map(|name| plain(name, b"")).collect();
-        let files = unpack(&tar_gz(&members), Archive::TarGz).unwrap();
-        assert!(matches!(strip_top(files), Err(UnpackError::NoTop(_))), "{names:?}");
+        let files = unpack(&tar_gz(&members), ArchiveKind::TarGz).unwrap();
+        assert!(matches!(strip_top_folder(files), Err(UnpackError::NoTop(_))), "{names:?}");
     }
 }
 
 #[test]
 fn archives_are_known_by_their_names() {
-    assert_eq!(Archive::of_name("p-1.0.tar.gz"), Some(Archive::TarGz));
-    assert_eq!(Archive::of_name("p-1.0.zip"), Some(Archive::Zip));
-    assert_eq!(Archive::of_name("p-1.0.tar.bz2"), None);
+    assert_eq!(ArchiveKind::from_name("p-1.0.tar.gz"), Some(ArchiveKind::TarGz));
+    assert_eq!(ArchiveKind::from_name("p-1.0.zip"), Some(ArchiveKind::Zip));
+    assert_eq!(ArchiveKind::from_name("p-1.0.tar.bz2"), None);
 }
 
 #[test]
 fn tests_and_roots_are_found_by_name() {
     let flat = ["pkg/__init__.py", "tests/test_a.py", "pkg/tests/b_test.py", "docs/test_doc.py", "tests/conftest.py"];
-    let layout = Layout::of(flat);
+    let layout = RepositoryLayout::detect(flat);
     assert_eq!(layout.roots, [""]);
     assert_eq!(layout.test_files, ["pkg/tests/b_test.py", "tests/test_a.py"]);
-    assert_eq!(Layout::of(["src/pkg/__init__.py", "test_a.py", ".tox/test_b.py"]).roots, ["src", ""]);
-    assert!(Layout::of(["pkg/testing.py", "setup.py", "contest.py"]).test_files.is_empty());
-    assert_eq!(Layout::of(["lib/pkg/__init__.py", "lib3/x.py", "test.py"]).roots, ["lib", ""]);
-    assert_eq!(Layout::of(["lib/__init__.py", "lib/a.py", "test_a.py"]).roots, [""], "`lib` is the package itself");
+    assert_eq!(RepositoryLayout::detect(["src/pkg/__init__.py", "test_a.py", ".tox/test_b.py"]).roots, ["src", ""]);
+    assert!(RepositoryLayout::detect(["pkg/testing.py", "setup.py", "contest.py"]).test_files.is_empty());
+    assert_eq!(RepositoryLayout::detect(["lib/pkg/__init__.py", "lib3/x.py", "test.py"]).roots, ["lib", ""]);
+    assert_eq!(
+        RepositoryLayout::detect(["lib/__init__.py", "lib/a.py", "test_a.py"]).roots,
+        [""],
+        "`lib` is the package itself"
+    );
 }
 
 #[test]
@@ -193,8 +197,8 @@ fn the_configuration_names_tests_and_roots() {
     let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<String>>();
     let selected = |test_paths: &[&str], patterns: &[&str], python_path: &[&str]| {
         let (test_paths, patterns, python_path) = (owned(test_paths), owned(patterns), owned(python_path));
-        let selection = Selection { test_paths: &test_paths, file_patterns: &patterns, python_path: &python_path };
-        Layout::selected(paths, selection)
+        let selection = TestSelection { test_paths: &test_paths, file_patterns: &patterns, python_path: &python_path };
+        RepositoryLayout::detect_with(paths, selection)
     };
     assert_eq!(selected(&["tests"], &[], &[]).test_files, ["tests/test_c.py"]);
     assert_eq!(selected(&["./tests/"], &["check_*.py"], &[]).test_files, ["tests/check_a.py", "tests/deep/check_b.py"]);
@@ -210,8 +214,11 @@ fn the_configuration_names_tests_and_roots() {
 
 #[test]
 fn the_shape_of_a_repository_is_told_in_words() {
-    assert_eq!(Layout::of(["src/pkg/a.py", "tests/test_a.py"]).shape(), "src, tests in tests");
-    assert_eq!(Layout::of(["pkg/tests/test_a.py", "test_b.py"]).shape(), "flat, tests in the package and the root");
+    assert_eq!(RepositoryLayout::detect(["src/pkg/a.py", "tests/test_a.py"]).shape(), "src, tests in tests");
+    assert_eq!(
+        RepositoryLayout::detect(["pkg/tests/test_a.py", "test_b.py"]).shape(),
+        "flat, tests in the package and the root"
+    );
 }
 
 /// A wheel of these modules, with the tags given.
@@ -250,7 +257,7 @@ fn a_pure_wheel_is_read_for_what_it_brings() {
         "single.py",
     ];
     assert_eq!(names, expected, "no compiled code, no path files, no scripts");
-    assert_eq!(canonical("A__b.C-d"), "a-b-c-d");
+    assert_eq!(canonical_name("A__b.C-d"), "a-b-c-d");
 }
 
 #[test]
@@ -284,9 +291,9 @@ fn of_two_wheels_with_one_file_the_second_is_left_out() {
 #[test]
 fn the_package_itself_is_found_by_its_metadata() {
     let package = veriplay_core::Layer::new([("PKG-INFO".to_owned(), b"Name: My.Pkg\n".to_vec())]).unwrap();
-    let own = own_metadata("My.Pkg", "1.0", &package).unwrap();
+    let own = installed_metadata("My.Pkg", "1.0", &package).unwrap();
     assert_eq!(own, ("my_pkg-1.0.dist-info/METADATA".to_owned(), b"Name: My.Pkg\n".to_vec()));
-    assert_eq!(own_metadata("x", "1", &veriplay_core::Layer::new([]).unwrap()), None);
+    assert_eq!(installed_metadata("x", "1", &veriplay_core::Layer::new([]).unwrap()), None);
 }
 
 proptest! {
@@ -295,8 +302,8 @@ proptest! {
     #[test]
     fn a_damaged_archive_is_an_error_or_files(at in any::<prop::sample::Index>(), byte in any::<u8>()) {
         for (bytes, archive) in [
-            (tar_gz(&[plain("p/a", b"hello"), plain("p/b", b"there")]), Archive::TarGz),
-            (zipped(&[("p/a", b"hello"), ("p/b", b"there")]), Archive::Zip),
+            (tar_gz(&[plain("p/a", b"hello"), plain("p/b", b"there")]), ArchiveKind::TarGz),
+            (zipped(&[("p/a", b"hello"), ("p/b", b"there")]), ArchiveKind::Zip),
         ] {
             let mut damaged = bytes.clone();
             damaged[at.index(bytes.len())] = byte;

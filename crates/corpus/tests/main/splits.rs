@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, HashMap};
 use proptest::prelude::*;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use veriplay_corpus::{Grammar, Shares, Split};
+use veriplay_corpus::{Grammar, Split, SplitShares};
 
-const SHARES: Shares = Shares { validation: 0.1, held_out: 0.2 };
+const SHARES: SplitShares = SplitShares { validation: 0.1, held_out: 0.2 };
 
 #[test]
 fn the_split_of_these_programs_never_changes() {
     let splits: Vec<&str> =
-        (0..16).map(|n| Split::of(&format!("def f(x):\n    return x + {n}"), SHARES).name()).collect();
+        (0..16).map(|n| Split::of_program(&format!("def f(x):\n    return x + {n}"), SHARES).name()).collect();
     assert_eq!(
         splits.join(" "),
         "held_out held_out train held_out train train train validation held_out held_out train train train train held_out train"
@@ -23,7 +23,8 @@ fn the_split_of_these_programs_never_changes() {
 fn shares_are_what_they_say() {
     let mut counts: HashMap<Split, f64> = HashMap::new();
     for n in 0..20_000 {
-        *counts.entry(Split::of(&format!("def f(x):\n    return x + {n}"), SHARES)).or_default() += 1.0 / 20_000.0;
+        *counts.entry(Split::of_program(&format!("def f(x):\n    return x + {n}"), SHARES)).or_default() +=
+            1.0 / 20_000.0;
     }
     assert!((counts[&Split::HeldOut] - 0.2).abs() < 0.01, "{counts:?}");
     assert!((counts[&Split::Validation] - 0.1).abs() < 0.01, "{counts:?}");
@@ -67,7 +68,7 @@ proptest! {
     #[test]
     fn a_larger_share_keeps_what_a_smaller_one_held_out(n: u32, small in 0.0..0.5_f64, more in 0.0..0.5_f64) {
         let program = format!("def f(x):\n    return x + {n}");
-        let split = |held_out| Split::of(&program, Shares { validation: 0.0, held_out });
+        let split = |held_out| Split::of_program(&program, SplitShares { validation: 0.0, held_out });
         prop_assert!(split(small) != Split::HeldOut || split(small + more) == Split::HeldOut);
         prop_assert_eq!(split(1.0), Split::HeldOut);
         prop_assert_eq!(split(0.0), Split::Train);

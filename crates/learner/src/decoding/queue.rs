@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use veriplay_core::Finish;
+use veriplay_core::FinishReason;
 
 use super::token_sampler::{TokenSampler, log_probability, uniform};
 use crate::tokenizer::Tokenizer;
@@ -116,10 +116,10 @@ pub struct Continuation {
 impl Continuation {
     /// Whether it ended by itself or by the limit.
     #[must_use]
-    pub const fn finish(&self) -> Finish {
+    pub const fn finish(&self) -> FinishReason {
         match self.end {
-            StopReason::Token(_) | StopReason::Stop(_) => Finish::Stop,
-            StopReason::Length => Finish::Length,
+            StopReason::Token(_) | StopReason::Stop(_) => FinishReason::Stop,
+            StopReason::Length => FinishReason::Length,
         }
     }
 }

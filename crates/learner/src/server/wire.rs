@@ -3,7 +3,7 @@
 //! A response is untrusted: its numbers are counted and checked before use.
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Finish, Message, MessageRole, Sampling};
+use veriplay_core::{FinishReason, Message, MessageRole, Sampling};
 
 use super::ServerError;
 
@@ -170,7 +170,7 @@ struct TokenLogprob {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Completion {
     pub(super) text: String,
-    pub(super) finish: Finish,
+    pub(super) finish: FinishReason,
     /// Ids of its tokens.
     pub(super) tokens: Option<Vec<u32>>,
     /// Log-probability of each token.
@@ -198,8 +198,8 @@ impl CompletionChoice {
     fn into_completion(self, max_tokens: usize) -> Result<Completion, ServerError> {
         let index = self.index;
         let finish = match self.finish_reason.as_deref() {
-            Some("stop") => Finish::Stop,
-            Some("length") => Finish::Length,
+            Some("stop") => FinishReason::Stop,
+            Some("length") => FinishReason::Length,
             other => return Err(ServerError::Shape(format!("choice {index} ended by {other:?}"))),
         };
         let Some(text) = self.text.or_else(|| self.message.map(|message| message.content.unwrap_or_default())) else {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use candle_core::{Device, Tensor};
 use serde::Deserialize;
-use veriplay_core::{Finish, Sample, Sampling, TrainBatch};
+use veriplay_core::{FinishReason, Sample, Sampling, TrainBatch};
 use veriplay_learner::{Architecture, Learner, LearnerOptions, NamedTensor};
 
 use crate::common::edit_tensors;
@@ -202,7 +202,7 @@ fn greedy_continuations_are_those_of_generate_on_the_padded_batch_with_every_num
             for (got, want) in learner.continue_tokens(&prompts, &sampling).expect("samples").iter().zip(greedy) {
                 assert_eq!(got[0].tokens, want.continuation, "{}", case.name);
                 let ended = want.continuation.last().is_some_and(|last| eos.contains(last));
-                assert_eq!(got[0].finish(), if ended { Finish::Stop } else { Finish::Length });
+                assert_eq!(got[0].finish(), if ended { FinishReason::Stop } else { FinishReason::Length });
             }
         }
         assert!(

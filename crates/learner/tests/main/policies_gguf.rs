@@ -13,7 +13,7 @@ use candle_core::quantized::gguf_file::{self, Content, Value};
 use candle_core::quantized::{GgmlDType, QTensor};
 use candle_core::{Device, Tensor};
 use tempfile::TempDir;
-use veriplay_core::{Finish, Policy, PolicyError, PolicyVersion, Sampling};
+use veriplay_core::{FinishReason, Policy, PolicyError, PolicyVersion, Sampling};
 use veriplay_learner::{
     Architecture, GgufError, GgufPolicy, Learner, LearnerOptions, Precision, RequestError, SamplingRequest, StopReason,
     TokenSampler, convert_gguf,
@@ -130,7 +130,7 @@ fn it_is_a_policy_whose_rollouts_have_text_tokens_and_log_probabilities() {
     let mut ended = 0;
     for (rollout, asked) in groups.iter().zip(&prompts).flat_map(|(group, p)| group.iter().map(move |r| (r, p))) {
         assert_eq!(policy.tokenizer().decode(&rollout.prompt_tokens), asked.text());
-        let is_ended = rollout.finish == Finish::Stop;
+        let is_ended = rollout.finish == FinishReason::Stop;
         assert_eq!(is_ended, rollout.tokens.last() == Some(&0));
         let own = &rollout.tokens[..rollout.tokens.len() - usize::from(is_ended)];
         assert_eq!((rollout.text.as_str(), rollout.policy), (&*policy.tokenizer().decode(own), PolicyVersion(0)));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use veriplay_core::{Finish, Message, Policy, PolicyError, PolicyVersion, Prompt, Role, Sampling};
+use veriplay_core::{FinishReason, Message, Policy, PolicyError, PolicyVersion, Prompt, Role, Sampling};
 use veriplay_learner::{ApiKey, ServerError, ServerOptions, ServerPolicy};
 
 use crate::common::prompt;
@@ -53,7 +53,7 @@ fn rollouts_are_those_of_the_served_model() {
         }
         assert_eq!(group.len(), 3);
     }
-    assert!(groups.iter().flatten().any(|r| r.finish == Finish::Stop));
+    assert!(groups.iter().flatten().any(|r| r.finish == FinishReason::Stop));
     let scored = model().score(&groups[0][0].prompt_tokens, &[groups[0][0].tokens.clone()]).expect("scores").remove(0);
     assert!(scored.iter().zip(&groups[0][0].logprobs).all(|(a, b)| (a - b).abs() < 1e-4), "they are the model's own");
 }

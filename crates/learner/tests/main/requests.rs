@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 
-use veriplay_core::Finish;
+use veriplay_core::FinishReason;
 use veriplay_learner::{
     Continuation, Learner, LearnerOptions, RequestError, SamplingRequest, StopReason, TokenSampler,
 };
@@ -119,7 +119,7 @@ fn a_sample_ends_with_the_first_token_after_which_its_text_holds_a_stop_string()
         let stops = SamplingRequest { stop: vec!["no such text".to_owned(), stop.clone()], ..request.clone() };
         let got = learner.complete(&[stops]).expect("samples").remove(0).remove(0);
         assert_eq!((&got.tokens[..], &got.logprobs[..]), (&whole.tokens[..want], &whole.logprobs[..want]));
-        assert_eq!((&got.end, got.finish()), (&StopReason::Stop(stop.clone()), Finish::Stop));
+        assert_eq!((&got.end, got.finish()), (&StopReason::Stop(stop.clone()), FinishReason::Stop));
         assert_eq!(learner.text(&got), text[..text.find(&stop).expect("there")], "the text is without {stop:?}");
     }
     assert!(straddling >= 2, "some stop string is of several tokens");
@@ -133,7 +133,7 @@ fn an_end_token_ends_a_sample_unless_it_is_ignored_and_the_limit_does_otherwise(
     let groups = learner.complete(&[request, ignoring]).expect("samples");
     let (mut ended, mut cut) = (0, 0);
     for (stopping, going) in groups[0].iter().zip(&groups[1]) {
-        assert_eq!((going.tokens.len(), &going.end, going.finish()), (60, &StopReason::Length, Finish::Length));
+        assert_eq!((going.tokens.len(), &going.end, going.finish()), (60, &StopReason::Length, FinishReason::Length));
         assert_eq!(
             stopping.tokens,
             going.tokens[..stopping.tokens.len()],

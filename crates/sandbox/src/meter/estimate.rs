@@ -1,4 +1,4 @@
-//! How much a stretch of code is estimated to execute: what its charge is.
+//! Estimates how many instructions a stretch of code executes: its charge.
 //!
 //! A *stretch* is the code of a function outside its loops, or the code of one loop outside the loops in it. It is entered
 //! at one place, its head, and charged there. The estimate is the sum over its instructions of how often each is executed
@@ -8,7 +8,7 @@
 
 use wasmparser::{BinaryReaderError, FunctionBody, Operator};
 
-use super::payers::Payers;
+use super::unmetered::UnmeteredFunctions;
 use super::waits::{Addresses, is_load, is_store};
 
 /// How probable it is that a conditional forward branch is taken: a power of two, so that sums are exact.
@@ -31,19 +31,19 @@ const BULK: f64 = 24.0;
 /// What a call costs whose target is not known before it is made, on top of what that charges.
 const INDIRECT: f64 = 4.0;
 
-/// What the functions that are not charged by themselves cost who calls them.
+/// The costs that callers are charged for unmetered functions.
 pub(super) struct Estimates {
     imported: u32,
-    /// Of each function of the module: its cost, if its callers pay.
-    paid_by_callers: Vec<Option<Cost>>,
+    /// For each function of the module, its cost if its callers are charged for it.
+    caller_costs: Vec<Option<Cost>>,
 }
 
-/// What is executed, in instructions, and how many of them are loads and stores.
+/// A number of executed instructions, with its loads and stores.
 #[derive(Debug, Clone, Copy, Default)]
 struct Cost {
     sum: f64,
     accesses: f64,
-    /// Of these, those that may have to wait for the memory.
+    /// The accesses that may have to wait for memory.
     far: f64,
 }
 
@@ -54,35 +54,39 @@ impl Cost {
         self.far += other.far * times;
     }
 
-    /// At least one, so that nothing runs for nothing.
-    fn once(self) -> u32 {
+    /// The units of one execution: at least one, so that nothing is free.
+    fn entry_units(self) -> u32 {
         (self.sum.ceil() as u32).max(1)
     }
 
-    /// As the turn of a loop of so many instructions.
-    fn turn(self, length: usize) -> u32 {
+    /// The units of a turn of a loop of `length` instructions.
+    fn turn_units(self, length: usize) -> u32 {
         let near = (self.accesses - self.far).max(0.0);
         let waits = if length < TIGHT { (NEAR - 1.0) * near + (FAR - 1.0) * self.far } else { 0.0 };
-        Self { sum: self.sum + waits, ..self }.once()
+        Self { sum: self.sum + waits, ..self }.entry_units()
     }
 }
 
-/// What one function's stretches are charged.
+/// The charges of one function's stretches.
 pub(super) struct Charges {
-    /// The function's own, 0 where its callers pay.
+    /// The function's own charge, 0 where its callers are charged.
     pub(super) entry: u32,
-    /// Of its loops, in the order they begin.
+    /// The charges of its loops, in the order they begin.
     pub(super) loops: Vec<u32>,
 }
 
 impl Estimates {
     /// # Errors
     /// When a body cannot be read.
-    pub(super) fn make(bodies: &[FunctionBody<'_>], imported: u32, payers: &Payers) -> Result<Self, BinaryReaderError> {
-        let mut estimates = Self { imported, paid_by_callers: vec![None; bodies.len()] };
-        for &index in payers.in_order() {
-            let cost = estimates.walk(&bodies[index])?.own();
-            estimates.paid_by_callers[index] = Some(Cost { sum: f64::from(cost.once()), ..cost });
+    pub(super) fn compute(
+        bodies: &[FunctionBody<'_>],
+        imported: u32,
+        unmetered: &UnmeteredFunctions,
+    ) -> Result<Self, BinaryReaderError> {
+        let mut estimates = Self { imported, caller_costs: vec![None; bodies.len()] };
+        for &index in unmetered.callees_first() {
+            let cost = estimates.walk(&bodies[index])?.function_cost();
+            estimates.caller_costs[index] = Some(Cost { sum: f64::from(cost.entry_units()), ..cost });
         }
         Ok(estimates)
     }
@@ -91,12 +95,12 @@ impl Estimates {
     /// When the body cannot be read.
     pub(super) fn charges(&self, index: usize, body: &FunctionBody<'_>) -> Result<Charges, BinaryReaderError> {
         let charges = self.walk(body)?.charges();
-        let by_callers = self.paid_by_callers.get(index).is_some_and(Option::is_some);
+        let by_callers = self.caller_costs.get(index).is_some_and(Option::is_some);
         Ok(if by_callers { Charges { entry: 0, ..charges } } else { charges })
     }
 
-    fn walk(&self, body: &FunctionBody<'_>) -> Result<Walk, BinaryReaderError> {
-        let mut walk = Walk::new();
+    fn walk(&self, body: &FunctionBody<'_>) -> Result<FunctionWalk, BinaryReaderError> {
+        let mut walk = FunctionWalk::new();
         for operator in body.get_operators_reader()? {
             let operator = operator?;
             let cost = self.cost(&operator);
@@ -105,24 +109,24 @@ impl Estimates {
         Ok(walk)
     }
 
-    /// Of one instruction, executed once.
+    /// The cost of one instruction, executed once.
     fn cost(&self, operator: &Operator<'_>) -> Cost {
         let accesses = if is_load(operator) || is_store(operator) { 1.0 } else { 0.0 };
-        let mut cost = Cost { sum: price(operator), accesses, far: 0.0 };
+        let mut cost = Cost { sum: instruction_price(operator), accesses, far: 0.0 };
         if let Operator::Call { function_index } = operator {
-            cost.add(self.paid_for(*function_index), 1.0);
+            cost.add(self.caller_cost(*function_index), 1.0);
         }
         cost
     }
 
-    fn paid_for(&self, function: u32) -> Cost {
-        let defined = function.checked_sub(self.imported).and_then(|index| self.paid_by_callers.get(index as usize));
+    fn caller_cost(&self, function: u32) -> Cost {
+        let defined = function.checked_sub(self.imported).and_then(|index| self.caller_costs.get(index as usize));
         defined.copied().flatten().unwrap_or_default()
     }
 }
 
-/// Of one instruction by itself, wherever it stands.
-const fn price(operator: &Operator<'_>) -> f64 {
+/// The price of one instruction, wherever it stands.
+const fn instruction_price(operator: &Operator<'_>) -> f64 {
     match operator {
         Operator::Nop
         | Operator::Drop
@@ -163,9 +167,9 @@ const fn price(operator: &Operator<'_>) -> f64 {
     }
 }
 
-/// A block that is open.
-struct Frame {
-    kind: Kind,
+/// An open block.
+struct BlockFrame {
+    kind: BlockKind,
     /// The stretch it lies in; of a loop, the one around it.
     stretch: usize,
     /// How often it is entered for one entry of that stretch.
@@ -175,15 +179,15 @@ struct Frame {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum BlockKind {
     Block,
     Loop,
     If,
 }
 
 /// The walk over a function's instructions.
-struct Walk {
-    frames: Vec<Frame>,
+struct FunctionWalk {
+    frames: Vec<BlockFrame>,
     /// Of each stretch, what it executes. The first is the function's own.
     costs: Vec<Cost>,
     /// Of each stretch, how many instructions it has.
@@ -194,9 +198,9 @@ struct Walk {
     times: f64,
 }
 
-impl Walk {
+impl FunctionWalk {
     fn new() -> Self {
-        let whole = Frame { kind: Kind::Block, stretch: 0, entered: 1.0, branched: 0.0 };
+        let whole = BlockFrame { kind: BlockKind::Block, stretch: 0, entered: 1.0, branched: 0.0 };
         Self {
             frames: vec![whole],
             costs: vec![Cost::default()],
@@ -212,13 +216,13 @@ impl Walk {
         self.lengths[self.stretch] += 1;
         self.addresses[self.stretch].step(operator, self.times);
         match operator {
-            Operator::Block { .. } | Operator::TryTable { .. } => self.open(Kind::Block),
+            Operator::Block { .. } | Operator::TryTable { .. } => self.open(BlockKind::Block),
             Operator::Loop { .. } => self.open_loop(),
             Operator::If { .. } => {
-                self.open(Kind::If);
+                self.open(BlockKind::If);
                 self.times /= 2.0;
             }
-            Operator::Else => self.other_side(),
+            Operator::Else => self.enter_else(),
             Operator::End => self.close(),
             Operator::Br { relative_depth } => {
                 self.branch(*relative_depth, self.times);
@@ -249,12 +253,12 @@ impl Walk {
         }
     }
 
-    fn open(&mut self, kind: Kind) {
-        self.frames.push(Frame { kind, stretch: self.stretch, entered: self.times, branched: 0.0 });
+    fn open(&mut self, kind: BlockKind) {
+        self.frames.push(BlockFrame { kind, stretch: self.stretch, entered: self.times, branched: 0.0 });
     }
 
     fn open_loop(&mut self) {
-        self.open(Kind::Loop);
+        self.open(BlockKind::Loop);
         self.stretch = self.costs.len();
         self.costs.push(Cost::default());
         self.lengths.push(0);
@@ -265,15 +269,15 @@ impl Walk {
     fn branch(&mut self, depth: u32, times: f64) {
         let index = self.frames.len().checked_sub(1 + depth as usize);
         // A turn of the loop ends there, or a branch leaves it: whoever leaves a loop is counted where the loop ends.
-        let here = |frame: &&mut Frame| frame.kind != Kind::Loop && frame.stretch == self.stretch;
+        let here = |frame: &&mut BlockFrame| frame.kind != BlockKind::Loop && frame.stretch == self.stretch;
         if let Some(frame) = index.and_then(|index| self.frames.get_mut(index)).filter(here) {
             frame.branched += times;
         }
     }
 
-    fn other_side(&mut self) {
+    fn enter_else(&mut self) {
         if let Some(frame) = self.frames.last_mut() {
-            frame.kind = Kind::Block;
+            frame.kind = BlockKind::Block;
             frame.branched += self.times;
             self.times = frame.entered / 2.0;
         }
@@ -283,22 +287,22 @@ impl Walk {
         let Some(frame) = self.frames.pop() else { return };
         self.stretch = frame.stretch;
         self.times = match frame.kind {
-            Kind::Loop => frame.entered,
-            Kind::Block => self.times + frame.branched,
-            Kind::If => self.times + frame.branched + frame.entered / 2.0,
+            BlockKind::Loop => frame.entered,
+            BlockKind::Block => self.times + frame.branched,
+            BlockKind::If => self.times + frame.branched + frame.entered / 2.0,
         };
     }
 
     /// Of the function outside its loops.
-    fn own(&self) -> Cost {
+    fn function_cost(&self) -> Cost {
         self.costs[0]
     }
 
     fn charges(self) -> Charges {
         let stretches = self.costs.iter().zip(&self.lengths).zip(&self.addresses);
         let turn = |((cost, length), addresses): ((&Cost, &usize), &Addresses)| {
-            Cost { far: cost.far + addresses.far(), ..*cost }.turn(*length)
+            Cost { far: cost.far + addresses.far(), ..*cost }.turn_units(*length)
         };
-        Charges { entry: self.own().once(), loops: stretches.skip(1).map(turn).collect() }
+        Charges { entry: self.function_cost().entry_units(), loops: stretches.skip(1).map(turn).collect() }
     }
 }

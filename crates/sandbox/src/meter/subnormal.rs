@@ -12,15 +12,15 @@ use wasmparser::Operator;
 const PRICE: i64 = 600;
 
 /// An instruction, with what it takes and gives.
-struct Watched {
+struct SlowInstruction {
     instruction: Instruction<'static>,
     takes: ValType,
     operands: u32,
     gives: ValType,
 }
 
-const fn watched(instruction: Instruction<'static>, takes: ValType, operands: u32, gives: ValType) -> Watched {
-    Watched { instruction, takes, operands, gives }
+const fn slow(instruction: Instruction<'static>, takes: ValType, operands: u32, gives: ValType) -> SlowInstruction {
+    SlowInstruction { instruction, takes, operands, gives }
 }
 
 const F32: ValType = ValType::F32;
@@ -30,15 +30,15 @@ const F64: ValType = ValType::F64;
 pub(super) const FUNCTIONS: u32 = 8;
 
 /// All of them, in the order of their functions. Addition is fast on subnormal numbers too.
-static WATCHED: [Watched; FUNCTIONS as usize] = [
-    watched(Instruction::F64Mul, F64, 2, F64),
-    watched(Instruction::F64Div, F64, 2, F64),
-    watched(Instruction::F64Sqrt, F64, 1, F64),
-    watched(Instruction::F32Mul, F32, 2, F32),
-    watched(Instruction::F32Div, F32, 2, F32),
-    watched(Instruction::F32Sqrt, F32, 1, F32),
-    watched(Instruction::F32DemoteF64, F64, 1, F32),
-    watched(Instruction::F64PromoteF32, F32, 1, F64),
+static SLOW_INSTRUCTIONS: [SlowInstruction; FUNCTIONS as usize] = [
+    slow(Instruction::F64Mul, F64, 2, F64),
+    slow(Instruction::F64Div, F64, 2, F64),
+    slow(Instruction::F64Sqrt, F64, 1, F64),
+    slow(Instruction::F32Mul, F32, 2, F32),
+    slow(Instruction::F32Div, F32, 2, F32),
+    slow(Instruction::F32Sqrt, F32, 1, F32),
+    slow(Instruction::F32DemoteF64, F64, 1, F32),
+    slow(Instruction::F64PromoteF32, F32, 1, F64),
 ];
 
 /// The place of the function that stands in for `operator`, if one does.
@@ -58,17 +58,17 @@ pub(super) const fn function_of(operator: &Operator<'_>) -> Option<u32> {
 
 /// Adds the type of each function.
 pub(super) fn add_types(types: &mut TypeSection) {
-    for Watched { takes, operands, gives, .. } in &WATCHED {
+    for SlowInstruction { takes, operands, gives, .. } in &SLOW_INSTRUCTIONS {
         types.ty().function((0..*operands).map(|_| *takes), [*gives]);
     }
 }
 
 /// The functions, which take their price off the global `fuel`.
 pub(super) fn functions(fuel: u32) -> impl Iterator<Item = Function> {
-    WATCHED.iter().map(move |watched| watched.function(fuel))
+    SLOW_INSTRUCTIONS.iter().map(move |slow| slow.function(fuel))
 }
 
-impl Watched {
+impl SlowInstruction {
     fn function(&self, fuel: u32) -> Function {
         let result = self.operands;
         let mut function = Function::new([(1, self.gives)]);
@@ -79,9 +79,9 @@ impl Watched {
         write(self.instruction.clone());
         write(Instruction::LocalSet(result));
         // Something is tiny, or zero.
-        is_tiny(&mut write, result, self.gives);
+        push_is_tiny(&mut write, result, self.gives);
         for operand in 0..self.operands {
-            is_tiny(&mut write, operand, self.takes);
+            push_is_tiny(&mut write, operand, self.takes);
             write(Instruction::I32Or);
         }
         write(Instruction::If(BlockType::Empty));
@@ -89,7 +89,7 @@ impl Watched {
         write(Instruction::I32Const(1));
         for operand in 0..self.operands {
             write(Instruction::LocalGet(operand));
-            write(zero(self.takes));
+            write(zero_const(self.takes));
             write(if self.takes == F64 { Instruction::F64Ne } else { Instruction::F32Ne });
             write(Instruction::I32And);
         }
@@ -111,7 +111,7 @@ impl Watched {
 }
 
 /// Leaves on the stack whether the number in `local` is below the least normal one; NaN is not.
-fn is_tiny(write: &mut impl FnMut(Instruction<'_>), local: u32, of: ValType) {
+fn push_is_tiny(write: &mut impl FnMut(Instruction<'_>), local: u32, of: ValType) {
     write(Instruction::LocalGet(local));
     if of == F64 {
         write(Instruction::F64Abs);
@@ -124,6 +124,6 @@ fn is_tiny(write: &mut impl FnMut(Instruction<'_>), local: u32, of: ValType) {
     }
 }
 
-fn zero(of: ValType) -> Instruction<'static> {
+fn zero_const(of: ValType) -> Instruction<'static> {
     if of == F64 { Instruction::F64Const(0.0.into()) } else { Instruction::F32Const(0.0.into()) }
 }

@@ -10,7 +10,7 @@ use super::{FUEL, MeterError, USED_UP, instrument};
 
 /// What a call came to, as far as it can be compared.
 #[derive(Debug, PartialEq)]
-enum Ended {
+enum CallEnd {
     Returned(Vec<String>),
     Trapped(Trap),
     /// By the meter.
@@ -30,12 +30,12 @@ fn engine() -> Engine {
 }
 
 /// A metered module with `fuel` units, all in its first slice.
-struct Metered {
+struct MeteredInstance {
     store: Store<()>,
     instance: Instance,
 }
 
-impl Metered {
+impl MeteredInstance {
     fn new(wasm: &[u8], fuel: i64) -> Self {
         // Wasmtime's own fuel besides, far more than ours: a test of a meter that does not stop a program must end.
         let engine = engine();
@@ -46,50 +46,50 @@ impl Metered {
         store.set_fuel(GUARD).unwrap();
         let instance = linker.instantiate(&mut store, &module).unwrap();
         let mut metered = Self { store, instance };
-        metered.fill(fuel);
+        metered.set_fuel(fuel);
         metered
     }
 
-    fn of(text: &str, fuel: i64) -> Self {
+    fn from_text(text: &str, fuel: i64) -> Self {
         Self::new(&wat::parse_str(text).unwrap(), fuel)
     }
 
-    fn fill(&mut self, fuel: i64) {
+    fn set_fuel(&mut self, fuel: i64) {
         let gauge = self.instance.get_global(&mut self.store, FUEL).unwrap();
         gauge.set(&mut self.store, Val::I64(fuel)).unwrap();
     }
 
-    fn left(&mut self) -> i64 {
+    fn remaining_fuel(&mut self) -> i64 {
         let gauge = self.instance.get_global(&mut self.store, FUEL).unwrap();
         gauge.get(&mut self.store).unwrap_i64()
     }
 
-    fn call(&mut self, name: &str) -> Ended {
+    fn call(&mut self, name: &str) -> CallEnd {
         call(&mut self.store, &self.instance, name)
     }
 
     /// What a call of `f` costs.
     fn cost(text: &str) -> i64 {
         const MUCH: i64 = 1 << 40;
-        let mut metered = Self::of(text, MUCH);
-        assert!(matches!(metered.call("f"), Ended::Returned(_)), "{text}");
-        MUCH - metered.left()
+        let mut metered = Self::from_text(text, MUCH);
+        assert!(matches!(metered.call("f"), CallEnd::Returned(_)), "{text}");
+        MUCH - metered.remaining_fuel()
     }
 }
 
 /// Calls an export with zeros and nulls.
-fn call(store: &mut Store<()>, instance: &Instance, name: &str) -> Ended {
+fn call(store: &mut Store<()>, instance: &Instance, name: &str) -> CallEnd {
     let function = instance.get_func(&mut *store, name).unwrap();
     let ty = function.ty(&*store);
     let zeros: Option<Vec<Val>> = ty.params().map(|ty| Val::default_for_ty(&ty)).collect();
     let mut results = vec![Val::I32(0); ty.results().len()];
     match function.call(&mut *store, &zeros.unwrap(), &mut results) {
-        Ok(()) => Ended::Returned(results.iter().map(format_value).collect()),
+        Ok(()) => CallEnd::Returned(results.iter().map(format_value).collect()),
         Err(error) => match error.downcast_ref::<Trap>() {
-            Some(Trap::Interrupt) => Ended::OutOfFuel,
-            Some(Trap::OutOfFuel) => Ended::OutOfGuard,
-            Some(trap) => Ended::Trapped(*trap),
-            None => Ended::Returned(vec![format!("{error:#}").lines().next().unwrap_or_default().to_owned()]),
+            Some(Trap::Interrupt) => CallEnd::OutOfFuel,
+            Some(Trap::OutOfFuel) => CallEnd::OutOfGuard,
+            Some(trap) => CallEnd::Trapped(*trap),
+            None => CallEnd::Returned(vec![format!("{error:#}").lines().next().unwrap_or_default().to_owned()]),
         },
     }
 }
@@ -142,7 +142,7 @@ fn functions(engine: &Engine, wasm: &[u8]) -> Vec<String> {
 }
 
 /// The module's exports called one after the other, by wasmtime with its own fuel.
-fn plainly(wasm: &[u8], names: &[String], fuel: u64) -> Option<Vec<Ended>> {
+fn run_unmetered(wasm: &[u8], names: &[String], fuel: u64) -> Option<Vec<CallEnd>> {
     let engine = engine();
     let module = Module::new(&engine, wasm).unwrap();
     let mut store = Store::new(&engine, ());
@@ -165,13 +165,13 @@ fn a_metered_module_computes_what_it_did_and_ends_whatever_it_does() {
     let result = runner.run(&bytes, |bytes| {
         let Some(wasm) = any_module(&bytes) else { return Ok(()) };
         let names = functions(&engine(), &wasm);
-        let Some(plain) = plainly(&wasm, &names, OWN) else { return Ok(()) };
-        let mut metered = Metered::new(&wasm, 0);
+        let Some(plain) = run_unmetered(&wasm, &names, OWN) else { return Ok(()) };
+        let mut metered = MeteredInstance::new(&wasm, 0);
         for (name, plain) in names.iter().zip(plain) {
-            metered.fill(100 * i64::try_from(OWN).unwrap());
+            metered.set_fuel(100 * i64::try_from(OWN).unwrap());
             let ended = metered.call(name);
-            let overflow = Ended::Trapped(Trap::StackOverflow);
-            if plain == Ended::OutOfGuard || ended == Ended::OutOfFuel || plain == overflow || ended == overflow {
+            let overflow = CallEnd::Trapped(Trap::StackOverflow);
+            if plain == CallEnd::OutOfGuard || ended == CallEnd::OutOfFuel || plain == overflow || ended == overflow {
                 // The two no longer have the same state.
                 stopped.set(stopped.get() + 1);
                 break;
@@ -211,9 +211,9 @@ fn nothing_runs_for_ever() {
             "(module (type $none (func)) (tag $e) (memory 1) (table funcref (elem $f)) (func $short nop)
              (func $raises (throw $e)) (func $f (export \"f\") {body}))"
         );
-        let ended = Metered::of(&text, 100_000).call("f");
-        let deep = ended == Ended::Trapped(Trap::StackOverflow) && body.starts_with("(call");
-        assert!(ended == Ended::OutOfFuel || deep, "{body}: {ended:?}");
+        let ended = MeteredInstance::from_text(&text, 100_000).call("f");
+        let deep = ended == CallEnd::Trapped(Trap::StackOverflow) && body.starts_with("(call");
+        assert!(ended == CallEnd::OutOfFuel || deep, "{body}: {ended:?}");
     }
 }
 
@@ -247,7 +247,7 @@ fn no_cycle_of_calls_is_paid_for_by_callers_alone() {
     ];
     for module in modules {
         let text = format!("(module (type $one (func (param i32))) {module})");
-        assert_eq!(Metered::of(&text, 1_000_000).call("f"), Ended::OutOfFuel, "{text}");
+        assert_eq!(MeteredInstance::from_text(&text, 1_000_000).call("f"), CallEnd::OutOfFuel, "{text}");
     }
 }
 
@@ -255,7 +255,7 @@ fn no_cycle_of_calls_is_paid_for_by_callers_alone() {
 fn a_short_call_of_short_calls_is_paid_for_where_it_begins() {
     let cost = |body: &str| {
         let deep = "(func $a call $b call $b) (func $b call $c) (func $c (drop (i32.const 0)))";
-        Metered::cost(&format!("(module {deep} (func (export \"f\") {body}))"))
+        MeteredInstance::cost(&format!("(module {deep} (func (export \"f\") {body}))"))
     };
     // `$c` is a constant; `$b` a call of it; `$a` two calls of that.
     assert_eq!([cost("(call $c)"), cost("(call $b)"), cost("(call $a)")], [2, 3, 7]);
@@ -267,7 +267,7 @@ fn a_short_call_of_short_calls_is_paid_for_where_it_begins() {
 fn a_stretch_costs_what_it_is_estimated_to_execute() {
     let cost = |body: &str| {
         let long = "(drop (i32.const 0))".repeat(2000);
-        Metered::cost(&format!(
+        MeteredInstance::cost(&format!(
             "(module (memory 1) (func $short (param i32) (result i32) (i32.add (local.get 0) (i32.const 1)))
              (func $long {long}) (func (export \"f\") (local i32) {body} (call $short (i32.const 0)) drop))"
         ))
@@ -291,7 +291,7 @@ fn a_stretch_costs_what_it_is_estimated_to_execute() {
 
 /// What `body`, an expression of type `ty`, costs in a function that pays for itself, as one that calls another does.
 fn expression_cost(ty: &str, body: &str) -> i64 {
-    Metered::cost(&format!("(module (func $n nop) (func (export \"f\") (result {ty}) (call $n) ({body})))"))
+    MeteredInstance::cost(&format!("(module (func $n nop) (func (export \"f\") (result {ty}) (call $n) ({body})))"))
 }
 
 #[test]
@@ -360,7 +360,7 @@ fn a_tight_loop_pays_for_the_memory_it_may_wait_for() {
                  (loop {body} (br_if 0 (local.tee 0 (i32.sub (local.get 0) (i32.const 1)))))))"
             )
         };
-        Metered::cost(&module(3)) - Metered::cost(&module(2))
+        MeteredInstance::cost(&module(3)) - MeteredInstance::cost(&module(2))
     };
     let (none, near, far) = (turn(""), 4 - 1, 40 - 1);
     assert_eq!(turn("(drop (i32.load (i32.const 0)))"), none + 2 + near);
@@ -400,6 +400,6 @@ fn a_tight_loop_pays_for_the_memory_it_may_wait_for() {
 #[test]
 fn what_is_metered_already_or_is_no_module_is_refused() {
     let once = instrument(&wat::parse_str("(module (func (export \"f\")))").unwrap()).unwrap();
-    assert!(matches!(instrument(&once), Err(MeterError::Metered)));
+    assert!(matches!(instrument(&once), Err(MeterError::AlreadyMetered)));
     assert!(matches!(instrument(b"\0asm\x01\0\0\0\x01"), Err(MeterError::Malformed(_))));
 }

@@ -1,19 +1,19 @@
-//! Which loads and stores of a loop may have to wait for the memory each time: those whose address is no constant step from the last.
+//! Estimates which loads and stores of a loop may wait for memory in each turn: those whose address is not a constant step from the last.
 //!
 //! That is an address which the loop advances by something else than a constant (a walk with a stride), or which is made of a number
 //! that the loop has loaded (a gather, or a list of pointers). A walk by constant steps finds all but the first of a cache line near,
 //! and the processor fetches ahead of it. What is made of a byte, or masked, points into a small table.
 //!
-//! This is a guess at what addresses are made of, instruction by instruction and in the order they stand: what it does not
-//! understand, it forgets. It need not be right, see [`super::estimate`].
+//! This estimates the origin of addresses, instruction by instruction in textual order, and forgets what it does not understand. It need not
+//! be right, see [`super::estimate`].
 
 use std::collections::{HashMap, HashSet};
 
 use wasmparser::Operator;
 
-/// What a number on the stack is made of.
+/// The origin of a number on the stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Origin {
+enum AddressOrigin {
     /// Something near, or unknown.
     Near,
     Constant,
@@ -29,7 +29,7 @@ enum Origin {
 /// How many other accesses one by an index is worth: each may go to another page, while pointers mostly lead to neighbours.
 const INDEXED: f64 = 3.0;
 
-impl Origin {
+impl AddressOrigin {
     fn is_of_memory(self) -> bool {
         matches!(self, Self::Loaded | Self::Indexed)
     }
@@ -38,9 +38,9 @@ impl Origin {
 /// The addresses in the code of one loop, without the loops in it.
 #[derive(Debug, Default)]
 pub(super) struct Addresses {
-    stack: Vec<Origin>,
+    stack: Vec<AddressOrigin>,
     /// Locals that hold a number that is made of a loaded one.
-    loaded: HashMap<u32, Origin>,
+    loaded: HashMap<u32, AddressOrigin>,
     /// Locals that hold the sum of two.
     sums: HashMap<u32, (u32, u32)>,
     /// Locals that are advanced by something else than a constant.
@@ -61,10 +61,10 @@ impl Addresses {
     /// Goes over one instruction, executed `times` for a turn.
     pub(super) fn step(&mut self, operator: &Operator<'_>, times: f64) {
         match operator {
-            Operator::I32Const { .. } => self.stack.push(Origin::Constant),
+            Operator::I32Const { .. } => self.stack.push(AddressOrigin::Constant),
             Operator::LocalGet { local_index } => {
                 let loaded = self.loaded.get(local_index).copied();
-                self.stack.push(loaded.unwrap_or(Origin::Local(*local_index)));
+                self.stack.push(loaded.unwrap_or(AddressOrigin::Local(*local_index)));
             }
             Operator::LocalSet { local_index } => {
                 let origin = self.pop();
@@ -73,19 +73,19 @@ impl Addresses {
             Operator::LocalTee { local_index } => {
                 let origin = self.pop();
                 self.set(*local_index, origin);
-                self.stack.push(if origin.is_of_memory() { origin } else { Origin::Local(*local_index) });
+                self.stack.push(if origin.is_of_memory() { origin } else { AddressOrigin::Local(*local_index) });
             }
             Operator::I32Add | Operator::I32Sub => self.add(),
             Operator::I32Mul | Operator::I32Shl => {
                 let loaded = [self.pop(), self.pop()].iter().any(|origin| origin.is_of_memory());
-                self.stack.push(if loaded { Origin::Indexed } else { Origin::Near });
+                self.stack.push(if loaded { AddressOrigin::Indexed } else { AddressOrigin::Near });
             }
             Operator::I32And | Operator::I32Or | Operator::I32Xor | Operator::I32ShrU | Operator::I32ShrS => {
                 self.near(2)
             }
             Operator::I32Load { .. } => {
                 self.access(times);
-                self.stack.push(Origin::Loaded);
+                self.stack.push(AddressOrigin::Loaded);
             }
             Operator::MemoryCopy { .. } => {
                 self.pop();
@@ -94,7 +94,7 @@ impl Addresses {
             }
             _ if is_load(operator) => {
                 self.access(times);
-                self.stack.push(Origin::Near);
+                self.stack.push(AddressOrigin::Near);
             }
             _ if is_store(operator) => {
                 self.pop();
@@ -123,8 +123,8 @@ impl Addresses {
         }
     }
 
-    fn pop(&mut self) -> Origin {
-        self.stack.pop().unwrap_or(Origin::Near)
+    fn pop(&mut self) -> AddressOrigin {
+        self.stack.pop().unwrap_or(AddressOrigin::Near)
     }
 
     /// Something near instead of so many numbers.
@@ -132,24 +132,24 @@ impl Addresses {
         for _ in 0..numbers {
             self.pop();
         }
-        self.stack.push(Origin::Near);
+        self.stack.push(AddressOrigin::Near);
     }
 
     fn add(&mut self) {
         let sum = match (self.pop(), self.pop()) {
-            (Origin::Constant, other) | (other, Origin::Constant) => other,
-            (a, b) if a.is_of_memory() || b.is_of_memory() => Origin::Indexed,
-            (Origin::Local(a), Origin::Local(b)) => Origin::Sum(a, b),
-            _ => Origin::Near,
+            (AddressOrigin::Constant, other) | (other, AddressOrigin::Constant) => other,
+            (a, b) if a.is_of_memory() || b.is_of_memory() => AddressOrigin::Indexed,
+            (AddressOrigin::Local(a), AddressOrigin::Local(b)) => AddressOrigin::Sum(a, b),
+            _ => AddressOrigin::Near,
         };
         self.stack.push(sum);
     }
 
-    fn set(&mut self, local: u32, origin: Origin) {
+    fn set(&mut self, local: u32, origin: AddressOrigin) {
         self.loaded.remove(&local);
         let sum = match origin {
-            Origin::Sum(a, b) => Some((a, b)),
-            Origin::Local(other) if other != local => self.sums.get(&other).copied(),
+            AddressOrigin::Sum(a, b) => Some((a, b)),
+            AddressOrigin::Local(other) if other != local => self.sums.get(&other).copied(),
             _ => None,
         };
         match sum {
@@ -166,14 +166,14 @@ impl Addresses {
     fn access(&mut self, times: f64) {
         let mut count = |local| *self.by_local.entry(local).or_default() += times;
         match self.stack.pop() {
-            Some(Origin::Loaded) => self.gathers += times,
-            Some(Origin::Indexed) => self.gathers += INDEXED * times,
-            Some(Origin::Local(local)) => count(local),
-            Some(Origin::Sum(a, b)) => {
+            Some(AddressOrigin::Loaded) => self.gathers += times,
+            Some(AddressOrigin::Indexed) => self.gathers += INDEXED * times,
+            Some(AddressOrigin::Local(local)) => count(local),
+            Some(AddressOrigin::Sum(a, b)) => {
                 count(a);
                 count(b);
             }
-            Some(Origin::Near | Origin::Constant) | None => {}
+            Some(AddressOrigin::Near | AddressOrigin::Constant) | None => {}
         }
     }
 }

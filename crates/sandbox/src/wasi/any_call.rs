@@ -1,15 +1,21 @@
 //! Every call of the shim, by number: what tests and fuzzers drive it with.
 
-use super::errno::Answer;
+use super::errno::SyscallResult;
 use super::path::OpenFlags;
-use super::view::View;
+use super::view::MemoryView;
 use super::{ARGS, Wasi};
 
 /// How many calls there are.
 pub(crate) const CALLS: u8 = 30;
 
 /// The call of number `which`, with `n` and `l` where it takes numbers.
-pub(crate) fn any_call(wasi: &mut Wasi, view: &mut View<'_>, which: u8, n: [i32; 6], l: [i64; 2]) -> Answer {
+pub(crate) fn call_by_number(
+    wasi: &mut Wasi,
+    view: &mut MemoryView<'_>,
+    which: u8,
+    n: [i32; 6],
+    l: [i64; 2],
+) -> SyscallResult {
     let flags = OpenFlags { oflags: n[3], rights: l[0], fdflags: n[4] };
     match which {
         0 => Wasi::strings_get(view, &ARGS, n[0], n[1]),

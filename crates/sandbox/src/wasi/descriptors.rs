@@ -1,7 +1,7 @@
 //! The descriptor table, and the records WASI describes descriptors with.
 
 use super::errno::Errno;
-use super::files::{Kind, Node, NodeId, ROOT};
+use super::files::{Node, NodeId, NodeKind, ROOT};
 
 /// Descriptors a job may hold at once.
 const MAX_OPEN: usize = 256;
@@ -17,7 +17,7 @@ pub(crate) const APPEND: u16 = 1;
 const FLAGS: u16 = 0x1f;
 
 /// What a guest may set of a descriptor's flags.
-pub(crate) fn flags(given: i32) -> u16 {
+pub(crate) fn mask_flags(given: i32) -> u16 {
     given as u16 & FLAGS
 }
 
@@ -45,9 +45,9 @@ impl Fd {
 
 /// Open descriptors by number.
 #[derive(Debug)]
-pub(crate) struct Table(Vec<Option<Fd>>);
+pub(crate) struct DescriptorTable(Vec<Option<Fd>>);
 
-impl Table {
+impl DescriptorTable {
     /// The two streams and the root; standard input is still to be set.
     pub(crate) fn new() -> Self {
         Self(vec![None, Some(Fd::Stdout), Some(Fd::Stderr), Some(Fd::Dir(ROOT))])
@@ -98,16 +98,16 @@ impl Table {
 }
 
 /// WASI file types.
-pub(crate) fn file_type(kind: &Kind) -> u8 {
+pub(crate) fn file_type(kind: &NodeKind) -> u8 {
     match kind {
-        Kind::Null => 2,
-        Kind::Dir(_) => 3,
-        Kind::File(_) => 4,
+        NodeKind::Null => 2,
+        NodeKind::Dir(_) => 3,
+        NodeKind::File(_) => 4,
     }
 }
 
 /// The `fdstat` record.
-pub(crate) fn fdstat(fd: &Fd, kind: Option<&Kind>) -> [u8; 24] {
+pub(crate) fn fdstat(fd: &Fd, kind: Option<&NodeKind>) -> [u8; 24] {
     let mut record = [0; 24];
     // A stream is of unknown type: a pipe, and so neither a terminal nor seekable.
     record[0] = kind.map_or(0, file_type);

@@ -1,6 +1,6 @@
 //! WASI preview 1 error numbers, and the two ways a system call can fail.
 
-use crate::stop::Stop;
+use crate::host_trap::HostTrap;
 
 /// A WASI preview 1 `errno`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,24 +26,24 @@ impl Errno {
 
 /// Why a system call did not succeed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub(crate) enum SyscallError {
     /// The guest gets an error number and goes on.
     Errno(Errno),
     /// The job ends.
-    Stop(Stop),
+    Trap(HostTrap),
 }
 
-impl From<Errno> for Fault {
+impl From<Errno> for SyscallError {
     fn from(errno: Errno) -> Self {
-        Fault::Errno(errno)
+        SyscallError::Errno(errno)
     }
 }
 
-impl From<Stop> for Fault {
-    fn from(stop: Stop) -> Self {
-        Fault::Stop(stop)
+impl From<HostTrap> for SyscallError {
+    fn from(stop: HostTrap) -> Self {
+        SyscallError::Trap(stop)
     }
 }
 
 /// What a system call returns.
-pub(crate) type Answer<T = ()> = Result<T, Fault>;
+pub(crate) type SyscallResult<T = ()> = Result<T, SyscallError>;

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use super::Wasi;
 use super::descriptors::{self, APPEND, Fd, PREOPEN, dirent, fdstat, file_type, filestat};
-use super::errno::{Answer, Errno};
+use super::errno::{Errno, SyscallResult};
 use super::files::NodeId;
-use super::view::View;
+use super::view::MemoryView;
 
 const SET_ATIME: i32 = 1;
 const SET_ATIME_NOW: i32 = 2;
@@ -14,12 +14,12 @@ const SET_MTIME: i32 = 4;
 const SET_MTIME_NOW: i32 = 8;
 
 /// An offset or a size: not below zero.
-fn unsigned(value: i64) -> Result<u64, Errno> {
+fn to_unsigned(value: i64) -> Result<u64, Errno> {
     u64::try_from(value).map_err(|_| Errno::INVAL)
 }
 
 impl Wasi {
-    pub(crate) fn fd_prestat_get(&mut self, view: &mut View<'_>, fd: i32, out: i32) -> Answer {
+    pub(crate) fn fd_prestat_get(&mut self, view: &mut MemoryView<'_>, fd: i32, out: i32) -> SyscallResult {
         if fd != PREOPEN {
             return Err(Errno::BADF.into());
         }
@@ -27,7 +27,13 @@ impl Wasi {
         Ok(view.write(out, &[0, 0, 0, 0, 1, 0, 0, 0])?)
     }
 
-    pub(crate) fn fd_prestat_dir_name(&mut self, view: &mut View<'_>, fd: i32, out: i32, len: i32) -> Answer {
+    pub(crate) fn fd_prestat_dir_name(
+        &mut self,
+        view: &mut MemoryView<'_>,
+        fd: i32,
+        out: i32,
+        len: i32,
+    ) -> SyscallResult {
         match (fd, len) {
             (PREOPEN, 1..) => Ok(view.write(out, b"/")?),
             (PREOPEN, _) => Err(Errno::NAMETOOLONG.into()),
@@ -35,30 +41,30 @@ impl Wasi {
         }
     }
 
-    pub(crate) fn fd_close(&mut self, fd: i32) -> Answer {
+    pub(crate) fn fd_close(&mut self, fd: i32) -> SyscallResult {
         let closed = self.fds.close(fd)?;
         if let Fd::File { node, .. } | Fd::Dir(node) = closed
             && fd != PREOPEN
         {
-            self.tree.closed(node)?;
+            self.tree.close_node(node)?;
         }
         Ok(())
     }
 
-    pub(crate) fn fd_fdstat_get(&mut self, view: &mut View<'_>, fd: i32, out: i32) -> Answer {
+    pub(crate) fn fd_fdstat_get(&mut self, view: &mut MemoryView<'_>, fd: i32, out: i32) -> SyscallResult {
         let open = self.fds.get(fd)?;
         let kind = open.node().map(|id| self.tree.node(id)).transpose()?.map(|node| &node.kind);
         Ok(view.write(out, &fdstat(open, kind))?)
     }
 
-    pub(crate) fn fd_fdstat_set_flags(&mut self, fd: i32, given: i32) -> Answer {
+    pub(crate) fn fd_fdstat_set_flags(&mut self, fd: i32, given: i32) -> SyscallResult {
         if let Fd::File { flags, .. } = self.fds.get_mut(fd)? {
-            *flags = descriptors::flags(given);
+            *flags = descriptors::mask_flags(given);
         }
         Ok(())
     }
 
-    pub(crate) fn fd_filestat_get(&mut self, view: &mut View<'_>, fd: i32, out: i32) -> Answer {
+    pub(crate) fn fd_filestat_get(&mut self, view: &mut MemoryView<'_>, fd: i32, out: i32) -> SyscallResult {
         let record = match self.fds.get(fd)?.node() {
             None => filestat(None, 0),
             Some(id) => filestat(Some((id, self.tree.node(id)?)), self.tree.size(id)?),
@@ -66,8 +72,8 @@ impl Wasi {
         Ok(view.write(out, &record)?)
     }
 
-    pub(crate) fn fd_filestat_set_size(&mut self, fd: i32, size: i64) -> Answer {
-        let size = unsigned(size)?;
+    pub(crate) fn fd_filestat_set_size(&mut self, fd: i32, size: i64) -> SyscallResult {
+        let size = to_unsigned(size)?;
         match *self.fds.get(fd)? {
             Fd::File { node, write: true, .. } => {
                 self.tree.resize(node, size)?;
@@ -78,14 +84,14 @@ impl Wasi {
         }
     }
 
-    pub(crate) fn fd_filestat_set_times(&mut self, fd: i32, atime: i64, mtime: i64, flags: i32) -> Answer {
+    pub(crate) fn fd_filestat_set_times(&mut self, fd: i32, atime: i64, mtime: i64, flags: i32) -> SyscallResult {
         match self.fds.get(fd)?.node() {
             Some(node) => self.set_times(node, atime, mtime, flags),
             None => Err(Errno::INVAL.into()),
         }
     }
 
-    pub(crate) fn set_times(&mut self, id: NodeId, atime: i64, mtime: i64, flags: i32) -> Answer {
+    pub(crate) fn set_times(&mut self, id: NodeId, atime: i64, mtime: i64, flags: i32) -> SyscallResult {
         let now = self.clock.stamp();
         let node = self.tree.node_mut(id)?;
         if node.read_only {
@@ -104,36 +110,50 @@ impl Wasi {
     }
 
     /// Checks a descriptor and touches nothing: there is nothing to flush and no read-ahead to advise.
-    pub(crate) fn fd_no_effect(&mut self, fd: i32) -> Answer {
+    pub(crate) fn fd_no_effect(&mut self, fd: i32) -> SyscallResult {
         self.fds.get(fd)?;
         Ok(())
     }
 
     /// There are no sockets.
-    pub(crate) fn no_socket(&self, fd: i32) -> Answer {
+    pub(crate) fn no_socket(&self, fd: i32) -> SyscallResult {
         self.fds.get(fd)?;
         Err(Errno::NOTSOCK.into())
     }
 
-    pub(crate) fn fd_read(&mut self, view: &mut View<'_>, fd: i32, iovs: i32, count: i32, out: i32) -> Answer {
+    pub(crate) fn fd_read(
+        &mut self,
+        view: &mut MemoryView<'_>,
+        fd: i32,
+        iovs: i32,
+        count: i32,
+        out: i32,
+    ) -> SyscallResult {
         self.read_vectored(view, fd, None, (iovs, count), out)
     }
 
-    pub(crate) fn fd_pread(&mut self, view: &mut View<'_>, fd: i32, vectors: (i32, i32), at: i64, out: i32) -> Answer {
-        let at = unsigned(at)?;
+    pub(crate) fn fd_pread(
+        &mut self,
+        view: &mut MemoryView<'_>,
+        fd: i32,
+        vectors: (i32, i32),
+        at: i64,
+        out: i32,
+    ) -> SyscallResult {
+        let at = to_unsigned(at)?;
         self.read_vectored(view, fd, Some(at), vectors, out)
     }
 
     fn read_vectored(
         &mut self,
-        view: &mut View<'_>,
+        view: &mut MemoryView<'_>,
         fd: i32,
         at: Option<u64>,
         (iovs, count): (i32, i32),
         out: i32,
-    ) -> Answer {
+    ) -> SyscallResult {
         self.fds.get(fd)?;
-        let ranges = self.vectors(view, iovs, count)?;
+        let ranges = self.read_iovecs(view, iovs, count)?;
         let mut total = 0u32;
         for range in ranges {
             let wanted = range.len();
@@ -144,14 +164,14 @@ impl Wasi {
                 break;
             }
         }
-        self.tree.work.bytes(u64::from(total));
+        self.tree.work.add_bytes(u64::from(total));
         Ok(view.write_u32(out, total)?)
     }
 
     /// The ranges of a transfer, each of which is looked at even when it is empty.
-    fn vectors(&mut self, view: &View<'_>, iovs: i32, count: i32) -> Answer<Vec<Range<usize>>> {
+    fn read_iovecs(&mut self, view: &MemoryView<'_>, iovs: i32, count: i32) -> SyscallResult<Vec<Range<usize>>> {
         let ranges = view.iovecs(iovs, count)?;
-        self.tree.work.look_ups(ranges.len() as u64);
+        self.tree.work.add_look_ups(ranges.len() as u64);
         Ok(ranges)
     }
 
@@ -169,36 +189,50 @@ impl Wasi {
         }
     }
 
-    pub(crate) fn fd_write(&mut self, view: &mut View<'_>, fd: i32, iovs: i32, count: i32, out: i32) -> Answer {
+    pub(crate) fn fd_write(
+        &mut self,
+        view: &mut MemoryView<'_>,
+        fd: i32,
+        iovs: i32,
+        count: i32,
+        out: i32,
+    ) -> SyscallResult {
         self.write_vectored(view, fd, None, (iovs, count), out)
     }
 
-    pub(crate) fn fd_pwrite(&mut self, view: &mut View<'_>, fd: i32, vectors: (i32, i32), at: i64, out: i32) -> Answer {
-        let at = unsigned(at)?;
+    pub(crate) fn fd_pwrite(
+        &mut self,
+        view: &mut MemoryView<'_>,
+        fd: i32,
+        vectors: (i32, i32),
+        at: i64,
+        out: i32,
+    ) -> SyscallResult {
+        let at = to_unsigned(at)?;
         self.write_vectored(view, fd, Some(at), vectors, out)
     }
 
     fn write_vectored(
         &mut self,
-        view: &mut View<'_>,
+        view: &mut MemoryView<'_>,
         fd: i32,
         at: Option<u64>,
         (iovs, count): (i32, i32),
         out: i32,
-    ) -> Answer {
+    ) -> SyscallResult {
         self.fds.get(fd)?;
-        let ranges = self.vectors(view, iovs, count)?;
+        let ranges = self.read_iovecs(view, iovs, count)?;
         let mut total = 0u32;
         for range in ranges {
             let bytes = &view.0[range];
             self.write_some(fd, at.map(|at| at + u64::from(total)), bytes)?;
             total += u32::try_from(bytes.len()).map_err(|_| Errno::INVAL)?;
-            self.tree.work.bytes(bytes.len() as u64);
+            self.tree.work.add_bytes(bytes.len() as u64);
         }
         Ok(view.write_u32(out, total)?)
     }
 
-    fn write_some(&mut self, fd: i32, at: Option<u64>, bytes: &[u8]) -> Answer {
+    fn write_some(&mut self, fd: i32, at: Option<u64>, bytes: &[u8]) -> SyscallResult {
         match self.fds.get_mut(fd)? {
             Fd::Stdout if at.is_none() => Ok(self.stdout.write(bytes)?),
             Fd::Stderr if at.is_none() => Ok(self.stderr.write(bytes)?),
@@ -218,7 +252,14 @@ impl Wasi {
         }
     }
 
-    pub(crate) fn fd_seek(&mut self, view: &mut View<'_>, fd: i32, delta: i64, whence: i32, out: i32) -> Answer {
+    pub(crate) fn fd_seek(
+        &mut self,
+        view: &mut MemoryView<'_>,
+        fd: i32,
+        delta: i64,
+        whence: i32,
+        out: i32,
+    ) -> SyscallResult {
         let (node, offset) = match self.fds.get_mut(fd)? {
             Fd::File { node, offset, .. } => (node, offset),
             Fd::Dir(_) => return Err(Errno::BADF.into()),
@@ -235,7 +276,7 @@ impl Wasi {
         Ok(view.write_u64(out, *offset)?)
     }
 
-    pub(crate) fn fd_tell(&mut self, view: &mut View<'_>, fd: i32, out: i32) -> Answer {
+    pub(crate) fn fd_tell(&mut self, view: &mut MemoryView<'_>, fd: i32, out: i32) -> SyscallResult {
         match self.fds.get(fd)? {
             Fd::File { offset, .. } => Ok(view.write_u64(out, *offset)?),
             Fd::Dir(_) => Err(Errno::BADF.into()),
@@ -245,12 +286,12 @@ impl Wasi {
 
     pub(crate) fn fd_readdir(
         &mut self,
-        view: &mut View<'_>,
+        view: &mut MemoryView<'_>,
         fd: i32,
         (buffer, len): (i32, i32),
         cookie: i64,
         out: i32,
-    ) -> Answer {
+    ) -> SyscallResult {
         let dir = self.fds.dir(fd)?;
         let buffer = view.bytes_mut(buffer, len)?;
         let start = usize::try_from(cookie).map_err(|_| Errno::INVAL)?;
@@ -271,8 +312,8 @@ impl Wasi {
                 break;
             }
         }
-        self.tree.work.bytes(used as u64);
-        self.tree.work.steps(passed as u64);
+        self.tree.work.add_bytes(used as u64);
+        self.tree.work.add_steps(passed as u64);
         Ok(view.write_u32(out, u32::try_from(used).map_err(|_| Errno::INVAL)?)?)
     }
 }

@@ -1,20 +1,20 @@
-//! The in-memory file tree of one job: nodes, contents, and what they may weigh.
+//! The in-memory file tree of one job.
 //!
-//! The interpreter's library is shared and read-only; whatever a job writes is charged against its byte cap, the nodes
-//! themselves included, so that empty files are not free. There are no links, no owners and no permissions.
+//! The interpreter's library is shared and read-only. Everything a job writes counts against its byte cap, including the nodes themselves, so
+//! that empty files are not free. There are no links, owners or permissions.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use veriplay_core::LimitKind;
 
-use super::errno::{Answer, Errno};
-use super::work::Work;
-use crate::stop::Stop;
+use super::errno::{Errno, SyscallResult};
+use super::work::SyscallWork;
+use crate::host_trap::HostTrap;
 
-/// What a file or directory weighs beside its name and content.
+/// Bytes charged for a file or directory beside its name and content.
 const NODE_BYTES: u64 = 256;
-/// Components of a path at most.
+/// The most components of a path.
 const MAX_COMPONENTS: usize = 128;
 
 /// A place in [`Tree::nodes`]; also the inode number the guest sees, less one.
@@ -24,40 +24,40 @@ pub(crate) type NodeId = usize;
 pub(crate) const ROOT: NodeId = 0;
 
 #[derive(Debug, Clone)]
-pub(crate) enum Content {
+pub(crate) enum FileContent {
     /// Bytes of the image's or the job's, copied only when written.
     Shared(Arc<Vec<u8>>),
     /// Bytes the program wrote.
     Owned(Vec<u8>),
 }
 
-impl Content {
+impl FileContent {
     pub(crate) fn bytes(&self) -> &[u8] {
         match self {
-            Content::Shared(bytes) => bytes,
-            Content::Owned(bytes) => bytes,
+            FileContent::Shared(bytes) => bytes,
+            FileContent::Owned(bytes) => bytes,
         }
     }
 
     fn owned_len(&self) -> u64 {
         match self {
-            Content::Shared(_) => 0,
-            Content::Owned(bytes) => bytes.len() as u64,
+            FileContent::Shared(_) => 0,
+            FileContent::Owned(bytes) => bytes.len() as u64,
         }
     }
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum Kind {
+pub(crate) enum NodeKind {
     Dir(BTreeMap<String, NodeId>),
-    File(Content),
+    File(FileContent),
     /// `/dev/null`
     Null,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
-    pub(crate) kind: Kind,
+    pub(crate) kind: NodeKind,
     pub(crate) read_only: bool,
     pub(crate) modified_ns: u64,
     pub(crate) accessed_ns: u64,
@@ -67,7 +67,7 @@ pub(crate) struct Node {
     open: u32,
     /// Whether a directory names it.
     linked: bool,
-    /// What its creation was charged.
+    /// Bytes charged for its creation.
     charge: u64,
 }
 
@@ -78,11 +78,11 @@ pub(crate) struct Tree {
     free: Vec<NodeId>,
     used: u64,
     cap: u64,
-    /// What the running call has done to it, and around it.
-    pub(crate) work: Work,
+    /// The work of the running call.
+    pub(crate) work: SyscallWork,
 }
 
-/// What a path leads to.
+/// The node or place that a path leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ResolvedPath {
     /// The directory that holds the last component.
@@ -96,14 +96,15 @@ pub(crate) struct ResolvedPath {
 }
 
 impl Tree {
-    /// An empty root whose writable part may weigh `cap` bytes.
+    /// A tree with an empty root and no cap.
     pub(crate) fn new() -> Self {
-        let mut tree = Self { nodes: Vec::new(), free: Vec::new(), used: 0, cap: u64::MAX, work: Work::default() };
-        tree.insert(ROOT, Kind::Dir(BTreeMap::new()), true, 0);
+        let mut tree =
+            Self { nodes: Vec::new(), free: Vec::new(), used: 0, cap: u64::MAX, work: SyscallWork::default() };
+        tree.insert(ROOT, NodeKind::Dir(BTreeMap::new()), true, 0);
         tree
     }
 
-    /// From now on what the program writes counts against `cap`, and what is there does not.
+    /// Counts what is written from now on against `cap`.
     pub(crate) fn set_cap(&mut self, cap: u64) {
         self.cap = cap;
         self.used = 0;
@@ -112,13 +113,13 @@ impl Tree {
         }
     }
 
-    /// Gives up what is read-only: the test suite's programs write wherever they are.
+    /// Makes every node writable, for programs of the test suite.
     #[cfg(feature = "conformance")]
     pub(crate) fn make_writable(&mut self) {
         self.nodes.iter_mut().flatten().for_each(|node| node.read_only = false);
     }
 
-    fn insert(&mut self, parent: NodeId, kind: Kind, read_only: bool, charge: u64) -> NodeId {
+    fn insert(&mut self, parent: NodeId, kind: NodeKind, read_only: bool, charge: u64) -> NodeId {
         let node = Node { kind, read_only, modified_ns: 0, accessed_ns: 0, parent, open: 0, linked: true, charge };
         match self.free.pop() {
             Some(id) => {
@@ -143,14 +144,14 @@ impl Tree {
 
     pub(crate) fn children(&self, id: NodeId) -> Result<&BTreeMap<String, NodeId>, Errno> {
         match &self.node(id)?.kind {
-            Kind::Dir(children) => Ok(children),
+            NodeKind::Dir(children) => Ok(children),
             _ => Err(Errno::NOTDIR),
         }
     }
 
     fn children_mut(&mut self, id: NodeId) -> Result<&mut BTreeMap<String, NodeId>, Errno> {
         match &mut self.node_mut(id)?.kind {
-            Kind::Dir(children) => Ok(children),
+            NodeKind::Dir(children) => Ok(children),
             _ => Err(Errno::NOTDIR),
         }
     }
@@ -185,17 +186,17 @@ impl Tree {
         Ok(ResolvedPath { parent: here, name: String::new(), node: Some(here), must_be_dir: true })
     }
 
-    fn charge(&mut self, bytes: u64) -> Result<(), Stop> {
+    fn charge(&mut self, bytes: u64) -> Result<(), HostTrap> {
         let used = self.used.saturating_add(bytes);
         if used > self.cap {
-            return Err(Stop::exceeded(LimitKind::FileBytes, self.cap, used));
+            return Err(HostTrap::exceeded(LimitKind::FileBytes, self.cap, used));
         }
         self.used = used;
         Ok(())
     }
 
     /// A new node under `parent`.
-    pub(crate) fn create(&mut self, parent: NodeId, name: &str, kind: Kind, now: u64) -> Answer<NodeId> {
+    pub(crate) fn create(&mut self, parent: NodeId, name: &str, kind: NodeKind, now: u64) -> SyscallResult<NodeId> {
         self.check_linked(parent)?;
         if self.node(parent)?.read_only {
             return Err(Errno::ROFS.into());
@@ -212,7 +213,7 @@ impl Tree {
         Ok(id)
     }
 
-    /// Nothing is put into a directory that was removed and is still open: who holds it would be all that leads there.
+    /// Checks that `dir` is not a removed directory that is still open: only its descriptor would lead to a new entry.
     fn check_linked(&self, dir: NodeId) -> Result<(), Errno> {
         if self.node(dir)?.linked { Ok(()) } else { Err(Errno::NOENT) }
     }
@@ -223,8 +224,8 @@ impl Tree {
         Ok(())
     }
 
-    /// The image's part of the tree: `path` with all directories on the way, not charged and not writable.
-    pub(crate) fn provide(&mut self, path: &str, kind: Kind, read_only: bool) -> Result<NodeId, Errno> {
+    /// Inserts `path` with all directories on the way, without charge. It replaces a file, not a directory.
+    pub(crate) fn insert_path(&mut self, path: &str, kind: NodeKind, read_only: bool) -> Result<NodeId, Errno> {
         let mut here = ROOT;
         let mut parts = path.split('/').filter(|part| !part.is_empty()).peekable();
         let mut kind = Some(kind);
@@ -233,9 +234,9 @@ impl Tree {
             let last = parts.peek().is_none();
             here = match known {
                 Some(node) if !last => node,
-                Some(node) if matches!(self.node(node)?.kind, Kind::Dir(_)) => return Err(Errno::EXIST),
+                Some(node) if matches!(self.node(node)?.kind, NodeKind::Dir(_)) => return Err(Errno::EXIST),
                 _ => {
-                    let new = if last { kind.take().ok_or(Errno::INVAL)? } else { Kind::Dir(BTreeMap::new()) };
+                    let new = if last { kind.take().ok_or(Errno::INVAL)? } else { NodeKind::Dir(BTreeMap::new()) };
                     let id = self.insert(here, new, read_only, 0);
                     self.children_mut(here)?.insert(part.to_owned(), id);
                     id
@@ -245,9 +246,9 @@ impl Tree {
         Ok(here)
     }
 
-    /// The file that holds a job's input: the one at `path`, or one without a name where the tree has none there.
-    pub(crate) fn input_file(&mut self, path: &str, bytes: Vec<u8>) -> NodeId {
-        let kind = Kind::File(Content::Shared(Arc::new(bytes)));
+    /// Sets the file that holds a job's input: the one at `path`, or one without a name if the tree has none there.
+    pub(crate) fn set_input_file(&mut self, path: &str, bytes: Vec<u8>) -> NodeId {
+        let kind = NodeKind::File(FileContent::Shared(Arc::new(bytes)));
         let place = self.resolve(ROOT, path).ok().and_then(|place| place.node);
         if let Some(id) = place
             && let Ok(node) = self.node_mut(id)
@@ -260,12 +261,12 @@ impl Tree {
         id
     }
 
-    pub(crate) fn opened(&mut self, id: NodeId) -> Result<(), Errno> {
+    pub(crate) fn open_node(&mut self, id: NodeId) -> Result<(), Errno> {
         self.node_mut(id)?.open += 1;
         Ok(())
     }
 
-    pub(crate) fn closed(&mut self, id: NodeId) -> Result<(), Errno> {
+    pub(crate) fn close_node(&mut self, id: NodeId) -> Result<(), Errno> {
         let node = self.node_mut(id)?;
         node.open = node.open.saturating_sub(1);
         self.reclaim(id);
@@ -278,14 +279,14 @@ impl Tree {
         if node.linked || node.open > 0 {
             return;
         }
-        let owned = if let Kind::File(content) = &node.kind { content.owned_len() } else { 0 };
+        let owned = if let NodeKind::File(content) = &node.kind { content.owned_len() } else { 0 };
         self.used = self.used.saturating_sub(node.charge + owned);
         self.nodes[id] = None;
         self.free.push(id);
     }
 
     /// Takes `name` out of `parent`. The caller has checked what it is.
-    pub(crate) fn unlink(&mut self, parent: NodeId, name: &str) -> Answer {
+    pub(crate) fn unlink(&mut self, parent: NodeId, name: &str) -> SyscallResult {
         let id = *self.children(parent)?.get(name).ok_or(Errno::NOENT)?;
         if self.node(id)?.read_only || self.node(parent)?.read_only {
             return Err(Errno::ROFS.into());
@@ -296,8 +297,8 @@ impl Tree {
         Ok(())
     }
 
-    /// Moves a node to another place, replacing what is there. The caller has checked that this may be.
-    pub(crate) fn relink(&mut self, from: &ResolvedPath, to: &ResolvedPath) -> Answer {
+    /// Moves a node to another place, replacing what is there. The caller has checked that this is allowed.
+    pub(crate) fn move_node(&mut self, from: &ResolvedPath, to: &ResolvedPath) -> SyscallResult {
         let id = from.node.ok_or(Errno::NOENT)?;
         if self.node(id)?.read_only || self.node(from.parent)?.read_only || self.node(to.parent)?.read_only {
             return Err(Errno::ROFS.into());
@@ -322,7 +323,7 @@ impl Tree {
     fn is_inside(&mut self, node: NodeId, ancestor: NodeId) -> Result<bool, Errno> {
         let mut here = node;
         loop {
-            self.work.steps(1);
+            self.work.add_steps(1);
             if here == ancestor || here == ROOT {
                 return Ok(here == ancestor);
             }
@@ -332,9 +333,9 @@ impl Tree {
 
     pub(crate) fn read_at(&self, id: NodeId, offset: u64, out: &mut [u8]) -> Result<usize, Errno> {
         let bytes = match &self.node(id)?.kind {
-            Kind::File(content) => content.bytes(),
-            Kind::Null => return Ok(0),
-            Kind::Dir(_) => return Err(Errno::ISDIR),
+            NodeKind::File(content) => content.bytes(),
+            NodeKind::Null => return Ok(0),
+            NodeKind::Dir(_) => return Err(Errno::ISDIR),
         };
         let start = usize::try_from(offset).unwrap_or(usize::MAX).min(bytes.len());
         let count = out.len().min(bytes.len() - start);
@@ -342,8 +343,8 @@ impl Tree {
         Ok(count)
     }
 
-    pub(crate) fn write_at(&mut self, id: NodeId, offset: u64, bytes: &[u8]) -> Answer {
-        if matches!(self.node(id)?.kind, Kind::Null) || bytes.is_empty() {
+    pub(crate) fn write_at(&mut self, id: NodeId, offset: u64, bytes: &[u8]) -> SyscallResult {
+        if matches!(self.node(id)?.kind, NodeKind::Null) || bytes.is_empty() {
             return Ok(());
         }
         let end = offset.checked_add(bytes.len() as u64).ok_or(Errno::INVAL)?;
@@ -357,15 +358,15 @@ impl Tree {
 
     pub(crate) fn size(&self, id: NodeId) -> Result<u64, Errno> {
         Ok(match &self.node(id)?.kind {
-            Kind::File(content) => content.bytes().len() as u64,
-            Kind::Dir(_) | Kind::Null => 0,
+            NodeKind::File(content) => content.bytes().len() as u64,
+            NodeKind::Dir(_) | NodeKind::Null => 0,
         })
     }
 
-    /// Makes the file exactly `size` bytes long and the program's own, charging what it weighs more than before.
-    pub(crate) fn resize(&mut self, id: NodeId, size: u64) -> Answer<&mut Vec<u8>> {
+    /// Resizes the file to `size` bytes, makes its content the program's own, and charges the growth.
+    pub(crate) fn resize(&mut self, id: NodeId, size: u64) -> SyscallResult<&mut Vec<u8>> {
         let node = self.node(id)?;
-        let Kind::File(content) = &node.kind else { return Err(Errno::INVAL.into()) };
+        let NodeKind::File(content) = &node.kind else { return Err(Errno::INVAL.into()) };
         if node.read_only {
             return Err(Errno::ROFS.into());
         }
@@ -376,25 +377,24 @@ impl Tree {
             self.used -= owned - size;
         }
         let kept = self.size(id)?.min(size);
-        self.work.bytes(size - kept);
-        if matches!(&self.node(id)?.kind, Kind::File(Content::Shared(_))) {
-            self.work.bytes(kept);
+        self.work.add_bytes(size - kept);
+        if matches!(&self.node(id)?.kind, NodeKind::File(FileContent::Shared(_))) {
+            self.work.add_bytes(kept);
         }
         let size = usize::try_from(size).map_err(|_| Errno::INVAL)?;
-        let Kind::File(content) = &mut self.node_mut(id)?.kind else { return Err(Errno::INVAL.into()) };
-        if let Content::Shared(shared) = content {
-            *content = Content::Owned(shared[..size.min(shared.len())].to_vec());
+        let NodeKind::File(content) = &mut self.node_mut(id)?.kind else { return Err(Errno::INVAL.into()) };
+        if let FileContent::Shared(shared) = content {
+            *content = FileContent::Owned(shared[..size.min(shared.len())].to_vec());
         }
-        let Content::Owned(bytes) = content else { return Err(Errno::INVAL.into()) };
+        let FileContent::Owned(bytes) = content else { return Err(Errno::INVAL.into()) };
         bytes.resize(size, 0);
-        give_back(bytes);
+        shrink_spare(bytes);
         Ok(bytes)
     }
 }
 
-/// Returns the room that a shortened file no longer needs, which no cap counts. At most half of it is moved for that, so growing has
-/// paid for it.
-fn give_back(bytes: &mut Vec<u8>) {
+/// Frees the spare capacity of a shortened file, which no cap counts. At most half the capacity is copied, which growing has paid for.
+fn shrink_spare(bytes: &mut Vec<u8>) {
     const SPARE: usize = 4096;
     if bytes.capacity() > 2 * bytes.len() + SPARE {
         bytes.shrink_to_fit();

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::any_call::{CALLS, any_call};
-use super::errno::Fault;
-use super::view::View;
-use super::{Setup, Wasi, base_tree};
+use super::any_call::{CALLS, call_by_number};
+use super::errno::SyscallError;
+use super::view::MemoryView;
+use super::{Wasi, WasiSetup, base_tree};
 
 const MEMORY: usize = 1 << 14;
 /// How much of the input lies in memory as it is; the rest is the calls.
@@ -26,8 +26,8 @@ const PATHS: [(usize, &str); 8] = [
 
 /// What a run of calls leaves behind.
 #[derive(Debug, PartialEq, Eq)]
-struct End {
-    answers: Vec<Result<(), Fault>>,
+struct CallTrace {
+    answers: Vec<Result<(), SyscallError>>,
     memory: Vec<u8>,
     stdout: Vec<u8>,
     stderr: Vec<u8>,
@@ -43,22 +43,22 @@ pub(crate) fn run_calls(bytes: &[u8]) {
     assert_eq!(end, run(bytes), "the same calls, and another end");
 }
 
-fn run(bytes: &[u8]) -> End {
+fn run(bytes: &[u8]) -> CallTrace {
     let (given, calls) = bytes.split_at(bytes.len().min(GIVEN));
-    let (mut memory, mut wasi) = (memory(given), system());
+    let (mut memory, mut wasi) = (memory(given), make_system());
     let (mut calls, mut answers) = (Bytes(calls), Vec::new());
     while let Some(which) = calls.next() {
         let n = std::array::from_fn(|_| calls.number());
         let l = std::array::from_fn(|_| calls.long());
-        let answer = any_call(&mut wasi, &mut View(&mut memory), which % CALLS, n, l);
-        let stopped = matches!(answer, Err(Fault::Stop(_)));
+        let answer = call_by_number(&mut wasi, &mut MemoryView(&mut memory), which % CALLS, n, l);
+        let stopped = matches!(answer, Err(SyscallError::Trap(_)));
         answers.push(answer);
         if stopped {
             break;
         }
     }
     assert_eq!(memory.len(), MEMORY);
-    End { answers, memory, stdout: wasi.stdout.bytes, stderr: wasi.stderr.bytes }
+    CallTrace { answers, memory, stdout: wasi.stdout.bytes, stderr: wasi.stderr.bytes }
 }
 
 fn memory(given: &[u8]) -> Vec<u8> {
@@ -70,10 +70,11 @@ fn memory(given: &[u8]) -> Vec<u8> {
     memory
 }
 
-fn system() -> Wasi {
+fn make_system() -> Wasi {
     let files = [("given".to_owned(), b"content".to_vec()), ("dir/inner".to_owned(), vec![7; 100])];
     let base = base_tree("/usr/local/lib/lib.zip", Arc::new(vec![1; 5000])).expect("an absolute path");
-    let setup = Setup { seed: 1, stdin: b"input", files: &files, output_bytes: OUTPUT_BYTES, file_bytes: FILE_BYTES };
+    let setup =
+        WasiSetup { seed: 1, stdin: b"input", files: &files, output_bytes: OUTPUT_BYTES, file_bytes: FILE_BYTES };
     Wasi::new(&base, &setup).expect("files that do not clash")
 }
 

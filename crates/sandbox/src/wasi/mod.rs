@@ -1,8 +1,8 @@
 //! The guest's operating system: all 42 `wasi_snapshot_preview1` functions the interpreter imports, in memory.
 //!
-//! Behind it is nothing of the host: no file, no socket, no clock, no sleep. [`view`] checks every pointer and length,
+//! It uses nothing of the host: no file, no socket, no clock, no sleep. [`view`] checks every pointer and length,
 //! [`files`] is the file tree, [`descriptors`] the open files; [`fd`], [`path`] and [`poll`] are the calls;
-//! [`crate::imports`] gives them their names. A call either succeeds, returns an error number, or ends the job ([`errno::Fault`]).
+//! [`crate::imports`] gives them their names. A call either succeeds, returns an error number, or ends the job ([`errno::SyscallError`]).
 
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod any_call;
@@ -27,38 +27,38 @@ use std::sync::Arc;
 use veriplay_core::LayerRoot;
 
 use clock::Clock;
-use descriptors::Table;
-use errno::{Answer, Errno};
-use files::{Content, Kind, Tree};
-use random::Random;
-use stdio::Capture;
-use view::View;
+use descriptors::DescriptorTable;
+use errno::{Errno, SyscallResult};
+use files::{FileContent, NodeKind, Tree};
+use random::RandomSource;
+use stdio::CappedOutput;
+use view::MemoryView;
 
 /// Bytes one `random_get` may ask for: libc asks for at most 256.
 const MAX_RANDOM: u32 = 1 << 20;
 
 /// Standard input: a file, as where a shell's `<` has opened it. Opened by this path it is read from its start.
 const STDIN: &str = "/dev/stdin";
-/// Where a job's files lie, and where it starts.
+/// The working directory, with the job's files.
 const WORK: &str = LayerRoot::Work.path();
 pub(crate) const ARGS: [&[u8]; 1] = [b"/usr/local/bin/python.wasm\0"];
 pub(crate) const ENVIRON: [&[u8]; 5] =
     [b"HOME=/tmp\0", b"PYTHONHASHSEED=0\0", b"PYTHONTZPATH=\0", b"PYTHONDONTWRITEBYTECODE=1\0", b"TMPDIR=/tmp\0"];
 
-/// What one job sees of an operating system.
+/// The operating system of one job.
 #[derive(Debug)]
 pub(crate) struct Wasi {
-    fds: Table,
+    fds: DescriptorTable,
     tree: Tree,
     clock: Clock,
-    random: Random,
-    pub(crate) stdout: Capture,
-    pub(crate) stderr: Capture,
+    random: RandomSource,
+    pub(crate) stdout: CappedOutput,
+    pub(crate) stderr: CappedOutput,
 }
 
-/// What differs from job to job.
+/// The inputs of a job's system.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Setup<'a> {
+pub(crate) struct WasiSetup<'a> {
     pub(crate) seed: u64,
     pub(crate) stdin: &'a [u8],
     pub(crate) files: &'a [(String, Vec<u8>)],
@@ -66,15 +66,15 @@ pub(crate) struct Setup<'a> {
     pub(crate) file_bytes: u64,
 }
 
-/// The part of the file tree every job of an image shares.
+/// The part of the file tree that all jobs of an image share.
 pub(crate) fn base_tree(library_at: &str, library: Arc<Vec<u8>>) -> Result<Tree, Errno> {
     let mut tree = Tree::new();
-    let dir = || Kind::Dir(std::collections::BTreeMap::new());
-    tree.provide(library_at, Kind::File(Content::Shared(library)), true)?;
-    tree.provide("/dev/null", Kind::Null, true)?;
-    tree.provide(STDIN, Kind::File(Content::Owned(Vec::new())), true)?;
-    tree.provide("/tmp", dir(), false)?;
-    tree.provide(WORK, dir(), false)?;
+    let dir = || NodeKind::Dir(std::collections::BTreeMap::new());
+    tree.insert_path(library_at, NodeKind::File(FileContent::Shared(library)), true)?;
+    tree.insert_path("/dev/null", NodeKind::Null, true)?;
+    tree.insert_path(STDIN, NodeKind::File(FileContent::Owned(Vec::new())), true)?;
+    tree.insert_path("/tmp", dir(), false)?;
+    tree.insert_path(WORK, dir(), false)?;
     Ok(tree)
 }
 
@@ -83,38 +83,43 @@ impl Wasi {
     ///
     /// # Errors
     /// When two of the job's files clash, as `a` and `a/b` do.
-    pub(crate) fn new(base: &Tree, setup: &Setup<'_>) -> Result<Self, Errno> {
-        let (mut tree, mut fds) = (base.clone(), Table::new());
-        let input = tree.input_file(STDIN, setup.stdin.to_vec());
-        tree.opened(input)?;
+    pub(crate) fn new(base: &Tree, setup: &WasiSetup<'_>) -> Result<Self, Errno> {
+        let (mut tree, mut fds) = (base.clone(), DescriptorTable::new());
+        let input = tree.set_input_file(STDIN, setup.stdin.to_vec());
+        tree.open_node(input)?;
         fds.set_stdin(input);
         for (path, bytes) in setup.files {
-            let content = Content::Shared(Arc::new(bytes.clone()));
-            tree.provide(&format!("{WORK}/{path}"), Kind::File(content), false)?;
+            let content = FileContent::Shared(Arc::new(bytes.clone()));
+            tree.insert_path(&format!("{WORK}/{path}"), NodeKind::File(content), false)?;
         }
         tree.set_cap(setup.file_bytes);
         Ok(Self {
             fds,
             tree,
             clock: Clock::new(setup.seed),
-            random: Random::new(setup.seed),
-            stdout: Capture::new(setup.output_bytes),
-            stderr: Capture::new(setup.output_bytes),
+            random: RandomSource::new(setup.seed),
+            stdout: CappedOutput::new(setup.output_bytes),
+            stderr: CappedOutput::new(setup.output_bytes),
         })
     }
 
-    /// What the running call is charged for beside its base price.
+    /// Takes the fuel that the running call costs beyond the base price.
     pub(crate) fn take_work(&mut self) -> u64 {
         self.tree.work.take()
     }
 
-    pub(crate) fn strings_sizes(view: &mut View<'_>, strings: &[&[u8]], count: i32, size: i32) -> Answer {
+    pub(crate) fn strings_sizes(view: &mut MemoryView<'_>, strings: &[&[u8]], count: i32, size: i32) -> SyscallResult {
         let total: usize = strings.iter().map(|text| text.len()).sum();
         view.write_u32(count, u32::try_from(strings.len()).map_err(|_| Errno::INVAL)?)?;
         Ok(view.write_u32(size, u32::try_from(total).map_err(|_| Errno::INVAL)?)?)
     }
 
-    pub(crate) fn strings_get(view: &mut View<'_>, strings: &[&[u8]], pointers: i32, buffer: i32) -> Answer {
+    pub(crate) fn strings_get(
+        view: &mut MemoryView<'_>,
+        strings: &[&[u8]],
+        pointers: i32,
+        buffer: i32,
+    ) -> SyscallResult {
         // Wrapping: a pointer that runs over the end of the address space is then found out of bounds.
         let (mut slot, mut at) = (pointers.cast_unsigned(), buffer.cast_unsigned());
         for text in strings {
@@ -126,22 +131,22 @@ impl Wasi {
         Ok(())
     }
 
-    pub(crate) fn clock_time_get(&mut self, view: &mut View<'_>, id: i32, out: i32) -> Answer {
+    pub(crate) fn clock_time_get(&mut self, view: &mut MemoryView<'_>, id: i32, out: i32) -> SyscallResult {
         let now = self.clock.read(id)?;
         Ok(view.write_u64(out, now)?)
     }
 
-    pub(crate) fn clock_res_get(view: &mut View<'_>, id: i32, out: i32) -> Answer {
+    pub(crate) fn clock_res_get(view: &mut MemoryView<'_>, id: i32, out: i32) -> SyscallResult {
         Ok(view.write_u64(out, Clock::resolution(id)?)?)
     }
 
-    pub(crate) fn random_get(&mut self, view: &mut View<'_>, ptr: i32, len: i32) -> Answer {
+    pub(crate) fn random_get(&mut self, view: &mut MemoryView<'_>, ptr: i32, len: i32) -> SyscallResult {
         if len.cast_unsigned() > MAX_RANDOM {
             return Err(Errno::INVAL.into());
         }
         let bytes = view.bytes_mut(ptr, len)?;
         self.random.fill(bytes);
-        self.tree.work.random_bytes(u64::from(len.cast_unsigned()));
+        self.tree.work.add_random_bytes(u64::from(len.cast_unsigned()));
         Ok(())
     }
 }

@@ -2,8 +2,8 @@
 
 use super::Wasi;
 use super::descriptors::Fd;
-use super::errno::{Answer, Errno};
-use super::view::View;
+use super::errno::{Errno, SyscallResult};
+use super::view::MemoryView;
 
 const MAX_SUBSCRIPTIONS: i32 = 64;
 const CLOCK: u8 = 0;
@@ -21,14 +21,21 @@ struct Subscription {
 }
 
 impl Wasi {
-    pub(crate) fn poll_oneoff(&mut self, view: &mut View<'_>, subs: i32, events: i32, count: i32, out: i32) -> Answer {
+    pub(crate) fn poll_oneoff(
+        &mut self,
+        view: &mut MemoryView<'_>,
+        subs: i32,
+        events: i32,
+        count: i32,
+        out: i32,
+    ) -> SyscallResult {
         if !(1..=MAX_SUBSCRIPTIONS).contains(&count) {
             return Err(Errno::INVAL.into());
         }
         let subscriptions: Vec<Subscription> =
-            view.bytes(subs, count * 48)?.chunks_exact(48).map(|raw| self.subscription(raw)).collect();
+            view.bytes(subs, count * 48)?.chunks_exact(48).map(|raw| self.parse_subscription(raw)).collect();
         view.bytes(events, count * 32)?;
-        self.tree.work.look_ups(subscriptions.len() as u64);
+        self.tree.work.add_look_ups(subscriptions.len() as u64);
         let at_once = |sub: &Subscription| sub.tag != CLOCK || sub.errno.is_some();
         let waited = if subscriptions.iter().any(at_once) {
             0
@@ -39,13 +46,13 @@ impl Wasi {
         let due = subscriptions.iter().filter(|sub| at_once(sub) || sub.wait_ns <= waited);
         let mut written = 0;
         for sub in due {
-            view.write(events.wrapping_add(written * 32), &Self::event(sub))?;
+            view.write(events.wrapping_add(written * 32), &Self::encode_event(sub))?;
             written += 1;
         }
         Ok(view.write_u32(out, written.cast_unsigned())?)
     }
 
-    fn subscription(&self, raw: &[u8]) -> Subscription {
+    fn parse_subscription(&self, raw: &[u8]) -> Subscription {
         let u64_at = |at: usize| u64::from_le_bytes(raw[at..at + 8].try_into().expect("eight bytes"));
         let i32_at = |at: usize| i32::from_le_bytes(raw[at..at + 4].try_into().expect("four bytes"));
         let user_data = raw[..8].try_into().expect("eight bytes");
@@ -70,7 +77,7 @@ impl Wasi {
         Subscription { user_data, tag, wait_ns, errno, ready }
     }
 
-    fn event(sub: &Subscription) -> [u8; 32] {
+    fn encode_event(sub: &Subscription) -> [u8; 32] {
         let mut record = [0; 32];
         record[..8].copy_from_slice(&sub.user_data);
         record[8..10].copy_from_slice(&sub.errno.map_or(0, |errno| errno.0).to_le_bytes());

@@ -1,9 +1,9 @@
 //! The random source of one job: blake3's output stream under a key made of the seed.
 
 /// An endless stream of bytes that depends on the seed alone.
-pub(crate) struct Random(blake3::OutputReader);
+pub(crate) struct RandomSource(blake3::OutputReader);
 
-impl Random {
+impl RandomSource {
     pub(crate) fn new(seed: u64) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("veriplay 2026 guest random source");
         hasher.update(&seed.to_le_bytes());
@@ -15,8 +15,8 @@ impl Random {
     }
 }
 
-impl std::fmt::Debug for Random {
+impl std::fmt::Debug for RandomSource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Random").field("position", &self.0.position()).finish()
+        f.debug_struct("RandomSource").field("position", &self.0.position()).finish()
     }
 }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use veriplay_core::LimitKind;
 
-use super::any_call::{CALLS, any_call};
-use super::errno::{Answer, Errno, Fault};
-use super::files::{Content, Kind, is_plain_relative};
+use super::any_call::{CALLS, call_by_number};
+use super::errno::{Errno, SyscallError, SyscallResult};
+use super::files::{FileContent, NodeKind, is_plain_relative};
 use super::path::OpenFlags;
-use super::view::View;
-use super::{Setup, Wasi, base_tree};
-use crate::stop::Stop;
+use super::view::MemoryView;
+use super::{Wasi, WasiSetup, base_tree};
+use crate::host_trap::HostTrap;
 
 const MEMORY: usize = 1 << 16;
 const READ: i64 = 1 << 1;
@@ -21,27 +21,27 @@ const CREATE: i32 = 1;
 fn wasi(seed: u64) -> Wasi {
     let files = [("given".to_owned(), b"content".to_vec()), ("dir/inner".to_owned(), vec![7; 100])];
     let base = base_tree("/usr/local/lib/lib.zip", Arc::new(vec![1; 5000])).unwrap();
-    let setup = Setup { seed, stdin: b"input", files: &files, output_bytes: 1000, file_bytes: 10_000 };
+    let setup = WasiSetup { seed, stdin: b"input", files: &files, output_bytes: 1000, file_bytes: 10_000 };
     Wasi::new(&base, &setup).unwrap()
 }
 
 /// Guest memory with a path at 0 and an iovec over `[1000, 1000 + len)` at 512.
-struct Guest {
+struct TestGuest {
     memory: Vec<u8>,
     wasi: Wasi,
 }
 
-impl Guest {
+impl TestGuest {
     fn new() -> Self {
         Self { memory: vec![0; MEMORY], wasi: wasi(1) }
     }
 
-    fn call(&mut self, call: impl FnOnce(&mut Wasi, &mut View<'_>) -> Answer) -> Answer {
-        call(&mut self.wasi, &mut View(&mut self.memory))
+    fn call(&mut self, call: impl FnOnce(&mut Wasi, &mut MemoryView<'_>) -> SyscallResult) -> SyscallResult {
+        call(&mut self.wasi, &mut MemoryView(&mut self.memory))
     }
 
     /// What a call that succeeds is charged beside its base price.
-    fn work(&mut self, call: impl FnOnce(&mut Wasi, &mut View<'_>) -> Answer) -> u64 {
+    fn work(&mut self, call: impl FnOnce(&mut Wasi, &mut MemoryView<'_>) -> SyscallResult) -> u64 {
         self.wasi.take_work();
         self.call(call).unwrap();
         self.wasi.take_work()
@@ -66,7 +66,7 @@ impl Guest {
         (0, i32::try_from(path.len()).unwrap())
     }
 
-    fn open(&mut self, path: &str, oflags: i32, rights: i64) -> Result<i32, Fault> {
+    fn open(&mut self, path: &str, oflags: i32, rights: i64) -> Result<i32, SyscallError> {
         let path = self.path(path);
         let flags = OpenFlags { oflags, rights, fdflags: 0 };
         self.call(|wasi, view| wasi.path_open(view, 3, path, flags, 600))?;
@@ -82,13 +82,13 @@ impl Guest {
         self.memory[516..520].copy_from_slice(&u32::try_from(len).unwrap().to_le_bytes());
     }
 
-    fn write(&mut self, fd: i32, bytes: &[u8]) -> Answer {
+    fn write(&mut self, fd: i32, bytes: &[u8]) -> SyscallResult {
         self.iovec(bytes.len());
         self.memory[1000..1000 + bytes.len()].copy_from_slice(bytes);
         self.call(|wasi, view| wasi.fd_write(view, fd, 512, 1, 600))
     }
 
-    fn read(&mut self, fd: i32, len: usize) -> Result<Vec<u8>, Fault> {
+    fn read(&mut self, fd: i32, len: usize) -> Result<Vec<u8>, SyscallError> {
         self.iovec(len);
         self.call(|wasi, view| wasi.fd_read(view, fd, 512, 1, 600))?;
         let got = usize::try_from(self.i32_at(600)).unwrap();
@@ -96,9 +96,9 @@ impl Guest {
     }
 }
 
-fn errno<T: std::fmt::Debug>(answer: Result<T, Fault>) -> Errno {
+fn errno<T: std::fmt::Debug>(answer: Result<T, SyscallError>) -> Errno {
     match answer {
-        Err(Fault::Errno(errno)) => errno,
+        Err(SyscallError::Errno(errno)) => errno,
         other => panic!("{other:?}"),
     }
 }
@@ -126,11 +126,11 @@ proptest! {
         calls in prop::collection::vec((0..CALLS, prop::array::uniform6(number()), prop::array::uniform2(long())), 1..150),
         text in "[a-c/.]{0,64}",
     ) {
-        let mut guest = Guest::new();
+        let mut guest = TestGuest::new();
         guest.memory[..text.len()].copy_from_slice(text.as_bytes());
         for (which, n, l) in calls {
             // Whatever is answered, the next call must be answered too.
-            let _ = guest.call(|wasi, view| any_call(wasi, view, which, n, l));
+            let _ = guest.call(|wasi, view| call_by_number(wasi, view, which, n, l));
         }
         guest.wasi.take_work();
         prop_assert!(guest.wasi.stdout.bytes.len() <= 1000);
@@ -138,7 +138,7 @@ proptest! {
 
     #[test]
     fn a_file_holds_what_a_model_of_it_holds(steps in prop::collection::vec((0..5u8, 0..600usize, any::<u8>()), 1..15)) {
-        let mut guest = Guest::new();
+        let mut guest = TestGuest::new();
         let fd = guest.open("/work/model", CREATE, READ | WRITE).unwrap();
         let (mut model, mut at) = (Vec::new(), 0);
         for (what, n, byte) in steps {
@@ -173,7 +173,7 @@ proptest! {
 
     #[test]
     fn a_path_stays_inside_the_tree(path in "(/|[.]{1,2}|work|given|dir|etc){1,12}") {
-        let mut guest = Guest::new();
+        let mut guest = TestGuest::new();
         if let Ok(fd) = guest.open(&path, 0, READ)
             && let Ok(content) = guest.read(fd, 100)
         {
@@ -191,7 +191,7 @@ proptest! {
 
 #[test]
 fn a_pointer_past_the_end_is_a_fault_and_nothing_is_written() {
-    let mut guest = Guest::new();
+    let mut guest = TestGuest::new();
     let end = i32::try_from(MEMORY).unwrap();
     let before = guest.memory.clone();
     for ptr in [end - 7, end, i32::MAX, -1, i32::MIN] {
@@ -204,7 +204,7 @@ fn a_pointer_past_the_end_is_a_fault_and_nothing_is_written() {
 
 #[test]
 fn huge_counts_and_overlapping_vectors_are_refused_or_harmless() {
-    let mut guest = Guest::new();
+    let mut guest = TestGuest::new();
     assert_eq!(errno(guest.call(|wasi, view| wasi.fd_write(view, 1, 0, 1025, 600))), Errno::INVAL);
     assert_eq!(errno(guest.call(|wasi, view| wasi.fd_write(view, 1, 0, -1, 600))), Errno::INVAL);
     // Two vectors of 2 GiB each: their sum does not fit the result.
@@ -220,10 +220,10 @@ fn huge_counts_and_overlapping_vectors_are_refused_or_harmless() {
 
 #[test]
 fn output_is_kept_up_to_its_cap_and_the_byte_after_it_ends_the_job() {
-    let mut guest = Guest::new();
+    let mut guest = TestGuest::new();
     guest.write(1, &[b'a'; 600]).unwrap();
-    let stop = Stop::exceeded(LimitKind::OutputBytes, 1000, 1200);
-    assert_eq!(guest.write(1, &[b'b'; 600]), Err(Fault::Stop(stop)));
+    let stop = HostTrap::exceeded(LimitKind::OutputBytes, 1000, 1200);
+    assert_eq!(guest.write(1, &[b'b'; 600]), Err(SyscallError::Trap(stop)));
     assert_eq!((guest.wasi.stdout.bytes.len(), guest.wasi.stdout.truncated), (1000, true));
     guest.write(2, &[b'c'; 1000]).unwrap();
     assert!(!guest.wasi.stderr.truncated);
@@ -231,7 +231,7 @@ fn output_is_kept_up_to_its_cap_and_the_byte_after_it_ends_the_job() {
 
 #[test]
 fn files_weigh_what_they_hold_and_removing_them_gives_it_back() {
-    let mut guest = Guest::new();
+    let mut guest = TestGuest::new();
     for _ in 0..20 {
         let fd = guest.open("/tmp/big", CREATE, WRITE).unwrap();
         guest.write(fd, &[1; 9000]).unwrap();
@@ -242,21 +242,24 @@ fn files_weigh_what_they_hold_and_removing_them_gives_it_back() {
     let fd = guest.open("/tmp/big", CREATE, WRITE).unwrap();
     assert!(matches!(
         guest.write(fd, &[1; 10_000]),
-        Err(Fault::Stop(Stop::Exceeded { limit: LimitKind::FileBytes, allowed: 10_000, .. }))
+        Err(SyscallError::Trap(HostTrap::Exceeded { limit: LimitKind::FileBytes, allowed: 10_000, .. }))
     ));
-    assert!(matches!(guest.call(|wasi, _| wasi.fd_filestat_set_size(fd, i64::MAX)), Err(Fault::Stop(_))));
+    assert!(matches!(guest.call(|wasi, _| wasi.fd_filestat_set_size(fd, i64::MAX)), Err(SyscallError::Trap(_))));
 }
 
 #[test]
 fn empty_files_are_not_free() {
-    let mut guest = Guest::new();
+    let mut guest = TestGuest::new();
     let stopped = (0..100).find_map(|n| guest.open(&format!("/tmp/{n}"), CREATE, WRITE).err());
-    assert!(matches!(stopped, Some(Fault::Stop(Stop::Exceeded { limit: LimitKind::FileBytes, .. }))), "{stopped:?}");
+    assert!(
+        matches!(stopped, Some(SyscallError::Trap(HostTrap::Exceeded { limit: LimitKind::FileBytes, .. }))),
+        "{stopped:?}"
+    );
 }
 
 #[test]
 fn the_image_is_read_only_and_the_jobs_files_are_its_own() {
-    let mut guest = Guest::new();
+    let mut guest = TestGuest::new();
     assert_eq!(errno(guest.open("/usr/local/lib/lib.zip", 0, READ | WRITE)), Errno::ROFS);
     assert_eq!(errno(guest.open("/new", CREATE, WRITE)), Errno::ROFS);
     assert_eq!(errno(guest.open("/etc/passwd", 0, READ)), Errno::NOENT);
@@ -275,7 +278,7 @@ fn the_image_is_read_only_and_the_jobs_files_are_its_own() {
 #[test]
 fn a_directory_is_listed_whole_whatever_the_buffer() {
     for len in [29, 30, 64, 1000] {
-        let mut guest = Guest::new();
+        let mut guest = TestGuest::new();
         let fd = guest.open("/work", 2, READ).unwrap();
         let (mut cookie, mut names) = (0i64, Vec::new());
         loop {
@@ -301,7 +304,7 @@ fn a_directory_is_listed_whole_whatever_the_buffer() {
 
 #[test]
 fn directories_move_but_not_into_themselves_and_only_empty_ones_go_away() {
-    let mut guest = Guest::new();
+    let mut guest = TestGuest::new();
     let dir = guest.path("/work/dir");
     assert_eq!(errno(guest.call(|wasi, view| wasi.path_remove_directory(view, 3, dir))), Errno::NOTEMPTY);
     assert_eq!(errno(guest.call(|wasi, view| wasi.path_unlink_file(view, 3, dir))), Errno::ISDIR);
@@ -315,8 +318,8 @@ fn directories_move_but_not_into_themselves_and_only_empty_ones_go_away() {
 
 #[test]
 fn time_moves_by_reading_and_by_sleeping_and_starts_with_the_seed() {
-    let mut guest = Guest::new();
-    let now = |guest: &mut Guest| {
+    let mut guest = TestGuest::new();
+    let now = |guest: &mut TestGuest| {
         guest.call(|wasi, view| wasi.clock_time_get(view, 1, 600)).unwrap();
         u64::from_le_bytes(guest.memory[600..608].try_into().unwrap())
     };
@@ -334,7 +337,7 @@ fn time_moves_by_reading_and_by_sleeping_and_starts_with_the_seed() {
 #[test]
 fn the_random_source_is_its_seed() {
     let draw = |seed| {
-        let mut guest = Guest { memory: vec![0; 64], wasi: wasi(seed) };
+        let mut guest = TestGuest { memory: vec![0; 64], wasi: wasi(seed) };
         guest.call(|wasi, view| wasi.random_get(view, 0, 64)).unwrap();
         guest.memory
     };
@@ -344,9 +347,9 @@ fn the_random_source_is_its_seed() {
 
 #[test]
 fn descriptors_run_out_and_come_back() {
-    let mut guest = Guest::new();
+    let mut guest = TestGuest::new();
     let full = std::iter::repeat_with(|| guest.open("/work/given", 0, READ)).find_map(Result::err);
-    assert_eq!(full, Some(Fault::Errno(Errno::NFILE)));
+    assert_eq!(full, Some(SyscallError::Errno(Errno::NFILE)));
     guest.call(|wasi, _| wasi.fd_close(100)).unwrap();
     assert_eq!(guest.open("/work/given", 0, READ), Ok(100));
     assert_eq!(errno(guest.call(|wasi, _| wasi.fd_close(1 << 20))), Errno::BADF);
@@ -354,7 +357,7 @@ fn descriptors_run_out_and_come_back() {
 
 #[test]
 fn bytes_that_the_host_clears_are_charged_and_those_it_drops_are_not() {
-    let mut guest = Guest::new();
+    let mut guest = TestGuest::new();
     let fd = guest.open("/tmp/f", CREATE, READ | WRITE).unwrap();
     assert_eq!(guest.work(|wasi, _| wasi.fd_filestat_set_size(fd, 9000)), 9000);
     assert_eq!(guest.work(|wasi, _| wasi.fd_filestat_set_size(fd, 9000)), 0);
@@ -373,19 +376,21 @@ fn bytes_that_the_host_clears_are_charged_and_those_it_drops_are_not() {
 
 #[test]
 fn a_shortened_file_gives_its_room_back() {
-    let mut guest = Guest::new();
+    let mut guest = TestGuest::new();
     let fd = guest.open("/tmp/f", CREATE, READ | WRITE).unwrap();
     guest.call(|wasi, _| wasi.fd_filestat_set_size(fd, 9000)).unwrap();
     guest.call(|wasi, _| wasi.fd_filestat_set_size(fd, 10)).unwrap();
     let node = guest.wasi.fds.get(fd).unwrap().node().unwrap();
-    let Kind::File(Content::Owned(bytes)) = &guest.wasi.tree.node(node).unwrap().kind else { panic!("no file") };
+    let NodeKind::File(FileContent::Owned(bytes)) = &guest.wasi.tree.node(node).unwrap().kind else {
+        panic!("no file")
+    };
     assert!(bytes.capacity() < 9000, "{}", bytes.capacity());
     assert_eq!(guest.read(fd, 100).unwrap(), [0; 10]);
 }
 
 #[test]
 fn renaming_a_directory_costs_by_its_depth_and_not_by_what_is_in_it() {
-    let mut guest = Guest::new();
+    let mut guest = TestGuest::new();
     guest.mkdir("/tmp/few");
     guest.mkdir("/tmp/many");
     for n in 0..20 {
@@ -403,7 +408,7 @@ fn renaming_a_directory_costs_by_its_depth_and_not_by_what_is_in_it() {
 
 #[test]
 fn a_directory_that_moved_is_found_where_it_is() {
-    let mut guest = Guest::new();
+    let mut guest = TestGuest::new();
     guest.mkdir("/tmp/a");
     guest.mkdir("/tmp/a/b");
     guest.mkdir("/tmp/c");
@@ -419,7 +424,7 @@ fn a_directory_that_moved_is_found_where_it_is() {
 
 #[test]
 fn nothing_is_put_into_a_directory_that_was_removed() {
-    let mut guest = Guest::new();
+    let mut guest = TestGuest::new();
     guest.mkdir("/tmp/a");
     let dir = guest.open("/tmp/a", 2, READ).unwrap();
     let path = guest.path("/tmp/a");
@@ -434,7 +439,7 @@ fn nothing_is_put_into_a_directory_that_was_removed() {
 
 #[test]
 fn entries_that_are_stepped_over_are_charged() {
-    let mut guest = Guest::new();
+    let mut guest = TestGuest::new();
     for n in 10..30 {
         let fd = guest.open(&format!("/tmp/{n}"), CREATE, WRITE).unwrap();
         guest.call(|wasi, _| wasi.fd_close(fd)).unwrap();
@@ -447,7 +452,7 @@ fn entries_that_are_stepped_over_are_charged() {
 
 #[test]
 fn each_part_of_a_path_is_charged_whether_it_is_there_or_not() {
-    let mut guest = Guest::new();
+    let mut guest = TestGuest::new();
     let mut stat = |path: &str| {
         guest.wasi.take_work();
         let path = guest.path(path);
@@ -461,10 +466,10 @@ fn each_part_of_a_path_is_charged_whether_it_is_there_or_not() {
 
 #[test]
 fn vectors_subscriptions_and_random_bytes_are_charged_one_by_one() {
-    let mut guest = Guest::new();
-    let empty = |guest: &mut Guest, count| guest.work(|wasi, view| wasi.fd_write(view, 1, 8000, count, 600));
+    let mut guest = TestGuest::new();
+    let empty = |guest: &mut TestGuest, count| guest.work(|wasi, view| wasi.fd_write(view, 1, 8000, count, 600));
     assert_eq!(empty(&mut guest, 1000) - empty(&mut guest, 1), 999 * 400);
-    let poll = |guest: &mut Guest, count| guest.work(|wasi, view| wasi.poll_oneoff(view, 8000, 20_000, count, 600));
+    let poll = |guest: &mut TestGuest, count| guest.work(|wasi, view| wasi.poll_oneoff(view, 8000, 20_000, count, 600));
     assert_eq!(poll(&mut guest, 64) - poll(&mut guest, 1), 63 * 400);
     assert_eq!(guest.work(|wasi, view| wasi.random_get(view, 1000, 500)), 2000);
     // What looks at nothing costs nothing beside its base price.
@@ -474,7 +479,7 @@ fn vectors_subscriptions_and_random_bytes_are_charged_one_by_one() {
 #[test]
 fn standard_input_is_a_file_of_its_length() {
     const FILE: u8 = 4;
-    let mut guest = Guest::new();
+    let mut guest = TestGuest::new();
     guest.call(|wasi, view| wasi.fd_filestat_get(view, 0, 2000)).unwrap();
     assert_eq!((guest.memory[2016], guest.i32_at(2032)), (FILE, 5));
     guest.call(|wasi, view| wasi.fd_fdstat_get(view, 0, 2000)).unwrap();
@@ -493,7 +498,7 @@ fn standard_input_is_a_file_of_its_length() {
 
 #[test]
 fn standard_input_has_a_path_and_is_not_written() {
-    let mut guest = Guest::new();
+    let mut guest = TestGuest::new();
     assert_eq!(guest.read(0, 2).unwrap(), b"in");
     let fd = guest.open("/dev/stdin", 0, READ).unwrap();
     assert_eq!((guest.read(fd, 100).unwrap(), guest.read(0, 100).unwrap()), (b"input".to_vec(), b"put".to_vec()));
@@ -511,7 +516,7 @@ fn standard_input_has_a_path_and_is_not_written() {
 
 #[test]
 fn a_poll_says_how_much_input_is_left() {
-    let mut guest = Guest::new();
+    let mut guest = TestGuest::new();
     let mut ready = |read: usize| {
         guest.read(0, read).unwrap();
         // One subscription: to read descriptor 0.

@@ -2,16 +2,16 @@
 
 use std::ops::Range;
 
-use super::errno::{Answer, Errno};
+use super::errno::{Errno, SyscallResult};
 
 /// Scatter/gather entries one call may have.
 const MAX_IOVECS: u32 = 1024;
 
 /// A checked view of linear memory.
 #[derive(Debug)]
-pub(crate) struct View<'a>(pub(crate) &'a mut [u8]);
+pub(crate) struct MemoryView<'a>(pub(crate) &'a mut [u8]);
 
-impl View<'_> {
+impl MemoryView<'_> {
     fn range(&self, ptr: i32, len: usize) -> Result<Range<usize>, Errno> {
         let start = ptr.cast_unsigned() as usize;
         let end = start.checked_add(len).ok_or(Errno::FAULT)?;
@@ -56,7 +56,7 @@ impl View<'_> {
     }
 
     /// The checked ranges of an iovec array. Their sum fits a u32, as the call's result must.
-    pub(crate) fn iovecs(&self, ptr: i32, count: i32) -> Answer<Vec<Range<usize>>> {
+    pub(crate) fn iovecs(&self, ptr: i32, count: i32) -> SyscallResult<Vec<Range<usize>>> {
         let count = count.cast_unsigned();
         if count > MAX_IOVECS {
             return Err(Errno::INVAL.into());

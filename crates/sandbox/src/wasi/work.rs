@@ -1,8 +1,7 @@
-//! What a host call has done, in fuel: every byte, entry and name that the host handles for the guest has its price.
+//! The fuel that a system call costs: every byte, entry and name that the host handles for the guest has a price.
 //!
-//! The calls note their work here while they do it, and [`super::imports`] charges it when they are over. What is noted is a
-//! function of the job alone (its arguments, and what it did before), never of the host's caches, so that fuel stays
-//! reproducible. The prices are measured: `veriplay bench --job cost` shows what a unit buys where.
+//! Calls record their work here, and [`crate::imports`] charges it at their end. The work depends on the job alone (its arguments and earlier
+//! calls), never on caches of the host, so that fuel is reproducible. The prices are measured with `veriplay bench --job cost`.
 
 /// Fuel for a byte that is copied or cleared: what `memory.copy` and `memory.fill` charge in the guest.
 const BYTE: u64 = 1;
@@ -13,32 +12,32 @@ const STEP: u64 = 24;
 /// For an operation on a table: a name looked up in a directory, a vector of a transfer, a subscription.
 const LOOK_UP: u64 = 400;
 
-/// The fuel that the running call owes beside its base price.
+/// The fuel that the running call costs beyond the base price.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Work(u64);
+pub(crate) struct SyscallWork(u64);
 
-impl Work {
+impl SyscallWork {
     /// `count` bytes were copied or cleared.
-    pub(crate) fn bytes(&mut self, count: u64) {
+    pub(crate) fn add_bytes(&mut self, count: u64) {
         self.add(count, BYTE);
     }
 
     /// `count` random bytes were drawn.
-    pub(crate) fn random_bytes(&mut self, count: u64) {
+    pub(crate) fn add_random_bytes(&mut self, count: u64) {
         self.add(count, RANDOM_BYTE);
     }
 
     /// `count` entries or directories were stepped over.
-    pub(crate) fn steps(&mut self, count: u64) {
+    pub(crate) fn add_steps(&mut self, count: u64) {
         self.add(count, STEP);
     }
 
     /// `count` names, vectors or subscriptions were looked at.
-    pub(crate) fn look_ups(&mut self, count: u64) {
+    pub(crate) fn add_look_ups(&mut self, count: u64) {
         self.add(count, LOOK_UP);
     }
 
-    /// What is owed; from now on nothing is.
+    /// Takes the recorded fuel and starts again at 0.
     pub(crate) fn take(&mut self) -> u64 {
         std::mem::take(&mut self.0)
     }

@@ -3,7 +3,7 @@
 use veriplay_core::{Callee, Entry, Job, Limits, Value};
 
 use super::parent::is_possible;
-use super::{Hello, Reply, frames};
+use super::{WorkerReply, WorkerSetup, frames};
 
 const MAX_BYTES: u64 = 1 << 16;
 const LIMITS: Limits =
@@ -16,9 +16,9 @@ const LIMITS: Limits =
 pub(crate) fn read_any_frames(bytes: &[u8]) {
     let job = job();
     let mut pipe = bytes;
-    while let Ok(Some(reply)) = frames::receive::<Reply>(&mut pipe, MAX_BYTES) {
-        survives(&reply);
-        if let Reply::Outcome(outcome) = reply
+    while let Ok(Some(reply)) = frames::receive::<WorkerReply>(&mut pipe, MAX_BYTES) {
+        check_round_trip(&reply);
+        if let WorkerReply::Outcome(outcome) = reply
             && is_possible(&outcome, &job)
         {
             assert!(outcome.fuel <= LIMITS.fuel && outcome.stdout.len() as u64 <= LIMITS.output_bytes);
@@ -26,16 +26,16 @@ pub(crate) fn read_any_frames(bytes: &[u8]) {
         }
     }
     let mut pipe = bytes;
-    if let Ok(Some(hello)) = frames::receive::<Hello>(&mut pipe, MAX_BYTES) {
-        survives(&hello);
+    if let Ok(Some(hello)) = frames::receive::<WorkerSetup>(&mut pipe, MAX_BYTES) {
+        check_round_trip(&hello);
     }
     while let Ok(Some(job)) = frames::receive::<Job>(&mut pipe, MAX_BYTES) {
-        survives(&job);
+        check_round_trip(&job);
     }
 }
 
 /// What was read can be sent, and is then read as the same.
-fn survives<T: serde::Serialize + serde::de::DeserializeOwned + std::fmt::Debug>(record: &T) {
+fn check_round_trip<T: serde::Serialize + serde::de::DeserializeOwned + std::fmt::Debug>(record: &T) {
     let mut pipe = Vec::new();
     frames::send(&mut pipe, record).expect("a record that was read can be sent");
     let again = frames::receive::<T>(&mut pipe.as_slice(), u64::MAX).expect("what was sent can be read");

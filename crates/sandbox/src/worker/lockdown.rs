@@ -1,4 +1,4 @@
-//! What a worker process gives up before its first job.
+//! The rights that a worker process gives up before its first job.
 //!
 //! A guest that broke out of wasm would run with what is left: the memory of this process, one socket, the image's own
 //! descriptors, and the system calls below. It could answer its own job wrongly, which it can anyway, and those that come
@@ -19,7 +19,7 @@ use seccompiler::{
 /// Address space a worker may have: two instances with their reservations (4 GiB each, and guards), code and image, twice over.
 const ADDRESS_SPACE: u64 = 64 << 30;
 
-/// System calls that need no look at their arguments.
+/// System calls that are allowed with any arguments.
 const ALLOWED: &[libc::c_long] = &[
     // the socket
     libc::SYS_read,
@@ -46,9 +46,9 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_exit_group,
 ];
 
-/// The requests by which the reset of memory asks the kernel for written pages; see [`crate::written`].
+/// The requests by which the reset of memory asks the kernel for written pages; see [`crate::dirty_pages`].
 const IOCTLS: [u64; 3] =
-    [crate::written::PAGEMAP_SCAN, crate::written::UFFDIO_REGISTER, crate::written::UFFDIO_WRITEPROTECT];
+    [crate::dirty_pages::PAGEMAP_SCAN, crate::dirty_pages::UFFDIO_REGISTER, crate::dirty_pages::UFFDIO_WRITEPROTECT];
 
 /// Closes every descriptor but standard input, output and error: a parent may have leaked some.
 ///
@@ -56,34 +56,34 @@ const IOCTLS: [u64; 3] =
 /// When the kernel is older than Linux 5.9.
 pub(super) fn close_all_but_standard() -> io::Result<()> {
     // SAFETY: called first thing, before this process has opened anything.
-    ok(i64::from(unsafe { libc::close_range(3, libc::c_uint::MAX, 0) }))
+    check_result(i64::from(unsafe { libc::close_range(3, libc::c_uint::MAX, 0) }))
 }
 
-/// Gives up everything that running guests does not need, for all threads and for good.
+/// Gives up every right that running guests does not need, for all threads and for good.
 ///
 /// # Errors
-/// What could not be given up; the process must then not run guests. Landlock alone may be missing.
-pub(super) fn raise() -> Result<(), String> {
+/// When a right cannot be given up; the process must then not run guests. Only Landlock may be missing.
+pub(super) fn lock_down() -> Result<(), String> {
     // First: it needs a descriptor for a moment.
-    landlock().map_err(|error| format!("landlock: {error}"))?;
-    limits().map_err(|error| format!("resource limits: {error}"))?;
-    let filter = filter().map_err(|error| format!("seccomp: {error}"))?;
+    restrict_files_and_network().map_err(|error| format!("landlock: {error}"))?;
+    set_resource_limits().map_err(|error| format!("resource limits: {error}"))?;
+    let filter = system_call_filter().map_err(|error| format!("seccomp: {error}"))?;
     // Sets no_new_privs too.
     seccompiler::apply_filter_all_threads(&filter).map_err(|error| format!("seccomp: {error}"))
 }
 
-fn limits() -> io::Result<()> {
+fn set_resource_limits() -> io::Result<()> {
     let none = [libc::RLIMIT_CORE, libc::RLIMIT_FSIZE, libc::RLIMIT_NOFILE, libc::RLIMIT_NPROC];
     for (resource, most) in none.into_iter().map(|resource| (resource, 0)).chain([(libc::RLIMIT_AS, ADDRESS_SPACE)]) {
         let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
         // SAFETY: `limit` is the struct the call reads, and outlives it.
-        ok(i64::from(unsafe { libc::setrlimit(resource, &raw const limit) }))?;
+        check_result(i64::from(unsafe { libc::setrlimit(resource, &raw const limit) }))?;
     }
     // SAFETY: integers only. Nobody may attach to this process or read its memory.
-    ok(i64::from(unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) }))
+    check_result(i64::from(unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) }))
 }
 
-fn landlock() -> Result<(), landlock::RulesetError> {
+fn restrict_files_and_network() -> Result<(), landlock::RulesetError> {
     // Best effort: a right that an old kernel does not know cannot be taken away, and seccomp forbids the calls anyway.
     let abi = ABI::V5;
     Ruleset::default()
@@ -95,7 +95,7 @@ fn landlock() -> Result<(), landlock::RulesetError> {
         .map(|_| ())
 }
 
-fn filter() -> Result<BpfProgram, seccompiler::BackendError> {
+fn system_call_filter() -> Result<BpfProgram, seccompiler::BackendError> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = ALLOWED.iter().map(|call| (*call, Vec::new())).collect();
     let condition = |argument, operator, value| {
         SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
@@ -113,6 +113,6 @@ fn filter() -> Result<BpfProgram, seccompiler::BackendError> {
     SeccompFilter::new(rules, SeccompAction::KillProcess, SeccompAction::Allow, arch)?.try_into()
 }
 
-fn ok(result: i64) -> io::Result<()> {
+fn check_result(result: i64) -> io::Result<()> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

@@ -13,102 +13,99 @@ use std::time::Duration;
 
 use veriplay_core::{Entry, Exit, Job, Limits, Outcome};
 
-use super::{Hello, Origin, Reply, frames};
+use super::{ImageSource, WorkerReply, WorkerSetup, frames};
 use crate::image::Image;
 use crate::pool::{RunError, Runner};
 
-/// Bytes of an answer beside the output a job may have.
+/// Bytes of a reply beyond the job's output.
 const ANSWER_ROOM: u64 = 1 << 20;
-/// Bytes of JSON for a byte of output, of which there are at most six caps: two streams and values, of job and callee.
+/// Bytes of JSON per byte of output, times the six outputs that have a cap: two streams and the values, of job and callee.
 const ANSWER_FACTOR: u64 = 6 * 4;
 /// How long a worker may take to load its image.
 const START: Duration = Duration::from_secs(120);
-/// How much longer than a job's own deadline its answer may take: a worker that hangs is killed.
+/// How much longer than a job's deadline its reply may take before the worker is killed.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// How a worker process is started: as `program arguments…`, which must call [`crate::serve`] first thing.
+/// The command that starts a worker process, `program arguments…`. It must call [`crate::serve`] first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkerProgram {
     /// The executable.
     pub program: PathBuf,
-    /// What tells it that it is a worker.
+    /// The arguments that tell it that it is a worker.
     pub arguments: Vec<OsString>,
     /// The cache that holds the image, as [`crate::ImageStore::open`] takes it.
     pub cache_dir: PathBuf,
 }
 
 /// Runs each job in a worker process.
-pub(crate) struct Processes {
+pub(crate) struct ProcessRunner {
     program: WorkerProgram,
-    hello: Hello,
-    /// Of an image that is [warmed](Origin::Warmed); keeps its memory alive.
+    hello: WorkerSetup,
+    /// A [warm](ImageSource::Warmed) image, whose memory this keeps alive.
     warmed: Option<Arc<Image>>,
 }
 
-impl Processes {
+impl ProcessRunner {
     pub(crate) fn new(program: WorkerProgram, image: &Arc<Image>, reset: crate::ResetMode) -> Self {
-        let from = match (image.text(), image.warmed_of()) {
-            (Some(text), _) => Origin::Module(text.to_owned()),
-            (None, Some(of)) => Origin::Warmed { of: of.clone(), state: image.state().clone() },
-            (None, None) => Origin::Cache,
+        let from = match (image.text(), image.warmed_from()) {
+            (Some(text), _) => ImageSource::Module(text.to_owned()),
+            (None, Some(of)) => ImageSource::Warmed { of: of.clone(), state: image.state().clone() },
+            (None, None) => ImageSource::Cache,
         };
-        let hello = Hello {
-            cache_dir: program.cache_dir.clone(),
-            image: image.name_and_digest(),
-            from,
-            reset: reset.into(),
-            layers: Vec::new(),
-        };
-        let warmed = image.warmed_of().map(|_| Arc::clone(image));
+        let hello =
+            WorkerSetup { cache_dir: program.cache_dir.clone(), image: image.id(), from, reset, layers: Vec::new() };
+        let warmed = image.warmed_from().map(|_| Arc::clone(image));
         Self { program, hello, warmed }
     }
 
-    /// What workers that are started from now on have.
+    /// Sets the layers of workers that start from now on.
     pub(crate) fn set_layers(&mut self, layers: &crate::Layers) {
-        self.hello.layers = layers.all();
+        self.hello.layers = layers.to_vec();
     }
 
     /// Starts a worker that has loaded its image and locked itself down.
     ///
     /// # Errors
     /// When it cannot be started, or says why it cannot work.
-    pub(crate) fn start(&self) -> Result<Process, RunError> {
+    pub(crate) fn start(&self) -> Result<WorkerProcess, RunError> {
         let what = self.program.program.display();
         let memory = self.warmed.as_ref().map(|image| image.baseline().file());
-        let mut process = Process::spawn(&self.program, memory)
+        let mut process = WorkerProcess::spawn(&self.program, memory)
             .map_err(|error| RunError::Fault(format!("cannot start the worker `{what}`: {error}")))?;
-        match process.ask(&self.hello, ANSWER_ROOM, Some(START))? {
-            Reply::Ready => Ok(process),
-            Reply::Fault(why) => Err(RunError::Fault(format!("the worker `{what}` cannot work: {why}"))),
-            Reply::Outcome(_) => Err(RunError::Fault("the worker answered a job that it was not given".to_owned())),
+        match process.request(&self.hello, ANSWER_ROOM, Some(START))? {
+            WorkerReply::Ready => Ok(process),
+            WorkerReply::Fault(why) => Err(RunError::Fault(format!("the worker `{what}` cannot work: {why}"))),
+            WorkerReply::Outcome(_) => {
+                Err(RunError::Fault("the worker answered a job that it was not given".to_owned()))
+            }
         }
     }
 }
 
-impl Runner for Processes {
-    type Slot = Option<Process>;
+impl Runner for ProcessRunner {
+    type Slot = Option<WorkerProcess>;
 
-    fn run(&self, slot: &mut Option<Process>, job: &Job) -> Result<Outcome, RunError> {
+    fn run(&self, slot: &mut Option<WorkerProcess>, job: &Job) -> Result<Outcome, RunError> {
         let mut process = slot.take().map_or_else(|| self.start(), Ok)?;
         let limits = &job.limits;
         let max_bytes = limits.output_bytes.saturating_mul(ANSWER_FACTOR).saturating_add(ANSWER_ROOM);
         let patience = Duration::from_nanos(limits.deadline_ns).checked_mul(1 + u32::from(job.callee.is_some()));
         let patience = patience.and_then(|patience| patience.checked_add(GRACE));
-        match process.ask(job, max_bytes, patience)? {
-            Reply::Outcome(outcome) if is_possible(&outcome, job) => {
+        match process.request(job, max_bytes, patience)? {
+            WorkerReply::Outcome(outcome) if is_possible(&outcome, job) => {
                 *slot = Some(process);
                 Ok(*outcome)
             }
-            // Its own fault, in its own words: it goes, as an instance would.
-            Reply::Fault(why) => Err(RunError::Fault(why)),
-            Reply::Outcome(_) | Reply::Ready => {
+            // The worker is dropped, as an instance would be.
+            WorkerReply::Fault(why) => Err(RunError::Fault(why)),
+            WorkerReply::Outcome(_) | WorkerReply::Ready => {
                 Err(RunError::Fault("a worker process answered what no job can come to".to_owned()))
             }
         }
     }
 }
 
-/// Whether `job` could have ended so: a worker that was taken over could say anything.
+/// Whether `job` can have this outcome: a compromised worker could send anything.
 pub(super) fn is_possible(outcome: &Outcome, job: &Job) -> bool {
     let calls = match &job.entry {
         Entry::Script => 0,
@@ -118,12 +115,12 @@ pub(super) fn is_possible(outcome: &Outcome, job: &Job) -> bool {
     let callee = match (&outcome.callee, &job.callee) {
         (None, _) => true,
         (Some(_), None) => false,
-        (Some(callee), Some(_)) => callee.callee.is_none() && within(callee, &job.limits),
+        (Some(callee), Some(_)) => callee.callee.is_none() && is_within_limits(callee, &job.limits),
     };
-    outcome.calls.len() <= calls && complete && callee && within(outcome, &job.limits)
+    outcome.calls.len() <= calls && complete && callee && is_within_limits(outcome, &job.limits)
 }
 
-fn within(outcome: &Outcome, limits: &Limits) -> bool {
+fn is_within_limits(outcome: &Outcome, limits: &Limits) -> bool {
     let capped = |bytes: &[u8]| bytes.len() as u64 <= limits.output_bytes;
     let named = match (&outcome.exit, &outcome.error) {
         (Exit::Raised | Exit::CompileError | Exit::MissingEntry | Exit::Trapped, error) => error.is_some(),
@@ -132,14 +129,14 @@ fn within(outcome: &Outcome, limits: &Limits) -> bool {
     named && outcome.fuel <= limits.fuel && capped(&outcome.stdout) && capped(&outcome.stderr)
 }
 
-/// A running worker. It is killed when this is dropped: an idle one has nothing to lose.
-pub(crate) struct Process {
+/// A running worker. Dropping this kills it, which loses nothing.
+pub(crate) struct WorkerProcess {
     child: Child,
     pipe: UnixStream,
 }
 
-impl Process {
-    /// Its standard output, which nothing is written to, is `memory`: a sealed file.
+impl WorkerProcess {
+    /// Starts a worker. Its standard output, which it does not write to, is `memory`, a sealed file.
     fn spawn(program: &WorkerProgram, memory: Option<&File>) -> io::Result<Self> {
         let (pipe, theirs) = UnixStream::pair()?;
         let memory = memory.map(File::try_clone).transpose()?;
@@ -154,16 +151,16 @@ impl Process {
         Ok(Self { child, pipe })
     }
 
-    /// Sends a frame and waits for the answer.
-    fn ask(
+    /// Sends a frame and waits for the reply.
+    fn request(
         &mut self,
         frame: &impl serde::Serialize,
         max_bytes: u64,
         patience: Option<Duration>,
-    ) -> Result<Reply, RunError> {
+    ) -> Result<WorkerReply, RunError> {
         let answer = self.exchange(frame, max_bytes, patience);
         let fault = |error| RunError::Fault(format!("no answer from a worker process: {error}"));
-        answer.map_err(|error| self.end().unwrap_or_else(|| fault(error)))
+        answer.map_err(|error| self.kill().unwrap_or_else(|| fault(error)))
     }
 
     fn exchange(
@@ -171,15 +168,15 @@ impl Process {
         frame: &impl serde::Serialize,
         max_bytes: u64,
         patience: Option<Duration>,
-    ) -> io::Result<Reply> {
+    ) -> io::Result<WorkerReply> {
         self.pipe.set_read_timeout(patience)?;
         self.pipe.set_write_timeout(patience)?;
         frames::send(&mut self.pipe, frame)?;
         frames::receive(&mut self.pipe, max_bytes)?.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
 
-    /// Ends the worker, and says how it had ended before that, where it had.
-    fn end(&mut self) -> Option<RunError> {
+    /// Kills the worker; returns how it had crashed before that, if it had.
+    fn kill(&mut self) -> Option<RunError> {
         // What has died already keeps its own signal.
         let _ = self.child.kill();
         let signal = self.child.wait().ok()?.signal()?;
@@ -188,8 +185,8 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for WorkerProcess {
     fn drop(&mut self) {
-        self.end();
+        self.kill();
     }
 }

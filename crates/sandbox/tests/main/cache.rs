@@ -293,6 +293,8 @@ fn a_cache_that_cannot_be_written_costs_the_cache_and_not_the_image() {
     assert!(bench.compiles());
     let error = bench.store().build(&bench.spec("harness"), &|_| {}).unwrap_err();
     assert!(matches!(error, ImageError::Cache { .. }) && error.hint().is_some(), "{error}");
+    // The message names the cause, so it is no source: a reporter that prints the whole chain shows it once.
+    assert!(error.to_string().contains("os error") && std::error::Error::source(&error).is_none(), "{error}");
 }
 
 #[test]
@@ -310,6 +312,7 @@ fn a_cache_entry_that_cannot_be_put_in_place_costs_the_cache_and_not_the_image()
 fn an_unknown_key_in_a_manifest_is_named() {
     let error = ImageSpec::parse("name = 'x'\nsurprise = 1", "").unwrap_err();
     assert!(error.to_string().contains("surprise"), "{error}");
+    assert!(std::error::Error::source(&error).is_none(), "{error}");
     assert!(matches!(ImageSpec::builtin("ruby"), Err(ImageError::UnknownName(name)) if name == "ruby"));
     assert_eq!(
         ImageSpec::names().len(),

@@ -119,7 +119,7 @@ const NESTING: &str = r#"(module
 
 #[test]
 fn a_frame_inside_a_frame_is_refused_even_where_it_is_due() {
-    let image = python().of_module("nesting", NESTING).unwrap();
+    let image = python().from_module("nesting", NESTING).unwrap();
     let sandbox = Sandbox::new(image, SandboxOptions::fastest());
     // As many results are due as there are calls: without the rule each would take a native stack of its own.
     let job = Job { image: "nesting".to_owned(), ..calls("", vec![vec![]; 60_000]) };

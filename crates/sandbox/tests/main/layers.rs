@@ -1,7 +1,7 @@
 //! Layers: what jobs share without being able to change it, whoever runs them.
 
 use veriplay_core::{
-    Base, Callee, Entry, Execute, ExecuteError, Exit, Job, Layer, LayerError, LayerRoot, Mounted, Outcome,
+    Callee, Entry, Execute, ExecuteError, Exit, Job, Layer, LayerError, LayerMount, LayerRoot, LayerStack, Outcome,
 };
 use veriplay_sandbox::{Layers, Sandbox, SandboxOptions};
 
@@ -27,15 +27,18 @@ fn all() -> Layers {
     [repository(), tools()].into_iter().collect()
 }
 
-fn at(layer: &Layer, at: LayerRoot) -> Mounted {
-    Mounted { layer: layer.digest().clone(), at }
+fn at(layer: &Layer, at: LayerRoot) -> LayerMount {
+    LayerMount { layer: layer.digest().clone(), at }
 }
 
-fn base() -> Base {
-    Base { layers: vec![at(&tools(), LayerRoot::Library), at(&repository(), LayerRoot::Work)], without: Vec::new() }
+fn base() -> LayerStack {
+    LayerStack {
+        layers: vec![at(&tools(), LayerRoot::Library), at(&repository(), LayerRoot::Work)],
+        without: Vec::new(),
+    }
 }
 
-fn over(base: Base, files: &[(&str, &str)], program: &str) -> Job {
+fn over(base: LayerStack, files: &[(&str, &str)], program: &str) -> Job {
     let files = files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect();
     Job { base: Some(base), files, entry: Entry::Script, ..script(program) }
 }
@@ -45,7 +48,7 @@ fn printed(outcome: &Outcome) -> String {
     String::from_utf8(outcome.stdout.clone()).unwrap()
 }
 
-fn said(base: Base, files: &[(&str, &str)], program: &str) -> String {
+fn said(base: LayerStack, files: &[(&str, &str)], program: &str) -> String {
     printed(&sandbox().execute(&over(base, files, program)).unwrap())
 }
 
@@ -110,7 +113,7 @@ fn a_jobs_own_file_in_a_layers_directory_can_be_written() {
 
 #[test]
 fn a_hidden_file_is_not_there_and_neither_is_its_empty_directory() {
-    let base = Base { without: vec!["pkg/deep/data.txt".to_owned()], ..base() };
+    let base = LayerStack { without: vec!["pkg/deep/data.txt".to_owned()], ..base() };
     let program = "import os\nprint(sorted(os.listdir('pkg')), os.path.exists('pkg/deep'))\n";
     assert_eq!(said(base.clone(), &[], program), "['__init__.py'] False\n");
     assert_eq!(said(base, &[("pkg/deep", "now a file")], program), "['__init__.py', 'deep'] True\n");
@@ -128,7 +131,7 @@ fn an_upper_layer_hides_a_lower_one() {
     let upper = layer(&[("setup.cfg", "[y]\n")]);
     let layers: Layers = [repository(), upper.clone()].into_iter().collect();
     let sandbox = Sandbox::new(python(), SandboxOptions::fastest()).with_layers(layers);
-    let both = |first: &Layer, second: &Layer| Base {
+    let both = |first: &Layer, second: &Layer| LayerStack {
         layers: vec![at(first, LayerRoot::Work), at(second, LayerRoot::Work)],
         without: Vec::new(),
     };
@@ -139,15 +142,17 @@ fn an_upper_layer_hides_a_lower_one() {
 
 #[test]
 fn what_does_not_fit_is_a_bad_job_and_no_fault() {
-    let missing = Base { layers: vec![at(&layer(&[("a", "")]), LayerRoot::Work)], without: Vec::new() };
+    let missing = LayerStack { layers: vec![at(&layer(&[("a", "")]), LayerRoot::Work)], without: Vec::new() };
     assert!(refused(&over(missing, &[], "pass")).contains("is not one of this sandbox"));
-    let hidden = Base { without: vec!["none.py".to_owned()], ..base() };
+    let hidden = LayerStack { without: vec!["none.py".to_owned()], ..base() };
     assert!(refused(&over(hidden, &[], "pass")).contains("no layer has it"));
     assert!(refused(&over(base(), &[("setup.cfg/x", "")], "pass")).contains("lies below `setup.cfg`"));
     assert!(refused(&over(base(), &[("pkg", "")], "pass")).contains("is a directory of a layer"));
     let clashing = layer(&[("pkg", "a file")]);
-    let both =
-        Base { layers: vec![at(&repository(), LayerRoot::Work), at(&clashing, LayerRoot::Work)], without: Vec::new() };
+    let both = LayerStack {
+        layers: vec![at(&repository(), LayerRoot::Work), at(&clashing, LayerRoot::Work)],
+        without: Vec::new(),
+    };
     let sandbox =
         Sandbox::new(python(), SandboxOptions::fastest()).with_layers([repository(), clashing].into_iter().collect());
     assert!(matches!(sandbox.execute(&over(both, &[], "pass")), Err(ExecuteError::BadJob(_))));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use veriplay_core::{Base, Execute, Exit, Job, Layer, LayerRoot, Mounted, Outcome};
+use veriplay_core::{Execute, Exit, Job, Layer, LayerMount, LayerRoot, LayerStack, Outcome};
 use veriplay_sandbox::{Image, Layers, Sandbox, SandboxOptions};
 
 use crate::support::{python, script};
@@ -12,9 +12,9 @@ fn tools() -> Layer {
     Layer::new([("slow.py".to_owned(), b"import argparse, email.message\nWORD = 'warm'\n".to_vec())]).unwrap()
 }
 
-fn base() -> Option<Base> {
-    let layers = vec![Mounted { layer: tools().digest().clone(), at: LayerRoot::Library }];
-    Some(Base { layers, without: Vec::new() })
+fn base() -> Option<LayerStack> {
+    let layers = vec![LayerMount { layer: tools().digest().clone(), at: LayerRoot::Library }];
+    Some(LayerStack { layers, without: Vec::new() })
 }
 
 fn layers() -> Layers {
@@ -22,7 +22,7 @@ fn layers() -> Layers {
 }
 
 fn warmed(program: &str) -> Arc<Image> {
-    python().warmed("warm", &warming(program), &layers()).unwrap()
+    python().warm_up("warm", &warming(program), &layers()).unwrap()
 }
 
 fn warming(program: &str) -> Job {
@@ -60,7 +60,7 @@ fn worker_processes_are_handed_it_and_come_to_the_same() {
         assert_eq!(run(&there, program), run(&here, program));
     }
     // One that was made of it.
-    let again = warmed(PROGRAM).warmed(
+    let again = warmed(PROGRAM).warm_up(
         "warm",
         &Job { image: "warm".to_owned(), ..warming("import slow\nslow.WORD = 'hot'") },
         &layers(),
@@ -88,11 +88,11 @@ fn its_name_says_what_it_was_made_of() {
 
 #[test]
 fn a_program_that_fails_makes_no_image_and_says_why() {
-    let refused = |job: &Job| python().warmed("warm", job, &layers()).unwrap_err().to_string();
+    let refused = |job: &Job| python().warm_up("warm", job, &layers()).unwrap_err().to_string();
     assert!(refused(&warming("raise ValueError('no')")).contains("ValueError: no"));
     let mut job = warming("while True: pass");
     job.limits.fuel = 1_000_000;
     assert!(refused(&job).contains("Exceeded"), "{}", refused(&job));
-    let unknown = python().warmed("warm", &warming("pass"), &Layers::default()).unwrap_err().to_string();
+    let unknown = python().warm_up("warm", &warming("pass"), &Layers::default()).unwrap_err().to_string();
     assert!(unknown.contains("is not one of this sandbox"), "{unknown}");
 }

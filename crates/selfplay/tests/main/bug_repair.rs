@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use veriplay_core::{Digest, Evidence, Finish, Patch, TextFiles};
+use veriplay_core::{Digest, Evidence, FinishReason, Patch, TextFiles};
 use veriplay_selfplay::games::bug_repair::prompts::{RepoBudgetLeft, RepoGoal, RepoResponse, by_name, names};
 use veriplay_selfplay::games::bug_repair::{
     Assignment, BugRepairConfig, BugTask, InjectionMode, RepoBudget, RepoEpisode, RepoWorkspace,
@@ -235,7 +235,7 @@ proptest! {
             prop_assert!(prompt.contains("assert one() == 1") && prompt.ends_with("Assistant:"));
             prop_assert!(!prompt.contains("return 2"), "a file is shown to who reads it");
             asked += 1;
-            episode.take_response(&text, if cut { Finish::Length } else { Finish::Stop });
+            episode.take_response(&text, if cut { FinishReason::Length } else { FinishReason::Stop });
             let calling = matches!(episode.next_action(), NextAction::Call(_));
             prop_assert!(!(cut && calling), "a cut response calls nothing");
             runs += usize::from(matches!(episode.next_action(), NextAction::Call(RepoToolCall::Run { .. })));
@@ -276,7 +276,7 @@ proptest! {
 #[test]
 fn the_transcript_is_the_next_prompt_and_room_runs_out() {
     let mut episode = open(BUDGET).unwrap();
-    episode.take_response("I look.\n```list\n```", Finish::Stop);
+    episode.take_response("I look.\n```list\n```", FinishReason::Stop);
     episode.take_outcome(&outcome(10, None));
     let NextAction::Ask(prompt) = episode.next_action() else { panic!("{episode:?}") };
     let at = |text: &str| prompt.find(text).unwrap_or_else(|| panic!("no `{text}` in {prompt}"));
@@ -284,12 +284,12 @@ fn the_transcript_is_the_next_prompt_and_room_runs_out() {
     let length = prompt.chars().count();
     assert!(open(RepoBudget { prompt_chars: 10, ..BUDGET }).is_none(), "it cannot be asked at all");
     let mut narrow = open(RepoBudget { prompt_chars: length - 1, ..BUDGET }).unwrap();
-    narrow.take_response("I look.\n```list\n```", Finish::Stop);
+    narrow.take_response("I look.\n```list\n```", FinishReason::Stop);
     narrow.take_outcome(&outcome(10, None));
     assert_eq!(narrow.end(), Some(EpisodeEnd::OutOfRoom));
     let mut twice = open(BUDGET).unwrap();
     for _ in 0..2 {
-        twice.take_response("```run\n```", Finish::Stop);
+        twice.take_response("```run\n```", FinishReason::Stop);
         twice.take_outcome(&outcome(1, None));
     }
     assert_eq!(twice.workspace().calls(), [("run", CallEnd::Done)]);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use veriplay_core::{Proposal, Role, Scripted, Task, TaskType, Value};
+use veriplay_core::{Proposal, Role, ScriptedPolicy, Task, TaskType, Value};
 use veriplay_selfplay::environment::{Environment, Proposer, SamplingCall, Stage};
 use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, proposal_key};
 use veriplay_selfplay::play::StepContext;
@@ -14,7 +14,7 @@ use crate::support::{Nobody, adds, config, game, proposal, seeds, task};
 fn drawn(config: AbsoluteZeroConfig, numbers: std::ops::Range<i64>, stage: Stage, seed: u64, step: u64) -> Vec<Asked> {
     let mut pool = TaskPool::default();
     pool.add_seeds(seeds(numbers));
-    let policy = Scripted::new(|_| String::new());
+    let policy = ScriptedPolicy::new(|_| String::new());
     let context = StepContext { policy: &policy, execute: &Nobody, seed };
     let proposers = game(config).unwrap().proposers(&context, &pool, stage, step).unwrap();
     let asked = |one: Proposer<AbsoluteZero>| Asked {

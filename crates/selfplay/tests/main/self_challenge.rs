@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use veriplay_core::{Evidence, Finish, Status, ToolCall, Value};
+use veriplay_core::{Evidence, FinishReason, Status, ToolCall, Value};
 use veriplay_selfplay::games::self_challenge::prompts::{self, ChallengeFormat};
 use veriplay_selfplay::games::self_challenge::{
     ANSWERED, ChallengeRequest, PROPOSED, ToolBudget, ToolGoal, ToolWorkspace,
@@ -72,7 +72,7 @@ proptest! {
             prop_assert!(prompt.ends_with("Assistant:") && prompt.contains("A shop.") && prompt.contains("buy(what: str) -> int"));
             prop_assert_eq!(prompt.contains("STATE"), goal == challenge(), "an executor is shown no state");
             asked += 1;
-            episode.take_response(&text, if cut { Finish::Length } else { Finish::Stop });
+            episode.take_response(&text, if cut { FinishReason::Length } else { FinishReason::Stop });
             let running = matches!(episode.next_action(), NextAction::Call(code) if code == "buy('ink')\n");
             let before = episode.workspace().calls().len();
             episode.take_outcome(&outcome(fuel, answered, failed));
@@ -89,7 +89,7 @@ proptest! {
 #[test]
 fn the_transcript_is_the_next_prompt() {
     let mut episode = ToolWorkspace::open(execute(), about(), fenced(), BUDGET).unwrap();
-    episode.take_response(&format!("I look.\n{CODE}"), Finish::Stop);
+    episode.take_response(&format!("I look.\n{CODE}"), FinishReason::Stop);
     episode.take_outcome(&outcome(10, false, true));
     let NextAction::Ask(prompt) = episode.next_action() else { panic!("{:?}", episode.next_action()) };
     let at = |text: &str| prompt.find(text).unwrap_or_else(|| panic!("no `{text}` in {prompt}"));
@@ -110,7 +110,7 @@ fn a_budget_is_read_from_a_config_and_checked() {
     assert!(toml::from_str::<ToolBudget>(&format!("{text}turns = 1\n")).is_err());
     let mut challenger = ToolWorkspace::open(challenge(), about(), fenced(), budget).unwrap();
     assert!(matches!(challenger.next_action(), NextAction::Ask(prompt) if prompt.contains("propose the task now")));
-    challenger.take_response(PROPOSAL, Finish::Stop);
+    challenger.take_response(PROPOSAL, FinishReason::Stop);
     assert_eq!(challenger.next_action(), NextAction::Over(PROPOSED));
 }
 
@@ -119,7 +119,7 @@ fn a_compact_episode_is_one_turn_and_says_nothing_of_the_world() {
     let compact = prompts::by_name("compact").unwrap();
     let mut executor = ToolWorkspace::open(execute(), about(), compact, BUDGET).unwrap();
     assert_eq!(executor.next_action(), NextAction::Ask("<WORLD>shop<DO>Buy ink.<CODE>"));
-    executor.take_response("buy('ink')", Finish::Stop);
+    executor.take_response("buy('ink')", FinishReason::Stop);
     assert!(matches!(executor.next_action(), NextAction::Call(code) if code == "buy('ink')"));
     executor.take_outcome(&outcome(10, false, false));
     assert!(
@@ -128,7 +128,7 @@ fn a_compact_episode_is_one_turn_and_says_nothing_of_the_world() {
     );
     let mut challenger = ToolWorkspace::open(challenge(), about(), compact, BUDGET).unwrap();
     assert_eq!(challenger.next_action(), NextAction::Ask("<WORLD>shop<MAKE>buy("));
-    challenger.take_response("buy ink<CODE>buy('ink')<WRONG>1 buy('pen')", Finish::Stop);
+    challenger.take_response("buy ink<CODE>buy('ink')<WRONG>1 buy('pen')", FinishReason::Stop);
     let task = challenger.workspace().proposed().expect("a proposal");
     assert_eq!((task.solution.as_str(), task.failures.as_slice()), ("buy('ink')", &["buy('pen')".to_owned()][..]));
     assert_eq!((task.instruction.as_str(), task.verify.as_str(), task.task_id.as_str()), ("buy ink", "", "t"));

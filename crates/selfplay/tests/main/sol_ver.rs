@@ -1,7 +1,7 @@
 //! `sol_ver` without a sandbox: its config, what its prompts say, what reads the responses, and what counts as one problem.
 
 use proptest::prelude::*;
-use veriplay_core::{CallCase, Limits, Role, Scripted, Turn, Value};
+use veriplay_core::{CallCase, Limits, Role, ScriptedPolicy, ScriptedRequest, Value};
 use veriplay_selfplay::driver::{GameState, SelfPlay};
 use veriplay_selfplay::games::sol_ver::prompts::{PROMPT_FORMATS, by_name, names};
 use veriplay_selfplay::games::sol_ver::{
@@ -319,7 +319,7 @@ fn a_statement_that_is_measured_is_refused_and_counted_and_asked_of_nobody() {
     });
     let snippets = ["def f(x):\n    return x - 1", "def f(x):\n    return x - 2"].map(str::to_owned).to_vec();
     let game = SelfPlay::new(SolVer::new(config, rules(), snippets, evaluation(), Guard::default()).unwrap());
-    let policy = Scripted::new(|turn: &Turn<'_>| match turn.prompt.role {
+    let policy = ScriptedPolicy::new(|turn: &ScriptedRequest<'_>| match turn.prompt.role {
         Role::Proposer if turn.prompt.text().contains("x - 1") => "Add 3, to x".to_owned(),
         Role::Proposer => "take 2 from x".to_owned(),
         _ => PROGRAM.to_owned(),

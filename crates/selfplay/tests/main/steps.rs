@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use veriplay_core::{
-    Attempt, Digest, Dropped, Execute, Prompt, Role, Scripted, Status, Task, TaskType, TrainBatch, Value,
+    Attempt, Digest, Dropped, Execute, Prompt, Role, ScriptedPolicy, Status, Task, TaskType, TrainBatch, Value,
 };
 use veriplay_selfplay::admission::{Admission, IsKnown, JudgedProposal};
 use veriplay_selfplay::driver::{GameState, SelfPlay};
@@ -188,9 +188,9 @@ impl Script {
         Self { proposals: proposals.iter().map(|text| (*text).to_owned()).collect(), ..Self::fresh(0) }
     }
 
-    fn policy(&self) -> Scripted {
+    fn policy(&self) -> ScriptedPolicy {
         let (proposals, answer) = (self.proposals.clone(), self.answer);
-        Scripted::new(move |turn| match turn.prompt.role {
+        ScriptedPolicy::new(move |turn| match turn.prompt.role {
             Role::Proposer => proposals[turn.index * turn.sampling.group + turn.sample].clone(),
             Role::Solver | Role::Verifier => answer(turn.prompt, turn.sample).to_owned(),
         })

@@ -1,8 +1,8 @@
 //! Fixtures: small tasks, rollouts made of bytes, and verdicts made by hand.
 
 use veriplay_core::{
-    Attempt, Dropped, Evidence, Execute, ExecuteError, Finish, IoPair, Job, Limits, Outcome, PolicyVersion, Proposal,
-    Provenance, Question, Rollout, Status, Task, TaskType, Value, Verdict,
+    Attempt, Dropped, Evidence, Execute, ExecuteError, FinishReason, IoPair, Job, Limits, Outcome, PolicyVersion,
+    Proposal, Provenance, Question, Rollout, Status, Task, TaskType, Value, Verdict,
 };
 use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, AbsoluteZeroSettings, TaskSource};
 use veriplay_selfplay::play::PlayError;
@@ -120,7 +120,7 @@ pub(crate) fn rollout(prompt: &str, text: &str) -> Rollout {
         logprobs: vec![-1.0; tokens.len()],
         tokens,
         text: text.to_owned(),
-        finish: Finish::Stop,
+        finish: FinishReason::Stop,
         policy: PolicyVersion(0),
     }
 }

@@ -4,7 +4,7 @@
 //! No patch may touch what pytest or the interpreter loads by itself: `conftest.py`, configuration, path files, start-up modules, and new
 //! top-level modules, which could shadow a library's.
 
-use veriplay_core::{Change, Patch, TextFiles};
+use veriplay_core::{FileChange, Patch, TextFiles};
 
 use super::RepoContext;
 
@@ -43,7 +43,7 @@ pub(crate) fn forbidden_change(repo: &RepoContext<'_>, patch: &Patch, purpose: P
     })
 }
 
-fn forbidden_code_change(repo: &RepoContext<'_>, path: &str, change: Change) -> Option<&'static str> {
+fn forbidden_code_change(repo: &RepoContext<'_>, path: &str, change: FileChange) -> Option<&'static str> {
     if is_loaded_by_itself(path) {
         return Some("is read by pytest or the interpreter without being asked for");
     }
@@ -52,17 +52,19 @@ fn forbidden_code_change(repo: &RepoContext<'_>, path: &str, change: Change) -> 
     }
     match change {
         // Without it Python would search another directory, or find another copy of the package.
-        Change::Deleted if path.ends_with("/__init__.py") => Some("makes a package of its directory, and is deleted"),
-        Change::Created if !may_be_new(repo, path) => Some("is new, and not a module of a package that is there"),
+        FileChange::Deleted if path.ends_with("/__init__.py") => {
+            Some("makes a package of its directory, and is deleted")
+        }
+        FileChange::Created if !may_be_new(repo, path) => Some("is new, and not a module of a package that is there"),
         _ => None,
     }
 }
 
-fn forbidden_test_change(path: &str, change: Change, files: &[String]) -> Option<&'static str> {
+fn forbidden_test_change(path: &str, change: FileChange, files: &[String]) -> Option<&'static str> {
     match (is_loaded_by_itself(path), files.iter().any(|file| file == path), change) {
         (true, _, _) => Some("is read by pytest or the interpreter without being asked for"),
         (_, false, _) => Some("is not in the list of test files"),
-        (_, _, Change::Created) => Some("is new, and weakening adds no tests"),
+        (_, _, FileChange::Created) => Some("is new, and weakening adds no tests"),
         _ => None,
     }
 }

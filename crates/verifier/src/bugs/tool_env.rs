@@ -22,8 +22,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{
-    Base, Digest, Dropped, Evidence, Execute, Job, LayerRoot, Limits, Mounted, Outcome, Status, TextFiles, Value,
-    check_path,
+    Digest, Dropped, Evidence, Execute, Job, LayerMount, LayerRoot, LayerStack, Limits, Outcome, Status, TextFiles,
+    Value, check_path,
 };
 
 pub use batch::{
@@ -231,7 +231,7 @@ fn tool_job(request: &RepoToolRequest<'_>, path: &str, arguments: Vec<Value>) ->
         files,
         limits: Limits { fuel: request.fuel.min(repo.limits.fuel), ..repo.limits },
         seed: SEED,
-        base: Some(Base { layers: vec![Mounted { layer: package.clone(), at: LayerRoot::Work }], without }),
+        base: Some(LayerStack { layers: vec![LayerMount { layer: package.clone(), at: LayerRoot::Work }], without }),
         ..Job::calls(TOOL_SERVER, "desk", vec![arguments])
     }
 }

@@ -28,7 +28,7 @@ mod oracles;
 
 use std::mem::discriminant;
 
-use veriplay_core::{Class, Dropped, NumpyType, Value};
+use veriplay_core::{Dropped, NumpyType, PythonClass, Value};
 
 use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, complex_parts, number};
 use oracles::Oracle;
@@ -87,7 +87,7 @@ fn is_floats(value: &Value) -> bool {
 }
 
 fn is_float(value: &Value) -> bool {
-    matches!(value, Value::Float(_)) || value.class() == Some(Class::Numpy(NumpyType::Float64))
+    matches!(value, Value::Float(_)) || value.class() == Some(PythonClass::Numpy(NumpyType::Float64))
 }
 
 fn all_close(expected: &Value, actual: &Value, absolute: f64) -> bool {

@@ -23,7 +23,7 @@
 
 use std::collections::HashMap;
 
-use veriplay_core::{Class, Comparison, Dropped, Object, Tolerance, Value};
+use veriplay_core::{Comparison, Dropped, Object, PythonClass, Tolerance, Value};
 
 use super::{
     Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun, check_tolerance, complex_parts, is_space,
@@ -92,7 +92,7 @@ fn same_object(expected: &Object, actual: &Object, tolerance: Tolerance) -> bool
     match (expected.pairs(), actual.pairs()) {
         (Some(e), Some(a)) if expected.class() == actual.class() => {
             let in_order = e.iter().zip(a).all(|(e, a)| e.0 == a.0);
-            (expected.class() != Class::OrderedDict || in_order) && same_dict(e, a, tolerance)
+            (expected.class() != PythonClass::OrderedDict || in_order) && same_dict(e, a, tolerance)
         }
         _ => expected == actual,
     }

@@ -3,7 +3,7 @@
 //! Python's own parsers read the files, and no code of the repository runs. The results are claims by its authors: they decide which
 //! packages are fetched and which files pytest gets, but no verdict.
 
-use veriplay_core::{Base, Digest, Execute, ExecuteError, Job, Limits, Value};
+use veriplay_core::{Digest, Execute, ExecuteError, Job, LayerStack, Limits, Value};
 
 use super::pytest::mounted;
 use super::settings::{ImportMode, PytestSettings};
@@ -130,7 +130,7 @@ impl Inspector<'_> {
         let job = Job {
             image: self.image.to_owned(),
             limits: self.limits,
-            base: Some(Base { layers: mounted(self.pytest, self.package, None), without: Vec::new() }),
+            base: Some(LayerStack { layers: mounted(self.pytest, self.package, None), without: Vec::new() }),
             ..Job::calls(PROGRAM, "ask", vec![arguments])
         };
         let outcome = self.execute.execute(&job)?;

@@ -7,8 +7,8 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use veriplay_core::{
-    Base, CallResult, Callee, Digest, EncodeCaps, Evidence, Execute, ExecuteError, Job, LayerRoot, Limits, Mounted,
-    Outcome, Value, is_among,
+    CallResult, Callee, Digest, EncodeCaps, Evidence, Execute, ExecuteError, Job, LayerMount, LayerRoot, LayerStack,
+    Limits, Outcome, Value, is_under_any,
 };
 
 use super::settings::PytestSettings;
@@ -207,10 +207,10 @@ pub(crate) fn cover_file(
 }
 
 /// The layers of a job that runs tests.
-pub(super) fn mounted(pytest: &Digest, package: &Digest, dependencies: Option<&Digest>) -> Vec<Mounted> {
+pub(super) fn mounted(pytest: &Digest, package: &Digest, dependencies: Option<&Digest>) -> Vec<LayerMount> {
     let places =
         [(Some(pytest), LayerRoot::Library), (dependencies, LayerRoot::Dependencies), (Some(package), LayerRoot::Work)];
-    places.into_iter().filter_map(|(layer, at)| Some(Mounted { layer: layer?.clone(), at })).collect()
+    places.into_iter().filter_map(|(layer, at)| Some(LayerMount { layer: layer?.clone(), at })).collect()
 }
 
 /// The possible paths of the top-level modules `own`: a package or a file below each root.
@@ -285,7 +285,7 @@ impl<'a> PytestSession<'a> {
             limits: *limits,
             seed: *seed,
             callee,
-            base: Some(Base { layers: mounted(pytest, package, self.repository.dependencies), without }),
+            base: Some(LayerStack { layers: mounted(pytest, package, self.repository.dependencies), without }),
             ..Job::calls(runner_program(), "run", calls.iter().map(arguments))
         }
     }
@@ -296,7 +296,7 @@ impl<'a> PytestSession<'a> {
         if !self.is_split {
             return JobFiles { files: files.to_vec(), without: without.to_vec(), callee: None };
         }
-        let is_test = |path: &String| is_among(tests, path);
+        let is_test = |path: &String| is_under_any(tests, path);
         let (theirs, own_files) = files.iter().cloned().partition(|(path, _)| is_test(path));
         let (theirs_gone, own_gone): (Vec<String>, Vec<String>) = without.iter().cloned().partition(is_test);
         let callee = Callee {

@@ -1,7 +1,8 @@
 //! The gate for a program with one input: every rule has a case that passes and one that fails by that rule.
 
 use veriplay_core::{
-    Attempt, Dropped, Evidence, Exit, Judged, LimitKind, Proposal, Provenance, Question, Status, TaskType, Value,
+    Attempt, Dropped, Evidence, Exit, LimitKind, Proposal, ProposalVerdict, Provenance, Question, Status, TaskType,
+    Value,
 };
 use veriplay_verifier::triplets::rules;
 use veriplay_verifier::{ProposalGate, ProposalGateError, ProposalRequest, judge_proposal};
@@ -13,12 +14,12 @@ fn triplet(input: &str) -> Attempt {
     Attempt::Proposal(Proposal::Triplet { task_type, program: "p".to_owned(), input: arguments(input) })
 }
 
-fn try_judge(table: &Table, gate: &ProposalGate, attempt: &Attempt, known: bool) -> Result<Judged, Dropped> {
+fn try_judge(table: &Table, gate: &ProposalGate, attempt: &Attempt, known: bool) -> Result<ProposalVerdict, Dropped> {
     let provenance = Provenance::Proposed { step: 3, index: 4 };
     judge_proposal(table, gate, &ProposalRequest { attempt, known, provenance })
 }
 
-fn judge(table: &Table, gate: &ProposalGate, input: &str) -> Judged {
+fn judge(table: &Table, gate: &ProposalGate, input: &str) -> ProposalVerdict {
     try_judge(table, gate, &triplet(input), false).unwrap()
 }
 
@@ -32,7 +33,7 @@ fn assert_refused(table: &Table, input: &str, rule: &str) {
 }
 
 fn assert_refused_by(table: &Table, gate: &ProposalGate, input: &str, rule: &str) {
-    let Judged { verdict, task } = judge(table, gate, input);
+    let ProposalVerdict { verdict, task } = judge(table, gate, input);
     assert_eq!((verdict.status, verdict.evidence.rule.as_str()), (Status::Invalid, rule), "{:?}", verdict.evidence);
     assert!(task.is_none() && verdict.passed == 0 && rules::RULES.contains(&rule));
 }

@@ -6,7 +6,7 @@ use veriplay_verifier::{ProposalRequest, judge_proposal};
 
 use crate::table::{Gives, Table, arguments, gate, int_of, on_int, read};
 
-fn judge(table: &Table, inputs: &[&str], message: &str) -> veriplay_core::Judged {
+fn judge(table: &Table, inputs: &[&str], message: &str) -> veriplay_core::ProposalVerdict {
     let inputs = inputs.iter().map(|text| arguments(text)).collect();
     let proposal = Proposal::Inputs { program: "p".to_owned(), inputs, message: message.to_owned() };
     let attempt = Attempt::Proposal(proposal);

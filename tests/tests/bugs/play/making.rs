@@ -1,6 +1,6 @@
 //! Bugs of a step: the model's in each mode, mutants, and refused ones; the reward of each.
 
-use veriplay_core::{Role, Scripted, Status, Turn};
+use veriplay_core::{Role, ScriptedPolicy, ScriptedRequest, Status};
 use veriplay_selfplay::games::bug_repair::{BugOrigin, InjectionMode};
 use veriplay_selfplay::step::LogRecord;
 use veriplay_verifier::bugs::Weakening;
@@ -21,7 +21,7 @@ fn each_mode_makes_bugs_that_pass_all_checks_and_never_shows_what_it_hides() {
         let prompts = game.preview(routes).unwrap();
         assert_eq!(prompts.len(), 2);
         assert!(prompts[0].1.role == Role::Proposer && !prompts[0].1.text().contains("result = 0"));
-        let policy = Scripted::new(|turn: &Turn<'_>| match turn.prompt.role {
+        let policy = ScriptedPolicy::new(|turn: &ScriptedRequest<'_>| match turn.prompt.role {
             Role::Solver => SUBMIT.to_owned(),
             _ => injected(&turn.prompt.text()),
         });
@@ -43,7 +43,7 @@ fn a_mode_that_is_not_kept_to_is_refused() {
     for mode in [InjectionMode::Removal, InjectionMode::Rewrite] {
         let game = game(bed, injecting(1, &[mode]), &[]);
         let plans = [vec![elsewhere.clone()]];
-        let policy = Scripted::new(move |turn: &Turn<'_>| planned(&turn.prompt.text(), 0, &plans));
+        let policy = ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| planned(&turn.prompt.text(), 0, &plans));
         let played = step(&game, &policy, routes, &mut begun(&game), 0);
         let yields = &played.metrics.injections[mode.name()];
         assert_eq!(yields.refused.get("mode"), Some(&1), "{mode:?}: {yields:?}");
@@ -81,7 +81,7 @@ fn bugs_that_are_none_are_refused_and_paid_less_than_any_other() {
     let rules: Vec<&str> = plans.iter().map(|(_, rule)| *rule).collect();
     let plans: Vec<Vec<String>> = plans.into_iter().map(|(plan, _)| plan).collect();
     let count = plans.len();
-    let policy = Scripted::new(move |turn: &Turn<'_>| match turn.prompt.role {
+    let policy = ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| match turn.prompt.role {
         // One of four repairs it.
         Role::Solver => {
             let mend = vec![edit(CODE, "        result -= number\n", "        result += number\n")];
@@ -120,7 +120,7 @@ fn a_weakening_of_the_models_own_is_checked_like_any_other() {
     let bug = edit(CODE, "    result = 0\n", "    result = 1\n");
     let weaken = edit(TESTS, "    assert total([4]) == 4\n", "    assert total([4]) >= 4\n");
     let plans = vec![vec![bug.clone(), weaken], vec![bug]];
-    let policy = Scripted::new(move |turn: &Turn<'_>| match turn.prompt.role {
+    let policy = ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| match turn.prompt.role {
         Role::Solver => planned(&turn.prompt.text(), turn.sample, &[right(), vec![]]),
         _ => planned(&turn.prompt.text(), turn.index, &plans),
     });
@@ -140,7 +140,7 @@ fn a_bug_that_everybody_repairs_is_too_easy_and_the_control_pays_somebody_else()
     let mend = || vec![edit(CODE, "        result -= number\n", "        result += number\n")];
     let makes = || vec![edit(CODE, "        result += number\n", "        result -= number\n")];
     let policy = |plans: Vec<Vec<String>>| {
-        Scripted::new(move |turn: &Turn<'_>| match turn.prompt.role {
+        ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| match turn.prompt.role {
             Role::Solver => planned(&turn.prompt.text(), turn.sample, &plans),
             _ => planned(&turn.prompt.text(), turn.index, &[makes()]),
         })
@@ -186,7 +186,7 @@ fn mutants_enter_the_buffer_and_are_asked() {
 fn methods_of_ones_own_play_this_game() {
     let Some((bed, routes)) = tool_env() else { return };
     let game = game(bed, injecting(1, &[InjectionMode::Direct]), &[bed.artifact().clone()]);
-    let policy = Scripted::new(|turn: &Turn<'_>| match turn.prompt.role {
+    let policy = ScriptedPolicy::new(|turn: &ScriptedRequest<'_>| match turn.prompt.role {
         Role::Solver => planned(&turn.prompt.text(), turn.sample, &[right()]),
         _ => injected(&turn.prompt.text()),
     });

@@ -1,6 +1,6 @@
 //! Bugs that turn a function into one that is measured: refused by name and counted, whoever makes them; others are admitted.
 
-use veriplay_core::{Digest, Role, Scripted, Status, TextFiles, Turn};
+use veriplay_core::{Digest, Role, ScriptedPolicy, ScriptedRequest, Status, TextFiles};
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::games::bug_repair::{
     BugRepair, BugRepairConfig, BugTask, InjectionMode, Repositories, Repository,
@@ -56,7 +56,7 @@ fn an_injection_that_makes_a_measured_function_is_refused_and_counted_and_anothe
     let change = |now: &str| vec![edit(CODE, "        result += number\n", now)];
     let plans = [change("        result -= number\n"), change("        result += number + 1\n")];
     let game = guarded(bed, injecting(2, &[InjectionMode::Direct]), &[], MEASURED);
-    let policy = Scripted::new(move |turn: &Turn<'_>| match turn.prompt.role {
+    let policy = ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| match turn.prompt.role {
         Role::Solver => SUBMIT.to_owned(),
         _ => planned(&turn.prompt.text(), turn.index, &plans),
     });

@@ -191,7 +191,7 @@ fn a_verdict_comes_out_the_same_again_from_the_texts_alone() {
 #[test]
 fn a_measurement_counts_samples_and_the_greedy_response() {
     let solution = task("orders/refund_the_rest").solution.clone();
-    let policy = Scripted::new(move |turn: &Turn<'_>| {
+    let policy = ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| {
         let right = turn.sampling.temperature == 0.0 || turn.sample < 2;
         if right { solution.clone() } else { "answer(1)".to_owned() }
     });

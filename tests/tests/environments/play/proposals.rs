@@ -161,7 +161,7 @@ fn every_rule_of_the_gate_refuses_something_here() {
 fn a_challenger_explores_in_turns_and_executors_look_before_they_act() {
     let proposal = fenced("Ship O101.", SHIPPED, "ship_order('O101')", &FAILURES);
     let explore = "```python\nprint(list_orders('C1'))\n```".to_owned();
-    let policy = Scripted::new(move |turn: &Turn<'_>| {
+    let policy = ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| {
         let seen = turn.prompt.text().contains("['O100', 'O101', 'O106']");
         match (turn.prompt.role, seen) {
             (_, false) => explore.clone(),

@@ -3,12 +3,12 @@
 use super::*;
 
 /// The game of a cheat: its problem is stated, its codes are written in order, and each of its suites for its code.
-fn cheating(cheat: &Cheat) -> Scripted {
+fn cheating(cheat: &Cheat) -> ScriptedPolicy {
     let format = by_name("fenced").unwrap();
     let written = cheat.written.clone();
     let program = |text: &str| if text == "malformed" { String::new() } else { format.program_response(text) };
     let codes: Vec<String> = written.codes.iter().map(|text| program(text)).collect();
-    Scripted::new(move |turn| match turn.prompt.role {
+    ScriptedPolicy::new(move |turn| match turn.prompt.role {
         Role::Proposer => format.problem_response(&written.statement),
         Role::Solver => codes[turn.sample].clone(),
         Role::Verifier => {

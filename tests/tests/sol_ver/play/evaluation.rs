@@ -6,7 +6,7 @@ use super::*;
 fn evaluation_problems_are_judged_by_their_references() {
     let game = game(config());
     // Of eight codes two are right, of eight suites four; greedily both are.
-    let policy = Scripted::new(|turn| {
+    let policy = ScriptedPolicy::new(|turn| {
         let greedy = turn.sampling.temperature == 0.0;
         match turn.prompt.role {
             Role::Solver if greedy || turn.sample < 2 => ADDED.to_owned(),
@@ -29,7 +29,7 @@ fn evaluation_problems_are_judged_by_their_references() {
 
 #[test]
 fn weak_tests_of_evaluation_problems_accept_what_is_wrong() {
-    let policy = Scripted::new(|turn| match turn.prompt.role {
+    let policy = ScriptedPolicy::new(|turn| match turn.prompt.role {
         Role::Solver => SQUARE.to_owned(),
         _ => written("2 => 4\n0 => 0"),
     });
@@ -40,7 +40,7 @@ fn weak_tests_of_evaluation_problems_accept_what_is_wrong() {
 
 #[test]
 fn suites_of_an_evaluation_may_be_written_for_the_policys_own_code() {
-    let policy = Scripted::new(|turn| match turn.prompt.role {
+    let policy = ScriptedPolicy::new(|turn| match turn.prompt.role {
         Role::Solver => SQUARE.to_owned(),
         _ => written(if turn.prompt.text().contains(SQUARE) { BAD } else { GOOD }),
     });

@@ -12,7 +12,7 @@ fn proposals_that_cannot_be_read_or_are_refused_are_asked_of_nobody() {
         ("Twice, x!", "held_out"),
     ];
     for (answer, rule) in answers {
-        let policy = Scripted::new(move |turn| match turn.prompt.role {
+        let policy = ScriptedPolicy::new(move |turn| match turn.prompt.role {
             Role::Proposer => answer.to_owned(),
             _ => panic!("nobody may be asked"),
         });
@@ -29,7 +29,7 @@ fn proposals_that_cannot_be_read_or_are_refused_are_asked_of_nobody() {
 
 #[test]
 fn a_problem_is_stated_once_while_it_is_remembered() {
-    let policy = Scripted::new(|turn| match turn.prompt.role {
+    let policy = ScriptedPolicy::new(|turn| match turn.prompt.role {
         Role::Proposer => "double x".to_owned(),
         Role::Solver => [DOUBLE, ADDED, SQUARE][turn.sample % 3].to_owned(),
         Role::Verifier => written(GOOD),
@@ -118,7 +118,7 @@ impl Execute for Faulty<'_> {
 #[test]
 fn a_host_fault_drops_its_problem_and_the_step_goes_on() {
     const RARE: &str = "def f(x):\n    return 2 * x";
-    let policy = Scripted::new(|turn| match turn.prompt.role {
+    let policy = ScriptedPolicy::new(|turn| match turn.prompt.role {
         Role::Proposer => statement(turn),
         Role::Solver if turn.prompt.text().contains("second") => [DOUBLE, RARE, SQUARE][turn.sample % 3].to_owned(),
         Role::Solver => [DOUBLE, ADDED, SQUARE][turn.sample % 3].to_owned(),

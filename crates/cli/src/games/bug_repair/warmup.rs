@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde::Deserialize;
 use veriplay_core::{Dropped, Execute, IoPair, Limits, Value};
-use veriplay_corpus::{Generated, Grammar, Programs, Split};
+use veriplay_corpus::{GeneratedProgram, Grammar, ProgramStream, Split};
 use veriplay_learner::{Tokenizer, TokenizerError, build_tokenizer};
 use veriplay_selfplay::games::bug_repair::prompts::{BUG, CODE, FIX, INJECT, TEST, injection_prompt, repair_prompt};
 use veriplay_selfplay::randomness::generator;
@@ -77,11 +77,11 @@ impl WarmupExamples for BugRepairSetup {
 
     fn source(data: &BugRepairData, seed: u64, execute: &dyn Execute) -> Result<Vec<BugExample>, Failure> {
         let grammar = Grammar::built_in();
-        let programs = Programs::new(&grammar, Split::Train, &data.mix, seed).or_fail(ExitCode::Input)?;
+        let programs = ProgramStream::new(&grammar, Split::Train, &data.mix, seed).or_fail(ExitCode::Input)?;
         let mut rng = generator(seed, 0, "inputs of functions to put bugs into");
         let mut seen = std::collections::HashSet::new();
         let fresh = programs.take(data.functions).filter(|generated| seen.insert(generated.program.clone()));
-        let drawn: Vec<(Generated, Vec<Vec<Value>>)> = fresh
+        let drawn: Vec<(GeneratedProgram, Vec<Vec<Value>>)> = fresh
             .map(|generated| {
                 let inputs = grammar.inputs(&mut rng, generated.input_kind, data.inputs);
                 (generated, inputs)

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
-use veriplay_corpus::{Grammar, Programs, Split};
+use veriplay_corpus::{Grammar, ProgramStream, Split};
 
 use crate::exit::{ExitCode, Failure, OrFail};
 
@@ -45,7 +45,7 @@ impl SnippetSource {
 
 fn generated(mix: &str, count: usize, seed: u64) -> Result<Vec<String>, Failure> {
     let grammar = Grammar::built_in();
-    let programs = Programs::new(&grammar, Split::Train, mix, seed).or_fail(ExitCode::Input)?;
+    let programs = ProgramStream::new(&grammar, Split::Train, mix, seed).or_fail(ExitCode::Input)?;
     let mut seen = HashSet::new();
     // A small mix repeats itself for ever: so many draws find what there is.
     let drawn = programs.map(|generated| generated.program).take(50 * count);

@@ -7,7 +7,8 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{CallCase, Execute, IoPair, Limits, Value};
 use veriplay_corpus::{
-    Expects, Generated, Grammar, ProblemRow, Programs, ReadOptions, Unexecuted, problem_format, read_problems,
+    ExpectedResult, GeneratedProgram, Grammar, ProblemRow, ProgramStream, ReadOptions, UnexecutedProblem,
+    problem_format, read_problems,
 };
 use veriplay_selfplay::games::sol_ver::{ProblemTask, ReferenceSolution};
 use veriplay_selfplay::randomness::generator;
@@ -99,11 +100,11 @@ impl ProblemGenerator<'_> {
     fn problems(&self, eval: &SolVerEvalConfig) -> Result<Vec<ProblemTask>, Failure> {
         let grammar = Grammar::built_in();
         let mut programs =
-            Programs::new(&grammar, corpus_split(eval.set), self.mix, self.seed).or_fail(ExitCode::Input)?;
+            ProgramStream::new(&grammar, corpus_split(eval.set), self.mix, self.seed).or_fail(ExitCode::Input)?;
         let mut words = generator(self.seed, 0, "words of held-out problems");
         let (mut problems, mut seen) = (Vec::new(), HashSet::new());
         for block in 0..=eval.problems as u64 {
-            let programs: Vec<Generated> = programs.by_ref().take(BLOCK).collect();
+            let programs: Vec<GeneratedProgram> = programs.by_ref().take(BLOCK).collect();
             let none_left = programs.is_empty();
             for executed in self.execute_programs(&grammar, programs, block)?.into_iter().flatten() {
                 let text = grammar.describe(&executed.program, executed.kind, &mut words);
@@ -123,13 +124,13 @@ impl ProblemGenerator<'_> {
     fn execute_programs(
         &self,
         grammar: &Grammar,
-        programs: Vec<Generated>,
+        programs: Vec<GeneratedProgram>,
         block: u64,
     ) -> Result<Vec<Option<Executed>>, Failure> {
         let mut rng = generator(self.seed, block, "inputs of held-out problems");
-        let mut inputs = |program: &Generated| grammar.inputs(&mut rng, program.input_kind, self.hidden);
-        let with_inputs = |program: Generated| (inputs(&program), program);
-        let asked: Vec<(Vec<Vec<Value>>, Generated)> = programs.into_iter().map(with_inputs).collect();
+        let mut inputs = |program: &GeneratedProgram| grammar.inputs(&mut rng, program.input_kind, self.hidden);
+        let with_inputs = |program: GeneratedProgram| (inputs(&program), program);
+        let asked: Vec<(Vec<Vec<Value>>, GeneratedProgram)> = programs.into_iter().map(with_inputs).collect();
         let run = |(inputs, program)| Executed::make(self.worth, self.limits, program, inputs, self.execute);
         asked.into_par_iter().map(run).collect::<Result<_, _>>().or_fail(ExitCode::Host)
     }
@@ -156,11 +157,11 @@ fn read_file_problems(
     })?;
     let file = read_problems(path, known, &ReadOptions::default()).or_fail(ExitCode::Input)?;
     let rows = file.rows.into_iter().filter_map(|(_, row)| match row {
-        ProblemRow::Unexecuted(row) if row.expects == Expects::Value => Some(row),
+        ProblemRow::Unexecuted(row) if row.expects == ExpectedResult::Value => Some(row),
         _ => None,
     });
-    let rows: Vec<Unexecuted> = rows.collect();
-    let run = |row: &Unexecuted| row_problem(row, hidden, limits, execute);
+    let rows: Vec<UnexecutedProblem> = rows.collect();
+    let run = |row: &UnexecutedProblem| row_problem(row, hidden, limits, execute);
     let problems: Result<Vec<Option<ProblemTask>>, Failure> = rows.par_iter().map(run).collect();
     let first = if eval.set == EvalSet::HeldOut { eval.problems } else { 0 };
     let problems: Vec<ProblemTask> = problems?.into_iter().flatten().skip(first).take(eval.problems).collect();
@@ -169,7 +170,7 @@ fn read_file_problems(
 
 /// `None` where the reference gives no plain values on the inputs.
 fn row_problem(
-    row: &Unexecuted,
+    row: &UnexecutedProblem,
     hidden: usize,
     limits: Limits,
     execute: &dyn Execute,

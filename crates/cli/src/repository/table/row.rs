@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use veriplay_corpus::repository::Layout;
+use veriplay_corpus::repository::RepositoryLayout;
 use veriplay_verifier::repository::{Baseline, TestResult};
 
 use super::super::baseline::BaselineTiming;
@@ -55,7 +55,7 @@ impl PackageRow {
     pub(super) fn recorded(stored: &Stored, timing: &BaselineTiming) -> Self {
         let baseline = &stored.baseline;
         let test_files = baseline.files.iter().map(|file| file.path.clone()).collect();
-        let layout = Layout { roots: baseline.roots.clone(), test_files, ignored_selection: false };
+        let layout = RepositoryLayout { roots: baseline.roots.clone(), test_files, ignored_selection: false };
         let wheels = baseline.dependencies.iter().flat_map(|dependencies| &dependencies.wheels);
         let mut row = Self {
             name: baseline.name.clone(),

@@ -3,9 +3,9 @@
 use num_bigint::BigInt;
 
 use crate::value::Value;
-use crate::value::object::{Class, FACTORIES, NumpyType, Object, calendar, decimal};
+use crate::value::object::{FACTORIES, NumpyType, Object, PythonClass, calendar, decimal};
 
-/// A call: its positional arguments, and those with names.
+/// The positional and the keyword arguments of a call.
 #[derive(Debug, Default)]
 pub(super) struct Arguments {
     pub(super) plain: Vec<Value>,
@@ -20,60 +20,60 @@ impl Arguments {
     }
 }
 
-/// Whether that name, with its dots, is the class of such a call.
+/// Whether a dotted name is the class of such a call.
 pub(super) fn is_call(name: &str) -> bool {
     class(name).is_some()
 }
 
-/// Objects that `repr` writes as a name alone.
+/// The object that `repr` writes as this name alone.
 pub(super) fn constant(name: &str) -> Option<Value> {
     let object = |class, state| Value::object(class, state).ok();
     match name {
-        "np.True_" => object(Class::Numpy(NumpyType::Bool), Value::Bool(true)),
-        "np.False_" => object(Class::Numpy(NumpyType::Bool), Value::Bool(false)),
-        "datetime.timezone.utc" => object(Class::TimeZone, Value::int(0)),
+        "np.True_" => object(PythonClass::Numpy(NumpyType::Bool), Value::Bool(true)),
+        "np.False_" => object(PythonClass::Numpy(NumpyType::Bool), Value::Bool(false)),
+        "datetime.timezone.utc" => object(PythonClass::TimeZone, Value::int(0)),
         _ => None,
     }
 }
 
-fn class(name: &str) -> Option<Class> {
+fn class(name: &str) -> Option<PythonClass> {
     Some(match name {
-        "range" => Class::Range,
-        "bytearray" => Class::ByteArray,
-        "Counter" => Class::Counter,
-        "defaultdict" => Class::DefaultDict,
-        "OrderedDict" => Class::OrderedDict,
-        "deque" => Class::Deque,
-        "Decimal" => Class::Decimal,
-        "Fraction" => Class::Fraction,
-        "datetime.date" => Class::Date,
-        "datetime.time" => Class::Time,
-        "datetime.datetime" => Class::DateTime,
-        "datetime.timedelta" => Class::TimeDelta,
-        "datetime.timezone" => Class::TimeZone,
-        _ => Class::Numpy(NumpyType::from_name(name.strip_prefix("np.")?)?),
+        "range" => PythonClass::Range,
+        "bytearray" => PythonClass::ByteArray,
+        "Counter" => PythonClass::Counter,
+        "defaultdict" => PythonClass::DefaultDict,
+        "OrderedDict" => PythonClass::OrderedDict,
+        "deque" => PythonClass::Deque,
+        "Decimal" => PythonClass::Decimal,
+        "Fraction" => PythonClass::Fraction,
+        "datetime.date" => PythonClass::Date,
+        "datetime.time" => PythonClass::Time,
+        "datetime.datetime" => PythonClass::DateTime,
+        "datetime.timedelta" => PythonClass::TimeDelta,
+        "datetime.timezone" => PythonClass::TimeZone,
+        _ => PythonClass::Numpy(NumpyType::from_name(name.strip_prefix("np.")?)?),
     })
 }
 
-/// The object of `name(arguments)`; None where `repr` writes no such call.
+/// The object of `name(arguments)`; `None` if `repr` never writes such a call.
 pub(super) fn object(name: &str, mut arguments: Arguments) -> Option<Value> {
     let class = class(name)?;
     let state = match class {
-        Class::Range => range(arguments.plain)?,
-        Class::Fraction | Class::Date => Value::Tuple(std::mem::take(&mut arguments.plain)),
-        Class::Counter | Class::OrderedDict if arguments.plain.is_empty() => Value::Dict(Vec::new()),
-        Class::DefaultDict => default_dict(std::mem::take(&mut arguments.plain))?,
-        Class::Deque => {
+        PythonClass::Range => range(arguments.plain)?,
+        PythonClass::Fraction | PythonClass::Date => Value::Tuple(std::mem::take(&mut arguments.plain)),
+        PythonClass::Counter | PythonClass::OrderedDict if arguments.plain.is_empty() => Value::Dict(Vec::new()),
+        PythonClass::DefaultDict => default_dict(std::mem::take(&mut arguments.plain))?,
+        PythonClass::Deque => {
             let most = arguments.take("maxlen").unwrap_or(Value::None);
             Value::Tuple(vec![only(std::mem::take(&mut arguments.plain))?, most])
         }
-        Class::Time => time(&mut arguments, 2, 4)?,
-        Class::DateTime => time(&mut arguments, 5, 7)?,
-        Class::TimeDelta => time_delta(&mut arguments)?,
-        Class::TimeZone => time_zone(&only(std::mem::take(&mut arguments.plain))?)?,
-        Class::Decimal => Value::Str(decimal::state(text(&only(std::mem::take(&mut arguments.plain))?)?)?),
-        Class::Numpy(numpy) => number(numpy, only(std::mem::take(&mut arguments.plain))?),
-        Class::Counter | Class::OrderedDict | Class::ByteArray | Class::Complex => {
+        PythonClass::Time => time(&mut arguments, 2, 4)?,
+        PythonClass::DateTime => time(&mut arguments, 5, 7)?,
+        PythonClass::TimeDelta => time_delta(&mut arguments)?,
+        PythonClass::TimeZone => time_zone(&only(std::mem::take(&mut arguments.plain))?)?,
+        PythonClass::Decimal => Value::Str(decimal::state(text(&only(std::mem::take(&mut arguments.plain))?)?)?),
+        PythonClass::Numpy(numpy) => number(numpy, only(std::mem::take(&mut arguments.plain))?),
+        PythonClass::Counter | PythonClass::OrderedDict | PythonClass::ByteArray | PythonClass::Complex => {
             only(std::mem::take(&mut arguments.plain))?
         }
     };
@@ -129,7 +129,7 @@ fn time_zone(delta: &Value) -> Option<Value> {
     calendar::micros(delta).map(|micros| Value::Int(BigInt::from(micros)))
 }
 
-/// What numpy's shortest digits stand for: a float or complex number is rounded to the type.
+/// Rounds a float or complex number, written with numpy's shortest digits, to the type.
 fn number(numpy: NumpyType, value: Value) -> Value {
     match value {
         Value::Float(value) if numpy.is_float() => Value::Float(numpy.rounded(value)),
@@ -146,7 +146,7 @@ fn complex(numpy: NumpyType, object: &Object) -> Value {
     Value::Tuple(object.parts().iter().map(rounded).collect())
 }
 
-/// The factory of a `defaultdict`, from what stands between `<class '` and `'>`.
+/// The factory of a `defaultdict`, from the name in `<class '…'>`.
 pub(super) fn factory(name: &str) -> Option<Value> {
     FACTORIES.contains(&name).then(|| Value::str(name))
 }
@@ -207,13 +207,13 @@ mod tests {
     fn an_offset_is_less_than_a_day() {
         let delta = |days: i64| Value::Tuple(vec![Value::int(days), Value::int(0), Value::int(0)]);
         let zone = |days| {
-            time_zone(&Value::object(Class::TimeDelta, delta(days)).unwrap()).and_then(|state| match state {
+            time_zone(&Value::object(PythonClass::TimeDelta, delta(days)).unwrap()).and_then(|state| match state {
                 Value::Int(micros) => micros.to_i64(),
                 _ => None,
             })
         };
         assert_eq!(zone(1), Some(86_400_000_000));
-        assert!(Value::object(Class::TimeZone, Value::int(86_400_000_000_i64)).is_err());
-        assert!(Value::object(Class::TimeZone, Value::int(-86_399_999_999_i64)).is_ok());
+        assert!(Value::object(PythonClass::TimeZone, Value::int(86_400_000_000_i64)).is_err());
+        assert!(Value::object(PythonClass::TimeZone, Value::int(-86_399_999_999_i64)).is_ok());
     }
 }

@@ -6,7 +6,7 @@ use num_traits::Num;
 use super::super::Value;
 use crate::value::repr::MAX_DIGITS;
 
-/// Those of an int in a `repr`, which older records wrote whole. Reading them takes quadratic time.
+/// The most digits of an int in a `repr`: older records wrote long ints in decimal. Parsing takes quadratic time.
 const MAX_REPR_DIGITS: usize = 20_000;
 
 /// Length of the longest prefix that looks like a number, signs only inside an exponent.
@@ -24,9 +24,9 @@ pub(super) fn length(text: &str) -> usize {
     at
 }
 
-/// The number, or nothing when `text` is not one. A `repr` may have more digits of an int than Python reads.
+/// Parses a number; `None` if `text` is not one. A `repr` may have ints with more digits than Python reads.
 pub(super) fn parse(text: &str, repr: bool) -> Option<Value> {
-    // Nearly all numbers are so, and a text may hold half a million of them: no copy is made.
+    // The common case, without a copy: a text may have half a million numbers.
     let short = (1..19).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
     if short && (text.len() == 1 || !text.starts_with('0')) {
         return text.parse::<u64>().ok().map(Value::int);
@@ -44,13 +44,13 @@ pub(super) fn parse(text: &str, repr: bool) -> Option<Value> {
     }
 }
 
-/// Python refuses `012`, and so do we; `0`, `00` are zero.
+/// As in Python, `012` is invalid, and `0` and `00` are zero.
 fn decimal(digits: &str, most: usize) -> Option<Value> {
     let padded = digits.starts_with('0') && digits.contains(|c| c != '0');
     if padded { None } else { int(digits, 10, most) }
 }
 
-/// The digits of the other radixes are powers of two, and as many as there are take linear time.
+/// The other radixes are powers of two, so parsing them takes linear time.
 fn int(digits: &str, radix: u32, most: usize) -> Option<Value> {
     let short = digits.len() <= most;
     let plain = !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix));

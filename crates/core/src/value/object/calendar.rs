@@ -1,15 +1,15 @@
-//! Dates and times: which fields Python allows, and the instants they stand for.
+//! Dates and times: the valid fields, and the instants they stand for.
 
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 
-use super::{Class, Object};
+use super::{Object, PythonClass};
 use crate::Value;
 
 const MICROS_OF_DAY: i64 = 86_400_000_000;
 const MAX_DAYS: i64 = 999_999_999;
 
-/// The fields as numbers; None unless all are ints from 0 up to what is given, in order.
+/// The fields as numbers; `None` unless all are ints from 0 to `highest`.
 fn fields<const N: usize>(parts: &[Value], highest: [i64; N]) -> Option<[i64; N]> {
     let mut found = [0; N];
     if parts.len() != N {
@@ -39,7 +39,7 @@ fn days_of_month(year: i64, month: i64) -> i64 {
 
 pub(super) fn is_time(parts: &[Value]) -> bool {
     let Some((zone, clock)) = parts.split_last() else { return false };
-    let zoned = matches!(zone, Value::None) || zone.class() == Some(Class::TimeZone);
+    let zoned = matches!(zone, Value::None) || zone.class() == Some(PythonClass::TimeZone);
     zoned && fields(clock, [23, 59, 59, 999_999, 1]).is_some()
 }
 
@@ -77,16 +77,16 @@ pub(super) fn offset(zone: &Object) -> Option<i64> {
     }
 }
 
-/// What Python compares: whether there is a zone, and microseconds (of UTC where there is one). The fold does not count.
+/// What Python compares: whether there is a zone, and the microseconds, in UTC if there is one. The fold does not count.
 pub(super) fn instant(object: &Object) -> Option<(bool, i64)> {
     let parts = object.parts();
     match object.class() {
-        Class::Date => {
+        PythonClass::Date => {
             let [year, month, day] = fields(parts, [9999, 12, 31])?;
             Some((false, days(year, month, day)))
         }
-        Class::Time => clock(parts).map(|(micros, offset)| (offset.is_some(), micros - offset.unwrap_or(0))),
-        Class::DateTime => {
+        PythonClass::Time => clock(parts).map(|(micros, offset)| (offset.is_some(), micros - offset.unwrap_or(0))),
+        PythonClass::DateTime => {
             let [year, month, day] = fields(&parts[..3], [9999, 12, 31])?;
             let (micros, offset) = clock(&parts[3..])?;
             Some((offset.is_some(), days(year, month, day) * MICROS_OF_DAY + micros - offset.unwrap_or(0)))
@@ -95,7 +95,7 @@ pub(super) fn instant(object: &Object) -> Option<(bool, i64)> {
     }
 }
 
-/// The state of a `timedelta` of so many microseconds, unless that is too long for one.
+/// The state of a `timedelta` of this many microseconds; `None` if it is out of range.
 pub(super) fn time_delta(micros: i128) -> Option<Value> {
     let day = i128::from(MICROS_OF_DAY);
     let (days, rest) = (micros.div_euclid(day), micros.rem_euclid(day));

@@ -7,18 +7,18 @@ use num_bigint::BigInt;
 use super::numbers::{decimal_key, dyadic};
 use crate::Value;
 
-/// Exponents that CPython's own implementation takes, and the state may hold.
+/// The largest exponent of CPython's implementation.
 const MAX_EXPONENT: i64 = 999_999_999_999_999_999;
 
 /// Digits and trailing zeros of an integral `Decimal` that is compared with ints; a longer one equals only `Decimal`s.
 const MAX_DIGITS: usize = 4300;
 const MAX_ZEROS: i64 = 400;
 
-/// Digits and decimal places of floats at most: a longer `Decimal` is no float.
+/// The most digits and decimal places of a float.
 const MAX_FLOAT_DIGITS: usize = 800;
 const MAX_FLOAT_PLACES: i64 = 1100;
 
-/// What a state says.
+/// A parsed state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Decimal<'a> {
     Finite { negative: bool, digits: &'a str, exponent: i64 },
@@ -31,7 +31,7 @@ fn are_digits(text: &str) -> bool {
 }
 
 impl<'a> Decimal<'a> {
-    /// Reads a state; None for all that is not one in its one form.
+    /// Parses a state; `None` if it is not in canonical form.
     pub(super) fn from_state(text: &'a str) -> Option<Self> {
         let (negative, rest) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
         if let Some(special) = special(negative, rest) {
@@ -48,7 +48,7 @@ impl<'a> Decimal<'a> {
         matches!(self, Decimal::Nan { signalling: true, .. })
     }
 
-    /// What stands for it where Python compares numbers.
+    /// Writes its key for comparisons of numbers.
     pub(super) fn put_key(&self, out: &mut Vec<u8>) {
         match *self {
             Decimal::Finite { negative, digits, exponent } => put_finite(out, negative, digits, exponent),
@@ -92,7 +92,7 @@ fn put_finite(out: &mut Vec<u8>, negative: bool, digits: &str, exponent: i64) {
     out.extend(decimal_key(negative, significant, exponent));
 }
 
-/// The float that is exactly this number. It has one only when the digits are a multiple of 5 to the number of places.
+/// The float that equals this number exactly. It exists only when the digits are a multiple of 5 to the number of places.
 fn as_float(significant: &str, exponent: i64, number: impl Fn() -> BigInt) -> Option<f64> {
     let places = exponent.checked_neg().filter(|places| (1..=MAX_FLOAT_PLACES).contains(places))?;
     let fits = significant.len() <= MAX_FLOAT_DIGITS && places * 698 <= i64::try_from(significant.len()).ok()? * 1000;
@@ -102,7 +102,7 @@ fn as_float(significant: &str, exponent: i64, number: impl Fn() -> BigInt) -> Op
     (&multiple * fives == number).then(|| dyadic(&multiple, u64::from(places))).flatten()
 }
 
-/// The state of `Decimal(text)`, for what `str` writes; None for what is no such text.
+/// The state of `Decimal(text)`, for a text that `str` writes; `None` for other texts.
 pub(in crate::value) fn state(text: &str) -> Option<String> {
     let (sign, rest) = text.strip_prefix('-').map_or(("", text), |rest| ("-", rest));
     if special(false, rest).is_some() {

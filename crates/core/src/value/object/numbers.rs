@@ -1,41 +1,43 @@
-//! What stands for a number where Python compares numbers of different types: equal exactly when the numbers are.
+//! Keys for numbers of different types, which are equal exactly when Python calls the numbers equal.
 //!
-//! An integral number is written as that int, another one that a float holds exactly as that float, another decimal
-//! fraction by its digits, and what is left as a reduced fraction. So `1 == 1.0 == Decimal(1)` and
+//! The key of an integral number is that int; of another number that a float holds exactly, that float; of another decimal fraction, its
+//! digits; and of any other number, a reduced fraction. So `1 == 1.0 == Decimal(1)` and
 //! `0.5 == Fraction(1, 2) == Decimal('0.50')` share their keys, and nothing is rounded.
 
 use num_bigint::BigInt;
 use num_traits::{FromPrimitive, One, Signed, ToPrimitive, Zero};
 
 use super::super::Value;
-use super::{Class, Object, calendar};
+use super::{Object, PythonClass, calendar};
 
 pub(in crate::value) fn put_float(out: &mut Vec<u8>, value: f64) {
     out.extend(integral(value).unwrap_or(Value::Float(value)).encode());
 }
 
-/// A float that is an integer, as that very integer, however large. Python compares so, exactly.
+/// The integer that a float equals, however large. Python compares exactly too.
 fn integral(value: f64) -> Option<Value> {
     (value.fract() == 0.0).then(|| BigInt::from_f64(value).map(Value::Int)).flatten()
 }
 
-/// The key of an object that holds no other values, after its class's own `==`.
+/// Writes the key of an object without other values, by the `==` of its class.
 pub(in crate::value) fn put_object(out: &mut Vec<u8>, object: &Object) {
     match (object.class(), object.state(), object.parts()) {
-        (Class::Complex, _, [Value::Float(real), Value::Float(imag)]) => put_complex(out, *real, *imag),
-        (Class::Fraction, _, [Value::Int(numerator), Value::Int(denominator)]) => {
+        (PythonClass::Complex, _, [Value::Float(real), Value::Float(imag)]) => put_complex(out, *real, *imag),
+        (PythonClass::Fraction, _, [Value::Int(numerator), Value::Int(denominator)]) => {
             put_fraction(out, numerator, denominator);
         }
-        (Class::Decimal, ..) => {
+        (PythonClass::Decimal, ..) => {
             if let Some(decimal) = object.decimal() {
                 decimal.put_key(out);
             }
         }
-        (Class::Numpy(_), Value::Tuple(_), [Value::Float(real), Value::Float(imag)]) => put_complex(out, *real, *imag),
+        (PythonClass::Numpy(_), Value::Tuple(_), [Value::Float(real), Value::Float(imag)]) => {
+            put_complex(out, *real, *imag)
+        }
         // A `bytearray` equals the bytes, a numpy scalar the number.
-        (Class::ByteArray | Class::Numpy(_), state, _) => out.extend(state.python_key()),
-        (Class::Range, _, parts) => put_range(out, parts),
-        (Class::Date | Class::Time | Class::DateTime, ..) => {
+        (PythonClass::ByteArray | PythonClass::Numpy(_), state, _) => out.extend(state.python_key()),
+        (PythonClass::Range, _, parts) => put_range(out, parts),
+        (PythonClass::Date | PythonClass::Time | PythonClass::DateTime, ..) => {
             out.extend(object.class().tag());
             out.extend(calendar::instant(object).map_or([0; 9], |(zoned, micros)| {
                 let mut key = [u8::from(zoned); 9];
@@ -63,7 +65,7 @@ fn put_range(out: &mut Vec<u8>, parts: &[Value]) {
     let [Value::Int(start), Value::Int(stop), Value::Int(step)] = parts else { return };
     let span = if step.is_positive() { stop - start } else { start - stop };
     let length = if span.is_positive() { (span - 1) / step.abs() + 1 } else { BigInt::ZERO };
-    out.extend(Class::Range.tag());
+    out.extend(PythonClass::Range.tag());
     out.extend(Value::Int(length.clone()).encode());
     if length.is_positive() {
         out.extend(Value::Int(start.clone()).encode());
@@ -93,7 +95,7 @@ fn put_fraction(out: &mut Vec<u8>, numerator: &BigInt, denominator: &BigInt) {
     out.extend(decimal_key(numerator.is_negative(), &digits, i64::try_from(places).map_or(i64::MIN, |places| -places)));
 }
 
-/// How often five divides it, and what is left. In large steps first: a small one costs as much.
+/// Divides by five as often as possible; returns how often, and the rest. Large steps come first, because a small one costs as much.
 fn without_fives(mut value: BigInt) -> (u32, BigInt) {
     let mut count = 0;
     for fives in [27, 1] {
@@ -116,7 +118,7 @@ pub(super) fn dyadic(number: &BigInt, places: u64) -> Option<f64> {
     Some(whole as f64 * 2_f64.powi(-(half / 2)) * 2_f64.powi(-(half - half / 2)))
 }
 
-/// A decimal fraction, or an integer too long to be written out: sign, digits without zeros at the end, exponent.
+/// The key of a decimal fraction, or of an integer too long to write out: sign, digits without trailing zeros, exponent.
 pub(super) fn decimal_key(negative: bool, digits: &str, exponent: i64) -> Vec<u8> {
     let mut key = vec![b'D', u8::from(negative)];
     key.extend(Value::str(digits).encode());

@@ -3,36 +3,36 @@
 use std::fmt::{self, Display, Formatter, Write};
 
 use super::super::repr::{float_repr, write_items, write_pairs};
-use super::{Class, NumpyType, Object, calendar};
+use super::{NumpyType, Object, PythonClass, calendar};
 use crate::Value;
 
 impl Display for Object {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match (self.class, &self.state, self.parts()) {
-            (Class::Complex, _, [Value::Float(real), Value::Float(imag)]) => {
+            (PythonClass::Complex, _, [Value::Float(real), Value::Float(imag)]) => {
                 f.write_str(&complex(*real, *imag, float_repr))
             }
-            (Class::Range, _, [start, stop, Value::Int(step)]) if *step == 1.into() => {
+            (PythonClass::Range, _, [start, stop, Value::Int(step)]) if *step == 1.into() => {
                 write!(f, "range({start}, {stop})")
             }
-            (Class::Range | Class::Fraction | Class::Date, _, parts) => {
-                f.write_str(if self.class == Class::Date { "datetime.date" } else { self.class.name() })?;
+            (PythonClass::Range | PythonClass::Fraction | PythonClass::Date, _, parts) => {
+                f.write_str(if self.class == PythonClass::Date { "datetime.date" } else { self.class.name() })?;
                 write_items(f, "(", parts, ")")
             }
-            (Class::Counter | Class::OrderedDict, Value::Dict(pairs), _) => {
+            (PythonClass::Counter | PythonClass::OrderedDict, Value::Dict(pairs), _) => {
                 write!(f, "{}(", self.class.name())?;
                 if !pairs.is_empty() {
                     write_pairs(f, pairs)?;
                 }
                 f.write_char(')')
             }
-            (Class::DefaultDict, _, [factory, Value::Dict(pairs)]) => write_default_dict(f, factory, pairs),
-            (Class::Deque, _, [Value::List(items), most]) => write_deque(f, items, most),
-            (Class::Time | Class::DateTime, _, parts) => write_time(f, self.class, parts),
-            (Class::TimeDelta, _, parts) => write_time_delta(f, parts),
-            (Class::TimeZone, ..) => write_time_zone(f, self),
-            (Class::Numpy(numpy), state, parts) => write_numpy(f, numpy, state, parts),
-            (Class::Decimal, ..) => match self.decimal() {
+            (PythonClass::DefaultDict, _, [factory, Value::Dict(pairs)]) => write_default_dict(f, factory, pairs),
+            (PythonClass::Deque, _, [Value::List(items), most]) => write_deque(f, items, most),
+            (PythonClass::Time | PythonClass::DateTime, _, parts) => write_time(f, self.class, parts),
+            (PythonClass::TimeDelta, _, parts) => write_time_delta(f, parts),
+            (PythonClass::TimeZone, ..) => write_time_zone(f, self),
+            (PythonClass::Numpy(numpy), state, parts) => write_numpy(f, numpy, state, parts),
+            (PythonClass::Decimal, ..) => match self.decimal() {
                 Some(decimal) => write!(f, "Decimal('{decimal}')"),
                 None => Err(fmt::Error),
             },
@@ -78,7 +78,7 @@ fn write_deque(f: &mut Formatter<'_>, items: &[Value], most: &Value) -> fmt::Res
 }
 
 /// Seconds and microseconds are written when one of them or the second is not zero.
-fn write_time(f: &mut Formatter<'_>, class: Class, parts: &[Value]) -> fmt::Result {
+fn write_time(f: &mut Formatter<'_>, class: PythonClass, parts: &[Value]) -> fmt::Result {
     let [fields @ .., fold, zone] = parts else { return Err(fmt::Error) };
     let is_zero = |value: &Value| *value == Value::int(0);
     let spare = fields.iter().rev().take(2).take_while(|field| is_zero(field)).count();

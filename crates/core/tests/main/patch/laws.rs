@@ -1,7 +1,7 @@
 //! What holds of every patch.
 
 use proptest::prelude::*;
-use veriplay_core::{Change, Patch, TextFiles};
+use veriplay_core::{FileChange, Patch, TextFiles};
 
 use super::files;
 
@@ -110,10 +110,10 @@ fn a_patch_says_what_it_touches_and_can_be_split_by_file() {
     let patch = Patch::make(&old, &new).unwrap();
     let touched: Vec<_> = patch.touched().collect();
     let expected = [
-        ("code.py", Change::Modified),
-        ("gone.py", Change::Deleted),
-        ("made.py", Change::Created),
-        ("tests/t.py", Change::Modified),
+        ("code.py", FileChange::Modified),
+        ("gone.py", FileChange::Deleted),
+        ("made.py", FileChange::Created),
+        ("tests/t.py", FileChange::Modified),
     ];
     assert_eq!(touched, expected);
     let of_tests = patch.only(|path| path.starts_with("tests/"));

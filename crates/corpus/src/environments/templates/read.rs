@@ -1,4 +1,4 @@
-//! Reads one environment's templates, and checks what their file cannot say wrong.
+//! Parses and checks one environment's templates.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use serde::Deserialize;
 /// The file as it stands.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
-    plans: Plans,
+struct TemplateFile {
+    plans: PlanWeights,
     ranges: BTreeMap<String, [i64; 2]>,
     pools: BTreeMap<String, BTreeMap<String, Vec<String>>>,
     #[serde(default)]
@@ -17,10 +17,10 @@ struct File {
     question: Vec<RawQuestion>,
 }
 
-/// How often tasks are made of what.
+/// Weights of the task plans.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Plans {
+pub(super) struct PlanWeights {
     pub(super) act: f64,
     pub(super) ask: f64,
     pub(super) act_ask: f64,
@@ -57,66 +57,66 @@ struct RawQuestion {
 }
 
 /// A text with placeholders.
-pub(super) type Text = Vec<Piece>;
+pub(super) type TemplateText = Vec<TextPiece>;
 
 /// A part of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum TextPiece {
     Literal(String),
-    /// A pool's name, with digits where a template has several of one pool.
-    Hole(String),
+    /// The name of a pool, followed by digits where a template has several placeholders of one pool.
+    Placeholder(String),
 }
 
-/// What a placeholder may stand for.
+/// The values of a placeholder.
 #[derive(Debug, Clone)]
-pub(super) struct Pool {
-    /// What it is a kind of. Two actions of a task have nothing of one kind in common; numbers have no kind.
+pub(super) struct ValuePool {
+    /// The kind of its values. Two actions of a task share no value of one kind; numbers have no kind.
     pub(super) kind: Option<String>,
-    /// Code, and how it is said.
+    /// The code of each value, and the ways to say it.
     pub(super) values: Vec<(String, Vec<String>)>,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Action {
+pub(super) struct ActionTemplate {
     pub(super) name: String,
-    pub(super) say: Vec<Text>,
-    pub(super) code: Text,
-    pub(super) gives: Vec<Question>,
+    pub(super) say: Vec<TemplateText>,
+    pub(super) code: TemplateText,
+    pub(super) gives: Vec<QuestionTemplate>,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Question {
+pub(super) struct QuestionTemplate {
     pub(super) name: String,
-    pub(super) say: Vec<Text>,
-    pub(super) its: Vec<Text>,
-    pub(super) code: Text,
+    pub(super) say: Vec<TemplateText>,
+    pub(super) its: Vec<TemplateText>,
+    pub(super) code: TemplateText,
 }
 
 /// One environment's templates.
 #[derive(Debug, Clone)]
-pub(in crate::environments) struct Templates {
+pub(in crate::environments) struct EnvironmentTemplates {
     pub(super) environment: String,
-    pub(super) plans: Plans,
-    pub(super) pools: BTreeMap<String, Pool>,
-    pub(super) actions: Vec<Action>,
-    pub(super) questions: Vec<Question>,
+    pub(super) plans: PlanWeights,
+    pub(super) pools: BTreeMap<String, ValuePool>,
+    pub(super) actions: Vec<ActionTemplate>,
+    pub(super) questions: Vec<QuestionTemplate>,
 }
 
-impl Templates {
-    /// Reads the file of an environment.
+impl EnvironmentTemplates {
+    /// Parses the file of an environment.
     ///
     /// # Errors
-    /// What is wrong, in words.
-    pub(in crate::environments) fn read(environment: &str, text: &str) -> Result<Self, String> {
-        let file: File = toml::from_str(text).map_err(|error| format!("{environment}: {error}"))?;
-        let mut pools: BTreeMap<String, Pool> = BTreeMap::new();
+    /// A description of the first fault.
+    pub(in crate::environments) fn parse(environment: &str, text: &str) -> Result<Self, String> {
+        let file: TemplateFile = toml::from_str(text).map_err(|error| format!("{environment}: {error}"))?;
+        let mut pools: BTreeMap<String, ValuePool> = BTreeMap::new();
         for (name, [least, most]) in file.ranges {
             let values = (least..=most).map(|number| (number.to_string(), vec![number.to_string()])).collect();
-            pools.insert(name, Pool { kind: None, values });
+            pools.insert(name, ValuePool { kind: None, values });
         }
         for (name, values) in file.pools {
             let kind = Some(name.clone());
-            pools.insert(name, Pool { kind, values: values.into_iter().collect() });
+            pools.insert(name, ValuePool { kind, values: values.into_iter().collect() });
         }
         for (name, Subset { of, values: wanted }) in file.subsets {
             let all = pools.get(&of).ok_or_else(|| format!("{environment}: no pool `{of}`"))?;
@@ -124,10 +124,10 @@ impl Templates {
             if values.len() != wanted.len() {
                 return Err(format!("{environment}: `{name}` names what is not in `{of}`"));
             }
-            pools.insert(name, Pool { kind: Some(of), values });
+            pools.insert(name, ValuePool { kind: Some(of), values });
         }
-        let actions = file.action.into_iter().map(action).collect();
-        let questions = file.question.into_iter().map(question).collect();
+        let actions = file.action.into_iter().map(parse_action).collect();
+        let questions = file.question.into_iter().map(parse_question).collect();
         let (environment, plans) = (environment.to_owned(), file.plans);
         let templates = Self { environment, plans, pools, actions, questions };
         templates.check()?;
@@ -141,13 +141,13 @@ impl Templates {
         }
         let texts = self.codes().chain(self.sayings());
         let unknown = texts.flatten().find_map(|piece| match piece {
-            Piece::Hole(hole) if self.pool(hole).is_none_or(|pool| pool.values.is_empty()) => Some(hole),
+            TextPiece::Placeholder(hole) if self.pool(hole).is_none_or(|pool| pool.values.is_empty()) => Some(hole),
             _ => None,
         });
         if let Some(hole) = unknown {
             return Err(format!("{name}: there is no pool for `<{hole}>`, or nothing in it"));
         }
-        let silent = |say: &[Text]| say.is_empty();
+        let silent = |say: &[TemplateText]| say.is_empty();
         if self.actions.len() < 2 || self.questions.len() < 2 {
             return Err(format!("{name}: fewer than two actions or questions"));
         }
@@ -157,40 +157,40 @@ impl Templates {
         }
     }
 
-    pub(super) fn pool(&self, hole: &str) -> Option<&Pool> {
+    pub(super) fn pool(&self, hole: &str) -> Option<&ValuePool> {
         self.pools.get(hole.trim_end_matches(|c: char| c.is_ascii_digit()))
     }
 
-    pub(super) fn codes(&self) -> impl Iterator<Item = &Text> {
+    pub(super) fn codes(&self) -> impl Iterator<Item = &TemplateText> {
         let gives = self.actions.iter().flat_map(|action| &action.gives);
         let questions = self.questions.iter().chain(gives).map(|question| &question.code);
         self.actions.iter().map(|action| &action.code).chain(questions)
     }
 
-    pub(super) fn sayings(&self) -> impl Iterator<Item = &Text> {
+    pub(super) fn sayings(&self) -> impl Iterator<Item = &TemplateText> {
         let gives = self.actions.iter().flat_map(|action| &action.gives);
         let questions = self.questions.iter().chain(gives).flat_map(|one| one.say.iter().chain(&one.its));
         self.actions.iter().flat_map(|action| &action.say).chain(questions)
     }
 }
 
-fn action(raw: RawAction) -> Action {
+fn parse_action(raw: RawAction) -> ActionTemplate {
     let RawAction { name, say, code, gives } = raw;
-    let gives = gives.into_iter().map(question).collect();
-    Action { name, say: texts(&say), code: pieces(code.trim()), gives }
+    let gives = gives.into_iter().map(parse_question).collect();
+    ActionTemplate { name, say: parse_texts(&say), code: parse_text(code.trim()), gives }
 }
 
-fn question(raw: RawQuestion) -> Question {
+fn parse_question(raw: RawQuestion) -> QuestionTemplate {
     let RawQuestion { name, say, its, code } = raw;
-    Question { name, say: texts(&say), its: texts(&its), code: pieces(code.trim()) }
+    QuestionTemplate { name, say: parse_texts(&say), its: parse_texts(&its), code: parse_text(code.trim()) }
 }
 
-fn texts(all: &[String]) -> Vec<Text> {
-    all.iter().map(|text| pieces(text)).collect()
+fn parse_texts(all: &[String]) -> Vec<TemplateText> {
+    all.iter().map(|text| parse_text(text)).collect()
 }
 
 /// Placeholders are lower-case words in angle brackets.
-fn pieces(text: &str) -> Text {
+fn parse_text(text: &str) -> TemplateText {
     let (mut found, mut literal, mut rest) = (Vec::new(), String::new(), text);
     while let Some(at) = rest.find('<') {
         let (before, after) = rest.split_at(at);
@@ -202,14 +202,14 @@ fn pieces(text: &str) -> Text {
             continue;
         };
         if !literal.is_empty() {
-            found.push(Piece::Literal(std::mem::take(&mut literal)));
+            found.push(TextPiece::Literal(std::mem::take(&mut literal)));
         }
-        found.push(Piece::Hole(name.to_owned()));
+        found.push(TextPiece::Placeholder(name.to_owned()));
         rest = left;
     }
     literal.push_str(rest);
     if !literal.is_empty() {
-        found.push(Piece::Literal(literal));
+        found.push(TextPiece::Literal(literal));
     }
     found
 }
@@ -224,10 +224,11 @@ mod tests {
 
     #[test]
     fn placeholders_are_lower_case_words_and_all_else_is_text() {
-        let (hole, text) = (|name: &str| Piece::Hole(name.to_owned()), |text: &str| Piece::Literal(text.to_owned()));
-        assert_eq!(pieces("a(<b>, <c2>)"), [text("a("), hole("b"), text(", "), hole("c2"), text(")")]);
-        assert_eq!(pieces("x < y > z<b>"), [text("x < y > z"), hole("b")]);
-        assert_eq!(pieces("<CODE>"), [text("<CODE>")]);
+        let (hole, text) =
+            (|name: &str| TextPiece::Placeholder(name.to_owned()), |text: &str| TextPiece::Literal(text.to_owned()));
+        assert_eq!(parse_text("a(<b>, <c2>)"), [text("a("), hole("b"), text(", "), hole("c2"), text(")")]);
+        assert_eq!(parse_text("x < y > z<b>"), [text("x < y > z"), hole("b")]);
+        assert_eq!(parse_text("<CODE>"), [text("<CODE>")]);
     }
 
     #[test]
@@ -239,8 +240,8 @@ mod tests {
                  [[question]]\nname = \"q\"\nsay = [\"q\"]\ncode = \"q()\"\n[[question]]\nname = \"r\"\nsay = [\"r\"]\ncode = \"r(<p>)\"\n"
             )
         };
-        assert!(Templates::read("e", &text("x(<n>)")).is_ok());
-        let refused = Templates::read("e", &text("x(<m>)")).expect_err("there is no pool `m`");
+        assert!(EnvironmentTemplates::parse("e", &text("x(<n>)")).is_ok());
+        let refused = EnvironmentTemplates::parse("e", &text("x(<m>)")).expect_err("there is no pool `m`");
         assert!(refused.contains("`<m>`"), "{refused}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use veriplay_core::{Attempt, Execute, Finish, Provenance, Rollout, Task};
+use veriplay_core::{Attempt, Execute, FinishReason, Provenance, Rollout, Task};
 use veriplay_verifier::{AnswerRequest, ProposalGate, ProposalRequest, ProposalShape, judge_answers, judge_proposals};
 
 use super::{AbsoluteZero, ProposalDrafts, proposal_key};
@@ -91,7 +91,7 @@ impl AbsoluteZero {
 /// A response that was cut off is malformed.
 fn read_finished(episode: &FinishedEpisode<SingleTurn>, read: impl FnOnce(&Rollout) -> Attempt) -> Attempt {
     match episode.last() {
-        Some(rollout) if rollout.finish == Finish::Stop => read(rollout),
+        Some(rollout) if rollout.finish == FinishReason::Stop => read(rollout),
         Some(_) => Attempt::Malformed { reason: "it reached the token limit".to_owned() },
         None => Attempt::Malformed { reason: "there is no response".to_owned() },
     }

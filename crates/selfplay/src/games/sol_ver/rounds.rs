@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{
-    CallChecks, Checks, Comparison, Dropped, Evidence, Execute, Finish, Problem, Rollout, Status, Verdict,
+    CallChecks, Checks, Comparison, Dropped, Evidence, Execute, FinishReason, Problem, Rollout, Status, Verdict,
 };
 use veriplay_verifier::agreement::{
     CodeDecision, GUARDS, GuardRefusal, RoundJudgement, RoundRequest as AgreementRequest, SuiteAttempt, SuiteDecision,
@@ -303,7 +303,7 @@ fn hidden_problem(task: &ProblemTask) -> Problem {
 /// The text of a response that came to its end.
 fn finished_text(episode: &FinishedEpisode<SingleTurn>) -> Result<&str, String> {
     match episode.last() {
-        Some(Rollout { finish: Finish::Stop, text, .. }) => Ok(text),
+        Some(Rollout { finish: FinishReason::Stop, text, .. }) => Ok(text),
         Some(_) => Err("the response was cut off".to_owned()),
         None => Err("there is no response".to_owned()),
     }

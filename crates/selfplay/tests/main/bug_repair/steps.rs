@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use veriplay_core::{
-    Digest, Limits, Patch, Policy, PolicyError, Prompt, Role, Rollout, Sampling, Scripted, Status, TextFiles, Turn,
+    Digest, Limits, Patch, Policy, PolicyError, Prompt, Role, Rollout, Sampling, ScriptedPolicy, ScriptedRequest,
+    Status, TextFiles,
 };
 use veriplay_selfplay::driver::{GameState, SelfPlay};
 use veriplay_selfplay::eval_table::EvalNumbers;
@@ -182,7 +183,7 @@ fn last(state: &GameState<BugTask>) -> Option<SolveCount> {
 fn on_a_host_where_nothing_runs_a_step_learns_nothing_and_a_measurement_is_none() {
     let (place, two, three) = (repository(), artifact(&repository(), 2), artifact(&measured(), 3));
     let game = SelfPlay::new(BugRepair::new(config(), with_measured(place), &[two], &[three]).unwrap());
-    let policy = Scripted::new(|turn: &Turn<'_>| {
+    let policy = ScriptedPolicy::new(|turn: &ScriptedRequest<'_>| {
         assert_eq!(turn.prompt.role, Role::Solver, "no function is found to begin at");
         "```submit\n```".to_owned()
     });
@@ -209,7 +210,7 @@ fn what_was_not_submitted_is_no_repair_where_the_config_says_so() {
         c.own.modes = Vec::new();
     });
     let game = SelfPlay::new(BugRepair::new(config, training(place), std::slice::from_ref(&two), &[]).unwrap());
-    let policy = Scripted::new(|_: &Turn<'_>| "I give up.".to_owned());
+    let policy = ScriptedPolicy::new(|_: &ScriptedRequest<'_>| "I give up.".to_owned());
     let context = StepContext { policy: &policy, execute: &Broken, seed: 1 };
     let mut state = game.init(&context).unwrap();
     let played = game.step(&context, &mut state, 5).unwrap();
@@ -225,7 +226,7 @@ fn what_was_not_submitted_is_no_repair_where_the_config_says_so() {
 }
 
 /// A model with room for prompts of so many characters.
-struct Small(Scripted, usize);
+struct Small(ScriptedPolicy, usize);
 
 impl Policy for Small {
     fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
@@ -250,7 +251,8 @@ fn a_transcript_the_model_has_no_room_for_ends_its_episode_and_a_first_prompt_th
     let game = SelfPlay::new(BugRepair::new(config, training(place), std::slice::from_ref(&two), &[]).unwrap());
     let first = game.preview(&Broken).unwrap()[0].1.text().len();
     // One sample of four thinks longer than the others, and than there is room for.
-    let script = || Scripted::new(|turn: &Turn<'_>| "I think. ".repeat(if turn.sample == 1 { 90 } else { 1 }));
+    let script =
+        || ScriptedPolicy::new(|turn: &ScriptedRequest<'_>| "I think. ".repeat(if turn.sample == 1 { 90 } else { 1 }));
     let (roomy, narrow) = (Small(script(), first + 500), Small(script(), first - 1));
     let mut state = game.init(&StepContext { policy: &roomy, execute: &Broken, seed: 1 }).unwrap();
     let played = game.step(&StepContext { policy: &roomy, execute: &Broken, seed: 1 }, &mut state, 0).unwrap();

@@ -1,25 +1,25 @@
-//! Which functions are not charged by themselves, because who calls them pays for them.
+//! Chooses the functions without a charge of their own: their callers are charged for them.
 //!
-//! Without loops, without instructions that move many bytes and without tail calls, a function executes no more than it and what it
-//! calls are long. If all of that is short, a charge at its head tells nothing that its callers could not tell. What runs for ever
-//! runs through a loop's head or through a cycle of calls, so one function of every cycle must be charged:
+//! A function without loops, instructions that move many bytes, and tail calls executes at most its own length plus that of the functions it
+//! calls. If all of that is short, its callers can be charged instead. Code that runs for ever runs through a loop's head or a cycle of
+//! calls, so one function of every cycle must be charged:
 //! - of cycles of direct calls, the first that is left when all others have been decided;
 //! - of all others, the functions whose address is taken: those are charged unless they call nothing.
 
 use wasmparser::{BinaryReaderError, FunctionBody, Operator};
 
-/// Instructions of a function whose address is taken that is too short to be charged by itself.
+/// The most instructions of an uncharged function whose address is taken.
 const SHORT: u32 = 32;
-/// Instructions that may be executed between two charges because of one call, at most.
+/// The most instructions that one call may execute without a charge.
 const LONG: u32 = 2048;
 
-/// The functions whose callers pay.
-pub(super) struct Payers {
-    /// Callees first: when one is priced, all it calls have been.
+/// The functions whose callers are charged for them.
+pub(super) struct UnmeteredFunctions {
+    /// Callees first, so that a function's cost is computed after those of its callees.
     order: Vec<usize>,
 }
 
-impl Payers {
+impl UnmeteredFunctions {
     /// `imported` functions come before those of `bodies`; `taken` says of each of these whether its address is known to others.
     ///
     /// # Errors
@@ -30,56 +30,56 @@ impl Payers {
         taken: &[bool],
     ) -> Result<Self, BinaryReaderError> {
         let mut taken = taken.to_vec();
-        let read = |body: &FunctionBody<'_>| Facts::read(body, imported, &mut taken);
-        let facts: Vec<Facts> = bodies.iter().map(read).collect::<Result<_, BinaryReaderError>>()?;
-        Ok(Self { order: Choice::new(&facts, &taken).decide() })
+        let read = |body: &FunctionBody<'_>| FunctionSummary::parse(body, imported, &mut taken);
+        let facts: Vec<FunctionSummary> = bodies.iter().map(read).collect::<Result<_, BinaryReaderError>>()?;
+        Ok(Self { order: UnmeteredChoice::new(&facts, &taken).decide_all() })
     }
 
     /// Indices into the bodies, callees first.
-    pub(super) fn in_order(&self) -> &[usize] {
+    pub(super) fn callees_first(&self) -> &[usize] {
         &self.order
     }
 }
 
-/// What is known of one function.
-struct Facts {
+/// The properties of one function that the choice depends on.
+struct FunctionSummary {
     length: u32,
-    /// Whether it ends soon, if all it calls do.
+    /// Whether it is bounded by its length if all its callees are.
     bounded: bool,
     /// Whether it calls anything, an import included.
     calls_any: bool,
-    /// Functions of the module that it calls directly, as often as they stand there.
+    /// The functions of the module that it calls directly, once per call.
     calls: Vec<usize>,
 }
 
-impl Facts {
-    fn read(body: &FunctionBody<'_>, imported: u32, taken: &mut [bool]) -> Result<Self, BinaryReaderError> {
+impl FunctionSummary {
+    fn parse(body: &FunctionBody<'_>, imported: u32, taken: &mut [bool]) -> Result<Self, BinaryReaderError> {
         let mut facts = Self { length: 0, bounded: true, calls_any: false, calls: Vec::new() };
         for operator in body.get_operators_reader()? {
             let operator = operator?;
             facts.length = facts.length.saturating_add(1);
-            facts.bounded &= !runs_on(&operator);
+            facts.bounded &= !is_unbounded(&operator);
             match operator {
                 Operator::Call { function_index } => {
                     facts.calls_any = true;
                     facts.calls.extend(function_index.checked_sub(imported).map(|index| index as usize));
                 }
                 Operator::CallIndirect { .. } | Operator::CallRef { .. } => facts.calls_any = true,
-                Operator::RefFunc { function_index } => mark(taken, imported, function_index),
+                Operator::RefFunc { function_index } => mark_address_taken(taken, imported, function_index),
                 _ => {}
             }
         }
         Ok(facts)
     }
 
-    /// Whether its callers could pay for it, its calls left aside.
-    fn fits(&self, taken: bool) -> bool {
+    /// Whether its callers could be charged for it, apart from its calls.
+    fn may_be_unmetered(&self, taken: bool) -> bool {
         self.bounded && if taken { !self.calls_any && self.length <= SHORT } else { self.length <= LONG }
     }
 }
 
 /// Notes that the address of a function is taken.
-pub(super) fn mark(taken: &mut [bool], imported: u32, function: u32) {
+pub(super) fn mark_address_taken(taken: &mut [bool], imported: u32, function: u32) {
     let defined = function.checked_sub(imported).and_then(|index| taken.get_mut(index as usize));
     if let Some(taken) = defined {
         *taken = true;
@@ -87,7 +87,7 @@ pub(super) fn mark(taken: &mut [bool], imported: u32, function: u32) {
 }
 
 /// Whether an instruction can execute more than itself and the function that it names.
-const fn runs_on(operator: &Operator<'_>) -> bool {
+const fn is_unbounded(operator: &Operator<'_>) -> bool {
     super::moves_bytes(operator)
         || matches!(
             operator,
@@ -98,24 +98,23 @@ const fn runs_on(operator: &Operator<'_>) -> bool {
         )
 }
 
-/// The choice while it is being made. A function is decided when all that it calls are; where only cycles are left, the first one
-/// of them is charged.
-struct Choice<'a> {
-    facts: &'a [Facts],
-    /// Of each function, those that call it, as often as they do.
+/// The state of the choice. A function is decided when all its callees are; where only cycles are left, the first function is charged.
+struct UnmeteredChoice<'a> {
+    facts: &'a [FunctionSummary],
+    /// For each function, its callers, once per call.
     callers: Vec<Vec<usize>>,
-    /// Of each function that may be paid for by its callers, its calls to undecided ones.
+    /// For each function that may stay uncharged, the number of its calls to undecided functions.
     waits: Vec<usize>,
-    /// What a call of it executes at most before it is charged; `None` while it is undecided, 0 where it is charged by itself.
+    /// The most instructions a call of it executes before a charge; `None` while undecided, 0 for a function with a charge of its own.
     longest: Vec<Option<u32>>,
-    /// To be decided, all that they call being so.
+    /// Functions whose callees are all decided.
     ready: Vec<usize>,
     order: Vec<usize>,
 }
 
-impl<'a> Choice<'a> {
-    fn new(facts: &'a [Facts], taken: &[bool]) -> Self {
-        let fits: Vec<bool> = facts.iter().zip(taken).map(|(facts, taken)| facts.fits(*taken)).collect();
+impl<'a> UnmeteredChoice<'a> {
+    fn new(facts: &'a [FunctionSummary], taken: &[bool]) -> Self {
+        let fits: Vec<bool> = facts.iter().zip(taken).map(|(facts, taken)| facts.may_be_unmetered(*taken)).collect();
         let mut callers = vec![Vec::new(); facts.len()];
         for (caller, _) in fits.iter().enumerate().filter(|(_, fits)| **fits) {
             facts[caller].calls.iter().filter(|callee| **callee < facts.len()).for_each(|callee| {
@@ -132,7 +131,7 @@ impl<'a> Choice<'a> {
         };
         for (index, fits) in fits.iter().enumerate() {
             match fits {
-                false => choice.decided(index, 0),
+                false => choice.set_decision(index, 0),
                 true if facts[index].calls.is_empty() => choice.ready.push(index),
                 true => {}
             }
@@ -140,18 +139,18 @@ impl<'a> Choice<'a> {
         choice
     }
 
-    fn decide(mut self) -> Vec<usize> {
+    fn decide_all(mut self) -> Vec<usize> {
         for first in 0..self.facts.len() {
-            self.drain();
+            self.decide_ready();
             if self.longest[first].is_none() {
-                self.decided(first, 0);
+                self.set_decision(first, 0);
             }
         }
-        self.drain();
+        self.decide_ready();
         self.order
     }
 
-    fn drain(&mut self) {
+    fn decide_ready(&mut self) {
         while let Some(index) = self.ready.pop() {
             if self.longest[index].is_some() {
                 continue;
@@ -161,14 +160,14 @@ impl<'a> Choice<'a> {
             let longest = called.fold(facts.length, u32::saturating_add);
             if longest <= LONG {
                 self.order.push(index);
-                self.decided(index, longest);
+                self.set_decision(index, longest);
             } else {
-                self.decided(index, 0);
+                self.set_decision(index, 0);
             }
         }
     }
 
-    fn decided(&mut self, index: usize, longest: u32) {
+    fn set_decision(&mut self, index: usize, longest: u32) {
         self.longest[index] = Some(longest);
         for caller in std::mem::take(&mut self.callers[index]) {
             self.waits[caller] -= 1;

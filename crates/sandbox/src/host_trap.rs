@@ -1,13 +1,13 @@
-//! How a host function ends a job: the error that travels up through wasm as a trap.
+//! The error by which a host function ends a job. It travels up through wasm as a trap.
 //!
-//! Raised by the shim, the channel and the memory limiter; read by [`crate::guest`], which turns it into an `Exit`. A guest
-//! cannot catch it: wasm exception handlers do not see host errors.
+//! The shim, the channel and the memory limiter raise it, and [`crate::guest`] turns it into an `Exit`. A guest cannot catch it, because
+//! wasm exception handlers do not see host errors.
 
 use veriplay_core::LimitKind;
 
 /// Why the host ended the job.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Stop {
+pub(crate) enum HostTrap {
     /// The guest called `proc_exit`.
     #[error("the program ended its process with code {0}")]
     ProcExit(i32),
@@ -18,19 +18,19 @@ pub(crate) enum Stop {
         limit: LimitKind,
         /// Its value.
         allowed: u64,
-        /// What was asked for.
+        /// The requested amount.
         used: u64,
     },
     /// The guest broke the protocol of the value channel.
     #[error("{0}")]
     Protocol(&'static str),
-    /// The job's callee came to its end; its own outcome says how.
+    /// The job's callee ended; its own outcome says how.
     #[error("the program under test ended, so the job cannot go on")]
     Callee,
 }
 
-impl Stop {
+impl HostTrap {
     pub(crate) const fn exceeded(limit: LimitKind, allowed: u64, used: u64) -> Self {
-        Stop::Exceeded { limit, allowed, used }
+        HostTrap::Exceeded { limit, allowed, used }
     }
 }

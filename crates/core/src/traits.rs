@@ -1,14 +1,14 @@
-//! The three seams: where a crate's work can be swapped for another's.
+//! The traits behind which an executor, a policy or a learner can be swapped.
 
 use crate::{Job, LearnError, Outcome, PolicyError, PreferenceBatch, Prompt, Rollout, Sampling, TrainBatch, Update};
 
 /// Runs one untrusted [`Job`]. Blocking, and callable from many threads.
 pub trait Execute: Sync {
-    /// Runs `job` from a fresh state. Everything a program can do is `Ok`. A job that met its deadline has met it twice, the
-    /// second time with no other job beside it: a busy machine must not decide.
+    /// Runs `job` from a fresh state. Whatever the program does is `Ok`. An implementation runs a job that met its deadline once more,
+    /// with no other job beside it, because a busy machine must not decide a verdict.
     ///
     /// # Errors
-    /// Only our own faults, after one retry on a new instance.
+    /// An invalid job, or a fault of the host that one retry on a new instance did not cure.
     fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError>;
 }
 
@@ -18,7 +18,7 @@ impl<E: Execute + ?Sized> Execute for &E {
     }
 }
 
-/// A host fault: ours, never the program's. The attempt is Dropped.
+/// A fault of the host or of the job's description, never of the program. The attempt is Dropped.
 #[derive(Debug, thiserror::Error)]
 pub enum ExecuteError {
     /// The job names an image this executor does not have.
@@ -34,22 +34,22 @@ pub enum ExecuteError {
 
 /// Generates rollouts.
 pub trait Policy {
-    /// `sampling.group` rollouts for each prompt, in the order of the prompts.
+    /// Generates `sampling.group` rollouts for each prompt, in the order of the prompts.
     ///
     /// # Errors
-    /// A prompt that cannot be tokenized or does not fit, or a backend fault.
+    /// When a prompt cannot be tokenized or does not fit the context, or the backend fails.
     fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError>;
 }
 
 /// Learns from weighted samples, and from pairs.
 pub trait Learn {
-    /// One optimizer step at `learning_rate`, by the loss over samples.
+    /// Takes one optimizer step at `learning_rate` with the loss over samples.
     ///
     /// # Errors
-    /// A bad batch, a cut or non-finite gradient, or a backend fault; the weights are then unchanged.
+    /// When the batch is invalid, a gradient is missing or not finite, or the backend fails. The weights are then unchanged.
     fn update(&mut self, batch: &TrainBatch, learning_rate: f64) -> Result<Update, LearnError>;
 
-    /// One optimizer step at `learning_rate`, by the loss over pairs.
+    /// Takes one optimizer step at `learning_rate` with the loss over pairs.
     ///
     /// # Errors
     /// As [`Learn::update`].

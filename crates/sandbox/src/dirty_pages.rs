@@ -1,4 +1,4 @@
-//! Which pages of a guest's memory differ from the image: asked of the kernel, in the fastest way it has.
+//! Finds the pages of a guest's memory that differ from the image, with the kernel's fastest interface.
 //!
 //! *Tracked* memory is write-protected through userfaultfd in its asynchronous mode (Linux 6.7): the first write to a page
 //! takes the protection off, in the kernel, and nobody is told. PAGEMAP_SCAN then lists what is no longer protected; that
@@ -15,7 +15,7 @@ use std::io;
 use std::ops::Range;
 use std::os::fd::{AsRawFd, FromRawFd};
 
-/// Written regions that are looked at; a job that dirties more is answered by mapping anew.
+/// The most written regions that are restored one by one; beyond it the image is mapped again.
 const MAX_REGIONS: usize = 4096;
 
 /// `_IOWR('f', 16, struct pm_scan_arg)`
@@ -32,35 +32,35 @@ const PRESENT: u64 = 1 << 3;
 const SWAPPED: u64 = 1 << 4;
 const ZERO: u64 = 1 << 5;
 
-/// The kernel's two interfaces, as far as this machine has them.
+/// The kernel's two interfaces, where this machine has them.
 #[derive(Debug)]
-pub(crate) struct Pages {
+pub(crate) struct DirtyPages {
     pagemap: Option<File>,
     protector: Option<File>,
 }
 
-impl Pages {
-    /// Opens what there is. Without `/proc` there is neither.
+impl DirtyPages {
+    /// Opens the interfaces that exist. Without `/proc` there are none.
     pub(crate) fn open() -> Self {
         let pagemap = File::open("/proc/self/pagemap").ok();
-        let protector = pagemap.as_ref().and_then(|_| protector().ok());
+        let protector = pagemap.as_ref().and_then(|_| open_protector().ok());
         Self { pagemap, protector }
     }
 
-    /// Starts to track `memory`, which holds what it is to be brought back to; whether that is possible here.
+    /// Starts to track writes to `memory`, which equals the image now. Returns whether the kernel supports it.
     pub(crate) fn track(&self, memory: &mut [u8]) -> bool {
         self.protector.as_ref().is_some_and(|protector| protect(protector, memory).is_ok())
     }
 
     /// Parts of `memory` that may have been written since it was mapped or, where it is `tracked`, since
     /// [then](Self::track); `None` when the kernel cannot say or they are many.
-    pub(crate) fn written(&self, memory: &mut [u8], tracked: bool) -> Option<Vec<Range<usize>>> {
-        scan(self.pagemap.as_ref()?, memory, if tracked { &UNPROTECTED } else { &PRIVATE_COPIES })
+    pub(crate) fn find_written(&self, memory: &mut [u8], tracked: bool) -> Option<Vec<Range<usize>>> {
+        scan_pages(self.pagemap.as_ref()?, memory, if tracked { &UNPROTECTED } else { &PRIVATE_COPIES })
     }
 }
 
 /// `categories ^ inverted` must have all of `all` and one of `any`.
-struct Masks {
+struct ScanMasks {
     inverted: u64,
     all: u64,
     any: u64,
@@ -68,18 +68,18 @@ struct Masks {
 }
 
 /// Exactly these masks: the kernel has a short cut for them.
-const UNPROTECTED: Masks = Masks { inverted: 0, all: WRITTEN, any: 0, wanted: WRITTEN };
-const PRIVATE_COPIES: Masks =
-    Masks { inverted: FILE | ZERO, all: WRITTEN | FILE | ZERO, any: PRESENT | SWAPPED, wanted: 0 };
+const UNPROTECTED: ScanMasks = ScanMasks { inverted: 0, all: WRITTEN, any: 0, wanted: WRITTEN };
+const PRIVATE_COPIES: ScanMasks =
+    ScanMasks { inverted: FILE | ZERO, all: WRITTEN | FILE | ZERO, any: PRESENT | SWAPPED, wanted: 0 };
 
-fn scan(pagemap: &File, memory: &mut [u8], masks: &Masks) -> Option<Vec<Range<usize>>> {
+fn scan_pages(pagemap: &File, memory: &mut [u8], masks: &ScanMasks) -> Option<Vec<Range<usize>>> {
     let (base, len) = (memory.as_mut_ptr().addr(), memory.len());
     let mut regions = vec![[0u64; 3]; MAX_REGIONS];
     let (mut found, mut walked) = (0, base as u64);
     let end = (base + len) as u64;
     // The kernel may stop early, and does so at some five hundred regions: it says where.
     while walked < end {
-        let (more, stopped) = walk(pagemap, walked..end, &mut regions[found..], masks)?;
+        let (more, stopped) = walk_pages(pagemap, walked..end, &mut regions[found..], masks)?;
         found += more;
         if stopped <= walked || found >= MAX_REGIONS {
             return None;
@@ -91,7 +91,12 @@ fn scan(pagemap: &File, memory: &mut [u8], masks: &Masks) -> Option<Vec<Range<us
 }
 
 /// One walk over `addresses`, which are those of a memory that is borrowed for it: how many regions were found, and where it ended.
-fn walk(pagemap: &File, addresses: Range<u64>, regions: &mut [[u64; 3]], masks: &Masks) -> Option<(usize, u64)> {
+fn walk_pages(
+    pagemap: &File,
+    addresses: Range<u64>,
+    regions: &mut [[u64; 3]],
+    masks: &ScanMasks,
+) -> Option<(usize, u64)> {
     // struct pm_scan_arg: size, flags, start, end, walk_end, vec, vec_len, max_pages, and the masks.
     let mut arg = [
         96,
@@ -122,7 +127,7 @@ fn region_in(region: &[u64; 3], base: usize, len: usize) -> Option<Range<usize>>
 }
 
 /// A userfaultfd with asynchronous write protection. Its descriptor must stay open as long as memory is tracked.
-fn protector() -> io::Result<File> {
+fn open_protector() -> io::Result<File> {
     /// Allowed to everybody; none of our faults is ever handed to a handler.
     const USER_MODE_ONLY: i32 = 1;
     /// `_IOWR(0xAA, 0x3F, struct uffdio_api)`
@@ -140,7 +145,7 @@ fn protector() -> io::Result<File> {
     };
     let mut api = [0xAA, SHMEM | UNPOPULATED | ASYNC, 0];
     // SAFETY: `api` is the struct the ioctl takes (24 bytes), and outlives the call.
-    ok(unsafe { libc::ioctl(file.as_raw_fd(), UFFDIO_API as _, api.as_mut_ptr()) })?;
+    check_result(unsafe { libc::ioctl(file.as_raw_fd(), UFFDIO_API as _, api.as_mut_ptr()) })?;
     Ok(file)
 }
 
@@ -149,12 +154,12 @@ fn protect(protector: &File, memory: &mut [u8]) -> io::Result<()> {
     let mut register = [start, len, 1 << 1, 0];
     // SAFETY: the struct the ioctl takes (32 bytes). It changes how faults of exactly this range are handled, which is
     // mapped and ours.
-    ok(unsafe { libc::ioctl(protector.as_raw_fd(), UFFDIO_REGISTER as _, register.as_mut_ptr()) })?;
+    check_result(unsafe { libc::ioctl(protector.as_raw_fd(), UFFDIO_REGISTER as _, register.as_mut_ptr()) })?;
     let mut protection = [start, len, 1];
     // SAFETY: the struct the ioctl takes (24 bytes). A write to protected memory goes through, as the mode is asynchronous.
-    ok(unsafe { libc::ioctl(protector.as_raw_fd(), UFFDIO_WRITEPROTECT as _, protection.as_mut_ptr()) })
+    check_result(unsafe { libc::ioctl(protector.as_raw_fd(), UFFDIO_WRITEPROTECT as _, protection.as_mut_ptr()) })
 }
 
-fn ok(result: i32) -> io::Result<()> {
+fn check_result(result: i32) -> io::Result<()> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
