@@ -191,7 +191,7 @@ fn solvers_work_by_tools_and_are_paid_for_what_their_patch_does() {
         wrong,
         vec!["```search src\ndef total\n```".to_owned(); 9],
     ];
-    let config = config("fenced").with(|c| {
+    let config = config("think").with(|c| {
         c.own.higher_order_per_step = 4;
         c.own.higher_order_share = 1.0;
     });
@@ -283,7 +283,7 @@ fn what_was_logged_is_judged_again_and_comes_out_the_same() {
 }
 
 fn injecting(count: usize, modes: &[InjectionMode]) -> BugRepairConfig {
-    config("fenced").with(|c| {
+    config("think").with(|c| {
         c.own.injections_per_step = count;
         c.own.injection_share = 1.0;
         c.own.modes = modes.to_vec();
@@ -309,7 +309,7 @@ fn unfinished_work_is_graded_or_not_as_the_config_says() {
     let Some((bed, routes)) = tool_env() else { return };
     let plan = vec![right()[0].clone(), "```run\n```".to_owned(), "```list\n```".to_owned(), "```list\n```".to_owned()];
     let small = RepoBudget { fuel: 10_000, ..budget(9) };
-    let wide = config("fenced").with(|c| {
+    let wide = config("think").with(|c| {
         c.own.solver_budget = budget(9);
         c.shared.group_size = 2;
     });
@@ -319,7 +319,7 @@ fn unfinished_work_is_graded_or_not_as_the_config_says() {
     let narrow = RepoBudget { prompt_chars: third - 1, ..budget(9) };
     for (budget, end) in [(budget(3), "out_of_turns"), (small, "out_of_fuel"), (narrow, "out_of_room")] {
         for (grade_unfinished, status) in [(true, Status::Accepted), (false, Status::Malformed)] {
-            let config = config("fenced").with(|c| {
+            let config = config("think").with(|c| {
                 c.own.solver_budget = budget;
                 c.own.grade_unfinished = grade_unfinished;
                 c.shared.group_size = 2;
@@ -351,7 +351,7 @@ impl Execute for Faulty<'_> {
 fn a_host_fault_drops_what_it_touched_and_is_nobodys_reward() {
     let Some((bed, routes)) = tool_env() else { return };
     let looks = vec!["```list\n```".to_owned()];
-    let config = config("fenced").with(|c| {
+    let config = config("think").with(|c| {
         c.own.injections_per_step = 1;
         c.own.modes = vec![InjectionMode::Direct];
     });

@@ -18,7 +18,7 @@ use super::{LIMITS, environment, gate, python, task};
 const BUDGET: ToolBudget = ToolBudget { explore_turns: 2, executor_turns: 4, fuel: 20_000_000_000, shown_chars: 200 };
 
 fn format() -> &'static dyn ChallengeFormat {
-    prompts::by_name("fenced").unwrap()
+    prompts::by_name("think").unwrap()
 }
 
 fn open(goal: ToolGoal, budget: ToolBudget) -> ToolEpisode {
@@ -65,7 +65,7 @@ fn end(episode: &ToolEpisode) -> EpisodeEnd {
     }
 }
 
-fn fenced(kind: &str, text: &str) -> String {
+fn think(kind: &str, text: &str) -> String {
     format!("```{kind}\n{}\n```\n", text.trim_end())
 }
 

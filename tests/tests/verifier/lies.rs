@@ -9,7 +9,7 @@ use super::{HONEST, abduce, answer, induce, refused_by, task};
 
 fn answered(format: &str, kind: &str, text: &str) -> String {
     match format {
-        "fenced" => format!("so</think>\n<answer>\n```{kind}\n{text}\n```\n</answer>"),
+        "think" => format!("so</think>\n<answer>\n```{kind}\n{text}\n```\n</answer>"),
         _ => text.to_owned(),
     }
 }

@@ -9,7 +9,7 @@
 //! what it has done so far: the paper rewards the final state alone. [`crate::driver`] has the rest.
 //!
 //! # Two prompts
-//! `fenced` is the paper's game. `compact` ([`prompts`]) is for models of a million parameters: one turn each, and the verification
+//! `think` is the paper's game. `compact` ([`prompts`]) is for models of a million parameters: one turn each, and the verification
 //! function is made from the solution. The gate and the judge are the same for both.
 //!
 //! # Rules

@@ -17,7 +17,7 @@ use veriplay_verifier::bugs::BugProposal;
 use veriplay_verifier::bugs::tool_env::{CallEnd, DefaultTests, RepoToolCall, RepoToolOutcome};
 
 const CONFIG: &str = r#"
-format = "fenced"
+format = "think"
 tasks_per_step = 2
 group_size = 4
 injections_per_step = 2
@@ -67,8 +67,8 @@ fn a_config_is_read_strictly_and_each_bound_names_its_key() {
     assert!(toml::from_str::<BugRepairConfig>(&format!("more = 1\n{CONFIG}")).is_err());
     assert!(toml::from_str::<BugRepairConfig>(&CONFIG.replace("min_passing = 0\n", "")).is_err());
     for (old, new, key) in [
-        ("format = \"fenced\"", "format = \"words\"", "format"),
-        ("format = \"fenced\"", "format = \"compact\"", "modes"),
+        ("format = \"think\"", "format = \"words\"", "format"),
+        ("format = \"think\"", "format = \"compact\"", "modes"),
         ("modes = [\"direct\", \"removal\", \"rewrite\"]", "modes = []", "modes"),
         ("injections_per_step = 2", "injections_per_step = 0", "modes"),
         ("tasks_per_step = 2", "tasks_per_step = 0", "tasks_per_step"),
@@ -88,7 +88,7 @@ fn a_config_is_read_strictly_and_each_bound_names_its_key() {
         assert_eq!(error.key, key, "{new}: {error}");
     }
     let compact =
-        CONFIG.replace("\"fenced\"", "\"compact\"").replace("\"direct\", \"removal\", \"rewrite\"", "\"direct\"");
+        CONFIG.replace("\"think\"", "\"compact\"").replace("\"direct\", \"removal\", \"rewrite\"", "\"direct\"");
     assert!(toml::from_str::<BugRepairConfig>(&compact).unwrap().check().is_ok());
     let weakens: BugRepairConfig = toml::from_str(&compact.replace("\"derived\"", "\"model\"")).unwrap();
     assert_eq!(weakens.check().unwrap_err().key, "weakening");
@@ -99,11 +99,11 @@ fn goal() -> RepoGoal {
 }
 
 fn read(response: &str) -> Result<RepoResponse, String> {
-    by_name("fenced").unwrap().parse_response(&goal(), response)
+    by_name("think").unwrap().parse_response(&goal(), response)
 }
 
 #[test]
-fn the_fenced_dialect_reads_one_block_and_says_what_is_wrong_with_others() {
+fn the_think_format_reads_one_block_and_says_what_is_wrong_with_others() {
     let call = |call| Ok(RepoResponse::Call(call));
     let path = || "src/a b.py".to_owned();
     for (text, action) in [
@@ -197,7 +197,7 @@ fn assignment() -> Arc<Assignment> {
 }
 
 fn open(budget: RepoBudget) -> Option<RepoEpisode> {
-    RepoWorkspace::open(assignment(), by_name("fenced").unwrap(), budget)
+    RepoWorkspace::open(assignment(), by_name("think").unwrap(), budget)
 }
 
 const BUDGET: RepoBudget = RepoBudget { turns: 4, fuel: 1000, test_runs: 1, shown_chars: 50, prompt_chars: 9000 };

@@ -64,7 +64,7 @@ fn values_at_the_edge_of_their_range_are_accepted() {
         "reward = \"random\"",
         "proposer = \"frozen\"",
         "reward = \"azr_inverse\"",
-        "format = \"fenced\"",
+        "format = \"think\"",
         "advantage = \"trr\"",
         "advantage = \"rae\"",
         "aggregation = \"constant_length\"",
@@ -111,7 +111,7 @@ fn each_bad_value_is_told_with_its_key_its_value_and_what_is_allowed() {
     ];
     let told: Vec<String> = bad.into_iter().map(told).collect();
     expect![[r#"
-        `format` is `chat`: use one of `compact`, `fenced`
+        `format` is `chat`: use one of `compact`, `think`
         `reward` is `Azr`: use one of `quickstart`, `azr`, `azr_inverse`, `band`, `validity`, `ssr`, `consistency`, `random`, `ssr_random`
         `advantage` is `gae`: use one of `group`, `trr`, `reinforce`, `reinforce_plus_plus`, `grpo`, `dr_grpo`, `rae`
         `proposals_per_type` is `65537`: use a whole number from `0` to `65536`

@@ -27,8 +27,8 @@ fn about() -> Arc<EnvironmentDescription> {
     })
 }
 
-fn fenced() -> &'static dyn ChallengeFormat {
-    prompts::by_name("fenced").unwrap()
+fn think() -> &'static dyn ChallengeFormat {
+    prompts::by_name("think").unwrap()
 }
 
 fn execute() -> ToolGoal {
@@ -65,7 +65,7 @@ proptest! {
 
     #[test]
     fn an_episode_ends_within_its_turns(goal in prop_oneof![Just(execute()), Just(challenge())], all in prop::collection::vec(responses(), 8)) {
-        let mut episode = ToolWorkspace::open(goal.clone(), about(), fenced(), BUDGET).unwrap();
+        let mut episode = ToolWorkspace::open(goal.clone(), about(), think(), BUDGET).unwrap();
         let mut asked = 0;
         for (text, cut, fuel, answered, failed) in all {
             let NextAction::Ask(prompt) = episode.next_action() else { break };
@@ -88,7 +88,7 @@ proptest! {
 
 #[test]
 fn the_transcript_is_the_next_prompt() {
-    let mut episode = ToolWorkspace::open(execute(), about(), fenced(), BUDGET).unwrap();
+    let mut episode = ToolWorkspace::open(execute(), about(), think(), BUDGET).unwrap();
     episode.take_response(&format!("I look.\n{CODE}"), FinishReason::Stop);
     episode.take_outcome(&outcome(10, false, true));
     let NextAction::Ask(prompt) = episode.next_action() else { panic!("{:?}", episode.next_action()) };
@@ -108,7 +108,7 @@ fn a_budget_is_read_from_a_config_and_checked() {
         assert_eq!(zero.check().unwrap_err().key, key);
     }
     assert!(toml::from_str::<ToolBudget>(&format!("{text}turns = 1\n")).is_err());
-    let mut challenger = ToolWorkspace::open(challenge(), about(), fenced(), budget).unwrap();
+    let mut challenger = ToolWorkspace::open(challenge(), about(), think(), budget).unwrap();
     assert!(matches!(challenger.next_action(), NextAction::Ask(prompt) if prompt.contains("propose the task now")));
     challenger.take_response(PROPOSAL, FinishReason::Stop);
     assert_eq!(challenger.next_action(), NextAction::Over(PROPOSED));

@@ -23,7 +23,7 @@ const PROGRAM: &str = "def f(x):\n    return x + 3";
 const REFERENCE: &str = "def f(x):\n    return 3 + x";
 
 const CONFIG: &str = r#"
-format = "fenced"
+format = "think"
 selection = "consensus"
 objective = "sft_dpo"
 problems = 8
@@ -204,14 +204,11 @@ fn the_compact_wording_is_control_tokens() {
 }
 
 #[test]
-fn the_fenced_wording_says_what_is_wanted_and_opens_a_thought() {
-    let fenced = by_name("fenced").unwrap();
-    let texts = [
-        fenced.proposer_content(PROGRAM),
-        fenced.solver_content("add 3"),
-        fenced.verifier_content("add 3", PROGRAM, 5),
-    ]
-    .map(|content| content.to_string());
+fn the_think_wording_says_what_is_wanted_and_opens_a_thought() {
+    let think = by_name("think").unwrap();
+    let texts =
+        [think.proposer_content(PROGRAM), think.solver_content("add 3"), think.verifier_content("add 3", PROGRAM, 5)]
+            .map(|content| content.to_string());
     assert!(texts.iter().all(|text| text.ends_with("Assistant: <think>") && text.contains("<answer>")));
     assert!(texts[0].contains(PROGRAM) && texts[2].contains(PROGRAM) && texts[2].contains("Write 5 tests"));
     assert!(!texts[1].contains("return x + 3"), "a solver sees the text alone");
@@ -234,8 +231,8 @@ fn what_is_written_is_read_back() {
         assert_eq!(dialect.read_suite(&format.suite_response(&suite())).unwrap(), suite());
     }
     let with = TestSuite { tests: [suite().tests, vec![SuiteTest::Assert("assert f(1) > 0".to_owned())]].concat() };
-    let text = by_name("fenced").unwrap().suite_response(&with);
-    assert_eq!(agreement_format_by_name("fenced").unwrap().read_suite(&text).unwrap(), with);
+    let text = by_name("think").unwrap().suite_response(&with);
+    assert_eq!(agreement_format_by_name("think").unwrap().read_suite(&text).unwrap(), with);
 }
 
 #[test]
@@ -266,16 +263,16 @@ fn compact_responses_that_say_anything_else_are_refused() {
 }
 
 #[test]
-fn fenced_responses_that_say_anything_else_are_refused() {
-    let fenced = agreement_format_by_name("fenced").unwrap();
+fn think_responses_that_say_anything_else_are_refused() {
+    let think = agreement_format_by_name("think").unwrap();
     let answer = |blocks: &str| format!("so</think>\n<answer>\n{blocks}</answer>");
     let block = |kind: &str, text: &str| format!("```{kind}\n{text}\n```\n");
-    let problem = |blocks: String| fenced.read_problem(&answer(&blocks));
+    let problem = |blocks: String| think.read_problem(&answer(&blocks));
     assert!(problem(block("problem", "add 3")).is_ok());
     assert!(problem(block("problem", " ")).is_err() && problem(block("python", "x")).is_err());
     assert!(problem(block("problem", "one") + &block("problem", "two")).is_err());
-    assert!(fenced.read_problem(&block("problem", "add 3")).is_err(), "outside an answer nothing counts");
-    let suite = |blocks: String| fenced.read_suite(&answer(&blocks));
+    assert!(think.read_problem(&block("problem", "add 3")).is_err(), "outside an answer nothing counts");
+    let suite = |blocks: String| think.read_suite(&answer(&blocks));
     let (input, output) = (block("input", "3"), block("output", "6"));
     assert!(suite(input.clone() + &output).is_ok());
     let refused = [

@@ -375,7 +375,7 @@ fn a_right_answer_without_its_frame_is_rewarded_as_bad_format_under_azr_and_stil
         (reward, played.metrics.solve_rate())
     };
     // `compact` has no frame to miss.
-    assert_eq!((first("compact"), first("fenced")), ((1.0, Some(0.5)), (-1.0, Some(0.5))));
+    assert_eq!((first("compact"), first("think")), ((1.0, Some(0.5)), (-1.0, Some(0.5))));
 }
 
 /// The rewards of each batch, as texts.

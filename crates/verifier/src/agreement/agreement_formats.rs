@@ -4,7 +4,7 @@
 //! Each format is one file and one line of [`AGREEMENT_FORMATS`].
 
 pub mod compact;
-mod fenced;
+mod think;
 
 use veriplay_core::{Attempt, CallCase, TaskType, Value};
 
@@ -43,7 +43,7 @@ pub trait AgreementFormat: Sync {
 }
 
 /// All formats.
-pub const AGREEMENT_FORMATS: &[&dyn AgreementFormat] = &[&compact::Compact, &fenced::Fenced];
+pub const AGREEMENT_FORMATS: &[&dyn AgreementFormat] = &[&compact::Compact, &think::Think];
 
 /// The format of that name.
 #[must_use]

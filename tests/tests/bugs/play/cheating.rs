@@ -24,7 +24,7 @@ fn no_cheating_solver_is_accepted() {
         vec!["```edit conftest.py\n<<<<<<< OLD\nx\n=======\ny\n>>>>>>> NEW\n```".to_owned()],
     ];
     let count = plans.len();
-    let config = config("fenced").with(|c| c.shared.group_size = count);
+    let config = config("think").with(|c| c.shared.group_size = count);
     let game = game(bed, config, &[bed.artifact().clone()]);
     let played = step(&game, &solver(plans), routes, &mut begun(&game), 0);
     assert!(statuses(&played).iter().all(|status| *status != Status::Accepted), "{:?}", statuses(&played));
@@ -35,7 +35,7 @@ fn no_cheating_solver_is_accepted() {
 #[test]
 fn hidden_tests_are_graded_and_shown_nowhere() {
     let Some((bed, routes)) = tool_env() else { return };
-    let config = config("fenced").with(|c| {
+    let config = config("think").with(|c| {
         c.own.hidden_share = 0.7;
         c.shared.group_size = 2;
     });

@@ -165,7 +165,7 @@ fn a_bug_that_everybody_repairs_is_too_easy_and_the_control_pays_somebody_else()
 #[test]
 fn mutants_enter_the_buffer_and_are_asked() {
     let Some((bed, routes)) = tool_env() else { return };
-    let config = config("fenced").with(|c| {
+    let config = config("think").with(|c| {
         c.own.mutants_per_step = 6;
         c.own.mutant_share = 0.5;
         c.own.tasks_per_step = 2;

@@ -86,7 +86,7 @@ fn changed(bed: &Bed, bug: &BugTask) -> Option<String> {
 #[test]
 fn a_mutant_that_is_a_measured_function_is_refused_and_counted_and_others_are_admitted() {
     let Some((bed, routes)) = tool_env() else { return };
-    let config = config("fenced").with(|c| {
+    let config = config("think").with(|c| {
         c.own.mutants_per_step = 12;
         c.own.mutant_share = 0.5;
         c.own.tasks_per_step = 2;
@@ -108,7 +108,7 @@ fn a_mutant_that_is_a_measured_function_is_refused_and_counted_and_others_are_ad
 #[test]
 fn a_failed_repair_that_makes_a_measured_function_is_no_bug_of_the_second_order() {
     let Some((bed, routes)) = tool_env() else { return };
-    let config = config("fenced").with(|c| {
+    let config = config("think").with(|c| {
         c.own.higher_order_per_step = 4;
         c.own.higher_order_share = 1.0;
         c.shared.group_size = 2;

@@ -158,7 +158,7 @@ fn cheats_are_not_paid() {
 
 #[test]
 fn a_verdict_comes_out_the_same_again_from_the_texts_alone() {
-    for format in ["compact", "fenced"] {
+    for format in ["compact", "think"] {
         let block = |code: &str| format!("```python\n{code}\n```");
         let (right, look, wrong) = (block("cancel_order('O101')\nanswer(8)"), block("print(1)"), block("answer(8)"));
         let (proposals, codes) = match format {

@@ -106,7 +106,7 @@ fn a_completed_task_accepts_what_its_solution_left_and_nothing_else() {
     assert_eq!((record.source, said), (Source::Fresh, right.to_vec()));
 }
 
-fn fenced(instruction: &str, verify: &str, solution: &str, failures: &[&str]) -> String {
+fn think(instruction: &str, verify: &str, solution: &str, failures: &[&str]) -> String {
     let block = |label: &str, text: &str| format!("```{label}\n{text}\n```\n");
     let failures: String = failures.iter().map(|code| block("failure", code)).collect();
     [block("instruction", instruction), block("verify", verify), block("solution", solution), failures].concat()
@@ -135,7 +135,7 @@ fn a_challengers_own_verification_function_is_held_to_the_same_rules() {
     ];
     let texts: Vec<&str> = cases.iter().map(|(text, _)| text.as_str()).collect();
     let gate = ArtifactGate { max_changed_lines: Some(3), ..gate() };
-    let game = game_by(config("fenced").with(|c| c.own.challenges_per_step = cases.len()), gate, vec![given()]);
+    let game = game_by(config("think").with(|c| c.own.challenges_per_step = cases.len()), gate, vec![given()]);
     let played = once(&game, &policy(&texts, &["```python\nship_order('O101')\nanswer(None)\n```"]));
     for (record, (text, rules)) in challenges(&played).into_iter().zip(&cases) {
         let refused = &record.judged.detail;
@@ -169,7 +169,7 @@ fn a_challenger_explores_in_turns_and_executors_look_before_they_act() {
             (_, true) => "```python\nship_order('O101')\nanswer(None)\n```".to_owned(),
         }
     });
-    let game = game(config("fenced"));
+    let game = game(config("think"));
     let played = once(&game, &policy);
     let (challenge, attempts) = (challenges(&played)[0], tasks(&played)[0]);
     assert_eq!((challenge.episode.turns.len(), challenge.episode.end.as_deref()), (2, Some("proposed")));

@@ -4,7 +4,7 @@ use super::*;
 
 /// The game of a cheat: its problem is stated, its codes are written in order, and each of its suites for its code.
 fn cheating(cheat: &Cheat) -> ScriptedPolicy {
-    let format = by_name("fenced").unwrap();
+    let format = by_name("think").unwrap();
     let written = cheat.written.clone();
     let program = |text: &str| if text == "malformed" { String::new() } else { format.program_response(text) };
     let codes: Vec<String> = written.codes.iter().map(|text| program(text)).collect();
@@ -28,7 +28,7 @@ fn response(format: &dyn SolVerFormat, lines: &str) -> String {
 
 /// What the target's text is in a response.
 fn target_text(cheat: &Cheat) -> String {
-    let format = by_name("fenced").unwrap();
+    let format = by_name("think").unwrap();
     match cheat.target {
         Target::Problem => String::new(),
         Target::Code(code) => format.program_response(&cheat.written.codes[code]),
@@ -39,7 +39,7 @@ fn target_text(cheat: &Cheat) -> String {
 fn play_cheat(cheat: &Cheat) -> Step {
     let codes = cheat.written.codes.len().max(2);
     let config = config().with(|c| {
-        c.shared.format = "fenced".to_owned();
+        c.shared.format = "think".to_owned();
         c.shared.group_size = codes;
         c.own.candidates = codes;
         c.own.suites = 3;

@@ -3,7 +3,7 @@
 //! Invariant: a prompt holds what its [`RepoGoal`] says and what the policy itself wrote and was shown, and nothing else.
 
 mod compact;
-mod fenced;
+mod think;
 
 use serde::{Deserialize, Serialize};
 use veriplay_verifier::bugs::tool_env::{FunctionSource, RepoToolCall};
@@ -114,5 +114,5 @@ pub trait RepairFormat: Sync {
 
 registry! {
     /// Every prompt format.
-    PROMPT_FORMATS: [RepairFormat] = [&compact::Compact, &fenced::Fenced]
+    PROMPT_FORMATS: [RepairFormat] = [&compact::Compact, &think::Think]
 }

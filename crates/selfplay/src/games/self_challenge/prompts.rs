@@ -3,7 +3,7 @@
 //! Invariant: a prompt holds what its [`ToolGoal`] says, what the environment says of itself, and what the policy itself wrote and was shown.
 
 mod compact;
-mod fenced;
+mod think;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::Role;
@@ -23,7 +23,7 @@ pub struct ChallengeRequest {
     /// Name of the environment that it is about.
     pub environment: String,
     /// A tool that the task may be about, drawn by the game: where one turn must do, it stands for what exploring would find. The
-    /// fenced format does not say it.
+    /// `think` format does not say it.
     pub tool: String,
 }
 
@@ -101,7 +101,7 @@ pub trait ChallengeFormat: Sync {
 
 registry! {
     /// Every prompt format.
-    PROMPT_FORMATS: [ChallengeFormat] = [&compact::Compact, &fenced::Fenced]
+    PROMPT_FORMATS: [ChallengeFormat] = [&compact::Compact, &think::Think]
 }
 
 /// What the policy sees of what became of its code, at most `chars` characters of each part.

@@ -4,7 +4,7 @@
 //! test holds that it reads back what is written here.
 
 mod compact;
-mod fenced;
+mod think;
 
 use veriplay_core::{CallCase, PromptContent, Value};
 use veriplay_verifier::agreement::{SuiteTest, TestSuite};
@@ -42,7 +42,7 @@ pub trait SolVerFormat: Sync {
 
 registry! {
     /// Every format.
-    PROMPT_FORMATS: [SolVerFormat] = [&compact::Compact, &fenced::Fenced]
+    PROMPT_FORMATS: [SolVerFormat] = [&compact::Compact, &think::Think]
 }
 
 fn case_texts(case: &CallCase) -> (String, String) {

@@ -1,4 +1,4 @@
-//! `fenced`: words, think and answer tags, and fenced blocks, for models that can read.
+//! `think`: words, think and answer tags, and fenced blocks, for models that can read.
 //!
 //! # Layout
 //! A frame that asks for `<think>` and `<answer>`, the request, and the opened `<think>` tag. Blocks are fenced as `problem`,
@@ -16,7 +16,7 @@ use veriplay_verifier::agreement::{SuiteTest, TestSuite};
 use super::{SolVerFormat, case_texts, cases};
 use crate::think_answer::{STOP, answered, block, framed};
 
-pub(super) struct Fenced;
+pub(super) struct Think;
 
 const PROPOSE: &str = "Below is a piece of code. Let it inspire a programming problem: self-contained, in words, with one right \
 result for every input. Whoever solves it writes a Python function `f` and sees nothing but your text, so say what the arguments \
@@ -26,9 +26,9 @@ bool, int, float, str, bytes, list, tuple, set, dict. Answer with one block fenc
 const SOLVE: &str = "Write a Python program that solves the problem. Its entry is a function named `f`. It is deterministic and \
 ends quickly: no randomness, no clock, no files, no network, no input, no printing. Answer with one block fenced as `python`.";
 
-impl SolVerFormat for Fenced {
+impl SolVerFormat for Think {
     fn name(&self) -> &'static str {
-        "fenced"
+        "think"
     }
 
     fn proposer_content(&self, snippet: &str) -> PromptContent {

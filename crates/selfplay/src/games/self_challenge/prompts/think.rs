@@ -1,14 +1,14 @@
-//! `fenced`: several turns, prose, tools in their own words, and codes in fenced blocks; for chat-size checkpoints.
+//! `think`: several turns, prose, tools in their own words, and codes in fenced blocks; for chat-size checkpoints.
 
 use veriplay_verifier::environments::{ChallengerResponse, EnvironmentDescription, read_challenger, read_executor};
 
 use super::{ChallengeFormat, ToolBudgetLeft, ToolGoal, Turn};
 
-pub(super) struct Fenced;
+pub(super) struct Think;
 
-impl ChallengeFormat for Fenced {
+impl ChallengeFormat for Think {
     fn name(&self) -> &'static str {
-        "fenced"
+        "think"
     }
 
     fn is_single_turn(&self) -> bool {

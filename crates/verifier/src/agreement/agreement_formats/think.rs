@@ -1,4 +1,4 @@
-//! `fenced`: think and answer tags around fenced blocks, for models that can read.
+//! `think`: think and answer tags around fenced blocks, for models that can read.
 //!
 //! # Layout
 //! As in [`crate::formats::think`]: the prompt has opened the think tag, and the last `<answer>` up to its `</answer>` counts. A problem is its one block fenced as `problem`; a code is its last block fenced as `python`. A suite is the
@@ -22,11 +22,11 @@ use crate::formats::think::{FENCE, parse_answer};
 
 /// The format.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Fenced;
+pub(super) struct Think;
 
-impl AgreementFormat for Fenced {
+impl AgreementFormat for Think {
     fn name(&self) -> &'static str {
-        "fenced"
+        "think"
     }
 
     fn read_problem(&self, text: &str) -> Result<String, String> {

@@ -1,4 +1,4 @@
-//! `fenced`: words, and one fenced block a turn that names a tool, for chat models.
+//! `think`: words, and one fenced block a turn that names a tool, for chat models.
 //!
 //! # Layout
 //! A response holds exactly one closed block, and any thoughts around it. The words behind its opening fence are the tool and a
@@ -50,11 +50,11 @@ const INJECT: &str = "You make a bug in a Python repository for somebody else to
 fail with it, the repository can still be imported, every file you change is needed for the bug, and the bug is hard but possible to \
 repair for somebody who sees the tests that fail. Use no randomness, no clock and no introspection, and leave configuration alone.";
 
-pub(super) struct Fenced;
+pub(super) struct Think;
 
-impl RepairFormat for Fenced {
+impl RepairFormat for Think {
     fn name(&self) -> &'static str {
-        "fenced"
+        "think"
     }
 
     fn is_single_turn(&self) -> bool {
