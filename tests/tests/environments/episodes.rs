@@ -70,7 +70,7 @@ fn think(kind: &str, text: &str) -> String {
 }
 
 fn python_turns(codes: &[&str]) -> Vec<String> {
-    codes.iter().map(|code| format!("Let me see.\n{}", fenced("python", code))).collect()
+    codes.iter().map(|code| format!("Let me see.\n{}", think("python", code))).collect()
 }
 
 fn verdict(episode: &ToolEpisode) -> Status {
@@ -118,7 +118,7 @@ fn turns_without_code_and_cut_off_ones_cost_a_turn_and_are_told() {
     let mut episode = executor(BUDGET);
     let prompts = play(&mut episode, &["I will cancel it.".to_owned(), "```python\ncancel_order('O101')".to_owned()]);
     assert!(prompts[1].contains("there is no closed block fenced as `python`") && prompts[2].contains("Turns left: 2"));
-    episode.take_response(&fenced("python", "answer(8)"), FinishReason::Length);
+    episode.take_response(&think("python", "answer(8)"), FinishReason::Length);
     let NextAction::Ask(prompt) = episode.next_action() else { panic!("{:?}", episode.next_action()) };
     assert!(prompt.contains("the response was cut off") && episode.workspace().calls().is_empty());
 }
@@ -145,12 +145,12 @@ fn outputs_are_shown_up_to_the_budget() {
 
 fn proposal() -> String {
     let task = task("orders/ship_to_kiel");
-    let failures: String = task.failures.iter().map(|code| fenced("failure", code)).collect();
+    let failures: String = task.failures.iter().map(|code| think("failure", code)).collect();
     [
         "So:\n",
-        &fenced("instruction", &task.instruction),
-        &fenced("verify", &task.verify),
-        &fenced("solution", &task.solution),
+        &think("instruction", &task.instruction),
+        &think("verify", &task.verify),
+        &think("solution", &task.solution),
         &failures,
     ]
     .concat()
@@ -185,7 +185,7 @@ fn a_challenger_that_does_not_propose_in_its_last_turn_has_proposed_nothing() {
 fn a_proposal_that_lacks_something_costs_a_turn_and_is_told() {
     let mut episode = challenger();
     let without = proposal().replace("```verify", "```other");
-    let twice = [proposal(), fenced("solution", "pass")].concat();
+    let twice = [proposal(), think("solution", "pass")].concat();
     let prompts = play(&mut episode, &[without, twice, proposal()]);
     assert!(
         prompts[1].contains("no closed block fenced as `verify`")

@@ -123,15 +123,15 @@ fn a_challengers_own_verification_function_is_held_to_the_same_rules() {
     let always = "def verify(before, after, answer):\n    return True";
     let far = "list_products()\nlist_customers()\nship_order('O102')";
     let cases: Vec<(String, &[&str])> = vec![
-        (fenced("Ship O101.", SHIPPED, "ship_order( 'O101')", &FAILURES), &[]),
-        (fenced("Ship O101.", raises, "ship_order(('O101'))", &FAILURES), &["verifier_runs"]),
-        (fenced("Ship O101.", never, "ship_order((('O101')))", &FAILURES), &["solution_refused"]),
+        (think("Ship O101.", SHIPPED, "ship_order( 'O101')", &FAILURES), &[]),
+        (think("Ship O101.", raises, "ship_order(('O101'))", &FAILURES), &["verifier_runs"]),
+        (think("Ship O101.", never, "ship_order((('O101')))", &FAILURES), &["solution_refused"]),
         (
-            fenced("Ship O101.", always, "ship_order(order_id='O101')", &FAILURES),
+            think("Ship O101.", always, "ship_order(order_id='O101')", &FAILURES),
             &["failure_accepted", "nothing_accepted"],
         ),
-        (fenced("Ship O101.", SHIPPED, "ship_order('O' + '101')", &[FAILURES[0], FAILURES[1], far]), &["distant_case"]),
-        (fenced("Ship O101.", random, "ship_order('O1' + '01')", &FAILURES), &["verifier_nondeterministic"]),
+        (think("Ship O101.", SHIPPED, "ship_order('O' + '101')", &[FAILURES[0], FAILURES[1], far]), &["distant_case"]),
+        (think("Ship O101.", random, "ship_order('O1' + '01')", &FAILURES), &["verifier_nondeterministic"]),
     ];
     let texts: Vec<&str> = cases.iter().map(|(text, _)| text.as_str()).collect();
     let gate = ArtifactGate { max_changed_lines: Some(3), ..gate() };
@@ -159,7 +159,7 @@ fn every_rule_of_the_gate_refuses_something_here() {
 
 #[test]
 fn a_challenger_explores_in_turns_and_executors_look_before_they_act() {
-    let proposal = fenced("Ship O101.", SHIPPED, "ship_order('O101')", &FAILURES);
+    let proposal = think("Ship O101.", SHIPPED, "ship_order('O101')", &FAILURES);
     let explore = "```python\nprint(list_orders('C1'))\n```".to_owned();
     let policy = ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| {
         let seen = turn.prompt.text().contains("['O100', 'O101', 'O106']");
