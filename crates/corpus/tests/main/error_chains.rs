@@ -21,7 +21,7 @@ fn print_chain(error: &dyn Error) -> String {
 fn a_cause_is_printed_once() {
     let format = problem_format("veriplay").unwrap();
     let missing = read_problems(Path::new("/no/such/file"), format, &ReadOptions::default()).unwrap_err();
-    let no_gzip = unpack(b"no gzip", ArchiveKind::TarGz).unwrap_err();
+    let no_gzip = unpack(b"this is not a gzip archive", ArchiveKind::TarGz).unwrap_err();
     let no_zip = unpack(b"no zip", ArchiveKind::Zip).unwrap_err();
     let no_wheel = DependencyWheel::read(b"no zip").unwrap_err();
     let io = "No such file or directory";

@@ -214,7 +214,7 @@ fn answers_of_a_wrong_shape_are_named() {
     let cases: [(&str, Change); 10] = [
         ("missing field `choices`", |answer| *answer = json!({"error": "x"})),
         ("invalid type: string", |answer| answer["choices"] = json!("x")),
-        ("missing field `text`", |answer| {
+        ("choice 0 has neither `text` nor `message`", |answer| {
             drop(answer["choices"][0].as_object_mut().map(|choice| choice.remove("text")))
         }),
         ("0 choices, want 2", |answer| answer["choices"] = json!([])),

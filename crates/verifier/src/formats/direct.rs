@@ -66,7 +66,10 @@ fn single_line(text: &str) -> Parsed<&str> {
 fn code_block(text: &str) -> Parsed<&str> {
     let code =
         text.trim_start().strip_prefix(BLOCK).ok_or("the response does not begin with a block fenced as `python`")?;
-    Ok(code.split(BLOCK_END).next().unwrap_or(code))
+    match code.split(BLOCK_END).next() {
+        Some(code) if !code.starts_with("```") => Ok(code),
+        _ => Err("the block is empty".to_owned()),
+    }
 }
 
 fn split_call(text: &str) -> Parsed<(&str, &str)> {
