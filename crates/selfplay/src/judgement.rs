@@ -75,14 +75,36 @@ pub(crate) fn rule_verdict(status: Status, rule: impl Into<String>, detail: impl
     Verdict { status, passed: 0, total: 0, evidence }
 }
 
-/// Gives each item its result in order: an `Err` is a result that was decided without running anything, and `run` gives those of all others
-/// at once.
+/// An item to judge: open, or decided without running anything.
+pub(crate) enum Judging<Q, R> {
+    /// To run.
+    Open(Q),
+    /// The result is known.
+    Decided(R),
+}
+
+/// A host fault decides.
+impl<Q, R, E> From<Result<Q, E>> for Judging<Q, Result<R, E>> {
+    fn from(item: Result<Q, E>) -> Self {
+        item.map_or_else(|error| Self::Decided(Err(error)), Self::Open)
+    }
+}
+
+/// Gives each item its result in order: `run` gives those of all open ones at once.
 pub(crate) fn run_undecided<Q, R>(
-    items: impl IntoIterator<Item = Result<Q, R>>,
+    items: impl IntoIterator<Item = Judging<Q, R>>,
     run: impl FnOnce(&[Q]) -> Vec<R>,
 ) -> Vec<R> {
-    let mut undecided = Vec::new();
-    let decided: Vec<Option<R>> = items.into_iter().map(|item| item.map(|one| undecided.push(one)).err()).collect();
-    let mut results = run(&undecided).into_iter();
+    let (mut open, mut decided) = (Vec::new(), Vec::new());
+    for item in items {
+        decided.push(match item {
+            Judging::Open(one) => {
+                open.push(one);
+                None
+            }
+            Judging::Decided(result) => Some(result),
+        });
+    }
+    let mut results = run(&open).into_iter();
     decided.into_iter().map(|one| one.unwrap_or_else(|| results.next().expect("a result for each item"))).collect()
 }

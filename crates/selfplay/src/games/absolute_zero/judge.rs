@@ -8,7 +8,7 @@ use veriplay_verifier::{AnswerRequest, ProposalGate, ProposalRequest, ProposalSh
 use super::{AbsoluteZero, ProposalDrafts, proposal_key};
 use crate::admission::{IsKnown, JudgedProposal};
 use crate::environment::{JudgedProposalOf, ProposalToJudge, Stage};
-use crate::judgement::{ProposalPosition, Solution, run_undecided};
+use crate::judgement::{Judging, ProposalPosition, Solution, run_undecided};
 use crate::play::PlayError;
 use crate::rollout::{FinishedEpisode, SingleTurn};
 
@@ -44,8 +44,8 @@ impl AbsoluteZero {
             _ => None,
         };
         let requests = attempts.iter().zip(proposals).map(|((attempt, known), one)| match refusal(attempt) {
-            Some(verdict) => Err(Ok((verdict, None))),
-            None => Ok(ProposalRequest { attempt, known: *known, provenance: provenance(one.proposed) }),
+            Some(verdict) => Judging::Decided(Ok((verdict, None))),
+            None => Judging::Open(ProposalRequest { attempt, known: *known, provenance: provenance(one.proposed) }),
         });
         let judged = run_undecided(requests, |open| {
             let judged = judge_proposals(execute, &self.tasks.gate, open).into_iter();

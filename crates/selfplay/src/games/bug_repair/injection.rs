@@ -17,7 +17,7 @@ use super::repositories::Repository;
 use super::task::KIND;
 use crate::admission::IsKnown;
 use crate::environment::{JudgedProposalOf, ProposalToJudge, Proposer, Stage};
-use crate::judgement::run_undecided;
+use crate::judgement::{Judging, run_undecided};
 use crate::randomness::generator;
 use crate::rollout::FinishedEpisode;
 
@@ -145,11 +145,11 @@ impl BugRepair {
         is_known: &mut IsKnown<'_>,
     ) -> Vec<JudgedProposalOf<Self>> {
         let trees = proposals.iter().map(|one| match self.judge_unrun(one.request.mode, one.finished) {
-            Some(judged) => Err(judged),
+            Some(judged) => Judging::Decided(judged),
             None => {
                 let workspace = one.finished.episode.workspace();
                 let (repository, injector) = (workspace.assignment().repository, one.request.mode.injector());
-                Ok(EditedTree { repository, now: workspace.tree(), injector })
+                Judging::Open(EditedTree { repository, now: workspace.tree(), injector })
             }
         });
         let mut judged = run_undecided(trees, |open| self.judge_trees(execute, open, self.own.weakening));

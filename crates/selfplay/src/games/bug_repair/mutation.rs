@@ -14,7 +14,7 @@ use super::repositories::Repository;
 use super::task::{BugTask, change_digest};
 use crate::admission::{IsKnown, JudgedProposal};
 use crate::environment::JudgedProposalOf;
-use crate::judgement::{Solution, rule_verdict, run_undecided};
+use crate::judgement::{Judging, Solution, rule_verdict, run_undecided};
 use crate::randomness::{derive_seed, generator, weighted_sample};
 use crate::task_pool::PoolTask;
 
@@ -137,17 +137,22 @@ impl BugRepair {
         derivations: &[Derivation],
         is_known: &mut IsKnown<'_>,
     ) -> Vec<JudgedProposalOf<Self>> {
-        let unknown = || refusal(Status::Invalid, "repository", "it does not fit the repositories");
         let (mut mutants, mut repairs) = (Vec::new(), Vec::new());
         for derivation in derivations {
             match derivation {
                 Derivation::Mutant { package, injector, patch } => {
                     let edited = self.repository_of(package);
                     let edited = edited.and_then(|place| Some((place, patch.apply(&self.originals[place]).ok()?)));
-                    mutants.push(edited.map(|(place, now)| (place, now, injector)).ok_or_else(unknown));
+                    mutants.push(edited.map_or_else(
+                        || Judging::Decided(misfit()),
+                        |(place, now)| Judging::Open((place, now, injector)),
+                    ));
                 }
                 Derivation::FailedRepair { package, bug } => {
-                    repairs.push(self.repository_of(package).map(|place| (place, bug.clone())).ok_or_else(unknown));
+                    let place = self.repository_of(package);
+                    repairs.push(
+                        place.map_or_else(|| Judging::Decided(misfit()), |place| Judging::Open((place, bug.clone()))),
+                    );
                 }
             }
         }
@@ -175,8 +180,9 @@ impl BugRepair {
         weakening: Weakening,
     ) -> Vec<JudgedProposalOf<Self>> {
         let (repos, seeds) = (self.repos(), (0, self.own.rules().seeds[0]));
-        let unmeasured =
-            trees.iter().map(|tree| self.refuse_held_out(tree.repository, tree.now).map_or(Ok(*tree), Err));
+        let unmeasured = trees
+            .iter()
+            .map(|tree| self.refuse_held_out(tree.repository, tree.now).map_or(Judging::Open(*tree), Judging::Decided));
         run_undecided(unmeasured, |trees| {
             let requests = trees.iter().map(|tree| {
                 let EditedTree { repository, now, injector } = *tree;
@@ -184,9 +190,9 @@ impl BugRepair {
             });
             let proposed = propose_all(execute, &requests.collect::<Vec<_>>());
             let bugs = trees.iter().zip(proposed).map(|(tree, proposed)| match proposed {
-                Err(dropped) => Err(judgement(Err(dropped), None)),
-                Ok(Err(unfit)) => Err(refusal(Status::Invalid, unfit.check, &unfit.why)),
-                Ok(Ok(bug)) => Ok((tree.repository, bug)),
+                Err(dropped) => Judging::Decided(judgement(Err(dropped), None)),
+                Ok(Err(unfit)) => Judging::Decided(refusal(Status::Invalid, unfit.check, &unfit.why)),
+                Ok(Ok(bug)) => Judging::Open((tree.repository, bug)),
             });
             run_undecided(bugs, |bugs| self.validate(execute, bugs))
         })
@@ -197,7 +203,8 @@ impl BugRepair {
         let (repos, rules) = (self.repos(), self.own.rules());
         let requests = proposals.iter().map(|(repository, bug)| {
             let request = ValidateRequest { repo: &repos[*repository], bug, rules: &rules };
-            self.refuse_held_out(*repository, &self.buggy(*repository, bug)).map_or(Ok(request), Err)
+            self.refuse_held_out(*repository, &self.buggy(*repository, bug))
+                .map_or(Judging::Open(request), Judging::Decided)
         });
         run_undecided(requests, |open| {
             let judged = |validated: Result<BugValidation, Dropped>| match validated {
@@ -217,6 +224,11 @@ pub(super) const fn judgement(verdict: Result<Verdict, Dropped>, task: Option<Bu
 
 pub(super) fn refusal(status: Status, rule: &str, why: &str) -> JudgedProposalOf<BugRepair> {
     judgement(Ok(rule_verdict(status, rule, why)), None)
+}
+
+/// The judgement on a derivation of a log that does not fit the configuration.
+fn misfit() -> JudgedProposalOf<BugRepair> {
+    refusal(Status::Invalid, "repository", "it does not fit the repositories")
 }
 
 /// Says of every valid bug whether it is known.

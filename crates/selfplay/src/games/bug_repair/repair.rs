@@ -15,7 +15,7 @@ use super::BugRepair;
 use super::episode::{Assignment, RepoEpisode, RepoWorkspace, SUBMITTED};
 use super::prompts::RepoGoal;
 use super::task::BugTask;
-use crate::judgement::{Solution, rule_verdict, run_undecided};
+use crate::judgement::{Judging, Solution, rule_verdict, run_undecided};
 use crate::randomness::generator;
 use crate::rollout::FinishedEpisode;
 
@@ -53,10 +53,9 @@ impl BugRepair {
     ) -> Vec<Result<Option<RepoEpisode>, Dropped>> {
         let (repos, with_function) = (self.repos(), self.format.is_single_turn());
         let handouts = tasks.iter().map(|task| {
-            let repository = self.repository_of(&task.package).ok_or(Ok(None))?;
-            let (artifact, hidden) =
-                (task.artifact(&self.repositories[repository]), self.draw_hidden_tests(task, seed));
-            Ok(BugToRepair { repository, artifact, hidden })
+            let Some(repository) = self.repository_of(&task.package) else { return Judging::Decided(Ok(None)) };
+            let artifact = task.artifact(&self.repositories[repository]);
+            Judging::Open(BugToRepair { repository, artifact, hidden: self.draw_hidden_tests(task, seed) })
         });
         run_undecided(handouts, |handouts| {
             let requests = handouts.iter().map(|handout| {
@@ -92,19 +91,18 @@ impl BugRepair {
         let repos = self.repos();
         let patches: Vec<Result<String, Result<Verdict, Dropped>>> =
             solutions.iter().map(|(_, finished)| self.finished_patch(&repos, finished)).collect();
-        let graded = solutions.iter().zip(&patches).map(|((task, finished), patch)| {
-            let repository = finished.episode.workspace().assignment().repository;
-            Ok(PatchToGrade { task, repository, patch: patch.as_ref().map_err(Clone::clone)? })
+        let graded = solutions.iter().zip(&patches).map(|((task, finished), patch)| match patch {
+            Ok(patch) => {
+                let repository = finished.episode.workspace().assignment().repository;
+                Judging::Open(PatchToGrade { task, repository, patch })
+            }
+            Err(verdict) => Judging::Decided(verdict.clone()),
         });
         let verdicts = run_undecided(graded, |graded| self.grade(execute, &repos, seed, graded));
-        let solution = |(((_, finished), patch), verdict): (
-            (&(&BugTask, &FinishedEpisode<RepoEpisode>), Result<String, _>),
-            _,
-        )| {
-            let hidden = finished.episode.workspace().assignment().hidden.clone();
-            Solution { verdict, detail: RepairDetail { patch: patch.unwrap_or_default(), hidden } }
-        };
-        solutions.iter().zip(patches).zip(verdicts).map(solution).collect()
+        let hidden = solutions.iter().map(|(_, one)| one.episode.workspace().assignment().hidden.clone());
+        let details =
+            hidden.zip(patches).map(|(hidden, patch)| RepairDetail { patch: patch.unwrap_or_default(), hidden });
+        verdicts.into_iter().zip(details).map(|(verdict, detail)| Solution { verdict, detail }).collect()
     }
 
     fn grade(

@@ -11,7 +11,7 @@ use super::episode::ToolEpisode;
 use super::{SelfChallenge, ToolEnvironment};
 use crate::admission::{IsKnown, JudgedProposal};
 use crate::environment::{JudgedProposalOf, ProposalToJudge};
-use crate::judgement::{Solution, rule_verdict, run_undecided};
+use crate::judgement::{Judging, Solution, rule_verdict, run_undecided};
 use crate::multi_turn::EpisodeEnd;
 use crate::rollout::FinishedEpisode;
 use crate::splits::HELD_OUT;
@@ -39,8 +39,7 @@ impl SelfChallenge {
         is_known: &mut IsKnown<'_>,
     ) -> Vec<JudgedProposalOf<Self>> {
         let drafts = proposals.iter().enumerate();
-        let drafts =
-            drafts.map(|(place, one)| self.draft(one.finished, |key| is_known(place, key)).map_err(|one| *one));
+        let drafts = drafts.map(|(place, one)| self.draft(one.finished, |key| is_known(place, key)));
         run_undecided(drafts, |open| self.examine(execute, open))
     }
 
@@ -49,19 +48,23 @@ impl SelfChallenge {
         &self,
         finished: &FinishedEpisode<ToolEpisode>,
         is_known: impl FnOnce(&Digest) -> bool,
-    ) -> Result<Draft<'_>, Box<JudgedProposalOf<Self>>> {
-        let dropped = |dropped: Dropped| Box::new(judged(Err(dropped), false));
+    ) -> Judging<Draft<'_>, JudgedProposalOf<Self>> {
         if let Some(fault) = &finished.dropped {
-            return Err(dropped(fault.clone()));
+            return Judging::Decided(judged(Err(fault.clone()), false));
         }
         let Some(task) = finished.episode.workspace().proposed() else {
-            return Err(Box::new(judged(Ok(nothing_proposed(&finished.episode)), false)));
+            return Judging::Decided(judged(Ok(nothing_proposed(&finished.episode)), false));
         };
-        let (environment, known) = (self.find_environment(&task.environment).map_err(dropped)?, is_known(&task.key()));
-        let refused = |verdict| judged(Ok((verdict, vec![HELD_OUT.to_owned()], Some(task.clone()))), known);
+        let environment = match self.find_environment(&task.environment) {
+            Ok(environment) => environment,
+            Err(unknown) => return Judging::Decided(judged(Err(unknown), false)),
+        };
+        let known = is_known(&task.key());
         match self.base.guard.refuse_task(&task.instruction, &task.solution) {
-            Some(verdict) => Err(Box::new(refused(verdict))),
-            None => Ok(Draft { environment, task: task.clone(), known }),
+            Some(verdict) => {
+                Judging::Decided(judged(Ok((verdict, vec![HELD_OUT.to_owned()], Some(task.clone()))), known))
+            }
+            None => Judging::Open(Draft { environment, task: task.clone(), known }),
         }
     }
 
@@ -70,7 +73,7 @@ impl SelfChallenge {
         let whole = self.completed(execute, drafts);
         let requests = drafts.iter().zip(&whole).map(|(draft, task)| {
             let (environment, known) = (&draft.environment.environment, draft.known);
-            Ok(ArtifactRequest { environment, task: task.as_ref().map_err(|dropped| Err(dropped.clone()))?, known })
+            Judging::from(task.as_ref().map_err(Clone::clone).map(|task| ArtifactRequest { environment, task, known }))
         });
         let examined = run_undecided(requests, |open| examine_artifacts(execute, &self.gate, open));
         let all = drafts.iter().zip(whole).zip(examined);
@@ -102,7 +105,7 @@ impl SelfChallenge {
         let key = |request: &EpisodeRequest<'_>| {
             content_hash(&(&request.environment.name, request.verify, request.calls, request.answer))
         };
-        let requests = solutions.iter().map(|(task, finished)| self.request(task, finished, seed).map_err(Err));
+        let requests = solutions.iter().map(|(task, finished)| Judging::from(self.request(task, finished, seed)));
         let verdicts =
             run_undecided(requests, |open| run_distinct(open, key, |distinct| judge_episodes(execute, distinct)));
         verdicts.into_iter().map(|verdict| Solution { verdict, detail: () }).collect()

@@ -12,7 +12,7 @@ use veriplay_verifier::{ProblemRequest, judge_programs};
 
 use super::{ProblemTask, SolVer};
 use crate::environment::{JudgedRound, RoundRequest, StepFacts};
-use crate::judgement::{RoundFacts, Solution, rule_verdict, run_undecided};
+use crate::judgement::{Judging, RoundFacts, Solution, rule_verdict, run_undecided};
 use crate::play::PlayError;
 use crate::rollout::{FinishedEpisode, SingleTurn};
 use crate::splits::{EvalItem, HELD_OUT, describe_eval_item};
@@ -70,9 +70,9 @@ impl SolVer {
     ) -> Vec<Solution<Option<SuiteQuality>>> {
         let read: Vec<Result<String, String>> = solutions.iter().map(|(_, one)| self.read_program(one)).collect();
         let programs = solutions.iter().zip(&read).map(|((task, _), program)| match (program, &task.reference) {
-            (Err(why), _) => Err(Ok(rule_verdict(Status::Malformed, "", why))),
-            (Ok(_), None) => Err(Ok(rule_verdict(Status::Unjudgeable, "", "no test is written yet"))),
-            (Ok(program), Some(_)) => Ok((*task, program.as_str())),
+            (Err(why), _) => Judging::Decided(Ok(rule_verdict(Status::Malformed, "", why))),
+            (Ok(_), None) => Judging::Decided(Ok(rule_verdict(Status::Unjudgeable, "", "no test is written yet"))),
+            (Ok(program), Some(_)) => Judging::Open((*task, program.as_str())),
         });
         let verdicts = run_undecided(programs, |open| self.judge_hidden(execute, open)).into_iter();
         verdicts.map(|verdict| Solution { verdict, detail: None }).collect()

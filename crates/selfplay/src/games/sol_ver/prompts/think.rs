@@ -68,7 +68,7 @@ that differ, and odd ones among them.\n\nProblem:\n{statement}\n\nProgram:\n{}",
             block("input", &input) + &block("output", &output)
         };
         let asserts: Vec<&str> = suite.tests.iter().filter_map(assertion).collect();
-        let asserts = if asserts.is_empty() { String::new() } else { block("assert", &asserts.join("\n")) };
+        let asserts = if asserts.is_empty() { String::new() } else { block("assert", asserts.join("\n")) };
         answered("I work the results out from the problem.", &(cases(suite).map(text).collect::<String>() + &asserts))
     }
 }
