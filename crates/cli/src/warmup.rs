@@ -121,15 +121,22 @@ pub(crate) fn warm_up<T: WarmupExamples>(mut recipe: Recipe<T>, out: &Path) -> R
     Ok(())
 }
 
-/// Trains nothing: lists the examples of a recipe that contain what a run of `measuring` evaluates on.
-pub(crate) fn audit<T: WarmupExamples>(recipe: &Recipe<T>, measuring: &T) -> Result<(), Failure> {
+/// Trains nothing: lists the examples that warm-up trains on and that contain what a run of `measuring` evaluates on.
+pub(crate) fn audit<T: WarmupExamples>(mut recipe: Recipe<T>, measuring: &T) -> Result<(), Failure> {
+    recipe.setup.evaluate_on(EvalSet::Validation);
+    let (_, warmed_up) = recipe.setup.open(Isolation::Thread)?;
     let (executor, game) = measuring.open(Isolation::Thread)?;
     let source = T::source(&recipe.examples.data, recipe.run.seed, &executor)?;
     let tokenizer = T::tokenizer().or_fail(ExitCode::Model)?;
-    let (mut audit, mut all, mut found) = (SplitAudit::new(game.guard(), &tokenizer), 0, BTreeMap::new());
+    let mut own = SplitAudit::new(warmed_up.guard(), &tokenizer);
+    let mut audit = SplitAudit::new(game.guard(), &tokenizer);
+    let (mut all, mut left_out, mut found) = (0, 0, BTreeMap::new());
     for step in 0..recipe.run.steps {
-        let samples = recipe.draw_examples(&source, &tokenizer, step)?;
+        let mut samples = recipe.draw_examples(&source, &tokenizer, step)?;
         all += samples.len();
+        let drawn = samples.len();
+        samples.retain(|sample| own.find_eval_item(sample).is_none());
+        left_out += drawn - samples.len();
         for (text, measured) in samples.iter().filter_map(|sample| audit.find_eval_item(sample)) {
             *found.entry((format!("{} of the {} set", measured.name, measured.set.name()), text)).or_insert(0) += 1;
         }
@@ -138,12 +145,16 @@ pub(crate) fn audit<T: WarmupExamples>(recipe: &Recipe<T>, measuring: &T) -> Res
     for ((measured, text), count) in &found {
         progress::data(format!("{count} examples contain {measured}: {text:?}"));
     }
-    progress::data(format!("{overlaps} of {all} examples contain what is evaluated, {} different parts", found.len()));
+    progress::data(format!(
+        "{all} examples are drawn; warm-up leaves out {left_out} that contain what its own recipe evaluates"
+    ));
+    progress::data(format!("{overlaps} of the others contain what is evaluated, {} different parts", found.len()));
     if found.is_empty() {
         return Ok(());
     }
-    let what = format!("{overlaps} examples of warm-up contain what is evaluated");
-    Err(Failure::message(ExitCode::Input, what).hint("`veriplay warmup` leaves them out: train the model again"))
+    let what = format!("warm-up trains on {overlaps} examples that contain what is evaluated");
+    Err(Failure::message(ExitCode::Input, what)
+        .hint("let the recipe evaluate on the same tasks, and train the model again"))
 }
 
 fn new_learner<T: WarmupExamples>(run: &RecipeRun) -> Result<Learner, Failure> {

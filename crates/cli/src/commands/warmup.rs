@@ -20,7 +20,7 @@ pub(super) struct Arguments {
     /// Directory of the checkpoint
     #[arg(long, value_name = "DIR", required_unless_present = "audit")]
     out: Option<PathBuf>,
-    /// Train nothing, and list the examples that contain what a run of this configuration evaluates on
+    /// Train nothing, and list the examples that are trained on and contain what a run of this configuration evaluates on
     #[arg(long, value_name = "FILE", conflicts_with = "out")]
     audit: Option<PathBuf>,
     #[command(flatten)]
@@ -37,7 +37,7 @@ impl GameAction for &Arguments {
         let args = self;
         let recipe = Recipe::<T>::parse(&read_text(&args.config)?, &args.config)?;
         match (&args.audit, &args.out) {
-            (Some(measuring), _) => audit(&recipe, &PlayConfig::<T>::read(measuring)?.setup),
+            (Some(measuring), _) => audit(recipe, &PlayConfig::<T>::read(measuring)?.setup),
             (None, Some(out)) => warm_up(recipe.on(args.device)?, out),
             (None, None) => Err(Failure::message(ExitCode::Bug, "neither `--out` nor `--audit`")),
         }
