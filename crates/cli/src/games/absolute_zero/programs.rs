@@ -39,7 +39,7 @@ pub(super) fn read_drafts(
 fn set_of(program: &str) -> EvalSet {
     let hash = program_hash(program);
     let first = u8::from_str_radix(&hash.as_str()[..2], 16).unwrap_or(0);
-    if first % VALIDATION_ONE_IN == 0 { EvalSet::Validation } else { EvalSet::HeldOut }
+    if first.is_multiple_of(VALIDATION_ONE_IN) { EvalSet::Validation } else { EvalSet::HeldOut }
 }
 
 fn draft(prediction: Prediction, task_type: TaskType, inputs: usize) -> Option<Proposal> {
