@@ -20,7 +20,7 @@ use pytest::mounted;
 pub use baseline::{Baseline, Dependencies, FileBaseline, PinnedWheel, Unsupported, baseline_of};
 pub use inspect::{DeclaredRequirement, Inspection, Inspector, Requirement, RequirementPurpose};
 pub(crate) use pytest::cover_file;
-pub use pytest::{FileRun, Function, Repository, TestRecord, TestResult, run_file, run_split, run_tests};
+pub use pytest::{FileRun, Function, Repository, StarredNames, TestRecord, TestResult, run_file, run_split, run_tests};
 pub use settings::{ImportMode, PytestSettings};
 
 /// A job that imports pytest and the modules `library` of the image, and compiles the sources of `package` and `dependencies` without

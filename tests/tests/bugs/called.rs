@@ -136,7 +136,7 @@ fn the_package_is_never_the_one_that_the_image_has() {
     let is_own = |without: &[String], own: &[String], file: &str, split: bool| {
         let repository = Repository { without, ..repository(bed, own, &files) };
         let run: FileRun = match split {
-            true => run_split(&bed.sandbox, &repository, file, None).unwrap(),
+            true => run_split(&bed.sandbox, &repository, file, None, None).unwrap(),
             false => {
                 let ids = [format!("{file}::test_first"), format!("{file}::test_compose")];
                 run_tests(&bed.sandbox, &repository, file, &ids).unwrap()

@@ -4,13 +4,15 @@ use std::fs;
 use std::path::Path;
 
 use rayon::prelude::*;
-use veriplay_core::{Status, TextFiles};
+use veriplay_core::{Status, TextFiles, Verdict};
 use veriplay_verifier::bugs::BugArtifact;
 
 use super::{Bed, CODE, bed, corpus, replaced};
 
 pub(super) struct Cheat {
     pub(super) name: String,
+    /// The bug it is for, where there are several.
+    pub(super) bug: Option<String>,
     status: String,
     rule: String,
     pub(super) files: Vec<(String, String)>,
@@ -40,20 +42,32 @@ fn read(name: &str, text: &str) -> Cheat {
     let files = text.split("\n```file ").skip(1).map(block).collect();
     // Not by lines: what a file of the corpus holds may be a line to one reader and none to another.
     let deleted = text.split('\n').filter_map(|line| line.strip_prefix("delete: ")).map(str::to_owned).collect();
-    Cheat { name: name.to_owned(), status: status.to_owned(), rule: rule.replace('-', ""), files, deleted }
+    let bug = text.lines().find_map(|line| line.strip_prefix("bug: ")).map(str::to_owned);
+    Cheat { name: name.to_owned(), bug, status: status.to_owned(), rule: rule.replace('-', ""), files, deleted }
 }
 
 /// The fault of the verdict on a cheat.
 pub(super) fn wrong(bed: &Bed, artifact: &BugArtifact, cheat: &Cheat) -> Option<String> {
-    let mut after: TextFiles = bed.weakened(artifact);
-    after.retain(|path, _| !cheat.deleted.contains(path));
-    after.extend(cheat.files.iter().cloned());
-    let verdict = bed.graded(artifact, &after);
+    ends_otherwise(cheat, bed.graded(artifact, &cheat.applied(bed.weakened(artifact))), false)
+}
+
+impl Cheat {
+    /// `texts` with it.
+    pub(super) fn applied(&self, mut texts: TextFiles) -> TextFiles {
+        texts.retain(|path, _| !self.deleted.contains(path));
+        texts.extend(self.files.iter().cloned());
+        texts
+    }
+}
+
+/// What is wrong with a verdict, by the end that the file expects; whether that may be acceptance.
+pub(super) fn ends_otherwise(cheat: &Cheat, verdict: Verdict, is_honest: bool) -> Option<String> {
     let status = serde_json::to_value(verdict.status).unwrap();
-    let as_told = match cheat.status.as_str() {
-        "not_accepted" => verdict.status != Status::Accepted,
-        other => status == other && verdict.status != Status::Accepted && verdict.evidence.rule == cheat.rule,
-    };
+    let as_told = (verdict.status == Status::Accepted) == is_honest
+        && match cheat.status.as_str() {
+            "not_accepted" => true,
+            other => status == other && verdict.evidence.rule == cheat.rule,
+        };
     let evidence = verdict.evidence;
     (!as_told).then(|| format!("{}: {status} `{}` {}", cheat.name, evidence.rule, evidence.detail))
 }

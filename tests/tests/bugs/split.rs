@@ -87,7 +87,7 @@ fn what_forges_every_record_beside_pytest_forges_none_from_another_instance() {
             continue;
         }
         forgers += 1;
-        let apart = run_split(&bed.sandbox, &repository, TESTS, Some(&wanted)).unwrap();
+        let apart = run_split(&bed.sandbox, &repository, TESTS, Some(&wanted), None).unwrap();
         if passed(&apart) > 0 && apart.broken.is_none() {
             forged.push((cheat.name.clone(), passed(&apart), wanted.len()));
         }

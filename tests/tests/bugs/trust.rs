@@ -1,6 +1,7 @@
 //! Split trust: what decides runs with the package in an instance of its own, which has nothing of the tests. And what any trust
 //! needs: all tests are run that a change could concern. The repository is `task-corpus/bug_cheats/apart`.
 
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use veriplay_core::{Fuzz, Patch, Status, TextFiles, Trust, Verdict};
@@ -8,12 +9,17 @@ use veriplay_verifier::bugs::{
     BugArtifact, BugProposal, BugRules, BugValidation, RepairRequest, RepoContext, check_each, grade_repair,
     validate_bug,
 };
+use veriplay_verifier::repository::run_split;
 
+use super::cheats::{Cheat, cheats_of, ends_otherwise};
 use super::{Bed, corpus, measured, pytest};
 
 const WEIGHTS: &str = "src/parcel/weights.py";
 const SHELF: &str = "src/parcel/shelf.py";
 const LABELS: &str = "src/parcel/labels.py";
+const SIZES: &str = "src/parcel/sizes.py";
+const STAR: &str = "src/parcel/star.py";
+const FORMULAS: &str = "src/parcel/formulas.py";
 
 fn apart() -> Option<&'static Bed> {
     static BED: OnceLock<Option<Bed>> = OnceLock::new();
@@ -260,12 +266,93 @@ fn a_test_that_runs_text_of_the_package_decides_under_shared_trust_alone() {
 }
 
 #[test]
-fn a_test_that_does_not_notice_a_bug_from_another_instance_decides_under_shared_trust_alone() {
+fn text_of_the_package_that_is_run_before_any_call_decides_under_shared_trust_alone() {
     let Some(bed) = apart() else { return };
-    // A copy crosses in any case.
-    let bug = bug(bed, (LABELS, "return list(labels)", "return labels"), ("tests/test_labels.py", "def test_copied"));
-    assert_eq!(refused_by(bed, Trust::Split, &bug), "judgeable");
-    valid(bed, Trust::Shared, &bug);
+    let wrong = (FORMULAS, "return int(left) + int(right)", "return int(left)");
+    for (tests, test) in
+        [("tests/test_formulas.py", "def test_value_of"), ("tests/test_examples.py", "@pytest.mark.parametrize")]
+    {
+        assert_eq!(refused_by(bed, Trust::Split, &bug(bed, wrong, (tests, test))), "judgeable", "{tests}");
+    }
+}
+
+/// A value that is run where the tests are collected, or before any call, is code of the package's beside the tests.
+#[test]
+fn text_of_the_package_does_not_run_beside_the_tests() {
+    let Some(bed) = apart() else { return };
+    let own = vec!["parcel".to_owned()];
+    let text = "\"__import__('_pytest.python').python.Function.__setattr__\"";
+    let evil = bed.texts[FORMULAS]
+        .replace("FORMULA = \"1 + 2\"", &format!("FORMULA = {text}"))
+        .replace("EXAMPLES = [\"1 + 2\"", &format!("EXAMPLES = [{text}"))
+        .replace("return number * 2", "return 0");
+    let files = [(FORMULAS.to_owned(), evil.into_bytes())];
+    let repository = super::split::repository(bed, &own, &files);
+    for (file, wanted) in
+        [("tests/test_formulas.py", "test_value_of"), ("tests/test_examples.py", "test_value_of_example[1]")]
+    {
+        let run = run_split(&bed.sandbox, &repository, file, None, None).unwrap();
+        let why = run.tests.iter().find(|test| test.id.ends_with(wanted)).map(|test| test.text.as_str());
+        let why = why.or(run.broken.as_deref()).unwrap_or_default();
+        assert!(why.contains("text or data is run as code"), "{run:?}");
+    }
+}
+
+/// The bugs that the files of `apart/repairs` and `apart/honest` name, and the tests that find them.
+const BUGS: [(&str, (&str, &str, &str), (&str, &str)); 9] = [
+    ("copied", (LABELS, "return list(labels)", "return labels"), ("tests/test_labels.py", "def test_copied")),
+    ("ordered", (LABELS, "return sorted(labels)", "return labels"), ("tests/test_labels.py", "def test_ordered")),
+    ("fresh", (SIZES, "return [0] * count", "return [0]"), ("tests/test_sizes.py", "def test_fresh")),
+    (
+        "checked",
+        (SIZES, "    if size < 0:\n        raise SizeError(\"below zero\")\n", ""),
+        ("tests/test_sizes.py", "@pytest.mark.parametrize"),
+    ),
+    ("limited", (SIZES, "return min(size, LIMIT)", "return size"), ("tests/test_sizes.py", "def test_limited")),
+    ("rest", (SIZES, "return sorted(sizes)[1:]", "return sizes[1:]"), ("tests/test_sizes.py", "def test_put_and_rest")),
+    (
+        "sized",
+        (SIZES, "return dict(map(tuple, CASES))[name]", "return CASES[0][1]"),
+        ("tests/test_sizes.py", "def test_sized"),
+    ),
+    ("ascending", (STAR, "return sorted(numbers)", "return numbers"), ("tests/test_star.py", "def test_ascending")),
+    (
+        "no_number",
+        (
+            STAR,
+            "    if not text.isdigit():\n        raise ValueError(\"no number: \" + text)\n",
+            "    if not text.isdigit():\n        return 0\n",
+        ),
+        ("tests/test_star.py", "def test_no_number"),
+    ),
+];
+
+fn of_the_corpus(directory: &str, is_honest: bool) -> Vec<String> {
+    let Some(bed) = apart() else { return Vec::new() };
+    let files = cheats_of(&corpus().join("apart").join(directory));
+    let artifacts: BTreeMap<&str, BugArtifact> =
+        BUGS.iter().map(|(name, line, test)| (*name, valid(bed, Trust::Split, &bug(bed, *line, *test)))).collect();
+    let wrong = |cheat: &Cheat| {
+        let artifact = &artifacts[cheat.bug.as_deref().unwrap()];
+        let weakened = bed.weakened(artifact);
+        let after = cheat.applied(weakened.clone());
+        let patch = Patch::make(&weakened, &after).unwrap().to_string();
+        let request = RepairRequest { artifact, patch: &patch, fuzz: Fuzz::NONE, seed: 0 };
+        let verdict = grade_repair(&bed.sandbox, &under(bed, Trust::Split), &request).unwrap();
+        ends_otherwise(cheat, verdict, is_honest)
+    };
+    assert!(files.len() > 5, "{directory}");
+    files.iter().filter_map(wrong).collect()
+}
+
+#[test]
+fn a_repair_that_is_right_beside_the_tests_alone_is_refused() {
+    assert_eq!(of_the_corpus("repairs", false), Vec::<String>::new());
+}
+
+#[test]
+fn an_honest_repair_of_plain_values_is_accepted_however_it_is_written() {
+    assert_eq!(of_the_corpus("honest", true), Vec::<String>::new());
 }
 
 #[test]

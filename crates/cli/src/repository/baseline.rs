@@ -14,7 +14,7 @@ use veriplay_corpus::repository::{RepositoryLayout, TestSelection};
 use veriplay_sandbox::{Image, SandboxOptions};
 use veriplay_verifier::bugs::own_modules;
 use veriplay_verifier::repository::{
-    Baseline, FileBaseline, FileRun, Inspection, Inspector, Repository, baseline_of, run_file, run_tests,
+    Baseline, FileBaseline, FileRun, Inspection, Inspector, Repository, StarredNames, baseline_of, run_file, run_tests,
 };
 
 use super::dependencies::{DependencySource, ResolvedDependencies, resolve_dependencies};
@@ -246,8 +246,14 @@ fn run_parts(
 ) -> Result<FileRun, Failure> {
     let run = |ids: &Vec<String>| run_tests(sandbox, repository, file, ids).or_fail(ExitCode::Host);
     let runs: Vec<FileRun> = parts.into_par_iter().with_max_len(1).map(run).collect::<Result<_, Failure>>()?;
-    let mut whole =
-        FileRun { tests: Vec::new(), broken: None, jobs: Vec::<Digest>::new(), fuel: 0, met_deadline: false };
+    let mut whole = FileRun {
+        tests: Vec::new(),
+        broken: None,
+        starred: StarredNames::new(),
+        jobs: Vec::<Digest>::new(),
+        fuel: 0,
+        met_deadline: false,
+    };
     for run in runs {
         whole.tests.extend(run.tests);
         whole.broken = whole.broken.or(run.broken);

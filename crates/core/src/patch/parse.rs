@@ -29,8 +29,9 @@ impl TryFrom<String> for Patch {
 }
 
 impl Patch {
-    /// Parses a unified diff of git, or of `diff -u` with the prefixes `a/` and `b/`. Blank lines between files are skipped; a blank line
-    /// inside a hunk is an empty line of context, as in git.
+    /// Reads a unified diff, of git's or of `diff -u`, with git's prefixes or with none. Blank lines between files are skipped;
+    /// a blank line inside a hunk is an empty line of context, as git has it. What `git format-patch` writes around a diff is left
+    /// out, and so are the carriage returns of a text whose every line ends in one, as `patch` leaves them out.
     ///
     /// # Errors
     /// The first invalid line, and why it is invalid.
@@ -38,9 +39,13 @@ impl Patch {
         if text.len() > MAX_PATCH_BYTES {
             return Err(PatchError::new(PatchProblem::TooLarge { what: "bytes", allowed: MAX_PATCH_BYTES }));
         }
+        if let Some(text) = without_carriage_returns(text) {
+            return Self::parse(&text);
+        }
         let mut lines = PatchLines { rest: text, number: 0 };
+        skip_mail_header(&mut lines);
         let (mut files, mut seen) = (Vec::new(), HashSet::new());
-        while lines.skip_blank() {
+        while lines.skip_blank() && !lines.is_signature() {
             let file = read_file(&mut lines)?;
             if !seen.insert(file.path.clone()) {
                 return Err(lines.error(PatchProblem::Twice).in_file(&file.path));
@@ -51,6 +56,23 @@ impl Patch {
             files.push(file);
         }
         Ok(Self { files })
+    }
+}
+
+/// The text with plain line ends, where every line ends in a carriage return and a newline.
+fn without_carriage_returns(text: &str) -> Option<String> {
+    let mut lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n')).peekable();
+    let has_lines = lines.peek().is_some();
+    (has_lines && lines.all(|line| line.ends_with("\r\n"))).then(|| text.replace("\r\n", "\n"))
+}
+
+/// Goes to the diff of a mail that `git format-patch` wrote.
+fn skip_mail_header(lines: &mut PatchLines<'_>) {
+    let is_mail = lines.peek().and_then(|line| line.strip_prefix("From ")).is_some_and(|rest| {
+        rest.split(' ').next().is_some_and(|commit| commit.len() >= 7 && commit.bytes().all(|b| b.is_ascii_hexdigit()))
+    });
+    while is_mail && lines.peek().is_some_and(|line| !line.starts_with("diff --git ")) {
+        lines.skip();
     }
 }
 
@@ -167,7 +189,7 @@ fn read_body(lines: &mut PatchLines<'_>, header: &HunkHeader) -> Result<Vec<(Lin
             end_without_newline(lines, &mut body)?;
         }
     }
-    let more = lines.peek().and_then(parse_body_line).filter(|(_, text)| !text.is_empty());
+    let more = lines.peek().and_then(parse_body_line).filter(|(_, text)| !text.is_empty() && !lines.is_signature());
     match more.filter(|_| !lines.peek().is_some_and(|line| line.starts_with("--- "))) {
         None => check_endings(&body).map_or(Ok(body), |problem| Err(lines.error(problem))),
         Some(_) => {
@@ -239,7 +261,13 @@ impl<'a> PatchLines<'a> {
         !self.rest.is_empty()
     }
 
-    /// `problem` at the current line.
+    /// Whether all that is left is the end of a mail of git's: two dashes and a space, and its version.
+    fn is_signature(&self) -> bool {
+        let end = self.rest.strip_prefix("-- \n").map(|rest| rest.trim_end_matches('\n'));
+        end.is_some_and(|version| version.starts_with(|c: char| c.is_ascii_digit()) && !version.contains('\n'))
+    }
+
+    /// `problem`, at the line that is looked at.
     pub(super) fn error(&self, problem: impl Into<PatchProblem>) -> PatchError {
         self.error_at(self.number, problem)
     }

@@ -1,7 +1,7 @@
 //! Measures, once on the original, which test file enters which function, which tests can run with the package in an instance of its own,
 //! and which others can be inverted. A change then costs only the tests that it can affect.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,9 @@ use super::bug_states::Overlay;
 use super::code_scan::{OwnNames, SplitLayout};
 use super::inverted_tests::{INVERSIONS, TestEnds};
 use super::source_queries::query_sources_within;
-use crate::repository::{FileBaseline, FileRun, Function, Repository, TestResult, cover_file, run_file, run_split};
+use crate::repository::{
+    FileBaseline, FileRun, Function, Repository, StarredNames, TestResult, cover_file, run_file, run_split,
+};
 
 const CHANGED: &str = include_str!("python/changed.py");
 
@@ -42,9 +44,11 @@ pub struct FileMap {
     pub tests: Vec<String>,
     /// Tests that pass with the package in an instance of its own, from which only plain values reach them.
     pub split: Vec<String>,
-    /// Those of `split` in which a call changes one of its arguments.
-    pub changing_arguments: Vec<String>,
-    /// The fuel of the run that found `split`, both instances together.
+    /// What the package does to objects of those tests and to names that they read, where it does anything.
+    pub changes: BTreeMap<String, Vec<String>>,
+    /// The names that `import *` takes of modules of the package.
+    pub starred: StarredNames,
+    /// The fuel of that run, both instances together.
     pub split_fuel: u64,
     /// Tests that fail when each test function is inverted: at its end, in its first comparison, in its last. Empty where all tests are
     /// in `split`.
@@ -53,8 +57,8 @@ pub struct FileMap {
 }
 
 impl TestMap {
-    /// The version written, and the only one read: measuring again is cheap.
-    pub const SCHEMA_VERSION: u32 = 3;
+    /// The version written, and the only one read: a map is measured again in no time.
+    pub const SCHEMA_VERSION: u32 = 4;
 
     /// Measures the map on the original, test files in parallel. Ignores `repo.map`.
     ///
@@ -81,9 +85,9 @@ impl TestMap {
         self.files.iter().any(|file| file.split.iter().any(|split| split == id))
     }
 
-    /// Whether a call in the test changes an argument in the original.
-    pub(crate) fn changes_arguments(&self, id: &str) -> bool {
-        self.files.iter().any(|file| file.changing_arguments.iter().any(|changing| changing == id))
+    /// What is known of a file.
+    pub(crate) fn file(&self, path: &str) -> Option<&FileMap> {
+        self.files.iter().find(|file| file.path == path)
     }
 
     /// The baseline's tests that the difference between `base` and `now` can affect: all tests of each file that enters changed code,
@@ -152,6 +156,15 @@ fn find_changes<'a>(
 }
 
 impl FileMap {
+    /// The first of `changes` in a test that the original does not make there. Which test of a file is the first to import a module or
+    /// to need a fixture depends on those that are run: what a call of the test's own did not do is looked up in all of them.
+    pub(crate) fn new_change<'a>(&self, id: &str, changes: &'a [String]) -> Option<&'a String> {
+        let is_own = |change: &str| change.starts_with(|first: char| first.is_ascii_digit());
+        let anywhere = |change: &String| !is_own(change) && self.changes.values().any(|known| known.contains(change));
+        let known = |change: &String| self.changes.get(id).is_some_and(|known| known.contains(change));
+        changes.iter().find(|change| !known(change) && !anywhere(change))
+    }
+
     fn enters(&self, change: &SourceChange<'_>) -> bool {
         match change {
             SourceChange::File => true,
@@ -180,7 +193,7 @@ fn measure_file(
     let Ok(covered) = covered else { return Ok(None) };
     let known: BTreeSet<&String> = passed.iter().collect();
     let tests: Vec<String> = covered.tests.into_iter().map(|test| test.id).filter(|id| known.contains(id)).collect();
-    let SplitRun { tests: split, changing_arguments, fuel: split_fuel } =
+    let SplitRun { tests: split, changes, starred, fuel: split_fuel } =
         measure_split(execute, repo, layout, path, &known).map_err(|error| dropped(error.to_string()))?;
     let inverted = match tests.iter().all(|id| split.contains(id)) {
         true => Default::default(),
@@ -191,7 +204,8 @@ fn measure_file(
         functions: covered.functions,
         tests,
         split,
-        changing_arguments,
+        changes,
+        starred,
         split_fuel,
         inverted,
     }))
@@ -207,7 +221,8 @@ fn ids_with_result(run: FileRun, known: &BTreeSet<&String>, wanted: TestResult) 
 #[derive(Default)]
 struct SplitRun {
     tests: Vec<String>,
-    changing_arguments: Vec<String>,
+    changes: BTreeMap<String, Vec<String>>,
+    starred: StarredNames,
     fuel: u64,
 }
 
@@ -223,10 +238,11 @@ fn measure_split(
     }
     let none = Overlay::default();
     let repository = none.repository(repo, layout, repo.baseline.seeds[0]);
-    let run = run_split(execute, &Repository { max_jobs: 0, ..repository }, path, None)?;
-    let fuel = run.fuel;
-    let changing = run.tests.iter().filter(|test| test.changes_arguments).map(|test| test.id.clone()).collect();
-    Ok(SplitRun { tests: ids_with_result(run, known, TestResult::Passed), changing_arguments: changing, fuel })
+    let run = run_split(execute, &Repository { max_jobs: 0, ..repository }, path, None, None)?;
+    let (fuel, starred) = (run.fuel, run.starred.clone());
+    let changing = run.tests.iter().filter(|test| !test.changes.is_empty());
+    let changes = changing.map(|test| (test.id.clone(), test.changes.clone())).collect();
+    Ok(SplitRun { tests: ids_with_result(run, known, TestResult::Passed), changes, starred, fuel })
 }
 
 fn measure_inverted(

@@ -8,7 +8,7 @@ use veriplay_core::{Dropped, Evidence, Execute, ExecuteError, TextFiles};
 use super::RepoContext;
 use super::bug_states::Overlay;
 use super::code_scan::SplitLayout;
-use crate::repository::{FileRun, Repository, TestResult, run_split, run_tests};
+use crate::repository::{FileRun, Repository, TestRecord, TestResult, run_split, run_tests};
 use crate::runner::{add_cost, host_fault};
 
 /// Fuel beyond the cost of the tests, for the start of pytest.
@@ -53,8 +53,8 @@ impl<'a> RepoTestRunner<'a> {
         add_cost(&mut self.evidence, evidence.jobs.iter().cloned(), evidence.fuel, evidence.met_deadline);
     }
 
-    /// As [`Self::run`], with the package in an instance of its own. A test fails in which a call changes an argument, unless one does in the
-    /// original: the test may derive its expected value from that argument.
+    /// The same with the package in another instance. A test has failed in which the package changes an object of the test's, or the
+    /// value of a name that it reads, where the original does not: what the test compares with may have been made of it.
     pub(crate) fn run_split(
         &mut self,
         now: &TextFiles,
@@ -64,9 +64,15 @@ impl<'a> RepoTestRunner<'a> {
         let execute = self.execute;
         let map = self.repo.map;
         self.run_by(now, ids, seed, split_fuel, |repository, file, ids| {
-            let mut run = run_split(execute, repository, file, Some(ids))?;
-            for test in run.tests.iter_mut().filter(|test| test.changes_arguments && !map.changes_arguments(&test.id)) {
-                test.result = TestResult::Failed;
+            let known = map.file(file);
+            let mut run = run_split(execute, repository, file, Some(ids), known.map(|file| &file.starred))?;
+            let is_new = |test: &TestRecord| {
+                known.map_or(!test.changes.is_empty(), |file| file.new_change(&test.id, &test.changes).is_some())
+            };
+            for test in &mut run.tests {
+                if is_new(test) {
+                    test.result = TestResult::Failed;
+                }
             }
             Ok(run)
         })

@@ -41,6 +41,8 @@ def run(code):
 
     def tool_of(name, documentation):
         def tool(*arguments, **keywords):
+            if not all(map(is_plain, (*arguments, *keywords.values()))):
+                raise TypeError(f"arguments of {name} are plain values: None, numbers, texts, and lists, tuples, sets and dicts of them")
             kept = copy.deepcopy((name, list(arguments), keywords))
             try:
                 value = ask("call", name, list(arguments), keywords)

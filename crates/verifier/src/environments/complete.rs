@@ -12,15 +12,24 @@ use super::artifact_gate::ArtifactGate;
 use super::case_runs::CodeRunner;
 use crate::runner::Runner;
 
-/// Compares plain values as Python does, and their types: `1`, `1.0` and `True` differ.
-const SAME: &str = "def same(one, other):
+/// Compares plain values as Python does, but for their types, in keys and sets too: `1`, `1.0` and `True` are three. NaN is itself.
+const SAME: &str = "def typed(key):
+    if type(key) in (tuple, frozenset):
+        return type(key), type(key)(map(typed, key))
+    return type(key), key if key == key else 'nan'
+
+
+def same(one, other):
     if type(one) is not type(other):
         return False
-    if type(one) is dict:
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
     if type(one) in (list, tuple):
         return len(one) == len(other) and all(map(same, one, other))
-    return one == other
+    if type(one) is dict:
+        one, other = ({typed(key): item for key, item in found.items()} for found in (one, other))
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if type(one) in (set, frozenset):
+        return set(map(typed, one)) == set(map(typed, other))
+    return one == other or one != one and other != other
 ";
 
 /// For a solution that does not complete: it accepts nothing, and the gate names the violated rule.

@@ -254,16 +254,37 @@ fn parse_report(outcome: &Outcome, limits: &Limits) -> Result<CodeReport, (Statu
         Value::Tuple(mut given) if given.len() == 1 => given.pop(),
         _ => return Err(malformed()),
     };
+    if answer.as_ref().is_some_and(|answer| !is_plain(answer)) {
+        return Err((Status::RuntimeError, "an answer of plain values alone is taken".to_owned()));
+    }
     let failure = match error {
         Value::None => None,
         Value::Tuple(parts) => Some(parse_failure(parts).ok_or_else(malformed)?),
         _ => return Err(malformed()),
     };
-    let calls = rows.into_iter().map(parse_call).collect::<Option<_>>().ok_or_else(malformed)?;
+    let calls = rows.into_iter().map(parse_call).collect::<Option<Vec<ToolCall>>>().ok_or_else(malformed)?;
+    let values =
+        || calls.iter().flat_map(|call| call.arguments.iter().chain(call.keywords.iter().map(|(_, value)| value)));
+    if !values().all(is_plain) {
+        return Err((Status::RuntimeError, "arguments of plain values alone are taken".to_owned()));
+    }
     Ok(CodeReport { calls, answer, failure })
 }
 
-/// Parses the phase in which the code ended, and a text. A forged phase changes only the name of the failure.
+/// Whether nothing in a value is of a class beyond the literal ones. What the code's own instance says of that is its word alone, and an
+/// object may compare as another class has it: `numpy.float16("inf")` equals every large number.
+fn is_plain(value: &Value) -> bool {
+    match value {
+        Value::Object(_) => false,
+        Value::List(items) | Value::Tuple(items) | Value::Set(items) | Value::FrozenSet(items) => {
+            items.iter().all(is_plain)
+        }
+        Value::Dict(pairs) => pairs.iter().all(|(key, item)| is_plain(key) && is_plain(item)),
+        Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Str(_) | Value::Bytes(_) => true,
+    }
+}
+
+/// The phase in which the code ended, and text for people. What code says of itself changes nothing but the name of a failure.
 fn parse_failure(parts: Vec<Value>) -> Option<(Status, String)> {
     let [Value::Str(phase), Value::Str(text)] = <[Value; 2]>::try_from(parts).ok()? else { return None };
     let status = if phase == "compile" { Status::CompileError } else { Status::RuntimeError };

@@ -3,7 +3,7 @@
 //! All requested tests run in one job. If that job does not complete, they run one after the other as calls of one job, which shows the
 //! test that stops the interpreter; the tests behind it run in a new job.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
 
 use veriplay_core::{
@@ -18,10 +18,12 @@ const READY: &str = include_str!("ready_pytest.py");
 const RUNNER: &str = concat!(
     include_str!("ready_pytest.py"),
     include_str!("own_imports.py"),
+    include_str!("object_table.py"),
     include_str!("split_pytest.py"),
     include_str!("run_pytest.py")
 );
-const PACKAGE: &str = concat!(include_str!("own_imports.py"), include_str!("split_package.py"));
+const PACKAGE: &str =
+    concat!(include_str!("own_imports.py"), include_str!("object_table.py"), include_str!("split_package.py"));
 const WARM: &str = include_str!("warm_pytest.py");
 
 /// The maximum fuel of a file whose tests stop the interpreter, as a multiple of the limit of one job. Tests beyond it are missing.
@@ -85,7 +87,10 @@ pub enum TestResult {
     Missing,
 }
 
-/// The record of one test.
+/// Names by the module they were taken of.
+pub type StarredNames = BTreeMap<String, Vec<String>>;
+
+/// One test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TestRecord {
     /// pytest's id.
@@ -94,8 +99,9 @@ pub struct TestRecord {
     pub result: TestResult,
     /// The reason, for people.
     pub text: String,
-    /// Whether a call changed one of its arguments. Known only of runs in two instances.
-    pub changes_arguments: bool,
+    /// What the package did to objects of the test and to names that it read, each with the call that did it: `2 parcel.labels.put 0`.
+    /// Known of runs in two instances.
+    pub changes: Vec<String>,
 }
 
 /// A run of one test file.
@@ -105,6 +111,8 @@ pub struct FileRun {
     pub tests: Vec<TestRecord>,
     /// Why there are no records at all.
     pub broken: Option<String>,
+    /// The names that `import *` took of each module of the package. Known of runs in two instances.
+    pub starred: StarredNames,
     /// Digests of its jobs.
     pub jobs: Vec<Digest>,
     /// The fuel of all its jobs.
@@ -118,7 +126,7 @@ pub struct FileRun {
 /// # Errors
 /// A host fault. Whatever the tests do is in the [`FileRun`].
 pub fn run_file(executor: &dyn Execute, repository: &Repository<'_>, file: &str) -> Result<FileRun, ExecuteError> {
-    run_pytest(executor, repository, file, false, None)
+    run_pytest(executor, repository, file, PackageInstance::Shared, None)
 }
 
 /// Runs the tests of `file` that `wanted` names, in the order of pytest. Tests that do not exist have no record.
@@ -131,12 +139,13 @@ pub fn run_tests(
     file: &str,
     wanted: &[String],
 ) -> Result<FileRun, ExecuteError> {
-    run_pytest(executor, repository, file, false, Some(wanted))
+    run_pytest(executor, repository, file, PackageInstance::Shared, Some(wanted))
 }
 
-/// Runs the tests of `file`, or those that `wanted` names, with the package, its `own` modules, in another instance. Only plain return
-/// values of its functions and exceptions cross to the tests. A test that needs more is a [`TestResult::Error`], and one that calls none of
-/// its functions is [`TestResult::Skipped`].
+/// Runs the tests of `file`, or those that `wanted` names, in one instance and the package, its `own` modules, in another.
+/// Nothing that the package does there reaches the tests but the plain values its functions
+/// return, and exceptions. A test that needs more of it is a [`TestResult::Error`], and one that calls none of its functions is
+/// [`TestResult::Skipped`]. `starred` are the names that `import *` takes of a module; `None` takes what it exports.
 ///
 /// # Errors
 /// As [`run_file`].
@@ -145,30 +154,34 @@ pub fn run_split(
     repository: &Repository<'_>,
     file: &str,
     wanted: Option<&[String]>,
+    starred: Option<&StarredNames>,
 ) -> Result<FileRun, ExecuteError> {
-    run_pytest(executor, repository, file, true, wanted)
+    run_pytest(executor, repository, file, PackageInstance::Own(starred), wanted)
 }
 
 fn run_pytest(
     executor: &dyn Execute,
     repository: &Repository<'_>,
     file: &str,
-    is_split: bool,
+    package: PackageInstance<'_>,
     wanted: Option<&[String]>,
 ) -> Result<FileRun, ExecuteError> {
-    let mut session = PytestSession { runner: Runner::new(executor), repository, file, is_split, wanted };
+    let mut session = PytestSession { runner: Runner::new(executor), repository, file, package, wanted };
     let outcome = session.run(&[session.whole_file_call()])?;
-    let answer = session.answer(&outcome, 0).and_then(|value| parse_records(&value));
-    let (tests, broken) = match answer {
-        Ok(tests) => (tests, None),
-        Err(AnswerError::Broken(why)) => (Vec::new(), Some(why)),
-        Err(AnswerError::Stopped(why)) => session.run_one_by_one(why)?,
+    let answer = session.answer(&outcome, 0).and_then(|value| Ok((parse_records(&value)?, parse_starred(&value)?)));
+    let (tests, starred, broken) = match answer {
+        Ok((tests, starred)) => (tests, starred, None),
+        Err(AnswerError::Broken(why)) => (Vec::new(), StarredNames::new(), Some(why)),
+        Err(AnswerError::Stopped(why)) => {
+            let (tests, broken) = session.run_one_by_one(why)?;
+            (tests, StarredNames::new(), broken)
+        }
     };
     let twice = first_duplicate(&tests);
     let broken = broken.or(twice.map(|id| format!("test `{id}` has two records")));
     let tests = if broken.is_some() { Vec::new() } else { tests };
     let Evidence { jobs, fuel, met_deadline, .. } = session.runner.evidence;
-    Ok(FileRun { tests, broken, jobs, fuel, met_deadline })
+    Ok(FileRun { tests, broken, starred, jobs, fuel, met_deadline })
 }
 
 /// The records of a test file, and the functions that its run entered.
@@ -198,7 +211,8 @@ pub(crate) fn cover_file(
     repository: &Repository<'_>,
     file: &str,
 ) -> Result<Result<FileCoverage, String>, ExecuteError> {
-    let mut session = PytestSession { runner: Runner::new(executor), repository, file, is_split: false, wanted: None };
+    let package = PackageInstance::Shared;
+    let mut session = PytestSession { runner: Runner::new(executor), repository, file, package, wanted: None };
     let outcome = session.run(&[("cover", Vec::new())])?;
     Ok(match session.answer(&outcome, 0) {
         Ok(value) => parse_coverage(&value).ok_or_else(|| "an answer that is no coverage".to_owned()),
@@ -239,12 +253,20 @@ struct PytestSession<'a> {
     runner: Runner<'a>,
     repository: &'a Repository<'a>,
     file: &'a str,
-    /// Whether the package is in another instance.
-    is_split: bool,
+    package: PackageInstance<'a>,
     wanted: Option<&'a [String]>,
 }
 
-/// The changed and deleted files that the tests see, and the instance of the package.
+/// Where the package is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PackageInstance<'a> {
+    /// Beside the tests.
+    Shared,
+    /// In an instance of its own, with the names that `import *` takes where they are known.
+    Own(Option<&'a StarredNames>),
+}
+
+/// Files over those of the layers and files that are gone, as the tests see them, and the package's instance.
 struct JobFiles {
     files: Vec<(String, Vec<u8>)>,
     without: Vec<String>,
@@ -276,11 +298,15 @@ impl<'a> PytestSession<'a> {
         let own = string_list(*own);
         let arguments = |(mode, ids): &PytestCall<'_>| {
             let ids = string_list(ids.iter().copied());
-            let (own, is_split) = (own.clone(), Value::Bool(self.is_split));
-            vec![Value::str(*mode), Value::str(self.file), roots.clone(), ids, settings.clone(), own, is_split]
+            let (is_split, starred) = match self.package {
+                PackageInstance::Shared => (false, Value::None),
+                PackageInstance::Own(starred) => (true, starred.map_or(Value::None, starred_value)),
+            };
+            let (own, is_split) = (own.clone(), Value::Bool(is_split));
+            vec![Value::str(*mode), Value::str(self.file), roots.clone(), ids, settings.clone(), own, is_split, starred]
         };
         Job {
-            image: (*if self.is_split { split_image } else { image }).to_owned(),
+            image: (*if self.package != PackageInstance::Shared { split_image } else { image }).to_owned(),
             files,
             limits: *limits,
             seed: *seed,
@@ -293,7 +319,7 @@ impl<'a> PytestSession<'a> {
     /// Distributes the changes of a patch over the instances: the instance of the tests sees nothing of the package.
     fn job_files(&self) -> JobFiles {
         let Repository { roots, own, tests, files, without, seed, .. } = self.repository;
-        if !self.is_split {
+        if self.package == PackageInstance::Shared {
             return JobFiles { files: files.to_vec(), without: without.to_vec(), callee: None };
         }
         let is_test = |path: &String| is_under_any(tests, path);
@@ -361,7 +387,7 @@ impl<'a> PytestSession<'a> {
             id: id.clone(),
             result: TestResult::Missing,
             text: why.clone(),
-            changes_arguments: false,
+            changes: Vec::new(),
         };
         let rest: Vec<TestRecord> = ids[tests.len()..].iter().map(missing).collect();
         tests.extend(rest);
@@ -380,7 +406,7 @@ impl<'a> PytestSession<'a> {
 }
 
 fn stopped_record(id: &str, text: String) -> TestRecord {
-    TestRecord { id: id.to_owned(), result: TestResult::Stopped, text, changes_arguments: false }
+    TestRecord { id: id.to_owned(), result: TestResult::Stopped, text, changes: Vec::new() }
 }
 
 fn describe_end(outcome: &Outcome) -> String {
@@ -400,15 +426,37 @@ fn parse_answer(answer: &Value) -> Result<(&str, &[Value]), AnswerError> {
 
 fn parse_ids(answer: &Value) -> Result<Vec<String>, AnswerError> {
     let (_, items) = parse_answer(answer)?;
-    let id = |item: &Value| if let Value::Str(id) = item { Some(id.clone()) } else { None };
-    let ids: Option<Vec<String>> = items.iter().map(id).collect();
-    ids.ok_or_else(|| AnswerError::Stopped("an id that is no text".to_owned()))
+    parse_texts(items).ok_or_else(|| AnswerError::Stopped("an id that is no text".to_owned()))
 }
 
 fn parse_records(answer: &Value) -> Result<Vec<TestRecord>, AnswerError> {
-    let (_, items) = parse_answer(answer)?;
+    let items = match parse_answer(answer)? {
+        ("split", [Value::List(items), _]) => items,
+        (_, items) => items,
+    };
     let records: Option<Vec<TestRecord>> = items.iter().map(parse_record).collect();
     records.ok_or_else(|| AnswerError::Stopped("a record that is none".to_owned()))
+}
+
+/// The names that `import *` took, of a run in two instances.
+fn parse_starred(answer: &Value) -> Result<StarredNames, AnswerError> {
+    let ("split", [_, Value::List(rows)]) = parse_answer(answer)? else { return Ok(StarredNames::new()) };
+    let row = |row: &Value| {
+        let Value::Tuple(parts) = row else { return None };
+        let [Value::Str(module), Value::List(names)] = parts.as_slice() else { return None };
+        Some((module.clone(), parse_texts(names)?))
+    };
+    let names: Option<StarredNames> = rows.iter().map(row).collect();
+    names.ok_or_else(|| AnswerError::Stopped("names that are no texts".to_owned()))
+}
+
+fn starred_value(starred: &StarredNames) -> Value {
+    let entry = |(module, names): (&String, &Vec<String>)| (Value::str(module.as_str()), string_list(names));
+    Value::Dict(starred.iter().map(entry).collect())
+}
+
+fn parse_texts(items: &[Value]) -> Option<Vec<String>> {
+    items.iter().map(|item| if let Value::Str(text) = item { Some(text.clone()) } else { None }).collect()
 }
 
 fn parse_coverage(answer: &Value) -> Option<FileCoverage> {
@@ -425,7 +473,7 @@ fn parse_function(item: &Value) -> Option<Function> {
 
 fn parse_record(item: &Value) -> Option<TestRecord> {
     let Value::Tuple(parts) = item else { return None };
-    let [Value::Str(id), Value::Str(word), Value::Str(text), Value::Bool(changes_arguments)] = parts.as_slice() else {
+    let [Value::Str(id), Value::Str(word), Value::Str(text), Value::List(changes)] = parts.as_slice() else {
         return None;
     };
     let result = match word.as_str() {
@@ -438,7 +486,7 @@ fn parse_record(item: &Value) -> Option<TestRecord> {
         "missing" => TestResult::Missing,
         _ => return None,
     };
-    Some(TestRecord { id: id.clone(), result, text: text.clone(), changes_arguments: *changes_arguments })
+    Some(TestRecord { id: id.clone(), result, text: text.clone(), changes: parse_texts(changes)? })
 }
 
 /// Defines `run`: from the code that a warm image has compiled, or compiled now, which is a good part of a small run.

@@ -3,7 +3,8 @@
 `run("all", …)` returns every record; `run("some", …, ids)` those of the tests named; `run("one", …, [id])` runs one test, so
 that a test which ends the interpreter costs itself and not the others; `run("collect", …)` returns the ids; `run("cover", …)`
 every record, and the functions that were entered. Nothing is read from a log: the records come from pytest's reports. `own`
-are the names of the package's modules. With `split` the package is in another instance, see `_split`.
+are the names of the package's modules. With `split` the package is in another instance, see `_split`; the records then come with the
+names that `import *` took of its modules.
 
 The code under test shares this interpreter. What makes it harder for it to write its own records is best effort: pytest is
 imported before anything of the repository and from nowhere else, everything here lives in one closure, and builtins that
@@ -23,13 +24,13 @@ def _runner():
     functions = {}
     tested = crossings = None
 
-    def run(mode, file, roots, wanted, settings, own=(), split=False):
+    def run(mode, file, roots, wanted, settings, own=(), split=False, starred=None):
         nonlocal tested, crossings
         if session is None:
             if split:
                 if "_pytest.main" not in sys.modules:
                     _ready()
-                crossings = _split(own)
+                crossings = _split(own, starred)
             if mode == "cover":
                 tested = "/work/" + file
                 watch()
@@ -50,6 +51,8 @@ def _runner():
         records = [one(item, after) for item, after in pairs]
         if mode == "cover":
             return ("covered", [records, [(code.co_filename.removeprefix("/work/"), code.co_qualname) for code in functions]])
+        if crossings is not None:
+            return ("split", [records, list_(crossings.starred.items())])
         return ("records", records)
 
     def start(file, roots, settings, own):
@@ -76,7 +79,7 @@ def _runner():
         look_only_at("/work/" + file)
         session.config.hook.pytest_collection(session=session)
         if crossings is not None:
-            crossings.before = crossings.failed
+            crossings.collected()
 
     def configure(config, settings):
         """What of the repository's own configuration holds here, as if a file had said it."""
@@ -132,8 +135,8 @@ def _runner():
             if found not in ("passed", "missing"):
                 break
         if crossings is not None:
-            result, text = crossings.judged(result, text)
-        return (item.nodeid, result, text, crossings is not None and crossings.changed)
+            result, text = crossings.judged(item, result, text)
+        return (item.nodeid, result, text, [] if crossings is None else crossings.changes)
 
     def word(report):
         if hasattr_(report, "wasxfail"):

@@ -1,5 +1,7 @@
 //! Bugs that turn a function into one that is measured: refused by name and counted, whoever makes them; others are admitted.
 
+use std::collections::BTreeMap;
+
 use veriplay_core::{Digest, Role, ScriptedPolicy, ScriptedRequest, Status, TextFiles};
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::games::bug_repair::{
@@ -29,7 +31,8 @@ fn held_out(bed: &Bed, code: &str) -> Repository {
         functions,
         tests: Vec::new(),
         split: Vec::new(),
-        changing_arguments: Vec::new(),
+        changes: BTreeMap::new(),
+        starred: BTreeMap::new(),
         split_fuel: 0,
         inverted: Default::default(),
     }];

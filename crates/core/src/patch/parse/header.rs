@@ -8,14 +8,15 @@ use crate::path::check_path;
 const NOWHERE: &str = "/dev/null";
 /// Modes of plain files. The executable bit has no meaning in a tree of texts.
 const PLAIN_MODES: [&str; 2] = ["100644", "100755"];
-/// Starts of git's lines that are not supported.
-const UNSUPPORTED: [&str; 10] = [
+/// What git writes before the names of either side, by `diff.mnemonicPrefix` too.
+const OLD_PREFIXES: [&str; 6] = ["a/", "i/", "c/", "o/", "w/", "1/"];
+const NEW_PREFIXES: [&str; 6] = ["b/", "w/", "i/", "c/", "o/", "2/"];
+/// Words of git's that begin what is not taken.
+const UNSUPPORTED: [&str; 8] = [
     "rename ",
     "copy ",
     "similarity index ",
     "dissimilarity index ",
-    "old mode ",
-    "new mode ",
     "GIT binary patch",
     "Binary files ",
     "Submodule ",
@@ -35,7 +36,7 @@ pub(super) fn read_file_header(lines: &mut PatchLines<'_>) -> Result<(String, Fi
             None => Err(lines.unexpected("`diff --git a/… b/…` or `--- a/…`")),
         };
     }
-    let (path, change) = read_names(lines)?;
+    let (path, change) = read_names(lines, git.as_ref().map(|(path, _)| path.as_str()))?;
     match git {
         Some((other, _)) if other != path => Err(lines.error_behind(PatchProblem::Renamed(other, path))),
         Some((_, Some(other))) if other != change => Err(lines.error_behind(PatchProblem::OneSided).in_file(&path)),
@@ -43,7 +44,7 @@ pub(super) fn read_file_header(lines: &mut PatchLines<'_>) -> Result<(String, Fi
     }
 }
 
-/// Reads `diff --git a/path b/path` and git's lines below it.
+/// `diff --git a/path b/path`, and git's lines under it. A change between plain modes is left out.
 fn read_git_header(lines: &mut PatchLines<'_>) -> Result<(String, Option<FileChange>), PatchError> {
     let names = lines.next_after("diff --git ").ok_or_else(|| lines.unexpected("`diff --git a/… b/…`"))?;
     let path = parse_git_path(names).ok_or_else(|| {
@@ -58,6 +59,8 @@ fn read_git_header(lines: &mut PatchLines<'_>) -> Result<(String, Option<FileCha
         } else if let Some(mode) = line.strip_prefix("deleted file mode ") {
             check_mode(lines, mode)?;
             change = Some(FileChange::Deleted);
+        } else if let Some(mode) = line.strip_prefix("old mode ").or_else(|| line.strip_prefix("new mode ")) {
+            check_mode(lines, mode)?;
         } else if let Some(index) = line.strip_prefix("index ") {
             index.split_once(' ').map_or(Ok(()), |(_, mode)| check_mode(lines, mode))?;
         } else if UNSUPPORTED.iter().any(|word| line.starts_with(word)) {
@@ -81,45 +84,82 @@ fn check_mode(lines: &PatchLines<'_>, mode: &str) -> Result<(), PatchError> {
 fn parse_git_path(names: &str) -> Option<String> {
     if names.starts_with('"') {
         let middle = names.find("\" \"")? + 1;
-        let (old, new) = (unquote_name(&names[..middle])?, unquote_name(&names[middle + 1..])?);
-        let (old, new) = (old.strip_prefix("a/")?, new.strip_prefix("b/")?);
-        return (old == new).then(|| old.to_owned());
+        return common_path(&unquote_name(&names[..middle])?, &unquote_name(&names[middle + 1..])?);
     }
     let half = names.len() / 2;
     let (old, new) = (names.get(..half)?, names.get(half + 1..)?);
-    let (old, new) = (old.strip_prefix("a/")?, new.strip_prefix("b/")?);
-    (old == new && names.as_bytes().get(half) == Some(&b' ')).then(|| old.to_owned())
+    (names.as_bytes().get(half) == Some(&b' ')).then(|| common_path(old, new)).flatten()
 }
 
-/// Reads `--- a/path` and `+++ b/path`, one of which may be `/dev/null`.
-fn read_names(lines: &mut PatchLines<'_>) -> Result<(String, FileChange), PatchError> {
-    let old = read_name(lines, "--- ", "a/")?;
-    let new = read_name(lines, "+++ ", "b/")?;
+/// The path that two names have in common: both without prefixes, or each behind its own.
+fn common_path(old: &str, new: &str) -> Option<String> {
+    if old == new {
+        return Some(plain_path(old));
+    }
+    let (old, new) = (strip_prefix(old, &OLD_PREFIXES)?, strip_prefix(new, &NEW_PREFIXES)?);
+    (plain_path(old) == plain_path(new)).then(|| plain_path(old))
+}
+
+fn strip_prefix<'a>(name: &'a str, prefixes: &[&str]) -> Option<&'a str> {
+    prefixes.iter().find_map(|prefix| name.strip_prefix(prefix))
+}
+
+/// Without `.` and repeated slashes, which name the same file. Where it begins with a slash it stays as it is, to be refused.
+fn plain_path(path: &str) -> String {
+    if path.starts_with('/') {
+        return path.to_owned();
+    }
+    let (inside, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let components = inside.split('/').filter(|component| !matches!(*component, "" | "."));
+    components.chain([name]).collect::<Vec<_>>().join("/")
+}
+
+/// `--- a/path` and `+++ b/path`, one of which may be `/dev/null`, where the line above them may name the file too.
+fn read_names(lines: &mut PatchLines<'_>, git: Option<&str>) -> Result<(String, FileChange), PatchError> {
+    let old = read_name(lines, "--- ")?;
+    let new = read_name(lines, "+++ ")?;
     let (path, change) = match (old, new) {
-        (None, Some(new)) => (new, FileChange::Created),
-        (Some(old), None) => (old, FileChange::Deleted),
-        (Some(old), Some(new)) if old == new => (old, FileChange::Modified),
-        (Some(old), Some(new)) => return Err(lines.error_behind(PatchProblem::Renamed(old, new))),
+        (None, Some(new)) => (read_only_name(lines, &new, "b/", &NEW_PREFIXES, git)?, FileChange::Created),
+        (Some(old), None) => (read_only_name(lines, &old, "a/", &OLD_PREFIXES, git)?, FileChange::Deleted),
+        (Some(old), Some(new)) => match common_path(&old, &new) {
+            Some(path) => (path, FileChange::Modified),
+            None => return Err(lines.error_behind(PatchProblem::Renamed(old, new))),
+        },
         (None, None) => return Err(lines.error_behind(PatchProblem::Nothing)),
     };
     check_path(&path).map_err(|error| lines.error_behind(error))?;
     Ok((path, change))
 }
 
-/// Reads the name after `mark`, without its prefix; `None` for `/dev/null`.
-fn read_name(lines: &mut PatchLines<'_>, mark: &str, prefix: &'static str) -> Result<Option<String>, PatchError> {
-    let expected = if prefix == "a/" { "`--- a/…`" } else { "`+++ b/…`" };
+/// The path of a name that stands alone. `w/x.py` may be a prefix and a file, or a directory and a file.
+fn read_only_name(
+    lines: &PatchLines<'_>,
+    name: &str,
+    prefix: &'static str,
+    prefixes: &[&str],
+    git: Option<&str>,
+) -> Result<String, PatchError> {
+    let behind = strip_prefix(name, prefixes).map(plain_path);
+    let whole = plain_path(name);
+    match (behind, git) {
+        (Some(path), Some(git)) if path == git => Ok(path),
+        (_, Some(git)) if whole == git => Ok(whole),
+        (None, _) => Ok(whole),
+        (Some(path), _) if name.starts_with(prefix) => Ok(path),
+        _ => Err(lines.error_behind(PatchProblem::Prefix { found: quote_line(name), wanted: prefix })),
+    }
+}
+
+/// The name behind `mark`; `None` for `/dev/null`.
+fn read_name(lines: &mut PatchLines<'_>, mark: &str) -> Result<Option<String>, PatchError> {
+    let expected = if mark == "--- " { "`--- a/…`" } else { "`+++ b/…`" };
     let text = lines.next_after(mark).ok_or_else(|| lines.unexpected(expected))?;
     // A date may follow after a tab.
     let text = text.split('\t').next().unwrap_or_default();
     let name = if text.starts_with('"') { unquote_name(text) } else { Some(text.to_owned()) };
     let name =
         name.ok_or_else(|| lines.error_behind(PatchProblem::Unexpected(quote_line(text), "a name in git's quotes")))?;
-    if name == NOWHERE {
-        return Ok(None);
-    }
-    let path = name.strip_prefix(prefix).map(str::to_owned);
-    path.map(Some).ok_or_else(|| lines.error_behind(PatchProblem::Prefix { found: quote_line(&name), wanted: prefix }))
+    Ok((name != NOWHERE).then_some(name))
 }
 
 /// Decodes a name in git's quotes, with octal bytes and C's escapes.

@@ -1,0 +1,5 @@
+"""What parcels raise."""
+
+
+class SizeError(ValueError):
+    """A size that no parcel has."""
