@@ -4,6 +4,10 @@
 //! the program cannot reach it, so its report is that of the tests. Under shared trust it can: the evidence says `shared`.
 //! Either way a test without a result of its own is not passed.
 //!
+//! Two instances are never quite one process, so under split trust a program is accepted only if it passes in two runs: in an instance
+//! of its own, where it cannot forge, and beside the tests, where nothing has to cross. Where the second run disagrees, the program is
+//! unjudgeable. One that the first run refuses gets no second.
+//!
 //! What cannot cross between the two instances makes a test unjudgeable, and so does a verdict that hangs on how the tests are
 //! read: each [`TestReading`] that could change it is tried in a job of its own, and all must agree.
 
@@ -16,7 +20,7 @@ use crate::runner::{self, Decision, Runner, decode_call, job_failure, saturating
 
 /// The tests' own program: all it needs is in the image.
 const RUNNER: &str = "from _veriplay_tests import run";
-/// The rule of verdicts whose tests the program could have touched.
+/// The rule of what a run beside the tests says, which the program could have touched.
 const SHARED: &str = "shared";
 /// The rule of tests that pass, and name nothing of the program's.
 pub(crate) const VACUOUS: &str = "vacuous";
@@ -55,6 +59,18 @@ impl TestReading {
     }
 }
 
+/// One run of the tests.
+#[derive(Debug, Clone, Copy)]
+struct TestRun<'a> {
+    code: &'a TestCode,
+    program: &'a str,
+    request: &'a ProblemRequest<'a>,
+    /// Where the program is: beside the tests, or in an instance of its own.
+    trust: Trust,
+    /// How the tests are read otherwise than at first.
+    reading: Option<TestReading>,
+}
+
 /// Judges `program`, prelude and all, by `code`.
 pub(super) fn judge(
     runner: &mut Runner<'_>,
@@ -62,7 +78,8 @@ pub(super) fn judge(
     program: &str,
     request: &ProblemRequest<'_>,
 ) -> Result<Decision, Dropped> {
-    let (decision, others) = judge_reading(runner, code, program, request, None)?;
+    let first = TestRun { code, program, request, trust: code.trust, reading: None };
+    let (decision, others) = first.judge(runner)?;
     if decision.status == Status::Unjudgeable {
         return Ok(decision);
     }
@@ -71,42 +88,79 @@ pub(super) fn judge(
         if decision.status != Status::Accepted && reading == TestReading::Changes {
             continue;
         }
-        let (other, _) = judge_reading(runner, code, program, request, Some(reading))?;
+        let (other, _) = TestRun { reading: Some(reading), ..first }.judge(runner)?;
         if (other.status == Status::Accepted) != (decision.status == Status::Accepted) {
             let detail =
                 format!("{}; by the other reading: {:?} {}", reading.disagreement(), other.status, other.detail);
             return Ok(Decision { status: Status::Unjudgeable, passed: 0, detail, ..decision });
         }
     }
-    Ok(decision)
+    if decision.status != Status::Accepted || code.trust == Trust::Shared {
+        return Ok(decision);
+    }
+    let (beside, _) = TestRun { trust: Trust::Shared, ..first }.judge(runner)?;
+    if beside.status == Status::Accepted {
+        return Ok(decision);
+    }
+    let detail = format!(
+        "the tests pass with the program in an instance of its own, and not with it beside them: {:?}: {}",
+        beside.status, beside.detail
+    );
+    Ok(Decision { status: Status::Unjudgeable, passed: 0, rule: SHARED.to_owned(), detail, ..decision })
 }
 
-/// The decision by one reading, and the others that could change it.
-fn judge_reading(
-    runner: &mut Runner<'_>,
-    code: &TestCode,
-    program: &str,
-    request: &ProblemRequest<'_>,
-    reading: Option<TestReading>,
-) -> Result<(Decision, Vec<TestReading>), Dropped> {
-    let outcome = runner.run(&tests_job(code, program, request, reading))?;
-    let rule = if code.trust == Trust::Shared { SHARED } else { "" }.to_owned();
-    let planned = planned_tests(code);
-    let TestCodeReport { records, readings } = match parse_report(&outcome, request) {
-        Ok(report) => report,
-        Err((status, detail)) => {
-            return Ok((
-                Decision { status, passed: 0, total: saturating_u32(planned.unwrap_or(1)), rule, detail },
-                Vec::new(),
-            ));
-        }
-    };
-    let (status, detail) = decide(&records, planned);
-    let first = records.iter().find(|record| record.result != TestCodeResult::Passed).map(|record| record.result);
-    let rule = if first == Some(TestCodeResult::Vacuous) { VACUOUS.to_owned() } else { rule };
-    let passed = records.iter().filter(|record| record.result == TestCodeResult::Passed).count();
-    let total = planned.unwrap_or(0).max(records.len()).max(1);
-    Ok((Decision { status, passed: saturating_u32(passed), total: saturating_u32(total), rule, detail }, readings))
+impl TestRun<'_> {
+    /// The decision by this run, and the readings of the tests that could change it.
+    fn judge(&self, runner: &mut Runner<'_>) -> Result<(Decision, Vec<TestReading>), Dropped> {
+        let outcome = runner.run(&self.job())?;
+        let rule = if self.trust == Trust::Shared { SHARED } else { "" }.to_owned();
+        let planned = planned_tests(self.code);
+        let TestCodeReport { records, readings } = match parse_report(&outcome, self.request) {
+            Ok(report) => report,
+            Err((status, detail)) => {
+                return Ok((
+                    Decision { status, passed: 0, total: saturating_u32(planned.unwrap_or(1)), rule, detail },
+                    Vec::new(),
+                ));
+            }
+        };
+        let (status, detail) = decide(&records, planned);
+        let first = records.iter().find(|record| record.result != TestCodeResult::Passed).map(|record| record.result);
+        let rule = if first == Some(TestCodeResult::Vacuous) { VACUOUS.to_owned() } else { rule };
+        let passed = records.iter().filter(|record| record.result == TestCodeResult::Passed).count();
+        let total = planned.unwrap_or(0).max(records.len()).max(1);
+        Ok((Decision { status, passed: saturating_u32(passed), total: saturating_u32(total), rule, detail }, readings))
+    }
+
+    fn job(&self) -> Job {
+        let Self { code, program, request, trust, reading } = *self;
+        let text = |text: &str| Value::str(text);
+        let (style, sources, function) = match &code.style {
+            TestStyle::Asserts(asserts) => ("asserts", asserts.iter().map(|source| text(source)).collect(), ""),
+            TestStyle::Check { source, function } => ("check", vec![text(source)], function.as_str()),
+            TestStyle::Functions(source) => ("functions", vec![text(source)], ""),
+        };
+        let (callee, shared) = match trust {
+            Trust::Split => {
+                let callee = Callee {
+                    program: program.to_owned(),
+                    seed: request.seed,
+                    shares_objects: true,
+                    ..Callee::default()
+                };
+                (Some(callee), Value::None)
+            }
+            Trust::Shared => (None, text(program)),
+        };
+        let functions = code.functions.iter().map(String::as_str);
+        let functions = [function].into_iter().filter(|name| !name.is_empty()).chain(functions).map(text).collect();
+        let readings = Value::List(reading.iter().map(|reading| text(reading.word())).collect());
+        let arguments =
+            vec![text(style), text(&code.setup), Value::List(sources), Value::List(functions), shared, readings];
+        let run = Job { callee, ..Job::call(RUNNER, "run", arguments) };
+        // Both runs draw alike, so that they test the same inputs.
+        runner::configure_job(request.image, request.job_limits(), tests_seed(code, request.seed), run)
+    }
 }
 
 /// How many tests there must be, where the code says so before it runs.
@@ -116,30 +170,6 @@ fn planned_tests(code: &TestCode) -> Option<usize> {
         TestStyle::Check { .. } => Some(1),
         TestStyle::Functions(_) => None,
     }
-}
-
-fn tests_job(code: &TestCode, program: &str, request: &ProblemRequest<'_>, reading: Option<TestReading>) -> Job {
-    let text = |text: &str| Value::str(text);
-    let (style, sources, function) = match &code.style {
-        TestStyle::Asserts(asserts) => ("asserts", asserts.iter().map(|source| text(source)).collect(), ""),
-        TestStyle::Check { source, function } => ("check", vec![text(source)], function.as_str()),
-        TestStyle::Functions(source) => ("functions", vec![text(source)], ""),
-    };
-    let (callee, shared) = match code.trust {
-        Trust::Split => {
-            let callee =
-                Callee { program: program.to_owned(), seed: request.seed, shares_objects: true, ..Callee::default() };
-            (Some(callee), Value::None)
-        }
-        Trust::Shared => (None, text(program)),
-    };
-    let functions = code.functions.iter().map(String::as_str);
-    let functions = [function].into_iter().filter(|name| !name.is_empty()).chain(functions).map(text).collect();
-    let readings = Value::List(reading.iter().map(|reading| text(reading.word())).collect());
-    let arguments =
-        vec![text(style), text(&code.setup), Value::List(sources), Value::List(functions), shared, readings];
-    let run = Job { callee, ..Job::call(RUNNER, "run", arguments) };
-    runner::configure_job(request.image, request.job_limits(), tests_seed(code, request.seed), run)
 }
 
 /// Seeds the tests: a function of their text, so that the program, which does not have it, cannot predict what they draw.
