@@ -1,6 +1,10 @@
 //! Test code on the real sandbox: split trust, shared trust, and each style.
 
-use veriplay_core::{Checks, Limits, Problem, Status, TestCode, TestStyle, Trust, Verdict};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use veriplay_core::{
+    Checks, Execute, ExecuteError, Job, Limits, Outcome, Problem, Status, TestCode, TestStyle, Trust, Verdict,
+};
 use veriplay_verifier::{ProblemRequest, judge_program};
 
 use super::python;
@@ -157,4 +161,63 @@ fn a_verdict_is_the_same_again_fuel_included() {
         assert_eq!(judged(&problem(Trust::Split, "", check()), program), first);
     }
     assert!(first.evidence.fuel > 0);
+}
+
+/// What a program changes of a list in the library, the tests' own instance does not have.
+const SHARES_A_LIST: &str = "import keyword\nfrom solution import known\ndef test_known():\n    assert known('if')\n    \
+                             keyword.kwlist.append('fi')\n    assert not known('fi')\n";
+
+#[test]
+fn an_accepted_program_has_passed_beside_the_tests_too() {
+    let tests = problem(Trust::Split, "", functions(SHARES_A_LIST));
+    let right = judged(&tests, "import keyword\nKNOWN = set(keyword.kwlist)\ndef known(word): return word in KNOWN");
+    assert_eq!((right.status, right.evidence.jobs.len()), (Status::Accepted, 2), "{right:?}");
+    let wrong = judged(&tests, "def known(word): return True");
+    assert_eq!((wrong.status, wrong.evidence.jobs.len()), (Status::WrongAnswer, 1), "{wrong:?}");
+    let differs = judged(&tests, "import keyword\ndef known(word): return word in keyword.kwlist");
+    assert_eq!((differs.status, differs.passed, differs.evidence.jobs.len()), (Status::Unjudgeable, 0, 2));
+    for said in ["in an instance of its own", "beside them", "`test_known`", "Failed"] {
+        assert!(differs.evidence.detail.contains(said), "{differs:?}");
+    }
+    let shared = problem(Trust::Shared, "", functions(SHARES_A_LIST));
+    let shared = judged(&shared, "import keyword\ndef known(word): return word in keyword.kwlist");
+    assert_eq!((shared.status, shared.evidence.jobs.len()), (Status::WrongAnswer, 1));
+}
+
+/// The sandbox, with a host that fails the second job.
+struct FailsOnce(AtomicUsize);
+
+impl Execute for FailsOnce {
+    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+        match self.0.fetch_add(1, Ordering::SeqCst) {
+            1 => Err(ExecuteError::Host("no more memory".to_owned())),
+            _ => python().execute(job),
+        }
+    }
+}
+
+#[test]
+fn a_host_fault_in_the_run_beside_the_tests_is_no_verdict() {
+    let problem = problem(Trust::Split, "", check());
+    let judge = |program| {
+        let request =
+            ProblemRequest { problem: &problem, program, image: "python", limits: LIMITS, seed: 0, early_stop: false };
+        judge_program(&FailsOnce(AtomicUsize::new(0)), &request)
+    };
+    assert!(judge("def square(n): return n * n").unwrap_err().why.contains("no more memory"));
+    assert_eq!(judge("def square(n): return n").unwrap().status, Status::WrongAnswer);
+}
+
+#[test]
+fn tests_that_say_by_a_function_which_they_are_cannot_be_judged() {
+    let source = "import unittest\nfrom solution import f\ndef load_tests(loader, tests, pattern):\n    \
+                  tests.addTest(unittest.FunctionTestCase(extra))\n    return tests\ndef extra():\n    assert f(2) == 5\n\
+                  class T(unittest.TestCase):\n    def test_a(self):\n        self.assertEqual(f(1), 2)\n";
+    for trust in [Trust::Split, Trust::Shared] {
+        for program in ["def f(x): return x + 1", "def f(x): return 2 * x + 1 if x > 1 else 2"] {
+            let verdict = judged(&problem(trust, "", functions(source)), program);
+            assert_eq!(verdict.status, Status::Unjudgeable, "{verdict:?}");
+            assert!(verdict.evidence.detail.contains("load_tests"), "{verdict:?}");
+        }
+    }
 }

@@ -497,7 +497,8 @@ def _veriplay_harness():
         callee = modules["_veriplay_objects"].Callee(source) if data[0] == 79 else None
         code = compiled(source)
         if code is not None:
-            names = run_module(code, "__main__" if script else "program", source)
+            # One whose objects are shared has the name by which the tests import it.
+            names = run_module(code, "__main__" if script else "program" if callee is None else "solution", source)
             if names is not None and data[0] in (80, 79):
                 served = names
                 shared = callee

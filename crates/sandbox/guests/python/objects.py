@@ -19,7 +19,9 @@ import _veriplay
 import builtins
 import collections
 import contextvars
+import datetime
 import decimal
+import fractions
 import functools
 import gc
 import importlib
@@ -86,8 +88,9 @@ def filling(row):
     return (list, set, dict.fromkeys)[row[0]](row[1:])
 
 
-# What `typing.NamedTuple` gives a class beside what `namedtuple` does.
+# What `typing.NamedTuple` gives a class beside what `namedtuple` does, and what `copyreg` keeps in any class.
 OF_CLASS_SYNTAX = {
+    "__slotnames__",
     "__orig_bases__", "__annotations__", "__annotate__", "__annotate_func__", "__annotations_cache__", "__classdictcell__",
     "__firstlineno__", "__static_attributes__",
 }
@@ -227,13 +230,17 @@ def free_slot(perturb, mask, taken):
         slot = slot * 5 + 1 + perturb & mask
 
 
+# Not empty once strings and numbers keep their identity in this process.
+KEPT_IDENTITIES = []
+
+
 def _fill_dict(found, items, kind=dict):
     """Only what differs changes, so that iterators over it live on as they do where the program is."""
     half = len(items) // 2
     keys, values, known = items[:half], items[half:], list(kind.keys(found))
     if len(items) != 2 * half:
         raise ProtocolError("a key without a value")
-    if len(known) == half and same_all(known, keys):
+    if len(known) == half and (all(map(is_, known, keys)) if KEPT_IDENTITIES else same_all(known, keys)):
         for key, before, value in zip(known, list(kind.values(found)), values):
             if before is not value:
                 kind.__setitem__(found, key, value)
@@ -383,6 +390,7 @@ class Objects:
         self.contents = {kind: {} for kind in KINDS}
         self.parked = {}  # the same of those that the program does not refer to, until they are mentioned again
         self.errors = {}  # what was in each exception at the last crossing, by handle
+        self.settled = set()  # handles of those that nothing else has referred to since
         self.entries, self.added, self.mentioned = [], [], set()
         self.by_value = SCALARS  # types that cross without identity
         self.digits = limits_of_process()  # as both sides have them
@@ -394,6 +402,7 @@ class Objects:
     def keep_all_identities(self):
         """From now on strings and numbers keep their identity too, which takes an entry each."""
         self.by_value = SINGLETONS
+        KEPT_IDENTITIES.append(True)
 
     # Packing.
 
@@ -527,6 +536,8 @@ class Objects:
             return self.new(found, "named", [self.item_of(part, todo, depth + 1) for part in (kind, *tuple.__iter__(found))])
         if _veriplay.is_plain(found):
             self.decimals = self.decimals or kind is decimal.Decimal
+            if self.by_value is not SCALARS and kind in PARTS and (parts := PARTS[kind][0](found)):
+                return self.new(found, "parts", [kind.__name__, *(self.item_of(part, todo, depth + 1) for part in parts)])
             # What does not equal itself is found by identity alone.
             return None if self.by_value is SCALARS and equals_itself(found) else self.new(found, "scalar", [found])
         place = self.library_place(found)
@@ -614,8 +625,12 @@ class Objects:
         raise NotImplementedError
 
     def errors_in_use(self):
-        """Handles of exceptions that may have changed: what nothing else refers to cannot."""
-        return list(self.errors.keys() - idle_among(self.objects, self.errors)) if self.errors else ()
+        """Handles of exceptions that may have changed since this was last asked. What nothing else referred to then, and nobody was
+        given since, cannot."""
+        if not self.errors:
+            return ()
+        before, self.settled = self.settled, set(idle_among(self.objects, self.errors))
+        return list(self.errors.keys() - (before & self.settled))
 
     def fill_error(self, handle, payload):
         raise ProtocolError("the state of an exception of the other side's")
@@ -647,6 +662,8 @@ class Objects:
             return IMMUTABLE[kind]([self.at(item) for item in payload])
         if kind == "scalar":
             return copied(*payload)
+        if kind == "parts":
+            return made_of_parts(payload[0], [*map(self.at, payload[1:])])
         if kind == "text":
             text, interned = payload
             return sys.intern(text) if interned else copied(text)
@@ -661,7 +678,7 @@ class Objects:
             name, module, fields, is_annotated, *defaults = payload
             if is_annotated and not self.words.isdisjoint(ANNOTATIONS):
                 self.spoil("unjudgeable", "the tests ask for the annotations of a named tuple of the program's")
-            made = named_tuple(name, fields, [*map(self.at, defaults)], "solution" if module == "program" else module)
+            made = named_tuple(name, fields, [*map(self.at, defaults)], module)
             if not is_namedtuple(made):
                 raise ProtocolError("a named tuple that is none")
             return made
@@ -686,6 +703,7 @@ class Objects:
         if len(item) != 1 or type(item[0]) is not int or item[0] not in self.objects:
             raise ProtocolError("a handle of no object")
         self.wake(item[0])
+        self.settled.discard(item[0])
         return self.copies.get(item[0], self.objects[item[0]])
 
     # Forgetting.
@@ -694,6 +712,37 @@ class Objects:
         for handle in handles:
             self.drop(handle)
 
+
+def made_of_parts(name, parts):
+    """A value of plain types whose parts have an identity of their own."""
+    make = next((make for kind, (_, make) in PARTS.items() if kind.__name__ == name), None)
+    found = make and make(*parts)
+    if found is None or not _veriplay.is_plain(found):
+        raise ProtocolError("a value of other parts")
+    return found
+
+
+def fraction_of(numerator, denominator):
+    if type(numerator) is type(denominator) is int and denominator > 0 and math.gcd(numerator, denominator) == 1:
+        return fractions.Fraction._from_coprime_ints(numerator, denominator)
+    return None
+
+
+def with_zone(found):
+    """The value without its time zone, and the zone; nothing where it has none."""
+    return found.tzinfo and (found.replace(tzinfo=None), found.tzinfo)
+
+
+def in_zone(found, zone):
+    return found.replace(tzinfo=zone) if type(found) in ZONED and type(zone) is datetime.timezone else None
+
+
+# Plain values whose parts may be looked at, by type: what the parts are, and how they make one.
+ZONED = {datetime.datetime, datetime.time}
+PARTS = dict.fromkeys(ZONED, (with_zone, in_zone)) | {
+    range: (lambda found: (found.start, found.stop, found.step), lambda *parts: range(*parts) if set(map(type, parts)) == {int} else None),
+    fractions.Fraction: (lambda found: (found.numerator, found.denominator), fraction_of),
+}
 
 get_depth, get_digits = sys.getrecursionlimit, sys.get_int_max_str_digits
 
@@ -762,6 +811,32 @@ CHANGES = {"setitem", "delitem"}
 PLACED = (type, types.BuiltinFunctionType, types.FunctionType, types.MethodDescriptorType)
 
 
+def is_library(name):
+    return type(name) is str and name.partition(".")[0] in sys.stdlib_module_names
+
+
+# What the library's modules have before any program runs, which may put its own things in their places.
+GENUINE = {
+    name: {key: found for key, found in vars(module).items() if issubclass(type(found), PLACED)}
+    for name, module in sys.modules.items()
+    if is_library(name) and type(module) is types.ModuleType
+}
+
+
+def is_genuine(found, module, name):
+    """Whether it is what the library has at that place, as far as anybody can know: of a module that the program has imported itself,
+    that it comes from the library."""
+    if module in GENUINE:
+        first, _, rest = name.partition(".")
+        owner = GENUINE[module].get(first)
+        return owner is None or (attribute_at(owner, rest) if rest else owner) is found
+    origin = getattr(getattr(sys.modules.get(module), "__spec__", None), "origin", None)
+    return type(origin) is str and (origin in ("built-in", "frozen") or origin.startswith(LIBRARY))
+
+
+LIBRARY = "/usr/local/lib/"
+
+
 def library_place(found):
     """(module, name) of a class, function or module of the standard library; None for all else. The other side takes its own."""
     if type(found) is types.ModuleType:
@@ -785,10 +860,6 @@ def library_place(found):
 
 def is_typing(kind):
     return type.__dict__["__module__"].__get__(kind) == "typing" and kind is vars(typing).get(name_of(kind))
-
-
-def is_library(name):
-    return type(name) is str and name.partition(".")[0] in sys.stdlib_module_names
 
 
 def attribute_at(found, name):
@@ -1004,7 +1075,32 @@ def asked_or_missing(error, name):
 ENUMERATES = {"__dict__", "vars", "dir", "getmembers", "copy", "deepcopy", "pickle", "__reduce__", "__reduce_ex__", "__getstate__", "attrgetter"}
 ANNOTATIONS = {"__annotations__", "__orig_bases__", "get_type_hints", "get_annotations", "signature", "__annotate__"}
 TRACES = {"__traceback__", "tb_frame", "tb_next", "tb_lineno", "extract_tb", "walk_tb", "format_tb", "format_exc", "format_exception"}
-TRACES |= {"TracebackException"}
+TRACES |= {"TracebackException", "print_exc", "print_exception", "print_tb", "print_last", "print_list", "formatException", "exc_text"}
+TRACES |= {"getinnerframes", "inspect trace", "StackSummary"}
+
+
+# What a text names that may show that there are two processes. It makes no test unjudgeable that passes, which it must do in one
+# process as well; a test that fails may fail by it.
+DOUBTS = {
+    "frames of callers": (
+        "_getframe", "_getframemodulename", "currentframe", "f_back", "extract_stack", "walk_stack", "print_stack", "format_stack",
+        "getouterframes", "inspect stack", "StackSummary",
+    ),
+    "how long objects live": (
+        "__del__", "weakref", "WeakSet", "WeakKeyDictionary", "WeakValueDictionary", "WeakMethod", "finalize", "getrefcount",
+    ),
+    "the subclasses of a class": ("__subclasses__",),
+}
+DOUBTFUL = {
+    "special attributes of its own": r"\.__(call|copy|deepcopy|get)__\s*=[^=]|^__(name|package|spec|loader|file)__\s*=[^=]",
+    "what numbers are made of": r"[.'\"]_(numerator|denominator|int|exp|sign|is_special)\b",
+}
+
+
+def doubts_of(text):
+    words = words_of(text)
+    found = [label for label, groups in DOUBTS.items() if names_any(words, groups)]
+    return found + [label for label, pattern in DOUBTFUL.items() if re.search(pattern, text, re.MULTILINE)]
 
 
 # The process.
@@ -1106,6 +1202,7 @@ STATE = {
     "what is logged": (logged, ("logging", "getLogger", "assertLogs"), False),
     "the dialects of csv": (dialects, ("csv",), False),
     "how objects are pickled": (pickled, ("copyreg", "pickle", "copy"), False),
+    "how often threads switch": (lambda: (str(sys.getswitchinterval()),), ("getswitchinterval", "setswitchinterval"), False),
 }
 # Nobody can read these: code that names the first words changes them, code that names the second would see it.
 UNREADABLE = {
@@ -1117,16 +1214,21 @@ UNREADABLE = {
 
 
 # Not state, and not shared: what the program names of it is told to the tests' side.
-HANDLED, ADDRESSES, IDENTITIES = "the exception that is handled", "addresses of objects", "identities of values"
+HANDLED, ADDRESSES, IDENTITIES, HASHES = (
+    "the exception that is handled", "addresses of objects", "identities of values", "hashes of objects"
+)
 ASKS_FOR_HANDLED = ("exception", "exc_info", "format_exc", "print_exc", "print_exception", "last_exc", "logging", "traceback", "__context__")
 
 
 def asks_which_it_is(source):
     """Whether a program asks which of two values it has, where neither is one that there is once."""
-    if re.search(r"(?<![\w.])id\(|\bis_(not)?\b", source):
+    words = words_of(source)
+    if re.search(r"(?<![\w.'\"])id\s*([(),\]}]|$)|\bbuiltins\W+id\b|\bis_(not)?\b", source, re.MULTILINE) or asks_object(words):
         return True
-    if not re.search(r"\bis\b", source):
+    if "is" not in words:
         return False
+    if not words.isdisjoint(COMPILES):
+        return True
     try:
         todo = [compile(source, "program", "exec", ONLY_TREE, dont_inherit=True)]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -1144,6 +1246,15 @@ def asks_which_it_is(source):
     return False
 
 
+def asks_object(words):
+    """Whether code calls what every object has, whatever its class does."""
+    return "object" in words and not words.isdisjoint(("__eq__", "__ne__", "__hash__", "__repr__", "__str__"))
+
+
+# Built-in functions that compile texts.
+COMPILES = {"eval", "exec", "compile"}
+
+
 def is_once(node):
     if type(node).__name__ == "Constant":
         return node.value is None or node.value is ... or type(node.value) is bool
@@ -1158,6 +1269,9 @@ ONLY_TREE = 0x400
 WORDS = {label: words for label, (_, words, _) in STATE.items()} | {label: words for label, (_, words) in UNREADABLE.items()}
 # Decimal numbers that cross bring their arithmetic along: no word is needed.
 WORDS |= {"sys.modules": ("sys modules",), "the seed of random": ("random",), "what decimal numbers come to": ("",)}
+NAMESPACE = "the names of its module"
+# Of what tests do not name, these are nothing to them.
+UNDOUBTED = {"the seed of random"}
 
 
 def names_any(words, groups):
@@ -1190,6 +1304,7 @@ class Caller(Objects):
         self.unseen = unseen
         self.trouble = None  # (word, why) of the test under way
         self.lasting = None  # the same, of this and all later ones
+        self.doubted = None  # why a test that fails from now on may be right
         self.testing = False  # whether a test is under way: what happens before or between tests lasts
         self.borrowed = {}  # names in the library of objects that cross by that name alone, by handle
         self.thrown_away = False  # whether the call under way is a statement of its own
@@ -1216,6 +1331,9 @@ class Caller(Objects):
         self.trouble = self.trouble or (word, why)
         if lasting or not self.testing:
             self.lasting = self.lasting or (word, why)
+
+    def doubt(self, why):
+        self.doubted = self.doubted or why
 
     def start_test(self):
         self.trouble, self.testing = self.lasting, True
@@ -1251,15 +1369,16 @@ class Caller(Objects):
         self.words_of_program = set(self.ask("watch", tuple(options), names).split("\n"))
         if "identities" in options or IDENTITIES in self.words_of_program:
             self.keep_all_identities()
+        for label in itertools.chain(DOUBTS, DOUBTFUL):
+            if label in self.words_of_program:
+                self.doubt("the program looks at " + label)
 
     def missing(self, name):
         return "the program does not define `" + str(name) + "`"
 
     def attribute(self, handle, name):
         self.thrown_away, self.fresh = True, ()
-        found = self.ask("attribute", (handle,), (name,))
-        # The tests know the program's module by another name.
-        return "solution" if name == "__module__" and found == "program" and type(found) is str else found
+        return self.ask("attribute", (handle,), (name,))
 
     def attribute_of_error(self, error, name):
         if id(error) not in self.handles:
@@ -1292,6 +1411,8 @@ class Caller(Objects):
             return items, keyword_items
 
         handled = sys.exception()
+        if is_deep():
+            self.doubt("the tests call the program from deep calls of their own, which it does not count")
         try:
             items, keyword_items = self.attempt(pack)
         except Uncrossable as error:
@@ -1350,6 +1471,8 @@ class Caller(Objects):
             self.entries.append((0, "handling", [self.new(error, "handled", items)]))
         elif HANDLED in self.words_of_program:
             self.note("unjudgeable", "the program asks for the exception that the tests handle, which cannot cross")
+        else:
+            self.doubt("the tests call the program while they handle an exception that cannot cross")
 
     def disturbed(self, name):
         self.note("unjudgeable", "the program changes a " + name + " over which the tests iterate", lasting=True)
@@ -1459,6 +1582,10 @@ class Caller(Objects):
         groups = (name, "builtins", "__builtins__") if what == "builtin" else WORDS.get(label, ())
         if names_any(self.words, groups):
             self.note("unjudgeable", "the program changes " + label + ", which the tests name and do not share", lasting=True)
+        elif what == "builtin" or label in self.words_of_program or label in (NAMESPACE, *UNREADABLE):
+            # What its text does not name, an import has changed.
+            if label not in UNDOUBTED:
+                self.doubt("the program changes " + label + ", which the tests do not share")
 
     def exception_class(self, name, qualname, module, doc, own, hashes, gets, mixes, *bases):
         """A class of the tests' own in place of one of the program's."""
@@ -1467,7 +1594,7 @@ class Caller(Objects):
             raise ProtocolError("a class that is no exception")
         if not all(type(text) is str for text in (name, qualname, module)) or type(doc) not in (str, type(None)):
             raise ProtocolError("a class without a name")
-        found = {name: in_place_of(name) for name in own}
+        found = {name: in_place_of(name) for name in own} | {"__init__": Deciding("__init__")}
         if not hashes:
             found["__hash__"] = None
         if gets:
@@ -1524,9 +1651,20 @@ class Caller(Objects):
             raise ProtocolError("an exception that is none")
         if issubclass(kind, ENDS_OF_LOOPS):
             self.spoil("unjudgeable", "the program raised `" + kind.__name__ + "`, which would end a loop of the tests' own")
-        if not self.words.isdisjoint(TRACES):
+        if names_any(self.words, TRACES):
             self.note("unjudgeable", "the tests look at the frames of what the program raised, which stay on its side")
         return error
+
+
+DEEP = 100
+
+
+def is_deep():
+    try:
+        sys._getframe(DEEP)
+    except ValueError:
+        return False
+    return True
 
 
 def is_bare(error):
@@ -1619,7 +1757,7 @@ class Function:
         return self
 
 
-LOCAL_OF_FUNCTIONS = {"__call__", "__get__", "__copy__", "__deepcopy__", "__reduce_ex__", "__setattr__"}
+LOCAL_OF_FUNCTIONS = {"__call__", "__get__", "__deepcopy__", "__reduce_ex__", "__setattr__"}
 caller_of, handle_of = Function._caller.__get__, Function._handle.__get__
 
 
@@ -1706,12 +1844,13 @@ class Callee(Objects):
         super().__init__(2)
         self.names = {}  # the program's module
         self.words = words_of(source)
-        self.asks = [HANDLED] * bool(names_any(self.words, ASKS_FOR_HANDLED) or re.search(r"\braise[ \t]*(#.*)?$", source, re.MULTILINE))
+        self.asks = [HANDLED] * bool(names_any(self.words, ASKS_FOR_HANDLED) or re.search(r"\braise[ \t]*([#;].*)?$", source, re.MULTILINE))
         self.asks += [ADDRESSES] * bool(re.search(r"(?<![\w.])id\(", source))
         self.state, self.modules, self.builtins = state_of_process(), len(sys.modules), dict(vars(builtins))
         self.seed = random.getstate() if names_any(self.words, ("seed", "setstate", "Random")) else None
         self.unreadable = [label for label, (triggers, _) in UNREADABLE.items() if names_any(self.words, triggers)]
-        self.asks += [IDENTITIES] * asks_which_it_is(source)
+        self.asks += [IDENTITIES] * asks_which_it_is(source) + [HASHES] * ("hash" in self.words) + doubts_of(source)
+        self.shown = None  # what was in its module when the tests last asked for all names
         self.compared = False  # whether the tests ask which of two equal values they have
         self.watched = {}  # name -> what it was when last told
         self.dice = None  # the state of `random`, where the tests set theirs
@@ -1725,7 +1864,7 @@ class Callee(Objects):
     def library_place(self, found):
         """Of the library only what cannot lie crosses as a value: built-in types and exceptions. Functions are called here."""
         place = library_place(found)
-        return place if place and is_safe(found, *place) else None
+        return place if place and is_safe(found, *place) and is_genuine(found, *place) else None
 
     def describe_own(self, found, kind, todo, depth):
         if kind in FUNCTIONS:
@@ -1743,7 +1882,6 @@ class Callee(Objects):
         bases = [base for base in bases_of(found) if issubclass(base, BaseException)]
         own, hashes = own_names(found)
         module, doc = dict_of(found).get("__module__"), dict_of(found).get("__doc__")
-        module = "solution" if module == "program" else module
         if type(module) is not str:
             raise Uncrossable("a class of no module")
         if type(doc) not in (str, type(None)):
@@ -1814,6 +1952,7 @@ class Callee(Objects):
             result = self.called(OPERATIONS[target], [self.at(item) for item in items], {})
         elif action == "names":
             found = sorted(name for name in self.names if type(name) is str)
+            self.shown = (*self.names, *self.names.values())
             result = lambda: ("returned", self.item(found))
         elif action in ("look", "borrow"):
             result = self.looked_up(target)
@@ -1854,12 +1993,14 @@ class Callee(Objects):
     def changed_state(self):
         """Labels of what the process has no longer as it was before the program ran."""
         found = changed_state(self.state) + self.unreadable
-        if len(sys.modules) != self.modules + ("program" in sys.modules):
+        if len(sys.modules) != self.modules + ("solution" in sys.modules):
             found.append("sys.modules")
         if not (len(vars(builtins)) == len(self.builtins) and all(map(is_, vars(builtins).values(), self.builtins.values()))):
             now = vars(builtins)
             names = [name for name in now.keys() | self.builtins.keys() if now.get(name, Callee) is not self.builtins.get(name, Callee)]
             found += ["builtin " + name for name in names if type(name) is str and name.isascii()]
+        if self.shown and not unchanged([self.shown], [(*self.names, *self.names.values())]):
+            found.append(NAMESPACE)
         if self.decimals and "the context of decimals" in found:
             found.append("what decimal numbers come to")
         if self.seed is not None and random.getstate() != self.seed:
@@ -1908,7 +2049,7 @@ class Callee(Objects):
 
     def looked_up(self, name):
         if name not in self.names:
-            if "__getattr__" in self.names and not is_special(name):
+            if "__getattr__" in self.names:
                 return self.called(self.names["__getattr__"], [name], {})
             return lambda: ("missing", None)
         found = self.names[name]

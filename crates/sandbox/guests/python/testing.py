@@ -28,7 +28,9 @@ from operator import is_
 import pytest
 from _veriplay_objects import (
     ADDRESSES,
+    COMPILES,
     CONTAINERS,
+    HASHES,
     STATE,
     UNREADABLE,
     Caller,
@@ -36,9 +38,12 @@ from _veriplay_objects import (
     StandIn,
     Uncrossable,
     Unjudgeable,
+    asks_object,
     changed_state,
     class_of,
+    doubts_of,
     is_library,
+    is_once,
     names_any,
     state_of_process,
     words_of,
@@ -66,10 +71,11 @@ def run(style, setup, sources, functions, program, readings):
 
 
 def run_shared(style, setup, sources, functions, program):
-    own = new_module("program").__dict__
+    module = new_module("solution")
+    own = module.__dict__
     # A file may begin with a mark of its byte order.
     exec(compile(program.removeprefix("\ufeff"), "<program>", "exec", 0, True), own)
-    sys.modules["solution"] = sys.modules["program"]
+    sys.modules["solution"] = module
     # A prompt's helpers are the tests' own. Its stub of the function under test is not.
     under_test, before = {name: own[name] for name in functions if name in own}, dict(own)
     exec(compile(setup, "<setup>", "exec", 0, True), own)
@@ -117,6 +123,8 @@ class Split:
         # Code in a text may name what the tests do not. Names are looked up slower by a class of our own.
         self.view = {**vars(builtins), **own} if self.words.isdisjoint(COMPILES) else View(self, {**vars(builtins), **own})
         self.named, self.used = PeerModule(self), False  # the program as a module, and whether the tests have asked it
+        self.namespace, self.in_namespace = {}, ()  # `vars()` of it, and what was in it when it was last filled
+        self.in_named = dict(own_dict(self.named))
         self.caller.check_process = self.check_process
         self.caller.modules_imported = self.modules_imported
         sys.addaudithook(self.audit)
@@ -155,9 +163,10 @@ class Split:
             return [("tests", UNJUDGEABLE, text_of(error))]
         except BaseException as error:
             self.check_clock()
-            if self.caller.lasting is None and not is_lacking(error):
+            if self.caller.lasting is None and self.caller.doubted is None and not is_lacking(error):
                 raise
-            return [("tests", *(self.caller.lasting or (UNJUDGEABLE, text_of(error))))]
+            result = judged.doubted((ERROR, text_of(error)))
+            return [("tests", *(self.caller.lasting or (UNJUDGEABLE, result[1])))]
         if not self.tested and not self.used and style != "check":
             why = "the tests name nothing of the program's: name the functions under test, or import them from `solution`"
             records = [(test, VACUOUS, why) if result == PASSED else (test, result, text) for test, result, text in records]
@@ -194,12 +203,21 @@ class Split:
             self.caller.note(UNJUDGEABLE, "the tests look at how objects are kept, which is each side's own")
         for found in itertools.chain.from_iterable(map(observed, trees)):
             self.caller.note(UNJUDGEABLE, "the tests ask `" + found + "` of the process, which is each side's own")
-        identities = any(map(asks_for_identity, trees)) or not self.words.isdisjoint(("pickle", "marshal"))
+        used, given = map(set().union, *map(builtins_used, trees))
+        for label in set().union(*map(doubts_of, [self.setup, *self.sources])):
+            self.caller.doubt("the tests look at " + label)
+        if names_any(self.words, ("partial func",)):
+            self.caller.doubt("the tests look into a `partial`, which may hold an object of the program's")
+        identities = "id" in used or any(map(asks_for_identity, trees)) or not self.words.isdisjoint(("pickle", "marshal"))
+        identities = identities or asks_object(self.words) or "is" in self.words and not self.words.isdisjoint(COMPILES)
         options = ["identities"] * identities + ["random"] * any(map(sets_a_seed, trees))
         self.caller.watch(sorted(self.own | self.or_builtin), options)
+        if given or "hash" in used and HASHES in self.caller.words_of_program:
+            names = ", ".join(sorted(given or {"hash"}))
+            self.caller.doubt("the tests use `" + names + "`, which tells what stands for an object of the program's from that")
         for label, (triggers, _) in UNREADABLE.items():
-            if names_any(self.words, triggers) and label in self.caller.words_of_program:
-                self.note_change(label)
+            if names_any(self.words, triggers):
+                (self.note_change if label in self.caller.words_of_program else self.doubt_change)(label)
         if "id" in self.words and ADDRESSES in self.caller.words_of_program and any(map(asks_for_addresses, trees)):
             self.caller.note(UNJUDGEABLE, "both sides look at addresses of objects, which each has its own of")
 
@@ -245,15 +263,30 @@ class Split:
 
     def type_of(self, function, found):
         """`type(found)`. Of what stands for an object of the program's, what that has."""
-        if function is type and issubclass(type(found), Function):
+        if function is not type:
+            return function(found)
+        if issubclass(type(found), Function):
             return class_of(found)
-        return type if function is type and type(found) is StandIn else function(found)
+        return {StandIn: type, PeerModule: types.ModuleType}.get(type(found), type(found))
 
     def dict_of(self, function, found):
         """`vars(found)` or `found.__dict__`."""
         if found is not self.named:
             return found.__dict__ if function is None else function(found)
-        return {"__name__": "solution"} | {name: self.caller.look(name) for name in dir(found) if name not in MODULE_NAMES - {"__doc__"}}
+        self.check_namespace()
+        names = {name: self.caller.look(name) for name in dir(found) if name not in MODULE_NAMES - {"__doc__"}}
+        self.namespace.clear()
+        self.namespace.update({"__name__": "solution"} | names)
+        self.in_namespace = (*self.namespace, *self.namespace.values())
+        return self.namespace
+
+    def check_namespace(self):
+        """What the tests change of the program's names, its module's methods would know nothing of."""
+        kept, now = self.in_named, own_dict(self.named)
+        if kept.keys() != now.keys() or not alike(kept.values(), now.values()) or not alike(
+            self.in_namespace, (*self.namespace, *self.namespace.values())
+        ):
+            self.caller.spoil(UNJUDGEABLE, "the tests set names of the program", lasting=True)
 
     def globals_of(self, function):
         """`globals()`. Of one process, the program's names could be among them."""
@@ -325,6 +358,10 @@ class Split:
 
     def end_test(self):
         self.check_clock()
+        try:
+            self.check_namespace()
+        except Unjudgeable:
+            pass
         return self.caller.end_test()
 
     def start_test(self, sources):
@@ -343,10 +380,17 @@ class Split:
     def note_change(self, what, lasting=False):
         self.caller.note(UNJUDGEABLE, "the tests change " + what + ", which the program does not share", lasting)
 
+    def doubt_change(self, what):
+        self.caller.doubt("the tests change " + what + ", which the program does not share")
+
     def check_process(self):
+        self.check_namespace()
         for label in changed_state(self.process):
             if STATE[label][2] or label in self.caller.words_of_program:
                 self.note_change(label)
+            elif label != "sys.path" or not set(self.process[label]).issubset(sys.path):
+                # More places to import from are none to a program that has found its modules.
+                self.doubt_change(label)
         if not alike(self.builtins, vars(builtins).values()):
             self.note_change("the built-in functions")
         if not alike(self.modules.values(), sys.modules.values()):
@@ -411,7 +455,7 @@ class Split:
             setattr(owner, name, call)
 
         noted(os, "lstat", lambda path: str(path) in (FILE, os.path.dirname(FILE)) or self.note_file(path))
-        for name in ("stat", "listdir", "scandir", "access", "getcwd", "remove", "unlink", "rename", "replace", "mkdir", "rmdir"):
+        for name in filter(vars(os).__contains__, OF_FILES):
             noted(os, name, self.note_file)
 
         def noted_of_tests(owner, name, what):
@@ -495,12 +539,17 @@ KEPT = {type(None), bool, int, float, str, bytes, tuple, list, dict, set}
 LAZY = getattr(types, "LazyImportType", None)
 # What `STATE` compares by what is in it.
 IN_STATE = {("sys", name) for name in ("path", "argv", "stdout", "stderr", "stdin", "excepthook", "displayhook", "unraisablehook", "flags")}
-# Built-in functions that compile texts, and all by which names can be reached that the tests' text does not name.
-COMPILES = {"eval", "exec", "compile"}
+# Functions of `os` that tell of files, by name or by descriptor, or change them.
+OF_FILES = (
+    "stat", "listdir", "scandir", "access", "getcwd", "getcwdb", "remove", "unlink", "rename", "replace", "mkdir", "rmdir", "link", "symlink",
+    "readlink", "truncate", "ftruncate", "utime", "chmod", "fstat", "lseek", "read", "write", "pread", "pwrite", "readv", "writev", "close",
+    "dup", "dup2", "fsync", "isatty", "statvfs",
+)
+# All by which names can be reached that the tests' text does not name.
 REACHES = COMPILES | {"globals", "locals", "vars", "dir", "__import__"}
 # What asks how long objects live, and how they lie in memory.
 LIFETIMES = {"weakref", "getrefcount", "get_referrers", "get_referents", "get_objects", "getsizeof", "getallocatedblocks", "tracemalloc"}
-LIFETIMES |= {"getattr_static", "getmembers_static"}
+LIFETIMES |= {"getattr_static", "getmembers_static", "__subclasses__"}
 # What of these tests may name: it is the same on both sides, or is in `STATE`.
 SHARED_OF = {
     "gc": {"isenabled", "enable", "disable", "get_threshold", "set_threshold", "get_debug", "set_debug"},
@@ -549,6 +598,7 @@ own_dict = types.ModuleType.__dict__["__dict__"].__get__
 class PeerModule(types.ModuleType):
     """The program as a module: `from solution import f`."""
 
+    __class__ = property(lambda self: types.ModuleType)
     __doc__ = property(lambda self: self.__getattr__("__doc__"))
     __dict__ = property(lambda self: own_dict(self)["<split>"].dict_of(None, self))
 
@@ -629,7 +679,37 @@ def observed(tree):
 
 def sets_a_seed(tree):
     """Whether test code may set the state of `random`, which the program does not share."""
-    return any(named(node) in ("seed", "setstate", "getstate") for node in ast.walk(tree))
+    return any(
+        named(node) in SEEDS or isinstance(node, ast.ImportFrom) and any(alias.name in SEEDS for alias in node.names) for node in ast.walk(tree)
+    )
+
+
+SEEDS = {"seed", "setstate", "getstate"}
+# Built-in functions that look at an object itself, whatever its class says.
+LOOKING = {"id", "hash", "type"}
+
+
+def builtins_used(tree):
+    """Those of `LOOKING` that test code uses, and those of them that it uses other than by a call of that name, a comparison, or as a class
+    to have instances."""
+    used, given, followed = set(), set(), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            asks = isinstance(node.func, ast.Name) and node.func.id in ("isinstance", "issubclass")
+            followed |= {id(node.func)} | {id(part) for argument in node.args for part in ast.walk(argument) if asks}
+        elif isinstance(node, ast.Compare):
+            followed |= {id(part) for part in (node.left, *node.comparators)}
+        elif isinstance(node, ast.Name) and node.id in LOOKING:
+            used.add(node.id)
+            given |= {node.id} if id(node) not in followed else set()
+        elif isinstance(node, ast.Attribute) and node.attr in LOOKING and named(node.value) in ("builtins", "__builtins__"):
+            given.add(node.attr)
+        elif isinstance(node, ast.ImportFrom) and node.module == "builtins":
+            given |= LOOKING & {alias.name for alias in node.names}
+    if any(isinstance(node, ast.Name) and node.id in COMPILES for node in ast.walk(tree)):
+        texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and type(node.value) is str)
+        given |= LOOKING & set().union(*map(words_of, texts))
+    return used | given, given
 
 
 def attributes_of(source):
@@ -653,10 +733,8 @@ IDENTITIES = {"is_", "is_not", "assertIs", "assertIsNot"}
 
 
 def asks_for_identity(tree):
-    """Whether test code compares by identity with anything but a constant, so that strings and numbers need theirs."""
+    """Whether test code compares by identity with anything but what there is once, so that strings and numbers need theirs."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id == "id":
-            return True
         if isinstance(node, (ast.Name, ast.Attribute)) and named(node) in IDENTITIES:
             return True
         if isinstance(node, ast.ImportFrom) and any(alias.name in IDENTITIES for alias in node.names):
@@ -664,7 +742,7 @@ def asks_for_identity(tree):
         if isinstance(node, ast.Compare):
             for left, op, right in zip([node.left, *node.comparators], node.ops, node.comparators):
                 of_type = isinstance(left, ast.Call) and isinstance(left.func, ast.Name) and left.func.id == "type"
-                if isinstance(op, (ast.Is, ast.IsNot)) and not (of_type or isinstance(left, ast.Constant) or isinstance(right, ast.Constant)):
+                if isinstance(op, (ast.Is, ast.IsNot)) and not (of_type or is_once(left) or is_once(right)):
                     return True
     return False
 
@@ -806,7 +884,15 @@ class Judged:
         unsupported = (UNJUDGEABLE, pytest.unsupported[0][:300]) if pytest.unsupported else None
         pytest.unsupported.clear()
         trouble = None if self.split is None else self.split.end_test()
-        return trouble or unsupported or result
+        return trouble or unsupported or self.doubted(result)
+
+    def doubted(self, result):
+        """The result, where it is one: what a test that does not pass says of the program, nobody knows where two instances may have shown
+        themselves."""
+        why = None if self.split is None else self.split.caller.doubted
+        if why is None or result[0] not in (FAILED, ERROR):
+            return result
+        return UNJUDGEABLE, ("it does not pass, and " + why + ": " + result[1])[:300]
 
 
 def outcome_of(test):
@@ -873,12 +959,16 @@ def run_check(names, sources, functions, judged):
 def run_functions(names, sources, _functions, judged):
     before, module = judged.before, sys.modules[names["__name__"]]
     exec(judged.compiled(sources[0], "<test>"), names)
+    if type(loader := names.get("load_tests")) is types.FunctionType and loader.__globals__ is names:
+        raise pytest.Unsupported("the tests say by `load_tests` which tests there are")
     records = around_records("setup_module", names.get("setUpModule", names.get("setup_module")), module, judged)
     for name, found in list(names.items()):
         if name not in before or before[name] is not found:
             records.extend(records_of(name, found, names, judged))
     records += around_records("teardown of fixtures", pytest.end_shared_fixtures, None, judged)
     records += around_records("teardown_module", names.get("tearDownModule", names.get("teardown_module")), module, judged)
+    cleanups = unittest.doModuleCleanups if unittest.case._module_cleanups else None
+    records += around_records("clean-up of the module", cleanups, None, judged)
     return without_left_out(records, left_out(ast.parse(sources[0])))
 
 
@@ -1065,8 +1155,8 @@ def unittest_records(label, case, judged):
     of_class += [(skip[1], SKIPPED) for skip in result.skipped if not isinstance(skip[0], unittest.TestCase)]
     missing = (of_class[0][1], last_line(of_class[0][0])) if of_class else (ERROR, "the test did not run")
     names = [test._testMethodName for test in tests]
-    records = [(label + "." + name, *result.results.get(name, missing)) for name in names]
-    return records + [(label, word, last_line(text)) for text, word in of_class]
+    records = [(label + "." + name, *(result.results.get(name) or judged.doubted(missing))) for name in names]
+    return records + [(label, *judged.doubted((word, last_line(text)))) for text, word in of_class]
 
 
 def method_records(label, owner, method, names, judged, marks):

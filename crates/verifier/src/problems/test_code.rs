@@ -4,8 +4,12 @@
 //! program cannot reach the runner or forge its report. Under shared trust it can, and the evidence says `shared`. In both cases a test
 //! without a result of its own is not passed.
 //!
-//! Objects that cannot cross between the two instances make a test unjudgeable. So does a verdict that depends on the interpretation of the
-//! tests: each [`TestReading`] that could change the verdict runs in a job of its own, and all must agree.
+//! Two instances are never quite one process, so under split trust a program is accepted only if it passes in two runs: in an instance
+//! of its own, where it cannot forge, and beside the tests, where nothing has to cross. Where the second run disagrees, the program is
+//! unjudgeable. One that the first run refuses gets no second.
+//!
+//! What cannot cross between the two instances makes a test unjudgeable, and so does a verdict that hangs on how the tests are
+//! read: each [`TestReading`] that could change it is tried in a job of its own, and all must agree.
 
 use std::collections::HashSet;
 
@@ -16,7 +20,7 @@ use crate::runner::{self, Decision, Runner, decode_call, job_failure, saturating
 
 /// The program of the test job. All it imports is in the image.
 const RUNNER: &str = "from _veriplay_tests import run";
-/// The rule of verdicts on tests that the program could have manipulated.
+/// The rule of what a run beside the tests says, which the program could have touched.
 const SHARED: &str = "shared";
 /// The rule of passed tests that use no name of the program.
 pub(crate) const VACUOUS: &str = "vacuous";
@@ -55,14 +59,27 @@ impl TestReading {
     }
 }
 
-/// Judges `program`, which includes its prelude, by `code`.
+/// One run of the tests.
+#[derive(Debug, Clone, Copy)]
+struct TestRun<'a> {
+    code: &'a TestCode,
+    program: &'a str,
+    request: &'a ProblemRequest<'a>,
+    /// Where the program is: beside the tests, or in an instance of its own.
+    trust: Trust,
+    /// How the tests are read otherwise than at first.
+    reading: Option<TestReading>,
+}
+
+/// Judges `program`, prelude and all, by `code`.
 pub(super) fn judge(
     runner: &mut Runner<'_>,
     code: &TestCode,
     program: &str,
     request: &ProblemRequest<'_>,
 ) -> Result<Decision, Dropped> {
-    let (decision, others) = judge_reading(runner, code, program, request, None)?;
+    let first = TestRun { code, program, request, trust: code.trust, reading: None };
+    let (decision, others) = first.judge(runner)?;
     if decision.status == Status::Unjudgeable {
         return Ok(decision);
     }
@@ -71,42 +88,79 @@ pub(super) fn judge(
         if decision.status != Status::Accepted && reading == TestReading::Changes {
             continue;
         }
-        let (other, _) = judge_reading(runner, code, program, request, Some(reading))?;
+        let (other, _) = TestRun { reading: Some(reading), ..first }.judge(runner)?;
         if (other.status == Status::Accepted) != (decision.status == Status::Accepted) {
             let detail =
                 format!("{}; by the other reading: {:?} {}", reading.disagreement(), other.status, other.detail);
             return Ok(Decision { status: Status::Unjudgeable, passed: 0, detail, ..decision });
         }
     }
-    Ok(decision)
+    if decision.status != Status::Accepted || code.trust == Trust::Shared {
+        return Ok(decision);
+    }
+    let (beside, _) = TestRun { trust: Trust::Shared, ..first }.judge(runner)?;
+    if beside.status == Status::Accepted {
+        return Ok(decision);
+    }
+    let detail = format!(
+        "the tests pass with the program in an instance of its own, and not with it beside them: {:?}: {}",
+        beside.status, beside.detail
+    );
+    Ok(Decision { status: Status::Unjudgeable, passed: 0, rule: SHARED.to_owned(), detail, ..decision })
 }
 
-/// The decision under one interpretation, and the others that could change it.
-fn judge_reading(
-    runner: &mut Runner<'_>,
-    code: &TestCode,
-    program: &str,
-    request: &ProblemRequest<'_>,
-    reading: Option<TestReading>,
-) -> Result<(Decision, Vec<TestReading>), Dropped> {
-    let outcome = runner.run(&tests_job(code, program, request, reading))?;
-    let rule = if code.trust == Trust::Shared { SHARED } else { "" }.to_owned();
-    let planned = planned_tests(code);
-    let TestCodeReport { records, readings } = match parse_report(&outcome, request) {
-        Ok(report) => report,
-        Err((status, detail)) => {
-            return Ok((
-                Decision { status, passed: 0, total: saturating_u32(planned.unwrap_or(1)), rule, detail },
-                Vec::new(),
-            ));
-        }
-    };
-    let (status, detail) = decide(&records, planned);
-    let first = records.iter().find(|record| record.result != TestCodeResult::Passed).map(|record| record.result);
-    let rule = if first == Some(TestCodeResult::Vacuous) { VACUOUS.to_owned() } else { rule };
-    let passed = records.iter().filter(|record| record.result == TestCodeResult::Passed).count();
-    let total = planned.unwrap_or(0).max(records.len()).max(1);
-    Ok((Decision { status, passed: saturating_u32(passed), total: saturating_u32(total), rule, detail }, readings))
+impl TestRun<'_> {
+    /// The decision by this run, and the readings of the tests that could change it.
+    fn judge(&self, runner: &mut Runner<'_>) -> Result<(Decision, Vec<TestReading>), Dropped> {
+        let outcome = runner.run(&self.job())?;
+        let rule = if self.trust == Trust::Shared { SHARED } else { "" }.to_owned();
+        let planned = planned_tests(self.code);
+        let TestCodeReport { records, readings } = match parse_report(&outcome, self.request) {
+            Ok(report) => report,
+            Err((status, detail)) => {
+                return Ok((
+                    Decision { status, passed: 0, total: saturating_u32(planned.unwrap_or(1)), rule, detail },
+                    Vec::new(),
+                ));
+            }
+        };
+        let (status, detail) = decide(&records, planned);
+        let first = records.iter().find(|record| record.result != TestCodeResult::Passed).map(|record| record.result);
+        let rule = if first == Some(TestCodeResult::Vacuous) { VACUOUS.to_owned() } else { rule };
+        let passed = records.iter().filter(|record| record.result == TestCodeResult::Passed).count();
+        let total = planned.unwrap_or(0).max(records.len()).max(1);
+        Ok((Decision { status, passed: saturating_u32(passed), total: saturating_u32(total), rule, detail }, readings))
+    }
+
+    fn job(&self) -> Job {
+        let Self { code, program, request, trust, reading } = *self;
+        let text = |text: &str| Value::str(text);
+        let (style, sources, function) = match &code.style {
+            TestStyle::Asserts(asserts) => ("asserts", asserts.iter().map(|source| text(source)).collect(), ""),
+            TestStyle::Check { source, function } => ("check", vec![text(source)], function.as_str()),
+            TestStyle::Functions(source) => ("functions", vec![text(source)], ""),
+        };
+        let (callee, shared) = match trust {
+            Trust::Split => {
+                let callee = Callee {
+                    program: program.to_owned(),
+                    seed: request.seed,
+                    shares_objects: true,
+                    ..Callee::default()
+                };
+                (Some(callee), Value::None)
+            }
+            Trust::Shared => (None, text(program)),
+        };
+        let functions = code.functions.iter().map(String::as_str);
+        let functions = [function].into_iter().filter(|name| !name.is_empty()).chain(functions).map(text).collect();
+        let readings = Value::List(reading.iter().map(|reading| text(reading.word())).collect());
+        let arguments =
+            vec![text(style), text(&code.setup), Value::List(sources), Value::List(functions), shared, readings];
+        let run = Job { callee, ..Job::call(RUNNER, "run", arguments) };
+        // Both runs draw alike, so that they test the same inputs.
+        runner::configure_job(request.image, request.job_limits(), tests_seed(code, request.seed), run)
+    }
 }
 
 /// The number of tests, where it is known before the code runs.
@@ -118,31 +172,7 @@ fn planned_tests(code: &TestCode) -> Option<usize> {
     }
 }
 
-fn tests_job(code: &TestCode, program: &str, request: &ProblemRequest<'_>, reading: Option<TestReading>) -> Job {
-    let text = |text: &str| Value::str(text);
-    let (style, sources, function) = match &code.style {
-        TestStyle::Asserts(asserts) => ("asserts", asserts.iter().map(|source| text(source)).collect(), ""),
-        TestStyle::Check { source, function } => ("check", vec![text(source)], function.as_str()),
-        TestStyle::Functions(source) => ("functions", vec![text(source)], ""),
-    };
-    let (callee, shared) = match code.trust {
-        Trust::Split => {
-            let callee =
-                Callee { program: program.to_owned(), seed: request.seed, shares_objects: true, ..Callee::default() };
-            (Some(callee), Value::None)
-        }
-        Trust::Shared => (None, text(program)),
-    };
-    let functions = code.functions.iter().map(String::as_str);
-    let functions = [function].into_iter().filter(|name| !name.is_empty()).chain(functions).map(text).collect();
-    let readings = Value::List(reading.iter().map(|reading| text(reading.word())).collect());
-    let arguments =
-        vec![text(style), text(&code.setup), Value::List(sources), Value::List(functions), shared, readings];
-    let run = Job { callee, ..Job::call(RUNNER, "run", arguments) };
-    runner::configure_job(request.image, request.job_limits(), tests_seed(code, request.seed), run)
-}
-
-/// The seed of the tests, a function of their text. The program does not have the text, and cannot predict their draws.
+/// Seeds the tests: a function of their text, so that the program, which does not have it, cannot predict what they draw.
 fn tests_seed(code: &TestCode, seed: u64) -> u64 {
     let digest = content_hash(&(code, seed));
     u64::from_str_radix(&digest.as_str()[..16], 16).expect("a digest is hexadecimal")
