@@ -298,8 +298,11 @@ fn text_of_the_package_does_not_run_beside_the_tests() {
     }
 }
 
+/// A name; a file, the lines that are right in it and those in their place; the file and the definition of the test that finds the bug.
+type NamedBug = (&'static str, (&'static str, &'static str, &'static str), (&'static str, &'static str));
+
 /// The bugs that the files of `apart/repairs` and `apart/honest` name, and the tests that find them.
-const BUGS: [(&str, (&str, &str, &str), (&str, &str)); 9] = [
+const BUGS: [NamedBug; 9] = [
     ("copied", (LABELS, "return list(labels)", "return labels"), ("tests/test_labels.py", "def test_copied")),
     ("ordered", (LABELS, "return sorted(labels)", "return labels"), ("tests/test_labels.py", "def test_ordered")),
     ("fresh", (SIZES, "return [0] * count", "return [0]"), ("tests/test_sizes.py", "def test_fresh")),
