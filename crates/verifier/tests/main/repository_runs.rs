@@ -48,7 +48,7 @@ fn tuple(parts: Vec<Value>) -> Value {
 
 fn records(rows: &[(&str, &str)]) -> Value {
     let row = |(id, word): &(&str, &str)| {
-        tuple(vec![Value::str(*id), Value::str(*word), Value::str("why"), Value::Bool(false)])
+        tuple(vec![Value::str(*id), Value::str(*word), Value::str("why"), Value::List(Vec::new())])
     };
     tuple(vec![Value::str("records"), Value::List(rows.iter().map(row).collect())])
 }

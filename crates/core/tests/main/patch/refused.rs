@@ -34,8 +34,6 @@ fn paths_that_lead_elsewhere_are_refused() {
         "b//etc/passwd",
         "b/../x",
         "b/a/../../x",
-        "b/./x",
-        "b/a//b",
         "b/",
         "b/a/",
         "b/..",
@@ -46,8 +44,6 @@ fn paths_that_lead_elsewhere_are_refused() {
         "b/.git /x",
         "b/a\\..\\x",
         "/etc/passwd",
-        "x",
-        "a/x",
         "b\\x",
         "b/a\u{0}b",
         "b/a\u{7}b",
@@ -66,9 +62,22 @@ fn paths_that_lead_elsewhere_are_refused() {
     }
     assert!(Patch::parse(&creating(&format!("b/{}", "a/".repeat(70)))).is_err());
     assert!(Patch::parse(&creating(&format!("b/{}", "a".repeat(300)))).is_err());
-    for name in
-        ["b/x", "b/.gitignore", "b/a b", "b/..x", "b/x.git/y", "\"b/caf\\303\\251\"", "b/é", "b/x\t2026-01-01 00:00"]
-    {
+    let inside = [
+        "b/x",
+        "b/.gitignore",
+        "b/a b",
+        "b/..x",
+        "b/x.git/y",
+        "\"b/caf\\303\\251\"",
+        "b/é",
+        "b/x\t2026-01-01 00:00",
+        // As `--no-prefix` has it, and spellings that lead to the same file.
+        "x",
+        "a/x",
+        "b/./x",
+        "b/a//b",
+    ];
+    for name in inside {
         let patch = parsed(&creating(name));
         assert!(patch.touched().all(|(path, _)| check_path(path).is_ok()), "{name}");
     }
@@ -88,7 +97,7 @@ fn a_refusal_names_the_path() {
         &creating("b/.git/x"),
         expect!["patch refused, line 2 of the patch: path `.git/x` leads into `.git`; a tree here has no history"],
     );
-    refused(&creating("x"), expect!["patch refused, line 2 of the patch: file name `x` does not start with `b/`"]);
+    refused(&creating("w/x"), expect!["patch refused, line 2 of the patch: file name `w/x` does not start with `b/`"]);
 }
 
 #[test]
@@ -102,17 +111,17 @@ fn renames_copies_modes_links_and_binaries_are_refused() {
     refused(
         "--- a/crlf.txt\n+++ b/other.txt\n@@ -1 +1 @@\n-a\r\n+b\r\n",
         expect![
-            "patch refused, line 2 of the patch: the names `crlf.txt` and `other.txt` differ, and renames are not taken; delete one file and create the other"
+            "patch refused, line 2 of the patch: the names `a/crlf.txt` and `b/other.txt` differ, and renames are not taken; delete one file and create the other"
         ],
     );
     for line in [
         "rename from x",
         "copy from x",
         "similarity index 90%",
-        "old mode 100644",
-        "new mode 100755",
         "GIT binary patch",
         "Binary files a/x and b/x differ",
+        "old mode 120000",
+        "new mode 120000",
         "new file mode 120000",
         "new file mode 160000",
         "index 1234567..89abcde 120000",
