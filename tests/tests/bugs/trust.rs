@@ -9,7 +9,7 @@ use veriplay_verifier::bugs::{
     BugArtifact, BugProposal, BugRules, BugValidation, RepairRequest, RepoContext, check_each, grade_repair,
     validate_bug,
 };
-use veriplay_verifier::repository::run_split;
+use veriplay_verifier::repository::{TestResult, run_split};
 
 use super::cheats::{Cheat, cheats_of, ends_otherwise};
 use super::{Bed, corpus, measured, pytest};
@@ -298,10 +298,18 @@ fn text_of_the_package_does_not_run_beside_the_tests() {
     }
 }
 
+#[test]
+fn a_file_that_reads_values_where_it_is_collected_is_split() {
+    let Some(bed) = apart() else { return };
+    let own = vec!["parcel".to_owned()];
+    let repository = super::split::repository(bed, &own, &[]);
+    let run = run_split(&bed.sandbox, &repository, "tests/test_cases.py", None, None).unwrap();
+    assert!(run.tests.len() == 3 && run.tests.iter().all(|test| test.result == TestResult::Passed), "{run:?}");
+}
+
 /// The bugs that the files of `apart/repairs` and `apart/honest` name, and the tests that find them.
-const BUGS: [(&str, (&str, &str, &str), (&str, &str)); 9] = [
-    ("copied", (LABELS, "return list(labels)", "return labels"), ("tests/test_labels.py", "def test_copied")),
-    ("ordered", (LABELS, "return sorted(labels)", "return labels"), ("tests/test_labels.py", "def test_ordered")),
+const BUGS: [(&str, (&str, &str, &str), (&str, &str)); 8] = [
+    ("copied", (SIZES, "return list(sizes)", "return sizes"), ("tests/test_sizes.py", "def test_copied")),
     ("fresh", (SIZES, "return [0] * count", "return [0]"), ("tests/test_sizes.py", "def test_fresh")),
     (
         "checked",

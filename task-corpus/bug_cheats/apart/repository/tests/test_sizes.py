@@ -36,5 +36,10 @@ def test_put_and_rest():
 
 
 def test_sized():
-    for name, size in sizes.CASES:
-        assert sizes.sized(name) == size
+    assert [sizes.sized(name) for name, _ in sizes.CASES] == [size for _, size in sizes.CASES]
+
+
+def test_copied():
+    given = [1]
+    assert sizes.copied(given) == given
+    assert sizes.copied(given) is not given

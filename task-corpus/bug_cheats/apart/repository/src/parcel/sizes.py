@@ -38,3 +38,8 @@ def rest(sizes):
 def sized(name):
     """The size in the cases."""
     return dict(map(tuple, CASES))[name]
+
+
+def copied(sizes):
+    """Another list of the same sizes."""
+    return list(sizes)
