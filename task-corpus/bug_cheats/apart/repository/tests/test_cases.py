@@ -5,8 +5,8 @@ FRESH = sizes.fresh(3)
 
 
 @pytest.mark.parametrize(("name", "size"), sizes.CASES)
-def test_sized(name, size):
-    assert sizes.sized(name) == size
+def test_limited(name, size):
+    assert sizes.limited(size + len(name)) == size + 1
 
 
 def test_fresh():
