@@ -9,7 +9,7 @@ use veriplay_verifier::bugs::{
     BugArtifact, BugProposal, BugRules, BugValidation, RepairRequest, RepoContext, check_each, grade_repair,
     validate_bug,
 };
-use veriplay_verifier::repository::run_split;
+use veriplay_verifier::repository::{TestResult, run_split};
 
 use super::cheats::{Cheat, cheats_of, ends_otherwise};
 use super::{Bed, corpus, measured, pytest};
@@ -296,6 +296,15 @@ fn text_of_the_package_does_not_run_beside_the_tests() {
         let why = why.or(run.broken.as_deref()).unwrap_or_default();
         assert!(why.contains("text or data is run as code"), "{run:?}");
     }
+}
+
+#[test]
+fn a_file_that_reads_values_where_it_is_collected_is_split() {
+    let Some(bed) = apart() else { return };
+    let own = vec!["parcel".to_owned()];
+    let repository = super::split::repository(bed, &own, &[]);
+    let run = run_split(&bed.sandbox, &repository, "tests/test_cases.py", None, None).unwrap();
+    assert!(run.tests.len() == 3 && run.tests.iter().all(|test| test.result == TestResult::Passed), "{run:?}");
 }
 
 /// A name; a file, the lines that are right in it and those in their place; the file and the definition of the test that finds the bug.

@@ -394,13 +394,13 @@ def _split(own, starred):
 
     def is_own_code(event, arguments, caller):
         code = caller.f_code
-        if event == "exec":
-            if (code.co_filename, code.co_qualname) in makers_of_code:
-                return True
+        if event == "exec" and (code.co_filename, code.co_qualname) in makers_of_code:
+            return True
+        if event == "exec" or event == "function.__new__":
             # The library's, or the tests' as they were.
             path = arguments[0].co_filename
             is_known = path.startswith(library) or path.startswith("/work/") and not crossings.has_written
-            return is_known and code.co_filename in importers
+            return is_known and code.co_filename in (importers if event == "exec" else readers_of_annotations)
         if event == "marshal.loads" and code.co_filename == "<frozen zipimport>":
             return str(caller.f_locals.get("pathname")).startswith(library)
         return False
@@ -408,6 +408,8 @@ def _split(own, starred):
     frame, write_flags = sys._getframe, os.O_WRONLY | os.O_RDWR | os.O_CREAT
     code_events = frozenset(("exec", "pickle.find_class", "marshal.loads", "code.__new__", "function.__new__"))
     importers = frozenset(("<frozen importlib._bootstrap>", "<frozen importlib._bootstrap_external>"))
+    # They run what a function has for its annotations once more, with other names.
+    readers_of_annotations = frozenset((collections.__file__.rpartition("/collections/")[0] + "/annotationlib.py",))
     library = (sys.prefix + "/", "/opt/lib/", "/opt/dependencies/")
     # What makes a class by running a text of its own, in which only names are another's.
     makers_of_code = frozenset(
