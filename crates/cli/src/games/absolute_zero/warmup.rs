@@ -12,7 +12,7 @@ use veriplay_verifier::formats::compact::CONTROL;
 use super::AbsoluteZeroSetup;
 use crate::exit::Failure;
 use crate::games::examples::{ExampleConfig, Examples, WarmupExamples};
-use crate::programs::{DataConfig, Executed, Pools};
+use crate::programs::{DataConfig, ExecutedProgram, ProgramPools};
 
 /// How many examples of each kind one optimizer step holds.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -39,21 +39,21 @@ pub(crate) struct AbsoluteZeroBatch {
 impl WarmupExamples for AbsoluteZeroSetup {
     type Data = DataConfig;
     type Batch = AbsoluteZeroBatch;
-    type Source = Pools;
+    type Source = ProgramPools;
 
     fn tokenizer() -> Result<Tokenizer, TokenizerError> {
         let control: Vec<String> = CONTROL.iter().map(|token| (*token).to_owned()).collect();
         build_tokenizer(&control, Grammar::built_in().fragments())
     }
 
-    fn source(data: &DataConfig, seed: u64, execute: &dyn Execute) -> Result<Pools, Failure> {
-        Pools::build(data, &Grammar::built_in(), seed, execute)
+    fn source(data: &DataConfig, seed: u64, execute: &dyn Execute) -> Result<ProgramPools, Failure> {
+        ProgramPools::build(data, &Grammar::built_in(), seed, execute)
     }
 
     /// The mixes of programs differ between solvers and proposers.
     fn draw_examples(
         config: &ExampleConfig<DataConfig, AbsoluteZeroBatch>,
-        source: &Pools,
+        source: &ProgramPools,
         rng: &mut ChaCha8Rng,
         examples: &mut Examples<'_>,
     ) -> Result<(), TokenizerError> {
@@ -91,7 +91,7 @@ fn compact() -> &'static dyn PromptFormat {
 fn add_questions(
     examples: &mut Examples<'_>,
     batch: &AbsoluteZeroBatch,
-    executed: &Executed,
+    executed: &ExecutedProgram,
     question: impl Fn(String, IoPair) -> Question,
     rng: &mut ChaCha8Rng,
 ) -> Result<(), TokenizerError> {
@@ -106,7 +106,7 @@ fn add_questions(
 fn add_induction(
     examples: &mut Examples<'_>,
     batch: &AbsoluteZeroBatch,
-    executed: &Executed,
+    executed: &ExecutedProgram,
     rng: &mut ChaCha8Rng,
 ) -> Result<(), TokenizerError> {
     let question = Question::Induction {
@@ -121,7 +121,7 @@ fn add_induction(
 fn add_proposal(
     examples: &mut Examples<'_>,
     task_type: TaskType,
-    executed: &Executed,
+    executed: &ExecutedProgram,
     rng: &mut ChaCha8Rng,
 ) -> Result<(), TokenizerError> {
     let pair = executed.pairs.choose(rng).expect("an executed program has pairs");
@@ -132,7 +132,7 @@ fn add_proposal(
 fn add_input_list(
     examples: &mut Examples<'_>,
     batch: &AbsoluteZeroBatch,
-    executed: &Executed,
+    executed: &ExecutedProgram,
     rng: &mut ChaCha8Rng,
 ) -> Result<(), TokenizerError> {
     let mut pairs: Vec<&IoPair> = executed.pairs.choose_multiple(rng, batch.inputs).collect();

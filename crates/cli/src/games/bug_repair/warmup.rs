@@ -15,7 +15,7 @@ use veriplay_verifier::bugs::Mutants;
 use super::BugRepairSetup;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::games::examples::{ExampleConfig, Examples, WarmupExamples};
-use crate::programs::{Worth, execute_on};
+use crate::programs::{ProgramFilter, execute_on};
 use crate::progress;
 
 /// The image mutants are made and run in.
@@ -39,7 +39,7 @@ pub(crate) struct BugRepairData {
     /// The operators.
     operators: Vec<String>,
     /// When a function is worth a bug.
-    worth: Worth,
+    worth: ProgramFilter,
     /// Limits of each run.
     limits: Limits,
 }
@@ -146,7 +146,7 @@ fn bugs_in(
     let made = Mutants::of_program(execute, IMAGE, data.limits, program, seed, data.each).map_err(host)?;
     let candidates = made.into_iter().flat_map(|mutants| mutants.candidates);
     let wanted = candidates.filter(|candidate| data.operators.iter().any(|name| name == candidate.injector));
-    let anything = Worth { max_output_chars: usize::MAX, min_distinct_outputs: 0 };
+    let anything = ProgramFilter { max_output_chars: usize::MAX, min_distinct_outputs: 0 };
     let mut bugs = Vec::new();
     for wrong in wanted.map(|candidate| candidate.text) {
         let asked = right.iter().map(|pair| pair.input.clone()).collect();
