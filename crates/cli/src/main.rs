@@ -21,6 +21,7 @@ mod programs;
 mod progress;
 mod repository;
 mod rundir;
+mod suites;
 mod verdict_cache;
 mod verify;
 mod warmup;
