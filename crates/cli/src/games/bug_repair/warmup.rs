@@ -5,7 +5,7 @@ use rand::seq::{IndexedRandom, SliceRandom};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde::Deserialize;
-use veriplay_core::{Dropped, Execute, IoPair, Limits, Value};
+use veriplay_core::{Dropped, Execute, IoPair, Limits, PolicyError, Value};
 use veriplay_corpus::{GeneratedProgram, Grammar, ProgramStream, Split};
 use veriplay_learner::{Tokenizer, TokenizerError, build_tokenizer};
 use veriplay_selfplay::games::bug_repair::prompts::{BUG, CODE, FIX, INJECT, TEST, injection_prompt, repair_prompt};
@@ -102,11 +102,12 @@ impl WarmupExamples for BugRepairSetup {
     }
 
     fn draw_examples(
+        &self,
         config: &ExampleConfig<BugRepairData, BugRepairBatch>,
         source: &Vec<BugExample>,
         rng: &mut ChaCha8Rng,
         examples: &mut Examples<'_>,
-    ) -> Result<(), TokenizerError> {
+    ) -> Result<(), PolicyError> {
         let batch = &config.batch;
         for bug in draw(source, batch.repairs, rng) {
             let tests = tests(bug, batch.lines, rng);

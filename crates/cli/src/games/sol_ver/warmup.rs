@@ -4,7 +4,7 @@ use rand::Rng;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
-use veriplay_core::{CallCase, Execute};
+use veriplay_core::{CallCase, Execute, PolicyError};
 use veriplay_corpus::Grammar;
 use veriplay_learner::{Tokenizer, TokenizerError, build_tokenizer};
 use veriplay_selfplay::games::sol_ver::prompts::by_name;
@@ -53,11 +53,12 @@ impl WarmupExamples for SolVerSetup {
     }
 
     fn draw_examples(
+        &self,
         config: &ExampleConfig<DataConfig, SolVerBatch>,
         source: &ProgramPools,
         rng: &mut ChaCha8Rng,
         examples: &mut Examples<'_>,
-    ) -> Result<(), TokenizerError> {
+    ) -> Result<(), PolicyError> {
         let ExampleConfig { data, batch } = config;
         let (grammar, format) = (Grammar::built_in(), by_name("compact").expect("the compact format is registered"));
         for _ in 0..batch.problems {
