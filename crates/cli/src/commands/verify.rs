@@ -244,7 +244,7 @@ fn finish(args: &Arguments, report: &VerifySummary, started: Instant) -> Result<
         }
         (0, unjudgeable, rows) => {
             let what = format!("{unjudgeable} attempts cannot be judged by their tasks, {rows} rows were left out");
-            let hint = "their rows are `unjudgeable` and give the reason; they do not count for pass@k";
+            let hint = "their rows are `unjudgeable` and give the reason; pass@k counts them as not accepted unless the task has no usable reference";
             Err(Failure::message(ExitCode::Unjudgeable, what).hint(hint))
         }
         (dropped, _, rows) => {

@@ -14,7 +14,7 @@ use super::scaled_limits;
 use crate::progress;
 
 /// The rule of verdicts on tasks without a usable reference.
-const RULE: &str = "reference";
+pub(super) const RULE: &str = "reference";
 
 /// At most one input in this many may be left out.
 const LEFT_OUT: usize = 5;

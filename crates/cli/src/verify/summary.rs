@@ -6,6 +6,7 @@ use serde::Serialize;
 use veriplay_core::{SCHEMA_VERSION, Status};
 
 use super::output::{RowStatus, VerdictRow};
+use super::reference;
 
 /// The values of `k` that are reported where every task has that many verdicts; 1 always is.
 const KS: [u64; 4] = [1, 5, 10, 100];
@@ -59,7 +60,8 @@ pub(crate) struct RunCounts {
 }
 
 impl VerdictTally {
-    /// Counts one row. Dropped and unjudgeable rows say nothing about the attempt, and do not count for its task.
+    /// Counts one row. Dropped rows, and those of tasks without a usable reference, say nothing about the attempt, and do not count for its
+    /// task. Other unjudgeable rows count as not accepted: what an attempt contains may have made it unjudgeable.
     pub(crate) fn add(&mut self, row: &VerdictRow) {
         *self.by_status.entry(row.status).or_default() += 1;
         let counts = match self.by_task.get_mut(&row.task_id) {
@@ -67,7 +69,7 @@ impl VerdictTally {
             None => self.by_task.entry(row.task_id.clone()).or_default(),
         };
         if let RowStatus::Judged(status) = row.status
-            && status != Status::Unjudgeable
+            && !(status == Status::Unjudgeable && row.evidence.rule == reference::RULE)
         {
             counts.0 += 1;
             counts.1 += u64::from(status == Status::Accepted);
