@@ -79,9 +79,9 @@ def test_a_task_travels_once_for_all_its_attempts(make: Make) -> None:
         (body,) = service.bodies()
     assert [task["format"] for task in body["tasks"]] == ["veriplay", "veriplay"]
     assert body["attempts"] == [
-        {"task": 0, "completion": "a"},
-        {"task": 1, "completion": "b"},
-        {"task": 0, "program": "c"},
+        {"task_id": TASK.name, "completion": "a"},
+        {"task_id": OTHER.name, "completion": "b"},
+        {"task_id": TASK.name, "program": "c"},
     ]
     problem = body["tasks"][1]["row"]["problem"]
     assert problem["checks"]["calls"]["cases"] == [{"input": ["1", "'a'"], "expected": "{2: 3.5}"}]
@@ -224,6 +224,41 @@ def test_a_task_that_cannot_judge_is_no_wrong_answer() -> None:
     assert Verdict.from_json({**row, "status": "dropped"}).fault is not None
 
 
+def test_a_service_that_stops_leaves_its_attempts_to_the_next(make: Make) -> None:
+    def stopping(handler: Any) -> None:
+        handler.begin_lines()
+        handler.line(verdict(handler, 0))
+        handler.line(fault(1, "stopped"))
+        handler.end_lines()
+
+    with serving(stopping, status(503), stopping, status(503)) as service:
+        assert statuses(make(service).verify(TASK, ["right", "right", "right"])) == ["accepted"] * 3
+
+
+@pytest.mark.parametrize("kind", ["host-fault", "deadline"])
+def test_a_run_that_the_service_gave_up_is_not_repeated(make: Make, kind: str) -> None:
+    def refuse(handler: Any) -> None:
+        handler.reply(504, {"type": f"urn:veriplay:{kind}", "detail": "gone"}, "application/problem+json")
+
+    with serving(refuse) as service:
+        with pytest.raises(Unmeasured, match="gone"):
+            make(service).run("1")
+        assert len(service.requests) == 1
+
+
+def test_two_tasks_of_one_name_go_apart(make: Make) -> None:
+    tasks = [Task("mbpp", {"task_id": 3, "test_list": [text]}) for text in ("a", "b", "a")]
+    with serving() as service:
+        assert statuses(make(service).verify(tasks, ["right", "no", "right"])) == [
+            "accepted",
+            "wrong_answer",
+            "accepted",
+        ]
+        bodies = service.bodies()
+    assert [len(body["tasks"]) for body in bodies] == [1, 1]
+    assert [attempt["task_id"] for attempt in bodies[0]["attempts"]] == ["3", "3"]
+
+
 def test_a_line_that_is_none_is_a_bug_of_the_service(make: Make) -> None:
     def nonsense(handler: Any) -> None:
         handler.begin_lines()
@@ -267,8 +302,8 @@ def test_a_run_is_reported(make: Make) -> None:
         outcome = make(service).run("print(1)", "in", files={"a": b"\xff"}, call="f", arguments=[1, "x"])
         (body,) = service.bodies("/v1/run")
     assert outcome.ok and outcome.stdout == "print(1)" and outcome.fuel == 5
-    assert body["files"] == {"a": "/w=="} and body["stdin"] == "in"
-    assert body["call"] == {"function": "f", "arguments": ["1", "'x'"]}
+    assert body["files"] == {"a": {"base64": "/w=="}} and body["stdin"] == "in"
+    assert body["call"] == {"function": "f", "arguments": "1, 'x'"}
 
 
 def test_the_url_may_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

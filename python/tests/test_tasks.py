@@ -40,15 +40,18 @@ def test_known_shapes(truth: Any, format: str) -> None:
 def test_tests_travel_as_the_text_that_the_format_has() -> None:
     row = task_from({**APPS, "fn_name": "f", "starter_code": "class Solution:"}).row
     assert json.loads(row["input_output"]) == {**APPS, "fn_name": "f"}
-    assert row["starter_code"] == "class Solution:" and len(row["task_id"]) == 16
+    assert row["starter_code"] == "class Solution:" and "task_id" not in row
 
 
 def test_numbers_without_a_spelling_in_json_travel_inside_a_text() -> None:
     assert "NaN" in task_from({"inputs": [[float("nan")]], "outputs": [10**30], "fn_name": "f"}).wire
 
 
-def test_a_row_with_a_name_keeps_it() -> None:
-    assert task_from({"task_id": "HumanEval/0", "entry_point": "f"}).row["task_id"] == "HumanEval/0"
+def test_a_row_keeps_its_name_and_gets_one_where_it_has_none() -> None:
+    assert task_from({"task_id": "HumanEval/0", "entry_point": "f"}).name == "HumanEval/0"
+    assert task_from({"input_output": json.dumps(APPS), "problem_id": 7}).name == "7"
+    unnamed = task_from(LCB)
+    assert json.loads(unnamed.wire)["row"]["question_id"] == unnamed.name == unnamed.key[:16]
 
 
 def test_the_function_of_a_list_of_tests_is_found() -> None:

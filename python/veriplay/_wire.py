@@ -22,6 +22,8 @@ UNKNOWN_TASK = "unknown-task"
 
 #: The kind of the fault that a request's own deadline makes.
 DEADLINE = "deadline"
+#: The kind of the fault of a service that was told to end: another one is asked.
+STOPPED = "stopped"
 
 VERIFY = "/v1/verify?stream=1"
 RUN = "/v1/run"
@@ -108,18 +110,21 @@ class Batch:
     def next_request(self) -> Request | None:
         """The next attempts without a verdict, or ``None`` when all have theirs."""
         taken: list[int] = []
-        places: dict[Task, int] = {}
+        named: dict[str, Task] = {}
         tasks: list[str] = []
         attempts: list[str] = []
         size, digests = 0, False
         for index in self._waiting:
             attempt = self.attempts[index]
-            text = attempt_json(attempt, places.get(attempt.task, len(places)))
-            wire = "" if attempt.task in places else self.known.wire(attempt.task)
+            task = named.get(attempt.task.name)
+            if task is not None and task != attempt.task:
+                continue  # Two tasks of one name cannot be in one request.
+            text = attempt_json(attempt)
+            wire = "" if task is not None else self.known.wire(attempt.task)
             if taken and (size + len(text) + len(wire) > MOST_BYTES or len(taken) == MOST_ATTEMPTS):
                 break
-            if attempt.task not in places:
-                places[attempt.task] = len(places)
+            if task is None:
+                named[attempt.task.name] = attempt.task
                 tasks.append(wire)
                 digests |= wire is not attempt.task.wire
             size += len(text) + len(wire)
@@ -130,7 +135,7 @@ class Batch:
         self.sent_digests = digests
         conditions = json.dumps(self.conditions.to_json())[1:-1]
         body = f'{{"tasks":[{",".join(tasks)}],"attempts":[{",".join(attempts)}],{conditions}}}'
-        return Request(body.encode(), list(places), taken, len(taken))
+        return Request(body.encode(), list(named.values()), taken, len(taken))
 
     def take(self, request: Request, line: bytes) -> tuple[int, Verdict] | None:
         """Reads a line of the answer: an index of the batch and its final verdict; ``None`` for one that is to be tried again.
@@ -163,10 +168,10 @@ class Batch:
         self._waiting = [index for index in self._waiting if self.verdicts[index] is None]
 
 
-def attempt_json(attempt: Attempt, task: int) -> str:
-    """An attempt at the task of that place in the request."""
+def attempt_json(attempt: Attempt) -> str:
+    """An attempt in a request."""
     name = "program" if attempt.whole else "completion"
-    return f'{{"task":{task},"{name}":{json.dumps(clean(attempt.text))}}}'
+    return f'{{"task_id":{json.dumps(attempt.task.name)},"{name}":{json.dumps(clean(attempt.text))}}}'
 
 
 def clean(text: str) -> str:
@@ -187,17 +192,18 @@ def run_body(
     limits: Limits = Limits(),
     seed: int = 0,
 ) -> bytes:
-    """The request to run one program."""
-    raw = clean(stdin).encode() if isinstance(stdin, str) else stdin
-    fields: dict[str, Any] = {"program": clean(program), "seed": seed}
-    try:
-        fields["stdin"] = raw.decode()
-    except UnicodeDecodeError:
-        fields["stdin_base64"] = base64.b64encode(raw).decode()
+    """The request to run one program.
+
+    Raises:
+        ValueError: ``stdin`` is not UTF-8.
+    """
+    text = stdin if isinstance(stdin, str) else stdin.decode()
+    fields: dict[str, Any] = {"program": clean(program), "stdin": clean(text), "seed": seed}
     if files:
-        fields["files"] = {path: base64.b64encode(content).decode() for path, content in files.items()}
+        coded = ((path, base64.b64encode(content).decode()) for path, content in files.items())
+        fields["files"] = {path: {"base64": content} for path, content in coded}
     if call is not None:
-        fields["call"] = {"function": call, "arguments": [repr(value) for value in arguments]}
+        fields["call"] = {"function": call, "arguments": ", ".join(repr(value) for value in arguments)}
     if given := limits.to_json():
         fields["limits"] = given
     return json.dumps(fields).encode()
@@ -258,6 +264,18 @@ def raise_for(status: int, body: bytes) -> None:
         raise ServerError(f"the service answered HTTP {status}: {detail or title}")
     where, kind, hint = (str(fields.get(name) or "") for name in ("field", "type", "hint"))
     raise Rejected(status, title or f"HTTP {status}", detail, where, kind, hint)
+
+
+def raise_final_fault(body: bytes) -> None:
+    """Raises where an answer says that trying again is of no use: the service did so itself, or its time is over.
+
+    Raises:
+        Unmeasured: it is.
+    """
+    fields = problem(body)
+    for kind in ("host-fault", DEADLINE):
+        if str(fields.get("type", "")).endswith(":" + kind):
+            raise Unmeasured(Fault(kind.removesuffix("-fault"), str(fields.get("detail", ""))))
 
 
 def give_up(what: str, status: int | None, tries: int) -> Unmeasured:

@@ -122,6 +122,7 @@ class _Common:
         else:
             if cause.status not in RETRIED:
                 self._refused(cause)
+            _wire.raise_final_fault(cause.body)
             pause, status = patience.pause(retry_after(cause.headers)), cause.status
             what = f"{where} answered HTTP {cause.status}: {_wire.problem(cause.body).get('detail', 'no reason given')}"
         if pause is None:

@@ -37,6 +37,14 @@ class Limits:
         return {name: value for name, value in given.items() if value is not None}
 
 
+#: The keys under which the rows of a format have their name, where it is not `task_id` alone.
+_NAMES = {
+    "apps": ("task_id", "problem_id", "id", "question_id"),
+    "cruxeval": ("id",),
+    "livecodebench": ("question_id",),
+}
+
+
 @dataclass(frozen=True, eq=False)
 class Task:
     """What attempts are judged by: a row of a public set as it is published, and the name of its format.
@@ -95,13 +103,21 @@ class Task:
         return _digest([self.format, self.row])
 
     @cached_property
-    def wire(self) -> str:
-        """The task's JSON in a request.
+    def name(self) -> str:
+        """The task's name in requests and verdicts: the one in its row, else one made of its content."""
+        row = self.row.get("problem", {}) if self.format == "veriplay" else self.row
+        for key in _NAMES.get(self.format, ("task_id",)):
+            if isinstance(name := row.get(key), (str, int)):
+                return str(name)
+        return self.key[:16]
 
-        Raises:
-            ValueError: the row holds what JSON has no spelling for, such as NaN.
-        """
-        return json.dumps({"format": self.format, "row": self.row}, separators=(",", ":"), allow_nan=False)
+    @cached_property
+    def wire(self) -> str:
+        """The task's JSON in a request. Its row has its name."""
+        row = self.row
+        if self.format != "veriplay" and not any(key in row for key in _NAMES.get(self.format, ("task_id",))):
+            row = {_NAMES.get(self.format, ("task_id",))[0]: self.name, **row}
+        return json.dumps({"format": self.format, "row": row}, separators=(",", ":"))
 
     def __eq__(self, other: object) -> bool:
         return self.key == other.key if isinstance(other, Task) else NotImplemented

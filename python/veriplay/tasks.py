@@ -19,7 +19,6 @@ Recognised, as an object or as its JSON text:
 from __future__ import annotations
 
 import functools
-import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -124,19 +123,19 @@ def _from_object(truth: Any, format: str | None) -> Task:
 
 def _from_mapping(truth: Mapping[str, Any], format: str | None) -> Task:
     if format is not None:
-        return Task(format, _named(truth, format))
+        return Task(format, truth)
     if {"format", "row"} <= truth.keys() and isinstance(truth["format"], str):
-        return Task(truth["format"], _named(truth["row"], truth["format"]))
+        return Task(truth["format"], truth["row"])
     if {"inputs", "outputs"} <= truth.keys():
         tests = {name: truth[name] for name in ("inputs", "outputs", "fn_name") if truth.get(name) is not None}
         row = {"input_output": json.dumps(tests)}
         row.update({name: truth[name] for name in ("starter_code",) if name in truth})
-        return Task("apps", _named(row, "apps"))
+        return Task("apps", row)
     if isinstance(truth.get("test_cases"), Sequence):
         return _test_list(truth["test_cases"])
     for key, name in FORMAT_OF_KEY.items():
         if key in truth:
-            return Task(name, _named(truth, name))
+            return Task(name, truth)
     raise _unknown(truth)
 
 
@@ -153,7 +152,7 @@ def _test_list(tests: Sequence[Mapping[str, Any]]) -> Task:
             "private_test_cases": json.dumps(kept),
             "metadata": json.dumps({"func_name": name} if name else {}),
         }
-        return Task("livecodebench", _named(row, "livecodebench"))
+        return Task("livecodebench", row)
     cases = {"inputs": [test["input"] for test in tests], "outputs": [test["output"] for test in tests]}
     return _from_mapping(cases | ({"fn_name": name} if name else {}), None)
 
@@ -164,18 +163,6 @@ def _function(test: Mapping[str, Any]) -> str | None:
         metadata = json.loads(metadata) if metadata else None
     name = test.get("fn_name") or (metadata.get("func_name") if isinstance(metadata, Mapping) else None)
     return name if isinstance(name, str) and name else None
-
-
-#: Under which key the rows of a format have their name.
-ID_OF_FORMAT = {"livecodebench": "question_id", "cruxeval": "id"}
-
-
-def _named(row: Mapping[str, Any], format: str) -> Mapping[str, Any]:
-    """The row, with a name made of its content where it has none."""
-    if format == "veriplay" or any(row.get(key) is not None for key in ("task_id", "question_id", "problem_id", "id")):
-        return row
-    text = json.dumps(row, sort_keys=True, default=str)
-    return {ID_OF_FORMAT.get(format, "task_id"): hashlib.sha256(text.encode()).hexdigest()[:16], **row}
 
 
 def _plain(value: Any) -> Any:
