@@ -13,6 +13,8 @@ const HOMES: &[(&str, &str)] = &[
     ("wasmtime-wizer", "veriplay-sandbox"),
     ("candle-core", "veriplay-learner"),
     ("tokenizers", "veriplay-learner"),
+    ("axum", "veriplay-server"),
+    ("tokio", "veriplay-server"),
     ("clap", "veriplay"),
     ("clap", "xtask"),
     ("indicatif", "veriplay"),

@@ -146,7 +146,7 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     let sandbox = isolation::open_sandbox(image, sandbox_options, args.workers)?;
     let context = JudgeContext { execute: &sandbox, image: &name, limits, scaled, seed: SEED, early_stop };
     let cache = open_cache(&args)?;
-    let judge = AttemptJudge { tasks: &tasks, context, cache: &cache };
+    let judge = AttemptJudge { context, cache: &cache };
 
     let bar = attempts_bar(attempts, &options)?;
     let mut summary = VerdictTally::default();

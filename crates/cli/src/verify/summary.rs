@@ -3,9 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
-use veriplay_core::{SCHEMA_VERSION, Status};
-
-use super::output::{RowStatus, VerdictRow};
+use veriplay_core::{RowStatus, SCHEMA_VERSION, Status, VerdictRow};
 
 /// The values of `k` that are reported where every task has that many verdicts; 1 always is.
 const KS: [u64; 4] = [1, 5, 10, 100];
