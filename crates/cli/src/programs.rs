@@ -165,6 +165,7 @@ pub(crate) fn execute_on(
         seed: 0,
         callee: None,
         base: None,
+        fetch: Vec::new(),
     };
     let outcome = execute.execute(&job)?;
     if outcome.exit != Exit::Returned {

@@ -183,6 +183,8 @@ fn crash_outcome(signal: i32, job: &Job) -> Outcome {
         fuel: job.limits.fuel,
         peak_memory_bytes: job.limits.memory_bytes,
         callee: None,
+        exit_code: None,
+        fetched: Vec::new(),
     }
 }
 

@@ -26,6 +26,8 @@ mod router;
 mod rows;
 mod serve;
 mod service;
+#[cfg(test)]
+mod tests;
 
 pub use client::{TokenError, Tokens};
 pub use judge::{AttemptText, Judge, JudgeFacts, JudgeOptions, JudgedAttempt, OpenTask, TaskError, TaskSource};

@@ -155,6 +155,7 @@ impl CostBench<'_> {
             seed: 0,
             callee: None,
             base: None,
+            fetch: Vec::new(),
         }
     }
 

@@ -96,6 +96,7 @@ pub(super) fn run_script(sandbox: &Sandbox, program: String, limits: Limits) -> 
         seed: 0,
         callee: None,
         base: None,
+        fetch: Vec::new(),
     };
     sandbox.execute(&job).map_err(|error| RoundError::Failed(error.to_string()))
 }

@@ -71,6 +71,7 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
         seed: args.seed,
         callee: None,
         base: None,
+        fetch: Vec::new(),
     };
     let sandbox =
         isolation::open_sandbox(image, SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() }, args.workers)?;

@@ -17,6 +17,8 @@ fn outcome(exit: Exit, calls: Vec<CallResult>) -> Outcome {
         fuel: 1,
         peak_memory_bytes: 1,
         callee: None,
+        exit_code: None,
+        fetched: Vec::new(),
     }
 }
 

@@ -132,6 +132,7 @@ fn make_job(probe: &Probe, image: &str, program: String) -> Job {
         seed: SEED,
         callee: None,
         base: None,
+        fetch: Vec::new(),
     }
 }
 

@@ -120,6 +120,8 @@ fn outcome(exit: Exit, stdout: &str) -> Outcome {
         fuel: 1,
         peak_memory_bytes: 1,
         callee: None,
+        exit_code: None,
+        fetched: Vec::new(),
     }
 }
 

@@ -53,5 +53,6 @@ fn job() -> Job {
         seed: 1,
         callee: Some(Callee { program: String::new(), seed: 2, ..Callee::default() }),
         base: None,
+        fetch: Vec::new(),
     }
 }

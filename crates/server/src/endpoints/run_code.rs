@@ -166,6 +166,7 @@ pub(super) struct RunRequest {
     pub(super) run_seconds: f64,
     pub(super) memory_mib: i64,
     pub(super) files: Vec<(String, Vec<u8>)>,
+    pub(super) fetch: Vec<String>,
 }
 
 impl RunRequest {
@@ -177,8 +178,8 @@ impl RunRequest {
         fields.word("language", &["python"]);
         let memory_mib = fields.integer("memory_limit_MB", -1);
         let files = read_files(fields);
-        fields.list("fetch_files");
-        Self { code, stdin, compile_seconds, run_seconds, memory_mib, files }
+        let fetch = read_fetch(fields);
+        Self { code, stdin, compile_seconds, run_seconds, memory_mib, files, fetch }
     }
 
     pub(super) fn job(&self, service: &Service) -> Job {
@@ -197,7 +198,8 @@ impl RunRequest {
             deadline_ns: (self.run_seconds.max(1.0) * DEADLINE_FACTOR * 1e9) as u64,
         };
         let stdin = self.stdin.clone().into_bytes();
-        Job { image, stdin, files: self.files.clone(), limits, ..Job::script(self.code.clone()) }
+        let (files, fetch) = (self.files.clone(), self.fetch.clone());
+        Job { image, stdin, files, fetch, limits, ..Job::script(self.code.clone()) }
     }
 }
 
@@ -218,6 +220,22 @@ fn read_files(fields: &mut Fields) -> Vec<(String, Vec<u8>)> {
         }
     }
     files
+}
+
+/// The files to return. A path that leads out of the working directory leads to nothing, as one of a missing file.
+fn read_fetch(fields: &mut Fields) -> Vec<String> {
+    let mut paths = Vec::new();
+    for (at, path) in fields.list("fetch_files").into_iter().enumerate() {
+        match path {
+            Value::String(path) if check_path(&path).is_ok() => paths.push(path),
+            Value::String(_) => {}
+            other => {
+                let at = at.to_string();
+                fields.wrong(&["fetch_files", &at], "string_type", "Input should be a valid string", &other);
+            }
+        }
+    }
+    paths
 }
 
 /// Decodes as Python's `b64decode` does: what is no digit is skipped.
@@ -255,7 +273,7 @@ impl RunCodeResponse {
                 stderr,
             },
             executor_pod_name: (),
-            files: Map::new(),
+            files: outcome.fetched.into_iter().map(|(path, content)| (path, BASE64.encode(content).into())).collect(),
             request_id,
             fuel: outcome.fuel,
             truncated: outcome.truncated,
@@ -267,9 +285,9 @@ impl RunCodeResponse {
 fn ending(outcome: &Outcome) -> (&'static str, Option<i32>) {
     match &outcome.exit {
         Exit::Returned => ("Finished", Some(0)),
-        Exit::Raised | Exit::CompileError | Exit::MissingEntry => ("Finished", Some(1)),
+        Exit::Raised | Exit::CompileError | Exit::MissingEntry => ("Finished", Some(outcome.exit_code.unwrap_or(1))),
         // As a process that crashed: killed by SIGSEGV.
-        Exit::Trapped => ("Finished", Some(-11)),
+        Exit::Trapped => ("Finished", Some(outcome.exit_code.unwrap_or(-11))),
         Exit::Exceeded { limit: LimitKind::MemoryBytes, .. } => ("Finished", Some(1)),
         Exit::Exceeded { .. } => ("TimeLimitExceeded", None),
     }

@@ -175,7 +175,7 @@ impl Submission {
 
     fn run(&self, code: String, stdin: String, files: Vec<(String, Vec<u8>)>) -> RunRequest {
         let (compile_seconds, run_seconds) = (self.compile_seconds, self.run_seconds);
-        RunRequest { code, stdin, compile_seconds, run_seconds, memory_mib: -1, files }
+        RunRequest { code, stdin, compile_seconds, run_seconds, memory_mib: -1, files, fetch: Vec::new() }
     }
 }
 

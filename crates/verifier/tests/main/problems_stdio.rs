@@ -56,6 +56,8 @@ impl Execute for Scripts {
             fuel: 7,
             peak_memory_bytes: 1,
             callee: None,
+            exit_code: None,
+            fetched: Vec::new(),
         })
     }
 }

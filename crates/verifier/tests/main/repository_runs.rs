@@ -39,6 +39,8 @@ fn outcome(exit: Exit, answers: &[Value]) -> Outcome {
         fuel: 10,
         peak_memory_bytes: 0,
         callee: None,
+        exit_code: None,
+        fetched: Vec::new(),
     }
 }
 

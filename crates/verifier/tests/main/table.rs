@@ -114,6 +114,8 @@ fn outcome(exit: Exit, calls: Vec<CallResult>) -> Outcome {
         fuel: 7,
         peak_memory_bytes: 1,
         callee: None,
+        exit_code: None,
+        fetched: Vec::new(),
     }
 }
 
