@@ -259,6 +259,35 @@ def test_two_tasks_of_one_name_go_apart(make: Make) -> None:
     assert [attempt["task_id"] for attempt in bodies[0]["attempts"]] == ["3", "3"]
 
 
+LONG = Task.stdio([("1\n" * 400, "1\n")])
+
+
+def tell_digests(handler: Any) -> None:
+    handler.begin_lines()
+    handler.line({"tasks": [{"task_id": "t", "digest": f"d{at}"} for at in range(len(handler.body["tasks"]))]})
+    for index in range(len(handler.body["attempts"])):
+        handler.line(verdict(handler, index))
+    handler.end_lines()
+
+
+def test_a_long_task_travels_once_and_again_where_the_service_has_lost_it(make: Make) -> None:
+    def forgotten(handler: Any) -> None:
+        handler.reply(404, {"type": "urn:veriplay:unknown-task", "detail": "lost"}, "application/problem+json")
+
+    with serving(tell_digests, tell_digests, forgotten) as service:
+        client = make(service)
+        for _ in range(3):
+            assert statuses(client.verify([TASK, LONG], ["right", "right"])) == ["accepted", "accepted"]
+        tasks = [body["tasks"] for body in service.bodies()]
+    assert [["digest" in task for task in sent] for sent in tasks] == [
+        [False] * 2,
+        [False, True],
+        [False, True],
+        [False] * 2,
+    ]
+    assert tasks[1][1] == {"digest": "d1"} and client.pauses == []
+
+
 def test_a_line_that_is_none_is_a_bug_of_the_service(make: Make) -> None:
     def nonsense(handler: Any) -> None:
         handler.begin_lines()

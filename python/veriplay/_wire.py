@@ -25,7 +25,7 @@ DEADLINE = "deadline"
 #: The kind of the fault of a service that was told to end: another one is asked.
 STOPPED = "stopped"
 
-VERIFY = "/v1/verify?stream=1"
+VERIFY = "/v1/verify?stream=1&tasks=1"
 RUN = "/v1/run"
 
 
@@ -146,7 +146,7 @@ class Batch:
         try:
             row = json.loads(line)
             if "tasks" in row:
-                self.known.learn(request.tasks, row["tasks"])
+                self.known.learn(request.tasks, [str(task["digest"]) for task in row["tasks"]])
                 return None
             index = request.attempts[row["index"]]
             verdict = Verdict.from_json(row)
