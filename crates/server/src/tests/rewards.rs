@@ -82,7 +82,10 @@ async fn data_that_is_not_in_the_request_is_refused() {
         (with("provided_data", json!([])), "request.config.provided_data should be a dict with str -> str | int"),
         (with("provided_data", json!({"test": 3})), "provided_data.test should be a list of cases"),
         (with("provided_data", json!({"test": [{}]})), "each case should have input.stdin and output.stdout"),
-        (with("custom_extract_logic", json!("x")), "custom_extract_logic is not supported: it would run in the service"),
+        (
+            with("custom_extract_logic", json!("x")),
+            "custom_extract_logic is not supported: it would run in the service",
+        ),
     ] {
         let answer = bench.post("/submit", &body).await;
         assert_eq!((answer.status, answer.json()), (StatusCode::BAD_REQUEST, json!({"detail": detail})));
@@ -104,7 +107,8 @@ async fn a_fault_of_the_host_is_a_504_that_clients_try_again() {
 #[tokio::test]
 async fn one_query_gets_numbers_and_several_get_lists() {
     let bench = Bench::serving();
-    let one = judged(&bench, "/get_reward", &json!({"query": ["Q: right"], "prompts": ["Q: "], "labels": [label()]})).await;
+    let one =
+        judged(&bench, "/get_reward", &json!({"query": ["Q: right"], "prompts": ["Q: "], "labels": [label()]})).await;
     assert_eq!((&one["rewards"], &one["scores"]), (&json!(1.0), &json!(1.0)));
     assert_eq!(one["extra_logs"]["veriplay_unjudged"], 0.0);
     let labels = json!([label(), label().to_string()]);
@@ -146,7 +150,10 @@ fn nemo_gym(text: &str) -> Value {
 async fn nemo_gym_gets_its_request_with_the_reward() {
     let bench = Bench::serving();
     let answer = judged(&bench, "/verify", &nemo_gym(&prose("right"))).await;
-    assert_eq!((&answer["reward"], &answer["mask_sample"], &answer["status"]), (&json!(1.0), &json!(false), &json!("accepted")));
+    assert_eq!(
+        (&answer["reward"], &answer["mask_sample"], &answer["status"]),
+        (&json!(1.0), &json!(false), &json!("accepted"))
+    );
     assert_eq!((&answer["kept"], &answer["response"]["id"]), (&json!(1), &json!("r")));
     assert_eq!(answer["extracted_model_code"], "right");
     let nothing = judged(&bench, "/verify", &nemo_gym("I cannot do it.")).await;
