@@ -86,7 +86,6 @@ pub enum ProblemRow {
 
 impl ProblemRow {
     /// Its name in the set.
-    #[must_use]
     pub fn task_id(&self) -> &str {
         match self {
             ProblemRow::Ready(problem) => &problem.task_id,
@@ -95,7 +94,6 @@ impl ProblemRow {
     }
 
     /// The source that precedes a completion.
-    #[must_use]
     pub fn prompt(&self) -> &str {
         match self {
             ProblemRow::Ready(problem) => &problem.prompt,
@@ -104,7 +102,6 @@ impl ProblemRow {
     }
 
     /// Whether an attempt predicts a value instead of being a program.
-    #[must_use]
     pub const fn is_prediction(&self) -> bool {
         matches!(self, ProblemRow::Ready(Problem { checks: Checks::Prediction(_), .. }))
     }

@@ -27,7 +27,6 @@ const MULTIPLICATIONS_PER_THREAD: usize = 1 << 20;
 
 impl ThreadPool {
     /// The calling thread alone.
-    #[must_use]
     pub const fn single() -> Self {
         Self(None)
     }
@@ -42,13 +41,11 @@ impl ThreadPool {
     }
 
     /// Number of threads.
-    #[must_use]
     pub fn threads(&self) -> usize {
         self.0.as_ref().map_or(1, |pool| pool.current_num_threads())
     }
 
     /// How many threads are worth waking for this many multiplications, or for work that takes as long.
-    #[must_use]
     pub fn threads_worth_waking(&self, multiplications: usize) -> usize {
         (multiplications / MULTIPLICATIONS_PER_THREAD).clamp(1, self.threads())
     }

@@ -55,7 +55,6 @@ impl Methods {
     ///
     /// # Panics
     /// Never: checked settings name what is registered.
-    #[must_use]
     pub fn named_by(settings: &SharedSettings) -> Self {
         let reward = settings.reward.as_deref().map_or(Some(REWARDS[0]), rewards::by_name).expect("a checked name");
         let advantage =

@@ -261,7 +261,6 @@ pub enum Stage {
 
 impl Stage {
     /// Its name in seeds.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Stage::SftSolve => "sft solve",

@@ -6,7 +6,6 @@ use rand_chacha::ChaCha8Rng;
 use veriplay_core::Digest;
 
 /// A fresh generator for one purpose of one step. Different purposes never share a stream.
-#[must_use]
 pub fn generator(run_seed: u64, step: u64, purpose: &str) -> ChaCha8Rng {
     let [a, b, c, d] = words(run_seed, step, purpose);
     let mut seed = [0; 32];
@@ -17,7 +16,6 @@ pub fn generator(run_seed: u64, step: u64, purpose: &str) -> ChaCha8Rng {
 }
 
 /// A number for one purpose of one step, such as [`veriplay_core::Sampling::seed`].
-#[must_use]
 pub fn derive_seed(run_seed: u64, step: u64, purpose: &str) -> u64 {
     words(run_seed, step, purpose)[0]
 }

@@ -21,7 +21,6 @@ const PORT: &str = "9";
 const CANARY: &str = "/etc/passwd";
 
 /// Fills in what only the runner knows: the port on which the suite listens, and the file it has put on the host.
-#[must_use]
 pub fn fill_placeholders(program: &str, port: &str, canary: &str) -> String {
     program.replace("{{port}}", port).replace("{{canary}}", canary)
 }
@@ -42,13 +41,11 @@ pub trait ExecutorFactory: Sync {
 }
 
 /// Runs one probe and judges it.
-#[must_use]
 pub fn run_probe(factory: &dyn ExecutorFactory, probe: &Probe, image: &str) -> Finding {
     judge::judge_sandbox_runs(probe, &run_programs(factory, probe, image))
 }
 
 /// Runs `probes` on this many threads and returns the findings in their order. Calls `each` when a probe ends.
-#[must_use]
 pub fn run_probes(
     factory: &dyn ExecutorFactory,
     probes: &[Probe],

@@ -49,7 +49,6 @@ impl RepositoryLayout {
     }
 
     /// Describes the layout in words, for a table.
-    #[must_use]
     pub fn shape(&self) -> String {
         let package = match self.roots.first() {
             Some(root) if !root.is_empty() => root.as_str(),

@@ -309,7 +309,6 @@ impl PoolTask for Task {
 
 /// Names a proposal by its task type, the [`program_hash`] of its program, and its inputs. Two proposals that differ in layout, comments
 /// or message alone have the same key, and so has the task that is made of them.
-#[must_use]
 pub fn proposal_key(proposal: &Proposal) -> Digest {
     match proposal {
         Proposal::Triplet { task_type, program, input } => key(*task_type, program, &[input]),
