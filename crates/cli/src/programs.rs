@@ -12,7 +12,7 @@ use veriplay_core::{
 };
 use veriplay_corpus::{CorpusError, GeneratedProgram, Grammar, InputKind, Split};
 
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::progress;
 
 /// Which programs are generated and kept.

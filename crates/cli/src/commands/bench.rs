@@ -19,7 +19,7 @@ use crate::bench::rounds::{self, ROUNDS, Samples, StartedBaseline};
 use crate::bench::worker::RoundError;
 use crate::bench::{Machine, MemoryReport, SoakReport, find_node, find_python};
 use crate::device::{self, DeviceArguments};
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::{self, Isolation};
 use crate::{image, progress};
 

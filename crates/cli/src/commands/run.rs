@@ -10,7 +10,7 @@ use veriplay_core::{
     CallResult, EncodeCaps, Entry, Execute, Exit, GuestError, Job, LimitKind, Limits, Outcome, SCHEMA_VERSION, Value,
 };
 
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::{self, Isolation};
 use crate::{image, progress};
 use veriplay_sandbox::SandboxOptions;

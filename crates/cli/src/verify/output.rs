@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Dropped, Evidence, SCHEMA_VERSION, Status, Verdict};
 
 use super::source::PendingAttempt;
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 
 /// One verdict as it is written.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

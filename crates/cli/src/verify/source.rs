@@ -7,7 +7,7 @@ use veriplay_corpus::{AttemptRow, AttemptRows, InvalidRow, read_attempts};
 
 use super::assemble;
 use super::tasks::TaskSet;
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::progress;
 
 /// One attempt to judge.
