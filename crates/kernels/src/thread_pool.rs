@@ -15,10 +15,11 @@ pub struct ThreadPool(Option<Arc<rayon::ThreadPool>>);
 
 /// The system started no threads.
 #[derive(Debug, thiserror::Error)]
-#[error("a pool of {threads} threads could not be started: {source}")]
+#[error("a pool of {threads} threads could not be started: {cause}")]
 pub struct ThreadPoolError {
     threads: usize,
-    source: rayon::ThreadPoolBuildError,
+    /// Shown by the message, so it is no `source()`.
+    cause: rayon::ThreadPoolBuildError,
 }
 
 /// Multiplications that one more thread is woken for. Of one thread they are some 10 µs of arithmetic (at the 95 G/s a core reached), and
@@ -37,7 +38,7 @@ impl ThreadPool {
     /// The system refuses to start them.
     pub fn new(threads: usize) -> Result<Self, ThreadPoolError> {
         let pool = ThreadPoolBuilder::new().num_threads(threads).thread_name(|i| format!("pool-{i}")).build();
-        pool.map(|pool| Self(Some(Arc::new(pool)))).map_err(|source| ThreadPoolError { threads, source })
+        pool.map(|pool| Self(Some(Arc::new(pool)))).map_err(|cause| ThreadPoolError { threads, cause })
     }
 
     /// Number of threads.

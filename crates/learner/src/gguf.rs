@@ -270,7 +270,7 @@ fn find_tokenizer(file: &mut GgufFile, named: Option<&Path>, vocabulary: usize) 
     let found: Option<PathBuf> = named.map(Path::to_owned).or_else(|| beside.exists().then_some(beside));
     let tokenizer = match found {
         Some(json) => {
-            Tokenizer::load(&json).map_err(|source| GgufError::Tokenizer { path: file.path.clone(), source })?
+            Tokenizer::load(&json).map_err(|cause| GgufError::Tokenizer { path: file.path.clone(), cause })?
         }
         None if file.has("tokenizer.ggml.model") => read_inner_tokenizer(file)?,
         None => Tokenizer::missing(),

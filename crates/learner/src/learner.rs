@@ -94,7 +94,7 @@ impl Learner {
         origin: &str,
         load: impl FnOnce(Placement) -> Result<Model, CheckpointError>,
     ) -> Result<Self, CheckpointError> {
-        let config = |source| CheckpointError::Config { origin: origin.to_owned(), source };
+        let config = |error| CheckpointError::invalid(origin, error);
         options.validate().map_err(config)?;
         Self::new(load(placement(&options))?, options).map_err(config)
     }
