@@ -6,22 +6,14 @@
 use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
+use veriplay_core::mix_seed;
 use veriplay_kernels::math::{LANES, exp, max};
 use veriplay_kernels::simd::vectorized;
 
 /// A number in (0, 1) for one token: a pure function of the seed and the token's place, with 53 random bits.
 ///
-/// The mixer is SplitMix64's finaliser (Steele, Lea and Flood 2014), applied once for every coordinate.
 pub fn uniform(seed: u64, prompt: u64, sample: u64, position: u64) -> f64 {
-    let state = [prompt, sample, position].iter().fold(mix(seed), |state, &x| mix(state ^ mix(x)));
-    ((state >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
-}
-
-fn mix(x: u64) -> u64 {
-    let x = x.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    x ^ (x >> 31)
+    ((mix_seed(seed, &[prompt, sample, position]) >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
 }
 
 /// From logits to a token: temperature, then top-k, then top-p, then min-p, in the order of transformers' processors; what each keeps
