@@ -159,13 +159,8 @@ impl UnexecutedProblem {
             return Err(WrongValueCount { task_id: self.task_id.clone(), found, wanted });
         }
         let cases = self.inputs.iter().cloned().zip(expected).map(|(input, expected)| CallCase { input, expected });
-        Ok(Problem {
-            task_id: self.task_id.clone(),
-            prelude: String::new(),
-            prompt: self.prompt.clone(),
-            checks: Checks::Calls(CallChecks { cases: cases.collect(), ..self.checks.clone() }),
-            limits: self.limits,
-        })
+        let checks = Checks::Calls(CallChecks { cases: cases.collect(), ..self.checks.clone() });
+        Ok(Problem { prompt: self.prompt.clone(), limits: self.limits, ..Problem::new(&self.task_id, checks) })
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use veriplay_core::{Entry, Execute, ExecuteError, Job, Outcome};
+use veriplay_core::{Execute, ExecuteError, Job, Outcome};
 
 use super::judge::{self, Finding, SandboxRun};
 use super::{Probe, ProbeProgram, RunOrder};
@@ -116,19 +116,18 @@ fn run_texts(probe: &Probe, programs: Vec<String>) -> Vec<String> {
 }
 
 fn make_job(probe: &Probe, image: &str, program: String) -> Job {
+    let program = fill_placeholders(&program, PORT, CANARY);
+    let job = match &probe.entry {
+        None => Job::script(program),
+        Some(function) => Job::call(program, function, []),
+    };
     Job {
         image: image.to_owned(),
-        program: fill_placeholders(&program, PORT, CANARY),
-        entry: probe
-            .entry
-            .as_ref()
-            .map_or(Entry::Script, |function| Entry::Calls { function: function.clone(), arguments: vec![Vec::new()] }),
         stdin: probe.stdin.clone().into_bytes(),
         files: vec![("given.txt".to_owned(), b"given to the job\n".to_vec())],
         limits: probe.limits,
         seed: SEED,
-        callee: None,
-        base: None,
+        ..job
     }
 }
 

@@ -291,13 +291,8 @@ pub(super) fn held_out_refusal(measured: &EvalItem) -> GuardRefusal {
 fn hidden_problem(task: &ProblemTask) -> Problem {
     let cases = task.reference.as_ref().map(|reference| reference.hidden.clone()).unwrap_or_default();
     let (function, comparison) = ("f".to_owned(), Comparison::by("exact"));
-    Problem {
-        task_id: task.statement.clone(),
-        prelude: String::new(),
-        prompt: String::new(),
-        checks: Checks::Calls(CallChecks { function, cases, fresh: false, comparison }),
-        limits: None,
-    }
+    let checks = Checks::Calls(CallChecks { function, cases, fresh: false, comparison });
+    Problem::new(&task.statement, checks)
 }
 
 /// The text of a response that came to its end.
