@@ -7,7 +7,7 @@ use veriplay_core::Digest;
 use veriplay_selfplay::splits::functions;
 
 use super::resume::{assert_documented, assert_same, killed_after};
-use super::{finished, last_json, stderr, veriplay, write_config};
+use super::{finished, last_json, stderr, succeeded, veriplay, write_config};
 
 /// The root of the project, which paths in configurations are relative to.
 fn root() -> PathBuf {
@@ -30,8 +30,7 @@ fn set(config: &mut toml::Table, place: &str, value: impl Into<toml::Value>) {
 fn told(config: &toml::Table) -> String {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let path = write_config(dir.path(), config);
-    let output = finished(veriplay().current_dir(root()).args(["play", "--dry-run", "--config"]).arg(path));
-    assert!(output.status.success(), "{}", stderr(&output));
+    let output = succeeded(veriplay().current_dir(root()).args(["play", "--dry-run", "--config"]).arg(path));
     String::from_utf8(output.stdout).expect("it is text")
 }
 
@@ -178,19 +177,16 @@ fn survives(config: &toml::Table) {
         command.current_dir(root()).arg("play").arg("--resume").arg(&broken);
         command
     };
-    let output = finished(play(&whole).arg("--json"));
-    assert!(output.status.success(), "{}", stderr(&output));
+    let output = succeeded(play(&whole).arg("--json"));
     let summary = last_json(&output);
     assert_eq!(summary["dropped"], 0, "{summary}");
     assert!(summary["eval"]["after"].is_object(), "{summary}");
     assert!(killed_after(&mut play(&broken), 1));
     assert!(killed_after(&mut resume(), 3));
-    let output = finished(&mut resume());
-    assert!(output.status.success(), "{}", stderr(&output));
+    succeeded(&mut resume());
     assert_same(&whole, &broken);
     assert_documented(&whole);
-    let output = finished(veriplay().current_dir(root()).arg("replay").arg(&whole).arg("--json"));
-    assert!(output.status.success(), "{}", stderr(&output));
+    let output = succeeded(veriplay().current_dir(root()).arg("replay").arg(&whole).arg("--json"));
     let report = last_json(&output);
     assert!(report["verdicts"].as_u64().expect("a count") > 0, "{report}");
     assert_eq!((&report["verdicts"], &report["changed"]), (&report["same"], &0.into()));
@@ -251,8 +247,7 @@ fn no_site_prompt_or_proposal_of_bug_repairs_quickstart_is_about_a_function_that
     let (path, run) = (write_config(dir.path(), &config), dir.path().join("run"));
     let mut play = veriplay();
     let output =
-        finished(play.current_dir(root()).args(["play", "--json", "--config"]).arg(path).arg("--out").arg(&run));
-    assert!(output.status.success(), "{}", stderr(&output));
+        succeeded(play.current_dir(root()).args(["play", "--json", "--config"]).arg(path).arg("--out").arg(&run));
     assert!(last_json(&output)["proposals_in_held_out"].is_u64());
     let events = std::fs::read_to_string(run.join("events.jsonl")).expect("the events are there");
     assert!(events.contains("\"play/proposals_in_held_out\":"), "{events}");

@@ -43,6 +43,14 @@ fn finished(command: &mut Command) -> Output {
     command.output().expect("the binary starts")
 }
 
+/// The same, which must succeed.
+#[track_caller]
+fn succeeded(command: &mut Command) -> Output {
+    let output = finished(command);
+    assert!(output.status.success(), "{}", stderr(&output));
+    output
+}
+
 fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }

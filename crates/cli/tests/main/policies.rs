@@ -3,15 +3,14 @@
 use serde_json::Value;
 
 use super::completions_server::{Act, Server, ServerKind, model, request};
-use super::{finished, last_json, small_config, stderr, veriplay, write_config};
+use super::{finished, last_json, small_config, stderr, succeeded, veriplay, write_config};
 
 fn fixture(file: &str) -> String {
     format!("{}/../learner/tests/gguf/{file}", env!("CARGO_MANIFEST_DIR"))
 }
 
 fn generated(name: &str, options: &[&str]) -> Value {
-    let output = finished(veriplay().args(["generate", "--json", "--model", name]).args(options));
-    assert!(output.status.success(), "{}", stderr(&output));
+    let output = succeeded(veriplay().args(["generate", "--json", "--model", name]).args(options));
     last_json(&output)
 }
 
@@ -67,8 +66,7 @@ fn eval_of_a_served_model_is_eval_of_the_model() {
     let dir = tempfile::tempdir().expect("a directory");
     let config = write_config(dir.path(), &small_config());
     let eval = |name: &str| {
-        let output = finished(veriplay().args(["eval", "--json", "--model", name, "--config"]).arg(&config));
-        assert!(output.status.success(), "{}", stderr(&output));
+        let output = succeeded(veriplay().args(["eval", "--json", "--model", name, "--config"]).arg(&config));
         last_json(&output)
     };
     let (served, ours) = (eval(&format!("openai:{}#tiny", server.url)), eval("builtin:tiny"));

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use super::{finished, last_json, small_config, stderr, veriplay, write_config};
+use super::{finished, last_json, small_config, stderr, succeeded, veriplay, write_config};
 
 /// Every file of a run but `timing.jsonl`, which tells the clock.
 fn bytes_of(run: &Path) -> BTreeMap<String, Vec<u8>> {
@@ -120,8 +120,7 @@ fn a_killed_run_resumes_to_the_same_bytes_and_replays() {
         command.arg("play").arg("--config").arg(&config).arg("--out").arg(out);
         command
     };
-    let output = finished(play(&whole).arg("--json"));
-    assert!(output.status.success(), "{}", stderr(&output));
+    let output = succeeded(play(&whole).arg("--json"));
     let summary = last_json(&output);
     assert_eq!((&summary["steps"], &summary["dropped"]), (&5.into(), &0.into()));
     assert!(
@@ -138,8 +137,7 @@ fn a_killed_run_resumes_to_the_same_bytes_and_replays() {
     assert!(killed_after(&mut play(&broken), 1));
     assert!(killed_after(&mut resume(), 4));
     assert!(killed_after(&mut resume(), 3));
-    let output = finished(&mut resume());
-    assert!(output.status.success(), "{}", stderr(&output));
+    succeeded(&mut resume());
     assert_same(&whole, &broken);
     assert_documented(&whole);
     replays(&whole);
@@ -162,8 +160,7 @@ fn ctrl_c_ends_a_run_with_everything_saved() {
 
 /// All verdicts come out the same; a log that was changed is noticed.
 fn replays(run: &Path) {
-    let output = finished(veriplay().arg("replay").arg(run).arg("--json"));
-    assert!(output.status.success(), "{}", stderr(&output));
+    let output = succeeded(veriplay().arg("replay").arg(run).arg("--json"));
     let report = last_json(&output);
     assert!(report["verdicts"].as_u64().expect("a count") > 100, "{report}");
     assert_eq!((&report["verdicts"], &report["changed"]), (&report["same"], &0.into()));
