@@ -27,8 +27,13 @@ mod verify;
 mod verify_cache;
 mod verify_cat;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+
+/// The root of the project, which paths in configurations are relative to.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
 
 /// The binary under test. Its image is built before, where that is reported.
 fn veriplay() -> Command {
@@ -81,7 +86,7 @@ fn small_config() -> toml::Table {
     config
 }
 
-fn write_config(dir: &Path, config: &toml::Table) -> std::path::PathBuf {
+fn write_config(dir: &Path, config: &toml::Table) -> PathBuf {
     let path = dir.join("config.toml");
     std::fs::write(&path, config.to_string()).expect("the temporary directory can be written");
     path
