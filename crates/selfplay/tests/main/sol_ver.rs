@@ -335,7 +335,7 @@ fn a_statement_that_is_measured_is_refused_and_counted_and_asked_of_nobody() {
     assert_eq!(refused.detail, "it holds problem `add 3 to x` of the held_out set");
     assert!(!measured[0].judged.known && other[0].judged.admitted().is_some());
     let [task] = tasks[..] else { panic!("one problem is asked: {tasks:?}") };
-    assert_eq!((task.task.statement.as_str(), task.attempts.len()), ("take 2 from x", 8));
+    assert_eq!((task.task.statement.as_str(), task.attempts.len()), ("take 2 from x", 4));
     assert_eq!(state.pool.entries().len(), 1);
     assert_eq!(
         (played.counts.proposals, played.counts.valid_proposals, played.counts.proposals_in_held_out),
