@@ -10,10 +10,11 @@ mod model;
 mod play;
 mod replay;
 mod run;
+mod serve;
 mod verify;
 mod warmup;
 
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::exit::Failure;
 
@@ -25,7 +26,25 @@ pub(crate) struct CommandLine {
     command: Command,
 }
 
+/// The form of the log on stderr.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// For people
+    #[default]
+    Text,
+    /// One JSON object a line
+    Json,
+}
+
 impl CommandLine {
+    /// The form of the log that the command asks for.
+    pub(crate) const fn log_format(&self) -> LogFormat {
+        match &self.command {
+            Command::Serve(arguments) => arguments.log_format,
+            _ => LogFormat::Text,
+        }
+    }
+
     /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
         self.command.run()
@@ -57,6 +76,7 @@ commands! {
     Generate: generate,
     Verify: verify,
     Run: run,
+    Serve: serve,
     Replay: replay,
     Isolate: isolate,
     Bench: bench,

@@ -21,6 +21,7 @@ mod programs;
 mod progress;
 mod repository;
 mod rundir;
+mod serve;
 mod suites;
 mod verdict_cache;
 mod verify;
@@ -29,6 +30,8 @@ mod warmup;
 use std::process::ExitCode;
 
 use clap::Parser;
+
+use commands::LogFormat;
 
 /// Training allocates and frees the same large buffers all the time, and the system's allocator returns each to the kernel.
 #[global_allocator]
@@ -46,14 +49,24 @@ fn main() -> ExitCode {
     if std::env::var_os(CANDLE_THREADS).is_none() && !quantised {
         restart_with_one_candle_thread();
     }
-    let filter = tracing_subscriber::EnvFilter::try_from_env("VERIPLAY_LOG").unwrap_or_else(|_| "warn".into());
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
-    match commands::CommandLine::parse().run() {
+    let command = commands::CommandLine::parse();
+    start_log(command.log_format());
+    match command.run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             progress::say(&failure);
             ExitCode::from(failure.code())
         }
+    }
+}
+
+/// Writes the log to stderr. `VERIPLAY_LOG` filters it.
+fn start_log(format: LogFormat) {
+    let filter = tracing_subscriber::EnvFilter::try_from_env("VERIPLAY_LOG").unwrap_or_else(|_| "warn".into());
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    match format {
+        LogFormat::Text => log.init(),
+        LogFormat::Json => log.json().flatten_event(true).with_current_span(false).init(),
     }
 }
 

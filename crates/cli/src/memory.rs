@@ -72,7 +72,7 @@ fn gib(bytes: u64) -> String {
 }
 
 /// Bytes that Linux can give without evicting anything.
-fn available() -> Option<u64> {
+pub(crate) fn available() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)

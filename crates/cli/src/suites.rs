@@ -15,7 +15,7 @@ use veriplay_core::{Digest, Predicted, SCHEMA_VERSION};
 use veriplay_corpus::{ProblemFormat, ReadOptions, problem_format};
 use veriplay_sandbox::{SandboxOptions, default_cache_dir};
 
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::{self, Isolation};
 use crate::model::Model;
 use crate::verdict_cache::{FOLDER, VerdictCache};
@@ -258,6 +258,6 @@ impl SuiteJudge {
             seed: JUDGE_SEED,
             early_stop,
         };
-        AttemptJudge { tasks, context, cache: &self.cache }.judge_all(&mut source, &mut output, self.jobs, || {})
+        AttemptJudge { context, cache: &self.cache }.judge_all(&mut source, &mut output, self.jobs, || {})
     }
 }

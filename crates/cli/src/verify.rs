@@ -14,26 +14,23 @@ mod stream;
 mod summary;
 mod tasks;
 
-use veriplay_core::{Dropped, Verdict};
+use veriplay_core::{Dropped, Verdict, VerdictRow};
 use veriplay_verifier::{ProblemRequest, judge_program};
 
 use crate::exit::Failure;
 use crate::verdict_cache::VerdictCache;
-use output::VerdictRow;
 use reference::ProblemError;
-use source::PendingAttempt;
 use stream::run_in_order;
 use summary::{RunCounts, VerdictTally};
 
 pub(crate) use output::VerdictOutput;
 pub(crate) use reference::JudgeContext;
-pub(crate) use source::{AttemptSource, JudgeConditions};
+pub(crate) use source::{AttemptSource, JudgeConditions, PendingAttempt};
 pub(crate) use summary::VerifySummary;
-pub(crate) use tasks::{TaskOverrides, TaskSet};
+pub(crate) use tasks::{LoadedTask, TaskOverrides, TaskSet, check_row};
 
 /// Judges attempts, on any number of threads. Verdicts that a repetition would give again are cached.
 pub(crate) struct AttemptJudge<'a> {
-    pub(crate) tasks: &'a TaskSet,
     pub(crate) context: JudgeContext<'a>,
     pub(crate) cache: &'a VerdictCache,
 }
@@ -72,14 +69,14 @@ impl AttemptJudge<'_> {
         run_in_order(&mut *source, jobs, jobs.saturating_mul(WINDOW), |attempt| self.judge(attempt), write)?;
         output.finish()?;
         self.cache.flush();
-        let (bad_rows, unknown_tasks) = (self.tasks.bad + source.bad, source.unknown);
-        Ok(tally.report(RunCounts { tasks: self.tasks.len(), resumed, cached, bad_rows, unknown_tasks }))
+        let (bad_rows, unknown_tasks) = (source.tasks.bad + source.bad, source.unknown);
+        Ok(tally.report(RunCounts { tasks: source.tasks.len(), resumed, cached, bad_rows, unknown_tasks }))
     }
 
     /// Judges one attempt.
     pub(crate) fn judge(&self, attempt: PendingAttempt) -> JudgedAttempt {
         if let Some(verdict) = self.cache.get(&attempt.judged) {
-            return JudgedAttempt { row: VerdictRow::new(attempt, Ok(verdict)), cached: true };
+            return JudgedAttempt { row: attempt.into_row(Ok(verdict)), cached: true };
         }
         let verdict = self.run_judge(&attempt);
         // An attempt that met the deadline might get another verdict next time. The status does not show it: it is that of the first case
@@ -89,12 +86,12 @@ impl AttemptJudge<'_> {
         {
             self.cache.put(&attempt.judged, verdict);
         }
-        JudgedAttempt { row: VerdictRow::new(attempt, verdict), cached: false }
+        JudgedAttempt { row: attempt.into_row(verdict), cached: false }
     }
 
     fn run_judge(&self, attempt: &PendingAttempt) -> Result<Verdict, Dropped> {
         // A reference that met the deadline is a fault of the host: all its attempts are dropped, and nothing is cached.
-        let problem = match self.tasks.task(attempt.task).problem(&self.context) {
+        let problem = match attempt.task.problem(&self.context) {
             Ok(problem) => problem,
             Err(ProblemError::Task(verdict)) => return Ok(*verdict),
             Err(ProblemError::Host(dropped)) => return Err(dropped),

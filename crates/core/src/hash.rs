@@ -48,6 +48,23 @@ impl Digest {
     }
 }
 
+/// The text is no digest.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a digest has 64 lower-case hexadecimal digits, and `{0}` has not")]
+pub struct DigestError(String);
+
+impl std::str::FromStr for Digest {
+    type Err = DigestError;
+
+    fn from_str(text: &str) -> Result<Self, DigestError> {
+        let hexadecimal = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        match hexadecimal && text.len() == 64 {
+            true => Ok(Self(text.to_owned())),
+            false => Err(DigestError(text.chars().take(80).collect())),
+        }
+    }
+}
+
 impl std::fmt::Display for Digest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)

@@ -30,6 +30,9 @@ pub struct Job {
     /// Layers of files that it shares with other jobs. Its callee sees them too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<LayerStack>,
+    /// Files to return afterwards, as paths relative to the working directory; see [`crate::Outcome::fetched`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fetch: Vec<String>,
 }
 
 /// A program that the job's program calls. The job's limits hold for each of the two on its own.
@@ -114,6 +117,7 @@ impl Job {
             seed: 0,
             callee: None,
             base: None,
+            fetch: Vec::new(),
         }
     }
 

@@ -19,6 +19,7 @@ mod policy;
 mod problem;
 mod program;
 mod reward;
+mod run_report;
 mod scripted;
 mod task;
 mod traits;
@@ -27,7 +28,7 @@ mod verdict;
 
 pub use attempt::{Attempt, Proposal};
 pub use code_task::{CodeTask, Environment, EnvironmentChecks, ToolCall};
-pub use hash::{Digest, content_hash, mix_seed};
+pub use hash::{Digest, DigestError, content_hash, mix_seed};
 pub use job::{Callee, Entry, Job, is_under_any};
 pub use layer::{Layer, LayerError, LayerMount, LayerRoot, LayerStack};
 pub use learn::{LearnError, PreferenceBatch, PreferencePair, Sample, TrainBatch, Update};
@@ -45,11 +46,12 @@ pub use problem::{
 };
 pub use program::{count_statements, normalize_program, program_hash};
 pub use reward::Reward;
+pub use run_report::{RunReport, exit_word};
 pub use scripted::{ScriptedPolicy, ScriptedRequest};
 pub use task::{IoPair, Provenance, Question, Task, TaskType};
 pub use traits::{Execute, ExecuteError, Learn, Policy};
 pub use value::{DecodeError, EncodeCaps, LiteralError, MAX_LITERAL_BYTES, NumpyType, Object, PythonClass, Value};
-pub use verdict::{Dropped, Evidence, ProposalVerdict, Status, Verdict};
+pub use verdict::{Dropped, Evidence, NoVerdict, ProposalVerdict, RowStatus, Status, Verdict, VerdictRow};
 
 /// Version of every record this crate defines, written into each stored line as `schema_version`.
 pub const SCHEMA_VERSION: u32 = 1;

@@ -76,6 +76,34 @@ pub struct Outcome {
     /// [`Exit::Trapped`] with kind `callee`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callee: Option<Box<Outcome>>,
+    /// The status by which the program ended its own process, where it did: by `SystemExit` with another status than 0, or by `os._exit`.
+    /// It is the program's own word, and no evidence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// Those files of [`crate::Job::fetch`] that were there at the end, in its order, as long as they fit in
+    /// [`crate::Limits::file_bytes`] together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fetched: Vec<(String, Vec<u8>)>,
+}
+
+impl Outcome {
+    /// An outcome without calls, output or use of resources. Set other fields by struct update.
+    #[must_use]
+    pub const fn new(exit: Exit) -> Self {
+        Self {
+            exit,
+            calls: Vec::new(),
+            error: None,
+            stdout: Vec::new(),
+            stderr: Vec::new(),
+            truncated: false,
+            fuel: 0,
+            peak_memory_bytes: 0,
+            callee: None,
+            exit_code: None,
+            fetched: Vec::new(),
+        }
+    }
 }
 
 impl Outcome {

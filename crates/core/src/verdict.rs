@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Digest, Task};
+use crate::{Digest, SCHEMA_VERSION, Task};
 
 /// The judgement in one word. The words for programs are those of online judges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -86,4 +86,59 @@ pub struct ProposalVerdict {
 pub struct Dropped {
     /// The host fault.
     pub why: String,
+}
+
+/// A verdict on one attempt as it is written: a line of `veriplay verify --out`, and of a served answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct VerdictRow {
+    /// [`SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// The task's name.
+    pub task_id: String,
+    /// The attempt's name.
+    pub attempt_id: String,
+    /// The verdict's status, or that there is none.
+    pub status: RowStatus,
+    /// Checks passed.
+    pub passed: u32,
+    /// Checks planned.
+    pub total: u32,
+    /// Wasm fuel of all jobs.
+    pub fuel: u64,
+    /// The evidence. The reason is in `detail` where the attempt was dropped.
+    pub evidence: Evidence,
+    /// Digest of everything that the verdict depends on.
+    pub judged: Digest,
+}
+
+/// A verdict's status, or that the attempt was dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum RowStatus {
+    /// The attempt has a verdict.
+    Judged(Status),
+    /// It has none.
+    Dropped(NoVerdict),
+}
+
+/// The status of a row without a verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoVerdict {
+    /// A fault of the host.
+    Dropped,
+}
+
+impl VerdictRow {
+    /// The row of an attempt. `judged` is the digest of everything that the verdict depends on.
+    #[must_use]
+    pub fn new(task_id: String, attempt_id: String, judged: Digest, verdict: Result<Verdict, Dropped>) -> Self {
+        let none = || Evidence::default();
+        let (status, passed, total, evidence) = match verdict {
+            Ok(verdict) => (RowStatus::Judged(verdict.status), verdict.passed, verdict.total, verdict.evidence),
+            Err(dropped) => (RowStatus::Dropped(NoVerdict::Dropped), 0, 0, Evidence { detail: dropped.why, ..none() }),
+        };
+        let fuel = evidence.fuel;
+        Self { schema_version: SCHEMA_VERSION, task_id, attempt_id, status, passed, total, fuel, evidence, judged }
+    }
 }

@@ -7,6 +7,8 @@ use veriplay_core::{CallResult, EncodeCaps, Exit, GuestError, LimitKind, Value};
 
 use crate::host_trap::HostTrap;
 
+/// The class of the exception by which a program ends its process.
+const SYSTEM_EXIT: &str = "SystemExit";
 /// The most bytes of a frame without a value. The harness cuts kind and message to less.
 const MAX_ERROR_FRAME: usize = 1024;
 
@@ -107,6 +109,17 @@ impl Channel {
             _ => return Err(HostTrap::Protocol("a frame with an unknown tag")),
         }
         Ok(ChannelReply::Bytes(Vec::new()))
+    }
+
+    /// The status of the `SystemExit` that ended the program, if one did. As in CPython a text, or anything else, is status 1, and of a
+    /// number the lowest byte counts.
+    pub(crate) fn exit_code(&self) -> Option<i32> {
+        match &self.failed {
+            Some((Exit::Raised, GuestError { kind, message })) if *kind == SYSTEM_EXIT => {
+                Some(message.parse::<i64>().map_or(1, |code| (code & 0xff) as i32))
+            }
+            _ => None,
+        }
     }
 
     fn fetch_request(&mut self, body: &[u8]) -> Result<Vec<u8>, HostTrap> {

@@ -96,7 +96,8 @@ impl GuestInstance {
         self.prepare_job(job, &job.files, job.seed, request::encode_request(job), request::expected_calls(job))?;
         let (Some(program), Some(guest)) = (&job.callee, callee) else {
             let ended = self.run_turn(&job.limits)?;
-            return Ok((self.take_outcome(&job.limits, ended)?, None));
+            let fetched = self.fetch_files(job);
+            return Ok((Outcome { fetched, ..self.take_outcome(&job.limits, ended)? }, None));
         };
         let callee = CalleeGuest::start(guest, job, program)?;
         let alive = callee.is_alive();
@@ -108,8 +109,9 @@ impl GuestInstance {
         self.store.data_mut().ask_callee = None;
         let callee = Arc::into_inner(callee).and_then(|callee| callee.into_inner().ok()).ok_or("the callee is gone")?;
         let (guest, callee) = callee.finish()?;
+        let fetched = self.fetch_files(job);
         let outcome = self.take_outcome(&job.limits, ended)?;
-        Ok((Outcome { callee: Some(Box::new(callee)), ..outcome }, Some(guest)))
+        Ok((Outcome { callee: Some(Box::new(callee)), fetched, ..outcome }, Some(guest)))
     }
 
     /// Runs the module level of a callee's program, which is then ready to [serve](Self::serve_request).
@@ -149,6 +151,10 @@ impl GuestInstance {
         let ended = run_to_completion(self.exports.turn.call_async(&mut self.store, (0, 0)));
         let host = self.store.data_mut();
         let calls = std::mem::take(&mut host.channel.calls);
+        let exit_code = match &ended {
+            Ok(_) => host.channel.exit_code(),
+            Err(error) => error.downcast_ref::<HostTrap>().and_then(HostTrap::exit_code),
+        };
         let (exit, error) = match ended {
             Ok(status) => exit_of_status(status, &host.channel),
             Err(error) => exit_of_error(&error, limits, deadline.elapsed_ns())?,
@@ -156,7 +162,18 @@ impl GuestInstance {
         if matches!(exit, Exit::Trapped | Exit::Exceeded { .. }) {
             host.grew = true;
         }
-        Ok(TurnEnd { exit, error, calls })
+        Ok(TurnEnd { exit, error, exit_code, calls })
+    }
+
+    /// The files that the job wants back, as far as they are there and fit in its limit together.
+    fn fetch_files(&self, job: &Job) -> Vec<(String, Vec<u8>)> {
+        let (wasi, mut left) = (&self.store.data().wasi, job.limits.file_bytes);
+        let fetch = |path: &String| {
+            let bytes = wasi.file(path)?;
+            left = left.checked_sub(bytes.len() as u64)?;
+            Some((path.clone(), bytes.to_vec()))
+        };
+        job.fetch.iter().filter_map(fetch).collect()
     }
 
     /// Takes the outcome of a job, over all its turns.
@@ -178,6 +195,8 @@ impl GuestInstance {
             fuel: limits.fuel.saturating_sub(left),
             peak_memory_bytes,
             callee: None,
+            exit_code: ended.exit_code,
+            fetched: Vec::new(),
         })
     }
 
@@ -283,6 +302,8 @@ fn encode_reply(result: CallResult, caps: EncodeCaps) -> Vec<u8> {
 struct TurnEnd {
     exit: Exit,
     error: Option<GuestError>,
+    /// The status by which the program ended its process, where it did.
+    exit_code: Option<i32>,
     /// The calls of this turn that ended.
     calls: Vec<CallResult>,
 }
@@ -290,7 +311,7 @@ struct TurnEnd {
 impl TurnEnd {
     fn from_trap(stop: &HostTrap) -> Self {
         let (exit, error) = exit_of_trap(stop);
-        Self { exit, error, calls: Vec::new() }
+        Self { exit, error, exit_code: stop.exit_code(), calls: Vec::new() }
     }
 }
 

@@ -30,6 +30,14 @@ pub(crate) enum HostTrap {
 }
 
 impl HostTrap {
+    /// The status of a `proc_exit`.
+    pub(crate) const fn exit_code(&self) -> Option<i32> {
+        match self {
+            HostTrap::ProcExit(code) => Some(*code),
+            _ => None,
+        }
+    }
+
     pub(crate) const fn exceeded(limit: LimitKind, allowed: u64, used: u64) -> Self {
         HostTrap::Exceeded { limit, allowed, used }
     }

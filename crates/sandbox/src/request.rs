@@ -59,6 +59,9 @@ pub(crate) fn expected_calls(job: &Job) -> usize {
 /// [`ExecuteError::BadJob`].
 pub(crate) fn check_job(job: &Job, image_bytes: u64) -> Result<(), ExecuteError> {
     check_files(&job.files)?;
+    if let Some(path) = job.fetch.iter().find(|path| !is_plain_relative(path)) {
+        return Err(ExecuteError::BadJob(format!("file path `{path}` to fetch is not a plain relative path")));
+    }
     if let Some(callee) = &job.callee {
         check_files(&callee.files)?;
         check_files(&callee.files_in(job))?;

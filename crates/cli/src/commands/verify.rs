@@ -13,7 +13,7 @@ use veriplay_corpus::{PROBLEM_FORMATS, ReadOptions, problem_format, read_attempt
 use veriplay_sandbox::{Image, SandboxOptions, default_cache_dir};
 use veriplay_verifier::JUDGES;
 
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::{self, Isolation};
 use crate::verdict_cache::{FOLDER, VerdictCache};
 use crate::verify::{
@@ -143,7 +143,7 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     let sandbox = isolation::open_sandbox(image, sandbox_options, args.workers)?;
     let context = JudgeContext { execute: &sandbox, image: &name, limits, scaled, seed: SEED, early_stop };
     let cache = open_cache(&args)?;
-    let judge = AttemptJudge { tasks: &tasks, context, cache: &cache };
+    let judge = AttemptJudge { context, cache: &cache };
 
     let bar = attempts_bar(attempts, &options)?;
     let started = Instant::now();

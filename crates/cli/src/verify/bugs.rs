@@ -5,20 +5,22 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use serde::Serialize;
-use veriplay_core::{Digest, Dropped, Execute, Fuzz, Layer, SCHEMA_VERSION, Status, Trust, Verdict, content_hash};
+use veriplay_core::{
+    Digest, Dropped, Execute, Fuzz, Layer, SCHEMA_VERSION, Status, Trust, Verdict, VerdictRow, content_hash,
+};
 use veriplay_corpus::{AttemptBody, ReadOptions, read_attempts};
 use veriplay_sandbox::SandboxOptions;
 use veriplay_verifier::OutcomeCache;
 use veriplay_verifier::bugs::{BugArtifact, BugRules, RepairRequest, RepoContext, TestMap, grade_repair, validate_bug};
 
-use super::output::{VerdictOutput, VerdictRow};
+use super::output::VerdictOutput;
 use super::source::PendingAttempt;
 use super::stream::run_in_order;
 use crate::executor::Sandboxes;
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::Isolation;
 use crate::progress;
-use crate::repository::{RepoImages, Stored, pytest_layer, read_bugs};
+use crate::repository::{RepoImages, StoredRepository, pytest_layer, read_bugs};
 
 /// The `attempt_id` of the rows that a validation makes.
 const ARTIFACT: &str = "artifact";
@@ -58,7 +60,7 @@ struct BugSummary {
 
 /// The repositories of the bugs, with the maps of their tests.
 struct BugRepositories {
-    stored: Vec<(Stored, TestMap)>,
+    stored: Vec<(StoredRepository, TestMap)>,
     pytest: Digest,
     images: RepoImages,
     trust: Trust,
@@ -94,9 +96,9 @@ pub(crate) fn judge(options: &BugOptions<'_>) -> Result<(), Failure> {
     let mut work = work.drain(..).map(Ok);
     output.resume(&mut work, |row| summary.add(row, validating))?;
     let cache = OutcomeCache::new(&sandboxes, REMEMBERED);
-    let judged = |work: PendingAttempt| {
+    let judged = |work: PendingAttempt<usize>| {
         let verdict = repositories.verdict(&cache, &bugs[work.task], &work, validating, options.seed);
-        VerdictRow::new(work, verdict)
+        work.into_row(verdict)
     };
     run_in_order(&mut work, options.jobs, options.jobs.saturating_mul(WINDOW), judged, |row| {
         summary.add(&row, validating);
@@ -114,11 +116,11 @@ fn open_repositories(options: &BugOptions<'_>, bugs: &[BugArtifact]) -> Result<(
         names.sort();
         names.dedup();
     }
-    let stored = names.iter().map(|name| Stored::open(name)).collect::<Result<Vec<_>, _>>()?;
+    let stored = names.iter().map(|name| StoredRepository::open(name)).collect::<Result<Vec<_>, _>>()?;
     let pytest = pytest_layer()?;
-    let images = Stored::warm_images(&pytest, &stored)?;
+    let images = StoredRepository::warm_images(&pytest, &stored)?;
     let sandbox_options = SandboxOptions { max_parallel: options.jobs, ..SandboxOptions::fastest() };
-    let layers: Vec<Layer> = stored.iter().flat_map(Stored::layers).chain([pytest.clone()]).collect();
+    let layers: Vec<Layer> = stored.iter().flat_map(StoredRepository::layers).chain([pytest.clone()]).collect();
     let sandboxes = Sandboxes(images.sandboxes(sandbox_options, options.workers, &layers)?);
     let mapped = stored.into_iter().map(|stored| {
         let map = stored.map(&sandboxes, &images, pytest.digest())?;
@@ -129,7 +131,7 @@ fn open_repositories(options: &BugOptions<'_>, bugs: &[BugArtifact]) -> Result<(
 }
 
 /// Rows about an unknown bug and invalid rows are reported and left out.
-fn read_patches(path: &Path, bugs: &[BugArtifact], seed: u64) -> Result<(Vec<PendingAttempt>, usize), Failure> {
+fn read_patches(path: &Path, bugs: &[BugArtifact], seed: u64) -> Result<(Vec<PendingAttempt<usize>>, usize), Failure> {
     let by_id: HashMap<&str, usize> =
         bugs.iter().enumerate().map(|(index, bug)| (bug.task_id.as_str(), index)).collect();
     let (mut work, mut left_out, mut seen) = (Vec::new(), 0, vec![0_u64; bugs.len()]);
@@ -156,7 +158,7 @@ fn read_patches(path: &Path, bugs: &[BugArtifact], seed: u64) -> Result<(Vec<Pen
     Ok((work, left_out))
 }
 
-fn validation_attempts(bugs: &[BugArtifact], seed: u64) -> Vec<PendingAttempt> {
+fn validation_attempts(bugs: &[BugArtifact], seed: u64) -> Vec<PendingAttempt<usize>> {
     let of = |(task, bug): (usize, &BugArtifact)| {
         let reverse = bug.bug.bug_inject.reverse().to_string();
         [(ARTIFACT, String::new()), (REVERSE, reverse), (EMPTY, String::new())]
@@ -171,7 +173,7 @@ fn pending_attempt(
     attempt_id: String,
     program: String,
     seed: u64,
-) -> PendingAttempt {
+) -> PendingAttempt<usize> {
     let judged = content_hash(&(&bugs[task], &attempt_id, &program, seed));
     PendingAttempt { task, task_id: bugs[task].task_id.clone(), attempt_id, program, judged }
 }
@@ -181,7 +183,7 @@ impl BugRepositories {
         &self,
         execute: &dyn Execute,
         artifact: &BugArtifact,
-        work: &PendingAttempt,
+        work: &PendingAttempt<usize>,
         validating: bool,
         seed: u64,
     ) -> Result<Verdict, Dropped> {

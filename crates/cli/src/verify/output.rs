@@ -8,63 +8,10 @@ use std::io::{BufRead, BufReader, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use serde::{Deserialize, Serialize};
-use veriplay_core::{Digest, Dropped, Evidence, SCHEMA_VERSION, Status, Verdict};
+use veriplay_core::{SCHEMA_VERSION, VerdictRow};
 
 use super::source::PendingAttempt;
-use crate::exit::{ExitCode, Failure, OrFail};
-
-/// One verdict as it is written.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct VerdictRow {
-    pub(crate) schema_version: u32,
-    pub(crate) task_id: String,
-    pub(crate) attempt_id: String,
-    pub(crate) status: RowStatus,
-    pub(crate) passed: u32,
-    pub(crate) total: u32,
-    pub(crate) fuel: u64,
-    /// The reason is in `detail` where the attempt was dropped.
-    pub(crate) evidence: Evidence,
-    /// Digest of everything that the verdict depends on.
-    pub(crate) judged: Digest,
-}
-
-/// A verdict's status, or that the attempt was dropped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(untagged)]
-pub(crate) enum RowStatus {
-    Judged(Status),
-    Dropped(NoVerdict),
-}
-
-/// The status of a row without a verdict.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum NoVerdict {
-    Dropped,
-}
-
-impl VerdictRow {
-    pub(crate) fn new(attempt: PendingAttempt, judged: Result<Verdict, Dropped>) -> Self {
-        let none = || Evidence::default();
-        let (status, passed, total, evidence) = match judged {
-            Ok(verdict) => (RowStatus::Judged(verdict.status), verdict.passed, verdict.total, verdict.evidence),
-            Err(dropped) => (RowStatus::Dropped(NoVerdict::Dropped), 0, 0, Evidence { detail: dropped.why, ..none() }),
-        };
-        Self {
-            schema_version: SCHEMA_VERSION,
-            task_id: attempt.task_id,
-            attempt_id: attempt.attempt_id,
-            status,
-            passed,
-            total,
-            fuel: evidence.fuel,
-            evidence,
-            judged: attempt.judged,
-        }
-    }
-}
+use crate::exit::{ExitCode, Failure, ResultExt};
 
 /// Takes rows in the order of the attempts.
 pub(crate) enum VerdictOutput {
@@ -87,9 +34,9 @@ impl VerdictOutput {
     }
 
     /// Skips the attempts of `work` that an earlier run judged, passes its rows to `done`, and prepares the file for the next row.
-    pub(crate) fn resume(
+    pub(crate) fn resume<T>(
         &mut self,
-        work: &mut impl Iterator<Item = Result<PendingAttempt, Failure>>,
+        work: &mut impl Iterator<Item = Result<PendingAttempt<T>, Failure>>,
         mut done: impl FnMut(&VerdictRow),
     ) -> Result<u64, Failure> {
         let VerdictOutput::File(file) = self else { return Ok(0) };
@@ -188,7 +135,7 @@ impl VerdictFile {
     }
 
     /// Checks that the last row read belongs to the attempt at its position.
-    fn check(&self, row: &VerdictRow, expected: Option<&PendingAttempt>) -> Result<(), Failure> {
+    fn check<T>(&self, row: &VerdictRow, expected: Option<&PendingAttempt<T>>) -> Result<(), Failure> {
         let about = format!("is about attempt `{}` at `{}`", row.attempt_id, row.task_id);
         match expected {
             None => Err(self.mismatch(&format!("{about}; the attempts end before it"))),

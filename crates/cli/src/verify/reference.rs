@@ -148,6 +148,7 @@ fn run_reference(
         seed,
         callee: None,
         base: None,
+        fetch: Vec::new(),
     };
     let host = |why: String| ReferenceError::Host(Dropped { why });
     let outcome = context.execute.execute(&job).map_err(|error| host(error.to_string()))?;
@@ -247,6 +248,8 @@ mod tests {
             fuel: 50,
             peak_memory_bytes: 1,
             callee: None,
+            exit_code: None,
+            fetched: Vec::new(),
         }
     }
 

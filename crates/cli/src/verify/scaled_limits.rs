@@ -68,6 +68,8 @@ mod tests {
             fuel,
             peak_memory_bytes: 1,
             callee: None,
+            exit_code: None,
+            fetched: Vec::new(),
         };
         scale_limits(DEFAULT, &outcome)
     }

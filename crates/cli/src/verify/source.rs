@@ -1,25 +1,41 @@
 //! Reads the attempts file: each attempt with its task, its program, and a digest of everything that its verdict depends on.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use veriplay_core::{Digest, Limits, content_hash};
-use veriplay_corpus::{AttemptRow, AttemptRows, InvalidRow, read_attempts};
+use veriplay_core::{Digest, Dropped, Limits, Verdict, VerdictRow, content_hash};
+use veriplay_corpus::{AttemptBody, AttemptRow, AttemptRows, InvalidRow, read_attempts};
 
 use super::assemble;
-use super::tasks::TaskSet;
-use crate::exit::{ExitCode, Failure, OrFail};
+use super::tasks::{LoadedTask, TaskSet};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::progress;
 
 /// One attempt to judge.
-#[derive(Debug)]
-pub(crate) struct PendingAttempt {
-    /// Index of its task.
-    pub(crate) task: usize,
+pub(crate) struct PendingAttempt<T = Arc<LoadedTask>> {
+    /// Its task, or the index of it.
+    pub(crate) task: T,
     pub(crate) task_id: String,
     pub(crate) attempt_id: String,
     pub(crate) program: String,
     /// Digest of task, program, image, limits and seed: attempts with equal digests have equal verdicts.
     pub(crate) judged: Digest,
+}
+
+impl PendingAttempt {
+    /// The attempt `body` at `task`, under the conditions of that digest.
+    pub(crate) fn new(task: &Arc<LoadedTask>, attempt_id: String, body: AttemptBody, conditions: &Digest) -> Self {
+        let program = assemble::assemble_program(&task.row, body);
+        let judged = content_hash(&(&task.digest, conditions, &program));
+        Self { task: Arc::clone(task), task_id: task.row.task_id().to_owned(), attempt_id, program, judged }
+    }
+}
+
+impl<T> PendingAttempt<T> {
+    /// Its row.
+    pub(crate) fn into_row(self, verdict: Result<Verdict, Dropped>) -> VerdictRow {
+        VerdictRow::new(self.task_id, self.attempt_id, self.judged, verdict)
+    }
 }
 
 /// Everything besides task and program that a verdict depends on.
@@ -37,7 +53,7 @@ pub(crate) struct JudgeConditions {
 pub(crate) struct AttemptSource<'a> {
     rows: AttemptRows,
     path: &'a Path,
-    tasks: &'a TaskSet,
+    pub(super) tasks: &'a TaskSet,
     conditions: Digest,
     /// Number of attempts so far at each task: the name of an attempt that has none.
     seen: Vec<u64>,
@@ -69,11 +85,8 @@ impl<'a> AttemptSource<'a> {
         };
         let index = self.seen[task];
         self.seen[task] += 1;
-        let loaded = self.tasks.task(task);
-        let program = assemble::assemble_program(&loaded.row, row.body);
-        let judged = content_hash(&(&loaded.digest, &self.conditions, &program));
         let attempt_id = row.attempt_id.unwrap_or_else(|| index.to_string());
-        Some(PendingAttempt { task, task_id: row.task_id, attempt_id, program, judged })
+        Some(PendingAttempt::new(self.tasks.task(task), attempt_id, row.body, &self.conditions))
     }
 }
 

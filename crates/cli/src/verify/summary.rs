@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
-use veriplay_core::{SCHEMA_VERSION, Status};
+use veriplay_core::{RowStatus, SCHEMA_VERSION, Status, VerdictRow};
 
-use super::output::{RowStatus, VerdictRow};
 use super::reference;
 
 /// The values of `k` that are reported where every task has that many verdicts; 1 always is.

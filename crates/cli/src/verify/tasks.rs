@@ -2,18 +2,18 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use veriplay_core::{Checks, Comparison, Digest, Limits, Problem, Trust, Value, content_hash};
 use veriplay_corpus::{InvalidRow, ProblemFormat, ProblemRow, ReadOptions, UnexecutedProblem, read_problems};
 use veriplay_verifier::check_problem;
 
 use super::reference::{self, JudgeContext, ProblemError};
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::progress;
 
 /// TaskOverrides of the command line.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, serde::Serialize)]
 pub(crate) struct TaskOverrides {
     pub(crate) judge: Option<String>,
     pub(crate) trust: Option<Trust>,
@@ -31,7 +31,11 @@ impl TaskOverrides {
         }
     }
 
-    fn apply(&self, row: &mut ProblemRow) -> Result<(), Failure> {
+    /// Changes the limits, judge and trust of a row.
+    ///
+    /// # Errors
+    /// An override that does not apply to it.
+    pub(crate) fn apply(&self, row: &mut ProblemRow) -> Result<(), Failure> {
         let task_id = row.task_id().to_owned();
         let (limits, comparison, trust) = overridable_fields(row);
         *limits = limits.map(|limits| self.limits(limits));
@@ -81,6 +85,16 @@ pub(crate) struct LoadedTask {
 }
 
 impl LoadedTask {
+    /// The task of a row with overrides applied.
+    pub(crate) fn new(row: ProblemRow) -> Self {
+        Self { digest: content_hash(&row), row, executed: OnceLock::new() }
+    }
+
+    /// The same task, whose reference has not run yet.
+    pub(crate) fn without_problem(&self) -> Self {
+        Self { row: self.row.clone(), digest: self.digest.clone(), executed: OnceLock::new() }
+    }
+
     /// The problem. The first call runs the reference, where the file has one instead of expected values; concurrent calls wait for it.
     ///
     /// # Errors
@@ -99,7 +113,7 @@ impl LoadedTask {
 
 /// All tasks of a file.
 pub(crate) struct TaskSet {
-    pub(super) tasks: Vec<LoadedTask>,
+    tasks: Vec<Arc<LoadedTask>>,
     by_id: HashMap<String, usize>,
     /// Rows that were reported and left out.
     pub(crate) bad: u64,
@@ -140,7 +154,7 @@ impl TaskSet {
 
     fn push(&mut self, row: ProblemRow) {
         self.by_id.insert(row.task_id().to_owned(), self.tasks.len());
-        self.tasks.push(LoadedTask { digest: content_hash(&row), row, executed: OnceLock::new() });
+        self.tasks.push(Arc::new(LoadedTask::new(row)));
     }
 
     /// How many there are.
@@ -154,13 +168,13 @@ impl TaskSet {
     }
 
     /// The task at `index`.
-    pub(crate) fn task(&self, index: usize) -> &LoadedTask {
+    pub(crate) fn task(&self, index: usize) -> &Arc<LoadedTask> {
         &self.tasks[index]
     }
 }
 
 /// Checks that attempts at the row can be judged, whatever the expected values of a row without them will be.
-fn check_row(row: &ProblemRow) -> Result<(), String> {
+pub(crate) fn check_row(row: &ProblemRow) -> Result<(), String> {
     let checked = match row {
         ProblemRow::Ready(problem) => check_problem(problem),
         ProblemRow::Unexecuted(unexecuted) => {

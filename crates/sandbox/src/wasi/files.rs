@@ -186,6 +186,15 @@ impl Tree {
         Ok(ResolvedPath { parent: here, name: String::new(), node: Some(here), must_be_dir: true })
     }
 
+    /// The content of the file at `path`.
+    pub(crate) fn file(&self, path: &str) -> Option<&[u8]> {
+        let place = self.resolve(ROOT, path).ok()?;
+        match &self.node(place.node?).ok()?.kind {
+            NodeKind::File(content) => Some(content.bytes()),
+            NodeKind::Dir(_) | NodeKind::Null => None,
+        }
+    }
+
     fn charge(&mut self, bytes: u64) -> Result<(), HostTrap> {
         let used = self.used.saturating_add(bytes);
         if used > self.cap {

@@ -103,6 +103,11 @@ impl Wasi {
         })
     }
 
+    /// The content of a file of the working directory.
+    pub(crate) fn file(&self, path: &str) -> Option<&[u8]> {
+        self.tree.file(&format!("{WORK}/{path}"))
+    }
+
     /// Takes the fuel that the running call costs beyond the base price.
     pub(crate) fn take_work(&mut self) -> u64 {
         self.tree.work.take()

@@ -21,6 +21,8 @@ use crate::pool::{RunError, Runner};
 const ANSWER_ROOM: u64 = 1 << 20;
 /// Bytes of JSON per byte of output, times the six outputs that have a cap: two streams and the values, of job and callee.
 const ANSWER_FACTOR: u64 = 6 * 4;
+/// Bytes of JSON per byte of a fetched file.
+const FETCH_FACTOR: u64 = 4;
 /// How long a worker may take to load its image.
 const START: Duration = Duration::from_secs(120);
 /// How much longer than a job's deadline its reply may take before the worker is killed.
@@ -88,7 +90,8 @@ impl Runner for ProcessRunner {
     fn run(&self, slot: &mut Option<WorkerProcess>, job: &Job) -> Result<Outcome, RunError> {
         let mut process = slot.take().map_or_else(|| self.start(), Ok)?;
         let limits = &job.limits;
-        let max_bytes = limits.output_bytes.saturating_mul(ANSWER_FACTOR).saturating_add(ANSWER_ROOM);
+        let fetched = if job.fetch.is_empty() { 0 } else { limits.file_bytes.saturating_mul(FETCH_FACTOR) };
+        let max_bytes = limits.output_bytes.saturating_mul(ANSWER_FACTOR).saturating_add(fetched + ANSWER_ROOM);
         let patience = Duration::from_nanos(limits.deadline_ns).checked_mul(1 + u32::from(job.callee.is_some()));
         let patience = patience.and_then(|patience| patience.checked_add(GRACE));
         match process.request(job, max_bytes, patience)? {
@@ -117,7 +120,19 @@ pub(super) fn is_possible(outcome: &Outcome, job: &Job) -> bool {
         (Some(_), None) => false,
         (Some(callee), Some(_)) => callee.callee.is_none() && is_within_limits(callee, &job.limits),
     };
-    outcome.calls.len() <= calls && complete && callee && is_within_limits(outcome, &job.limits)
+    outcome.calls.len() <= calls
+        && complete
+        && callee
+        && is_within_limits(outcome, &job.limits)
+        && were_asked_for(outcome, job)
+}
+
+/// Whether the fetched files are among those that the job names, in its order, and fit in its limit.
+fn were_asked_for(outcome: &Outcome, job: &Job) -> bool {
+    let mut asked = job.fetch.iter();
+    let known = outcome.fetched.iter().all(|(path, _)| asked.any(|wanted| wanted == path));
+    let bytes: u64 = outcome.fetched.iter().map(|(_, content)| content.len() as u64).sum();
+    known && bytes <= job.limits.file_bytes
 }
 
 fn is_within_limits(outcome: &Outcome, limits: &Limits) -> bool {

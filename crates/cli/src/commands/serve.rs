@@ -1,0 +1,148 @@
+//! `veriplay serve`: the verifier as a service, for trainers that live elsewhere.
+
+use std::net::SocketAddr;
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::Args;
+use veriplay_sandbox::{SandboxOptions, default_cache_dir};
+use veriplay_server::{Address, Judge, ListenError, ServeError, Settings, Tokens};
+
+use super::LogFormat;
+use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::isolation::{self, Isolation};
+use crate::serve::{ServedJudge, ServiceSandbox, default_workers, kept_bytes, raise_descriptor_limit};
+use crate::verdict_cache::{FOLDER, VerdictCache};
+use crate::{image, progress};
+
+/// Judge attempts over HTTP, for trainers that live elsewhere
+///
+/// The first line of stdout is the address. See docs/serving.md
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// Address and port to listen on; port 0 is any free one
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8080", conflicts_with = "socket")]
+    addr: SocketAddr,
+    /// Listen on this Unix socket instead, which only this user may connect to
+    #[arg(long, value_name = "PATH")]
+    socket: Option<PathBuf>,
+    /// Ask every request for one of the bearer tokens in this file, one a line; needed beyond the loopback address
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// Attempts judged at once [default: one for each processor, fewer where memory is short]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    workers: Option<u16>,
+    /// Where guests run
+    #[arg(long, value_enum, default_value = "process")]
+    isolation: Isolation,
+    /// Attempts that may wait; one client may have half of them
+    #[arg(long, value_name = "N", default_value_t = Settings::default().queue)]
+    queue: usize,
+    /// Connections at once
+    #[arg(long, value_name = "N", default_value_t = Settings::default().connections)]
+    connections: usize,
+    /// The largest body of a request, in MiB
+    #[arg(long, value_name = "N", default_value_t = Settings::default().body_bytes >> 20)]
+    body_mib: u64,
+    /// Wasm fuel for a second of a client's time limit; a second of native Python needs about 2.65e10
+    #[arg(long, value_name = "N", default_value_t = Settings::default().fuel_per_second)]
+    fuel_per_second: u64,
+    /// The longest time limit that a client may ask for, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = Settings::default().most_seconds)]
+    max_seconds: f64,
+    /// The most memory that a client may ask for, in MiB, the interpreter's own share included
+    #[arg(long, value_name = "N", default_value_t = Settings::default().most_memory_bytes >> 20)]
+    max_memory_mib: u64,
+    /// Keep verdicts in this folder instead of the user's cache directory
+    #[arg(long, value_name = "DIR")]
+    cache: Option<PathBuf>,
+    /// Do not read or write cached verdicts
+    #[arg(long, conflicts_with = "cache")]
+    no_cache: bool,
+    /// Stop after this many seconds without a request
+    #[arg(long, value_name = "SECONDS")]
+    idle_exit: Option<NonZeroU32>,
+    /// Form of the log on stderr; `VERIPLAY_LOG` filters it
+    #[arg(long, value_enum, default_value = "text")]
+    pub(super) log_format: LogFormat,
+}
+
+pub(super) fn run(args: Arguments) -> Result<(), Failure> {
+    let settings = settings(&args)?;
+    let address = args.socket.clone().map_or(Address::Tcp(args.addr), Address::Unix);
+    let opened: Arc<OnceLock<Arc<ServedJudge>>> = Arc::default();
+    let keep = Arc::clone(&opened);
+    let (workers, most_memory_bytes) = (settings.workers, settings.most_memory_bytes);
+    let open = move || {
+        let judge = open_judge(&args, workers, most_memory_bytes)?;
+        Ok(Arc::clone(keep.get_or_init(|| judge)) as Arc<dyn Judge>)
+    };
+    let served = veriplay_server::serve(&address, settings, |address| progress::data(address), open);
+    if let Some(judge) = opened.get() {
+        judge.flush();
+    }
+    served.map_err(failure)
+}
+
+fn settings(args: &Arguments) -> Result<Settings, Failure> {
+    if !(args.max_seconds > 0.0 && args.max_seconds <= 86_400.0) {
+        let what = format!("`--max-seconds {}` is not between 0 and 86400", args.max_seconds);
+        return Err(Failure::message(ExitCode::Input, what));
+    }
+    Ok(Settings {
+        workers: args.workers.map_or_else(default_workers, usize::from),
+        queue: args.queue,
+        connections: raise_descriptor_limit(args.connections),
+        body_bytes: args.body_mib.saturating_mul(1 << 20),
+        fuel_per_second: args.fuel_per_second.max(1),
+        most_seconds: args.max_seconds,
+        most_memory_bytes: args.max_memory_mib.saturating_mul(1 << 20),
+        idle: args.idle_exit.map(|seconds| Duration::from_secs(u64::from(seconds.get()))),
+        tokens: args.token_file.as_deref().map(read_tokens).transpose()?,
+        ..Settings::default()
+    })
+}
+
+fn read_tokens(path: &Path) -> Result<Tokens, Failure> {
+    let text = std::fs::read_to_string(path);
+    let text = text.with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)?;
+    Tokens::parse(&text).with_context(|| format!("`{}` cannot be used", path.display())).map_err(|error| {
+        let failure = Failure::new(ExitCode::Input, error);
+        failure.hint("write one token a line, such as the output of `openssl rand -hex 32`")
+    })
+}
+
+fn open_judge(args: &Arguments, workers: usize, most_memory_bytes: u64) -> Result<Arc<ServedJudge>, Failure> {
+    let image = image::python()?;
+    let options = SandboxOptions { max_parallel: workers, ..SandboxOptions::fastest() };
+    let sandbox = isolation::open_sandbox(Arc::clone(&image), options, args.isolation)?;
+    let cache = match (&args.cache, args.no_cache) {
+        (_, true) => VerdictCache::none(),
+        (Some(dir), false) => VerdictCache::open(dir),
+        (None, false) => VerdictCache::open(&default_cache_dir().map_err(image::failure)?.join(FOLDER)),
+    };
+    Ok(ServedJudge::new(ServiceSandbox { image, sandbox, cache, most_memory_bytes, kept_bytes: kept_bytes() }))
+}
+
+fn failure(error: ServeError<Failure>) -> Failure {
+    let hint = match &error {
+        ServeError::Listen(ListenError::Public(_)) => Some("add `--token-file FILE`, or listen on 127.0.0.1"),
+        ServeError::Listen(ListenError::InUse(_)) => Some("stop it, or name another `--socket`"),
+        ServeError::Listen(ListenError::NotSocket(_)) => Some("remove it, or name another `--socket`"),
+        ServeError::Listen(ListenError::System { .. }) => Some("name another `--addr` or `--socket`"),
+        ServeError::Judge(_) | ServeError::System(_) => None,
+    };
+    match error {
+        ServeError::Judge(failure) => failure,
+        error => {
+            let failure = Failure::new(ExitCode::Input, anyhow::anyhow!("{error}"));
+            match hint {
+                Some(hint) => failure.hint(hint),
+                None => failure,
+            }
+        }
+    }
+}

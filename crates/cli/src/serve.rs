@@ -1,0 +1,8 @@
+//! The parts of `veriplay serve`: the judge of the service, upon the same code as `veriplay verify`, and the tasks that it keeps.
+
+mod judge;
+mod machine;
+mod store;
+
+pub(crate) use judge::{ServedJudge, ServiceSandbox};
+pub(crate) use machine::{default_workers, kept_bytes, raise_descriptor_limit};

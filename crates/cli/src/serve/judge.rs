@@ -1,0 +1,224 @@
+//! The judge of the service. A verdict goes through [`AttemptJudge`], as one of `veriplay verify` does, with the same digests and the same
+//! cache, so the two give the same bytes.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use veriplay_core::{Digest, Execute, ExecuteError, Job, Outcome, RowStatus, content_hash};
+use veriplay_corpus::{AttemptBody, PROBLEM_FORMATS, ProblemRow, ReadOptions, parse_problems, problem_format};
+use veriplay_sandbox::{Image, Sandbox};
+use veriplay_server::{AttemptText, Judge, JudgeFacts, JudgeOptions, JudgedAttempt, OpenTask, TaskError, TaskSource};
+
+use super::store::Store;
+use crate::verdict_cache::VerdictCache;
+use crate::verify::{
+    AttemptJudge, JudgeConditions, JudgeContext, LoadedTask, PendingAttempt, TaskOverrides, check_row,
+};
+
+/// The most bytes of a row, and of its decompressed tests.
+const LARGEST_ROW: u64 = 256 << 20;
+
+/// What runs the jobs of a service.
+pub(crate) struct ServiceSandbox {
+    pub(crate) image: Arc<Image>,
+    pub(crate) sandbox: Sandbox,
+    pub(crate) cache: VerdictCache,
+    /// The most memory that a job may have.
+    pub(crate) most_memory_bytes: u64,
+    /// Bytes of rows that are kept, as JSON; and as many of tasks that are ready to judge.
+    pub(crate) kept_bytes: u64,
+}
+
+/// The judge of a service.
+pub(crate) struct ServedJudge {
+    parts: ServiceSandbox,
+    facts: JudgeFacts,
+    rows: Mutex<Store<KeptRow>>,
+    tasks: Mutex<Store<LoadedTask>>,
+}
+
+/// A row as it was sent.
+struct KeptRow {
+    row: ProblemRow,
+    digest: Digest,
+    bytes: u64,
+}
+
+impl ServedJudge {
+    pub(crate) fn new(parts: ServiceSandbox) -> Arc<Self> {
+        let facts = JudgeFacts {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            image: parts.image.name().to_owned(),
+            image_digest: parts.image.digest().clone(),
+            image_memory_bytes: parts.image.memory_bytes(),
+            limits: parts.image.default_limits(),
+            formats: PROBLEM_FORMATS.iter().map(|format| format.name).collect(),
+        };
+        let (rows, tasks) = (Mutex::new(Store::new(parts.kept_bytes)), Mutex::new(Store::new(parts.kept_bytes)));
+        Arc::new(Self { parts, facts, rows, tasks })
+    }
+
+    /// Stores the verdicts that are not stored yet.
+    pub(crate) fn flush(&self) {
+        self.parts.cache.flush();
+    }
+
+    fn rows(&self) -> MutexGuard<'_, Store<KeptRow>> {
+        // A store is consistent between any two calls.
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tasks(&self) -> MutexGuard<'_, Store<LoadedTask>> {
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn find_row(&self, source: &TaskSource) -> Result<Arc<KeptRow>, TaskError> {
+        match source {
+            TaskSource::Digest(digest) => {
+                self.rows().get(digest).ok_or_else(|| TaskError::UnknownDigest(digest.clone()))
+            }
+            TaskSource::Row { format, row, predict } => {
+                let kept = parse_row(format, row, ReadOptions { predict: *predict, max_row_bytes: LARGEST_ROW })?;
+                let (digest, bytes) = (kept.digest.clone(), kept.bytes);
+                Ok(self.rows().insert(&digest, Arc::new(kept), bytes))
+            }
+        }
+    }
+
+    /// The task of a row under overrides and conditions. It is kept, because a reference runs once a task.
+    fn load_task(
+        &self,
+        kept: &KeptRow,
+        overrides: &TaskOverrides,
+        conditions: &Digest,
+    ) -> Result<(Arc<LoadedTask>, Digest), TaskError> {
+        let key = content_hash(&(&kept.digest, overrides, conditions));
+        if let Some(task) = self.tasks().get(&key) {
+            return Ok((task, key));
+        }
+        let mut row = kept.row.clone();
+        let unfit = |failure| TaskError::Options { field: "limits", reason: format!("{failure}") };
+        overrides.apply(&mut row).map_err(unfit)?;
+        let task = Arc::new(LoadedTask::new(row));
+        Ok((self.tasks().insert(&key, task, kept.bytes), key))
+    }
+
+    fn check_options(&self, options: &JudgeOptions) -> Result<(), TaskError> {
+        let Some(asked) = options.memory_bytes else { return Ok(()) };
+        let (least, most) = (self.facts.image_memory_bytes, self.parts.most_memory_bytes);
+        let wrong = |reason| Err(TaskError::Options { field: "limits.memory_bytes", reason });
+        match asked {
+            _ if asked < least => wrong(format!("the image itself needs {least} bytes, and {asked} are allowed")),
+            _ if asked > most => wrong(format!("this service allows {most} bytes, and {asked} are asked for")),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Reads one row of a set.
+fn parse_row(format: &str, row: &str, options: ReadOptions) -> Result<KeptRow, TaskError> {
+    let format = problem_format(format).map_err(|error| TaskError::UnknownFormat(error.to_string()))?;
+    let invalid = |field: &str, reason: String| TaskError::Invalid { field: field.to_owned(), reason };
+    // In an array a row may have several lines.
+    let array = [b"[", row.as_bytes(), b"]"].concat();
+    let file = parse_problems(Path::new("row"), array, format, &options);
+    let mut file = file.map_err(|error| invalid("", error.to_string()))?;
+    if let Some(bad) = file.bad.pop() {
+        return Err(invalid(&bad.field, bad.reason));
+    }
+    match (file.rows.pop(), file.rows.is_empty()) {
+        (Some((_, row)), true) => {
+            check_row(&row).map_err(|reason| invalid("", reason))?;
+            let json = serde_json::to_vec(&row).map_err(|error| invalid("", error.to_string()))?;
+            // This is `content_hash`.
+            Ok(KeptRow { digest: Digest::of(&json), bytes: json.len() as u64, row })
+        }
+        _ => Err(invalid("", "expected one row".to_owned())),
+    }
+}
+
+impl Judge for ServedJudge {
+    fn facts(&self) -> &JudgeFacts {
+        &self.facts
+    }
+
+    fn open_task(self: Arc<Self>, source: &TaskSource, options: &JudgeOptions) -> Result<Arc<dyn OpenTask>, TaskError> {
+        self.check_options(options)?;
+        let kept = self.find_row(source)?;
+        let JudgeOptions { fuel, memory_bytes, seed, early_stop } = *options;
+        let overrides = TaskOverrides { fuel, memory_bytes, ..TaskOverrides::default() };
+        let limits = overrides.limits(self.facts.limits);
+        let image = self.facts.image_digest.clone();
+        let conditions = JudgeConditions { image, limits, scaled: fuel.is_none(), seed, early_stop };
+        let digest = content_hash(&conditions);
+        let (task, key) = self.load_task(&kept, &overrides, &digest)?;
+        let row = kept.digest.clone();
+        let task_id = kept.row.task_id().to_owned();
+        let task = Mutex::new(task);
+        Ok(Arc::new(ServedTask { judge: self, task_id, task, key, row, conditions, conditions_digest: digest }))
+    }
+
+    fn run(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+        self.parts.sandbox.execute(job)
+    }
+}
+
+/// A task under the conditions of a request.
+struct ServedTask {
+    judge: Arc<ServedJudge>,
+    task_id: String,
+    task: Mutex<Arc<LoadedTask>>,
+    /// Its key among the judge's tasks.
+    key: Digest,
+    /// The digest of its row.
+    row: Digest,
+    conditions: JudgeConditions,
+    conditions_digest: Digest,
+}
+
+impl ServedTask {
+    fn context(&self) -> JudgeContext<'_> {
+        let JudgeConditions { limits, scaled, seed, early_stop, .. } = self.conditions;
+        let (execute, image): (&dyn Execute, _) = (&self.judge.parts.sandbox, self.judge.facts.image.as_str());
+        JudgeContext { execute, image, limits, scaled, seed, early_stop }
+    }
+
+    fn current(&self) -> MutexGuard<'_, Arc<LoadedTask>> {
+        // One pointer is always consistent.
+        self.task.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A reference that met a fault of the host keeps it. The next attempt runs it again.
+    fn forget_fault(&self, failed: &Arc<LoadedTask>) {
+        self.judge.tasks().remove(&self.key);
+        let mut current = self.current();
+        if Arc::ptr_eq(&current, failed) {
+            *current = Arc::new(failed.without_problem());
+        }
+    }
+}
+
+impl OpenTask for ServedTask {
+    fn task_id(&self) -> &str {
+        &self.task_id
+    }
+
+    fn digest(&self) -> &Digest {
+        &self.row
+    }
+
+    fn judge(&self, attempt_id: &str, text: &AttemptText) -> JudgedAttempt {
+        let body = match text {
+            AttemptText::Completion(text) => AttemptBody::Completion(text.clone()),
+            AttemptText::Program(text) => AttemptBody::Program(text.clone()),
+        };
+        let task = Arc::clone(&*self.current());
+        let attempt = PendingAttempt::new(&task, attempt_id.to_owned(), body, &self.conditions_digest);
+        let judge = AttemptJudge { context: self.context(), cache: &self.judge.parts.cache };
+        let judged = judge.judge(attempt);
+        if matches!(judged.row.status, RowStatus::Dropped(_)) {
+            self.forget_fault(&task);
+        }
+        JudgedAttempt { row: judged.row, cached: judged.cached }
+    }
+}

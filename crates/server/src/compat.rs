@@ -1,0 +1,377 @@
+//! What the endpoints of other services' protocols share: fields read and refused as FastAPI does it, and the deadline of their clients.
+//!
+//! These endpoints never answer 429 or 503 to a well-formed request, because their clients give up on those: verl scores the rollout 0. They
+//! queue it, and answer 504, which is tried again, shortly before the client would give up.
+
+use std::time::{Duration, Instant};
+
+use axum::body::Body;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::body::{BodyError, BodyRoom, json_response, parse_body, read_body};
+use crate::problem::Problem;
+use crate::queue::Unfinished;
+use crate::service::Service;
+
+/// Clients wait for the program's time limits and this long.
+const CLIENT_SLACK: Duration = Duration::from_secs(10);
+/// The answer must reach the client before it gives up.
+const MARGIN: Duration = Duration::from_secs(2);
+/// An invalid value is repeated in the answer up to this many bytes of JSON.
+const LARGEST_ECHO: usize = 4096;
+
+/// A request that a compatible endpoint refuses.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Rejection {
+    status: StatusCode,
+    /// A text, or FastAPI's list of errors.
+    detail: Value,
+}
+
+/// One error of FastAPI's list.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct FieldError {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    loc: Vec<Value>,
+    msg: String,
+    input: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ctx: Option<Value>,
+}
+
+impl Rejection {
+    /// A text with a status code.
+    pub(crate) fn text(status: StatusCode, detail: impl Into<String>) -> Self {
+        Self { status, detail: Value::String(detail.into()) }
+    }
+
+    /// 504: the client may try again.
+    pub(crate) fn too_late(unfinished: Unfinished) -> Self {
+        let why = match unfinished {
+            Unfinished::Deadline | Unfinished::Full(_) => "it was not judged before the client's time limit; try again",
+            Unfinished::Stopped => "the service is stopping; try again",
+            Unfinished::Lost => "the service failed; try again",
+        };
+        Self::text(StatusCode::GATEWAY_TIMEOUT, why)
+    }
+
+    /// 504 for a fault of the host that trying again did not cure.
+    pub(crate) fn host_fault() -> Self {
+        Self::text(StatusCode::GATEWAY_TIMEOUT, "the sandbox failed, not the program; try again")
+    }
+
+    fn invalid(errors: &[FieldError]) -> Self {
+        Self { status: StatusCode::UNPROCESSABLE_ENTITY, detail: json!(errors) }
+    }
+}
+
+impl From<BodyError> for Rejection {
+    fn from(error: BodyError) -> Self {
+        if error == BodyError::NoRoom {
+            return Self::too_late(Unfinished::Deadline);
+        }
+        let problem = Problem::from(error);
+        let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::BAD_REQUEST);
+        Self::text(status, problem.detail)
+    }
+}
+
+impl IntoResponse for Rejection {
+    fn into_response(self) -> Response {
+        json_response(self.status, &json!({"detail": self.detail}))
+    }
+}
+
+/// Reads a JSON body and parses it by `parse`. The room is kept until the answer is there.
+pub(crate) async fn read_request<T: Send + 'static>(
+    service: &Service,
+    headers: &HeaderMap,
+    body: Body,
+    parse: impl FnOnce(&mut Fields) -> T + Send + 'static,
+) -> Result<(T, BodyRoom), Rejection> {
+    let json = Problem::check_json(headers).is_ok();
+    let (body, room) = read_body(body, &service.bodies).await?;
+    let parsed = parse_body(body, move |bytes| {
+        let mut fields = Fields::new(parse_object(bytes, json)?);
+        let request = parse(&mut fields);
+        fields.finish(request)
+    });
+    let failed = |_| Rejection::text(StatusCode::INTERNAL_SERVER_ERROR, "the service failed");
+    Ok((parsed.await.map_err(failed)??, room))
+}
+
+fn parse_object(bytes: &[u8], json: bool) -> Result<Map<String, Value>, Rejection> {
+    let not_object = |input| FieldError {
+        kind: "model_attributes_type",
+        loc: vec![json!("body")],
+        msg: "Input should be a valid dictionary or object to extract fields from".to_owned(),
+        input: echo(&input),
+        ctx: None,
+    };
+    if !json {
+        return Err(Rejection::invalid(&[not_object(Value::String(String::from_utf8_lossy(bytes).into_owned()))]));
+    }
+    match serde_json::from_slice(bytes) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(other) => Err(Rejection::invalid(&[not_object(other)])),
+        Err(error) => Err(Rejection::invalid(&[FieldError {
+            kind: "json_invalid",
+            loc: vec![json!("body"), json!(error.column())],
+            msg: "JSON decode error".to_owned(),
+            input: json!({}),
+            ctx: Some(json!({"error": error.to_string()})),
+        }])),
+    }
+}
+
+/// A value as an error repeats it: whole where it is short.
+fn echo(value: &Value) -> Value {
+    let text = value.to_string();
+    if text.len() <= LARGEST_ECHO {
+        return value.clone();
+    }
+    let cut = text.char_indices().map(|(at, _)| at).take_while(|at| *at <= LARGEST_ECHO).last().unwrap_or(0);
+    Value::String(format!("{}…", &text[..cut]))
+}
+
+/// The fields of a request's body. Errors are collected, as FastAPI does; unknown fields are not looked at.
+pub(crate) struct Fields {
+    object: Map<String, Value>,
+    errors: Vec<FieldError>,
+}
+
+impl Fields {
+    pub(crate) fn new(object: Map<String, Value>) -> Self {
+        Self { object, errors: Vec::new() }
+    }
+
+    /// The request, unless a field was wrong.
+    pub(crate) fn finish<T>(self, request: T) -> Result<T, Rejection> {
+        if self.errors.is_empty() { Ok(request) } else { Err(Rejection::invalid(&self.errors)) }
+    }
+
+    /// Notes an error of the field, or of something in it.
+    pub(crate) fn wrong(&mut self, path: &[&str], kind: &'static str, msg: impl Into<String>, input: &Value) {
+        let loc = std::iter::once("body").chain(path.iter().copied()).map(|part| json!(part)).collect();
+        self.errors.push(FieldError { kind, loc, msg: msg.into(), input: echo(input), ctx: None });
+    }
+
+    /// Notes an error with a context.
+    fn wrong_with(&mut self, name: &str, kind: &'static str, msg: String, input: &Value, ctx: Value) {
+        self.wrong(&[name], kind, msg, input);
+        if let Some(error) = self.errors.last_mut() {
+            error.ctx = Some(ctx);
+        }
+    }
+
+    /// Takes a field. `None` where it is absent.
+    pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
+        self.object.remove(name)
+    }
+
+    /// The fields that were not taken.
+    pub(crate) fn rest(&mut self) -> Map<String, Value> {
+        std::mem::take(&mut self.object)
+    }
+
+    /// A required field.
+    pub(crate) fn required(&mut self, name: &str) -> Option<Value> {
+        let found = self.take(name);
+        if found.is_none() {
+            let whole = Value::Object(self.object.clone());
+            self.wrong(&[name], "missing", "Field required", &whole);
+        }
+        found
+    }
+
+    /// A required text.
+    pub(crate) fn text(&mut self, name: &str) -> String {
+        match self.required(name) {
+            Some(Value::String(text)) => text,
+            Some(other) => {
+                self.wrong(&[name], "string_type", "Input should be a valid string", &other);
+                String::new()
+            }
+            None => String::new(),
+        }
+    }
+
+    /// A text that may be absent or `null`.
+    pub(crate) fn optional_text(&mut self, name: &str) -> Option<String> {
+        match self.take(name)? {
+            Value::Null => None,
+            Value::String(text) => Some(text),
+            other => {
+                self.wrong(&[name], "string_type", "Input should be a valid string", &other);
+                None
+            }
+        }
+    }
+
+    /// A number, which may be written as a text, between 0 and `most`.
+    pub(crate) fn seconds(&mut self, name: &str, default: f64, most: f64) -> f64 {
+        let Some(value) = self.take(name) else { return default };
+        let number = match &value {
+            Value::Number(number) => number.as_f64(),
+            Value::String(text) => text.trim().parse().ok(),
+            Value::Bool(flag) => Some(f64::from(u8::from(*flag))),
+            _ => None,
+        };
+        match number.filter(|number| number.is_finite()) {
+            Some(number) if number > most => {
+                let msg = format!("Input should be less than or equal to {most}");
+                self.wrong_with(name, "less_than_equal", msg, &value, json!({"le": most}));
+                default
+            }
+            Some(number) => number.max(0.0),
+            None => {
+                let (kind, msg) = match value {
+                    Value::String(_) => {
+                        ("float_parsing", "Input should be a valid number, unable to parse string as a number")
+                    }
+                    _ => ("float_type", "Input should be a valid number"),
+                };
+                self.wrong(&[name], kind, msg, &value);
+                default
+            }
+        }
+    }
+
+    /// A whole number.
+    pub(crate) fn integer(&mut self, name: &str, default: i64) -> i64 {
+        let Some(value) = self.take(name) else { return default };
+        let number = match &value {
+            Value::Number(number) => number.as_i64().or_else(|| whole(number.as_f64()?)),
+            Value::String(text) => text.trim().parse().ok(),
+            _ => None,
+        };
+        number.unwrap_or_else(|| {
+            let (kind, msg) = match value {
+                Value::String(_) => {
+                    ("int_parsing", "Input should be a valid integer, unable to parse string as an integer")
+                }
+                _ => ("int_type", "Input should be a valid integer"),
+            };
+            self.wrong(&[name], kind, msg, &value);
+            default
+        })
+    }
+
+    /// One of a few words.
+    pub(crate) fn word(&mut self, name: &str, known: &[&'static str]) -> Option<&'static str> {
+        let value = self.required(name)?;
+        let found = value.as_str().and_then(|word| known.iter().copied().find(|known| *known == word));
+        if found.is_none() {
+            let quoted: Vec<String> = known.iter().map(|word| format!("'{word}'")).collect();
+            let expected = quoted.join(" or ");
+            let msg = format!("Input should be {expected}");
+            self.wrong_with(name, "literal_error", msg, &value, json!({"expected": expected}));
+        }
+        found
+    }
+
+    /// An object; empty where it is absent.
+    pub(crate) fn object(&mut self, name: &str) -> Map<String, Value> {
+        match self.take(name) {
+            None => Map::new(),
+            Some(Value::Object(object)) => object,
+            Some(other) => {
+                self.wrong(&[name], "dict_type", "Input should be a valid dictionary", &other);
+                Map::new()
+            }
+        }
+    }
+
+    /// A list; empty where it is absent.
+    pub(crate) fn list(&mut self, name: &str) -> Vec<Value> {
+        match self.take(name) {
+            None => Vec::new(),
+            Some(Value::Array(items)) => items,
+            Some(other) => {
+                self.wrong(&[name], "list_type", "Input should be a valid list", &other);
+                Vec::new()
+            }
+        }
+    }
+}
+
+fn whole(number: f64) -> Option<i64> {
+    (number.fract() == 0.0 && number.abs() < 9e15).then_some(number as i64)
+}
+
+/// The time at which an answer to a client with these time limits must be sent.
+pub(crate) fn client_deadline(compile_seconds: f64, run_seconds: f64) -> Instant {
+    let limits = Duration::from_secs_f64((compile_seconds + run_seconds).clamp(0.0, 1e9));
+    Instant::now() + limits + CLIENT_SLACK - MARGIN
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields(value: Value) -> Fields {
+        let Value::Object(object) = value else { panic!("an object") };
+        Fields::new(object)
+    }
+
+    fn detail(fields: Fields) -> Value {
+        fields.finish(()).expect_err("a field is wrong").detail
+    }
+
+    #[test]
+    fn errors_are_those_of_fastapi() {
+        let mut wrong = fields(json!({"language": "cobol", "run_timeout": "soon", "files": [], "stdin": 3}));
+        wrong.text("code");
+        wrong.word("language", &["python"]);
+        wrong.seconds("run_timeout", 10.0, 60.0);
+        wrong.object("files");
+        wrong.optional_text("stdin");
+        let found = detail(wrong);
+        let kinds: Vec<&str> = found.as_array().expect("a list").iter().filter_map(|e| e["type"].as_str()).collect();
+        assert_eq!(kinds, ["missing", "literal_error", "float_parsing", "dict_type", "string_type"]);
+        assert_eq!(found[0]["loc"], json!(["body", "code"]));
+        assert_eq!(found[0]["msg"], "Field required");
+        assert_eq!(found[1]["msg"], "Input should be 'python'");
+        assert_eq!((&found[1]["input"], &found[1]["ctx"]["expected"]), (&json!("cobol"), &json!("'python'")));
+    }
+
+    #[test]
+    fn defaults_and_unknown_fields_are_no_errors() {
+        let mut fine = fields(json!({"code": "x", "unknown": 1, "stdin": null, "run_timeout": "2.5", "memory": 7.0}));
+        assert_eq!((fine.text("code"), fine.optional_text("stdin")), ("x".to_owned(), None));
+        assert_eq!((fine.seconds("run_timeout", 10.0, 60.0), fine.seconds("other", 10.0, 60.0)), (2.5, 10.0));
+        assert_eq!((fine.integer("memory", -1), fine.integer("gone", -1)), (7, -1));
+        assert!(fine.object("files").is_empty() && fine.list("fetch_files").is_empty());
+        assert!(fine.finish(()).is_ok());
+    }
+
+    #[test]
+    fn a_time_limit_beyond_the_most_is_an_error() {
+        let mut wrong = fields(json!({"run_timeout": 61}));
+        wrong.seconds("run_timeout", 10.0, 60.0);
+        assert_eq!(detail(wrong)[0]["ctx"]["le"], 60.0);
+    }
+
+    #[test]
+    fn a_long_input_is_not_repeated_whole() {
+        let mut wrong = fields(json!({"stdin": ["é".repeat(10_000)]}));
+        wrong.optional_text("stdin");
+        assert!(detail(wrong)[0]["input"].as_str().expect("a cut text").len() < 5000);
+    }
+
+    #[test]
+    fn what_is_no_json_object_is_rejected() {
+        for (bytes, json, kind) in [
+            (&b"{"[..], true, "json_invalid"),
+            (b"[1]", true, "model_attributes_type"),
+            (b"{}", false, "model_attributes_type"),
+            (br#"{"code": "\ud800"}"#, true, "json_invalid"),
+        ] {
+            assert_eq!(parse_object(bytes, json).expect_err("no object").detail[0]["type"], kind);
+        }
+    }
+}

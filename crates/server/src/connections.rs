@@ -1,0 +1,268 @@
+//! Connections: accepted up to a number, with a time limit for the head of each request, and closed in good order when the service stops.
+//!
+//! When all places are taken, the connection that has been idle longest is closed for the new one, so that idle connections cannot keep
+//! others out. A connection with a request under way is never closed for another.
+
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, HttpBody};
+use bytes::Bytes;
+use hyper::Request;
+use hyper::body::{Frame, Incoming, SizeHint};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::sync::Notify;
+use tower::ServiceExt;
+
+use crate::client::Peer;
+use crate::listener::{Listener, Socket};
+use crate::phase::{Life, Phase};
+
+/// Time for the connections that are still open when the service has stopped: their answers are being written.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// The open connections. Clones share them.
+#[derive(Clone, Default)]
+pub(crate) struct OpenConnections(Arc<Mutex<Registry>>);
+
+#[derive(Default)]
+struct Registry {
+    open: BTreeMap<u64, Arc<Connection>>,
+    next_id: u64,
+    /// Counts the moments at which connections became idle.
+    clock: u64,
+}
+
+/// One connection.
+struct Connection {
+    id: u64,
+    /// The moment at which it became idle; 0 while a request is under way.
+    idle_since: AtomicU64,
+    close: Notify,
+}
+
+impl OpenConnections {
+    fn lock(&self) -> MutexGuard<'_, Registry> {
+        // No code under this lock can leave the registry inconsistent.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many are open.
+    pub(crate) fn count(&self) -> usize {
+        self.lock().open.len()
+    }
+
+    /// A number that changes with every request that begins or ends; `None` while one is under way.
+    pub(crate) fn idle_mark(&self) -> Option<u64> {
+        let registry = self.lock();
+        let busy = registry.open.values().any(|connection| connection.idle_since.load(Ordering::Relaxed) == 0);
+        (!busy).then_some(registry.clock)
+    }
+
+    fn open(&self) -> Arc<Connection> {
+        let mut registry = self.lock();
+        registry.next_id += 1;
+        registry.clock += 1;
+        let (id, now) = (registry.next_id, registry.clock);
+        let connection = Arc::new(Connection { id, idle_since: AtomicU64::new(now), close: Notify::new() });
+        registry.open.insert(id, Arc::clone(&connection));
+        connection
+    }
+
+    fn closed(&self, connection: &Connection) {
+        self.lock().open.remove(&connection.id);
+    }
+
+    fn set_busy(&self, connection: &Connection, busy: bool) {
+        let mut registry = self.lock();
+        registry.clock += 1;
+        connection.idle_since.store(if busy { 0 } else { registry.clock }, Ordering::Relaxed);
+    }
+
+    /// Closes the connection that has been idle longest, where more than `most` are open.
+    fn make_room(&self, most: usize) {
+        let mut registry = self.lock();
+        if registry.open.len() <= most {
+            return;
+        }
+        let idle = |connection: &Arc<Connection>| match connection.idle_since.load(Ordering::Relaxed) {
+            0 => None,
+            since => Some((since, connection.id)),
+        };
+        if let Some((_, id)) = registry.open.values().filter_map(idle).min()
+            && let Some(connection) = registry.open.remove(&id)
+        {
+            connection.close.notify_one();
+        }
+    }
+}
+
+/// Limits of connections.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ConnectionLimits {
+    /// The most at once.
+    pub(crate) most: usize,
+    /// The time in which the head of a request must arrive.
+    pub(crate) head_patience: Duration,
+}
+
+/// Accepts connections until the service drains, then waits for those with a request under way.
+pub(crate) async fn serve_connections(
+    listener: Listener,
+    router: Router,
+    open: OpenConnections,
+    limits: ConnectionLimits,
+    life: Life,
+) {
+    let mut tasks = tokio::task::JoinSet::new();
+    loop {
+        let next = open.lock().next_id + 1;
+        let accepted = tokio::select! {
+            accepted = listener.accept(next) => accepted,
+            () = life.reached(Phase::Draining) => break,
+        };
+        while tasks.try_join_next().is_some() {}
+        match accepted {
+            Ok((socket, peer)) => {
+                let connection = open.open();
+                open.make_room(limits.most);
+                let (router, open, life) = (router.clone(), open.clone(), life.clone());
+                tasks.spawn(serve_connection(socket, peer, router, open, connection, limits, life));
+            }
+            Err(error) => {
+                // Out of descriptors, or a connection that broke before it was accepted.
+                tracing::warn!(%error, "a connection cannot be accepted");
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        }
+    }
+    drop(listener);
+    let all = async { while tasks.join_next().await.is_some() {} };
+    tokio::select! {
+        () = all => {}
+        () = async { life.reached(Phase::Stopped).await; tokio::time::sleep(LAST_WORDS).await } => {}
+    }
+}
+
+async fn serve_connection(
+    socket: Box<dyn Socket>,
+    peer: Peer,
+    router: Router,
+    open: OpenConnections,
+    connection: Arc<Connection>,
+    limits: ConnectionLimits,
+    life: Life,
+) {
+    let answer = {
+        let (open, connection) = (open.clone(), Arc::clone(&connection));
+        service_fn(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(peer);
+            let busy = Busy::new(&open, &connection);
+            let answer = router.clone().oneshot(request);
+            async move { answer.await.map(|response| response.map(|inner| Body::new(BusyBody { inner, _busy: busy }))) }
+        })
+    };
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(limits.head_patience);
+    let mut served = std::pin::pin!(builder.serve_connection(TokioIo::new(socket), answer));
+    let mut told = false;
+    loop {
+        let draining = async {
+            match told {
+                true => std::future::pending().await,
+                false => life.reached(Phase::Draining).await,
+            }
+        };
+        tokio::select! {
+            ended = served.as_mut() => {
+                if let Err(error) = ended {
+                    tracing::debug!(%error, "a connection ended");
+                }
+                break;
+            }
+            () = connection.close.notified() => break,
+            () = draining => {
+                told = true;
+                served.as_mut().graceful_shutdown();
+            }
+        }
+    }
+    open.closed(&connection);
+}
+
+/// An answer's body, which keeps its connection busy to its end.
+struct BusyBody {
+    inner: Body,
+    _busy: Busy,
+}
+
+impl HttpBody for BusyBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.inner).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
+}
+
+/// Marks a connection as busy while a request is under way.
+struct Busy {
+    open: OpenConnections,
+    connection: Arc<Connection>,
+}
+
+impl Busy {
+    fn new(open: &OpenConnections, connection: &Arc<Connection>) -> Self {
+        open.set_busy(connection, true);
+        Self { open: open.clone(), connection: Arc::clone(connection) }
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.open.set_busy(&self.connection, false);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_connection_that_is_idle_longest_makes_room() {
+        let open = OpenConnections::default();
+        let connections: Vec<_> = (0..3).map(|_| open.open()).collect();
+        open.set_busy(&connections[0], true);
+        open.set_busy(&connections[1], true);
+        open.set_busy(&connections[1], false);
+        open.make_room(3);
+        assert_eq!(open.count(), 3);
+        let ids = |open: &OpenConnections| open.lock().open.keys().copied().collect::<Vec<_>>();
+        open.make_room(2);
+        assert_eq!(ids(&open), [1, 2], "the third has been idle since it was opened");
+        open.make_room(1);
+        assert_eq!(ids(&open), [1]);
+        open.make_room(0);
+        assert_eq!(ids(&open), [1], "a busy one is never closed");
+        open.closed(&connections[0]);
+        assert_eq!(open.count(), 0);
+    }
+}

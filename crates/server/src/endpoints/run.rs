@@ -1,0 +1,202 @@
+//! The native endpoint `POST /v1/run`: one program, what it read, and what came of it. It judges nothing.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use serde::Deserialize;
+use utoipa::ToSchema;
+use utoipa_axum::routes;
+use veriplay_core::{Entry, ExecuteError, Job, Limits, RunReport, Value};
+
+use super::Routes;
+use super::operations::check_serving;
+use crate::body::{json_response, parse_body, parse_record, read_body};
+use crate::caller::Caller;
+use crate::judge::JudgeFacts;
+use crate::problem::Problem;
+use crate::queue::{Admission, Unfinished};
+use crate::service::Service;
+
+pub(crate) fn routes() -> Routes {
+    Routes::new().routes(routes!(run))
+}
+
+/// One job.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct RunRequest {
+    /// The program.
+    program: String,
+    /// What it reads from standard input.
+    #[serde(default)]
+    stdin: String,
+    /// Call a function of the program and report its value, instead of running it as a script.
+    call: Option<CallRequest>,
+    /// Files in the working directory.
+    #[serde(default)]
+    files: BTreeMap<String, FileRequest>,
+    /// Limits, where they are not the image's own.
+    #[serde(default)]
+    limits: RunLimits,
+    /// Seed of the random source and the clock.
+    #[serde(default)]
+    seed: u64,
+    /// Milliseconds after which the answer is 504.
+    deadline_ms: Option<u64>,
+}
+
+/// A call.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct CallRequest {
+    /// A function that the program defines.
+    function: String,
+    /// Its arguments, as Python literals: `[1, 2], 'a'`.
+    #[serde(default)]
+    arguments: String,
+}
+
+/// A file's content.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(untagged)]
+enum FileRequest {
+    /// As text.
+    Text(String),
+    /// As bytes.
+    Bytes {
+        /// The content in base64.
+        base64: String,
+    },
+}
+
+/// Limits of the job.
+#[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct RunLimits {
+    /// Wasm fuel.
+    fuel: Option<u64>,
+    /// Linear memory, the interpreter's own share included.
+    memory_bytes: Option<u64>,
+    /// Bytes of stdout, of stderr and of the value, each.
+    output_bytes: Option<u64>,
+    /// Bytes that the program may keep in files.
+    file_bytes: Option<u64>,
+}
+
+/// The answer: what `veriplay run --json` prints.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "it describes the answer")]
+struct RunResponse {
+    schema_version: u32,
+    /// `returned`, `raised`, `compile_error`, `missing_entry`, `unencodable`, `trapped`, `fuel_exhausted`, `memory_exceeded`,
+    /// `output_exceeded` or `deadline_exceeded`.
+    exit: String,
+    /// The called function's value as Python text; `null` for a script.
+    value: Option<String>,
+    /// The error: `kind` and `message`.
+    #[schema(value_type = Option<Object>)]
+    error: Option<()>,
+    stdout: String,
+    stderr: String,
+    /// Whether stdout or stderr was cut.
+    truncated: bool,
+    /// Wasm fuel used.
+    fuel: u64,
+    /// The largest size of linear memory, in bytes.
+    peak_memory_bytes: u64,
+}
+
+/// Run one program
+#[utoipa::path(post, path = "/v1/run", tag = "native", request_body = RunRequest, responses(
+    (status = 200, body = RunResponse),
+    (status = 413, body = Problem), (status = 422, body = Problem),
+    (status = 429, body = Problem, description = "The queue is full: Retry-After"),
+    (status = 502, body = Problem, description = "The sandbox failed, not the program"),
+    (status = 503, body = Problem, description = "Starting or stopping: Retry-After"),
+    (status = 504, body = Problem, description = "The deadline passed first"),
+))]
+async fn run(
+    State(service): State<Arc<Service>>,
+    Extension(caller): Extension<Caller>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    answer(&service, caller, &headers, body).await.unwrap_or_else(Problem::into_response)
+}
+
+async fn answer(service: &Arc<Service>, caller: Caller, headers: &HeaderMap, body: Body) -> Result<Response, Problem> {
+    check_serving(service)?;
+    Problem::check_json(headers)?;
+    let arrived = Instant::now();
+    let (body, _room) = read_body(body, &service.bodies).await?;
+    let request = parse_body(body, parse_record::<RunRequest>).await??;
+    let judge = service.judge().ok_or_else(|| Problem::unavailable("the image is being loaded"))?;
+    let deadline = request.deadline_ms.map(|ms| arrived + Duration::from_millis(ms));
+    let job = request.into_job(judge.facts())?;
+    let limits = job.limits;
+    let run = move |service: &Service| service.run_job(&job);
+    let ran = service.run_one(caller.client, Admission::Bounded, deadline, run).await.map_err(unfinished)?;
+    match ran {
+        Ok(outcome) => Ok(json_response(StatusCode::OK, &RunReport::new(outcome, &limits))),
+        Err(ExecuteError::BadJob(why)) => Err(Problem::invalid("", why)),
+        Err(error) => Err(Problem::fault(error.to_string())),
+    }
+}
+
+fn unfinished(unfinished: Unfinished) -> Problem {
+    match unfinished {
+        Unfinished::Full(full) => Problem::queue_full(full.to_string()),
+        Unfinished::Deadline => Problem::deadline("the job had not ended after `deadline_ms`"),
+        Unfinished::Stopped => Problem::unavailable("the service is stopping"),
+        Unfinished::Lost => Problem::bug(),
+    }
+}
+
+impl RunRequest {
+    fn into_job(self, facts: &JudgeFacts) -> Result<Job, Problem> {
+        let RunLimits { fuel, memory_bytes, output_bytes, file_bytes } = self.limits;
+        let default = facts.limits;
+        let limits = Limits {
+            fuel: fuel.unwrap_or(default.fuel),
+            memory_bytes: memory_bytes.unwrap_or(default.memory_bytes),
+            output_bytes: output_bytes.unwrap_or(default.output_bytes),
+            file_bytes: file_bytes.unwrap_or(default.file_bytes),
+            ..default
+        };
+        if limits.memory_bytes < facts.image_memory_bytes {
+            let why = format!("the image itself needs {} bytes", facts.image_memory_bytes);
+            return Err(Problem::invalid("limits.memory_bytes", why));
+        }
+        let entry = match self.call {
+            None => Entry::Script,
+            Some(call) => Entry::Calls { function: call.function, arguments: vec![parse_arguments(&call.arguments)?] },
+        };
+        let files = self.files.into_iter().map(|(path, file)| file.decode(path)).collect::<Result<_, _>>()?;
+        let (image, stdin, seed) = (facts.image.clone(), self.stdin.into_bytes(), self.seed);
+        Ok(Job { image, entry, stdin, files, limits, seed, ..Job::script(self.program) })
+    }
+}
+
+fn parse_arguments(text: &str) -> Result<Vec<Value>, Problem> {
+    Value::parse_arguments(text).map_err(|error| Problem::invalid("call.arguments", error.to_string()))
+}
+
+impl FileRequest {
+    fn decode(self, path: String) -> Result<(String, Vec<u8>), Problem> {
+        let content = match self {
+            Self::Text(text) => text.into_bytes(),
+            Self::Bytes { base64 } => BASE64_STANDARD
+                .decode(base64)
+                .map_err(|error| Problem::invalid(format!("files.{path}"), error.to_string()))?,
+        };
+        Ok((path, content))
+    }
+}

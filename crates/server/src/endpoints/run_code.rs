@@ -1,0 +1,312 @@
+//! SandboxFusion's `POST /run_code` and `GET /v1/ping`, for verl, the `sandbox-fusion` client and others that speak its protocol.
+//!
+//! `docs/serving.md` has the table of differences from the original. Time limits become fuel, so a program that ends in time ends so on any
+//! machine under any load.
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use base64::Engine;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+use utoipa_axum::routes;
+use veriplay_core::{ExecuteError, Exit, Job, LimitKind, Limits, Outcome, check_path};
+
+use super::Routes;
+use crate::body::json_response;
+use crate::caller::Caller;
+use crate::compat::{Fields, Rejection, client_deadline, read_request};
+use crate::phase::Phase;
+use crate::queue::Admission;
+use crate::service::{Service, Settings};
+
+/// Seconds of a limit that the request leaves out.
+const DEFAULT_SECONDS: f64 = 10.0;
+/// Bytes of stdout and of stderr that are kept.
+const OUTPUT_BYTES: u64 = 1 << 20;
+/// Bytes that a program may keep in files.
+const FILE_BYTES: u64 = 64 << 20;
+/// Memory that a program gets beside the interpreter's own, whatever the request says.
+const LEAST_MEMORY: u64 = 16 << 20;
+/// The deadline in times the seconds that the fuel stands for: it is a backstop, far above what fuel allows.
+const DEADLINE_FACTOR: f64 = 90.0;
+/// Padding is optional, as most encoders and decoders have it.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_allow_trailing_bits(true)
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+pub(crate) fn routes() -> Routes {
+    Routes::new().routes(routes!(run_code)).routes(routes!(ping))
+}
+
+/// The request, for the description of the interface: the fields are read by hand, to refuse as the original does.
+#[derive(ToSchema, Deserialize)]
+#[expect(dead_code, reason = "it describes the request")]
+struct RunCodeRequest {
+    /// The program.
+    code: String,
+    /// `python`.
+    language: String,
+    /// What it reads from standard input.
+    stdin: Option<String>,
+    /// Seconds; programs are not compiled here, and the client waits this much longer.
+    compile_timeout: Option<f64>,
+    /// Seconds, which become fuel.
+    run_timeout: Option<f64>,
+    /// MiB, the interpreter's own share included.
+    #[serde(rename = "memory_limit_MB")]
+    memory_limit_mb: Option<i64>,
+    /// Files in the working directory: path and content in base64.
+    #[schema(value_type = Object)]
+    files: Option<Map<String, Value>>,
+    /// Files to return.
+    fetch_files: Option<Vec<String>>,
+}
+
+/// The answer.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub(super) struct RunCodeResponse {
+    /// `Success` where the program ended with code 0, else `Failed`.
+    status: &'static str,
+    message: &'static str,
+    /// Always `null`: programs are not compiled here.
+    #[schema(value_type = Option<Object>)]
+    compile_result: (),
+    run_result: RunResult,
+    #[schema(value_type = Option<String>)]
+    executor_pod_name: (),
+    /// The fetched files: path and content in base64.
+    #[schema(value_type = Object)]
+    files: Map<String, Value>,
+    /// Id of the request, as in the header `X-Request-Id`.
+    request_id: String,
+    /// Wasm fuel used.
+    fuel: u64,
+    /// Whether stdout or stderr was cut.
+    truncated: bool,
+}
+
+/// How the program ended.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+struct RunResult {
+    /// `Finished` or `TimeLimitExceeded`.
+    status: &'static str,
+    /// The fuel used, as seconds of `run_timeout`.
+    execution_time: f64,
+    return_code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+/// Run a program, as SandboxFusion does
+#[utoipa::path(post, path = "/run_code", tag = "SandboxFusion", request_body = RunCodeRequest, responses(
+    (status = 200, body = RunCodeResponse),
+    (status = 413, description = "The body is too large"),
+    (status = 422, description = "A field is wrong: FastAPI's list of errors"),
+    (status = 504, description = "Not run before the client's time limit, or the host failed: try again"),
+))]
+async fn run_code(
+    State(service): State<Arc<Service>>,
+    Extension(caller): Extension<Caller>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    answer(&service, caller, &headers, body).await.unwrap_or_else(Rejection::into_response)
+}
+
+/// Whether the service answers
+#[utoipa::path(get, path = "/v1/ping", tag = "SandboxFusion", responses((status = 200, description = "The text `pong`")))]
+async fn ping() -> Response {
+    json_response(StatusCode::OK, &"pong")
+}
+
+async fn answer(
+    service: &Arc<Service>,
+    caller: Caller,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<Response, Rejection> {
+    let settings = service.settings.clone();
+    let (request, _room) =
+        read_request(service, headers, body, move |fields| RunRequest::read(fields, &settings)).await?;
+    let deadline = Some(client_deadline(request.compile_seconds, request.run_seconds));
+    service.until(deadline, service.life.reached(Phase::Serving)).await.map_err(Rejection::too_late)?;
+    if service.life.phase() >= Phase::Draining {
+        return Err(Rejection::too_late(crate::queue::Unfinished::Stopped));
+    }
+    let run = move |service: &Service| {
+        let job = request.job(service);
+        service.run_job(&job)
+    };
+    let ran = service.run_one(caller.client, Admission::Always, deadline, run).await.map_err(Rejection::too_late)?;
+    match ran {
+        Ok(outcome) => {
+            let response = RunCodeResponse::new(outcome, service.settings.fuel_per_second, caller.request_id);
+            Ok(json_response(StatusCode::OK, &response))
+        }
+        Err(ExecuteError::BadJob(why)) => Err(Rejection::text(StatusCode::UNPROCESSABLE_ENTITY, why)),
+        Err(ExecuteError::Host(_) | ExecuteError::UnknownImage(_)) => Err(Rejection::host_fault()),
+    }
+}
+
+/// A request whose fields are right.
+pub(super) struct RunRequest {
+    pub(super) code: String,
+    pub(super) stdin: String,
+    pub(super) compile_seconds: f64,
+    pub(super) run_seconds: f64,
+    pub(super) memory_mib: i64,
+    pub(super) files: Vec<(String, Vec<u8>)>,
+    pub(super) fetch: Vec<String>,
+}
+
+impl RunRequest {
+    fn read(fields: &mut Fields, settings: &Settings) -> Self {
+        let compile_seconds = fields.seconds("compile_timeout", DEFAULT_SECONDS, settings.most_seconds);
+        let run_seconds = fields.seconds("run_timeout", DEFAULT_SECONDS, settings.most_seconds);
+        let code = fields.text("code");
+        let stdin = fields.optional_text("stdin").unwrap_or_default();
+        fields.word("language", &["python"]);
+        let memory_mib = fields.integer("memory_limit_MB", -1);
+        let files = read_files(fields);
+        let fetch = read_fetch(fields);
+        Self { code, stdin, compile_seconds, run_seconds, memory_mib, files, fetch }
+    }
+
+    pub(super) fn job(&self, service: &Service) -> Job {
+        let (image, least) = service.judge().map_or_else(Default::default, |judge| {
+            let facts = judge.facts();
+            (facts.image.clone(), facts.image_memory_bytes + LEAST_MEMORY)
+        });
+        let settings = &service.settings;
+        let asked = u64::try_from(self.memory_mib).ok().filter(|mib| *mib > 0);
+        let memory = asked.map_or(settings.most_memory_bytes, |mib| mib.saturating_mul(1 << 20));
+        let limits = Limits {
+            fuel: (self.run_seconds * settings.fuel_per_second as f64) as u64,
+            memory_bytes: memory.min(settings.most_memory_bytes).max(least),
+            output_bytes: OUTPUT_BYTES,
+            file_bytes: FILE_BYTES,
+            deadline_ns: (self.run_seconds.max(1.0) * DEADLINE_FACTOR * 1e9) as u64,
+        };
+        let stdin = self.stdin.clone().into_bytes();
+        let (files, fetch) = (self.files.clone(), self.fetch.clone());
+        Job { image, stdin, files, fetch, limits, ..Job::script(self.code.clone()) }
+    }
+}
+
+/// The files of a request. Entries of `null` and bad base64 are left out, as in the original; a path that leaves the working directory is
+/// an error, because there is nothing outside of it.
+fn read_files(fields: &mut Fields) -> Vec<(String, Vec<u8>)> {
+    let mut files = Vec::new();
+    for (path, content) in fields.object("files") {
+        let plain = path.strip_prefix("./").unwrap_or(&path);
+        match content {
+            Value::Null => {}
+            _ if check_path(plain).is_err() => {
+                let why = "Input should be a relative path inside the working directory";
+                fields.wrong(&["files", &path], "value_error", why, &Value::String(path.clone()));
+            }
+            Value::String(text) => files.extend(decode_base64(&text).map(|content| (plain.to_owned(), content))),
+            other => fields.wrong(&["files", &path], "string_type", "Input should be a valid string", &other),
+        }
+    }
+    files
+}
+
+/// The files to return. A path that leads out of the working directory leads to nothing, as one of a missing file.
+fn read_fetch(fields: &mut Fields) -> Vec<String> {
+    let mut paths = Vec::new();
+    for (at, path) in fields.list("fetch_files").into_iter().enumerate() {
+        match path {
+            Value::String(path) if check_path(&path).is_ok() => paths.push(path),
+            Value::String(_) => {}
+            other => {
+                let at = at.to_string();
+                fields.wrong(&["fetch_files", &at], "string_type", "Input should be a valid string", &other);
+            }
+        }
+    }
+    paths
+}
+
+/// Decodes as Python's `b64decode` does: what is no digit is skipped.
+pub(super) fn decode_base64(text: &str) -> Option<Vec<u8>> {
+    let digits: Vec<u8> = text.bytes().filter(|byte| byte.is_ascii_alphanumeric() || b"+/".contains(byte)).collect();
+    BASE64.decode(digits).ok()
+}
+
+impl RunCodeResponse {
+    /// Whether the program ended with code 0.
+    pub(super) fn succeeded(&self) -> bool {
+        self.run_result.return_code == Some(0)
+    }
+
+    /// What it printed.
+    pub(super) fn stdout(&self) -> &str {
+        &self.run_result.stdout
+    }
+
+    pub(super) fn new(outcome: Outcome, fuel_per_second: u64, request_id: String) -> Self {
+        let (status, return_code) = ending(&outcome);
+        let mut stderr = decode_text(&outcome.stderr);
+        if matches!(outcome.exit, Exit::Exceeded { limit: LimitKind::MemoryBytes, .. }) {
+            stderr += "MemoryError\n";
+        }
+        Self {
+            status: if return_code == Some(0) { "Success" } else { "Failed" },
+            message: "",
+            compile_result: (),
+            run_result: RunResult {
+                status,
+                execution_time: outcome.fuel as f64 / fuel_per_second as f64,
+                return_code,
+                stdout: decode_text(&outcome.stdout),
+                stderr,
+            },
+            executor_pod_name: (),
+            files: outcome.fetched.into_iter().map(|(path, content)| (path, BASE64.encode(content).into())).collect(),
+            request_id,
+            fuel: outcome.fuel,
+            truncated: outcome.truncated,
+        }
+    }
+}
+
+/// The protocol's word for how the program ended, and its exit code.
+fn ending(outcome: &Outcome) -> (&'static str, Option<i32>) {
+    match &outcome.exit {
+        Exit::Returned => ("Finished", Some(0)),
+        Exit::Raised | Exit::CompileError | Exit::MissingEntry => ("Finished", Some(outcome.exit_code.unwrap_or(1))),
+        // As a process that crashed: killed by SIGSEGV.
+        Exit::Trapped => ("Finished", Some(outcome.exit_code.unwrap_or(-11))),
+        Exit::Exceeded { limit: LimitKind::MemoryBytes, .. } => ("Finished", Some(1)),
+        Exit::Exceeded { .. } => ("TimeLimitExceeded", None),
+    }
+}
+
+/// Output as the original decodes it: all of it, or the error of Python's decoder.
+fn decode_text(bytes: &[u8]) -> String {
+    let error = match std::str::from_utf8(bytes) {
+        Ok(text) => return text.to_owned(),
+        Err(error) => error,
+    };
+    let at = error.valid_up_to();
+    let byte = bytes.get(at).copied().unwrap_or_default();
+    let starts = matches!(byte, 0xc2..=0xf4);
+    let why = match error.error_len() {
+        None => "unexpected end of data",
+        Some(_) if starts => "invalid continuation byte",
+        Some(_) => "invalid start byte",
+    };
+    format!("[DecodeError] 'utf-8' codec can't decode byte 0x{byte:02x} in position {at}: {why}")
+}

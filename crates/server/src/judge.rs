@@ -1,0 +1,142 @@
+//! The seam to what judges. The server parses requests, queues and answers; the command line implements [`Judge`] upon the same code that
+//! `veriplay verify` runs, so a served verdict is `verify`'s verdict, to the byte.
+
+use std::sync::Arc;
+
+use veriplay_core::{Digest, ExecuteError, Job, Limits, Outcome, Predicted, VerdictRow};
+
+/// Judges attempts and runs jobs. All functions block, and are called from many threads at once.
+pub trait Judge: Send + Sync + 'static {
+    /// What clients may know about it.
+    fn facts(&self) -> &JudgeFacts;
+
+    /// Opens a task, keeps its row for later requests by digest, and returns what judges attempts at it under `options`.
+    ///
+    /// # Errors
+    /// Why there is no such task.
+    fn open_task(self: Arc<Self>, source: &TaskSource, options: &JudgeOptions) -> Result<Arc<dyn OpenTask>, TaskError>;
+
+    /// Runs one job.
+    ///
+    /// # Errors
+    /// An invalid job, or a fault of the host.
+    fn run(&self, job: &Job) -> Result<Outcome, ExecuteError>;
+}
+
+/// A task, ready to judge attempts under fixed options.
+pub trait OpenTask: Send + Sync {
+    /// Its name in its set.
+    fn task_id(&self) -> &str;
+
+    /// The digest under which its row is kept.
+    fn digest(&self) -> &Digest;
+
+    /// Judges one attempt. Equal calls give equal rows, unless the host fails.
+    fn judge(&self, attempt_id: &str, text: &AttemptText) -> JudgedAttempt;
+}
+
+/// Facts about a judge that clients may know.
+#[derive(Debug, Clone)]
+pub struct JudgeFacts {
+    /// Version of the program.
+    pub version: String,
+    /// Name of the image.
+    pub image: String,
+    /// Its digest. Verdicts depend on it.
+    pub image_digest: Digest,
+    /// Bytes of memory that the image itself needs; no job may have less.
+    pub image_memory_bytes: u64,
+    /// Limits of a job without its own.
+    pub limits: Limits,
+    /// Names of the formats of task rows.
+    pub formats: Vec<&'static str>,
+}
+
+/// Where a task comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TaskSource {
+    /// A row of a public set, or of our own, as it is published.
+    Row {
+        /// Name of the format.
+        format: String,
+        /// The row's JSON text, unchanged: the order of keys may matter.
+        row: String,
+        /// What attempts at a `cruxeval` row predict.
+        predict: Predicted,
+    },
+    /// A row that was sent before.
+    Digest(Digest),
+}
+
+/// Conditions of a verdict that the request sets.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct JudgeOptions {
+    /// Wasm fuel of each job, instead of the tasks' and the image's own.
+    pub fuel: Option<u64>,
+    /// Linear memory of each job, the interpreter's own share included.
+    pub memory_bytes: Option<u64>,
+    /// Seed of every job.
+    pub seed: u64,
+    /// Whether an attempt ends at its first failed case.
+    pub early_stop: bool,
+}
+
+/// Why a task cannot be opened. The fault is the request's.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TaskError {
+    /// No row of that digest is kept: it was never sent, or was dropped for others.
+    #[error("no task of digest `{0}` is kept")]
+    UnknownDigest(Digest),
+    /// No format has that name.
+    #[error("{0}")]
+    UnknownFormat(String),
+    /// The row is invalid.
+    #[error("{reason}")]
+    Invalid {
+        /// Path of the field in the row; empty for the row as a whole.
+        field: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The options do not fit.
+    #[error("{reason}")]
+    Options {
+        /// The option.
+        field: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+/// The text of an attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AttemptText {
+    /// A model's continuation of the prompt, or prose with a fenced block of Python.
+    Completion(String),
+    /// A whole program.
+    Program(String),
+}
+
+impl AttemptText {
+    /// Bytes of the text.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        let (Self::Completion(text) | Self::Program(text)) = self;
+        text.len()
+    }
+
+    /// Whether there is no text.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A row, and where its verdict is from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JudgedAttempt {
+    /// The row, as `verify --out` writes it.
+    pub row: VerdictRow,
+    /// Whether the verdict was in the cache. The row is the same either way.
+    pub cached: bool,
+}

@@ -1,0 +1,106 @@
+//! The router: all endpoints, and what is done to every request: its id, its client, a span, a count.
+
+use std::sync::Arc;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderName, HeaderValue, Method, Uri, header};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Router};
+use tower_http::catch_panic::CatchPanicLayer;
+use tracing::Instrument;
+use utoipa::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::caller::Caller;
+use crate::client::{ClientKey, Peer};
+use crate::connections::OpenConnections;
+use crate::endpoints::{get_reward, nemo_gym, operations, run, run_code, submit, verify};
+use crate::problem::Problem;
+use crate::service::Service;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// The longest id that a client may choose.
+const LONGEST_ID: usize = 128;
+/// Paths that need no token: probes of an orchestrator have none.
+const OPEN_PATHS: [&str; 2] = ["/health", "/ready"];
+
+#[derive(OpenApi)]
+#[openapi(info(title = "Veriplay", description = "Judges programs in a WebAssembly sandbox"))]
+struct Description;
+
+/// All endpoints. Adding a family is a file in `endpoints`, its `mod`, and a line here.
+fn endpoints() -> OpenApiRouter<Arc<Service>> {
+    OpenApiRouter::with_openapi(Description::openapi())
+        .merge(run_code::routes())
+        .merge(submit::routes())
+        .merge(get_reward::routes())
+        .merge(nemo_gym::routes())
+        .merge(verify::routes())
+        .merge(run::routes())
+        .merge(operations::routes())
+}
+
+/// The router of `service`.
+pub(crate) fn make_router(service: &Arc<Service>, open: OpenConnections) -> Router {
+    let (router, description) = endpoints().split_for_parts();
+    let description: Arc<str> = description.to_json().unwrap_or_default().into();
+    let describe = move || {
+        let text = description.to_string();
+        async move { ([(header::CONTENT_TYPE, "application/json")], text) }
+    };
+    router
+        .route("/openapi.json", axum::routing::get(describe))
+        .fallback(|uri: Uri| async move { Problem::no_route(uri.path()) })
+        .method_not_allowed_fallback(|method: Method| async move { Problem::wrong_method(method.as_str()) })
+        .layer(Extension(open))
+        .layer(CatchPanicLayer::custom(answer_panic))
+        .layer(from_fn_with_state(Arc::clone(service), receive))
+        .with_state(Arc::clone(service))
+}
+
+fn answer_panic(_: Box<dyn std::any::Any + Send>) -> Response {
+    tracing::error!("a handler panicked");
+    Problem::bug().into_response()
+}
+
+/// Names the request, finds its client, and counts the answer.
+async fn receive(State(service): State<Arc<Service>>, mut request: Request, next: Next) -> Response {
+    let request_id = request_id(&service, &request);
+    let path = request.uri().path().to_owned();
+    let span = tracing::info_span!("request", id = %request_id, method = %request.method(), path = %short(&path));
+    let route = request.extensions().get::<MatchedPath>().map(|matched| matched.as_str().to_owned());
+    let mut response = match identify(&service, &request) {
+        None => Problem::no_token().into_response(),
+        Some(client) => {
+            request.extensions_mut().insert(Caller { client, request_id: request_id.clone() });
+            next.run(request).instrument(span.clone()).await
+        }
+    };
+    if let Ok(id) = HeaderValue::from_str(&request_id) {
+        response.headers_mut().insert(REQUEST_ID, id);
+    }
+    let code = response.status();
+    service.metrics.count_request(route.as_deref().unwrap_or("other"), code.as_u16());
+    span.in_scope(|| tracing::info!(code = code.as_u16(), "answered"));
+    response
+}
+
+fn short(path: &str) -> &str {
+    path.get(..LONGEST_ID).unwrap_or(path)
+}
+
+fn identify(service: &Service, request: &Request) -> Option<ClientKey> {
+    let peer = request.extensions().get::<Peer>().copied().unwrap_or(Peer::Unix(0));
+    let open = OPEN_PATHS.contains(&request.uri().path());
+    let tokens = service.settings.tokens.as_ref().filter(|_| !open);
+    let authorization = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    ClientKey::identify(tokens, authorization, peer)
+}
+
+/// The id that the client chose, where it is one that can be logged, else a new one.
+fn request_id(service: &Service, request: &Request) -> String {
+    let chosen = request.headers().get(REQUEST_ID).and_then(|value| value.to_str().ok());
+    let fine = |id: &&str| !id.is_empty() && id.len() <= LONGEST_ID && id.bytes().all(|byte| byte.is_ascii_graphic());
+    chosen.filter(fine).map_or_else(|| service.new_request_id(), str::to_owned)
+}

@@ -1,0 +1,124 @@
+//! Rows of answers: what `veriplay verify --out` writes, with the reward, or the fault where there is no verdict.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+use veriplay_core::{RowStatus, Status, VerdictRow};
+
+use crate::judge::JudgedAttempt;
+use crate::queue::Unfinished;
+
+/// Why an attempt has no verdict. It says nothing about the attempt: a trainer must leave it out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub(crate) struct Fault {
+    /// The cause.
+    pub(crate) kind: FaultKind,
+    /// The cause in words.
+    pub(crate) message: String,
+    /// How often the service tried again.
+    pub(crate) retried: u32,
+}
+
+/// Causes of faults.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum FaultKind {
+    /// The sandbox or the machine failed.
+    Host,
+    /// The request's deadline passed first.
+    Deadline,
+    /// The service stopped first.
+    Stopped,
+    /// A bug of the service.
+    Bug,
+}
+
+impl FaultKind {
+    /// As rows spell it.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Deadline => "deadline",
+            Self::Stopped => "stopped",
+            Self::Bug => "bug",
+        }
+    }
+}
+
+impl Fault {
+    pub(crate) fn new(kind: FaultKind, message: impl Into<String>, retried: u32) -> Self {
+        Self { kind, message: message.into(), retried }
+    }
+
+    /// The fault of an attempt that was not judged.
+    pub(crate) fn unfinished(unfinished: Unfinished) -> Self {
+        let (kind, message) = match unfinished {
+            Unfinished::Deadline => (FaultKind::Deadline, "the request's deadline passed first"),
+            Unfinished::Stopped | Unfinished::Full(_) => (FaultKind::Stopped, "the service stopped first"),
+            Unfinished::Lost => (FaultKind::Bug, "the service failed; its log has the request's id"),
+        };
+        Self::new(kind, message, 0)
+    }
+}
+
+/// A row of an answer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub(crate) enum ServedRow {
+    /// With a verdict.
+    Judged {
+        /// Index of the attempt in the request.
+        index: usize,
+        /// The row of `veriplay verify --out`.
+        #[serde(flatten)]
+        row: Box<VerdictRow>,
+        /// See [`reward`].
+        reward: Option<f64>,
+        /// Whether the verdict was in the cache.
+        cached: bool,
+        /// None.
+        fault: (),
+    },
+    /// Without one.
+    Unmeasured {
+        /// Index of the attempt in the request.
+        index: usize,
+        /// The task's name.
+        task_id: String,
+        /// The attempt's name.
+        attempt_id: String,
+        /// None.
+        status: (),
+        /// None.
+        reward: (),
+        /// Why.
+        fault: Fault,
+    },
+}
+
+/// The reward for trainers: 1 for an accepted attempt, 0 for another, and none where the task cannot judge it.
+pub(crate) const fn reward(status: Status) -> Option<f64> {
+    match status {
+        Status::Accepted => Some(1.0),
+        Status::Unjudgeable => None,
+        _ => Some(0.0),
+    }
+}
+
+impl ServedRow {
+    /// The row of an attempt.
+    pub(crate) fn new(index: usize, name: (&str, &str), result: Result<JudgedAttempt, Fault>) -> Self {
+        match result {
+            Ok(JudgedAttempt { row, cached }) => {
+                let reward = match row.status {
+                    RowStatus::Judged(status) => reward(status),
+                    RowStatus::Dropped(_) => None,
+                };
+                Self::Judged { index, row: Box::new(row), reward, cached, fault: () }
+            }
+            Err(fault) => {
+                let (task_id, attempt_id) = (name.0.to_owned(), name.1.to_owned());
+                Self::Unmeasured { index, task_id, attempt_id, status: (), reward: (), fault }
+            }
+        }
+    }
+}

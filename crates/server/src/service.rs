@@ -1,0 +1,347 @@
+//! The state of the service, and the one way from a request to a judge thread.
+//!
+//! Invariants: nothing blocks a thread of the runtime; a request that ends, for whatever reason, takes its waiting work with it; an attempt
+//! whose sandbox failed is judged again, and without a verdict then it is a [`Fault`], never a wrong answer.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use tokio::sync::{mpsc, oneshot};
+use veriplay_core::{ExecuteError, Job, NoVerdict, Outcome, RowStatus};
+
+use crate::body::BodyLimits;
+use crate::client::{ClientKey, Tokens};
+use crate::judge::{AttemptText, Judge, JudgedAttempt, OpenTask};
+use crate::metrics::{Load, Metrics};
+use crate::phase::{Life, Phase};
+use crate::queue::{Admission, Piece, Queue, QueueFull, Ticket, Unfinished};
+use crate::rows::{Fault, FaultKind};
+
+/// How often an attempt is judged again after a fault of the host.
+const RETRIES: u32 = 2;
+
+/// What an operator chooses.
+#[derive(Clone)]
+pub struct Settings {
+    /// Judge threads: attempts under way at once.
+    pub workers: usize,
+    /// Attempts that may wait.
+    pub queue: usize,
+    /// The most bytes of a body.
+    pub body_bytes: u64,
+    /// The most bytes of all bodies whose requests are under way.
+    pub all_body_bytes: u64,
+    /// The time in which a body must arrive.
+    pub body_patience: Duration,
+    /// The time in which the head of a request must arrive; an idle connection is closed after it.
+    pub head_patience: Duration,
+    /// Connections at once.
+    pub connections: usize,
+    /// Wasm fuel for a second of a client's time limit.
+    pub fuel_per_second: u64,
+    /// The longest time limit that a client may ask for, in seconds.
+    pub most_seconds: f64,
+    /// The most memory that a client may ask for.
+    pub most_memory_bytes: u64,
+    /// Tokens, one of which every request must have; `None` asks for none.
+    pub tokens: Option<Tokens>,
+    /// The time for what is under way when the service is told to stop.
+    pub drain: Duration,
+    /// The time without a request after which the service stops by itself; `None` never.
+    pub idle: Option<Duration>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            workers: 1,
+            queue: 1 << 18,
+            body_bytes: 64 << 20,
+            all_body_bytes: 1 << 30,
+            body_patience: Duration::from_secs(60),
+            head_patience: Duration::from_secs(30),
+            connections: 4096,
+            fuel_per_second: 10_000_000_000,
+            most_seconds: 300.0,
+            most_memory_bytes: 1 << 30,
+            tokens: None,
+            drain: Duration::from_secs(25),
+            idle: None,
+        }
+    }
+}
+
+/// An attempt at a task.
+pub(crate) struct AttemptWork {
+    pub(crate) task: Arc<dyn OpenTask>,
+    pub(crate) attempt_id: String,
+    pub(crate) text: AttemptText,
+}
+
+/// The service.
+pub(crate) struct Service {
+    pub(crate) settings: Settings,
+    pub(crate) life: Life,
+    pub(crate) metrics: Metrics,
+    pub(crate) started: Instant,
+    pub(crate) bodies: BodyLimits,
+    /// Requests so far.
+    requests: AtomicU64,
+    /// Ids of requests differ between services.
+    name: blake3::Hash,
+    queue: Queue,
+    judge: OnceLock<Arc<dyn Judge>>,
+}
+
+impl Service {
+    pub(crate) fn new(settings: Settings) -> Arc<Self> {
+        let queue = Queue::new(settings.queue);
+        let bodies = BodyLimits::new(settings.body_bytes, settings.all_body_bytes, settings.body_patience);
+        Arc::new(Self {
+            settings,
+            life: Life::new(),
+            metrics: Metrics::new(),
+            started: Instant::now(),
+            bodies,
+            requests: AtomicU64::new(0),
+            name: name_service(),
+            queue,
+            judge: OnceLock::new(),
+        })
+    }
+
+    /// Starts judging.
+    ///
+    /// # Errors
+    /// A thread cannot be started.
+    pub(crate) fn start(&self, judge: Arc<dyn Judge>) -> std::io::Result<()> {
+        self.queue.start_threads(self.settings.workers.max(1))?;
+        // A second judge would be a bug; the first one stays.
+        let _ = self.judge.set(judge);
+        self.life.advance(Phase::Serving);
+        Ok(())
+    }
+
+    /// The id of a request that brought none.
+    pub(crate) fn new_request_id(&self) -> String {
+        let number = self.requests.fetch_add(1, Ordering::Relaxed);
+        format!("{}-{number:x}", &self.name.to_hex()[..12])
+    }
+
+    /// Ends judging: what waits is dropped.
+    pub(crate) fn stop(&self) {
+        self.life.advance(Phase::Stopped);
+        self.queue.close();
+    }
+
+    /// The judge, once it is there.
+    pub(crate) fn judge(&self) -> Option<&Arc<dyn Judge>> {
+        self.judge.get()
+    }
+
+    pub(crate) fn queue(&self) -> &Queue {
+        &self.queue
+    }
+
+    pub(crate) fn render_metrics(&self, connections: usize) -> String {
+        let queue = self.queue.load();
+        self.metrics.render(&Load { queue, workers: self.settings.workers, connections })
+    }
+
+    /// Waits for `work` until the deadline, or until the service stops.
+    pub(crate) async fn until<T>(
+        &self,
+        deadline: Option<Instant>,
+        work: impl Future<Output = T>,
+    ) -> Result<T, Unfinished> {
+        let passed = async {
+            match deadline {
+                Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            done = work => Ok(done),
+            () = self.life.reached(Phase::Stopped) => Err(Unfinished::Stopped),
+            () = passed => Err(Unfinished::Deadline),
+        }
+    }
+
+    /// Runs `work` on a judge thread and waits for it. Dropping the future cancels work that has not started.
+    pub(crate) async fn run_one<T: Send + 'static>(
+        self: &Arc<Self>,
+        client: ClientKey,
+        admission: Admission,
+        deadline: Option<Instant>,
+        work: impl FnOnce(&Service) -> T + Send + 'static,
+    ) -> Result<T, Unfinished> {
+        let (report, result) = oneshot::channel();
+        let piece = self.piece(deadline, move |service| drop(report.send(work(service))));
+        let ticket = self.queue.submit(client, VecDeque::from([piece]), admission).map_err(Unfinished::Full)?;
+        let result = self.until(deadline, result).await?;
+        drop(ticket);
+        result.map_err(|_| self.why_lost(deadline))
+    }
+
+    /// A piece of work that measures its wait, and does nothing once the deadline has passed.
+    fn piece(self: &Arc<Self>, deadline: Option<Instant>, work: impl FnOnce(&Service) + Send + 'static) -> Piece {
+        let (service, queued) = (Arc::clone(self), Instant::now());
+        Box::new(move || {
+            let now = Instant::now();
+            service.metrics.count_wait(now - queued);
+            if deadline.is_none_or(|deadline| now < deadline) {
+                work(&service);
+            }
+        })
+    }
+
+    /// Why a piece of work ended without a report.
+    fn why_lost(&self, deadline: Option<Instant>) -> Unfinished {
+        match deadline {
+            _ if self.life.phase() == Phase::Stopped => Unfinished::Stopped,
+            Some(deadline) if Instant::now() >= deadline => Unfinished::Deadline,
+            _ => Unfinished::Lost,
+        }
+    }
+
+    /// Runs a job on this thread, which must be a judge thread. A host that fails is asked again.
+    ///
+    /// # Errors
+    /// An invalid job, or the fault of the last try.
+    pub(crate) fn run_job(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+        let Some(judge) = self.judge() else { return Err(ExecuteError::Host("there is no judge yet".to_owned())) };
+        let started = Instant::now();
+        let mut ran = judge.run(job);
+        for _ in 0..RETRIES {
+            if !matches!(ran, Err(ExecuteError::Host(_))) {
+                break;
+            }
+            ran = judge.run(job);
+        }
+        match &ran {
+            Ok(outcome) => self.metrics.count_job(exit_label(outcome), outcome.fuel, started.elapsed()),
+            Err(ExecuteError::Host(why)) => {
+                tracing::warn!(why, "a job has no outcome");
+                self.metrics.count_fault(FaultKind::Host.word());
+            }
+            Err(_) => {}
+        }
+        ran
+    }
+
+    /// Judges an attempt on this thread, which must be a judge thread. A host that fails is asked again.
+    ///
+    /// # Errors
+    /// The fault of the last try.
+    pub(crate) fn judge_attempt(&self, work: &AttemptWork) -> Result<JudgedAttempt, Fault> {
+        let started = Instant::now();
+        let mut retried = 0;
+        loop {
+            let judged = work.task.judge(&work.attempt_id, &work.text);
+            match judged.row.status {
+                RowStatus::Judged(status) => {
+                    self.metrics.count_job(&status_word(&status), judged.row.fuel, started.elapsed());
+                    if judged.cached {
+                        self.metrics.count_cache_hit();
+                    }
+                    return Ok(judged);
+                }
+                RowStatus::Dropped(NoVerdict::Dropped) if retried < RETRIES => retried += 1,
+                RowStatus::Dropped(NoVerdict::Dropped) => {
+                    let why = judged.row.evidence.detail;
+                    tracing::warn!(why, retried, "an attempt has no verdict");
+                    return Err(self.count(Fault::new(FaultKind::Host, why, retried)));
+                }
+            }
+        }
+    }
+
+    /// Counts a fault.
+    pub(crate) fn count(&self, fault: Fault) -> Fault {
+        self.metrics.count_fault(fault.kind.word());
+        fault
+    }
+
+    /// Puts attempts into the queue, which come back in any order.
+    ///
+    /// # Errors
+    /// There is no room for all of them.
+    pub(crate) fn submit_attempts(
+        self: &Arc<Self>,
+        client: ClientKey,
+        admission: Admission,
+        deadline: Option<Instant>,
+        attempts: Vec<AttemptWork>,
+    ) -> Result<JudgedStream, QueueFull> {
+        let (report, results) = mpsc::unbounded_channel();
+        let left = attempts.len();
+        let pieces = attempts.into_iter().enumerate().map(|(index, attempt)| {
+            let report = report.clone();
+            self.piece(deadline, move |service| drop(report.send((index, service.judge_attempt(&attempt)))))
+        });
+        let ticket = self.queue.submit(client, pieces.collect(), admission)?;
+        Ok(JudgedStream { service: Arc::clone(self), ticket, results, deadline, reported: vec![false; left] })
+    }
+}
+
+/// The index of an attempt, and its result.
+pub(crate) type Indexed = (usize, Result<JudgedAttempt, Fault>);
+
+/// Attempts under way. Dropping it cancels those that have not started.
+pub(crate) struct JudgedStream {
+    service: Arc<Service>,
+    ticket: Ticket,
+    results: mpsc::UnboundedReceiver<Indexed>,
+    deadline: Option<Instant>,
+    /// Whether each attempt's result has been given out.
+    reported: Vec<bool>,
+}
+
+impl JudgedStream {
+    /// The next result, with the index of its attempt; `None` after the last one. Every attempt has exactly one: what the deadline or the end
+    /// of the service leaves unfinished is a fault.
+    pub(crate) async fn next(&mut self) -> Option<Indexed> {
+        loop {
+            let first = self.reported.iter().position(|reported| !reported)?;
+            let service = Arc::clone(&self.service);
+            let (index, result) = match service.until(self.deadline, self.results.recv()).await {
+                Ok(Some(result)) => result,
+                Ok(None) => (first, Err(self.fault(service.why_lost(self.deadline)))),
+                Err(unfinished) => (first, Err(self.fault(unfinished))),
+            };
+            // One that was under way at the deadline may still come.
+            if !std::mem::replace(&mut self.reported[index], true) {
+                return Some((index, result));
+            }
+        }
+    }
+
+    /// What is unfinished now stays so.
+    fn fault(&mut self, unfinished: Unfinished) -> Fault {
+        // A deadline in the past makes every further call end at once.
+        self.deadline = Some(self.deadline.unwrap_or_else(Instant::now));
+        self.ticket.cancel();
+        self.service.count(Fault::unfinished(unfinished))
+    }
+}
+
+/// A name that another service, or this one started again, does not have.
+fn name_service() -> blake3::Hash {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    blake3::hash(format!("{} {}", std::process::id(), since.as_nanos()).as_bytes())
+}
+
+/// The label of an outcome in the metrics.
+fn exit_label(outcome: &Outcome) -> &'static str {
+    veriplay_core::exit_word(&outcome.exit)
+}
+
+/// A status as rows spell it.
+fn status_word(status: &veriplay_core::Status) -> String {
+    let json = serde_json::to_value(status);
+    json.ok().and_then(|json| json.as_str().map(str::to_owned)).unwrap_or_default()
+}

@@ -1,0 +1,232 @@
+//! Starting, deadlines, cancelling, draining, stopping; and what is the same for all requests.
+
+use std::collections::VecDeque;
+use std::time::Instant;
+
+use axum::body::Body;
+use axum::http::{Request, StatusCode};
+use serde_json::{Value, json};
+
+use super::{Bench, post};
+use crate::client::{ClientKey, Tokens};
+use crate::phase::Phase;
+use crate::queue::{Admission, Unfinished};
+use crate::service::Settings;
+
+fn code(program: &str) -> Value {
+    json!({"code": program, "language": "python"})
+}
+
+fn run_code(program: &str) -> Request<Body> {
+    post("/run_code", code(program).to_string())
+}
+
+fn run(program: &str) -> Value {
+    json!({"program": program})
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn before_the_judge_is_there_programs_wait_and_native_requests_are_told() {
+    let bench = Bench::starting(Settings::default());
+    let waiting = bench.spawn(run_code("x"));
+    let ready = bench.get("/ready").await;
+    assert_eq!((ready.status, ready.header("retry-after")), (StatusCode::SERVICE_UNAVAILABLE, "1"));
+    assert_eq!(bench.get("/health").await.status, StatusCode::OK);
+    assert_eq!(bench.post("/v1/run", &run("x")).await.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(bench.get("/v1/info").await.status, StatusCode::SERVICE_UNAVAILABLE);
+    bench.start();
+    assert_eq!(waiting.await.expect("it is answered").status, StatusCode::OK);
+    assert_eq!(bench.get("/ready").await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn work_whose_deadline_has_passed_is_not_done() {
+    let bench = Bench::serving();
+    let work = |service: &crate::service::Service| service.judge().is_some();
+    let client = || ClientKey::named("a");
+    let late = bench.service.run_one(client(), Admission::Always, Some(Instant::now()), work).await;
+    assert_eq!(late, Err(Unfinished::Deadline));
+    assert_eq!(bench.service.run_one(client(), Admission::Always, None, work).await, Ok(true));
+    let answer = bench.post("/v1/run", &json!({"program": "x", "deadline_ms": 0})).await;
+    assert_eq!((answer.status, &answer.json()["type"]), (StatusCode::GATEWAY_TIMEOUT, &json!("urn:veriplay:deadline")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_hangs_up_has_its_waiting_work_cancelled() {
+    let bench = Bench::serving();
+    let first = bench.spawn(run_code("wait"));
+    bench.judge.until_started(1).await;
+    let second = bench.spawn(run_code("never"));
+    bench.until_waiting(1).await;
+    second.abort();
+    bench.until_waiting(0).await;
+    bench.judge.release();
+    assert_eq!(first.await.expect("it is answered").status, StatusCode::OK);
+    assert_eq!(bench.judge.started(), ["wait"]);
+    assert!(bench.get("/metrics").await.text.contains("veriplay_cancelled_total 1"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn draining_finishes_what_is_under_way_and_accepts_nothing_new() {
+    let bench = Bench::serving();
+    let (running, waiting) = (bench.spawn(run_code("wait")), bench.spawn(post("/v1/run", run("after").to_string())));
+    bench.judge.until_started(1).await;
+    bench.until_waiting(1).await;
+    bench.service.life.advance(Phase::Draining);
+    assert_eq!(bench.get("/ready").await.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(bench.get("/health").await.status, StatusCode::OK);
+    let native = bench.post("/v1/run", &run("x")).await;
+    assert_eq!((native.status, native.header("retry-after")), (StatusCode::SERVICE_UNAVAILABLE, "1"));
+    assert_eq!(bench.post("/run_code", &code("x")).await.status, StatusCode::GATEWAY_TIMEOUT);
+    bench.judge.release();
+    assert_eq!(running.await.expect("it is answered").status, StatusCode::OK);
+    assert_eq!(waiting.await.expect("it is answered").status, StatusCode::OK);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stopping_answers_what_is_unfinished() {
+    let bench = Bench::serving();
+    let running = bench.spawn(run_code("wait"));
+    bench.judge.until_started(1).await;
+    let waiting = bench.spawn(post("/v1/run", run("never").to_string()));
+    bench.until_waiting(1).await;
+    bench.service.stop();
+    assert_eq!(running.await.expect("it is answered").status, StatusCode::GATEWAY_TIMEOUT);
+    assert_eq!(waiting.await.expect("it is answered").status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(bench.judge.started(), ["wait"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_queue_refuses_native_requests_and_no_program() {
+    let bench = Bench::with(Settings { queue: 2, ..Settings::default() });
+    let first = bench.spawn(run_code("wait"));
+    bench.judge.until_started(1).await;
+    let queued = bench.spawn(post("/v1/run", run("queued").to_string()));
+    bench.until_waiting(1).await;
+    // This client has its half.
+    let refused = bench.post("/v1/run", &run("x")).await;
+    assert_eq!((refused.status, refused.header("retry-after")), (StatusCode::TOO_MANY_REQUESTS, "1"));
+    assert_eq!(refused.json()["type"], "urn:veriplay:queue-full");
+    let programs: Vec<_> = (0..8).map(|_| bench.spawn(run_code("x"))).collect();
+    bench.until_waiting(9).await;
+    bench.judge.release();
+    for answer in programs.into_iter().chain([first, queued]) {
+        assert_eq!(answer.await.expect("it is answered").status, StatusCode::OK);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bodies_have_room_while_their_requests_are_under_way() {
+    let soon = std::time::Duration::from_millis(20);
+    let settings = Settings { body_bytes: 1000, all_body_bytes: 1000, body_patience: soon, ..Settings::default() };
+    let bench = Bench::with(settings);
+    let first = bench.spawn(run_code("wait"));
+    bench.judge.until_started(1).await;
+    assert_eq!(bench.post("/run_code", &code("x")).await.status, StatusCode::GATEWAY_TIMEOUT);
+    assert_eq!(bench.post("/v1/run", &run("x")).await.status, StatusCode::TOO_MANY_REQUESTS);
+    bench.judge.release();
+    assert_eq!(first.await.expect("it is answered").status, StatusCode::OK);
+    assert_eq!(bench.post("/run_code", &code("x")).await.status, StatusCode::OK);
+    assert_eq!(bench.judge.started(), ["wait", "x"]);
+}
+
+#[tokio::test]
+async fn an_empty_request_is_no_work() {
+    let bench = Bench::serving();
+    let ticket = bench.service.queue().submit(ClientKey::named("a"), VecDeque::new(), Admission::Bounded);
+    assert!(ticket.is_ok());
+    assert_eq!(bench.service.queue().load().waiting, 0);
+}
+
+#[tokio::test]
+async fn where_tokens_are_asked_for_only_probes_come_without() {
+    let tokens = Tokens::parse("0123456789abcdef\n").expect("a token");
+    let bench = Bench::with(Settings { tokens: Some(tokens), ..Settings::default() });
+    for path in ["/run_code", "/v1/run", "/v1/verify", "/v1/tasks"] {
+        let answer = bench.post(path, &code("x")).await;
+        assert_eq!((answer.status, answer.header("www-authenticate")), (StatusCode::UNAUTHORIZED, "Bearer"), "{path}");
+    }
+    for path in ["/v1/info", "/metrics", "/openapi.json", "/nothing"] {
+        assert_eq!(bench.get(path).await.status, StatusCode::UNAUTHORIZED, "{path}");
+    }
+    for path in ["/health", "/ready"] {
+        assert_eq!(bench.get(path).await.status, StatusCode::OK, "{path}");
+    }
+    let with = |token: &str| {
+        let mut request = run_code("x");
+        request.headers_mut().insert("authorization", format!("Bearer {token}").parse().expect("a header"));
+        request
+    };
+    assert_eq!(bench.send(with("0123456789abcdee")).await.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(bench.send(with("0123456789abcdef")).await.status, StatusCode::OK);
+    assert_eq!(bench.judge.started(), ["x"]);
+}
+
+#[tokio::test]
+async fn a_request_keeps_its_id_or_gets_one() {
+    let bench = Bench::serving();
+    let with = |id: &str| {
+        let mut request = run_code("x");
+        request.headers_mut().insert("x-request-id", id.parse().expect("a header"));
+        request
+    };
+    let mine = bench.send(with("mine-7")).await;
+    assert_eq!((mine.header("x-request-id"), &mine.json()["request_id"]), ("mine-7", &json!("mine-7")));
+    let long = "x".repeat(200);
+    for unfit in ["two words", &long] {
+        assert_ne!(bench.send(with(unfit)).await.header("x-request-id"), unfit);
+    }
+    let (first, second) = (bench.get("/health").await, bench.get("/nothing").await);
+    assert_ne!(first.header("x-request-id"), second.header("x-request-id"));
+}
+
+#[tokio::test]
+async fn unknown_paths_and_methods_are_problems() {
+    let bench = Bench::serving();
+    let unknown = bench.get("/v2/verify").await;
+    assert_eq!((unknown.status, unknown.header("content-type")), (StatusCode::NOT_FOUND, "application/problem+json"));
+    let method = bench.get("/run_code").await;
+    assert_eq!(
+        (method.status, &method.json()["type"]),
+        (StatusCode::METHOD_NOT_ALLOWED, &json!("urn:veriplay:wrong-method"))
+    );
+}
+
+#[tokio::test]
+async fn metrics_have_the_documented_names() {
+    let bench = Bench::serving();
+    bench.post("/run_code", &code("x")).await;
+    bench.get("/made/up/by/a/client").await;
+    let answer = bench.get("/metrics").await;
+    assert!(answer.header("content-type").starts_with("application/openmetrics-text"));
+    for line in [
+        "veriplay_jobs_total{status=\"returned\"} 1",
+        "veriplay_fuel_total 5000000000",
+        "veriplay_job_seconds_count 1",
+        "veriplay_queue_seconds_count 1",
+        "veriplay_queue_length 0",
+        "veriplay_running 0",
+        "veriplay_workers 1",
+        "veriplay_cache_hits_total 0",
+        "veriplay_http_requests_total{path=\"/run_code\",code=\"200\"} 1",
+        "veriplay_http_requests_total{path=\"other\",code=\"404\"} 1",
+    ] {
+        assert!(answer.text.lines().any(|found| found == line), "`{line}` is not in {}", answer.text);
+    }
+    assert!(answer.text.contains("\nprocess_resident_memory_bytes ") && answer.text.ends_with("# EOF\n"));
+}
+
+#[tokio::test]
+async fn the_description_lists_every_endpoint() {
+    let bench = Bench::serving();
+    let description = bench.get("/openapi.json").await.json();
+    assert!(description["openapi"].as_str().is_some_and(|version| version.starts_with("3.1")));
+    let paths: Vec<&String> = description["paths"].as_object().expect("paths").keys().collect();
+    let expected =
+        ["/health", "/metrics", "/ready", "/run_code", "/v1/info", "/v1/ping", "/v1/run", "/v1/tasks", "/v1/verify"];
+    for path in expected {
+        assert!(paths.iter().any(|found| *found == path), "{path}");
+    }
+    let info = bench.get("/v1/info").await.json();
+    assert_eq!((&info["version"], &info["workers"], &info["formats"]), (&json!("1.2.3"), &json!(1), &json!(["plain"])));
+}

@@ -1,0 +1,185 @@
+//! A judge that follows the program's text.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+
+use veriplay_core::{
+    CallResult, Digest, Dropped, Entry, Evidence, ExecuteError, Exit, GuestError, Job, LimitKind, Limits, Outcome,
+    Status, Value, Verdict, VerdictRow,
+};
+
+use crate::judge::{AttemptText, Judge, JudgeFacts, JudgeOptions, JudgedAttempt, OpenTask, TaskError, TaskSource};
+
+/// Follows these words of a program: `wait` until [`ScriptedJudge::release`], `fault`, `fault once`, `panic`, `bad job`, and the exits below.
+/// Any other program prints itself, and is accepted if it is `right`.
+#[derive(Default)]
+pub(super) struct ScriptedJudge {
+    gate: Mutex<Gate>,
+    changed: Condvar,
+    faults: AtomicU32,
+    /// Rows that were sent.
+    kept: Mutex<Vec<Digest>>,
+}
+
+#[derive(Default)]
+struct Gate {
+    open: bool,
+    started: Vec<String>,
+}
+
+impl ScriptedJudge {
+    /// Lets everything that waits go on, now and later.
+    pub(super) fn release(&self) {
+        self.gate.lock().expect("nobody panics").open = true;
+        self.changed.notify_all();
+    }
+
+    /// Programs that were started, in order.
+    pub(super) fn started(&self) -> Vec<String> {
+        self.gate.lock().expect("nobody panics").started.clone()
+    }
+
+    /// Waits on a thread of its own until so many programs have started.
+    pub(super) async fn until_started(self: &Arc<Self>, count: usize) {
+        let judge = Arc::clone(self);
+        let wait = move || {
+            let gate = judge.gate.lock().expect("nobody panics");
+            drop(judge.changed.wait_while(gate, |gate| gate.started.len() < count).expect("nobody panics"));
+        };
+        tokio::task::spawn_blocking(wait).await.expect("nobody panics");
+    }
+
+    /// Notes the start of a program, and does what every kind of it does.
+    fn follow(&self, program: &str) -> Result<(), String> {
+        let mut gate = self.gate.lock().expect("nobody panics");
+        gate.started.push(program.to_owned());
+        self.changed.notify_all();
+        if program.starts_with("wait") {
+            gate = self.changed.wait_while(gate, |gate| !gate.open).expect("nobody panics");
+        }
+        drop(gate);
+        match program {
+            "panic" => panic!("a bug of the judge"),
+            "fault" => Err("the machine failed".to_owned()),
+            "fault once" if self.faults.fetch_add(1, Ordering::Relaxed) == 0 => Err("it failed once".to_owned()),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn outcome(exit: Exit, stdout: &[u8]) -> Outcome {
+    let error = matches!(exit, Exit::Raised | Exit::Trapped)
+        .then(|| GuestError { kind: "ValueError".to_owned(), message: "why".to_owned() });
+    Outcome {
+        exit,
+        calls: Vec::new(),
+        error,
+        stdout: stdout.to_vec(),
+        stderr: Vec::new(),
+        truncated: false,
+        fuel: 5_000_000_000,
+        peak_memory_bytes: 100 << 20,
+        callee: None,
+        exit_code: None,
+        fetched: Vec::new(),
+    }
+}
+
+impl Judge for ScriptedJudge {
+    fn facts(&self) -> &JudgeFacts {
+        static FACTS: std::sync::LazyLock<JudgeFacts> = std::sync::LazyLock::new(|| JudgeFacts {
+            version: "1.2.3".to_owned(),
+            image: "python".to_owned(),
+            image_digest: Digest::of(b"image"),
+            image_memory_bytes: 64 << 20,
+            limits: Limits::large(),
+            formats: vec!["plain"],
+        });
+        &FACTS
+    }
+
+    /// A row is its task's name as a JSON string in an object: `{"name": "one"}`.
+    fn open_task(self: Arc<Self>, source: &TaskSource, options: &JudgeOptions) -> Result<Arc<dyn OpenTask>, TaskError> {
+        if options.memory_bytes == Some(1) {
+            return Err(TaskError::Options { field: "limits.memory_bytes", reason: "too little".to_owned() });
+        }
+        let (name, digest) = match source {
+            TaskSource::Row { format, row, .. } if format == "plain" => {
+                let row: serde_json::Value = serde_json::from_str(row)
+                    .map_err(|error| TaskError::Invalid { field: String::new(), reason: error.to_string() })?;
+                let name = row["name"].as_str().ok_or_else(|| TaskError::Invalid {
+                    field: "name".to_owned(),
+                    reason: "it is missing".to_owned(),
+                })?;
+                (name.to_owned(), Digest::of(name.as_bytes()))
+            }
+            TaskSource::Row { format, .. } => return Err(TaskError::UnknownFormat(format!("no format `{format}`"))),
+            TaskSource::Digest(digest) => {
+                let known = self.kept.lock().expect("nobody panics").contains(digest);
+                match known {
+                    true => ("one".to_owned(), digest.clone()),
+                    false => return Err(TaskError::UnknownDigest(digest.clone())),
+                }
+            }
+        };
+        self.kept.lock().expect("nobody panics").push(digest.clone());
+        Ok(Arc::new(ScriptedTask { judge: self, name, digest }))
+    }
+
+    fn run(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+        self.follow(&job.program).map_err(ExecuteError::Host)?;
+        let limit = |limit| Exit::Exceeded { limit, allowed: 1, used: 2 };
+        Ok(match (job.program.as_str(), &job.entry) {
+            ("bad job", _) => return Err(ExecuteError::BadJob("it has two files of one name".to_owned())),
+            (_, Entry::Calls { arguments, .. }) => {
+                let value = Value::List(arguments.concat());
+                Outcome { calls: vec![CallResult::Returned(value.encode())], ..outcome(Exit::Returned, b"") }
+            }
+            ("raise", _) => outcome(Exit::Raised, b"before\n"),
+            ("exit 3", _) => Outcome { exit_code: Some(3), ..outcome(Exit::Raised, b"") },
+            ("leave", _) => Outcome { exit_code: Some(0), ..outcome(Exit::Trapped, b"flushed") },
+            ("fetch", _) => {
+                let fetched = job.fetch.iter().map(|path| (path.clone(), b"hi".to_vec())).collect();
+                Outcome { fetched, ..outcome(Exit::Returned, b"") }
+            }
+            ("crash", _) => outcome(Exit::Trapped, b""),
+            ("loop", _) => outcome(limit(LimitKind::Fuel), b"so far\n"),
+            ("memory", _) => outcome(limit(LimitKind::MemoryBytes), b""),
+            ("bytes", _) => outcome(Exit::Returned, b"a\xff\xfe"),
+            ("limits", _) => outcome(Exit::Returned, format!("{:?}", job.limits).as_bytes()),
+            ("files", _) => outcome(Exit::Returned, format!("{:?}", job.files).as_bytes()),
+            (program, _) => outcome(Exit::Returned, [program.as_bytes(), &job.stdin].concat().as_slice()),
+        })
+    }
+}
+
+struct ScriptedTask {
+    judge: Arc<ScriptedJudge>,
+    name: String,
+    digest: Digest,
+}
+
+impl OpenTask for ScriptedTask {
+    fn task_id(&self) -> &str {
+        &self.name
+    }
+
+    fn digest(&self) -> &Digest {
+        &self.digest
+    }
+
+    fn judge(&self, attempt_id: &str, text: &AttemptText) -> JudgedAttempt {
+        let (AttemptText::Completion(program) | AttemptText::Program(program)) = text;
+        let verdict = self.judge.follow(program).map_err(|why| Dropped { why }).map(|()| {
+            let status = match program.as_str() {
+                "right" => Status::Accepted,
+                "unjudgeable" => Status::Unjudgeable,
+                _ => Status::WrongAnswer,
+            };
+            let passed = u32::from(status == Status::Accepted);
+            Verdict { status, passed, total: 1, evidence: Evidence { fuel: 7, ..Evidence::default() } }
+        });
+        let row = VerdictRow::new(self.name.clone(), attempt_id.to_owned(), Digest::of(program.as_bytes()), verdict);
+        JudgedAttempt { row, cached: program == "right" }
+    }
+}

@@ -1,0 +1,267 @@
+//! Real sockets: time limits of heads and bodies, idle connections, hang-ups, the Unix socket, and the end of a service.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpStream, UnixStream};
+use tokio::sync::oneshot;
+
+use super::scripted::ScriptedJudge;
+use crate::judge::Judge;
+use crate::listener::{Address, ListenError, Listener};
+use crate::phase::Phase;
+use crate::serve::{ServeError, serve_on};
+use crate::service::{Service, Settings};
+
+/// Short enough to wait for.
+const SOON: Duration = Duration::from_millis(50);
+
+/// A service on a socket.
+struct Running {
+    service: Arc<Service>,
+    judge: Arc<ScriptedJudge>,
+    address: Address,
+    stop: oneshot::Sender<()>,
+    served: tokio::task::JoinHandle<Result<(), ServeError<String>>>,
+}
+
+async fn start(address: &Address, settings: Settings) -> Running {
+    let (service, judge) = (Service::new(settings), Arc::new(ScriptedJudge::default()));
+    let listener = Listener::open(address, false).await.expect("the address is free");
+    let address = listener.address().expect("it has an address");
+    let (stop, stopped) = oneshot::channel();
+    let stopped = async { drop(stopped.await) };
+    let opened = Arc::clone(&judge) as Arc<dyn Judge>;
+    let served = tokio::spawn(serve_on(Arc::clone(&service), listener, stopped, move || Ok(opened)));
+    service.life.reached(Phase::Serving).await;
+    Running { service, judge, address, stop, served }
+}
+
+async fn start_tcp(settings: Settings) -> Running {
+    start(&Address::Tcp("127.0.0.1:0".parse().expect("an address")), settings).await
+}
+
+impl Running {
+    async fn connect(&self) -> TcpStream {
+        let Address::Tcp(address) = self.address else { panic!("it listens on TCP") };
+        TcpStream::connect(address).await.expect("it listens")
+    }
+
+    async fn finish(self) {
+        self.judge.release();
+        drop(self.stop);
+        self.served.await.expect("it does not panic").expect("it served");
+    }
+}
+
+fn run_code(program: &str) -> String {
+    let body = format!("{{\"code\": \"{program}\", \"language\": \"python\"}}");
+    format!(
+        "POST /run_code HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+const HEALTH: &str = "GET /health HTTP/1.1\r\nhost: x\r\n\r\n";
+
+/// Sends a request and reads the first line of the answer, and what came with it.
+async fn ask(socket: &mut (impl AsyncReadExt + AsyncWriteExt + Unpin), request: &str) -> String {
+    socket.write_all(request.as_bytes()).await.expect("it is open");
+    let mut answer = vec![0; 1 << 16];
+    let length = socket.read(&mut answer).await.expect("it answers");
+    String::from_utf8_lossy(&answer[..length]).into_owned()
+}
+
+/// Reads until the other side closes.
+async fn read_all(socket: &mut (impl AsyncReadExt + Unpin)) -> String {
+    let mut answer = Vec::new();
+    // A reset is an end too.
+    let _ = socket.read_to_end(&mut answer).await;
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_head_that_comes_too_slowly_is_not_waited_for() {
+    let running = start_tcp(Settings { head_patience: SOON, ..Settings::default() }).await;
+    let mut slow = running.connect().await;
+    slow.write_all(b"POST /run_code HTTP/1.1\r\nx-slow").await.expect("it is open");
+    read_all(&mut slow).await;
+    let mut idle = running.connect().await;
+    assert!(read_all(&mut idle).await.is_empty());
+    running.finish().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_that_comes_too_slowly_is_refused() {
+    let running = start_tcp(Settings { body_patience: SOON, ..Settings::default() }).await;
+    let mut slow = running.connect().await;
+    let request = run_code("x");
+    let answer = ask(&mut slow, &request[..request.len() - 1]).await;
+    assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
+    running.finish().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn idle_connections_do_not_keep_others_out() {
+    let running = start_tcp(Settings { connections: 2, ..Settings::default() }).await;
+    let mut busy = running.connect().await;
+    busy.write_all(run_code("wait").as_bytes()).await.expect("it is open");
+    running.judge.until_started(1).await;
+    let mut idle = Vec::new();
+    for _ in 0..20 {
+        let mut connection = running.connect().await;
+        assert!(ask(&mut connection, HEALTH).await.starts_with("HTTP/1.1 200 "));
+        idle.push(connection);
+    }
+    for mut connection in idle.drain(..19) {
+        assert!(read_all(&mut connection).await.is_empty(), "it was closed for another");
+    }
+    running.judge.release();
+    let mut answer = vec![0; 12];
+    busy.read_exact(&mut answer).await.expect("a busy connection stays");
+    assert_eq!(answer, b"HTTP/1.1 200");
+    running.finish().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_closes_its_connection_has_its_work_cancelled() {
+    let running = start_tcp(Settings::default()).await;
+    let mut first = running.connect().await;
+    first.write_all(run_code("wait").as_bytes()).await.expect("it is open");
+    running.judge.until_started(1).await;
+    let mut second = running.connect().await;
+    second.write_all(run_code("never").as_bytes()).await.expect("it is open");
+    let until_waiting = async |count| {
+        while running.service.queue().load().waiting != count {
+            tokio::task::yield_now().await;
+        }
+    };
+    until_waiting(1).await;
+    drop(second);
+    until_waiting(0).await;
+    assert_eq!(running.judge.started(), ["wait"]);
+    running.finish().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_leaves_a_stream_has_its_work_cancelled() {
+    let running = start_tcp(Settings::default()).await;
+    let body = r#"{"tasks":[{"format":"plain","row":{"name":"one"}}],"attempts":[{"task_id":"one","program":"right"},
+        {"task_id":"one","program":"wait"},{"task_id":"one","program":"never"}]}"#;
+    let head = "POST /v1/verify?stream=1 HTTP/1.1\r\nhost: x\r\ncontent-type: application/json";
+    let mut client = running.connect().await;
+    let answer = ask(&mut client, &format!("{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len())).await;
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    running.judge.until_started(2).await;
+    drop(client);
+    while running.service.queue().load().waiting != 0 {
+        tokio::task::yield_now().await;
+    }
+    running.finish().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_that_is_told_to_stop_answers_and_ends() {
+    let running = start_tcp(Settings::default()).await;
+    let mut idle = running.connect().await;
+    let mut client = running.connect().await;
+    client.write_all(run_code("wait").as_bytes()).await.expect("it is open");
+    running.judge.until_started(1).await;
+    let Running { service, judge, stop, served, .. } = running;
+    stop.send(()).expect("it listens");
+    service.life.reached(Phase::Draining).await;
+    assert!(read_all(&mut idle).await.is_empty());
+    judge.release();
+    let answer = read_all(&mut client).await;
+    assert!(answer.starts_with("HTTP/1.1 200 ") && answer.contains("\"Success\""), "{answer}");
+    served.await.expect("it does not panic").expect("it served");
+    assert_eq!(service.life.phase(), Phase::Stopped);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_time_for_draining_is_bounded() {
+    let running = start_tcp(Settings { drain: SOON, ..Settings::default() }).await;
+    let mut client = running.connect().await;
+    client.write_all(run_code("wait").as_bytes()).await.expect("it is open");
+    running.judge.until_started(1).await;
+    let Running { judge, stop, served, .. } = running;
+    stop.send(()).expect("it listens");
+    let answer = read_all(&mut client).await;
+    assert!(answer.starts_with("HTTP/1.1 504 "), "{answer}");
+    served.await.expect("it does not panic").expect("it served");
+    judge.release();
+}
+
+#[tokio::test]
+async fn a_judge_that_cannot_be_opened_ends_the_service() {
+    let listener = Listener::open(&Address::Tcp("127.0.0.1:0".parse().expect("an address")), false).await;
+    let listener = listener.expect("the address is free");
+    let never = std::future::pending();
+    let served = serve_on(Service::new(Settings::default()), listener, never, || Err("no image")).await;
+    assert!(matches!(served, Err(ServeError::Judge("no image"))));
+}
+
+#[tokio::test]
+async fn beyond_loopback_there_must_be_tokens() {
+    let public = Address::Tcp("0.0.0.0:0".parse().expect("an address"));
+    assert!(matches!(Listener::open(&public, false).await, Err(ListenError::Public(_))));
+    assert!(Listener::open(&public, true).await.is_ok());
+    let loopback = Address::Tcp("[::1]:0".parse().expect("an address"));
+    assert!(!matches!(Listener::open(&loopback, false).await, Err(ListenError::Public(_))));
+}
+
+/// A folder of its own, which is removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("veriplay-server-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("a folder");
+        Self(path)
+    }
+
+    fn socket(&self) -> Address {
+        Address::Unix(self.0.join("socket"))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_unix_socket_is_its_users_alone_and_is_removed_at_the_end() {
+    let folder = Folder::new("own");
+    let running = start(&folder.socket(), Settings::default()).await;
+    let path = folder.0.join("socket");
+    let mode = std::fs::metadata(&path).expect("it is there").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let mut client = UnixStream::connect(&path).await.expect("it listens");
+    assert!(ask(&mut client, &run_code("x")).await.starts_with("HTTP/1.1 200 "));
+    // Nobody takes the place of a service that listens.
+    assert!(matches!(Listener::open(&folder.socket(), false).await, Err(ListenError::InUse(_))));
+    drop(client);
+    running.finish().await;
+    assert!(!path.exists());
+}
+
+#[tokio::test]
+async fn a_stale_socket_is_replaced_and_a_file_is_not() {
+    let folder = Folder::new("stale");
+    let path = folder.0.join("socket");
+    drop(std::os::unix::net::UnixListener::bind(&path).expect("a socket"));
+    assert!(path.exists());
+    let listener = Listener::open(&folder.socket(), false).await.expect("nobody listens there");
+    drop(listener);
+    assert!(!path.exists());
+    std::fs::write(&path, "mine").expect("a file");
+    assert!(matches!(Listener::open(&folder.socket(), false).await, Err(ListenError::NotSocket(_))));
+    assert_eq!(std::fs::read_to_string(&path).expect("it is untouched"), "mine");
+    let missing = Address::Unix(folder.0.join("gone/socket"));
+    assert!(matches!(Listener::open(&missing, false).await, Err(ListenError::System { .. })));
+}
