@@ -1537,8 +1537,9 @@ class Caller(Objects):
         tests throw its result away, and those of the tests' that it was given before."""
         changed = [entry_of(entry)[0] for entry in entries if entry_of(entry)[0] in self.objects]
         given = self.reachable(self.given)
-        self.ever_given |= given
-        theirs = lambda handle: handle % 2 == self.parity or handle in self.ever_given
+        # An exception is the program's, and counts only for the call that is given it.
+        self.ever_given |= given - self.errors.keys()
+        theirs = lambda handle: handle % 2 == self.parity or handle in self.ever_given or handle in given
         if self.thrown_away and word == "returned":
             return [handle for handle in changed if theirs(handle) and handle not in given]
         return [handle for handle in changed if theirs(handle) and id(self.objects[handle]) not in self.fresh]
@@ -2009,7 +2010,8 @@ class Callee(Objects):
         for name, value, row in own + [(name, value, attributes) for name, value in ATTRIBUTES.__get__(error).items()]:
             if value is None and row is fields:
                 continue
-            pair = None if type(name) is str and is_kept_back(name) else self.tried(lambda: [check_text(name) or name, self.item(value)])
+            stays = row is attributes and type(name) is str and is_kept_back(name)
+            pair = None if stays else self.tried(lambda: [check_text(name) or name, self.item(value)])
             if pair is None:
                 (hidden if row is fields else own_hidden).append(name if type(name) is str and name.isascii() else "")
             else:

@@ -46,6 +46,7 @@ from _veriplay_objects import (
     is_library,
     is_once,
     names_any,
+    same,
     state_of_process,
     words_of,
 )
@@ -319,13 +320,16 @@ class Split:
                 raise TypeError("Item in solution.__all__ must be str, not " + type(name).__name__)
             if name not in self.read_anywhere and self.words.isdisjoint(REACHES):
                 continue
-            is_taken = name in names and names[name] is not self.starred.get(name, self)
-            if name in self.read_anywhere and name not in self.functions and (is_taken or name in vars(builtins)):
-                self.caller.note(UNJUDGEABLE, "`import *` would put the program's `" + name + "` in the place of the tests' own")
+            # What another `import *` has bound is there to be replaced.
+            own = names.get(name, self) if name in self.bound else vars(builtins).get(name, self)
             names.pop(name, None)
             self.used = True
             try:
-                names[name] = self.starred[name] = self.caller.borrow(name)
+                found = names[name] = self.caller.borrow(name)
+                is_other = own is not self and not same(own, found) and own is not self.starred.get(name, self)
+                if is_other and name in self.read_anywhere and name not in self.functions:
+                    self.caller.note(UNJUDGEABLE, "`import *` would put the program's `" + name + "` in the place of the tests' own")
+                self.starred[name] = found
             except Uncrossable as error:
                 self.unread[name] = error.args[0]
 
