@@ -46,7 +46,7 @@ pub(crate) trait GameSetup: Serialize + DeserializeOwned + Sized {
     fn validate(&self, learn: &LearnConfig) -> Result<(), Failure>;
 
     /// The memory that one step needs of the learner, for a model of this shape.
-    fn demand(&self, model: &ModelConfig) -> Demand;
+    fn step_tokens(&self, model: &ModelConfig) -> StepTokens;
 
     /// Chooses the evaluation set.
     fn evaluate_on(&mut self, set: EvalSet);
@@ -68,9 +68,9 @@ pub(crate) trait GameSetup: Serialize + DeserializeOwned + Sized {
 
 /// What one step trains on, at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Demand {
+pub(crate) struct StepTokens {
     /// Tokens of a step, prompts included; those of one prompt that several responses share count once.
-    pub(crate) tokens: usize,
+    pub(crate) total: usize,
     /// Tokens of its longest response.
     pub(crate) longest: usize,
 }

@@ -22,6 +22,7 @@ mod progress;
 mod repository;
 mod rundir;
 mod serve;
+mod suites;
 mod verdict_cache;
 mod verify;
 mod warmup;

@@ -3,13 +3,13 @@
 use veriplay_learner::{DeviceSpec, Learner, LearnerOptions, MemoryPlan, ModelConfig};
 
 use crate::exit::{ExitCode, Failure};
-use crate::games::Demand;
+use crate::games::StepTokens;
 
 /// Compares the predicted memory of training with what is free. The weights are in memory already. Where the free memory is unknown, every
 /// run passes.
-pub(crate) fn check(learner: &Learner, demand: &Demand) -> Result<(), Failure> {
+pub(crate) fn check(learner: &Learner, step_tokens: &StepTokens) -> Result<(), Failure> {
     let options = effective_options(learner.options());
-    let fits = |available| check_fit(learner.config(), &options, rows(&options, demand), available);
+    let fits = |available| check_fit(learner.config(), &options, rows(&options, step_tokens), available);
     available_for(learner).map_or(Ok(()), fits)
 }
 
@@ -28,9 +28,9 @@ fn effective_options(options: &LearnerOptions) -> LearnerOptions {
 }
 
 /// The predicted memory of training on such steps, for people.
-pub(crate) fn describe(learner: &Learner, demand: &Demand) -> String {
+pub(crate) fn describe(learner: &Learner, step_tokens: &StepTokens) -> String {
     let options = effective_options(learner.options());
-    let plan = MemoryPlan::predict(learner.config(), &options, rows(&options, demand));
+    let plan = MemoryPlan::predict(learner.config(), &options, rows(&options, step_tokens));
     let free = available_for(learner).map_or_else(String::new, |bytes| format!("; {} is free here", gib(bytes)));
     format!(
         "memory: about {} for weights and {} for training{free}",
@@ -40,10 +40,10 @@ pub(crate) fn describe(learner: &Learner, demand: &Demand) -> String {
 }
 
 /// Tokens of the largest micro-batch that a step can make.
-fn rows(options: &LearnerOptions, demand: &Demand) -> usize {
-    let share = demand.tokens.div_ceil(options.data_parallel);
+fn rows(options: &LearnerOptions, step_tokens: &StepTokens) -> usize {
+    let share = step_tokens.total.div_ceil(options.data_parallel);
     // A micro-batch ends before the group that would exceed its limit by more than half of that group, and never within a response.
-    (options.micro_tokens + options.micro_tokens / 2).min(share).max(demand.longest)
+    (options.micro_tokens + options.micro_tokens / 2).min(share).max(step_tokens.longest)
 }
 
 fn check_fit(config: &ModelConfig, options: &LearnerOptions, rows: usize, available: u64) -> Result<(), Failure> {
@@ -94,8 +94,8 @@ mod tests {
 
     #[test]
     fn a_step_that_is_smaller_than_a_micro_batch_is_what_counts() {
-        let demand = Demand { tokens: 10_000, longest: 64 };
-        let rows_of = |micro_tokens| rows(&LearnerOptions { micro_tokens, ..LearnerOptions::default() }, &demand);
+        let step_tokens = StepTokens { total: 10_000, longest: 64 };
+        let rows_of = |micro_tokens| rows(&LearnerOptions { micro_tokens, ..LearnerOptions::default() }, &step_tokens);
         assert_eq!(rows_of(1024), 1536);
         // By two workers.
         assert_eq!(rows_of(1 << 20), 5_000);

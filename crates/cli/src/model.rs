@@ -78,6 +78,15 @@ impl Model {
             Self::Server(policy) => &**policy,
         }
     }
+
+    /// Whether conversations are rendered by a chat template. What a server does with them is its own affair; those that people run have one.
+    pub(crate) fn has_chat_template(&self) -> bool {
+        match self {
+            Self::Learner(learner) => learner.has_chat_template(),
+            Self::Gguf(policy) => policy.has_chat_template(),
+            Self::Server(_) => true,
+        }
+    }
 }
 
 /// The options for a model that only samples: it uses all processors, because samples do not depend on the number of threads. Updates

@@ -27,24 +27,24 @@ pub(crate) struct DataConfig {
     pub(crate) proposer_mix: BTreeMap<String, f64>,
     /// Inputs executed for each program.
     pub(crate) inputs: usize,
-    /// As [`Worth::max_output_chars`].
+    /// As [`ProgramFilter::max_output_chars`].
     pub(crate) max_output_chars: usize,
-    /// As [`Worth::min_distinct_outputs`].
+    /// As [`ProgramFilter::min_distinct_outputs`].
     pub(crate) min_distinct_outputs: usize,
     /// Limits of each execution.
     pub(crate) limits: Limits,
 }
 
 impl DataConfig {
-    const fn worth(&self) -> Worth {
-        Worth { max_output_chars: self.max_output_chars, min_distinct_outputs: self.min_distinct_outputs }
+    const fn filter(&self) -> ProgramFilter {
+        ProgramFilter { max_output_chars: self.max_output_chars, min_distinct_outputs: self.min_distinct_outputs }
     }
 }
 
 /// When a program makes a good task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Worth {
+pub(crate) struct ProgramFilter {
     /// Longest output, in characters of its `repr`; inputs with longer ones are left out.
     pub(crate) max_output_chars: usize,
     /// Fewest distinct outputs over the inputs.
@@ -53,33 +53,33 @@ pub(crate) struct Worth {
 
 /// A program and what it returned for each input.
 #[derive(Debug, Clone)]
-pub(crate) struct Executed {
+pub(crate) struct ExecutedProgram {
     pub(crate) program: String,
     /// What it takes.
     pub(crate) kind: InputKind,
     pub(crate) pairs: Vec<IoPair>,
 }
 
-impl Executed {
+impl ExecutedProgram {
     /// Runs a generated program on inputs; `None` where it makes no good task.
     pub(crate) fn make(
-        worth: &Worth,
+        filter: &ProgramFilter,
         limits: Limits,
         generated: GeneratedProgram,
         inputs: Vec<Vec<Value>>,
         execute: &dyn Execute,
     ) -> Result<Option<Self>, ExecuteError> {
-        let pairs = execute_on(worth, limits, &generated.program, inputs, execute)?;
+        let pairs = execute_on(filter, limits, &generated.program, inputs, execute)?;
         Ok(pairs.map(|pairs| Self { program: generated.program, kind: generated.input_kind, pairs }))
     }
 }
 
 /// Executed programs by family.
-pub(crate) struct Pools {
-    families: BTreeMap<String, Vec<Executed>>,
+pub(crate) struct ProgramPools {
+    families: BTreeMap<String, Vec<ExecutedProgram>>,
 }
 
-impl Pools {
+impl ProgramPools {
     /// Generates and executes programs. Only those of [`Split::Train`] are kept.
     pub(crate) fn build(
         config: &DataConfig,
@@ -93,11 +93,11 @@ impl Pools {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             rng.set_stream(u64::MAX - index as u64);
             let drafts = drafts(grammar, family, *count, config.inputs, &mut rng).or_fail(ExitCode::Input)?;
-            let executed: Result<Vec<Option<Executed>>, ExecuteError> = drafts
+            let executed: Result<Vec<Option<ExecutedProgram>>, ExecuteError> = drafts
                 .into_par_iter()
                 .map(|(program, inputs)| {
                     bar.inc(1);
-                    Executed::make(&config.worth(), config.limits, program, inputs, execute)
+                    ExecutedProgram::make(&config.filter(), config.limits, program, inputs, execute)
                 })
                 .collect();
             families.insert(family.clone(), executed.or_fail(ExitCode::Host)?.into_iter().flatten().collect());
@@ -115,7 +115,7 @@ impl Pools {
     }
 
     /// One program by family weight.
-    pub(crate) fn draw(&self, rng: &mut impl Rng, mix: &BTreeMap<String, f64>) -> &Executed {
+    pub(crate) fn draw(&self, rng: &mut impl Rng, mix: &BTreeMap<String, f64>) -> &ExecutedProgram {
         let weighted: Vec<(&String, &f64)> =
             mix.iter().filter(|(family, _)| self.families.contains_key(*family)).collect();
         let (family, _) = weighted.choose_weighted(rng, |(_, weight)| **weight).expect("the mix names pools");
@@ -149,7 +149,7 @@ fn drafts(
 
 /// The values that a program's `f` returns for inputs; `None` where it makes no good task.
 pub(crate) fn execute_on(
-    worth: &Worth,
+    filter: &ProgramFilter,
     limits: Limits,
     program: &str,
     inputs: Vec<Vec<Value>>,
@@ -176,12 +176,12 @@ pub(crate) fn execute_on(
     for (input, call) in inputs.into_iter().zip(&outcome.calls) {
         if let CallResult::Returned(bytes) = call
             && let Ok(output) = Value::decode(bytes, caps)
-            && output.to_string().len() <= worth.max_output_chars
+            && output.to_string().len() <= filter.max_output_chars
         {
             pairs.push(IoPair { input, output });
         }
     }
     let distinct: HashSet<String> = pairs.iter().map(|pair| pair.output.to_string()).collect();
-    let keep = distinct.len() >= worth.min_distinct_outputs;
+    let keep = distinct.len() >= filter.min_distinct_outputs;
     Ok(keep.then_some(pairs))
 }

@@ -17,14 +17,16 @@ mod tasks;
 use veriplay_core::{Dropped, Verdict, VerdictRow};
 use veriplay_verifier::{ProblemRequest, judge_program};
 
+use crate::exit::Failure;
 use crate::verdict_cache::VerdictCache;
 use reference::ProblemError;
+use stream::run_in_order;
+use summary::{RunCounts, VerdictTally};
 
 pub(crate) use output::VerdictOutput;
 pub(crate) use reference::JudgeContext;
 pub(crate) use source::{AttemptSource, JudgeConditions, PendingAttempt};
-pub(crate) use stream::run_in_order;
-pub(crate) use summary::{RunCounts, VerdictTally, VerifySummary};
+pub(crate) use summary::VerifySummary;
 pub(crate) use tasks::{LoadedTask, TaskOverrides, TaskSet, check_row};
 
 /// Judges attempts, on any number of threads. Verdicts that a repetition would give again are cached.
@@ -40,7 +42,37 @@ pub(crate) struct JudgedAttempt {
     pub(crate) cached: bool,
 }
 
+/// Attempts per thread that are under way or wait for an earlier one: this many short ones finish while a long one runs.
+const WINDOW: usize = 64;
+
 impl AttemptJudge<'_> {
+    /// Judges all attempts of `source` on `jobs` threads, behind those that `output` has from an earlier run. `each` is called after every
+    /// verdict.
+    pub(crate) fn judge_all(
+        &self,
+        source: &mut AttemptSource<'_>,
+        output: &mut VerdictOutput,
+        jobs: usize,
+        each: impl Fn(),
+    ) -> Result<VerifySummary, Failure> {
+        let (mut tally, mut cached) = (VerdictTally::default(), 0);
+        let resumed = output.resume(source, |row| {
+            tally.add(row);
+            each();
+        })?;
+        let write = |judged: JudgedAttempt| {
+            tally.add(&judged.row);
+            cached += u64::from(judged.cached);
+            each();
+            output.write(&judged.row)
+        };
+        run_in_order(&mut *source, jobs, jobs.saturating_mul(WINDOW), |attempt| self.judge(attempt), write)?;
+        output.finish()?;
+        self.cache.flush();
+        let (bad_rows, unknown_tasks) = (source.tasks.bad + source.bad, source.unknown);
+        Ok(tally.report(RunCounts { tasks: source.tasks.len(), resumed, cached, bad_rows, unknown_tasks }))
+    }
+
     /// Judges one attempt.
     pub(crate) fn judge(&self, attempt: PendingAttempt) -> JudgedAttempt {
         if let Some(verdict) = self.cache.get(&attempt.judged) {

@@ -1,5 +1,5 @@
-//! Warm-up: makes the built-in models. Programs come from our generator, outputs from the sandbox, and the learner
-//! imitates: it learns a game's prompt format, and each of its roles a little.
+//! Warm-up: makes start models, from scratch as the built-in ones or from a pretrained checkpoint. Programs come from our generator,
+//! outputs from the sandbox, and the learner imitates: it learns a game's prompt format, and each of its roles a little.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
@@ -18,6 +18,7 @@ use crate::device::{self, DeviceArguments};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::games::examples::{ExampleConfig, Examples, WarmupExamples};
 use crate::isolation::Isolation;
+use crate::model;
 use crate::progress;
 
 /// A recipe of a model, such as `configs/warmup.toml`.
@@ -40,8 +41,8 @@ struct RecipeRun {
     steps: u64,
     /// The model is evaluated on the validation set each this many steps.
     validate_every: u64,
-    /// The decoder; its vocabulary is filled in from the tokenizer.
-    model: ModelConfig,
+    /// What the model is before.
+    model: StartModel,
     /// Learning rate, optimizer, data-parallel workers, micro-batches.
     learn: LearnConfig,
     /// Saves weights as bfloat16: half the size, for models that the program carries.
@@ -49,7 +50,29 @@ struct RecipeRun {
     save_bf16: bool,
 }
 
+/// The model that warm-up begins with.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+enum StartModel {
+    /// A pretrained checkpoint, by the names that `--model` takes.
+    Checkpoint(String),
+    /// A decoder with random weights; its vocabulary is filled in from the game's tokenizer.
+    Scratch(Box<ModelConfig>),
+}
+
 impl RecipeRun {
+    fn open_model<T: WarmupExamples>(&self) -> Result<Learner, Failure> {
+        let options = self.learn.learner_options();
+        match &self.model {
+            StartModel::Checkpoint(name) => model::open_trainable(name, &options),
+            StartModel::Scratch(config) => {
+                let tokenizer = T::tokenizer().or_fail(ExitCode::Model)?;
+                let config = ModelConfig { vocab_size: tokenizer.vocab_size(), ..(**config).clone() };
+                Learner::initialize(config, tokenizer, self.seed, options).or_fail(ExitCode::Model)
+            }
+        }
+    }
+
     const fn precision(&self) -> Precision {
         if self.save_bf16 { Precision::Bf16 } else { Precision::F32 }
     }
@@ -72,10 +95,10 @@ impl<T: WarmupExamples> Recipe<T> {
     }
 
     /// The examples of one step.
-    fn draw_examples(&self, source: &T::Source, tokenizer: &Tokenizer, step: u64) -> Result<Vec<Sample>, Failure> {
-        let (mut rng, mut examples) = (ChaCha8Rng::seed_from_u64(self.run.seed), Examples::new(tokenizer));
+    fn draw_examples(&self, source: &T::Source, learner: &Learner, step: u64) -> Result<Vec<Sample>, Failure> {
+        let (mut rng, mut examples) = (ChaCha8Rng::seed_from_u64(self.run.seed), Examples::new(learner));
         rng.set_stream(step + 1);
-        T::draw_examples(&self.examples, source, &mut rng, &mut examples).or_fail(ExitCode::Model)?;
+        self.setup.draw_examples(&self.examples, source, &mut rng, &mut examples).or_fail(ExitCode::Model)?;
         Ok(examples.finish())
     }
 
@@ -94,13 +117,13 @@ pub(crate) fn warm_up<T: WarmupExamples>(mut recipe: Recipe<T>, out: &Path) -> R
     let Recipe { run, examples, setup } = &recipe;
     let (executor, game) = setup.open(Isolation::Thread)?;
     let source = T::source(&examples.data, run.seed, &executor)?;
-    let mut learner = new_learner::<T>(run)?;
+    let mut learner = run.open_model::<T>()?;
     progress::say(format!("{} parameters", learner.parameter_count()));
     let started = Instant::now();
-    let (tokenizer, mut tokens, mut left_out) = (T::tokenizer().or_fail(ExitCode::Model)?, 0, 0);
+    let (tokenizer, mut tokens, mut left_out) = (learner.tokenizer().clone(), 0, 0);
     let mut audit = SplitAudit::new(game.guard(), &tokenizer);
     for step in 0..run.steps {
-        let mut samples = recipe.draw_examples(&source, &tokenizer, step)?;
+        let mut samples = recipe.draw_examples(&source, &learner, step)?;
         let drawn = samples.len();
         samples.retain(|sample| audit.find_eval_item(sample).is_none());
         left_out += drawn - samples.len();
@@ -127,12 +150,12 @@ pub(crate) fn audit<T: WarmupExamples>(mut recipe: Recipe<T>, measuring: &T) -> 
     let (_, warmed_up) = recipe.setup.open(Isolation::Thread)?;
     let (executor, game) = measuring.open(Isolation::Thread)?;
     let source = T::source(&recipe.examples.data, recipe.run.seed, &executor)?;
-    let tokenizer = T::tokenizer().or_fail(ExitCode::Model)?;
-    let mut own = SplitAudit::new(warmed_up.guard(), &tokenizer);
-    let mut audit = SplitAudit::new(game.guard(), &tokenizer);
+    let learner = recipe.run.open_model::<T>()?;
+    let mut own = SplitAudit::new(warmed_up.guard(), learner.tokenizer());
+    let mut audit = SplitAudit::new(game.guard(), learner.tokenizer());
     let (mut all, mut left_out, mut found) = (0, 0, BTreeMap::new());
     for step in 0..recipe.run.steps {
-        let mut samples = recipe.draw_examples(&source, &tokenizer, step)?;
+        let mut samples = recipe.draw_examples(&source, &learner, step)?;
         all += samples.len();
         let drawn = samples.len();
         samples.retain(|sample| own.find_eval_item(sample).is_none());
@@ -155,12 +178,6 @@ pub(crate) fn audit<T: WarmupExamples>(mut recipe: Recipe<T>, measuring: &T) -> 
     let what = format!("warm-up trains on {overlaps} examples that contain what is evaluated");
     Err(Failure::message(ExitCode::Input, what)
         .hint("let the recipe evaluate on the same tasks, and train the model again"))
-}
-
-fn new_learner<T: WarmupExamples>(run: &RecipeRun) -> Result<Learner, Failure> {
-    let tokenizer = T::tokenizer().or_fail(ExitCode::Model)?;
-    let model = ModelConfig { vocab_size: tokenizer.vocab_size(), ..run.model.clone() };
-    Learner::initialize(model, tokenizer, run.seed, run.learn.learner_options()).or_fail(ExitCode::Model)
 }
 
 /// The loss is a mean over the tokens that are learned.

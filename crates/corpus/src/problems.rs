@@ -26,7 +26,7 @@ use serde::Serialize;
 use veriplay_core::{CallCase, CallChecks, Checks, Limits, Predicted, Problem, Value};
 
 use crate::CorpusError;
-use fields::FieldError;
+use fields::{FieldError, Fields};
 use rows::Rows;
 
 pub use attempts::{AttemptBody, AttemptRow, AttemptRows, parse_attempts, read_attempts};
@@ -49,6 +49,32 @@ pub struct ProblemFormat {
     /// Its name for `--format`.
     pub name: &'static str,
     parse: fn(&RowInput<'_>) -> Result<ProblemRow, FieldError>,
+    statement: fn(&Fields) -> Result<ProblemStatement, FieldError>,
+}
+
+/// What a set asks of a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ProblemStatement {
+    /// To continue this source text.
+    Continuation(String),
+    /// To write a program for a task in words.
+    Instruction {
+        /// The task.
+        text: String,
+        /// Tests that the set shows.
+        tests: Vec<String>,
+        /// Source text that the program begins with. Empty where it may begin with anything.
+        starter_code: String,
+    },
+    /// To predict the output of `f(input)`, or an input that gives the output. All three are source text.
+    Prediction {
+        /// It defines `f`.
+        program: String,
+        /// The arguments.
+        input: String,
+        /// What `f` returns for them.
+        output: String,
+    },
 }
 
 /// The input of a format's parser.
@@ -222,6 +248,27 @@ pub fn problem_format(name: &str) -> Result<&'static ProblemFormat, CorpusError>
 /// The file cannot be read, or is damaged gzip.
 pub fn read_problems(path: &Path, format: &ProblemFormat, options: &ReadOptions) -> Result<ProblemFile, CorpusError> {
     collect_problems(path, Rows::open(path, options.max_row_bytes)?, format, options)
+}
+
+/// The task id of each row of a file, and what it asks, in file order. Rows that [`read_problems`] reports are left out.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn read_statements(
+    path: &Path,
+    format: &ProblemFormat,
+    options: &ReadOptions,
+) -> Result<Vec<(String, Result<ProblemStatement, InvalidRow>)>, CorpusError> {
+    let mut statements = Vec::new();
+    for (index, raw) in Rows::open(path, options.max_row_bytes)?.enumerate() {
+        let raw = raw?;
+        let Ok(text) = raw.text else { continue };
+        let Ok(row) = (format.parse)(&RowInput { text: &text, index, options }) else { continue };
+        let statement = Fields::parse(&text).and_then(|fields| (format.statement)(&fields));
+        let statement = statement.map_err(|fault| InvalidRow::new(path, raw.line, fault));
+        statements.push((row.task_id().to_owned(), statement));
+    }
+    Ok(statements)
 }
 
 /// As [`read_problems`], for `bytes` instead of a file; errors name `origin`.

@@ -189,6 +189,14 @@ fn continuation(
     }
 }
 
+impl GgufPolicy {
+    /// Whether conversations are rendered by a template of the file; otherwise as plain text.
+    #[must_use]
+    pub const fn has_chat_template(&self) -> bool {
+        self.template.is_some()
+    }
+}
+
 impl Policy for GgufPolicy {
     /// See the trait. A rollout's text is without the end token and the stop string.
     fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {

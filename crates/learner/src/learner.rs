@@ -164,6 +164,12 @@ impl Learner {
         ChatTemplate::from_files(&self.model.sidecar_files)
     }
 
+    /// Whether conversations are rendered by the checkpoint's template; otherwise as plain text.
+    #[must_use]
+    pub fn has_chat_template(&self) -> bool {
+        self.options().chat_template && self.chat_template().is_ok_and(|template| template.is_present())
+    }
+
     /// Tokens of a conversation's prompt: the template's text, with nothing added around it.
     ///
     /// # Errors
@@ -263,6 +269,27 @@ impl Policy for Learner {
 
 /// Sampling.
 impl Learner {
+    /// A prompt in tokens, as [`Policy::generate`] continues it.
+    ///
+    /// # Errors
+    /// It is empty, its chat template refuses it, or it cannot be tokenized.
+    pub fn encode_prompt(&self, prompt: &Prompt) -> Result<Vec<u32>, PolicyError> {
+        let template = self.prompt_template(std::slice::from_ref(prompt))?;
+        SamplingContext::new(&self.model).encode_prompt(0, prompt, &[], template.as_ref()).map(|encoded| encoded.tokens)
+    }
+
+    /// A response in tokens, with the end token that closes it.
+    ///
+    /// # Errors
+    /// It cannot be tokenized, or the checkpoint names no end token.
+    pub fn encode_response(&self, text: &str) -> Result<Vec<u32>, PolicyError> {
+        let fail = |reason: String| PolicyError::Tokenize { index: 0, reason };
+        let mut tokens = self.model.tokenizer.encode(text).map_err(|error| fail(error.to_string()))?;
+        let end = self.model.end_tokens.first().ok_or_else(|| fail("the checkpoint names no end token".to_owned()))?;
+        tokens.push(*end);
+        Ok(tokens)
+    }
+
     /// The chat template for these prompts; `None` where none is a conversation, the checkpoint has no template, or the options say so.
     fn prompt_template(&self, prompts: &[Prompt]) -> Result<Option<ChatTemplate>, PolicyError> {
         let is_chat = |prompt: &Prompt| matches!(prompt.content, PromptContent::Messages(_));

@@ -1,27 +1,57 @@
 //! Request bodies: read under a size limit and a time limit, and parsed off the runtime's threads where they are large.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::problem::Problem;
 
 /// Bodies from this size on are parsed on a thread that may block.
 const LARGE: usize = 64 << 10;
 
+/// Bytes that one permit of [`BodyLimits::room`] stands for.
+const ROOM_UNIT: u64 = 1024;
+
 /// Limits of bodies.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct BodyLimits {
-    /// The most bytes.
+    /// The most bytes of one.
     pub(crate) bytes: u64,
     /// The time in which a body must arrive.
     pub(crate) patience: Duration,
+    /// Room for all bodies whose requests are under way.
+    room: Arc<Semaphore>,
+}
+
+/// A body's share of the room. It is given back when the request is answered.
+pub(crate) struct BodyRoom {
+    _permit: OwnedSemaphorePermit,
+}
+
+impl BodyLimits {
+    /// Bodies of at most `bytes` each, and of `all` together, or of one where that is more.
+    pub(crate) fn new(bytes: u64, all: u64, patience: Duration) -> Self {
+        let units = usize::try_from(all.max(bytes) / ROOM_UNIT).unwrap_or(usize::MAX) + 1;
+        Self { bytes, patience, room: Arc::new(Semaphore::new(units.min(u32::MAX as usize))) }
+    }
+
+    /// Waits for room for a body of which at most `bytes` are known to come.
+    async fn take_room(&self, bytes: u64) -> Result<BodyRoom, BodyError> {
+        let units = u32::try_from(bytes / ROOM_UNIT + 1).unwrap_or(u32::MAX);
+        let permit = tokio::time::timeout(self.patience, Arc::clone(&self.room).acquire_many_owned(units)).await;
+        match permit {
+            Ok(Ok(permit)) => Ok(BodyRoom { _permit: permit }),
+            Ok(Err(_)) | Err(_) => Err(BodyError::NoRoom),
+        }
+    }
 }
 
 /// A body that cannot be read.
@@ -31,6 +61,8 @@ pub(crate) enum BodyError {
     TooLarge(u64),
     /// It did not arrive in time.
     TimedOut,
+    /// Too many others are under way.
+    NoRoom,
     /// The connection broke, or the body's framing is wrong.
     Broken(String),
 }
@@ -40,18 +72,26 @@ impl From<BodyError> for Problem {
         match error {
             BodyError::TooLarge(limit) => Problem::too_large(limit),
             BodyError::TimedOut => Problem::body_timeout(),
+            BodyError::NoRoom => {
+                Problem::queue_full("the bodies of other requests take all the memory that there is for them")
+            }
             BodyError::Broken(why) => Problem::not_json(format!("the body cannot be read: {why}")),
         }
     }
 }
 
-/// Reads the whole body.
-pub(crate) async fn read_body(body: Body, limits: BodyLimits) -> Result<Bytes, BodyError> {
+/// Reads the whole body, once there is room for it.
+pub(crate) async fn read_body(body: Body, limits: &BodyLimits) -> Result<(Bytes, BodyRoom), BodyError> {
+    let size = body.size_hint();
+    if size.lower() > limits.bytes {
+        return Err(BodyError::TooLarge(limits.bytes));
+    }
+    let room = limits.take_room(size.upper().unwrap_or(limits.bytes).min(limits.bytes)).await?;
     let most = usize::try_from(limits.bytes).unwrap_or(usize::MAX);
     let read = tokio::time::timeout(limits.patience, Limited::new(body, most).collect()).await;
     match read {
         Err(_) => Err(BodyError::TimedOut),
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Ok(collected)) => Ok((collected.to_bytes(), room)),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(BodyError::TooLarge(limits.bytes)),
         Ok(Err(error)) => Err(BodyError::Broken(error.to_string())),
     }

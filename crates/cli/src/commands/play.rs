@@ -102,8 +102,8 @@ fn dry_run<S: GameSetup>(config: &PlayConfig<S>, workers: Isolation) -> Result<(
     let options = run.learn.learner_options();
     match model::open_trainable(&run.model, &options) {
         Ok(learner) => {
-            let demand = config.setup.demand(learner.config());
-            progress::data(memory::describe(&learner, &demand));
+            let step_tokens = config.setup.step_tokens(learner.config());
+            progress::data(memory::describe(&learner, &step_tokens));
         }
         // Another machine may have the device, and reach the hub.
         Err(failure) if device::check(&options).is_err() || is_out_of_reach(&run.model) => {

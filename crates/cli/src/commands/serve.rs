@@ -14,7 +14,7 @@ use veriplay_server::{Address, Judge, ListenError, ServeError, Settings, Tokens}
 use super::LogFormat;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::isolation::{self, Isolation};
-use crate::serve::{ServedJudge, ServiceSandbox, default_workers, raise_descriptor_limit};
+use crate::serve::{ServedJudge, ServiceSandbox, default_workers, kept_bytes, raise_descriptor_limit};
 use crate::verdict_cache::{FOLDER, VerdictCache};
 use crate::{image, progress};
 
@@ -124,7 +124,7 @@ fn open_judge(args: &Arguments, workers: usize, most_memory_bytes: u64) -> Resul
         (Some(dir), false) => VerdictCache::open(dir),
         (None, false) => VerdictCache::open(&default_cache_dir().map_err(image::failure)?.join(FOLDER)),
     };
-    Ok(ServedJudge::new(ServiceSandbox { image, sandbox, cache, most_memory_bytes }))
+    Ok(ServedJudge::new(ServiceSandbox { image, sandbox, cache, most_memory_bytes, kept_bytes: kept_bytes() }))
 }
 
 fn failure(error: ServeError<Failure>) -> Failure {

@@ -17,16 +17,13 @@ use crate::exit::{ExitCode, Failure, OrFail};
 use crate::isolation::{self, Isolation};
 use crate::verdict_cache::{FOLDER, VerdictCache};
 use crate::verify::{
-    AttemptJudge, AttemptSource, JudgeConditions, JudgeContext, RunCounts, TaskOverrides, TaskSet, VerdictOutput,
-    VerdictTally, VerifySummary, bugs, run_in_order,
+    AttemptJudge, AttemptSource, JudgeConditions, JudgeContext, TaskOverrides, TaskSet, VerdictOutput, VerifySummary,
+    bugs,
 };
 use crate::{image, progress};
 
 /// Seed of every job.
 const SEED: u64 = 0;
-
-/// Attempts per thread that are under way or wait for an earlier one: this many short ones finish while a long one runs.
-const WINDOW: usize = 64;
 
 const EXIT_CODES: &str = "Exit codes: 0 every attempt has its verdict; 3 bad rows were left out; 7 attempts were dropped through a \
 fault of the host; 9 attempts cannot be judged by their tasks, through a fault of the tasks, such as a reference that raises";
@@ -149,31 +146,10 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     let judge = AttemptJudge { context, cache: &cache };
 
     let bar = attempts_bar(attempts, &options)?;
-    let mut summary = VerdictTally::default();
     let started = Instant::now();
-    let resumed = output.resume(&mut source, |row| {
-        summary.add(row);
-        bar.inc(1);
-    })?;
-    let mut cached = 0;
-    run_in_order(
-        &mut source,
-        jobs,
-        jobs.saturating_mul(WINDOW),
-        |work| judge.judge(work),
-        |judged| {
-            summary.add(&judged.row);
-            cached += u64::from(judged.cached);
-            bar.inc(1);
-            output.write(&judged.row)
-        },
-    )?;
-    output.finish()?;
-    cache.flush();
+    let summary = judge.judge_all(&mut source, &mut output, jobs, || bar.inc(1))?;
     bar.finish_and_clear();
-    let (bad_rows, unknown_tasks) = (tasks.bad + source.bad, source.unknown);
-    let counts = RunCounts { tasks: tasks.len(), resumed, cached, bad_rows, unknown_tasks };
-    finish(&args, &summary.report(counts), started)
+    finish(&args, &summary, started)
 }
 
 fn judge_bugs(args: &Arguments) -> Result<(), Failure> {

@@ -17,7 +17,7 @@ use veriplay_selfplay::games::absolute_zero::{
 use veriplay_selfplay::splits::{EvalSet, Guard};
 use veriplay_verifier::ProposalGate;
 
-use super::{Demand, GameSetup, corpus_split};
+use super::{GameSetup, StepTokens, corpus_split};
 use crate::config::{LearnConfig, bad_value};
 use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, OrFail};
@@ -88,12 +88,12 @@ impl GameSetup for AbsoluteZeroSetup {
     }
 
     /// All prompts as long as the context, all responses as long as they may be.
-    fn demand(&self, model: &ModelConfig) -> Demand {
+    fn step_tokens(&self, model: &ModelConfig) -> StepTokens {
         let (game, shared) = (&self.game.own, &self.game.shared);
         let (context, types) = (model.max_position_embeddings, TaskType::ALL.len());
         let solver = types * game.tasks_per_type * (context + shared.group_size * shared.solver_max_tokens);
         let proposer = (types * game.proposals_per_type + shared.sft_samples) * context;
-        Demand { tokens: solver + proposer, longest: shared.solver_max_tokens.max(shared.proposer_max_tokens) }
+        StepTokens { total: solver + proposer, longest: shared.solver_max_tokens.max(shared.proposer_max_tokens) }
     }
 
     fn evaluate_on(&mut self, set: EvalSet) {
@@ -299,8 +299,8 @@ mod tests {
     #[test]
     fn a_step_demands_all_its_prompts_and_responses() {
         let quickstart = PlayConfig::<AbsoluteZeroSetup>::parse(model::QUICKSTART, "quickstart".as_ref());
-        let demand = quickstart.expect("it is valid").setup.demand(&ModelConfig::default());
+        let step_tokens = quickstart.expect("it is valid").setup.step_tokens(&ModelConfig::default());
         // 96 tasks of 512 + 8 · 48 tokens, 96 proposals and 16 supervised examples of 512.
-        assert_eq!(demand, Demand { tokens: 96 * 896 + 112 * 512, longest: 64 });
+        assert_eq!(step_tokens, StepTokens { total: 96 * 896 + 112 * 512, longest: 64 });
     }
 }

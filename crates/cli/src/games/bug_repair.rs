@@ -14,7 +14,7 @@ use veriplay_selfplay::games::bug_repair::{self, BugRepair, BugRepairConfig, Rep
 use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::bugs::BugArtifact;
 
-use super::{Demand, GameSetup};
+use super::{GameSetup, StepTokens};
 use crate::config::{LearnConfig, bad_value};
 use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, OrFail};
@@ -119,12 +119,12 @@ impl GameSetup for BugRepairSetup {
     }
 
     /// Every turn is a sample with a prompt of its own, as long as the context at most.
-    fn demand(&self, model: &ModelConfig) -> Demand {
+    fn step_tokens(&self, model: &ModelConfig) -> StepTokens {
         let (game, shared, context) = (&self.game.own, &self.game.shared, model.max_position_embeddings);
         let solver = game.tasks_per_step * shared.group_size * game.solver_budget.turns;
         let injector = game.injections_per_step * game.injector_budget.turns;
         let longest = shared.solver_max_tokens.max(shared.proposer_max_tokens);
-        Demand { tokens: (solver + injector + shared.sft_samples) * context, longest }
+        StepTokens { total: (solver + injector + shared.sft_samples) * context, longest }
     }
 
     fn evaluate_on(&mut self, set: EvalSet) {

@@ -10,7 +10,7 @@ use veriplay_selfplay::games::self_challenge::{self, SelfChallenge, SelfChalleng
 use veriplay_selfplay::splits::{EvalSet, Guard};
 use veriplay_verifier::environments::ArtifactGate;
 
-use super::{Demand, GameSetup};
+use super::{GameSetup, StepTokens};
 use crate::config::{LearnConfig, bad_value};
 use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, OrFail};
@@ -59,7 +59,7 @@ impl GameSetup for SelfChallengeSetup {
     }
 
     /// Every turn is a sample; those of the first share their group's prompt, the others have one as long as the context at most.
-    fn demand(&self, model: &ModelConfig) -> Demand {
+    fn step_tokens(&self, model: &ModelConfig) -> StepTokens {
         let (game, shared, context) = (&self.game.own, &self.game.shared, model.max_position_embeddings);
         let (executor, challenger) = self.turns();
         let attempts = game.tasks_per_step * shared.group_size;
@@ -67,7 +67,7 @@ impl GameSetup for SelfChallengeSetup {
         let later = attempts * (executor - 1) * context;
         let others = (game.challenges_per_step * challenger + shared.sft_samples) * context;
         let longest = shared.solver_max_tokens.max(shared.proposer_max_tokens);
-        Demand { tokens: first + later + others, longest }
+        StepTokens { total: first + later + others, longest }
     }
 
     fn evaluate_on(&mut self, set: EvalSet) {

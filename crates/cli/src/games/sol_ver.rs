@@ -11,7 +11,7 @@ use veriplay_selfplay::games::sol_ver::{self, LearningObjective, SolVer, SolVerC
 use veriplay_selfplay::splits::{EvalSet, Guard};
 use veriplay_verifier::agreement::AgreementRules;
 
-use super::{Demand, GameSetup};
+use super::{GameSetup, StepTokens};
 use crate::config::{LearnConfig, bad_value};
 use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, OrFail};
@@ -47,12 +47,12 @@ impl GameSetup for SolVerSetup {
         learn.check_temperature("game.verifier_temperature", self.game.own.verifier_temperature)
     }
 
-    fn demand(&self, model: &ModelConfig) -> Demand {
+    fn step_tokens(&self, model: &ModelConfig) -> StepTokens {
         let (game, shared, context) = (&self.game.own, &self.game.shared, model.max_position_embeddings);
         let longest = shared.solver_max_tokens.max(game.verifier_max_tokens).max(shared.proposer_max_tokens);
         // Of a pair, both responses behind one prompt.
         let of_stage = |batch: usize, responses: usize| batch * (context + responses * longest);
-        Demand { tokens: of_stage(game.sft.batch, 1).max(of_stage(game.dpo.batch, 2)), longest }
+        StepTokens { total: of_stage(game.sft.batch, 1).max(of_stage(game.dpo.batch, 2)), longest }
     }
 
     fn evaluate_on(&mut self, set: EvalSet) {

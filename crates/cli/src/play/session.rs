@@ -296,7 +296,7 @@ fn event<M>(
 fn start_learner<S: GameSetup>(config: &PlayConfig<S>) -> Result<Learner, Failure> {
     let learn = &config.run.learn;
     let mut learner = model::open_trainable(&config.run.model, &learn.learner_options())?;
-    memory::check(&learner, &config.setup.demand(learner.config()))?;
+    memory::check(&learner, &config.setup.step_tokens(learner.config()))?;
     if learn.needs_reference() || config.setup.needs_reference() {
         learner.hold_reference().or_fail(ExitCode::Model)?;
     }
@@ -316,7 +316,7 @@ fn resume_learner<S: GameSetup>(config: &PlayConfig<S>, checkpoint: &Path) -> Re
     }
     device::check(&options)?;
     let mut learner = Learner::load(checkpoint, options.clone()).or_fail(ExitCode::Model)?;
-    memory::check(&learner, &config.setup.demand(learner.config()))?;
+    memory::check(&learner, &config.setup.step_tokens(learner.config()))?;
     learner.load_trainer_state(checkpoint).or_fail(ExitCode::Model)?;
     if learn.needs_reference() || config.setup.needs_reference() {
         let start = model::open_trainable(&config.run.model, &options)?;

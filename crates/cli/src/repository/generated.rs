@@ -13,12 +13,12 @@ use super::baseline::baseline_limits;
 use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::isolation::Isolation;
-use crate::programs::{Executed, Worth};
+use crate::programs::{ExecutedProgram, ProgramFilter};
 
 /// Tests of a function.
 const CASES: usize = 8;
 /// When a function is worth a module.
-const WORTH: Worth = Worth { max_output_chars: 22, min_distinct_outputs: 4 };
+const FILTER: ProgramFilter = ProgramFilter { max_output_chars: 22, min_distinct_outputs: 4 };
 
 /// Writes `functions` modules, with programs of `split` and `mix` alone, into `out`.
 pub(crate) fn generate_repository(
@@ -44,8 +44,8 @@ pub(crate) fn generate_repository(
         }
         let asked = grammar.inputs(&mut inputs, program.input_kind, CASES);
         let all = asked.len();
-        let executed =
-            Executed::make(&WORTH, baseline_limits(), program.clone(), asked, &executor).or_fail(ExitCode::Host)?;
+        let executed = ExecutedProgram::make(&FILTER, baseline_limits(), program.clone(), asked, &executor)
+            .or_fail(ExitCode::Host)?;
         if let Some(executed) = executed.filter(|executed| executed.pairs.len() == all) {
             write_module(out, written, &program, &executed)?;
             written += 1;
@@ -55,7 +55,12 @@ pub(crate) fn generate_repository(
     Err(Failure::message(ExitCode::Input, what).hint("ask for fewer, or name another mix"))
 }
 
-fn write_module(out: &Path, number: usize, program: &GeneratedProgram, executed: &Executed) -> Result<(), Failure> {
+fn write_module(
+    out: &Path,
+    number: usize,
+    program: &GeneratedProgram,
+    executed: &ExecutedProgram,
+) -> Result<(), Failure> {
     write_file(out, &format!("tiny/m{number:03}.py"), &format!("{}\n", program.program))?;
     let mut tests = format!("from tiny.m{number:03} import f\n");
     for (index, pair) in executed.pairs.iter().enumerate() {

@@ -15,10 +15,6 @@ use crate::verify::{
     AttemptJudge, JudgeConditions, JudgeContext, LoadedTask, PendingAttempt, TaskOverrides, check_row,
 };
 
-/// Bytes of rows that are kept, as JSON.
-const ROW_BYTES: u64 = 1 << 30;
-/// Bytes of rows whose tasks are ready to judge, under one set of conditions each. The two share most of their memory.
-const TASK_BYTES: u64 = 1 << 30;
 /// The most bytes of a row, and of its decompressed tests.
 const LARGEST_ROW: u64 = 256 << 20;
 
@@ -29,6 +25,8 @@ pub(crate) struct ServiceSandbox {
     pub(crate) cache: VerdictCache,
     /// The most memory that a job may have.
     pub(crate) most_memory_bytes: u64,
+    /// Bytes of rows that are kept, as JSON; and as many of tasks that are ready to judge.
+    pub(crate) kept_bytes: u64,
 }
 
 /// The judge of a service.
@@ -56,7 +54,7 @@ impl ServedJudge {
             limits: parts.image.default_limits(),
             formats: PROBLEM_FORMATS.iter().map(|format| format.name).collect(),
         };
-        let (rows, tasks) = (Mutex::new(Store::new(ROW_BYTES)), Mutex::new(Store::new(TASK_BYTES)));
+        let (rows, tasks) = (Mutex::new(Store::new(parts.kept_bytes)), Mutex::new(Store::new(parts.kept_bytes)));
         Arc::new(Self { parts, facts, rows, tasks })
     }
 

@@ -8,6 +8,9 @@ use crate::memory;
 const WORKER_BYTES: u64 = 256 << 20;
 /// Memory that is left for the service itself and the rest of the machine.
 const SPARE_BYTES: u64 = 1 << 30;
+/// The bounds of [`kept_bytes`].
+const LEAST_KEPT: u64 = 64 << 20;
+const MOST_KEPT: u64 = 1 << 30;
 /// Descriptors besides those of connections: workers, the cache, the log.
 const OTHER_DESCRIPTORS: u64 = 256;
 
@@ -21,6 +24,11 @@ pub(crate) fn default_workers() -> usize {
 fn workers_in(processors: usize, free_memory: Option<u64>) -> usize {
     let fit = free_memory.map_or(u64::MAX, |bytes| bytes.saturating_sub(SPARE_BYTES) / WORKER_BYTES);
     processors.min(usize::try_from(fit).unwrap_or(usize::MAX)).max(1)
+}
+
+/// Bytes of tasks that a service keeps: a part of the free memory, where a task takes several times the bytes of its JSON.
+pub(crate) fn kept_bytes() -> u64 {
+    (free_memory().unwrap_or(MOST_KEPT) / 16).clamp(LEAST_KEPT, MOST_KEPT)
 }
 
 /// Memory that is free on the machine and in the control group.

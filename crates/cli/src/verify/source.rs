@@ -53,7 +53,7 @@ pub(crate) struct JudgeConditions {
 pub(crate) struct AttemptSource<'a> {
     rows: AttemptRows,
     path: &'a Path,
-    tasks: &'a TaskSet,
+    pub(super) tasks: &'a TaskSet,
     conditions: Digest,
     /// Number of attempts so far at each task: the name of an attempt that has none.
     seen: Vec<u64>,

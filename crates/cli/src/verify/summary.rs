@@ -42,6 +42,8 @@ pub(crate) struct VerifySummary {
     unknown_tasks: u64,
     /// Mean over the tasks with a verdict; a `k` is present where every attempted task has that many.
     pass_at_k: BTreeMap<u64, f64>,
+    /// The 95 % interval of each, over the choice of tasks.
+    pass_at_k_interval: BTreeMap<u64, [f64; 2]>,
 }
 
 /// Counts of a run that only the command knows.
@@ -72,6 +74,8 @@ impl VerdictTally {
 
     pub(crate) fn report(self, counts: RunCounts) -> VerifySummary {
         let dropped = |(status, _): &(&RowStatus, &u64)| matches!(status, RowStatus::Dropped(_));
+        let pass_at_k: BTreeMap<u64, f64> = KS.into_iter().filter_map(|k| Some((k, self.mean(k)?))).collect();
+        let judged_tasks = self.by_task.values().filter(|(verdicts, _)| *verdicts > 0).count();
         VerifySummary {
             schema_version: SCHEMA_VERSION,
             tasks: counts.tasks,
@@ -83,7 +87,8 @@ impl VerdictTally {
             bad_rows: counts.bad_rows,
             unknown_tasks: counts.unknown_tasks,
             unjudgeable: self.by_status.get(&RowStatus::Judged(Status::Unjudgeable)).copied().unwrap_or(0),
-            pass_at_k: KS.into_iter().filter_map(|k| Some((k, self.mean(k)?))).collect(),
+            pass_at_k_interval: pass_at_k.iter().map(|(&k, &mean)| (k, wilson_interval(mean, judged_tasks))).collect(),
+            pass_at_k,
             statuses: self.by_status,
         }
     }
@@ -126,10 +131,16 @@ impl VerifySummary {
         self.attempts - self.resumed
     }
 
+    /// One pass@k with its interval, in percent.
+    fn pass_text(&self, k: u64, value: f64) -> String {
+        let [low, high] = self.pass_at_k_interval[&k].map(|bound| 100.0 * bound);
+        format!("pass@{k} {:.2} % (95 %: {low:.1} to {high:.1})", 100.0 * value)
+    }
+
     /// For people.
     pub(crate) fn text(&self) -> String {
         let statuses = self.statuses.iter().map(|(status, count)| format!("{} {count}", status_word(*status)));
-        let ks = self.pass_at_k.iter().map(|(k, value)| format!("pass@{k} {:.2} %", 100.0 * value));
+        let ks = self.pass_at_k.iter().map(|(k, value)| self.pass_text(*k, *value));
         let parts: Vec<String> = statuses.chain(ks).collect();
         let attempted = match self.tasks_attempted == self.tasks {
             true => format!("{} tasks", self.tasks),
@@ -163,11 +174,30 @@ fn pass_at_k(n: u64, c: u64, k: u64) -> Option<f64> {
     Some(1.0 - miss)
 }
 
+/// The score interval of Wilson (1927, doi 10.1080/01621459.1927.10502953) at 95 % for a mean of `n` numbers between 0 and 1. Its
+/// coverage is close to that where they are 0 or 1; shares of several samples a task vary less, and for them it is wider than it need be.
+fn wilson_interval(mean: f64, n: usize) -> [f64; 2] {
+    const Z: f64 = 1.959_963_984_540_054;
+    let (n, z2) = (n as f64, Z * Z);
+    let (centre, scale) = (mean + z2 / (2.0 * n), 1.0 + z2 / n);
+    let half = Z * (mean * (1.0 - mean) / n + z2 / (4.0 * n * n)).sqrt();
+    [((centre - half) / scale).max(0.0), ((centre + half) / scale).min(1.0)]
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::pass_at_k;
+    use super::{pass_at_k, wilson_interval};
+
+    #[test]
+    fn the_interval_is_wilsons() {
+        // The roots of (p − x)² = z² x (1 − x) / n, by hand for 8 of 10, and one-sided where nothing or everything is right.
+        let [low, high] = wilson_interval(0.8, 10);
+        assert!((low - 0.490_16).abs() < 1e-4 && (high - 0.943_3).abs() < 1e-3, "{low} {high}");
+        assert_eq!(wilson_interval(0.0, 10)[0], 0.0);
+        assert_eq!(wilson_interval(1.0, 10)[1], 1.0);
+    }
 
     /// Counts, over all subsets of `k` of `n` attempts, those that hold one of the `c` right ones.
     fn brute_force(n: u64, c: u64, k: u64) -> f64 {

@@ -23,6 +23,8 @@ mod public_sets;
 mod repositories;
 mod resume;
 mod run;
+mod serve;
+mod suites;
 mod verify;
 mod verify_cache;
 mod verify_cat;

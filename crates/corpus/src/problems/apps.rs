@@ -8,9 +8,9 @@
 use veriplay_core::{CallCase, CallChecks, Checks, Comparison, Problem, StdioCase, StdioChecks, Value};
 
 use super::fields::{FieldError, Fields};
-use super::{ProblemFormat, ProblemRow, RowInput};
+use super::{ProblemFormat, ProblemRow, ProblemStatement, RowInput};
 
-pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "apps", parse };
+pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "apps", parse, statement };
 
 /// The judge of texts.
 const STDIO: &str = "stdio";
@@ -31,6 +31,14 @@ from heapq import *
 
 /// Where the tests stand.
 const TESTS: &str = "input_output";
+
+fn statement(fields: &Fields) -> Result<ProblemStatement, FieldError> {
+    Ok(ProblemStatement::Instruction {
+        text: fields.filled_text("question")?.to_owned(),
+        tests: Vec::new(),
+        starter_code: fields.text_or_empty("starter_code")?.to_owned(),
+    })
+}
 
 fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
     let fields = Fields::parse(row.text)?;

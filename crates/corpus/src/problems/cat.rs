@@ -3,11 +3,12 @@
 
 use veriplay_core::{Checks, EnvironmentChecks, Problem};
 
+use super::fields::Fields;
 use super::fields::{FieldError, parse_versioned};
-use super::{ProblemFormat, ProblemRow, RowInput};
+use super::{ProblemFormat, ProblemRow, ProblemStatement, RowInput};
 use crate::environments::{CodeTaskRow, environment_by_name};
 
-pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "cat", parse };
+pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "cat", parse, statement };
 
 fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
     let CodeTaskRow { code_task, .. } = parse_versioned(row.text, "an artifact")?;
@@ -19,4 +20,9 @@ fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
     let checks = Checks::Environment(EnvironmentChecks { environment, verify: code_task.verify });
     let (prelude, prompt) = (String::new(), String::new());
     Ok(ProblemRow::Ready(Problem { task_id: code_task.task_id, prelude, prompt, checks, limits: None }))
+}
+
+/// Its instruction needs the tools' descriptions, which the game writes.
+fn statement(_fields: &Fields) -> Result<ProblemStatement, FieldError> {
+    Err(FieldError::new("code_task.instruction", "is asked by the game self_challenge alone"))
 }

@@ -4,9 +4,9 @@
 use veriplay_core::{Checks, Prediction, Problem, Value};
 
 use super::fields::{FieldError, Fields};
-use super::{ProblemFormat, ProblemRow, RowInput};
+use super::{ProblemFormat, ProblemRow, ProblemStatement, RowInput};
 
-pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "cruxeval", parse };
+pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "cruxeval", parse, statement };
 
 fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
     let fields = Fields::parse(row.text)?;
@@ -24,4 +24,9 @@ fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
         checks: Checks::Prediction(prediction),
         limits: None,
     }))
+}
+
+fn statement(fields: &Fields) -> Result<ProblemStatement, FieldError> {
+    let [program, input, output] = ["code", "input", "output"].map(|name| fields.text(name).map(str::to_owned));
+    Ok(ProblemStatement::Prediction { program: program?, input: input?, output: output? })
 }

@@ -7,9 +7,10 @@
 use veriplay_core::{CallChecks, Comparison, Tolerance, Value};
 
 use super::fields::{FieldError, Fields};
+use super::humaneval::statement;
 use super::{ExpectedResult, ProblemFormat, ProblemRow, RowInput, UnexecutedProblem, mbpp_plus};
 
-pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "evalplus", parse };
+pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "evalplus", parse, statement };
 
 /// The judge of EvalPlus' rule.
 const JUDGE: &str = "evalplus";

@@ -7,9 +7,9 @@
 use veriplay_core::{Checks, Problem, TestCode, TestStyle, Trust};
 
 use super::fields::{FieldError, Fields};
-use super::{ProblemFormat, ProblemRow, RowInput};
+use super::{ProblemFormat, ProblemRow, ProblemStatement, RowInput};
 
-pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "humaneval", parse };
+pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "humaneval", parse, statement };
 
 fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
     let fields = Fields::parse(row.text)?;
@@ -28,4 +28,8 @@ fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
         checks: Checks::Tests(tests),
         limits: None,
     }))
+}
+
+pub(super) fn statement(fields: &Fields) -> Result<ProblemStatement, FieldError> {
+    Ok(ProblemStatement::Continuation(fields.filled_text("prompt")?.to_owned()))
 }

@@ -13,9 +13,9 @@ use flate2::read::ZlibDecoder;
 use veriplay_core::{CallCase, CallChecks, Checks, Comparison, Problem, StdioCase, StdioChecks, Value};
 
 use super::fields::{FieldError, Fields};
-use super::{ProblemFormat, ProblemRow, RowInput, pickle, pyjson};
+use super::{ProblemFormat, ProblemRow, ProblemStatement, RowInput, pickle, pyjson};
 
-pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "livecodebench", parse };
+pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "livecodebench", parse, statement };
 
 /// Its judge, for values and for texts.
 const JUDGE: &str = "livecodebench";
@@ -71,6 +71,14 @@ fn prelude() -> String {
     let named = NAMED.iter().map(|module| format!("import {module}\n"));
     let limit = std::iter::once(format!("sys.setrecursionlimit({RECURSION})\n"));
     starred.chain(named).chain(limit).collect()
+}
+
+fn statement(fields: &Fields) -> Result<ProblemStatement, FieldError> {
+    Ok(ProblemStatement::Instruction {
+        text: fields.filled_text("question_content")?.to_owned(),
+        tests: Vec::new(),
+        starter_code: fields.text_or_empty("starter_code")?.to_owned(),
+    })
 }
 
 fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {

@@ -8,9 +8,9 @@
 use veriplay_core::{Checks, Problem, TestCode, TestStyle, Trust};
 
 use super::fields::{FieldError, Fields};
-use super::{ProblemFormat, ProblemRow, RowInput};
+use super::{ProblemFormat, ProblemRow, ProblemStatement, RowInput};
 
-pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "mbpp", parse };
+pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "mbpp", parse, statement };
 
 fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
     let fields = Fields::parse(row.text)?;
@@ -31,6 +31,16 @@ fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
         checks: Checks::Tests(tests),
         limits: None,
     }))
+}
+
+/// The original calls the words `text`, the sanitized file `prompt`. The challenge tests are not shown.
+fn statement(fields: &Fields) -> Result<ProblemStatement, FieldError> {
+    let name = if fields.get("text").is_some() { "text" } else { "prompt" };
+    Ok(ProblemStatement::Instruction {
+        text: fields.filled_text(name)?.to_owned(),
+        tests: fields.texts_or_empty("test_list")?,
+        starter_code: String::new(),
+    })
 }
 
 /// Names of the functions at the top level of `code`.

@@ -3,10 +3,11 @@
 use serde::Deserialize;
 use veriplay_core::Problem;
 
+use super::fields::Fields;
 use super::fields::{FieldError, parse_versioned};
-use super::{ProblemFormat, ProblemRow, RowInput};
+use super::{ProblemFormat, ProblemRow, ProblemStatement, RowInput};
 
-pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "veriplay", parse };
+pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "veriplay", parse, statement };
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -22,4 +23,9 @@ fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
         true => Err(FieldError::new("problem.task_id", "is empty")),
         false => Ok(ProblemRow::Ready(problem)),
     }
+}
+
+fn statement(fields: &Fields) -> Result<ProblemStatement, FieldError> {
+    let problem = Fields::inside("problem", fields.need("problem")?.clone())?;
+    Ok(ProblemStatement::Continuation(problem.filled_text("prompt")?.to_owned()))
 }

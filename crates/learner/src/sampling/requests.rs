@@ -126,7 +126,7 @@ impl<'a> SamplingContext<'a> {
         version: PolicyVersion,
         continuations: impl FnOnce(Vec<QueuedPrompt<'_>>) -> Result<Vec<Vec<Continuation>>, PolicyError>,
     ) -> Result<Vec<Vec<Rollout>>, PolicyError> {
-        let encode = |(index, prompt)| self.encode_prompt(index, prompt, sampling, template);
+        let encode = |(index, prompt)| self.encode_prompt(index, prompt, &sampling.stop, template);
         let encoded: Vec<EncodedPrompt> = prompts.iter().enumerate().map(encode).collect::<Result<_, _>>()?;
         let queued = encoded.iter().enumerate().map(|(index, EncodedPrompt { tokens, stops })| {
             self.check_prompt(index, tokens, sampling)?;
@@ -171,15 +171,16 @@ impl<'a> SamplingContext<'a> {
         }
     }
 
-    fn encode_prompt(
+    /// A prompt in tokens. `stop` ends its response too.
+    pub(crate) fn encode_prompt(
         &self,
         index: usize,
         prompt: &Prompt,
-        sampling: &Sampling,
+        stop: &[String],
         template: Option<&ChatTemplate>,
     ) -> Result<EncodedPrompt, PolicyError> {
         let fail = |reason: String| PolicyError::Tokenize { index, reason };
-        let mut stops = [&prompt.stop[..], &sampling.stop].concat();
+        let mut stops = [&prompt.stop[..], stop].concat();
         let tokens = match (&prompt.content, template) {
             (PromptContent::Text(text), _) => self.tokenizer.encode(text),
             (PromptContent::Messages(messages), Some(template)) => {
@@ -231,8 +232,8 @@ impl<'a> SamplingContext<'a> {
 }
 
 /// A prompt in tokens, and the text that ends a response to it.
-struct EncodedPrompt {
-    tokens: Vec<u32>,
+pub(crate) struct EncodedPrompt {
+    pub(crate) tokens: Vec<u32>,
     stops: Vec<String>,
 }
 

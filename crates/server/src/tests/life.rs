@@ -115,6 +115,21 @@ async fn a_full_queue_refuses_native_requests_and_no_program() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn bodies_have_room_while_their_requests_are_under_way() {
+    let soon = std::time::Duration::from_millis(20);
+    let settings = Settings { body_bytes: 1000, all_body_bytes: 1000, body_patience: soon, ..Settings::default() };
+    let bench = Bench::with(settings);
+    let first = bench.spawn(run_code("wait"));
+    bench.judge.until_started(1).await;
+    assert_eq!(bench.post("/run_code", &code("x")).await.status, StatusCode::GATEWAY_TIMEOUT);
+    assert_eq!(bench.post("/v1/run", &run("x")).await.status, StatusCode::TOO_MANY_REQUESTS);
+    bench.judge.release();
+    assert_eq!(first.await.expect("it is answered").status, StatusCode::OK);
+    assert_eq!(bench.post("/run_code", &code("x")).await.status, StatusCode::OK);
+    assert_eq!(bench.judge.started(), ["wait", "x"]);
+}
+
 #[tokio::test]
 async fn an_empty_request_is_no_work() {
     let bench = Bench::serving();

@@ -5,7 +5,7 @@ use rand::seq::{IndexedRandom, SliceRandom};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde::Deserialize;
-use veriplay_core::{Dropped, Execute, IoPair, Limits, Value};
+use veriplay_core::{Dropped, Execute, IoPair, Limits, PolicyError, Value};
 use veriplay_corpus::{GeneratedProgram, Grammar, ProgramStream, Split};
 use veriplay_learner::{Tokenizer, TokenizerError, build_tokenizer};
 use veriplay_selfplay::games::bug_repair::prompts::{BUG, CODE, FIX, INJECT, TEST, injection_prompt, repair_prompt};
@@ -15,7 +15,7 @@ use veriplay_verifier::bugs::Mutants;
 use super::BugRepairSetup;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::games::examples::{ExampleConfig, Examples, WarmupExamples};
-use crate::programs::{Worth, execute_on};
+use crate::programs::{ProgramFilter, execute_on};
 use crate::progress;
 
 /// The image mutants are made and run in.
@@ -39,7 +39,7 @@ pub(crate) struct BugRepairData {
     /// The operators.
     operators: Vec<String>,
     /// When a function is worth a bug.
-    worth: Worth,
+    worth: ProgramFilter,
     /// Limits of each run.
     limits: Limits,
 }
@@ -102,11 +102,12 @@ impl WarmupExamples for BugRepairSetup {
     }
 
     fn draw_examples(
+        &self,
         config: &ExampleConfig<BugRepairData, BugRepairBatch>,
         source: &Vec<BugExample>,
         rng: &mut ChaCha8Rng,
         examples: &mut Examples<'_>,
-    ) -> Result<(), TokenizerError> {
+    ) -> Result<(), PolicyError> {
         let batch = &config.batch;
         for bug in draw(source, batch.repairs, rng) {
             let tests = tests(bug, batch.lines, rng);
@@ -146,7 +147,7 @@ fn bugs_in(
     let made = Mutants::of_program(execute, IMAGE, data.limits, program, seed, data.each).map_err(host)?;
     let candidates = made.into_iter().flat_map(|mutants| mutants.candidates);
     let wanted = candidates.filter(|candidate| data.operators.iter().any(|name| name == candidate.injector));
-    let anything = Worth { max_output_chars: usize::MAX, min_distinct_outputs: 0 };
+    let anything = ProgramFilter { max_output_chars: usize::MAX, min_distinct_outputs: 0 };
     let mut bugs = Vec::new();
     for wrong in wanted.map(|candidate| candidate.text) {
         let asked = right.iter().map(|pair| pair.input.clone()).collect();

@@ -3,7 +3,7 @@
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
-use veriplay_core::Execute;
+use veriplay_core::{Execute, PolicyError};
 use veriplay_corpus::{GeneratedTask, Split, TaskGenerator, built_in_environments};
 use veriplay_learner::{Tokenizer, TokenizerError, build_tokenizer};
 use veriplay_selfplay::games::self_challenge::prompts::{challenger_prompt, executor_prompt};
@@ -91,11 +91,12 @@ impl WarmupExamples for SelfChallengeSetup {
     }
 
     fn draw_examples(
+        &self,
         config: &ExampleConfig<SelfChallengeData, SelfChallengeBatch>,
         source: &TrainingTasks,
         rng: &mut ChaCha8Rng,
         examples: &mut Examples<'_>,
-    ) -> Result<(), TokenizerError> {
+    ) -> Result<(), PolicyError> {
         for _ in 0..config.batch.executions {
             let GeneratedTask { environment, instruction, solution, .. } = source.draw(rng);
             examples.add(&executor_prompt(&environment, &instruction), &solution)?;

@@ -17,7 +17,7 @@ use veriplay_selfplay::splits::EvalSet;
 use super::snippets::{SnippetSource, check_enough};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::games::corpus_split;
-use crate::programs::{Executed, Worth, execute_on};
+use crate::programs::{ExecutedProgram, ProgramFilter, execute_on};
 
 /// Where snippets and held-out problems come from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -42,7 +42,7 @@ pub(super) enum ProblemSource {
         /// Hidden cases of a problem at most; repeated inputs are left out.
         hidden: usize,
         /// When a program is worth a problem.
-        worth: Worth,
+        worth: ProgramFilter,
     },
     /// Rows of a set that has references and inputs: EvalPlus's. The first ones are the validation set, the next ones are held out.
     File {
@@ -78,7 +78,8 @@ impl SolVerTaskConfig {
     ) -> Result<Vec<ProblemTask>, Failure> {
         match &self.problems {
             ProblemSource::Generator { mix, hidden, worth } => {
-                ProblemGenerator { seed: self.eval_seed, mix, hidden: *hidden, worth, limits, execute }.problems(eval)
+                ProblemGenerator { seed: self.eval_seed, mix, hidden: *hidden, filter: worth, limits, execute }
+                    .problems(eval)
             }
             ProblemSource::File { path, format, hidden } => {
                 read_file_problems(path, format, *hidden, eval, limits, execute)
@@ -91,7 +92,7 @@ struct ProblemGenerator<'a> {
     seed: u64,
     mix: &'a str,
     hidden: usize,
-    worth: &'a Worth,
+    filter: &'a ProgramFilter,
     limits: Limits,
     execute: &'a dyn Execute,
 }
@@ -126,12 +127,12 @@ impl ProblemGenerator<'_> {
         grammar: &Grammar,
         programs: Vec<GeneratedProgram>,
         block: u64,
-    ) -> Result<Vec<Option<Executed>>, Failure> {
+    ) -> Result<Vec<Option<ExecutedProgram>>, Failure> {
         let mut rng = generator(self.seed, block, "inputs of held-out problems");
         let mut inputs = |program: &GeneratedProgram| grammar.inputs(&mut rng, program.input_kind, self.hidden);
         let with_inputs = |program: GeneratedProgram| (inputs(&program), program);
         let asked: Vec<(Vec<Vec<Value>>, GeneratedProgram)> = programs.into_iter().map(with_inputs).collect();
-        let run = |(inputs, program)| Executed::make(self.worth, self.limits, program, inputs, self.execute);
+        let run = |(inputs, program)| ExecutedProgram::make(self.filter, self.limits, program, inputs, self.execute);
         asked.into_par_iter().map(run).collect::<Result<_, _>>().or_fail(ExitCode::Host)
     }
 }
@@ -176,9 +177,9 @@ fn row_problem(
     execute: &dyn Execute,
 ) -> Result<Option<ProblemTask>, Failure> {
     let named = format!("{}\n\nf = {}\n", row.reference, row.checks.function);
-    let worth = Worth { max_output_chars: usize::MAX, min_distinct_outputs: 1 };
+    let filter = ProgramFilter { max_output_chars: usize::MAX, min_distinct_outputs: 1 };
     let inputs = row.inputs.iter().take(hidden).cloned().collect();
-    let pairs = execute_on(&worth, limits, &named, inputs, execute).or_fail(ExitCode::Host)?;
+    let pairs = execute_on(&filter, limits, &named, inputs, execute).or_fail(ExitCode::Host)?;
     let text = format!("{}\n\nThe function is to be named `f`.", row.prompt.trim_end());
     Ok(pairs.map(|pairs| problem(text, named, pairs)))
 }

@@ -4,7 +4,7 @@ use rand::Rng;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
-use veriplay_core::{CallCase, Execute};
+use veriplay_core::{CallCase, Execute, PolicyError};
 use veriplay_corpus::Grammar;
 use veriplay_learner::{Tokenizer, TokenizerError, build_tokenizer};
 use veriplay_selfplay::games::sol_ver::prompts::by_name;
@@ -13,7 +13,7 @@ use veriplay_verifier::agreement::{SuiteTest, TestSuite, compact};
 use super::SolVerSetup;
 use crate::exit::Failure;
 use crate::games::examples::{ExampleConfig, Examples, WarmupExamples};
-use crate::programs::{DataConfig, Executed, Pools};
+use crate::programs::{DataConfig, ExecutedProgram, ProgramPools};
 
 /// How many examples of each kind one optimizer step holds.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -36,7 +36,7 @@ pub(crate) struct SolVerBatch {
 impl WarmupExamples for SolVerSetup {
     type Data = DataConfig;
     type Batch = SolVerBatch;
-    type Source = Pools;
+    type Source = ProgramPools;
 
     fn tokenizer() -> Result<Tokenizer, TokenizerError> {
         let grammar = Grammar::built_in();
@@ -48,16 +48,17 @@ impl WarmupExamples for SolVerSetup {
         build_tokenizer(&own.map(str::to_owned), &fragments)
     }
 
-    fn source(data: &DataConfig, seed: u64, execute: &dyn Execute) -> Result<Pools, Failure> {
-        Pools::build(data, &Grammar::built_in(), seed, execute)
+    fn source(data: &DataConfig, seed: u64, execute: &dyn Execute) -> Result<ProgramPools, Failure> {
+        ProgramPools::build(data, &Grammar::built_in(), seed, execute)
     }
 
     fn draw_examples(
+        &self,
         config: &ExampleConfig<DataConfig, SolVerBatch>,
-        source: &Pools,
+        source: &ProgramPools,
         rng: &mut ChaCha8Rng,
         examples: &mut Examples<'_>,
-    ) -> Result<(), TokenizerError> {
+    ) -> Result<(), PolicyError> {
         let ExampleConfig { data, batch } = config;
         let (grammar, format) = (Grammar::built_in(), by_name("compact").expect("the compact format is registered"));
         for _ in 0..batch.problems {
@@ -83,12 +84,12 @@ impl WarmupExamples for SolVerSetup {
     }
 }
 
-fn describe(grammar: &Grammar, executed: &Executed, rng: &mut ChaCha8Rng) -> String {
+fn describe(grammar: &Grammar, executed: &ExecutedProgram, rng: &mut ChaCha8Rng) -> String {
     let text = grammar.describe(&executed.program, executed.kind, rng);
     text.expect("a test holds that everything generated can be described")
 }
 
-fn draw_suite(executed: &Executed, tests: usize, rng: &mut ChaCha8Rng) -> TestSuite {
+fn draw_suite(executed: &ExecutedProgram, tests: usize, rng: &mut ChaCha8Rng) -> TestSuite {
     let pairs = executed.pairs.choose_multiple(rng, tests);
     let tests = pairs.map(|pair| CallCase { input: pair.input.clone(), expected: pair.output.clone() });
     TestSuite { tests: tests.map(SuiteTest::Case).collect() }

@@ -1,0 +1,429 @@
+//! `veriplay serve`: the real service over real sockets. Its verdicts are those of `veriplay verify`.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Output, Stdio};
+use std::thread;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use super::external::published_file;
+use super::verify::{Bench, FUEL, lines, mixed, rows};
+use super::{finished, last_json, stderr, veriplay};
+
+/// A service that is running.
+struct Service {
+    child: Child,
+    /// The first line of its stdout.
+    address: String,
+    _stdin: Option<ChildStdin>,
+}
+
+/// An answer: its status and body.
+type Answer = (u16, String);
+
+impl Service {
+    /// Starts a service on any free port, without a cache unless the options name one.
+    fn start(options: &[&str]) -> Self {
+        let mut command = veriplay();
+        let listens = options.contains(&"--socket");
+        command.arg("serve").args(if listens { [].as_slice() } else { &["--addr", "127.0.0.1:0"] });
+        command.args(options).args(if options.contains(&"--cache") { None } else { Some("--no-cache") });
+        Self::spawn(command.args(["--workers", "2"]))
+    }
+
+    fn spawn(command: &mut Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
+        let mut address = String::new();
+        let stdout = child.stdout.take().expect("stdout is a pipe");
+        BufReader::new(stdout).read_line(&mut address).expect("stdout can be read");
+        Self { _stdin: child.stdin.take(), child, address: address.trim().to_owned() }
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.address)
+    }
+
+    fn post(&self, path: &str, body: &Value) -> Answer {
+        post(&self.url(path), body)
+    }
+
+    /// Posts a request that must succeed.
+    fn ask(&self, path: &str, body: &Value) -> Value {
+        let (status, text) = self.post(path, body);
+        assert_eq!(status, 200, "{path}: {text}");
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("`{text}` is no JSON: {error}"))
+    }
+
+    fn get(&self, path: &str) -> Answer {
+        read(agent().get(self.url(path)).call())
+    }
+
+    /// Waits until programs are judged: this one waits in the queue while the image is loaded.
+    fn ready(self) -> Self {
+        assert_eq!(self.ask("/run_code", &code("print(1)"))["run_result"]["stdout"], "1\n");
+        self
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(self.pid(), signal).expect("it runs");
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_raw(i32::try_from(self.child.id()).expect("a pid")).expect("a pid")
+    }
+
+    /// Stops it as an orchestrator does, and returns its exit code and log.
+    fn stop(mut self) -> (Option<i32>, String) {
+        self.signal(Signal::TERM);
+        let mut log = String::new();
+        self.child.stderr.take().expect("stderr is a pipe").read_to_string(&mut log).expect("it is text");
+        (self.child.wait().expect("it ends").code(), log)
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn agent() -> ureq::Agent {
+    ureq::Agent::config_builder().http_status_as_error(false).build().into()
+}
+
+fn post(url: &str, body: &Value) -> Answer {
+    read(agent().post(url).header("content-type", "application/json").send(body.to_string()))
+}
+
+fn read(response: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Answer {
+    let mut response = response.expect("the service answers");
+    let text = response.body_mut().with_config().limit(1 << 30).read_to_string().expect("the body is text");
+    (response.status().as_u16(), text)
+}
+
+fn code(program: &str) -> Value {
+    json!({"code": program, "language": "python", "run_timeout": 0.2})
+}
+
+/// The tasks as a request has them.
+fn sources(tasks: &[Value]) -> Vec<Value> {
+    tasks.iter().map(|row| json!({"format": "veriplay", "row": row})).collect()
+}
+
+/// A request with the fuel of [`FUEL`].
+fn request(tasks: &[Value], attempts: &[Value]) -> Value {
+    let fuel: u64 = FUEL[1].parse().expect("a number");
+    json!({"tasks": sources(tasks), "attempts": attempts, "limits": {"fuel": fuel}})
+}
+
+/// The row of `verify` in a served row.
+fn row_of(served: &str) -> (u64, String, Value) {
+    let value: Value = serde_json::from_str(served).expect("a row is JSON");
+    let start = served.find(",\"schema_version\"").expect("the row of verify begins with its version");
+    let end = served.rfind(",\"reward\":").expect("the reward follows");
+    (value["index"].as_u64().expect("an index"), format!("{{{}}}", &served[start + 1..end]), value)
+}
+
+#[test]
+fn served_rows_are_those_of_verify_to_the_byte() {
+    let (tasks, attempts) = mixed();
+    let bench = Bench::new(&tasks, &attempts, &FUEL);
+    bench.summary(0);
+    let service = Service::start(&[]);
+    // While the image is loaded, native requests are told to try again.
+    while service.get("/ready").0 == 503 {
+        thread::yield_now();
+    }
+    let (status, text) = service.post("/v1/verify?stream=1", &request(&tasks, &attempts));
+    assert_eq!(status, 200, "{text}");
+    let mut served: Vec<(u64, String, Value)> = text.lines().map(row_of).collect();
+    served.sort_by_key(|(index, ..)| *index);
+    let rows: String = served.iter().map(|(_, row, _)| format!("{row}\n")).collect();
+    assert_eq!(rows, bench.out());
+    let rewards: Vec<&Value> = served.iter().map(|(.., value)| &value["reward"]).collect();
+    assert_eq!(json!(rewards), json!([1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0]));
+    // The whole answer has the same rows.
+    let whole = service.ask("/v1/verify", &request(&tasks, &attempts));
+    assert_eq!(whole["verdicts"], json!(served.iter().map(|(.., value)| value).collect::<Vec<_>>()));
+}
+
+#[test]
+fn the_cache_is_that_of_verify() {
+    let (tasks, attempts) = mixed();
+    let bench = Bench::new(&tasks, &attempts, &FUEL);
+    let cache = bench.path("cache").display().to_string();
+    let service = Service::start(&["--cache", &cache]).ready();
+    let first = service.ask("/v1/verify", &request(&tasks, &attempts));
+    let again = service.ask("/v1/verify", &request(&tasks, &attempts));
+    let cached = |answer: &Value| {
+        let rows = answer["verdicts"].as_array().expect("rows").iter();
+        rows.filter(|row| row["cached"] == json!(true)).count()
+    };
+    assert_eq!((cached(&first), cached(&again)), (0, 8));
+    assert!(service.get("/metrics").1.contains("veriplay_cache_hits_total 8"));
+    assert_eq!(service.stop().0, Some(0));
+    let output = bench.run(&["--cache", &cache, "--out", "out.jsonl", "--json"]);
+    assert_eq!(last_json(&output)["cached"], 8, "{}", stderr(&output));
+    let fuel = |rows: &[Value]| rows.iter().map(|row| row["fuel"].clone()).collect::<Vec<_>>();
+    assert_eq!(fuel(&rows(&bench.out())), fuel(first["verdicts"].as_array().expect("rows")));
+}
+
+#[test]
+fn published_rows_are_judged_as_verify_does() {
+    let Some(path) = published_file("HumanEval.jsonl.gz") else { return };
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let text = Command::new("gzip").args(["-dc"]).arg(&path).output().expect("gzip runs").stdout;
+    let text = String::from_utf8(text).expect("it is text");
+    let chosen: Vec<&str> = text.lines().take(12).collect();
+    let mut attempts = Vec::new();
+    for line in &chosen {
+        let row: Value = serde_json::from_str(line).expect("a row is JSON");
+        attempts.push(json!({"task_id": row["task_id"], "completion": row["canonical_solution"]}));
+        attempts.push(json!({"task_id": row["task_id"], "completion": "    return None\n"}));
+    }
+    std::fs::write(dir.path().join("tasks.jsonl"), chosen.join("\n")).expect("it can be written");
+    std::fs::write(dir.path().join("attempts.jsonl"), lines(&attempts)).expect("it can be written");
+    let mut verify = veriplay();
+    verify.current_dir(dir.path()).args(["verify", "--no-cache", "--format", "humaneval", "--tasks", "tasks.jsonl"]);
+    let verified = finished(verify.args(["--attempts", "attempts.jsonl"]));
+    let tasks: Vec<Value> = chosen.iter().map(|line| json!({"format": "humaneval", "row": line})).collect();
+    let service = Service::start(&[]).ready();
+    let answer = service.ask("/v1/verify", &json!({"tasks": tasks, "attempts": attempts}));
+    let column = |rows: &[Value], name: &str| rows.iter().map(|row| row[name].clone()).collect::<Vec<_>>();
+    let (served, expected) = (answer["verdicts"].as_array().expect("rows"), rows(&stdout(&verified)));
+    for name in ["status", "fuel", "judged", "evidence"] {
+        assert_eq!(column(served, name), column(&expected, name), "{name}");
+    }
+    assert_eq!(served.iter().filter(|row| row["reward"] == json!(1.0)).count(), 12);
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn programs_end_as_in_sandbox_fusion() {
+    let service = Service::start(&[]).ready();
+    for (program, status, run, code_of, printed) in [
+        ("print('hello')", "Success", "Finished", json!(0), "hello\n"),
+        ("print(1)\nimport sys\nsys.exit(3)", "Failed", "Finished", json!(3), "1\n"),
+        ("import sys\nsys.exit()", "Success", "Finished", json!(0), ""),
+        ("import sys\nsys.exit('bye')", "Failed", "Finished", json!(1), ""),
+        ("print(1)\n1/0", "Failed", "Finished", json!(1), "1\n"),
+        ("def f(:", "Failed", "Finished", json!(1), ""),
+        ("import os\nprint(1, flush=True)\nos._exit(0)", "Success", "Finished", json!(0), "1\n"),
+        ("import os\nos._exit(4)", "Failed", "Finished", json!(4), ""),
+        ("print(1, flush=True)\nwhile True: pass", "Failed", "TimeLimitExceeded", json!(null), "1\n"),
+        ("x = [0] * 10**9", "Failed", "Finished", json!(1), ""),
+        (
+            "import sys\nsys.stdout.buffer.write(b'\\xff')",
+            "Success",
+            "Finished",
+            json!(0),
+            "[DecodeError] 'utf-8' codec can't decode byte 0xff in position 0: invalid start byte",
+        ),
+        ("open('/etc/passwd')", "Failed", "Finished", json!(1), ""),
+    ] {
+        let answer = service.ask("/run_code", &code(program));
+        let ran = &answer["run_result"];
+        let found = (&answer["status"], &ran["status"], &ran["return_code"], &ran["stdout"]);
+        assert_eq!(found, (&json!(status), &json!(run), &code_of, &json!(printed)), "{program}: {ran}");
+    }
+    let long = service.ask("/run_code", &code("print('x' * 300000)"));
+    assert_eq!(
+        (&long["run_result"]["stdout"].as_str().map(str::len), &long["truncated"]),
+        (&Some(300_001), &json!(false))
+    );
+    let longer = service.ask("/run_code", &code("print('x' * 2000000)"));
+    assert_eq!((&longer["run_result"]["status"], &longer["truncated"]), (&json!("TimeLimitExceeded"), &json!(true)));
+    let files = json!({"code": "text = open('d/in.txt').read()\nopen('out.txt', 'w').write(text * 2)", "language": "python",
+        "files": {"d/in.txt": "aGk=", "none": null}, "fetch_files": ["out.txt", "gone.txt", "d/in.txt"]});
+    assert_eq!(service.ask("/run_code", &files)["files"], json!({"d/in.txt": "aGk=", "out.txt": "aGloaQ=="}));
+    // Nothing of a run is there in the next one.
+    assert_eq!(service.ask("/run_code", &code("open('out.txt')"))["status"], "Failed");
+}
+
+/// The original answers many of these with nothing on stdout.
+#[test]
+fn every_answer_is_right_with_many_requests_in_flight() {
+    let service = Service::start(&[]).ready();
+    let url = service.url("/run_code");
+    thread::scope(|scope| {
+        for client in 0..64 {
+            let url = &url;
+            scope.spawn(move || {
+                for number in 0..4 {
+                    let number = client * 1000 + number;
+                    // A connection of its own each time, as verl's requests have.
+                    let (status, text) = post(url, &code(&format!("print({number})")));
+                    assert_eq!(status, 200, "{text}");
+                    let answer: Value = serde_json::from_str(&text).expect("JSON");
+                    assert_eq!(answer["run_result"]["stdout"], format!("{number}\n"), "{text}");
+                }
+            });
+        }
+    });
+    let metrics = service.get("/metrics").1;
+    assert!(metrics.contains("veriplay_http_requests_total{path=\"/run_code\",code=\"200\"} 257"), "{metrics}");
+}
+
+#[test]
+fn a_killed_worker_changes_no_answer() {
+    let service = Service::start(&[]).ready();
+    let url = service.url("/run_code");
+    let asked = thread::spawn(move || {
+        let programs = (0..40).map(|number| format!("for i in range(20000): pass\nprint({number})"));
+        programs.map(|program| post(&url, &code(&program)).1).collect::<Vec<_>>()
+    });
+    while !asked.is_finished() {
+        for worker in children(service.child.id()) {
+            // It may have ended since.
+            let _ = kill_process(worker, Signal::KILL);
+        }
+        // Each is the start of a worker: some jobs get through between two of them.
+        service.ask("/run_code", &code("print(1)"));
+        service.ask("/run_code", &code("print(2)"));
+    }
+    for (number, text) in asked.join().expect("it does not panic").iter().enumerate() {
+        // A worker that dies three times in a row is a fault, which a client repeats; it is never a wrong answer.
+        let answer: Value = serde_json::from_str(text).expect("JSON");
+        let fine = answer["run_result"]["stdout"] == format!("{number}\n") || answer["detail"].is_string();
+        assert!(fine, "{text}");
+    }
+}
+
+fn children(parent: u32) -> Vec<Pid> {
+    let tasks = std::fs::read_dir(format!("/proc/{parent}/task")).expect("it runs");
+    let lists = tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("children")).ok());
+    let pids = lists.flat_map(|list| list.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+    pids.filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect()
+}
+
+#[test]
+fn rows_that_are_invalid_name_their_field() {
+    let (tasks, attempts) = mixed();
+    let service = Service::start(&[]).ready();
+    let problem = |body: &Value, status: u16| -> Value {
+        let (found, text) = service.post("/v1/verify", body);
+        assert_eq!(found, status, "{text}");
+        serde_json::from_str(&text).expect("JSON")
+    };
+    let with = |task: Value| json!({"tasks": [task], "attempts": attempts});
+    let format = problem(&with(json!({"format": "none", "row": {}})), 422);
+    assert!(
+        format["field"] == "tasks[0].format"
+            && format["detail"].as_str().is_some_and(|text| text.contains("humaneval"))
+    );
+    let row = json!({"format": "humaneval", "row": {"task_id": "x"}});
+    assert_eq!(problem(&with(row), 422)["field"], "tasks[0].row.prompt");
+    let mut judge = tasks[0].clone();
+    judge["problem"]["checks"]["calls"]["comparison"]["judge"] = json!("nobody");
+    let judge = problem(&with(json!({"format": "veriplay", "row": judge})), 422);
+    assert!(judge["detail"].as_str().is_some_and(|text| text.contains("nobody")), "{judge}");
+    let mut memory = request(&tasks, &attempts);
+    memory["limits"] = json!({"memory_bytes": 1 << 20});
+    assert_eq!(problem(&memory, 422)["field"], "limits.memory_bytes");
+    memory["limits"] = json!({"memory_bytes": 1_u64 << 40});
+    assert_eq!(problem(&memory, 422)["field"], "limits.memory_bytes");
+    let sent = service.ask("/v1/tasks", &json!({"tasks": sources(&tasks)}));
+    let digest = sent["tasks"][1]["digest"].clone();
+    let known = json!({"tasks": [{"digest": digest}], "attempts": [attempts[1], attempts[3]]});
+    let statuses: Vec<Value> = service.ask("/v1/verify", &known)["verdicts"]
+        .as_array()
+        .expect("rows")
+        .iter()
+        .map(|row| row["status"].clone())
+        .collect();
+    assert_eq!(statuses, ["wrong_answer", "accepted"]);
+    let unknown = problem(&with(json!({"digest": "f".repeat(64)})), 404);
+    assert_eq!((&unknown["type"], &unknown["field"]), (&json!("urn:veriplay:unknown-task"), &json!("tasks[0].digest")));
+}
+
+#[test]
+fn a_unix_socket_serves_and_is_removed_when_the_service_is_told_to_stop() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let socket = dir.path().join("socket");
+    let path = socket.display().to_string();
+    let service = Service::start(&["--socket", &path, "--log-format", "json"]);
+    assert_eq!(service.address, format!("unix:{path}"));
+    assert!(over_socket(&socket, "marker_in_a_program").contains("\"Success\""));
+    let second = finished(veriplay().args(["serve", "--socket", &path, "--no-cache"]));
+    assert_eq!(second.status.code(), Some(3));
+    assert!(
+        stderr(&second).contains("another process listens") && stderr(&second).contains("hint: "),
+        "{}",
+        stderr(&second)
+    );
+    let (code, _) = service.stop();
+    assert_eq!(code, Some(0));
+    assert!(!socket.exists());
+}
+
+/// Runs a program that prints a text, over a Unix socket.
+fn over_socket(socket: &Path, text: &str) -> String {
+    let body = code(&format!("print('{text}')")).to_string();
+    let mut stream = UnixStream::connect(socket).expect("it listens");
+    write!(
+        stream,
+        "POST /run_code HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .expect("it reads");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("it answers");
+    answer
+}
+
+#[test]
+fn the_log_is_json_with_request_ids_and_without_programs() {
+    let mut command = veriplay();
+    command.env("VERIPLAY_LOG", "debug").args(["serve", "--addr", "127.0.0.1:0", "--no-cache", "--log-format", "json"]);
+    let service = Service::spawn(&mut command).ready();
+    service.ask("/run_code", &code("marker_in_a_program = 1"));
+    let (code, log) = service.stop();
+    assert_eq!(code, Some(0));
+    let entries: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).expect("a line is JSON")).collect();
+    let answered = entries.iter().filter(|entry| entry["message"] == "answered").count();
+    assert_eq!(answered, 2);
+    assert!(entries.iter().any(|entry| entry["spans"][0]["id"].is_string()));
+    assert!(!log.contains("marker_in_a_program"), "{log}");
+}
+
+#[test]
+fn an_address_that_others_reach_needs_tokens() {
+    let open = finished(veriplay().args(["serve", "--addr", "0.0.0.0:0"]));
+    assert_eq!(open.status.code(), Some(3));
+    assert!(stderr(&open).contains("hint: add `--token-file FILE`"), "{}", stderr(&open));
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = dir.path().join("tokens");
+    std::fs::write(&file, "short\n").expect("it can be written");
+    let path = file.display().to_string();
+    let short = finished(veriplay().args(["serve", "--addr", "127.0.0.1:0", "--token-file", &path]));
+    assert_eq!(short.status.code(), Some(3));
+    assert!(stderr(&short).contains("line 1") && stderr(&short).contains("hint: "), "{}", stderr(&short));
+    std::fs::write(&file, "0123456789abcdef0123\n").expect("it can be written");
+    let service = Service::start(&["--token-file", &path]);
+    assert_eq!(service.get("/health").0, 200);
+    assert_eq!(service.get("/v1/info").0, 401);
+    assert_eq!(service.post("/run_code", &code("print(1)")).0, 401);
+    let with = agent().post(service.url("/run_code")).header("authorization", "Bearer 0123456789abcdef0123");
+    let answer = read(with.header("content-type", "application/json").send(code("print(1)").to_string()));
+    assert_eq!(answer.0, 200, "{}", answer.1);
+}
+
+#[test]
+fn a_bad_option_is_told() {
+    for (options, told) in [
+        (&["--addr", "nowhere"][..], "--addr"),
+        (&["--workers", "0"], "--workers"),
+        (&["--max-seconds", "0"], "--max-seconds"),
+        (&["--token-file", "/no/such/file"], "/no/such/file"),
+    ] {
+        let output = finished(veriplay().arg("serve").args(options));
+        assert!(!output.status.success() && stderr(&output).contains(told), "{}", stderr(&output));
+    }
+}

@@ -1,0 +1,140 @@
+//! `veriplay eval --suite`: sets in their published layouts, and a model behind a server that answers by the question.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::completions_server::{Act, Dialect, Server};
+use super::{finished, last_json, stderr, veriplay};
+
+/// A folder with two small sets, and a server that knows two of the three functions.
+struct Bench {
+    dir: tempfile::TempDir,
+    server: Server,
+}
+
+fn task(id: u32, name: &str, body: &str) -> Value {
+    json!({
+        "task_id": format!("HumanEval/{id}"), "prompt": format!("def {name}(x):\n    \"\"\"Say what {name} says.\"\"\"\n"), "entry_point": name,
+        "canonical_solution": body, "base_input": [[1], [5]], "plus_input": [[-3]], "atol": 0, "contract": "", "test": "",
+    })
+}
+
+fn lines(rows: &[Value]) -> String {
+    rows.iter().map(|row| format!("{row}\n")).collect()
+}
+
+fn answer(body: &Value, _number: usize) -> Act {
+    let question = body["messages"].to_string();
+    let (text, finish) = match &question {
+        asked if asked.contains("add_one") => ("def add_one(x):\n    return x + 1", "stop"),
+        asked if asked.contains("double") => ("def double(x):\n    return x + x", "stop"),
+        asked if asked.contains("assert f(3) ==") => (" 9", "stop"),
+        asked if asked.contains("f(?)") => ("-2) == 4", "stop"),
+        _ => ("def square(x):\n    return x + x + x", "length"),
+    };
+    let message = json!({"role": "assistant", "content": text});
+    Act::Say(200, "", json!({"choices": [{"index": 0, "message": message, "finish_reason": finish}]}).to_string())
+}
+
+impl Bench {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().expect("a directory");
+        let tasks = [
+            task(0, "add_one", "    return x + 1\n"),
+            task(1, "double", "    return 2 * x\n"),
+            task(2, "square", "    return x * x\n"),
+        ];
+        std::fs::write(dir.path().join("HumanEvalPlus.jsonl"), lines(&tasks)).expect("it is written");
+        let program = "def f(x):\n    return x * x";
+        let predictions = [json!({"id": "sample_0", "code": program, "input": "3", "output": "9"})];
+        std::fs::write(dir.path().join("cruxeval.jsonl"), lines(&predictions)).expect("it is written");
+        Self { dir, server: Server::start(Dialect::Plain, answer) }
+    }
+
+    fn out(&self, file: &str) -> PathBuf {
+        self.dir.path().join("out").join(file)
+    }
+
+    fn eval(&self, options: &[&str]) -> std::process::Output {
+        let model = format!("openai:{}#m", self.server.url);
+        let mut command = veriplay();
+        command.args(["eval", "--json", "--model", &model]).arg("--data").arg(self.dir.path());
+        finished(command.arg("--out").arg(self.out("")).args(options))
+    }
+
+    fn report(&self, options: &[&str]) -> Value {
+        let output = self.eval(options);
+        assert!(output.status.success(), "{}", stderr(&output));
+        last_json(&output)
+    }
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+#[test]
+fn sets_are_sampled_judged_and_reported_with_an_interval() {
+    let bench = Bench::new();
+    let all = bench.report(&["--suite", "humaneval+,cruxeval-o,cruxeval-i"]);
+    let plus = &all["suites"]["humaneval+"];
+    assert_eq!((&plus["verdicts"]["statuses"]["accepted"], &plus["truncated"]), (&json!(2), &json!(1)), "{plus}");
+    let [low, high] = [0, 1].map(|end| plus["verdicts"]["pass_at_k_interval"]["1"][end].as_f64().expect("a number"));
+    assert!(low < 2.0 / 3.0 && 2.0 / 3.0 < high && high < 1.0, "{plus}");
+    assert_eq!(plus["settings"]["prompts"], "chat");
+    for suite in ["cruxeval-o", "cruxeval-i"] {
+        let statuses = &all["suites"][suite]["verdicts"]["statuses"];
+        assert_eq!(statuses, &json!({if suite == "cruxeval-o" { "accepted" } else { "wrong_answer" }: 1}), "{all}");
+    }
+    let samples = read(&bench.out("humaneval+.samples.jsonl"));
+    let first: Value = serde_json::from_str(samples.lines().next().expect("a sample")).expect("JSON");
+    assert_eq!(first["solution"], "def add_one(x):\n    return x + 1\n", "EvalPlus' layout");
+    assert!(read(&bench.out("cruxeval-i.samples.jsonl")).contains("\"completion\":\"-2\""));
+    assert_eq!(read(&bench.out("humaneval+.verdicts.jsonl")).lines().count(), 3);
+    assert_eq!(serde_json::from_str::<Value>(&read(&bench.out("humaneval+.report.json"))).expect("JSON"), *plus);
+}
+
+#[test]
+fn a_folder_is_continued_with_its_own_settings_and_refused_with_others() {
+    let bench = Bench::new();
+    let report = bench.report(&["--suite", "humaneval+"]);
+    let (samples, asked) = (bench.out("humaneval+.samples.jsonl"), bench.server.seen().len());
+    let whole = read(&samples);
+    assert_eq!(bench.report(&["--suite", "humaneval+"])["suites"]["humaneval+"]["truncated"], 1);
+    assert_eq!(bench.server.seen().len(), asked, "nothing is sampled twice");
+    let refused = bench.eval(&["--suite", "humaneval+", "--temperature", "0.5"]);
+    assert_eq!(refused.status.code(), Some(3));
+    assert!(stderr(&refused).contains("was made with temperature = 0.0, and 0.5 is asked for"), "{}", stderr(&refused));
+    // Killed in the middle of a row.
+    std::fs::write(&samples, &whole[..whole.len() - 9]).expect("it is written");
+    std::fs::remove_file(bench.out("humaneval+.verdicts.jsonl")).expect("it was there");
+    assert_eq!(
+        bench.report(&["--suite", "humaneval+"])["suites"]["humaneval+"]["verdicts"]["statuses"],
+        report["suites"]["humaneval+"]["verdicts"]["statuses"]
+    );
+    assert_eq!(read(&samples), whole);
+}
+
+#[test]
+fn what_cannot_be_evaluated_is_refused_before_a_model_is_asked() {
+    let bench = Bench::new();
+    let missing = bench.dir.path().join("none").display().to_string();
+    let cases: [(&[&str], &str); 6] = [
+        (&["--suite", "humanevil"], "names neither a public set nor a file"),
+        (&["--suite", "mbpp+"], "`MbppPlus-v0.2.0.jsonl.gz`"),
+        (&["--suite", "humaneval+", "--data", &missing], "`--data`"),
+        (&["--suite", "humaneval+", "--samples", "4"], "at temperature 0 would be one sample repeated"),
+        (&["--suite", "humaneval+", "--limit", "0"], "count from 1"),
+        (&["--limit", "3"], "--suite"),
+    ];
+    for (options, want) in cases {
+        // The last `--data` counts for clap, so the bench's own is left out.
+        let model = format!("openai:{}#m", bench.server.url);
+        let mut command = veriplay();
+        command.args(["eval", "--model", &model]).args(options).env("VERIPLAY_DATA", bench.dir.path());
+        let output = finished(&mut command);
+        assert!(!output.status.success() && stderr(&output).contains(want), "{options:?}: {}", stderr(&output));
+    }
+    assert!(bench.server.seen().is_empty());
+}
