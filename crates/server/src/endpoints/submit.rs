@@ -153,7 +153,7 @@ impl Submission {
         };
         let mut limit = |name: &str, default: f64| match config.get(name).map(|value| (value, value.as_f64())) {
             None | Some((Value::Null, _)) => default,
-            Some((_, Some(seconds))) if seconds == 0.0 => default,
+            Some((_, Some(0.0))) => default,
             Some((_, Some(seconds))) if seconds > 0.0 && seconds <= settings.most_seconds => seconds,
             Some((value, _)) => {
                 let msg = format!("Input should be a number of seconds up to {}", settings.most_seconds);
