@@ -18,9 +18,9 @@ import os
 import posixpath
 from typing import TYPE_CHECKING, Any
 
-from .errors import Unmeasured
-from .records import Limits, Outcome
-from .verifier import shared_verifier
+from veriplay.errors import Unmeasured
+from veriplay.records import Limits, Outcome
+from veriplay.verifier import shared_verifier
 
 if TYPE_CHECKING:
     from typing import Protocol
