@@ -131,7 +131,10 @@ def local(binary: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def wait_for_end(pid: int, seconds: float) -> bool:
-    process = os.pidfd_open(pid)
+    try:
+        process = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
     try:
         return bool(select.select([process], [], [], seconds)[0])
     finally:

@@ -210,8 +210,11 @@ def test_the_real_inspect_runs_python_in_the_sandbox(at_service: str) -> None:
     asyncio.run(commands())
 
 
-def test_the_real_inspect_scores_a_sample(at_service: str, tmp_path: Any) -> None:
+def test_the_real_inspect_scores_a_sample(at_service: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     inspect_ai = pytest.importorskip("inspect_ai")
+    # It counts tokens with a vocabulary that tiktoken would fetch.
+    words = SimpleNamespace(encode=lambda text, **_: text.split())
+    monkeypatch.setattr("tiktoken.get_encoding", lambda _: words)
     from inspect_ai.dataset import Sample
     from inspect_ai.model import ModelOutput, get_model
     from inspect_ai.scorer import CORRECT, INCORRECT, Score, Target, accuracy, scorer

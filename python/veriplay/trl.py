@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ._reward import Credit, credit_of, find_column, text_of
-from .client import PATIENCE
-from .records import Limits
-from .tasks import task_from
-from .verifier import shared_verifier
+from veriplay._reward import Credit, credit_of, find_column, text_of
+from veriplay.client import PATIENCE
+from veriplay.records import Limits
+from veriplay.tasks import task_from
+from veriplay.verifier import shared_verifier
 
 __all__ = ["executed", "reward"]
 

@@ -20,10 +20,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._reward import Credit, OnFault, credit_or_fault
-from .records import Limits
-from .tasks import task_from
-from .verifier import shared_verifier
+from veriplay._reward import Credit, OnFault, credit_or_fault
+from veriplay.records import Limits
+from veriplay.tasks import task_from
+from veriplay.verifier import shared_verifier
 
 __all__ = ["compute_score"]
 

@@ -109,7 +109,8 @@ async fn answer(
     body: Body,
 ) -> Result<Response, Rejection> {
     let settings = service.settings.clone();
-    let request = read_request(service, headers, body, move |fields| Submission::read(fields, &settings)).await?;
+    let (request, _room) =
+        read_request(service, headers, body, move |fields| Submission::read(fields, &settings)).await?;
     let problem = Problem::read(&request)?;
     let runs = problem.cases.len().max(1) as f64;
     let deadline = Some(client_deadline(request.compile_seconds, request.run_seconds * runs));
@@ -152,7 +153,7 @@ impl Submission {
         };
         let mut limit = |name: &str, default: f64| match config.get(name).map(|value| (value, value.as_f64())) {
             None | Some((Value::Null, _)) => default,
-            Some((_, Some(seconds))) if seconds == 0.0 => default,
+            Some((_, Some(0.0))) => default,
             Some((_, Some(seconds))) if seconds > 0.0 && seconds <= settings.most_seconds => seconds,
             Some((value, _)) => {
                 let msg = format!("Input should be a number of seconds up to {}", settings.most_seconds);
