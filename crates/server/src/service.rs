@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
 use veriplay_core::{ExecuteError, Job, NoVerdict, Outcome, RowStatus};
 
-use crate::body::BodyLimits;
+use crate::body::{BodyLimits, BodyRoom};
 use crate::client::{ClientKey, Tokens};
 use crate::judge::{AttemptText, Judge, JudgedAttempt, OpenTask};
 use crate::metrics::{Load, Metrics};
@@ -84,7 +84,7 @@ pub(crate) struct Service {
     pub(crate) life: Life,
     pub(crate) metrics: Metrics,
     pub(crate) started: Instant,
-    pub(crate) bodies: BodyLimits,
+    pub(crate) bodies: BodyRoom,
     /// Requests so far.
     requests: AtomicU64,
     /// Ids of requests differ between services.
@@ -96,7 +96,7 @@ pub(crate) struct Service {
 impl Service {
     pub(crate) fn new(settings: Settings) -> Arc<Self> {
         let queue = Queue::new(settings.queue);
-        let bodies = BodyLimits::new(settings.body_bytes, settings.all_body_bytes, settings.body_patience);
+        let bodies = BodyRoom::new(settings.all_body_bytes, body_limits(&settings));
         Arc::new(Self {
             settings,
             life: Life::new(),
@@ -137,6 +137,10 @@ impl Service {
     /// The judge, once it is there.
     pub(crate) fn judge(&self) -> Option<&Arc<dyn Judge>> {
         self.judge.get()
+    }
+
+    pub(crate) fn body_limits(&self) -> BodyLimits {
+        body_limits(&self.settings)
     }
 
     pub(crate) fn queue(&self) -> &Queue {
@@ -324,6 +328,10 @@ impl JudgedStream {
         self.ticket.cancel();
         self.service.count(Fault::unfinished(unfinished))
     }
+}
+
+const fn body_limits(settings: &Settings) -> BodyLimits {
+    BodyLimits { bytes: settings.body_bytes, patience: settings.body_patience }
 }
 
 /// A name that another service, or this one started again, does not have.
