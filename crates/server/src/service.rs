@@ -190,9 +190,9 @@ impl Service {
 
     /// A piece of work that measures its wait, and does nothing once the deadline has passed.
     fn piece(self: &Arc<Self>, deadline: Option<Instant>, work: impl FnOnce(&Service) + Send + 'static) -> Piece {
-        let (service, queued) = (Arc::clone(self), Instant::now());
+        let (service, queued, span) = (Arc::clone(self), Instant::now(), tracing::Span::current());
         Box::new(move || {
-            let now = Instant::now();
+            let (now, _entered) = (Instant::now(), span.entered());
             service.metrics.count_wait(now - queued);
             if deadline.is_none_or(|deadline| now < deadline) {
                 work(&service);
@@ -255,7 +255,7 @@ impl Service {
                 RowStatus::Dropped(NoVerdict::Dropped) => {
                     let why = judged.row.evidence.detail;
                     tracing::warn!(why, retried, "an attempt has no verdict");
-                    return Err(self.count(Fault::new(FaultKind::Host, why, retried)));
+                    return Err(self.count(Fault::host(retried)));
                 }
             }
         }

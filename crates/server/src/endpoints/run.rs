@@ -147,7 +147,7 @@ async fn answer(service: &Arc<Service>, caller: Caller, headers: &HeaderMap, bod
     match ran {
         Ok(outcome) => Ok(json_response(StatusCode::OK, &RunReport::new(outcome, &limits))),
         Err(ExecuteError::BadJob(why)) => Err(Problem::invalid("", why)),
-        Err(error) => Err(Problem::fault(error.to_string())),
+        Err(ExecuteError::Host(_) | ExecuteError::UnknownImage(_)) => Err(Problem::fault()),
     }
 }
 
