@@ -22,6 +22,7 @@ use crate::body::HeldBody;
 use crate::client::Peer;
 use crate::listener::{Listener, Socket};
 use crate::phase::{Life, Phase};
+use crate::stall::StallGuard;
 
 /// Time for the connections that are still open when the service has stopped: their answers are being written.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -102,6 +103,8 @@ pub(crate) struct ConnectionLimits {
     pub(crate) most: usize,
     /// The time in which the head of a request must arrive.
     pub(crate) head_patience: Duration,
+    /// The time in which a client must read a part of its answer.
+    pub(crate) write_patience: Duration,
 }
 
 /// Accepts connections until the service drains, then waits for those with a request under way.
@@ -162,7 +165,8 @@ async fn serve_connection(
     };
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(limits.head_patience);
-    let mut served = std::pin::pin!(builder.serve_connection(TokioIo::new(socket), answer));
+    let mut served =
+        std::pin::pin!(builder.serve_connection(TokioIo::new(StallGuard::new(socket, limits.write_patience)), answer));
     let mut told = false;
     loop {
         let draining = async {

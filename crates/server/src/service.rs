@@ -38,6 +38,8 @@ pub struct Settings {
     pub body_patience: Duration,
     /// The time in which the head of a request must arrive; an idle connection is closed after it.
     pub head_patience: Duration,
+    /// The time in which a client must read a part of its answer.
+    pub write_patience: Duration,
     /// Connections at once.
     pub connections: usize,
     /// Wasm fuel for a second of a client's time limit.
@@ -61,6 +63,7 @@ impl Default for Settings {
             all_body_bytes: 1 << 30,
             body_patience: Duration::from_secs(60),
             head_patience: Duration::from_secs(30),
+            write_patience: Duration::from_secs(60),
             connections: 4096,
             fuel_per_second: 10_000_000_000,
             most_seconds: 300.0,
