@@ -1,6 +1,8 @@
 //! Request bodies: read under a size limit and a time limit, and parsed off the runtime's threads where they are large.
 
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::{Body, HttpBody};
@@ -8,6 +10,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::body::{Frame, SizeHint};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -17,40 +20,38 @@ use crate::problem::Problem;
 /// Bodies from this size on are parsed on a thread that may block.
 const LARGE: usize = 64 << 10;
 
-/// Bytes that one permit of [`BodyLimits::room`] stands for.
+/// Bytes that one unit of [`BodyRoom`] stands for.
 const ROOM_UNIT: u64 = 1024;
 
 /// Limits of bodies.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct BodyLimits {
-    /// The most bytes of one.
+    /// The most bytes.
     pub(crate) bytes: u64,
     /// The time in which a body must arrive.
     pub(crate) patience: Duration,
-    /// Room for all bodies whose requests are under way.
-    room: Arc<Semaphore>,
 }
 
-/// A body's share of the room. It is given back when the request is answered.
+/// Room for the bodies of all requests that are under way.
 pub(crate) struct BodyRoom {
-    _permit: OwnedSemaphorePermit,
+    units: Arc<Semaphore>,
+    limits: BodyLimits,
 }
 
-impl BodyLimits {
-    /// Bodies of at most `bytes` each, and of `all` together, or of one where that is more.
-    pub(crate) fn new(bytes: u64, all: u64, patience: Duration) -> Self {
-        let units = usize::try_from(all.max(bytes) / ROOM_UNIT).unwrap_or(usize::MAX) + 1;
-        Self { bytes, patience, room: Arc::new(Semaphore::new(units.min(u32::MAX as usize))) }
+impl BodyRoom {
+    /// Room for `all` bytes, or for one body where that is more.
+    pub(crate) fn new(all: u64, limits: BodyLimits) -> Self {
+        let units = usize::try_from(all.max(limits.bytes) / ROOM_UNIT).unwrap_or(usize::MAX).saturating_add(1);
+        Self { units: Arc::new(Semaphore::new(units.min(u32::MAX as usize))), limits }
     }
 
-    /// Waits for room for a body of which at most `bytes` are known to come.
-    async fn take_room(&self, bytes: u64) -> Result<BodyRoom, BodyError> {
-        let units = u32::try_from(bytes / ROOM_UNIT + 1).unwrap_or(u32::MAX);
-        let permit = tokio::time::timeout(self.patience, Arc::clone(&self.room).acquire_many_owned(units)).await;
-        match permit {
-            Ok(Ok(permit)) => Ok(BodyRoom { _permit: permit }),
-            Ok(Err(_)) | Err(_) => Err(BodyError::NoRoom),
-        }
+    /// Waits for room for a body of that many bytes, or of the most that one may have; `None` where there is none in time. The room is given
+    /// back when the permit is dropped.
+    pub(crate) async fn take(&self, bytes: Option<u64>) -> Option<OwnedSemaphorePermit> {
+        let bytes = bytes.unwrap_or(self.limits.bytes).min(self.limits.bytes);
+        let units = u32::try_from(bytes.div_ceil(ROOM_UNIT)).unwrap_or(u32::MAX);
+        let permit = Arc::clone(&self.units).acquire_many_owned(units);
+        tokio::time::timeout(self.limits.patience, permit).await.ok()?.ok()
     }
 }
 
@@ -61,8 +62,6 @@ pub(crate) enum BodyError {
     TooLarge(u64),
     /// It did not arrive in time.
     TimedOut,
-    /// Too many others are under way.
-    NoRoom,
     /// The connection broke, or the body's framing is wrong.
     Broken(String),
 }
@@ -72,26 +71,18 @@ impl From<BodyError> for Problem {
         match error {
             BodyError::TooLarge(limit) => Problem::too_large(limit),
             BodyError::TimedOut => Problem::body_timeout(),
-            BodyError::NoRoom => {
-                Problem::queue_full("the bodies of other requests take all the memory that there is for them")
-            }
             BodyError::Broken(why) => Problem::not_json(format!("the body cannot be read: {why}")),
         }
     }
 }
 
-/// Reads the whole body, once there is room for it.
-pub(crate) async fn read_body(body: Body, limits: &BodyLimits) -> Result<(Bytes, BodyRoom), BodyError> {
-    let size = body.size_hint();
-    if size.lower() > limits.bytes {
-        return Err(BodyError::TooLarge(limits.bytes));
-    }
-    let room = limits.take_room(size.upper().unwrap_or(limits.bytes).min(limits.bytes)).await?;
+/// Reads the whole body.
+pub(crate) async fn read_body(body: Body, limits: BodyLimits) -> Result<Bytes, BodyError> {
     let most = usize::try_from(limits.bytes).unwrap_or(usize::MAX);
     let read = tokio::time::timeout(limits.patience, Limited::new(body, most).collect()).await;
     match read {
         Err(_) => Err(BodyError::TimedOut),
-        Ok(Ok(collected)) => Ok((collected.to_bytes(), room)),
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(BodyError::TooLarge(limits.bytes)),
         Ok(Err(error)) => Err(BodyError::Broken(error.to_string())),
     }
@@ -134,4 +125,36 @@ pub(crate) fn json_response(status: StatusCode, record: &impl Serialize) -> Resp
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
+}
+
+/// A body that keeps something to its end.
+pub(crate) struct HeldBody<T> {
+    inner: Body,
+    _held: T,
+}
+
+impl<T> HeldBody<T> {
+    pub(crate) const fn new(inner: Body, held: T) -> Self {
+        Self { inner, _held: held }
+    }
+}
+
+impl<T: Unpin> HttpBody for HeldBody<T> {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.inner).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
 }

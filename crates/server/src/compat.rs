@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::body::{BodyError, BodyRoom, json_response, parse_body, read_body};
+use crate::body::{BodyError, json_response, parse_body, read_body};
 use crate::problem::Problem;
 use crate::queue::Unfinished;
 use crate::service::Service;
@@ -71,9 +71,6 @@ impl Rejection {
 
 impl From<BodyError> for Rejection {
     fn from(error: BodyError) -> Self {
-        if error == BodyError::NoRoom {
-            return Self::too_late(Unfinished::Deadline);
-        }
         let problem = Problem::from(error);
         let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::BAD_REQUEST);
         Self::text(status, problem.detail)
@@ -86,22 +83,22 @@ impl IntoResponse for Rejection {
     }
 }
 
-/// Reads a JSON body and parses it by `parse`. The room is kept until the answer is there.
+/// Reads a JSON body and parses it by `parse`.
 pub(crate) async fn read_request<T: Send + 'static>(
     service: &Service,
     headers: &HeaderMap,
     body: Body,
     parse: impl FnOnce(&mut Fields) -> T + Send + 'static,
-) -> Result<(T, BodyRoom), Rejection> {
+) -> Result<T, Rejection> {
     let json = Problem::check_json(headers).is_ok();
-    let (body, room) = read_body(body, &service.bodies).await?;
+    let body = read_body(body, service.body_limits()).await?;
     let parsed = parse_body(body, move |bytes| {
         let mut fields = Fields::new(parse_object(bytes, json)?);
         let request = parse(&mut fields);
         fields.finish(request)
     });
     let failed = |_| Rejection::text(StatusCode::INTERNAL_SERVER_ERROR, "the service failed");
-    Ok((parsed.await.map_err(failed)??, room))
+    parsed.await.map_err(failed)?
 }
 
 fn parse_object(bytes: &[u8], json: bool) -> Result<Map<String, Value>, Rejection> {

@@ -4,26 +4,25 @@
 //! others out. A connection with a request under way is never closed for another.
 
 use std::collections::BTreeMap;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, HttpBody};
-use bytes::Bytes;
+use axum::body::Body;
 use hyper::Request;
-use hyper::body::{Frame, Incoming, SizeHint};
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::sync::Notify;
 use tower::ServiceExt;
 
+use crate::body::HeldBody;
 use crate::client::Peer;
 use crate::listener::{Listener, Socket};
 use crate::phase::{Life, Phase};
+use crate::stall::StallGuard;
 
 /// Time for the connections that are still open when the service has stopped: their answers are being written.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -111,6 +110,8 @@ pub(crate) struct ConnectionLimits {
     pub(crate) most: usize,
     /// The time in which the head of a request must arrive.
     pub(crate) head_patience: Duration,
+    /// The time in which a client must read a part of its answer.
+    pub(crate) write_patience: Duration,
 }
 
 /// Accepts connections until the service drains, then waits for those with a request under way.
@@ -166,12 +167,13 @@ async fn serve_connection(
             request.extensions_mut().insert(peer);
             let busy = Busy::new(&open, &connection);
             let answer = router.clone().oneshot(request);
-            async move { answer.await.map(|response| response.map(|inner| Body::new(BusyBody { inner, _busy: busy }))) }
+            async move { answer.await.map(|response| response.map(|inner| Body::new(HeldBody::new(inner, busy)))) }
         })
     };
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(limits.head_patience);
-    let mut served = std::pin::pin!(builder.serve_connection(TokioIo::new(socket), answer));
+    let mut served =
+        std::pin::pin!(builder.serve_connection(TokioIo::new(StallGuard::new(socket, limits.write_patience)), answer));
     let mut told = false;
     loop {
         let draining = async {
@@ -195,32 +197,6 @@ async fn serve_connection(
         }
     }
     open.closed(&connection);
-}
-
-/// An answer's body, which keeps its connection busy to its end.
-struct BusyBody {
-    inner: Body,
-    _busy: Busy,
-}
-
-impl HttpBody for BusyBody {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.inner).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.inner.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.inner.size_hint()
-    }
 }
 
 /// Marks a connection as busy while a request is under way.

@@ -26,6 +26,7 @@ mod router;
 mod rows;
 mod serve;
 mod service;
+mod stall;
 #[cfg(test)]
 mod tests;
 

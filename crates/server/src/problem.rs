@@ -97,7 +97,8 @@ impl Problem {
     }
 
     /// A job met a fault of the host.
-    pub(crate) fn fault(detail: impl Into<String>) -> Self {
+    pub(crate) fn fault() -> Self {
+        let detail = "it failed each of three times; the service's log has the cause";
         Self::new(StatusCode::BAD_GATEWAY, "host-fault", "The sandbox failed, not the program", detail)
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::body::{Body, HttpBody};
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderName, HeaderValue, Method, Uri, header};
 use axum::middleware::{Next, from_fn_with_state};
@@ -12,6 +13,7 @@ use tracing::Instrument;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
+use crate::body::HeldBody;
 use crate::caller::Caller;
 use crate::client::{ClientKey, Peer};
 use crate::connections::OpenConnections;
@@ -74,7 +76,7 @@ async fn receive(State(service): State<Arc<Service>>, mut request: Request, next
         None => Problem::no_token().into_response(),
         Some(client) => {
             request.extensions_mut().insert(Caller { client, request_id: request_id.clone() });
-            next.run(request).instrument(span.clone()).await
+            answer(&service, request, next).instrument(span.clone()).await
         }
     };
     if let Ok(id) = HeaderValue::from_str(&request_id) {
@@ -84,6 +86,17 @@ async fn receive(State(service): State<Arc<Service>>, mut request: Request, next
     service.metrics.count_request(route.as_deref().unwrap_or("other"), code.as_u16());
     span.in_scope(|| tracing::info!(code = code.as_u16(), "answered"));
     response
+}
+
+/// Answers the request once there is room for its body, which it keeps to the end of the answer.
+async fn answer(service: &Service, request: Request, next: Next) -> Response {
+    let native = request.uri().path().starts_with("/v1/");
+    let bytes = request.body().size_hint().upper();
+    let Some(room) = service.bodies.take(bytes).await else {
+        let detail = "the bodies of other requests take all the memory that there is for them; try again";
+        return if native { Problem::queue_full(detail) } else { Problem::deadline(detail) }.into_response();
+    };
+    next.run(request).await.map(|inner| Body::new(HeldBody::new(inner, room)))
 }
 
 fn short(path: &str) -> &str {

@@ -49,6 +49,11 @@ impl Fault {
         Self { kind, message: message.into(), retried }
     }
 
+    /// The fault of a host that failed each time. The cause is for the log alone: it may name files of the host.
+    pub(crate) fn host(retried: u32) -> Self {
+        Self::new(FaultKind::Host, "the sandbox or the machine failed; the service's log has the cause", retried)
+    }
+
     /// The fault of an attempt that was not judged.
     pub(crate) fn unfinished(unfinished: Unfinished) -> Self {
         let (kind, message) = match unfinished {

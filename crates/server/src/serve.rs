@@ -73,7 +73,8 @@ pub(crate) async fn serve_on<E: Send + 'static>(
     open_judge: impl FnOnce() -> Result<Arc<dyn Judge>, E> + Send + 'static,
 ) -> Result<(), ServeError<E>> {
     let open = OpenConnections::default();
-    let limits = ConnectionLimits { most: service.settings.connections, head_patience: service.settings.head_patience };
+    let Settings { connections, head_patience, write_patience, .. } = service.settings;
+    let limits = ConnectionLimits { most: connections, head_patience, write_patience };
     let router = make_router(&service, open.clone());
     let connections = tokio::spawn(serve_connections(listener, router, open.clone(), limits, service.life.clone()));
     let idle = stay_until_idle(Arc::clone(&service), open);

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
 use veriplay_core::{ExecuteError, Job, NoVerdict, Outcome, RowStatus};
 
-use crate::body::BodyLimits;
+use crate::body::{BodyLimits, BodyRoom};
 use crate::client::{ClientKey, Tokens};
 use crate::judge::{AttemptText, Judge, JudgedAttempt, OpenTask};
 use crate::metrics::{Load, Metrics};
@@ -38,6 +38,8 @@ pub struct Settings {
     pub body_patience: Duration,
     /// The time in which the head of a request must arrive; an idle connection is closed after it.
     pub head_patience: Duration,
+    /// The time in which a client must read a part of its answer.
+    pub write_patience: Duration,
     /// Connections at once.
     pub connections: usize,
     /// Wasm fuel for a second of a client's time limit.
@@ -63,6 +65,7 @@ impl Default for Settings {
             all_body_bytes: 1 << 30,
             body_patience: Duration::from_secs(60),
             head_patience: Duration::from_secs(30),
+            write_patience: Duration::from_secs(60),
             connections: 4096,
             fuel_per_second: 10_000_000_000,
             most_seconds: 300.0,
@@ -87,7 +90,7 @@ pub(crate) struct Service {
     pub(crate) life: Life,
     pub(crate) metrics: Metrics,
     pub(crate) started: Instant,
-    pub(crate) bodies: BodyLimits,
+    pub(crate) bodies: BodyRoom,
     /// Requests so far.
     requests: AtomicU64,
     /// Ids of requests differ between services.
@@ -99,7 +102,7 @@ pub(crate) struct Service {
 impl Service {
     pub(crate) fn new(settings: Settings) -> Arc<Self> {
         let queue = Queue::new(settings.queue);
-        let bodies = BodyLimits::new(settings.body_bytes, settings.all_body_bytes, settings.body_patience);
+        let bodies = BodyRoom::new(settings.all_body_bytes, body_limits(&settings));
         Arc::new(Self {
             settings,
             life: Life::new(),
@@ -140,6 +143,10 @@ impl Service {
     /// The judge, once it is there.
     pub(crate) fn judge(&self) -> Option<&Arc<dyn Judge>> {
         self.judge.get()
+    }
+
+    pub(crate) fn body_limits(&self) -> BodyLimits {
+        body_limits(&self.settings)
     }
 
     pub(crate) fn queue(&self) -> &Queue {
@@ -189,9 +196,9 @@ impl Service {
 
     /// A piece of work that measures its wait, and does nothing once the deadline has passed.
     fn piece(self: &Arc<Self>, deadline: Option<Instant>, work: impl FnOnce(&Service) + Send + 'static) -> Piece {
-        let (service, queued) = (Arc::clone(self), Instant::now());
+        let (service, queued, span) = (Arc::clone(self), Instant::now(), tracing::Span::current());
         Box::new(move || {
-            let now = Instant::now();
+            let (now, _entered) = (Instant::now(), span.entered());
             service.metrics.count_wait(now - queued);
             if deadline.is_none_or(|deadline| now < deadline) {
                 work(&service);
@@ -254,7 +261,7 @@ impl Service {
                 RowStatus::Dropped(NoVerdict::Dropped) => {
                     let why = judged.row.evidence.detail;
                     tracing::warn!(why, retried, "an attempt has no verdict");
-                    return Err(self.count(Fault::new(FaultKind::Host, why, retried)));
+                    return Err(self.count(Fault::host(retried)));
                 }
             }
         }
@@ -327,6 +334,10 @@ impl JudgedStream {
         self.ticket.cancel();
         self.service.count(Fault::unfinished(unfinished))
     }
+}
+
+const fn body_limits(settings: &Settings) -> BodyLimits {
+    BodyLimits { bytes: settings.body_bytes, patience: settings.body_patience }
 }
 
 /// A name that another service, or this one started again, does not have.

@@ -136,7 +136,7 @@ async fn answer(service: &Arc<Service>, caller: Caller, headers: &HeaderMap, bod
     check_serving(service)?;
     Problem::check_json(headers)?;
     let arrived = Instant::now();
-    let (body, _room) = read_body(body, &service.bodies).await?;
+    let body = read_body(body, service.body_limits()).await?;
     let request = parse_body(body, parse_record::<RunRequest>).await??;
     let judge = service.judge().ok_or_else(|| Problem::unavailable("the image is being loaded"))?;
     let deadline = request.deadline_ms.map(|ms| arrived + Duration::from_millis(ms));
@@ -147,7 +147,7 @@ async fn answer(service: &Arc<Service>, caller: Caller, headers: &HeaderMap, bod
     match ran {
         Ok(outcome) => Ok(json_response(StatusCode::OK, &RunReport::new(outcome, &limits))),
         Err(ExecuteError::BadJob(why)) => Err(Problem::invalid("", why)),
-        Err(error) => Err(Problem::fault(error.to_string())),
+        Err(ExecuteError::Host(_) | ExecuteError::UnknownImage(_)) => Err(Problem::fault()),
     }
 }
 

@@ -137,8 +137,7 @@ async fn answer(
     body: Body,
 ) -> Result<Response, Rejection> {
     let settings = service.settings.clone();
-    let (request, _room) =
-        read_request(service, headers, body, move |fields| RunRequest::read(fields, &settings)).await?;
+    let request = read_request(service, headers, body, move |fields| RunRequest::read(fields, &settings)).await?;
     let deadline = Some(client_deadline(request.compile_seconds, request.run_seconds));
     service.until(deadline, service.life.reached(Phase::Serving)).await.map_err(Rejection::too_late)?;
     if service.life.phase() >= Phase::Draining {

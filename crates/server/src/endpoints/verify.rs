@@ -18,7 +18,7 @@ use veriplay_core::{Digest, Predicted, SCHEMA_VERSION};
 
 use super::Routes;
 use super::operations::check_serving;
-use crate::body::{BodyRoom, json_response, parse_body, parse_record, read_body};
+use crate::body::{json_response, parse_body, parse_record, read_body};
 use crate::caller::Caller;
 use crate::json_slices::{array_items, object_members};
 use crate::judge::{AttemptText, Judge, JudgeOptions, OpenTask, TaskError, TaskSource};
@@ -180,7 +180,7 @@ struct TasksRequest {
 async fn add_tasks(State(service): State<Arc<Service>>, headers: HeaderMap, body: Body) -> Response {
     let added = async {
         let judge = ready_judge(&service)?;
-        let (text, _room) = read_text(&service, &headers, body).await?;
+        let text = read_text(&service, &headers, body).await?;
         let parse = move |text: &[u8]| {
             let members = Members::parse(text, &["tasks"])?;
             open_tasks(&judge, members.required("tasks")?, &JudgeOptions::default())
@@ -201,9 +201,9 @@ fn ready_judge(service: &Service) -> Result<Arc<dyn Judge>, Problem> {
     service.judge().map(Arc::clone).ok_or_else(|| Problem::unavailable("the image is being loaded"))
 }
 
-async fn read_text(service: &Service, headers: &HeaderMap, body: Body) -> Result<(bytes::Bytes, BodyRoom), Problem> {
+async fn read_text(service: &Service, headers: &HeaderMap, body: Body) -> Result<bytes::Bytes, Problem> {
     Problem::check_json(headers)?;
-    Ok(read_body(body, &service.bodies).await?)
+    Ok(read_body(body, service.body_limits()).await?)
 }
 
 /// Attempts in the queue.
@@ -213,7 +213,6 @@ struct StartedVerify {
     /// The names of the attempts: those of their tasks, and their own.
     names: Vec<(String, String)>,
     stream: JudgedStream,
-    room: BodyRoom,
 }
 
 async fn start_verify(
@@ -224,7 +223,7 @@ async fn start_verify(
 ) -> Result<StartedVerify, Problem> {
     let judge = ready_judge(service)?;
     let arrived = Instant::now();
-    let (text, room) = read_text(service, headers, body).await?;
+    let text = read_text(service, headers, body).await?;
     let image = judge.facts().image_digest.to_string();
     let work = parse_body(text, move |text| ParsedVerify::parse(&judge, text)).await??;
     let deadline = work.deadline_ms.map(|ms| arrived + Duration::from_millis(ms));
@@ -235,7 +234,7 @@ async fn start_verify(
         QueueFull::Busy { .. } => Problem::queue_full(full.to_string()),
         QueueFull::Closed => Problem::unavailable(full.to_string()),
     })?;
-    Ok(StartedVerify { image, tasks: work.tasks, names, stream, room })
+    Ok(StartedVerify { image, tasks: work.tasks, names, stream })
 }
 
 impl StartedVerify {
@@ -258,10 +257,9 @@ impl StartedVerify {
 
     /// A row a line, as they are judged. When the client hangs up, the rest is cancelled.
     fn stream(self, with_tasks: bool) -> Response {
-        let Self { names, mut stream, tasks, room, .. } = self;
+        let Self { names, mut stream, tasks, .. } = self;
         let (lines, body) = LineBody::new();
         tokio::spawn(async move {
-            let _until_the_end = room;
             if with_tasks && lines.send(&TasksResponse { tasks }).await.is_err() {
                 return;
             }

@@ -205,7 +205,6 @@ async fn metrics_have_the_documented_names() {
         "veriplay_job_seconds_count 1",
         "veriplay_queue_seconds_count 1",
         "veriplay_queue_length 0",
-        "veriplay_running 0",
         "veriplay_workers 1",
         "veriplay_cache_hits_total 0",
         "veriplay_http_requests_total{path=\"/run_code\",code=\"200\"} 1",

@@ -6,6 +6,9 @@ use serde_json::{Value, json};
 use super::{Bench, post};
 use crate::service::Settings;
 
+/// The cause is not in it.
+const HOST_FAULT: &str = "the sandbox or the machine failed; the service's log has the cause";
+
 fn task(name: &str) -> Value {
     json!({"format": "plain", "row": {"name": name}})
 }
@@ -38,7 +41,7 @@ async fn each_attempt_has_its_row_in_order() {
     assert_eq!(column("attempt_id"), ["0", "0", "1", "1", "9", "3"]);
     assert_eq!(json!(column("status")), json!(["accepted", "wrong_answer", null, "unjudgeable", "wrong_answer", null]));
     assert_eq!(json!(column("reward")), json!([1.0, 0.0, null, null, 0.0, null]));
-    assert_eq!(verdicts[2]["fault"], json!({"kind": "host", "message": "the machine failed", "retried": 2}));
+    assert_eq!(verdicts[2]["fault"], json!({"kind": "host", "message": HOST_FAULT, "retried": 2}));
     assert_eq!((&verdicts[5]["fault"]["kind"], &verdicts[4]["fault"]), (&json!("bug"), &json!(null)));
     assert_eq!((&verdicts[0]["cached"], &verdicts[0]["fuel"]), (&json!(true), &json!(7)));
     assert_eq!(answer["tasks"][0]["task_id"], "one");
