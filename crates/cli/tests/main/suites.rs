@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::completions_server::{Act, Dialect, Server};
+use super::completions_server::{Act, Server, ServerKind};
 use super::{finished, last_json, stderr, veriplay};
 
 /// A folder with two small sets, and a server that knows two of the three functions.
@@ -49,7 +49,7 @@ impl Bench {
         let program = "def f(x):\n    return x * x";
         let predictions = [json!({"id": "sample_0", "code": program, "input": "3", "output": "9"})];
         std::fs::write(dir.path().join("cruxeval.jsonl"), lines(&predictions)).expect("it is written");
-        Self { dir, server: Server::start(Dialect::Plain, answer) }
+        Self { dir, server: Server::start(ServerKind::Plain, answer) }
     }
 
     fn out(&self, file: &str) -> PathBuf {

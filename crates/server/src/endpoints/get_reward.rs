@@ -77,7 +77,7 @@ async fn answer(
 ) -> Result<Response, Rejection> {
     let deadline = Instant::now() + CLIENT_PATIENCE;
     let judge = serving_judge(service, deadline).await?;
-    let (asked, _room) = read_request(service, headers, body, move |fields| Asked::read(fields, &judge)).await?;
+    let asked = read_request(service, headers, body, move |fields| Asked::read(fields, &judge)).await?;
     let Asked { attempts, form } = asked;
     let verdicts = judge_all(service, caller, deadline, attempts).await?;
     Ok(json_response(StatusCode::OK, &form.answer(&verdicts)))

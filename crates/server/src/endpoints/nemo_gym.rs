@@ -80,7 +80,7 @@ async fn answer(
 ) -> Result<Response, Rejection> {
     let deadline = Instant::now() + PATIENCE;
     let judge = serving_judge(service, deadline).await?;
-    let (asked, _room) = read_request(service, headers, body, move |fields| Asked::read(fields, &judge)).await?;
+    let asked = read_request(service, headers, body, move |fields| Asked::read(fields, &judge)).await?;
     let Asked { echoed, output, attempt } = asked;
     let result = match attempt {
         None => Ok(None),

@@ -109,8 +109,7 @@ async fn answer(
     body: Body,
 ) -> Result<Response, Rejection> {
     let settings = service.settings.clone();
-    let (request, _room) =
-        read_request(service, headers, body, move |fields| Submission::read(fields, &settings)).await?;
+    let request = read_request(service, headers, body, move |fields| Submission::read(fields, &settings)).await?;
     let problem = Problem::read(&request)?;
     let runs = problem.cases.len().max(1) as f64;
     let deadline = Some(client_deadline(request.compile_seconds, request.run_seconds * runs));
