@@ -13,6 +13,7 @@ mod machine;
 mod memory;
 pub(crate) mod report;
 pub(crate) mod rounds;
+pub(crate) mod serve;
 mod soak;
 mod torch;
 mod veriplay;

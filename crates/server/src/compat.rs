@@ -170,6 +170,11 @@ impl Fields {
         self.object.remove(name)
     }
 
+    /// The fields that were not taken.
+    pub(crate) fn rest(&mut self) -> Map<String, Value> {
+        std::mem::take(&mut self.object)
+    }
+
     /// A required field.
     pub(crate) fn required(&mut self, name: &str) -> Option<Value> {
         let found = self.take(name);

@@ -58,6 +58,13 @@ impl OpenConnections {
         self.lock().open.len()
     }
 
+    /// A number that changes with every request that begins or ends; `None` while one is under way.
+    pub(crate) fn idle_mark(&self) -> Option<u64> {
+        let registry = self.lock();
+        let busy = registry.open.values().any(|connection| connection.idle_since.load(Ordering::Relaxed) == 0);
+        (!busy).then_some(registry.clock)
+    }
+
     fn open(&self) -> Arc<Connection> {
         let mut registry = self.lock();
         registry.next_id += 1;

@@ -9,9 +9,11 @@
 mod body;
 mod caller;
 mod client;
+mod code_blocks;
 mod compat;
 mod connections;
 mod endpoints;
+mod ground_truth;
 mod json_slices;
 mod judge;
 mod lines;

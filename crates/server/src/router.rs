@@ -17,7 +17,7 @@ use crate::body::HeldBody;
 use crate::caller::Caller;
 use crate::client::{ClientKey, Peer};
 use crate::connections::OpenConnections;
-use crate::endpoints::{operations, run, run_code, verify};
+use crate::endpoints::{get_reward, nemo_gym, operations, run, run_code, submit, verify};
 use crate::problem::Problem;
 use crate::service::Service;
 
@@ -35,6 +35,9 @@ struct Description;
 fn endpoints() -> OpenApiRouter<Arc<Service>> {
     OpenApiRouter::with_openapi(Description::openapi())
         .merge(run_code::routes())
+        .merge(submit::routes())
+        .merge(get_reward::routes())
+        .merge(nemo_gym::routes())
         .merge(verify::routes())
         .merge(run::routes())
         .merge(operations::routes())

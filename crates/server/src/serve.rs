@@ -76,7 +76,11 @@ pub(crate) async fn serve_on<E: Send + 'static>(
     let Settings { connections, head_patience, write_patience, .. } = service.settings;
     let limits = ConnectionLimits { most: connections, head_patience, write_patience };
     let router = make_router(&service, open.clone());
-    let connections = tokio::spawn(serve_connections(listener, router, open, limits, service.life.clone()));
+    let connections = tokio::spawn(serve_connections(listener, router, open.clone(), limits, service.life.clone()));
+    let idle = stay_until_idle(Arc::clone(&service), open);
+    let stop = async {
+        tokio::select! { () = stop => {}, () = idle => {} }
+    };
     tokio::spawn(drain_after(stop, Arc::clone(&service)));
     let (report, opened) = oneshot::channel();
     std::thread::Builder::new().name("open-judge".to_owned()).spawn(move || drop(report.send(open_judge())))?;
@@ -93,6 +97,20 @@ pub(crate) async fn serve_on<E: Send + 'static>(
     }
     service.stop();
     Ok(())
+}
+
+/// Completes when the service has had no request for the time that its settings say, if they do.
+async fn stay_until_idle(service: Arc<Service>, open: OpenConnections) {
+    let Some(idle) = service.settings.idle else { return std::future::pending().await };
+    service.life.reached(Phase::Serving).await;
+    loop {
+        let before = open.idle_mark();
+        tokio::time::sleep(idle).await;
+        if before.is_some() && open.idle_mark() == before {
+            tracing::info!(seconds = idle.as_secs_f64(), "no request for so long: stopping");
+            return;
+        }
+    }
 }
 
 async fn drain_after(stop: impl Future<Output = ()>, service: Arc<Service>) {

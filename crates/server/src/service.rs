@@ -52,6 +52,8 @@ pub struct Settings {
     pub tokens: Option<Tokens>,
     /// The time for what is under way when the service is told to stop.
     pub drain: Duration,
+    /// The time without a request after which the service stops by itself; `None` never.
+    pub idle: Option<Duration>,
 }
 
 impl Default for Settings {
@@ -70,6 +72,7 @@ impl Default for Settings {
             most_memory_bytes: 1 << 30,
             tokens: None,
             drain: Duration::from_secs(25),
+            idle: None,
         }
     }
 }

@@ -3,6 +3,7 @@
 
 mod life;
 mod native;
+mod rewards;
 mod sandbox_fusion;
 mod scripted;
 mod sockets;

@@ -1,9 +1,11 @@
 //! `veriplay bench`: Veriplay beside common alternatives, on this machine, in one run.
 
-use std::path::PathBuf;
+use std::num::{NonZeroU64, NonZeroUsize};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::Context;
 use clap::Args;
 use veriplay_corpus::{ORDINARY_LOOP, built_in_cost_programs};
 use veriplay_learner::LearnerOptions;
@@ -16,6 +18,7 @@ use crate::bench::jobs::{self, BenchJob};
 use crate::bench::learner::{self, ModelShape};
 use crate::bench::report::{BenchContext, BenchReport, MeasuredJob};
 use crate::bench::rounds::{self, ROUNDS, Samples, StartedBaseline};
+use crate::bench::serve::{self, LoadPlan, Protocol, Target};
 use crate::bench::worker::RoundError;
 use crate::bench::{Machine, MemoryReport, SoakReport, find_node, find_python};
 use crate::device::{self, DeviceArguments};
@@ -33,6 +36,44 @@ enum BenchSubject {
     Sandbox,
     /// Training and generation, beside PyTorch.
     Learner,
+    /// A running service, by load with known answers.
+    Serve,
+}
+
+/// What `bench serve` asks, and how fast
+#[derive(Debug, Args)]
+#[command(next_help_heading = "bench serve")]
+struct LoadArguments {
+    /// The service: `http://HOST:PORT` or `unix:/PATH`
+    #[arg(long, value_name = "URL", required_if_eq("subject", "serve"))]
+    url: Option<Target>,
+    /// Its protocol: any SandboxFusion-compatible server, or our own
+    #[arg(long, value_enum, default_value = "sandboxfusion")]
+    protocol: Protocol,
+    /// Requests
+    #[arg(long, value_name = "N", default_value = "2000")]
+    requests: NonZeroU64,
+    /// Requests under way at once
+    #[arg(long, value_name = "N", default_value = "64")]
+    in_flight: NonZeroUsize,
+    /// Open loop: this many requests a second, whatever becomes of those before [default: a closed loop]
+    #[arg(long, value_name = "N")]
+    rate: Option<f64>,
+    /// `native`: attempts of a request
+    #[arg(long, value_name = "N", default_value = "64")]
+    batch: NonZeroUsize,
+    /// A new connection for each request, as verl makes
+    #[arg(long)]
+    new_connections: bool,
+    /// Seconds to wait for an answer
+    #[arg(long, value_name = "S", default_value_t = 30.0)]
+    patience: f64,
+    /// Seed of the programs, which a cache then knows [default: another one each time]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// A file whose first line is the bearer token
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
 }
 
 /// Measure Veriplay beside a subprocess, a fork and a process pool, on this machine in one run
@@ -70,6 +111,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "PATH", default_value = "python3")]
     python: PathBuf,
     #[command(flatten)]
+    load: LoadArguments,
+    #[command(flatten)]
     device: DeviceArguments,
     /// Where guests run
     #[arg(long, value_enum, default_value = "thread")]
@@ -85,6 +128,9 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     let threads = args.threads.unwrap_or_else(processors);
     if args.subject == BenchSubject::Learner {
         return learner(&args, threads);
+    }
+    if args.subject == BenchSubject::Serve {
+        return serve(&args.load, args.json);
     }
     if let Some(jobs) = args.soak {
         return soak(jobs, threads, args.workers, args.json);
@@ -119,6 +165,58 @@ fn learner(args: &Arguments, threads: usize) -> Result<(), Failure> {
         progress::data(if args.json { json()? } else { report.text() });
     }
     Ok(())
+}
+
+fn serve(args: &LoadArguments, json: bool) -> Result<(), Failure> {
+    let plan = load_plan(args)?;
+    let bar = progress::bar(plan.requests, "requests");
+    let report = serve::run(&plan, &bar);
+    bar.finish_and_clear();
+    progress::data(if json { serde_json::to_string(&report).or_fail(ExitCode::Bug)? } else { report.text() });
+    match report.all_right() {
+        true => Ok(()),
+        false => Err(Failure::message(ExitCode::Host, format!("not all answers were right: {}", report.failures()))),
+    }
+}
+
+fn load_plan(args: &LoadArguments) -> Result<LoadPlan, Failure> {
+    let outside = |name: &str, value: f64| {
+        Failure::message(
+            ExitCode::Input,
+            format!("--{name} is `{value}`: it must be above 0 and at most {MAX_SECONDS}"),
+        )
+    };
+    if !(args.patience > 0.0 && args.patience <= MAX_SECONDS) {
+        return Err(outside("patience", args.patience));
+    }
+    if let Some(rate) = args.rate.filter(|rate| !(*rate > 0.0 && rate.is_finite())) {
+        return Err(Failure::message(ExitCode::Input, format!("--rate is `{rate}`: it must be above 0")));
+    }
+    let Some(mut target) = args.url.clone() else {
+        return Err(Failure::message(ExitCode::Input, "`--url` is missing").hint("name the service"));
+    };
+    target.token = args.token_file.as_deref().map(read_token).transpose()?;
+    let native = args.protocol == Protocol::Native;
+    Ok(LoadPlan {
+        target,
+        protocol: args.protocol,
+        requests: args.requests.get(),
+        in_flight: args.in_flight.get(),
+        rate: args.rate,
+        batch: if native { args.batch.get() } else { 1 },
+        new_connections: args.new_connections,
+        patience: Duration::from_secs_f64(args.patience),
+        seed: args.seed.unwrap_or_else(rand::random),
+    })
+}
+
+/// The first token of a token file.
+fn read_token(path: &Path) -> Result<String, Failure> {
+    let text = std::fs::read_to_string(path);
+    let text = text.with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)?;
+    let token = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
+    let none = || Failure::message(ExitCode::Input, format!("`{}` holds no token", path.display()));
+    token.map(str::to_owned).ok_or_else(none)
 }
 
 fn cost(args: &Arguments) -> Result<(), Failure> {

@@ -1,8 +1,10 @@
 //! `veriplay serve`: the verifier as a service, for trainers that live elsewhere.
 
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
@@ -60,6 +62,9 @@ pub(super) struct Arguments {
     /// Do not read or write cached verdicts
     #[arg(long, conflicts_with = "cache")]
     no_cache: bool,
+    /// Stop after this many seconds without a request
+    #[arg(long, value_name = "SECONDS")]
+    idle_exit: Option<NonZeroU32>,
     /// Form of the log on stderr; `VERIPLAY_LOG` filters it
     #[arg(long, value_enum, default_value = "text")]
     pub(super) log_format: LogFormat,
@@ -95,6 +100,7 @@ fn settings(args: &Arguments) -> Result<Settings, Failure> {
         fuel_per_second: args.fuel_per_second.max(1),
         most_seconds: args.max_seconds,
         most_memory_bytes: args.max_memory_mib.saturating_mul(1 << 20),
+        idle: args.idle_exit.map(|seconds| Duration::from_secs(u64::from(seconds.get()))),
         tokens: args.token_file.as_deref().map(read_tokens).transpose()?,
         ..Settings::default()
     })

@@ -1,6 +1,9 @@
 //! `veriplay bench`: what it prints and what it refuses. No test measures speed.
 
-use serde_json::Value;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+
+use serde_json::{Value, json};
 
 use super::{finished, last_json, stderr, veriplay};
 
@@ -115,4 +118,81 @@ fn the_learner_is_measured_beside_pytorch_or_it_is_said_why_not() {
     assert!(report["torch"].is_null() && report["veriplay"]["train_mfu"].is_null(), "{report}");
     assert!(report["peer"].as_str().is_some_and(|peer| peer.starts_with("absent: `/no/such/python`")), "{report}");
     assert_eq!(finished(veriplay().args(["bench", "learner", "--rounds", "0"])).status.code(), Some(3));
+}
+
+/// A service that answers every program with the same output, on a thread that ends with the test.
+fn serve_the_same(stdout: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let url = format!("http://{}", listener.local_addr().expect("it has an address"));
+    std::thread::spawn(move || {
+        for connection in listener.incoming().flatten() {
+            std::thread::spawn(move || while answer_one(&connection, stdout) {});
+        }
+    });
+    url
+}
+
+/// Reads a request and answers it. False when the client has gone.
+fn answer_one(mut connection: &TcpStream, stdout: &str) -> bool {
+    let mut reader = BufReader::new(connection);
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).unwrap_or(0) == 0 {
+            return false;
+        }
+        if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().expect("a number");
+        }
+        if line == "\r\n" {
+            break;
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).expect("the body follows");
+    let answer = json!({"status": "Success", "run_result": {"return_code": 0, "stdout": stdout}}).to_string();
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", answer.len());
+    connection.write_all((head + &answer).as_bytes()).is_ok()
+}
+
+#[test]
+fn a_service_that_answers_wrongly_is_found_out() {
+    let url = serve_the_same("");
+    for more in [&[][..], &["--new-connections"], &["--rate", "100000"]] {
+        let asked = ["bench", "serve", "--json", "--url", &url, "--requests", "20", "--in-flight", "4"];
+        let output = finished(veriplay().args(asked).args(more));
+        assert_eq!(output.status.code(), Some(7), "{}", stderr(&output));
+        let report = last_json(&output);
+        assert_eq!((&report["asked"], &report["wrong"], &report["right"]), (&json!(20), &json!(20), &json!(0)));
+        assert!(report["latency_ms"]["p99"].as_f64() > Some(0.0), "{report}");
+        assert_eq!(report["late_ms"].is_null(), more != ["--rate", "100000"]);
+    }
+}
+
+#[test]
+fn a_service_that_is_not_there_loses_everything_that_is_asked() {
+    let asked = ["bench", "serve", "--json", "--url", "unix:/no/such.sock", "--protocol", "native", "--requests", "3"];
+    let output = finished(veriplay().args(asked).args(["--batch", "5"]));
+    assert_eq!(output.status.code(), Some(7));
+    let report = last_json(&output);
+    assert_eq!((&report["asked"], &report["lost"], &report["latency_ms"]), (&json!(15), &json!(15), &json!(null)));
+    assert!(stderr(&output).contains("15 lost with their connection"), "{}", stderr(&output));
+}
+
+#[test]
+fn load_that_cannot_be_made_is_refused() {
+    let url = ["--url", "http://127.0.0.1:1"];
+    for (arguments, code, reason) in [
+        (&[][..], 2, "--url"),
+        (&["--url", "localhost:80"], 2, "neither `http://HOST:PORT`"),
+        (&[url[0], url[1], "--requests", "0"], 2, "--requests"),
+        (&[url[0], url[1], "--rate", "0"], 3, "--rate is `0`"),
+        (&[url[0], url[1], "--patience", "-1"], 2, "--patience"),
+        (&[url[0], url[1], "--patience", "0"], 3, "--patience is `0`"),
+        (&[url[0], url[1], "--token-file", "/no/such"], 3, "cannot read `/no/such`"),
+    ] {
+        let output = finished(veriplay().args(["bench", "serve"]).args(arguments));
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(reason), "{}", stderr(&output));
+    }
 }

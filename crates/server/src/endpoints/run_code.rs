@@ -75,7 +75,7 @@ struct RunCodeRequest {
 
 /// The answer.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
-struct RunCodeResponse {
+pub(super) struct RunCodeResponse {
     /// `Success` where the program ended with code 0, else `Failed`.
     status: &'static str,
     message: &'static str,
@@ -159,14 +159,14 @@ async fn answer(
 }
 
 /// A request whose fields are right.
-struct RunRequest {
-    code: String,
-    stdin: String,
-    compile_seconds: f64,
-    run_seconds: f64,
-    memory_mib: i64,
-    files: Vec<(String, Vec<u8>)>,
-    fetch: Vec<String>,
+pub(super) struct RunRequest {
+    pub(super) code: String,
+    pub(super) stdin: String,
+    pub(super) compile_seconds: f64,
+    pub(super) run_seconds: f64,
+    pub(super) memory_mib: i64,
+    pub(super) files: Vec<(String, Vec<u8>)>,
+    pub(super) fetch: Vec<String>,
 }
 
 impl RunRequest {
@@ -182,7 +182,7 @@ impl RunRequest {
         Self { code, stdin, compile_seconds, run_seconds, memory_mib, files, fetch }
     }
 
-    fn job(&self, service: &Service) -> Job {
+    pub(super) fn job(&self, service: &Service) -> Job {
         let (image, least) = service.judge().map_or_else(Default::default, |judge| {
             let facts = judge.facts();
             (facts.image.clone(), facts.image_memory_bytes + LEAST_MEMORY)
@@ -239,13 +239,23 @@ fn read_fetch(fields: &mut Fields) -> Vec<String> {
 }
 
 /// Decodes as Python's `b64decode` does: what is no digit is skipped.
-fn decode_base64(text: &str) -> Option<Vec<u8>> {
+pub(super) fn decode_base64(text: &str) -> Option<Vec<u8>> {
     let digits: Vec<u8> = text.bytes().filter(|byte| byte.is_ascii_alphanumeric() || b"+/".contains(byte)).collect();
     BASE64.decode(digits).ok()
 }
 
 impl RunCodeResponse {
-    fn new(outcome: Outcome, fuel_per_second: u64, request_id: String) -> Self {
+    /// Whether the program ended with code 0.
+    pub(super) fn succeeded(&self) -> bool {
+        self.run_result.return_code == Some(0)
+    }
+
+    /// What it printed.
+    pub(super) fn stdout(&self) -> &str {
+        &self.run_result.stdout
+    }
+
+    pub(super) fn new(outcome: Outcome, fuel_per_second: u64, request_id: String) -> Self {
         let (status, return_code) = ending(&outcome);
         let mut stderr = decode_text(&outcome.stderr);
         if matches!(outcome.exit, Exit::Exceeded { limit: LimitKind::MemoryBytes, .. }) {

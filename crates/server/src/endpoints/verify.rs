@@ -134,11 +134,15 @@ struct TasksResponse {
 #[derive(Deserialize)]
 struct VerifyQuery {
     stream: Option<String>,
+    tasks: Option<String>,
 }
 
 /// Judge attempts at tasks
 #[utoipa::path(post, path = "/v1/verify", tag = "native", request_body = VerifyRequest,
-    params(("stream" = Option<u8>, Query, description = "1: one row a line, as they are judged")),
+    params(
+        ("stream" = Option<u8>, Query, description = "1: one row a line, as they are judged"),
+        ("tasks" = Option<u8>, Query, description = "1: before the rows, a line with the digests of the tasks"),
+    ),
     responses(
         (status = 200, body = VerifyResponse, description = "One row an attempt; faults are rows too"),
         (status = 404, body = Problem, description = "A digest names no task that is kept: send its row"),
@@ -153,9 +157,10 @@ async fn verify(
     headers: HeaderMap,
     body: Body,
 ) -> Response {
-    let lines = query.stream.is_some_and(|value| value != "0" && value != "false") || wants_lines(&headers);
+    let is_set = |value: &Option<String>| value.as_ref().is_some_and(|value| value != "0" && value != "false");
+    let (lines, tasks) = (is_set(&query.stream) || wants_lines(&headers), is_set(&query.tasks));
     match start_verify(&service, caller, &headers, body).await {
-        Ok(started) if lines => started.stream(),
+        Ok(started) if lines => started.stream(tasks),
         Ok(started) => started.collect().await,
         Err(problem) => problem.into_response(),
     }
@@ -251,10 +256,13 @@ impl StartedVerify {
     }
 
     /// A row a line, as they are judged. When the client hangs up, the rest is cancelled.
-    fn stream(self) -> Response {
-        let Self { names, mut stream, .. } = self;
+    fn stream(self, with_tasks: bool) -> Response {
+        let Self { names, mut stream, tasks, .. } = self;
         let (lines, body) = LineBody::new();
         tokio::spawn(async move {
+            if with_tasks && lines.send(&TasksResponse { tasks }).await.is_err() {
+                return;
+            }
             loop {
                 let judged = tokio::select! {
                     judged = stream.next() => judged,

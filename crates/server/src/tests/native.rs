@@ -79,6 +79,16 @@ async fn a_stream_has_the_same_rows() {
 }
 
 #[tokio::test]
+async fn a_stream_may_begin_with_the_digests_of_its_tasks() {
+    let bench = Bench::serving();
+    let lines = bench.send(post("/v1/verify?stream=1&tasks=1", verify(&["right"]).to_string())).await.lines();
+    let digest = veriplay_core::Digest::of(b"one").to_string();
+    assert_eq!(lines.len(), 2);
+    assert_eq!(lines[0], json!({"tasks": [{"task_id": "one", "digest": digest}]}));
+    assert_eq!(lines[1]["status"], "accepted");
+}
+
+#[tokio::test]
 async fn tasks_are_sent_once() {
     let bench = Bench::serving();
     let sent = bench.post("/v1/tasks", &json!({"tasks": [task("one")]})).await.json();

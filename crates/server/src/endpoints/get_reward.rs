@@ -1,0 +1,239 @@
+//! `POST /get_reward`: OpenRLHF's remote reward, and slime's (`--rm-type remote_rm`).
+//!
+//! OpenRLHF sends `query`, `prompts` and `labels`, lists of one or more, and takes plain numbers for one query. slime sends `prompt`,
+//! `response` and `label`, and takes a number. A label is a task: see [`crate::ground_truth`]. Neither protocol has a word for a reward that
+//! was not measured, so a fault is a 504 for the whole request, which OpenRLHF tries again.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+use utoipa_axum::routes;
+
+use super::Routes;
+use crate::body::json_response;
+use crate::caller::Caller;
+use crate::compat::{Fields, Rejection, read_request};
+use crate::ground_truth::task_source;
+use crate::judge::{AttemptText, Judge, JudgeOptions, OpenTask};
+use crate::phase::Phase;
+use crate::queue::{Admission, Unfinished};
+use crate::rows::reward;
+use crate::service::{AttemptWork, Service};
+use veriplay_core::RowStatus;
+
+/// OpenRLHF waits 180 s for an answer. The answer must reach it before.
+const CLIENT_PATIENCE: Duration = Duration::from_secs(175);
+
+pub(crate) fn routes() -> Routes {
+    Routes::new().routes(routes!(get_reward))
+}
+
+/// The request, for the description of the interface: either the first three fields or the others.
+#[derive(ToSchema, Deserialize)]
+#[expect(dead_code, reason = "it describes the request")]
+struct RewardRequest {
+    /// Prompts with their responses.
+    query: Option<Vec<String>>,
+    prompts: Option<Vec<String>>,
+    /// Tasks, or their JSON text.
+    #[schema(value_type = Option<Vec<Object>>)]
+    labels: Option<Vec<Value>>,
+    prompt: Option<String>,
+    /// What a model wrote.
+    response: Option<String>,
+    /// A task, or its JSON text.
+    #[schema(value_type = Option<Object>)]
+    label: Option<Value>,
+}
+
+/// Rewards of completions, as OpenRLHF and slime ask for them
+#[utoipa::path(post, path = "/get_reward", tag = "OpenRLHF, slime", request_body = RewardRequest, responses(
+    (status = 200, description = "`{\"rewards\", \"scores\", \"extra_logs\"}`: numbers for one query, lists for more; for slime a number"),
+    (status = 422, description = "A field is wrong: FastAPI's list of errors"),
+    (status = 504, description = "Not measured: try again"),
+))]
+async fn get_reward(
+    State(service): State<Arc<Service>>,
+    Extension(caller): Extension<Caller>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    answer(&service, caller, &headers, body).await.unwrap_or_else(Rejection::into_response)
+}
+
+async fn answer(
+    service: &Arc<Service>,
+    caller: Caller,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<Response, Rejection> {
+    let deadline = Instant::now() + CLIENT_PATIENCE;
+    let judge = serving_judge(service, deadline).await?;
+    let asked = read_request(service, headers, body, move |fields| Asked::read(fields, &judge)).await?;
+    let Asked { attempts, form } = asked;
+    let verdicts = judge_all(service, caller, deadline, attempts).await?;
+    Ok(json_response(StatusCode::OK, &form.answer(&verdicts)))
+}
+
+/// The judge, once the service has one.
+pub(super) async fn serving_judge(service: &Arc<Service>, deadline: Instant) -> Result<Arc<dyn Judge>, Rejection> {
+    service.until(Some(deadline), service.life.reached(Phase::Serving)).await.map_err(Rejection::too_late)?;
+    if service.life.phase() >= Phase::Draining {
+        return Err(Rejection::too_late(Unfinished::Stopped));
+    }
+    service.judge().cloned().ok_or_else(|| Rejection::too_late(Unfinished::Stopped))
+}
+
+/// The form of the request, which decides that of the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    OpenRlhf,
+    Slime,
+}
+
+/// A request whose fields are right.
+struct Asked {
+    attempts: Vec<AttemptWork>,
+    form: Form,
+}
+
+impl Asked {
+    fn read(fields: &mut Fields, judge: &Arc<dyn Judge>) -> Self {
+        if let Some(response) = fields.optional_text("response") {
+            let label = fields.required("label").unwrap_or_default();
+            let attempts = open_label(fields, judge, &["label"], &label).map(|task| attempt(task, response));
+            return Self { attempts: attempts.into_iter().collect(), form: Form::Slime };
+        }
+        let queries = texts(fields, "query");
+        let prompts = texts(fields, "prompts");
+        let labels = match fields.required("labels") {
+            Some(Value::Array(labels)) => labels,
+            Some(other) => {
+                fields.wrong(&["labels"], "list_type", "Input should be a valid list", &other);
+                Vec::new()
+            }
+            None => Vec::new(),
+        };
+        if queries.len() != labels.len() || queries.len() != prompts.len() {
+            let (queries, prompts, labels) = (queries.len(), prompts.len(), labels.len());
+            let msg = format!("{queries} queries, {prompts} prompts and {labels} labels should be equally many");
+            fields.wrong(&["query"], "value_error", msg, &json!(queries));
+            return Self { attempts: Vec::new(), form: Form::OpenRlhf };
+        }
+        let mut attempts = Vec::with_capacity(queries.len());
+        for (at, ((query, prompt), label)) in queries.into_iter().zip(prompts).zip(&labels).enumerate() {
+            let task = open_label(fields, judge, &["labels", &at.to_string()], label);
+            let response = query.strip_prefix(prompt.as_str()).map(str::to_owned).unwrap_or(query);
+            attempts.extend(task.map(|task| attempt(task, response)));
+        }
+        Self { attempts, form: Form::OpenRlhf }
+    }
+}
+
+fn texts(fields: &mut Fields, name: &str) -> Vec<String> {
+    let found = match fields.required(name) {
+        Some(Value::Array(items)) => items,
+        // One query may come without a list.
+        Some(text @ Value::String(_)) => vec![text],
+        Some(other) => {
+            fields.wrong(&[name], "list_type", "Input should be a valid list", &other);
+            Vec::new()
+        }
+        None => Vec::new(),
+    };
+    let mut texts = Vec::with_capacity(found.len());
+    for (at, item) in found.into_iter().enumerate() {
+        match item {
+            Value::String(text) => texts.push(text),
+            other => fields.wrong(&[name, &at.to_string()], "string_type", "Input should be a valid string", &other),
+        }
+    }
+    texts
+}
+
+/// Opens the task of a label; notes why there is none.
+fn open_label(fields: &mut Fields, judge: &Arc<dyn Judge>, path: &[&str], label: &Value) -> Option<Arc<dyn OpenTask>> {
+    let options = JudgeOptions { early_stop: true, ..JudgeOptions::default() };
+    let opened = task_source(label).map_err(|error| error.to_string());
+    let opened =
+        opened.and_then(|source| Arc::clone(judge).open_task(&source, &options).map_err(|error| error.to_string()));
+    opened.map_err(|why| fields.wrong(path, "value_error", why, label)).ok()
+}
+
+fn attempt(task: Arc<dyn OpenTask>, response: String) -> AttemptWork {
+    AttemptWork { task, attempt_id: "0".to_owned(), text: AttemptText::Completion(response) }
+}
+
+/// What became of an attempt, as numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Measured {
+    /// `None` where the task cannot judge it.
+    reward: Option<f64>,
+    passed: u32,
+    total: u32,
+}
+
+/// Judges all attempts. One without a verdict is an error.
+async fn judge_all(
+    service: &Arc<Service>,
+    caller: Caller,
+    deadline: Instant,
+    attempts: Vec<AttemptWork>,
+) -> Result<Vec<Measured>, Rejection> {
+    let mut found = vec![Measured { reward: None, passed: 0, total: 0 }; attempts.len()];
+    let submitted = service.submit_attempts(caller.client, Admission::Always, Some(deadline), attempts);
+    let mut stream = submitted.map_err(|full| Rejection::too_late(Unfinished::Full(full)))?;
+    while let Some((index, judged)) = stream.next().await {
+        let row = judged.map_err(|fault| Rejection::text(StatusCode::GATEWAY_TIMEOUT, fault.message))?.row;
+        let RowStatus::Judged(status) = row.status else { return Err(Rejection::host_fault()) };
+        found[index] = Measured { reward: reward(status), passed: row.passed, total: row.total };
+    }
+    Ok(found)
+}
+
+impl Form {
+    /// The answer. A task that cannot judge its attempt gives 0: the protocols have no word for it, and trying again does not help; the logs
+    /// count it.
+    fn answer(self, verdicts: &[Measured]) -> Value {
+        let rewards: Vec<f64> = verdicts.iter().map(|verdict| verdict.reward.unwrap_or(0.0)).collect();
+        if self == Form::Slime {
+            return json!(rewards.first());
+        }
+        let unjudged: Vec<f64> = verdicts.iter().map(|verdict| f64::from(u8::from(verdict.reward.is_none()))).collect();
+        let share = |verdict: &Measured| f64::from(verdict.passed) / f64::from(verdict.total.max(1));
+        let shares: Vec<f64> = verdicts.iter().map(share).collect();
+        let plain = |numbers: &[f64]| if let [one] = numbers { json!(one) } else { json!(numbers) };
+        let logs = json!({"veriplay_passed": plain(&shares), "veriplay_unjudged": plain(&unjudged)});
+        json!({"rewards": plain(&rewards), "scores": plain(&rewards), "extra_logs": logs})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured(reward: Option<f64>) -> Measured {
+        Measured { reward, passed: 1, total: 2 }
+    }
+
+    #[test]
+    fn one_query_gets_numbers_and_several_get_lists() {
+        let one = Form::OpenRlhf.answer(&[measured(Some(1.0))]);
+        assert_eq!(
+            one,
+            json!({"rewards": 1.0, "scores": 1.0, "extra_logs": {"veriplay_passed": 0.5, "veriplay_unjudged": 0.0}})
+        );
+        let two = Form::OpenRlhf.answer(&[measured(Some(0.0)), measured(None)]);
+        assert_eq!(two["rewards"], json!([0.0, 0.0]));
+        assert_eq!(two["extra_logs"]["veriplay_unjudged"], json!([0.0, 1.0]));
+        assert_eq!(Form::Slime.answer(&[measured(Some(1.0))]), json!(1.0));
+    }
+}

@@ -1,0 +1,251 @@
+//! NeMo Gym's `POST /verify` and `GET /reverify_mode`, as a resources server for competitive coding answers them.
+//!
+//! Its answer is the request with `reward`. An attempt without a verdict has `mask_sample`, which NeMo RL leaves out of training, with the kind
+//! and the reason of the failure: never a reward of zero alone.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use utoipa::ToSchema;
+use utoipa_axum::routes;
+use veriplay_core::{RowStatus, VerdictRow};
+
+use super::Routes;
+use super::get_reward::serving_judge;
+use crate::body::json_response;
+use crate::caller::Caller;
+use crate::code_blocks::last_code;
+use crate::compat::{Fields, Rejection, read_request};
+use crate::ground_truth::{live_code_bench, task_source};
+use crate::judge::{AttemptText, Judge, JudgeOptions, OpenTask, TaskSource};
+use crate::queue::{Admission, Unfinished};
+use crate::rows::{Fault, FaultKind, reward};
+use crate::service::{AttemptWork, Service};
+
+/// How long an attempt may take. NeMo Gym's own clients wait without limit.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+pub(crate) fn routes() -> Routes {
+    Routes::new().routes(routes!(verify)).routes(routes!(reverify_mode))
+}
+
+/// The request, for the description of the interface.
+#[derive(ToSchema, Deserialize)]
+#[expect(dead_code, reason = "it describes the request")]
+struct VerifyRequest {
+    /// What the response was asked with.
+    #[schema(value_type = Object)]
+    responses_create_params: Value,
+    /// A response in OpenAI's Responses format.
+    #[schema(value_type = Object)]
+    response: Value,
+    /// `unit_tests`: `inputs`, `outputs`, `fn_name`; or another task as `docs/trainers.md` lists them.
+    #[schema(value_type = Object)]
+    verifier_metadata: Value,
+}
+
+/// Reward of a response, as NeMo Gym asks for it
+#[utoipa::path(post, path = "/verify", tag = "NeMo Gym", request_body = VerifyRequest, responses(
+    (status = 200, description = "The request with `reward`, and `mask_sample` where nothing was measured"),
+    (status = 422, description = "A field is wrong: FastAPI's list of errors"),
+    (status = 504, description = "The service is stopping: try again"),
+))]
+async fn verify(
+    State(service): State<Arc<Service>>,
+    Extension(caller): Extension<Caller>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    answer(&service, caller, &headers, body).await.unwrap_or_else(Rejection::into_response)
+}
+
+/// Whether a response may be verified again: always, because verdicts depend on nothing else
+#[utoipa::path(get, path = "/reverify_mode", tag = "NeMo Gym", responses((status = 200, description = "The text `stateless`")))]
+async fn reverify_mode() -> Response {
+    json_response(StatusCode::OK, &"stateless")
+}
+
+async fn answer(
+    service: &Arc<Service>,
+    caller: Caller,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<Response, Rejection> {
+    let deadline = Instant::now() + PATIENCE;
+    let judge = serving_judge(service, deadline).await?;
+    let asked = read_request(service, headers, body, move |fields| Asked::read(fields, &judge)).await?;
+    let Asked { echoed, output, attempt } = asked;
+    let result = match attempt {
+        None => Ok(None),
+        Some(attempt) => judge_one(service, caller, deadline, attempt).await?.map(Some),
+    };
+    Ok(json_response(StatusCode::OK, &make_answer(echoed, &output, result)))
+}
+
+/// The row of an attempt, or its fault. An error where the service stops: another one is to be asked.
+async fn judge_one(
+    service: &Arc<Service>,
+    caller: Caller,
+    deadline: Instant,
+    attempt: AttemptWork,
+) -> Result<Result<VerdictRow, Fault>, Rejection> {
+    let submitted = service.submit_attempts(caller.client, Admission::Always, Some(deadline), vec![attempt]);
+    let mut stream = submitted.map_err(|full| Rejection::too_late(Unfinished::Full(full)))?;
+    match stream.next().await {
+        Some((_, Err(fault))) if fault.kind == FaultKind::Stopped => Err(Rejection::too_late(Unfinished::Stopped)),
+        Some((_, judged)) => Ok(judged.map(|judged| judged.row)),
+        None => Err(Rejection::too_late(Unfinished::Lost)),
+    }
+}
+
+/// A request whose fields are right.
+struct Asked {
+    /// The request itself, which is part of the answer.
+    echoed: Map<String, Value>,
+    /// What the model wrote.
+    output: String,
+    /// `None` where it wrote nothing, or no code.
+    attempt: Option<AttemptWork>,
+}
+
+impl Asked {
+    fn read(fields: &mut Fields, judge: &Arc<dyn Judge>) -> Self {
+        let params = fields.required("responses_create_params").unwrap_or_default();
+        let response = fields.required("response").unwrap_or_default();
+        let metadata = fields.required("verifier_metadata").unwrap_or_default();
+        let output = output_text(&response);
+        let attempt = code_of(&output).and_then(|code| {
+            let task = open_task(fields, judge, &metadata)?;
+            let (attempt_id, text) = ("0".to_owned(), AttemptText::Program(code.to_owned()));
+            Some(AttemptWork { task, attempt_id, text })
+        });
+        let mut echoed = fields.rest();
+        echoed.insert("responses_create_params".to_owned(), params);
+        echoed.insert("response".to_owned(), response);
+        echoed.insert("verifier_metadata".to_owned(), metadata);
+        Self { echoed, output, attempt }
+    }
+}
+
+/// The text of a response: all of its parts that are output text.
+fn output_text(response: &Value) -> String {
+    let list = |value: &Value, name: &str| value[name].as_array().cloned().unwrap_or_default();
+    let messages = list(response, "output").into_iter().filter(|item| item["type"] == "message");
+    let parts = messages.flat_map(|item| list(&item, "content")).filter(|part| part["type"] == "output_text");
+    parts.filter_map(|part| part["text"].as_str().map(str::to_owned)).collect()
+}
+
+/// The code of a text, as LiveCodeBench's harness finds it.
+fn code_of(output: &str) -> Option<&str> {
+    last_code(output).filter(|code| !code.trim().is_empty())
+}
+
+/// Opens the task; notes why there is none.
+fn open_task(fields: &mut Fields, judge: &Arc<dyn Judge>, metadata: &Value) -> Option<Arc<dyn OpenTask>> {
+    let options = JudgeOptions { early_stop: true, ..JudgeOptions::default() };
+    let source = match metadata.get("unit_tests") {
+        Some(tests) => unit_tests(tests).ok_or_else(|| "inputs and outputs should be lists of texts".to_owned()),
+        None => task_source(metadata).map_err(|error| error.to_string()),
+    };
+    let opened =
+        source.and_then(|source| Arc::clone(judge).open_task(&source, &options).map_err(|error| error.to_string()));
+    opened.map_err(|why| fields.wrong(&["verifier_metadata"], "value_error", why, metadata)).ok()
+}
+
+/// Tests in LiveCodeBench's form: with a function, an input is lines of JSON arguments.
+fn unit_tests(tests: &Value) -> Option<TaskSource> {
+    let tests = match tests {
+        Value::String(text) => serde_json::from_str(text).ok()?,
+        other => other.clone(),
+    };
+    let (inputs, outputs) = (tests["inputs"].as_array()?.clone(), tests["outputs"].as_array()?.clone());
+    let texts = inputs.iter().chain(&outputs).all(Value::is_string);
+    if !texts || inputs.len() != outputs.len() {
+        return None;
+    }
+    let function = tests["fn_name"].as_str().filter(|name| !name.is_empty());
+    let kind = if function.is_some() { "functional" } else { "stdin" };
+    let kinds = vec![Value::from(kind); inputs.len()];
+    Some(live_code_bench(inputs, outputs, kinds, function))
+}
+
+/// The answer: the request, and what was found. `Ok(None)` is a response without code, which is wrong.
+fn make_answer(
+    mut echoed: Map<String, Value>,
+    output: &str,
+    result: Result<Option<VerdictRow>, Fault>,
+) -> Map<String, Value> {
+    let (found, failure) = match result {
+        Ok(None) => (Some(0.0), None),
+        Ok(Some(row)) => match row.status {
+            RowStatus::Judged(status) => {
+                echoed.insert("status".to_owned(), json!(status));
+                echoed.insert("passed".to_owned(), json!(row.passed));
+                echoed.insert("total".to_owned(), json!(row.total));
+                (reward(status), Some(row.evidence.detail))
+            }
+            RowStatus::Dropped(_) => (None, Some(row.evidence.detail)),
+        },
+        Err(fault) => (None, Some(format!("{}: {}", fault.kind.word(), fault.message))),
+    };
+    let masked = found.is_none();
+    let code = code_of(output);
+    echoed.extend([
+        ("reward".to_owned(), json!(found.unwrap_or(0.0))),
+        ("mask_sample".to_owned(), json!(masked)),
+        ("failure_kind".to_owned(), if masked { json!("verifier_error") } else { Value::Null }),
+        ("failure_reason".to_owned(), json!(failure.filter(|_| masked))),
+        ("extracted_model_output".to_owned(), json!(Some(output).filter(|text| !text.trim().is_empty()))),
+        ("extracted_model_code".to_owned(), json!(code)),
+    ]);
+    echoed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_of_a_response_is_that_of_its_messages() {
+        let response = json!({"output": [
+            {"type": "reasoning", "summary": []},
+            {"type": "message", "content": [{"type": "output_text", "text": "a"}, {"type": "refusal", "refusal": "no"}]},
+            {"type": "message", "content": [{"type": "output_text", "text": "b"}]},
+        ]});
+        assert_eq!(output_text(&response), "ab");
+        assert_eq!(output_text(&json!({})), "");
+    }
+
+    #[test]
+    fn a_fault_is_masked_and_a_missing_program_is_wrong() {
+        let fault = Fault::new(FaultKind::Host, "gone", 2);
+        let answer = make_answer(Map::new(), "x", Err(fault));
+        assert_eq!((&answer["mask_sample"], &answer["failure_kind"]), (&json!(true), &json!("verifier_error")));
+        assert_eq!(answer["failure_reason"], "host: gone");
+        let answer = make_answer(Map::new(), "", Ok(None));
+        assert_eq!((&answer["reward"], &answer["mask_sample"]), (&json!(0.0), &json!(false)));
+        assert_eq!(answer["failure_reason"], Value::Null);
+    }
+
+    #[test]
+    fn unit_tests_are_texts() {
+        let row = |tests: &Value| match unit_tests(tests) {
+            Some(TaskSource::Row { format, row, .. }) => Some((format, row)),
+            _ => None,
+        };
+        let (format, text) = row(&json!({"inputs": ["1\n"], "outputs": ["2"], "fn_name": null})).expect("tests");
+        assert!(format == "livecodebench" && text.contains("stdin") && !text.contains("func_name"));
+        let (_, text) = row(&json!({"inputs": ["[1]\n2"], "outputs": ["3"], "fn_name": "add"})).expect("tests");
+        assert!(text.contains("functional") && text.contains("func_name"));
+        for wrong in [json!({}), json!({"inputs": [1], "outputs": [2]}), json!({"inputs": ["1"], "outputs": []})] {
+            assert!(row(&wrong).is_none());
+        }
+    }
+}

@@ -1,0 +1,455 @@
+//! SandboxFusion's `POST /submit`: a completion at a problem that comes with the request, judged as its `CommonOJDataset` or
+//! `AutoEvalDataset` does.
+//!
+//! The program of an `AutoEvalDataset` runs together with its tests, as the protocol has it: it can read and forge them. The native endpoint
+//! does not have that weakness. Code that extracts programs (`custom_extract_logic`) is refused: the original runs it in the server.
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use utoipa::ToSchema;
+use utoipa_axum::routes;
+use veriplay_core::{Comparison, Execute, ExecuteError, Job, Limits, Outcome};
+use veriplay_verifier::judge_by_name;
+use veriplay_verifier::judges::{JudgeContext, JudgeFinding, ScriptRun};
+
+use super::Routes;
+use super::run_code::{RunCodeResponse, RunRequest, decode_base64};
+use crate::body::json_response;
+use crate::caller::Caller;
+use crate::code_blocks::first_python_code;
+use crate::compat::{Fields, Rejection, client_deadline, read_request};
+use crate::phase::Phase;
+use crate::queue::{Admission, Unfinished};
+use crate::service::{Service, Settings};
+
+/// Seconds of limits that the request leaves out.
+const RUN_SECONDS: f64 = 20.0;
+const COMPILE_SECONDS: f64 = 40.0;
+/// The judge of standard output.
+const JUDGE: &str = "common_oj";
+/// Names of the class that runs a program with its tests.
+const AUTO_EVAL: [&str; 4] = ["AutoEvalDataset", "AutoEvalV4Dataset", "AutoEvalV5Dataset", "AutoEvalV6Dataset"];
+/// Where a test says that the program belongs.
+const INSERT: &str = "#<INSERT>";
+/// Characters of a case's texts in the answer, where the case passed.
+const SHOWN: usize = 1000;
+
+pub(crate) fn routes() -> Routes {
+    Routes::new().routes(routes!(submit))
+}
+
+/// The request, for the description of the interface.
+#[derive(ToSchema, Deserialize)]
+#[expect(dead_code, reason = "it describes the request")]
+struct SubmitRequest {
+    /// Any name; `config.dataset_type` says how it is judged.
+    dataset: String,
+    #[schema(value_type = String)]
+    id: Value,
+    /// What a model wrote.
+    completion: String,
+    /// `dataset_type`, `language`, `provided_data`, `run_timeout`, `compile_timeout`, `extra`.
+    #[schema(value_type = Object)]
+    config: Value,
+}
+
+/// The answer.
+#[derive(Serialize, ToSchema)]
+struct SubmitResponse {
+    #[schema(value_type = String)]
+    id: Value,
+    accepted: bool,
+    extracted_code: String,
+    full_code: Option<String>,
+    test_code: Option<String>,
+    tests: Vec<TestResponse>,
+    /// Always `null`, as in the original.
+    #[schema(value_type = Option<String>)]
+    extracted_type: (),
+    #[schema(value_type = Option<Object>)]
+    extra: Option<Value>,
+}
+
+/// One case.
+#[derive(Serialize, ToSchema)]
+struct TestResponse {
+    passed: bool,
+    exec_info: RunCodeResponse,
+    #[schema(value_type = Option<Object>)]
+    test_info: Option<Value>,
+}
+
+/// Judge a completion at a problem, as SandboxFusion does
+#[utoipa::path(post, path = "/submit", tag = "SandboxFusion", request_body = SubmitRequest, responses(
+    (status = 200, body = SubmitResponse),
+    (status = 400, description = "The data set is not known, or its data is not in the request"),
+    (status = 422, description = "A field is wrong: FastAPI's list of errors"),
+    (status = 504, description = "Not judged before the client's time limit, or the host failed: try again"),
+))]
+async fn submit(
+    State(service): State<Arc<Service>>,
+    Extension(caller): Extension<Caller>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    answer(&service, caller, &headers, body).await.unwrap_or_else(Rejection::into_response)
+}
+
+async fn answer(
+    service: &Arc<Service>,
+    caller: Caller,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<Response, Rejection> {
+    let settings = service.settings.clone();
+    let request = read_request(service, headers, body, move |fields| Submission::read(fields, &settings)).await?;
+    let problem = Problem::read(&request)?;
+    let runs = problem.cases.len().max(1) as f64;
+    let deadline = Some(client_deadline(request.compile_seconds, request.run_seconds * runs));
+    service.until(deadline, service.life.reached(Phase::Serving)).await.map_err(Rejection::too_late)?;
+    if service.life.phase() >= Phase::Draining {
+        return Err(Rejection::too_late(Unfinished::Stopped));
+    }
+    let request_id = caller.request_id.clone();
+    let judge = move |service: &Service| problem.judge(service, &request, &request_id);
+    let judged =
+        service.run_one(caller.client, Admission::Always, deadline, judge).await.map_err(Rejection::too_late)?;
+    judged.map(|response| json_response(StatusCode::OK, &response))
+}
+
+/// A request whose fields are right.
+struct Submission {
+    dataset: String,
+    id: Value,
+    completion: String,
+    config: Map<String, Value>,
+    compile_seconds: f64,
+    run_seconds: f64,
+}
+
+impl Submission {
+    fn read(fields: &mut Fields, settings: &Settings) -> Self {
+        let dataset = fields.text("dataset");
+        let id = fields.required("id").unwrap_or_default();
+        if !(id.is_string() || id.is_i64() || id.is_u64()) {
+            fields.wrong(&["id"], "string_type", "Input should be a valid string", &id);
+        }
+        let completion = fields.text("completion");
+        let config = match fields.required("config") {
+            Some(Value::Object(config)) => config,
+            Some(other) => {
+                fields.wrong(&["config"], "model_attributes_type", "Input should be a valid dictionary", &other);
+                Map::new()
+            }
+            None => Map::new(),
+        };
+        let mut limit = |name: &str, default: f64| match config.get(name).map(|value| (value, value.as_f64())) {
+            None | Some((Value::Null, _)) => default,
+            Some((_, Some(0.0))) => default,
+            Some((_, Some(seconds))) if seconds > 0.0 && seconds <= settings.most_seconds => seconds,
+            Some((value, _)) => {
+                let msg = format!("Input should be a number of seconds up to {}", settings.most_seconds);
+                fields.wrong(&["config", name], "float_type", msg, value);
+                default
+            }
+        };
+        let compile_seconds = limit("compile_timeout", COMPILE_SECONDS.min(settings.most_seconds));
+        let run_seconds = limit("run_timeout", RUN_SECONDS.min(settings.most_seconds));
+        Self { dataset, id, completion, config, compile_seconds, run_seconds }
+    }
+
+    fn config_text(&self, name: &str) -> Option<&str> {
+        self.config.get(name).and_then(Value::as_str)
+    }
+
+    fn flag(&self, name: &str) -> bool {
+        self.config.get("extra").and_then(|extra| extra.get(name)).is_some_and(is_true)
+    }
+
+    fn run(&self, code: String, stdin: String, files: Vec<(String, Vec<u8>)>) -> RunRequest {
+        let (compile_seconds, run_seconds) = (self.compile_seconds, self.run_seconds);
+        RunRequest { code, stdin, compile_seconds, run_seconds, memory_mib: -1, files, fetch: Vec::new() }
+    }
+}
+
+/// As Python's `bool` has it.
+fn is_true(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(flag) => *flag,
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::String(text) => !text.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(members) => !members.is_empty(),
+    }
+}
+
+fn refuse(why: impl Into<String>) -> Rejection {
+    Rejection::text(StatusCode::BAD_REQUEST, why)
+}
+
+/// A case of standard input and output.
+struct Case {
+    stdin: String,
+    stdout: String,
+    info: Value,
+}
+
+/// What the completion is judged by.
+struct Problem {
+    /// Of `CommonOJDataset`. Empty for a problem with test code.
+    cases: Vec<Case>,
+    tests: Option<TestCode>,
+}
+
+/// Test code that is appended to the program.
+struct TestCode {
+    code: String,
+    files: Vec<(String, Vec<u8>)>,
+}
+
+impl Problem {
+    fn read(request: &Submission) -> Result<Self, Rejection> {
+        let Some(class) = request.config_text("dataset_type") else {
+            return Err(refuse(format!("no eval class found for dataset {}", request.dataset)));
+        };
+        if class == "CommonOJDataset" {
+            return Self::common_oj(request);
+        }
+        match AUTO_EVAL.contains(&class) {
+            true => Self::auto_eval(request),
+            false => Err(refuse(format!("eval class {class} not found"))),
+        }
+    }
+
+    fn common_oj(request: &Submission) -> Result<Self, Rejection> {
+        match request.config_text("language") {
+            None => return Err(refuse("config.language field must exist for CommonOJDataset, got None")),
+            Some("python") => {}
+            Some(other) => return Err(refuse(format!("language {other} is not supported, only python"))),
+        }
+        if request.config.get("custom_extract_logic").is_some_and(|logic| !logic.is_null()) {
+            return Err(refuse("custom_extract_logic is not supported: it would run in the service"));
+        }
+        let Some(Value::Array(tests)) = provided(request, "test")? else {
+            return Err(refuse("provided_data.test should be a list of cases"));
+        };
+        let case = |info: Value| {
+            let text = |side: &str, name: &str| info[side][name].as_str().map(str::to_owned);
+            let (stdin, stdout) = (text("input", "stdin")?, text("output", "stdout")?);
+            Some(Case { stdin, stdout, info })
+        };
+        let cases = tests.into_iter().map(case).collect::<Option<Vec<_>>>();
+        let cases = cases.ok_or_else(|| refuse("each case should have input.stdin and output.stdout"))?;
+        Ok(Self { cases, tests: None })
+    }
+
+    fn auto_eval(request: &Submission) -> Result<Self, Rejection> {
+        let labels = provided(request, "labels")?.unwrap_or_default();
+        let language = labels["programming_language"].as_str();
+        let execution = labels["execution_language"].as_str().or(language);
+        if (language, execution) != (Some("python"), Some("python")) {
+            let named = language.unwrap_or("None");
+            return Err(refuse(format!("labels.programming_language {named} is not supported, only python")));
+        }
+        let test = provided(request, "test")?.unwrap_or_default();
+        let Some(code) = test["code"].as_str() else {
+            return Err(refuse("provided_data.test.code should be a string"));
+        };
+        let asset = match &test["asset"] {
+            Value::String(text) => serde_json::from_str(text).unwrap_or_default(),
+            other => other.clone(),
+        };
+        let files = asset.as_object().cloned().unwrap_or_default();
+        let decode = |(path, content): (String, Value)| Some((path, decode_base64(content.as_str()?)?));
+        let files = files.into_iter().filter_map(decode).collect();
+        Ok(Self { cases: Vec::new(), tests: Some(TestCode { code: code.to_owned(), files }) })
+    }
+
+    /// Judges on a judge thread.
+    fn judge(&self, service: &Service, request: &Submission, request_id: &str) -> Result<SubmitResponse, Rejection> {
+        let code = first_python_code(&request.completion);
+        match &self.tests {
+            None => self.judge_cases(service, request, request_id, code),
+            Some(tests) => tests.judge(service, request, request_id, code),
+        }
+    }
+
+    fn judge_cases(
+        &self,
+        service: &Service,
+        request: &Submission,
+        request_id: &str,
+        code: String,
+    ) -> Result<SubmitResponse, Rejection> {
+        let (run_all, in_full) = (request.flag("run_all_cases"), request.flag("return_full_case"));
+        let mut tests = Vec::new();
+        for case in &self.cases {
+            let exec_info = run(service, &request.run(code.clone(), case.stdin.clone(), Vec::new()), request_id)?;
+            let passed = exec_info.succeeded() && same_output(&case.stdout, exec_info.stdout());
+            let info = if passed && !in_full { shortened(&case.info) } else { case.info.clone() };
+            tests.push(TestResponse { passed, exec_info, test_info: Some(info) });
+            if !passed && !run_all {
+                break;
+            }
+        }
+        let accepted = tests.iter().all(|test| test.passed);
+        Ok(SubmitResponse::new(request, accepted, code, tests))
+    }
+}
+
+impl TestCode {
+    fn judge(
+        &self,
+        service: &Service,
+        request: &Submission,
+        request_id: &str,
+        code: String,
+    ) -> Result<SubmitResponse, Rejection> {
+        let code = without_entry_point(&code);
+        let mut full_code = append_test(&code, &self.code, request.flag("repr_code"));
+        let flag = request.flag("append_flag").then(|| completion_flag(service));
+        if let Some(flag) = &flag {
+            full_code += &format!("\n\nprint(\"{flag}\")");
+        }
+        let job = request.run(full_code.clone(), String::new(), self.files.clone());
+        let exec_info = run(service, &job, request_id)?;
+        let complete = flag.is_none_or(|flag| exec_info.stdout().contains(&flag));
+        let accepted = exec_info.succeeded() && complete;
+        let tests = vec![TestResponse { passed: accepted, exec_info, test_info: None }];
+        let response = SubmitResponse::new(request, accepted, code, tests);
+        Ok(SubmitResponse { full_code: Some(full_code), extra: Some(json!({})), ..response })
+    }
+}
+
+impl SubmitResponse {
+    fn new(request: &Submission, accepted: bool, extracted_code: String, tests: Vec<TestResponse>) -> Self {
+        let id = request.id.clone();
+        let (full_code, test_code, extra) = (None, None, None);
+        Self { id, accepted, extracted_code, full_code, test_code, tests, extracted_type: (), extra }
+    }
+}
+
+/// A member of the data in the request, which may be its JSON text.
+fn provided(request: &Submission, name: &str) -> Result<Option<Value>, Rejection> {
+    let Some(Value::Object(data)) = request.config.get("provided_data") else {
+        return Err(refuse("request.config.provided_data should be a dict with str -> str | int"));
+    };
+    match data.get(name) {
+        Some(Value::String(text)) => {
+            let read = serde_json::from_str(text).map(Some);
+            read.map_err(|error| refuse(format!("provided_data.{name} is no JSON: {error}")))
+        }
+        other => Ok(other.cloned()),
+    }
+}
+
+fn run(service: &Service, request: &RunRequest, request_id: &str) -> Result<RunCodeResponse, Rejection> {
+    match service.run_job(&request.job(service)) {
+        Ok(outcome) => Ok(RunCodeResponse::new(outcome, service.settings.fuel_per_second, request_id.to_owned())),
+        Err(ExecuteError::BadJob(why)) => Err(Rejection::text(StatusCode::UNPROCESSABLE_ENTITY, why)),
+        Err(ExecuteError::Host(_) | ExecuteError::UnknownImage(_)) => Err(Rejection::host_fault()),
+    }
+}
+
+/// Whether the judge calls the outputs the same.
+fn same_output(expected: &str, actual: &str) -> bool {
+    /// The judge of this endpoint runs no jobs.
+    struct NoJobs;
+    impl Execute for NoJobs {
+        fn execute(&self, _: &Job) -> Result<Outcome, ExecuteError> {
+            Err(ExecuteError::Host(format!("judge `{JUDGE}` runs no jobs")))
+        }
+    }
+    let comparison = Comparison::by(JUDGE);
+    let run = ScriptRun { task_id: JUDGE, stdin: "", expected, actual: actual.as_bytes(), comparison: &comparison };
+    let mut context = JudgeContext::new(&NoJobs, "", Limits::small(), 0);
+    let found = judge_by_name(JUDGE).map(|judge| judge.compare_script(&mut context, &run));
+    matches!(found, Some(Ok(JudgeFinding::Right)))
+}
+
+/// A case with its long texts cut in the middle.
+fn shortened(info: &Value) -> Value {
+    match info {
+        Value::String(text) if text.chars().count() > SHOWN => {
+            let chars: Vec<char> = text.chars().collect();
+            let (half, rest) = (SHOWN / 2, chars.len() - SHOWN / 2);
+            Value::String(chars[..half].iter().chain(&['.'; 3]).chain(&chars[rest..]).collect())
+        }
+        Value::Object(members) => members.iter().map(|(key, value)| (key.clone(), shortened(value))).collect(),
+        other => other.clone(),
+    }
+}
+
+/// The program up to its entry point or its examples.
+fn without_entry_point(code: &str) -> String {
+    ["if __name__ == \"__main__\":", "# Example usage"].iter().fold(code.to_owned(), |code, mark| {
+        code.find(mark).map_or_else(|| code.clone(), |at| code[..at].trim().to_owned())
+    })
+}
+
+/// The program with its test: in the place that the test names, else before it.
+fn append_test(code: &str, test: &str, as_literal: bool) -> String {
+    let literal =
+        |code: &str| if as_literal { veriplay_core::Value::Str(code.to_owned()).to_string() } else { code.to_owned() };
+    let mut parts = test.split(INSERT);
+    match (parts.next(), parts.next()) {
+        (Some(before), Some(after)) => format!("{before}{}{after}", literal(code)),
+        _ => {
+            let code = code.split("if __name__ ==").next().unwrap_or_default();
+            format!("{}\n{test}", literal(code))
+        }
+    }
+}
+
+/// A text that the program cannot know, printed behind its tests.
+fn completion_flag(service: &Service) -> String {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let text = format!("{} {}", service.new_request_id(), now.as_nanos());
+    blake3::hash(text.as_bytes()).to_hex()[..20].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outputs_are_compared_as_the_original_does() {
+        for (expected, actual) in [("4", "4.0000000001\n"), ("Yes\n", "YES"), ("a \nb", "a\n b\n")] {
+            assert!(same_output(expected, actual), "{expected:?} {actual:?}");
+        }
+        for (expected, actual) in [("4", "4.001"), ("a\nb", "a"), ("1 2", "1.0 2.0"), ("x", "")] {
+            assert!(!same_output(expected, actual), "{expected:?} {actual:?}");
+        }
+    }
+
+    #[test]
+    fn a_test_is_put_where_it_says() {
+        assert_eq!(append_test("x = 1", "assert x", false), "x = 1\nassert x");
+        assert_eq!(append_test("x = 1", "a\n#<INSERT>\nb", false), "a\nx = 1\nb");
+        assert_eq!(append_test("x", "run(#<INSERT>)", true), "run('x')");
+        assert_eq!(append_test("x\nif __name__ == '__main__':\n    y", "t", false), "x\n\nt");
+    }
+
+    #[test]
+    fn entry_points_and_examples_are_left_out() {
+        assert_eq!(without_entry_point("x\n\nif __name__ == \"__main__\":\n    y"), "x");
+        assert_eq!(without_entry_point("x\n# Example usage\ny"), "x");
+        assert_eq!(without_entry_point("x\ny"), "x\ny");
+    }
+
+    #[test]
+    fn long_texts_of_a_case_are_cut_in_the_middle() {
+        let info = json!({"input": {"stdin": "é".repeat(2000)}, "output": {"stdout": "short"}});
+        let shown = shortened(&info);
+        assert_eq!(shown["input"]["stdin"].as_str().map(|text| text.chars().count()), Some(1003));
+        assert_eq!(shown["output"], info["output"]);
+    }
+}

@@ -1,0 +1,66 @@
+"""What can go wrong, apart from a wrong program: that is a verdict, not an error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Fault", "LocalServerError", "Rejected", "ServerError", "Unmeasured", "VeriplayError"]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Why an attempt has no verdict. It says nothing about the attempt: it is neither right nor wrong."""
+
+    kind: str
+    """A word such as ``worker_lost``, ``deadline``, ``unreachable`` or ``overloaded``."""
+    message: str
+    """The same for people."""
+    retried: int = 0
+    """How often the service had tried before it gave up."""
+
+    def __str__(self) -> str:
+        tried = f" (tried {self.retried + 1} times)" if self.retried else ""
+        return f"{self.kind}: {self.message}{tried}"
+
+
+class VeriplayError(Exception):
+    """The base of all errors of this package."""
+
+
+class Unmeasured(VeriplayError):
+    """Nothing was measured: the service could not be reached, was too busy, or lost the job. Never count it as a wrong answer."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(f"not measured: {fault}")
+        self.fault = fault
+
+    def __reduce__(self) -> tuple[type[Unmeasured], tuple[Fault]]:
+        return type(self), (self.fault,)
+
+
+class Rejected(VeriplayError):
+    """The service refused a request (HTTP 4xx). Sending it again would not help, so the client does not."""
+
+    def __init__(
+        self, status: int, title: str, detail: str = "", field: str = "", kind: str = "", hint: str = ""
+    ) -> None:
+        where = f" (field `{field}`)" if field else ""
+        text = f"the service refused the request with HTTP {status}: {detail or title}{where}"
+        super().__init__(f"{text}\nhint: {hint}" if hint else text)
+        self.status = status
+        self.title = title
+        self.detail = detail
+        self.field = field
+        self.kind = kind
+        self.hint = hint
+
+    def __reduce__(self) -> tuple[type[Rejected], tuple[int, str, str, str, str, str]]:
+        return type(self), (self.status, self.title, self.detail, self.field, self.kind, self.hint)
+
+
+class ServerError(VeriplayError):
+    """The service answered with something that is not in its protocol: a bug in it, or another program at that address."""
+
+
+class LocalServerError(VeriplayError):
+    """The local server cannot be started. The message has the reason, the end of its log and a hint."""

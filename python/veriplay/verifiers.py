@@ -1,0 +1,56 @@
+"""verifiers (and prime-rl): a reward for any task that says what it is judged by.
+
+.. code-block:: toml
+
+    [env.taskset.task.rewards]
+    executed = {fn = "veriplay.verifiers:executed", weight = 1.0}
+
+The task's data carry the task in ``ground_truth``, ``verification_info``, ``tests`` or ``answer``, in the task's ``info``, or as ``task`` (see
+:mod:`veriplay.tasks` for the shapes). The last reply of the trace is judged. An attempt without a verdict raises :class:`veriplay.Unmeasured`:
+the trace then has an error and no reward, and is not trained on.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from veriplay._reward import COLUMNS, find_column
+from veriplay.tasks import task_from
+from veriplay.verifier import shared_verifier
+
+__all__ = ["executed", "passed_fraction"]
+
+
+async def executed(task: Any, trace: Any) -> float:
+    """1.0 for an accepted reply, 0.0 for any other.
+
+    Raises:
+        Unmeasured: there is no verdict.
+    """
+    verdict = await shared_verifier(None, _patience()).judge(task_from(_truth(task)), trace.last_reply, early_stop=True)
+    return float(verdict.require().accepted)
+
+
+async def passed_fraction(task: Any, trace: Any) -> float:
+    """The part of the checks that the reply passed.
+
+    Raises:
+        Unmeasured: there is no verdict.
+    """
+    verdict = await shared_verifier(None, _patience()).judge(task_from(_truth(task)), trace.last_reply)
+    fraction = verdict.require().fraction
+    return 0.0 if fraction is None else fraction
+
+
+def _patience() -> float:
+    return float(os.environ.get("VERIPLAY_PATIENCE", "600"))
+
+
+def _truth(task: Any) -> Any:
+    data = getattr(task, "data", task)
+    info = getattr(data, "info", None)
+    columns: dict[str, Any] = dict(info) if isinstance(info, Mapping) else {}
+    columns.update({name: value for name in COLUMNS if (value := getattr(data, name, None)) is not None})
+    return columns[find_column(columns, None)]

@@ -1,0 +1,74 @@
+"""verl: a reward function.
+
+.. code-block:: yaml
+
+    reward:
+      custom_reward_function:
+        path: pkg://veriplay.verl
+        name: compute_score
+        reward_kwargs: {patience: 600, on_fault: raise}
+
+The ground truth of a sample is a task: see :mod:`veriplay.tasks`. The function is asynchronous; verl then awaits many at once, and they travel
+together.
+
+verl wants a number for every sample, and the same keys in every sample. An attempt without a verdict is asked for again for ``patience``
+seconds. After that ``on_fault`` decides: ``raise`` ends the step (the default: a zero would train against a fault of the machine), ``zero``
+gives 0.0 with ``veriplay_unjudged`` 1.0, for a reward manager that masks such samples.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from veriplay._reward import Credit, OnFault, credit_or_fault
+from veriplay.records import Limits
+from veriplay.tasks import task_from
+from veriplay.verifier import shared_verifier
+
+__all__ = ["compute_score"]
+
+
+async def compute_score(
+    data_source: str,
+    solution_str: str,
+    ground_truth: Any,
+    extra_info: Any = None,
+    *,
+    url: str | None = None,
+    patience: float = 600.0,
+    on_fault: OnFault = "raise",
+    credit: Credit = "accepted",
+    format: str | None = None,
+    fuel: int | None = None,
+    memory_bytes: int | None = None,
+    reward_router_address: object = None,
+    reward_model_tokenizer: object = None,
+) -> dict[str, float]:
+    """The score of one sample.
+
+    Args:
+        url: the service; by default ``VERIPLAY_URL``, else the server of this machine.
+        patience: seconds to go on without an answer.
+        on_fault: ``raise`` or ``zero``.
+        credit: ``accepted`` scores 1 or 0, ``fraction`` the part of the checks that passed.
+        format: the format of the ground truth, where its shape does not say it.
+        fuel: work that each job may do, about 10**10 a second.
+        memory_bytes: memory of each job.
+
+    Returns:
+        ``score``, ``acc``, and ``veriplay_passed``, ``veriplay_total``, ``veriplay_unjudged``.
+    """
+    verifier = shared_verifier(url, patience)
+    verdict = await verifier.measure_one(
+        task_from(ground_truth, format),
+        solution_str,
+        limits=Limits(fuel, memory_bytes),
+        early_stop=credit == "accepted",
+    )
+    return {
+        "score": credit_or_fault(verdict, credit, on_fault),
+        "acc": float(verdict.accepted),
+        "veriplay_passed": float(verdict.passed),
+        "veriplay_total": float(verdict.total),
+        "veriplay_unjudged": float(not verdict.measured),
+    }
