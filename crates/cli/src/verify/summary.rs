@@ -5,8 +5,6 @@ use std::collections::{BTreeMap, HashMap};
 use serde::Serialize;
 use veriplay_core::{RowStatus, SCHEMA_VERSION, Status, VerdictRow};
 
-use super::reference;
-
 /// The values of `k` that are reported where every task has that many verdicts; 1 always is.
 const KS: [u64; 4] = [1, 5, 10, 100];
 
@@ -59,19 +57,16 @@ pub(crate) struct RunCounts {
 }
 
 impl VerdictTally {
-    /// Counts one row. Dropped rows, and those of tasks without a usable reference, say nothing about the attempt, and do not count for its
-    /// task. Other unjudgeable rows count as not accepted: what an attempt contains may have made it unjudgeable.
+    /// Adds one row.
     pub(crate) fn add(&mut self, row: &VerdictRow) {
         *self.by_status.entry(row.status).or_default() += 1;
         let counts = match self.by_task.get_mut(&row.task_id) {
             Some(counts) => counts,
             None => self.by_task.entry(row.task_id.clone()).or_default(),
         };
-        if let RowStatus::Judged(status) = row.status
-            && !(status == Status::Unjudgeable && row.evidence.rule == reference::RULE)
-        {
+        if row.counts() {
             counts.0 += 1;
-            counts.1 += u64::from(status == Status::Accepted);
+            counts.1 += u64::from(row.status == RowStatus::Judged(Status::Accepted));
         }
     }
 
