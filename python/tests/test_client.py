@@ -390,6 +390,19 @@ def test_an_unreachable_service_is_told_to_every_coroutine_of_a_shared_request()
     assert [type(error) for error in found] == [Unmeasured] * 3
 
 
+def test_a_loop_that_ends_while_calls_are_gathered_leaves_nothing_to_the_next() -> None:
+    async def leave(client: AsyncClient) -> None:
+        waiting = asyncio.ensure_future(client.judge(Attempt(TASK, "right")))
+        await asyncio.sleep(0)
+        waiting.cancel()
+
+    with serving() as service:
+        client = AsyncClient(service.url)
+        for _ in range(20):
+            asyncio.run(leave(client))
+            assert asyncio.run(client.judge(Attempt(TASK, "right"))).accepted
+
+
 def test_threads_share_a_client() -> None:
     with serving() as service, Client(service.url) as client:
         found: list[list[Verdict]] = []

@@ -11,6 +11,7 @@ import asyncio
 import json
 import os
 import time
+import weakref
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from pathlib import Path
@@ -30,6 +31,10 @@ __all__ = ["AsyncClient", "Client"]
 PATIENCE = 120.0
 #: Seconds without a byte after which a connection counts as lost.
 TIMEOUT = 600.0
+
+
+#: Attempts that are asked for at about the same time, each with who waits for its verdict.
+Gathered = list[tuple[Attempt, "asyncio.Future[Verdict]"]]
 
 
 class Endpoint(Protocol):
@@ -279,7 +284,9 @@ class AsyncClient(_Common):
         super().__init__(url, token=token, patience=patience, timeout=timeout, endpoint=endpoint)
         self._connections = AsyncConnections(timeout)
         self._sleep = asyncio.sleep
-        self._gathering: dict[tuple[int, Conditions], list[tuple[Attempt, asyncio.Future[Verdict]]]] = {}
+        # For each loop: what is left of one that was closed must not wait for the next that has its address.
+        self._gathering: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Conditions, Gathered]]
+        self._gathering = weakref.WeakKeyDictionary()
         self._running: set[asyncio.Task[None]] = set()
 
     async def run(
@@ -330,21 +337,20 @@ class AsyncClient(_Common):
         """Judges one attempt, in one request with others that are asked for at about the same time."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Verdict] = loop.create_future()
-        key = (id(loop), conditions)
-        waiting = self._gathering.setdefault(key, [])
+        waiting = self._gathering.setdefault(loop, {}).setdefault(conditions, [])
         waiting.append((attempt, future))
         if len(waiting) == 1:
-            loop.call_later(self.GATHER_SECONDS, self._start_gathered, key)
+            loop.call_later(self.GATHER_SECONDS, self._start_gathered, conditions)
         return await future
 
-    def _start_gathered(self, key: tuple[int, Conditions]) -> None:
-        task = asyncio.get_running_loop().create_task(self._judge_gathered(self._gathering.pop(key), key[1]))
+    def _start_gathered(self, conditions: Conditions) -> None:
+        loop = asyncio.get_running_loop()
+        gathered = self._gathering[loop].pop(conditions)
+        task = loop.create_task(self._judge_gathered(gathered, conditions))
         self._running.add(task)
         task.add_done_callback(self._running.discard)
 
-    async def _judge_gathered(
-        self, gathered: list[tuple[Attempt, asyncio.Future[Verdict]]], conditions: Conditions
-    ) -> None:
+    async def _judge_gathered(self, gathered: Gathered, conditions: Conditions) -> None:
         wanted = [(attempt, future) for attempt, future in gathered if not future.done()]
         try:
             async for index, verdict in self.stream([attempt for attempt, _ in wanted], conditions):
@@ -359,11 +365,9 @@ class AsyncClient(_Common):
             if not isinstance(error, Exception):
                 raise
 
-    async def _judge_apart(
-        self, wanted: list[tuple[Attempt, asyncio.Future[Verdict]]], conditions: Conditions, error: Rejected
-    ) -> None:
+    async def _judge_apart(self, wanted: Gathered, conditions: Conditions, error: Rejected) -> None:
         """One invalid task has the whole request refused: the attempts at each task are sent for themselves."""
-        groups: dict[str, list[tuple[Attempt, asyncio.Future[Verdict]]]] = {}
+        groups: dict[str, Gathered] = {}
         for attempt, future in wanted:
             if not future.done():
                 groups.setdefault(attempt.task.key, []).append((attempt, future))

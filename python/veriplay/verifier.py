@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -89,7 +90,11 @@ class Verifier:
         self.close()
 
 
-@functools.lru_cache(maxsize=64)
 def shared_verifier(url: str | None = None, patience: float = PATIENCE) -> Verifier:
     """One verifier for each address and patience, for functions that are called once an attempt."""
+    return _verifier_at(url or os.environ.get("VERIPLAY_URL"), patience)
+
+
+@functools.lru_cache(maxsize=64)
+def _verifier_at(url: str | None, patience: float) -> Verifier:
     return Verifier(url, patience=patience)

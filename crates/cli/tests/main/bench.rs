@@ -184,7 +184,6 @@ fn load_that_cannot_be_made_is_refused() {
         (&["--url", "localhost:80"], 2, "neither `http://HOST:PORT`"),
         (&[url[0], url[1], "--requests", "0"], 2, "--requests"),
         (&[url[0], url[1], "--rate", "0"], 3, "--rate is `0`"),
-        (&[url[0], url[1], "--patience", "-1"], 2, "--patience"),
         (&[url[0], url[1], "--patience", "0"], 3, "--patience is `0`"),
         (&[url[0], url[1], "--token-file", "/no/such"], 3, "cannot read `/no/such`"),
     ] {

@@ -53,12 +53,11 @@ impl FromStr for Target {
         let wrong = || TargetError(url.to_owned());
         let rest = url.strip_prefix("http://").ok_or_else(wrong)?;
         let (authority, base) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-        let port = authority.rsplit_once(':').filter(|(host, _)| !host.is_empty() && !host.ends_with(':'));
-        let authority = match port {
-            Some((_, port)) if port.parse::<u16>().is_ok() => authority.to_owned(),
-            // The colons of an IPv6 address stand in brackets.
-            None if !authority.is_empty() && !authority.contains(':') => format!("{authority}:80"),
-            Some(_) if authority.ends_with(']') => format!("{authority}:80"),
+        // The colons of an IPv6 address stand in brackets.
+        let is_host = authority.starts_with('[') && authority.ends_with(']') || !authority.contains(':');
+        let authority = match authority.rsplit_once(':') {
+            _ if is_host && !authority.is_empty() => format!("{authority}:80"),
+            Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok() => authority.to_owned(),
             _ => return Err(wrong()),
         };
         Ok(target(Socket::Tcp(authority), base))
