@@ -216,11 +216,14 @@ def test_a_fault_of_the_requests_own_deadline_is_final(make: Make) -> None:
 
 
 def test_a_task_that_cannot_judge_is_no_wrong_answer() -> None:
-    row = {"status": "unjudgeable", "passed": 0, "total": 3, "fuel": 1, "evidence": {"detail": "why"}, "judged": "d"}
+    evidence = {"rule": "reference", "detail": "why"}
+    row = {"status": "unjudgeable", "passed": 0, "total": 3, "fuel": 1, "evidence": evidence, "judged": "d"}
     found = Verdict.from_json(row)
     assert found.reward is None and found.fraction is None
     with pytest.raises(Unmeasured, match="unjudgeable: why"):
         found.require()
+    chosen = Verdict.from_json({**row, "evidence": {"rule": "", "detail": "the program looks at frames"}})
+    assert chosen.reward == 0.0, "an attempt cannot choose not to be measured"
     assert Verdict.from_json({**row, "status": "dropped"}).fault is not None
 
 

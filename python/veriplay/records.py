@@ -18,8 +18,8 @@ __all__ = ["Attempt", "Limits", "Outcome", "Task", "Verdict"]
 
 Json = Mapping[str, Any]
 
-#: Statuses that say nothing about the attempt: the task cannot judge it.
-_UNJUDGED = frozenset({"unjudgeable", "dropped"})
+#: The rule of attempts whose task has no usable reference program.
+_REFERENCE_RULE = "reference"
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,10 @@ class Verdict:
     @property
     def measured(self) -> bool:
         """Whether the attempt was judged: no fault of the service, and no task that cannot judge it."""
-        return self.fault is None and self.status is not None and self.status not in _UNJUDGED
+        if self.fault is not None or self.status in (None, "dropped"):
+            return False
+        # Any other unjudgeable attempt counts as not accepted: its own text may have made it so.
+        return self.status != "unjudgeable" or self.evidence.get("rule") != _REFERENCE_RULE
 
     @property
     def reward(self) -> float | None:

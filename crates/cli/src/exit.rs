@@ -64,11 +64,11 @@ impl Display for Failure {
 }
 
 /// Gives an error its exit code.
-pub(crate) trait OrFail<T> {
+pub(crate) trait ResultExt<T> {
     fn or_fail(self, code: ExitCode) -> Result<T, Failure>;
 }
 
-impl<T, E: Into<anyhow::Error>> OrFail<T> for Result<T, E> {
+impl<T, E: Into<anyhow::Error>> ResultExt<T> for Result<T, E> {
     fn or_fail(self, code: ExitCode) -> Result<T, Failure> {
         self.map_err(|error| Failure::new(code, error))
     }

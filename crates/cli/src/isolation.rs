@@ -5,7 +5,7 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use veriplay_sandbox::{Image, Sandbox, SandboxOptions, WorkerProgram, default_cache_dir};
 
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::image;
 
 /// The argument that makes this program a worker. It is not in the help: only [`open_sandbox`] uses it.

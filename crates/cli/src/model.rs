@@ -17,7 +17,7 @@ use veriplay_learner::{
 pub(crate) use builtin::{QUICKSTART, TINY, names as builtin_names};
 
 use crate::device;
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 
 /// Prefix of a quantised model in a file.
 const GGUF: &str = "gguf:";

@@ -7,12 +7,10 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use veriplay_core::{
-    CallResult, EncodeCaps, Entry, Execute, ExecuteError, Exit, IoPair, Job, Limits, Value, program_hash,
-};
+use veriplay_core::{CallResult, EncodeCaps, Execute, ExecuteError, Exit, IoPair, Job, Limits, Value, program_hash};
 use veriplay_corpus::{CorpusError, GeneratedProgram, Grammar, InputKind, Split};
 
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::progress;
 
 /// Which programs are generated and kept.
@@ -155,18 +153,7 @@ pub(crate) fn execute_on(
     inputs: Vec<Vec<Value>>,
     execute: &dyn Execute,
 ) -> Result<Option<Vec<IoPair>>, ExecuteError> {
-    let job = Job {
-        image: "python".into(),
-        program: program.to_owned(),
-        entry: Entry::Calls { function: "f".into(), arguments: inputs.clone() },
-        stdin: Vec::new(),
-        files: Vec::new(),
-        limits,
-        seed: 0,
-        callee: None,
-        base: None,
-        fetch: Vec::new(),
-    };
+    let job = Job { limits, ..Job::calls(program, "f", inputs.clone()) };
     let outcome = execute.execute(&job)?;
     if outcome.exit != Exit::Returned {
         return Ok(None);

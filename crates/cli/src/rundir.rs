@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_learner::Learner;
 use veriplay_selfplay::play::OutcomeCounts;
 
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::games::GameSetup;
 use crate::json_file::{read_json, write_atomically, write_json};
 use crate::play_config::PlayConfig;

@@ -15,7 +15,7 @@ use veriplay_core::{Digest, Predicted, SCHEMA_VERSION};
 use veriplay_corpus::{ProblemFormat, ReadOptions, problem_format};
 use veriplay_sandbox::{SandboxOptions, default_cache_dir};
 
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::{self, Isolation};
 use crate::model::Model;
 use crate::verdict_cache::{FOLDER, VerdictCache};

@@ -15,7 +15,7 @@ use veriplay_selfplay::splits::{EvalItem, EvalSet, Guard};
 
 use crate::config::{LearnConfig, default_game, from_toml, refuse_renamed_keys, refuse_unknown_keys};
 use crate::device::{self, DeviceArguments};
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::games::examples::{ExampleConfig, Examples, WarmupExamples};
 use crate::isolation::Isolation;
 use crate::model;

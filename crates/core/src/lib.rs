@@ -51,7 +51,9 @@ pub use scripted::{ScriptedPolicy, ScriptedRequest};
 pub use task::{IoPair, Provenance, Question, Task, TaskType};
 pub use traits::{Execute, ExecuteError, Learn, Policy};
 pub use value::{DecodeError, EncodeCaps, LiteralError, MAX_LITERAL_BYTES, NumpyType, Object, PythonClass, Value};
-pub use verdict::{Dropped, Evidence, NoVerdict, ProposalVerdict, RowStatus, Status, Verdict, VerdictRow};
+pub use verdict::{
+    Dropped, Evidence, NoVerdict, ProposalVerdict, REFERENCE_RULE, RowStatus, Status, Verdict, VerdictRow,
+};
 
 /// Version of every record this crate defines, written into each stored line as `schema_version`.
 pub const SCHEMA_VERSION: u32 = 1;

@@ -87,6 +87,26 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// An outcome without calls, output or use of resources. Set other fields by struct update.
+    #[must_use]
+    pub const fn new(exit: Exit) -> Self {
+        Self {
+            exit,
+            calls: Vec::new(),
+            error: None,
+            stdout: Vec::new(),
+            stderr: Vec::new(),
+            truncated: false,
+            fuel: 0,
+            peak_memory_bytes: 0,
+            callee: None,
+            exit_code: None,
+            fetched: Vec::new(),
+        }
+    }
+}
+
+impl Outcome {
     /// The value of the job's one call.
     ///
     /// # Errors

@@ -161,6 +161,14 @@ pub struct TestCode {
     pub style: TestStyle,
 }
 
+impl TestCode {
+    /// Tests without a setup, none of whose functions shares a name with a builtin.
+    #[must_use]
+    pub const fn new(trust: Trust, style: TestStyle) -> Self {
+        Self { trust, setup: String::new(), functions: Vec::new(), style }
+    }
+}
+
 /// Where test code runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -129,7 +129,21 @@ pub enum NoVerdict {
     Dropped,
 }
 
+/// The [`Evidence::rule`] of attempts whose task has no usable reference program.
+pub const REFERENCE_RULE: &str = "reference";
+
 impl VerdictRow {
+    /// Whether it counts, for pass@k and for rewards. A dropped attempt does not, nor one whose task has no usable reference. Any other that
+    /// is unjudgeable counts as not accepted: what the attempt contains may have made it so.
+    #[must_use]
+    pub fn counts(&self) -> bool {
+        match self.status {
+            RowStatus::Judged(Status::Unjudgeable) => self.evidence.rule != REFERENCE_RULE,
+            RowStatus::Judged(_) => true,
+            RowStatus::Dropped(_) => false,
+        }
+    }
+
     /// The row of an attempt. `judged` is the digest of everything that the verdict depends on.
     #[must_use]
     pub fn new(task_id: String, attempt_id: String, judged: Digest, verdict: Result<Verdict, Dropped>) -> Self {

@@ -27,7 +27,6 @@ impl CostJob {
     pub const ALL: [CostJob; 4] = [CostJob::Script, CostJob::Call, CostJob::Output, CostJob::Input];
 
     /// The word files and reports use.
-    #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
             CostJob::Script => "script",
@@ -55,7 +54,6 @@ pub struct CostProgram {
 ///
 /// # Panics
 /// Never: a test reads them all.
-#[must_use]
 pub fn built_in_cost_programs() -> Vec<CostProgram> {
     let programs = list_files(&COST_PROGRAMS, "py").into_iter().map(|(path, text)| parse_cost_program(path, text));
     programs.collect::<Result<_, _>>().expect("a test reads the built-in programs")

@@ -62,7 +62,6 @@ struct TaskEntry {
 ///
 /// # Panics
 /// Never: a test reads them all.
-#[must_use]
 pub fn built_in_environments() -> Vec<EnvironmentCorpus> {
     let parse = |name: &&str| {
         let path = format!("{name}/tasks.toml");
@@ -77,7 +76,6 @@ pub fn built_in_environments() -> Vec<EnvironmentCorpus> {
 }
 
 /// The names of the built-in environments, sorted.
-#[must_use]
 pub fn built_in_environment_names() -> Vec<&'static str> {
     let mut names: Vec<&str> = ENVIRONMENTS.dirs().filter_map(|dir| dir.path().to_str()).collect();
     names.sort_unstable();

@@ -90,7 +90,6 @@ pub struct ForgeryCorpus {
 ///
 /// # Panics
 /// Never: a test reads them all.
-#[must_use]
 pub fn built_in_forgeries() -> ForgeryCorpus {
     parse_forgeries(&list_files(&FORGERIES, "md")).expect("the built-in forgeries are checked by a test")
 }

@@ -66,7 +66,6 @@ impl Grammar {
     ///
     /// # Panics
     /// Never: a test parses the file.
-    #[must_use]
     pub fn built_in() -> Self {
         static GRAMMAR: LazyLock<Grammar> = LazyLock::new(|| {
             Grammar::parse(TINY, "task-corpus/tiny/grammar.toml").expect("the built-in grammar is checked by a test")
@@ -85,7 +84,6 @@ impl Grammar {
     }
 
     /// The family of any program, by its number of statements: the smallest that holds it, else the largest.
-    #[must_use]
     pub fn family_of(&self, program: &str) -> &str {
         let statements = body_statements(program);
         let by_size = |name: &&String| self.families[*name].statements;
@@ -96,7 +94,6 @@ impl Grammar {
 
     /// The split of `program`: a pure function of its normalized text and the shares in the data. The game refuses proposals outside
     /// [`Split::Train`].
-    #[must_use]
     pub fn split_of(&self, program: &str) -> Split {
         Split::of_program(program, self.shares(self.family_of(program)))
     }
@@ -108,7 +105,6 @@ impl Grammar {
 
     /// The tokenizer's literal pieces: distinct, most valuable first, fewer than a hundred. Greedy leftmost-longest
     /// matching cuts generated programs into few of them.
-    #[must_use]
     pub fn fragments(&self) -> &[String] {
         &self.fragments
     }

@@ -105,7 +105,6 @@ pub const CLASSES: &[ProbeClass] = &[
 ];
 
 /// Finds a class by its name.
-#[must_use]
 pub fn find_class(name: &str) -> Option<&'static ProbeClass> {
     CLASSES.iter().find(|class| class.name == name)
 }
@@ -143,7 +142,6 @@ pub struct Probe {
 
 impl Probe {
     /// ProbeClass and name.
-    #[must_use]
     pub fn id(&self) -> String {
         format!("{}/{}", self.class, self.name)
     }
@@ -208,7 +206,6 @@ pub enum RunEnd {
 
 impl RunEnd {
     /// Its name in reports.
-    #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
             RunEnd::Returned => "returned",
@@ -228,7 +225,6 @@ impl RunEnd {
 ///
 /// # Panics
 /// Never: a test reads them all.
-#[must_use]
 pub fn built_in_probes(image: &str) -> Option<Vec<Probe>> {
     let prelude = PYTHON_PROBES.get_file("prelude.wat").and_then(|file| file.contents_utf8());
     let probes = || parse_probes(prelude.expect("modules have a prelude"), &list_files(&PYTHON_PROBES, "md"));

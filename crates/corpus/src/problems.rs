@@ -112,7 +112,6 @@ pub enum ProblemRow {
 
 impl ProblemRow {
     /// Its name in the set.
-    #[must_use]
     pub fn task_id(&self) -> &str {
         match self {
             ProblemRow::Ready(problem) => &problem.task_id,
@@ -121,7 +120,6 @@ impl ProblemRow {
     }
 
     /// The source that precedes a completion.
-    #[must_use]
     pub fn prompt(&self) -> &str {
         match self {
             ProblemRow::Ready(problem) => &problem.prompt,
@@ -130,7 +128,6 @@ impl ProblemRow {
     }
 
     /// Whether an attempt predicts a value instead of being a program.
-    #[must_use]
     pub const fn is_prediction(&self) -> bool {
         matches!(self, ProblemRow::Ready(Problem { checks: Checks::Prediction(_), .. }))
     }
@@ -188,13 +185,8 @@ impl UnexecutedProblem {
             return Err(WrongValueCount { task_id: self.task_id.clone(), found, wanted });
         }
         let cases = self.inputs.iter().cloned().zip(expected).map(|(input, expected)| CallCase { input, expected });
-        Ok(Problem {
-            task_id: self.task_id.clone(),
-            prelude: String::new(),
-            prompt: self.prompt.clone(),
-            checks: Checks::Calls(CallChecks { cases: cases.collect(), ..self.checks.clone() }),
-            limits: self.limits,
-        })
+        let checks = Checks::Calls(CallChecks { cases: cases.collect(), ..self.checks.clone() });
+        Ok(Problem { prompt: self.prompt.clone(), limits: self.limits, ..Problem::new(&self.task_id, checks) })
     }
 }
 

@@ -36,7 +36,6 @@ struct Options {
 
 impl SeedTriplet {
     /// Its proposals: one for each input, or for induction one with all inputs.
-    #[must_use]
     pub fn proposals(&self, task_type: TaskType) -> Vec<Proposal> {
         let program = || self.program.clone();
         if task_type == TaskType::Induction {
@@ -119,7 +118,6 @@ impl Source<'_> {
 ///
 /// # Panics
 /// Never: a test reads them all.
-#[must_use]
 pub fn built_in_seeds() -> Vec<SeedTriplet> {
     parse_seeds(&list_files(&SEEDS, "md")).expect("the built-in seeds are checked by a test")
 }

@@ -46,13 +46,11 @@ impl Split {
     pub const ALL: [Split; 3] = [Split::Train, Split::Validation, Split::HeldOut];
 
     /// The split of `program` under `shares`: a pure function of its normalized text.
-    #[must_use]
     pub fn of_program(program: &str, shares: SplitShares) -> Split {
         shares.assign(&Digest::of(format!("{KEY} {}", program_hash(program)).as_bytes()))
     }
 
     /// Its name in files and reports.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Split::Train => "train",

@@ -32,7 +32,6 @@ pub struct AttentionGroup {
 
 impl AttentionGroup {
     /// All its rows.
-    #[must_use]
     pub fn rows(&self) -> Range<usize> {
         self.prompt.start..self.responses.last().map_or(self.prompt.end, |r| r.end)
     }
@@ -79,20 +78,17 @@ pub struct HeadSizes {
 
 impl HeadSizes {
     /// One layer's attention. `gains` `[dim]` are those of queries and keys where both are normalised.
-    #[must_use]
     pub fn layer<'a>(self, gains: Option<[&'a [f32]; 2]>, rope: &'a RopeTable) -> LayerAttention<'a> {
         let [q_gain, k_gain] = gains.map_or([None; 2], |gains| gains.map(Some));
         LayerAttention { sizes: self, q_gain, k_gain, rope }
     }
 
     /// Width of the raw projections.
-    #[must_use]
     pub const fn width(&self) -> usize {
         (self.heads + 2 * self.kv_heads) * self.dim
     }
 
     /// Softmax scale 1 / sqrt(dim).
-    #[must_use]
     pub fn scale(&self) -> f32 {
         1.0 / (self.dim as f32).sqrt()
     }

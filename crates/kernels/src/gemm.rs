@@ -37,14 +37,12 @@ pub struct MatrixView<'a> {
 impl<'a> MatrixView<'a> {
     /// A matrix whose rows are contiguous and start `stride` floats apart.
     #[inline]
-    #[must_use]
     pub fn rows(data: &'a [f32], stride: usize) -> Self {
         Self { data, row: stride, col: 1 }
     }
 
     /// The same matrix, transposed.
     #[inline]
-    #[must_use]
     pub fn transposed(self) -> Self {
         Self { data: self.data, row: self.col, col: self.row }
     }
@@ -64,14 +62,12 @@ pub struct MatrixTarget<'a> {
 impl<'a> MatrixTarget<'a> {
     /// Overwrites.
     #[inline]
-    #[must_use]
     pub fn set(data: &'a mut [f32], stride: usize) -> Self {
         Self { data, stride, add: false }
     }
 
     /// Adds.
     #[inline]
-    #[must_use]
     pub fn add(data: &'a mut [f32], stride: usize) -> Self {
         Self { data, stride, add: true }
     }
@@ -88,7 +84,6 @@ pub struct PackedMatrix {
 
 impl PackedMatrix {
     /// Rows and columns of what was packed.
-    #[must_use]
     pub const fn shape(&self) -> (usize, usize) {
         (self.depth, self.cols)
     }

@@ -24,7 +24,6 @@ pub fn rms_norm(out: &mut [f32], x: &[f32], gain: &[f32], eps: f32) {
 
 /// 1 / sqrt(mean(row²) + eps).
 #[inline(always)]
-#[must_use]
 pub(crate) fn inverse_rms(row: &[f32], eps: f32) -> f32 {
     1.0 / (dot(row, row) / row.len() as f32 + eps).sqrt()
 }
@@ -136,7 +135,6 @@ pub struct RopeTable {
 
 impl RopeTable {
     /// Tables for positions 0 to `positions` − 1; the angle of pair i is position · `frequencies[i]`.
-    #[must_use]
     pub fn new(positions: usize, frequencies: &[f64]) -> Self {
         let half = frequencies.len();
         let mut cos = Vec::with_capacity(positions * half);
@@ -153,7 +151,6 @@ impl RopeTable {
 
     /// The rows of one position.
     #[inline(always)]
-    #[must_use]
     pub fn at(&self, position: usize) -> (&[f32], &[f32]) {
         let range = position * self.half..(position + 1) * self.half;
         (&self.cos[range.clone()], &self.sin[range])

@@ -7,7 +7,6 @@ pub const LANES: usize = 16;
 ///
 /// Cody–Waite reduction x = n·ln 2 + r with |r| <= ln 2 / 2, then the degree-6 Taylor polynomial of e^r.
 #[inline(always)]
-#[must_use]
 pub fn exp(x: f32) -> f32 {
     const ROUND: f32 = 12_582_912.0; // 1.5 * 2^23: adding it leaves the nearest integer in the low mantissa bits
     const LN2_HIGH: f32 = 0.693_359_4; // 355 / 512, exact in f32: n · LN2_HIGH does not round
@@ -24,7 +23,6 @@ pub fn exp(x: f32) -> f32 {
 
 /// Σ a·b of two slices [n].
 #[inline(always)]
-#[must_use]
 pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
     let (a_lanes, a_rest) = a.as_chunks::<LANES>();
     let (b_lanes, b_rest) = b.as_chunks::<LANES>();
@@ -40,7 +38,6 @@ pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
 
 /// Σ a.
 #[inline(always)]
-#[must_use]
 pub(crate) fn sum(a: &[f32]) -> f32 {
     let (lanes, rest) = a.as_chunks::<LANES>();
     let mut acc = [0.0_f32; LANES];
@@ -54,7 +51,6 @@ pub(crate) fn sum(a: &[f32]) -> f32 {
 
 /// The largest of a non-empty slice.
 #[inline(always)]
-#[must_use]
 pub fn max(a: &[f32]) -> f32 {
     let (lanes, rest) = a.as_chunks::<LANES>();
     let mut acc = [f32::NEG_INFINITY; LANES];

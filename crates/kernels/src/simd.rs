@@ -46,7 +46,6 @@ impl AlignedBuffer {
     }
 
     /// The floats that [`AlignedBuffer::resize`] last made room for.
-    #[must_use]
     pub fn as_slice(&self) -> &[f32] {
         &self.data[self.start..self.start + self.len]
     }

@@ -15,10 +15,11 @@ pub struct ThreadPool(Option<Arc<rayon::ThreadPool>>);
 
 /// The system started no threads.
 #[derive(Debug, thiserror::Error)]
-#[error("a pool of {threads} threads could not be started: {source}")]
+#[error("a pool of {threads} threads could not be started: {cause}")]
 pub struct ThreadPoolError {
     threads: usize,
-    source: rayon::ThreadPoolBuildError,
+    /// Shown by the message, so it is no `source()`.
+    cause: rayon::ThreadPoolBuildError,
 }
 
 /// Multiplications that one more thread is woken for. Of one thread they are some 10 µs of arithmetic (at the 95 G/s a core reached), and
@@ -27,7 +28,6 @@ const MULTIPLICATIONS_PER_THREAD: usize = 1 << 20;
 
 impl ThreadPool {
     /// The calling thread alone.
-    #[must_use]
     pub const fn single() -> Self {
         Self(None)
     }
@@ -38,17 +38,15 @@ impl ThreadPool {
     /// The system refuses to start them.
     pub fn new(threads: usize) -> Result<Self, ThreadPoolError> {
         let pool = ThreadPoolBuilder::new().num_threads(threads).thread_name(|i| format!("pool-{i}")).build();
-        pool.map(|pool| Self(Some(Arc::new(pool)))).map_err(|source| ThreadPoolError { threads, source })
+        pool.map(|pool| Self(Some(Arc::new(pool)))).map_err(|cause| ThreadPoolError { threads, cause })
     }
 
     /// Number of threads.
-    #[must_use]
     pub fn threads(&self) -> usize {
         self.0.as_ref().map_or(1, |pool| pool.current_num_threads())
     }
 
     /// How many threads are worth waking for this many multiplications, or for work that takes as long.
-    #[must_use]
     pub fn threads_worth_waking(&self, multiplications: usize) -> usize {
         (multiplications / MULTIPLICATIONS_PER_THREAD).clamp(1, self.threads())
     }

@@ -74,7 +74,6 @@ const WITH_TOOLS: &str = "tool_use";
 
 impl ChatTemplate {
     /// A template without a checkpoint.
-    #[must_use]
     pub fn from_text(text: &str) -> Self {
         let texts = BTreeMap::from([(DEFAULT.to_owned(), text.to_owned())]);
         Self { origin: "(given)".to_owned(), texts, tokens: BTreeMap::new() }
@@ -104,7 +103,6 @@ impl ChatTemplate {
     }
 
     /// Whether there is one at all.
-    #[must_use]
     pub fn is_present(&self) -> bool {
         !self.texts.is_empty()
     }

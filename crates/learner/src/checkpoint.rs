@@ -65,12 +65,10 @@ impl ModelFiles {
         tokenizer: Option<&str>,
         sidecar_files: SidecarFiles,
     ) -> Result<Self, CheckpointError> {
-        let origin = origin.to_owned();
-        let config =
-            ModelConfig::parse(config).map_err(|source| CheckpointError::Config { origin: origin.clone(), source })?;
+        let config = ModelConfig::parse(config).map_err(|error| CheckpointError::invalid(origin, error))?;
         let tokenizer = tokenizer.map_or_else(|| Ok(Tokenizer::missing()), Tokenizer::from_json);
-        let tokenizer = tokenizer.map_err(|source| CheckpointError::Tokenizer { origin: origin.clone(), source })?;
-        Ok(Self { origin, config, tokenizer, sidecar_files })
+        let tokenizer = tokenizer.map_err(|error| CheckpointError::invalid(origin, error))?;
+        Ok(Self { origin: origin.to_owned(), config, tokenizer, sidecar_files })
     }
 
     /// The weights in the bytes of a `model.safetensors`, in the order of [`tensor_specs`].
@@ -97,8 +95,8 @@ pub(crate) fn write_small_files(
     if !tokenizer.is_present() {
         return Ok(());
     }
-    let origin = dir.display().to_string();
-    let json = tokenizer.to_json().map_err(|source| CheckpointError::Tokenizer { origin, source })?;
+    let invalid = |error| CheckpointError::invalid(&dir.display().to_string(), error);
+    let json = tokenizer.to_json().map_err(invalid)?;
     write_file(&dir.join(TOKENIZER), json.as_bytes())?;
     match sidecar_files.text(TOKENIZER_CONFIG) {
         Some(_) => Ok(()),

@@ -165,13 +165,11 @@ impl ModelConfig {
     }
 
     /// Width of all query heads together.
-    #[must_use]
     pub const fn query_width(&self) -> usize {
         self.num_attention_heads * self.head_dim
     }
 
     /// Width of all key heads together.
-    #[must_use]
     pub const fn key_width(&self) -> usize {
         self.num_key_value_heads * self.head_dim
     }
@@ -188,7 +186,6 @@ impl ModelConfig {
 
     /// The angles a head's pairs turn by from one position to the next [head_dim / 2]: θ^(−2i / head_dim) (Su et al. 2021, §3.2),
     /// stretched where the config says so. In f64; transformers computes them in f32, 6e-8 away.
-    #[must_use]
     pub fn rope_frequencies(&self) -> Vec<f64> {
         let plain = |i: usize| self.rope_theta.powf(-2.0 * i as f64 / self.head_dim as f64);
         let scaled = |f: f64| self.rope_scaling.as_ref().map_or(f, |scaling| scaling.frequency(f));
@@ -214,7 +211,6 @@ impl Architecture {
     pub const ALL: [Self; 3] = [Self::Qwen2, Self::Qwen3, Self::Llama];
 
     /// `model_type` of a `config.json`.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Qwen2 => "qwen2",
@@ -224,7 +220,6 @@ impl Architecture {
     }
 
     /// Its class in transformers.
-    #[must_use]
     pub const fn class(self) -> &'static str {
         match self {
             Self::Qwen2 => "Qwen2ForCausalLM",
@@ -234,19 +229,16 @@ impl Architecture {
     }
 
     /// Whether the projections to queries, keys and values have a bias.
-    #[must_use]
     pub const fn qkv_bias(self) -> bool {
         matches!(self, Self::Qwen2)
     }
 
     /// Whether queries and keys are normalised, head by head.
-    #[must_use]
     pub const fn qk_norm(self) -> bool {
         matches!(self, Self::Qwen3)
     }
 
     /// `head_dim` of a `config.json` that has none; `None` is hidden_size / num_attention_heads.
-    #[must_use]
     pub(crate) const fn default_head_dim(self) -> Option<usize> {
         match self {
             Self::Qwen3 => Some(128),
@@ -310,20 +302,17 @@ impl TensorSpec {
     }
 
     /// Number of elements.
-    #[must_use]
     pub fn elements(&self) -> usize {
         self.shape.iter().product()
     }
 
     /// Whether it is a matrix between hidden layers, which Muon optimizes.
-    #[must_use]
     pub fn is_hidden_matrix(&self) -> bool {
         self.shape.len() == 2 && self.name.contains(".layers.")
     }
 }
 
 /// Every tensor of a checkpoint of this shape, in the order of the layers.
-#[must_use]
 pub fn tensor_specs(config: &ModelConfig) -> Vec<TensorSpec> {
     let hidden = config.hidden_size;
     let mut specs = vec![TensorSpec::new(EMBEDDING.to_owned(), &[config.vocab_size, hidden])];

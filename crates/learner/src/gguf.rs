@@ -92,25 +92,21 @@ impl GgufPolicy {
     }
 
     /// The family.
-    #[must_use]
     pub const fn architecture(&self) -> Architecture {
         self.architecture
     }
 
     /// Tokens that prompt and answer may have together. candle's quantised Llama ends at 4,096.
-    #[must_use]
     pub const fn context(&self) -> usize {
         self.context
     }
 
     /// The tokenizer.
-    #[must_use]
     pub const fn tokenizer(&self) -> &Tokenizer {
         &self.tokenizer
     }
 
     /// The tokens that end an answer, as the file names them.
-    #[must_use]
     pub fn end_tokens(&self) -> &[u32] {
         &self.end_tokens
     }
@@ -136,7 +132,6 @@ impl GgufPolicy {
     }
 
     /// The text of a continuation, as [`crate::Learner::text`].
-    #[must_use]
     pub fn text(&self, continuation: &Continuation) -> String {
         self.sampling_context().text(continuation)
     }
@@ -283,7 +278,7 @@ fn find_tokenizer(file: &mut GgufFile, named: Option<&Path>, vocabulary: usize) 
     let found: Option<PathBuf> = named.map(Path::to_owned).or_else(|| beside.exists().then_some(beside));
     let tokenizer = match found {
         Some(json) => {
-            Tokenizer::load(&json).map_err(|source| GgufError::Tokenizer { path: file.path.clone(), source })?
+            Tokenizer::load(&json).map_err(|cause| GgufError::Tokenizer { path: file.path.clone(), cause })?
         }
         None if file.has("tokenizer.ggml.model") => read_inner_tokenizer(file)?,
         None => Tokenizer::missing(),

@@ -94,7 +94,7 @@ impl Learner {
         origin: &str,
         load: impl FnOnce(Placement) -> Result<Model, CheckpointError>,
     ) -> Result<Self, CheckpointError> {
-        let config = |source| CheckpointError::Config { origin: origin.to_owned(), source };
+        let config = |error| CheckpointError::invalid(origin, error);
         options.validate().map_err(config)?;
         Self::new(load(placement(&options))?, options).map_err(config)
     }
@@ -103,55 +103,46 @@ impl Learner {
 /// Parts.
 impl Learner {
     /// The model's shape.
-    #[must_use]
     pub fn config(&self) -> &ModelConfig {
         &self.model.config
     }
 
     /// The tokenizer.
-    #[must_use]
     pub const fn tokenizer(&self) -> &Tokenizer {
         &self.model.tokenizer
     }
 
     /// The tokens that end an answer: those of `generation_config.json`, or else those of `config.json`.
-    #[must_use]
     pub fn end_tokens(&self) -> &[u32] {
         &self.model.end_tokens
     }
 
     /// The options.
-    #[must_use]
     pub const fn options(&self) -> &LearnerOptions {
         self.trainer.options()
     }
 
     /// The version of the weights.
-    #[must_use]
     pub const fn version(&self) -> PolicyVersion {
         self.trainer.version()
     }
 
     /// Number of parameters.
-    #[must_use]
     pub fn parameter_count(&self) -> usize {
         self.model.parameter_count()
     }
 
     /// Number of parameters that train.
-    #[must_use]
     pub fn trainable_count(&self) -> usize {
         self.trainer.trainable_count()
     }
 
     /// Every weight tensor as the model uses it, in the order of [`crate::tensor_specs`].
-    #[must_use]
     pub fn named_weights(&self) -> Vec<NamedTensor> {
         self.model.named_weights()
     }
 
     /// Free bytes of the device; `None` for the CPU, or where the driver does not report them.
-    #[must_use]
     pub fn device_memory(&self) -> Option<u64> {
         self.model.device.free_memory()
     }
@@ -332,7 +323,6 @@ impl Learner {
 
     /// The text of a continuation: without the end token, and up to the stop string that ended it. Empty where the checkpoint has no
     /// tokenizer.
-    #[must_use]
     pub fn text(&self, continuation: &Continuation) -> String {
         SamplingContext::new(&self.model).text(continuation)
     }
@@ -427,7 +417,6 @@ impl Learner {
     }
 
     /// Whether there is a reference.
-    #[must_use]
     pub const fn holds_reference(&self) -> bool {
         self.trainer.holds_reference()
     }

@@ -79,7 +79,6 @@ macro_rules! losses {
 
         impl Loss {
             /// Its name.
-            #[must_use]
             pub const fn name(&self) -> &'static str {
                 match self { $(Self::$sample(_) => $sample_name,)* }
             }
@@ -96,7 +95,6 @@ macro_rules! losses {
 
         impl Preference {
             /// Its name.
-            #[must_use]
             pub const fn name(&self) -> &'static str {
                 match self { $(Self::$pair(_) => $pair_name,)* }
             }

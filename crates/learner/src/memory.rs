@@ -82,7 +82,6 @@ impl ModelSizes {
 
 impl MemoryPlan {
     /// Of a model of this shape, trained with these options on micro-batches of `rows` tokens.
-    #[must_use]
     pub fn predict(config: &ModelConfig, options: &LearnerOptions, rows: usize) -> Self {
         let (model, rows, workers) = (ModelSizes::new(config), rows as u64, options.data_parallel as u64);
         let all = model.sum(|_| true);
@@ -101,13 +100,11 @@ impl MemoryPlan {
     }
 
     /// Everything.
-    #[must_use]
     pub const fn total(&self) -> u64 {
         self.weights + self.reference + self.moments + self.working + self.gradients + self.activations + self.logits
     }
 
     /// Options that would make it smaller, the most helpful first.
-    #[must_use]
     pub fn advice(&self, options: &LearnerOptions) -> Vec<&'static str> {
         let state = self.moments + self.gradients;
         let mut advice = vec![

@@ -125,7 +125,7 @@ impl Model {
         let ModelFiles { origin, config, tokenizer, sidecar_files } = files;
         let end_tokens = sidecar_files.end_tokens()?;
         let model = Self::new(config, tokenizer, weights, placement);
-        let mut model = model.map_err(|source| CheckpointError::Config { origin, source })?;
+        let mut model = model.map_err(|error| CheckpointError::invalid(&origin, error))?;
         if !end_tokens.is_empty() {
             model.end_tokens = end_tokens;
         }

@@ -77,7 +77,6 @@ impl Default for Optimizer {
 
 impl Optimizer {
     /// Muon with the constants of its authors and a learning rate `ratio` times AdamW's.
-    #[must_use]
     pub const fn muon(adamw: AdamW, ratio: f64) -> Self {
         Self::Muon { adamw, ratio, momentum: 0.95 }
     }

@@ -117,7 +117,6 @@ impl LearnerOptions {
     /// Why the losses are invalid for rollouts of this sampling temperature; `None` where they are valid.
     ///
     /// A ratio or a divergence compares log-probabilities of the model at temperature 1, so the rollouts must be drawn from that policy.
-    #[must_use]
     pub fn refuses_temperature(&self, temperature: f32) -> Option<&'static str> {
         let in_reward = self.kl.is_some_and(|kl| kl.place == KlPlace::Reward);
         let compares = self.loss.formula().needs_behaviour() || in_reward;

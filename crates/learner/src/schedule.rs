@@ -37,7 +37,6 @@ pub struct Schedule {
 
 impl Schedule {
     /// The rate of step `step`, counted from 0.
-    #[must_use]
     pub fn rate(&self, step: u64) -> f64 {
         if step < self.warmup {
             return self.peak * (step + 1) as f64 / self.warmup as f64;

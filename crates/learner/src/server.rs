@@ -237,7 +237,7 @@ impl<'a, F: Fn(u64) -> f64> Retries<'a, F> {
     /// Waits until it is time for another request, or gives up.
     fn wait(&mut self, index: usize, fault: ServerError) -> Result<(), ServerError> {
         self.failed += 1;
-        let give_up = |source| Err(ServerError::Prompt { index, attempts: self.failed, source: Box::new(source) });
+        let give_up = |cause| Err(ServerError::Prompt { index, attempts: self.failed, cause: Box::new(cause) });
         if !fault.is_transient() || self.failed >= self.options.attempts {
             return give_up(fault);
         }
@@ -319,14 +319,14 @@ pub enum ServerError {
     #[error("the answer contradicts what was asked: {0}")]
     Shape(String),
     /// A prompt failed permanently.
-    #[error("prompt {index} after {attempts} attempts: {source}")]
+    #[error("prompt {index} after {attempts} attempts: {cause}")]
     Prompt {
         /// Which prompt of the call.
         index: usize,
         /// Attempts without progress.
         attempts: usize,
-        /// The last fault.
-        source: Box<Self>,
+        /// The last fault. The message shows it, so it is no `source()`.
+        cause: Box<Self>,
     },
 }
 

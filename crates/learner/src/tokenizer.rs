@@ -106,13 +106,11 @@ impl Tokenizer {
     }
 
     /// Stands for a missing `tokenizer.json`: it knows no token, and encoding is an error.
-    #[must_use]
     pub const fn missing() -> Self {
         Self { inner: None, spellings: None }
     }
 
     /// Whether there is one.
-    #[must_use]
     pub const fn is_present(&self) -> bool {
         self.inner.is_some()
     }
@@ -148,19 +146,16 @@ impl Tokenizer {
     }
 
     /// Number of tokens.
-    #[must_use]
     pub fn vocab_size(&self) -> usize {
         self.inner.as_ref().map_or(0, |inner| inner.get_vocab_size(true))
     }
 
     /// The id of a token, by its spelling.
-    #[must_use]
     pub fn token_id(&self, token: &str) -> Option<u32> {
         self.inner.as_ref()?.token_to_id(token)
     }
 
     /// The spelling of a token.
-    #[must_use]
     pub fn token(&self, id: u32) -> Option<String> {
         self.inner.as_ref()?.id_to_token(id)
     }
@@ -191,7 +186,6 @@ impl Tokenizer {
     }
 
     /// Whether a token is a control token: one that the file marks as special.
-    #[must_use]
     pub fn is_special(&self, id: u32) -> bool {
         let added = self.inner.as_ref().map(|inner| inner.get_added_vocabulary());
         added.is_some_and(|added| added.get_added_tokens_decoder().get(&id).is_some_and(|token| token.special))
@@ -207,7 +201,6 @@ impl Tokenizer {
 
     /// Text of `tokens`, control tokens spelled out. Ids outside the vocabulary, which a model with spare rows may emit, give
     /// the empty string.
-    #[must_use]
     pub fn decode(&self, tokens: &[u32]) -> String {
         match &self.spellings {
             Some(spellings) => tokens.iter().filter_map(|&id| spellings.get(id as usize)).map(String::as_str).collect(),

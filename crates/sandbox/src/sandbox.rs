@@ -173,18 +173,11 @@ impl Execute for Sandbox {
 fn crash_outcome(signal: i32, job: &Job) -> Outcome {
     let message = format!("it ended its worker process by signal {signal}, twice");
     Outcome {
-        exit: Exit::Trapped,
-        calls: Vec::new(),
         error: Some(GuestError { kind: "worker_crash".to_owned(), message }),
-        stdout: Vec::new(),
-        stderr: Vec::new(),
-        truncated: false,
         // Unknown, so the most it can have used.
         fuel: job.limits.fuel,
         peak_memory_bytes: job.limits.memory_bytes,
-        callee: None,
-        exit_code: None,
-        fetched: Vec::new(),
+        ..Outcome::new(Exit::Trapped)
     }
 }
 

@@ -13,8 +13,8 @@ use veriplay_core::{Digest, Execute, Prompt, Role, Sampling, Status};
 use crate::advantages::{self, ADVANTAGES, AdvantageEstimator, AdvantageMemory};
 use crate::curricula::{self, Curriculum};
 use crate::environment::{
-    Environment, JudgedDerivation, ProposalEpisode, ProposalToJudge, Proposer, RoleSampling, SamplingCall,
-    SolverEpisode, Stage, StepFacts, VerifyOutput,
+    Environment, JudgedDerivation, ProposalBatch, ProposalEpisode, ProposalToJudge, Proposer, RoleSampling,
+    SamplingCall, SolverEpisode, Stage, StepFacts, VerifyOutput,
 };
 use crate::judgement::{ProposalPosition, RoundFacts, Seeds, Solution};
 use crate::metrics::{SolveCount, is_right, solve_counts};
@@ -55,7 +55,6 @@ impl Methods {
     ///
     /// # Panics
     /// Never: checked settings name what is registered.
-    #[must_use]
     pub fn named_by(settings: &SharedSettings) -> Self {
         let reward = settings.reward.as_deref().map_or(Some(REWARDS[0]), rewards::by_name).expect("a checked name");
         let advantage =
@@ -277,7 +276,8 @@ impl<E: Environment> SelfPlay<E> {
                         stage,
                     })
                     .collect();
-                let judged = self.game.judge_proposals(execute, &judge, &mut |_, key| !known.insert(key.clone()));
+                let is_known = &mut |_: usize, key: &Digest| !known.insert(key.clone());
+                let judged = self.game.judge_proposals(execute, ProposalBatch { proposals: &judge, is_known });
                 drop(judge);
                 let admissions = self.game.admissions(&judged);
                 let all = finished.into_iter().zip(judged).zip(admissions).enumerate();

@@ -112,12 +112,7 @@ pub trait Environment: Sync + Sized {
     ) -> Result<Option<Self::Episode>, PlayError>;
 
     /// Judges proposals.
-    fn judge_proposals(
-        &self,
-        execute: &dyn Execute,
-        proposals: &[ProposalToJudge<'_, Self>],
-        is_known: &mut IsKnown<'_>,
-    ) -> Vec<JudgedProposalOf<Self>>;
+    fn judge_proposals(&self, execute: &dyn Execute, batch: ProposalBatch<'_, Self>) -> Vec<JudgedProposalOf<Self>>;
 
     /// The admission of each proposal of a batch.
     fn admissions(&self, judged: &[JudgedProposalOf<Self>]) -> Vec<Admission<Self::Task>> {
@@ -153,12 +148,7 @@ pub trait Environment: Sync + Sized {
     fn choose_tasks(&self, choice: &mut TaskChoice<'_, Self::Task>);
 
     /// The solver's episode for each task; `None` where no prompt can be made of it.
-    fn solver_episodes(
-        &self,
-        execute: &dyn Execute,
-        seeds: Seeds,
-        tasks: &[&Self::Task],
-    ) -> Vec<Result<Option<Self::Episode>, Dropped>>;
+    fn solver_episodes(&self, execute: &dyn Execute, seeds: Seeds, tasks: &[&Self::Task]) -> Vec<OpenedEpisode<Self>>;
 
     /// Runs what episodes wait for, such as tools. Single-turn games have nothing to run.
     fn advance(&self, _execute: &dyn Execute, _seed: u64, _episodes: &mut [FinishedEpisode<Self::Episode>]) {}
@@ -168,8 +158,8 @@ pub trait Environment: Sync + Sized {
         &self,
         execute: &dyn Execute,
         seed: u64,
-        solutions: &[(&Self::Task, &FinishedEpisode<Self::Episode>)],
-    ) -> Vec<Solution<Self::SolutionDetail>>;
+        solutions: &[TaskEpisode<'_, Self>],
+    ) -> Vec<SolutionOf<Self>>;
 
     /// Chooses the responses that verifiers work on: of each task, places among its solvers' episodes, each as often as it is chosen.
     /// Called only where there are verifiers.
@@ -261,7 +251,6 @@ pub enum Stage {
 
 impl Stage {
     /// Its name in seeds.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Stage::SftSolve => "sft solve",
@@ -312,6 +301,23 @@ pub struct ProposalToJudge<'a, E: Environment> {
     /// The stage.
     pub stage: Stage,
 }
+
+/// Proposals to judge together.
+pub struct ProposalBatch<'a, E: Environment> {
+    /// The proposals, in the order they were sampled.
+    pub proposals: &'a [ProposalToJudge<'a, E>],
+    /// Whether the pool or an earlier proposal has the task.
+    pub is_known: &'a mut IsKnown<'a>,
+}
+
+/// A task, and a finished solver's episode at it.
+pub type TaskEpisode<'a, E> = (&'a <E as Environment>::Task, &'a FinishedEpisode<<E as Environment>::Episode>);
+
+/// A solver's episode before its first turn; `None` where no prompt can be made of its task.
+pub type OpenedEpisode<E> = Result<Option<<E as Environment>::Episode>, Dropped>;
+
+/// The judgement on a response of a solver or of a verifier.
+pub type SolutionOf<E> = Solution<<E as Environment>::SolutionDetail>;
 
 /// A judged proposal.
 pub type JudgedProposalOf<E> = JudgedProposal<<E as Environment>::Task, <E as Environment>::ProposalDetail>;

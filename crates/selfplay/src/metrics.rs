@@ -26,13 +26,11 @@ impl SolveCount {
     }
 
     /// The empirical solve rate s in [0, 1]; `None` when nothing was judged.
-    #[must_use]
     pub fn rate(self) -> Option<f64> {
         (self.judged > 0).then(|| f64::from(self.solved) / f64::from(self.judged))
     }
 
     /// Whether 0 < s < 1: the group carries a learning signal.
-    #[must_use]
     pub fn is_learnable(self) -> bool {
         0 < self.solved && self.solved < self.judged
     }
@@ -65,7 +63,6 @@ pub(crate) fn learnable_share(counts: &[SolveCount]) -> Option<f64> {
 
 /// The unbiased estimate of pass@k from `c` successes in `n` samples: 1 − C(n−c, k) / C(n, k), Chen et al. 2021
 /// (arXiv 2107.03374, equation 1). `None` unless 1 ≤ k ≤ n and c ≤ n: fewer samples than k estimate nothing.
-#[must_use]
 pub fn pass_at_k(n: u32, c: u32, k: u32) -> Option<f64> {
     if k == 0 || k > n || c > n {
         return None;
@@ -81,7 +78,6 @@ pub fn pass_at_k(n: u32, c: u32, k: u32) -> Option<f64> {
 }
 
 /// The mean of [`pass_at_k`] over tasks, in [0, 1]. `None` when there is no task or one has fewer than `k` samples.
-#[must_use]
 pub fn mean_pass_at_k(counts: &[SolveCount], k: u32) -> Option<f64> {
     let each: Option<Vec<f64>> = counts.iter().map(|count| pass_at_k(count.judged, count.solved, k)).collect();
     mean(&each?)

@@ -91,7 +91,6 @@ pub enum EpisodeEnd {
 
 impl EpisodeEnd {
     /// The name in reports.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             EpisodeEnd::Finished(name) => name,
@@ -141,14 +140,12 @@ pub struct MultiTurn<T: Workspace> {
 
 impl<T: Workspace> MultiTurn<T> {
     /// Begins one. `None` where there is no room for its first prompt.
-    #[must_use]
     pub fn new(workspace: T, limits: EpisodeLimits) -> Option<Self> {
         let state = TurnState::Asking(workspace.prompt_text(&[], limits.turns)?);
         Some(Self { workspace, limits, turns: Vec::new(), fuel: 0, state })
     }
 
     /// The next action of an episode.
-    #[must_use]
     pub fn next_action(&self) -> NextAction<'_, T::Call> {
         match &self.state {
             TurnState::Asking(text) => NextAction::Ask(text),
@@ -208,25 +205,21 @@ impl<T: Workspace> MultiTurn<T> {
     }
 
     /// Fuel that its tools may still use.
-    #[must_use]
     pub const fn fuel_left(&self) -> u64 {
         self.limits.fuel.saturating_sub(self.fuel)
     }
 
     /// What its policy works in.
-    #[must_use]
     pub const fn workspace(&self) -> &T {
         &self.workspace
     }
 
     /// Its turns so far.
-    #[must_use]
     pub fn turns(&self) -> &[Turn] {
         &self.turns
     }
 
     /// How it ended; `None` while it goes on.
-    #[must_use]
     pub const fn end(&self) -> Option<EpisodeEnd> {
         if let TurnState::Over(end) = self.state { Some(end) } else { None }
     }

@@ -85,13 +85,11 @@ impl OutcomeCounts {
     }
 
     /// Valid proposals among those judged; 0 where none was.
-    #[must_use]
     pub fn valid_rate(&self) -> f64 {
         self.valid_proposals as f64 / self.proposals.max(1) as f64
     }
 
     /// Accepted attempts among those judged; 0 where none was.
-    #[must_use]
     pub fn solve_rate(&self) -> f64 {
         self.accepted as f64 / self.attempts.max(1) as f64
     }

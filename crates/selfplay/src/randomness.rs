@@ -6,29 +6,22 @@ use rand_chacha::ChaCha8Rng;
 use veriplay_core::Digest;
 
 /// A fresh generator for one purpose of one step. Different purposes never share a stream.
-#[must_use]
 pub fn generator(run_seed: u64, step: u64, purpose: &str) -> ChaCha8Rng {
-    let [a, b, c, d] = words(run_seed, step, purpose);
     let mut seed = [0; 32];
-    for (chunk, word) in seed.chunks_exact_mut(8).zip([a, b, c, d]) {
+    for (chunk, word) in seed.chunks_exact_mut(8).zip(words(run_seed, step, purpose)) {
         chunk.copy_from_slice(&word.to_le_bytes());
     }
     ChaCha8Rng::from_seed(seed)
 }
 
 /// A number for one purpose of one step, such as [`veriplay_core::Sampling::seed`].
-#[must_use]
 pub fn derive_seed(run_seed: u64, step: u64, purpose: &str) -> u64 {
     words(run_seed, step, purpose)[0]
 }
 
 /// The digest of the three as four words. `purpose` comes last, so no two triples spell the same text.
 fn words(run_seed: u64, step: u64, purpose: &str) -> [u64; 4] {
-    let digest = Digest::of(format!("veriplay/{run_seed}/{step}/{purpose}").as_bytes());
-    std::array::from_fn(|index| {
-        let digits = &digest.as_str()[index * 16..(index + 1) * 16];
-        u64::from_str_radix(digits, 16).expect("a digest is hexadecimal")
-    })
+    Digest::of(format!("veriplay/{run_seed}/{step}/{purpose}").as_bytes()).words()
 }
 
 /// All of `items` in random order, each place in proportion to the weights of what is left (Efraimidis and Spirakis 2006: order

@@ -7,13 +7,11 @@ macro_rules! registry {
         pub const $list: &[&dyn $trait] = &[$($item),*];
 
         /// The entry of that name.
-        #[must_use]
         pub fn by_name(name: &str) -> Option<&'static dyn $trait> {
             $list.iter().copied().find(|entry| entry.name() == name)
         }
 
         /// All names, in the order of the list.
-        #[must_use]
         pub fn names() -> Vec<&'static str> {
             $list.iter().map(|entry| entry.name()).collect()
         }

@@ -1,10 +1,10 @@
 //! Verdicts made again from the log: every episode is run with its logged responses, its tools in the sandbox, and judged.
 
-use veriplay_core::{Dropped, Execute, Verdict};
+use veriplay_core::{Digest, Dropped, Execute, Verdict};
 
 use crate::admission::JudgedProposal;
 use crate::driver::SelfPlay;
-use crate::environment::{Environment, ProposalToJudge, RoundRequest, SolverEpisode, Stage};
+use crate::environment::{Environment, ProposalBatch, ProposalToJudge, RoundRequest, SolverEpisode, Stage};
 use crate::judgement::Solution;
 use crate::play::{PlayError, ReplayReport};
 use crate::rollout::{Episode, FinishedEpisode, LoggedSampler, run_episodes};
@@ -80,7 +80,8 @@ impl<E: Environment> SelfPlay<E> {
                 stage: Stage::Propose,
             })
             .collect();
-        let judged = self.game.judge_proposals(execute, &judge, &mut |place, _| kept[place].judged.known);
+        let is_known = &mut |place: usize, _: &Digest| kept[place].judged.known;
+        let judged = self.game.judge_proposals(execute, ProposalBatch { proposals: &judge, is_known });
         for (record, now) in kept.iter().zip(judged) {
             compare_proposal(report, &record.judged, &now)?;
         }

@@ -6,7 +6,6 @@
 mod azr;
 mod band;
 mod quickstart;
-mod random;
 mod ssr;
 mod validity;
 
@@ -40,8 +39,10 @@ pub trait RewardScheme: Send + Sync {
     fn name(&self) -> &'static str;
 
     /// The reward of a solver for an attempt with this status. `well_formed` says whether the frame of its response is as
-    /// the prompt asked ([`veriplay_verifier::Format::is_well_formed`]).
-    fn solver(&self, status: Status, well_formed: bool) -> Reward;
+    /// the prompt asked ([`veriplay_verifier::Format::is_well_formed`]). Here it is the accuracy: 1 for Accepted, else 0.
+    fn solver(&self, status: Status, _well_formed: bool) -> Reward {
+        Reward::single("accuracy", f64::from(u8::from(status == Status::Accepted)))
+    }
 
     /// The reward of a proposer; `well_formed` as for a solver. `None`: it has none, and nothing is learned from it.
     fn proposer(&self, outcome: ProposalOutcome, well_formed: bool) -> Option<Reward>;
@@ -78,21 +79,16 @@ impl<S: RewardScheme + ?Sized> RewardScheme for &S {
 registry! {
     /// Every reward scheme.
     REWARDS: [RewardScheme] = [
-        &quickstart::Quickstart,
+        &quickstart::QUICKSTART,
         &azr::AZR,
         &azr::AZR_INVERSE,
         &band::Band,
         &validity::Validity,
         &ssr::SSR,
         &ssr::CONSISTENCY,
-        &random::Random,
+        &quickstart::RANDOM,
         &ssr::SSR_RANDOM,
     ]
-}
-
-/// Solver accuracy: 1 for Accepted, else 0.
-fn accuracy(status: Status) -> f64 {
-    f64::from(u8::from(status == Status::Accepted))
 }
 
 /// Gives the rewards of a batch to its members anew: the control.

@@ -34,7 +34,6 @@ pub struct SingleTurn {
 
 impl SingleTurn {
     /// Asks this.
-    #[must_use]
     pub const fn new(prompt: Prompt) -> Self {
         Self { prompt, over: false }
     }

@@ -223,7 +223,6 @@ pub enum LearnFrom {
 
 impl LearnFrom {
     /// The value in configurations.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Advantages => "advantages",

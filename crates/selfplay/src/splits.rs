@@ -44,7 +44,6 @@ impl EvalSet {
     pub const ALL: [EvalSet; 2] = [EvalSet::HeldOut, EvalSet::Validation];
 
     /// The word that configurations use.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             EvalSet::Validation => "validation",
@@ -127,7 +126,6 @@ impl Guard {
     }
 
     /// Finds what of the evaluation sets a program is, or holds as a function.
-    #[must_use]
     pub fn find_program(&self, program: &str) -> Option<&EvalItem> {
         // Cheap in a game without evaluation programs.
         if self.programs.is_empty() {
@@ -139,7 +137,6 @@ impl Guard {
     }
 
     /// Finds the text of an evaluation set that a text repeats.
-    #[must_use]
     pub fn find_text(&self, text: &str) -> Option<&EvalItem> {
         self.texts.get(&text_fingerprint(text))
     }
@@ -171,7 +168,6 @@ impl Guard {
     }
 
     /// The verdict on a proposal that holds one of these programs, if it is to be refused for one.
-    #[must_use]
     pub fn refuse_programs<'a>(&self, programs: impl IntoIterator<Item = &'a str>) -> Option<Verdict> {
         programs.into_iter().find_map(|program| self.refuse_program(program))
     }

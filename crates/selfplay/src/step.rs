@@ -310,7 +310,6 @@ impl<E: Environment> StepFacts<'_, E> {
     }
 
     /// How many tasks come from where.
-    #[must_use]
     pub fn sources(&self) -> BTreeMap<Source, usize> {
         let mut sources = BTreeMap::new();
         self.tasks.iter().for_each(|asked| *sources.entry(asked.source).or_default() += 1);
@@ -318,7 +317,6 @@ impl<E: Environment> StepFacts<'_, E> {
     }
 
     /// How many solutions got which verdict.
-    #[must_use]
     pub fn statuses(&self) -> BTreeMap<Status, usize> {
         let mut statuses = BTreeMap::new();
         for verdict in self.solutions.iter().filter_map(|one| one.judged.verdict.as_ref().ok()) {
@@ -328,7 +326,6 @@ impl<E: Environment> StepFacts<'_, E> {
     }
 
     /// The mean total reward of a role.
-    #[must_use]
     pub fn reward_mean(&self, role: Role) -> Option<f64> {
         let of_role = self.scored.iter().filter(|scored| scored.role == role);
         mean(&of_role.map(|scored| scored.reward.total()).collect::<Vec<_>>())

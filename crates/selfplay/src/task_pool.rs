@@ -56,7 +56,6 @@ impl<T> Default for TaskPool<T> {
 
 impl<T: PoolTask> TaskPool<T> {
     /// Its entries, oldest first.
-    #[must_use]
     pub fn entries(&self) -> &[PoolEntry<T>] {
         &self.entries
     }
@@ -67,7 +66,6 @@ impl<T: PoolTask> TaskPool<T> {
     }
 
     /// The keys of all its tasks.
-    #[must_use]
     pub fn keys(&self) -> BTreeSet<Digest> {
         self.entries.iter().map(|entry| entry.key.clone()).collect()
     }
@@ -152,7 +150,6 @@ pub struct TaskCandidate<'a, T> {
 
 impl<'a, T> TaskCandidate<'a, T> {
     /// The task.
-    #[must_use]
     pub const fn task(&self) -> &'a T {
         self.task
     }
@@ -252,13 +249,11 @@ impl<'a, T: PoolTask> TaskChoice<'a, T> {
     }
 
     /// How many tasks are taken.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.chosen.tasks.len()
     }
 
     /// Whether none is.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.chosen.tasks.is_empty()
     }

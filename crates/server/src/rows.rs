@@ -100,13 +100,9 @@ pub(crate) enum ServedRow {
     },
 }
 
-/// The reward for trainers: 1 for an accepted attempt, 0 for another, and none where the task cannot judge it.
-pub(crate) const fn reward(status: Status) -> Option<f64> {
-    match status {
-        Status::Accepted => Some(1.0),
-        Status::Unjudgeable => None,
-        _ => Some(0.0),
-    }
+/// The reward for trainers: 1 for an accepted attempt, 0 for another, and none where the attempt was not measured.
+pub(crate) fn reward(row: &VerdictRow) -> Option<f64> {
+    row.counts().then(|| if row.status == RowStatus::Judged(Status::Accepted) { 1.0 } else { 0.0 })
 }
 
 impl ServedRow {
@@ -114,10 +110,7 @@ impl ServedRow {
     pub(crate) fn new(index: usize, name: (&str, &str), result: Result<JudgedAttempt, Fault>) -> Self {
         match result {
             Ok(JudgedAttempt { row, cached }) => {
-                let reward = match row.status {
-                    RowStatus::Judged(status) => reward(status),
-                    RowStatus::Dropped(_) => None,
-                };
+                let reward = reward(&row);
                 Self::Judged { index, row: Box::new(row), reward, cached, fault: () }
             }
             Err(fault) => {

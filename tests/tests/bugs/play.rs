@@ -39,10 +39,6 @@ fn config(format: &str) -> BugRepairConfig {
             alpha: Some(0.8),
             aggregation: Aggregation::SequenceMean,
             solver_max_tokens: 4000,
-            top_k: 0,
-            top_p: 1.0,
-            min_p: 0.0,
-            stop: Vec::new(),
             ..exercise::settings()
         },
         own: BugRepairSettings {
@@ -392,7 +388,7 @@ fn bed_second(bed: &Bed) -> BugArtifact {
 }
 
 #[test]
-fn the_compact_dialect_plays_whole_functions_and_is_taught_by_what_it_would_say() {
+fn the_compact_format_plays_whole_functions_and_is_taught_by_what_it_would_say() {
     let Some((bed, routes)) = tool_env() else { return };
     let config = config("compact").with(|c| {
         c.shared.group_size = 2;

@@ -61,21 +61,8 @@ fn task(task_id: &str) -> &'static CodeTask {
 /// The verdict on an executor's code.
 fn judged(execute: &dyn Execute, task: &CodeTask, code: &str) -> Verdict {
     let checks = EnvironmentChecks { environment: environment(&task.environment).clone(), verify: task.verify.clone() };
-    let problem = Problem {
-        task_id: task.task_id.clone(),
-        prelude: String::new(),
-        prompt: String::new(),
-        checks: Checks::Environment(checks),
-        limits: Some(LIMITS),
-    };
-    let request = ProblemRequest {
-        problem: &problem,
-        program: code,
-        image: "python",
-        limits: LIMITS,
-        seed: 3,
-        early_stop: false,
-    };
+    let problem = Problem { limits: Some(LIMITS), ..Problem::new(&task.task_id, Checks::Environment(checks)) };
+    let request = ProblemRequest { seed: 3, ..ProblemRequest::new(&problem, code) };
     judge_program(execute, &request).unwrap()
 }
 

@@ -8,44 +8,40 @@ use veriplay_selfplay::advantages::{AdvantageEstimator, AdvantageMemory, Advanta
 use veriplay_selfplay::curricula::Curriculum;
 use veriplay_selfplay::driver::{Methods, SelfPlay};
 use veriplay_selfplay::environment::Environment;
-use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, AbsoluteZeroSettings, TaskSource};
+use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, TaskSource};
 use veriplay_selfplay::metrics::SolveCount;
 use veriplay_selfplay::monitors::Monitor;
 use veriplay_selfplay::play::{Measurement, StepContext};
 use veriplay_selfplay::rewards::{ProposalOutcome, RewardScheme};
-use veriplay_selfplay::settings::{Aggregation, LearnFrom, ProposerMode, SharedSettings, ZeroAdvantage};
+use veriplay_selfplay::settings::SharedSettings;
 use veriplay_selfplay::splits::Guard;
 use veriplay_selfplay::step::{EpisodeRecord, LogRecord, StepSummary};
 
+const ABSOLUTE_ZERO: &str = concat!(
+    include_str!("../../../crates/selfplay/tests/main/settings.toml"),
+    r#"
+format = "compact"
+reward = "quickstart"
+advantage = "group"
+proposer_weight = 0.5
+proposals_per_type = 2
+tasks_per_type = 2
+references = 0
+fresh_fraction = 0.5
+seed_share = 0.5
+induction_visible = 3
+induction_hidden = 3
+"#
+);
+
+fn absolute_zero() -> AbsoluteZeroConfig {
+    toml::from_str(ABSOLUTE_ZERO).unwrap()
+}
+
 /// The settings that games share, with methods by name; a test changes what it is about.
 pub(crate) fn settings() -> SharedSettings {
-    SharedSettings {
-        format: "compact".to_owned(),
-        group_size: 4,
-        reward: Some("quickstart".to_owned()),
-        alpha: None,
-        advantage: Some("group".to_owned()),
-        learn_from: LearnFrom::Advantages,
-        aggregation: Aggregation::TokenMean,
-        zero_advantage: ZeroAdvantage::Drop,
-        proposer: ProposerMode::Train,
-        proposer_weight: 0.5,
-        proposer_temperature: 1.0,
-        proposer_max_tokens: 4000,
-        solver_temperature: 1.0,
-        solver_max_tokens: 2000,
-        top_k: 0,
-        top_p: 1.0,
-        min_p: 0.0,
-        stop: Vec::new(),
-        sft_samples: 0,
-        sft_weight: 0.0,
-        buffer_capacity: 10,
-        drop_unsolved: false,
-        curriculum: "learnable".to_owned(),
-        resample_learnable: 1.0,
-        eval_samples: 8,
-    }
+    let shared = absolute_zero().shared;
+    SharedSettings { proposer_max_tokens: 4000, solver_max_tokens: 2000, buffer_capacity: 10, ..shared }
 }
 
 /// Rewards a right answer by 3, any other by 1, and every proposal by 2.
@@ -168,19 +164,7 @@ fn drafts(task_type: TaskType) -> Box<dyn Iterator<Item = Proposal>> {
 
 #[test]
 fn methods_of_ones_own_play_absolute_zero() {
-    let config = AbsoluteZeroConfig {
-        shared: SharedSettings { group_size: 2, ..settings() },
-        own: AbsoluteZeroSettings {
-            proposals_per_type: 2,
-            tasks_per_type: 2,
-            references: 0,
-            examples: 0,
-            fresh_fraction: 0.5,
-            seed_share: 0.5,
-            induction_visible: 3,
-            induction_hidden: 3,
-        },
-    };
+    let config = absolute_zero().with(|c| c.shared = SharedSettings { group_size: 2, ..settings() });
     let gate = toml::from_str(include_str!("../../../crates/selfplay/tests/main/gate.toml")).unwrap();
     let source = TaskSource {
         gate,

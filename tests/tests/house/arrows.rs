@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cargo_metadata::{Dependency, DependencyKind, Metadata, MetadataCommand, Package};
 
-/// What only tests and examples use: a crate, and what it may depend on there besides.
-const ALLOWED_FOR_EXAMPLES: (&str, &str) = ("veriplay-verifier", "veriplay-sandbox");
+/// Crates whose examples run on the sandbox, which they may depend on there besides.
+const EXAMPLES_RUN_ON: (&[&str], &str) = (&["veriplay-selfplay", "veriplay-verifier"], "veriplay-sandbox");
 
 /// Heavy or dangerous dependencies, and where alone they are used.
 const HOMES: &[(&str, &str)] = &[
@@ -21,8 +21,10 @@ const HOMES: &[(&str, &str)] = &[
 ];
 
 fn is_for_examples(package: &Package, dependency: &Dependency) -> bool {
+    let (crates, sandbox) = EXAMPLES_RUN_ON;
     dependency.kind == DependencyKind::Development
-        && ALLOWED_FOR_EXAMPLES == (package.name.as_str(), dependency.name.as_str())
+        && dependency.name == sandbox
+        && crates.contains(&package.name.as_str())
 }
 
 #[test]

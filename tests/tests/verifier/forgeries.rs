@@ -13,16 +13,10 @@ use veriplay_corpus::{Forgery, ForgeryCorpus, built_in_forgeries};
 use veriplay_verifier::judges::OutputKind;
 use veriplay_verifier::{JUDGES, ProblemRequest, judge_programs};
 
-use super::python;
+use super::{LONG, python};
 
 /// Enough for every honest attempt many times over, little enough that one that hangs ends soon.
-const LIMITS: Limits = Limits {
-    fuel: 1_000_000_000,
-    memory_bytes: 256 << 20,
-    output_bytes: 1 << 20,
-    file_bytes: 1 << 20,
-    deadline_ns: 300_000_000_000,
-};
+const LIMITS: Limits = Limits { fuel: 1_000_000_000, ..LONG };
 
 type Judged = Result<Verdict, Dropped>;
 
@@ -123,12 +117,9 @@ fn judged(cells: &[Cell<'_>]) -> Vec<Judged> {
     let requests: Vec<ProblemRequest<'_>> = cells
         .iter()
         .map(|cell| ProblemRequest {
-            problem: &cell.setting.problem,
-            program: cell.program,
-            image: "python",
             limits: LIMITS,
             seed: 11,
-            early_stop: false,
+            ..ProblemRequest::new(&cell.setting.problem, cell.program)
         })
         .collect();
     judge_programs(python(), &requests)

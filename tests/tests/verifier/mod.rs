@@ -20,12 +20,13 @@ mod uncollected;
 mod words;
 
 use veriplay_core::{
-    Attempt, Dropped, Execute, IoPair, Limits, Proposal, ProposalVerdict, Provenance, Question, Status, Task, TaskType,
-    Value, Verdict,
+    Attempt, Checks, Dropped, Execute, IoPair, Limits, Problem, Proposal, ProposalVerdict, Provenance, Question,
+    Status, Task, TaskType, TestCode, Value, Verdict,
 };
 use veriplay_tests::python_sandbox as python;
 use veriplay_verifier::{
-    AnswerRequest, InductionRules, ProbeRules, ProposalGate, ProposalRequest, judge_answer, judge_proposal,
+    AnswerRequest, InductionRules, ProbeRules, ProblemRequest, ProposalGate, ProposalRequest, judge_answer,
+    judge_program, judge_proposal,
 };
 
 const LIMITS: Limits = Limits {
@@ -49,6 +50,15 @@ fn gate() -> ProposalGate {
         probes: ProbeRules { count: 6, min_succeeded: 3, min_distinct_outputs: 3 },
         induction: InductionRules { visible: 2, hidden: 2, min_distinct_outputs: 2 },
     }
+}
+
+/// For runs of test code: an honest program never meets these.
+const LONG: Limits = Limits { fuel: 2_000_000_000, deadline_ns: 300_000_000_000, ..LIMITS };
+
+/// The verdict on a program by test code alone.
+fn judge_by_tests(code: TestCode, program: &str, limits: Limits) -> Verdict {
+    let problem = Problem::new("t", Checks::Tests(code));
+    judge_program(python(), &ProblemRequest { limits, ..ProblemRequest::new(&problem, program) }).unwrap()
 }
 
 /// The verdict on a proposal of `program` with `input`.

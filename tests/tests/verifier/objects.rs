@@ -1,6 +1,6 @@
 //! Values of classes beyond the literal ones, across the boundary and back, and programs that break those classes.
 
-use veriplay_core::{CallCase, CallChecks, Checks, Comparison, Problem, Status, Value, Verdict};
+use veriplay_core::{Problem, Status, Value, Verdict};
 use veriplay_verifier::{ProblemRequest, judge_program};
 
 use super::{LIMITS, python};
@@ -61,16 +61,10 @@ fn read(text: &str) -> Value {
 
 /// The verdict of judge `exact` on `f(input)`.
 fn called(program: &str, input: &[Value], expected: &Value) -> Verdict {
-    let case = CallCase { input: input.to_vec(), expected: expected.clone() };
-    let checks =
-        CallChecks { function: "f".to_owned(), cases: vec![case], fresh: false, comparison: Comparison::by("exact") };
-    let checks = Checks::Calls(checks);
-    let (prelude, prompt) = (String::new(), String::new());
+    let problem = Problem::calls("f", [(input.to_vec(), expected.clone())]);
     // Room for an import of numpy.
     let limits = veriplay_core::Limits { fuel: 20 * LIMITS.fuel, ..LIMITS };
-    let problem = Problem { task_id: "t".to_owned(), prelude, prompt, checks, limits: Some(limits) };
-    let request = ProblemRequest { problem: &problem, program, image: "python", limits, seed: 0, early_stop: false };
-    judge_program(python(), &request).unwrap()
+    judge_program(python(), &ProblemRequest { limits, ..ProblemRequest::new(&problem, program) }).unwrap()
 }
 
 #[test]

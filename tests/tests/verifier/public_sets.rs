@@ -6,15 +6,9 @@ use veriplay_corpus::{ProblemRow, ReadOptions, problem_format, read_problems};
 use veriplay_tests::external::published_file;
 use veriplay_verifier::{ProblemRequest, check_prediction, judge_program};
 
-use super::python;
+use super::{LONG, python};
 
-const LIMITS: Limits = Limits {
-    fuel: 20_000_000_000,
-    memory_bytes: 256 << 20,
-    output_bytes: 1 << 20,
-    file_bytes: 1 << 20,
-    deadline_ns: 300_000_000_000,
-};
+const LIMITS: Limits = Limits { fuel: 20_000_000_000, ..LONG };
 
 pub(super) fn problems(name: &str, format: &str) -> Vec<Problem> {
     let Some(path) = published_file(name) else { return Vec::new() };
@@ -42,8 +36,7 @@ fn canonical_solutions() -> Vec<(String, String)> {
 }
 
 fn judged(problem: &Problem, program: &str) -> Verdict {
-    let request = ProblemRequest { problem, program, image: "python", limits: LIMITS, seed: 0, early_stop: false };
-    judge_program(python(), &request).unwrap()
+    judge_program(python(), &ProblemRequest { limits: LIMITS, ..ProblemRequest::new(problem, program) }).unwrap()
 }
 
 /// The program with a bug planted in what its function returns: another number, truth, text or length.

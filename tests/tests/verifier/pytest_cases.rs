@@ -1,30 +1,16 @@
 //! The image's pytest beside pytest 9.2, whose result of each case stands in `pytest_cases.py`.
 
-use veriplay_core::{Checks, Limits, Problem, Status, TestCode, TestStyle, Trust, Verdict};
-use veriplay_verifier::{ProblemRequest, judge_program};
+use veriplay_core::{Limits, Status, TestCode, TestStyle, Trust, Verdict};
 
-use super::python;
+use super::{LONG, judge_by_tests};
 
 const CASES: &str = include_str!("pytest_cases.py");
 /// What split trust may refuse: an exception group does not cross, and numpy changes the filters of warnings as it is imported.
 const MAY_NOT_CROSS: &[&str] = &["raises_group", "raises_generic_group", "approx_array", "approx_array_far"];
 
-const LIMITS: Limits = Limits {
-    fuel: 20_000_000_000,
-    memory_bytes: 256 << 20,
-    output_bytes: 1 << 20,
-    file_bytes: 1 << 20,
-    deadline_ns: 300_000_000_000,
-};
-
 fn judged(trust: Trust, source: &str, program: &str) -> Verdict {
     let style = TestStyle::Functions(format!("import pytest\nfrom solution import *\n{source}"));
-    let code = TestCode { trust, setup: String::new(), functions: Vec::new(), style };
-    let (task_id, checks) = ("t".to_owned(), Checks::Tests(code));
-    let problem = Problem { task_id, prelude: String::new(), prompt: String::new(), checks, limits: None };
-    let request =
-        ProblemRequest { problem: &problem, program, image: "python", limits: LIMITS, seed: 0, early_stop: false };
-    judge_program(python(), &request).unwrap()
+    judge_by_tests(TestCode::new(trust, style), program, Limits { fuel: 20_000_000_000, ..LONG })
 }
 
 /// Whether a verdict matches the case. Where no test is run, none has passed.

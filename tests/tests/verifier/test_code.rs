@@ -3,33 +3,18 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use veriplay_core::{
-    Checks, Execute, ExecuteError, Job, Limits, Outcome, Problem, Status, TestCode, TestStyle, Trust, Verdict,
+    Checks, Execute, ExecuteError, Job, Outcome, Problem, Status, TestCode, TestStyle, Trust, Verdict,
 };
 use veriplay_verifier::{ProblemRequest, judge_program};
 
-use super::python;
-
-const LIMITS: Limits = Limits {
-    fuel: 2_000_000_000,
-    memory_bytes: 256 << 20,
-    output_bytes: 1 << 20,
-    file_bytes: 1 << 20,
-    deadline_ns: 300_000_000_000,
-};
+use super::{LONG, python};
 
 fn problem(trust: Trust, setup: &str, style: TestStyle) -> Problem {
-    Problem {
-        task_id: "t".to_owned(),
-        prelude: String::new(),
-        prompt: String::new(),
-        checks: Checks::Tests(TestCode { trust, setup: setup.to_owned(), functions: Vec::new(), style }),
-        limits: None,
-    }
+    Problem::new("t", Checks::Tests(TestCode { setup: setup.to_owned(), ..TestCode::new(trust, style) }))
 }
 
 fn judged(problem: &Problem, program: &str) -> Verdict {
-    let request = ProblemRequest { problem, program, image: "python", limits: LIMITS, seed: 0, early_stop: false };
-    judge_program(python(), &request).unwrap()
+    judge_program(python(), &ProblemRequest { limits: LONG, ..ProblemRequest::new(problem, program) }).unwrap()
 }
 
 fn status(style: &TestStyle, program: &str) -> Status {
@@ -200,8 +185,7 @@ impl Execute for FailsOnce {
 fn a_host_fault_in_the_run_beside_the_tests_is_no_verdict() {
     let problem = problem(Trust::Split, "", check());
     let judge = |program| {
-        let request =
-            ProblemRequest { problem: &problem, program, image: "python", limits: LIMITS, seed: 0, early_stop: false };
+        let request = ProblemRequest { limits: LONG, ..ProblemRequest::new(&problem, program) };
         judge_program(&FailsOnce(AtomicUsize::new(0)), &request)
     };
     assert!(judge("def square(n): return n * n").unwrap_err().why.contains("no more memory"));

@@ -1,29 +1,15 @@
 //! Tests that a runner finds and does not run, or does not find at all, pass any program. Each is here with a wrong program
 //! that must be refused and a right one that must be accepted.
 
-use veriplay_core::{Checks, Limits, Problem, Status, TestCode, TestStyle, Trust};
-use veriplay_verifier::{ProblemRequest, judge_program};
+use veriplay_core::{Status, TestCode, TestStyle, Trust};
 
-use super::python;
-
-const LIMITS: Limits = Limits {
-    fuel: 2_000_000_000,
-    memory_bytes: 256 << 20,
-    output_bytes: 1 << 20,
-    file_bytes: 1 << 20,
-    deadline_ns: 300_000_000_000,
-};
+use super::{LONG, judge_by_tests};
 
 const RIGHT: &str = "def f(x):\n    return x + 1";
 const WRONG: &str = "def f(x):\n    return x";
 
 fn judged(trust: Trust, style: &TestStyle, program: &str) -> Status {
-    let code = TestCode { trust, setup: String::new(), functions: Vec::new(), style: style.clone() };
-    let (task_id, checks) = ("t".to_owned(), Checks::Tests(code));
-    let problem = Problem { task_id, prelude: String::new(), prompt: String::new(), checks, limits: None };
-    let request =
-        ProblemRequest { problem: &problem, program, image: "python", limits: LIMITS, seed: 0, early_stop: false };
-    judge_program(python(), &request).unwrap().status
+    judge_by_tests(TestCode::new(trust, style.clone()), program, LONG).status
 }
 
 fn functions(source: &str) -> TestStyle {

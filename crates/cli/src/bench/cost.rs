@@ -9,8 +9,8 @@ pub(crate) mod report;
 use std::time::Instant;
 
 use veriplay_core::{
-    CallCase, CallChecks, Checks, Comparison, Dropped, Entry, Execute, ExecuteError, Exit, Job, LimitKind, Limits,
-    Predicted, Prediction, Problem, Status, Value, Verdict,
+    CallCase, CallChecks, Checks, Comparison, Dropped, Execute, ExecuteError, Exit, Job, LimitKind, Limits, Predicted,
+    Prediction, Problem, Status, Value, Verdict,
 };
 use veriplay_corpus::{CostJob, CostProgram, ORDINARY_LOOP};
 use veriplay_sandbox::Sandbox;
@@ -145,18 +145,7 @@ impl CostBench<'_> {
     }
 
     fn script_job(&self, program: &str, limits: Limits) -> Job {
-        Job {
-            image: self.sandbox.image().name().to_owned(),
-            program: program.to_owned(),
-            entry: Entry::Script,
-            stdin: Vec::new(),
-            files: Vec::new(),
-            limits,
-            seed: 0,
-            callee: None,
-            base: None,
-            fetch: Vec::new(),
-        }
+        Job { image: self.sandbox.image().name().to_owned(), limits, ..Job::script(program) }
     }
 
     fn run(&self, work: &TimedWork, fuel: u64) -> Result<TimedRun, Failure> {
@@ -174,17 +163,8 @@ impl CostBench<'_> {
     }
 
     fn run_judged(&self, program: &str, checks: Checks, limits: Limits) -> Result<TimedRun, Failure> {
-        let (task_id, limits) = (NAME.to_owned(), Some(limits));
-        let problem = Problem { task_id, prelude: String::new(), prompt: String::new(), checks, limits };
-        let image = self.sandbox.image();
-        let request = ProblemRequest {
-            problem: &problem,
-            program,
-            image: image.name(),
-            limits: image.default_limits(),
-            seed: 0,
-            early_stop: false,
-        };
+        let problem = Problem { limits: Some(limits), ..Problem::new(NAME, checks) };
+        let request = ProblemRequest { image: self.sandbox.image().name(), ..ProblemRequest::new(&problem, program) };
         let (verdict, seconds) = time_processor(|| judge_program(self.sandbox, &request));
         let verdict: Verdict = verdict.map_err(|Dropped { why }| Failure::message(ExitCode::Host, why))?;
         let deadline = verdict.status == Status::DeadlineExceeded;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use veriplay_core::{
-    Attempt, Dropped, Entry, Execute, Exit, Job, Limits, Outcome, Proposal, Provenance, Status, TaskType, Value,
+    Attempt, Dropped, Execute, Exit, Job, Limits, Outcome, Proposal, Provenance, Status, TaskType, Value,
 };
 use veriplay_sandbox::Sandbox;
 use veriplay_verifier::{AnswerRequest, ProposalGate, ProposalRequest, judge_answer, judge_proposal};
@@ -86,18 +86,7 @@ impl Worker for Veriplay {
 
 /// Runs `program` as a script.
 pub(super) fn run_script(sandbox: &Sandbox, program: String, limits: Limits) -> Result<Outcome, RoundError> {
-    let job = Job {
-        image: sandbox.image().name().to_owned(),
-        program,
-        entry: Entry::Script,
-        stdin: Vec::new(),
-        files: Vec::new(),
-        limits,
-        seed: 0,
-        callee: None,
-        base: None,
-        fetch: Vec::new(),
-    };
+    let job = Job { image: sandbox.image().name().to_owned(), limits, ..Job::script(program) };
     sandbox.execute(&job).map_err(|error| RoundError::Failed(error.to_string()))
 }
 

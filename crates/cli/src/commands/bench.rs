@@ -22,7 +22,7 @@ use crate::bench::serve::{self, LoadPlan, Protocol, Target};
 use crate::bench::worker::RoundError;
 use crate::bench::{Machine, MemoryReport, SoakReport, find_node, find_python};
 use crate::device::{self, DeviceArguments};
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::{self, Isolation};
 use crate::{image, progress};
 

@@ -11,11 +11,11 @@ use veriplay_verifier::bugs::{INJECTORS, Injector};
 use veriplay_verifier::repository::Baseline;
 
 use super::verify::TestTrust;
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::Isolation;
 use crate::progress;
 use crate::repository::{
-    self, BaselineRequest, DependencySource, RepositorySources, Requirement, Stored, TableRequest, TestSource,
+    self, BaselineRequest, DependencySource, RepositorySources, Requirement, StoredRepository, TableRequest, TestSource,
 };
 
 /// Real repositories with a baseline of tests, and bugs in them
@@ -193,7 +193,7 @@ fn inject_bugs(args: &InjectBugs) -> Result<(), Failure> {
     let chosen =
         |injector: &&Injector| args.injectors.is_empty() || args.injectors.iter().any(|name| name == injector.name);
     let report = repository::inject_bugs(&repository::InjectRequest {
-        repository: &Stored::open(&args.repo)?,
+        repository: &StoredRepository::open(&args.repo)?,
         injectors: &INJECTORS.iter().filter(chosen).copied().collect::<Vec<_>>(),
         count: args.count,
         seed: args.seed,

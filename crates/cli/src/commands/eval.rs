@@ -12,7 +12,7 @@ use veriplay_selfplay::splits::EvalSet;
 
 use crate::config::read_text;
 use crate::device::DeviceArguments;
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::games::{GameAction, WarmupExamples, eval_set_parser, run_for_named_in};
 use crate::isolation::Isolation;
 use crate::model::Model;

@@ -13,7 +13,7 @@ use veriplay_learner::{
 };
 
 use crate::device::DeviceArguments;
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::model::Model;
 use crate::{model, progress};
 

@@ -11,7 +11,7 @@ use veriplay_corpus::probes::run::run_probe;
 use veriplay_corpus::probes::{CLASSES, Probe, built_in_probes};
 use veriplay_sandbox::{ImageSpec, SandboxOptions};
 
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolate::bait::Bait;
 use crate::isolate::own_sandbox::OwnSandbox;
 use crate::isolate::report::{IsolationReport, SkippedProbes};

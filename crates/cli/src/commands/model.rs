@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use veriplay_learner::{ModelConfig, Precision, convert_gguf, tensor_specs};
 
 use crate::device::parse_precision;
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::{model, progress};
 
 /// Fetch, convert or describe models

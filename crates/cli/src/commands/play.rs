@@ -7,7 +7,7 @@ use veriplay_learner::{HubError, HubOptions, resolve_model};
 
 use crate::config::{default_out, read_text};
 use crate::device::{self, DeviceArguments};
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::games::{GameAction, GameSetup, WarmupExamples, run_for_named_in};
 use crate::isolation::Isolation;
 use crate::play::{Session, report};

@@ -11,7 +11,7 @@ use veriplay_core::SCHEMA_VERSION;
 use veriplay_selfplay::play::ReplayReport;
 
 use crate::config::read_text;
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::games::{GameAction, WarmupExamples, run_for_named_in};
 use crate::isolation::Isolation;
 use crate::play_config::PlayConfig;

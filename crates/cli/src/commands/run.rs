@@ -8,7 +8,7 @@ use clap::Args;
 use serde::Serialize;
 use veriplay_core::{Entry, Execute, Job, Limits, RunReport, Value};
 
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::{self, Isolation};
 use crate::{image, progress};
 use veriplay_sandbox::SandboxOptions;
@@ -61,18 +61,8 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     let stdin = args.stdin.as_ref().map(read_file).transpose()?.unwrap_or_default();
     let image = image::python()?;
     let limits = limits(&args, image.default_limits());
-    let job = Job {
-        image: image.name().to_owned(),
-        program,
-        entry: entry(&args)?,
-        stdin,
-        files: Vec::new(),
-        limits,
-        seed: args.seed,
-        callee: None,
-        base: None,
-        fetch: Vec::new(),
-    };
+    let image_name = image.name().to_owned();
+    let job = Job { image: image_name, entry: entry(&args)?, stdin, limits, seed: args.seed, ..Job::script(program) };
     let sandbox =
         isolation::open_sandbox(image, SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() }, args.workers)?;
     let started = Instant::now();

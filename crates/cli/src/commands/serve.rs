@@ -12,7 +12,7 @@ use veriplay_sandbox::{SandboxOptions, default_cache_dir};
 use veriplay_server::{Address, Judge, ListenError, ServeError, Settings, Tokens};
 
 use super::LogFormat;
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::{self, Isolation};
 use crate::serve::{ServedJudge, ServiceSandbox, default_workers, kept_bytes, raise_descriptor_limit};
 use crate::verdict_cache::{FOLDER, VerdictCache};

@@ -13,7 +13,7 @@ use veriplay_corpus::{PROBLEM_FORMATS, ReadOptions, problem_format, read_attempt
 use veriplay_sandbox::{Image, SandboxOptions, default_cache_dir};
 use veriplay_verifier::JUDGES;
 
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::{self, Isolation};
 use crate::verdict_cache::{FOLDER, VerdictCache};
 use crate::verify::{
@@ -244,7 +244,7 @@ fn finish(args: &Arguments, report: &VerifySummary, started: Instant) -> Result<
         }
         (0, unjudgeable, rows) => {
             let what = format!("{unjudgeable} attempts cannot be judged by their tasks, {rows} rows were left out");
-            let hint = "their rows are `unjudgeable` and give the reason; they do not count for pass@k";
+            let hint = "their rows are `unjudgeable` and give the reason; pass@k counts them as not accepted unless the task has no usable reference";
             Err(Failure::message(ExitCode::Unjudgeable, what).hint(hint))
         }
         (dropped, _, rows) => {

@@ -20,7 +20,7 @@ use veriplay_verifier::ProposalGate;
 use super::{GameSetup, StepTokens, corpus_split};
 use crate::config::{LearnConfig, bad_value};
 use crate::executor::GameExecutor;
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::Isolation;
 
 /// `[game]`, `[gate]`, `[tasks]` and `[eval]`, as `configs/quickstart.toml` shows them.

@@ -17,10 +17,10 @@ use veriplay_verifier::bugs::BugArtifact;
 use super::{GameSetup, StepTokens};
 use crate::config::{LearnConfig, bad_value};
 use crate::executor::GameExecutor;
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::image;
 use crate::isolation::{self, Isolation};
-use crate::repository::{RepoImages, Stored, pytest_layer, read_bugs};
+use crate::repository::{RepoImages, StoredRepository, pytest_layer, read_bugs};
 
 /// `[game]`, `[repositories]`, `[bugs]` and `[eval]`, as `configs/bug-repair-qwen.toml` shows them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -183,17 +183,17 @@ struct OpenedRepositories {
 impl OpenedRepositories {
     fn open(names: &RepositoryNames, trust: Trust, workers: Isolation) -> Result<Self, Failure> {
         let all = names.training.iter().chain(&names.validation).chain(&names.held_out);
-        let stored = all.map(|name| Stored::open(name)).collect::<Result<Vec<_>, _>>()?;
+        let stored = all.map(|name| StoredRepository::open(name)).collect::<Result<Vec<_>, _>>()?;
         let pytest = pytest_layer()?;
         if stored.is_empty() {
             return Err(bad_value("repositories.training", &"[]", "at least one repository"));
         }
-        let images = Stored::warm_images(&pytest, &stored)?;
-        let layers: Vec<Layer> = stored.iter().flat_map(Stored::layers).chain([pytest.clone()]).collect();
+        let images = StoredRepository::warm_images(&pytest, &stored)?;
+        let layers: Vec<Layer> = stored.iter().flat_map(StoredRepository::layers).chain([pytest.clone()]).collect();
         let mut sandboxes = images.sandboxes(SandboxOptions::fastest(), workers, &layers)?;
         sandboxes.push(isolation::open_sandbox(image::python()?, SandboxOptions::fastest(), workers)?);
         let executor = GameExecutor::over(sandboxes);
-        let load = |stored: &Stored| {
+        let load = |stored: &StoredRepository| {
             let repository = repository(stored, &executor, &images, pytest.digest())?;
             Ok(Repository { trust, ..repository })
         };
@@ -205,7 +205,7 @@ impl OpenedRepositories {
 }
 
 fn repository(
-    stored: &Stored,
+    stored: &StoredRepository,
     executor: &GameExecutor,
     images: &RepoImages,
     pytest: &Digest,

@@ -14,7 +14,7 @@ use veriplay_verifier::agreement::AgreementRules;
 use super::{GameSetup, StepTokens};
 use crate::config::{LearnConfig, bad_value};
 use crate::executor::GameExecutor;
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::Isolation;
 
 use tasks::{SolVerEvalConfig, SolVerTaskConfig};

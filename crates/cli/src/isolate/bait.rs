@@ -9,7 +9,7 @@ use std::path::Path;
 
 use anyhow::Context;
 
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 
 /// The environment variable of the secret. The probes know its name.
 pub(crate) const VARIABLE: &str = "VERIPLAY_PROBE_SECRET";

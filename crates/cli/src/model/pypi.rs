@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use veriplay_learner::{Precision, convert_gguf};
 use veriplay_sandbox::default_cache_dir;
 
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::repository::pip::{self, Requirement};
 use crate::{image, progress};
 

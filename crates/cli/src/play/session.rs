@@ -17,7 +17,7 @@ use veriplay_selfplay::play::{Batch, Measurement, OutcomeCounts, StepContext};
 
 use super::summary::{BeforeAfter, SUMMARY_VERSION, Summary};
 use crate::executor::GameExecutor;
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::games::GameSetup;
 use crate::isolation::Isolation;
 use crate::json_file::{read_json, write_json};

@@ -21,7 +21,7 @@ use super::dependencies::{DependencySource, ResolvedDependencies, resolve_depend
 use super::records::write_record;
 use super::warm::{WarmSources, warmed_for};
 use super::{Requirement, pytest_layer};
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::{self, Isolation};
 use crate::{image, progress};
 

@@ -20,11 +20,11 @@ use veriplay_verifier::bugs::{
     BugArtifact, BugRules, Injector, Mutant as SourceMutant, RepoContext, make_mutants, propose_mutant, validate_bug,
 };
 
-use super::Stored;
+use super::StoredRepository;
 use super::journal::{Journal, MutantRecord};
 use super::pip::pytest_layer;
 use crate::executor::Sandboxes;
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::Isolation;
 use crate::progress;
 
@@ -35,7 +35,7 @@ const REMEMBERED: usize = 256;
 
 /// A number of bugs to inject into one repository.
 pub(crate) struct InjectRequest<'a> {
-    pub(crate) repository: &'a Stored,
+    pub(crate) repository: &'a StoredRepository,
     pub(crate) injectors: &'a [Injector],
     pub(crate) count: usize,
     pub(crate) seed: u64,
@@ -80,7 +80,7 @@ struct Mutant {
 pub(crate) fn inject_bugs(request: &InjectRequest<'_>) -> Result<InjectionReport, Failure> {
     let started = Instant::now();
     let pytest = pytest_layer()?;
-    let images = Stored::warm_images(&pytest, std::slice::from_ref(request.repository))?;
+    let images = StoredRepository::warm_images(&pytest, std::slice::from_ref(request.repository))?;
     let layers: Vec<Layer> = request.repository.layers().chain([pytest.clone()]).collect();
     let sandboxes = Sandboxes(images.sandboxes(SandboxOptions::fastest(), request.workers, &layers)?);
     let map = request.repository.map(&sandboxes, &images, pytest.digest())?;

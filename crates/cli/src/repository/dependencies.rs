@@ -17,7 +17,7 @@ use veriplay_verifier::repository::{
 use super::Requirement;
 use super::pip::{fetch_pinned_wheel, fetch_pure_wheels, hash_sha256, last_error};
 use super::records::read_record;
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 
 /// The largest number of wheels of one repository: bounds chains of requirements.
 const MAX_WHEELS: usize = 60;

@@ -11,7 +11,7 @@ use veriplay_selfplay::randomness::generator;
 
 use super::baseline::baseline_limits;
 use crate::executor::GameExecutor;
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::Isolation;
 use crate::programs::{ExecutedProgram, ProgramFilter};
 

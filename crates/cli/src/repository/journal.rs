@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, SCHEMA_VERSION};
 use veriplay_verifier::bugs::BugArtifact;
 
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::logfile::open_truncated;
 
 /// A mutant that was tried.

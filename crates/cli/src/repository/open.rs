@@ -15,7 +15,7 @@ use super::baseline::{BaselineRequest, measure_baseline};
 use super::dependencies::DependencySource;
 use super::records::{read_record, write_record};
 use super::warm::{RepoImages, WarmSources};
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::image;
 use crate::isolation::Isolation;
 
@@ -23,7 +23,7 @@ use crate::isolation::Isolation;
 const MAX_JOBS: usize = 0;
 
 /// A repository on disk.
-pub(crate) struct Stored {
+pub(crate) struct StoredRepository {
     pub(crate) directory: PathBuf,
     pub(crate) baseline: Baseline,
     pub(crate) package: Layer,
@@ -32,7 +32,7 @@ pub(crate) struct Stored {
     texts: TextFiles,
 }
 
-impl Stored {
+impl StoredRepository {
     /// Opens `name`: `NAME==VERSION` in the cache, a directory that `add-repo` wrote, or one of plain sources.
     pub(crate) fn open(name: &str) -> Result<Self, Failure> {
         let directory = match Requirement::from_str(name) {
@@ -125,7 +125,7 @@ pub(crate) fn cache_directory(requirement: &Requirement) -> Result<PathBuf, Fail
 }
 
 /// Opens `directory`, after running its tests where that has not been done before.
-fn open_plain_directory(directory: &Path) -> Result<Stored, Failure> {
+fn open_plain_directory(directory: &Path) -> Result<StoredRepository, Failure> {
     let package = read_layer(directory)?;
     let kept = default_cache_dir().map_err(image::failure)?;
     let kept = kept.join("repositories").join(format!("sources-{}", &package.digest().as_str()[..16]));
@@ -138,7 +138,7 @@ fn open_plain_directory(directory: &Path) -> Result<Stored, Failure> {
         })?;
         measured.write(&kept, &package)?;
     }
-    Stored::open_written(kept)
+    StoredRepository::open_written(kept)
 }
 
 /// The repository's name is the directory's.

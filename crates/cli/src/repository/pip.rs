@@ -10,7 +10,7 @@ use veriplay_corpus::repository::{PYTEST_WHEELS, PytestWheel, wheel_layer};
 use veriplay_sandbox::default_cache_dir;
 use veriplay_verifier::repository::PinnedWheel;
 
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::image;
 
 /// Options that restrict pip to wheels for any platform, for the interpreter of the image, without an ABI.

@@ -12,7 +12,7 @@ use veriplay_sandbox::default_cache_dir;
 use super::Requirement;
 use super::open::read_layer;
 use super::pip::fetch_source_distribution;
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::image;
 
 /// Where the files come from.

@@ -17,10 +17,10 @@ use self::row::{PackageRow, PackageTable};
 use super::baseline::BaselineTiming;
 use super::records::{read_record, write_record};
 use super::{
-    BaselineRequest, DependencySource, RepositorySources, Requirement, Stored, TestSource, cache_directory,
+    BaselineRequest, DependencySource, RepositorySources, Requirement, StoredRepository, TestSource, cache_directory,
     measure_baseline,
 };
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::Isolation;
 use crate::{image, progress};
 
@@ -134,10 +134,10 @@ fn record_package(
     requirement: &Requirement,
     locked: Option<&LockedPackage>,
     image: &Digest,
-) -> Result<(Stored, BaselineTiming), Failure> {
+) -> Result<(StoredRepository, BaselineTiming), Failure> {
     let directory = cache_directory(requirement)?;
     if !request.again
-        && let Ok(stored) = Stored::open_written(directory.clone())
+        && let Ok(stored) = StoredRepository::open_written(directory.clone())
         && stored.baseline.image == *image
         && locked.is_some_and(|locked| matches_lock(&stored, locked))
     {
@@ -163,16 +163,16 @@ fn record_package(
     let measured =
         measure_baseline(&BaselineRequest { requirement, package: &layer, dependencies, workers: request.workers })?;
     measured.write(&directory, &layer)?;
-    Ok((Stored::open_written(directory)?, measured.timing))
+    Ok((StoredRepository::open_written(directory)?, measured.timing))
 }
 
-fn lock_package(stored: &Stored) -> LockedPackage {
+fn lock_package(stored: &StoredRepository) -> LockedPackage {
     let wheels = stored.baseline.dependencies.as_ref().map(|dependencies| dependencies.wheels.clone());
     LockedPackage { package: stored.baseline.package.clone(), wheels: wheels.unwrap_or_default() }
 }
 
 /// Whether a record matches its lock entry.
-fn matches_lock(stored: &Stored, lock: &LockedPackage) -> bool {
+fn matches_lock(stored: &StoredRepository, lock: &LockedPackage) -> bool {
     let found = lock_package(stored);
     found.package == lock.package && found.wheels == lock.wheels
 }

@@ -6,7 +6,7 @@ use veriplay_core::{Layer, Limits};
 use veriplay_sandbox::{Image, Layers, Sandbox, SandboxOptions};
 use veriplay_verifier::repository::warming;
 
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::image;
 use crate::isolation::{self, Isolation};
 

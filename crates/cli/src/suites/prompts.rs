@@ -138,13 +138,13 @@ const EXAMPLES: [[&str; 3]; 2] = [
 
 fn prediction(program: &str, [input, output]: [&str; 2], predict: Predicted, style: PromptStyle) -> SuitePrompt {
     let (instruction, answer) = match predict {
-        Predicted::Output => ("Complete the assertion with the value that the function returns.", AnswerKind::Output),
-        Predicted::Input => ("Complete the assertion with arguments for which it holds.", AnswerKind::Input),
+        Predicted::Output => ("Answer with an assertion on what the function returns.", AnswerKind::Output),
+        Predicted::Input => ("Answer with an assertion on a call that returns the given value.", AnswerKind::Input),
     };
     let question = |program: &str, input: &str, output: &str| {
         let asked = match predict {
-            Predicted::Output => format!("assert f({input}) == ?"),
-            Predicted::Input => format!("assert f(?) == {output}"),
+            Predicted::Output => format!("What does f({input}) return?"),
+            Predicted::Input => format!("Which call of f returns {output}?"),
         };
         format!("{}\n\n{asked}", program.trim_end())
     };
@@ -241,7 +241,7 @@ mod tests {
             assert_eq!(output.attempt(" 71"), completion("71"));
             let input = SuitePrompt::new(&statement, Predicted::Input, style);
             let text = input.prompt.text().into_owned();
-            assert!(text.ends_with("assert f(") && text.contains("f(?) == 71") && !text.contains("91, 20"), "{text}");
+            assert!(text.ends_with("assert f(") && text.contains("returns 71?") && !text.contains("91, 20"), "{text}");
             for response in ["91, 20) == 71", "91, 20)", "91, 20"] {
                 assert_eq!(input.attempt(response), completion("91, 20"));
             }

@@ -16,7 +16,7 @@ use veriplay_corpus::{AttemptBody, ProblemStatement, read_statements};
 
 use super::prompts::{PromptStyle, SuitePrompt};
 use super::{SuiteFile, SuiteSettings};
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::json_file;
 use crate::model::Model;
 use crate::progress;

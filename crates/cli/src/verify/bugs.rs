@@ -17,10 +17,10 @@ use super::output::VerdictOutput;
 use super::source::PendingAttempt;
 use super::stream::run_in_order;
 use crate::executor::Sandboxes;
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::Isolation;
 use crate::progress;
-use crate::repository::{RepoImages, Stored, pytest_layer, read_bugs};
+use crate::repository::{RepoImages, StoredRepository, pytest_layer, read_bugs};
 
 /// The `attempt_id` of the rows that a validation makes.
 const ARTIFACT: &str = "artifact";
@@ -60,7 +60,7 @@ struct BugSummary {
 
 /// The repositories of the bugs, with the maps of their tests.
 struct BugRepositories {
-    stored: Vec<(Stored, TestMap)>,
+    stored: Vec<(StoredRepository, TestMap)>,
     pytest: Digest,
     images: RepoImages,
     trust: Trust,
@@ -116,11 +116,11 @@ fn open_repositories(options: &BugOptions<'_>, bugs: &[BugArtifact]) -> Result<(
         names.sort();
         names.dedup();
     }
-    let stored = names.iter().map(|name| Stored::open(name)).collect::<Result<Vec<_>, _>>()?;
+    let stored = names.iter().map(|name| StoredRepository::open(name)).collect::<Result<Vec<_>, _>>()?;
     let pytest = pytest_layer()?;
-    let images = Stored::warm_images(&pytest, &stored)?;
+    let images = StoredRepository::warm_images(&pytest, &stored)?;
     let sandbox_options = SandboxOptions { max_parallel: options.jobs, ..SandboxOptions::fastest() };
-    let layers: Vec<Layer> = stored.iter().flat_map(Stored::layers).chain([pytest.clone()]).collect();
+    let layers: Vec<Layer> = stored.iter().flat_map(StoredRepository::layers).chain([pytest.clone()]).collect();
     let sandboxes = Sandboxes(images.sandboxes(sandbox_options, options.workers, &layers)?);
     let mapped = stored.into_iter().map(|stored| {
         let map = stored.map(&sandboxes, &images, pytest.digest())?;

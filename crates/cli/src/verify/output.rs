@@ -11,7 +11,7 @@ use anyhow::Context;
 use veriplay_core::{SCHEMA_VERSION, VerdictRow};
 
 use super::source::PendingAttempt;
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 
 /// Takes rows in the order of the attempts.
 pub(crate) enum VerdictOutput {

@@ -6,15 +6,12 @@
 
 use veriplay_core::{
     CallResult, Dropped, EncodeCaps, Entry, Evidence, Execute, Exit, GuestError, Job, LimitKind, Limits, Outcome,
-    Problem, Status, Value, Verdict,
+    Problem, REFERENCE_RULE, Status, Value, Verdict,
 };
 use veriplay_corpus::{ExpectedResult, UnexecutedProblem};
 
 use super::scaled_limits;
 use crate::progress;
-
-/// The rule of verdicts on tasks without a usable reference.
-const RULE: &str = "reference";
 
 /// At most one input in this many may be left out.
 const LEFT_OUT: usize = 5;
@@ -71,7 +68,7 @@ fn no_problem(unexecuted: &UnexecutedProblem, failed: ReferenceError) -> Problem
         ReferenceError::Host(dropped) => return ProblemError::Host(dropped),
     };
     let detail = format!("the reference of `{}` gives no expected values: {what}", unexecuted.task_id);
-    let evidence = Evidence { rule: RULE.to_owned(), detail, ..Evidence::default() };
+    let evidence = Evidence { rule: REFERENCE_RULE.to_owned(), detail, ..Evidence::default() };
     let total = u32::try_from(unexecuted.inputs.len()).unwrap_or(u32::MAX);
     ProblemError::Task(Box::new(Verdict { status: Status::Unjudgeable, passed: 0, total, evidence }))
 }

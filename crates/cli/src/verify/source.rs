@@ -8,7 +8,7 @@ use veriplay_corpus::{AttemptBody, AttemptRow, AttemptRows, InvalidRow, read_att
 
 use super::assemble;
 use super::tasks::{LoadedTask, TaskSet};
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::progress;
 
 /// One attempt to judge.

@@ -57,18 +57,16 @@ pub(crate) struct RunCounts {
 }
 
 impl VerdictTally {
-    /// Counts one row. Dropped and unjudgeable rows say nothing about the attempt, and do not count for its task.
+    /// Adds one row.
     pub(crate) fn add(&mut self, row: &VerdictRow) {
         *self.by_status.entry(row.status).or_default() += 1;
         let counts = match self.by_task.get_mut(&row.task_id) {
             Some(counts) => counts,
             None => self.by_task.entry(row.task_id.clone()).or_default(),
         };
-        if let RowStatus::Judged(status) = row.status
-            && status != Status::Unjudgeable
-        {
+        if row.counts() {
             counts.0 += 1;
-            counts.1 += u64::from(status == Status::Accepted);
+            counts.1 += u64::from(row.status == RowStatus::Judged(Status::Accepted));
         }
     }
 

@@ -9,7 +9,7 @@ use veriplay_corpus::{InvalidRow, ProblemFormat, ProblemRow, ReadOptions, Unexec
 use veriplay_verifier::check_problem;
 
 use super::reference::{self, JudgeContext, ProblemError};
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::progress;
 
 /// TaskOverrides of the command line.

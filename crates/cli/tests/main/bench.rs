@@ -5,15 +5,15 @@ use std::net::{TcpListener, TcpStream};
 
 use serde_json::{Value, json};
 
-use super::{finished, last_json, stderr, veriplay};
+use super::{finished, last_json, stderr, succeeded, veriplay};
 
 /// The ways every machine with a `python3` has.
 const PEERS: [&str; 3] = ["subprocess", "fork", "pool"];
 
 #[test]
 fn one_job_is_reported_in_every_way_with_all_its_keys() {
-    let output = finished(veriplay().args(["bench", "--json", "--job", "empty", "--seconds", "0.2", "--threads", "2"]));
-    assert!(output.status.success(), "{}", stderr(&output));
+    let output =
+        succeeded(veriplay().args(["bench", "--json", "--job", "empty", "--seconds", "0.2", "--threads", "2"]));
     let report = last_json(&output);
     assert_eq!((&report["schema_version"], &report["scaling"]["threads"]), (&1.into(), &2.into()));
     for table in ["jobs", "all_cores"] {
@@ -55,8 +55,7 @@ fn without_a_native_interpreter_its_ways_are_absent_with_a_reason_and_veriplay_i
     let mut command = veriplay();
     command.args(["bench", "--json", "--job", "empty", "--seconds", "0.05", "--threads", "1"]);
     // The image is in the cache already, so nothing else is looked for on the path.
-    let output = finished(command.env("PATH", empty.path()));
-    assert!(output.status.success(), "{}", stderr(&output));
+    let output = succeeded(command.env("PATH", empty.path()));
     let report = last_json(&output);
     for peer in PEERS {
         assert!(report["absent"][peer].as_str().is_some_and(|why| why.contains("python3")), "{report}");
@@ -67,7 +66,7 @@ fn without_a_native_interpreter_its_ways_are_absent_with_a_reason_and_veriplay_i
 
 #[test]
 fn a_table_for_people_names_the_job_the_ways_and_what_is_absent() {
-    let output = finished(veriplay().args([
+    let output = succeeded(veriplay().args([
         "bench",
         "--job",
         "triplet",
@@ -78,7 +77,6 @@ fn a_table_for_people_names_the_job_the_ways_and_what_is_absent() {
         "--threads",
         "1",
     ]));
-    assert!(output.status.success(), "{}", stderr(&output));
     let text = String::from_utf8_lossy(&output.stdout);
     for word in ["triplet", "empty", "veriplay", "jobs/s", "p99", "resident memory"] {
         assert!(text.contains(word), "no `{word}` in {text}");
@@ -105,8 +103,7 @@ fn what_cannot_be_measured_is_refused_with_a_reason() {
 #[test]
 fn the_learner_is_measured_beside_pytorch_or_it_is_said_why_not() {
     let asked = ["bench", "learner", "--rounds", "1", "--threads", "2", "--json", "--python", "/no/such/python"];
-    let output = finished(veriplay().args(asked));
-    assert!(output.status.success(), "{}", stderr(&output));
+    let output = succeeded(veriplay().args(asked));
     let report = last_json(&output);
     assert_eq!(
         (&report["shape"], &report["threads"], &report["parameters"]),

@@ -1,15 +1,14 @@
 //! `--device` and `--precision`: the same samples by a card's operations, a run on them, and every refusal.
 
 use super::losses::merge;
-use super::{finished, last_json, small_config, stderr, veriplay, write_config};
+use super::{finished, last_json, small_config, stderr, succeeded, veriplay, write_config};
 
 const PROMPT: [&str; 6] = ["generate", "--json", "--prompt", "<D>def f(x):", "--max-tokens", "12"];
 
 #[test]
 fn a_cards_operations_draw_what_the_cpus_kernels_draw() {
     let tokens = |options: &[&str]| {
-        let output = finished(veriplay().args(PROMPT).args(options));
-        assert!(output.status.success(), "{}", stderr(&output));
+        let output = succeeded(veriplay().args(PROMPT).args(options));
         last_json(&output)["tokens"].clone()
     };
     assert_eq!(tokens(&["--device", "cpu-portable"]), tokens(&[]));
@@ -29,8 +28,7 @@ fn a_run_by_a_cards_operations_learns_and_says_so_in_its_configuration() {
     let (config, run) = (write_config(dir.path(), &config), dir.path().join("run"));
     let mut command = veriplay();
     command.arg("play").arg("--config").arg(&config).arg("--out").arg(&run).args(["--device", "cpu-portable"]);
-    let output = finished(&mut command);
-    assert!(output.status.success(), "{}", stderr(&output));
+    succeeded(&mut command);
     let written = std::fs::read_to_string(run.join("config.toml")).expect("readable");
     assert!(written.contains("device = \"cpu-portable\"") && written.contains("minibatches = 2"), "{written}");
     assert!(run.join("checkpoints/step_1/optimizer.safetensors").is_file());

@@ -1,18 +1,12 @@
 //! The other games in the same loop: dry runs of their configurations, and small runs that are killed, resumed and judged again.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 
 use veriplay_core::Digest;
 use veriplay_selfplay::splits::functions;
 
-use super::resume::{assert_documented, assert_same, killed_after};
-use super::{finished, last_json, stderr, veriplay, write_config};
-
-/// The root of the project, which paths in configurations are relative to.
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
+use super::resume::survives;
+use super::{finished, last_json, root, stderr, succeeded, veriplay, write_config};
 
 fn configuration(name: &str) -> toml::Table {
     let path = root().join("configs").join(name);
@@ -30,8 +24,7 @@ fn set(config: &mut toml::Table, place: &str, value: impl Into<toml::Value>) {
 fn told(config: &toml::Table) -> String {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let path = write_config(dir.path(), config);
-    let output = finished(veriplay().current_dir(root()).args(["play", "--dry-run", "--config"]).arg(path));
-    assert!(output.status.success(), "{}", stderr(&output));
+    let output = succeeded(veriplay().current_dir(root()).args(["play", "--dry-run", "--config"]).arg(path));
     String::from_utf8(output.stdout).expect("it is text")
 }
 
@@ -163,52 +156,19 @@ fn small_bug_repair() -> toml::Table {
     config
 }
 
-/// Whole, and killed twice: both end with the same bytes, and every verdict comes out the same again.
-fn survives(config: &toml::Table) {
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    let config = write_config(dir.path(), config);
-    let (whole, broken) = (dir.path().join("whole"), dir.path().join("broken"));
-    let play = |out: &Path| {
-        let mut command = veriplay();
-        command.current_dir(root()).arg("play").arg("--config").arg(&config).arg("--out").arg(out);
-        command
-    };
-    let resume = || {
-        let mut command = veriplay();
-        command.current_dir(root()).arg("play").arg("--resume").arg(&broken);
-        command
-    };
-    let output = finished(play(&whole).arg("--json"));
-    assert!(output.status.success(), "{}", stderr(&output));
-    let summary = last_json(&output);
-    assert_eq!(summary["dropped"], 0, "{summary}");
-    assert!(summary["eval"]["after"].is_object(), "{summary}");
-    assert!(killed_after(&mut play(&broken), 1));
-    assert!(killed_after(&mut resume(), 3));
-    let output = finished(&mut resume());
-    assert!(output.status.success(), "{}", stderr(&output));
-    assert_same(&whole, &broken);
-    assert_documented(&whole);
-    let output = finished(veriplay().current_dir(root()).arg("replay").arg(&whole).arg("--json"));
-    assert!(output.status.success(), "{}", stderr(&output));
-    let report = last_json(&output);
-    assert!(report["verdicts"].as_u64().expect("a count") > 0, "{report}");
-    assert_eq!((&report["verdicts"], &report["changed"]), (&report["same"], &0.into()));
-}
-
 #[test]
 fn sol_ver_resumes_to_the_same_bytes_and_replays() {
-    survives(&small_sol_ver());
+    survives(&small_sol_ver(), &[1, 3]);
 }
 
 #[test]
 fn bug_repair_resumes_to_the_same_bytes_and_replays() {
-    survives(&small_bug_repair());
+    survives(&small_bug_repair(), &[1, 3]);
 }
 
 #[test]
 fn self_challenge_resumes_to_the_same_bytes_and_replays() {
-    survives(&small_self_challenge());
+    survives(&small_self_challenge(), &[1, 3]);
 }
 
 /// The functions of a repository's code, by fingerprint.
@@ -251,8 +211,7 @@ fn no_site_prompt_or_proposal_of_bug_repairs_quickstart_is_about_a_function_that
     let (path, run) = (write_config(dir.path(), &config), dir.path().join("run"));
     let mut play = veriplay();
     let output =
-        finished(play.current_dir(root()).args(["play", "--json", "--config"]).arg(path).arg("--out").arg(&run));
-    assert!(output.status.success(), "{}", stderr(&output));
+        succeeded(play.current_dir(root()).args(["play", "--json", "--config"]).arg(path).arg("--out").arg(&run));
     assert!(last_json(&output)["proposals_in_held_out"].is_u64());
     let events = std::fs::read_to_string(run.join("events.jsonl")).expect("the events are there");
     assert!(events.contains("\"play/proposals_in_held_out\":"), "{events}");

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{finished, stderr, veriplay};
+use super::{finished, stderr, succeeded, veriplay};
 
 /// A checkpoint without a tokenizer, with random weights.
 fn by_ids() -> String {
@@ -11,8 +11,7 @@ fn by_ids() -> String {
 
 /// The objects that were printed.
 fn generated(options: &[&str]) -> Vec<Value> {
-    let output = finished(veriplay().args(["generate", "--json"]).args(options));
-    assert!(output.status.success(), "{}", stderr(&output));
+    let output = succeeded(veriplay().args(["generate", "--json"]).args(options));
     let text = String::from_utf8(output.stdout).expect("JSON is UTF-8");
     text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("`{line}`: {e}"))).collect()
 }

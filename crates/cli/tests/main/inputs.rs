@@ -1,6 +1,6 @@
 //! Bad input: each mistake gets a message with the file, line or key, a hint, and the exit code of its cause.
 
-use super::{finished, small_config, stderr, veriplay, write_config};
+use super::{finished, small_config, stderr, succeeded, veriplay, write_config};
 
 /// Plays with `config` and returns the exit status and stderr.
 fn refused(config: &toml::Table) -> (i32, String) {
@@ -43,8 +43,7 @@ fn a_dry_run_says_what_would_be_asked_and_makes_nothing() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let (path, out) = (write_config(dir.path(), &small_config()), dir.path().join("run"));
     let mut command = veriplay();
-    let output = finished(command.arg("play").arg("--dry-run").arg("--config").arg(path).arg("--out").arg(&out));
-    assert!(output.status.success(), "{}", stderr(&output));
+    let output = succeeded(command.arg("play").arg("--dry-run").arg("--config").arg(path).arg("--out").arg(&out));
     let said = String::from_utf8(output.stdout).expect("it is text");
     for wanted in ["game `absolute_zero`, 5 steps", "reward `quickstart`", "memory: about", "--- solver, induction\n<"]
     {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{finished, small_config, stderr, veriplay, write_config};
+use super::{finished, small_config, stderr, succeeded, veriplay, write_config};
 
 /// The quickstart's configuration made small, with everything that stands in it as a comment, and values other than the defaults.
 fn everything() -> toml::Table {
@@ -40,8 +40,7 @@ pub(super) fn merge(into: &mut toml::Table, from: toml::Table) {
 }
 
 fn play(config: &Path, out: &Path) {
-    let output = finished(veriplay().arg("play").arg("--config").arg(config).arg("--out").arg(out));
-    assert!(output.status.success(), "{}", stderr(&output));
+    succeeded(veriplay().arg("play").arg("--config").arg(config).arg("--out").arg(out));
 }
 
 #[test]
@@ -56,8 +55,7 @@ fn a_run_with_every_optional_key_resumes_to_the_same_bytes() {
         std::fs::remove_dir_all(broken.join(lost)).expect("it was there");
     }
     std::fs::remove_file(broken.join("after.json")).expect("it was there");
-    let output = finished(veriplay().arg("play").arg("--resume").arg(&broken));
-    assert!(output.status.success(), "{}", stderr(&output));
+    succeeded(veriplay().arg("play").arg("--resume").arg(&broken));
     super::resume::assert_same(&whole, &broken);
 
     let events = std::fs::read_to_string(whole.join("events.jsonl")).expect("readable");

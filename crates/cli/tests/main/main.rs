@@ -29,8 +29,13 @@ mod verify;
 mod verify_cache;
 mod verify_cat;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+
+/// The root of the project, which paths in configurations are relative to.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
 
 /// The binary under test. Its image is built before, where that is reported.
 fn veriplay() -> Command {
@@ -43,6 +48,14 @@ fn veriplay() -> Command {
 /// Runs a command to its end.
 fn finished(command: &mut Command) -> Output {
     command.output().expect("the binary starts")
+}
+
+/// The same, which must succeed.
+#[track_caller]
+fn succeeded(command: &mut Command) -> Output {
+    let output = finished(command);
+    assert!(output.status.success(), "{}", stderr(&output));
+    output
 }
 
 fn stderr(output: &Output) -> String {
@@ -75,7 +88,7 @@ fn small_config() -> toml::Table {
     config
 }
 
-fn write_config(dir: &Path, config: &toml::Table) -> std::path::PathBuf {
+fn write_config(dir: &Path, config: &toml::Table) -> PathBuf {
     let path = dir.join("config.toml");
     std::fs::write(&path, config.to_string()).expect("the temporary directory can be written");
     path

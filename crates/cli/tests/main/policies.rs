@@ -2,16 +2,15 @@
 
 use serde_json::Value;
 
-use super::completions_server::{Act, Dialect, Server, model, request};
-use super::{finished, last_json, small_config, stderr, veriplay, write_config};
+use super::completions_server::{Act, Server, ServerKind, model, request};
+use super::{finished, last_json, small_config, stderr, succeeded, veriplay, write_config};
 
 fn fixture(file: &str) -> String {
     format!("{}/../learner/tests/gguf/{file}", env!("CARGO_MANIFEST_DIR"))
 }
 
 fn generated(name: &str, options: &[&str]) -> Value {
-    let output = finished(veriplay().args(["generate", "--json", "--model", name]).args(options));
-    assert!(output.status.success(), "{}", stderr(&output));
+    let output = succeeded(veriplay().args(["generate", "--json", "--model", name]).args(options));
     last_json(&output)
 }
 
@@ -26,7 +25,7 @@ fn a_quantised_model_generates_what_its_checkpoint_does() {
 
 #[test]
 fn a_served_model_generates_what_its_server_says() {
-    let server = Server::start(Dialect::Vllm, |_, _| Act::Answer);
+    let server = Server::start(ServerKind::Vllm, |_, _| Act::Answer);
     let name = format!("openai:{}#tiny", server.url);
     let object = generated(&name, &["--prompt", "<D>def f(x):", "--max-tokens", "20", "--seed", "8"]);
     let want = model().complete(&[request(&server.seen()[0].body)]).expect("samples").remove(0).remove(0);
@@ -35,7 +34,7 @@ fn a_served_model_generates_what_its_server_says() {
         (&serde_json::json!(want.tokens), &serde_json::json!(want.logprobs))
     );
     assert_eq!(object["text"], model().text(&want));
-    let server = Server::start(Dialect::Plain, |_, _| Act::Answer);
+    let server = Server::start(ServerKind::Plain, |_, _| Act::Answer);
     let name = format!("openai:{}#tiny", server.url);
     let plain = finished(veriplay().args(["generate", "--model", &name, "--prompt", "<D>def f(x):"]));
     assert!(plain.status.success() && stderr(&plain).contains("tokens: not reported"), "{}", stderr(&plain));
@@ -43,7 +42,7 @@ fn a_served_model_generates_what_its_server_says() {
 
 #[test]
 fn the_key_of_a_server_comes_from_the_environment() {
-    let server = Server::start(Dialect::Plain, |_, _| Act::Answer);
+    let server = Server::start(ServerKind::Plain, |_, _| Act::Answer);
     let name = format!("openai:{}#tiny", server.url);
     let with_key = |key: &str| {
         let options = ["generate", "--model", &name, "--prompt", "<D>def f(x):"];
@@ -63,12 +62,11 @@ fn the_key_of_a_server_comes_from_the_environment() {
 
 #[test]
 fn eval_of_a_served_model_is_eval_of_the_model() {
-    let server = Server::start(Dialect::Plain, |_, _| Act::Answer);
+    let server = Server::start(ServerKind::Plain, |_, _| Act::Answer);
     let dir = tempfile::tempdir().expect("a directory");
     let config = write_config(dir.path(), &small_config());
     let eval = |name: &str| {
-        let output = finished(veriplay().args(["eval", "--json", "--model", name, "--config"]).arg(&config));
-        assert!(output.status.success(), "{}", stderr(&output));
+        let output = succeeded(veriplay().args(["eval", "--json", "--model", name, "--config"]).arg(&config));
         last_json(&output)
     };
     let (served, ours) = (eval(&format!("openai:{}#tiny", server.url)), eval("builtin:tiny"));

@@ -13,7 +13,7 @@ use serde_json::Value;
 use zip::write::{SimpleFileOptions, ZipWriter};
 
 use super::external::report_without_pip;
-use super::{finished, last_json, stderr, veriplay};
+use super::{finished, last_json, stderr, succeeded, veriplay};
 
 /// A folder with packages, where pip looks and nowhere else.
 struct Index {
@@ -293,8 +293,7 @@ fn many_packages_make_a_table_and_those_that_cannot_be_recorded_are_rows() {
     let (list, out) = (index.path("list.toml"), index.path("table.md"));
     let run = |more: &[&str]| {
         let mut command = index.command(&["corpus", "tabulate-repos", "--json", "--list"]);
-        let output = finished(command.arg(&list).arg("--out").arg(&out).args(more));
-        assert!(output.status.success(), "{}", stderr(&output));
+        let output = succeeded(command.arg(&list).arg("--out").arg(&out).args(more));
         last_json(&output)
     };
     let table = run(&["--again"]);

@@ -6,8 +6,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
+use tempfile::TempDir;
 
-use super::{finished, last_json, small_config, stderr, veriplay, write_config};
+use super::{finished, last_json, root, small_config, stderr, succeeded, veriplay, write_config};
 
 /// Every file of a run but `timing.jsonl`, which tells the clock.
 fn bytes_of(run: &Path) -> BTreeMap<String, Vec<u8>> {
@@ -41,7 +42,7 @@ const MAPS: [&str; 8] = ["ends", "injections", "mutants", "numbers", "refused", 
 const OF_THE_GAME: [&str; 5] = ["derivation", "detail", "game", "request", "task"];
 
 /// Fails unless `docs/run-directory.md` names every file of a run and every key of its logs and evaluations.
-pub(crate) fn assert_documented(run: &Path) {
+fn assert_documented(run: &Path) {
     let page = include_str!("../../../../docs/run-directory.md");
     let named: BTreeSet<&str> = page.split('`').skip(1).step_by(2).collect();
     let mut missing = BTreeSet::new();
@@ -99,7 +100,7 @@ fn interrupted(command: &mut Command) -> Option<i32> {
 }
 
 /// Runs a command and kills it after `events` events in its log; true if it was killed.
-pub(crate) fn killed_after(command: &mut Command, events: usize) -> bool {
+fn killed_after(command: &mut Command, events: usize) -> bool {
     let mut child = command.env("VERIPLAY_LOG", "veriplay=info").stderr(Stdio::piped()).spawn().expect("it starts");
     let lines = BufReader::new(child.stderr.take().expect("stderr is piped")).lines();
     let events_seen = lines.map_while(Result::ok).filter(|line| line.contains("step done") || line.contains("written"));
@@ -110,39 +111,46 @@ pub(crate) fn killed_after(command: &mut Command, events: usize) -> bool {
     reached
 }
 
-#[test]
-fn a_killed_run_resumes_to_the_same_bytes_and_replays() {
+/// Plays a run whole, and another that is killed after so many events, and again after it was resumed: both end with the same bytes, and
+/// every verdict comes out the same again. Gives the folder of the first, in which it is `whole`, and its summary.
+pub(crate) fn survives(config: &toml::Table, kills: &[usize]) -> (TempDir, Value) {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let config = write_config(dir.path(), &small_config());
+    let config = write_config(dir.path(), config);
     let (whole, broken) = (dir.path().join("whole"), dir.path().join("broken"));
     let play = |out: &Path| {
         let mut command = veriplay();
-        command.arg("play").arg("--config").arg(&config).arg("--out").arg(out);
+        command.current_dir(root()).arg("play").arg("--config").arg(&config).arg("--out").arg(out);
         command
     };
-    let output = finished(play(&whole).arg("--json"));
-    assert!(output.status.success(), "{}", stderr(&output));
-    let summary = last_json(&output);
-    assert_eq!((&summary["steps"], &summary["dropped"]), (&5.into(), &0.into()));
+    let resume = || {
+        let mut command = veriplay();
+        command.current_dir(root()).arg("play").arg("--resume").arg(&broken);
+        command
+    };
+    let summary = last_json(&succeeded(play(&whole).arg("--json")));
+    assert_eq!(summary["dropped"], 0, "{summary}");
+    assert!(summary["eval"]["after"].is_object(), "{summary}");
+    assert!(killed_after(&mut play(&broken), kills[0]));
+    kills[1..].iter().for_each(|events| assert!(killed_after(&mut resume(), *events)));
+    succeeded(&mut resume());
+    assert_same(&whole, &broken);
+    assert_documented(&whole);
+    let report = last_json(&succeeded(veriplay().current_dir(root()).arg("replay").arg(&whole).arg("--json")));
+    assert!(report["verdicts"].as_u64().expect("a count") > 0, "{report}");
+    assert_eq!((&report["verdicts"], &report["changed"]), (&report["same"], &0.into()));
+    (dir, summary)
+}
+
+#[test]
+fn a_killed_run_resumes_to_the_same_bytes_and_replays() {
+    // Before the first checkpoint, in the middle of a step after it, and right after a later one.
+    let (dir, summary) = survives(&small_config(), &[1, 4, 3]);
+    assert_eq!(summary["steps"], 5);
     assert!(
         summary["eval"]["before"]["mean"]["pass1"].is_number()
             && summary["eval"]["after"]["mean"]["greedy"].is_number()
     );
-
-    // Before the first checkpoint, in the middle of a step after it, and right after a later one.
-    let resume = || {
-        let mut command = veriplay();
-        command.arg("play").arg("--resume").arg(&broken);
-        command
-    };
-    assert!(killed_after(&mut play(&broken), 1));
-    assert!(killed_after(&mut resume(), 4));
-    assert!(killed_after(&mut resume(), 3));
-    let output = finished(&mut resume());
-    assert!(output.status.success(), "{}", stderr(&output));
-    assert_same(&whole, &broken);
-    assert_documented(&whole);
-    replays(&whole);
+    replay_notices_a_change(&dir.path().join("whole"));
 }
 
 #[test]
@@ -160,14 +168,8 @@ fn ctrl_c_ends_a_run_with_everything_saved() {
     assert_eq!(saved.len(), 1, "{saved:?}");
 }
 
-/// All verdicts come out the same; a log that was changed is noticed.
-fn replays(run: &Path) {
-    let output = finished(veriplay().arg("replay").arg(run).arg("--json"));
-    assert!(output.status.success(), "{}", stderr(&output));
-    let report = last_json(&output);
-    assert!(report["verdicts"].as_u64().expect("a count") > 100, "{report}");
-    assert_eq!((&report["verdicts"], &report["changed"]), (&report["same"], &0.into()));
-
+/// A log in which one verdict of many was changed.
+fn replay_notices_a_change(run: &Path) {
     let log = run.join("rollouts.jsonl.zst");
     let text = zstd::decode_all(std::fs::File::open(&log).expect("the log opens")).expect("the log is zstd");
     let text = String::from_utf8(text).expect("the log is text");
@@ -176,5 +178,7 @@ fn replays(run: &Path) {
     std::fs::write(&log, zstd::encode_all(forged.as_bytes(), 3).expect("it compresses")).expect("the log is written");
     let output = finished(veriplay().arg("replay").arg(run).arg("--json"));
     assert_eq!(output.status.code(), Some(6), "{}", stderr(&output));
-    assert_eq!(last_json(&output)["changed"], 1);
+    let report = last_json(&output);
+    assert_eq!(report["changed"], 1);
+    assert!(report["verdicts"].as_u64().expect("a count") > 100, "{report}");
 }

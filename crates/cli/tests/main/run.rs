@@ -2,15 +2,14 @@
 
 use serde_json::Value;
 
-use super::{finished, last_json, stderr, veriplay};
+use super::{last_json, succeeded, veriplay};
 
 /// Runs `program` and returns the report.
 fn report(program: &str, options: &[&str]) -> Value {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let file = dir.path().join("program.py");
     std::fs::write(&file, program).expect("the program is written");
-    let output = finished(veriplay().arg("run").arg(&file).arg("--json").args(options));
-    assert!(output.status.success(), "{}", stderr(&output));
+    let output = succeeded(veriplay().arg("run").arg(&file).arg("--json").args(options));
     last_json(&output)
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::completions_server::{Act, Dialect, Server};
+use super::completions_server::{Act, Server, ServerKind};
 use super::{finished, last_json, stderr, veriplay};
 
 /// A folder with two small sets, and a server that knows two of the three functions.
@@ -30,7 +30,7 @@ fn answer(body: &Value, _number: usize) -> Act {
         asked if asked.contains("add_one") => ("def add_one(x):\n    return x + 1", "stop"),
         asked if asked.contains("double") => ("def double(x):\n    return x + x", "stop"),
         asked if asked.contains("assert f(3) ==") => (" 9", "stop"),
-        asked if asked.contains("f(?)") => ("-2) == 4", "stop"),
+        asked if asked.contains("Which call") => ("-2) == 4", "stop"),
         _ => ("def square(x):\n    return x + x + x", "length"),
     };
     let message = json!({"role": "assistant", "content": text});
@@ -49,7 +49,7 @@ impl Bench {
         let program = "def f(x):\n    return x * x";
         let predictions = [json!({"id": "sample_0", "code": program, "input": "3", "output": "9"})];
         std::fs::write(dir.path().join("cruxeval.jsonl"), lines(&predictions)).expect("it is written");
-        Self { dir, server: Server::start(Dialect::Plain, answer) }
+        Self { dir, server: Server::start(ServerKind::Plain, answer) }
     }
 
     fn out(&self, file: &str) -> PathBuf {

@@ -1,6 +1,6 @@
 //! Parses Python literals, so that a model's text becomes values without evaluation.
 //!
-//! There are two dialects. *Literal* is the syntax of `ast.literal_eval`: numbers (not complex), strings, bytes, None, True, False, signs,
+//! There are two syntaxes. *Literal* is the syntax of `ast.literal_eval`: numbers (not complex), strings, bytes, None, True, False, signs,
 //! tuples, lists, sets, dicts, `set()`. *Repr* adds the syntax that `repr` writes for values without a
 //! literal: `inf`, `nan`, `frozenset(…)`, complex numbers and the calls of [`calls`]; stored records use it.
 

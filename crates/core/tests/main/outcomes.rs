@@ -7,19 +7,7 @@ fn outcome(exit: Exit, calls: Vec<CallResult>) -> Outcome {
         Exit::Returned | Exit::Exceeded { .. } => None,
         _ => Some(GuestError { kind: "ValueError".to_owned(), message: "no".to_owned() }),
     };
-    Outcome {
-        exit,
-        calls,
-        error,
-        stdout: Vec::new(),
-        stderr: Vec::new(),
-        truncated: false,
-        fuel: 1,
-        peak_memory_bytes: 1,
-        callee: None,
-        exit_code: None,
-        fetched: Vec::new(),
-    }
+    Outcome { calls, error, ..Outcome::new(exit) }
 }
 
 fn returned(value: impl Into<Value>) -> CallResult {

@@ -58,7 +58,6 @@ struct CheatHeader {
 ///
 /// # Panics
 /// Never: a test reads them all.
-#[must_use]
 pub fn built_in_cheats() -> Vec<Cheat> {
     let environments = built_in_environments();
     let cheats = list_files(&CHEATS, "md").into_iter().map(|(path, text)| parse_cheat(path, text, &environments));

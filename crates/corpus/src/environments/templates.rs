@@ -53,7 +53,6 @@ pub enum Novelty {
 
 impl Novelty {
     /// The word reports use.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Novelty::Arguments => "new_arguments",
@@ -69,7 +68,6 @@ const SOLUTION_SHARES: SplitShares = SplitShares { validation: 0.10, held_out: 0
 impl GeneratedTask {
     /// Its split, and its novelty where the split is not [`Split::Train`]. A pure function of its templates and its solution's normalized
     /// text.
-    #[must_use]
     pub fn split(&self) -> (Split, Novelty) {
         if self.parts.len() < 2 {
             return (Split::Train, Novelty::Arguments);
@@ -113,7 +111,6 @@ impl TaskGenerator {
     }
 
     /// Draws a task of any split.
-    #[must_use]
     pub fn draw(&self, rng: &mut impl Rng) -> GeneratedTask {
         self.environments.choose(rng).expect("a generator has an environment").draw(rng)
     }
@@ -129,13 +126,11 @@ impl TaskGenerator {
     }
 
     /// Distinct pieces of code, as candidates for tokens.
-    #[must_use]
     pub fn fragments(&self) -> Vec<String> {
         collect_token_candidates(self.environments.iter().flat_map(EnvironmentTemplates::code_pieces))
     }
 
     /// Distinct pieces of instructions, as candidates for tokens.
-    #[must_use]
     pub fn phrases(&self) -> Vec<String> {
         collect_token_candidates(self.environments.iter().flat_map(EnvironmentTemplates::word_pieces))
     }

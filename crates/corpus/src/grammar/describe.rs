@@ -32,7 +32,6 @@ impl Grammar {
     }
 
     /// The literal phrases of descriptions: distinct, sorted, of two characters or more.
-    #[must_use]
     pub fn phrases(&self) -> Vec<String> {
         let lists = self.ops.values().chain(self.loop_ops.values()).chain(self.conditions.values());
         let words = lists.flatten().flat_map(|op| &op.words).flat_map(|words| words.literals());

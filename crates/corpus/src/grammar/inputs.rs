@@ -22,7 +22,6 @@ impl InputKind {
     pub const ALL: [InputKind; 3] = [InputKind::Int, InputKind::List, InputKind::Str];
 
     /// The name of the type in the grammar file.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             InputKind::Int => "int",

@@ -35,7 +35,6 @@ pub enum Containment {
 
 impl Containment {
     /// Its name in reports.
-    #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
             Containment::Contained => "contained",
@@ -47,7 +46,6 @@ impl Containment {
 
 impl Finding {
     /// A finding, with its evidence on one line, without control characters and cut to a fixed length.
-    #[must_use]
     pub fn new(verdict: Containment, evidence: &str) -> Self {
         let line = evidence.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" | ");
         let shown = |c: char| if c.is_control() { '\u{fffd}' } else { c };
@@ -55,7 +53,6 @@ impl Finding {
     }
 
     /// The finding that the probe escaped.
-    #[must_use]
     pub fn escaped(evidence: &str) -> Self {
         Self::new(Containment::Escaped, evidence)
     }
@@ -95,7 +92,6 @@ pub enum ExternalExit {
 }
 
 /// The end of a run, from the exit of its job.
-#[must_use]
 pub fn end_of(exit: &Exit) -> RunEnd {
     match exit {
         Exit::Returned => RunEnd::Returned,
@@ -112,7 +108,6 @@ pub fn end_of(exit: &Exit) -> RunEnd {
 }
 
 /// Judges the runs of `probe`, in their order.
-#[must_use]
 pub fn judge_sandbox_runs(probe: &Probe, runs: &[SandboxRun]) -> Finding {
     escalate_if_honest(probe, judge_runs(probe, runs))
 }
@@ -244,7 +239,6 @@ fn describe_outcome(outcome: &Outcome) -> String {
 }
 
 /// Judges the runs of a language-level `probe` in another sandbox.
-#[must_use]
 pub fn judge_external_runs(probe: &Probe, runs: &[ExternalRun]) -> Finding {
     if let Some(line) = runs.iter().find_map(|run| find_confession(&run.stdout)) {
         return Finding::escaped(line);

@@ -4,7 +4,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use veriplay_core::{Entry, Execute, ExecuteError, Job, Outcome};
+use veriplay_core::{Execute, ExecuteError, Job, Outcome};
 
 use super::judge::{self, Finding, SandboxRun};
 use super::{Probe, ProbeProgram, RunOrder};
@@ -21,7 +21,6 @@ const PORT: &str = "9";
 const CANARY: &str = "/etc/passwd";
 
 /// Fills in what only the runner knows: the port on which the suite listens, and the file it has put on the host.
-#[must_use]
 pub fn fill_placeholders(program: &str, port: &str, canary: &str) -> String {
     program.replace("{{port}}", port).replace("{{canary}}", canary)
 }
@@ -42,13 +41,11 @@ pub trait ExecutorFactory: Sync {
 }
 
 /// Runs one probe and judges it.
-#[must_use]
 pub fn run_probe(factory: &dyn ExecutorFactory, probe: &Probe, image: &str) -> Finding {
     judge::judge_sandbox_runs(probe, &run_programs(factory, probe, image))
 }
 
 /// Runs `probes` on this many threads and returns the findings in their order. Calls `each` when a probe ends.
-#[must_use]
 pub fn run_probes(
     factory: &dyn ExecutorFactory,
     probes: &[Probe],
@@ -119,20 +116,18 @@ fn run_texts(probe: &Probe, programs: Vec<String>) -> Vec<String> {
 }
 
 fn make_job(probe: &Probe, image: &str, program: String) -> Job {
+    let program = fill_placeholders(&program, PORT, CANARY);
+    let job = match &probe.entry {
+        None => Job::script(program),
+        Some(function) => Job::call(program, function, []),
+    };
     Job {
         image: image.to_owned(),
-        program: fill_placeholders(&program, PORT, CANARY),
-        entry: probe
-            .entry
-            .as_ref()
-            .map_or(Entry::Script, |function| Entry::Calls { function: function.clone(), arguments: vec![Vec::new()] }),
         stdin: probe.stdin.clone().into_bytes(),
         files: vec![("given.txt".to_owned(), b"given to the job\n".to_vec())],
         limits: probe.limits,
         seed: SEED,
-        callee: None,
-        base: None,
-        fetch: Vec::new(),
+        ..job
     }
 }
 

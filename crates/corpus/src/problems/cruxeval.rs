@@ -17,13 +17,7 @@ fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
         output: output.map_err(|error| fields.fault("output", format!("is no Python literal: {error}")))?,
         wanted: row.options.predict,
     };
-    Ok(ProblemRow::Ready(Problem {
-        task_id: fields.id(&["id"])?,
-        prelude: String::new(),
-        prompt: String::new(),
-        checks: Checks::Prediction(prediction),
-        limits: None,
-    }))
+    Ok(ProblemRow::Ready(Problem::new(fields.id(&["id"])?, Checks::Prediction(prediction))))
 }
 
 fn statement(fields: &Fields) -> Result<ProblemStatement, FieldError> {

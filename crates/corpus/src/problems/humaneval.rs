@@ -20,14 +20,8 @@ fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
         return Err(fields.fault("test", "does not define `check(candidate)`"));
     }
     let style = TestStyle::Check { source, function };
-    let tests = TestCode { trust: Trust::default(), setup: prompt.clone(), functions: Vec::new(), style };
-    Ok(ProblemRow::Ready(Problem {
-        task_id: fields.id(&["task_id"])?,
-        prelude: String::new(),
-        prompt,
-        checks: Checks::Tests(tests),
-        limits: None,
-    }))
+    let tests = TestCode { setup: prompt.clone(), ..TestCode::new(Trust::default(), style) };
+    Ok(ProblemRow::Ready(Problem { prompt, ..Problem::new(fields.id(&["task_id"])?, Checks::Tests(tests)) }))
 }
 
 pub(super) fn statement(fields: &Fields) -> Result<ProblemStatement, FieldError> {

@@ -20,55 +20,21 @@ pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "livecodebench", 
 /// Its judge, for values and for texts.
 const JUDGE: &str = "livecodebench";
 
-/// The modules whose names LiveCodeBench's harness puts into every program, in its order: of two modules with one name the
-/// later wins, which is how `pow` and `open` stay the built-in ones.
-const STARRED: &[&str] = &[
-    "string",
-    "re",
-    "datetime",
-    "collections",
-    "heapq",
-    "bisect",
-    "copy",
-    "math",
-    "random",
-    "statistics",
-    "itertools",
-    "functools",
-    "operator",
-    "io",
-    "sys",
-    "json",
-    "builtins",
-    "typing",
-];
+/// The modules that LiveCodeBench's harness imports into every program, in its order: all names of each first, and then each by name. Of
+/// two modules with one name the later wins, which is how `pow` and `open` stay the built-in ones.
+const MODULES: &str =
+    "string re datetime collections heapq bisect copy math random statistics itertools functools operator io sys json";
 
-/// Those of [`STARRED`] that it imports by name as well, after the names.
-const NAMED: &[&str] = &[
-    "string",
-    "re",
-    "datetime",
-    "collections",
-    "heapq",
-    "bisect",
-    "copy",
-    "math",
-    "random",
-    "statistics",
-    "itertools",
-    "functools",
-    "operator",
-    "io",
-    "sys",
-    "json",
-];
+/// Those of which it imports the names alone, after the names of the others.
+const STARRED_MODULES: &str = "builtins typing";
 
 /// What it sets the recursion limit to.
 const RECURSION: u32 = 50_000;
 
 fn prelude() -> String {
-    let starred = STARRED.iter().map(|module| format!("from {module} import *\n"));
-    let named = NAMED.iter().map(|module| format!("import {module}\n"));
+    let starred =
+        MODULES.split(' ').chain(STARRED_MODULES.split(' ')).map(|module| format!("from {module} import *\n"));
+    let named = MODULES.split(' ').map(|module| format!("import {module}\n"));
     let limit = std::iter::once(format!("sys.setrecursionlimit({RECURSION})\n"));
     starred.chain(named).chain(limit).collect()
 }

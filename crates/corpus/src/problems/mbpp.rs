@@ -23,14 +23,8 @@ fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
     setup.extend(Some(fields.text_or_empty("test_setup_code")?.to_owned()).filter(|code| !code.trim().is_empty()));
     let setup = setup.iter().map(|code| format!("{code}\n")).collect();
     let functions = functions_of(fields.text_or_empty("code")?);
-    let tests = TestCode { trust: Trust::default(), setup, functions, style: TestStyle::Asserts(asserts) };
-    Ok(ProblemRow::Ready(Problem {
-        task_id: fields.id(&["task_id"])?,
-        prelude: String::new(),
-        prompt: String::new(),
-        checks: Checks::Tests(tests),
-        limits: None,
-    }))
+    let tests = TestCode { setup, functions, ..TestCode::new(Trust::default(), TestStyle::Asserts(asserts)) };
+    Ok(ProblemRow::Ready(Problem::new(fields.id(&["task_id"])?, Checks::Tests(tests))))
 }
 
 /// The original calls the words `text`, the sanitized file `prompt`. The challenge tests are not shown.

@@ -24,7 +24,6 @@ pub enum ArchiveKind {
 
 impl ArchiveKind {
     /// The format by the ending of a file's name.
-    #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         let ends = |suffixes: &[&str]| suffixes.iter().any(|suffix| name.ends_with(suffix));
         match () {

@@ -84,7 +84,6 @@ pub enum WheelError {
 }
 
 /// Whether pytest's layer has the package of this canonical name.
-#[must_use]
 pub fn is_in_pytest_layer(name: &str) -> bool {
     PYTEST_WHEELS.iter().any(|wheel| wheel.requirement.split("==").next() == Some(name))
 }
@@ -112,7 +111,6 @@ impl DependencyWheel {
     }
 
     /// Its top-level modules.
-    #[must_use]
     pub fn modules(&self) -> BTreeSet<&str> {
         self.files.keys().filter_map(|path| module_of(path)).collect()
     }
@@ -140,7 +138,6 @@ pub fn dependency_layer<'a>(
 }
 
 /// The metadata that `importlib.metadata` finds of the installed package itself: its `PKG-INFO`.
-#[must_use]
 pub fn installed_metadata(name: &str, version: &str, package: &Layer) -> Option<(String, Vec<u8>)> {
     let metadata = package.files().get("PKG-INFO")?;
     let folder = format!("{}-{version}.dist-info", canonical_name(name).replace('-', "_"));
@@ -148,7 +145,6 @@ pub fn installed_metadata(name: &str, version: &str, package: &Layer) -> Option<
 }
 
 /// The canonical form of a package's name: `Name_of.Package` is `name-of-package`.
-#[must_use]
 pub fn canonical_name(name: &str) -> String {
     let parts: Vec<&str> = name.split(['-', '_', '.']).filter(|part| !part.is_empty()).collect();
     parts.join("-").to_ascii_lowercase()

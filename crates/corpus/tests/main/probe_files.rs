@@ -110,19 +110,7 @@ fn asking(toml: &str) -> Probe {
 }
 
 fn outcome(exit: Exit, stdout: &str) -> Outcome {
-    Outcome {
-        exit,
-        calls: vec![],
-        error: None,
-        stdout: stdout.as_bytes().to_vec(),
-        stderr: vec![],
-        truncated: false,
-        fuel: 1,
-        peak_memory_bytes: 1,
-        callee: None,
-        exit_code: None,
-        fetched: Vec::new(),
-    }
+    Outcome { stdout: stdout.as_bytes().to_vec(), ..Outcome::new(exit) }
 }
 
 const OUT_OF_FUEL: Exit = Exit::Exceeded { limit: LimitKind::Fuel, allowed: 1, used: 1 };

@@ -29,7 +29,6 @@ pub struct DecodeRow<'a> {
 
 impl DecodeRow<'_> {
     /// Positions that the row sees in this step, its new token included.
-    #[must_use]
     pub const fn visible(&self) -> usize {
         self.prompt_len + self.cached + 1
     }
@@ -130,20 +129,17 @@ pub struct KvCache {
 
 impl KvCache {
     /// Room for `capacity` tokens of `slots` (layer, head) pairs.
-    #[must_use]
     pub fn new(slots: usize, dim: usize, capacity: usize) -> Self {
         let capacity = padded(capacity.max(1));
         Self { data: vec![0.0; slots * slot_size(dim, capacity)], dim, capacity }
     }
 
     /// Tokens it has room for.
-    #[must_use]
     pub const fn capacity(&self) -> usize {
         self.capacity
     }
 
     /// Distance of two rows of the transposed keys.
-    #[must_use]
     pub(crate) const fn stride(&self) -> usize {
         self.capacity + LANES
     }

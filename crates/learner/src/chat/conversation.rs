@@ -49,13 +49,11 @@ impl Chat {
     }
 
     /// One message of the user, to be answered.
-    #[must_use]
     pub fn user(content: &str) -> Self {
         Self::from_messages(&[Message::user(content)])
     }
 
     /// These messages, to be answered.
-    #[must_use]
     pub fn from_messages(messages: &[Message]) -> Self {
         let value = |Message { role, content }: &Message| {
             Value::from_pairs([("role", Value::from(role.name())), ("content", Value::from(content.as_str()))])

@@ -6,11 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::config::ConfigError;
-use crate::tokenizer::TokenizerError;
-
 pub(super) fn io_error(path: &Path) -> impl FnOnce(std::io::Error) -> CheckpointError {
-    |source| CheckpointError::Io { path: path.to_owned(), source }
+    |cause| CheckpointError::Io { path: path.to_owned(), cause }
 }
 
 pub(super) fn read_text(path: &Path) -> Result<String, CheckpointError> {
@@ -22,7 +19,7 @@ pub(super) fn read_text_if_there(path: &Path) -> Result<Option<String>, Checkpoi
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(CheckpointError::Io { path: path.to_owned(), source }),
+        Err(error) => Err(io_error(path)(error)),
     }
 }
 
@@ -72,34 +69,18 @@ pub(super) fn to_pretty_json(value: &impl Serialize) -> String {
 #[derive(Debug, thiserror::Error)]
 pub enum CheckpointError {
     /// A file that cannot be read or written.
-    #[error("`{}`: {source}", path.display())]
+    #[error("`{}`: {cause}", path.display())]
     Io {
         /// The file or directory.
         path: PathBuf,
-        /// The system's word.
-        source: std::io::Error,
+        /// The system's word. The message shows it, so it is no `source()`: reporters that print the chain would repeat it.
+        cause: std::io::Error,
     },
     /// The weights are pickled, not safetensors.
     #[error("`{}` holds pickled weights alone; hint: load and save it with transformers, which writes `model.safetensors`", path.display())]
     Pickled {
         /// The directory.
         path: PathBuf,
-    },
-    /// The config.
-    #[error("`{origin}`: {source}")]
-    Config {
-        /// The directory.
-        origin: String,
-        /// The error.
-        source: ConfigError,
-    },
-    /// The tokenizer.
-    #[error("`{origin}`: {source}")]
-    Tokenizer {
-        /// The directory.
-        origin: String,
-        /// The error.
-        source: TokenizerError,
     },
     /// A file in another format than its name says, or cut short.
     #[error("`{file}` cannot be read: {what}; hint: it may be cut short, fetch or save it again")]
@@ -112,7 +93,7 @@ pub enum CheckpointError {
     /// A value, or a tensor, that cannot be used or does not fit the other files.
     #[error("`{file}`: {problem}")]
     Invalid {
-        /// The file.
+        /// The file or directory.
         file: String,
         /// The key or the tensor, and the problem.
         problem: String,
@@ -134,6 +115,11 @@ pub enum CheckpointError {
 }
 
 impl CheckpointError {
+    /// A directory or file that cannot be used for this reason.
+    pub(crate) fn invalid(file: &str, problem: impl std::fmt::Display) -> Self {
+        Self::Invalid { file: file.to_owned(), problem: problem.to_string() }
+    }
+
     /// A value that cannot be used: `want` says what it must be.
     pub(crate) fn invalid_value(file: String, key: &str, value: &str, want: &str) -> Self {
         Self::Invalid { file, problem: format!("`{key}` is `{value}`: {want}") }

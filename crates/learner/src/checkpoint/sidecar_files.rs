@@ -92,6 +92,6 @@ impl SidecarFiles {
     /// The end tokens of `generation_config.json`: they go before those of `config.json`. Empty where it names none.
     pub(crate) fn end_tokens(&self) -> Result<Vec<u32>, CheckpointError> {
         let Some(value) = self.json(GENERATION)? else { return Ok(Vec::new()) };
-        end_tokens(&value).map_err(|source| CheckpointError::Config { origin: self.path(GENERATION), source })
+        end_tokens(&value).map_err(|error| CheckpointError::invalid(&self.path(GENERATION), error))
     }
 }

@@ -99,7 +99,7 @@ impl<R: Read + Seek> TensorFile<R> {
 
     fn read_tensor(&mut self, wanted: &ExpectedTensor<'_>) -> Result<Vec<f32>, CheckpointError> {
         let (file, tensor, want) = (self.name.clone(), &wanted.name, wanted.shape);
-        let invalid = |problem: String| CheckpointError::Invalid { file: file.clone(), problem };
+        let invalid = |problem: String| CheckpointError::invalid(&file, problem);
         let Some(TensorInfo { dtype, shape, data_offsets: (from, to) }) = self.header.info(tensor).cloned() else {
             return Err(missing_tensors(&file, std::slice::from_ref(tensor)));
         };
@@ -159,12 +159,12 @@ pub(super) fn check_names(
     let problem = format!(
         "it holds {names:?}, which config.json does not ask for; hint: check model_type, num_hidden_layers and tie_word_embeddings"
     );
-    Err(CheckpointError::Invalid { file: file.to_owned(), problem })
+    Err(CheckpointError::invalid(file, problem))
 }
 
 fn missing_tensors(file: &str, names: &[String]) -> CheckpointError {
     let problem = format!("it lacks {names:?}; hint: config.json may belong to another checkpoint");
-    CheckpointError::Invalid { file: file.to_owned(), problem }
+    CheckpointError::invalid(file, problem)
 }
 
 /// A tensor to be written.

@@ -13,7 +13,7 @@ use super::column_cache::{ColumnCache, PromptCache};
 use super::draw::TensorDraw;
 use super::queue::{DecodingSample, PromptQueue, QueuedPrompt};
 use super::token_sampler::uniform;
-use crate::network::{Decoder, LayerBackend, MicroBatch, run_layers};
+use crate::network::{Decoder, MicroBatch};
 use crate::ops::{rotations, step_attention, step_heads};
 
 /// Steps between two looks of the host.
@@ -168,8 +168,13 @@ impl<'a> DeviceLoop<'a> {
         self.columns.reserve()?;
         let rotations = self.rotations_at(positions)?;
         let decoder = &self.decoder;
-        let mut step = DeviceStep { decoder, sizes: &self.sizes, rotations, columns: &mut self.columns };
-        let x = run_layers(&mut step, 0..decoder.layers(), decoder.embed_tokens(tokens)?)?;
+        let (sizes, columns) = (&self.sizes, &mut self.columns);
+        let x = decoder.run_with(0..decoder.layers(), decoder.embed_tokens(tokens)?, |layer, qkv| {
+            let gains = decoder.network.layers[layer].qk_norms.as_ref();
+            let [q, key, value] = step_heads(sizes, &qkv, gains, &rotations)?;
+            let [keys, values, mask] = columns.append(layer, &key, &value)?;
+            step_attention(sizes, &q, &keys, &values, &mask)
+        })?;
         self.columns.used += 1;
         self.decoder.head(&x)?.to_dtype(DType::F32)
     }
@@ -255,38 +260,4 @@ impl<'a> DeviceLoop<'a> {
 
 fn missing_logits() -> candle_core::Error {
     candle_core::Error::Msg("rows without logits cannot be drawn from".to_owned())
-}
-
-/// The layers of one step of all rows, in tensor operations; attention reads the columns of the cache.
-struct DeviceStep<'a> {
-    decoder: &'a Decoder<'a>,
-    sizes: &'a HeadSizes,
-    /// cos and sin at the rows' positions [rows, 1, dim / 2].
-    rotations: [Tensor; 2],
-    columns: &'a mut ColumnCache,
-}
-
-impl LayerBackend for DeviceStep<'_> {
-    type Stream = Tensor;
-    type Projections = Tensor;
-    type Mixed = Tensor;
-
-    fn project(&mut self, layer: usize, x: &Tensor) -> Result<Tensor> {
-        self.decoder.project(layer, x)
-    }
-
-    fn attend(&mut self, layer: usize, qkv: Tensor) -> Result<Tensor> {
-        let gains = self.decoder.network.layers[layer].qk_norms.as_ref();
-        let [q, key, value] = step_heads(self.sizes, &qkv, gains, &self.rotations)?;
-        let [keys, values, mask] = self.columns.append(layer, &key, &value)?;
-        step_attention(self.sizes, &q, &keys, &values, &mask)
-    }
-
-    fn add_attention(&mut self, layer: usize, x: Tensor, mixed: Tensor) -> Result<Tensor> {
-        self.decoder.add_attention(layer, &x, &mixed)
-    }
-
-    fn add_mlp(&mut self, layer: usize, x: Tensor) -> Result<Tensor> {
-        self.decoder.add_mlp(layer, &x)
-    }
 }

@@ -115,7 +115,6 @@ pub struct Continuation {
 
 impl Continuation {
     /// Whether it ended by itself or by the limit.
-    #[must_use]
     pub const fn finish(&self) -> FinishReason {
         match self.end {
             StopReason::Token(_) | StopReason::Stop(_) => FinishReason::Stop,

@@ -6,23 +6,14 @@
 use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
+use veriplay_core::mix_seed;
 use veriplay_kernels::math::{LANES, exp, max};
 use veriplay_kernels::simd::vectorized;
 
 /// A number in (0, 1) for one token: a pure function of the seed and the token's place, with 53 random bits.
 ///
-/// The mixer is SplitMix64's finaliser (Steele, Lea and Flood 2014), applied once for every coordinate.
-#[must_use]
 pub fn uniform(seed: u64, prompt: u64, sample: u64, position: u64) -> f64 {
-    let state = [prompt, sample, position].iter().fold(mix(seed), |state, &x| mix(state ^ mix(x)));
-    ((state >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
-}
-
-fn mix(x: u64) -> u64 {
-    let x = x.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    x ^ (x >> 31)
+    ((mix_seed(seed, &[prompt, sample, position]) >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
 }
 
 /// From logits to a token: temperature, then top-k, then top-p, then min-p, in the order of transformers' processors; what each keeps
@@ -57,14 +48,12 @@ impl Default for TokenSampler {
 
 impl TokenSampler {
     /// At a temperature, without truncation.
-    #[must_use]
     pub const fn at(temperature: f32) -> Self {
         Self { temperature, top_k: 0, top_p: 1.0, min_p: 0.0 }
     }
 
     /// Draws a token by inversion of the cumulative distribution at `u`, in the order of ids, summed in f64 so that rare tokens
     /// keep their probability. Returns it with its log-probability in nats. `logits` `[vocab]` are overwritten.
-    #[must_use]
     pub fn draw(&self, logits: &mut [f32], u: f64) -> (u32, f32) {
         let top = max(logits);
         let inverse = 1.0 / self.temperature;

@@ -76,7 +76,7 @@ fn model_config(file: &GgufFile, shape: &GgufShape) -> Result<ModelConfig, GgufE
         pad_token_id: token("tokenizer.ggml.padding_token_id")?,
         initializer_range: ModelConfig::default().initializer_range,
     };
-    config.validate().map_err(|source| GgufError::Config { path: file.path.clone(), source })?;
+    config.validate().map_err(|error| file.invalid(error.to_string()))?;
     Ok(config)
 }
 

@@ -11,7 +11,7 @@ use candle_core::Device;
 use candle_core::quantized::gguf_file::{Content, Value};
 
 use crate::checkpoint::CheckpointError;
-use crate::config::{Architecture, ConfigError};
+use crate::config::Architecture;
 use crate::tokenizer::TokenizerError;
 
 /// Positions for which candle's quantised Llama has rotary tables.
@@ -41,7 +41,7 @@ pub(super) struct GgufShape {
 
 impl GgufFile {
     pub(super) fn open(path: &Path) -> Result<Self, GgufError> {
-        let io = |source| GgufError::Io { path: path.to_owned(), source };
+        let io = |cause| GgufError::Io { path: path.to_owned(), cause };
         let file = File::open(path).map_err(io)?;
         let bytes = file.metadata().map_err(io)?.len();
         let mut reader = BufReader::new(file);
@@ -263,16 +263,17 @@ impl GgufShape {
     }
 }
 
-/// An error of a GGUF file. Every message names the file, and the key or tensor where there is one.
+/// An error of a GGUF file. Every message names the file, and the key or tensor where there is one. A cause that it shows is no
+/// `source()`: reporters that print the chain would repeat it.
 #[derive(Debug, thiserror::Error)]
 pub enum GgufError {
     /// A file that cannot be read.
-    #[error("`{}`: {source}", path.display())]
+    #[error("`{}`: {cause}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
         /// The system's word.
-        source: std::io::Error,
+        cause: std::io::Error,
     },
     /// The header cannot be read: not a GGUF file, or cut off in its header.
     #[error("`{}` cannot be read as GGUF: {reason}", path.display())]
@@ -313,20 +314,12 @@ pub enum GgufError {
         tokens: usize,
     },
     /// The tokenizer file.
-    #[error("the tokenizer of `{}`: {source}", path.display())]
+    #[error("the tokenizer of `{}`: {cause}", path.display())]
     Tokenizer {
         /// The model's file.
         path: PathBuf,
         /// The error.
-        source: TokenizerError,
-    },
-    /// The metadata describes a model that the learner cannot compute.
-    #[error("`{}`: {source}", path.display())]
-    Config {
-        /// The file.
-        path: PathBuf,
-        /// The error, with the names of `config.json`.
-        source: ConfigError,
+        cause: TokenizerError,
     },
     /// The converted model cannot be written.
     #[error(transparent)]

@@ -49,30 +49,22 @@ impl Decoder<'_> {
         layers: Range<usize>,
         x: Tensor,
         groups: &Arc<[AttentionGroup]>,
-        keep: impl FnMut(usize, &Tensor) -> Result<()>,
+        mut keep: impl FnMut(usize, &Tensor) -> Result<()>,
     ) -> Result<Tensor> {
-        run_layers(&mut MicroBatchLayers { decoder: self, groups, keep }, layers, x)
+        self.run_with(layers, x, |layer, qkv| {
+            keep(layer, &qkv)?;
+            self.ops.attention(&qkv, self.network.layers[layer].qk_norms.as_ref(), groups)
+        })
     }
 
-    /// Raw query, key and value projections of the residual stream [rows, (heads + 2·kv_heads)·dim].
-    pub(crate) fn project(&self, at: usize, x: &Tensor) -> Result<Tensor> {
-        let layer = &self.network.layers[at];
-        let qkv = self.ops.linear(&self.ops.norm(x, &layer.input_norm)?, &layer.qkv, LinearSite::Qkv(at))?;
-        match &layer.qkv_bias {
-            Some(bias) => self.ops.bias(&qkv, bias),
-            None => Ok(qkv),
-        }
-    }
-
-    /// The residual stream with the output projection of the mixed values [rows, heads·dim].
-    pub(crate) fn add_attention(&self, at: usize, x: &Tensor, mixed: &Tensor) -> Result<Tensor> {
-        x + self.ops.linear(mixed, &self.network.layers[at].output, LinearSite::Output(at))?
-    }
-
-    /// The residual stream plus the output of the SwiGLU layer.
-    pub(crate) fn add_mlp(&self, at: usize, x: &Tensor) -> Result<Tensor> {
-        let layer = &self.network.layers[at];
-        x + self.ops.mlp(&self.ops.norm(x, &layer.post_norm)?, &layer.gate_up, &layer.down, at)?
+    /// As [`Decoder::run`]; `attend` mixes the values of a layer's raw query, key and value projections.
+    pub(crate) fn run_with(
+        &self,
+        layers: Range<usize>,
+        x: Tensor,
+        attend: impl FnMut(usize, Tensor) -> Result<Tensor>,
+    ) -> Result<Tensor> {
+        run_layers(&mut TensorLayers { decoder: self, attend }, layers, x)
     }
 
     /// Logits [outputs, vocab] of some rows of [`Decoder::forward`]'s result.
@@ -98,33 +90,43 @@ impl Decoder<'_> {
     }
 }
 
-/// The layers over a micro-batch, whose groups attend within themselves. Differentiable where the decoder's weights are tracked.
-struct MicroBatchLayers<'a, K> {
+/// The layers in tensor operations. Differentiable where the decoder's weights are tracked.
+struct TensorLayers<'a, A> {
     decoder: &'a Decoder<'a>,
-    groups: &'a Arc<[AttentionGroup]>,
-    /// Sees every layer's projections.
-    keep: K,
+    attend: A,
 }
 
-impl<K: FnMut(usize, &Tensor) -> Result<()>> LayerBackend for MicroBatchLayers<'_, K> {
+impl<A: FnMut(usize, Tensor) -> Result<Tensor>> LayerBackend for TensorLayers<'_, A> {
     type Stream = Tensor;
     type Projections = Tensor;
     type Mixed = Tensor;
 
-    fn project(&mut self, layer: usize, x: &Tensor) -> Result<Tensor> {
-        self.decoder.project(layer, x)
+    /// Raw query, key and value projections of the residual stream [rows, (heads + 2·kv_heads)·dim].
+    fn project(&mut self, at: usize, x: &Tensor) -> Result<Tensor> {
+        let Decoder { network, ops } = self.decoder;
+        let layer = &network.layers[at];
+        let qkv = ops.linear(&ops.norm(x, &layer.input_norm)?, &layer.qkv, LinearSite::Qkv(at))?;
+        match &layer.qkv_bias {
+            Some(bias) => ops.bias(&qkv, bias),
+            None => Ok(qkv),
+        }
     }
 
-    fn attend(&mut self, layer: usize, qkv: Tensor) -> Result<Tensor> {
-        (self.keep)(layer, &qkv)?;
-        self.decoder.ops.attention(&qkv, self.decoder.network.layers[layer].qk_norms.as_ref(), self.groups)
+    fn attend(&mut self, at: usize, qkv: Tensor) -> Result<Tensor> {
+        (self.attend)(at, qkv)
     }
 
-    fn add_attention(&mut self, layer: usize, x: Tensor, mixed: Tensor) -> Result<Tensor> {
-        self.decoder.add_attention(layer, &x, &mixed)
+    /// The residual stream with the output projection of the mixed values [rows, heads·dim].
+    fn add_attention(&mut self, at: usize, x: Tensor, mixed: Tensor) -> Result<Tensor> {
+        let Decoder { network, ops } = self.decoder;
+        x + ops.linear(&mixed, &network.layers[at].output, LinearSite::Output(at))?
     }
 
-    fn add_mlp(&mut self, layer: usize, x: Tensor) -> Result<Tensor> {
-        self.decoder.add_mlp(layer, &x)
+    /// The residual stream plus the output of the SwiGLU layer.
+    fn add_mlp(&mut self, at: usize, x: Tensor) -> Result<Tensor> {
+        let Decoder { network, ops } = self.decoder;
+        let layer = &network.layers[at];
+        let normed = ops.norm(&x, &layer.post_norm)?;
+        x + ops.mlp(&normed, &layer.gate_up, &layer.down, at)?
     }
 }

@@ -35,7 +35,6 @@ pub struct SamplingRequest {
 
 impl SamplingRequest {
     /// One sample at temperature 1, seed 0.
-    #[must_use]
     pub fn new(prompt: Vec<u32>, max_tokens: usize) -> Self {
         let (sampler, stop) = (TokenSampler::default(), Vec::new());
         Self { prompt, samples: 1, max_tokens, sampler, seed: 0, stop, ignore_end: false }

@@ -18,7 +18,6 @@ pub struct ApiKey(String);
 
 impl ApiKey {
     /// From the key's text; `None` where it is empty or cannot stand in a header.
-    #[must_use]
     pub fn new(key: &str) -> Option<Self> {
         let fine = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic());
         fine.then(|| Self(key.to_owned()))

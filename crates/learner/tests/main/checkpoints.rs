@@ -1,12 +1,13 @@
 //! Checkpoints: round trips, and every way a directory can be broken.
 
 use std::collections::HashMap;
+use std::error::Error;
 use std::path::Path;
 
 use candle_core::{DType, Device, Tensor};
 use tempfile::TempDir;
 use veriplay_core::{Learn, TrainBatch};
-use veriplay_learner::{CheckpointError, Learner, LearnerOptions, ModelConfig, Precision};
+use veriplay_learner::{CheckpointError, GgufPolicy, Learner, LearnerOptions, ModelConfig, Precision};
 
 use crate::common::{edit_tensors, learner, sample, tiny_config};
 
@@ -178,4 +179,27 @@ fn a_place_that_cannot_be_written_is_an_error() {
     std::fs::write(&file, b"").expect("writes");
     assert!(matches!(learner(tiny_config()).save(&file), Err(CheckpointError::Io { .. })));
     assert!(matches!(learner(tiny_config()).save_trainer_state(&file.join("below")), Err(CheckpointError::Io { .. })));
+}
+
+/// The chain of an error on one line, as the command line prints it.
+fn print_chain(error: &dyn Error) -> String {
+    match error.source() {
+        Some(cause) => format!("{error}: {}", print_chain(cause)),
+        None => error.to_string(),
+    }
+}
+
+#[test]
+fn a_cause_is_printed_once() {
+    let none = Path::new("/no/such/model");
+    let model = load(none).expect_err("it is missing");
+    let gguf = GgufPolicy::load(none, None).expect_err("it is missing");
+    let broken = saved(&learner(tiny_config()));
+    std::fs::write(broken.path().join("tokenizer.json"), "{").expect("writes");
+    let tokenizer = load(broken.path()).expect_err("its tokenizer is broken");
+    let io = "No such file or directory";
+    for (error, cause) in [(&model as &dyn Error, io), (&gguf, io), (&tokenizer, "EOF while parsing")] {
+        let text = print_chain(error);
+        assert_eq!(text.matches(cause).count(), 1, "{text}");
+    }
 }

@@ -28,7 +28,7 @@ pub(crate) enum Act {
 
 /// How a server tells tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Dialect {
+pub(crate) enum ServerKind {
     /// Ids of prompt and answer, and log-probabilities in lists.
     Vllm,
     /// Log-probabilities with ids in a list of objects.
@@ -48,7 +48,7 @@ pub(crate) struct Seen {
 type Script = dyn Fn(&Value, usize) -> Act + Send + Sync;
 
 struct Shared {
-    dialect: Dialect,
+    kind: ServerKind,
     script: Box<Script>,
     seen: Mutex<Vec<Seen>>,
     /// Requests in flight, now and at most.
@@ -63,11 +63,11 @@ pub(crate) struct Server {
 
 impl Server {
     /// `script` decides about a request from its body and from how many came before it.
-    pub(crate) fn start(dialect: Dialect, script: impl Fn(&Value, usize) -> Act + Send + Sync + 'static) -> Self {
+    pub(crate) fn start(kind: ServerKind, script: impl Fn(&Value, usize) -> Act + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
         let url = format!("http://{}", listener.local_addr().expect("bound"));
         let (seen, flying) = (Mutex::default(), Mutex::default());
-        let shared = Arc::new(Shared { dialect, script: Box::new(script), seen, flying });
+        let shared = Arc::new(Shared { kind, script: Box::new(script), seen, flying });
         let serving = Arc::clone(&shared);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -159,20 +159,20 @@ impl Shared {
     fn choice(&self, index: usize, sample: &Continuation, prompt: &[u32]) -> Value {
         let finish = if matches!(sample.end, StopReason::Length) { "length" } else { "stop" };
         let mut choice = json!({"index": index, "text": model().text(sample), "finish_reason": finish});
-        match self.dialect {
-            Dialect::Vllm => {
+        match self.kind {
+            ServerKind::Vllm => {
                 let spellings: Vec<String> = sample.tokens.iter().map(|id| format!("token_id:{id}")).collect();
                 choice["logprobs"] = json!({"tokens": spellings, "token_logprobs": sample.logprobs});
                 choice["token_ids"] = json!(sample.tokens);
                 choice["prompt_token_ids"] = json!(prompt);
             }
-            Dialect::LlamaCpp => {
+            ServerKind::LlamaCpp => {
                 let pairs = sample.tokens.iter().zip(&sample.logprobs);
                 let content: Vec<Value> =
                     pairs.map(|(id, p)| json!({"id": id, "token": "?", "bytes": [63], "logprob": p})).collect();
                 choice["logprobs"] = json!({"content": content});
             }
-            Dialect::Plain => {}
+            ServerKind::Plain => {}
         }
         choice
     }

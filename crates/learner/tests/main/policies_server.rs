@@ -7,7 +7,7 @@ use veriplay_core::{FinishReason, Message, Policy, PolicyError, PolicyVersion, P
 use veriplay_learner::{ApiKey, ServerError, ServerOptions, ServerPolicy};
 
 use crate::common::prompt;
-use crate::completions_server::{Act, Dialect, Server, model, request};
+use crate::completions_server::{Act, Server, ServerKind, model, request};
 
 /// Does not wait between attempts.
 fn options() -> ServerOptions {
@@ -28,14 +28,14 @@ fn prompts(count: usize) -> Vec<Prompt> {
 
 /// The error of asking a server that does `act` with every request; and how many requests there were.
 fn refused(options: ServerOptions, act: impl Fn(&Value, usize) -> Act + Send + Sync + 'static) -> (ServerError, usize) {
-    let server = Server::start(Dialect::Vllm, act);
+    let server = Server::start(ServerKind::Vllm, act);
     let mut results = policy(&server, options).generate_each(&prompts(1), &sampling(2)).expect("fine sampling");
     (results.remove(0).expect_err("the server fails"), server.seen().len())
 }
 
 #[test]
 fn rollouts_are_those_of_the_served_model() {
-    let server = Server::start(Dialect::Vllm, |_, _| Act::Answer);
+    let server = Server::start(ServerKind::Vllm, |_, _| Act::Answer);
     let groups = policy(&server, options()).generate(&prompts(5), &sampling(3)).expect("it answers");
     let mut seen = server.seen();
     assert_eq!(seen.len(), 5, "one request for a prompt");
@@ -61,8 +61,8 @@ fn rollouts_are_those_of_the_served_model() {
 #[test]
 fn a_conversation_goes_to_the_chat_completions_with_its_stop_strings() {
     let begun = vec![Message::user("x = 1"), Message::assistant("x = ")];
-    for (messages, dialect) in [(vec![Message::user("x = 1")], Dialect::Vllm), (begun, Dialect::LlamaCpp)] {
-        let server = Server::start(dialect, |_, _| Act::Answer);
+    for (messages, kind) in [(vec![Message::user("x = 1")], ServerKind::Vllm), (begun, ServerKind::LlamaCpp)] {
+        let server = Server::start(kind, |_, _| Act::Answer);
         let asked = Prompt::new(Role::Solver, messages).with_stop(["1"]);
         let sampling = Sampling { stop: vec!["2".to_owned()], ..sampling(2) };
         let group = policy(&server, options()).generate(&[asked], &sampling).expect("it answers").remove(0);
@@ -70,7 +70,7 @@ fn a_conversation_goes_to_the_chat_completions_with_its_stop_strings() {
         assert_eq!((seen.path.as_str(), &seen.body["stop"]), ("/v1/chat/completions", &json!(["1", "2"])));
         let want = model().complete(&[request(&seen.body)]).expect("samples").remove(0);
         for (rollout, want) in group.iter().zip(&want) {
-            assert_eq!((&rollout.tokens, &rollout.logprobs), (&want.tokens, &want.logprobs), "{dialect:?}");
+            assert_eq!((&rollout.tokens, &rollout.logprobs), (&want.tokens, &want.logprobs), "{kind:?}");
             assert!(!rollout.text.contains(['1', '2']), "{}", rollout.text);
         }
     }
@@ -78,7 +78,7 @@ fn a_conversation_goes_to_the_chat_completions_with_its_stop_strings() {
 
 #[test]
 fn seeds_differ_between_prompts_and_calls_and_repeat() {
-    let server = Server::start(Dialect::Vllm, |_, _| Act::Answer);
+    let server = Server::start(ServerKind::Vllm, |_, _| Act::Answer);
     let policy = policy(&server, options());
     let same = vec![prompt("x = "); 2];
     let first = policy.generate(&same, &sampling(2)).expect("it answers");
@@ -90,17 +90,17 @@ fn seeds_differ_between_prompts_and_calls_and_repeat() {
 
 #[test]
 fn log_probabilities_are_kept_where_they_are_those_of_the_distribution_drawn_from_and_never_guessed() {
-    for (dialect, temperature, tokens, logprobs) in [
-        (Dialect::Vllm, 1.0, true, true),
-        (Dialect::LlamaCpp, 1.0, true, true),
-        (Dialect::Plain, 1.0, false, false),
-        (Dialect::Vllm, 0.7, true, false),
-        (Dialect::Vllm, 0.0, true, false),
+    for (kind, temperature, tokens, logprobs) in [
+        (ServerKind::Vllm, 1.0, true, true),
+        (ServerKind::LlamaCpp, 1.0, true, true),
+        (ServerKind::Plain, 1.0, false, false),
+        (ServerKind::Vllm, 0.7, true, false),
+        (ServerKind::Vllm, 0.0, true, false),
     ] {
-        let server = Server::start(dialect, |_, _| Act::Answer);
+        let server = Server::start(kind, |_, _| Act::Answer);
         let asked = Sampling { temperature, ..sampling(2) };
         let rollout = policy(&server, options()).generate(&prompts(1), &asked).expect("it answers").remove(0).remove(0);
-        let what = format!("{dialect:?} at {temperature}");
+        let what = format!("{kind:?} at {temperature}");
         assert!(!rollout.text.is_empty(), "{what}");
         assert_eq!((!rollout.tokens.is_empty(), !rollout.logprobs.is_empty()), (tokens, logprobs), "{what}");
         if logprobs {
@@ -111,7 +111,7 @@ fn log_probabilities_are_kept_where_they_are_those_of_the_distribution_drawn_fro
 
 #[test]
 fn with_a_tokenizer_prompts_are_sent_as_ids() {
-    let server = Server::start(Dialect::LlamaCpp, |_, _| Act::Answer);
+    let server = Server::start(ServerKind::LlamaCpp, |_, _| Act::Answer);
     let json = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/tiny/tokenizer.json");
     let policy = ServerPolicy::open(&format!("{}/v1#tiny#{json}", server.url), options()).expect("a fine name");
     let rollout = policy.generate(&prompts(1), &sampling(1)).expect("it answers").remove(0).remove(0);
@@ -132,12 +132,12 @@ fn passing_faults_are_asked_again_and_what_has_come_is_kept() {
         || Act::Changed(|answer| answer["choices"] = json!([])),
     ];
     let want = {
-        let server = Server::start(Dialect::Vllm, |_, _| Act::Answer);
+        let server = Server::start(ServerKind::Vllm, |_, _| Act::Answer);
         policy(&server, options()).generate(&prompts(4), &sampling(2)).expect("it answers")
     };
     for fault in faults.into_iter().chain([overloaded as fn() -> Act]) {
         // Only the third prompt meets it, and only twice.
-        let server = Server::start(Dialect::Vllm, move |body, number| {
+        let server = Server::start(ServerKind::Vllm, move |body, number| {
             let unlucky = body["prompt"].as_str().is_some_and(|text| text.ends_with("x = 2 +"));
             if unlucky && number < 2 { fault() } else { Act::Answer }
         });
@@ -153,7 +153,7 @@ fn passing_faults_are_asked_again_and_what_has_come_is_kept() {
 
 #[test]
 fn a_server_that_gives_too_few_samples_is_asked_for_the_rest_with_another_seed() {
-    let server = Server::start(Dialect::Vllm, |_, _| {
+    let server = Server::start(ServerKind::Vllm, |_, _| {
         Act::Changed(|answer| answer["choices"].as_array_mut().expect("a list").truncate(1))
     });
     let group = policy(&server, options()).generate(&prompts(1), &sampling(4)).expect("it answers").remove(0);
@@ -170,7 +170,7 @@ fn lasting_faults_are_reported_with_the_prompt_and_the_number_of_attempts() {
     assert_eq!(asked, 3);
     let text = error.to_string();
     assert!(text.contains("prompt 0 after 3 attempts: the server answered 503: the model is\\nloading"), "{text}");
-    let server = Server::start(Dialect::Vllm, |body, _| {
+    let server = Server::start(ServerKind::Vllm, |body, _| {
         if body["prompt"].as_str().is_some_and(|text| text.ends_with("x = 1 +")) { Act::HangUp } else { Act::Answer }
     });
     let results = policy(&server, options()).generate_each(&prompts(3), &sampling(2)).expect("fine sampling");
@@ -181,7 +181,7 @@ fn lasting_faults_are_reported_with_the_prompt_and_the_number_of_attempts() {
 
 #[test]
 fn after_a_prompt_has_failed_for_good_no_other_is_begun() {
-    let server = Server::start(Dialect::Vllm, |_, _| Act::Say(503, "", String::new()));
+    let server = Server::start(ServerKind::Vllm, |_, _| Act::Say(503, "", String::new()));
     let policy = policy(&server, ServerOptions { concurrency: 2, ..options() });
     let error = policy.generate(&prompts(50), &sampling(1)).expect_err("it fails");
     assert!(error.to_string().contains("after 3 attempts"), "{error}");
@@ -259,7 +259,7 @@ fn a_missing_server_is_a_connection_error() {
 
 #[test]
 fn requests_in_flight_are_bounded() {
-    let server = Server::start(Dialect::Vllm, |_, _| Act::Answer);
+    let server = Server::start(ServerKind::Vllm, |_, _| Act::Answer);
     let policy = policy(&server, ServerOptions { concurrency: 3, ..options() });
     assert_eq!(policy.generate(&prompts(20), &sampling(1)).expect("it answers").len(), 20);
     assert!((1..=3).contains(&server.most_flying()), "{} together", server.most_flying());
@@ -268,7 +268,7 @@ fn requests_in_flight_are_bounded() {
 #[test]
 fn the_key_is_sent_and_never_shown() {
     let key = "sk-a-very-secret-key";
-    let server = Server::start(Dialect::Vllm, |_, _| {
+    let server = Server::start(ServerKind::Vllm, |_, _| {
         Act::Say(401, "", r#"{"error": "wrong key sk-a-very-secret-key"}"#.to_owned())
     });
     let policy = policy(&server, ServerOptions { key: ApiKey::new(key), ..options() });
@@ -298,7 +298,7 @@ fn names_that_cannot_be_used_say_why_without_what_may_be_a_secret() {
 
 #[test]
 fn what_no_server_could_do_is_refused_before_one_is_asked() {
-    let server = Server::start(Dialect::Vllm, |_, _| Act::Answer);
+    let server = Server::start(ServerKind::Vllm, |_, _| Act::Answer);
     let policy = policy(&server, options());
     assert!(policy.generate(&prompts(1), &Sampling { max_tokens: 0, ..sampling(1) }).is_err());
     assert!(policy.generate(&prompts(1), &Sampling { temperature: f32::NAN, ..sampling(1) }).is_err());

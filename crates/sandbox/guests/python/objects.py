@@ -107,16 +107,25 @@ def is_namedtuple(kind):
     if not own.keys() - OF_CLASS_SYNTAX == OF_NAMEDTUPLES | set(fields) or tuple(defaults) != fields[len(fields) - len(defaults) :]:
         return False
     try:
-        made = named_tuple(name_of(kind), fields, defaults.values(), own["__module__"])
+        made = named_tuple(name_of(kind), fields, defaults.values(), own["__module__"], own["__doc__"], has_defaults(kind))
     except (TypeError, ValueError):
         return False
     return all(alike(own[name], found) for name, found in dict_of(made).items() if name not in OF_CLASS_SYNTAX)
 
 
-def named_tuple(name, fields, defaults, module):
+def named_tuple(name, fields, defaults, module, doc, with_defaults):
     """A class with these fields. `namedtuple` makes names such as `_1` of what is none, and refuses them."""
     rename = any(field.startswith("_") for field in fields)
-    return collections.namedtuple(name, fields, rename=rename, defaults=list(defaults) or None, module=module)
+    made = collections.namedtuple(name, fields, rename=rename, defaults=list(defaults) if with_defaults else None, module=module)
+    if type(doc) is str and doc != made.__doc__:
+        made.__doc__ = doc
+    return made
+
+
+def has_defaults(kind):
+    """Whether it was made with a list of defaults, which may be empty: class syntax always gives one."""
+    made_by = dict_of(kind)["__new__"]
+    return getattr(getattr(made_by, "__func__", made_by), "__defaults__", None) is not None
 
 
 def alike(one, other):
@@ -529,6 +538,8 @@ class Objects:
             defaults = [self.item_of(part, todo, depth + 1) for part in dict_of(found)["_field_defaults"].values()]
             own = dict_of(found)
             texts = [name_of(found), own.get("__module__"), list(own["_fields"]), "__orig_bases__" in own]
+            texts += [own["__doc__"], has_defaults(found)]
+            check_text(own["__doc__"] or "")
             if type(texts[1]) is str and own.get("__qualname__", texts[0]) == found.__qualname__ == texts[0]:
                 self.named_tuples.append(found)
                 return self.new(found, "namedtuple", [*texts, *defaults])
@@ -539,7 +550,8 @@ class Objects:
             if self.by_value is not SCALARS and kind in PARTS and (parts := PARTS[kind][0](found)):
                 return self.new(found, "parts", [kind.__name__, *(self.item_of(part, todo, depth + 1) for part in parts)])
             # What does not equal itself is found by identity alone.
-            return None if self.by_value is SCALARS and equals_itself(found) else self.new(found, "scalar", [found])
+            sent = self.as_number(found)
+            return None if sent is found and self.by_value is SCALARS and equals_itself(found) else self.new(found, "scalar", [sent])
         place = self.library_place(found)
         if place is not None:
             return self.new(found, "library", list(place))
@@ -547,6 +559,10 @@ class Objects:
 
     def library_place(self, found):
         return library_place(found)
+
+    def as_number(self, found):
+        """What crosses for a plain value."""
+        return found
 
     def describe_own(self, found, kind, todo, depth):
         raise Uncrossable("a value of type `" + type.__dict__["__name__"].__get__(kind) + "`")
@@ -617,7 +633,8 @@ class Objects:
                 self.disturbed(kind.name)
             self.set_contents(handle, UNKNOWN if handle in ignored else kind.contents(found))
         for handle, payload in states:
-            self.fill_error(handle, payload)
+            if handle not in ignored or handle not in self.errors:
+                self.fill_error(handle, payload)
 
     def disturbed(self, name):
         """A container has changed under an iterator over it, and has as many items as before. What the iterator does then hangs on how
@@ -675,10 +692,10 @@ class Objects:
                 raise ProtocolError("a view of no dict")
             return getattr(dict, way)(owner)
         if kind == "namedtuple":
-            name, module, fields, is_annotated, *defaults = payload
+            name, module, fields, is_annotated, doc, with_defaults, *defaults = payload
             if is_annotated and not self.words.isdisjoint(ANNOTATIONS):
                 self.spoil("unjudgeable", "the tests ask for the annotations of a named tuple of the program's")
-            made = named_tuple(name, fields, [*map(self.at, defaults)], module)
+            made = named_tuple(name, fields, [*map(self.at, defaults)], module, doc, with_defaults)
             if not is_namedtuple(made):
                 raise ProtocolError("a named tuple that is none")
             return made
@@ -978,6 +995,26 @@ def is_special(name):
     return name.startswith("__") and name.endswith("__")
 
 
+# What tests ask of functions and classes by their special names. By any other the library asks what an object is (`__array_interface__`,
+# `__index__`), and the program's answer would decide what the tests compare: an object in place of the program's has none.
+ASKED_BY_NAME = {
+    "__name__", "__qualname__", "__doc__", "__module__", "__dict__", "__wrapped__", "__defaults__", "__kwdefaults__", "__annotations__",
+    "__annotate__", "__code__", "__closure__", "__globals__", "__self__", "__func__", "__type_params__", "__signature__",
+    "__text_signature__", "__match_args__", "__class_getitem__", "__notes__", "__cause__", "__context__", "__suppress_context__", "__traceback__",
+}
+
+
+def is_kept_back(name):
+    """Whether an attribute of an exception stays with the program."""
+    return is_special(name) and name not in ASKED_BY_NAME
+
+
+def refuse_special(found, name):
+    """What `found` stands for has no such attribute as far as the tests can tell."""
+    if is_special(name) and name not in ASKED_BY_NAME and not hasattr(object, name):
+        raise AttributeError("'" + type(found).__name__ + "' object has no attribute '" + name + "'", name=name, obj=found)
+
+
 class StandIn(type):
     """The type of classes in place of the program's classes of exceptions: of the same bases, and known by their handles. Making an
     instance, and all that the program's class adds, is asked for there."""
@@ -999,6 +1036,7 @@ class StandIn(type):
             return type.__getattribute__(cls, name)
         if name in ("__dict__", "__subclasses__"):
             StandIn.caller.spoil("unjudgeable", "the tests look into a class of the program's")
+        refuse_special(cls, name)
         return StandIn.caller.attribute(StandIn.caller.handle_of_class(cls), name)
 
     def __setattr__(cls, name, _):
@@ -1062,6 +1100,11 @@ def in_place_of(name):
     if not is_special(name) or name == "__doc__":
         return Asked(name)
     return asked_method(name) if name in ASKED else Deciding(name)
+
+
+def asked_unless_special(error, name):
+    refuse_special(error, name)
+    return StandIn.caller.attribute_of_error(error, name)
 
 
 def asked_or_missing(error, name):
@@ -1142,11 +1185,16 @@ def decimal_context():
     return (context.prec, context.rounding, context.Emin, context.Emax, context.capitals, context.clamp, *context.traps.values())
 
 
+CSV_FIELD = 131_072
+
+
 def dialects():
     csv = sys.modules.get("csv")
     if csv is None:
         return ()
-    return (*sorted(set(csv.list_dialects()) - {"excel", "excel-tab", "unix"}), csv.field_size_limit())
+    found = (*sorted(set(csv.list_dialects()) - {"excel", "excel-tab", "unix"}), csv.field_size_limit())
+    # As one that has just been imported has it.
+    return () if found == (CSV_FIELD,) else found
 
 
 def stream(name):
@@ -1317,6 +1365,7 @@ class Caller(Objects):
         self.modules_imported = lambda: None
         self.tell_names = lambda told: None
         self.attributes = set  # those of them that name attributes, found when asked for
+        self.modules_named = set()  # names that the tests look into, as modules of the library are called, and do not bind
         self.words_of_program = set()  # labels of `STATE` that its text names
         self.of_library = set()  # handles of functions of the library that are called where the program is
         self.mixed = set()  # ids of classes in place of those that have bases which do not cross
@@ -1488,21 +1537,22 @@ class Caller(Objects):
         tests throw its result away, and those of the tests' that it was given before."""
         changed = [entry_of(entry)[0] for entry in entries if entry_of(entry)[0] in self.objects]
         given = self.reachable(self.given)
-        self.ever_given |= given
-        theirs = lambda handle: handle % 2 == self.parity or handle in self.ever_given
+        # An exception is the program's, and counts only for the call that is given it.
+        self.ever_given |= given - self.errors.keys()
+        theirs = lambda handle: handle % 2 == self.parity or handle in self.ever_given or handle in given
         if self.thrown_away and word == "returned":
             return [handle for handle in changed if theirs(handle) and handle not in given]
         return [handle for handle in changed if theirs(handle) and id(self.objects[handle]) not in self.fresh]
 
     def reachable(self, found):
-        """Handles of the containers among `found` and in them."""
+        """Handles of what crosses with an identity among `found`, and in it."""
         handles, todo = set(), list(found)
         while todo:
             part = todo.pop()
-            handle = self.handles.get(id(part)) if type(part) in CONTAINERS else None
+            handle = None if type(part) in self.by_value else self.handles.get(id(part))
             if handle is not None and handle not in handles:
                 handles.add(handle)
-                todo.extend(part if type(part) in IMMUTABLE_TYPES else KINDS[type(part)].contents(part))
+                todo.extend(parts_inside(part))
         return handles
 
     def as_changed(self, found):
@@ -1559,10 +1609,16 @@ class Caller(Objects):
             self.spoil("unjudgeable", "`" + self.borrowed[item[0]] + "` of the library cannot cross as a value")
         return super().at(item)
 
+    def is_borrowed(self, item):
+        """Whether it is an object of the library that cannot cross as a value."""
+        return type(item) is tuple and len(item) == 1 and item[0] in self.borrowed
+
     def at_name(self, name, item):
         """What a name of the program's stands for. A library's object only where it has that name itself."""
         if type(item) is tuple and item and self.borrowed.get(item[0]) == name:
             return self.objects[item[0]]
+        if name in self.modules_named:
+            self.note("unjudgeable", "the tests use `" + name + "` as the library's module, and the program has another object there")
         return self.at(item)
 
     def made_here(self, handle, kind, payload):
@@ -1598,7 +1654,7 @@ class Caller(Objects):
         if not hashes:
             found["__hash__"] = None
         if gets:
-            found["__getattr__"] = lambda error, name: StandIn.caller.attribute_of_error(error, name)
+            found["__getattr__"] = asked_unless_special
         elif not any(type(base) is StandIn for base in bases):
             found["__getattr__"] = asked_or_missing
         found = {"__doc__": doc} | found | {"__module__": module, "__qualname__": qualname}
@@ -1616,9 +1672,10 @@ class Caller(Objects):
 
     def fill_error(self, handle, payload):
         error = self.objects.get(handle)
-        if error is None or not issubclass(type(error), BaseException):
-            raise ProtocolError("the state of what is no exception")
+        if error is None or not issubclass(type(error), BaseException) or handle % 2 == self.parity:
+            raise ProtocolError("the state of what is no exception of the sender's")
         arguments, (cause, context, suppressed), fields, attributes, hidden, own_hidden = payload
+        hidden = hidden + [name for name, item in fields if self.is_borrowed(item)]
         hides = hidden if type(type(error)) is StandIn else hidden + own_hidden
         if hides and not self.attributes().isdisjoint(hides) or (hidden or own_hidden) and not self.words.isdisjoint(ENUMERATES):
             self.spoil("unjudgeable", "what the program's exception has beside its arguments cannot cross to the tests")
@@ -1626,7 +1683,7 @@ class Caller(Objects):
         CAUSE.__set__(error, self.at(cause))
         CONTEXT.__set__(error, self.at(context))
         SUPPRESSED.__set__(error, suppressed)
-        given = {name: self.at(item) for name, item in fields}
+        given = {name: self.at(item) for name, item in fields if not self.is_borrowed(item)}
         for name, part in fields_of(type(error)):
             value = given.pop(name, None)
             if field(error, part) is not value:
@@ -1640,8 +1697,8 @@ class Caller(Objects):
         found = ATTRIBUTES.__get__(error)
         found.clear()
         found.update((name, self.at(item)) for name, item in attributes)
-        if not all(type(name) is str for name in found):
-            raise ProtocolError("an attribute whose name is no text")
+        if not all(type(name) is str and not is_kept_back(name) for name in found):
+            raise ProtocolError("an attribute whose name is no text, or special")
         self.errors[handle] = state_of(error, with_context=False)
 
     def raised(self, error):
@@ -1654,6 +1711,20 @@ class Caller(Objects):
         if names_any(self.words, TRACES):
             self.note("unjudgeable", "the tests look at the frames of what the program raised, which stay on its side")
         return error
+
+
+def parts_inside(found):
+    """What may change with an object that crosses, or by it."""
+    kind = type(found)
+    if kind in KINDS:
+        return KINDS[kind].contents(found)
+    if issubclass(kind, tuple):
+        return tuple.__iter__(found)
+    if kind in VIEWS:
+        return [owner for owner in gc.get_referents(found) if type(owner) in VIEWED]
+    if issubclass(kind, BaseException):
+        return state_of(found)
+    return found if kind is frozenset else ()
 
 
 DEEP = 100
@@ -1734,6 +1805,7 @@ class Function:
             return class_of(self)
         if name in LOCAL_OF_FUNCTIONS:
             return object.__getattribute__(self, name)
+        refuse_special(self, name)
         return caller_of(self).attribute(handle_of(self), name)
 
     def __setattr__(self, name, _):
@@ -1814,6 +1886,12 @@ def proxy_of(kind, name):
 PROXIES = {name: proxy_of(kind, name) for kind, name in FUNCTIONS.items()} | {"object": proxy_of(None, "object")}
 
 
+# Scalars of numpy's to which a number is rounded before it is compared with them.
+INEXACT = {"float16", "float32", "complex64", "longdouble", "clongdouble", "float128", "complex256"}
+# Names by which tests show that they know of numpy's scalars, and attributes that only these have.
+OF_NUMPY = {"np", "numpy", "item", "dtype", "astype", "tolist", "shape", "ndim", "size", "itemsize", "nbytes", "tobytes", "flatten", "ravel"}
+
+
 # What a class has beside its methods, and what making an instance takes.
 UNSEEN = {"__module__", "__doc__", "__dict__", "__weakref__", "__qualname__", "__slots__", "__annotations__", "__firstlineno__"}
 UNSEEN |= {"__static_attributes__", "__annotate__", "__annotate_func__", "__annotations_cache__", "__init__", "__new__", "__call__"}
@@ -1852,6 +1930,7 @@ class Callee(Objects):
         self.asks += [IDENTITIES] * asks_which_it_is(source) + [HASHES] * ("hash" in self.words) + doubts_of(source)
         self.shown = None  # what was in its module when the tests last asked for all names
         self.compared = False  # whether the tests ask which of two equal values they have
+        self.knows_numpy = False  # whether the tests may ask a scalar of numpy's what only that has
         self.watched = {}  # name -> what it was when last told
         self.dice = None  # the state of `random`, where the tests set theirs
         self.classes = {}  # what there is to each class of exceptions that has been sent, by handle
@@ -1865,6 +1944,15 @@ class Callee(Objects):
         """Of the library only what cannot lie crosses as a value: built-in types and exceptions. Functions are called here."""
         place = library_place(found)
         return place if place and is_safe(found, *place) and is_genuine(found, *place) else None
+
+    def as_number(self, found):
+        """A scalar of numpy's compares as numpy has it: it equals a list of one item, and rounds what it is compared with to its own
+        type. Tests that do not know of numpy get the number."""
+        if type(found).__module__ != "numpy":
+            return found
+        if type(found).__name__ in INEXACT:
+            raise Uncrossable("a `" + type(found).__name__ + "` of numpy's, which equals what it is not")
+        return found if self.knows_numpy else found.item()
 
     def describe_own(self, found, kind, todo, depth):
         if kind in FUNCTIONS:
@@ -1922,7 +2010,8 @@ class Callee(Objects):
         for name, value, row in own + [(name, value, attributes) for name, value in ATTRIBUTES.__get__(error).items()]:
             if value is None and row is fields:
                 continue
-            pair = self.tried(lambda: [check_text(name) or name, self.item(value)])
+            stays = row is attributes and type(name) is str and is_kept_back(name)
+            pair = None if stays else self.tried(lambda: [check_text(name) or name, self.item(value)])
             if pair is None:
                 (hidden if row is fields else own_hidden).append(name if type(name) is str and name.isascii() else "")
             else:
@@ -1939,7 +2028,7 @@ class Callee(Objects):
         self.begin()
         if action == "watch":
             self.watched = {name: self for name in items}
-            self.compared = "identities" in target
+            self.compared, self.knows_numpy = "identities" in target, "numpy" in target
             if self.compared or IDENTITIES in self.asks:
                 self.keep_all_identities()
             self.dice = random.getstate() if "random" in target else None

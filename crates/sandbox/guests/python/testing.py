@@ -31,6 +31,7 @@ from _veriplay_objects import (
     COMPILES,
     CONTAINERS,
     HASHES,
+    OF_NUMPY,
     STATE,
     UNREADABLE,
     Caller,
@@ -45,6 +46,7 @@ from _veriplay_objects import (
     is_library,
     is_once,
     names_any,
+    same,
     state_of_process,
     words_of,
 )
@@ -112,6 +114,7 @@ class Split:
         self.caller = Caller(unseen="changes" in readings)
         self.prefer_program = "builtins" in readings
         self.shadowed = set()  # builtins that the tests use and the program defines too
+        self.starred = {}  # what `import *` has bound
         self.hidden = {}  # names of the program's that cannot cross, and why
         self.read = frozenset()  # by the test under way
         self.names = {}  # the tests' module
@@ -210,7 +213,9 @@ class Split:
             self.caller.doubt("the tests look into a `partial`, which may hold an object of the program's")
         identities = "id" in used or any(map(asks_for_identity, trees)) or not self.words.isdisjoint(("pickle", "marshal"))
         identities = identities or asks_object(self.words) or "is" in self.words and not self.words.isdisjoint(COMPILES)
-        options = ["identities"] * identities + ["random"] * any(map(sets_a_seed, trees))
+        options = ["identities"] * identities + ["random"] * any(map(sets_a_seed, trees)) + ["numpy"] * (not self.words.isdisjoint(OF_NUMPY))
+        looked_into = set().union(*map(looked_into_by, trees))
+        self.caller.modules_named = {name for name in looked_into - bound - set(self.functions) if is_library(name) or name in ABBREVIATIONS}
         self.caller.watch(sorted(self.own | self.or_builtin), options)
         if given or "hash" in used and HASHES in self.caller.words_of_program:
             names = ", ".join(sorted(given or {"hash"}))
@@ -315,10 +320,16 @@ class Split:
                 raise TypeError("Item in solution.__all__ must be str, not " + type(name).__name__)
             if name not in self.read_anywhere and self.words.isdisjoint(REACHES):
                 continue
+            # What another `import *` has bound is there to be replaced.
+            own = names.get(name, self) if name in self.bound else vars(builtins).get(name, self)
             names.pop(name, None)
             self.used = True
             try:
-                names[name] = self.caller.borrow(name)
+                found = names[name] = self.caller.borrow(name)
+                is_other = own is not self and not same(own, found) and own is not self.starred.get(name, self)
+                if is_other and name in self.read_anywhere and name not in self.functions:
+                    self.caller.note(UNJUDGEABLE, "`import *` would put the program's `" + name + "` in the place of the tests' own")
+                self.starred[name] = found
             except Uncrossable as error:
                 self.unread[name] = error.args[0]
 
@@ -762,6 +773,15 @@ def imports_solution(source):
 
 def is_star(node):
     return isinstance(node, ast.ImportFrom) and node.module == "solution" and not node.level and node.names[0].name == "*"
+
+
+# What tests call libraries that are no part of Python's.
+ABBREVIATIONS = {"np", "numpy", "pd", "pandas", "scipy", "sympy"}
+
+
+def looked_into_by(tree):
+    """Names of which the tests ask attributes."""
+    return {node.value.id for node in ast.walk(tree) if type(node) is ast.Attribute and type(node.value) is ast.Name}
 
 
 def imports_all(tree):

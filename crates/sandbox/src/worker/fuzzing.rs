@@ -1,6 +1,6 @@
 //! Frames from arbitrary bytes: what the fuzzer of the pipe between workers and their parent reads.
 
-use veriplay_core::{Callee, Entry, Job, Limits, Value};
+use veriplay_core::{Callee, Job, Limits, Value};
 
 use super::parent::is_possible;
 use super::{WorkerReply, WorkerSetup, frames};
@@ -43,16 +43,6 @@ fn check_round_trip<T: serde::Serialize + serde::de::DeserializeOwned + std::fmt
 }
 
 fn job() -> Job {
-    Job {
-        image: "python".to_owned(),
-        program: String::new(),
-        entry: Entry::Calls { function: "f".to_owned(), arguments: vec![vec![Value::int(1)], vec![]] },
-        stdin: Vec::new(),
-        files: Vec::new(),
-        limits: LIMITS,
-        seed: 1,
-        callee: Some(Callee { program: String::new(), seed: 2, ..Callee::default() }),
-        base: None,
-        fetch: Vec::new(),
-    }
+    let callee = Some(Callee { seed: 2, ..Callee::default() });
+    Job { limits: LIMITS, seed: 1, callee, ..Job::calls("", "f", [vec![Value::int(1)], vec![]]) }
 }

@@ -21,13 +21,11 @@ struct Baseline {
 
 impl AdvantageMemory {
     /// Whether nothing was kept yet.
-    #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.baselines.is_empty()
     }
 
     /// The baseline of a role and kind of task.
-    #[must_use]
     pub fn baseline(&self, role: Role, kind: &str) -> f64 {
         let found = self.baselines.iter().find(|b| b.role == role && b.kind == kind);
         found.map_or(0.0, |b| f64::from_bits(b.bits))

@@ -19,15 +19,16 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{
-    Attempt, Digest, Dropped, Execute, Prompt, Proposal, Question, Task, TaskType, Value, content_hash, program_hash,
+    Attempt, Digest, Execute, Prompt, Proposal, Question, Task, TaskType, Value, content_hash, program_hash,
 };
 use veriplay_verifier::{Format, ProposalGate, format_by_name};
 
-use crate::admission::{Admission, IsKnown};
+use crate::admission::Admission;
 use crate::environment::{
-    Environment, EvalTask, GameBase, JudgedProposalOf, ProposalToJudge, Proposer, SamplingCall, Stage, StepFacts,
+    Environment, EvalTask, GameBase, JudgedProposalOf, OpenedEpisode, ProposalBatch, Proposer, SamplingCall,
+    SolutionOf, Stage, StepFacts, TaskEpisode,
 };
-use crate::judgement::{Never, Seeds, Solution};
+use crate::judgement::{Never, Seeds};
 use crate::play::{PlayError, StepContext};
 use crate::randomness::derive_seed;
 use crate::rollout::{FinishedEpisode, SingleTurn};
@@ -168,13 +169,8 @@ impl Environment for AbsoluteZero {
         Ok(Some(self.proposer(request.clone(), Vec::new(), 1).episode))
     }
 
-    fn judge_proposals(
-        &self,
-        execute: &dyn Execute,
-        proposals: &[ProposalToJudge<'_, Self>],
-        is_known: &mut IsKnown<'_>,
-    ) -> Vec<JudgedProposalOf<Self>> {
-        self.judge_programs(execute, proposals, is_known)
+    fn judge_proposals(&self, execute: &dyn Execute, batch: ProposalBatch<'_, Self>) -> Vec<JudgedProposalOf<Self>> {
+        self.judge_programs(execute, batch)
     }
 
     /// A copy of a refused proposal is refused too, or repeating a bad proposal would be rewarded more than making it once.
@@ -220,12 +216,7 @@ impl Environment for AbsoluteZero {
         }
     }
 
-    fn solver_episodes(
-        &self,
-        _execute: &dyn Execute,
-        _seeds: Seeds,
-        tasks: &[&Task],
-    ) -> Vec<Result<Option<SingleTurn>, Dropped>> {
+    fn solver_episodes(&self, _execute: &dyn Execute, _seeds: Seeds, tasks: &[&Task]) -> Vec<OpenedEpisode<Self>> {
         tasks.iter().map(|task| Ok(Some(SingleTurn::new(self.solver_prompt(&task.question))))).collect()
     }
 
@@ -233,8 +224,8 @@ impl Environment for AbsoluteZero {
         &self,
         execute: &dyn Execute,
         _seed: u64,
-        solutions: &[(&Task, &FinishedEpisode<SingleTurn>)],
-    ) -> Vec<Solution<Attempt>> {
+        solutions: &[TaskEpisode<'_, Self>],
+    ) -> Vec<SolutionOf<Self>> {
         self.judge_answers(execute, solutions)
     }
 
@@ -309,7 +300,6 @@ impl PoolTask for Task {
 
 /// Names a proposal by its task type, the [`program_hash`] of its program, and its inputs. Two proposals that differ in layout, comments
 /// or message alone have the same key, and so has the task that is made of them.
-#[must_use]
 pub fn proposal_key(proposal: &Proposal) -> Digest {
     match proposal {
         Proposal::Triplet { task_type, program, input } => key(*task_type, program, &[input]),

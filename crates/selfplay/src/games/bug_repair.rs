@@ -34,13 +34,14 @@ mod task;
 
 use std::sync::Arc;
 
-use veriplay_core::{Digest, Dropped, Execute, Prompt, TextFiles};
+use veriplay_core::{Digest, Execute, Prompt, TextFiles};
 use veriplay_verifier::bugs::tool_env::{RepoToolRequest, serve_all};
 use veriplay_verifier::bugs::{BugArtifact, Injector, RepoContext};
 
 use crate::admission::IsKnown;
 use crate::environment::{
-    Environment, EvalTask, GameBase, JudgedProposalOf, ProposalToJudge, Proposer, SamplingCall, Stage, StepFacts,
+    Environment, EvalTask, GameBase, JudgedProposalOf, OpenedEpisode, ProposalBatch, Proposer, SamplingCall,
+    SolutionOf, Stage, StepFacts, TaskEpisode,
 };
 use crate::judgement::{Never, Seeds, Solution};
 use crate::multi_turn::{NextAction, StreamNames, serve_calls};
@@ -224,13 +225,8 @@ impl Environment for BugRepair {
         Ok(self.logged_injection_episode(execute, request)?)
     }
 
-    fn judge_proposals(
-        &self,
-        execute: &dyn Execute,
-        proposals: &[ProposalToJudge<'_, Self>],
-        is_known: &mut IsKnown<'_>,
-    ) -> Vec<JudgedProposalOf<Self>> {
-        self.judge_injections(execute, proposals, is_known)
+    fn judge_proposals(&self, execute: &dyn Execute, batch: ProposalBatch<'_, Self>) -> Vec<JudgedProposalOf<Self>> {
+        self.judge_injections(execute, batch)
     }
 
     fn mutants(&self, context: &StepContext<'_>, step: u64) -> Vec<Derivation> {
@@ -270,12 +266,7 @@ impl Environment for BugRepair {
         choice.take(others, config.tasks_per_step - choice.len());
     }
 
-    fn solver_episodes(
-        &self,
-        execute: &dyn Execute,
-        seeds: Seeds,
-        tasks: &[&BugTask],
-    ) -> Vec<Result<Option<RepoEpisode>, Dropped>> {
+    fn solver_episodes(&self, execute: &dyn Execute, seeds: Seeds, tasks: &[&BugTask]) -> Vec<OpenedEpisode<Self>> {
         self.repair_episodes(execute, seeds.shown, tasks)
     }
 
@@ -291,8 +282,8 @@ impl Environment for BugRepair {
         &self,
         execute: &dyn Execute,
         seed: u64,
-        solutions: &[(&BugTask, &FinishedEpisode<RepoEpisode>)],
-    ) -> Vec<Solution<RepairDetail>> {
+        solutions: &[TaskEpisode<'_, Self>],
+    ) -> Vec<SolutionOf<Self>> {
         self.judge_repairs(execute, seed, solutions)
     }
 

@@ -37,11 +37,11 @@ use rand::seq::{IndexedRandom, SliceRandom};
 use veriplay_core::{CodeTask, Digest, Dropped, Execute, Limits, Prompt, content_hash, program_hash};
 use veriplay_verifier::environments::{ArtifactGate, CodeRequest, EnvironmentDescription, run_codes};
 
-use crate::admission::IsKnown;
 use crate::environment::{
-    Environment, EvalTask, GameBase, JudgedProposalOf, ProposalToJudge, Proposer, SamplingCall, Stage, StepFacts,
+    Environment, EvalTask, GameBase, JudgedProposalOf, OpenedEpisode, ProposalBatch, Proposer, SamplingCall,
+    SolutionOf, Stage, StepFacts, TaskEpisode,
 };
-use crate::judgement::{Never, Seeds, Solution};
+use crate::judgement::{Never, Seeds};
 use crate::multi_turn::{NextAction, StreamNames, serve_calls};
 use crate::play::{PlayError, StepContext};
 use crate::randomness::generator;
@@ -235,13 +235,8 @@ impl Environment for SelfChallenge {
         Ok(self.episode(ToolGoal::Challenge(request.clone())))
     }
 
-    fn judge_proposals(
-        &self,
-        execute: &dyn Execute,
-        proposals: &[ProposalToJudge<'_, Self>],
-        is_known: &mut IsKnown<'_>,
-    ) -> Vec<JudgedProposalOf<Self>> {
-        self.judge_challenges(execute, proposals, is_known)
+    fn judge_proposals(&self, execute: &dyn Execute, batch: ProposalBatch<'_, Self>) -> Vec<JudgedProposalOf<Self>> {
+        self.judge_challenges(execute, batch)
     }
 
     /// This step's new tasks up to their share, then given ones and earlier ones.
@@ -251,12 +246,7 @@ impl Environment for SelfChallenge {
         choice.take(candidates, self.own.tasks_per_step - fresh);
     }
 
-    fn solver_episodes(
-        &self,
-        _execute: &dyn Execute,
-        _seeds: Seeds,
-        tasks: &[&CodeTask],
-    ) -> Vec<Result<Option<ToolEpisode>, Dropped>> {
+    fn solver_episodes(&self, _execute: &dyn Execute, _seeds: Seeds, tasks: &[&CodeTask]) -> Vec<OpenedEpisode<Self>> {
         tasks.iter().map(|task| Ok(self.execution(task))).collect()
     }
 
@@ -275,8 +265,8 @@ impl Environment for SelfChallenge {
         &self,
         execute: &dyn Execute,
         seed: u64,
-        solutions: &[(&CodeTask, &FinishedEpisode<ToolEpisode>)],
-    ) -> Vec<Solution<()>> {
+        solutions: &[TaskEpisode<'_, Self>],
+    ) -> Vec<SolutionOf<Self>> {
         self.judge_executions(execute, seed, solutions)
     }
 

@@ -41,15 +41,16 @@ use std::collections::BTreeMap;
 
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
-use veriplay_core::{CallCase, Digest, Dropped, Execute, Prompt, PromptContent, Role, Status, Verdict, content_hash};
+use veriplay_core::{CallCase, Digest, Execute, Prompt, PromptContent, Role, Status, Verdict, content_hash};
 use veriplay_verifier::agreement::{
     AgreementFormat, AgreementRules, GUARDS, ProposedProblem, SuiteQuality, agreement_format_by_name, check_statement,
 };
 
-use crate::admission::{IsKnown, JudgedProposal};
+use crate::admission::JudgedProposal;
 use crate::environment::{
-    Environment, EvalTask, GameBase, JudgedProposalOf, JudgedRound, ProposalToJudge, Proposer, RoleSampling,
-    RoundRequest, SamplingCall, SolverEpisode, Stage, StepFacts, VerifierSettings,
+    Environment, EvalTask, GameBase, JudgedProposalOf, JudgedRound, OpenedEpisode, ProposalBatch, ProposalToJudge,
+    Proposer, RoleSampling, RoundRequest, SamplingCall, SolutionOf, SolverEpisode, Stage, StepFacts, TaskEpisode,
+    VerifierSettings,
 };
 use crate::judgement::{Never, Seeds, Solution, rule_verdict};
 use crate::play::{PlayError, StepContext};
@@ -279,12 +280,8 @@ impl Environment for SolVer {
         Ok(Some(self.proposer(request.clone()).episode))
     }
 
-    fn judge_proposals(
-        &self,
-        _execute: &dyn Execute,
-        proposals: &[ProposalToJudge<'_, Self>],
-        is_known: &mut IsKnown<'_>,
-    ) -> Vec<JudgedProposalOf<Self>> {
+    fn judge_proposals(&self, _execute: &dyn Execute, batch: ProposalBatch<'_, Self>) -> Vec<JudgedProposalOf<Self>> {
+        let ProposalBatch { proposals, is_known } = batch;
         let judge = |(place, one): (usize, &ProposalToJudge<'_, Self>)| match self.read_statement(one.finished) {
             Ok(statement) => {
                 let task = ProblemTask { statement, reference: None };
@@ -316,7 +313,7 @@ impl Environment for SolVer {
         _execute: &dyn Execute,
         _seeds: Seeds,
         tasks: &[&ProblemTask],
-    ) -> Vec<Result<Option<SingleTurn>, Dropped>> {
+    ) -> Vec<OpenedEpisode<Self>> {
         tasks.iter().map(|task| Ok(Some(self.solver(&task.statement)))).collect()
     }
 
@@ -324,8 +321,8 @@ impl Environment for SolVer {
         &self,
         execute: &dyn Execute,
         _seed: u64,
-        solutions: &[(&ProblemTask, &FinishedEpisode<SingleTurn>)],
-    ) -> Vec<Solution<Option<SuiteQuality>>> {
+        solutions: &[TaskEpisode<'_, Self>],
+    ) -> Vec<SolutionOf<Self>> {
         self.judge_codes(execute, solutions)
     }
 

@@ -15,19 +15,15 @@
 //! # Example
 //! Of 8 rollouts 2 solve the task: the proposer gets 0.75; with 4 it would get 1.
 
-use veriplay_core::{Reward, Status};
+use veriplay_core::Reward;
 
-use super::{ProposalOutcome, RewardScheme, accuracy};
+use super::{ProposalOutcome, RewardScheme};
 
 pub(super) struct Band;
 
 impl RewardScheme for Band {
     fn name(&self) -> &'static str {
         "band"
-    }
-
-    fn solver(&self, status: Status, _well_formed: bool) -> Reward {
-        Reward::single("accuracy", accuracy(status))
     }
 
     fn proposer(&self, outcome: ProposalOutcome, _well_formed: bool) -> Option<Reward> {

@@ -13,19 +13,15 @@
 //! # Example
 //! Of 8 rollouts none solves the task: the proposer gets 1.
 
-use veriplay_core::{Reward, Status};
+use veriplay_core::Reward;
 
-use super::{ProposalOutcome, RewardScheme, accuracy};
+use super::{ProposalOutcome, RewardScheme};
 
 pub(super) struct Validity;
 
 impl RewardScheme for Validity {
     fn name(&self) -> &'static str {
         "validity"
-    }
-
-    fn solver(&self, status: Status, _well_formed: bool) -> Reward {
-        Reward::single("accuracy", accuracy(status))
     }
 
     fn proposer(&self, outcome: ProposalOutcome, _well_formed: bool) -> Option<Reward> {

@@ -25,7 +25,6 @@ pub struct Function {
 }
 
 /// Names a program. Text that is no Python is named by its words.
-#[must_use]
 pub fn program_fingerprint(program: &str) -> Digest {
     on_a_deep_stack(program, || match parsed(program) {
         Some((module, true)) => digest(module.body),
@@ -34,7 +33,6 @@ pub fn program_fingerprint(program: &str) -> Digest {
 }
 
 /// The functions of a program, methods and inner ones too, but for those that are too short to be told apart (`return self`).
-#[must_use]
 pub fn functions(program: &str) -> Vec<Function> {
     on_a_deep_stack(program, || {
         let Some((module, _)) = parsed(program) else { return Vec::new() };
@@ -45,7 +43,6 @@ pub fn functions(program: &str) -> Vec<Function> {
 }
 
 /// Names a sentence up to case, white space and punctuation: sentences that differ in nothing else ask the same.
-#[must_use]
 pub fn text_fingerprint(text: &str) -> Digest {
     let words = text.split(|c: char| !(c.is_alphanumeric() || "+-*/%<>=_".contains(c)));
     let words: Vec<String> = words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect();

@@ -16,10 +16,11 @@ use veriplay_selfplay::rollout;
 use veriplay_verifier::bugs::BugProposal;
 use veriplay_verifier::bugs::tool_env::{CallEnd, DefaultTests, RepoToolCall, RepoToolOutcome};
 
-const CONFIG: &str = r#"
+const CONFIG: &str = concat!(
+    include_str!("settings.toml"),
+    r#"
 format = "think"
 tasks_per_step = 2
-group_size = 4
 injections_per_step = 2
 injection_share = 0.5
 modes = ["direct", "removal", "rewrite"]
@@ -41,19 +42,14 @@ alpha = 0.8
 advantage = "group"
 aggregation = "sequence_mean"
 grade_unfinished = true
-buffer_capacity = 100
 resample_learnable = 2.0
 sft_bugs = 0
 sft_samples = 0
 sft_weight = 0.0
-solver_temperature = 1.0
-solver_max_tokens = 500
-proposer_temperature = 1.0
-proposer_max_tokens = 500
-eval_samples = 8
 solver_budget = { turns = 4, fuel = 1000, test_runs = 1, shown_chars = 50, prompt_chars = 9000 }
 injector_budget = { turns = 4, fuel = 1000, test_runs = 1, shown_chars = 50, prompt_chars = 9000 }
-"#;
+"#
+);
 
 fn config() -> BugRepairConfig {
     toml::from_str(CONFIG).unwrap()
@@ -157,7 +153,7 @@ fn the_think_format_reads_one_block_and_says_what_is_wrong_with_others() {
 }
 
 #[test]
-fn every_dialect_is_a_file_and_a_line_with_its_headings() {
+fn every_format_is_a_file_and_a_line_with_its_headings() {
     let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/games/bug_repair/prompts");
     let mut files: Vec<String> = std::fs::read_dir(&dir)
         .unwrap()
@@ -174,7 +170,7 @@ fn every_dialect_is_a_file_and_a_line_with_its_headings() {
 }
 
 #[test]
-fn the_compact_dialect_has_no_words_and_refuses_control_tokens() {
+fn the_compact_format_has_no_words_and_refuses_control_tokens() {
     let compact = by_name("compact").unwrap();
     assert!(!compact.can_ask(&goal()), "a bug that is in no one function");
     assert!(compact.is_single_turn());

@@ -5,11 +5,12 @@ use veriplay_selfplay::games::absolute_zero::AbsoluteZeroConfig;
 
 use crate::support::{config, game};
 
-const GOOD: &str = r#"
+const GOOD: &str = concat!(
+    include_str!("settings.toml"),
+    r#"
 format = "compact"
 proposals_per_type = 32
 tasks_per_type = 32
-group_size = 8
 references = 0
 proposer = "train"
 reward = "quickstart"
@@ -17,17 +18,12 @@ advantage = "group"
 proposer_weight = 0.1
 sft_weight = 0.1
 sft_samples = 16
-buffer_capacity = 4096
 fresh_fraction = 1.0
 seed_share = 0.5
 induction_visible = 3
 induction_hidden = 3
-proposer_temperature = 1.0
-proposer_max_tokens = 64
-solver_temperature = 1.0
-solver_max_tokens = 48
-eval_samples = 8
-"#;
+"#
+);
 
 /// [`GOOD`] with one line in place of the line of its key.
 fn with(line: &str) -> String {

@@ -22,16 +22,16 @@ use crate::support::Broken;
 const PROGRAM: &str = "def f(x):\n    return x + 3";
 const REFERENCE: &str = "def f(x):\n    return 3 + x";
 
-const CONFIG: &str = r#"
+const CONFIG: &str = concat!(
+    include_str!("settings.toml"),
+    r#"
 format = "think"
 selection = "consensus"
 objective = "sft_dpo"
 problems = 8
-group_size = 8
 candidates = 4
 suites = 2
 tests = 4
-buffer_capacity = 1000
 sft_codes = 2
 sft_suites = 2
 code_pairs = 4
@@ -40,14 +40,9 @@ margin = 0.5
 code_weight = 1.0
 test_weight = 1.0
 proposer_weight = 0.0
-proposer_temperature = 1.0
-proposer_max_tokens = 512
-solver_temperature = 1.0
-solver_max_tokens = 1024
 verifier_temperature = 1.0
 verifier_max_tokens = 1024
 eval_candidate = "reference"
-eval_samples = 8
 
 [sft]
 batch = 16
@@ -58,7 +53,8 @@ max_updates = 4
 batch = 16
 epochs = 1
 max_updates = 4
-"#;
+"#
+);
 
 fn config() -> SolVerConfig {
     toml::from_str(CONFIG).unwrap()
@@ -180,8 +176,8 @@ fn there_must_be_something_to_propose_from_and_to_measure_by() {
 
 #[test]
 fn every_wording_has_a_dialect_of_its_name() {
-    let dialects: Vec<&str> = AGREEMENT_FORMATS.iter().map(|dialect| dialect.name()).collect();
-    assert_eq!(names(), dialects);
+    let agreement: Vec<&str> = AGREEMENT_FORMATS.iter().map(|responses| responses.name()).collect();
+    assert_eq!(names(), agreement);
     assert!(
         names().iter().all(|name| by_name(name).unwrap().name() == *name && agreement_format_by_name(name).is_some())
     );
@@ -225,10 +221,10 @@ fn suite() -> TestSuite {
 #[test]
 fn what_is_written_is_read_back() {
     for format in PROMPT_FORMATS {
-        let dialect = agreement_format_by_name(format.name()).unwrap();
-        assert_eq!(dialect.read_problem(&format.problem_response("add 3 to x")).unwrap(), "add 3 to x");
-        assert_eq!(dialect.read_program(&format.program_response(PROGRAM)).unwrap(), PROGRAM);
-        assert_eq!(dialect.read_suite(&format.suite_response(&suite())).unwrap(), suite());
+        let responses = agreement_format_by_name(format.name()).unwrap();
+        assert_eq!(responses.read_problem(&format.problem_response("add 3 to x")).unwrap(), "add 3 to x");
+        assert_eq!(responses.read_program(&format.program_response(PROGRAM)).unwrap(), PROGRAM);
+        assert_eq!(responses.read_suite(&format.suite_response(&suite())).unwrap(), suite());
     }
     let with = TestSuite { tests: [suite().tests, vec![SuiteTest::Assert("assert f(1) > 0".to_owned())]].concat() };
     let text = by_name("think").unwrap().suite_response(&with);
@@ -339,7 +335,7 @@ fn a_statement_that_is_measured_is_refused_and_counted_and_asked_of_nobody() {
     assert_eq!(refused.detail, "it holds problem `add 3 to x` of the held_out set");
     assert!(!measured[0].judged.known && other[0].judged.admitted().is_some());
     let [task] = tasks[..] else { panic!("one problem is asked: {tasks:?}") };
-    assert_eq!((task.task.statement.as_str(), task.attempts.len()), ("take 2 from x", 8));
+    assert_eq!((task.task.statement.as_str(), task.attempts.len()), ("take 2 from x", 4));
     assert_eq!(state.pool.entries().len(), 1);
     assert_eq!(
         (played.counts.proposals, played.counts.valid_proposals, played.counts.proposals_in_held_out),
@@ -381,8 +377,8 @@ proptest! {
 
     #[test]
     fn reading_any_text_takes_it_or_says_why_not(text in "(<I>|<O>|<P>|<TESTS>|<answer>|</answer>|```input\n|```output\n|```\n|[a-f0-9',()\\[\\] \n]){0,12}") {
-        for dialect in AGREEMENT_FORMATS {
-            for reason in [dialect.read_problem(&text).err(), dialect.read_program(&text).err(), dialect.read_suite(&text).err()] {
+        for responses in AGREEMENT_FORMATS {
+            for reason in [responses.read_problem(&text).err(), responses.read_program(&text).err(), responses.read_suite(&text).err()] {
                 prop_assert!(reason.is_none_or(|reason| !reason.is_empty()));
             }
         }

@@ -8,12 +8,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use veriplay_core::{
-    Attempt, Digest, Dropped, Execute, Prompt, Role, ScriptedPolicy, Status, Task, TaskType, TrainBatch, Value,
+    Attempt, Digest, Execute, Prompt, Role, ScriptedPolicy, Status, Task, TaskType, TrainBatch, Value,
 };
-use veriplay_selfplay::admission::{Admission, IsKnown, JudgedProposal};
+use veriplay_selfplay::admission::{Admission, JudgedProposal};
 use veriplay_selfplay::driver::{GameState, SelfPlay};
 use veriplay_selfplay::environment::{
-    Environment, GameBase, JudgedProposalOf, ProposalToJudge, Proposer, SamplingCall, Stage, StepFacts,
+    Environment, GameBase, JudgedProposalOf, OpenedEpisode, ProposalBatch, ProposalToJudge, Proposer, SamplingCall,
+    SolutionOf, Stage, StepFacts, TaskEpisode,
 };
 use veriplay_selfplay::games::absolute_zero::{
     AbsoluteZero, AbsoluteZeroConfig, AbsoluteZeroMetrics, AbsoluteZeroRequest, RoleMetrics, step_metrics,
@@ -79,12 +80,8 @@ impl Environment for Table {
         self.game.proposer_episode(execute, request)
     }
 
-    fn judge_proposals(
-        &self,
-        _execute: &dyn Execute,
-        proposals: &[ProposalToJudge<'_, Self>],
-        is_known: &mut IsKnown<'_>,
-    ) -> Vec<JudgedProposalOf<Self>> {
+    fn judge_proposals(&self, _execute: &dyn Execute, batch: ProposalBatch<'_, Self>) -> Vec<JudgedProposalOf<Self>> {
+        let ProposalBatch { proposals, is_known } = batch;
         let mut judge = |(place, one): (usize, &ProposalToJudge<'_, Self>)| {
             let (word, number) = one.finished.last().unwrap().text.split_once(' ').unwrap_or(("junk", "0"));
             let (task_type, number) = (one.request.task_type, number.parse().unwrap());
@@ -111,12 +108,7 @@ impl Environment for Table {
         self.game.choose_tasks(choice);
     }
 
-    fn solver_episodes(
-        &self,
-        execute: &dyn Execute,
-        seeds: Seeds,
-        tasks: &[&Task],
-    ) -> Vec<Result<Option<SingleTurn>, Dropped>> {
+    fn solver_episodes(&self, execute: &dyn Execute, seeds: Seeds, tasks: &[&Task]) -> Vec<OpenedEpisode<Self>> {
         self.game.solver_episodes(execute, seeds, tasks)
     }
 
@@ -124,8 +116,8 @@ impl Environment for Table {
         &self,
         _execute: &dyn Execute,
         _seed: u64,
-        solutions: &[(&Task, &FinishedEpisode<SingleTurn>)],
-    ) -> Vec<Solution<Attempt>> {
+        solutions: &[TaskEpisode<'_, Self>],
+    ) -> Vec<SolutionOf<Self>> {
         let judge = |(_, episode): &(&Task, &FinishedEpisode<SingleTurn>)| {
             let value = Attempt::Value(Value::None);
             let (detail, verdict) = match episode.last().unwrap().text.as_str() {

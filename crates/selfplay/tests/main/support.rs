@@ -4,53 +4,33 @@ use veriplay_core::{
     Attempt, Dropped, Evidence, Execute, ExecuteError, FinishReason, IoPair, Job, Limits, Outcome, PolicyVersion,
     Proposal, Provenance, Question, Rollout, Status, Task, TaskType, Value, Verdict,
 };
-use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, AbsoluteZeroSettings, TaskSource};
+use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, TaskSource};
 use veriplay_selfplay::play::PlayError;
-use veriplay_selfplay::settings::{Aggregation, LearnFrom, ProposerMode, SharedSettings, ZeroAdvantage};
 use veriplay_selfplay::splits::Guard;
 
 pub(crate) const LIMITS: Limits = Limits { fuel: 1, memory_bytes: 1, output_bytes: 1, file_bytes: 1, deadline_ns: 1 };
 
+const CONFIG: &str = concat!(
+    include_str!("settings.toml"),
+    r#"
+format = "compact"
+reward = "quickstart"
+advantage = "group"
+proposer_weight = 0.5
+sft_samples = 2
+sft_weight = 0.25
+proposals_per_type = 4
+tasks_per_type = 4
+references = 0
+fresh_fraction = 1.0
+seed_share = 0.5
+induction_visible = 1
+induction_hidden = 2
+"#
+);
+
 pub(crate) fn config() -> AbsoluteZeroConfig {
-    AbsoluteZeroConfig {
-        shared: SharedSettings {
-            format: "compact".to_owned(),
-            group_size: 4,
-            reward: Some("quickstart".to_owned()),
-            alpha: None,
-            advantage: Some("group".to_owned()),
-            learn_from: LearnFrom::Advantages,
-            aggregation: Aggregation::TokenMean,
-            zero_advantage: ZeroAdvantage::Drop,
-            proposer: ProposerMode::Train,
-            proposer_weight: 0.5,
-            proposer_temperature: 1.0,
-            proposer_max_tokens: 48,
-            solver_temperature: 1.0,
-            solver_max_tokens: 32,
-            top_k: 0,
-            top_p: 1.0,
-            min_p: 0.0,
-            stop: Vec::new(),
-            sft_samples: 2,
-            sft_weight: 0.25,
-            buffer_capacity: 100,
-            drop_unsolved: false,
-            curriculum: "learnable".to_owned(),
-            resample_learnable: 1.0,
-            eval_samples: 8,
-        },
-        own: AbsoluteZeroSettings {
-            proposals_per_type: 4,
-            tasks_per_type: 4,
-            references: 0,
-            examples: 0,
-            fresh_fraction: 1.0,
-            seed_share: 0.5,
-            induction_visible: 1,
-            induction_hidden: 2,
-        },
-    }
+    toml::from_str(CONFIG).unwrap()
 }
 
 /// Absolute Zero without seeds and without an evaluation.

@@ -193,8 +193,10 @@ async fn judge_all(
     let mut stream = submitted.map_err(|full| Rejection::too_late(Unfinished::Full(full)))?;
     while let Some((index, judged)) = stream.next().await {
         let row = judged.map_err(|fault| Rejection::text(StatusCode::GATEWAY_TIMEOUT, fault.message))?.row;
-        let RowStatus::Judged(status) = row.status else { return Err(Rejection::host_fault()) };
-        found[index] = Measured { reward: reward(status), passed: row.passed, total: row.total };
+        if matches!(row.status, RowStatus::Dropped(_)) {
+            return Err(Rejection::host_fault());
+        }
+        found[index] = Measured { reward: reward(&row), passed: row.passed, total: row.total };
     }
     Ok(found)
 }

@@ -189,7 +189,7 @@ fn make_answer(
                 echoed.insert("status".to_owned(), json!(status));
                 echoed.insert("passed".to_owned(), json!(row.passed));
                 echoed.insert("total".to_owned(), json!(row.total));
-                (reward(status), Some(row.evidence.detail))
+                (reward(&row), Some(row.evidence.detail))
             }
             RowStatus::Dropped(_) => (None, Some(row.evidence.detail)),
         },

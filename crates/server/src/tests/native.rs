@@ -40,7 +40,7 @@ async fn each_attempt_has_its_row_in_order() {
     assert_eq!(column("task_id"), ["one", "2", "one", "2", "one", "one"]);
     assert_eq!(column("attempt_id"), ["0", "0", "1", "1", "9", "3"]);
     assert_eq!(json!(column("status")), json!(["accepted", "wrong_answer", null, "unjudgeable", "wrong_answer", null]));
-    assert_eq!(json!(column("reward")), json!([1.0, 0.0, null, null, 0.0, null]));
+    assert_eq!(json!(column("reward")), json!([1.0, 0.0, null, 0.0, 0.0, null]));
     assert_eq!(verdicts[2]["fault"], json!({"kind": "host", "message": HOST_FAULT, "retried": 2}));
     assert_eq!((&verdicts[5]["fault"]["kind"], &verdicts[4]["fault"]), (&json!("bug"), &json!(null)));
     assert_eq!((&verdicts[0]["cached"], &verdicts[0]["fuel"]), (&json!(true), &json!(7)));

@@ -286,17 +286,5 @@ fn input_key(input: &[Value]) -> Vec<u8> {
 
 /// One assertion as a problem. All have one `task_id`, so that equal assertions are one column of a matrix.
 fn assertion_problem(text: String) -> Problem {
-    let code = TestCode {
-        trust: Trust::Split,
-        setup: String::new(),
-        functions: Vec::new(),
-        style: TestStyle::Asserts(vec![text]),
-    };
-    Problem {
-        task_id: "assertion".to_owned(),
-        prelude: String::new(),
-        prompt: String::new(),
-        checks: Checks::Tests(code),
-        limits: None,
-    }
+    Problem::new("assertion", Checks::Tests(TestCode::new(Trust::Split, TestStyle::Asserts(vec![text]))))
 }

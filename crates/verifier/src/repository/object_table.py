@@ -16,6 +16,8 @@ def _object_table(first):
     flat = frozenset((set, bytearray))
     changing = mappings | flat | {list, collections.deque}
     deep = changing | {tuple}
+    sequences = deep - mappings | {frozenset}
+    atoms = frozenset((type(None), bool, int, float, complex, str, bytes))
     max_depth = 64
     count_references = sys.getrefcount
 
@@ -30,7 +32,17 @@ def _object_table(first):
         try:
             return marshal.dumps(value, 2)
         except ValueError:
-            return repr(value)
+            return marshal.dumps(spelled_out(value), 2)
+
+    def spelled_out(value):
+        """A value with the types and the order of all that is in it, in what `marshal` takes. The `repr` of a Counter has another order."""
+        kind = type(value)
+        if kind in mappings:
+            more = repr(getattr(value, "default_factory", None))
+            return kind.__name__, more, [(spelled_out(key), spelled_out(item)) for key, item in value.items()]
+        if kind in sequences:
+            return kind.__name__, repr(getattr(value, "maxlen", None)), [spelled_out(item) for item in value]
+        return value if kind in atoms else (kind.__name__, repr(value))
 
     class Table:
         def __init__(self):

@@ -37,6 +37,8 @@ def _split(own, starred):
     table = _object_table(1)
     # Fingerprints of the objects that both sides have, by their numbers; those that modules of the package hold, and their names.
     shared, pinned = {}, {}
+    # Numbers of what the tests have passed to calls.
+    passed = set()
 
     class FailedCrossing(Exception):
         """What was asked for has no plain value."""
@@ -124,13 +126,13 @@ def _split(own, starred):
         return kind, found
 
     def changed(number, places):
-        """The package has changed an object that the tests have."""
-        if number in pinned:
-            crossings.moved |= pinned[number]
-            names = pinned[number] & crossings.read
-            if names:
-                crossings.change("value " + ".".join(min(names)))
-        else:
+        """The package has changed an object that the tests have. One that they only read from a module is a value that has changed; one that
+        they made, or passed to a call, is theirs, whoever else holds it."""
+        names = pinned.get(number, set())
+        crossings.moved |= names
+        if names & crossings.read:
+            crossings.change("value " + ".".join(min(names & crossings.read)))
+        if number not in pinned or number % 2 or number in passed:
             crossings.change(crossings.moment() + " " + places.get(number, "an object of another call"))
 
     def keep(kept, held, places):
@@ -256,6 +258,7 @@ def _split(own, starred):
             if type(value) in table.deep:
                 numbers = []
                 table.number(value, numbers)
+                passed.update(numbers)
                 for number in numbers:
                     places.setdefault(number, module + "." + name + " " + str(place))
         return places

@@ -10,7 +10,7 @@ use crate::judges::within;
 use crate::table::{Gives, LIMITS, Table, arguments, int_of, read};
 
 pub(crate) fn problem(checks: Checks) -> Problem {
-    Problem { task_id: "set/1".to_owned(), prelude: String::new(), prompt: String::new(), checks, limits: None }
+    Problem::new("set/1", checks)
 }
 
 /// Calls of `g`: argument list and expected value, all in one job.
@@ -50,7 +50,7 @@ pub(crate) fn judged(execute: &dyn Execute, problem: &Problem) -> (Status, u32, 
 }
 
 fn tests(style: TestStyle) -> Problem {
-    problem(Checks::Tests(TestCode { trust: Trust::Split, setup: String::new(), functions: Vec::new(), style }))
+    problem(Checks::Tests(TestCode::new(Trust::Split, style)))
 }
 
 #[test]

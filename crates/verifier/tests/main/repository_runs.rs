@@ -29,19 +29,8 @@ impl Execute for Script {
 
 fn outcome(exit: Exit, answers: &[Value]) -> Outcome {
     let error = (exit == Exit::Trapped).then(|| GuestError { kind: "proc_exit".to_owned(), message: "3".to_owned() });
-    Outcome {
-        exit,
-        calls: answers.iter().map(|value| CallResult::Returned(value.encode())).collect(),
-        error,
-        stdout: b"5 passed".to_vec(),
-        stderr: Vec::new(),
-        truncated: false,
-        fuel: 10,
-        peak_memory_bytes: 0,
-        callee: None,
-        exit_code: None,
-        fetched: Vec::new(),
-    }
+    let calls = answers.iter().map(|value| CallResult::Returned(value.encode())).collect();
+    Outcome { calls, error, stdout: b"5 passed".to_vec(), fuel: 10, ..Outcome::new(exit) }
 }
 
 fn tuple(parts: Vec<Value>) -> Value {

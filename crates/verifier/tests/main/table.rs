@@ -104,19 +104,7 @@ fn guest_error(kind: &str) -> GuestError {
 }
 
 fn outcome(exit: Exit, calls: Vec<CallResult>) -> Outcome {
-    Outcome {
-        exit,
-        calls,
-        error: None,
-        stdout: Vec::new(),
-        stderr: Vec::new(),
-        truncated: false,
-        fuel: 7,
-        peak_memory_bytes: 1,
-        callee: None,
-        exit_code: None,
-        fetched: Vec::new(),
-    }
+    Outcome { calls, fuel: 7, ..Outcome::new(exit) }
 }
 
 pub(crate) fn exceeded(limit: LimitKind) -> Exit {

@@ -8,7 +8,7 @@ use veriplay_corpus::{ProblemRow, ReadOptions, problem_format, read_problems};
 use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::probes;
 
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 
 /// One program in so many is in the validation set.
 const VALIDATION_ONE_IN: u8 = 8;

@@ -13,7 +13,7 @@ use veriplay_selfplay::randomness::generator;
 use veriplay_verifier::bugs::Mutants;
 
 use super::BugRepairSetup;
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::games::examples::{ExampleConfig, Examples, WarmupExamples};
 use crate::programs::{ProgramFilter, execute_on};
 use crate::progress;

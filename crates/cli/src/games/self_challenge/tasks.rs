@@ -11,7 +11,7 @@ use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::environments::compact_proposal::{CompactProposal, LineChange};
 use veriplay_verifier::environments::{ArtifactGate, CompleteRequest, complete_with_failures, describe_environment};
 
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::games::corpus_split;
 use crate::progress;
 

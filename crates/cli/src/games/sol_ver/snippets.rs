@@ -7,7 +7,7 @@ use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use veriplay_corpus::{Grammar, ProgramStream, Split};
 
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 
 /// Where snippets come from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

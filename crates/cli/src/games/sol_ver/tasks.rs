@@ -15,7 +15,7 @@ use veriplay_selfplay::randomness::generator;
 use veriplay_selfplay::splits::EvalSet;
 
 use super::snippets::{SnippetSource, check_enough};
-use crate::exit::{ExitCode, Failure, OrFail};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::games::corpus_split;
 use crate::programs::{ExecutedProgram, ProgramFilter, execute_on};
 

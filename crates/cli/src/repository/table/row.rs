@@ -9,7 +9,7 @@ use veriplay_verifier::repository::{Baseline, TestResult};
 
 use super::super::baseline::BaselineTiming;
 use super::super::pip::last_error;
-use super::super::{Requirement, Stored};
+use super::super::{Requirement, StoredRepository};
 use crate::exit::Failure;
 
 /// Reasons that Markdown shows of each package.
@@ -52,7 +52,7 @@ pub(super) struct PackageRow {
 }
 
 impl PackageRow {
-    pub(super) fn recorded(stored: &Stored, timing: &BaselineTiming) -> Self {
+    pub(super) fn recorded(stored: &StoredRepository, timing: &BaselineTiming) -> Self {
         let baseline = &stored.baseline;
         let test_files = baseline.files.iter().map(|file| file.path.clone()).collect();
         let layout = RepositoryLayout { roots: baseline.roots.clone(), test_files, ignored_selection: false };

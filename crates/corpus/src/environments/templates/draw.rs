@@ -201,14 +201,7 @@ impl<'a> TaskDraft<'a> {
             &question.its
         };
         let say = ways.choose(rng).expect("read templates can say each question");
-        let free = Self {
-            taken: Vec::new(),
-            names: Vec::new(),
-            parts: Vec::new(),
-            instruction: String::new(),
-            templates: self.templates,
-        };
-        let bound = free.draw_binding(&[&question.code, say], &fixed, rng);
+        let bound = Self::new(self.templates).draw_binding(&[&question.code, say], &fixed, rng);
         let joins = if self.parts.is_empty() { TELL } else { AND_TELL };
         let join = joins.choose(rng).expect("there are joins");
         let words = format!("{join}{}", self.templates.render_text(say, &bound, rng));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 /// The file as it stands.
 #[derive(Deserialize)]
@@ -13,8 +13,8 @@ struct TemplateFile {
     pools: BTreeMap<String, BTreeMap<String, Vec<String>>>,
     #[serde(default)]
     subsets: BTreeMap<String, Subset>,
-    action: Vec<RawAction>,
-    question: Vec<RawQuestion>,
+    action: Vec<ActionTemplate>,
+    question: Vec<QuestionTemplate>,
 }
 
 /// Weights of the task plans.
@@ -34,26 +34,6 @@ pub(super) struct PlanWeights {
 struct Subset {
     of: String,
     values: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawAction {
-    name: String,
-    say: Vec<String>,
-    code: String,
-    #[serde(default)]
-    gives: Vec<RawQuestion>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawQuestion {
-    name: String,
-    say: Vec<String>,
-    #[serde(default)]
-    its: Vec<String>,
-    code: String,
 }
 
 /// A text with placeholders.
@@ -76,19 +56,27 @@ pub(super) struct ValuePool {
     pub(super) values: Vec<(String, Vec<String>)>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct ActionTemplate {
     pub(super) name: String,
+    #[serde(deserialize_with = "read_texts")]
     pub(super) say: Vec<TemplateText>,
+    #[serde(deserialize_with = "read_code")]
     pub(super) code: TemplateText,
+    #[serde(default)]
     pub(super) gives: Vec<QuestionTemplate>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct QuestionTemplate {
     pub(super) name: String,
+    #[serde(deserialize_with = "read_texts")]
     pub(super) say: Vec<TemplateText>,
+    #[serde(default, deserialize_with = "read_texts")]
     pub(super) its: Vec<TemplateText>,
+    #[serde(deserialize_with = "read_code")]
     pub(super) code: TemplateText,
 }
 
@@ -109,16 +97,17 @@ impl EnvironmentTemplates {
     /// A description of the first fault.
     pub(in crate::environments) fn parse(environment: &str, text: &str) -> Result<Self, String> {
         let file: TemplateFile = toml::from_str(text).map_err(|error| format!("{environment}: {error}"))?;
+        let TemplateFile { plans, ranges, pools: named, subsets, action: actions, question: questions } = file;
         let mut pools: BTreeMap<String, ValuePool> = BTreeMap::new();
-        for (name, [least, most]) in file.ranges {
+        for (name, [least, most]) in ranges {
             let values = (least..=most).map(|number| (number.to_string(), vec![number.to_string()])).collect();
             pools.insert(name, ValuePool { kind: None, values });
         }
-        for (name, values) in file.pools {
+        for (name, values) in named {
             let kind = Some(name.clone());
             pools.insert(name, ValuePool { kind, values: values.into_iter().collect() });
         }
-        for (name, Subset { of, values: wanted }) in file.subsets {
+        for (name, Subset { of, values: wanted }) in subsets {
             let all = pools.get(&of).ok_or_else(|| format!("{environment}: no pool `{of}`"))?;
             let values: Vec<_> = all.values.iter().filter(|(code, _)| wanted.contains(code)).cloned().collect();
             if values.len() != wanted.len() {
@@ -126,10 +115,7 @@ impl EnvironmentTemplates {
             }
             pools.insert(name, ValuePool { kind: Some(of), values });
         }
-        let actions = file.action.into_iter().map(parse_action).collect();
-        let questions = file.question.into_iter().map(parse_question).collect();
-        let (environment, plans) = (environment.to_owned(), file.plans);
-        let templates = Self { environment, plans, pools, actions, questions };
+        let templates = Self { environment: environment.to_owned(), plans, pools, actions, questions };
         templates.check()?;
         Ok(templates)
     }
@@ -174,19 +160,12 @@ impl EnvironmentTemplates {
     }
 }
 
-fn parse_action(raw: RawAction) -> ActionTemplate {
-    let RawAction { name, say, code, gives } = raw;
-    let gives = gives.into_iter().map(parse_question).collect();
-    ActionTemplate { name, say: parse_texts(&say), code: parse_text(code.trim()), gives }
+fn read_texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<TemplateText>, D::Error> {
+    Ok(Vec::<String>::deserialize(deserializer)?.iter().map(|text| parse_text(text)).collect())
 }
 
-fn parse_question(raw: RawQuestion) -> QuestionTemplate {
-    let RawQuestion { name, say, its, code } = raw;
-    QuestionTemplate { name, say: parse_texts(&say), its: parse_texts(&its), code: parse_text(code.trim()) }
-}
-
-fn parse_texts(all: &[String]) -> Vec<TemplateText> {
-    all.iter().map(|text| parse_text(text)).collect()
+fn read_code<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TemplateText, D::Error> {
+    Ok(parse_text(String::deserialize(deserializer)?.trim()))
 }
 
 /// Placeholders are lower-case words in angle brackets.

@@ -35,7 +35,6 @@ pub struct AbsoluteZeroSettings {
 
 impl AbsoluteZeroSettings {
     /// Inputs an induction proposal must have.
-    #[must_use]
     pub const fn induction_inputs(&self) -> usize {
         self.induction_visible + self.induction_hidden
     }

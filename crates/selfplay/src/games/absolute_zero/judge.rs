@@ -6,8 +6,8 @@ use veriplay_core::{Attempt, Execute, FinishReason, Provenance, Rollout, Task};
 use veriplay_verifier::{AnswerRequest, ProposalGate, ProposalRequest, ProposalShape, judge_answers, judge_proposals};
 
 use super::{AbsoluteZero, ProposalDrafts, proposal_key};
-use crate::admission::{IsKnown, JudgedProposal};
-use crate::environment::{JudgedProposalOf, ProposalToJudge, Stage};
+use crate::admission::JudgedProposal;
+use crate::environment::{JudgedProposalOf, ProposalBatch, ProposalToJudge, SolutionOf, Stage, TaskEpisode};
 use crate::judgement::{Judging, ProposalPosition, Solution, run_undecided};
 use crate::play::PlayError;
 use crate::rollout::{FinishedEpisode, SingleTurn};
@@ -26,9 +26,9 @@ impl AbsoluteZero {
     pub(super) fn judge_programs(
         &self,
         execute: &dyn Execute,
-        proposals: &[ProposalToJudge<'_, Self>],
-        is_known: &mut IsKnown<'_>,
+        batch: ProposalBatch<'_, Self>,
     ) -> Vec<JudgedProposalOf<Self>> {
+        let ProposalBatch { proposals, is_known } = batch;
         let mut read = |(place, one): (usize, &ProposalToJudge<'_, Self>)| {
             let attempt = self.read_proposal(one);
             let known = match &attempt {
@@ -62,8 +62,8 @@ impl AbsoluteZero {
     pub(super) fn judge_answers(
         &self,
         execute: &dyn Execute,
-        solutions: &[(&Task, &FinishedEpisode<SingleTurn>)],
-    ) -> Vec<Solution<Attempt>> {
+        solutions: &[TaskEpisode<'_, Self>],
+    ) -> Vec<SolutionOf<Self>> {
         let read = |(task, episode): &(&Task, &FinishedEpisode<SingleTurn>)| {
             read_finished(episode, |rollout| self.responses.extract_answer(task.question.task_type(), &rollout.text))
         };

@@ -53,19 +53,16 @@ pub struct AbsoluteZeroMetrics {
 
 impl AbsoluteZeroMetrics {
     /// The numbers of `role` on `task_type`.
-    #[must_use]
     pub fn find_role(&self, role: Role, task_type: TaskType) -> Option<&RoleMetrics> {
         self.roles.iter().find(|metrics| metrics.role == role && metrics.task_type == task_type)
     }
 
     /// Rollouts Dropped, of all.
-    #[must_use]
     pub fn dropped(&self) -> usize {
         self.roles.iter().map(|metrics| metrics.dropped).sum()
     }
 
     /// Valid, new proposals, and judged proposals. Their quotient is the valid-proposal rate; sum them over steps first.
-    #[must_use]
     pub fn valid_proposals(&self) -> (usize, usize) {
         let proposer = || self.roles.iter().filter(|metrics| metrics.role == Role::Proposer);
         (
@@ -75,7 +72,6 @@ impl AbsoluteZeroMetrics {
     }
 
     /// Mean solve rate over all solver tasks.
-    #[must_use]
     pub fn solve_rate(&self) -> Option<f64> {
         let solver = || self.roles.iter().filter(|metrics| metrics.role == Role::Solver);
         let tasks: usize = solver().map(|metrics| metrics.tasks).sum();
@@ -90,7 +86,6 @@ pub trait Triplets: Environment<Task = Task, ProposalDetail = Attempt, SolutionD
 impl<E: Environment<Task = Task, ProposalDetail = Attempt, SolutionDetail = Attempt>> Triplets for E {}
 
 /// The numbers of a step of Absolute Zero, or of a game with its tasks and attempts.
-#[must_use]
 pub fn step_metrics<E: Triplets>(step: &StepFacts<'_, E>) -> AbsoluteZeroMetrics {
     let proposer = |task_type: TaskType| {
         let fresh = step.solved_where(|asked| asked.task.kind() == task_type.name() && asked.source == Source::Fresh);

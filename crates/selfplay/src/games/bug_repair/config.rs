@@ -62,7 +62,6 @@ pub struct BugRepairSettings {
 
 impl BugRepairSettings {
     /// The bounds of the checks. Their seeds are fixed: a verdict on a bug is the same in every run.
-    #[must_use]
     pub const fn rules(&self) -> BugRules {
         BugRules {
             min_passing: self.min_passing,
@@ -73,7 +72,6 @@ impl BugRepairSettings {
     }
 
     /// The operators of mutants.
-    #[must_use]
     pub fn injectors(&self) -> Vec<Injector> {
         let wanted =
             |found: &&Injector| self.operators.is_empty() || self.operators.iter().any(|name| name == found.name);

@@ -56,7 +56,6 @@ pub struct Assignment {
 
 impl Assignment {
     /// The role that has it.
-    #[must_use]
     pub const fn role(&self) -> Role {
         match self.goal {
             RepoGoal::Repair { .. } => Role::Solver,
@@ -84,7 +83,6 @@ pub struct RepoWorkspace {
 
 impl RepoWorkspace {
     /// Begins an episode. `None` when the format cannot ask for it, or the first prompt is too long already.
-    #[must_use]
     pub fn open(
         assignment: Arc<Assignment>,
         format: &'static dyn RepairFormat,
@@ -100,25 +98,21 @@ impl RepoWorkspace {
     }
 
     /// What the episode is about.
-    #[must_use]
     pub fn assignment(&self) -> &Assignment {
         &self.assignment
     }
 
     /// The text files as they are now.
-    #[must_use]
     pub fn tree(&self) -> &TextFiles {
         &self.tree
     }
 
     /// The tools that were called, and how each call ended.
-    #[must_use]
     pub fn calls(&self) -> &[(&'static str, CallEnd)] {
         &self.calls
     }
 
     /// Characters of a result that the policy is shown.
-    #[must_use]
     pub const fn shown_chars(&self) -> usize {
         self.budget.shown_chars
     }

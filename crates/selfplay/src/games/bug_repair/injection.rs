@@ -15,8 +15,7 @@ use super::mutation::{EditedTree, judgement, mark_known, refusal};
 use super::prompts::{InjectionMode, RepoGoal};
 use super::repositories::Repository;
 use super::task::KIND;
-use crate::admission::IsKnown;
-use crate::environment::{JudgedProposalOf, ProposalToJudge, Proposer, Stage};
+use crate::environment::{JudgedProposalOf, ProposalBatch, Proposer, Stage};
 use crate::judgement::{Judging, run_undecided};
 use crate::randomness::generator;
 use crate::rollout::FinishedEpisode;
@@ -141,9 +140,9 @@ impl BugRepair {
     pub(super) fn judge_injections(
         &self,
         execute: &dyn Execute,
-        proposals: &[ProposalToJudge<'_, Self>],
-        is_known: &mut IsKnown<'_>,
+        batch: ProposalBatch<'_, Self>,
     ) -> Vec<JudgedProposalOf<Self>> {
+        let ProposalBatch { proposals, is_known } = batch;
         let trees = proposals.iter().map(|one| match self.judge_unrun(one.request.mode, one.finished) {
             Some(judged) => Judging::Decided(judged),
             None => {

@@ -30,7 +30,6 @@ impl InjectionMode {
     pub const ALL: [InjectionMode; 3] = [InjectionMode::Direct, InjectionMode::Removal, InjectionMode::Rewrite];
 
     /// Its name in configs.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             InjectionMode::Direct => "direct",

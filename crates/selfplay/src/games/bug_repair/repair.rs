@@ -15,6 +15,7 @@ use super::BugRepair;
 use super::episode::{Assignment, RepoEpisode, RepoWorkspace, SUBMITTED};
 use super::prompts::RepoGoal;
 use super::task::BugTask;
+use crate::environment::{OpenedEpisode, SolutionOf, TaskEpisode};
 use crate::judgement::{Judging, Solution, rule_verdict, run_undecided};
 use crate::randomness::generator;
 use crate::rollout::FinishedEpisode;
@@ -50,7 +51,7 @@ impl BugRepair {
         execute: &dyn Execute,
         seed: u64,
         tasks: &[&BugTask],
-    ) -> Vec<Result<Option<RepoEpisode>, Dropped>> {
+    ) -> Vec<OpenedEpisode<Self>> {
         let (repos, with_function) = (self.repos(), self.format.is_single_turn());
         let handouts = tasks.iter().map(|task| {
             let Some(repository) = self.repository_of(&task.package) else { return Judging::Decided(Ok(None)) };
@@ -86,8 +87,8 @@ impl BugRepair {
         &self,
         execute: &dyn Execute,
         seed: u64,
-        solutions: &[(&BugTask, &FinishedEpisode<RepoEpisode>)],
-    ) -> Vec<Solution<RepairDetail>> {
+        solutions: &[TaskEpisode<'_, Self>],
+    ) -> Vec<SolutionOf<Self>> {
         let repos = self.repos();
         let patches: Vec<Result<String, Result<Verdict, Dropped>>> =
             solutions.iter().map(|(_, finished)| self.finished_patch(&repos, finished)).collect();

@@ -32,7 +32,6 @@ pub struct Repository {
 
 impl Repository {
     /// As the verifier takes it.
-    #[must_use]
     pub const fn context(&self) -> RepoContext<'_> {
         RepoContext {
             image: self.image.as_str(),
@@ -57,7 +56,6 @@ impl Repository {
     }
 
     /// The layer that names it in artifacts.
-    #[must_use]
     pub const fn package(&self) -> &Digest {
         &self.baseline.package
     }
@@ -76,7 +74,6 @@ pub struct Repositories {
 
 impl Repositories {
     /// The guard of the evaluation repositories: themselves, and every function of their code files.
-    #[must_use]
     pub fn guard(&self) -> Guard {
         let mut guard = Guard::default();
         for (set, repositories) in [(EvalSet::Validation, &self.validation), (EvalSet::HeldOut, &self.held_out)] {

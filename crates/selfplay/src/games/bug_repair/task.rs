@@ -42,7 +42,6 @@ pub enum BugOrigin {
 
 impl BugTask {
     /// The artifact in its repository: the other tests of the map pass with the bug.
-    #[must_use]
     pub fn artifact(&self, repository: &Repository) -> BugArtifact {
         let failing: BTreeSet<&String> = self.fail_to_pass.iter().collect();
         BugArtifact {
@@ -58,7 +57,6 @@ impl BugTask {
     }
 
     /// Who made it, if it came from there.
-    #[must_use]
     pub fn maker(&self, source: Source) -> BugOrigin {
         match source {
             Source::Seed => BugOrigin::Training,
@@ -69,19 +67,16 @@ impl BugTask {
     }
 
     /// Whether it is made of failed repairs.
-    #[must_use]
     pub fn is_higher_order(&self) -> bool {
         self.bug.order() > 1
     }
 
     /// Whether an injector's episode made it.
-    #[must_use]
     pub fn is_of_model(&self) -> bool {
         self.bug.injector.starts_with("model_")
     }
 
     /// The family of its maker: `swe_smith` and `classic` are operators', `model` is a model's, `other` anybody else's.
-    #[must_use]
     pub fn family(&self) -> &'static str {
         match INJECTORS.iter().find(|found| found.name == self.bug.injector).map(|found| found.family) {
             Some(InjectorFamily::SweSmith) => "swe_smith",

@@ -61,7 +61,6 @@ pub struct ToolWorkspace {
 
 impl ToolWorkspace {
     /// Begins an episode in an environment that says `about` itself.
-    #[must_use]
     pub fn open(
         goal: ToolGoal,
         about: Arc<EnvironmentDescription>,
@@ -78,25 +77,21 @@ impl ToolWorkspace {
     }
 
     /// All calls of tools so far, in order: the environment's state is what they leave.
-    #[must_use]
     pub fn calls(&self) -> &[ToolCall] {
         &self.calls
     }
 
     /// What the executor answered. `None` unless the episode ended with [`ANSWERED`].
-    #[must_use]
     pub const fn answer(&self) -> Option<&Value> {
         self.answer.as_ref()
     }
 
     /// The task that the challenger proposed. `None` unless the episode ended with [`PROPOSED`].
-    #[must_use]
     pub const fn proposed(&self) -> Option<&CodeTask> {
         self.proposed.as_ref()
     }
 
     /// The goal of an episode.
-    #[must_use]
     pub const fn goal(&self) -> &ToolGoal {
         &self.goal
     }

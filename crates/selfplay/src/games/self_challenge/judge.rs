@@ -9,8 +9,8 @@ use veriplay_verifier::environments::{
 
 use super::episode::ToolEpisode;
 use super::{SelfChallenge, ToolEnvironment};
-use crate::admission::{IsKnown, JudgedProposal};
-use crate::environment::{JudgedProposalOf, ProposalToJudge};
+use crate::admission::JudgedProposal;
+use crate::environment::{JudgedProposalOf, ProposalBatch, SolutionOf, TaskEpisode};
 use crate::judgement::{Judging, Solution, rule_verdict, run_undecided};
 use crate::multi_turn::EpisodeEnd;
 use crate::rollout::FinishedEpisode;
@@ -35,9 +35,9 @@ impl SelfChallenge {
     pub(super) fn judge_challenges(
         &self,
         execute: &dyn Execute,
-        proposals: &[ProposalToJudge<'_, Self>],
-        is_known: &mut IsKnown<'_>,
+        batch: ProposalBatch<'_, Self>,
     ) -> Vec<JudgedProposalOf<Self>> {
+        let ProposalBatch { proposals, is_known } = batch;
         let drafts = proposals.iter().enumerate();
         let drafts = drafts.map(|(place, one)| self.draft(one.finished, |key| is_known(place, key)));
         run_undecided(drafts, |open| self.examine(execute, open))
@@ -100,8 +100,8 @@ impl SelfChallenge {
         &self,
         execute: &dyn Execute,
         seed: u64,
-        solutions: &[(&CodeTask, &FinishedEpisode<ToolEpisode>)],
-    ) -> Vec<Solution<()>> {
+        solutions: &[TaskEpisode<'_, Self>],
+    ) -> Vec<SolutionOf<Self>> {
         let key = |request: &EpisodeRequest<'_>| {
             content_hash(&(&request.environment.name, request.verify, request.calls, request.answer))
         };

@@ -43,7 +43,6 @@ pub enum ToolGoal {
 
 impl ToolGoal {
     /// The role that has it.
-    #[must_use]
     pub const fn role(&self) -> Role {
         match self {
             ToolGoal::Challenge(_) => Role::Proposer,
@@ -52,7 +51,6 @@ impl ToolGoal {
     }
 
     /// Name of the environment that it is about.
-    #[must_use]
     pub fn environment(&self) -> &str {
         match self {
             ToolGoal::Challenge(ChallengeRequest { environment, .. }) | ToolGoal::Execute { environment, .. } => {

@@ -18,7 +18,6 @@ pub enum Selection {
 
 impl Selection {
     /// The value in configurations.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Consensus => "consensus",
@@ -104,7 +103,6 @@ pub struct SolVerSettings {
 impl SolVerConfig {
     /// Whether the learner must hold a reference for the pairs. At temperature 1 the log-probabilities of the rollouts are those of
     /// the policy that made them, which is then the reference.
-    #[must_use]
     pub fn needs_reference(&self) -> bool {
         let own = |temperature: f32| temperature == 1.0;
         let pairs = matches!(self.own.objective, LearningObjective::SftDpo | LearningObjective::Dpo);

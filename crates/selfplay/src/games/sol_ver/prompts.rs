@@ -1,6 +1,6 @@
 //! What the policy is shown in this game, and what an ideal response looks like: for the game, and for a warm-up's examples.
 //!
-//! A prompt format is one file and one line of [`PROMPT_FORMATS`]. The verifier has a dialect of the same name that reads the responses; a
+//! A prompt format is one file and one line of [`PROMPT_FORMATS`]. The verifier has an agreement format of the same name that reads the responses; a
 //! test holds that it reads back what is written here.
 
 mod compact;

@@ -11,7 +11,7 @@ use veriplay_verifier::agreement::{
 use veriplay_verifier::{ProblemRequest, judge_programs};
 
 use super::{ProblemTask, SolVer};
-use crate::environment::{JudgedRound, RoundRequest, StepFacts};
+use crate::environment::{JudgedRound, RoundRequest, SolutionOf, StepFacts, TaskEpisode};
 use crate::judgement::{Judging, RoundFacts, Solution, rule_verdict, run_undecided};
 use crate::play::PlayError;
 use crate::rollout::{FinishedEpisode, SingleTurn};
@@ -66,8 +66,8 @@ impl SolVer {
     pub(super) fn judge_codes(
         &self,
         execute: &dyn Execute,
-        solutions: &[(&ProblemTask, &FinishedEpisode<SingleTurn>)],
-    ) -> Vec<Solution<Option<SuiteQuality>>> {
+        solutions: &[TaskEpisode<'_, Self>],
+    ) -> Vec<SolutionOf<Self>> {
         let read: Vec<Result<String, String>> = solutions.iter().map(|(_, one)| self.read_program(one)).collect();
         let programs = solutions.iter().zip(&read).map(|((task, _), program)| match (program, &task.reference) {
             (Err(why), _) => Judging::Decided(Ok(rule_verdict(Status::Malformed, "", why))),
@@ -231,7 +231,7 @@ fn wrong_codes<'a>(
 }
 
 /// What is said of suites that were tried on a reference; `found` has those that could be read.
-fn suite_solutions(read: &ParsedRound, found: Vec<SuiteQuality>) -> Vec<Solution<Option<SuiteQuality>>> {
+fn suite_solutions(read: &ParsedRound, found: Vec<SuiteQuality>) -> Vec<SolutionOf<SolVer>> {
     let mut found = found.into_iter();
     let judge = |suite: &Option<TestSuite>| match suite.as_ref().and_then(|_| found.next()) {
         Some(quality) => {
@@ -291,13 +291,8 @@ pub(super) fn held_out_refusal(measured: &EvalItem) -> GuardRefusal {
 fn hidden_problem(task: &ProblemTask) -> Problem {
     let cases = task.reference.as_ref().map(|reference| reference.hidden.clone()).unwrap_or_default();
     let (function, comparison) = ("f".to_owned(), Comparison::by("exact"));
-    Problem {
-        task_id: task.statement.clone(),
-        prelude: String::new(),
-        prompt: String::new(),
-        checks: Checks::Calls(CallChecks { function, cases, fresh: false, comparison }),
-        limits: None,
-    }
+    let checks = Checks::Calls(CallChecks { function, cases, fresh: false, comparison });
+    Problem::new(&task.statement, checks)
 }
 
 /// The text of a response that came to its end.

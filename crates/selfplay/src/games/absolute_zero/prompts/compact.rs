@@ -58,7 +58,6 @@ impl PromptFormat for Compact {
 }
 
 /// The prompt of a solver: what all questions about its program share, and the rest.
-#[must_use]
 pub fn solver_text_parts(question: &Question) -> [String; 2] {
     match question {
         Question::Deduction { program, pair } => {

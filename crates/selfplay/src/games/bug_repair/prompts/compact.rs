@@ -77,13 +77,11 @@ impl RepairFormat for Compact {
 }
 
 /// Asks for the repair of a function, by lines of the tests that fail.
-#[must_use]
 pub fn repair_prompt(source: &str, tests: &str) -> String {
     format!("{BUG}{source}{TEST}{tests}{FIX}")
 }
 
 /// Asks for a bug in a function.
-#[must_use]
 pub fn injection_prompt(source: &str) -> String {
     format!("{CODE}{source}{INJECT}")
 }

@@ -12,13 +12,11 @@ use super::{ChallengeFormat, ToolBudgetLeft, ToolGoal, Turn};
 pub(super) struct Compact;
 
 /// Asks for code.
-#[must_use]
 pub fn executor_prompt(environment: &str, instruction: &str) -> String {
     format!("{WORLD}{environment}{DO}{instruction}{CODE}")
 }
 
 /// Asks for a task.
-#[must_use]
 pub fn challenger_prompt(environment: &str, tool: &str) -> String {
     format!("{WORLD}{environment}{MAKE}{tool}(")
 }
