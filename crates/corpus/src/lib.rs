@@ -29,8 +29,8 @@ pub use forgeries::{Forgery, ForgeryCorpus, built_in_forgeries, parse_forgeries}
 pub use grammar::{GeneratedProgram, Grammar, InputKind};
 pub use problems::{
     AttemptBody, AttemptRow, AttemptRows, ExpectedResult, InvalidRow, PROBLEM_FORMATS, ProblemFile, ProblemFormat,
-    ProblemRow, ProblemStatement, ReadOptions, UnexecutedProblem, WrongValueCount, parse_attempts, parse_problems,
-    problem_format, read_attempts, read_problems, read_statements,
+    ProblemRow, ProblemStatement, ReadOptions, StatedTask, UnexecutedProblem, WrongValueCount, parse_attempts,
+    parse_problems, problem_format, read_attempts, read_problems, read_statements,
 };
 pub use seeds::{SeedTriplet, built_in_seeds, parse_seeds};
 pub use split::{Split, SplitShares};

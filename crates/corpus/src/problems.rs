@@ -242,7 +242,16 @@ pub fn read_problems(path: &Path, format: &ProblemFormat, options: &ReadOptions)
     collect_problems(path, Rows::open(path, options.max_row_bytes)?, format, options)
 }
 
-/// The task id of each row of a file, and what it asks, in file order. Rows that [`read_problems`] reports are left out.
+/// A task of a file, and what it asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StatedTask {
+    /// Its name in the set.
+    pub task_id: String,
+    /// What it asks, or why the row does not say so.
+    pub statement: Result<ProblemStatement, InvalidRow>,
+}
+
+/// The tasks of a file with what they ask, in file order. Rows that [`read_problems`] reports are left out.
 ///
 /// # Errors
 /// The file cannot be read.
@@ -250,7 +259,7 @@ pub fn read_statements(
     path: &Path,
     format: &ProblemFormat,
     options: &ReadOptions,
-) -> Result<Vec<(String, Result<ProblemStatement, InvalidRow>)>, CorpusError> {
+) -> Result<Vec<StatedTask>, CorpusError> {
     let mut statements = Vec::new();
     for (index, raw) in Rows::open(path, options.max_row_bytes)?.enumerate() {
         let raw = raw?;
@@ -258,7 +267,7 @@ pub fn read_statements(
         let Ok(row) = (format.parse)(&RowInput { text: &text, index, options }) else { continue };
         let statement = Fields::parse(&text).and_then(|fields| (format.statement)(&fields));
         let statement = statement.map_err(|fault| InvalidRow::new(path, raw.line, fault));
-        statements.push((row.task_id().to_owned(), statement));
+        statements.push(StatedTask { task_id: row.task_id().to_owned(), statement });
     }
     Ok(statements)
 }

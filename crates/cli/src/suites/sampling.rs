@@ -12,7 +12,7 @@ use anyhow::Context;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{FinishReason, Policy, PolicyError, Prompt, Rollout, Sampling, mix_seed};
-use veriplay_corpus::{AttemptBody, ProblemStatement, read_statements};
+use veriplay_corpus::{AttemptBody, ProblemStatement, StatedTask, read_statements};
 
 use super::prompts::{PromptStyle, SuitePrompt};
 use super::{SuiteFile, SuiteSettings};
@@ -140,7 +140,7 @@ pub(super) fn sample_suite(
 
 fn statements(suite: &SuiteFile, limit: Option<usize>) -> Result<Vec<(String, ProblemStatement)>, Failure> {
     let read = read_statements(&suite.path, suite.format, &suite.options).or_fail(ExitCode::Input)?;
-    let statement = |(id, statement): (String, Result<_, _>)| Ok((id, statement.or_fail(ExitCode::Input)?));
+    let statement = |task: StatedTask| Ok((task.task_id, task.statement.or_fail(ExitCode::Input)?));
     read.into_iter().take(limit.unwrap_or(usize::MAX)).map(statement).collect()
 }
 
