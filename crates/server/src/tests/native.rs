@@ -7,7 +7,7 @@ use super::{Bench, post};
 use crate::service::Settings;
 
 /// The cause is not in it.
-const HOST_FAULT: &str = "the sandbox or the machine failed; the service's log has the cause";
+pub(super) const HOST_FAULT: &str = "the sandbox or the machine failed; the service's log has the cause";
 
 fn task(name: &str) -> Value {
     json!({"format": "plain", "row": {"name": name}})

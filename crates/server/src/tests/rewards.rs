@@ -4,6 +4,7 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 
 use super::Bench;
+use super::native::HOST_FAULT;
 
 /// A label whose task the scripted judge knows.
 fn label() -> Value {
@@ -167,7 +168,7 @@ async fn nemo_gym_masks_what_was_not_measured() {
     let bench = Bench::serving();
     let answer = judged(&bench, "/verify", &nemo_gym(&prose("fault"))).await;
     assert_eq!((&answer["mask_sample"], &answer["failure_kind"]), (&json!(true), &json!("verifier_error")));
-    assert_eq!(answer["failure_reason"], "host: the machine failed");
+    assert_eq!(answer["failure_reason"], format!("host: {HOST_FAULT}"));
     let mut wrong = nemo_gym(&prose("right"));
     wrong["verifier_metadata"] = json!({"unit_tests": {"inputs": [1]}});
     let answer = bench.post("/verify", &wrong).await;
