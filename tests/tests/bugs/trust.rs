@@ -20,6 +20,7 @@ const LABELS: &str = "src/parcel/labels.py";
 const SIZES: &str = "src/parcel/sizes.py";
 const STAR: &str = "src/parcel/star.py";
 const FORMULAS: &str = "src/parcel/formulas.py";
+const COUNTS: &str = "src/parcel/counts.py";
 
 fn apart() -> Option<&'static Bed> {
     static BED: OnceLock<Option<Bed>> = OnceLock::new();
@@ -311,7 +312,7 @@ fn a_file_that_reads_values_where_it_is_collected_is_split() {
 type NamedBug = (&'static str, (&'static str, &'static str, &'static str), (&'static str, &'static str));
 
 /// The bugs that the files of `apart/repairs` and `apart/honest` name, and the tests that find them.
-const BUGS: [NamedBug; 8] = [
+const BUGS: [NamedBug; 9] = [
     ("copied", (SIZES, "return list(sizes)", "return sizes"), ("tests/test_sizes.py", "def test_copied")),
     ("fresh", (SIZES, "return [0] * count", "return [0]"), ("tests/test_sizes.py", "def test_fresh")),
     (
@@ -325,6 +326,11 @@ const BUGS: [NamedBug; 8] = [
         "sized",
         (SIZES, "return dict(map(tuple, CASES))[name]", "return CASES[0][1]"),
         ("tests/test_sizes.py", "def test_sized"),
+    ),
+    (
+        "commonest",
+        (COUNTS, "return max(counts, key=counts.get)", "return next(iter(counts))"),
+        ("tests/test_counts.py", "def test_commonest()"),
     ),
     ("ascending", (STAR, "return sorted(numbers)", "return numbers"), ("tests/test_star.py", "def test_ascending")),
     (

@@ -1,0 +1,6 @@
+"""Counts of parcels, by name."""
+
+
+def commonest(counts):
+    """The name that is counted most often. The counts stay as they are, and so does their order."""
+    return max(counts, key=counts.get)
