@@ -12,6 +12,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::body::{BodyError, json_response, parse_body, read_body};
+use crate::phase::Phase;
 use crate::problem::Problem;
 use crate::queue::Unfinished;
 use crate::service::Service;
@@ -81,6 +82,12 @@ impl IntoResponse for Rejection {
     fn into_response(self) -> Response {
         json_response(self.status, &json!({"detail": self.detail}))
     }
+}
+
+/// Waits until the service can judge. An error where `deadline` comes first, or the service stops.
+pub(crate) async fn until_serving(service: &Service, deadline: Option<Instant>) -> Result<(), Rejection> {
+    service.until(deadline, service.life.reached(Phase::Serving)).await.map_err(Rejection::too_late)?;
+    if service.life.phase() >= Phase::Draining { Err(Rejection::too_late(Unfinished::Stopped)) } else { Ok(()) }
 }
 
 /// Reads a JSON body and parses it by `parse`.

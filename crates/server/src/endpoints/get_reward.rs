@@ -11,7 +11,7 @@ use axum::Extension;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -20,10 +20,9 @@ use utoipa_axum::routes;
 use super::Routes;
 use crate::body::json_response;
 use crate::caller::Caller;
-use crate::compat::{Fields, Rejection, read_request};
+use crate::compat::{Fields, Rejection, read_request, until_serving};
 use crate::ground_truth::task_source;
 use crate::judge::{AttemptText, Judge, JudgeOptions, OpenTask};
-use crate::phase::Phase;
 use crate::queue::{Admission, Unfinished};
 use crate::rows::reward;
 use crate::service::{AttemptWork, Service};
@@ -65,30 +64,18 @@ async fn get_reward(
     Extension(caller): Extension<Caller>,
     headers: HeaderMap,
     body: Body,
-) -> Response {
-    answer(&service, caller, &headers, body).await.unwrap_or_else(Rejection::into_response)
-}
-
-async fn answer(
-    service: &Arc<Service>,
-    caller: Caller,
-    headers: &HeaderMap,
-    body: Body,
 ) -> Result<Response, Rejection> {
     let deadline = Instant::now() + CLIENT_PATIENCE;
-    let judge = serving_judge(service, deadline).await?;
-    let asked = read_request(service, headers, body, move |fields| Asked::read(fields, &judge)).await?;
+    let judge = serving_judge(&service, deadline).await?;
+    let asked = read_request(&service, &headers, body, move |fields| Asked::read(fields, &judge)).await?;
     let Asked { attempts, form } = asked;
-    let verdicts = judge_all(service, caller, deadline, attempts).await?;
+    let verdicts = judge_all(&service, caller, deadline, attempts).await?;
     Ok(json_response(StatusCode::OK, &form.answer(&verdicts)))
 }
 
 /// The judge, once the service has one.
 pub(super) async fn serving_judge(service: &Arc<Service>, deadline: Instant) -> Result<Arc<dyn Judge>, Rejection> {
-    service.until(Some(deadline), service.life.reached(Phase::Serving)).await.map_err(Rejection::too_late)?;
-    if service.life.phase() >= Phase::Draining {
-        return Err(Rejection::too_late(Unfinished::Stopped));
-    }
+    until_serving(service, Some(deadline)).await?;
     service.judge().cloned().ok_or_else(|| Rejection::too_late(Unfinished::Stopped))
 }
 

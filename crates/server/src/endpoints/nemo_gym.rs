@@ -10,7 +10,7 @@ use axum::Extension;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
@@ -62,31 +62,22 @@ async fn verify(
     Extension(caller): Extension<Caller>,
     headers: HeaderMap,
     body: Body,
-) -> Response {
-    answer(&service, caller, &headers, body).await.unwrap_or_else(Rejection::into_response)
+) -> Result<Response, Rejection> {
+    let deadline = Instant::now() + PATIENCE;
+    let judge = serving_judge(&service, deadline).await?;
+    let asked = read_request(&service, &headers, body, move |fields| Asked::read(fields, &judge)).await?;
+    let Asked { echoed, output, attempt } = asked;
+    let result = match attempt {
+        None => Ok(None),
+        Some(attempt) => judge_one(&service, caller, deadline, attempt).await?.map(Some),
+    };
+    Ok(json_response(StatusCode::OK, &make_answer(echoed, &output, result)))
 }
 
 /// Whether a response may be verified again: always, because verdicts depend on nothing else
 #[utoipa::path(get, path = "/reverify_mode", tag = "NeMo Gym", responses((status = 200, description = "The text `stateless`")))]
 async fn reverify_mode() -> Response {
     json_response(StatusCode::OK, &"stateless")
-}
-
-async fn answer(
-    service: &Arc<Service>,
-    caller: Caller,
-    headers: &HeaderMap,
-    body: Body,
-) -> Result<Response, Rejection> {
-    let deadline = Instant::now() + PATIENCE;
-    let judge = serving_judge(service, deadline).await?;
-    let asked = read_request(service, headers, body, move |fields| Asked::read(fields, &judge)).await?;
-    let Asked { echoed, output, attempt } = asked;
-    let result = match attempt {
-        None => Ok(None),
-        Some(attempt) => judge_one(service, caller, deadline, attempt).await?.map(Some),
-    };
-    Ok(json_response(StatusCode::OK, &make_answer(echoed, &output, result)))
 }
 
 /// The row of an attempt, or its fault. An error where the service stops: another one is to be asked.

@@ -8,7 +8,7 @@ use axum::Extension;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde::Deserialize;
@@ -128,13 +128,9 @@ async fn run(
     Extension(caller): Extension<Caller>,
     headers: HeaderMap,
     body: Body,
-) -> Response {
-    answer(&service, caller, &headers, body).await.unwrap_or_else(Problem::into_response)
-}
-
-async fn answer(service: &Arc<Service>, caller: Caller, headers: &HeaderMap, body: Body) -> Result<Response, Problem> {
-    check_serving(service)?;
-    Problem::check_json(headers)?;
+) -> Result<Response, Problem> {
+    check_serving(&service)?;
+    Problem::check_json(&headers)?;
     let arrived = Instant::now();
     let body = read_body(body, service.body_limits()).await?;
     let request = parse_body(body, parse_record::<RunRequest>).await??;

@@ -9,7 +9,7 @@ use axum::Extension;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
@@ -22,8 +22,7 @@ use veriplay_core::{ExecuteError, Exit, Job, LimitKind, Limits, Outcome, check_p
 use super::Routes;
 use crate::body::json_response;
 use crate::caller::Caller;
-use crate::compat::{Fields, Rejection, client_deadline, read_request};
-use crate::phase::Phase;
+use crate::compat::{Fields, Rejection, client_deadline, read_request, until_serving};
 use crate::queue::Admission;
 use crate::service::{Service, Settings};
 
@@ -120,29 +119,11 @@ async fn run_code(
     Extension(caller): Extension<Caller>,
     headers: HeaderMap,
     body: Body,
-) -> Response {
-    answer(&service, caller, &headers, body).await.unwrap_or_else(Rejection::into_response)
-}
-
-/// Whether the service answers
-#[utoipa::path(get, path = "/v1/ping", tag = "SandboxFusion", responses((status = 200, description = "The text `pong`")))]
-async fn ping() -> Response {
-    json_response(StatusCode::OK, &"pong")
-}
-
-async fn answer(
-    service: &Arc<Service>,
-    caller: Caller,
-    headers: &HeaderMap,
-    body: Body,
 ) -> Result<Response, Rejection> {
     let settings = service.settings.clone();
-    let request = read_request(service, headers, body, move |fields| RunRequest::read(fields, &settings)).await?;
+    let request = read_request(&service, &headers, body, move |fields| RunRequest::read(fields, &settings)).await?;
     let deadline = Some(client_deadline(request.compile_seconds, request.run_seconds));
-    service.until(deadline, service.life.reached(Phase::Serving)).await.map_err(Rejection::too_late)?;
-    if service.life.phase() >= Phase::Draining {
-        return Err(Rejection::too_late(crate::queue::Unfinished::Stopped));
-    }
+    until_serving(&service, deadline).await?;
     let run = move |service: &Service| {
         let job = request.job(service);
         service.run_job(&job)
@@ -156,6 +137,12 @@ async fn answer(
         Err(ExecuteError::BadJob(why)) => Err(Rejection::text(StatusCode::UNPROCESSABLE_ENTITY, why)),
         Err(ExecuteError::Host(_) | ExecuteError::UnknownImage(_)) => Err(Rejection::host_fault()),
     }
+}
+
+/// Whether the service answers
+#[utoipa::path(get, path = "/v1/ping", tag = "SandboxFusion", responses((status = 200, description = "The text `pong`")))]
+async fn ping() -> Response {
+    json_response(StatusCode::OK, &"pong")
 }
 
 /// A request whose fields are right.

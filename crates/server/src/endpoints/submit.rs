@@ -10,7 +10,7 @@ use axum::Extension;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
@@ -24,8 +24,7 @@ use super::run_code::{RunCodeResponse, RunRequest, decode_base64};
 use crate::body::json_response;
 use crate::caller::Caller;
 use crate::code_blocks::first_python_code;
-use crate::compat::{Fields, Rejection, client_deadline, read_request};
-use crate::phase::Phase;
+use crate::compat::{Fields, Rejection, client_deadline, read_request, until_serving};
 use crate::queue::{Admission, Unfinished};
 use crate::service::{Service, Settings};
 
@@ -98,25 +97,13 @@ async fn submit(
     Extension(caller): Extension<Caller>,
     headers: HeaderMap,
     body: Body,
-) -> Response {
-    answer(&service, caller, &headers, body).await.unwrap_or_else(Rejection::into_response)
-}
-
-async fn answer(
-    service: &Arc<Service>,
-    caller: Caller,
-    headers: &HeaderMap,
-    body: Body,
 ) -> Result<Response, Rejection> {
     let settings = service.settings.clone();
-    let request = read_request(service, headers, body, move |fields| Submission::read(fields, &settings)).await?;
+    let request = read_request(&service, &headers, body, move |fields| Submission::read(fields, &settings)).await?;
     let problem = Problem::read(&request)?;
     let runs = problem.cases.len().max(1) as f64;
     let deadline = Some(client_deadline(request.compile_seconds, request.run_seconds * runs));
-    service.until(deadline, service.life.reached(Phase::Serving)).await.map_err(Rejection::too_late)?;
-    if service.life.phase() >= Phase::Draining {
-        return Err(Rejection::too_late(Unfinished::Stopped));
-    }
+    until_serving(&service, deadline).await?;
     let request_id = caller.request_id.clone();
     let judge = move |service: &Service| problem.judge(service, &request, &request_id);
     let judged =
