@@ -199,7 +199,10 @@ def test_the_real_inspect_runs_python_in_the_sandbox(at_service: str) -> None:
         assert (ran.success, ran.stdout) == (True, "42\n"), ran
         failed = await box.exec(["python3", "-"], input="1/0")
         assert (failed.returncode, "ZeroDivisionError" in failed.stderr) == (1, True)
-        assert (await box.exec(["python3", "-c", "import sys; sys.exit(3)"])).returncode == 3
+        left = await box.exec(["python3", "-c", "import sys; sys.exit(3)"])
+        assert (left.returncode, left.stderr) == (3, "")
+        left = await box.exec(["python3", "-c", "import sys; sys.exit('no input')"])
+        assert (left.returncode, left.stderr) == (1, "no input\n")
         assert (await box.exec(["bash", "-c", "ls"])).returncode == 127
         assert (await box.exec(["python3", "missing.py"])).returncode == 2
         with pytest.raises(FileNotFoundError):

@@ -223,6 +223,7 @@ def read_outcome(body: bytes) -> Outcome:
         error = row.get("error")
         return Outcome(
             exit=str(row["exit"]),
+            exit_code=row.get("exit_code"),
             stdout=str(row["stdout"]),
             stderr=str(row["stderr"]),
             value=row.get("value"),

@@ -175,9 +175,8 @@ def _result(outcome: Outcome) -> ExecResult:
         return ExecResult(False, 137, outcome.stdout, outcome.stderr + "MemoryError\n")
     if outcome.ok:
         return ExecResult(True, 0, outcome.stdout, outcome.stderr)
-    if outcome.error and outcome.error[0] == "SystemExit" and outcome.error[1].isdecimal():
-        return ExecResult(False, int(outcome.error[1]) & 0xFF, outcome.stdout, outcome.stderr)
     said = outcome.stderr
-    if outcome.error and outcome.error[1] not in said:
+    if outcome.error and outcome.error[0] != "SystemExit" and outcome.error[1] not in said:
         said += f"{outcome.error[0]}: {outcome.error[1]}\n"
-    return ExecResult(False, 1, outcome.stdout, said)
+    # A program that leaves by `os._exit(0)` in the midst of its tests has not passed them.
+    return ExecResult(False, outcome.exit_code or 1, outcome.stdout, said)

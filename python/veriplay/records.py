@@ -235,6 +235,8 @@ class Outcome:
     """``returned``, ``raised``, ``compile_error``, ``missing_entry``, ``trapped``, ``fuel_exhausted``, ``memory_exceeded`` …"""
     stdout: str
     stderr: str
+    exit_code: int | None = None
+    """The status with which a process of CPython's would have ended; ``None`` where a limit stopped it."""
     value: str | None = None
     """What the called function returned, as Python text; ``None`` for a script."""
     error: tuple[str, str] | None = None

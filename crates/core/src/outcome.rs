@@ -107,6 +107,18 @@ impl Outcome {
 }
 
 impl Outcome {
+    /// The status with which a process of CPython's would have ended: 0 for a normal end, 1 for an uncaught exception, the program's own
+    /// where it chose one, -11 for a crash. `None` where a limit stopped it.
+    #[must_use]
+    pub fn process_status(&self) -> Option<i32> {
+        match self.exit {
+            Exit::Returned => Some(0),
+            Exit::Raised | Exit::CompileError | Exit::MissingEntry => Some(self.exit_code.unwrap_or(1)),
+            Exit::Trapped => Some(self.exit_code.unwrap_or(-11)),
+            Exit::Exceeded { .. } => None,
+        }
+    }
+
     /// The value of the job's one call.
     ///
     /// # Errors

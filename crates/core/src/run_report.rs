@@ -11,6 +11,8 @@ pub struct RunReport {
     pub schema_version: u32,
     /// How it ended, in one word such as `returned`, `raised` or `fuel_exhausted`.
     pub exit: &'static str,
+    /// The status with which a process of CPython's would have ended, from -11 (a crash) to 255; `null` where a limit stopped it.
+    pub exit_code: Option<i32>,
     /// The called function's value as Python text; `null` for a script.
     pub value: Option<Value>,
     /// The error, where there is one.
@@ -33,6 +35,7 @@ impl RunReport {
     pub fn new(outcome: Outcome, limits: &Limits) -> Self {
         let caps = EncodeCaps::with_bytes(usize::try_from(limits.output_bytes).unwrap_or(usize::MAX));
         let mut exit = exit_word(&outcome.exit);
+        let exit_code = outcome.process_status();
         let mut error = outcome.error;
         let value = match outcome.calls.into_iter().next() {
             Some(CallResult::Returned(bytes)) => Value::decode(&bytes, caps).ok(),
@@ -52,6 +55,7 @@ impl RunReport {
         Self {
             schema_version: SCHEMA_VERSION,
             exit,
+            exit_code,
             value,
             error,
             stdout: escape_bytes(&outcome.stdout),

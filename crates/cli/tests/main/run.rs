@@ -43,6 +43,25 @@ fn every_way_to_end_has_its_word() {
 }
 
 #[test]
+fn the_status_is_that_of_a_process_and_stderr_has_what_the_process_would_print() {
+    let fuel = ["--fuel", "50000000"];
+    let cases: &[(&str, &[&str], Value, &str)] = &[
+        ("print('hello')", &[], 0.into(), ""),
+        ("import sys\nsys.exit(3)", &[], 3.into(), ""),
+        ("import sys\nsys.exit('no input')", &[], 1.into(), "no input\n"),
+        ("import os\nos._exit(7)", &[], 7.into(), ""),
+        ("while True: pass", &fuel, Value::Null, ""),
+    ];
+    for (program, options, status, stderr) in cases {
+        let report = report(program, options);
+        assert_eq!((&report["exit_code"], report["stderr"].as_str()), (status, Some(*stderr)), "{program}");
+    }
+    let raised = report("1/0", &[]);
+    assert_eq!(raised["exit_code"], 1);
+    assert!(raised["stderr"].as_str().is_some_and(|text| text.ends_with("ZeroDivisionError: division by zero\n")));
+}
+
+#[test]
 fn errors_are_named() {
     let cases = [
         ("open('/etc/passwd').read()", "FileNotFoundError"),

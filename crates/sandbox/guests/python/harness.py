@@ -335,6 +335,11 @@ def _veriplay_harness():
     def show(error, source):
         """The traceback, for people. The frame has been sent: whatever goes wrong here changes nothing."""
         try:
+            if type_(error) is system_exit:
+                # As in CPython: a number is the status, and anything else is printed.
+                if type_(error.code) is not int_ and error.code is not None:
+                    stderr.write(str_(error.code)[:4000] + "\n")
+                return
             linecache.cache["<program>"] = (len_(source), None, source.splitlines(True), "<program>")
             tb = error.__traceback__
             lines = format_exception(type_(error), error, tb and tb.tb_next, limit=-24)

@@ -270,13 +270,10 @@ impl RunCodeResponse {
 
 /// The protocol's word for how the program ended, and its exit code.
 fn ending(outcome: &Outcome) -> (&'static str, Option<i32>) {
-    match &outcome.exit {
-        Exit::Returned => ("Finished", Some(0)),
-        Exit::Raised | Exit::CompileError | Exit::MissingEntry => ("Finished", Some(outcome.exit_code.unwrap_or(1))),
-        // As a process that crashed: killed by SIGSEGV.
-        Exit::Trapped => ("Finished", Some(outcome.exit_code.unwrap_or(-11))),
-        Exit::Exceeded { limit: LimitKind::MemoryBytes, .. } => ("Finished", Some(1)),
-        Exit::Exceeded { .. } => ("TimeLimitExceeded", None),
+    match (&outcome.exit, outcome.process_status()) {
+        (Exit::Exceeded { limit: LimitKind::MemoryBytes, .. }, _) => ("Finished", Some(1)),
+        (_, None) => ("TimeLimitExceeded", None),
+        (_, status) => ("Finished", status),
     }
 }
 
