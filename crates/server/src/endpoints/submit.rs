@@ -25,7 +25,7 @@ use crate::body::json_response;
 use crate::caller::Caller;
 use crate::code_blocks::first_python_code;
 use crate::compat::{Fields, Rejection, client_deadline, read_request, until_serving};
-use crate::queue::{Admission, Unfinished};
+use crate::queue::Admission;
 use crate::service::{Service, Settings};
 
 /// Seconds of limits that the request leaves out.
