@@ -222,7 +222,7 @@ async fn a_job_is_run_and_reported() {
     let bench = Bench::serving();
     let answer = bench.post("/v1/run", &json!({"program": "hi ", "stdin": "you"})).await;
     assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
-    let expected = json!({"schema_version": 1, "exit": "returned", "value": null, "error": null, "stdout": "hi you", "stderr": "",
+    let expected = json!({"schema_version": 1, "exit": "returned", "exit_code": 0, "value": null, "error": null, "stdout": "hi you", "stderr": "",
         "truncated": false, "fuel": 5_000_000_000_u64, "peak_memory_bytes": 100 << 20});
     assert_eq!(answer.json(), expected);
     let call = json!({"program": "x", "call": {"function": "f", "arguments": "1, 'a'"}});
