@@ -357,3 +357,15 @@ fn the_outputs_of_cruxeval_are_accepted_and_changed_ones_are_not() {
     let bench = Bench::new(&tasks, &answer(|output| format!("({output}, 0)")), &["--format", "cruxeval"]);
     assert_eq!(bench.summary(0)["statuses"], json!({"wrong_answer": 800}));
 }
+
+#[test]
+fn the_tasks_of_the_documentation_are_judged_as_it_says() {
+    let page = include_str!("../../../../docs/verifying.md");
+    let mut blocks = page.split("```jsonl\n").skip(1).map(|rest| rest.split("```").next().expect("a block ends"));
+    let bench = Bench::new(&[], &[], &["--format", "veriplay"]);
+    bench.write("tasks.jsonl", blocks.next().expect("a block of tasks"));
+    bench.write("attempts.jsonl", blocks.next().expect("a block of attempts"));
+    bench.summary(0);
+    let statuses = column(&rows(&bench.out()), "status");
+    assert_eq!(statuses, ["accepted", "accepted", "accepted", "wrong_answer"]);
+}
