@@ -9,6 +9,7 @@ mod isolate;
 mod model;
 mod play;
 mod replay;
+mod report;
 mod run;
 mod serve;
 mod verify;
@@ -78,6 +79,7 @@ commands! {
     Run: run,
     Serve: serve,
     Replay: replay,
+    Report: report,
     Isolate: isolate,
     Bench: bench,
     Corpus: corpus,

@@ -162,6 +162,37 @@ pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
         .or_fail(ExitCode::Input)
 }
 
+/// The configuration in `text` with other values: `settings` are `KEY=VALUE`, where a key is a path such as `learn.learning_rate`, and a value
+/// is TOML, or else a text.
+pub(crate) fn with_settings(text: String, origin: &Path, settings: &[String]) -> Result<String, Failure> {
+    if settings.is_empty() {
+        return Ok(text);
+    }
+    let mut root: toml::Table = from_toml(&text, origin)?;
+    for setting in settings {
+        let refuse = |what: String| {
+            let hint = "write --set KEY=VALUE, such as --set learn.learning_rate=1e-4";
+            Failure::message(ExitCode::Input, format!("--set `{setting}`: {what}")).hint(hint)
+        };
+        let (key, value) = setting.split_once('=').ok_or_else(|| refuse("there is no `=`".to_owned()))?;
+        let mut path: Vec<&str> = key.trim().split('.').collect();
+        let last = path.pop().filter(|last| !last.is_empty()).ok_or_else(|| refuse("the key is empty".to_owned()))?;
+        let mut table = &mut root;
+        for name in path {
+            let inner = table.entry(name).or_insert_with(|| toml::Table::new().into());
+            table = inner.as_table_mut().ok_or_else(|| refuse(format!("`{name}` is a value, not a table")))?;
+        }
+        table.insert(last.to_owned(), parse_value(value.trim()));
+    }
+    toml::to_string(&root).or_fail(ExitCode::Bug)
+}
+
+/// A value as TOML has it; what is no TOML is a text, so that names need no quotes.
+fn parse_value(text: &str) -> toml::Value {
+    let parsed = toml::from_str::<toml::Table>(&format!("value = {text}")).ok();
+    parsed.filter(|table| table.len() == 1).and_then(|mut table| table.remove("value")).unwrap_or_else(|| text.into())
+}
+
 /// Rejects keys of a file's top level that are not `known`. Tables reject theirs when they are parsed.
 pub(crate) fn refuse_unknown_keys(text: &str, origin: &Path, known: &[&str]) -> Result<(), Failure> {
     let keys: BTreeMap<Spanned<String>, IgnoredAny> = from_toml(text, origin)?;

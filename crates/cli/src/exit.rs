@@ -22,7 +22,9 @@ pub(crate) enum ExitCode {
     NotContained = 8,
     /// `verify` met attempts that their tasks cannot judge: a fault of the tasks.
     Unjudgeable = 9,
-    /// Stopped by Ctrl-C, everything saved.
+    /// The program of `run` failed.
+    Program = 10,
+    /// Stopped by Ctrl-C or SIGTERM, everything saved.
     Interrupted = 130,
 }
 

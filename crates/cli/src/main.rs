@@ -19,6 +19,7 @@ mod play;
 mod play_config;
 mod programs;
 mod progress;
+mod report;
 mod repository;
 mod rundir;
 mod serve;

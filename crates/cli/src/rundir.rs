@@ -41,6 +41,8 @@ pub(crate) struct PlayState<G> {
 
 pub(crate) struct RunDir {
     root: PathBuf,
+    /// Held while this process writes the run.
+    lock: Option<fs::File>,
 }
 
 impl RunDir {
@@ -51,11 +53,11 @@ impl RunDir {
             return Err(Failure::message(ExitCode::Input, what)
                 .hint("continue it with `--resume`, or choose another directory with `--out`"));
         }
-        let dir = Self { root: root.to_owned() };
+        let dir = Self { root: root.to_owned(), lock: None };
         fs::create_dir_all(dir.checkpoints())
             .with_context(|| format!("cannot make the run directory `{}`", root.display()))
             .or_fail(ExitCode::Input)?;
-        Ok(dir)
+        dir.locked()
     }
 
     /// Makes the directory a run. Written last and whole: a directory without it is no run, and can be started in again.
@@ -64,13 +66,37 @@ impl RunDir {
         write_atomically(&self.path("config.toml"), text.as_bytes()).or_fail(ExitCode::Input)
     }
 
-    /// An existing run.
+    /// An existing run, to be read.
     pub(crate) fn open(root: &Path) -> Result<Self, Failure> {
         if root.join("config.toml").is_file() {
-            return Ok(Self { root: root.to_owned() });
+            return Ok(Self { root: root.to_owned(), lock: None });
         }
         let what = format!("`{}` is no run directory: it has no `config.toml`", root.display());
         Err(Failure::message(ExitCode::Input, what).hint("start a run with `veriplay play --out DIR`"))
+    }
+
+    /// An existing run, to be continued.
+    pub(crate) fn open_to_write(root: &Path) -> Result<Self, Failure> {
+        Self::open(root)?.locked()
+    }
+
+    /// Keeps other processes from writing the run. The lock ends with the process, however it ends.
+    fn locked(mut self) -> Result<Self, Failure> {
+        let path = self.root.display();
+        let lock = fs::File::open(&self.root).with_context(|| format!("cannot open the run directory `{path}`"));
+        let lock = lock.or_fail(ExitCode::Input)?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(fs::TryLockError::WouldBlock) => {
+                let what = format!("`{path}` is in use: another process is playing this run");
+                return Err(Failure::message(ExitCode::Input, what)
+                    .hint("wait for that process, or stop it with Ctrl-C and resume the run"));
+            }
+            // A file system without locks: as safe as the user's care.
+            Err(fs::TryLockError::Error(error)) => tracing::warn!("cannot lock `{path}`: {error}"),
+        }
+        self.lock = Some(lock);
+        Ok(self)
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use veriplay_learner::{HubError, HubOptions, resolve_model};
 
-use crate::config::{default_out, read_text};
+use crate::config::{default_out, read_text, with_settings};
 use crate::device::{self, DeviceArguments};
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::games::{GameAction, GameSetup, WarmupExamples, run_for_named_in};
@@ -24,12 +24,18 @@ pub(super) struct Arguments {
     /// Run directory to create [default: `runs/NAME-seedN`]
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     out: Option<PathBuf>,
-    /// Steps, instead of the configuration's
-    #[arg(long, value_name = "N", conflicts_with = "resume")]
+    /// Steps, instead of the configuration's. With --resume: play on to this step
+    #[arg(long, value_name = "N")]
     steps: Option<u64>,
     /// Seed, instead of the configuration's
     #[arg(long, value_name = "N", conflicts_with = "resume")]
     seed: Option<u64>,
+    /// Start model, instead of the configuration's
+    #[arg(long, value_name = "MODEL", conflicts_with = "resume")]
+    model: Option<String>,
+    /// Any other key of the configuration, such as `learn.learning_rate=1e-4`. May be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE", conflicts_with = "resume")]
+    settings: Vec<String>,
     /// Continue this run directory from its last checkpoint
     #[arg(long, value_name = "DIR", conflicts_with_all = ["device", "precision"])]
     resume: Option<PathBuf>,
@@ -56,7 +62,7 @@ impl GameAction for &Arguments {
     fn run<S: WarmupExamples>(self) -> Result<(), Failure> {
         let args = self;
         let session = match &args.resume {
-            Some(dir) => Session::<S>::resume(dir, args.workers)?,
+            Some(dir) => Session::<S>::resume(dir, args.steps, args.workers)?,
             None => {
                 let (text, origin) = configuration(args)?;
                 let config: PlayConfig<S> = resolved(args, &text, &origin)?;
@@ -80,8 +86,11 @@ fn configuration(args: &Arguments) -> Result<(String, PathBuf), Failure> {
             let path = RunDir::open(dir)?.path("config.toml");
             Ok((read_text(&path)?, path))
         }
-        (None, Some(path)) => Ok((read_text(path)?, path.clone())),
-        (None, None) => Ok((model::QUICKSTART.to_owned(), PathBuf::from("quickstart.toml"))),
+        (None, Some(path)) => Ok((with_settings(read_text(path)?, path, &args.settings)?, path.clone())),
+        (None, None) => {
+            let origin = PathBuf::from("quickstart.toml");
+            Ok((with_settings(model::QUICKSTART.to_owned(), &origin, &args.settings)?, origin))
+        }
     }
 }
 
@@ -89,6 +98,7 @@ fn resolved<S: GameSetup>(args: &Arguments, text: &str, origin: &Path) -> Result
     let mut config = PlayConfig::<S>::parse(text, origin)?;
     config.run.steps = args.steps.unwrap_or(config.run.steps);
     config.run.seed = args.seed.unwrap_or(config.run.seed);
+    config.run.model = args.model.clone().unwrap_or(config.run.model);
     args.device.apply(&mut config.run.learn.device, &mut config.run.learn.precision);
     config.validate()?;
     Ok(config)

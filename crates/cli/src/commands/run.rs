@@ -1,6 +1,7 @@
 //! `veriplay run`: one Python file in the sandbox.
 
-use std::path::PathBuf;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Context;
@@ -16,10 +17,10 @@ use veriplay_sandbox::SandboxOptions;
 /// Run one Python file in the sandbox
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The program
+    /// The program; `-` is standard input
     #[arg(value_name = "FILE.py")]
     file: PathBuf,
-    /// What it reads from standard input
+    /// A file that the program reads as its standard input; `-` is this command's
     #[arg(long, value_name = "FILE")]
     stdin: Option<PathBuf>,
     /// Call this function of the program and report its value, instead of running it as a script
@@ -28,8 +29,8 @@ pub(super) struct Arguments {
     /// Arguments of the call, as Python literals: `[1, 2], 'a'`
     #[arg(long, value_name = "LITERALS", default_value = "", requires = "call", allow_hyphen_values = true)]
     arguments: String,
-    /// Wasm fuel, about one unit an instruction
-    #[arg(long, value_name = "N")]
+    /// Wasm fuel, about one unit an instruction, such as `1e9`
+    #[arg(long, value_name = "N", value_parser = parse_count)]
     fuel: Option<u64>,
     /// Linear memory in MiB, the interpreter's own share included
     #[arg(long, value_name = "N")]
@@ -54,6 +55,11 @@ struct TimedReport {
 }
 
 pub(super) fn run(args: Arguments) -> Result<(), Failure> {
+    let is_standard_input = |path: &PathBuf| path == Path::new("-");
+    if is_standard_input(&args.file) && args.stdin.as_ref().is_some_and(is_standard_input) {
+        let what = "standard input cannot be both the program and what the program reads";
+        return Err(Failure::message(ExitCode::Input, what).hint("give one of the two as a file"));
+    }
     let program = read_file(&args.file)?;
     let program = String::from_utf8(program)
         .with_context(|| format!("`{}` is not UTF-8", args.file.display()))
@@ -74,11 +80,34 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     } else {
         print_report(&report);
     }
-    Ok(())
+    let TimedReport { report, .. } = report;
+    // A script that leaves by `os._exit(0)` has not returned, and has not failed either.
+    if report.exit == "returned" || (args.call.is_none() && report.exit_code == Some(0)) {
+        return Ok(());
+    }
+    let status = report.exit_code.map_or_else(String::new, |code| format!(" (exit status {code})"));
+    Err(Failure::message(ExitCode::Program, format!("the program failed: {}{status}", report.exit)))
 }
 
 fn read_file(path: &PathBuf) -> Result<Vec<u8>, Failure> {
+    if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        std::io::stdin().read_to_end(&mut bytes).context("cannot read standard input").or_fail(ExitCode::Input)?;
+        return Ok(bytes);
+    }
     std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)
+}
+
+/// A count that may be written with an exponent, such as `1e9` or `2.5e10`.
+fn parse_count(text: &str) -> Result<u64, String> {
+    let digits = text.replace('_', "");
+    if let Ok(count) = digits.parse() {
+        return Ok(count);
+    }
+    let number: f64 = digits.parse().map_err(|_| "not a number".to_owned())?;
+    // Every whole number below 2^53 is a double of its own.
+    let is_exact = number >= 0.0 && number.fract() == 0.0 && number < 9_007_199_254_740_992.0;
+    if is_exact { Ok(number as u64) } else { Err("not a whole number from 0 to 2^53".to_owned()) }
 }
 
 fn limits(args: &Arguments, default: Limits) -> Limits {

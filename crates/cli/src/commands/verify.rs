@@ -7,20 +7,20 @@ use std::time::Instant;
 use anyhow::Context;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
-use indicatif::ProgressBar;
 use veriplay_core::{Predicted, Trust};
 use veriplay_corpus::{PROBLEM_FORMATS, ReadOptions, problem_format, read_attempts};
 use veriplay_sandbox::{Image, SandboxOptions, default_cache_dir};
 use veriplay_verifier::JUDGES;
 
 use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::image;
 use crate::isolation::{self, Isolation};
+use crate::progress::{self, Progress};
 use crate::verdict_cache::{FOLDER, VerdictCache};
 use crate::verify::{
     AttemptJudge, AttemptSource, JudgeConditions, JudgeContext, TaskOverrides, TaskSet, VerdictOutput, VerifySummary,
     bugs,
 };
-use crate::{image, progress};
 
 /// Seed of every job.
 const SEED: u64 = 0;
@@ -218,7 +218,7 @@ fn open_cache(args: &Arguments) -> Result<VerdictCache, Failure> {
 }
 
 /// A progress bar over the attempts, which are counted only when it is visible.
-fn attempts_bar(attempts: &Path, options: &ReadOptions) -> Result<ProgressBar, Failure> {
+fn attempts_bar(attempts: &Path, options: &ReadOptions) -> Result<Progress, Failure> {
     let bar = progress::bar(0, "verify");
     if !bar.is_hidden() {
         let rows = read_attempts(attempts, options.max_row_bytes);

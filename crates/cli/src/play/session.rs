@@ -88,10 +88,14 @@ impl<S: GameSetup> Session<S> {
         Ok(session)
     }
 
-    /// Continues the run in `out` from its last whole checkpoint, or from its start when there is none.
-    pub(crate) fn resume(out: &Path, workers: Isolation) -> Result<Self, Failure> {
-        let dir = RunDir::open(out)?;
-        let config = PlayConfig::<S>::read(&dir.path("config.toml"))?;
+    /// Continues the run in `out` from its last whole checkpoint, or from its start when there is none; with `steps`, to that step instead
+    /// of the one it was started with.
+    pub(crate) fn resume(out: &Path, steps: Option<u64>, workers: Isolation) -> Result<Self, Failure> {
+        let dir = RunDir::open_to_write(out)?;
+        let mut config = PlayConfig::<S>::read(&dir.path("config.toml"))?;
+        if let Some(steps) = steps.filter(|steps| *steps != config.run.steps) {
+            extend(&mut config, &dir, steps)?;
+        }
         config.validate()?;
         let Some(step) = dir.checkpoint_steps().last().copied() else {
             return Self::at_start(config, dir, workers);
@@ -146,6 +150,7 @@ impl<S: GameSetup> Session<S> {
     pub(crate) fn play(mut self) -> Result<Summary, Failure> {
         listen_for_interrupt();
         let started = Instant::now();
+        progress::say(format!("run directory: {}", self.dir.path("").display()));
         let before = self.evaluate_before()?;
         let bar = progress::bar(self.config.run.steps, "self-play");
         bar.set_position(self.step);
@@ -172,7 +177,7 @@ impl<S: GameSetup> Session<S> {
         let (every, steps) = (self.config.run.checkpoint_every, self.config.run.steps);
         // What an interruption left beside the schedule goes, so that a resumed run ends as an uninterrupted one.
         self.dir.prune_checkpoints(|step| step == steps || step.is_multiple_of(every)).or_fail(ExitCode::Input)?;
-        let after = self.evaluate()?;
+        let after = self.evaluate("the trained model")?;
         write_json(&self.dir.path("after.json"), &after).or_fail(ExitCode::Input)?;
         let seconds = started.elapsed().as_secs_f64();
         let jobs = self.executor.jobs();
@@ -201,15 +206,20 @@ impl<S: GameSetup> Session<S> {
             let what = format!("`{}` is missing, and the run is at step {}", path.display(), self.step);
             return Err(Failure::message(ExitCode::Input, what).hint("start the run again in a new directory"));
         }
-        let table = self.evaluate()?;
+        let table = self.evaluate("the start model")?;
         write_json(&path, &table).or_fail(ExitCode::Input)?;
         Ok(table)
     }
 
-    fn evaluate(&self) -> Result<EvalTable, Failure> {
+    fn evaluate(&self, model: &str) -> Result<EvalTable, Failure> {
+        progress::say(format!("evaluating {model} on the held-out set"));
+        let started = Instant::now();
         let context =
             StepContext { policy: &self.learner, execute: &self.executor, seed: self.config.setup.eval_seed() };
-        Ok(self.game.evaluate(&context)?)
+        let table = self.game.evaluate(&context)?;
+        let (pass1, seconds) = (100.0 * table.mean.pass1, started.elapsed().as_secs_f64());
+        progress::say(format!("{model}: pass@1 {pass1:.1} %, measured in {seconds:.0} s"));
+        Ok(table)
     }
 
     /// Plays one step; returns the text of the progress bar.
@@ -292,6 +302,22 @@ fn event<M>(
     }
 }
 
+/// Changes how many steps a run has, on disk too.
+fn extend<S: GameSetup>(config: &mut PlayConfig<S>, dir: &RunDir, steps: u64) -> Result<(), Failure> {
+    let saved = dir.checkpoint_steps().last().copied().unwrap_or_default();
+    if steps < saved {
+        let what = format!("--steps is {steps}, and `{}` has a checkpoint of step {saved}", dir.path("").display());
+        return Err(Failure::message(ExitCode::Input, what).hint("a run can be made longer, not shorter"));
+    }
+    config.run.steps = steps;
+    config.validate()?;
+    // The table of another end: the run writes it anew.
+    match std::fs::remove_file(dir.path("after.json")) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error).or_fail(ExitCode::Input),
+        _ => dir.write_config(config),
+    }
+}
+
 /// The start model, ready to learn.
 fn start_learner<S: GameSetup>(config: &PlayConfig<S>) -> Result<Learner, Failure> {
     let learn = &config.run.learn;
@@ -329,7 +355,7 @@ fn resume_learner<S: GameSetup>(config: &PlayConfig<S>, checkpoint: &Path) -> Re
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 static INSTALLED: OnceLock<()> = OnceLock::new();
 
-/// Listens for Ctrl-C: the first one ends the run after this step with everything saved, the second one ends the process. Where no
+/// Listens for Ctrl-C and SIGTERM: the first one ends the run after this step with everything saved, the second one ends the process. Where no
 /// handler can be set, Ctrl-C kills the process, and the run can be resumed too.
 fn listen_for_interrupt() {
     INSTALLED.get_or_init(|| {
@@ -337,7 +363,7 @@ fn listen_for_interrupt() {
             if REQUESTED.swap(true, Ordering::SeqCst) {
                 std::process::exit(130);
             }
-            progress::say("stopping after this step; press Ctrl-C again to stop at once");
+            progress::say("stopping after this step, with everything saved; press Ctrl-C again to stop at once");
         };
         if let Err(error) = ctrlc::set_handler(handler) {
             tracing::warn!("Ctrl-C will not be handled: {error}");

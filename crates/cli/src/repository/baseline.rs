@@ -1,13 +1,11 @@
 //! The baseline of a repository: every test file twice, with different seeds, files beside each other, largest first.
 
 use std::collections::BTreeMap;
-use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::Context;
-use indicatif::ProgressBar;
 use rayon::prelude::*;
 use veriplay_core::{Digest, Execute, Layer, Limits};
 use veriplay_corpus::repository::{RepositoryLayout, TestSelection};
@@ -23,6 +21,7 @@ use super::warm::{WarmSources, warmed_for};
 use super::{Requirement, pytest_layer};
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::{self, Isolation};
+use crate::progress::Progress;
 use crate::{image, progress};
 
 /// The tests of a file. The default of the image is for one small program.
@@ -268,47 +267,31 @@ fn nanoseconds(started: Instant) -> u64 {
     u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Between two lines where there is no terminal.
-const PRINT_EVERY: Duration = Duration::from_secs(15);
-
-/// How far it is: a bar on a terminal, else a line every so often.
+/// How far it is, in test files, with the tests so far.
 struct RecordingProgress<'a> {
     what: &'a str,
-    files: usize,
-    bar: ProgressBar,
-    is_terminal: bool,
-    started: Instant,
+    bar: Progress,
     so_far: Mutex<RecordingCounts>,
 }
 
+#[derive(Default)]
 struct RecordingCounts {
-    files: usize,
     passed: usize,
     others: usize,
-    printed: Instant,
 }
 
 impl<'a> RecordingProgress<'a> {
     fn new(what: &'a str, files: usize) -> Self {
-        let (bar, started) = (progress::bar(files as u64, "test files"), Instant::now());
-        let so_far = Mutex::new(RecordingCounts { files: 0, passed: 0, others: 0, printed: started });
-        Self { what, files, bar, is_terminal: std::io::stderr().is_terminal(), started, so_far }
+        Self { what, bar: progress::bar(files as u64, "test files"), so_far: Mutex::default() }
     }
 
     fn add(&self, file: &FileBaseline) {
         // Counts are whole after every step: a panic elsewhere leaves nothing half-made.
         let mut so_far = self.so_far.lock().unwrap_or_else(PoisonError::into_inner);
-        so_far.files += 1;
         so_far.passed += file.passed.len();
         so_far.others += file.unsupported.len();
-        let counts = format!("{}: {} tests pass, {} do not", self.what, so_far.passed, so_far.others);
-        if !self.is_terminal && so_far.printed.elapsed() >= PRINT_EVERY {
-            so_far.printed = Instant::now();
-            let seconds = self.started.elapsed().as_secs();
-            progress::say(format!("{counts}; {} of {} test files, {seconds} s", so_far.files, self.files));
-        }
-        self.bar.set_position(so_far.files as u64);
-        self.bar.set_message(counts);
+        self.bar.inc(1);
+        self.bar.set_message(format!("{}: {} tests pass, {} do not", self.what, so_far.passed, so_far.others));
     }
 
     fn finish(&self) {

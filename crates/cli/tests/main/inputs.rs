@@ -140,3 +140,28 @@ fn a_directory_without_a_run_cannot_be_resumed() {
     assert_eq!(output.status.code(), Some(3));
     assert!(stderr(&output).contains("config.toml"), "{}", stderr(&output));
 }
+
+#[test]
+fn keys_of_a_configuration_can_be_set_on_the_command_line() {
+    let dry_run = |settings: &[&str]| finished(veriplay().args(["play", "--dry-run"]).args(settings));
+    let output =
+        dry_run(&["--set", "game.group_size=2", "--set", "game.reward=random", "--set", "learn.lora={ rank = 2 }"]);
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && told.contains("reward `random`"), "{told}{}", stderr(&output));
+    let cases: &[(&[&str], &str)] = &[
+        (&["--set", "learn.learning_rate=fast"], "learning_rate"),
+        (&["--set", "learn.learning_rate=7"], "configuration key `learn.learning_rate` is `7`"),
+        (&["--set", "game.grop=2"], "grop"),
+        (&["--set", "gmae.group_size=2"], "unknown key `gmae`"),
+        (&["--set", "seed.x=2"], "`seed` is a value, not a table"),
+        (&["--set", "seed"], "there is no `=`"),
+        (&["--set", "game.=1"], "the key is empty"),
+    ];
+    for (settings, want) in cases {
+        let output = dry_run(settings);
+        assert_eq!(output.status.code(), Some(3), "{settings:?}");
+        assert!(stderr(&output).contains(want), "{settings:?}: {}", stderr(&output));
+    }
+    let output = dry_run(&["--model", "runs/none/checkpoints/step_5"]);
+    assert_eq!(output.status.code(), Some(5), "{}", stderr(&output));
+}

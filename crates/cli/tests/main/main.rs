@@ -20,6 +20,7 @@ mod losses;
 mod models;
 mod policies;
 mod public_sets;
+mod reports;
 mod repositories;
 mod resume;
 mod run;

@@ -88,13 +88,13 @@ fn unnamed_keys(record: &Value, named: &BTreeSet<&str>, missing: &mut BTreeSet<S
     }
 }
 
-/// Runs a command and sends it the signal of Ctrl-C after a step, by its log; returns its exit status.
-fn interrupted(command: &mut Command) -> Option<i32> {
+/// Runs a command and sends it a signal after a step, by its log; returns its exit status.
+fn interrupted(command: &mut Command, signal: &str) -> Option<i32> {
     let mut child = command.env("VERIPLAY_LOG", "veriplay=info").stderr(Stdio::piped()).spawn().expect("it starts");
     let mut lines = BufReader::new(child.stderr.take().expect("stderr is piped")).lines().map_while(Result::ok);
     assert!(lines.any(|line| line.contains("step done")), "it ended before its first step");
-    let signal = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
-    assert!(signal.success());
+    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill runs");
+    assert!(sent.success());
     lines.for_each(drop);
     child.wait().expect("it ended").code()
 }
@@ -154,7 +154,11 @@ fn a_killed_run_resumes_to_the_same_bytes_and_replays() {
 }
 
 #[test]
-fn ctrl_c_ends_a_run_with_everything_saved() {
+fn ctrl_c_and_sigterm_end_a_run_with_everything_saved() {
+    ["-INT", "-TERM"].into_iter().for_each(assert_saves_at);
+}
+
+fn assert_saves_at(signal: &str) {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let mut config = small_config();
     // So many that it cannot end by itself before the signal arrives.
@@ -163,9 +167,38 @@ fn ctrl_c_ends_a_run_with_everything_saved() {
     let (config, run) = (write_config(dir.path(), &config), dir.path().join("run"));
     let mut play = veriplay();
     play.arg("play").arg("--config").arg(config).arg("--out").arg(&run);
-    assert_eq!(interrupted(&mut play), Some(130));
+    assert_eq!(interrupted(&mut play, signal), Some(130));
     let saved: Vec<_> = std::fs::read_dir(run.join("checkpoints")).expect("it can be listed").collect();
     assert_eq!(saved.len(), 1, "{saved:?}");
+}
+
+#[test]
+fn a_finished_run_can_be_made_longer_but_not_shorter() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let (config, run) = (write_config(dir.path(), &small_config()), dir.path().join("run"));
+    succeeded(veriplay().arg("play").arg("--config").arg(config).arg("--out").arg(&run).args(["--steps", "2"]));
+    let resume =
+        |steps: &str| finished(veriplay().arg("play").arg("--json").arg("--resume").arg(&run).args(["--steps", steps]));
+    let shorter = resume("1");
+    assert_eq!(shorter.status.code(), Some(3), "{}", stderr(&shorter));
+    assert!(stderr(&shorter).contains("has a checkpoint of step 2"), "{}", stderr(&shorter));
+    let longer = resume("3");
+    assert!(longer.status.success(), "{}", stderr(&longer));
+    assert_eq!(last_json(&longer)["steps"], 3);
+    let events = std::fs::read_to_string(run.join("events.jsonl")).expect("the log can be read");
+    assert_eq!(events.lines().count(), 3);
+}
+
+#[test]
+fn two_processes_do_not_play_one_run() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let (config, run) = (write_config(dir.path(), &small_config()), dir.path().join("run"));
+    succeeded(veriplay().arg("play").arg("--config").arg(config).arg("--out").arg(&run).args(["--steps", "1"]));
+    let held = std::fs::File::open(&run).expect("the run directory can be opened");
+    held.try_lock().expect("nobody holds it");
+    let output = finished(veriplay().arg("play").arg("--resume").arg(&run));
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(stderr(&output).contains("another process is playing this run"), "{}", stderr(&output));
 }
 
 /// A log in which one verdict of many was changed.

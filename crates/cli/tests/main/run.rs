@@ -1,16 +1,22 @@
 //! `veriplay run`: each way a program can end, and that it leaves nothing behind.
 
+use std::io::Write;
+
 use serde_json::Value;
 
-use super::{last_json, succeeded, veriplay};
+use super::{finished, last_json, stderr, succeeded, veriplay};
 
 /// Runs `program` and returns the report.
 fn report(program: &str, options: &[&str]) -> Value {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let file = dir.path().join("program.py");
     std::fs::write(&file, program).expect("the program is written");
-    let output = succeeded(veriplay().arg("run").arg(&file).arg("--json").args(options));
-    last_json(&output)
+    let output = finished(veriplay().arg("run").arg(&file).arg("--json").args(options));
+    let report = last_json(&output);
+    let left_with_0 = report["exit"] == "trapped" && report["exit_code"] == 0;
+    let failed = report["exit"] != "returned" && !left_with_0;
+    assert_eq!(output.status.code(), Some(if failed { 10 } else { 0 }), "{report}");
+    report
 }
 
 fn exit_of(program: &str, options: &[&str]) -> String {
@@ -102,4 +108,41 @@ fn standard_input_reaches_the_program() {
     std::fs::write(&input, "41\n").expect("the input is written");
     let report = report("print(int(input()) + 1)", &["--stdin", input.to_str().expect("a UTF-8 path")]);
     assert_eq!(report["stdout"], "42\n");
+}
+
+/// Runs `veriplay run` with this on its standard input.
+fn run_with_input(arguments: &[&str], input: &str) -> std::process::Output {
+    let pipe = std::process::Stdio::piped;
+    let mut command = veriplay();
+    let mut child =
+        command.arg("run").args(arguments).stdin(pipe()).stdout(pipe()).stderr(pipe()).spawn().expect("it starts");
+    // A command that refuses its arguments reads nothing.
+    let _ = child.stdin.take().expect("stdin is piped").write_all(input.as_bytes());
+    child.wait_with_output().expect("it ends")
+}
+
+#[test]
+fn a_program_or_its_input_may_come_from_standard_input() {
+    let output = run_with_input(&["-"], "print(6 * 7)");
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), b"42\n".as_slice()), "{}", stderr(&output));
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = dir.path().join("double.py");
+    std::fs::write(&file, "print(int(input()) * 2)").expect("the program is written");
+    let output = run_with_input(&[file.to_str().expect("a UTF-8 path"), "--stdin", "-"], "21\n");
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), b"42\n".as_slice()), "{}", stderr(&output));
+    let output = run_with_input(&["-", "--stdin", "-"], "21\n");
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+}
+
+#[test]
+fn a_program_that_fails_fails_the_command_and_says_how() {
+    let output = run_with_input(&["-", "--fuel", "5e7"], "while True: pass");
+    assert_eq!(output.status.code(), Some(10));
+    assert!(stderr(&output).contains("error: the program failed: fuel_exhausted"), "{}", stderr(&output));
+    let output = run_with_input(&["-"], "import sys\nsys.exit(3)");
+    assert_eq!(output.status.code(), Some(10));
+    assert!(stderr(&output).contains("raised (exit status 3)"), "{}", stderr(&output));
+    for fuel in ["1.5", "-1", "1e300", "much"] {
+        assert_eq!(run_with_input(&["-", &format!("--fuel={fuel}")], "").status.code(), Some(2), "{fuel}");
+    }
 }

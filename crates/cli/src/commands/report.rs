@@ -1,0 +1,34 @@
+//! `veriplay report`: runs as one page.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::json_file::write_atomically;
+use crate::progress;
+use crate::report::{RunReport, render};
+
+/// Make one self-contained HTML page of a run, or of several to compare
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// Run directories. The first is the one that the others are compared with
+    #[arg(value_name = "RUN", required = true)]
+    runs: Vec<PathBuf>,
+    /// The page to write
+    #[arg(long, value_name = "FILE", default_value = "report.html")]
+    out: PathBuf,
+    /// Number of logged records to show of each run, spread over its steps
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    samples: usize,
+}
+
+pub(super) fn run(args: Arguments) -> Result<(), Failure> {
+    let runs: Vec<RunReport> =
+        args.runs.iter().map(|run| RunReport::read(run, args.samples)).collect::<Result<_, Failure>>()?;
+    let page = render(&runs)?;
+    write_atomically(&args.out, page.as_bytes()).or_fail(ExitCode::Input)?;
+    progress::data(args.out.display());
+    progress::say(format!("{:.1} MiB, opens without a network", page.len() as f64 / f64::from(1 << 20)));
+    Ok(())
+}

@@ -1,0 +1,142 @@
+//! A run as a page for people: its evaluation, its curves, and logged records with their verdicts. The page is one file, and loads nothing.
+//!
+//! Everything that a model wrote is escaped: the template's name ends in `.html`, so every value in it is text.
+
+mod chart;
+mod curves;
+mod records;
+
+use std::path::Path;
+
+use minijinja::{Environment, context};
+use serde::Serialize;
+use veriplay_selfplay::eval_table::EvalTable;
+
+use crate::config::read_text;
+use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::json_file::read_json;
+use crate::rundir::RunDir;
+use curves::{Curves, read_curves};
+use records::{LoggedRecord, read_records};
+
+const PAGE: &str = include_str!("report/page.html");
+
+/// A run, read.
+pub(crate) struct RunReport {
+    name: String,
+    config: String,
+    before: Option<EvalTable>,
+    after: Option<EvalTable>,
+    /// Samples of each evaluation task.
+    eval_samples: usize,
+    curves: Curves,
+    records: Vec<LoggedRecord>,
+}
+
+impl RunReport {
+    /// Reads the run in `path`, finished or not, with `samples` of its records.
+    pub(crate) fn read(path: &Path, samples: usize) -> Result<Self, Failure> {
+        let dir = RunDir::open(path)?;
+        let config = read_text(&dir.path("config.toml"))?;
+        let table = |name: &str| {
+            let path = dir.path(name);
+            path.exists().then(|| read_json::<EvalTable>(&path)).transpose()
+        };
+        let settings: toml::Table = toml::from_str(&config).or_fail(ExitCode::Input)?;
+        let eval_samples = settings.get("game").and_then(|game| game.get("eval_samples")?.as_integer());
+        Ok(Self {
+            name: path.display().to_string(),
+            before: table("before.json")?,
+            after: table("after.json")?,
+            eval_samples: eval_samples.and_then(|count| usize::try_from(count).ok()).unwrap_or(1),
+            curves: read_curves(&dir.path("events.jsonl"))?,
+            records: read_records(&dir.path("rollouts.jsonl.zst"), samples)?,
+            config,
+        })
+    }
+}
+
+/// The page of these runs.
+pub(crate) fn render(runs: &[RunReport]) -> Result<String, Failure> {
+    let mut environment = Environment::new();
+    environment.add_template("page.html", PAGE).or_fail(ExitCode::Bug)?;
+    let page = environment.get_template("page.html").or_fail(ExitCode::Bug)?;
+    let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
+    let evaluations: Vec<Evaluation> = runs.iter().map(Evaluation::of_run).collect();
+    let differences: Vec<Difference> = runs[1..].iter().filter_map(|run| Difference::between(&runs[0], run)).collect();
+    let (main, others) = curves::charts(&names, &runs.iter().map(|run| &run.curves).collect::<Vec<_>>());
+    let records: Vec<_> =
+        runs.iter().flat_map(|run| run.records.iter().map(|record| context!(run => run.name, record))).collect();
+    let configs: Vec<_> = runs.iter().map(|run| context!(name => run.name, text => run.config)).collect();
+    let page = page.render(context!(names, evaluations, differences, main, others, records, configs));
+    page.or_fail(ExitCode::Bug)
+}
+
+/// The table of a run, in percent.
+#[derive(Serialize)]
+struct Evaluation {
+    run: String,
+    rows: Vec<EvaluationRow>,
+}
+
+#[derive(Serialize)]
+struct EvaluationRow {
+    name: String,
+    /// pass@1, greedy and pass@8, each as *before → after*.
+    cells: [String; 3],
+}
+
+impl Evaluation {
+    fn of_run(run: &RunReport) -> Self {
+        let (before, after) = (run.before.as_ref().map(measures), run.after.as_ref().map(measures));
+        let names = run.after.as_ref().or(run.before.as_ref()).map(measures).unwrap_or_default();
+        let row = |(index, (name, _)): (usize, (String, [f64; 3]))| {
+            let cell = |column: usize| {
+                let text = |table: &Option<Vec<(String, [f64; 3])>>| {
+                    let number = table.as_ref().and_then(|rows| Some(rows.get(index)?.1[column]));
+                    number.map_or_else(|| "not yet".to_owned(), |number| format!("{:.1}", 100.0 * number))
+                };
+                format!("{} → {}", text(&before), text(&after))
+            };
+            EvaluationRow { name, cells: [cell(0), cell(1), cell(2)] }
+        };
+        Self { run: run.name.clone(), rows: names.into_iter().enumerate().map(row).collect() }
+    }
+}
+
+/// The rows of a table and their mean, as fractions of 1.
+fn measures(table: &EvalTable) -> Vec<(String, [f64; 3])> {
+    let rows = table.rows.iter().map(|row| (row.row.clone(), [row.pass1, row.greedy, row.pass8]));
+    rows.chain([("mean".to_owned(), [table.mean.pass1, table.mean.greedy, table.mean.pass8])]).collect()
+}
+
+/// How much higher the mean pass@1 of a run is than that of the first, after training, in points.
+#[derive(Serialize)]
+struct Difference {
+    first: String,
+    run: String,
+    points: String,
+    /// Half of the 95 % interval.
+    margin: String,
+}
+
+impl Difference {
+    /// `None` where one of the two is not finished.
+    fn between(first: &RunReport, run: &RunReport) -> Option<Self> {
+        let (one, two) = (first.after.as_ref()?, run.after.as_ref()?);
+        let variance = mean_variance(one, first.eval_samples) + mean_variance(two, run.eval_samples);
+        Some(Self {
+            first: first.name.clone(),
+            run: run.name.clone(),
+            points: format!("{:+.1}", 100.0 * (two.mean.pass1 - one.mean.pass1)),
+            margin: format!("{:.1}", 196.0 * variance.sqrt()),
+        })
+    }
+}
+
+/// The binomial variance of the mean pass@1 over rows: of the samples, with the tasks as they are.
+fn mean_variance(table: &EvalTable, samples: usize) -> f64 {
+    let row = |tasks: usize, p: f64| p * (1.0 - p) / (tasks * samples).max(1) as f64;
+    let rows = table.rows.len().max(1) as f64;
+    table.rows.iter().map(|one| row(one.tasks, one.pass1)).sum::<f64>() / (rows * rows)
+}
