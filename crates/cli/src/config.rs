@@ -11,7 +11,7 @@ use veriplay_learner::{DeviceSpec, Kl, LearnerOptions, Lora, Loss, Precision, Pr
 use veriplay_selfplay::games::absolute_zero;
 
 use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::model::refuse_frozen;
+use crate::model::{is_external, refuse_frozen};
 use crate::passes::Passes;
 
 /// The settings of every run. Unknown keys are rejected where the game's keys are known.
@@ -117,6 +117,24 @@ impl LearnConfig {
         Ok(())
     }
 
+    /// Refuses what our own learner does, in a run whose trainer is outside this process: it would be ignored.
+    fn refuse_learner_keys(&self) -> Result<(), Failure> {
+        let ours = [
+            ("learn.epochs", !is_one(&self.epochs)),
+            ("learn.minibatches", !is_one(&self.minibatches)),
+            ("learn.entropy_bonus", !is_default(&self.entropy_bonus)),
+            ("learn.device", !is_default(&self.device)),
+            ("learn.precision", !is_default(&self.precision)),
+            ("learn.loss", !is_default(&self.loss)),
+            ("learn.preference", !is_default(&self.preference)),
+            ("learn.lora", self.lora.is_some()),
+            ("learn.kl", self.kl.is_some()),
+        ];
+        let Some((key, _)) = ours.iter().find(|(_, is_set)| *is_set) else { return Ok(()) };
+        let what = format!("configuration key `{key}` is set, and `model` is `stdio`: your trainer learns, not ours");
+        Err(Failure::message(ExitCode::Input, what).hint("leave it out, and do it in your trainer"))
+    }
+
     /// The learner's options: its own table and the tables beside it.
     pub(crate) fn learner_options(&self) -> LearnerOptions {
         let Self { loss, preference, kl, entropy_bonus, device, precision, .. } = *self;
@@ -153,6 +171,33 @@ pub(crate) fn from_toml<T: DeserializeOwned>(text: &str, origin: &Path) -> Resul
         .with_context(|| format!("`{}` is not a valid configuration", origin.display()))
         .or_fail(ExitCode::Input)
         .map_err(|failure| failure.hint("the quickstart of the game in `configs` shows every key with its meaning"))
+}
+
+/// The text of a configuration with `KEY=VALUE` settings in it. A value is TOML; what is not is a string.
+pub(crate) fn with_settings(text: String, origin: &Path, settings: &[String]) -> Result<String, Failure> {
+    if settings.is_empty() {
+        return Ok(text);
+    }
+    let mut config: toml::Table = from_toml(&text, origin)?;
+    for setting in settings {
+        let invalid = |why: String| {
+            let what = format!("`--set` is `{setting}`: {why}");
+            Failure::message(ExitCode::Input, what).hint("write it as `game.group_size=4`")
+        };
+        let (key, value) = setting.split_once('=').ok_or_else(|| invalid("it has no `=`".to_owned()))?;
+        let parsed = toml::from_str::<toml::Table>(&format!("value = {value}")).ok();
+        let parsed = parsed.filter(|table| table.len() == 1).and_then(|mut table| table.remove("value"));
+        let mut tables: Vec<&str> = key.split('.').collect();
+        let last = tables.pop().filter(|_| !key.split('.').any(str::is_empty));
+        let last = last.ok_or_else(|| invalid(format!("`{key}` is no key")))?;
+        let mut table = &mut config;
+        for name in tables {
+            let next = table.entry(name).or_insert_with(|| toml::Table::new().into());
+            table = next.as_table_mut().ok_or_else(|| invalid(format!("`{name}` is no table")))?;
+        }
+        table.insert(last.to_owned(), parsed.unwrap_or_else(|| value.into()));
+    }
+    toml::to_string(&config).or_fail(ExitCode::Bug)
 }
 
 /// The text of a configuration file.
@@ -245,6 +290,9 @@ impl RunConfig {
         }
         if !(0.0..=1.0).contains(&learn.final_fraction) {
             return Err(bad_value("learn.final_fraction", &learn.final_fraction, "between 0 and 1"));
+        }
+        if is_external(&self.model) {
+            learn.refuse_learner_keys()?;
         }
         learn.check_passes()?;
         learn.learner_options().validate().or_fail(ExitCode::Input)

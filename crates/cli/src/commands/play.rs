@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use veriplay_learner::{HubError, HubOptions, resolve_model};
 
-use crate::config::{default_out, read_text};
+use crate::config::{default_out, read_text, with_settings};
 use crate::device::{self, DeviceArguments};
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::games::{GameAction, GameSetup, WarmupExamples, run_for_named_in};
@@ -30,6 +30,9 @@ pub(super) struct Arguments {
     /// Seed, instead of the configuration's
     #[arg(long, value_name = "N", conflicts_with = "resume")]
     seed: Option<u64>,
+    /// A key of the configuration and its value, such as `game.group_size=4`; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE", conflicts_with = "resume")]
+    settings: Vec<String>,
     /// Continue this run directory from its last checkpoint
     #[arg(long, value_name = "DIR", conflicts_with_all = ["device", "precision"])]
     resume: Option<PathBuf>,
@@ -68,8 +71,10 @@ impl GameAction for &Arguments {
                 Session::start(config, &out, args.workers)?
             }
         };
+        let is_external = session.is_external();
         let summary = session.play()?;
-        report(&summary, args.json).or_fail(ExitCode::Bug)
+        // An external trainer has had it as the last message.
+        if is_external { Ok(()) } else { report(&summary, args.json).or_fail(ExitCode::Bug) }
     }
 }
 
@@ -80,8 +85,11 @@ fn configuration(args: &Arguments) -> Result<(String, PathBuf), Failure> {
             let path = RunDir::open(dir)?.path("config.toml");
             Ok((read_text(&path)?, path))
         }
-        (None, Some(path)) => Ok((read_text(path)?, path.clone())),
-        (None, None) => Ok((model::QUICKSTART.to_owned(), PathBuf::from("quickstart.toml"))),
+        (None, Some(path)) => Ok((with_settings(read_text(path)?, path, &args.settings)?, path.clone())),
+        (None, None) => {
+            let origin = PathBuf::from("quickstart.toml");
+            Ok((with_settings(model::QUICKSTART.to_owned(), &origin, &args.settings)?, origin))
+        }
     }
 }
 
@@ -105,6 +113,7 @@ fn dry_run<S: GameSetup>(config: &PlayConfig<S>, workers: Isolation) -> Result<(
             let step_tokens = config.setup.step_tokens(learner.config());
             progress::data(memory::describe(&learner, &step_tokens));
         }
+        Err(_) if model::is_external(&run.model) => progress::data("memory: the model is your trainer's"),
         // Another machine may have the device, and reach the hub.
         Err(failure) if device::check(&options).is_err() || is_out_of_reach(&run.model) => {
             progress::data(format!("memory: not known, the model cannot be opened here: {failure}"));

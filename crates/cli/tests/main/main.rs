@@ -25,6 +25,7 @@ mod resume;
 mod run;
 mod serve;
 mod suites;
+mod trainers;
 mod verify;
 mod verify_cache;
 mod verify_cat;
