@@ -36,8 +36,8 @@ environment() {
 
 light="${VERIPLAY_PYTHON_VENV:-$PWD/.venv}"
 environment "$light" tests/requirements-test.txt tests/requirements-light.txt
-"$light/bin/ruff" format --check --quiet veriplay tests
-"$light/bin/ruff" check --quiet veriplay tests
+"$light/bin/ruff" format --check --quiet veriplay tests examples
+"$light/bin/ruff" check --quiet veriplay tests examples
 "$light/bin/mypy" --cache-dir "$light/mypy"
 PYTHONDONTWRITEBYTECODE=1 "$light/bin/python" -m pytest -p no:cacheprovider "$@"
 

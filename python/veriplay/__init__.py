@@ -8,7 +8,7 @@
     ['accepted', 'wrong_answer']
 
 Functions for trainers are in modules of their names: :mod:`veriplay.verl`, :mod:`veriplay.trl`, :mod:`veriplay.openrlhf`,
-:mod:`veriplay.verifiers`, :mod:`veriplay.skyrl`, :mod:`veriplay.inspect`.
+:mod:`veriplay.verifiers`, :mod:`veriplay.skyrl`, :mod:`veriplay.inspect`. A policy in your own trainer plays games: :mod:`veriplay.games`.
 """
 
 from __future__ import annotations

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Fault", "LocalServerError", "Rejected", "ServerError", "Unmeasured", "VeriplayError"]
+__all__ = [
+    "Fault",
+    "GameError",
+    "LocalServerError",
+    "PromptTooLong",
+    "Rejected",
+    "ServerError",
+    "Unmeasured",
+    "VeriplayError",
+]
 
 
 @dataclass(frozen=True)
@@ -64,3 +73,29 @@ class ServerError(VeriplayError):
 
 class LocalServerError(VeriplayError):
     """The local server cannot be started. The message has the reason, the end of its log and a hint."""
+
+
+class GameError(VeriplayError):
+    """A game cannot be played on. The message says what failed, with the end of what the program wrote, and how to resume."""
+
+    def __init__(self, message: str, code: int | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        """The exit code of the program: 3 bad input, 4 no image, 5 the trainer, 7 the host; ``None`` where it did not end."""
+
+    def __reduce__(self) -> tuple[type[GameError], tuple[str, int | None]]:
+        return type(self), (str(self), self.code)
+
+
+class PromptTooLong(VeriplayError):
+    """A trainer raises it where a prompt leaves no room for a response. In a later turn it ends that episode alone."""
+
+    def __init__(self, index: int, tokens: int, context: int) -> None:
+        super().__init__(f"prompt {index} has {tokens} tokens, and the model's context holds {context}")
+        self.index = index
+        """Of the prompt among those of the request."""
+        self.tokens = tokens
+        self.context = context
+
+    def __reduce__(self) -> tuple[type[PromptTooLong], tuple[int, int, int]]:
+        return type(self), (self.index, self.tokens, self.context)

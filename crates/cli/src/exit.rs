@@ -50,6 +50,11 @@ impl Failure {
         self
     }
 
+    /// The same with advice where it has none.
+    pub(crate) fn or_hint(self, hint: impl Display) -> Self {
+        if self.hint.is_some() { self } else { self.hint(hint) }
+    }
+
     pub(crate) fn code(&self) -> u8 {
         self.code as u8
     }

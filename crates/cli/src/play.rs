@@ -1,7 +1,9 @@
 //! The self-play loop, the same for every game. It owns time, threads and files; prompts, rewards and tasks are the game's.
 
+mod actor;
 mod session;
 mod summary;
+mod trainer;
 
 pub(crate) use session::Session;
 pub(crate) use summary::{report, table_text};

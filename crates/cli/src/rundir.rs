@@ -6,7 +6,7 @@
 //! events.jsonl             one metrics object a step, without clocks
 //! timing.jsonl             seconds and rates a step: the one file that differs between two equal runs
 //! rollouts.jsonl.zst       every prompt, rollout, attempt, verdict and reward; one zstd frame a step
-//! checkpoints/step_N/      the model in Hugging Face layout, optimizer state, `play.json`; adapters in PEFT's layout
+//! checkpoints/step_N/      the model in Hugging Face layout, optimizer state, `play.json`; adapters in PEFT's layout; or `trainer/`
 //! ```
 //!
 //! A checkpoint is made under another name and renamed when whole. It records how long the logs were, so a resumed run
@@ -18,7 +18,6 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use veriplay_learner::Learner;
 use veriplay_selfplay::play::OutcomeCounts;
 
 use crate::exit::{ExitCode, Failure, ResultExt};
@@ -121,18 +120,19 @@ impl RunDir {
     }
 
     /// Writes the checkpoint of `state.step`. It appears under its name only when it is whole and on disk.
-    pub(crate) fn save_checkpoint(&self, learner: &Learner, state: &PlayState<impl Serialize>) -> anyhow::Result<()> {
+    /// `save` puts the model into it.
+    pub(crate) fn save_checkpoint(
+        &self,
+        save: impl FnOnce(&Path) -> anyhow::Result<()>,
+        state: &PlayState<impl Serialize>,
+    ) -> anyhow::Result<()> {
         let target = self.checkpoint_path(state.step);
         let staging = self.checkpoints().join(format!(".step_{}.tmp", state.step));
         if staging.exists() {
             fs::remove_dir_all(&staging)?;
         }
         fs::create_dir_all(&staging)?;
-        learner.save(&staging)?;
-        learner.save_trainer_state(&staging)?;
-        if learner.options().lora.is_some() {
-            learner.save_adapters(&staging)?;
-        }
+        save(&staging)?;
         write_json(&staging.join("play.json"), state)?;
         if target.exists() {
             fs::remove_dir_all(&target)?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::PolicyVersion;
+use crate::{PolicyVersion, RolloutId};
 
 /// One response to learn from. The learner sees its weight, never a verdict.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,13 +25,16 @@ pub struct Sample {
     pub behaviour: Option<Vec<f32>>,
     /// The same under the reference policy.
     pub reference: Option<Vec<f32>>,
+    /// The rollout it was made of, where its trainer numbers them.
+    pub rollout: Option<RolloutId>,
 }
 
 impl Sample {
     /// A sample with nothing masked, scale 1 and no log-probabilities.
     #[must_use]
     pub fn new(prompt: Arc<[u32]>, response: Vec<u32>, weight: f32) -> Self {
-        Self { prompt, response, masked: 0, weight, scale: 1.0, imitate: false, behaviour: None, reference: None }
+        let (behaviour, reference, rollout) = (None, None, None);
+        Self { prompt, response, masked: 0, weight, scale: 1.0, imitate: false, behaviour, reference, rollout }
     }
 
     /// A supervised example; otherwise as [`Sample::new`].
@@ -67,6 +70,8 @@ pub struct PreferencePair {
     /// Log-probabilities of the whole `chosen` and `rejected` responses under the reference policy, in nats. With `None` the learner
     /// computes them with its own reference.
     pub reference: Option<[f64; 2]>,
+    /// The rollouts `chosen` and `rejected` were made of, where their trainer numbers them.
+    pub rollouts: Option<[RolloutId; 2]>,
 }
 
 /// The pairs of one optimizer step. The loss is Σ weight · loss of the pair, divided by the number of pairs.

@@ -215,13 +215,21 @@ impl Sampling {
     }
 }
 
+/// The number by which a policy knows one of its rollouts again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RolloutId(pub u64);
+
 /// One sampled continuation of a prompt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Rollout {
+    /// Its number, where a trainer outside this process made it and keeps what it needs to learn from it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<RolloutId>,
     /// The prompt's tokens as the policy saw them; empty where a server does not report them.
     pub prompt_tokens: Vec<u32>,
-    /// The generated tokens, including the end token when there is one. Empty where a server does not report them; such a rollout cannot
-    /// be trained on.
+    /// The generated tokens, including the end token when there is one. Empty where a server does not report them; such a rollout can
+    /// be trained on by its `id` alone.
     pub tokens: Vec<u32>,
     /// The model's log-probability of each of `tokens`, in nats: at temperature 1 and over all tokens, however they were drawn. Empty,
     /// never guessed, where the policy does not report them: a loss that weighs by them must refuse such a rollout.
@@ -232,6 +240,14 @@ pub struct Rollout {
     pub finish: FinishReason,
     /// The version of the policy that generated it.
     pub policy: PolicyVersion,
+}
+
+impl Rollout {
+    /// Whether something can be learned from it: its tokens are known, or its trainer knows it by its number.
+    #[must_use]
+    pub const fn is_trainable(&self) -> bool {
+        !self.tokens.is_empty() || self.id.is_some()
+    }
 }
 
 /// A fault of the policy or of its input.
@@ -258,4 +274,7 @@ pub enum PolicyError {
     /// The tensor backend failed.
     #[error("the model failed while generating: {0}")]
     Backend(String),
+    /// A trainer outside this process failed, or its answer is invalid.
+    #[error("{0}")]
+    Trainer(String),
 }

@@ -82,6 +82,7 @@ fn rollout_of_bytes(prompt: &str, response: &str, max_tokens: usize) -> Rollout 
     tokens.truncate(max_tokens);
     let kept = response.len().min(tokens.len());
     Rollout {
+        id: None,
         prompt_tokens: bytes(prompt),
         logprobs: vec![0.0; tokens.len()],
         text: String::from_utf8_lossy(&response.as_bytes()[..kept]).into_owned(),

@@ -195,6 +195,7 @@ fn rollout(completion: Completion, ids: Option<&[u32]>, sampling: &Sampling) -> 
     let logprobs = reported.unwrap_or_default();
     let prompt_tokens = ids.map(<[u32]>::to_vec).or(completion.prompt_tokens).unwrap_or_default();
     Rollout {
+        id: None,
         prompt_tokens,
         tokens,
         logprobs,

@@ -71,7 +71,15 @@ impl Digits {
             _ => digit.to_string(),
         };
         let (tokens, logprobs) = (vec![digit as u32], vec![probabilities[digit].ln() as f32]);
-        Rollout { prompt_tokens, tokens, logprobs, text, finish: FinishReason::Stop, policy: PolicyVersion(0) }
+        Rollout {
+            id: None,
+            prompt_tokens,
+            tokens,
+            logprobs,
+            text,
+            finish: FinishReason::Stop,
+            policy: PolicyVersion(0),
+        }
     }
 
     /// REINFORCE: the gradient of weight · log p.

@@ -181,6 +181,7 @@ impl<E: Environment> SelfPlay<E> {
             metrics: self.game.metrics(&facts),
             monitors: self.methods.monitors.iter().map(|monitor| (monitor.name(), monitor.measure(&summary))).collect(),
             counts: summary.counts,
+            rewarded: facts.rewarded(),
             records: facts.records(step, propose, solve),
         })
     }

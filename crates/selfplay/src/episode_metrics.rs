@@ -65,8 +65,10 @@ impl EpisodeMetrics {
         for one in kept {
             *ends.entry(one.episode.end().map_or("unfinished", EpisodeEnd::name).to_owned()).or_default() += 1;
         }
-        let (turns_mean, tokens_mean) =
-            (mean_over(kept, |one| one.turns.len() as f64), mean_over(kept, |one| one.tokens() as f64));
+        let turns_mean = mean_over(kept, |one| one.turns.len() as f64);
+        // Of episodes whose tokens are known; a rollout has its end token at least.
+        let tokens: Vec<usize> = kept.iter().map(|one| one.tokens()).filter(|tokens| *tokens > 0).collect();
+        let tokens_mean = mean_over(&tokens, |tokens| *tokens as f64);
         let episodes = kept.len() + dropped;
         Self { episodes, dropped, ends, turns_mean, tokens_mean, reward_mean, ..Self::default() }
     }

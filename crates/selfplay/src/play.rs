@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Dropped, Execute, Policy, PolicyError, PreferenceBatch, TrainBatch};
+use veriplay_core::{Dropped, Execute, Policy, PolicyError, PreferenceBatch, Reward, Role, RolloutId, TrainBatch};
 
 use crate::settings::ConfigError;
 use crate::splits::Overlap;
@@ -34,6 +34,29 @@ pub struct StepOutput<M, R> {
     pub monitors: BTreeMap<&'static str, Measurement>,
     /// Sums for the summary.
     pub counts: OutcomeCounts,
+    /// The rewards of rollouts that their trainer numbers, in the order of roles and episodes.
+    pub rewarded: Vec<RewardedRollout>,
+}
+
+/// The reward of a rollout, for a trainer outside this process. All turns of an episode have the episode's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RewardedRollout {
+    /// The rollout.
+    pub rollout: RolloutId,
+    /// Its role.
+    pub role: Role,
+    /// Its kind of task.
+    pub kind: &'static str,
+    /// Episodes of one role, kind and group answered the same question.
+    pub group: usize,
+    /// Index of the episode among the step's of the role.
+    pub episode: usize,
+    /// Index of the turn in the episode.
+    pub turn: usize,
+    /// The reward; under the control `random`, another episode's.
+    pub reward: Reward,
+    /// The advantage.
+    pub advantage: f64,
 }
 
 /// What the learner takes at once.

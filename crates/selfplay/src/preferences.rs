@@ -104,7 +104,7 @@ impl PreferenceSchedule {
         (seed, step, purpose): (u64, u64, &str),
         rollout: impl Fn(Response) -> Option<&'a Rollout>,
     ) -> Vec<Batch> {
-        let rollout = |response: Response| rollout(response).filter(|rollout| !rollout.tokens.is_empty());
+        let rollout = |response: Response| rollout(response).filter(|rollout| rollout.is_trainable());
         let example = |one: &Example| Some((rollout(one.response)?, one.weight as f32));
         let pair = |one: &Pair| Some((rollout(one.chosen)?, rollout(one.rejected)?, one.weight as f32));
         let examples: Vec<_> = preferences.examples.iter().filter_map(example).collect();
@@ -125,6 +125,7 @@ impl PreferenceSchedule {
                 rejected: rejected.tokens.clone(),
                 weight,
                 reference: self.reference(chosen, rejected),
+                rollouts: chosen.id.zip(rejected.id).map(|(chosen, rejected)| [chosen, rejected]),
             });
         }
         PreferenceBatch { pairs: groups.finish() }
@@ -133,7 +134,7 @@ impl PreferenceSchedule {
     /// The log-probabilities under the policy that made the responses: in each step the one it starts from.
     fn reference(&self, chosen: &Rollout, rejected: &Rollout) -> Option<[f64; 2]> {
         let sum = |rollout: &Rollout| {
-            let known = rollout.logprobs.len() == rollout.tokens.len();
+            let known = !rollout.tokens.is_empty() && rollout.logprobs.len() == rollout.tokens.len();
             known.then(|| rollout.logprobs.iter().map(|&logprob| f64::from(logprob)).sum())
         };
         (!self.held_reference).then(|| Some([sum(chosen)?, sum(rejected)?])).flatten()
@@ -144,7 +145,10 @@ impl PreferenceSchedule {
 fn samples(batch: &[(&Rollout, f32)]) -> TrainBatch {
     let mut groups = PromptGroups::default();
     for &(rollout, weight) in batch {
-        groups.add(&rollout.prompt_tokens, |prompt| Sample::example(prompt, rollout.tokens.clone(), weight));
+        groups.add(&rollout.prompt_tokens, |prompt| Sample {
+            rollout: rollout.id,
+            ..Sample::example(prompt, rollout.tokens.clone(), weight)
+        });
     }
     let samples: Vec<Sample> = groups.finish();
     let tokens: usize = samples.iter().map(|sample| sample.response.len()).sum();

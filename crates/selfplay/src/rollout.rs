@@ -175,6 +175,7 @@ impl Sampler for LoggedSampler<'_> {
 
 fn logged_rollout(turn: Option<&TurnRecord>) -> Rollout {
     Rollout {
+        id: None,
         prompt_tokens: Vec::new(),
         tokens: Vec::new(),
         logprobs: Vec::new(),

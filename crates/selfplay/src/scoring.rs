@@ -109,11 +109,12 @@ pub(crate) fn train_batch<'a>(
         let turns = turns(scored);
         let scale = aggregation.scale(tokens(turns));
         // Nothing can be learned from a response without tokens, such as a server's that does not tell them.
-        for (_, rollout) in turns.iter().filter(|(_, rollout)| !rollout.tokens.is_empty()) {
+        for (_, rollout) in turns.iter().filter(|(_, rollout)| rollout.is_trainable()) {
             groups.add(&rollout.prompt_tokens, |prompt| Sample {
                 behaviour: (!rollout.logprobs.is_empty()).then(|| rollout.logprobs.clone()),
                 scale,
                 imitate: settings.learn_from == LearnFrom::Successes,
+                rollout: rollout.id,
                 ..Sample::new(prompt, rollout.tokens.clone(), scored.weight as f32)
             });
         }

@@ -10,7 +10,7 @@ use crate::admission::JudgedProposal;
 use crate::environment::{Environment, JudgedDerivation, ProposalEpisode, StepFacts};
 use crate::judgement::{Never, ProposalPosition, Seeds, Solution};
 use crate::metrics::SolveCount;
-use crate::play::OutcomeCounts;
+use crate::play::{OutcomeCounts, RewardedRollout};
 use crate::preferences::Response;
 use crate::rollout::{Episode, FinishedEpisode, TurnRecord};
 use crate::scoring::ScoredEpisode;
@@ -296,6 +296,27 @@ impl<E: Environment> StepFacts<'_, E> {
             Role::Solver => &self.solutions[index].finished.turns,
             Role::Verifier => &self.verifications[index].finished.turns,
         }
+    }
+
+    /// The rewards of rollouts that their trainer numbers.
+    pub(crate) fn rewarded(&self) -> Vec<RewardedRollout> {
+        let of_episode = |scored: &'_ ScoredEpisode| -> Vec<RewardedRollout> {
+            let turns = self.turns(scored.role, scored.index).iter().enumerate();
+            let rewarded = turns.filter_map(|(turn, (_, rollout))| {
+                Some(RewardedRollout {
+                    rollout: rollout.id?,
+                    role: scored.role,
+                    kind: scored.kind,
+                    group: scored.group,
+                    episode: scored.index,
+                    turn,
+                    reward: scored.reward.clone(),
+                    advantage: scored.advantage,
+                })
+            });
+            rewarded.collect()
+        };
+        self.scored.iter().flat_map(of_episode).collect()
     }
 
     /// A response: the last turn of its episode.

@@ -167,6 +167,7 @@ fn pairs(learner: &Learner, judge: Judge, coin: &mut ChaCha8Rng) -> Vec<Preferen
                 rejected: response(learner, rejected),
                 weight: 1.0,
                 reference: None,
+                rollouts: None,
             });
         }
     }

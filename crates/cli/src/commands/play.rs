@@ -74,8 +74,10 @@ impl GameAction for &Arguments {
                 Session::start(config, &out, args.workers)?
             }
         };
+        let is_external = session.is_external();
         let summary = session.play()?;
-        report(&summary, args.json).or_fail(ExitCode::Bug)
+        // An external trainer has had it as the last message.
+        if is_external { Ok(()) } else { report(&summary, args.json).or_fail(ExitCode::Bug) }
     }
 }
 
@@ -115,6 +117,7 @@ fn dry_run<S: GameSetup>(config: &PlayConfig<S>, workers: Isolation) -> Result<(
             let step_tokens = config.setup.step_tokens(learner.config());
             progress::data(memory::describe(&learner, &step_tokens));
         }
+        Err(_) if model::is_external(&run.model) => progress::data("memory: the model is your trainer's"),
         // Another machine may have the device, and reach the hub.
         Err(failure) if device::check(&options).is_err() || is_out_of_reach(&run.model) => {
             progress::data(format!("memory: not known, the model cannot be opened here: {failure}"));

@@ -7,15 +7,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use serde::Serialize;
-use veriplay_core::{Learn, SCHEMA_VERSION, Update};
+use veriplay_core::{SCHEMA_VERSION, Update};
 use veriplay_learner::Learner;
 use veriplay_selfplay::driver::GameState;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::environment::Environment;
 use veriplay_selfplay::eval_table::EvalTable;
-use veriplay_selfplay::play::{Batch, Measurement, OutcomeCounts, StepContext};
+use veriplay_selfplay::play::{Measurement, OutcomeCounts, StepContext};
+use veriplay_selfplay::settings::SharedSettings;
 
+use super::actor::Actor;
 use super::summary::{BeforeAfter, SUMMARY_VERSION, Summary};
+use super::trainer::{ExternalTrainer, Purpose, Standing};
+use crate::config::bad_value;
 use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::games::GameSetup;
@@ -34,7 +38,7 @@ pub(crate) struct Session<S: GameSetup> {
     config: PlayConfig<S>,
     game: SelfPlay<S::Game>,
     executor: GameExecutor,
-    learner: Learner,
+    actor: Actor,
     state: State<S>,
     dir: RunDir,
     step: u64,
@@ -101,15 +105,19 @@ impl<S: GameSetup> Session<S> {
             return Self::at_start(config, dir, workers);
         };
         let state: PlayState<State<S>> = dir.load_state(step)?;
-        let learner = resume_learner(&config, &dir.checkpoint_path(step))?;
+        let actor = resume_actor(&config, &dir, step)?;
         let (executor, game) = config.setup.open(workers)?;
-        Self::assemble(config, dir, executor, game, learner, state)
+        Self::assemble(config, dir, executor, game, actor, state)
     }
 
     fn at_start(config: PlayConfig<S>, dir: RunDir, workers: Isolation) -> Result<Self, Failure> {
-        let learner = start_learner(&config)?;
+        let actor = start_actor(&config, &dir)?;
         let (executor, game) = config.setup.open(workers)?;
-        let initial = game.init(&StepContext { policy: &learner, execute: &executor, seed: config.run.seed })?;
+        if actor.is_external() {
+            refuse_sft(game.game.settings())?;
+        }
+        let context = StepContext { policy: actor.policy(), execute: &executor, seed: config.run.seed };
+        let initial = game.init(&context)?;
         let state = PlayState {
             schema_version: SCHEMA_VERSION,
             step: 0,
@@ -118,7 +126,7 @@ impl<S: GameSetup> Session<S> {
             totals: OutcomeCounts::default(),
             game: initial,
         };
-        Self::assemble(config, dir, executor, game, learner, state)
+        Self::assemble(config, dir, executor, game, actor, state)
     }
 
     fn assemble(
@@ -126,7 +134,7 @@ impl<S: GameSetup> Session<S> {
         dir: RunDir,
         executor: GameExecutor,
         game: SelfPlay<S::Game>,
-        learner: Learner,
+        actor: Actor,
         state: PlayState<State<S>>,
     ) -> Result<Self, Failure> {
         let open = |name: &str, bytes| LogFile::open_at(&dir.path(name), bytes).or_fail(ExitCode::Input);
@@ -141,13 +149,24 @@ impl<S: GameSetup> Session<S> {
             config,
             game,
             executor,
-            learner,
+            actor,
             dir,
         })
     }
 
+    /// Whether a trainer outside this process plays and learns.
+    pub(crate) const fn is_external(&self) -> bool {
+        self.actor.is_external()
+    }
+
     /// Plays to the end, with an evaluation before and after.
-    pub(crate) fn play(mut self) -> Result<Summary, Failure> {
+    pub(crate) fn play(self) -> Result<Summary, Failure> {
+        let resume = format!("continue with `veriplay play --resume {}`", self.dir.path("").display());
+        let is_external = self.is_external();
+        self.play_to_end().map_err(|failure| if is_external { failure.or_hint(resume) } else { failure })
+    }
+
+    fn play_to_end(mut self) -> Result<Summary, Failure> {
         listen_for_interrupt();
         let started = Instant::now();
         progress::say(format!("run directory: {}", self.dir.path("").display()));
@@ -181,7 +200,7 @@ impl<S: GameSetup> Session<S> {
         write_json(&self.dir.path("after.json"), &after).or_fail(ExitCode::Input)?;
         let seconds = started.elapsed().as_secs_f64();
         let jobs = self.executor.jobs();
-        Ok(Summary {
+        let summary = Summary {
             schema_version: SUMMARY_VERSION,
             steps,
             seconds,
@@ -193,7 +212,9 @@ impl<S: GameSetup> Session<S> {
             jobs_per_s: jobs as f64 / seconds,
             dropped: self.totals.dropped,
             run: self.dir.path("").display().to_string(),
-        })
+        };
+        self.actor.finish(&summary)?;
+        Ok(summary)
     }
 
     /// The evaluation of the start checkpoint: read back where an earlier process has made it.
@@ -214,8 +235,9 @@ impl<S: GameSetup> Session<S> {
     fn evaluate(&self, model: &str) -> Result<EvalTable, Failure> {
         progress::say(format!("evaluating {model} on the held-out set"));
         let started = Instant::now();
+        self.actor.set_purpose(self.step, Purpose::Evaluate);
         let context =
-            StepContext { policy: &self.learner, execute: &self.executor, seed: self.config.setup.eval_seed() };
+            StepContext { policy: self.actor.policy(), execute: &self.executor, seed: self.config.setup.eval_seed() };
         let table = self.game.evaluate(&context)?;
         let (pass1, seconds) = (100.0 * table.mean.pass1, started.elapsed().as_secs_f64());
         progress::say(format!("{model}: pass@1 {pass1:.1} %, measured in {seconds:.0} s"));
@@ -225,12 +247,15 @@ impl<S: GameSetup> Session<S> {
     /// Plays one step; returns the text of the progress bar.
     fn play_step(&mut self) -> Result<String, Failure> {
         let (step, jobs, started) = (self.step, self.executor.jobs(), Instant::now());
-        let context = StepContext { policy: &self.learner, execute: &self.executor, seed: self.config.run.seed };
+        self.actor.set_purpose(step, Purpose::Play);
+        let context = StepContext { policy: self.actor.policy(), execute: &self.executor, seed: self.config.run.seed };
         let output = self.game.step(&context, &mut self.state, step)?;
         let play_s = started.elapsed().as_secs_f64();
         let rate = self.config.run.learn.rate(step, self.config.run.steps);
-        let updates = self.learn(&output.batches, rate)?;
+        let passes = (self.config.run.learn.passes(), self.config.run.seed, step);
+        let updates = self.actor.learn((&output.batches, &output.rewarded), rate, passes)?;
         let event = event(step, rate, &updates, output.monitors, output.metrics);
+        self.actor.report_step(&event)?;
         self.events.append(&[event]).or_fail(ExitCode::Input)?;
         self.rollouts.append(&output.records).or_fail(ExitCode::Input)?;
         let update_s = started.elapsed().as_secs_f64() - play_s;
@@ -242,22 +267,6 @@ impl<S: GameSetup> Session<S> {
         Ok(format!("valid {:.2} solved {:.2}", self.totals.valid_rate(), self.totals.solve_rate()))
     }
 
-    fn learn(&mut self, batches: &[Batch], rate: f64) -> Result<Vec<Update>, Failure> {
-        let (passes, seed) = (self.config.run.learn.passes(), self.config.run.seed);
-        let mut updates = Vec::new();
-        for batch in batches {
-            match batch {
-                Batch::Samples(batch) => {
-                    for part in passes.batches(batch, seed, self.step) {
-                        updates.push(self.learner.update(&part, rate).or_fail(ExitCode::Model)?);
-                    }
-                }
-                Batch::Preferences(batch) => updates.push(self.learner.prefer(batch, rate).or_fail(ExitCode::Model)?),
-            }
-        }
-        Ok(updates)
-    }
-
     fn checkpoint(&mut self) -> Result<(), Failure> {
         let state = PlayState {
             schema_version: SCHEMA_VERSION,
@@ -267,7 +276,7 @@ impl<S: GameSetup> Session<S> {
             totals: self.totals,
             game: &self.state,
         };
-        self.dir.save_checkpoint(&self.learner, &state).or_fail(ExitCode::Input)?;
+        self.dir.save_checkpoint(|folder| self.actor.save(folder, self.step), &state).or_fail(ExitCode::Input)?;
         tracing::info!(step = self.step, "checkpoint written");
         Ok(())
     }
@@ -315,6 +324,38 @@ fn extend<S: GameSetup>(config: &mut PlayConfig<S>, dir: &RunDir, steps: u64) ->
     match std::fs::remove_file(dir.path("after.json")) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error).or_fail(ExitCode::Input),
         _ => dir.write_config(config),
+    }
+}
+
+/// Who plays from the start.
+fn start_actor<S: GameSetup>(config: &PlayConfig<S>, dir: &RunDir) -> Result<Actor, Failure> {
+    match model::is_external(&config.run.model) {
+        true => start_trainer(config, dir, 0),
+        false => Ok(Actor::Learner(Box::new(start_learner(config)?))),
+    }
+}
+
+/// Who plays on from a checkpoint.
+fn resume_actor<S: GameSetup>(config: &PlayConfig<S>, dir: &RunDir, step: u64) -> Result<Actor, Failure> {
+    match model::is_external(&config.run.model) {
+        true => start_trainer(config, dir, step),
+        false => Ok(Actor::Learner(Box::new(resume_learner(config, &dir.checkpoint_path(step))?))),
+    }
+}
+
+fn start_trainer<S: GameSetup>(config: &PlayConfig<S>, dir: &RunDir, step: u64) -> Result<Actor, Failure> {
+    let (run, checkpoint) = (dir.path(""), (step > 0).then(|| dir.checkpoint_path(step)));
+    let (steps, seed, checkpoint) = (config.run.steps, config.run.seed, checkpoint.as_deref());
+    let trainer = ExternalTrainer::start(&Standing { game: S::NAME, run: &run, step, steps, seed, checkpoint })?;
+    Ok(Actor::Trainer(Box::new(trainer)))
+}
+
+/// Refuses supervised examples of the start model: checkpoints keep their tokens, which are the trainer's.
+fn refuse_sft(settings: &SharedSettings) -> Result<(), Failure> {
+    match settings.sft_samples {
+        0 => Ok(()),
+        samples => Err(bad_value("game.sft_samples", &samples, "0, because `model` is `stdio`")
+            .hint("regularise in your trainer, or imitate what got a reward by `game.learn_from = \"successes\"`")),
     }
 }
 

@@ -91,7 +91,7 @@ fn a_key_that_has_another_name_now_is_refused_with_that_name() {
 }
 
 /// Sol-Ver's quickstart, made small.
-fn small_sol_ver() -> toml::Table {
+pub(crate) fn small_sol_ver() -> toml::Table {
     let mut config = configuration("sol-ver-quickstart.toml");
     for (place, value) in [
         ("steps", 4),
@@ -110,7 +110,7 @@ fn small_sol_ver() -> toml::Table {
 }
 
 /// Self-Challenging's quickstart, made small.
-fn small_self_challenge() -> toml::Table {
+pub(crate) fn small_self_challenge() -> toml::Table {
     let mut config = configuration("self-challenge-quickstart.toml");
     for (place, value) in [
         ("steps", 4),

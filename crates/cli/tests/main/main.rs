@@ -26,6 +26,7 @@ mod resume;
 mod run;
 mod serve;
 mod suites;
+mod trainers;
 mod verify;
 mod verify_cache;
 mod verify_cat;

@@ -226,7 +226,7 @@ impl<'a> SamplingContext<'a> {
     fn rollout(&self, prompt_tokens: Vec<u32>, continuation: Continuation, policy: PolicyVersion) -> Rollout {
         let (text, finish) = (self.text(&continuation), continuation.finish());
         let Continuation { tokens, logprobs, .. } = continuation;
-        Rollout { prompt_tokens, tokens, logprobs, text, finish, policy }
+        Rollout { id: None, prompt_tokens, tokens, logprobs, text, finish, policy }
     }
 }
 

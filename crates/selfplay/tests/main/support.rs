@@ -96,6 +96,7 @@ pub(crate) fn rollout(prompt: &str, text: &str) -> Rollout {
     let mut tokens = bytes(text);
     tokens.push(0);
     Rollout {
+        id: None,
         prompt_tokens: bytes(prompt),
         logprobs: vec![-1.0; tokens.len()],
         tokens,

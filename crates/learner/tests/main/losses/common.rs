@@ -56,6 +56,7 @@ pub(crate) fn pairs(learner: &Learner, away: f64) -> PreferenceBatch {
             rejected: rejected.to_vec(),
             weight,
             reference,
+            rollouts: None,
         }
     };
     PreferenceBatch {

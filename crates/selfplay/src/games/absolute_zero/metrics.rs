@@ -169,6 +169,7 @@ fn with_solve_rates<E: Triplets>(metrics: RoleMetrics, counts: &[SolveCount], st
     }
 }
 
+/// Of rollouts whose tokens are known; each has its end token at least.
 fn tokens_mean(tokens: impl Iterator<Item = usize>) -> Option<f64> {
-    mean(&tokens.map(|tokens| tokens as f64).collect::<Vec<_>>())
+    mean(&tokens.filter(|tokens| *tokens > 0).map(|tokens| tokens as f64).collect::<Vec<_>>())
 }
