@@ -166,7 +166,7 @@ pub(crate) struct SftRegulariser<'a> {
 }
 
 impl<'a> SftRegulariser<'a> {
-    /// The examples of a step; none where they would assign_advantages nothing.
+    /// The examples of a step; none when their weight is 0.
     fn draw(self, seed: u64, step: u64) -> Vec<&'a SftExample> {
         if self.weight == 0.0 {
             return Vec::new();

@@ -263,11 +263,10 @@ mod tests {
         let policy = policy(&measured);
         let context = StepContext { policy: &policy, execute: &executor, seed: 1 };
         let mut state = played.init(&context).expect("nothing of the seeds is measured");
-        let describe_eval_item =
-            |tokens: &[u32]| tokens.iter().filter_map(|token| char::from_u32(*token)).collect::<String>();
-        let anchors: Vec<String> = state.sft_examples.iter().map(|anchor| describe_eval_item(&anchor.tokens)).collect();
-        assert!(anchors.iter().any(|text| text.contains("12345")), "{anchors:?}");
-        assert!(!anchors.iter().any(|text| text.contains("# mine")), "a measured program is imitated: {anchors:?}");
+        let decode = |tokens: &[u32]| tokens.iter().filter_map(|token| char::from_u32(*token)).collect::<String>();
+        let examples: Vec<String> = state.sft_examples.iter().map(|example| decode(&example.tokens)).collect();
+        assert!(examples.iter().any(|text| text.contains("12345")), "{examples:?}");
+        assert!(!examples.iter().any(|text| text.contains("# mine")), "a measured program is imitated: {examples:?}");
         let step = played.step(&context, &mut state, 0).expect("a step");
         let mut rules: HashMap<&str, usize> = HashMap::new();
         for record in &step.records {

@@ -12,7 +12,7 @@ use super::reference::{self, JudgeContext, ProblemError};
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::progress;
 
-/// TaskOverrides of the command line.
+/// Overrides from the command line.
 #[derive(Debug, Clone, Default, serde::Serialize)]
 pub(crate) struct TaskOverrides {
     pub(crate) judge: Option<String>,

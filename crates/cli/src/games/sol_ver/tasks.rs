@@ -61,7 +61,7 @@ pub(super) enum ProblemSource {
 pub(super) struct SolVerEvalConfig {
     /// `held_out` for claims, `validation` for tuning.
     pub(super) set: EvalSet,
-    /// ProblemSource.
+    /// Number of evaluation problems.
     pub(super) problems: usize,
 }
 
@@ -69,7 +69,7 @@ pub(super) struct SolVerEvalConfig {
 const BLOCK: usize = 128;
 
 impl SolVerTaskConfig {
-    /// ProblemSource whose answer is known.
+    /// The evaluation problems, whose answers are known.
     pub(super) fn evaluation(
         &self,
         eval: &SolVerEvalConfig,
