@@ -251,7 +251,7 @@ impl Service {
             let judged = work.task.judge(&work.attempt_id, &work.text);
             match judged.row.status {
                 RowStatus::Judged(status) => {
-                    self.metrics.count_job(&status_word(&status), judged.row.fuel, started.elapsed());
+                    self.metrics.count_job(&status.to_string(), judged.row.fuel, started.elapsed());
                     if judged.cached {
                         self.metrics.count_cache_hit();
                     }
@@ -349,10 +349,4 @@ fn name_service() -> blake3::Hash {
 /// The label of an outcome in the metrics.
 fn exit_label(outcome: &Outcome) -> &'static str {
     veriplay_core::exit_word(&outcome.exit)
-}
-
-/// A status as rows spell it.
-fn status_word(status: &veriplay_core::Status) -> String {
-    let json = serde_json::to_value(status);
-    json.ok().and_then(|json| json.as_str().map(str::to_owned)).unwrap_or_default()
 }

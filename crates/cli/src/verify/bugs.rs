@@ -218,8 +218,7 @@ fn validate_again(execute: &dyn Execute, repo: &RepoContext<'_>, artifact: &BugA
 impl BugSummary {
     fn add(&mut self, row: &VerdictRow, validating: bool) {
         let kind = if validating { row.attempt_id.as_str() } else { "attempt" };
-        let status = serde_json::to_value(row.status).ok().and_then(|word| word.as_str().map(str::to_owned));
-        let status = status.unwrap_or_default();
+        let status = row.status.to_string();
         let expected = match kind {
             ARTIFACT => status == "valid",
             REVERSE => status == "accepted",

@@ -137,7 +137,7 @@ impl VerifySummary {
 
     /// For people.
     pub(crate) fn text(&self) -> String {
-        let statuses = self.statuses.iter().map(|(status, count)| format!("{} {count}", status_word(*status)));
+        let statuses = self.statuses.iter().map(|(status, count)| format!("{status} {count}"));
         let ks = self.pass_at_k.iter().map(|(k, value)| self.pass_text(*k, *value));
         let parts: Vec<String> = statuses.chain(ks).collect();
         let attempted = match self.tasks_attempted == self.tasks {
@@ -150,12 +150,6 @@ impl VerifySummary {
         };
         format!("{} attempts at {attempted}: {}{cached}", self.attempts, parts.join(", "))
     }
-}
-
-/// A status as rows spell it.
-fn status_word(status: RowStatus) -> String {
-    let json = serde_json::to_value(status);
-    json.ok().and_then(|json| json.as_str().map(str::to_owned)).unwrap_or_else(|| format!("{status:?}"))
 }
 
 /// pass@k: the unbiased estimate, from `n` attempts of which `c` are accepted, of the chance that one of `k` is:
