@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use anyhow::Context;
-use veriplay_core::{Digest, Execute, Layer, Limits, TextFiles, Trust};
+use veriplay_core::{Digest, Execute, Layer, TextFiles, Trust};
 use veriplay_sandbox::default_cache_dir;
 use veriplay_verifier::bugs::{OwnNames, RepoContext, TestMap};
 use veriplay_verifier::repository::Baseline;
@@ -100,7 +100,6 @@ impl StoredRepository {
     }
 
     pub(crate) fn repo<'a>(&'a self, images: &'a RepoImages, pytest: &'a Digest, map: &'a TestMap) -> RepoContext<'a> {
-        let limits = Limits { ..self.baseline.limits };
         RepoContext {
             image: images.beside.name(),
             split_image: images.split.name(),
@@ -108,7 +107,7 @@ impl StoredRepository {
             texts: &self.texts,
             baseline: &self.baseline,
             map,
-            limits,
+            limits: self.baseline.limits,
             max_jobs: MAX_JOBS,
             trust: Trust::Split,
         }
