@@ -86,7 +86,7 @@ pub(crate) fn inject_bugs(request: &InjectRequest<'_>) -> Result<InjectionReport
     let map = request.repository.map(&sandboxes, &images, pytest.digest())?;
     let repo = RepoContext { trust: request.trust, ..request.repository.repo(&images, pytest.digest(), &map) };
     let mut report = InjectionReport { schema_version: SCHEMA_VERSION, ..InjectionReport::default() };
-    let mutants = draw_mutants(&sandboxes, &repo, request, &mut report).map_err(host_failure)?;
+    let mutants = draw_mutants(&sandboxes, &repo, request, &mut report)?;
     report.candidates = mutants.len();
     let names: Vec<&str> = request.injectors.iter().map(|injector| injector.name).collect();
     let mut journal =
@@ -113,10 +113,6 @@ pub(crate) fn inject_bugs(request: &InjectRequest<'_>) -> Result<InjectionReport
     bar.finish_and_clear();
     report.wall_s = started.elapsed().as_secs_f64();
     Ok(report)
-}
-
-fn host_failure(dropped: Dropped) -> Failure {
-    Failure::message(ExitCode::Host, dropped.why)
 }
 
 /// All mutants, in the order they are tried: each round has one of each operator and file.

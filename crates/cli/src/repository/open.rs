@@ -93,8 +93,7 @@ impl StoredRepository {
             files: Vec::new(),
             names: OwnNames::default(),
         };
-        let map = TestMap::measure(execute, &self.repo(images, pytest, &nothing));
-        let map = map.map_err(|dropped| Failure::message(ExitCode::Host, dropped.why))?;
+        let map = TestMap::measure(execute, &self.repo(images, pytest, &nothing))?;
         write_record(&self.directory, MAP, &map)?;
         Ok(map)
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{CodeTask, Dropped, Environment, Execute};
+use veriplay_core::{CodeTask, Environment, Execute};
 use veriplay_corpus::{GeneratedTask, Novelty, Split, TaskGenerator, built_in_environments, environment_by_name};
 use veriplay_selfplay::environment::EvalTask;
 use veriplay_selfplay::games::self_challenge::ToolEnvironment;
@@ -80,8 +80,7 @@ impl<'a> TaskSource<'a> {
     /// The environments, and what they say of themselves.
     pub(super) fn tool_environments(&self) -> Result<Vec<ToolEnvironment>, Failure> {
         let described = |environment: &Environment| {
-            let about =
-                describe_environment(self.execute, environment, &self.gate.image, self.gate.limits).map_err(host)?;
+            let about = describe_environment(self.execute, environment, &self.gate.image, self.gate.limits)?;
             Ok(ToolEnvironment { environment: environment.clone(), about: Arc::new(about) })
         };
         self.environments.iter().map(described).collect()
@@ -138,7 +137,7 @@ impl<'a> TaskSource<'a> {
             let whole = complete_with_failures(self.execute, self.gate, &self.requests(&tasks));
             let before = made.len();
             for (sketch, whole) in sketches.into_iter().zip(whole) {
-                made.extend(whole.map_err(host)?.map(|task| CompletedTask::new(sketch, task)));
+                made.extend(whole?.map(|task| CompletedTask::new(sketch, task)));
             }
             dry = if made.len() == before { dry + 1 } else { 0 };
         }
@@ -185,8 +184,4 @@ fn sketch(draft: &GeneratedTask) -> CompactProposal {
     let change = |(line, text): &(usize, String)| LineChange { line: *line, text: text.clone() };
     let (instruction, solution) = (draft.instruction.clone(), draft.solution.clone());
     CompactProposal { instruction, solution, wrong: draft.changes.iter().map(change).collect() }
-}
-
-fn host(dropped: Dropped) -> Failure {
-    Failure::message(ExitCode::Host, dropped.why)
 }
