@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
 use clap::Args;
 use veriplay_corpus::{ORDINARY_LOOP, built_in_cost_programs};
 use veriplay_learner::LearnerOptions;
@@ -24,6 +23,7 @@ use crate::bench::{Machine, MemoryReport, SoakReport, find_node, find_python};
 use crate::device::{self, DeviceArguments};
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::{self, Isolation};
+use crate::json_file::read_text;
 use crate::{image, progress};
 
 /// Upper bound of `--seconds`.
@@ -212,8 +212,7 @@ fn load_plan(args: &LoadArguments) -> Result<LoadPlan, Failure> {
 
 /// The first token of a token file.
 fn read_token(path: &Path) -> Result<String, Failure> {
-    let text = std::fs::read_to_string(path);
-    let text = text.with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)?;
+    let text = read_text(path)?;
     let token = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
     let none = || Failure::message(ExitCode::Input, format!("`{}` holds no token", path.display()));
     token.map(str::to_owned).ok_or_else(none)

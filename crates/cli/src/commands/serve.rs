@@ -12,8 +12,9 @@ use veriplay_sandbox::{SandboxOptions, default_cache_dir};
 use veriplay_server::{Address, Judge, ListenError, ServeError, Settings, Tokens};
 
 use super::LogFormat;
-use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::exit::{ExitCode, Failure};
 use crate::isolation::{self, Isolation};
+use crate::json_file::read_text;
 use crate::serve::{ServedJudge, ServiceSandbox, default_workers, kept_bytes, raise_descriptor_limit};
 use crate::verdict_cache::{FOLDER, VerdictCache};
 use crate::{image, progress};
@@ -107,8 +108,7 @@ fn settings(args: &Arguments) -> Result<Settings, Failure> {
 }
 
 fn read_tokens(path: &Path) -> Result<Tokens, Failure> {
-    let text = std::fs::read_to_string(path);
-    let text = text.with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)?;
+    let text = read_text(path)?;
     Tokens::parse(&text).with_context(|| format!("`{}` cannot be used", path.display())).map_err(|error| {
         let failure = Failure::new(ExitCode::Input, error);
         failure.hint("write one token a line, such as the output of `openssl rand -hex 32`")
