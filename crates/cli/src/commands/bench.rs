@@ -24,6 +24,7 @@ use crate::device::{self, DeviceArguments};
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::{self, Isolation};
 use crate::json_file::read_text;
+use crate::processors::processors;
 use crate::{image, progress};
 
 /// Upper bound of `--seconds`.
@@ -124,7 +125,6 @@ pub(super) struct Arguments {
 
 pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     check(&args)?;
-    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = args.threads.unwrap_or_else(processors);
     if args.subject == BenchSubject::Learner {
         return learner(&args, threads);

@@ -15,6 +15,7 @@ use veriplay_verifier::JUDGES;
 
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::{self, Isolation};
+use crate::processors::threads_or_processors;
 use crate::verdict_cache::{FOLDER, VerdictCache};
 use crate::verify::{
     AttemptJudge, AttemptSource, JudgeConditions, JudgeContext, TaskOverrides, TaskSet, VerdictOutput, VerifySummary,
@@ -138,7 +139,7 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     let conditions = JudgeConditions { image: image.digest().clone(), limits, scaled, seed: SEED, early_stop };
     let mut source = AttemptSource::open(attempts, options.max_row_bytes, &tasks, &conditions)?;
     let mut output = VerdictOutput::open(args.out.as_deref())?;
-    let (jobs, name) = (parallel_jobs(&args), image.name().to_owned());
+    let (jobs, name) = (threads_or_processors(args.jobs), image.name().to_owned());
     let sandbox_options = SandboxOptions { max_parallel: jobs, ..SandboxOptions::fastest() };
     let sandbox = isolation::open_sandbox(image, sandbox_options, args.workers)?;
     let context = JudgeContext { execute: &sandbox, image: &name, limits, scaled, seed: SEED, early_stop };
@@ -158,7 +159,7 @@ fn judge_bugs(args: &Arguments) -> Result<(), Failure> {
         attempts: args.attempts.as_deref(),
         repositories: &args.repo,
         out: args.out.as_deref(),
-        jobs: parallel_jobs(args),
+        jobs: threads_or_processors(args.jobs),
         workers: args.workers,
         seed: SEED,
         trust: args.trust.map(Trust::from).unwrap_or_default(),
@@ -198,11 +199,6 @@ fn check_memory(args: &Arguments, image: &Image) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
-}
-
-fn parallel_jobs(args: &Arguments) -> usize {
-    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
-    args.jobs.map_or_else(processors, usize::from)
 }
 
 /// Opens the cache of verdicts.
