@@ -51,35 +51,6 @@ pub struct AbsoluteZeroMetrics {
     pub roles: Vec<RoleMetrics>,
 }
 
-impl AbsoluteZeroMetrics {
-    /// The numbers of `role` on `task_type`.
-    pub fn find_role(&self, role: Role, task_type: TaskType) -> Option<&RoleMetrics> {
-        self.roles.iter().find(|metrics| metrics.role == role && metrics.task_type == task_type)
-    }
-
-    /// Rollouts Dropped, of all.
-    pub fn dropped(&self) -> usize {
-        self.roles.iter().map(|metrics| metrics.dropped).sum()
-    }
-
-    /// Valid, new proposals, and judged proposals. Their quotient is the valid-proposal rate; sum them over steps first.
-    pub fn valid_proposals(&self) -> (usize, usize) {
-        let proposer = || self.roles.iter().filter(|metrics| metrics.role == Role::Proposer);
-        (
-            proposer().map(|metrics| metrics.valid).sum(),
-            proposer().map(|metrics| metrics.rollouts - metrics.dropped).sum(),
-        )
-    }
-
-    /// Mean solve rate over all solver tasks.
-    pub fn solve_rate(&self) -> Option<f64> {
-        let solver = || self.roles.iter().filter(|metrics| metrics.role == Role::Solver);
-        let tasks: usize = solver().map(|metrics| metrics.tasks).sum();
-        let sum: f64 = solver().filter_map(|metrics| Some(metrics.solve_rate? * metrics.tasks as f64)).sum();
-        (tasks > 0).then(|| sum / tasks as f64)
-    }
-}
-
 /// A game with Absolute Zero's tasks and attempts, whoever judges them.
 pub trait Triplets: Environment<Task = Task, ProposalDetail = Attempt, SolutionDetail = Attempt> {}
 
