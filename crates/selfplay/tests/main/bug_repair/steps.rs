@@ -202,15 +202,20 @@ fn on_a_host_where_nothing_runs_a_step_learns_nothing_and_a_measurement_is_none(
     assert_eq!(game.replay(&Broken, &played.records).unwrap().dropped, 4);
 }
 
-#[test]
-fn what_was_not_submitted_is_no_repair_where_the_config_says_so() {
+/// A game of one bug, where only what was submitted is graded, and nothing is injected.
+fn repairing_submitted_only() -> SelfPlay<BugRepair> {
     let (place, two) = (repository(), artifact(&repository(), 2));
     let config = config().with(|c| {
         c.own.grade_unfinished = false;
         c.own.injections_per_step = 0;
         c.own.modes = Vec::new();
     });
-    let game = SelfPlay::new(BugRepair::new(config, training(place), std::slice::from_ref(&two), &[]).unwrap());
+    SelfPlay::new(BugRepair::new(config, training(place), std::slice::from_ref(&two), &[]).unwrap())
+}
+
+#[test]
+fn what_was_not_submitted_is_no_repair_where_the_config_says_so() {
+    let game = repairing_submitted_only();
     let policy = ScriptedPolicy::new(|_: &ScriptedRequest<'_>| "I give up.".to_owned());
     let context = StepContext { policy: &policy, execute: &Broken, seed: 1 };
     let mut state = game.init(&context).unwrap();
@@ -243,13 +248,7 @@ impl Policy for Small {
 
 #[test]
 fn a_transcript_the_model_has_no_room_for_ends_its_episode_and_a_first_prompt_the_run() {
-    let (place, two) = (repository(), artifact(&repository(), 2));
-    let config = config().with(|c| {
-        c.own.grade_unfinished = false;
-        c.own.injections_per_step = 0;
-        c.own.modes = Vec::new();
-    });
-    let game = SelfPlay::new(BugRepair::new(config, training(place), std::slice::from_ref(&two), &[]).unwrap());
+    let game = repairing_submitted_only();
     let first = game.preview(&Broken).unwrap()[0].1.text().len();
     // One sample of four thinks longer than the others, and than there is room for.
     let script =
