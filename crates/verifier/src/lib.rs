@@ -26,6 +26,7 @@ pub use judges::{JUDGES, Judge, judge_by_name};
 pub use matrix::{Matrix, MatrixCell, MatrixRequest, judge_matrix};
 pub use probes::probes;
 pub use problems::{ProblemError, ProblemRequest, check_prediction, check_problem, judge_program, judge_programs};
+pub use runner::truncate_output;
 pub use triplets::{
     AnswerRequest, InductionRules, ProbeRules, ProposalGate, ProposalGateError, ProposalRequest, judge_answer,
     judge_answers, judge_proposal, judge_proposals,

@@ -153,6 +153,15 @@ pub(crate) fn truncate_detail(text: &str) -> String {
     }
 }
 
+/// Cuts `text` to `chars` characters, and appends the number of cut ones.
+#[must_use]
+pub fn truncate_output(text: &str, chars: usize) -> String {
+    match text.char_indices().nth(chars) {
+        Some((at, _)) => format!("{}… ({} more characters)", &text[..at], text[at..].chars().count()),
+        None => text.to_owned(),
+    }
+}
+
 /// A count as verdicts hold it.
 pub(crate) fn saturating_u32(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
