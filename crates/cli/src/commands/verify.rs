@@ -10,13 +10,13 @@ use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
 use veriplay_core::{Predicted, Trust};
 use veriplay_corpus::{PROBLEM_FORMATS, ReadOptions, problem_format, read_attempts};
-use veriplay_sandbox::{Image, SandboxOptions, default_cache_dir};
+use veriplay_sandbox::{Image, SandboxOptions};
 use veriplay_verifier::JUDGES;
 
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::{self, Isolation};
 use crate::processors::threads_or_processors;
-use crate::verdict_cache::{FOLDER, VerdictCache};
+use crate::verdict_cache::CacheArguments;
 use crate::verify::{
     AttemptJudge, AttemptSource, JudgeConditions, JudgeContext, TaskOverrides, TaskSet, VerdictOutput, VerifySummary,
     bugs,
@@ -78,12 +78,8 @@ pub(super) struct Arguments {
     /// Write the verdicts to this file; a half-written one is continued
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Keep verdicts in this folder instead of the user's cache directory
-    #[arg(long, value_name = "DIR")]
-    cache: Option<PathBuf>,
-    /// Do not read or write cached verdicts
-    #[arg(long, conflicts_with = "cache")]
-    no_cache: bool,
+    #[command(flatten)]
+    cache: CacheArguments,
     /// Where guests run
     #[arg(long, value_enum, default_value = "process")]
     workers: Isolation,
@@ -143,7 +139,7 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     let sandbox_options = SandboxOptions { max_parallel: jobs, ..SandboxOptions::fastest() };
     let sandbox = isolation::open_sandbox(image, sandbox_options, args.workers)?;
     let context = JudgeContext { execute: &sandbox, image: &name, limits, scaled, seed: SEED, early_stop };
-    let cache = open_cache(&args)?;
+    let cache = args.cache.open()?;
     let judge = AttemptJudge { context, cache: &cache };
 
     let bar = attempts_bar(attempts, &options)?;
@@ -199,18 +195,6 @@ fn check_memory(args: &Arguments, image: &Image) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
-}
-
-/// Opens the cache of verdicts.
-fn open_cache(args: &Arguments) -> Result<VerdictCache, Failure> {
-    if args.no_cache {
-        return Ok(VerdictCache::none());
-    }
-    let dir = match &args.cache {
-        Some(dir) => dir.clone(),
-        None => default_cache_dir().map_err(image::failure)?.join(FOLDER),
-    };
-    Ok(VerdictCache::open(&dir))
 }
 
 /// A progress bar over the attempts, which are counted only when it is visible.
