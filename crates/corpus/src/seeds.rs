@@ -64,7 +64,7 @@ struct Source<'a> {
 
 impl Source<'_> {
     fn error(&self, line: usize, problem: impl Into<String>, hint: &str) -> CorpusError {
-        CorpusError::InvalidFile { path: self.path.to_owned(), line, problem: problem.into(), hint: hint.to_owned() }
+        CorpusError::invalid_file(self.path, line, problem, hint)
     }
 
     /// The one `python` block.

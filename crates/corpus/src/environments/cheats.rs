@@ -69,11 +69,9 @@ pub fn built_in_cheats() -> Vec<Cheat> {
 /// # Errors
 /// What is missing, unknown, or asks to be accepted, with its line.
 pub fn parse_cheat(path: &str, text: &str, environments: &[EnvironmentCorpus]) -> Result<Cheat, CorpusError> {
-    let wrong = |line: usize, problem: String| CorpusError::InvalidFile {
-        path: path.to_owned(),
-        line,
-        problem,
-        hint: "task-corpus/environment_cheats/README.md says what may stand here".to_owned(),
+    let wrong = |line: usize, problem: String| {
+        let hint = "see task-corpus/environment_cheats/README.md for the allowed keys";
+        CorpusError::invalid_file(path, line, problem, hint)
     };
     let (statement, blocks) = markdown::parse_blocks(text).map_err(|(line, problem)| wrong(line, problem))?;
     if statement.lines().count() < 2 {
