@@ -108,9 +108,7 @@ impl Source<'_> {
             return Err(self.error(block.line, problem, "a seed has `python`, `input` and `toml` blocks"));
         }
         let Some(block) = blocks.iter().find(|block| block.language == "toml") else { return Ok(Options::default()) };
-        toml::from_str(&block.text).map_err(|error| {
-            self.error(block.line, error.message().replace('\n', "; "), "the one key is `zero = true`")
-        })
+        block.parse_toml().map_err(|(line, problem)| self.error(line, problem, "the one key is `zero = true`"))
     }
 }
 

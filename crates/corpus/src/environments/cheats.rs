@@ -79,8 +79,7 @@ pub fn parse_cheat(path: &str, text: &str, environments: &[EnvironmentCorpus]) -
     }
     let toml =
         blocks.iter().find(|block| block.language == "toml").ok_or_else(|| wrong(1, "no ```toml block".into()))?;
-    let header: CheatHeader =
-        toml::from_str(&toml.text).map_err(|error| wrong(toml.line, error.message().replace('\n', "; ")))?;
+    let header: CheatHeader = toml.parse_toml().map_err(|(line, problem)| wrong(line, problem))?;
     let mut known = environments.iter().flat_map(|corpus| &corpus.tasks).map(|hand| &hand.task);
     let base = known.find(|task| task.task_id == header.task);
     let task = base.ok_or_else(|| wrong(toml.line, format!("there is no task `{}`", header.task)))?.clone();
