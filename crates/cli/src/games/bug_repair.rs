@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Digest, Layer, Trust};
+use veriplay_core::{Digest, Trust};
 use veriplay_learner::ModelConfig;
 use veriplay_sandbox::SandboxOptions;
 use veriplay_selfplay::driver::{Methods, SelfPlay};
@@ -20,7 +20,7 @@ use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::image;
 use crate::isolation::{self, Isolation};
-use crate::repository::{RepoImages, StoredRepository, pytest_layer, read_bugs};
+use crate::repository::{RepoImages, RepoSandboxes, StoredRepository, read_bugs};
 
 /// `[game]`, `[repositories]`, `[bugs]` and `[eval]`, as `configs/bug-repair-qwen.toml` shows them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -181,13 +181,11 @@ fn open_repositories(
 ) -> Result<(GameExecutor, Repositories), Failure> {
     let all = names.training.iter().chain(&names.validation).chain(&names.held_out);
     let stored = all.map(|name| StoredRepository::open(name)).collect::<Result<Vec<_>, _>>()?;
-    let pytest = pytest_layer()?;
-    let images = StoredRepository::warm_images(&pytest, &stored)?;
-    let layers: Vec<Layer> = stored.iter().flat_map(StoredRepository::layers).chain([pytest.clone()]).collect();
-    let mut sandboxes = images.sandboxes(SandboxOptions::fastest(), workers, &layers)?;
+    let RepoSandboxes { pytest, images, mut sandboxes } =
+        RepoSandboxes::open(&stored, SandboxOptions::fastest(), workers)?;
     sandboxes.push(isolation::open_sandbox(image::python()?, SandboxOptions::fastest(), workers)?);
     let executor = GameExecutor::over(sandboxes);
-    let load = |stored| repository(stored, &executor, &images, pytest.digest(), trust);
+    let load = |stored| repository(stored, &executor, &images, &pytest, trust);
     let mut repositories = stored.iter().map(load).collect::<Result<Vec<_>, Failure>>()?;
     let mut held_out = repositories.split_off(names.training.len());
     let validation = held_out.drain(..names.validation.len()).collect();

@@ -13,7 +13,7 @@ use std::time::Instant;
 use anyhow::Context;
 use rayon::prelude::*;
 use serde::Serialize;
-use veriplay_core::{Digest, Dropped, Execute, Layer, SCHEMA_VERSION, Trust, content_hash};
+use veriplay_core::{Digest, Dropped, Execute, SCHEMA_VERSION, Trust, content_hash};
 use veriplay_sandbox::SandboxOptions;
 use veriplay_verifier::OutcomeCache;
 use veriplay_verifier::bugs::{
@@ -22,7 +22,7 @@ use veriplay_verifier::bugs::{
 
 use super::StoredRepository;
 use super::journal::{Journal, MutantRecord};
-use super::pip::pytest_layer;
+use super::open::RepoSandboxes;
 use crate::executor::Sandboxes;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::Isolation;
@@ -79,12 +79,12 @@ struct Mutant {
 /// Makes the bugs.
 pub(crate) fn inject_bugs(request: &InjectRequest<'_>) -> Result<InjectionReport, Failure> {
     let started = Instant::now();
-    let pytest = pytest_layer()?;
-    let images = StoredRepository::warm_images(&pytest, std::slice::from_ref(request.repository))?;
-    let layers: Vec<Layer> = request.repository.layers().chain([pytest.clone()]).collect();
-    let sandboxes = Sandboxes(images.sandboxes(SandboxOptions::fastest(), request.workers, &layers)?);
-    let map = request.repository.map(&sandboxes, &images, pytest.digest())?;
-    let repo = RepoContext { trust: request.trust, ..request.repository.repo(&images, pytest.digest(), &map) };
+    let repository = std::slice::from_ref(request.repository);
+    let RepoSandboxes { pytest, images, sandboxes } =
+        RepoSandboxes::open(repository, SandboxOptions::fastest(), request.workers)?;
+    let sandboxes = Sandboxes(sandboxes);
+    let map = request.repository.map(&sandboxes, &images, &pytest)?;
+    let repo = RepoContext { trust: request.trust, ..request.repository.repo(&images, &pytest, &map) };
     let mut report = InjectionReport { schema_version: SCHEMA_VERSION, ..InjectionReport::default() };
     let mutants = draw_mutants(&sandboxes, &repo, request, &mut report)?;
     report.candidates = mutants.len();
