@@ -14,10 +14,10 @@ use veriplay_selfplay::driver::{Methods, SelfPlay};
 use veriplay_selfplay::games::absolute_zero::{
     self, AbsoluteZero, AbsoluteZeroConfig, ProposalDrafts, TaskSource, draft_tasks,
 };
-use veriplay_selfplay::splits::{EvalSet, Guard};
+use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::ProposalGate;
 
-use super::{GameSetup, StepTokens, corpus_split};
+use super::{GameSetup, StepTokens, corpus_split, guard_and_evaluation};
 use crate::config::{LearnConfig, bad_value};
 use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, ResultExt};
@@ -119,16 +119,10 @@ impl GameSetup for AbsoluteZeroSetup {
 
     fn open(&self, workers: Isolation) -> Result<(GameExecutor, SelfPlay<AbsoluteZero>), Failure> {
         let executor = GameExecutor::open(workers)?;
-        let (mut guard, mut evaluation) = (Guard::default(), Vec::new());
-        for set in EvalSet::ALL {
-            let tasks = self.evaluation_tasks(set, &executor)?;
-            for (number, task) in tasks.iter().enumerate() {
-                guard.add_program(set, &format!("task {number}"), task.question.program());
-            }
-            if set == self.eval.set {
-                evaluation = tasks;
-            }
-        }
+        let tasks_of = |set| self.evaluation_tasks(set, &executor);
+        let (guard, evaluation) = guard_and_evaluation(self.eval.set, tasks_of, |guard, set, number, task| {
+            guard.add_program(set, &format!("task {number}"), task.question.program());
+        })?;
         // Checked here, so that drawing them cannot fail.
         self.drafts(Split::Train, &self.tasks.seed_mix, TaskType::Deduction, 0)?;
         let source = self.source(self.examples(&executor)?, evaluation);
@@ -208,7 +202,7 @@ mod tests {
     use veriplay_core::{Question, ScriptedPolicy, ScriptedRequest, Value, program_hash};
     use veriplay_selfplay::environment::Environment;
     use veriplay_selfplay::play::StepContext;
-    use veriplay_selfplay::splits::HELD_OUT;
+    use veriplay_selfplay::splits::{Guard, HELD_OUT};
     use veriplay_selfplay::step::LogRecord;
     use veriplay_verifier::formats::compact::{INPUT, PROPOSE_ABDUCTION, PROPOSE_DEDUCTION};
 

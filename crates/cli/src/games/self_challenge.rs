@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use veriplay_learner::ModelConfig;
 use veriplay_selfplay::driver::{Methods, SelfPlay};
 use veriplay_selfplay::games::self_challenge::{self, SelfChallenge, SelfChallengeConfig, add_task_to_guard, prompts};
-use veriplay_selfplay::splits::{EvalSet, Guard};
+use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::environments::ArtifactGate;
 
-use super::{GameSetup, StepTokens};
+use super::{GameSetup, StepTokens, guard_and_evaluation};
 use crate::config::{LearnConfig, bad_value};
 use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, ResultExt};
@@ -106,14 +106,10 @@ impl GameSetup for SelfChallengeSetup {
         let executor = GameExecutor::open(workers)?;
         let source = TaskSource::open(&self.tasks, &self.gate, &executor)?;
         let environments = source.tool_environments()?;
-        let (mut guard, mut evaluation) = (Guard::default(), Vec::new());
-        for set in EvalSet::ALL {
-            let tasks = source.evaluation(&SelfChallengeEvalConfig { set, ..self.eval.clone() })?;
-            tasks.iter().for_each(|one| add_task_to_guard(&mut guard, set, &one.task));
-            if set == self.eval.set {
-                evaluation = tasks;
-            }
-        }
+        let tasks_of = |set| source.evaluation(&SelfChallengeEvalConfig { set, ..self.eval.clone() });
+        let (guard, evaluation) = guard_and_evaluation(self.eval.set, tasks_of, |guard, set, _, one| {
+            add_task_to_guard(guard, set, &one.task);
+        })?;
         let given = source.given()?;
         let game = SelfChallenge::new(self.game.clone(), self.gate.clone(), environments, given, evaluation, guard);
         Ok((executor, SelfPlay::new(game?)))
