@@ -18,13 +18,10 @@ use crate::isolation::{self, Isolation};
 use crate::processors::threads_or_processors;
 use crate::verdict_cache::CacheArguments;
 use crate::verify::{
-    AttemptJudge, AttemptSource, JudgeConditions, JudgeContext, TaskOverrides, TaskSet, VerdictOutput, VerifySummary,
-    bugs,
+    AttemptJudge, AttemptSource, JUDGE_SEED, JudgeConditions, TaskOverrides, TaskSet, VerdictOutput, VerifyContext,
+    VerifySummary, bugs,
 };
 use crate::{image, progress};
-
-/// Seed of every job.
-const SEED: u64 = 0;
 
 const EXIT_CODES: &str = "Exit codes: 0 every attempt has its verdict; 3 bad rows were left out; 7 attempts were dropped through a \
 fault of the host; 9 attempts cannot be judged by their tasks, through a fault of the tasks, such as a reference that raises";
@@ -132,13 +129,13 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     let limits = overrides.limits(image.default_limits());
     check_memory(&args, &image)?;
     let (scaled, early_stop) = (args.fuel.is_none(), args.early_stop);
-    let conditions = JudgeConditions { image: image.digest().clone(), limits, scaled, seed: SEED, early_stop };
+    let conditions = JudgeConditions { image: image.digest().clone(), limits, scaled, seed: JUDGE_SEED, early_stop };
     let mut source = AttemptSource::open(attempts, options.max_row_bytes, &tasks, &conditions)?;
     let mut output = VerdictOutput::open(args.out.as_deref())?;
     let (jobs, name) = (threads_or_processors(args.jobs), image.name().to_owned());
     let sandbox_options = SandboxOptions { max_parallel: jobs, ..SandboxOptions::fastest() };
     let sandbox = isolation::open_sandbox(image, sandbox_options, args.workers)?;
-    let context = JudgeContext { execute: &sandbox, image: &name, limits, scaled, seed: SEED, early_stop };
+    let context = VerifyContext { execute: &sandbox, image: &name, conditions: &conditions };
     let cache = args.cache.open()?;
     let judge = AttemptJudge { context, cache: &cache };
 
@@ -157,7 +154,7 @@ fn judge_bugs(args: &Arguments) -> Result<(), Failure> {
         out: args.out.as_deref(),
         jobs: threads_or_processors(args.jobs),
         workers: args.workers,
-        seed: SEED,
+        seed: JUDGE_SEED,
         trust: args.trust.map(Trust::from).unwrap_or_default(),
         json: args.json,
     })
