@@ -110,6 +110,18 @@ impl Distinct {
     }
 }
 
+/// Gives every request what `run` gives for the first one with its key: equal requests are run once.
+pub fn run_distinct<Q: Clone, K: Hash + Eq, R: Clone>(
+    requests: &[Q],
+    key: impl Fn(&Q) -> K,
+    run: impl FnOnce(&[Q]) -> Vec<R>,
+) -> Vec<R> {
+    let Distinct { firsts, places } = Distinct::from_items(requests.iter().map(key));
+    let distinct: Vec<Q> = firsts.into_iter().map(|first| requests[first].clone()).collect();
+    let results = run(&distinct);
+    places.into_iter().map(|place| results[place].clone()).collect()
+}
+
 /// The cells to judge: distinct programs × distinct problems.
 struct MatrixPlan<'a> {
     execute: &'a dyn Execute,

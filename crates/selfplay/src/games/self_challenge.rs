@@ -36,6 +36,7 @@ use std::sync::Arc;
 use rand::seq::{IndexedRandom, SliceRandom};
 use veriplay_core::{CodeTask, Digest, Dropped, Execute, Limits, Prompt, content_hash, program_hash};
 use veriplay_verifier::environments::{ArtifactGate, CodeRequest, EnvironmentDescription, run_codes};
+use veriplay_verifier::run_distinct;
 
 use crate::environment::{
     Environment, EvalTask, GameBase, JudgedProposalOf, OpenedEpisode, ProposalBatch, Proposer, SamplingCall,
@@ -48,7 +49,6 @@ use crate::randomness::generator;
 use crate::rollout::{self, FinishedEpisode};
 use crate::splits::{EvalSet, Guard};
 use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
-use judge::run_distinct;
 use prompts::ChallengeFormat;
 
 pub use config::{SelfChallengeConfig, SelfChallengeSettings};

@@ -1,7 +1,7 @@
 //! Batches of requests, on all cores, with results in the order of the requests.
 
 use rayon::prelude::*;
-use veriplay_core::{Digest, Dropped, Execute, Verdict, content_hash};
+use veriplay_core::{Dropped, Execute, Verdict, content_hash};
 
 use super::super::propose::propose_tree;
 use super::super::{
@@ -12,7 +12,7 @@ use super::{
     FunctionSource, RepoToolOutcome, RepoToolRequest, SolverView, ViewRequest, list_functions, serve_tool_call,
     solver_view,
 };
-use crate::matrix::Distinct;
+use crate::matrix::run_distinct;
 
 /// A repair to grade.
 #[derive(Debug, Clone, Copy)]
@@ -91,27 +91,16 @@ pub fn validate_all(execute: &dyn Execute, requests: &[ValidateRequest<'_>]) -> 
         let BugRules { min_passing, min_changed_files, min_failing, seeds } = request.rules;
         content_hash(&(&request.repo.baseline.package, request.bug, min_passing, min_changed_files, min_failing, seeds))
     };
-    let Distinct { firsts, places } = Distinct::from_items(requests.iter().map(key));
-    let one = |first: &usize| {
-        let ValidateRequest { repo, bug, rules } = requests[*first];
-        validate_bug(execute, repo, bug, rules)
-    };
-    let validated: Vec<Result<BugValidation, Dropped>> = firsts.par_iter().with_max_len(1).map(one).collect();
-    places.into_iter().map(|place| validated[place].clone()).collect()
+    let one = |request: &ValidateRequest<'_>| validate_bug(execute, request.repo, request.bug, request.rules);
+    run_distinct(requests, key, |distinct| distinct.par_iter().with_max_len(1).map(one).collect())
 }
 
 /// [`grade_repair`] for each request. Equal patches of one bug are graded once.
 pub fn grade_all(execute: &dyn Execute, requests: &[GradeRequest<'_>]) -> Vec<Result<Verdict, Dropped>> {
-    let Distinct { firsts, places } = Distinct::from_items(requests.iter().map(key));
-    let verdicts: Vec<Result<Verdict, Dropped>> = firsts
-        .par_iter()
-        .with_max_len(1)
-        .map(|first| grade_repair(execute, requests[*first].repo, &requests[*first].repair))
-        .collect();
-    places.into_iter().map(|place| verdicts[place].clone()).collect()
-}
-
-fn key(request: &GradeRequest<'_>) -> Digest {
-    let RepairRequest { artifact, patch, fuzz, seed } = request.repair;
-    content_hash(&(&artifact.task_id, patch, fuzz.offset, fuzz.context, seed))
+    let key = |request: &GradeRequest<'_>| {
+        let RepairRequest { artifact, patch, fuzz, seed } = request.repair;
+        content_hash(&(&artifact.task_id, patch, fuzz.offset, fuzz.context, seed))
+    };
+    let one = |request: &GradeRequest<'_>| grade_repair(execute, request.repo, &request.repair);
+    run_distinct(requests, key, |distinct| distinct.par_iter().with_max_len(1).map(one).collect())
 }
