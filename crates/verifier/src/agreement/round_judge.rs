@@ -1,12 +1,12 @@
 //! Judges rounds: the codes and suites of one problem against each other.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Execute, Status};
 
 use super::guards::GuardRefusal;
 use super::round::{Round, RoundRequest};
 use super::suite_quality::SuiteQuality;
+use crate::runner::on_all_cores;
 
 /// The judgement of a round.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,7 +65,7 @@ pub struct SuiteDecision {
 
 /// [`judge_round`] for each request, every core busy, in the order of the requests.
 pub fn judge_rounds(execute: &dyn Execute, requests: &[RoundRequest<'_>]) -> Vec<Result<RoundJudgement, Dropped>> {
-    requests.par_iter().with_max_len(1).map(|request| judge_round(execute, request)).collect()
+    on_all_cores(requests, |request| judge_round(execute, request))
 }
 
 /// Judges one round.

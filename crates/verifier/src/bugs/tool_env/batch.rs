@@ -1,6 +1,5 @@
 //! Batches of requests, on all cores, with results in the order of the requests.
 
-use rayon::prelude::*;
 use veriplay_core::{Dropped, Execute, Verdict, content_hash};
 
 use super::super::propose::propose_tree;
@@ -13,6 +12,7 @@ use super::{
     solver_view,
 };
 use crate::matrix::run_distinct;
+use crate::runner::on_all_cores;
 
 /// A repair to grade.
 #[derive(Debug, Clone, Copy)]
@@ -55,17 +55,17 @@ pub fn mutate_all(execute: &dyn Execute, requests: &[MutateRequest<'_>]) -> Vec<
         let text = request.repo.texts.get(request.path).map_or("", String::as_str);
         make_mutants(execute, request.repo, request.injectors, text, request.seed, request.count)
     };
-    requests.par_iter().with_max_len(1).map(one).collect()
+    on_all_cores(requests, one)
 }
 
 /// [`serve_tool_call`] for each request.
 pub fn serve_all(execute: &dyn Execute, requests: &[RepoToolRequest<'_>]) -> Vec<Result<RepoToolOutcome, Dropped>> {
-    requests.par_iter().with_max_len(1).map(|request| serve_tool_call(execute, request)).collect()
+    on_all_cores(requests, |request| serve_tool_call(execute, request))
 }
 
 /// [`solver_view`] for each request.
 pub fn view_all(execute: &dyn Execute, requests: &[ViewRequest<'_>]) -> Vec<Result<SolverView, Dropped>> {
-    requests.par_iter().with_max_len(1).map(|request| solver_view(execute, request)).collect()
+    on_all_cores(requests, |request| solver_view(execute, request))
 }
 
 /// [`list_functions`] of one file of the original, for each request.
@@ -74,7 +74,7 @@ pub fn functions_all(
     requests: &[(&RepoContext<'_>, &str)],
 ) -> Vec<Result<Vec<FunctionSource>, Dropped>> {
     let one = |(repo, path): &(&RepoContext<'_>, &str)| list_functions(execute, repo, repo.texts, &[path]);
-    requests.par_iter().with_max_len(1).map(|request| one(request).map(|mut found| found.remove(0))).collect()
+    on_all_cores(requests, |request| one(request).map(|mut found| found.remove(0)))
 }
 
 /// Proposes each edited tree.
@@ -82,7 +82,7 @@ pub fn propose_all(
     execute: &dyn Execute,
     requests: &[TreeRequest<'_>],
 ) -> Vec<Result<Result<BugProposal, ProposalRejection>, Dropped>> {
-    requests.par_iter().with_max_len(1).map(|request| propose_tree(execute, request)).collect()
+    on_all_cores(requests, |request| propose_tree(execute, request))
 }
 
 /// [`validate_bug`] for each request. Equal proposals in one repository are validated once.
@@ -92,7 +92,7 @@ pub fn validate_all(execute: &dyn Execute, requests: &[ValidateRequest<'_>]) -> 
         content_hash(&(&request.repo.baseline.package, request.bug, min_passing, min_changed_files, min_failing, seeds))
     };
     let one = |request: &ValidateRequest<'_>| validate_bug(execute, request.repo, request.bug, request.rules);
-    run_distinct(requests, key, |distinct| distinct.par_iter().with_max_len(1).map(one).collect())
+    run_distinct(requests, key, |distinct| on_all_cores(distinct, one))
 }
 
 /// [`grade_repair`] for each request. Equal patches of one bug are graded once.
@@ -102,5 +102,5 @@ pub fn grade_all(execute: &dyn Execute, requests: &[GradeRequest<'_>]) -> Vec<Re
         content_hash(&(&artifact.task_id, patch, fuzz.offset, fuzz.context, seed))
     };
     let one = |request: &GradeRequest<'_>| grade_repair(execute, request.repo, &request.repair);
-    run_distinct(requests, key, |distinct| distinct.par_iter().with_max_len(1).map(one).collect())
+    run_distinct(requests, key, |distinct| on_all_cores(distinct, one))
 }
