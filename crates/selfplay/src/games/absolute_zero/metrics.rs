@@ -8,7 +8,7 @@ use veriplay_core::{Attempt, Role, Status, Task, TaskType};
 use crate::admission::Admission;
 use crate::environment::{Environment, ProposalEpisode, SolverEpisode, StepFacts};
 use crate::metrics::{SolveCount, learnable_share, mean_rate};
-use crate::statistics::{mean, share};
+use crate::statistics::{mean, mean_over, share};
 use crate::task_pool::{PoolTask, Source};
 
 /// One role on one task type. Rates are in [0, 1]; `None` where nothing was counted.
@@ -130,12 +130,11 @@ fn is_malformed<E: Triplets>(one: &SolverEpisode<E>) -> bool {
 fn with_solve_rates<E: Triplets>(metrics: RoleMetrics, counts: &[SolveCount], step: &StepFacts<'_, E>) -> RoleMetrics {
     let batch = (metrics.role, metrics.task_type.name());
     let of_batch = step.scored.iter().filter(|scored| (scored.role, scored.kind) == batch);
-    let rewards: Vec<f64> = of_batch.map(|scored| scored.reward.total()).collect();
     RoleMetrics {
         tasks: counts.iter().filter(|count| count.judged > 0).count(),
         solve_rate: mean_rate(counts),
         learnable_share: learnable_share(counts),
-        reward_mean: mean(&rewards),
+        reward_mean: mean_over(of_batch, |scored| scored.reward.total()),
         ..metrics
     }
 }
