@@ -69,7 +69,7 @@ impl RunDir {
         if root.join("config.toml").is_file() {
             return Ok(Self { root: root.to_owned() });
         }
-        let what = format!("`{}` is no run directory: it has no `config.toml`", root.display());
+        let what = format!("`{}` is not a run directory: it has no `config.toml`", root.display());
         Err(Failure::message(ExitCode::Input, what).hint("start a run with `veriplay play --out DIR`"))
     }
 

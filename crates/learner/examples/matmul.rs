@@ -2,7 +2,7 @@
 //!
 //! Keys: rows (1024), inputs (128), outputs (512), times (1000). Our side is the whole forward pass of a model that is nearly nothing but
 //! two such products, so its number is a lower bound. `veriplay bench learner` measures training and generation.
-#![expect(clippy::print_stdout, reason = "it prints a table and is no library")]
+#![expect(clippy::print_stdout, reason = "it prints a table and is not a library")]
 
 use std::collections::BTreeMap;
 use std::time::Instant;

@@ -105,7 +105,7 @@ impl Baseline {
         // SAFETY: fcntl on a descriptor we own; no memory is involved.
         let seals = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) };
         if seals < 0 || seals & SEALS != SEALS {
-            return Err(io::Error::other("the memory of a warmed image is no sealed file"));
+            return Err(io::Error::other("the memory of a warmed image is not a sealed file"));
         }
         let len = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
         Self::map(file, len)

@@ -83,10 +83,10 @@ pub(super) fn parse_probe(path: &str, text: &str, prelude: &str) -> Result<Probe
     let wrong = |what: &str, hint: &str| Err(CorpusError::invalid_file(path, toml.line, what, hint));
     let program = program(path, programs, prelude)?;
     if header.language_level && matches!(program, ProbeProgram::Module(_)) {
-        return wrong("a module is no language-level probe", "write it in Python, or leave `language_level` out");
+        return wrong("a module is not a language-level probe", "write it in Python, or leave `language_level` out");
     }
     if header.language_level && header.entry.is_some() {
-        return wrong("a called function is no language-level probe", "leave `entry` or `language_level` out");
+        return wrong("a called function is not a language-level probe", "leave `entry` or `language_level` out");
     }
     if header.escapes_unsandboxed && !header.language_level {
         return wrong("`escapes_unsandboxed` is for language-level probes", "say `language_level = true`");

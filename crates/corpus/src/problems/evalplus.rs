@@ -44,7 +44,7 @@ fn tolerance(fields: &Fields) -> Result<Option<Tolerance>, FieldError> {
         Some(other) => return Err(fields.fault("atol", format!("expected a number, found {}", other.type_name()))),
     };
     if !(absolute.is_finite() && absolute >= 0.0) {
-        return Err(fields.fault("atol", format!("`{absolute}` is no tolerance")));
+        return Err(fields.fault("atol", format!("`{absolute}` is not a tolerance")));
     }
     Ok((absolute > 0.0).then_some(Tolerance { absolute, relative: RELATIVE }))
 }

@@ -153,7 +153,8 @@ fn read_file_problems(
     execute: &dyn Execute,
 ) -> Result<Vec<ProblemTask>, Failure> {
     let known = problem_format(format).map_err(|_| {
-        let what = format!("configuration key `tasks.problems.format` is `{format}`, which is no format of problems");
+        let what =
+            format!("configuration key `tasks.problems.format` is `{format}`, which is not a format of problems");
         Failure::message(ExitCode::Input, what).hint("use `evalplus` or `mbpp_plus`")
     })?;
     let file = read_problems(path, known, &ReadOptions::default()).or_fail(ExitCode::Input)?;
