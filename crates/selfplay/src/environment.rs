@@ -196,7 +196,7 @@ pub trait Environment: Sync + Sized {
         Preferences::default()
     }
 
-    /// Numbers of an evaluation beside its rows, by name, from what was said of the sampled responses of verifiers.
+    /// Further evaluation metrics by name, from the judgements on the sampled verifier responses.
     fn evaluation_numbers(&self, _verifications: &[Solution<Self::SolutionDetail>]) -> BTreeMap<String, Option<f64>> {
         BTreeMap::new()
     }
@@ -209,7 +209,7 @@ pub trait Environment: Sync + Sized {
     /// A step in numbers.
     fn metrics(&self, step: &StepFacts<'_, Self>) -> Self::Metrics;
 
-    /// Prompts as a run would ask them, with what each is.
+    /// The prompts a run would send, each with a label.
     ///
     /// # Errors
     /// Tasks that cannot be made, or a host fault.

@@ -57,7 +57,7 @@ struct LoadArguments {
     /// Requests under way at once
     #[arg(long, value_name = "N", default_value = "64")]
     in_flight: NonZeroUsize,
-    /// Open loop: this many requests a second, whatever becomes of those before [default: a closed loop]
+    /// Open loop: send this many requests a second without waiting for answers [default: closed loop]
     #[arg(long, value_name = "N")]
     rate: Option<f64>,
     /// `native`: attempts of a request
@@ -69,7 +69,7 @@ struct LoadArguments {
     /// Seconds to wait for an answer
     #[arg(long, value_name = "S", default_value_t = 30.0)]
     patience: f64,
-    /// Seed of the programs, which a cache then knows [default: another one each time]
+    /// Seed of the programs; repeating it lets caches answer [default: a new one each time]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// A file whose first line is the bearer token

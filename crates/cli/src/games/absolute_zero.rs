@@ -78,7 +78,7 @@ impl GameSetup for AbsoluteZeroSetup {
         let (game, shared, gate) = (&self.game.own, &self.game.shared, &self.gate.induction);
         if (game.induction_visible, game.induction_hidden) != (gate.visible, gate.hidden) {
             let value = format!("{} visible, {} hidden", gate.visible, gate.hidden);
-            let want = "what `game.induction_visible` and `game.induction_hidden` say";
+            let want = "equal to `game.induction_visible` and `game.induction_hidden`";
             return Err(bad_value("gate.induction", &value, want));
         }
         learn.check_temperature("game.proposer_temperature", shared.proposer_temperature)?;
@@ -147,7 +147,9 @@ impl AbsoluteZeroSetup {
                 (None, Some(file)) => {
                     Box::new(programs::read_drafts(file, set, task_type, self.game.own.induction_inputs())?.into_iter())
                 }
-                _ => return Err(bad_value("tasks.eval_mix", &"", "there, or `tasks.eval_programs` in its place")),
+                _ => {
+                    return Err(bad_value("tasks.eval_mix", &"", "set, or `tasks.eval_programs` instead, but not both"));
+                }
             };
             all.extend(draft_tasks(execute, &self.gate, drafts, self.eval.tasks_per_type)?);
         }

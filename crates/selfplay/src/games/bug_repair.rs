@@ -115,7 +115,7 @@ impl BugRepair {
 
     fn check(&self) -> Result<(), PlayError> {
         if self.training_count == 0 {
-            return Err(PlayError::Setup("there is no training repository; name one at least".to_owned()));
+            return Err(PlayError::Setup("no training repository: name at least one".to_owned()));
         }
         self.check_repositories()?;
         let (training, measured) = self.repositories.split_at(self.training_count);

@@ -118,7 +118,7 @@ impl SelfChallenge {
     fn check(&self) -> Result<(), PlayError> {
         let refuse = |what: &str| Err(PlayError::Setup(what.to_owned()));
         if self.environments.is_empty() {
-            return refuse("there is no environment; name one at least");
+            return refuse("no environment: name at least one");
         }
         if self.base.evaluation.is_empty() {
             return refuse("there is no held-out task to evaluate on: give at least one");

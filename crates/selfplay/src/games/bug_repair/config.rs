@@ -132,7 +132,7 @@ impl BugRepairConfig {
             return Err(invalid_value(
                 "modes",
                 value(),
-                "name one at least exactly when `injections_per_step` is not `0`",
+                "give at least one mode if `injections_per_step` is above `0`, else none",
             ));
         }
         let format = &self.shared.format;

@@ -154,7 +154,7 @@ fn a_repository_a_function_or_a_bug_that_trains_and_is_measured_is_refused_by_na
     let twice = Repositories { validation: vec![measured()], ..training(measured()) };
     assert_eq!(
         new(twice, &[]).unwrap(),
-        "repository `two` of `repositories.training` holds a repository that is measured: repository `two` of the validation set"
+        "repository `two` of `repositories.training` contains a repository of the validation set: repository `two`"
     );
     let mut copied = repository();
     let copy =
@@ -162,7 +162,7 @@ fn a_repository_a_function_or_a_bug_that_trains_and_is_measured_is_refused_by_na
     copied.texts.insert("src/one.py".to_owned(), copy);
     assert_eq!(
         new(with_measured(copied), &[]).unwrap(),
-        "`src/one.py` of repository `one` of `repositories.training` holds a function that is measured: `one` of `two/src/one.py` of the held_out set"
+        "`src/one.py` of repository `one` of `repositories.training` contains a function of the held_out set: `one` of `two/src/one.py`"
     );
     let mut bug = artifact(&repository(), 2);
     let mut buggy = repository().texts;
@@ -170,7 +170,7 @@ fn a_repository_a_function_or_a_bug_that_trains_and_is_measured_is_refused_by_na
     bug.bug.bug_inject = Patch::make(&repository().texts, &buggy).unwrap();
     assert_eq!(
         new(with_measured(repository()), &[bug]).unwrap(),
-        "bug `one-2` of `bugs.training` holds a program that is measured: `one` of `two/src/one.py` of the held_out set"
+        "bug `one-2` of `bugs.training` contains a program of the held_out set: `one` of `two/src/one.py`"
     );
 }
 
