@@ -12,7 +12,7 @@ use veriplay_corpus::{Grammar, ProposalStream, Split};
 use veriplay_learner::ModelConfig;
 use veriplay_selfplay::driver::{Methods, SelfPlay};
 use veriplay_selfplay::games::absolute_zero::{
-    self, AbsoluteZero, AbsoluteZeroConfig, ProposalDrafts, TaskSource, draft_tasks,
+    self, AbsoluteZero, AbsoluteZeroConfig, AbsoluteZeroTasks, ProposalDrafts, draft_tasks,
 };
 use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::ProposalGate;
@@ -148,7 +148,11 @@ impl AbsoluteZeroSetup {
                     Box::new(programs::read_drafts(file, set, task_type, self.game.own.induction_inputs())?.into_iter())
                 }
                 _ => {
-                    return Err(bad_value("tasks.eval_mix", &"", "set, or `tasks.eval_programs` instead, but not both"));
+                    return Err(bad_value(
+                        "tasks.eval_mix",
+                        &"",
+                        "set, or `tasks.eval_programs` instead, but not both",
+                    ));
                 }
             };
             all.extend(draft_tasks(execute, &self.gate, drafts, self.eval.tasks_per_type)?);
@@ -170,9 +174,9 @@ impl AbsoluteZeroSetup {
         Ok(all)
     }
 
-    fn source(&self, examples: Vec<Task>, evaluation: Vec<Task>) -> TaskSource {
+    fn source(&self, examples: Vec<Task>, evaluation: Vec<Task>) -> AbsoluteZeroTasks {
         let setup = self.clone();
-        TaskSource {
+        AbsoluteZeroTasks {
             gate: self.gate.clone(),
             seed_drafts: Box::new(move |task_type, seed| {
                 let drafts = setup.drafts(Split::Train, &setup.tasks.seed_mix, task_type, seed);

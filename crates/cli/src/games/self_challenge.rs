@@ -16,7 +16,7 @@ use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::Isolation;
 
-use tasks::{SelfChallengeEvalConfig, SelfChallengeTaskConfig, TaskSource};
+use tasks::{SelfChallengeEvalConfig, SelfChallengeTaskConfig, ToolTasks};
 
 /// `[game]`, `[gate]`, `[tasks]` and `[eval]`, as `configs/self-challenge-quickstart.toml` shows them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -104,7 +104,7 @@ impl GameSetup for SelfChallengeSetup {
 
     fn open(&self, workers: Isolation) -> Result<(GameExecutor, SelfPlay<SelfChallenge>), Failure> {
         let executor = GameExecutor::open(workers)?;
-        let source = TaskSource::open(&self.tasks, &self.gate, &executor)?;
+        let source = ToolTasks::open(&self.tasks, &self.gate, &executor)?;
         let environments = source.tool_environments()?;
         let tasks_of = |set| source.evaluation(&SelfChallengeEvalConfig { set, ..self.eval.clone() });
         let (guard, evaluation) = guard_and_evaluation(self.eval.set, tasks_of, |guard, set, _, one| {

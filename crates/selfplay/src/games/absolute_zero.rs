@@ -47,7 +47,7 @@ pub const NAME: &str = "absolute_zero";
 pub type ProposalDrafts = Box<dyn Iterator<Item = Proposal>>;
 
 /// Where a run's tasks come from.
-pub struct TaskSource {
+pub struct AbsoluteZeroTasks {
     /// When a proposal is valid, and what every job may use.
     pub gate: ProposalGate,
     /// Drafts of the training split, by task type and seed.
@@ -66,7 +66,7 @@ pub struct TaskSource {
 pub struct AbsoluteZero {
     base: GameBase<Task>,
     own: AbsoluteZeroSettings,
-    tasks: TaskSource,
+    tasks: AbsoluteZeroTasks,
     format: &'static dyn PromptFormat,
     responses: &'static dyn Format,
 }
@@ -89,7 +89,7 @@ impl AbsoluteZero {
     ///
     /// # Panics
     /// Never: a checked config names a format.
-    pub fn new(config: AbsoluteZeroConfig, mut tasks: TaskSource, guard: Guard) -> Result<Self, PlayError> {
+    pub fn new(config: AbsoluteZeroConfig, mut tasks: AbsoluteZeroTasks, guard: Guard) -> Result<Self, PlayError> {
         config.check()?;
         let AbsoluteZeroConfig { shared: settings, own } = config;
         let format = prompts::by_name(&settings.format).expect("a checked config names a format");

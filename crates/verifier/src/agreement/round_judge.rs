@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Execute, Status};
 
 use super::guards::GuardRefusal;
-use super::round::{Round, RoundRequest};
+use super::round::{AgreementRequest, Round};
 use super::suite_quality::SuiteQuality;
 use crate::runner::on_all_cores;
 
@@ -64,7 +64,7 @@ pub struct SuiteDecision {
 }
 
 /// [`judge_round`] for each request, every core busy, in the order of the requests.
-pub fn judge_rounds(execute: &dyn Execute, requests: &[RoundRequest<'_>]) -> Vec<Result<RoundJudgement, Dropped>> {
+pub fn judge_rounds(execute: &dyn Execute, requests: &[AgreementRequest<'_>]) -> Vec<Result<RoundJudgement, Dropped>> {
     on_all_cores(requests, |request| judge_round(execute, request))
 }
 
@@ -72,7 +72,7 @@ pub fn judge_rounds(execute: &dyn Execute, requests: &[RoundRequest<'_>]) -> Vec
 ///
 /// # Errors
 /// A host fault: the problem is dropped.
-pub fn judge_round(execute: &dyn Execute, request: &RoundRequest<'_>) -> Result<RoundJudgement, Dropped> {
+pub fn judge_round(execute: &dyn Execute, request: &AgreementRequest<'_>) -> Result<RoundJudgement, Dropped> {
     let mut round = Round::run(execute, request)?;
     let agreed = round.find_agreement();
     let Some(trusted) = agreed.clusters.first().cloned() else {

@@ -57,7 +57,7 @@ const BLOCK: usize = 256;
 const DRY_BLOCKS: usize = 40;
 
 /// What tasks are made of.
-pub(super) struct TaskSource<'a> {
+pub(super) struct ToolTasks<'a> {
     config: &'a SelfChallengeTaskConfig,
     gate: &'a ArtifactGate,
     execute: &'a dyn Execute,
@@ -65,7 +65,7 @@ pub(super) struct TaskSource<'a> {
     generator: TaskGenerator,
 }
 
-impl<'a> TaskSource<'a> {
+impl<'a> ToolTasks<'a> {
     pub(super) fn open(
         config: &'a SelfChallengeTaskConfig,
         gate: &'a ArtifactGate,

@@ -5,7 +5,7 @@ use veriplay_core::{
     CallChecks, Checks, Comparison, Dropped, Evidence, Execute, FinishReason, Problem, Rollout, Status, Verdict,
 };
 use veriplay_verifier::agreement::{
-    CodeDecision, GUARDS, GuardRefusal, RoundJudgement, RoundRequest as AgreementRequest, SuiteAttempt, SuiteDecision,
+    AgreementRequest, CodeDecision, GUARDS, GuardRefusal, RoundJudgement, SuiteAttempt, SuiteDecision,
     SuiteExamination, SuiteQuality, TestSuite, examine_suites, judge_rounds,
 };
 use veriplay_verifier::{ProblemRequest, judge_programs};
