@@ -101,7 +101,7 @@ impl StoredRepository {
 
     pub(crate) fn repo<'a>(&'a self, images: &'a RepoImages, pytest: &'a Digest, map: &'a TestMap) -> RepoContext<'a> {
         RepoContext {
-            image: images.beside.name(),
+            image: images.shared.name(),
             split_image: images.split.name(),
             pytest,
             texts: &self.texts,

@@ -131,13 +131,13 @@ impl<'a> ToolTasks<'a> {
             if block.is_empty() {
                 break;
             }
-            let sketches: Vec<CompactProposal> = block.iter().map(sketch).collect();
+            let proposals: Vec<CompactProposal> = block.iter().map(proposal).collect();
             let tasks: Vec<CodeTask> =
-                sketches.iter().zip(&block).map(|(sketch, draft)| sketch.task("", &draft.environment)).collect();
+                proposals.iter().zip(&block).map(|(proposal, draft)| proposal.task("", &draft.environment)).collect();
             let whole = complete_with_failures(self.execute, self.gate, &self.requests(&tasks));
             let before = made.len();
-            for (sketch, whole) in sketches.into_iter().zip(whole) {
-                made.extend(whole?.map(|task| CompletedTask::new(sketch, task)));
+            for (proposal, whole) in proposals.into_iter().zip(whole) {
+                made.extend(whole?.map(|task| CompletedTask::new(proposal, task)));
             }
             dry = if made.len() == before { dry + 1 } else { 0 };
         }
@@ -169,18 +169,18 @@ pub(crate) struct CompletedTask {
     /// The artifact.
     pub(super) task: CodeTask,
     /// With the changes that are its failure cases.
-    pub(super) sketch: CompactProposal,
+    pub(super) proposal: CompactProposal,
 }
 
 impl CompletedTask {
-    fn new(sketch: CompactProposal, task: CodeTask) -> Self {
-        let is_kept = |change: &LineChange| task.failures.contains(&change.apply_to(&sketch.solution));
-        let wrong = sketch.wrong.iter().filter(|change| is_kept(change)).cloned().collect();
-        Self { sketch: CompactProposal { wrong, ..sketch }, task }
+    fn new(proposal: CompactProposal, task: CodeTask) -> Self {
+        let is_kept = |change: &LineChange| task.failures.contains(&change.apply_to(&proposal.solution));
+        let wrong = proposal.wrong.iter().filter(|change| is_kept(change)).cloned().collect();
+        Self { proposal: CompactProposal { wrong, ..proposal }, task }
     }
 }
 
-fn sketch(draft: &GeneratedTask) -> CompactProposal {
+fn proposal(draft: &GeneratedTask) -> CompactProposal {
     let change = |(line, text): &(usize, String)| LineChange { line: *line, text: text.clone() };
     let (instruction, solution) = (draft.instruction.clone(), draft.solution.clone());
     CompactProposal { instruction, solution, wrong: draft.changes.iter().map(change).collect() }

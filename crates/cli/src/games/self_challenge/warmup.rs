@@ -104,7 +104,7 @@ impl WarmupExamples for SelfChallengeSetup {
         for _ in 0..config.batch.challenges {
             let made = source.made.choose(rng).expect("a recipe asks for an artifact at least");
             let tool = source.draw_tool(made, rng);
-            examples.add(&challenger_prompt(&made.task.environment, &tool), &made.sketch.to_text())?;
+            examples.add(&challenger_prompt(&made.task.environment, &tool), &made.proposal.to_text())?;
         }
         Ok(())
     }
