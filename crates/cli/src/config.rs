@@ -117,7 +117,7 @@ impl LearnConfig {
         Ok(())
     }
 
-    /// The learner's options: its own table and the tables beside it.
+    /// The learner's options: its own table and the tables next to it.
     pub(crate) fn learner_options(&self) -> LearnerOptions {
         let Self { loss, preference, kl, entropy_bonus, device, precision, .. } = *self;
         let losses = LearnerOptions { loss, preference, kl, entropy_bonus, ..self.options.clone() };

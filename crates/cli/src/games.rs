@@ -33,7 +33,7 @@ use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure};
 use crate::isolation::Isolation;
 
-/// What a configuration says of one game, beside what every run has.
+/// What a configuration says of one game, in addition to what every run has.
 pub(crate) trait GameSetup: Serialize + DeserializeOwned + Sized {
     /// What it becomes.
     type Game: Environment;
@@ -66,7 +66,7 @@ pub(crate) trait GameSetup: Serialize + DeserializeOwned + Sized {
     fn open(&self, workers: Isolation) -> Result<(GameExecutor, SelfPlay<Self::Game>), Failure>;
 }
 
-/// What one step trains on, at most.
+/// The most that one step trains on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StepTokens {
     /// Tokens of a step, prompts included; those of one prompt that several responses share count once.

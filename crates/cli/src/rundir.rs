@@ -26,7 +26,7 @@ use crate::games::GameSetup;
 use crate::json_file::{read_json, write_atomically, write_json};
 use crate::play_config::PlayConfig;
 
-/// What a checkpoint holds beside the model and the optimizer.
+/// What a checkpoint contains in addition to the model and the optimizer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlayState<G> {

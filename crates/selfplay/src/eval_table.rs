@@ -45,7 +45,7 @@ pub struct EvalTable {
     pub rows: Vec<EvalRow>,
     /// Over the rows, however many tasks each has; zeros where there is no task.
     pub mean: EvalNumbers,
-    /// What the game says beside, as fractions of 1; `None` where nothing was counted.
+    /// Further numbers of the game, as fractions of 1; `None` where nothing was counted.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub numbers: BTreeMap<String, Option<f64>>,
 }

@@ -93,7 +93,7 @@ pub(crate) type Turns = [(Prompt, Rollout)];
 
 /// The step's batch: the turns of every episode whose weight is not 0, or of all if the settings keep those, then the step's supervised
 /// examples, with samples of one prompt side by side. Denominators count all rewarded episodes of solvers and verifiers, those of weight 0 included
-/// unless successes alone are learned from.
+/// unless only successes are learned from.
 /// `None` when there is nothing to learn from.
 pub(crate) fn train_batch<'a>(
     scored: &[ScoredEpisode],

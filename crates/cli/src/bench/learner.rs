@@ -1,4 +1,4 @@
-//! `veriplay bench learner`: training and batched generation, beside PyTorch eager with the same shapes.
+//! `veriplay bench learner`: training and batched generation, compared with PyTorch eager with the same shapes.
 //!
 //! A round is one training step or one generated batch of each side; the best of all rounds counts, for both. Model FLOPs
 //! utilisation is what the model's products need, over what PyTorch's own product of two 2,048² float32 matrices reaches here with as

@@ -1,4 +1,4 @@
-//! `veriplay bench`: Veriplay beside common alternatives, on this machine, in one run.
+//! `veriplay bench`: Veriplay and common alternatives, on this machine, in one run.
 
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
@@ -33,9 +33,9 @@ const MAX_SECONDS: f64 = 3600.0;
 /// The subject of a benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum BenchSubject {
-    /// The sandbox, beside other ways to run programs.
+    /// The sandbox and other ways to run programs.
     Sandbox,
-    /// Training and generation, beside PyTorch.
+    /// Training and generation, compared with PyTorch.
     Learner,
     /// A running service, by load with known answers.
     Serve,
@@ -77,7 +77,7 @@ struct LoadArguments {
     token_file: Option<PathBuf>,
 }
 
-/// Measure Veriplay beside a subprocess, a fork and a process pool, on this machine in one run
+/// Compare Veriplay with a subprocess, a fork and a process pool, on this machine in one run
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// What is measured

@@ -137,7 +137,7 @@ struct AddRepo {
 
 #[derive(Debug, Args)]
 struct TabulateRepos {
-    /// The list of packages; beside it a lock pins their files and dependencies
+    /// The list of packages; next to it a lock pins their files and dependencies
     #[arg(long, value_name = "FILE", default_value = "task-corpus/repositories/packages.toml")]
     list: PathBuf,
     /// Markdown file for the table, which goes between its marks where the page has them [default: print it]

@@ -118,7 +118,7 @@ impl GameSetup for BugRepairSetup {
         learn.check_temperature("game.proposer_temperature", self.game.shared.proposer_temperature)
     }
 
-    /// Every turn is a sample with a prompt of its own, as long as the context at most.
+    /// Every turn is a sample with a prompt of its own, at most as long as the context.
     fn step_tokens(&self, model: &ModelConfig) -> StepTokens {
         let (game, shared, context) = (&self.game.own, &self.game.shared, model.max_position_embeddings);
         let solver = game.tasks_per_step * shared.group_size * game.solver_budget.turns;

@@ -58,7 +58,7 @@ impl GameSetup for SelfChallengeSetup {
         learn.check_temperature("game.proposer_temperature", self.game.shared.proposer_temperature)
     }
 
-    /// Every turn is a sample; those of the first share their group's prompt, the others have one as long as the context at most.
+    /// Every turn is a sample; those of the first share their group's prompt, the others have one at most as long as the context.
     fn step_tokens(&self, model: &ModelConfig) -> StepTokens {
         let (game, shared, context) = (&self.game.own, &self.game.shared, model.max_position_embeddings);
         let (executor, challenger) = self.turns();

@@ -1,8 +1,8 @@
 //! `veriplay corpus inject-bugs`: mutants of every code file, in an order that the seed determines, validated in parallel until
 //! the requested number of bugs is reached.
 //!
-//! Invariants: the file depends on repository, operators, seed and count alone, not on threads; a killed run
-//! continues where it stopped, from the journal beside the file.
+//! Invariants: the file depends only on repository, operators, seed and count, not on threads; a killed run
+//! continues where it stopped, from the journal next to the file.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
@@ -28,7 +28,7 @@ use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::Isolation;
 use crate::progress;
 
-/// Mutants that are validated beside each other. It does not change the result: surplus bugs are dropped.
+/// Mutants that are validated at once. It does not change the result: surplus bugs are dropped.
 const CHUNK: usize = 8;
 /// Outcomes that are remembered: proposing and validating a mutant run the same job.
 const REMEMBERED: usize = 256;

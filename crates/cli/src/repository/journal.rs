@@ -1,4 +1,4 @@
-//! The file of bugs, and the journal of mutants tried beside it: `FILE.tried`.
+//! The file of bugs, and the journal of mutants tried next to it: `FILE.tried`.
 //!
 //! A bug is written before its line of the journal, so a killed process leaves at most one bug too many and incomplete last lines.
 //! Opening cuts both off.

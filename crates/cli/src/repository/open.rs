@@ -76,7 +76,7 @@ impl StoredRepository {
         }
     }
 
-    /// The layers that its jobs name, beside pytest's.
+    /// The layers that its jobs name, in addition to pytest's.
     pub(crate) fn layers(&self) -> impl Iterator<Item = Layer> {
         [Some(&self.package), self.dependencies.as_ref()].into_iter().flatten().cloned()
     }

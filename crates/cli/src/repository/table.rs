@@ -58,7 +58,7 @@ struct ListedPackage {
     with: Vec<String>,
 }
 
-/// The exact sources of each package, in `FILE.lock.json` beside the list.
+/// The exact sources of each package, in `FILE.lock.json` next to the list.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PackageLock {

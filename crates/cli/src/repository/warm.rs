@@ -22,7 +22,7 @@ pub(super) struct WarmSources<'a> {
 pub(crate) struct RepoImages {
     /// For tests in the instance of the package: its sources are compiled there.
     pub(crate) shared: Arc<Image>,
-    /// In two instances, and where a policy's tools run: pytest alone has been compiled there.
+    /// In two instances, and where a policy's tools run: only pytest has been compiled there.
     pub(crate) split: Arc<Image>,
 }
 

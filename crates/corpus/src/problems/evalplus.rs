@@ -15,7 +15,7 @@ pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "evalplus", parse
 /// The judge of EvalPlus' rule.
 const JUDGE: &str = "evalplus";
 
-/// The relative tolerance beside `atol`: numpy's `assert_allclose` has it.
+/// The relative tolerance in addition to `atol`: numpy's `assert_allclose` has it.
 const RELATIVE: f64 = 1e-7;
 
 /// Functions of MBPP+ that are only asked whether they find anything: the canonical ones return match objects.

@@ -25,7 +25,7 @@ const JUDGE: &str = "livecodebench";
 const MODULES: &str =
     "string re datetime collections heapq bisect copy math random statistics itertools functools operator io sys json";
 
-/// Those of which it imports the names alone, after the names of the others.
+/// Those of which it imports only the names, after the names of the others.
 const STARRED_MODULES: &str = "builtins typing";
 
 /// What it sets the recursion limit to.

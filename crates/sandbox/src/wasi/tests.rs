@@ -40,7 +40,7 @@ impl TestGuest {
         call(&mut self.wasi, &mut MemoryView(&mut self.memory))
     }
 
-    /// What a call that succeeds is charged beside its base price.
+    /// What a call that succeeds is charged in addition to its base price.
     fn work(&mut self, call: impl FnOnce(&mut Wasi, &mut MemoryView<'_>) -> SyscallResult) -> u64 {
         self.wasi.take_work();
         self.call(call).unwrap();

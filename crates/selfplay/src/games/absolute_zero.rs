@@ -298,8 +298,8 @@ impl PoolTask for Task {
     }
 }
 
-/// Names a proposal by its task type, the [`program_hash`] of its program, and its inputs. Two proposals that differ in layout, comments
-/// or message alone have the same key, and so has the task that is made of them.
+/// Names a proposal by its task type, the [`program_hash`] of its program, and its inputs. Two proposals that differ only in layout,
+/// comments or message have the same key, and so has the task that is made of them.
 pub fn proposal_key(proposal: &Proposal) -> Digest {
     match proposal {
         Proposal::Triplet { task_type, program, input } => key(*task_type, program, &[input]),

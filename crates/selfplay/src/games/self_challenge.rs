@@ -6,7 +6,7 @@
 //! ([`veriplay_verifier::environments::examine_artifacts`]); [`FILTERS`] says what of it the paper's table tells. Executors do tasks of
 //! challengers and given ones. An executor's last turn is the one whose code has called `answer` and come to its end;
 //! [`veriplay_verifier::environments::judge_episodes`] judges its calls and its answer. An executor out of turns or fuel is judged too, by
-//! what it has done so far: the paper rewards the final state alone. [`crate::driver`] has the rest.
+//! what it has done so far: the paper rewards only the final state. [`crate::driver`] has the rest.
 //!
 //! # Two prompts
 //! `think` is the paper's game. `compact` ([`prompts`]) is for models of a million parameters: one turn each, and the verification

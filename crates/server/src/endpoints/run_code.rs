@@ -32,7 +32,7 @@ const DEFAULT_SECONDS: f64 = 10.0;
 const OUTPUT_BYTES: u64 = 1 << 20;
 /// Bytes that a program may keep in files.
 const FILE_BYTES: u64 = 64 << 20;
-/// Memory that a program gets beside the interpreter's own, whatever the request says.
+/// Memory that a program gets in addition to the interpreter's own, whatever the request says.
 const LEAST_MEMORY: u64 = 16 << 20;
 /// The deadline in times the seconds that the fuel stands for: it is a backstop, far above what fuel allows.
 const DEADLINE_FACTOR: f64 = 90.0;

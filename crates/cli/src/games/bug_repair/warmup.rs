@@ -34,7 +34,7 @@ pub(crate) struct BugRepairData {
     mix: String,
     /// Inputs each is run on; a bug is kept when it changes what comes of one.
     inputs: usize,
-    /// Mutants of a function by each operator at most.
+    /// Maximum mutants of a function by each operator.
     each: usize,
     /// The operators.
     operators: Vec<String>,
@@ -52,7 +52,7 @@ pub(crate) struct BugRepairBatch {
     repairs: usize,
     /// Functions to put a bug into.
     injections: usize,
-    /// Failing tests that a prompt shows at most.
+    /// Maximum failing tests that a prompt shows.
     lines: usize,
 }
 

@@ -21,7 +21,7 @@ use crate::progress;
 pub(super) struct SelfChallengeTaskConfig {
     /// Names of folders of `task-corpus/environments`.
     pub(super) environments: Vec<String>,
-    /// Generated tasks of the training split that executors are given beside those of challengers; 0 gives none.
+    /// Generated tasks of the training split that executors are given in addition to those of challengers; 0 gives none.
     pub(super) given: usize,
     /// Seeds them: the same for every run.
     pub(super) given_seed: u64,

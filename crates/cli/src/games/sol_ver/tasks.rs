@@ -39,7 +39,7 @@ pub(super) enum ProblemSource {
     Generator {
         /// The mix of families, as the grammar names it.
         mix: String,
-        /// Hidden cases of a problem at most; repeated inputs are left out.
+        /// Maximum hidden cases of a problem; repeated inputs are left out.
         hidden: usize,
         /// When a program is worth a problem.
         worth: ProgramFilter,
@@ -50,7 +50,7 @@ pub(super) enum ProblemSource {
         path: PathBuf,
         /// `evalplus` or `mbpp_plus`, as `veriplay verify --format` has them.
         format: String,
-        /// Hidden cases of a problem at most.
+        /// Maximum hidden cases of a problem.
         hidden: usize,
     },
 }

@@ -17,7 +17,7 @@ use crate::play::PlayError;
 use crate::rollout::{FinishedEpisode, SingleTurn};
 use crate::splits::{EvalItem, HELD_OUT, describe_eval_item};
 
-/// What codes and tests of one problem came to, beside the verdicts on each of them.
+/// What codes and tests of one problem came to, in addition to the verdicts on each of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AgreementRound {
