@@ -1,4 +1,4 @@
-"""The peer of `veriplay bench learner`: the same work in PyTorch eager with a Qwen of transformers, random weights, float32
+"""The baseline of `veriplay bench learner`: the same work in PyTorch eager with a Qwen of transformers, random weights, float32
 (on a card also bf16, by autocast), on the device that the work names.
 
     pip install torch transformers

@@ -111,7 +111,7 @@ class _Common:
     def _batch(self, attempts: Sequence[Attempt], conditions: Conditions) -> Batch:
         return Batch(attempts, conditions, self._known)
 
-    def _trouble(self, cause: ConnectionLost | Reply | AsyncReply, patience: Patience) -> float:
+    def _pause_after(self, cause: ConnectionLost | Reply | AsyncReply, patience: Patience) -> float:
         """Seconds to wait before the next try.
 
         Raises:
@@ -214,7 +214,7 @@ class Client(_Common):
                 with self._send("POST", _wire.VERIFY, request.body) as reply:
                     if reply.status != 200:
                         if not self._is_forgotten(batch, reply):
-                            self._sleep(self._trouble(reply, patience))
+                            self._sleep(self._pause_after(reply, patience))
                         continue
                     for line in reply.lines:
                         patience.progress()
@@ -239,7 +239,7 @@ class Client(_Common):
                 with self._send(method, path, body) as reply:
                     if reply.status == 200:
                         return reply.body
-                    pause = self._trouble(reply, patience)
+                    pause = self._pause_after(reply, patience)
             except ConnectionLost as lost:
                 pause = self._lost(lost, patience)
             self._sleep(pause)
@@ -249,7 +249,7 @@ class Client(_Common):
 
     def _lost(self, lost: ConnectionLost, patience: Patience) -> float:
         self._connections.close()
-        return self._trouble(lost, patience)
+        return self._pause_after(lost, patience)
 
     def close(self) -> None:
         """Closes the connections. The client can be used again."""
@@ -320,7 +320,7 @@ class AsyncClient(_Common):
                 async with await self._send("POST", _wire.VERIFY, request.body) as reply:
                     if reply.status != 200:
                         if not self._is_forgotten(batch, reply):
-                            await self._sleep(self._trouble(reply, patience))
+                            await self._sleep(self._pause_after(reply, patience))
                         continue
                     async for line in reply.lines:
                         patience.progress()
@@ -390,7 +390,7 @@ class AsyncClient(_Common):
                 async with await self._send(method, path, body) as reply:
                     if reply.status == 200:
                         return reply.body
-                    pause = self._trouble(reply, patience)
+                    pause = self._pause_after(reply, patience)
             except ConnectionLost as lost:
                 pause = self._lost(lost, patience)
             await self._sleep(pause)
@@ -404,7 +404,7 @@ class AsyncClient(_Common):
 
     def _lost(self, lost: ConnectionLost, patience: Patience) -> float:
         self._connections.close()
-        return self._trouble(lost, patience)
+        return self._pause_after(lost, patience)
 
     async def close(self) -> None:
         """Closes the connections of this event loop. The client can be used again."""

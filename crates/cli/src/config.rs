@@ -135,7 +135,7 @@ impl LearnConfig {
         Err(Failure::message(ExitCode::Input, what).hint("leave it out, and do it in your trainer"))
     }
 
-    /// The learner's options: its own table and the tables beside it.
+    /// The learner's options: its own table and the tables next to it.
     pub(crate) fn learner_options(&self) -> LearnerOptions {
         let Self { loss, preference, kl, entropy_bonus, device, precision, .. } = *self;
         let losses = LearnerOptions { loss, preference, kl, entropy_bonus, ..self.options.clone() };

@@ -2,6 +2,8 @@
 
 use std::fmt::Display;
 
+use veriplay_core::Dropped;
+
 /// Exit status of the process. `docs/commands.md` has the same table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -67,6 +69,12 @@ impl Display for Failure {
             Some(hint) => write!(f, "\nhint: {hint}"),
             None => Ok(()),
         }
+    }
+}
+
+impl From<Dropped> for Failure {
+    fn from(dropped: Dropped) -> Self {
+        Self::message(ExitCode::Host, dropped.why)
     }
 }
 

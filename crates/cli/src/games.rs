@@ -19,7 +19,7 @@ use veriplay_learner::ModelConfig;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::environment::Environment;
 use veriplay_selfplay::play::PlayError;
-use veriplay_selfplay::splits::{EvalSet, Overlap};
+use veriplay_selfplay::splits::{EvalSet, Guard, Overlap};
 
 pub(crate) use absolute_zero::AbsoluteZeroSetup;
 pub(crate) use examples::WarmupExamples;
@@ -33,7 +33,7 @@ use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure};
 use crate::isolation::Isolation;
 
-/// What a configuration says of one game, beside what every run has.
+/// What a configuration says of one game, in addition to what every run has.
 pub(crate) trait GameSetup: Serialize + DeserializeOwned + Sized {
     /// What it becomes.
     type Game: Environment;
@@ -66,7 +66,7 @@ pub(crate) trait GameSetup: Serialize + DeserializeOwned + Sized {
     fn open(&self, workers: Isolation) -> Result<(GameExecutor, SelfPlay<Self::Game>), Failure>;
 }
 
-/// What one step trains on, at most.
+/// The most that one step trains on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StepTokens {
     /// Tokens of a step, prompts included; those of one prompt that several responses share count once.
@@ -89,6 +89,23 @@ const fn corpus_split(set: EvalSet) -> Split {
         EvalSet::HeldOut => Split::HeldOut,
         EvalSet::Validation => Split::Validation,
     }
+}
+
+/// Both evaluation sets, made by `tasks_of`: a guard of all their tasks, which `add` adds, and the tasks of the set that is evaluated.
+fn guard_and_evaluation<T>(
+    evaluated: EvalSet,
+    tasks_of: impl Fn(EvalSet) -> Result<Vec<T>, Failure>,
+    add: impl Fn(&mut Guard, EvalSet, usize, &T),
+) -> Result<(Guard, Vec<T>), Failure> {
+    let (mut guard, mut evaluation) = (Guard::default(), Vec::new());
+    for set in EvalSet::ALL {
+        let tasks = tasks_of(set)?;
+        tasks.iter().enumerate().for_each(|(number, task)| add(&mut guard, set, number, task));
+        if set == evaluated {
+            evaluation = tasks;
+        }
+    }
+    Ok((guard, evaluation))
 }
 
 /// Something that can be done with any game.

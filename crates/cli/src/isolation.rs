@@ -14,7 +14,7 @@ const WORKER: &str = "__worker";
 /// Where guests run. Outcomes are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Isolation {
-    /// In this process: the wasm sandbox is the one wall
+    /// In threads of this process; the wasm sandbox is the only barrier
     Thread,
     /// In child processes without files, network or rights: a second wall, some microseconds a job
     Process,

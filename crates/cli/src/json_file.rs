@@ -1,4 +1,4 @@
-//! JSON files: read with the path in every error, written so that readers see the old file or the whole new one.
+//! Files, above all of JSON: read with the path in every error, written so that readers see the old file or the whole new one.
 
 use std::fs;
 use std::io::Write;
@@ -10,9 +10,19 @@ use serde::de::DeserializeOwned;
 
 use crate::exit::{ExitCode, Failure, ResultExt};
 
+/// Reads a file.
+pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+    fs::read(path).with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)
+}
+
+/// Reads a text file.
+pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
+    fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)
+}
+
 /// Reads a JSON file.
 pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, Failure> {
-    let bytes = fs::read(path).with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)?;
+    let bytes = read_bytes(path)?;
     serde_json::from_slice(&bytes)
         .with_context(|| format!("`{}` is damaged or of another version", path.display()))
         .or_fail(ExitCode::Input)

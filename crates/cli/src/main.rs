@@ -17,6 +17,7 @@ mod model;
 mod passes;
 mod play;
 mod play_config;
+mod processors;
 mod programs;
 mod progress;
 mod report;

@@ -18,6 +18,7 @@ pub(crate) use builtin::{QUICKSTART, TINY, names as builtin_names};
 
 use crate::device;
 use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::processors::processors;
 
 /// Prefix of a quantised model in a file.
 const GGUF: &str = "gguf:";
@@ -94,8 +95,7 @@ impl Model {
 /// The options for a model that only samples: it uses all processors, because samples do not depend on the number of threads. Updates
 /// do, so training takes the number that its configuration gives.
 fn sampling_options(options: &LearnerOptions) -> LearnerOptions {
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let data_parallel = processors.min(MAX_DATA_PARALLEL).max(options.data_parallel);
+    let data_parallel = processors().min(MAX_DATA_PARALLEL).max(options.data_parallel);
     LearnerOptions { data_parallel, ..options.clone() }
 }
 

@@ -8,7 +8,7 @@ mod records;
 
 use std::path::Path;
 
-use minijinja::{Environment, context};
+use minijinja::Environment;
 use serde::Serialize;
 use veriplay_selfplay::eval_table::EvalTable;
 
@@ -16,7 +16,7 @@ use crate::config::read_text;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::json_file::read_json;
 use crate::rundir::RunDir;
-use curves::{Curves, read_curves};
+use curves::{Chart, Curves, read_curves};
 use records::{LoggedRecord, read_records};
 
 const PAGE: &str = include_str!("report/page.html");
@@ -56,20 +56,53 @@ impl RunReport {
     }
 }
 
+impl RunReport {
+    fn shown_records(&self) -> impl Iterator<Item = ShownRecord<'_>> {
+        self.records.iter().map(|record| ShownRecord { run: &self.name, record })
+    }
+}
+
 /// The page of these runs.
 pub(crate) fn render(runs: &[RunReport]) -> Result<String, Failure> {
     let mut environment = Environment::new();
     environment.add_template("page.html", PAGE).or_fail(ExitCode::Bug)?;
     let page = environment.get_template("page.html").or_fail(ExitCode::Bug)?;
     let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
-    let evaluations: Vec<Evaluation> = runs.iter().map(Evaluation::of_run).collect();
-    let differences: Vec<Difference> = runs[1..].iter().filter_map(|run| Difference::between(&runs[0], run)).collect();
     let (main, others) = curves::charts(&names, &runs.iter().map(|run| &run.curves).collect::<Vec<_>>());
-    let records: Vec<_> =
-        runs.iter().flat_map(|run| run.records.iter().map(|record| context!(run => run.name, record))).collect();
-    let configs: Vec<_> = runs.iter().map(|run| context!(name => run.name, text => run.config)).collect();
-    let page = page.render(context!(names, evaluations, differences, main, others, records, configs));
-    page.or_fail(ExitCode::Bug)
+    let content = Page {
+        evaluations: runs.iter().map(Evaluation::of_run).collect(),
+        differences: runs[1..].iter().filter_map(|run| Difference::between(&runs[0], run)).collect(),
+        records: runs.iter().flat_map(RunReport::shown_records).collect(),
+        configs: runs.iter().map(|run| ShownConfig { name: &run.name, text: &run.config }).collect(),
+        names,
+        main,
+        others,
+    };
+    page.render(content).or_fail(ExitCode::Bug)
+}
+
+/// What the template shows.
+#[derive(Serialize)]
+struct Page<'a> {
+    names: Vec<&'a str>,
+    evaluations: Vec<Evaluation>,
+    differences: Vec<Difference>,
+    main: Vec<Chart>,
+    others: Vec<Chart>,
+    records: Vec<ShownRecord<'a>>,
+    configs: Vec<ShownConfig<'a>>,
+}
+
+#[derive(Serialize)]
+struct ShownRecord<'a> {
+    run: &'a str,
+    record: &'a LoggedRecord,
+}
+
+#[derive(Serialize)]
+struct ShownConfig<'a> {
+    name: &'a str,
+    text: &'a str,
 }
 
 /// The table of a run, in percent.

@@ -17,7 +17,7 @@ pub(crate) use baseline::{BaselineRequest, MeasuredBaseline, measure_baseline};
 pub(crate) use bugs::{InjectRequest, inject_bugs, read_bugs};
 pub(crate) use dependencies::{DependencySource, read_pins};
 pub(crate) use generated::generate_repository;
-pub(crate) use open::{StoredRepository, cache_directory};
+pub(crate) use open::{RepoSandboxes, StoredRepository, cache_directory};
 pub(crate) use pip::{Requirement, pytest_layer};
 pub(crate) use project::{RepositorySources, TestSource};
 pub(crate) use table::{TableRequest, tabulate_repositories};

@@ -25,7 +25,7 @@ use crate::games::GameSetup;
 use crate::json_file::{read_json, write_atomically, write_json};
 use crate::play_config::PlayConfig;
 
-/// What a checkpoint holds beside the model and the optimizer.
+/// What a checkpoint contains in addition to the model and the optimizer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlayState<G> {
@@ -70,7 +70,7 @@ impl RunDir {
         if root.join("config.toml").is_file() {
             return Ok(Self { root: root.to_owned(), lock: None });
         }
-        let what = format!("`{}` is no run directory: it has no `config.toml`", root.display());
+        let what = format!("`{}` is not a run directory: it has no `config.toml`", root.display());
         Err(Failure::message(ExitCode::Input, what).hint("start a run with `veriplay play --out DIR`"))
     }
 

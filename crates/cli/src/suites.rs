@@ -20,15 +20,13 @@ use crate::isolation::{self, Isolation};
 use crate::model::Model;
 use crate::verdict_cache::{FOLDER, VerdictCache};
 use crate::verify::{
-    AttemptJudge, AttemptSource, JudgeConditions, JudgeContext, TaskOverrides, TaskSet, VerdictOutput, VerifySummary,
+    AttemptJudge, AttemptSource, JUDGE_SEED, JudgeConditions, TaskOverrides, TaskSet, VerdictOutput, VerifyContext,
+    VerifySummary,
 };
 use crate::{image, progress};
 
 pub(crate) use prompts::PromptStyle;
 pub(crate) use sampling::SuiteSampling;
-
-/// Seed of every job, as `verify` has it: the verdicts are the same.
-const JUDGE_SEED: u64 = 0;
 
 /// The environment variable with the folder of published files, where `--data` does not name one.
 const DATA: &str = "VERIPLAY_DATA";
@@ -250,14 +248,7 @@ impl SuiteJudge {
         let max_row_bytes = ReadOptions::default().max_row_bytes;
         let mut source = AttemptSource::open(samples, max_row_bytes, tasks, &conditions)?;
         let mut output = VerdictOutput::open(Some(verdicts))?;
-        let context = JudgeContext {
-            execute: &self.sandbox,
-            image: image.name(),
-            limits,
-            scaled: true,
-            seed: JUDGE_SEED,
-            early_stop,
-        };
+        let context = VerifyContext { execute: &self.sandbox, image: image.name(), conditions: &conditions };
         AttemptJudge { context, cache: &self.cache }.judge_all(&mut source, &mut output, self.jobs, || {})
     }
 }

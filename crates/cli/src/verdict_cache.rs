@@ -25,9 +25,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
+use clap::Args;
 use veriplay_core::{Digest, Verdict, content_hash};
+use veriplay_sandbox::default_cache_dir;
 
-use crate::progress;
+use crate::exit::Failure;
+use crate::{image, progress};
 use store::{CacheChange, Store, StoreError};
 
 /// Name of the folder in the user's cache directory.
@@ -46,6 +49,28 @@ const LOCK: &str = "lock";
 const BATCH: usize = 1024;
 /// Changes wait no longer for the next ones, so that little is lost where verdicts are slow.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+// Where verdicts are kept. No documentation comment: clap would make it the text of the whole command.
+#[derive(Debug, Args)]
+pub(crate) struct CacheArguments {
+    /// Keep verdicts in this folder instead of the user's cache directory
+    #[arg(long, value_name = "DIR")]
+    cache: Option<PathBuf>,
+    /// Do not read or write cached verdicts
+    #[arg(long, conflicts_with = "cache")]
+    no_cache: bool,
+}
+
+impl CacheArguments {
+    /// Opens the cache that they name.
+    pub(crate) fn open(&self) -> Result<VerdictCache, Failure> {
+        match (&self.cache, self.no_cache) {
+            (_, true) => Ok(VerdictCache::none()),
+            (Some(dir), false) => Ok(VerdictCache::open(dir)),
+            (None, false) => Ok(VerdictCache::open(&default_cache_dir().map_err(image::failure)?.join(FOLDER))),
+        }
+    }
+}
 
 /// The cache, or none. It may be used from many threads at once.
 pub(crate) struct VerdictCache {

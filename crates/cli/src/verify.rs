@@ -24,14 +24,14 @@ use stream::run_in_order;
 use summary::{RunCounts, VerdictTally};
 
 pub(crate) use output::VerdictOutput;
-pub(crate) use reference::JudgeContext;
-pub(crate) use source::{AttemptSource, JudgeConditions, PendingAttempt};
+pub(crate) use reference::{JudgeConditions, VerifyContext};
+pub(crate) use source::{AttemptSource, PendingAttempt};
 pub(crate) use summary::VerifySummary;
 pub(crate) use tasks::{LoadedTask, TaskOverrides, TaskSet, check_row};
 
 /// Judges attempts, on any number of threads. Verdicts that a repetition would give again are cached.
 pub(crate) struct AttemptJudge<'a> {
-    pub(crate) context: JudgeContext<'a>,
+    pub(crate) context: VerifyContext<'a>,
     pub(crate) cache: &'a VerdictCache,
 }
 
@@ -41,6 +41,9 @@ pub(crate) struct JudgedAttempt {
     /// Whether the verdict was in the cache. The row is the same either way.
     pub(crate) cached: bool,
 }
+
+/// Seed of every job of an evaluation: `verify` and the suites have the same, so that their verdicts are.
+pub(crate) const JUDGE_SEED: u64 = 0;
 
 /// Attempts per thread that are under way or wait for an earlier one: this many short ones finish while a long one runs.
 const WINDOW: usize = 64;
@@ -96,7 +99,8 @@ impl AttemptJudge<'_> {
             Err(ProblemError::Task(verdict)) => return Ok(*verdict),
             Err(ProblemError::Host(dropped)) => return Err(dropped),
         };
-        let JudgeContext { execute, image, limits, seed, early_stop, .. } = self.context;
+        let VerifyContext { execute, image, conditions } = self.context;
+        let JudgeConditions { limits, seed, early_stop, .. } = *conditions;
         judge_program(execute, &ProblemRequest { problem, program: &attempt.program, image, limits, seed, early_stop })
     }
 }

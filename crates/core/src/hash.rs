@@ -48,9 +48,9 @@ impl Digest {
     }
 }
 
-/// The text is no digest.
+/// The text is not a digest.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a digest has 64 lower-case hexadecimal digits, and `{0}` has not")]
+#[error("`{0}` is not a digest: expected 64 lower-case hexadecimal digits")]
 pub struct DigestError(String);
 
 impl std::str::FromStr for Digest {

@@ -53,7 +53,7 @@ pub struct Callee {
     /// The only files and directories of the job and of its base's working directory that it sees; `None` means all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only: Option<Vec<String>>,
-    /// Files that it alone sees, as relative path and content. They hide files of the same path.
+    /// Files that only it sees, as relative path and content. They hide files of the same path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<(String, Vec<u8>)>,
 }

@@ -166,7 +166,7 @@ pub struct LayerMount {
 pub enum LayerRoot {
     /// The working directory, where the job's own files go too.
     Work,
-    /// A directory beside the interpreter's library. A program that wants it on its search path adds it.
+    /// A directory next to the interpreter's library. A program that wants it on its search path adds it.
     Library,
     /// A repository's dependencies, apart from the library: no dependency can shadow a file there.
     Dependencies,

@@ -17,7 +17,7 @@ pub struct Sample {
     pub masked: usize,
     /// The advantage in reinforcement learning; a positive constant in imitation.
     pub weight: f32,
-    /// Factor of every token's loss beside the batch's normalizer: 1, or 1 / length for a mean over sequences. Not negative.
+    /// Factor of every token's loss in addition to the batch's normalizer: 1, or 1 / length for a mean over sequences. Not negative.
     pub scale: f32,
     /// Whether this is a supervised example: every loss counts it as −weight · log p, and on-policy means (KL, entropy) exclude it.
     pub imitate: bool,

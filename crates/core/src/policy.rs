@@ -197,7 +197,7 @@ pub struct Sampling {
     pub top_p: f32,
     /// Draw from tokens at least this many times as likely as the likeliest; 0 means all.
     pub min_p: f32,
-    /// Tokens at most, the end token included.
+    /// Maximum tokens, the end token included.
     pub max_tokens: usize,
     /// Rollouts per prompt (the group size G). They share the prompt's prefill.
     pub group: usize,

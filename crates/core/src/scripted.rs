@@ -21,7 +21,7 @@ pub struct ScriptedRequest<'a> {
 }
 
 impl ScriptedRequest<'_> {
-    /// A number that depends on (seed, i, j) alone; see [`mix_seed`].
+    /// A number that depends only on (seed, i, j); see [`mix_seed`].
     #[must_use]
     pub fn draw(&self) -> u64 {
         mix_seed(self.sampling.seed, &[self.index as u64, self.sample as u64])

@@ -1,5 +1,7 @@
 //! Verdicts.
 
+use std::fmt::{self, Display, Formatter};
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Digest, SCHEMA_VERSION, Task};
@@ -40,6 +42,13 @@ pub enum Status {
     Valid,
     /// A proposal that the validity gate rejected; the evidence names the rule.
     Invalid,
+}
+
+/// The word of its JSON.
+impl Display for Status {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
 }
 
 /// The evidence for a verdict.
@@ -119,6 +128,13 @@ pub enum RowStatus {
     Judged(Status),
     /// It has none.
     Dropped(NoVerdict),
+}
+
+/// The word of its JSON.
+impl Display for RowStatus {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
 }
 
 /// The status of a row without a verdict.

@@ -64,11 +64,8 @@ pub fn built_in_cost_programs() -> Vec<CostProgram> {
 /// # Errors
 /// The line that is not so.
 pub fn parse_cost_program(path: &str, text: &str) -> Result<CostProgram, CorpusError> {
-    let fault = |line: usize, problem: &str| CorpusError::InvalidFile {
-        path: path.to_owned(),
-        line,
-        problem: problem.to_owned(),
-        hint: "see task-corpus/cost/README.md for the format".to_owned(),
+    let fault = |line: usize, problem: &str| {
+        CorpusError::invalid_file(path, line, problem, "see task-corpus/cost/README.md for the format")
     };
     let mut lines = text.lines();
     let attacks = lines.next().and_then(|line| line.strip_prefix("# ")).filter(|attacks| attacks.contains(": "));

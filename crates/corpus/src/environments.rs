@@ -113,11 +113,9 @@ pub fn parse_environment(
     source: &str,
     (path, tasks): TextFile<'_>,
 ) -> Result<EnvironmentCorpus, CorpusError> {
-    let wrong = |at: usize, problem: String| CorpusError::InvalidFile {
-        path: path.to_owned(),
-        line: tasks.get(..at).map_or(0, |before| before.matches('\n').count()) + 1,
-        problem,
-        hint: "task-corpus/environments/README.md says what a task holds".to_owned(),
+    let wrong = |at: usize, problem: String| {
+        let line = tasks.get(..at).map_or(0, |before| before.matches('\n').count()) + 1;
+        CorpusError::invalid_file(path, line, problem, "task-corpus/environments/README.md says what a task holds")
     };
     let read: TaskFile = toml::from_str(tasks)
         .map_err(|error| wrong(error.span().map_or(0, |span| span.start), error.message().replace('\n', "; ")))?;

@@ -62,6 +62,13 @@ pub enum CorpusError {
 }
 
 impl CorpusError {
+    /// A hand-written file breaks its format.
+    pub(crate) fn invalid_file(path: &str, line: usize, problem: impl Into<String>, hint: &str) -> Self {
+        Self::InvalidFile { path: path.to_owned(), line, problem: problem.into(), hint: hint.to_owned() }
+    }
+}
+
+impl CorpusError {
     /// For `map_err` on a file-system call.
     pub(crate) fn io(path: &std::path::Path) -> impl FnOnce(std::io::Error) -> Self + use<> {
         let path = path.to_owned();

@@ -2,7 +2,7 @@
 //! of unexecuted proposals, hand-written [`seeds`], tool [`environments`], readers of public [`problems`], the [`probes`] of a sandbox,
 //! programs of extreme [`cost`], and [`repository`]: Python packages with their own tests.
 //!
-//! The crate depends on `veriplay-core` alone and has no sandbox. A proposal becomes a task when the verifier has executed it. Probes run
+//! The crate depends only on `veriplay-core` and has no sandbox. A proposal becomes a task when the verifier has executed it. Probes run
 //! through the trait [`veriplay_core::Execute`].
 
 pub mod cost;

@@ -141,7 +141,7 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// ProbeClass and name.
+    /// Class and name.
     pub fn id(&self) -> String {
         format!("{}/{}", self.class, self.name)
     }

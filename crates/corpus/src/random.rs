@@ -1,6 +1,6 @@
 //! Seeded randomness: one independent ChaCha8 stream for each (seed, label), and a weighted draw.
 //!
-//! Everything generated depends on these two alone, so it is the same on every machine.
+//! Everything generated depends only on these two, so it is the same on every machine.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -64,7 +64,7 @@ struct Source<'a> {
 
 impl Source<'_> {
     fn error(&self, line: usize, problem: impl Into<String>, hint: &str) -> CorpusError {
-        CorpusError::InvalidFile { path: self.path.to_owned(), line, problem: problem.into(), hint: hint.to_owned() }
+        CorpusError::invalid_file(self.path, line, problem, hint)
     }
 
     /// The one `python` block.
@@ -108,9 +108,7 @@ impl Source<'_> {
             return Err(self.error(block.line, problem, "a seed has `python`, `input` and `toml` blocks"));
         }
         let Some(block) = blocks.iter().find(|block| block.language == "toml") else { return Ok(Options::default()) };
-        toml::from_str(&block.text).map_err(|error| {
-            self.error(block.line, error.message().replace('\n', "; "), "the one key is `zero = true`")
-        })
+        block.parse_toml().map_err(|(line, problem)| self.error(line, problem, "the one key is `zero = true`"))
     }
 }
 

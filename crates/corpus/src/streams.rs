@@ -69,7 +69,7 @@ pub struct ProposalStream<'g> {
 }
 
 impl<'g> ProposalStream<'g> {
-    /// ProposalStream of `task_type` in `split`, programs drawn from `mix`. An induction draft has `inputs` distinct inputs
+    /// Proposals of `task_type` in `split`, programs drawn from `mix`. An induction draft has `inputs` distinct inputs
     /// (fewer where the kind has fewer); the other two types have one, whatever `inputs` says.
     ///
     /// # Errors

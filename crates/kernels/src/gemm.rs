@@ -3,7 +3,7 @@
 //! The loop nest is that of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (ACM TOMS 2008): B packed in
 //! panels as wide as two vectors, A packed in panels of a few rows, and a kernel that keeps one tile of C in registers. Weights
 //! are packed once per optimizer step and used by all micro-batches ([`PackedMatrix`]).
-//! Invariant: row i of C depends on row i of A alone and is summed in the order of k, whatever the other rows are. That is why
+//! Invariant: row i of C depends only on row i of A and is summed in the order of k, whatever the other rows are. That is why
 //! rollouts do not depend on the batch they are in.
 
 use std::ops::Range;

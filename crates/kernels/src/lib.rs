@@ -3,7 +3,7 @@
 //! Called by `veriplay-learner`. Matrices are row-major slices; a comment such as `x [rows, width]` gives their shape. The functions know
 //! shapes and nothing of models, samples or candle. They run on the calling thread, except products and attention, whose forward a
 //! [`thread_pool::ThreadPool`] may share. Invariant: every sum has a fixed order, whatever the number of threads, and a row of a result
-//! depends on its own rows of the input alone: the same input gives the same bits on one machine.
+//! depends only on its own rows of the input: the same input gives the same bits on one machine.
 
 pub mod attention;
 pub mod gemm;

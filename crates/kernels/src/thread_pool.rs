@@ -27,7 +27,7 @@ pub struct ThreadPoolError {
 const MULTIPLICATIONS_PER_THREAD: usize = 1 << 20;
 
 impl ThreadPool {
-    /// The calling thread alone.
+    /// Only the calling thread.
     pub const fn single() -> Self {
         Self(None)
     }

@@ -6,7 +6,7 @@
 //! is one thread's work, and once more that of all `threads`, which share a row of a large model: there each request is a call of its
 //! own. `decoding` is without the time that the same prompts take with one token each: packing the weights, and prefill, which
 //! batching hardly changes.
-#![expect(clippy::print_stdout, reason = "it prints a table and is no library")]
+#![expect(clippy::print_stdout, reason = "it prints a table and is not a library")]
 
 use std::collections::BTreeMap;
 use std::time::Instant;

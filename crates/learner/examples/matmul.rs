@@ -1,8 +1,8 @@
-//! GFLOP/s of x·Wᵀ on one core: candle's matmul beside our kernels: `cargo run -p veriplay-learner --example matmul -- [key=value ...]`.
+//! GFLOP/s of x·Wᵀ on one core: candle's matmul and our kernels: `cargo run -p veriplay-learner --example matmul -- [key=value ...]`.
 //!
 //! Keys: rows (1024), inputs (128), outputs (512), times (1000). Our side is the whole forward pass of a model that is nearly nothing but
 //! two such products, so its number is a lower bound. `veriplay bench learner` measures training and generation.
-#![expect(clippy::print_stdout, reason = "it prints a table and is no library")]
+#![expect(clippy::print_stdout, reason = "it prints a table and is not a library")]
 
 use std::collections::BTreeMap;
 use std::time::Instant;

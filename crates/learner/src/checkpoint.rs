@@ -1,10 +1,10 @@
-//! Checkpoints in Hugging Face layout, and the trainer state beside them: files in and out, without a model in memory.
+//! Checkpoints in Hugging Face layout, and the trainer state next to them: files in and out, without a model in memory.
 //!
 //! A model directory holds `config.json`, `generation_config.json`, the weights (one `model.safetensors` or shards with an index),
 //! `tokenizer.json`, `tokenizer_config.json` and perhaps chat templates, as `transformers` reads and writes them;
 //! `optimizer.safetensors` and `trainer_state.json` are ours. Weights may be f32, bf16 or f16 and become f32; they are saved as
 //! f32. The small files are saved as they were read.
-//! Every file is written beside its name, synced and renamed, so a killed process leaves whole files only.
+//! Every file is written under another name, synced and renamed, so a killed process leaves whole files only.
 
 mod files;
 mod sidecar_files;

@@ -41,7 +41,7 @@ pub struct ModelConfig {
     pub rope_scaling: Option<Llama3Scaling>,
     /// Whether the output layer is the embedding.
     pub tie_word_embeddings: bool,
-    /// Tokens of prompt and answer together, at most.
+    /// Maximum tokens of prompt and answer together.
     pub max_position_embeddings: usize,
     /// The begin token, where the tokenizer has one.
     pub bos_token_id: Option<u32>,

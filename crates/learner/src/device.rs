@@ -151,7 +151,7 @@ pub(crate) struct OpenDevice {
     pub(crate) device: candle_core::Device,
     /// Of activations, and of weights as operations read them. Weights are kept in f32.
     pub(crate) dtype: DType,
-    /// Whether our own kernels compute: on the CPU alone.
+    /// Whether our own kernels compute: only on the CPU.
     pub(crate) kernels: bool,
 }
 

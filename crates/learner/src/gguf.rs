@@ -2,7 +2,7 @@
 //!
 //! Called by the command line for `gguf:PATH`: a proposer or an evaluation on a laptop. Tokens are drawn by our own sampler
 //! ([`crate::TokenSampler`]) from seeds of their own, one sequence at a time: candle's models hold one cache, and a row of a larger
-//! product may round otherwise, so a sample would depend on its batch. Samples of one prompt share its computation for Llama alone.
+//! product may round otherwise, so a sample would depend on its batch. Samples of one prompt share its computation only for Llama.
 
 mod convert;
 mod file;
@@ -65,8 +65,8 @@ impl GgufPolicy {
         Self::load(path, tokenizer.as_deref())
     }
 
-    /// Reads a model. Its tokenizer is `tokenizer`, or else the `tokenizer.json` beside the file, or else the one inside the file;
-    /// with none it works by token ids alone.
+    /// Reads a model. Its tokenizer is `tokenizer`, or else the `tokenizer.json` next to the file, or else the one inside the file;
+    /// with none it works only by token ids.
     ///
     /// # Errors
     /// A file that is not GGUF, is cut off, lacks a tensor or holds one that candle would leave out; an unknown architecture; a
@@ -272,7 +272,7 @@ const KINDS: [(&str, &str); 5] = [
 /// The tokenizer of SmolLM and SmolLM2.
 const SMOLLM: &str = "smollm";
 
-/// The named tokenizer, or the one beside the file, or the one inside it, or none; it may have no more tokens than the model.
+/// The named tokenizer, or the one next to the file, or the one inside it, or none; it may have no more tokens than the model.
 fn find_tokenizer(file: &mut GgufFile, named: Option<&Path>, vocabulary: usize) -> Result<Tokenizer, GgufError> {
     let beside = file.path.with_file_name("tokenizer.json");
     let found: Option<PathBuf> = named.map(Path::to_owned).or_else(|| beside.exists().then_some(beside));

@@ -29,7 +29,7 @@ pub enum HubError {
     BadId(String),
     /// No network, or no server at the address.
     #[error(
-        "`{id}` is no directory here, and the hub cannot be reached: {why}; hint: fetch the checkpoint where there is network and give its directory, or fill the cache `{}`", cache.display()
+        "`{id}` is not a directory here, and the hub cannot be reached: {why}; hint: fetch the checkpoint where there is network and give its directory, or fill the cache `{}`", cache.display()
     )]
     Offline {
         /// The id.
@@ -50,7 +50,7 @@ pub enum HubError {
         hint: &'static str,
     },
     /// The repository lacks a file of a checkpoint.
-    #[error("the hub's `{id}` has no `{file}`: it is no checkpoint in safetensors, choose another or convert it")]
+    #[error("the hub's `{id}` has no `{file}`: it is not a checkpoint in safetensors, choose another or convert it")]
     NoFile {
         /// The id.
         id: String,

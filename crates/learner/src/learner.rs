@@ -65,7 +65,7 @@ impl Learner {
         Self::load_with(options, &dir.display().to_string(), |placement| Model::load(dir, true, placement))
     }
 
-    /// As [`Learner::load`], but `tokenizer.json` may be missing: the learner then works by token ids alone, and methods that need
+    /// As [`Learner::load`], but `tokenizer.json` may be missing: the learner then works only by token ids, and methods that need
     /// text fail.
     ///
     /// # Errors
@@ -205,7 +205,7 @@ impl Learner {
         self.model.weights_bytes()
     }
 
-    /// Writes the optimizer's moments and counters beside the model.
+    /// Writes the optimizer's moments and counters next to the model.
     ///
     /// # Errors
     /// A file that cannot be written.

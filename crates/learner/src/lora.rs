@@ -1,7 +1,7 @@
 //! LoRA (Hu et al. 2021, arXiv 2106.09685): the base is frozen, and of some matrices W a low-rank sum W + α/r · B·A takes the place.
 //!
 //! The sum is formed once an update or a call of the policy, so training and sampling use the same matrices, and the kernels know
-//! nothing of adapters. Gradients, moments and checkpoints of the trainer hold the adapters alone. A starts uniform and B at zero
+//! nothing of adapters. Gradients, moments and checkpoints of the trainer hold only the adapters. A starts uniform and B at zero
 //! (PEFT's defaults), so the policy starts as the base to the bit. Names are PEFT's.
 
 use std::collections::BTreeMap;

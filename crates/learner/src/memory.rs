@@ -74,7 +74,7 @@ impl ModelSizes {
         6 * self.hidden + self.qkv + bias + self.query + self.heads + 2 * self.inner
     }
 
-    /// Numbers that backward needs of one row beside those that are kept: the gradients of the widest operation, and packed operands.
+    /// Numbers that backward needs of one row in addition to those that are kept: the gradients of the widest operation, and packed operands.
     fn transient_per_row(&self) -> u64 {
         COPIES * self.hidden + self.inner + self.qkv.max(2 * self.inner)
     }

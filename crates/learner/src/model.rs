@@ -133,7 +133,7 @@ impl Model {
         Ok(model)
     }
 
-    /// Writes the model directory, with weight files of `max_shard_bytes` at most. Adapters are merged.
+    /// Writes the model directory, with weight files of at most `max_shard_bytes`. Adapters are merged.
     pub(crate) fn save(
         &self,
         dir: &Path,

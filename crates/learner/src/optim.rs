@@ -15,7 +15,7 @@ use crate::gradients::Gradients;
 use crate::network::{Weights, values};
 use crate::ops::slices::{floats, floats_mut};
 
-/// Constants of AdamW (Loshchilov and Hutter 2019). Weight decay is decoupled and acts on matrices alone.
+/// Constants of AdamW (Loshchilov and Hutter 2019). Weight decay is decoupled and acts only on matrices.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AdamW {

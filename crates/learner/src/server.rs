@@ -32,7 +32,7 @@ use crate::tokenizer::Tokenizer;
 pub struct ServerOptions {
     /// Sent as `Authorization: Bearer`.
     pub key: Option<ApiKey>,
-    /// Requests in flight at most.
+    /// Maximum requests in flight.
     pub concurrency: usize,
     /// Attempts for a prompt without progress, the first one included.
     pub attempts: usize,
@@ -42,7 +42,7 @@ pub struct ServerOptions {
     pub longest_wait: Duration,
     /// For one exchange, from the connection to the last byte.
     pub timeout: Duration,
-    /// Bytes of an answer at most.
+    /// Maximum bytes of an answer.
     pub response_bytes: u64,
     /// Whether to request log-probabilities.
     pub logprobs: bool,

@@ -56,7 +56,7 @@ fn run(suite: &Path) -> Result<bool, String> {
             (Err(why), false) => wrong.push(format!("{name}: {why}")),
         }
     }
-    wrong.extend(left.keys().map(|name| format!("{name}: stands in wasi-refused.toml, and is no test of the suite")));
+    wrong.extend(left.keys().map(|name| format!("{name}: is in wasi-refused.toml, and is not a test of the suite")));
     wrong.iter().for_each(|line| println!("{line}"));
     println!("{passed} pass, {kept} refused on purpose, {} not as expected", wrong.len());
     Ok(wrong.is_empty())

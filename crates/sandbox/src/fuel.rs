@@ -65,7 +65,7 @@ pub(crate) fn consume_fuel(mut store: impl AsContextMut<Data: AsMut<FuelTank>>, 
 fn read_balance(store: &mut impl AsContextMut<Data: AsMut<FuelTank>>) -> wasmtime::Result<i64> {
     let mut store = store.as_context_mut();
     let gauge = store.data_mut().as_mut().gauge()?;
-    let slice = gauge.get(&mut store).i64().ok_or_else(|| wasmtime::Error::msg("the fuel gauge is no i64"))?;
+    let slice = gauge.get(&mut store).i64().ok_or_else(|| wasmtime::Error::msg("the fuel gauge is not an i64"))?;
     Ok(slice.saturating_add(store.data_mut().as_mut().rest))
 }
 

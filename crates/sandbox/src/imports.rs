@@ -124,16 +124,16 @@ fn add_descriptors(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
 
 fn add_transfers(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
     linker.func_wrap(MODULE, "fd_read", |c: C<'_>, fd: i32, iovs: i32, count: i32, out: i32| {
-        run_syscall(c, |wasi, view| wasi.fd_read(view, fd, iovs, count, out))
+        run_syscall(c, |wasi, view| wasi.fd_read(view, fd, (iovs, count), None, out))
     })?;
     linker.func_wrap(MODULE, "fd_pread", |c: C<'_>, fd: i32, iovs: i32, count: i32, at: i64, out: i32| {
-        run_syscall(c, |wasi, view| wasi.fd_pread(view, fd, (iovs, count), at, out))
+        run_syscall(c, |wasi, view| wasi.fd_read(view, fd, (iovs, count), Some(at), out))
     })?;
     linker.func_wrap(MODULE, "fd_write", |c: C<'_>, fd: i32, iovs: i32, count: i32, out: i32| {
-        run_syscall(c, |wasi, view| wasi.fd_write(view, fd, iovs, count, out))
+        run_syscall(c, |wasi, view| wasi.fd_write(view, fd, (iovs, count), None, out))
     })?;
     linker.func_wrap(MODULE, "fd_pwrite", |c: C<'_>, fd: i32, iovs: i32, count: i32, at: i64, out: i32| {
-        run_syscall(c, |wasi, view| wasi.fd_pwrite(view, fd, (iovs, count), at, out))
+        run_syscall(c, |wasi, view| wasi.fd_write(view, fd, (iovs, count), Some(at), out))
     })?;
     linker.func_wrap(MODULE, "fd_seek", |c: C<'_>, fd: i32, delta: i64, whence: i32, out: i32| {
         run_syscall(c, |wasi, view| wasi.fd_seek(view, fd, delta, whence, out))

@@ -27,7 +27,7 @@ const PAGE: usize = 4096;
 /// Bytes that one page table maps.
 const PAGE_TABLE: usize = 512 * PAGE;
 /// Dirty pages above which the memory is mapped anew. Copying 2,500 back took an eighth of the system time of mapping anew; the bound
-/// is for memory: an instance keeps its own copy of what it has written, 32 MiB at most.
+/// is for memory: an instance keeps its own copy of what it has written, at most 32 MiB.
 const MAX_COPIED_PAGES: usize = 8192;
 
 /// Bytes of address space that wasmtime reserves for a memory of 32 bits.
@@ -105,7 +105,7 @@ impl Baseline {
         // SAFETY: fcntl on a descriptor we own; no memory is involved.
         let seals = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) };
         if seals < 0 || seals & SEALS != SEALS {
-            return Err(io::Error::other("the memory of a warmed image is no sealed file"));
+            return Err(io::Error::other("the memory of a warmed image is not a sealed file"));
         }
         let len = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
         Self::map(file, len)

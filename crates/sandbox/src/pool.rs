@@ -139,9 +139,7 @@ impl InProcessRunner {
         guest.set_base(base.map(Arc::clone));
         Ok(guest)
     }
-}
 
-impl InProcessRunner {
     pub(crate) fn set_layers(&mut self, layers: Layers) {
         self.layers = layers;
     }

@@ -10,7 +10,7 @@ use veriplay_core::{
 };
 use veriplay_sandbox::Sandbox;
 use veriplay_selfplay::driver::SelfPlay;
-use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, TaskSource};
+use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, AbsoluteZeroTasks};
 use veriplay_selfplay::play::{Batch, StepContext};
 use veriplay_selfplay::splits::Guard;
 
@@ -120,7 +120,7 @@ fn seeds(task_type: TaskType) -> Box<dyn Iterator<Item = Proposal>> {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let tasks = TaskSource {
+    let tasks = AbsoluteZeroTasks {
         gate: toml::from_str(GATE)?,
         seed_drafts: Box::new(|task_type, _| seeds(task_type)),
         seeds_per_type: 3,

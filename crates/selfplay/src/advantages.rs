@@ -57,11 +57,6 @@ pub trait AdvantageEstimator: Sync {
         false
     }
 
-    /// Whether it carries anything from batch to batch.
-    fn remembers(&self) -> bool {
-        false
-    }
-
     /// One advantage for each row, in order. `memory` is what earlier batches left; estimators that remember nothing leave it
     /// alone.
     fn advantages(&self, rows: &[AdvantageRow], memory: &mut AdvantageMemory) -> Vec<f64>;

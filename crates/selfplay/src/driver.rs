@@ -118,7 +118,7 @@ impl<E: Environment> SelfPlay<E> {
         Ok(GameState { pool, sft_examples, ..GameState::default() })
     }
 
-    /// Plays step `step`. On an error the state is worth nothing: the loop goes back to its last checkpoint.
+    /// Plays step `step`. After an error, discard the state and resume from the last checkpoint.
     ///
     /// # Errors
     /// A fault of the policy. A host fault drops what it touched, and the step goes on.

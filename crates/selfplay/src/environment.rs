@@ -31,11 +31,11 @@ pub trait Environment: Sync + Sized {
     type Request: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync;
     /// An episode of any role.
     type Episode: Episode;
-    /// What is logged of a judged proposal beside its verdict and task.
+    /// What is logged of a judged proposal in addition to its verdict and task.
     type ProposalDetail: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send;
-    /// What is logged of a judged response of a solver or of a verifier beside its verdict.
+    /// What is logged of a judged response of a solver or of a verifier in addition to its verdict.
     type SolutionDetail: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync;
-    /// What is logged of a round beside the verdicts of its responses. [`Never`] in games without verifiers.
+    /// What is logged of a round in addition to the verdicts of its responses. [`Never`] in games without verifiers.
     type Round: RoundFacts;
     /// Something that is tried as a task though no policy proposed it, as far as the log needs it to be judged again. [`Never`] in most
     /// games.
@@ -119,7 +119,7 @@ pub trait Environment: Sync + Sized {
         judged.iter().map(Admission::from_judgement).collect()
     }
 
-    /// Derivations beside the proposals of a step, such as mutants.
+    /// Derivations in addition to the proposals of a step, such as mutants.
     fn mutants(&self, _context: &StepContext<'_>, _step: u64) -> Vec<Self::Derivation> {
         Vec::new()
     }
@@ -196,7 +196,7 @@ pub trait Environment: Sync + Sized {
         Preferences::default()
     }
 
-    /// Numbers of an evaluation beside its rows, by name, from what was said of the sampled responses of verifiers.
+    /// Further evaluation metrics by name, from the judgements on the sampled verifier responses.
     fn evaluation_numbers(&self, _verifications: &[Solution<Self::SolutionDetail>]) -> BTreeMap<String, Option<f64>> {
         BTreeMap::new()
     }
@@ -209,7 +209,7 @@ pub trait Environment: Sync + Sized {
     /// A step in numbers.
     fn metrics(&self, step: &StepFacts<'_, Self>) -> Self::Metrics;
 
-    /// Prompts as a run would ask them, with what each is.
+    /// The prompts a run would send, each with a label.
     ///
     /// # Errors
     /// Tasks that cannot be made, or a host fault.
@@ -367,7 +367,7 @@ pub struct EvalTask<T> {
 pub struct RoleSampling {
     /// Softmax temperature.
     pub temperature: f32,
-    /// Tokens of a response at most, the end token included.
+    /// Maximum tokens of a response, the end token included.
     pub max_tokens: usize,
 }
 

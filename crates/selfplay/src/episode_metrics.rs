@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::metrics::mean_over;
 use crate::multi_turn::{EpisodeEnd, MultiTurn, Workspace};
 use crate::play::Measurement;
 use crate::rollout::FinishedEpisode;
+use crate::statistics::mean_over;
 
 /// Episodes of several turns of one role. Means are over those that were not dropped; `None` of none.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]

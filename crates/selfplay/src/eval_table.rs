@@ -7,7 +7,7 @@ use veriplay_core::{Dropped, Status, Verdict};
 
 use crate::metrics::{LEAST_SAMPLES, SolveCount, mean_pass_at_k, solve_counts};
 use crate::play::PlayError;
-use crate::statistics::{mean, share};
+use crate::statistics::{mean_over, share};
 
 /// Means over rows, as fractions of 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -45,7 +45,7 @@ pub struct EvalTable {
     pub rows: Vec<EvalRow>,
     /// Over the rows, however many tasks each has; zeros where there is no task.
     pub mean: EvalNumbers,
-    /// What the game says beside, as fractions of 1; `None` where nothing was counted.
+    /// Further numbers of the game, as fractions of 1; `None` where nothing was counted.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub numbers: BTreeMap<String, Option<f64>>,
 }
@@ -85,7 +85,7 @@ impl EvalTable {
             EvalRow { row: row.to_owned(), tasks: tasks.len(), pass1: pass(1), greedy, pass8: pass(8) }
         };
         let rows: Vec<EvalRow> = rows.into_iter().map(row).collect();
-        let of = |number: fn(&EvalRow) -> f64| mean(&rows.iter().map(number).collect::<Vec<_>>()).unwrap_or_default();
+        let of = |number: fn(&EvalRow) -> f64| mean_over(&rows, number).unwrap_or_default();
         let mean = EvalNumbers { pass1: of(|row| row.pass1), greedy: of(|row| row.greedy), pass8: of(|row| row.pass8) };
         Ok(Self { rows, mean, numbers: BTreeMap::new() })
     }

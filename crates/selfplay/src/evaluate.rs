@@ -10,7 +10,7 @@ use crate::task_pool::StepTask;
 
 impl<E: Environment> SelfPlay<E> {
     /// Evaluates the policy with samples seeded by `context.seed`. The loop gives the same seed before and after every run, so that the two
-    /// differ in the weights alone.
+    /// differ only in the weights.
     ///
     /// # Errors
     /// A fault of the policy, or of the host: a number with holes is no number.

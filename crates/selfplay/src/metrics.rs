@@ -104,8 +104,3 @@ pub enum FilterCount {
     /// Refused.
     Refused(usize),
 }
-
-/// The mean of a number over items; `None` of none.
-pub(crate) fn mean_over<T>(items: &[T], number: impl Fn(&T) -> f64) -> Option<f64> {
-    mean(&items.iter().map(number).collect::<Vec<_>>())
-}

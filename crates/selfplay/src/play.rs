@@ -78,7 +78,7 @@ pub enum Measurement {
     Number(Option<f64>),
 }
 
-/// Sums over a step, or over the steps of a run. What a host fault took is in `dropped` alone.
+/// Sums over a step, or over the steps of a run. What a host fault took is only in `dropped`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OutcomeCounts {

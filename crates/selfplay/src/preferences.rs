@@ -36,11 +36,11 @@ pub struct PreferenceSchedule {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UpdateSchedule {
-    /// Examples, or pairs, of one optimizer step at most.
+    /// Maximum examples, or pairs, of one optimizer step.
     pub batch: usize,
     /// How often each is learned from in the step that made it. Every pass is in another order.
     pub epochs: usize,
-    /// Optimizer steps at most; what is left over is not learned.
+    /// Maximum number of optimizer steps; what is left over is not learned.
     pub max_updates: usize,
 }
 

@@ -74,6 +74,10 @@ impl<S: RewardScheme + ?Sized> RewardScheme for &S {
     fn shuffled(&self) -> bool {
         (**self).shuffled()
     }
+
+    fn with_alpha(&self, alpha: f64) -> Option<Box<dyn RewardScheme>> {
+        (**self).with_alpha(alpha)
+    }
 }
 
 registry! {

@@ -93,7 +93,7 @@ pub(crate) type Turns = [(Prompt, Rollout)];
 
 /// The step's batch: the turns of every episode whose weight is not 0, or of all if the settings keep those, then the step's supervised
 /// examples, with samples of one prompt side by side. Denominators count all rewarded episodes of solvers and verifiers, those of weight 0 included
-/// unless successes alone are learned from.
+/// unless only successes are learned from.
 /// `None` when there is nothing to learn from.
 pub(crate) fn train_batch<'a>(
     scored: &[ScoredEpisode],
@@ -167,7 +167,7 @@ pub(crate) struct SftRegulariser<'a> {
 }
 
 impl<'a> SftRegulariser<'a> {
-    /// The examples of a step; none where they would assign_advantages nothing.
+    /// The examples of a step; none when their weight is 0.
     fn draw(self, seed: u64, step: u64) -> Vec<&'a SftExample> {
         if self.weight == 0.0 {
             return Vec::new();

@@ -12,7 +12,7 @@ use crate::{advantages, curricula, rewards};
 
 /// The keys of `[game]`: those that every game has, and the game's own.
 ///
-/// Every key stands beside the others in one table. `#[serde(flatten)]` would buffer the values and lose the lines of their errors.
+/// Every key stands next to the others in one table. `#[serde(flatten)]` would buffer the values and lose the lines of their errors.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GameConfig<G> {
     /// The settings that every game has.
@@ -94,11 +94,11 @@ shared_settings! {
     proposer_weight: f64,
     /// Softmax temperature of proposers.
     proposer_temperature: f32,
-    /// Tokens of one response of a proposer at most, the end token included.
+    /// Maximum tokens of one response of a proposer, the end token included.
     proposer_max_tokens: usize,
     /// Softmax temperature of solvers.
     solver_temperature: f32,
-    /// Tokens of one response of a solver at most, the end token included.
+    /// Maximum tokens of one response of a solver, the end token included.
     solver_max_tokens: usize,
     /// Responses of a step are drawn from this many likeliest tokens; 0 means all. Evaluation draws from all.
     #[serde(skip_serializing_if = "is_default")]
@@ -124,7 +124,7 @@ shared_settings! {
     curriculum: String = curricula::CURRICULA[0].name().to_owned(),
     /// Weight under curriculum `learnable` of a task whose last solve rate was 0 < s < 1, where others weigh 1.
     resample_learnable: f64 = 1.0,
-    /// Samples of each evaluation task at temperature 1: 8 at least, which pass@8 needs.
+    /// Samples of each evaluation task at temperature 1: at least 8, which pass@8 needs.
     eval_samples: usize,
 }
 

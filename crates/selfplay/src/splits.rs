@@ -63,7 +63,7 @@ pub struct EvalItem {
 
 /// Training data hold what the policy is evaluated on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{item} of {data} holds {what} that is measured: {} of the {} set", measured.name, measured.set.name())]
+#[error("{item} of {data} contains {what} of the {} set: {}", measured.set.name(), measured.name)]
 pub struct Overlap {
     /// The data that train, such as `tasks.snippets`.
     pub data: String,
@@ -77,8 +77,8 @@ pub struct Overlap {
 
 impl Overlap {
     /// What to do about it.
-    pub const HINT: &'static str = "take it out of one of the two: whatever is measured must share no program, function, text or \
-        repository with what trains, however it is laid out and whatever its variables are called";
+    pub const HINT: &'static str = "remove it from one of the two: training and evaluation data may not share a program, function, \
+        text or repository; layout and variable names do not count";
 }
 
 /// Everything that the policy is evaluated on, by fingerprint.

@@ -5,6 +5,11 @@ pub(crate) fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
+/// The mean of a number over items; `None` of none.
+pub(crate) fn mean_over<T>(items: impl IntoIterator<Item = T>, number: impl Fn(T) -> f64) -> Option<f64> {
+    mean(&items.into_iter().map(number).collect::<Vec<_>>())
+}
+
 /// The population standard deviation (divided by n); 0 of nothing.
 pub(crate) fn deviation(values: &[f64]) -> f64 {
     let Some(mean) = mean(values) else { return 0.0 };

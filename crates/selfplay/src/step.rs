@@ -14,7 +14,7 @@ use crate::play::{OutcomeCounts, RewardedRollout};
 use crate::preferences::Response;
 use crate::rollout::{Episode, FinishedEpisode, TurnRecord};
 use crate::scoring::ScoredEpisode;
-use crate::statistics::mean;
+use crate::statistics::mean_over;
 use crate::task_pool::{PoolTask, Source, StepTask};
 
 /// What happened in a step, in the same form for every game: what monitors see.
@@ -349,6 +349,6 @@ impl<E: Environment> StepFacts<'_, E> {
     /// The mean total reward of a role.
     pub fn reward_mean(&self, role: Role) -> Option<f64> {
         let of_role = self.scored.iter().filter(|scored| scored.role == role);
-        mean(&of_role.map(|scored| scored.reward.total()).collect::<Vec<_>>())
+        mean_over(of_role, |scored| scored.reward.total())
     }
 }

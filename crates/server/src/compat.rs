@@ -3,6 +3,7 @@
 //! These endpoints never answer 429 or 503 to a well-formed request, because their clients give up on those: verl scores the rollout 0. They
 //! queue it, and answer 504, which is tried again, shortly before the client would give up.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::body::Body;
@@ -12,6 +13,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::body::{BodyError, json_response, parse_body, read_body};
+use crate::judge::{Judge, JudgeOptions, OpenTask, TaskSource};
 use crate::phase::Phase;
 use crate::problem::Problem;
 use crate::queue::Unfinished;
@@ -192,6 +194,22 @@ impl Fields {
         found
     }
 
+    /// A required list; empty where it is absent.
+    pub(crate) fn required_list(&mut self, name: &str) -> Vec<Value> {
+        self.required(name).map_or_else(Vec::new, |value| self.list_of(name, value))
+    }
+
+    /// The items of the field's value.
+    pub(crate) fn list_of(&mut self, name: &str, value: Value) -> Vec<Value> {
+        match value {
+            Value::Array(items) => items,
+            other => {
+                self.wrong(&[name], "list_type", "Input should be a valid list", &other);
+                Vec::new()
+            }
+        }
+    }
+
     /// A required text.
     pub(crate) fn text(&mut self, name: &str) -> String {
         match self.required(name) {
@@ -292,15 +310,22 @@ impl Fields {
 
     /// A list; empty where it is absent.
     pub(crate) fn list(&mut self, name: &str) -> Vec<Value> {
-        match self.take(name) {
-            None => Vec::new(),
-            Some(Value::Array(items)) => items,
-            Some(other) => {
-                self.wrong(&[name], "list_type", "Input should be a valid list", &other);
-                Vec::new()
-            }
-        }
+        self.take(name).map_or_else(Vec::new, |value| self.list_of(name, value))
     }
+}
+
+/// Opens the task that the field at `path` holds as `input`; notes why there is none.
+pub(crate) fn open_task(
+    fields: &mut Fields,
+    judge: &Arc<dyn Judge>,
+    path: &[&str],
+    input: &Value,
+    source: Result<TaskSource, String>,
+) -> Option<Arc<dyn OpenTask>> {
+    let options = JudgeOptions { early_stop: true, ..JudgeOptions::default() };
+    let opened =
+        source.and_then(|source| Arc::clone(judge).open_task(&source, &options).map_err(|error| error.to_string()));
+    opened.map_err(|why| fields.wrong(path, "value_error", why, input)).ok()
 }
 
 fn whole(number: f64) -> Option<i64> {

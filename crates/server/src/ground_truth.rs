@@ -1,4 +1,4 @@
-//! What trainers send beside a completion, as data sets carry it: from its shape to the task that judges the completion.
+//! What trainers send next to a completion, as data sets carry it: from its shape to the task that judges the completion.
 //!
 //! `docs/trainers.md` has the table of shapes; `python/veriplay/tasks.py` knows the same ones.
 

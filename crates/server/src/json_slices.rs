@@ -149,7 +149,7 @@ impl<'a> Cursor<'a> {
         Err(self.error("an array or object does not end"))
     }
 
-    /// A number, `true`, `false`, `null`, or what Python writes beside them.
+    /// A number, `true`, `false`, `null`, or what Python writes in addition to them.
     fn skip_word(&mut self) {
         while let Some(byte) = self.peek() {
             if !(byte.is_ascii_alphanumeric() || b"+-.".contains(&byte)) {

@@ -36,13 +36,13 @@ impl std::fmt::Display for Address {
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
     /// Anyone who reaches the address could run programs.
-    #[error("`{0}` is no loopback address, and no token is asked for")]
+    #[error("`{0}` is not a loopback address, and no token is asked for")]
     Public(SocketAddr),
     /// Another process listens there.
     #[error("another process listens on `{0}`")]
     InUse(PathBuf),
     /// Something else has that name.
-    #[error("`{0}` exists and is no socket")]
+    #[error("`{0}` exists and is not a socket")]
     NotSocket(PathBuf),
     /// The system refuses.
     #[error("cannot listen on `{address}`: {error}")]

@@ -49,7 +49,7 @@ impl Fault {
         Self { kind, message: message.into(), retried }
     }
 
-    /// The fault of a host that failed each time. The cause is for the log alone: it may name files of the host.
+    /// The fault of a host that failed each time. The cause is only for the log: it may name files of the host.
     pub(crate) fn host(retried: u32) -> Self {
         Self::new(FaultKind::Host, "the sandbox or the machine failed; the service's log has the cause", retried)
     }

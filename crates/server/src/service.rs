@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot};
-use veriplay_core::{ExecuteError, Job, NoVerdict, Outcome, RowStatus};
+use veriplay_core::{ExecuteError, Job, NoVerdict, Outcome, RowStatus, exit_word};
 
 use crate::body::{BodyLimits, BodyRoom};
 use crate::client::{ClientKey, Tokens};
@@ -230,7 +230,7 @@ impl Service {
             ran = judge.run(job);
         }
         match &ran {
-            Ok(outcome) => self.metrics.count_job(exit_label(outcome), outcome.fuel, started.elapsed()),
+            Ok(outcome) => self.metrics.count_job(exit_word(&outcome.exit), outcome.fuel, started.elapsed()),
             Err(ExecuteError::Host(why)) => {
                 tracing::warn!(why, "a job has no outcome");
                 self.metrics.count_fault(FaultKind::Host.word());
@@ -251,7 +251,7 @@ impl Service {
             let judged = work.task.judge(&work.attempt_id, &work.text);
             match judged.row.status {
                 RowStatus::Judged(status) => {
-                    self.metrics.count_job(&status_word(&status), judged.row.fuel, started.elapsed());
+                    self.metrics.count_job(&status.to_string(), judged.row.fuel, started.elapsed());
                     if judged.cached {
                         self.metrics.count_cache_hit();
                     }
@@ -344,15 +344,4 @@ const fn body_limits(settings: &Settings) -> BodyLimits {
 fn name_service() -> blake3::Hash {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     blake3::hash(format!("{} {}", std::process::id(), since.as_nanos()).as_bytes())
-}
-
-/// The label of an outcome in the metrics.
-fn exit_label(outcome: &Outcome) -> &'static str {
-    veriplay_core::exit_word(&outcome.exit)
-}
-
-/// A status as rows spell it.
-fn status_word(status: &veriplay_core::Status) -> String {
-    let json = serde_json::to_value(status);
-    json.ok().and_then(|json| json.as_str().map(str::to_owned)).unwrap_or_default()
 }

@@ -43,7 +43,7 @@ pub use agreement_formats::{AGREEMENT_FORMATS, AgreementFormat, agreement_format
 pub use agreement_rules::{AgreementRules, AgreementRulesError, CountCodes};
 pub use clusters::{Agreement, Cluster, CodeOutput, Voter, find_agreement};
 pub use guards::{GUARDS, Guard, GuardCheck, GuardRefusal, ProposedProblem, check_statement};
-pub use round::{RoundRequest, SuiteAttempt};
+pub use round::{AgreementRequest, SuiteAttempt};
 pub use round_judge::{CodeDecision, RoundJudgement, SuiteDecision, judge_round, judge_rounds};
 pub use suite_quality::{SuiteExamination, SuiteQuality, examine_suites};
 pub use test_suite::{SuiteTest, TestSuite};

@@ -37,10 +37,10 @@ mod complete;
 mod jobs;
 pub mod rules;
 
-use rayon::prelude::*;
 use veriplay_core::{CodeTask, Dropped, Execute, Verdict};
 
 use crate::formats::think::FENCE;
+use crate::runner::on_all_cores;
 use artifact::examine_artifact;
 pub use artifact::{ArtifactReport, ArtifactRequest, RuleViolation, inspect_artifact, judge_artifact};
 pub use artifact_gate::{ArtifactGate, ArtifactGateError};
@@ -126,12 +126,12 @@ pub fn judge_artifacts(
     gate: &ArtifactGate,
     requests: &[ArtifactRequest<'_>],
 ) -> Vec<Result<Verdict, Dropped>> {
-    requests.par_iter().with_max_len(1).map(|request| judge_artifact(execute, gate, request)).collect()
+    on_all_cores(requests, |request| judge_artifact(execute, gate, request))
 }
 
 /// [`judge_episode`] for each request, on all cores, in the order of the requests.
 pub fn judge_episodes(execute: &dyn Execute, requests: &[EpisodeRequest<'_>]) -> Vec<Result<Verdict, Dropped>> {
-    requests.par_iter().with_max_len(1).map(|request| judge_episode(execute, request)).collect()
+    on_all_cores(requests, |request| judge_episode(execute, request))
 }
 
 /// The report on each artifact by all rules, on all cores, in the order of the requests.
@@ -140,10 +140,10 @@ pub fn examine_artifacts(
     gate: &ArtifactGate,
     requests: &[ArtifactRequest<'_>],
 ) -> Vec<Result<ArtifactReport, Dropped>> {
-    requests.par_iter().with_max_len(1).map(|request| examine_artifact(execute, gate, request)).collect()
+    on_all_cores(requests, |request| examine_artifact(execute, gate, request))
 }
 
 /// [`run_code`] for each request, on all cores, in the order of the requests.
 pub fn run_codes(execute: &dyn Execute, requests: &[CodeRequest<'_>]) -> Vec<Result<CodeOutcome, Dropped>> {
-    requests.par_iter().with_max_len(1).map(|request| run_code(execute, request)).collect()
+    on_all_cores(requests, |request| run_code(execute, request))
 }

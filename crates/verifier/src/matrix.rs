@@ -7,10 +7,10 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use rayon::prelude::*;
 use veriplay_core::{Dropped, Execute, Limits, Problem, Status, Verdict, content_hash};
 
 use crate::problems::{ProblemRequest, judge_program};
+use crate::runner::on_all_cores;
 
 /// Which programs to judge on which problems, and how.
 #[derive(Debug, Clone, Copy)]
@@ -110,6 +110,18 @@ impl Distinct {
     }
 }
 
+/// Gives every request what `run` gives for the first one with its key: equal requests are run once.
+pub fn run_distinct<Q: Clone, K: Hash + Eq, R: Clone>(
+    requests: &[Q],
+    key: impl Fn(&Q) -> K,
+    run: impl FnOnce(&[Q]) -> Vec<R>,
+) -> Vec<R> {
+    let Distinct { firsts, places } = Distinct::from_items(requests.iter().map(key));
+    let distinct: Vec<Q> = firsts.into_iter().map(|first| requests[first].clone()).collect();
+    let results = run(&distinct);
+    places.into_iter().map(|place| results[place].clone()).collect()
+}
+
 /// The cells to judge: distinct programs × distinct problems.
 struct MatrixPlan<'a> {
     execute: &'a dyn Execute,
@@ -123,14 +135,13 @@ impl MatrixPlan<'_> {
     fn all_cells(&self) -> Vec<Vec<MatrixCell>> {
         let columns = self.problems.firsts.len();
         let count = self.programs.firsts.len() * columns;
-        let cells: Vec<MatrixCell> =
-            (0..count).into_par_iter().with_max_len(1).map(|at| self.cell(at / columns, at % columns)).collect();
+        let cells: Vec<MatrixCell> = on_all_cores(0..count, |at| self.cell(at / columns, at % columns));
         let mut cells = cells.into_iter();
         self.programs.firsts.iter().map(|_| cells.by_ref().take(columns).collect()).collect()
     }
 
     fn rows_until_failure(&self) -> Vec<Vec<MatrixCell>> {
-        (0..self.programs.firsts.len()).into_par_iter().with_max_len(1).map(|row| self.row_until_failure(row)).collect()
+        on_all_cores(0..self.programs.firsts.len(), |row| self.row_until_failure(row))
     }
 
     /// The cells of a row up to the first that is not accepted.

@@ -8,11 +8,11 @@ mod cases;
 mod prediction;
 mod test_code;
 
-use rayon::prelude::*;
 use veriplay_core::{Checks, Comparison, Dropped, Execute, Limits, Problem, TestCode, TestStyle, Verdict};
 
 use crate::environments::{self, CodeRequest};
 use crate::judges::{Judge, JudgeContext, OutputKind, judge_by_name, judge_names};
+use crate::runner::on_all_cores;
 
 pub use prediction::check_prediction;
 pub(crate) use test_code::VACUOUS;
@@ -181,7 +181,7 @@ pub fn judge_program(execute: &dyn Execute, request: &ProblemRequest<'_>) -> Res
 
 /// [`judge_program`] for each request, on all cores, in the order of the requests.
 pub fn judge_programs(execute: &dyn Execute, requests: &[ProblemRequest<'_>]) -> Vec<Result<Verdict, Dropped>> {
-    requests.par_iter().with_max_len(1).map(|request| judge_program(execute, request)).collect()
+    on_all_cores(requests, |request| judge_program(execute, request))
 }
 
 fn with_prelude(prelude: &str, program: &str) -> String {

@@ -1,5 +1,6 @@
 //! Runs the jobs of one verdict, and translates their outcomes into decisions.
 
+use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use veriplay_core::{
     CallResult, Digest, Dropped, EncodeCaps, Evidence, Execute, ExecuteError, Exit, GuestError, Job, LimitKind, Limits,
     Outcome, Status, Value, Verdict,
@@ -33,6 +34,15 @@ impl<'a> Runner<'a> {
         add_cost(&mut self.evidence, [], fuel, met_deadline(&outcome));
         Ok(outcome)
     }
+}
+
+/// Maps items to results on all cores, in order. Items are not batched: one of them may run as long as all others together.
+pub(crate) fn on_all_cores<I, R: Send>(items: I, work: impl Fn(I::Item) -> R + Send + Sync) -> Vec<R>
+where
+    I: IntoParallelIterator,
+    I::Iter: IndexedParallelIterator,
+{
+    items.into_par_iter().with_max_len(1).map(work).collect()
 }
 
 /// A job that calls a program's entry with each of `arguments`, in order. It holds no expected values.
@@ -149,6 +159,15 @@ pub(crate) fn truncate_detail(text: &str) -> String {
     const CHARS: usize = 300;
     match text.char_indices().nth(CHARS) {
         Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
+/// Cuts `text` to `chars` characters, and appends the number of cut ones.
+#[must_use]
+pub fn truncate_output(text: &str, chars: usize) -> String {
+    match text.char_indices().nth(chars) {
+        Some((at, _)) => format!("{}… ({} more characters)", &text[..at], text[at..].chars().count()),
         None => text.to_owned(),
     }
 }

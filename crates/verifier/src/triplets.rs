@@ -17,14 +17,14 @@ mod induction;
 pub mod rules;
 mod triplet;
 
-use rayon::prelude::*;
 use veriplay_core::{
     Attempt, CallResult, Dropped, Evidence, Execute, IoPair, Proposal, ProposalVerdict, Provenance, Question, Status,
     Task, TaskType, Value, Verdict,
 };
 
 use crate::runner::{
-    Decision, EXCERPT_CHARS, NoValue, Runner, decode_call, describe_mismatch, entry_job, job_failure, saturating_u32,
+    Decision, EXCERPT_CHARS, NoValue, Runner, decode_call, describe_mismatch, entry_job, job_failure, on_all_cores,
+    saturating_u32,
 };
 use rules::ProposalError;
 
@@ -185,7 +185,7 @@ fn values_mismatch(actual: &Value, expected: &Value) -> String {
 
 /// [`judge_answer`] for each request.
 pub fn judge_answers(execute: &dyn Execute, requests: &[AnswerRequest<'_>]) -> Vec<Result<Verdict, Dropped>> {
-    requests.par_iter().with_max_len(1).map(|request| judge_answer(execute, request)).collect()
+    on_all_cores(requests, |request| judge_answer(execute, request))
 }
 
 /// [`judge_proposal`] for each request.
@@ -194,5 +194,5 @@ pub fn judge_proposals(
     gate: &ProposalGate,
     requests: &[ProposalRequest<'_>],
 ) -> Vec<Result<ProposalVerdict, Dropped>> {
-    requests.par_iter().with_max_len(1).map(|request| judge_proposal(execute, gate, request)).collect()
+    on_all_cores(requests, |request| judge_proposal(execute, gate, request))
 }

@@ -12,7 +12,7 @@ use veriplay_verifier::environments::{ArtifactRequest, CompleteRequest, complete
 
 use super::{environment, gate, judged, python};
 
-fn sketch(draft: &GeneratedTask) -> CompactProposal {
+fn compact_proposal(draft: &GeneratedTask) -> CompactProposal {
     let change = |(line, text): &(usize, String)| LineChange { line: *line, text: text.clone() };
     let (instruction, solution) = (draft.instruction.clone(), draft.solution.clone());
     CompactProposal { instruction, solution, wrong: draft.changes.iter().map(change).collect() }
@@ -24,7 +24,7 @@ fn a_generated_task_passes_the_gate_and_half_of_the_drafts_make_one_at_least() {
     for name in built_in_environment_names() {
         let generator = TaskGenerator::built_in(&[name]).unwrap();
         let drafts = Split::ALL.into_iter().flat_map(|split| generator.tasks(split, 3).take(8).collect::<Vec<_>>());
-        let tasks: Vec<CodeTask> = drafts.map(|draft| sketch(&draft).task(&draft.solution, name)).collect();
+        let tasks: Vec<CodeTask> = drafts.map(|draft| compact_proposal(&draft).task(&draft.solution, name)).collect();
         let requests: Vec<CompleteRequest<'_>> =
             tasks.iter().map(|task| CompleteRequest { environment: environment(name), task }).collect();
         let whole = complete_with_failures(&memo, &gate(), &requests).into_iter().map(Result::unwrap);
@@ -49,7 +49,7 @@ fn something_comes_of_nearly_every_template_in_a_small_sample() {
     for name in built_in_environment_names() {
         let generator = TaskGenerator::built_in(&[name]).unwrap();
         let drafts: Vec<GeneratedTask> = generator.tasks(Split::Train, 5).take(120).collect();
-        let tasks: Vec<CodeTask> = drafts.iter().map(|draft| sketch(draft).task("", name)).collect();
+        let tasks: Vec<CodeTask> = drafts.iter().map(|draft| compact_proposal(draft).task("", name)).collect();
         let requests: Vec<CompleteRequest<'_>> =
             tasks.iter().map(|task| CompleteRequest { environment: environment(name), task }).collect();
         let mut works: BTreeMap<&str, bool> = BTreeMap::new();

@@ -8,7 +8,7 @@ use veriplay_selfplay::advantages::{AdvantageEstimator, AdvantageMemory, Advanta
 use veriplay_selfplay::curricula::Curriculum;
 use veriplay_selfplay::driver::{Methods, SelfPlay};
 use veriplay_selfplay::environment::Environment;
-use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, TaskSource};
+use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, AbsoluteZeroTasks};
 use veriplay_selfplay::metrics::SolveCount;
 use veriplay_selfplay::monitors::Monitor;
 use veriplay_selfplay::play::{Measurement, StepContext};
@@ -166,7 +166,7 @@ fn drafts(task_type: TaskType) -> Box<dyn Iterator<Item = Proposal>> {
 fn methods_of_ones_own_play_absolute_zero() {
     let config = absolute_zero().with(|c| c.shared = SharedSettings { group_size: 2, ..settings() });
     let gate = toml::from_str(include_str!("../../../crates/selfplay/tests/main/gate.toml")).unwrap();
-    let source = TaskSource {
+    let source = AbsoluteZeroTasks {
         gate,
         seed_drafts: Box::new(|task_type, _| drafts(task_type)),
         seeds_per_type: 4,

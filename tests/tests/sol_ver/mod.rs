@@ -8,7 +8,7 @@ mod rounds;
 use veriplay_core::{Limits, Value};
 pub(crate) use veriplay_tests::python_sandbox as python;
 use veriplay_verifier::agreement::{
-    AgreementRules, CountCodes, GUARDS, Guard, RoundJudgement, RoundRequest, SuiteAttempt, SuiteTest, TestSuite,
+    AgreementRequest, AgreementRules, CountCodes, GUARDS, Guard, RoundJudgement, SuiteAttempt, SuiteTest, TestSuite,
     judge_round,
 };
 
@@ -77,7 +77,7 @@ impl Written {
         let attempt = |((candidate, _), suite): (&(usize, String), _)| SuiteAttempt { candidate: *candidate, suite };
         let suites: Vec<SuiteAttempt<'_>> =
             self.suites.iter().zip(read.iter().map(Option::as_ref)).map(attempt).collect();
-        let request = RoundRequest { rules, guards, statement: &self.statement, codes: &codes, suites: &suites };
+        let request = AgreementRequest { rules, guards, statement: &self.statement, codes: &codes, suites: &suites };
         judge_round(python(), &request).unwrap()
     }
 

@@ -2,8 +2,8 @@
 
 use veriplay_core::{Dropped, Execute, ExecuteError, Job, Outcome, Status};
 use veriplay_verifier::agreement::{
-    AgreementRules, CountCodes, GUARDS, RoundJudgement, RoundRequest, SuiteAttempt, SuiteExamination, examine_suites,
-    judge_round,
+    AgreementRequest, AgreementRules, CountCodes, GUARDS, RoundJudgement, SuiteAttempt, SuiteExamination,
+    examine_suites, judge_round,
 };
 
 use super::{Written, python, rules, suite};
@@ -163,7 +163,7 @@ fn a_host_fault_drops_the_round_and_fails_no_code() {
     let tests = suite("3 => 6\n5 => 10");
     let suites = [SuiteAttempt { candidate: 0, suite: Some(&tests) }];
     let judged = |codes: &[Option<&str>]| -> Result<RoundJudgement, Dropped> {
-        let request = RoundRequest { rules: &rules, guards: GUARDS, statement: "double x", codes, suites: &suites };
+        let request = AgreementRequest { rules: &rules, guards: GUARDS, statement: "double x", codes, suites: &suites };
         judge_round(&Faulty, &request)
     };
     let dropped = judged(&[Some(DOUBLE), Some(ADDED), Some(SQUARE)]).unwrap_err();

@@ -32,7 +32,7 @@ enum HelperStatus {
 }
 
 #[derive(Serialize)]
-struct RoundRequest<'a> {
+struct HelperRound<'a> {
     steps: Vec<(&'a str, Option<&'a str>)>,
     ns: u64,
     serial: u64,
@@ -93,7 +93,7 @@ impl Helper {
         serde_json::from_str(&line).map_err(|error| RoundError::Failed(format!("its helper printed `{line}`: {error}")))
     }
 
-    fn send_request(&mut self, request: &RoundRequest<'_>) -> Result<(), RoundError> {
+    fn send_request(&mut self, request: &HelperRound<'_>) -> Result<(), RoundError> {
         let line = serde_json::to_string(request).expect("strings and numbers are JSON");
         let requests = self.requests.as_mut().expect("the helper has not been told to end");
         writeln!(requests, "{line}").map_err(|error| RoundError::Failed(format!("cannot write to its helper: {error}")))
@@ -105,7 +105,7 @@ impl Worker for Helper {
         let steps = work.steps();
         let steps = steps.iter().map(|step| (step.program.as_str(), step.prints.as_deref())).collect();
         let ns = u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
-        self.send_request(&RoundRequest { steps, ns, serial: self.serial })?;
+        self.send_request(&HelperRound { steps, ns, serial: self.serial })?;
         let response: RoundResponse = self.read_response()?;
         self.serial += response.ns.len() as u64;
         match response.wrong {

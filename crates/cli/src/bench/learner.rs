@@ -1,4 +1,4 @@
-//! `veriplay bench learner`: training and batched generation, beside PyTorch eager with the same shapes.
+//! `veriplay bench learner`: training and batched generation, compared with PyTorch eager with the same shapes.
 //!
 //! A round is one training step or one generated batch of each side; the best of all rounds counts, for both. Model FLOPs
 //! utilisation is what the model's products need, over what PyTorch's own product of two 2,048² float32 matrices reaches here with as
@@ -184,7 +184,7 @@ pub(crate) struct LearnerReport {
     veriplay: Throughput,
     torch: Option<Throughput>,
     /// The versions of the PyTorch side, or why it is absent.
-    peer: String,
+    torch_versions: String,
     /// Rate of PyTorch's float32 product, in FLOP a second.
     gemm_flops: Option<f64>,
 }
@@ -301,7 +301,7 @@ pub(crate) fn measure(
         rounds,
         veriplay: best.throughput(&work, gemm_flops),
         torch: torch.is_ok().then(|| other.throughput(&work, gemm_flops)),
-        peer: torch.map_or_else(|why| format!("absent: {why}"), |torch| torch.versions.clone()),
+        torch_versions: torch.map_or_else(|why| format!("absent: {why}"), |torch| torch.versions.clone()),
         gemm_flops,
     })
 }
@@ -314,9 +314,9 @@ impl LearnerReport {
             let Throughput { train_tokens_per_s: train, generate_tokens_per_s: generate, train_mfu } = side;
             format!("| {name} | {train:.0} | {} | {generate:.0} |\n", percent(*train_mfu))
         };
-        let Self { shape, parameters, threads, device, precision, rounds, peer, .. } = self;
+        let Self { shape, parameters, threads, device, precision, rounds, torch_versions, .. } = self;
         let mut text = format!(
-            "{shape}: {parameters} parameters, {precision}, {device}, {threads} threads, best of {rounds}; {peer}\n| | training, tokens/s | of peak | generation, tokens/s |\n|---|---|---|---|\n"
+            "{shape}: {parameters} parameters, {precision}, {device}, {threads} threads, best of {rounds}; {torch_versions}\n| | training, tokens/s | of peak | generation, tokens/s |\n|---|---|---|---|\n"
         );
         text += &row("veriplay", &self.veriplay);
         text += &self.torch.as_ref().map_or_else(String::new, |torch| row("PyTorch", torch));

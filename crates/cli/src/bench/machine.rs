@@ -5,6 +5,8 @@ use std::process::Command;
 
 use serde::Serialize;
 
+use crate::processors::processors;
+
 /// The machine that the numbers were measured on.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Machine {
@@ -28,7 +30,7 @@ impl Machine {
         let model = read("/proc/cpuinfo").and_then(|text| field(&text, "model name"));
         let load = read("/proc/loadavg").and_then(|text| text.split_whitespace().next()?.parse().ok());
         Self {
-            cpus: std::thread::available_parallelism().map_or(1, usize::from),
+            cpus: processors(),
             model,
             kernel: read("/proc/sys/kernel/osrelease").map(|text| text.trim().to_owned()),
             load_1m: load,

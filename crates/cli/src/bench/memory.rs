@@ -12,6 +12,7 @@ use veriplay_sandbox::{Image, Sandbox, SandboxOptions};
 
 use super::machine::Python;
 use super::veriplay::run_script;
+use crate::memory::mib;
 
 /// Instances whose growth is measured.
 const INSTANCES: usize = 8;
@@ -55,7 +56,6 @@ impl MemoryReport {
 
     /// One line for each.
     pub(crate) fn lines(&self) -> Vec<String> {
-        let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
         let line = |what: &str, resident: Option<Resident>| match resident {
             Some(Resident { idle_bytes, busy_bytes }) => format!(
                 "{what}: {:.1} MiB idle, {:.1} MiB while its program holds {:.0} MiB",

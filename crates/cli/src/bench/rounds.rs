@@ -159,7 +159,12 @@ fn baseline_failure(baseline: &str, work: &BenchJob, error: &RoundError) -> Fail
 fn percentile(values: &[f64], percent: f64) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let rank = (percent / 100.0 * sorted.len() as f64).ceil() as usize;
+    nearest_rank(&sorted, percent / 100.0)
+}
+
+/// The smallest of the sorted values that at least this share of all does not exceed. `None` of no values.
+pub(super) fn nearest_rank(sorted: &[f64], share: f64) -> Option<f64> {
+    let rank = (share * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.clamp(1, sorted.len().max(1)) - 1).copied()
 }
 

@@ -11,6 +11,7 @@ use super::jobs::numbered;
 use super::memory::pss;
 use super::veriplay::run_script;
 use super::worker::RoundError;
+use crate::memory::mib;
 
 /// Jobs before the first measurement: allocators and caches have reached their size by then.
 const WARM: u64 = 10_000;
@@ -63,8 +64,7 @@ impl SoakReport {
 
     /// For people.
     pub(crate) fn text(&self) -> String {
-        let mib =
-            |usage: ProcessUsage| usage.resident_bytes.map_or(f64::NAN, |bytes| bytes as f64 / f64::from(1 << 20));
+        let resident = |usage: ProcessUsage| usage.resident_bytes.map_or(f64::NAN, mib);
         let fds = |usage: ProcessUsage| usage.descriptors.map_or_else(|| "?".to_owned(), |count| count.to_string());
         format!(
             "{} empty jobs on {} threads, {:.0}/s\nafter the first {WARM}: {:.1} MiB resident, {} descriptors\n\
@@ -72,9 +72,9 @@ impl SoakReport {
             self.jobs,
             self.threads,
             self.per_s,
-            mib(self.first),
+            resident(self.first),
             fds(self.first),
-            mib(self.last),
+            resident(self.last),
             fds(self.last),
         )
     }

@@ -1,11 +1,10 @@
-//! `veriplay bench`: Veriplay beside common alternatives, on this machine, in one run.
+//! `veriplay bench`: Veriplay and common alternatives, on this machine, in one run.
 
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
 use clap::Args;
 use veriplay_corpus::{ORDINARY_LOOP, built_in_cost_programs};
 use veriplay_learner::LearnerOptions;
@@ -24,6 +23,8 @@ use crate::bench::{Machine, MemoryReport, SoakReport, find_node, find_python};
 use crate::device::{self, DeviceArguments};
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::{self, Isolation};
+use crate::json_file::read_text;
+use crate::processors::processors;
 use crate::{image, progress};
 
 /// Upper bound of `--seconds`.
@@ -32,9 +33,9 @@ const MAX_SECONDS: f64 = 3600.0;
 /// The subject of a benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum BenchSubject {
-    /// The sandbox, beside other ways to run programs.
+    /// The sandbox and other ways to run programs.
     Sandbox,
-    /// Training and generation, beside PyTorch.
+    /// Training and generation, compared with PyTorch.
     Learner,
     /// A running service, by load with known answers.
     Serve,
@@ -56,7 +57,7 @@ struct LoadArguments {
     /// Requests under way at once
     #[arg(long, value_name = "N", default_value = "64")]
     in_flight: NonZeroUsize,
-    /// Open loop: this many requests a second, whatever becomes of those before [default: a closed loop]
+    /// Open loop: send this many requests a second without waiting for answers [default: closed loop]
     #[arg(long, value_name = "N")]
     rate: Option<f64>,
     /// `native`: attempts of a request
@@ -68,7 +69,7 @@ struct LoadArguments {
     /// Seconds to wait for an answer
     #[arg(long, value_name = "S", default_value_t = 30.0)]
     patience: f64,
-    /// Seed of the programs, which a cache then knows [default: another one each time]
+    /// Seed of the programs; repeating it lets caches answer [default: a new one each time]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// A file whose first line is the bearer token
@@ -76,7 +77,7 @@ struct LoadArguments {
     token_file: Option<PathBuf>,
 }
 
-/// Measure Veriplay beside a subprocess, a fork and a process pool, on this machine in one run
+/// Compare Veriplay with a subprocess, a fork and a process pool, on this machine in one run
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// What is measured
@@ -124,7 +125,6 @@ pub(super) struct Arguments {
 
 pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     check(&args)?;
-    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = args.threads.unwrap_or_else(processors);
     if args.subject == BenchSubject::Learner {
         return learner(&args, threads);
@@ -212,8 +212,7 @@ fn load_plan(args: &LoadArguments) -> Result<LoadPlan, Failure> {
 
 /// The first token of a token file.
 fn read_token(path: &Path) -> Result<String, Failure> {
-    let text = std::fs::read_to_string(path);
-    let text = text.with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)?;
+    let text = read_text(path)?;
     let token = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
     let none = || Failure::message(ExitCode::Input, format!("`{}` holds no token", path.display()));
     token.map(str::to_owned).ok_or_else(none)

@@ -42,7 +42,7 @@ struct GenerateRepo {
     /// Directory to write to
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Which part of the generator's world: training never sees the others
+    /// Split of the generator to draw from; training uses only `train`
     #[arg(long, value_enum, default_value = "train")]
     split: SplitName,
     /// Families of the functions, as the grammar names the mix
@@ -88,7 +88,7 @@ struct InjectBugs {
     /// Output file, one JSON object a line; a half-written file is continued
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// Where the tests that a bug must fail run: with the package in an instance of its own, or beside it
+    /// Where the tests that a bug must fail run: apart from the package (`split`) or in its instance (`shared`)
     #[arg(long, value_enum, default_value = "split")]
     trust: TestTrust,
     /// Only these operators [default: all]
@@ -137,7 +137,7 @@ struct AddRepo {
 
 #[derive(Debug, Args)]
 struct TabulateRepos {
-    /// The list of packages; beside it a lock pins their files and dependencies
+    /// The list of packages; next to it a lock pins their files and dependencies
     #[arg(long, value_name = "FILE", default_value = "task-corpus/repositories/packages.toml")]
     list: PathBuf,
     /// Markdown file for the table, which goes between its marks where the page has them [default: print it]

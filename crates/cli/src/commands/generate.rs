@@ -1,6 +1,6 @@
 //! `veriplay generate`: continues one prompt, given as text, tokens or a conversation.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
@@ -14,6 +14,7 @@ use veriplay_learner::{
 
 use crate::device::DeviceArguments;
 use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::json_file::read_text;
 use crate::model::Model;
 use crate::{model, progress};
 
@@ -178,9 +179,8 @@ fn prompt_tokens(
     tokens.map_err(|failure| failure.hint("`--prompt-ids` takes tokens instead of text"))
 }
 
-fn chat_tokens(learner: Option<&Learner>, path: &PathBuf) -> Result<Vec<u32>, Failure> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()));
-    let text = text.or_fail(ExitCode::Input)?;
+fn chat_tokens(learner: Option<&Learner>, path: &Path) -> Result<Vec<u32>, Failure> {
+    let text = read_text(path)?;
     let chat = Chat::parse(&text).with_context(|| format!("`{}`", path.display())).or_fail(ExitCode::Input);
     let chat = chat.map_err(|failure| failure.hint(r#"a chat is `[{"role": "user", "content": "Hello"}]`"#))?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |passed| passed.as_secs());

@@ -17,6 +17,7 @@ use crate::isolate::own_sandbox::OwnSandbox;
 use crate::isolate::report::{IsolationReport, SkippedProbes};
 use crate::isolate::{ProbeResult, forgeries, open_target, report, run_probes, target};
 use crate::isolation::{self, Isolation};
+use crate::processors::threads_or_processors;
 use crate::{image, progress};
 
 /// Try to break out of this sandbox, or of another one, and report what was contained
@@ -113,11 +114,6 @@ fn classes_of<'a>(probes: impl Iterator<Item = &'a Probe> + Clone) -> Vec<&'stat
     names.filter(|name| probes.clone().any(|probe| probe.class == *name)).collect()
 }
 
-fn threads(args: &Arguments) -> usize {
-    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
-    args.jobs.map_or_else(processors, usize::from)
-}
-
 fn runs_forgeries(args: &Arguments) -> bool {
     args.class.is_empty() || args.class.iter().any(|class| class == forgeries::CLASS)
 }
@@ -133,7 +129,7 @@ fn attack_own_sandbox(args: &Arguments) -> Result<SuiteRun, Failure> {
     let sandboxes = OwnSandbox::new(Arc::clone(&image), args.workers);
     let bar = progress::bar(probes.len() as u64, "probes");
     let attempt = |probe: &Probe| run_probe(&sandboxes, probe, image.name());
-    let mut results = run_probes(&probes, threads(args), &attempt, &|| bar.inc(1));
+    let mut results = run_probes(&probes, threads_or_processors(args.jobs), &attempt, &|| bar.inc(1));
     if runs_forgeries(args) {
         bar.set_message("forgeries");
         let sandbox = isolation::open_sandbox(Arc::clone(&image), SandboxOptions::fastest(), args.workers)?;
@@ -159,7 +155,7 @@ fn attack_target(args: &Arguments, name: &str) -> Result<SuiteRun, Failure> {
     let target = open_target(name, &bait)?;
     let bar = progress::bar(probes.len() as u64, "probes");
     let attempt = |probe: &Probe| target::attempt(target.as_ref(), &bait, probe);
-    let results = run_probes(&probes, threads(args), &attempt, &|| bar.inc(1));
+    let results = run_probes(&probes, threads_or_processors(args.jobs), &attempt, &|| bar.inc(1));
     bar.finish_and_clear();
     Ok(SuiteRun { target: format!("`{name}`"), results, skipped })
 }

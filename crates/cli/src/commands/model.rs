@@ -25,7 +25,7 @@ enum ModelCommand {
     },
     /// Convert a GGUF file to a directory in Hugging Face layout, with dequantised weights that can be trained
     Convert {
-        /// The GGUF file; its tokenizer is a `tokenizer.json` beside it, or the one inside it
+        /// The GGUF file; its tokenizer is a `tokenizer.json` next to it, or the one inside it
         gguf: PathBuf,
         /// The directory to make
         dir: PathBuf,

@@ -8,14 +8,15 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
-use veriplay_sandbox::{SandboxOptions, default_cache_dir};
+use veriplay_sandbox::SandboxOptions;
 use veriplay_server::{Address, Judge, ListenError, ServeError, Settings, Tokens};
 
 use super::LogFormat;
-use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::exit::{ExitCode, Failure};
 use crate::isolation::{self, Isolation};
+use crate::json_file::read_text;
 use crate::serve::{ServedJudge, ServiceSandbox, default_workers, kept_bytes, raise_descriptor_limit};
-use crate::verdict_cache::{FOLDER, VerdictCache};
+use crate::verdict_cache::CacheArguments;
 use crate::{image, progress};
 
 /// Judge attempts over HTTP, for trainers that live elsewhere
@@ -56,12 +57,8 @@ pub(super) struct Arguments {
     /// The most memory that a client may ask for, in MiB, the interpreter's own share included
     #[arg(long, value_name = "N", default_value_t = Settings::default().most_memory_bytes >> 20)]
     max_memory_mib: u64,
-    /// Keep verdicts in this folder instead of the user's cache directory
-    #[arg(long, value_name = "DIR")]
-    cache: Option<PathBuf>,
-    /// Do not read or write cached verdicts
-    #[arg(long, conflicts_with = "cache")]
-    no_cache: bool,
+    #[command(flatten)]
+    cache: CacheArguments,
     /// Stop after this many seconds without a request
     #[arg(long, value_name = "SECONDS")]
     idle_exit: Option<NonZeroU32>,
@@ -107,8 +104,7 @@ fn settings(args: &Arguments) -> Result<Settings, Failure> {
 }
 
 fn read_tokens(path: &Path) -> Result<Tokens, Failure> {
-    let text = std::fs::read_to_string(path);
-    let text = text.with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)?;
+    let text = read_text(path)?;
     Tokens::parse(&text).with_context(|| format!("`{}` cannot be used", path.display())).map_err(|error| {
         let failure = Failure::new(ExitCode::Input, error);
         failure.hint("write one token a line, such as the output of `openssl rand -hex 32`")
@@ -119,11 +115,7 @@ fn open_judge(args: &Arguments, workers: usize, most_memory_bytes: u64) -> Resul
     let image = image::python()?;
     let options = SandboxOptions { max_parallel: workers, ..SandboxOptions::fastest() };
     let sandbox = isolation::open_sandbox(Arc::clone(&image), options, args.isolation)?;
-    let cache = match (&args.cache, args.no_cache) {
-        (_, true) => VerdictCache::none(),
-        (Some(dir), false) => VerdictCache::open(dir),
-        (None, false) => VerdictCache::open(&default_cache_dir().map_err(image::failure)?.join(FOLDER)),
-    };
+    let cache = args.cache.open()?;
     Ok(ServedJudge::new(ServiceSandbox { image, sandbox, cache, most_memory_bytes, kept_bytes: kept_bytes() }))
 }
 

@@ -9,21 +9,19 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use veriplay_core::{Predicted, Trust};
 use veriplay_corpus::{PROBLEM_FORMATS, ReadOptions, problem_format, read_attempts};
-use veriplay_sandbox::{Image, SandboxOptions, default_cache_dir};
+use veriplay_sandbox::{Image, SandboxOptions};
 use veriplay_verifier::JUDGES;
 
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::image;
 use crate::isolation::{self, Isolation};
+use crate::processors::threads_or_processors;
 use crate::progress::{self, Progress};
-use crate::verdict_cache::{FOLDER, VerdictCache};
+use crate::verdict_cache::CacheArguments;
 use crate::verify::{
-    AttemptJudge, AttemptSource, JudgeConditions, JudgeContext, TaskOverrides, TaskSet, VerdictOutput, VerifySummary,
-    bugs,
+    AttemptJudge, AttemptSource, JUDGE_SEED, JudgeConditions, TaskOverrides, TaskSet, VerdictOutput, VerifyContext,
+    VerifySummary, bugs,
 };
-
-/// Seed of every job.
-const SEED: u64 = 0;
 
 const EXIT_CODES: &str = "Exit codes: 0 every attempt has its verdict; 3 bad rows were left out; 7 attempts were dropped through a \
 fault of the host; 9 attempts cannot be judged by their tasks, through a fault of the tasks, such as a reference that raises";
@@ -77,12 +75,8 @@ pub(super) struct Arguments {
     /// Write the verdicts to this file; a half-written one is continued
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Keep verdicts in this folder instead of the user's cache directory
-    #[arg(long, value_name = "DIR")]
-    cache: Option<PathBuf>,
-    /// Do not read or write cached verdicts
-    #[arg(long, conflicts_with = "cache")]
-    no_cache: bool,
+    #[command(flatten)]
+    cache: CacheArguments,
     /// Where guests run
     #[arg(long, value_enum, default_value = "process")]
     workers: Isolation,
@@ -135,14 +129,14 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     let limits = overrides.limits(image.default_limits());
     check_memory(&args, &image)?;
     let (scaled, early_stop) = (args.fuel.is_none(), args.early_stop);
-    let conditions = JudgeConditions { image: image.digest().clone(), limits, scaled, seed: SEED, early_stop };
+    let conditions = JudgeConditions { image: image.digest().clone(), limits, scaled, seed: JUDGE_SEED, early_stop };
     let mut source = AttemptSource::open(attempts, options.max_row_bytes, &tasks, &conditions)?;
     let mut output = VerdictOutput::open(args.out.as_deref())?;
-    let (jobs, name) = (parallel_jobs(&args), image.name().to_owned());
+    let (jobs, name) = (threads_or_processors(args.jobs), image.name().to_owned());
     let sandbox_options = SandboxOptions { max_parallel: jobs, ..SandboxOptions::fastest() };
     let sandbox = isolation::open_sandbox(image, sandbox_options, args.workers)?;
-    let context = JudgeContext { execute: &sandbox, image: &name, limits, scaled, seed: SEED, early_stop };
-    let cache = open_cache(&args)?;
+    let context = VerifyContext { execute: &sandbox, image: &name, conditions: &conditions };
+    let cache = args.cache.open()?;
     let judge = AttemptJudge { context, cache: &cache };
 
     let bar = attempts_bar(attempts, &options)?;
@@ -158,9 +152,9 @@ fn judge_bugs(args: &Arguments) -> Result<(), Failure> {
         attempts: args.attempts.as_deref(),
         repositories: &args.repo,
         out: args.out.as_deref(),
-        jobs: parallel_jobs(args),
+        jobs: threads_or_processors(args.jobs),
         workers: args.workers,
-        seed: SEED,
+        seed: JUDGE_SEED,
         trust: args.trust.map(Trust::from).unwrap_or_default(),
         json: args.json,
     })
@@ -198,23 +192,6 @@ fn check_memory(args: &Arguments, image: &Image) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
-}
-
-fn parallel_jobs(args: &Arguments) -> usize {
-    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
-    args.jobs.map_or_else(processors, usize::from)
-}
-
-/// Opens the cache of verdicts.
-fn open_cache(args: &Arguments) -> Result<VerdictCache, Failure> {
-    if args.no_cache {
-        return Ok(VerdictCache::none());
-    }
-    let dir = match &args.cache {
-        Some(dir) => dir.clone(),
-        None => default_cache_dir().map_err(image::failure)?.join(FOLDER),
-    };
-    Ok(VerdictCache::open(&dir))
 }
 
 /// A progress bar over the attempts, which are counted only when it is visible.

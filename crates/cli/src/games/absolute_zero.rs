@@ -12,12 +12,12 @@ use veriplay_corpus::{Grammar, ProposalStream, Split};
 use veriplay_learner::ModelConfig;
 use veriplay_selfplay::driver::{Methods, SelfPlay};
 use veriplay_selfplay::games::absolute_zero::{
-    self, AbsoluteZero, AbsoluteZeroConfig, ProposalDrafts, TaskSource, draft_tasks,
+    self, AbsoluteZero, AbsoluteZeroConfig, AbsoluteZeroTasks, ProposalDrafts, draft_tasks,
 };
-use veriplay_selfplay::splits::{EvalSet, Guard};
+use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::ProposalGate;
 
-use super::{GameSetup, StepTokens, corpus_split};
+use super::{GameSetup, StepTokens, corpus_split, guard_and_evaluation};
 use crate::config::{LearnConfig, bad_value};
 use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, ResultExt};
@@ -78,7 +78,7 @@ impl GameSetup for AbsoluteZeroSetup {
         let (game, shared, gate) = (&self.game.own, &self.game.shared, &self.gate.induction);
         if (game.induction_visible, game.induction_hidden) != (gate.visible, gate.hidden) {
             let value = format!("{} visible, {} hidden", gate.visible, gate.hidden);
-            let want = "what `game.induction_visible` and `game.induction_hidden` say";
+            let want = "equal to `game.induction_visible` and `game.induction_hidden`";
             return Err(bad_value("gate.induction", &value, want));
         }
         learn.check_temperature("game.proposer_temperature", shared.proposer_temperature)?;
@@ -119,16 +119,10 @@ impl GameSetup for AbsoluteZeroSetup {
 
     fn open(&self, workers: Isolation) -> Result<(GameExecutor, SelfPlay<AbsoluteZero>), Failure> {
         let executor = GameExecutor::open(workers)?;
-        let (mut guard, mut evaluation) = (Guard::default(), Vec::new());
-        for set in EvalSet::ALL {
-            let tasks = self.evaluation_tasks(set, &executor)?;
-            for (number, task) in tasks.iter().enumerate() {
-                guard.add_program(set, &format!("task {number}"), task.question.program());
-            }
-            if set == self.eval.set {
-                evaluation = tasks;
-            }
-        }
+        let tasks_of = |set| self.evaluation_tasks(set, &executor);
+        let (guard, evaluation) = guard_and_evaluation(self.eval.set, tasks_of, |guard, set, number, task| {
+            guard.add_program(set, &format!("task {number}"), task.question.program());
+        })?;
         // Checked here, so that drawing them cannot fail.
         self.drafts(Split::Train, &self.tasks.seed_mix, TaskType::Deduction, 0)?;
         let source = self.source(self.examples(&executor)?, evaluation);
@@ -153,7 +147,13 @@ impl AbsoluteZeroSetup {
                 (None, Some(file)) => {
                     Box::new(programs::read_drafts(file, set, task_type, self.game.own.induction_inputs())?.into_iter())
                 }
-                _ => return Err(bad_value("tasks.eval_mix", &"", "there, or `tasks.eval_programs` in its place")),
+                _ => {
+                    return Err(bad_value(
+                        "tasks.eval_mix",
+                        &"",
+                        "set, or `tasks.eval_programs` instead, but not both",
+                    ));
+                }
             };
             all.extend(draft_tasks(execute, &self.gate, drafts, self.eval.tasks_per_type)?);
         }
@@ -174,9 +174,9 @@ impl AbsoluteZeroSetup {
         Ok(all)
     }
 
-    fn source(&self, examples: Vec<Task>, evaluation: Vec<Task>) -> TaskSource {
+    fn source(&self, examples: Vec<Task>, evaluation: Vec<Task>) -> AbsoluteZeroTasks {
         let setup = self.clone();
-        TaskSource {
+        AbsoluteZeroTasks {
             gate: self.gate.clone(),
             seed_drafts: Box::new(move |task_type, seed| {
                 let drafts = setup.drafts(Split::Train, &setup.tasks.seed_mix, task_type, seed);
@@ -208,7 +208,7 @@ mod tests {
     use veriplay_core::{Question, ScriptedPolicy, ScriptedRequest, Value, program_hash};
     use veriplay_selfplay::environment::Environment;
     use veriplay_selfplay::play::StepContext;
-    use veriplay_selfplay::splits::HELD_OUT;
+    use veriplay_selfplay::splits::{Guard, HELD_OUT};
     use veriplay_selfplay::step::LogRecord;
     use veriplay_verifier::formats::compact::{INPUT, PROPOSE_ABDUCTION, PROPOSE_DEDUCTION};
 
@@ -263,11 +263,10 @@ mod tests {
         let policy = policy(&measured);
         let context = StepContext { policy: &policy, execute: &executor, seed: 1 };
         let mut state = played.init(&context).expect("nothing of the seeds is measured");
-        let describe_eval_item =
-            |tokens: &[u32]| tokens.iter().filter_map(|token| char::from_u32(*token)).collect::<String>();
-        let anchors: Vec<String> = state.sft_examples.iter().map(|anchor| describe_eval_item(&anchor.tokens)).collect();
-        assert!(anchors.iter().any(|text| text.contains("12345")), "{anchors:?}");
-        assert!(!anchors.iter().any(|text| text.contains("# mine")), "a measured program is imitated: {anchors:?}");
+        let decode = |tokens: &[u32]| tokens.iter().filter_map(|token| char::from_u32(*token)).collect::<String>();
+        let examples: Vec<String> = state.sft_examples.iter().map(|example| decode(&example.tokens)).collect();
+        assert!(examples.iter().any(|text| text.contains("12345")), "{examples:?}");
+        assert!(!examples.iter().any(|text| text.contains("# mine")), "a measured program is imitated: {examples:?}");
         let step = played.step(&context, &mut state, 0).expect("a step");
         let mut rules: HashMap<&str, usize> = HashMap::new();
         for record in &step.records {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Digest, Layer, Trust};
+use veriplay_core::{Digest, Trust};
 use veriplay_learner::ModelConfig;
 use veriplay_sandbox::SandboxOptions;
 use veriplay_selfplay::driver::{Methods, SelfPlay};
@@ -20,7 +20,7 @@ use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::image;
 use crate::isolation::{self, Isolation};
-use crate::repository::{RepoImages, StoredRepository, pytest_layer, read_bugs};
+use crate::repository::{RepoImages, RepoSandboxes, StoredRepository, read_bugs};
 
 /// `[game]`, `[repositories]`, `[bugs]` and `[eval]`, as `configs/bug-repair-qwen.toml` shows them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -118,7 +118,7 @@ impl GameSetup for BugRepairSetup {
         learn.check_temperature("game.proposer_temperature", self.game.shared.proposer_temperature)
     }
 
-    /// Every turn is a sample with a prompt of its own, as long as the context at most.
+    /// Every turn is a sample with a prompt of its own, at most as long as the context.
     fn step_tokens(&self, model: &ModelConfig) -> StepTokens {
         let (game, shared, context) = (&self.game.own, &self.game.shared, model.max_position_embeddings);
         let solver = game.tasks_per_step * shared.group_size * game.solver_budget.turns;
@@ -158,7 +158,7 @@ impl GameSetup for BugRepairSetup {
     }
 
     fn open(&self, workers: Isolation) -> Result<(GameExecutor, SelfPlay<BugRepair>), Failure> {
-        let opened = OpenedRepositories::open(&self.repositories, self.game.own.trust, workers)?;
+        let (executor, repositories) = open_repositories(&self.repositories, self.game.own.trust, workers)?;
         let read = |paths: &[PathBuf]| -> Result<Vec<BugArtifact>, Failure> {
             Ok(paths.iter().map(|path| read_bugs(path)).collect::<Result<Vec<_>, _>>()?.concat())
         };
@@ -168,40 +168,28 @@ impl GameSetup for BugRepairSetup {
             EvalSet::Validation => &self.bugs.validation,
         })?;
         held_out.truncate(self.eval.bugs);
-        let OpenedRepositories { executor, repositories } = opened;
         let game = BugRepair::new(self.game.clone(), repositories, &training, &held_out);
         Ok((executor, SelfPlay::new(game?)))
     }
 }
 
-/// Repositories in a sandbox.
-struct OpenedRepositories {
-    executor: GameExecutor,
-    repositories: Repositories,
-}
-
-impl OpenedRepositories {
-    fn open(names: &RepositoryNames, trust: Trust, workers: Isolation) -> Result<Self, Failure> {
-        let all = names.training.iter().chain(&names.validation).chain(&names.held_out);
-        let stored = all.map(|name| StoredRepository::open(name)).collect::<Result<Vec<_>, _>>()?;
-        let pytest = pytest_layer()?;
-        if stored.is_empty() {
-            return Err(bad_value("repositories.training", &"[]", "at least one repository"));
-        }
-        let images = StoredRepository::warm_images(&pytest, &stored)?;
-        let layers: Vec<Layer> = stored.iter().flat_map(StoredRepository::layers).chain([pytest.clone()]).collect();
-        let mut sandboxes = images.sandboxes(SandboxOptions::fastest(), workers, &layers)?;
-        sandboxes.push(isolation::open_sandbox(image::python()?, SandboxOptions::fastest(), workers)?);
-        let executor = GameExecutor::over(sandboxes);
-        let load = |stored: &StoredRepository| {
-            let repository = repository(stored, &executor, &images, pytest.digest())?;
-            Ok(Repository { trust, ..repository })
-        };
-        let mut repositories = stored.iter().map(load).collect::<Result<Vec<_>, Failure>>()?;
-        let mut held_out = repositories.split_off(names.training.len());
-        let validation = held_out.drain(..names.validation.len()).collect();
-        Ok(Self { repositories: Repositories { training: repositories, validation, held_out }, executor })
-    }
+/// Opens the repositories, all in the same sandboxes.
+fn open_repositories(
+    names: &RepositoryNames,
+    trust: Trust,
+    workers: Isolation,
+) -> Result<(GameExecutor, Repositories), Failure> {
+    let all = names.training.iter().chain(&names.validation).chain(&names.held_out);
+    let stored = all.map(|name| StoredRepository::open(name)).collect::<Result<Vec<_>, _>>()?;
+    let RepoSandboxes { pytest, images, mut sandboxes } =
+        RepoSandboxes::open(&stored, SandboxOptions::fastest(), workers)?;
+    sandboxes.push(isolation::open_sandbox(image::python()?, SandboxOptions::fastest(), workers)?);
+    let executor = GameExecutor::over(sandboxes);
+    let load = |stored| repository(stored, &executor, &images, &pytest, trust);
+    let mut repositories = stored.iter().map(load).collect::<Result<Vec<_>, Failure>>()?;
+    let mut held_out = repositories.split_off(names.training.len());
+    let validation = held_out.drain(..names.validation.len()).collect();
+    Ok((executor, Repositories { training: repositories, validation, held_out }))
 }
 
 fn repository(
@@ -209,6 +197,7 @@ fn repository(
     executor: &GameExecutor,
     images: &RepoImages,
     pytest: &Digest,
+    trust: Trust,
 ) -> Result<Repository, Failure> {
     let map = stored.map(executor, images, pytest)?;
     let repo = stored.repo(images, pytest, &map);
@@ -220,7 +209,7 @@ fn repository(
         baseline: repo.baseline.clone(),
         limits: repo.limits,
         max_jobs: repo.max_jobs,
-        trust: repo.trust,
+        trust,
         map: map.clone(),
     })
 }

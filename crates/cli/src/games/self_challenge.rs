@@ -7,16 +7,16 @@ use serde::{Deserialize, Serialize};
 use veriplay_learner::ModelConfig;
 use veriplay_selfplay::driver::{Methods, SelfPlay};
 use veriplay_selfplay::games::self_challenge::{self, SelfChallenge, SelfChallengeConfig, add_task_to_guard, prompts};
-use veriplay_selfplay::splits::{EvalSet, Guard};
+use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::environments::ArtifactGate;
 
-use super::{GameSetup, StepTokens};
+use super::{GameSetup, StepTokens, guard_and_evaluation};
 use crate::config::{LearnConfig, bad_value};
 use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::Isolation;
 
-use tasks::{SelfChallengeEvalConfig, SelfChallengeTaskConfig, TaskSource};
+use tasks::{SelfChallengeEvalConfig, SelfChallengeTaskConfig, ToolTasks};
 
 /// `[game]`, `[gate]`, `[tasks]` and `[eval]`, as `configs/self-challenge-quickstart.toml` shows them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -58,7 +58,7 @@ impl GameSetup for SelfChallengeSetup {
         learn.check_temperature("game.proposer_temperature", self.game.shared.proposer_temperature)
     }
 
-    /// Every turn is a sample; those of the first share their group's prompt, the others have one as long as the context at most.
+    /// Every turn is a sample; those of the first share their group's prompt, the others have one at most as long as the context.
     fn step_tokens(&self, model: &ModelConfig) -> StepTokens {
         let (game, shared, context) = (&self.game.own, &self.game.shared, model.max_position_embeddings);
         let (executor, challenger) = self.turns();
@@ -104,16 +104,12 @@ impl GameSetup for SelfChallengeSetup {
 
     fn open(&self, workers: Isolation) -> Result<(GameExecutor, SelfPlay<SelfChallenge>), Failure> {
         let executor = GameExecutor::open(workers)?;
-        let source = TaskSource::open(&self.tasks, &self.gate, &executor)?;
+        let source = ToolTasks::open(&self.tasks, &self.gate, &executor)?;
         let environments = source.tool_environments()?;
-        let (mut guard, mut evaluation) = (Guard::default(), Vec::new());
-        for set in EvalSet::ALL {
-            let tasks = source.evaluation(&SelfChallengeEvalConfig { set, ..self.eval.clone() })?;
-            tasks.iter().for_each(|one| add_task_to_guard(&mut guard, set, &one.task));
-            if set == self.eval.set {
-                evaluation = tasks;
-            }
-        }
+        let tasks_of = |set| source.evaluation(&SelfChallengeEvalConfig { set, ..self.eval.clone() });
+        let (guard, evaluation) = guard_and_evaluation(self.eval.set, tasks_of, |guard, set, _, one| {
+            add_task_to_guard(guard, set, &one.task);
+        })?;
         let given = source.given()?;
         let game = SelfChallenge::new(self.game.clone(), self.gate.clone(), environments, given, evaluation, guard);
         Ok((executor, SelfPlay::new(game?)))

@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use veriplay_learner::ModelConfig;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::games::sol_ver::{self, LearningObjective, SolVer, SolVerConfig, add_problem_to_guard};
-use veriplay_selfplay::splits::{EvalSet, Guard};
+use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::agreement::AgreementRules;
 
-use super::{GameSetup, StepTokens};
+use super::{GameSetup, StepTokens, guard_and_evaluation};
 use crate::config::{LearnConfig, bad_value};
 use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, ResultExt};
@@ -95,14 +95,10 @@ impl GameSetup for SolVerSetup {
         let executor = GameExecutor::open(workers)?;
         let limits = self.agreement.limits;
         let snippets = self.tasks.snippets.pool()?;
-        let (mut guard, mut evaluation) = (Guard::default(), Vec::new());
-        for set in EvalSet::ALL {
-            let tasks = self.tasks.evaluation(&SolVerEvalConfig { set, ..self.eval.clone() }, limits, &executor)?;
-            tasks.iter().for_each(|task| add_problem_to_guard(&mut guard, set, task));
-            if set == self.eval.set {
-                evaluation = tasks;
-            }
-        }
+        let tasks_of = |set| self.tasks.evaluation(&SolVerEvalConfig { set, ..self.eval.clone() }, limits, &executor);
+        let (guard, evaluation) = guard_and_evaluation(self.eval.set, tasks_of, |guard, set, _, task| {
+            add_problem_to_guard(guard, set, task);
+        })?;
         let game = SolVer::new(self.game.clone(), self.agreement.clone(), snippets, evaluation, guard)?;
         Ok((executor, SelfPlay::new(game)))
     }

@@ -16,7 +16,7 @@ use super::bait::VARIABLE;
 use super::target::{MEMORY_MIB, ProbeRequest, Target, own_directory};
 use crate::exit::{ExitCode, Failure};
 
-/// Seconds to wait at most. Every probe ends by itself long before that.
+/// Maximum seconds to wait. Every probe ends by itself long before that.
 const PATIENCE: u64 = 30;
 /// Bytes of output that are kept; the rest is read and dropped.
 const KEPT: usize = 16 << 20;

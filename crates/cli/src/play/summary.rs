@@ -47,7 +47,7 @@ pub(crate) fn report(summary: &Summary, json: bool) -> anyhow::Result<()> {
     }
     progress::data(table_text(Some(&summary.eval.before), &summary.eval.after));
     progress::data(format!(
-        "{} steps in {:.0} s; {:.0} % of proposals valid, {} refused for what is measured; {:.0} % of attempts solved; {} jobs, {:.0} jobs/s; {} dropped",
+        "{} steps in {:.0} s; {:.0} % of proposals valid, {} refused as evaluation data; {:.0} % of attempts solved; {} jobs, {:.0} jobs/s; {} dropped",
         summary.steps,
         summary.seconds,
         100.0 * summary.valid_proposal_rate,

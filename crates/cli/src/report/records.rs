@@ -35,7 +35,7 @@ struct Turn {
 /// Reads about `count` records of `rollouts.jsonl.zst`: every n-th, so that all steps have some. A part of the file that is still being
 /// written is left out.
 pub(crate) fn read_records(path: &Path, count: usize) -> Result<Vec<LoggedRecord>, Failure> {
-    let mut total = 0;
+    let mut total = 0_usize;
     for_each_response(path, |_| total += 1)?;
     let every = total.div_ceil(count.max(1)).max(1);
     let (mut index, mut records) = (0, Vec::new());

@@ -1,4 +1,4 @@
-//! The baseline of a repository: every test file twice, with different seeds, files beside each other, largest first.
+//! The baseline of a repository: every test file twice, with different seeds, files in parallel, largest first.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -230,7 +230,7 @@ fn run_file_twice(
     Ok((baseline_of(file, &first, &second), wall_ns))
 }
 
-/// The tests of a file that takes long, in parts that may run beside each other.
+/// The tests of a file that takes long, in parts that may run in parallel.
 fn split_by_fuel(first: &FileRun) -> Vec<Vec<String>> {
     let count = usize::try_from(first.fuel / PART_FUEL).unwrap_or(usize::MAX).clamp(1, first.tests.len().max(1));
     let ids: Vec<String> = first.tests.iter().map(|test| test.id.clone()).collect();

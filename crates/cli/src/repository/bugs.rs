@@ -1,8 +1,8 @@
 //! `veriplay corpus inject-bugs`: mutants of every code file, in an order that the seed determines, validated in parallel until
 //! the requested number of bugs is reached.
 //!
-//! Invariants: the file depends on repository, operators, seed and count alone, not on threads; a killed run
-//! continues where it stopped, from the journal beside the file.
+//! Invariants: the file depends only on repository, operators, seed and count, not on threads; a killed run
+//! continues where it stopped, from the journal next to the file.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
@@ -13,7 +13,7 @@ use std::time::Instant;
 use anyhow::Context;
 use rayon::prelude::*;
 use serde::Serialize;
-use veriplay_core::{Digest, Dropped, Execute, Layer, SCHEMA_VERSION, Trust, content_hash};
+use veriplay_core::{Digest, Dropped, Execute, SCHEMA_VERSION, Trust, content_hash};
 use veriplay_sandbox::SandboxOptions;
 use veriplay_verifier::OutcomeCache;
 use veriplay_verifier::bugs::{
@@ -22,13 +22,13 @@ use veriplay_verifier::bugs::{
 
 use super::StoredRepository;
 use super::journal::{Journal, MutantRecord};
-use super::pip::pytest_layer;
+use super::open::RepoSandboxes;
 use crate::executor::Sandboxes;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::Isolation;
 use crate::progress;
 
-/// Mutants that are validated beside each other. It does not change the result: surplus bugs are dropped.
+/// Mutants that are validated at once. It does not change the result: surplus bugs are dropped.
 const CHUNK: usize = 8;
 /// Outcomes that are remembered: proposing and validating a mutant run the same job.
 const REMEMBERED: usize = 256;
@@ -79,14 +79,14 @@ struct Mutant {
 /// Makes the bugs.
 pub(crate) fn inject_bugs(request: &InjectRequest<'_>) -> Result<InjectionReport, Failure> {
     let started = Instant::now();
-    let pytest = pytest_layer()?;
-    let images = StoredRepository::warm_images(&pytest, std::slice::from_ref(request.repository))?;
-    let layers: Vec<Layer> = request.repository.layers().chain([pytest.clone()]).collect();
-    let sandboxes = Sandboxes(images.sandboxes(SandboxOptions::fastest(), request.workers, &layers)?);
-    let map = request.repository.map(&sandboxes, &images, pytest.digest())?;
-    let repo = RepoContext { trust: request.trust, ..request.repository.repo(&images, pytest.digest(), &map) };
+    let repository = std::slice::from_ref(request.repository);
+    let RepoSandboxes { pytest, images, sandboxes } =
+        RepoSandboxes::open(repository, SandboxOptions::fastest(), request.workers)?;
+    let sandboxes = Sandboxes(sandboxes);
+    let map = request.repository.map(&sandboxes, &images, &pytest)?;
+    let repo = RepoContext { trust: request.trust, ..request.repository.repo(&images, &pytest, &map) };
     let mut report = InjectionReport { schema_version: SCHEMA_VERSION, ..InjectionReport::default() };
-    let mutants = draw_mutants(&sandboxes, &repo, request, &mut report).map_err(host_failure)?;
+    let mutants = draw_mutants(&sandboxes, &repo, request, &mut report)?;
     report.candidates = mutants.len();
     let names: Vec<&str> = request.injectors.iter().map(|injector| injector.name).collect();
     let mut journal =
@@ -113,10 +113,6 @@ pub(crate) fn inject_bugs(request: &InjectRequest<'_>) -> Result<InjectionReport
     bar.finish_and_clear();
     report.wall_s = started.elapsed().as_secs_f64();
     Ok(report)
-}
-
-fn host_failure(dropped: Dropped) -> Failure {
-    Failure::message(ExitCode::Host, dropped.why)
 }
 
 /// All mutants, in the order they are tried: each round has one of each operator and file.

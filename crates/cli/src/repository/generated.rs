@@ -20,7 +20,7 @@ const CASES: usize = 8;
 /// When a function is worth a module.
 const FILTER: ProgramFilter = ProgramFilter { max_output_chars: 22, min_distinct_outputs: 4 };
 
-/// Writes `functions` modules, with programs of `split` and `mix` alone, into `out`.
+/// Writes `functions` modules, with programs of only `split` and `mix`, into `out`.
 pub(crate) fn generate_repository(
     out: &Path,
     split: Split,

@@ -1,4 +1,4 @@
-//! The file of bugs, and the journal of mutants tried beside it: `FILE.tried`.
+//! The file of bugs, and the journal of mutants tried next to it: `FILE.tried`.
 //!
 //! A bug is written before its line of the journal, so a killed process leaves at most one bug too many and incomplete last lines.
 //! Opening cuts both off.
@@ -13,6 +13,7 @@ use veriplay_core::{Digest, SCHEMA_VERSION};
 use veriplay_verifier::bugs::BugArtifact;
 
 use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::json_file::read_text;
 use crate::logfile::open_truncated;
 
 /// A mutant that was tried.
@@ -94,8 +95,7 @@ fn read_complete_lines(path: &Path) -> Result<Vec<String>, Failure> {
     if !path.exists() {
         return Ok(Vec::new());
     }
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()));
-    let text = text.or_fail(ExitCode::Input)?;
+    let text = read_text(path)?;
     Ok(text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')).map(str::to_owned).collect())
 }
 

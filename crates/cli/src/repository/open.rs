@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use anyhow::Context;
-use veriplay_core::{Digest, Execute, Layer, Limits, TextFiles, Trust};
-use veriplay_sandbox::default_cache_dir;
+use veriplay_core::{Digest, Execute, Layer, TextFiles, Trust};
+use veriplay_sandbox::{Sandbox, SandboxOptions, default_cache_dir};
 use veriplay_verifier::bugs::{OwnNames, RepoContext, TestMap};
 use veriplay_verifier::repository::Baseline;
 
 use super::Requirement;
 use super::baseline::{BaselineRequest, measure_baseline};
 use super::dependencies::DependencySource;
+use super::pip::pytest_layer;
 use super::records::{read_record, write_record};
 use super::warm::{RepoImages, WarmSources};
 use crate::exit::{ExitCode, Failure, ResultExt};
@@ -62,7 +63,7 @@ impl StoredRepository {
     }
 
     /// The images for its tests, and for those of the other `repositories`.
-    pub(crate) fn warm_images(pytest: &Layer, repositories: &[Self]) -> Result<RepoImages, Failure> {
+    fn warm_images(pytest: &Layer, repositories: &[Self]) -> Result<RepoImages, Failure> {
         RepoImages::warm(pytest, &repositories.iter().map(Self::warm_sources).collect::<Vec<_>>())
     }
 
@@ -75,7 +76,7 @@ impl StoredRepository {
         }
     }
 
-    /// The layers that its jobs name, beside pytest's.
+    /// The layers that its jobs name, in addition to pytest's.
     pub(crate) fn layers(&self) -> impl Iterator<Item = Layer> {
         [Some(&self.package), self.dependencies.as_ref()].into_iter().flatten().cloned()
     }
@@ -93,25 +94,47 @@ impl StoredRepository {
             files: Vec::new(),
             names: OwnNames::default(),
         };
-        let map = TestMap::measure(execute, &self.repo(images, pytest, &nothing));
-        let map = map.map_err(|dropped| Failure::message(ExitCode::Host, dropped.why))?;
+        let map = TestMap::measure(execute, &self.repo(images, pytest, &nothing))?;
         write_record(&self.directory, MAP, &map)?;
         Ok(map)
     }
 
     pub(crate) fn repo<'a>(&'a self, images: &'a RepoImages, pytest: &'a Digest, map: &'a TestMap) -> RepoContext<'a> {
-        let limits = Limits { ..self.baseline.limits };
         RepoContext {
-            image: images.beside.name(),
+            image: images.shared.name(),
             split_image: images.split.name(),
             pytest,
             texts: &self.texts,
             baseline: &self.baseline,
             map,
-            limits,
+            limits: self.baseline.limits,
             max_jobs: MAX_JOBS,
             trust: Trust::Split,
         }
+    }
+}
+
+/// Sandboxes for the tests of repositories.
+pub(crate) struct RepoSandboxes {
+    /// The digest of pytest's layer.
+    pub(crate) pytest: Digest,
+    pub(crate) images: RepoImages,
+    /// One on each of the images.
+    pub(crate) sandboxes: Vec<Sandbox>,
+}
+
+impl RepoSandboxes {
+    /// Warms the images for the tests of all these repositories, and opens a sandbox on each.
+    pub(crate) fn open(
+        repositories: &[StoredRepository],
+        options: SandboxOptions,
+        workers: Isolation,
+    ) -> Result<Self, Failure> {
+        let pytest = pytest_layer()?;
+        let images = StoredRepository::warm_images(&pytest, repositories)?;
+        let layers = repositories.iter().flat_map(StoredRepository::layers).chain([pytest.clone()]);
+        let sandboxes = images.sandboxes(options, workers, &layers.collect::<Vec<_>>())?;
+        Ok(Self { pytest: pytest.digest().clone(), images, sandboxes })
     }
 }
 

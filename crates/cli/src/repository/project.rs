@@ -14,6 +14,7 @@ use super::open::read_layer;
 use super::pip::fetch_source_distribution;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::image;
+use crate::json_file::read_bytes;
 
 /// Where the files come from.
 pub(crate) struct RepositorySources<'a> {
@@ -58,7 +59,7 @@ impl RepositorySources<'_> {
     /// The files of the package, without the products of builds. Files of the source distribution are unchanged.
     pub(crate) fn layer(&self) -> Result<Layer, Failure> {
         let (name, bytes) = match self.sdist {
-            Some(path) => (path.display().to_string(), read_file(path)?),
+            Some(path) => (path.display().to_string(), read_bytes(path)?),
             None => fetch_source_distribution(self.requirement)?,
         };
         let mut files = unpack_sources(&name, &bytes)?;
@@ -79,7 +80,7 @@ impl TestSource {
                 let layer = read_layer(path)?;
                 Ok(layer.files().iter().map(|(path, bytes)| (path.clone(), bytes.as_ref().clone())).collect())
             }
-            Self::Path(path) => unpack_sources(&path.display().to_string(), &read_file(path)?),
+            Self::Path(path) => unpack_sources(&path.display().to_string(), &read_bytes(path)?),
             Self::Commit { url, commit } => unpack_sources(&format!("{commit}.tar.gz"), &fetch_commit(url, commit)?),
         }
     }
@@ -99,10 +100,6 @@ fn unpack_sources(name: &str, bytes: &[u8]) -> Result<Files, Failure> {
 /// Compiled code would hide what a patch changes.
 fn is_compiled(path: &str) -> bool {
     path.ends_with(".pyc") || path.split('/').any(|part| part == "__pycache__")
-}
-
-fn read_file(path: &Path) -> Result<Vec<u8>, Failure> {
-    std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)
 }
 
 /// The files of a commit, from a bare repository in the cache. git runs none of the fetched files.

@@ -22,6 +22,7 @@ use super::{
 };
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::Isolation;
+use crate::json_file::read_text;
 use crate::{image, progress};
 
 /// The options of the command.
@@ -57,7 +58,7 @@ struct ListedPackage {
     with: Vec<String>,
 }
 
-/// The exact sources of each package, in `FILE.lock.json` beside the list.
+/// The exact sources of each package, in `FILE.lock.json` next to the list.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PackageLock {
@@ -178,8 +179,7 @@ fn matches_lock(stored: &StoredRepository, lock: &LockedPackage) -> bool {
 }
 
 fn read_list(path: &Path) -> Result<Vec<(ListedPackage, Requirement)>, Failure> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()));
-    let list: PackageList = toml::from_str(&text.or_fail(ExitCode::Input)?)
+    let list: PackageList = toml::from_str(&read_text(path)?)
         .with_context(|| format!("`{}` is not a list of packages", path.display()))
         .or_fail(ExitCode::Input)?;
     let named = |package: ListedPackage| match package.requirement.parse() {

@@ -20,9 +20,9 @@ pub(super) struct WarmSources<'a> {
 
 /// The images that tests of repositories run in.
 pub(crate) struct RepoImages {
-    /// Beside the package: its sources are compiled there.
-    pub(crate) beside: Arc<Image>,
-    /// In two instances, and where a policy's tools run: pytest alone has been compiled there.
+    /// For tests in the instance of the package: its sources are compiled there.
+    pub(crate) shared: Arc<Image>,
+    /// In two instances, and where a policy's tools run: only pytest has been compiled there.
     pub(crate) split: Arc<Image>,
 }
 
@@ -33,12 +33,12 @@ impl RepoImages {
         let limits =
             limits.ok_or_else(|| Failure::message(ExitCode::Input, "there is no repository to warm an image for"))?;
         let image = image::python()?;
-        let beside = warmed_for(Arc::clone(&image), &format!("{}+pytest", image.name()), pytest, sources)?;
+        let shared = warmed_for(Arc::clone(&image), &format!("{}+pytest", image.name()), pytest, sources)?;
         // Nothing of any repository is compiled in this one.
         let nothing = Layer::new([]).or_fail(ExitCode::Bug)?;
         let sources = [WarmSources { package: &nothing, dependencies: None, library: &[], limits }];
         let name = format!("{}+desk", image.name());
-        Ok(Self { beside, split: warmed_for(image, &name, pytest, &sources)? })
+        Ok(Self { shared, split: warmed_for(image, &name, pytest, &sources)? })
     }
 
     /// A sandbox on each.
@@ -52,7 +52,7 @@ impl RepoImages {
             let sandbox = isolation::open_sandbox(Arc::clone(image), options, workers)?;
             Ok(sandbox.with_layers(layers.iter().cloned().collect()))
         };
-        [&self.beside, &self.split].into_iter().map(on).collect()
+        [&self.shared, &self.split].into_iter().map(on).collect()
     }
 }
 

@@ -12,7 +12,7 @@ use veriplay_server::{AttemptText, Judge, JudgeFacts, JudgeOptions, JudgedAttemp
 use super::store::Store;
 use crate::verdict_cache::VerdictCache;
 use crate::verify::{
-    AttemptJudge, JudgeConditions, JudgeContext, LoadedTask, PendingAttempt, TaskOverrides, check_row,
+    AttemptJudge, JudgeConditions, LoadedTask, PendingAttempt, TaskOverrides, VerifyContext, check_row,
 };
 
 /// The most bytes of a row, and of its decompressed tests.
@@ -177,10 +177,9 @@ struct ServedTask {
 }
 
 impl ServedTask {
-    fn context(&self) -> JudgeContext<'_> {
-        let JudgeConditions { limits, scaled, seed, early_stop, .. } = self.conditions;
+    fn context(&self) -> VerifyContext<'_> {
         let (execute, image): (&dyn Execute, _) = (&self.judge.parts.sandbox, self.judge.facts.image.as_str());
-        JudgeContext { execute, image, limits, scaled, seed, early_stop }
+        VerifyContext { execute, image, conditions: &self.conditions }
     }
 
     fn current(&self) -> MutexGuard<'_, Arc<LoadedTask>> {

@@ -3,6 +3,7 @@
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::memory;
+use crate::processors::processors;
 
 /// Memory of a worker at rest and with a program of usual size.
 const WORKER_BYTES: u64 = 256 << 20;
@@ -14,11 +15,9 @@ const MOST_KEPT: u64 = 1 << 30;
 /// Descriptors besides those of connections: workers, the cache, the log.
 const OTHER_DESCRIPTORS: u64 = 256;
 
-/// Workers by default: one for each processor that this process may use, and no more than fit in memory. The processors are those of the
-/// control group and the affinity mask.
+/// Workers by default: one for each processor that this process may use, and no more than fit in memory.
 pub(crate) fn default_workers() -> usize {
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    workers_in(processors, free_memory())
+    workers_in(processors(), free_memory())
 }
 
 fn workers_in(processors: usize, free_memory: Option<u64>) -> usize {

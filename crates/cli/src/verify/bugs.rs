@@ -5,9 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use serde::Serialize;
-use veriplay_core::{
-    Digest, Dropped, Execute, Fuzz, Layer, SCHEMA_VERSION, Status, Trust, Verdict, VerdictRow, content_hash,
-};
+use veriplay_core::{Digest, Dropped, Execute, Fuzz, SCHEMA_VERSION, Status, Trust, Verdict, VerdictRow, content_hash};
 use veriplay_corpus::{AttemptBody, ReadOptions, read_attempts};
 use veriplay_sandbox::SandboxOptions;
 use veriplay_verifier::OutcomeCache;
@@ -20,7 +18,7 @@ use crate::executor::Sandboxes;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::Isolation;
 use crate::progress;
-use crate::repository::{RepoImages, StoredRepository, pytest_layer, read_bugs};
+use crate::repository::{RepoImages, RepoSandboxes, StoredRepository, read_bugs};
 
 /// The `attempt_id` of the rows that a validation makes.
 const ARTIFACT: &str = "artifact";
@@ -117,17 +115,15 @@ fn open_repositories(options: &BugOptions<'_>, bugs: &[BugArtifact]) -> Result<(
         names.dedup();
     }
     let stored = names.iter().map(|name| StoredRepository::open(name)).collect::<Result<Vec<_>, _>>()?;
-    let pytest = pytest_layer()?;
-    let images = StoredRepository::warm_images(&pytest, &stored)?;
     let sandbox_options = SandboxOptions { max_parallel: options.jobs, ..SandboxOptions::fastest() };
-    let layers: Vec<Layer> = stored.iter().flat_map(StoredRepository::layers).chain([pytest.clone()]).collect();
-    let sandboxes = Sandboxes(images.sandboxes(sandbox_options, options.workers, &layers)?);
+    let RepoSandboxes { pytest, images, sandboxes } = RepoSandboxes::open(&stored, sandbox_options, options.workers)?;
+    let sandboxes = Sandboxes(sandboxes);
     let mapped = stored.into_iter().map(|stored| {
-        let map = stored.map(&sandboxes, &images, pytest.digest())?;
+        let map = stored.map(&sandboxes, &images, &pytest)?;
         Ok((stored, map))
     });
     let stored = mapped.collect::<Result<Vec<_>, Failure>>()?;
-    Ok((sandboxes, BugRepositories { stored, pytest: pytest.digest().clone(), images, trust: options.trust }))
+    Ok((sandboxes, BugRepositories { stored, pytest, images, trust: options.trust }))
 }
 
 /// Rows about an unknown bug and invalid rows are reported and left out.
@@ -218,8 +214,7 @@ fn validate_again(execute: &dyn Execute, repo: &RepoContext<'_>, artifact: &BugA
 impl BugSummary {
     fn add(&mut self, row: &VerdictRow, validating: bool) {
         let kind = if validating { row.attempt_id.as_str() } else { "attempt" };
-        let status = serde_json::to_value(row.status).ok().and_then(|word| word.as_str().map(str::to_owned));
-        let status = status.unwrap_or_default();
+        let status = row.status.to_string();
         let expected = match kind {
             ARTIFACT => status == "valid",
             REVERSE => status == "accepted",

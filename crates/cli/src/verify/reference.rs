@@ -5,8 +5,8 @@
 //! [`Status::Unjudgeable`]; a sandbox that fails, or a deadline met, is a fault of the host.
 
 use veriplay_core::{
-    CallResult, Dropped, EncodeCaps, Entry, Evidence, Execute, Exit, GuestError, Job, LimitKind, Limits, Outcome,
-    Problem, REFERENCE_RULE, Status, Value, Verdict,
+    CallResult, Digest, Dropped, EncodeCaps, Entry, Evidence, Execute, Exit, GuestError, Job, LimitKind, Limits,
+    Outcome, Problem, REFERENCE_RULE, Status, Value, Verdict,
 };
 use veriplay_corpus::{ExpectedResult, UnexecutedProblem};
 
@@ -16,17 +16,25 @@ use crate::progress;
 /// At most one input in this many may be left out.
 const LEFT_OUT: usize = 5;
 
-/// How the jobs of this command run.
-pub(crate) struct JudgeContext<'a> {
-    pub(crate) execute: &'a dyn Execute,
-    /// Name of the image.
-    pub(crate) image: &'a str,
+/// Everything besides task and program that a verdict depends on.
+#[derive(Debug, Clone, serde::Serialize)]
+pub(crate) struct JudgeConditions {
+    pub(crate) image: Digest,
     /// Limits of a job whose problem has none.
     pub(crate) limits: Limits,
     /// Whether tasks whose reference needs more than `limits` get more.
     pub(crate) scaled: bool,
     pub(crate) seed: u64,
     pub(crate) early_stop: bool,
+}
+
+/// How the jobs of this command run.
+#[derive(Clone, Copy)]
+pub(crate) struct VerifyContext<'a> {
+    pub(crate) execute: &'a dyn Execute,
+    /// Name of the image.
+    pub(crate) image: &'a str,
+    pub(crate) conditions: &'a JudgeConditions,
 }
 
 /// Why a task has no problem to judge attempts by.
@@ -51,7 +59,7 @@ enum ReferenceError {
 /// Makes the problem by running the reference on its inputs. Inputs that exceed its limits are left out where they are few, as in EvalPlus'
 /// own files without extreme inputs.
 pub(super) fn execute_reference(
-    context: &JudgeContext<'_>,
+    context: &VerifyContext<'_>,
     unexecuted: &UnexecutedProblem,
 ) -> Result<Problem, ProblemError> {
     let problem = match problem_from_reference(context, unexecuted) {
@@ -75,23 +83,24 @@ fn no_problem(unexecuted: &UnexecutedProblem, failed: ReferenceError) -> Problem
 
 /// The problem on all inputs of `unexecuted`.
 fn problem_from_reference(
-    context: &JudgeContext<'_>,
+    context: &VerifyContext<'_>,
     unexecuted: &UnexecutedProblem,
 ) -> Result<Problem, ReferenceError> {
-    let caps = unexecuted.limits.unwrap_or_else(|| scaled_limits::reference_caps(context.limits));
-    let (outcome, expected) = run_reference(context, unexecuted, &unexecuted.inputs, caps, context.seed)?;
-    let (_, again) = run_reference(context, unexecuted, &unexecuted.inputs, caps, context.seed.wrapping_add(1))?;
+    let caps = unexecuted.limits.unwrap_or_else(|| scaled_limits::reference_caps(context.conditions.limits));
+    let (outcome, expected) = run_reference(context, unexecuted, &unexecuted.inputs, caps, context.conditions.seed)?;
+    let (_, again) =
+        run_reference(context, unexecuted, &unexecuted.inputs, caps, context.conditions.seed.wrapping_add(1))?;
     if let Some(at) = expected.iter().zip(&again).position(|(first, second)| first != second) {
         return Err(ReferenceError::Task(format!("input {at}: it returns another value under another seed")));
     }
-    let scaled = context.scaled.then(|| scaled_limits::scale_limits(context.limits, &outcome));
+    let scaled = context.conditions.scaled.then(|| scaled_limits::scale_limits(context.conditions.limits, &outcome));
     let problem = unexecuted.with_expected(expected).map_err(|error| ReferenceError::Task(error.to_string()))?;
     Ok(Problem { limits: unexecuted.limits.or(scaled), ..problem })
 }
 
 /// Makes the problem without the excessive inputs, and reports how many were left out.
 fn problem_without_excess(
-    context: &JudgeContext<'_>,
+    context: &VerifyContext<'_>,
     whole: &UnexecutedProblem,
     moderate: &UnexecutedProblem,
 ) -> Result<Problem, ReferenceError> {
@@ -106,14 +115,14 @@ fn problem_without_excess(
 
 /// The task with those inputs that the reference handles, one by one, within the limits of a job.
 fn without_excess(
-    context: &JudgeContext<'_>,
+    context: &VerifyContext<'_>,
     unexecuted: &UnexecutedProblem,
     why: String,
 ) -> Result<UnexecutedProblem, ReferenceError> {
-    let limits = unexecuted.limits.unwrap_or(context.limits);
+    let limits = unexecuted.limits.unwrap_or(context.conditions.limits);
     let mut inputs = Vec::with_capacity(unexecuted.inputs.len());
     for input in &unexecuted.inputs {
-        match run_reference(context, unexecuted, std::slice::from_ref(input), limits, context.seed) {
+        match run_reference(context, unexecuted, std::slice::from_ref(input), limits, context.conditions.seed) {
             Ok(_) => inputs.push(input.clone()),
             Err(ReferenceError::Excess(_)) => {}
             Err(failed) => return Err(failed),
@@ -128,7 +137,7 @@ fn without_excess(
 
 /// Runs the reference once; returns its values.
 fn run_reference(
-    context: &JudgeContext<'_>,
+    context: &VerifyContext<'_>,
     unexecuted: &UnexecutedProblem,
     inputs: &[Vec<Value>],
     limits: Limits,
@@ -264,12 +273,14 @@ mod tests {
         }
     }
 
-    fn context(execute: &dyn Execute, scaled: bool) -> JudgeContext<'_> {
-        JudgeContext { execute, image: "python", limits: LIMITS, scaled, seed: 0, early_stop: false }
+    fn executed(execute: &dyn Execute, unexecuted: &UnexecutedProblem, scaled: bool) -> Result<Problem, ProblemError> {
+        let image = Digest::of(b"image");
+        let conditions = JudgeConditions { image, limits: LIMITS, scaled, seed: 0, early_stop: false };
+        execute_reference(&VerifyContext { execute, image: "python", conditions: &conditions }, unexecuted)
     }
 
     fn problem(expects: ExpectedResult, outcomes: [Outcome; 2], scaled: bool) -> Result<Problem, ProblemError> {
-        execute_reference(&context(&Scripted(outcomes), scaled), &unexecuted(expects, 2))
+        executed(&Scripted(outcomes), &unexecuted(expects, 2), scaled)
     }
 
     fn run(expects: ExpectedResult, outcome: Outcome) -> Result<Vec<Value>, String> {
@@ -369,7 +380,7 @@ mod tests {
     #[test]
     fn inputs_that_are_too_much_for_the_reference_are_left_out_where_they_are_few() {
         let cases = |extreme| {
-            let problem = execute_reference(&context(&Extreme(extreme), true), &unexecuted(ExpectedResult::Value, 20));
+            let problem = executed(&Extreme(extreme), &unexecuted(ExpectedResult::Value, 20), true);
             problem.map(|problem| match problem.checks {
                 veriplay_core::Checks::Calls(checks) => checks.cases.len(),
                 checks => panic!("calls become calls, not {checks:?}"),

@@ -7,10 +7,10 @@ use veriplay_core::{CallResult, Limits, Outcome};
 /// An attempt may use this many times what the reference used, as EvalPlus allows four times the ground truth's time.
 const FACTOR: u64 = 4;
 
-/// Fuel of an attempt at most, in times the default: 40 × 20 Gfuel are some 80 s of one core. EvalPlus ends a task after 60 s.
+/// Maximum fuel of an attempt, in times the default: 40 × 20 Gfuel are some 80 s of one core. EvalPlus ends a task after 60 s.
 const MAX_FUEL_FACTOR: u64 = 40;
 
-/// Bytes of values, stdout and stderr at most, each on its own, in times the default: 128 × 1 MiB.
+/// Maximum bytes of values, stdout and stderr, each on its own, in times the default: 128 × 1 MiB.
 const MAX_OUTPUT_FACTOR: u64 = 128;
 
 /// The most an attempt may be given.

@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use veriplay_core::{Digest, Dropped, Limits, Verdict, VerdictRow, content_hash};
+use veriplay_core::{Digest, Dropped, Verdict, VerdictRow, content_hash};
 use veriplay_corpus::{AttemptBody, AttemptRow, AttemptRows, InvalidRow, read_attempts};
 
 use super::assemble;
+use super::reference::JudgeConditions;
 use super::tasks::{LoadedTask, TaskSet};
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::progress;
@@ -36,17 +37,6 @@ impl<T> PendingAttempt<T> {
     pub(crate) fn into_row(self, verdict: Result<Verdict, Dropped>) -> VerdictRow {
         VerdictRow::new(self.task_id, self.attempt_id, self.judged, verdict)
     }
-}
-
-/// Everything besides task and program that a verdict depends on.
-#[derive(Debug, Clone, serde::Serialize)]
-pub(crate) struct JudgeConditions {
-    pub(crate) image: Digest,
-    pub(crate) limits: Limits,
-    /// Whether a task's reference may raise its limits.
-    pub(crate) scaled: bool,
-    pub(crate) seed: u64,
-    pub(crate) early_stop: bool,
 }
 
 /// The attempts that can be judged, in file order. Others are reported on stderr, with file and line, and counted.
@@ -114,6 +104,8 @@ impl Iterator for AttemptSource<'_> {
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
+
+    use veriplay_core::Limits;
 
     use super::*;
 

@@ -4,16 +4,17 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 use veriplay_core::{RowStatus, SCHEMA_VERSION, Status, VerdictRow};
+use veriplay_selfplay::metrics::{SolveCount, pass_at_k};
 
 /// The values of `k` that are reported where every task has that many verdicts; 1 always is.
-const KS: [u64; 4] = [1, 5, 10, 100];
+const KS: [u32; 4] = [1, 5, 10, 100];
 
 /// Counts over all rows of the output, those of an earlier run included.
 #[derive(Debug, Default)]
 pub(crate) struct VerdictTally {
     by_status: BTreeMap<RowStatus, u64>,
-    /// Verdicts, and accepted ones, of each task with an attempt.
-    by_task: HashMap<String, (u64, u64)>,
+    /// Of each task with an attempt.
+    by_task: HashMap<String, SolveCount>,
 }
 
 /// What `--json` prints.
@@ -41,9 +42,9 @@ pub(crate) struct VerifySummary {
     /// Attempts at an unknown task: reported and left out.
     unknown_tasks: u64,
     /// Mean over the tasks with a verdict; a `k` is present where every attempted task has that many.
-    pass_at_k: BTreeMap<u64, f64>,
+    pass_at_k: BTreeMap<u32, f64>,
     /// The 95 % interval of each, over the choice of tasks.
-    pass_at_k_interval: BTreeMap<u64, [f64; 2]>,
+    pass_at_k_interval: BTreeMap<u32, [f64; 2]>,
 }
 
 /// Counts of a run that only the command knows.
@@ -65,15 +66,14 @@ impl VerdictTally {
             None => self.by_task.entry(row.task_id.clone()).or_default(),
         };
         if row.counts() {
-            counts.0 += 1;
-            counts.1 += u64::from(row.status == RowStatus::Judged(Status::Accepted));
+            counts.add(row.status == RowStatus::Judged(Status::Accepted));
         }
     }
 
     pub(crate) fn report(self, counts: RunCounts) -> VerifySummary {
         let dropped = |(status, _): &(&RowStatus, &u64)| matches!(status, RowStatus::Dropped(_));
-        let pass_at_k: BTreeMap<u64, f64> = KS.into_iter().filter_map(|k| Some((k, self.mean(k)?))).collect();
-        let judged_tasks = self.by_task.values().filter(|(verdicts, _)| *verdicts > 0).count();
+        let pass_at_k: BTreeMap<u32, f64> = KS.into_iter().filter_map(|k| Some((k, self.mean(k)?))).collect();
+        let judged_tasks = self.by_task.values().filter(|count| count.judged > 0).count();
         VerifySummary {
             schema_version: SCHEMA_VERSION,
             tasks: counts.tasks,
@@ -93,10 +93,10 @@ impl VerdictTally {
 
     /// The mean of pass@k over the tasks with a verdict. `None` when there is none, or, for `k` above 1, when a task that
     /// was attempted has fewer than `k`.
-    fn mean(&self, k: u64) -> Option<f64> {
+    fn mean(&self, k: u32) -> Option<f64> {
         let mut each: Vec<f64> = Vec::with_capacity(self.by_task.len());
-        for &(n, c) in self.by_task.values() {
-            match pass_at_k(n, c, k) {
+        for count in self.by_task.values() {
+            match pass_at_k(count.judged, count.solved, k) {
                 Some(value) => each.push(value),
                 None if k == 1 => {}
                 None => return None,
@@ -130,14 +130,14 @@ impl VerifySummary {
     }
 
     /// One pass@k with its interval, in percent.
-    fn pass_text(&self, k: u64, value: f64) -> String {
+    fn pass_text(&self, k: u32, value: f64) -> String {
         let [low, high] = self.pass_at_k_interval[&k].map(|bound| 100.0 * bound);
         format!("pass@{k} {:.2} % (95 %: {low:.1} to {high:.1})", 100.0 * value)
     }
 
     /// For people.
     pub(crate) fn text(&self) -> String {
-        let statuses = self.statuses.iter().map(|(status, count)| format!("{} {count}", status_word(*status)));
+        let statuses = self.statuses.iter().map(|(status, count)| format!("{status} {count}"));
         let ks = self.pass_at_k.iter().map(|(k, value)| self.pass_text(*k, *value));
         let parts: Vec<String> = statuses.chain(ks).collect();
         let attempted = match self.tasks_attempted == self.tasks {
@@ -152,26 +152,6 @@ impl VerifySummary {
     }
 }
 
-/// A status as rows spell it.
-fn status_word(status: RowStatus) -> String {
-    let json = serde_json::to_value(status);
-    json.ok().and_then(|json| json.as_str().map(str::to_owned)).unwrap_or_else(|| format!("{status:?}"))
-}
-
-/// pass@k: the unbiased estimate, from `n` attempts of which `c` are accepted, of the chance that one of `k` is:
-/// 1 − C(n−c, k) / C(n, k), equation 1 of arXiv 2107.03374, as the product Π (1 − k/i) over i = n−c+1 … n, which neither
-/// overflows nor cancels. `None` when there are fewer than `k` attempts, or `k` is 0.
-fn pass_at_k(n: u64, c: u64, k: u64) -> Option<f64> {
-    if k == 0 || n < k || c > n {
-        return None;
-    }
-    if n - c < k {
-        return Some(1.0);
-    }
-    let miss: f64 = (n - c + 1..=n).map(|i| 1.0 - k as f64 / i as f64).product();
-    Some(1.0 - miss)
-}
-
 /// The score interval of Wilson (1927, doi 10.1080/01621459.1927.10502953) at 95 % for a mean of `n` numbers between 0 and 1. Its
 /// coverage is close to that where they are 0 or 1; shares of several samples a task vary less, and for them it is wider than it need be.
 fn wilson_interval(mean: f64, n: usize) -> [f64; 2] {
@@ -184,9 +164,7 @@ fn wilson_interval(mean: f64, n: usize) -> [f64; 2] {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
-    use super::{pass_at_k, wilson_interval};
+    use super::wilson_interval;
 
     #[test]
     fn the_interval_is_wilsons() {
@@ -194,61 +172,5 @@ mod tests {
         let [low, high] = wilson_interval(0.8, 10);
         assert!((low - 0.490_16).abs() < 1e-4 && (high - 0.943_3).abs() < 1e-3, "{low} {high}");
         assert!(wilson_interval(0.0, 10)[0] < 1e-12 && wilson_interval(1.0, 10)[1] > 1.0 - 1e-12);
-    }
-
-    /// Counts, over all subsets of `k` of `n` attempts, those that hold one of the `c` right ones.
-    fn brute_force(n: u64, c: u64, k: u64) -> f64 {
-        let (mut hits, mut all) = (0_u64, 0_u64);
-        for subset in 0_u64..1 << n {
-            if u64::from(subset.count_ones()) == k {
-                all += 1;
-                hits += u64::from(subset & ((1 << c) - 1) != 0);
-            }
-        }
-        hits as f64 / all as f64
-    }
-
-    #[test]
-    fn it_is_the_share_of_subsets_with_a_right_attempt() {
-        for n in 1..=12 {
-            for c in 0..=n {
-                for k in 1..=n {
-                    let found = pass_at_k(n, c, k).expect("there are k attempts");
-                    assert!((found - brute_force(n, c, k)).abs() < 1e-12, "n={n} c={c} k={k}: {found}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn too_few_attempts_have_no_estimate() {
-        assert_eq!(pass_at_k(4, 4, 5), None);
-        assert_eq!(pass_at_k(0, 0, 1), None);
-        assert_eq!(pass_at_k(3, 1, 0), None);
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
-
-        #[test]
-        fn it_is_a_probability_that_rises_with_c_and_k(n in 1_u64..2000, c in 0_u64..2000, k in 1_u64..200) {
-            let (c, k) = (c.min(n), k.min(n));
-            let found = pass_at_k(n, c, k).expect("there are k attempts");
-            prop_assert!((0.0..=1.0).contains(&found));
-            prop_assert_eq!(found == 0.0, c == 0);
-            if c < n {
-                prop_assert!(pass_at_k(n, c + 1, k).expect("there are k attempts") >= found);
-            }
-            if k < n {
-                prop_assert!(pass_at_k(n, c, k + 1).expect("there are k attempts") >= found - 1e-12);
-            }
-        }
-
-        #[test]
-        fn at_one_it_is_the_share_of_right_attempts(n in 1_u64..1_000_000, share in 0.0..=1.0_f64) {
-            let c = (n as f64 * share) as u64;
-            let found = pass_at_k(n, c, 1).expect("there is an attempt");
-            prop_assert!((found - c as f64 / n as f64).abs() < 1e-9, "{found}");
-        }
     }
 }

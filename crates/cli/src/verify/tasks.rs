@@ -8,11 +8,11 @@ use veriplay_core::{Checks, Comparison, Digest, Limits, Problem, Trust, Value, c
 use veriplay_corpus::{InvalidRow, ProblemFormat, ProblemRow, ReadOptions, UnexecutedProblem, read_problems};
 use veriplay_verifier::check_problem;
 
-use super::reference::{self, JudgeContext, ProblemError};
+use super::reference::{self, ProblemError, VerifyContext};
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::progress;
 
-/// TaskOverrides of the command line.
+/// Overrides from the command line.
 #[derive(Debug, Clone, Default, serde::Serialize)]
 pub(crate) struct TaskOverrides {
     pub(crate) judge: Option<String>,
@@ -99,7 +99,7 @@ impl LoadedTask {
     ///
     /// # Errors
     /// A host fault, or a reference without usable values, which is a fault of the task.
-    pub(crate) fn problem(&self, context: &JudgeContext<'_>) -> Result<&Problem, ProblemError> {
+    pub(crate) fn problem(&self, context: &VerifyContext<'_>) -> Result<&Problem, ProblemError> {
         match &self.row {
             ProblemRow::Ready(problem) => Ok(problem),
             ProblemRow::Unexecuted(unexecuted) => self

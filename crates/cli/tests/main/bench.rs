@@ -113,7 +113,10 @@ fn the_learner_is_measured_beside_pytorch_or_it_is_said_why_not() {
         assert!(report["veriplay"][rate].as_f64() > Some(0.0), "{report}");
     }
     assert!(report["torch"].is_null() && report["veriplay"]["train_mfu"].is_null(), "{report}");
-    assert!(report["peer"].as_str().is_some_and(|peer| peer.starts_with("absent: `/no/such/python`")), "{report}");
+    assert!(
+        report["torch_versions"].as_str().is_some_and(|versions| versions.starts_with("absent: `/no/such/python`")),
+        "{report}"
+    );
     assert_eq!(finished(veriplay().args(["bench", "learner", "--rounds", "0"])).status.code(), Some(3));
 }
 

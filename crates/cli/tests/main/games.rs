@@ -304,11 +304,6 @@ fn a_copy_of_a_measured_repository_is_refused_by_the_functions_in_it() {
     let said = refused(&config);
     says(
         &said,
-        &[
-            "`tiny/a.py` of repository `copy`",
-            "is measured: `f` of `train/tiny/m000.py`",
-            "held_out",
-            "hint: take it out",
-        ],
+        &["`tiny/a.py` of repository `copy`", "set: `f` of `train/tiny/m000.py`", "held_out", "hint: remove it"],
     );
 }

@@ -48,7 +48,7 @@ impl Patch {
         Ok(after)
     }
 
-    /// The changed files alone.
+    /// Only the changed files.
     ///
     /// # Errors
     /// When a hunk does not fit.

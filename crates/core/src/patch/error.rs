@@ -56,7 +56,7 @@ pub enum PatchProblem {
     /// The same path stands twice.
     #[error("the file is named twice")]
     Twice,
-    /// It has no hunks, or a hunk of context alone.
+    /// It has no hunks, or a hunk of only context.
     #[error("it changes nothing")]
     Nothing,
     /// A hunk's line counts differ from its header.

@@ -51,7 +51,7 @@ fn diff_file(path: &str, before: Option<&str>, after: Option<&str>) -> Result<Fi
     Ok(FilePatch { path: path.to_owned(), change, hunks })
 }
 
-/// The shortest difference, unless the search would take too long. The decision depends on the number of lines alone.
+/// The shortest difference, unless the search would take too long. The decision depends only on the number of lines.
 fn diff_lines(old: &[PatchLine], new: &[PatchLine]) -> Vec<DiffOp> {
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(|(a, b)| a == b).count();

@@ -4,10 +4,7 @@ use proptest::prelude::*;
 use veriplay_core::Value;
 
 use crate::arbitrary::value;
-
-fn read(text: &str) -> Value {
-    Value::parse_repr(text).unwrap_or_else(|error| panic!("`{text}`: {error}"))
-}
+use crate::objects::read;
 
 #[test]
 fn pairs_are_equal_exactly_when_python_says_so() {

@@ -7,7 +7,7 @@ use veriplay_core::{DecodeError, EncodeCaps, NumpyType, PythonClass, Value};
 use crate::arbitrary::value;
 use crate::python::python;
 
-fn read(text: &str) -> Value {
+pub(crate) fn read(text: &str) -> Value {
     Value::parse_repr(text).unwrap_or_else(|error| panic!("`{text}`: {error}"))
 }
 

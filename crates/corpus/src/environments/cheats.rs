@@ -69,11 +69,9 @@ pub fn built_in_cheats() -> Vec<Cheat> {
 /// # Errors
 /// What is missing, unknown, or asks to be accepted, with its line.
 pub fn parse_cheat(path: &str, text: &str, environments: &[EnvironmentCorpus]) -> Result<Cheat, CorpusError> {
-    let wrong = |line: usize, problem: String| CorpusError::InvalidFile {
-        path: path.to_owned(),
-        line,
-        problem,
-        hint: "task-corpus/environment_cheats/README.md says what may stand here".to_owned(),
+    let wrong = |line: usize, problem: String| {
+        let hint = "see task-corpus/environment_cheats/README.md for the allowed keys";
+        CorpusError::invalid_file(path, line, problem, hint)
     };
     let (statement, blocks) = markdown::parse_blocks(text).map_err(|(line, problem)| wrong(line, problem))?;
     if statement.lines().count() < 2 {
@@ -81,8 +79,7 @@ pub fn parse_cheat(path: &str, text: &str, environments: &[EnvironmentCorpus]) -
     }
     let toml =
         blocks.iter().find(|block| block.language == "toml").ok_or_else(|| wrong(1, "no ```toml block".into()))?;
-    let header: CheatHeader =
-        toml::from_str(&toml.text).map_err(|error| wrong(toml.line, error.message().replace('\n', "; ")))?;
+    let header: CheatHeader = toml.parse_toml().map_err(|(line, problem)| wrong(line, problem))?;
     let mut known = environments.iter().flat_map(|corpus| &corpus.tasks).map(|hand| &hand.task);
     let base = known.find(|task| task.task_id == header.task);
     let task = base.ok_or_else(|| wrong(toml.line, format!("there is no task `{}`", header.task)))?.clone();

@@ -61,7 +61,7 @@ impl Novelty {
     }
 }
 
-/// SplitShares of combinations, and of solutions within a combination of the training split.
+/// Shares of combinations, and of solutions within a combination of the training split.
 const COMBINATION_SHARES: SplitShares = SplitShares { validation: 0.10, held_out: 0.15 };
 const SOLUTION_SHARES: SplitShares = SplitShares { validation: 0.10, held_out: 0.10 };
 

@@ -63,7 +63,7 @@ struct ForgerySource<'a> {
 impl<'a> ForgerySource<'a> {
     /// Prose, one `toml` block and one `python` or `text` block.
     fn parse(path: &'a str, text: &str) -> Result<Self, CorpusError> {
-        let fault = |line, problem: String, hint: &str| Err(error(path, line, problem, hint));
+        let fault = |line, problem: String, hint: &str| Err(CorpusError::invalid_file(path, line, problem, hint));
         let (prose, blocks) = match markdown::parse_blocks(text) {
             Ok(parsed) => parsed,
             Err((line, problem)) => return fault(line, problem, "close it with a line of three backquotes"),
@@ -98,17 +98,15 @@ impl<'a> ForgerySource<'a> {
 
     /// An error in the `toml` block as a whole.
     fn error(&self, problem: impl Into<String>, hint: &str) -> CorpusError {
-        error(self.path, self.toml.line, problem.into(), hint)
+        CorpusError::invalid_file(self.path, self.toml.line, problem.into(), hint)
     }
 
     fn parse_header<T: DeserializeOwned>(&self) -> Result<T, CorpusError> {
         let header = self.toml.parse_toml();
-        header.map_err(|(line, problem)| error(self.path, line, problem, "the README says what may stand here"))
+        header.map_err(|(line, problem)| {
+            CorpusError::invalid_file(self.path, line, problem, "see the README of the folder for the allowed keys")
+        })
     }
-}
-
-fn error(path: &str, line: usize, problem: String, hint: &str) -> CorpusError {
-    CorpusError::InvalidFile { path: path.to_owned(), line, problem, hint: hint.to_owned() }
 }
 
 /// Parses a problem and a correct attempt at it.

@@ -116,7 +116,7 @@ impl GrammarCheck<'_> {
         let fragments = self.file.fragments.get_ref();
         let at = &self.file.fragments;
         if let Some(short) = fragments.always.iter().find(|text| text.len() < 2 || !text.is_ascii()) {
-            let problem = format!("`{short}` is no fragment");
+            let problem = format!("`{short}` is not a fragment");
             return self.fail(at, "fragments.always", problem, "take two or more ASCII characters");
         }
         match fragments.limit >= fragments.always.len() {

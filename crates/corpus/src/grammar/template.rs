@@ -96,7 +96,7 @@ impl Phrase {
     /// What is wrong, for people.
     pub(crate) fn parse(text: &str, template: &Template) -> Result<Self, String> {
         if text.is_empty() || !text.is_ascii() {
-            return Err(format!("`{text}` are no words"));
+            return Err(format!("`{text}` are not words"));
         }
         let (mut pieces, mut rest) = (Vec::new(), text);
         while let Some(open) = rest.find('{') {

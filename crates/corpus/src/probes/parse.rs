@@ -70,27 +70,23 @@ impl LimitOverrides {
     }
 }
 
-fn error(path: &str, line: usize, problem: impl Into<String>, hint: &str) -> CorpusError {
-    CorpusError::InvalidFile { path: path.to_owned(), line, problem: problem.into(), hint: hint.to_owned() }
-}
-
 /// Parses the probe `path`, whose folder is its class.
 pub(super) fn parse_probe(path: &str, text: &str, prelude: &str) -> Result<Probe, CorpusError> {
     let (prose, blocks) = markdown::parse_blocks(text)
-        .map_err(|(line, what)| error(path, line, what, "close it with three backquotes"))?;
+        .map_err(|(line, what)| CorpusError::invalid_file(path, line, what, "close it with three backquotes"))?;
     let (title, statement) = title(path, &prose)?;
     let (toml, programs) = split(path, blocks)?;
-    let header: ProbeHeader = toml
-        .parse_toml()
-        .map_err(|(line, problem)| error(path, line, problem, "the README says what may stand here"))?;
+    let header: ProbeHeader = toml.parse_toml().map_err(|(line, problem)| {
+        CorpusError::invalid_file(path, line, problem, "see the README of the folder for the allowed keys")
+    })?;
     let class = class_of(path)?;
-    let wrong = |what: &str, hint: &str| Err(error(path, toml.line, what, hint));
+    let wrong = |what: &str, hint: &str| Err(CorpusError::invalid_file(path, toml.line, what, hint));
     let program = program(path, programs, prelude)?;
     if header.language_level && matches!(program, ProbeProgram::Module(_)) {
-        return wrong("a module is no language-level probe", "write it in Python, or leave `language_level` out");
+        return wrong("a module is not a language-level probe", "write it in Python, or leave `language_level` out");
     }
     if header.language_level && header.entry.is_some() {
-        return wrong("a called function is no language-level probe", "leave `entry` or `language_level` out");
+        return wrong("a called function is not a language-level probe", "leave `entry` or `language_level` out");
     }
     if header.escapes_unsandboxed && !header.language_level {
         return wrong("`escapes_unsandboxed` is for language-level probes", "say `language_level = true`");
@@ -107,7 +103,8 @@ pub(super) fn parse_probe(path: &str, text: &str, prelude: &str) -> Result<Probe
     if header.honest && !matches!(&program, ProbeProgram::Python(programs) if programs.len() > 1) {
         return wrong("`honest` without a program before", "give the program that does the harm first");
     }
-    let order = order(&header, &program).map_err(|(what, hint)| error(path, toml.line, what, hint))?;
+    let order =
+        order(&header, &program).map_err(|(what, hint)| CorpusError::invalid_file(path, toml.line, what, hint))?;
     if expect == ProbeExpectation::SameOutput && matches!(order, RunOrder::Sequential) {
         return wrong("`same` compares runs of one program", "say `runs = 2`, or `at_once`");
     }
@@ -130,9 +127,16 @@ pub(super) fn parse_probe(path: &str, text: &str, prelude: &str) -> Result<Probe
 
 fn title(path: &str, prose: &str) -> Result<(String, String), CorpusError> {
     let (first, rest) = prose.split_once('\n').unwrap_or((prose, ""));
-    let title = first.strip_prefix("# ").ok_or_else(|| error(path, 1, "there is no title", "begin with `# …`"))?;
+    let title = first
+        .strip_prefix("# ")
+        .ok_or_else(|| CorpusError::invalid_file(path, 1, "there is no title", "begin with `# …`"))?;
     if rest.trim().is_empty() {
-        return Err(error(path, 1, "there is no prose", "say under the title what it tries and why that matters"));
+        return Err(CorpusError::invalid_file(
+            path,
+            1,
+            "there is no prose",
+            "say under the title what it tries and why that matters",
+        ));
     }
     Ok((title.to_owned(), rest.trim().to_owned()))
 }
@@ -143,29 +147,37 @@ fn split(path: &str, blocks: Vec<MarkdownBlock>) -> Result<(MarkdownBlock, Vec<M
         blocks.into_iter().partition(|one| one.language == "toml");
     if let Some(other) = programs.iter().find(|block| !["python", "wat"].contains(&block.language.as_str())) {
         let what = format!("a block of kind `{}`", other.language);
-        return Err(error(path, other.line, what, "use `toml`, `python`, `wat`"));
+        return Err(CorpusError::invalid_file(path, other.line, what, "use `toml`, `python`, `wat`"));
     }
     match (tomls.pop(), tomls.pop()) {
         (Some(toml), None) => Ok((toml, programs)),
-        (Some(second), Some(_)) => Err(error(path, second.line, "a second ```toml block", "one says it all")),
+        (Some(second), Some(_)) => {
+            Err(CorpusError::invalid_file(path, second.line, "a second ```toml block", "one says it all"))
+        }
         (None, _) => Ok((MarkdownBlock { language: "toml".to_owned(), text: String::new(), line: 1 }, programs)),
     }
 }
 
 fn class_of(path: &str) -> Result<&'static str, CorpusError> {
     let folder = Path::new(path).parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
-    let known = find_class(&folder)
-        .ok_or_else(|| error(path, 1, format!("there is no class `{folder}`"), "put it in the folder of its class"))?;
+    let known = find_class(&folder).ok_or_else(|| {
+        CorpusError::invalid_file(path, 1, format!("there is no class `{folder}`"), "put it in the folder of its class")
+    })?;
     Ok(known.name)
 }
 
 fn program(path: &str, blocks: Vec<MarkdownBlock>, prelude: &str) -> Result<ProbeProgram, CorpusError> {
     let modules = blocks.iter().filter(|block| block.language == "wat").count();
     match (modules, blocks.len()) {
-        (_, 0) => Err(error(path, 1, "there is no program", "add a ```python or a ```wat block")),
+        (_, 0) => Err(CorpusError::invalid_file(path, 1, "there is no program", "add a ```python or a ```wat block")),
         (0, _) => Ok(ProbeProgram::Python(blocks.into_iter().map(|block| block.text).collect())),
         (1, 1) => Ok(ProbeProgram::Module(with_prelude(&blocks[0].text, prelude))),
-        _ => Err(error(path, blocks[1].line, "a module and another program", "one file runs one module")),
+        _ => Err(CorpusError::invalid_file(
+            path,
+            blocks[1].line,
+            "a module and another program",
+            "one file runs one module",
+        )),
     }
 }
 

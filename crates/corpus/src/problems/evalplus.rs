@@ -15,7 +15,7 @@ pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "evalplus", parse
 /// The judge of EvalPlus' rule.
 const JUDGE: &str = "evalplus";
 
-/// The relative tolerance beside `atol`: numpy's `assert_allclose` has it.
+/// The relative tolerance in addition to `atol`: numpy's `assert_allclose` has it.
 const RELATIVE: f64 = 1e-7;
 
 /// Functions of MBPP+ that are only asked whether they find anything: the canonical ones return match objects.
@@ -44,7 +44,7 @@ fn tolerance(fields: &Fields) -> Result<Option<Tolerance>, FieldError> {
         Some(other) => return Err(fields.fault("atol", format!("expected a number, found {}", other.type_name()))),
     };
     if !(absolute.is_finite() && absolute >= 0.0) {
-        return Err(fields.fault("atol", format!("`{absolute}` is no tolerance")));
+        return Err(fields.fault("atol", format!("`{absolute}` is not a tolerance")));
     }
     Ok((absolute > 0.0).then_some(Tolerance { absolute, relative: RELATIVE }))
 }

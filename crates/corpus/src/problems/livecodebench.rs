@@ -25,7 +25,7 @@ const JUDGE: &str = "livecodebench";
 const MODULES: &str =
     "string re datetime collections heapq bisect copy math random statistics itertools functools operator io sys json";
 
-/// Those of which it imports the names alone, after the names of the others.
+/// Those of which it imports only the names, after the names of the others.
 const STARRED_MODULES: &str = "builtins typing";
 
 /// What it sets the recursion limit to.
@@ -90,7 +90,7 @@ fn tests(fields: &Fields, name: &str, json: Value) -> Result<Vec<Test>, FieldErr
         let place = format!("{name}[{at}]");
         let test = Fields::inside(&place, item)?;
         if !matches!(test.text("testtype")?, "stdin" | "functional") {
-            return Err(test.fault("testtype", format!("`{}` is no kind of test", test.text("testtype")?)));
+            return Err(test.fault("testtype", format!("`{}` is not a kind of test", test.text("testtype")?)));
         }
         Ok(Test { input: test.text("input")?.to_owned(), output: test.text("output")?.to_owned(), place })
     };
@@ -120,7 +120,7 @@ fn unpack_tests(text: &str, cap: u64) -> Result<String, String> {
     if pickled.len() as u64 > cap {
         return Err(format!("inflates to more than {cap} bytes"));
     }
-    let text = pickle::pickled_string(&pickled).map_err(|error| format!("is no pickled string: {error}"))?;
+    let text = pickle::pickled_string(&pickled).map_err(|error| format!("is not a pickled string: {error}"))?;
     Ok(text.to_owned())
 }
 

@@ -28,7 +28,7 @@ pub(super) struct RawRow {
 pub(super) struct Rows {
     path: PathBuf,
     reader: Box<dyn BufRead + Send>,
-    /// Bytes of a line or an array at most.
+    /// Maximum bytes of a line or an array.
     cap: u64,
     /// Lines read so far.
     line: usize,

@@ -1,4 +1,4 @@
-//! GeneratedProgram tasks of the environments: what the split promises, and that everything can be spelled.
+//! Generated tasks of the environments: what the split promises, and that everything can be spelled.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -31,7 +31,7 @@ const CASES: &[(&str, &str, usize, &str)] = &[
     ("expect = \"trapped\"\nkind = \"protocol\"\nruns = 2", "expect = \"same\"", 5, "`same` compares runs"),
     ("runs = 2", "runs = 1", 5, "out of range"),
     ("runs = 2", "runs = 2\nat_once = 2", 5, "both `at_once` and `runs`"),
-    ("runs = 2", "language_level = true\nentry = \"f\"", 5, "a called function is no language-level probe"),
+    ("runs = 2", "language_level = true\nentry = \"f\"", 5, "a called function is not a language-level probe"),
     ("fuel_millions", "fuel", 11, "unknown field `fuel`"),
 ];
 

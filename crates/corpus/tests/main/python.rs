@@ -48,7 +48,7 @@ fn sample(mix: &str, count: usize) -> Vec<(GeneratedProgram, Case)> {
     cases
 }
 
-/// SplitShares over a sample, by family.
+/// Shares over a sample, by family.
 #[derive(Default)]
 struct Counts {
     programs: f64,

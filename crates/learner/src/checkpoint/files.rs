@@ -23,7 +23,7 @@ pub(super) fn read_text_if_there(path: &Path) -> Result<Option<String>, Checkpoi
     }
 }
 
-/// Writes beside `path`, syncs, and renames: readers see the old file or the new one.
+/// Writes next to `path`, syncs, and renames: readers see the old file or the new one.
 pub(super) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), CheckpointError> {
     write_with(path, |file| file.write_all(bytes))
 }

@@ -1,4 +1,4 @@
-//! The small files beside the weights. They are saved exactly as they were read, unknown keys included.
+//! The small files next to the weights. They are saved exactly as they were read, unknown keys included.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -166,7 +166,9 @@ fn parse_adapter_config(text: &str) -> Result<Lora, String> {
     let alpha = value.get("lora_alpha").and_then(Value::as_f64).ok_or("`lora_alpha` is missing or no number")?;
     let modules = value.get("target_modules").and_then(Value::as_array);
     let modules = modules.ok_or("`target_modules` is missing or no list of names")?;
-    let name = |module: &Value| module.as_str().map(str::to_owned).ok_or("`target_modules` holds what is no name");
+    let name = |module: &Value| {
+        module.as_str().map(str::to_owned).ok_or("`target_modules` contains something other than names")
+    };
     let target_modules = modules.iter().map(name).collect::<Result<_, _>>()?;
     Ok(Lora { rank: rank as usize, alpha, target_modules, seed: 0 })
 }

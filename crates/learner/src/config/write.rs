@@ -5,7 +5,7 @@ use serde::ser::{SerializeMap, Serializer};
 
 use super::{Architecture, Llama3Scaling, ModelConfig};
 
-/// The file beside weights of a type.
+/// The file next to weights of a type.
 struct ConfigFile<'a> {
     config: &'a ModelConfig,
     torch_dtype: &'static str,
@@ -19,13 +19,13 @@ struct ScalingFile {
 }
 
 impl ModelConfig {
-    /// The contents of `config.json` beside weights of this type, as torch names it.
+    /// The contents of `config.json` next to weights of this type, as torch names it.
     pub(crate) fn file(&self, torch_dtype: &'static str) -> impl Serialize {
         ConfigFile { config: self, torch_dtype }
     }
 }
 
-/// As beside weights in float32.
+/// As next to weights in float32.
 impl Serialize for ModelConfig {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.file("float32").serialize(serializer)

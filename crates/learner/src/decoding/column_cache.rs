@@ -25,7 +25,7 @@ pub(super) struct ColumnCache {
 pub(super) type PromptCache = Vec<[Tensor; 2]>;
 
 impl ColumnCache {
-    /// Keeps the rows of `kept`, in this order, and appends others; there must be one at least.
+    /// Keeps the rows of `kept`, in this order, and appends others; there must be at least one.
     pub(super) fn replace_rows(&mut self, kept: &[usize], incoming: &[PromptCache], device: &Device) -> Result<()> {
         let lengths = incoming.iter().map(|row| row[0][0].dim(1)).collect::<Result<Vec<_>>>()?;
         let longest_kept = kept.iter().map(|&row| self.used - self.starts[row]).max().unwrap_or(0);

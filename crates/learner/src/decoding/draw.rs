@@ -84,7 +84,7 @@ fn logprob(logits: &Tensor, token: &Tensor) -> Result<Tensor> {
     (shifted.gather(&token.unsqueeze(1)?, 1)? - total)?.squeeze(1)
 }
 
-/// The first place whose running sum exceeds the target [rows, 1], u32: the number of those that do not, and the last at most.
+/// The first place whose running sum exceeds the target [rows, 1], u32: the number of those that do not, and at most the last.
 fn first_exceeding(below: &Tensor, target: &Tensor) -> Result<Tensor> {
     let count = below.broadcast_le(target)?.to_dtype(DType::F32)?.sum_keepdim(1)?;
     count.minimum((below.dim(1)? - 1) as f64)?.to_dtype(DType::U32)

@@ -70,7 +70,7 @@ impl QueuedPrompt<'_> {
 #[derive(Debug)]
 pub(crate) struct PromptQueue<'a> {
     pub(crate) prompts: Vec<QueuedPrompt<'a>>,
-    /// Samples in flight in one loop, at most.
+    /// Maximum samples in flight in one loop.
     pub(crate) slots: usize,
     /// Prompt tokens computed together, about.
     pub(crate) prefill_tokens: usize,
@@ -170,7 +170,7 @@ impl StopStrings<'_> {
     }
 }
 
-/// Tokens that are searched for a stop string beside those that could spell it.
+/// Tokens that are searched for a stop string in addition to those that could spell it.
 const SPARE_TOKENS: usize = 8;
 
 /// The stop string that begins first in `text`; of those that begin together, the one that was named first.

@@ -22,7 +22,7 @@ pub fn uniform(seed: u64, prompt: u64, sample: u64, position: u64) -> f64 {
 /// - Temperature T: p ∝ exp(logit / T). At 0 the likeliest token is taken, the first of equals.
 /// - Top-k (Fan, Lewis and Dauphin 2018, "Hierarchical Neural Story Generation"): the k likeliest tokens; of equals the lower ids.
 /// - Top-p, or nucleus (Holtzman et al. 2020, "The Curious Case of Neural Text Degeneration"): the fewest likeliest tokens whose
-///   probabilities sum to p at least.
+///   probabilities sum to at least p.
 /// - Min-p (Nguyen et al. 2024, "Turning Up the Heat"): the tokens at least `min_p` times as likely as the likeliest.
 ///
 /// [`TokenSampler::draw`] returns the log-probability in the distribution that it draws from: after temperature and truncation,

@@ -30,7 +30,7 @@ const LAYER_PARTS: [(&str, &str); 11] = [
 
 /// Writes the model of a GGUF file to `dir` in Hugging Face layout, with weights in `precision`.
 ///
-/// The tokenizer is the `tokenizer.json` beside the file, or else the one inside it; with neither, the model works by token ids.
+/// The tokenizer is the `tokenizer.json` next to the file, or else the one inside it; with neither, the model works by token ids.
 ///
 /// # Errors
 /// A file that [`super::GgufPolicy::load`] refuses, a model that the learner cannot compute, or a directory that cannot be written.

@@ -21,7 +21,7 @@ pub struct SamplingRequest {
     pub prompt: Vec<u32>,
     /// Independent samples; they share the prompt's prefill.
     pub samples: usize,
-    /// Tokens of a sample at most, the end token included.
+    /// Maximum tokens of a sample, the end token included.
     pub max_tokens: usize,
     /// How tokens are drawn.
     pub sampler: TokenSampler,

@@ -4,7 +4,7 @@
 //! at one place, its head, and charged there. The estimate is the sum over its instructions of how often each is executed
 //! for one entry, where a branch that could go either way is taken to go [each way with some probability](TAKEN) (static
 //! profile estimation, as in Wu and Larus, "Static branch frequency and program profile analysis", MICRO 1994, with one
-//! probability for all branches). It need not be right: it must be at least one, and a function of the module alone.
+//! probability for all branches). It need not be right: it must be at least one, and a function of only the module.
 
 use wasmparser::{BinaryReaderError, FunctionBody, Operator};
 
@@ -26,7 +26,7 @@ const VECTOR_PRODUCT: f64 = 64.0;
 const NEAR: f64 = 4.0;
 const FAR: f64 = 40.0;
 const TIGHT: usize = 256;
-/// What copying or filling costs beside the bytes: a call.
+/// What copying or filling costs in addition to the bytes: a call.
 const BULK: f64 = 24.0;
 /// What a call costs whose target is not known before it is made, on top of what that charges.
 const INDIRECT: f64 = 4.0;

@@ -2,7 +2,7 @@
 //! result is below the least normal number, they take some 150 cycles on common processors instead of four.
 //!
 //! A job could spend nearly all its time there and pay a unit for each, so these instructions are replaced by calls of functions that
-//! compute the same, and charge [`PRICE`] when that happened. What is charged depends on the numbers alone. Flushing subnormal
+//! compute the same, and charge [`PRICE`] when that happened. What is charged depends only on the numbers. Flushing subnormal
 //! numbers to zero would be cheaper, and would change results.
 
 use wasm_encoder::{BlockType, Function, Instruction, TypeSection, ValType};

@@ -121,37 +121,16 @@ impl Wasi {
         Err(Errno::NOTSOCK.into())
     }
 
+    /// `fd_read`, or with `at` `fd_pread`.
     pub(crate) fn fd_read(
         &mut self,
         view: &mut MemoryView<'_>,
         fd: i32,
-        iovs: i32,
-        count: i32,
-        out: i32,
-    ) -> SyscallResult {
-        self.read_vectored(view, fd, None, (iovs, count), out)
-    }
-
-    pub(crate) fn fd_pread(
-        &mut self,
-        view: &mut MemoryView<'_>,
-        fd: i32,
-        vectors: (i32, i32),
-        at: i64,
-        out: i32,
-    ) -> SyscallResult {
-        let at = to_unsigned(at)?;
-        self.read_vectored(view, fd, Some(at), vectors, out)
-    }
-
-    fn read_vectored(
-        &mut self,
-        view: &mut MemoryView<'_>,
-        fd: i32,
-        at: Option<u64>,
         (iovs, count): (i32, i32),
+        at: Option<i64>,
         out: i32,
     ) -> SyscallResult {
+        let at = at.map(to_unsigned).transpose()?;
         self.fds.get(fd)?;
         let ranges = self.read_iovecs(view, iovs, count)?;
         let mut total = 0u32;
@@ -189,37 +168,16 @@ impl Wasi {
         }
     }
 
+    /// `fd_write`, or with `at` `fd_pwrite`.
     pub(crate) fn fd_write(
         &mut self,
         view: &mut MemoryView<'_>,
         fd: i32,
-        iovs: i32,
-        count: i32,
-        out: i32,
-    ) -> SyscallResult {
-        self.write_vectored(view, fd, None, (iovs, count), out)
-    }
-
-    pub(crate) fn fd_pwrite(
-        &mut self,
-        view: &mut MemoryView<'_>,
-        fd: i32,
-        vectors: (i32, i32),
-        at: i64,
-        out: i32,
-    ) -> SyscallResult {
-        let at = to_unsigned(at)?;
-        self.write_vectored(view, fd, Some(at), vectors, out)
-    }
-
-    fn write_vectored(
-        &mut self,
-        view: &mut MemoryView<'_>,
-        fd: i32,
-        at: Option<u64>,
         (iovs, count): (i32, i32),
+        at: Option<i64>,
         out: i32,
     ) -> SyscallResult {
+        let at = at.map(to_unsigned).transpose()?;
         self.fds.get(fd)?;
         let ranges = self.read_iovecs(view, iovs, count)?;
         let mut total = 0u32;

@@ -12,7 +12,7 @@ use super::errno::{Errno, SyscallResult};
 use super::work::SyscallWork;
 use crate::host_trap::HostTrap;
 
-/// Bytes charged for a file or directory beside its name and content.
+/// Bytes charged for a file or directory in addition to its name and content.
 const NODE_BYTES: u64 = 256;
 /// The most components of a path.
 const MAX_COMPONENTS: usize = 128;

@@ -1,6 +1,6 @@
 //! The random source of one job: blake3's output stream under a key made of the seed.
 
-/// An endless stream of bytes that depends on the seed alone.
+/// An endless stream of bytes that depends only on the seed.
 pub(crate) struct RandomSource(blake3::OutputReader);
 
 impl RandomSource {

@@ -40,7 +40,7 @@ impl TestGuest {
         call(&mut self.wasi, &mut MemoryView(&mut self.memory))
     }
 
-    /// What a call that succeeds is charged beside its base price.
+    /// What a call that succeeds is charged in addition to its base price.
     fn work(&mut self, call: impl FnOnce(&mut Wasi, &mut MemoryView<'_>) -> SyscallResult) -> u64 {
         self.wasi.take_work();
         self.call(call).unwrap();
@@ -85,12 +85,12 @@ impl TestGuest {
     fn write(&mut self, fd: i32, bytes: &[u8]) -> SyscallResult {
         self.iovec(bytes.len());
         self.memory[1000..1000 + bytes.len()].copy_from_slice(bytes);
-        self.call(|wasi, view| wasi.fd_write(view, fd, 512, 1, 600))
+        self.call(|wasi, view| wasi.fd_write(view, fd, (512, 1), None, 600))
     }
 
     fn read(&mut self, fd: i32, len: usize) -> Result<Vec<u8>, SyscallError> {
         self.iovec(len);
-        self.call(|wasi, view| wasi.fd_read(view, fd, 512, 1, 600))?;
+        self.call(|wasi, view| wasi.fd_read(view, fd, (512, 1), None, 600))?;
         let got = usize::try_from(self.i32_at(600)).unwrap();
         Ok(self.memory[1000..1000 + got].to_vec())
     }
@@ -197,7 +197,7 @@ fn a_pointer_past_the_end_is_a_fault_and_nothing_is_written() {
     for ptr in [end - 7, end, i32::MAX, -1, i32::MIN] {
         assert_eq!(errno(guest.call(|wasi, view| wasi.clock_time_get(view, 0, ptr))), Errno::FAULT, "{ptr}");
         assert_eq!(errno(guest.call(|wasi, view| wasi.random_get(view, ptr, 100))), Errno::FAULT, "{ptr}");
-        assert_eq!(errno(guest.call(|wasi, view| wasi.fd_write(view, 1, ptr, 1, 600))), Errno::FAULT, "{ptr}");
+        assert_eq!(errno(guest.call(|wasi, view| wasi.fd_write(view, 1, (ptr, 1), None, 600))), Errno::FAULT, "{ptr}");
     }
     assert_eq!(guest.memory, before);
 }
@@ -205,16 +205,16 @@ fn a_pointer_past_the_end_is_a_fault_and_nothing_is_written() {
 #[test]
 fn huge_counts_and_overlapping_vectors_are_refused_or_harmless() {
     let mut guest = TestGuest::new();
-    assert_eq!(errno(guest.call(|wasi, view| wasi.fd_write(view, 1, 0, 1025, 600))), Errno::INVAL);
-    assert_eq!(errno(guest.call(|wasi, view| wasi.fd_write(view, 1, 0, -1, 600))), Errno::INVAL);
+    assert_eq!(errno(guest.call(|wasi, view| wasi.fd_write(view, 1, (0, 1025), None, 600))), Errno::INVAL);
+    assert_eq!(errno(guest.call(|wasi, view| wasi.fd_write(view, 1, (0, -1), None, 600))), Errno::INVAL);
     // Two vectors of 2 GiB each: their sum does not fit the result.
     guest.memory[508..512].copy_from_slice(&(1u32 << 31).to_le_bytes());
     guest.memory[516..520].copy_from_slice(&(1u32 << 31).to_le_bytes());
-    assert!(guest.call(|wasi, view| wasi.fd_write(view, 1, 504, 2, 600)).is_err());
+    assert!(guest.call(|wasi, view| wasi.fd_write(view, 1, (504, 2), None, 600)).is_err());
     // A read into the vector table itself.
     guest.memory[512..516].copy_from_slice(&512u32.to_le_bytes());
     guest.memory[516..520].copy_from_slice(&5u32.to_le_bytes());
-    guest.call(|wasi, view| wasi.fd_read(view, 0, 512, 1, 600)).unwrap();
+    guest.call(|wasi, view| wasi.fd_read(view, 0, (512, 1), None, 600)).unwrap();
     assert_eq!(&guest.memory[512..517], b"input");
 }
 
@@ -364,13 +364,13 @@ fn bytes_that_the_host_clears_are_charged_and_those_it_drops_are_not() {
     assert_eq!(guest.work(|wasi, _| wasi.fd_filestat_set_size(fd, 100)), 0);
     // One byte, and the gap before it; then one byte in its place, which is all that is charged beside the vector.
     guest.iovec(1);
-    let far = guest.work(|wasi, view| wasi.fd_pwrite(view, fd, (512, 1), 8000, 600));
-    let near = guest.work(|wasi, view| wasi.fd_pwrite(view, fd, (512, 1), 8000, 600));
+    let far = guest.work(|wasi, view| wasi.fd_write(view, fd, (512, 1), Some(8000), 600));
+    let near = guest.work(|wasi, view| wasi.fd_write(view, fd, (512, 1), Some(8000), 600));
     assert_eq!(far - near, 8001 - 100);
     // The job's own file is copied when it is first written, and never again.
     let given = guest.open("/work/dir/inner", 0, READ | WRITE).unwrap();
-    let first = guest.work(|wasi, view| wasi.fd_pwrite(view, given, (512, 1), 0, 600));
-    let second = guest.work(|wasi, view| wasi.fd_pwrite(view, given, (512, 1), 0, 600));
+    let first = guest.work(|wasi, view| wasi.fd_write(view, given, (512, 1), Some(0), 600));
+    let second = guest.work(|wasi, view| wasi.fd_write(view, given, (512, 1), Some(0), 600));
     assert_eq!(first - second, 100);
 }
 
@@ -467,7 +467,8 @@ fn each_part_of_a_path_is_charged_whether_it_is_there_or_not() {
 #[test]
 fn vectors_subscriptions_and_random_bytes_are_charged_one_by_one() {
     let mut guest = TestGuest::new();
-    let empty = |guest: &mut TestGuest, count| guest.work(|wasi, view| wasi.fd_write(view, 1, 8000, count, 600));
+    let empty =
+        |guest: &mut TestGuest, count| guest.work(|wasi, view| wasi.fd_write(view, 1, (8000, count), None, 600));
     assert_eq!(empty(&mut guest, 1000) - empty(&mut guest, 1), 999 * 400);
     let poll = |guest: &mut TestGuest, count| guest.work(|wasi, view| wasi.poll_oneoff(view, 8000, 20_000, count, 600));
     assert_eq!(poll(&mut guest, 64) - poll(&mut guest, 1), 63 * 400);
@@ -488,7 +489,7 @@ fn standard_input_is_a_file_of_its_length() {
     guest.call(|wasi, view| wasi.fd_tell(view, 0, 600)).unwrap();
     assert_eq!(guest.i32_at(600), 2);
     guest.iovec(3);
-    guest.call(|wasi, view| wasi.fd_pread(view, 0, (512, 1), 1, 600)).unwrap();
+    guest.call(|wasi, view| wasi.fd_read(view, 0, (512, 1), Some(1), 600)).unwrap();
     assert_eq!(&guest.memory[1000..1003], b"npu");
     assert_eq!(guest.read(0, 100).unwrap(), b"put");
     assert_eq!(guest.read(0, 100).unwrap(), b"");

@@ -1,6 +1,6 @@
 //! The fuel that a system call costs: every byte, entry and name that the host handles for the guest has a price.
 //!
-//! Calls record their work here, and [`crate::imports`] charges it at their end. The work depends on the job alone (its arguments and earlier
+//! Calls record their work here, and [`crate::imports`] charges it at their end. The work depends only on the job (its arguments and earlier
 //! calls), never on caches of the host, so that fuel is reproducible. The prices are measured with `veriplay bench --job cost`.
 
 /// Fuel for a byte that is copied or cleared: what `memory.copy` and `memory.fill` charge in the guest.

@@ -30,10 +30,6 @@ impl AdvantageEstimator for Rae {
         "rae"
     }
 
-    fn remembers(&self) -> bool {
-        true
-    }
-
     fn advantages(&self, rows: &[AdvantageRow], memory: &mut AdvantageMemory) -> Vec<f64> {
         let advantages = rows.iter().map(|row| row.reward - memory.baseline(row.role, row.kind)).collect();
         let mut batches: BTreeMap<(Role, &'static str), Vec<f64>> = BTreeMap::new();

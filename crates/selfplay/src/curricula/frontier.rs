@@ -1,7 +1,7 @@
 //! `frontier`: a task weighs by the variance of its success, s (1 − s).
 //!
 //! # What it weighs
-//! 4 s (1 − s) for the last solve rate s, 1 for a task that no solver attempted yet, and 0.01 at least, so that nothing is given up.
+//! 4 s (1 − s) for the last solve rate s, 1 for a task that no solver attempted yet, and at least 0.01, so that nothing is given up.
 //! `resample_learnable` has no part in it.
 //!
 //! # Why

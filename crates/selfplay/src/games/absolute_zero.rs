@@ -47,7 +47,7 @@ pub const NAME: &str = "absolute_zero";
 pub type ProposalDrafts = Box<dyn Iterator<Item = Proposal>>;
 
 /// Where a run's tasks come from.
-pub struct TaskSource {
+pub struct AbsoluteZeroTasks {
     /// When a proposal is valid, and what every job may use.
     pub gate: ProposalGate,
     /// Drafts of the training split, by task type and seed.
@@ -66,7 +66,7 @@ pub struct TaskSource {
 pub struct AbsoluteZero {
     base: GameBase<Task>,
     own: AbsoluteZeroSettings,
-    tasks: TaskSource,
+    tasks: AbsoluteZeroTasks,
     format: &'static dyn PromptFormat,
     responses: &'static dyn Format,
 }
@@ -89,7 +89,7 @@ impl AbsoluteZero {
     ///
     /// # Panics
     /// Never: a checked config names a format.
-    pub fn new(config: AbsoluteZeroConfig, mut tasks: TaskSource, guard: Guard) -> Result<Self, PlayError> {
+    pub fn new(config: AbsoluteZeroConfig, mut tasks: AbsoluteZeroTasks, guard: Guard) -> Result<Self, PlayError> {
         config.check()?;
         let AbsoluteZeroConfig { shared: settings, own } = config;
         let format = prompts::by_name(&settings.format).expect("a checked config names a format");
@@ -298,8 +298,8 @@ impl PoolTask for Task {
     }
 }
 
-/// Names a proposal by its task type, the [`program_hash`] of its program, and its inputs. Two proposals that differ in layout, comments
-/// or message alone have the same key, and so has the task that is made of them.
+/// Names a proposal by its task type, the [`program_hash`] of its program, and its inputs. Two proposals that differ only in layout,
+/// comments or message have the same key, and so has the task that is made of them.
 pub fn proposal_key(proposal: &Proposal) -> Digest {
     match proposal {
         Proposal::Triplet { task_type, program, input } => key(*task_type, program, &[input]),

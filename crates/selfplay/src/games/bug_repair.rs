@@ -15,7 +15,7 @@
 //! does not do. And a bug that is known already is rewarded no more than one that nobody repairs.
 //!
 //! # Invariants
-//! Bugs are made in training repositories alone, and none of them, however it was made, turns a function into one that the policy is evaluated on
+//! Bugs are made only in training repositories, and none of them, however it was made, turns a function into one that the policy is evaluated on
 //! ([`crate::splits`]). No IO and no clock. The same state, seed, step, policy and executor give the same result. A Dropped episode is no part of a
 //! solve rate, a reward, a mean or a batch. No solver sees an oracle test whole, no injector that rewrites a function sees the
 //! original's, and no job of theirs holds either. No step uses held-out bugs, and no bug that changes the same enters the
@@ -72,7 +72,7 @@ pub struct BugRepair {
     own: BugRepairSettings,
     /// Training repositories, then those of evaluation.
     repositories: Vec<Repository>,
-    /// How many of them are for training: bugs are made in these alone.
+    /// How many of them are for training: bugs are made only in these.
     training_count: usize,
     /// The repositories' text files, as trees are made of them.
     originals: Vec<Arc<TextFiles>>,
@@ -115,7 +115,7 @@ impl BugRepair {
 
     fn check(&self) -> Result<(), PlayError> {
         if self.training_count == 0 {
-            return Err(PlayError::Setup("there is no training repository; name one at least".to_owned()));
+            return Err(PlayError::Setup("no training repository: name at least one".to_owned()));
         }
         self.check_repositories()?;
         let (training, measured) = self.repositories.split_at(self.training_count);
@@ -313,7 +313,7 @@ impl Environment for BugRepair {
         STREAMS.sampling_seed(run, step, draw)
     }
 
-    /// The run's seed alone says which tests a bug's solvers are shown.
+    /// Only the run's seed decides which tests a bug's solvers are shown.
     fn seeds(&self, stage: Stage, run: u64, step: u64) -> Seeds {
         let shown = if matches!(stage, Stage::SftPropose | Stage::Propose) { 0 } else { run };
         Seeds { shown, ..STREAMS.seeds(stage, run, step) }

@@ -6,7 +6,7 @@
 //! ([`veriplay_verifier::environments::examine_artifacts`]); [`FILTERS`] says what of it the paper's table tells. Executors do tasks of
 //! challengers and given ones. An executor's last turn is the one whose code has called `answer` and come to its end;
 //! [`veriplay_verifier::environments::judge_episodes`] judges its calls and its answer. An executor out of turns or fuel is judged too, by
-//! what it has done so far: the paper rewards the final state alone. [`crate::driver`] has the rest.
+//! what it has done so far: the paper rewards only the final state. [`crate::driver`] has the rest.
 //!
 //! # Two prompts
 //! `think` is the paper's game. `compact` ([`prompts`]) is for models of a million parameters: one turn each, and the verification
@@ -36,6 +36,7 @@ use std::sync::Arc;
 use rand::seq::{IndexedRandom, SliceRandom};
 use veriplay_core::{CodeTask, Digest, Dropped, Execute, Limits, Prompt, content_hash, program_hash};
 use veriplay_verifier::environments::{ArtifactGate, CodeRequest, EnvironmentDescription, run_codes};
+use veriplay_verifier::run_distinct;
 
 use crate::environment::{
     Environment, EvalTask, GameBase, JudgedProposalOf, OpenedEpisode, ProposalBatch, Proposer, SamplingCall,
@@ -48,7 +49,6 @@ use crate::randomness::generator;
 use crate::rollout::{self, FinishedEpisode};
 use crate::splits::{EvalSet, Guard};
 use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
-use judge::run_distinct;
 use prompts::ChallengeFormat;
 
 pub use config::{SelfChallengeConfig, SelfChallengeSettings};
@@ -118,7 +118,7 @@ impl SelfChallenge {
     fn check(&self) -> Result<(), PlayError> {
         let refuse = |what: &str| Err(PlayError::Setup(what.to_owned()));
         if self.environments.is_empty() {
-            return refuse("there is no environment; name one at least");
+            return refuse("no environment: name at least one");
         }
         if self.base.evaluation.is_empty() {
             return refuse("there is no held-out task to evaluate on: give at least one");

@@ -1,7 +1,7 @@
 //! What each scheme rewards, and that the control keeps the rewards of each batch.
 
 use veriplay_core::Status;
-use veriplay_selfplay::rewards::{ProposalOutcome, REWARDS, by_name};
+use veriplay_selfplay::rewards::{ProposalOutcome, REWARDS, RewardScheme, by_name};
 
 const OTHER_STATUSES: [Status; 8] = [
     Status::WrongAnswer,
@@ -65,6 +65,18 @@ fn ssr_rewards_as_its_paper_and_consistency_by_the_checks_alone() {
     assert_eq!(reward(ProposalOutcome::Solved { rate: 0.5 }), Some(0.25));
     assert_eq!([ProposalOutcome::Duplicate, ProposalOutcome::Unrated].map(reward), [Some(-0.5), None]);
     assert!(by_name("band").unwrap().with_alpha(0.5).is_none());
+}
+
+#[test]
+fn a_reference_to_a_scheme_is_that_scheme() {
+    fn penalty(scheme: impl RewardScheme) -> Option<f64> {
+        let harsh = scheme.with_alpha(0.5)?;
+        harsh.proposer(ProposalOutcome::Duplicate, true).map(|reward| reward.total())
+    }
+    assert_eq!(penalty(by_name("ssr").unwrap()), Some(-0.5));
+    assert_eq!(penalty(by_name("band").unwrap()), None);
+    let names = |scheme: &dyn RewardScheme| (RewardScheme::name(&scheme), RewardScheme::shuffled(&scheme));
+    assert!(REWARDS.iter().all(|scheme| names(*scheme) == (scheme.name(), scheme.shuffled())));
 }
 
 #[test]

@@ -297,9 +297,9 @@ fn a_snippet_that_is_measured_is_refused_by_name_when_the_game_is_set_up() {
         let snippets = vec!["def f(x):\n    return x - 3".to_owned(), snippet.to_owned()];
         SolVer::new(config(), rules(), snippets, evaluation(), guard.clone()).err().map(|error| error.to_string())
     };
-    let of_guard = "snippet 1 of `tasks.snippets` holds a program that is measured: `f` of problem `another` of the validation set";
+    let of_guard = "snippet 1 of `tasks.snippets` contains a program of the validation set: `f` of problem `another`";
     assert_eq!(new(&PROGRAM.replace('x', "y"), &guard).unwrap(), of_guard);
-    let of_held = "snippet 1 of `tasks.snippets` holds a program that is measured: `f` of problem `add 3 to x` of the held_out set";
+    let of_held = "snippet 1 of `tasks.snippets` contains a program of the held_out set: `f` of problem `add 3 to x`";
     assert_eq!(new(&format!("{REFERENCE}  # so"), &guard).unwrap(), of_held, "what is measured now is always guarded");
     assert_eq!(new("def f(x):\n    return x - 4", &guard), None);
 }

@@ -135,21 +135,21 @@ fn an_overlap_names_the_item_both_sets_and_what_to_do() {
     let told = |refused: Result<(), Overlap>| refused.unwrap_err().to_string();
     assert_eq!(
         told(guard.check_program("`tasks.snippets`", "snippet 4", &SUM.replace("result", "sum_"))),
-        "snippet 4 of `tasks.snippets` holds a program that is measured: `total` of task 7 of the held_out set"
+        "snippet 4 of `tasks.snippets` contains a program of the held_out set: `total` of task 7"
     );
     assert_eq!(
         told(guard.check_program("seeds", "seed 1", "import os\n\ndef two(b):\n    return b * b + 1")),
-        "seed 1 of seeds holds a function that is measured: `one` of `one/src/one.py` of the held_out set"
+        "seed 1 of seeds contains a function of the held_out set: `one` of `one/src/one.py`"
     );
     assert_eq!(
         told(guard.check_text("given", "task 2", "add 3  to x")),
-        "task 2 of given holds a text that is measured: problem 3 of the validation set"
+        "task 2 of given contains a text of the validation set: problem 3"
     );
     assert_eq!(
         told(guard.check_repository("training", "`two`", &Digest::of(b"one"))),
-        "`two` of training holds a repository that is measured: repository `one` of the held_out set"
+        "`two` of training contains a repository of the held_out set: repository `one`"
     );
-    assert!(Overlap::HINT.starts_with("take it out of one of the two"));
+    assert!(Overlap::HINT.starts_with("remove it from one of the two"));
     assert_eq!(guard.check_program("seeds", "1", "def same(b):\n    return b"), Ok(()), "too short to be anybody's");
     assert_eq!(guard.check_program("seeds", "1", &adds(3)), Ok(()));
     assert_eq!(guard.check_text("given", "1", "add 4 to x"), Ok(()));

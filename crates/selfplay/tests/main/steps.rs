@@ -232,7 +232,20 @@ impl Played {
     }
 
     fn proposer(&self) -> &RoleMetrics {
-        self.metrics.find_role(Role::Proposer, TaskType::Deduction).unwrap()
+        self.of_role(Role::Proposer, TaskType::Deduction)
+    }
+
+    /// The numbers of `role` on `task_type`.
+    fn of_role(&self, role: Role, task_type: TaskType) -> &RoleMetrics {
+        self.metrics.roles.iter().find(|one| one.role == role && one.task_type == task_type).unwrap()
+    }
+
+    /// Mean solve rate over all solver tasks.
+    fn solve_rate(&self) -> Option<f64> {
+        let solver = || self.metrics.roles.iter().filter(|one| one.role == Role::Solver);
+        let tasks: usize = solver().map(|one| one.tasks).sum();
+        let sum: f64 = solver().filter_map(|one| Some(one.solve_rate? * one.tasks as f64)).sum();
+        (tasks > 0).then(|| sum / tasks as f64)
     }
 }
 
@@ -277,9 +290,13 @@ fn a_whole_step_rewards_both_roles_on_all_types() {
     assert_eq!((metrics.valid_rate, metrics.solve_rate, metrics.learnable_share), (Some(0.25), Some(0.5), Some(1.0)));
     assert_eq!(metrics.reward_mean, Some(-0.1875));
     assert_eq!(metrics.response_tokens_mean, Some(f64::from(8 + 5 + 7 + 7) / 4.0));
-    assert_eq!(played.metrics.valid_proposals(), (3, 12));
-    assert_eq!(played.metrics.solve_rate(), Some(0.5));
-    let solver = played.metrics.find_role(Role::Solver, TaskType::Induction).unwrap();
+    let judged = TaskType::ALL.map(|task_type| {
+        let proposer = played.of_role(Role::Proposer, task_type);
+        (proposer.valid, proposer.rollouts - proposer.dropped)
+    });
+    assert_eq!(judged, [(1, 4); 3]);
+    assert_eq!(played.solve_rate(), Some(0.5));
+    let solver = played.of_role(Role::Solver, TaskType::Induction);
     assert_eq!((solver.rollouts, solver.tasks, solver.reward_mean), (16, 4, Some(0.5)));
 }
 
@@ -319,7 +336,7 @@ fn a_solve_rate_is_over_the_rollouts_that_were_judged() {
     let mut state = seeded(0..9);
     let played = play(&table(config()), &mut state, 1, 0, &script);
     assert!((played.rewards(TaskType::Deduction)[0].unwrap() - 2.0 / 3.0).abs() < 1e-9);
-    assert_eq!(played.metrics.find_role(Role::Solver, TaskType::Deduction).unwrap().dropped, 4);
+    assert_eq!(played.of_role(Role::Solver, TaskType::Deduction).dropped, 4);
     let lost = rollout("", "lost").tokens;
     assert!(played.samples().iter().all(|sample| sample.response != lost));
     assert!(played.attempts().any(|attempt| attempt.episode.turns[0].tokens == lost));
@@ -336,7 +353,7 @@ fn a_proposal_whose_rollouts_were_all_dropped_has_no_reward() {
     assert_eq!(played.rewards(TaskType::Deduction), [None, Some(-0.5), Some(-0.5), Some(-0.5)]);
     assert_eq!(played.proposer().unrated, 1);
     assert_eq!(state.pool.of_kind("deduction").last().unwrap().last, None);
-    assert_eq!(played.metrics.solve_rate(), None);
+    assert_eq!(played.solve_rate(), None);
     // No solver has a reward, so the normalizer is the batch's own tokens, and never 0.
     assert!(played.batch.unwrap().normalizer >= 1.0);
 }
@@ -364,7 +381,7 @@ fn a_right_answer_without_its_frame_is_rewarded_as_bad_format_under_azr_and_stil
             &Script::fresh(0),
         );
         let reward = played.tasks[0].attempts[0].episode.reward.as_ref().unwrap().total();
-        (reward, played.metrics.solve_rate())
+        (reward, played.solve_rate())
     };
     // `compact` has no frame to miss.
     assert_eq!((first("compact"), first("think")), ((1.0, Some(0.5)), (-1.0, Some(0.5))));
@@ -407,7 +424,7 @@ proptest! {
         prop_assert_eq!(&control, &run("random", seed));
         prop_assert_ne!(rewards(&control).1, rewards(&run("random", seed.wrapping_add(1))).1);
         // What is said of the step is true under the control too.
-        prop_assert_eq!(plain.metrics.solve_rate(), control.metrics.solve_rate());
+        prop_assert_eq!(plain.solve_rate(), control.solve_rate());
     }
 
     #[test]

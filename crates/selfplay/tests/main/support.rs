@@ -4,7 +4,7 @@ use veriplay_core::{
     Attempt, Dropped, Evidence, Execute, ExecuteError, FinishReason, IoPair, Job, Limits, Outcome, PolicyVersion,
     Proposal, Provenance, Question, Rollout, Status, Task, TaskType, Value, Verdict,
 };
-use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, TaskSource};
+use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, AbsoluteZeroTasks};
 use veriplay_selfplay::play::PlayError;
 use veriplay_selfplay::splits::Guard;
 
@@ -37,7 +37,7 @@ pub(crate) fn config() -> AbsoluteZeroConfig {
 pub(crate) fn game(config: AbsoluteZeroConfig) -> Result<AbsoluteZero, PlayError> {
     let gate = toml::from_str(include_str!("gate.toml")).unwrap();
     let seed_drafts = Box::new(|_, _| -> Box<dyn Iterator<Item = Proposal>> { Box::new(std::iter::empty()) });
-    let tasks = TaskSource {
+    let tasks = AbsoluteZeroTasks {
         gate,
         seed_drafts,
         seeds_per_type: 0,

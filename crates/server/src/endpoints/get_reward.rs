@@ -20,9 +20,9 @@ use utoipa_axum::routes;
 use super::Routes;
 use crate::body::json_response;
 use crate::caller::Caller;
-use crate::compat::{Fields, Rejection, read_request, until_serving};
+use crate::compat::{Fields, Rejection, open_task, read_request, until_serving};
 use crate::ground_truth::task_source;
-use crate::judge::{AttemptText, Judge, JudgeOptions, OpenTask};
+use crate::judge::{AttemptText, Judge, OpenTask};
 use crate::queue::{Admission, Unfinished};
 use crate::rows::reward;
 use crate::service::{AttemptWork, Service};
@@ -101,14 +101,7 @@ impl Asked {
         }
         let queries = texts(fields, "query");
         let prompts = texts(fields, "prompts");
-        let labels = match fields.required("labels") {
-            Some(Value::Array(labels)) => labels,
-            Some(other) => {
-                fields.wrong(&["labels"], "list_type", "Input should be a valid list", &other);
-                Vec::new()
-            }
-            None => Vec::new(),
-        };
+        let labels = fields.required_list("labels");
         if queries.len() != labels.len() || queries.len() != prompts.len() {
             let (queries, prompts, labels) = (queries.len(), prompts.len(), labels.len());
             let msg = format!("{queries} queries, {prompts} prompts and {labels} labels should be equally many");
@@ -127,13 +120,9 @@ impl Asked {
 
 fn texts(fields: &mut Fields, name: &str) -> Vec<String> {
     let found = match fields.required(name) {
-        Some(Value::Array(items)) => items,
         // One query may come without a list.
         Some(text @ Value::String(_)) => vec![text],
-        Some(other) => {
-            fields.wrong(&[name], "list_type", "Input should be a valid list", &other);
-            Vec::new()
-        }
+        Some(other) => fields.list_of(name, other),
         None => Vec::new(),
     };
     let mut texts = Vec::with_capacity(found.len());
@@ -148,11 +137,7 @@ fn texts(fields: &mut Fields, name: &str) -> Vec<String> {
 
 /// Opens the task of a label; notes why there is none.
 fn open_label(fields: &mut Fields, judge: &Arc<dyn Judge>, path: &[&str], label: &Value) -> Option<Arc<dyn OpenTask>> {
-    let options = JudgeOptions { early_stop: true, ..JudgeOptions::default() };
-    let opened = task_source(label).map_err(|error| error.to_string());
-    let opened =
-        opened.and_then(|source| Arc::clone(judge).open_task(&source, &options).map_err(|error| error.to_string()));
-    opened.map_err(|why| fields.wrong(path, "value_error", why, label)).ok()
+    open_task(fields, judge, path, label, task_source(label).map_err(|error| error.to_string()))
 }
 
 fn attempt(task: Arc<dyn OpenTask>, response: String) -> AttemptWork {

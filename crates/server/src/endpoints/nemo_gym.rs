@@ -22,9 +22,9 @@ use super::get_reward::serving_judge;
 use crate::body::json_response;
 use crate::caller::Caller;
 use crate::code_blocks::last_code;
-use crate::compat::{Fields, Rejection, read_request};
+use crate::compat::{Fields, Rejection, open_task, read_request};
 use crate::ground_truth::{live_code_bench, task_source};
-use crate::judge::{AttemptText, Judge, JudgeOptions, OpenTask, TaskSource};
+use crate::judge::{AttemptText, Judge, TaskSource};
 use crate::queue::{Admission, Unfinished};
 use crate::rows::{Fault, FaultKind, reward};
 use crate::service::{AttemptWork, Service};
@@ -113,7 +113,7 @@ impl Asked {
         let metadata = fields.required("verifier_metadata").unwrap_or_default();
         let output = output_text(&response);
         let attempt = code_of(&output).and_then(|code| {
-            let task = open_task(fields, judge, &metadata)?;
+            let task = open_task(fields, judge, &["verifier_metadata"], &metadata, source_of(&metadata))?;
             let (attempt_id, text) = ("0".to_owned(), AttemptText::Program(code.to_owned()));
             Some(AttemptWork { task, attempt_id, text })
         });
@@ -138,16 +138,12 @@ fn code_of(output: &str) -> Option<&str> {
     last_code(output).filter(|code| !code.trim().is_empty())
 }
 
-/// Opens the task; notes why there is none.
-fn open_task(fields: &mut Fields, judge: &Arc<dyn Judge>, metadata: &Value) -> Option<Arc<dyn OpenTask>> {
-    let options = JudgeOptions { early_stop: true, ..JudgeOptions::default() };
-    let source = match metadata.get("unit_tests") {
+/// The task of the metadata.
+fn source_of(metadata: &Value) -> Result<TaskSource, String> {
+    match metadata.get("unit_tests") {
         Some(tests) => unit_tests(tests).ok_or_else(|| "inputs and outputs should be lists of texts".to_owned()),
         None => task_source(metadata).map_err(|error| error.to_string()),
-    };
-    let opened =
-        source.and_then(|source| Arc::clone(judge).open_task(&source, &options).map_err(|error| error.to_string()));
-    opened.map_err(|why| fields.wrong(&["verifier_metadata"], "value_error", why, metadata)).ok()
+    }
 }
 
 /// Tests in LiveCodeBench's form: with a function, an input is lines of JSON arguments.

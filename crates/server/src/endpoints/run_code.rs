@@ -32,7 +32,7 @@ const DEFAULT_SECONDS: f64 = 10.0;
 const OUTPUT_BYTES: u64 = 1 << 20;
 /// Bytes that a program may keep in files.
 const FILE_BYTES: u64 = 64 << 20;
-/// Memory that a program gets beside the interpreter's own, whatever the request says.
+/// Memory that a program gets in addition to the interpreter's own, whatever the request says.
 const LEAST_MEMORY: u64 = 16 << 20;
 /// The deadline in times the seconds that the fuel stands for: it is a backstop, far above what fuel allows.
 const DEADLINE_FACTOR: f64 = 90.0;
@@ -129,14 +129,7 @@ async fn run_code(
         service.run_job(&job)
     };
     let ran = service.run_one(caller.client, Admission::Always, deadline, run).await.map_err(Rejection::too_late)?;
-    match ran {
-        Ok(outcome) => {
-            let response = RunCodeResponse::new(outcome, service.settings.fuel_per_second, caller.request_id);
-            Ok(json_response(StatusCode::OK, &response))
-        }
-        Err(ExecuteError::BadJob(why)) => Err(Rejection::text(StatusCode::UNPROCESSABLE_ENTITY, why)),
-        Err(ExecuteError::Host(_) | ExecuteError::UnknownImage(_)) => Err(Rejection::host_fault()),
-    }
+    Ok(json_response(StatusCode::OK, &RunCodeResponse::from_run(ran, &service, caller.request_id)?))
 }
 
 /// Whether the service answers
@@ -242,7 +235,20 @@ impl RunCodeResponse {
         &self.run_result.stdout
     }
 
-    pub(super) fn new(outcome: Outcome, fuel_per_second: u64, request_id: String) -> Self {
+    /// The answer to a job that ran, or the rejection of one that did not.
+    pub(super) fn from_run(
+        ran: Result<Outcome, ExecuteError>,
+        service: &Service,
+        request_id: String,
+    ) -> Result<Self, Rejection> {
+        match ran {
+            Ok(outcome) => Ok(Self::new(outcome, service.settings.fuel_per_second, request_id)),
+            Err(ExecuteError::BadJob(why)) => Err(Rejection::text(StatusCode::UNPROCESSABLE_ENTITY, why)),
+            Err(ExecuteError::Host(_) | ExecuteError::UnknownImage(_)) => Err(Rejection::host_fault()),
+        }
+    }
+
+    fn new(outcome: Outcome, fuel_per_second: u64, request_id: String) -> Self {
         let (status, return_code) = ending(&outcome);
         let mut stderr = decode_text(&outcome.stderr);
         if matches!(outcome.exit, Exit::Exceeded { limit: LimitKind::MemoryBytes, .. }) {

@@ -339,11 +339,7 @@ fn provided(request: &Submission, name: &str) -> Result<Option<Value>, Rejection
 }
 
 fn run(service: &Service, request: &RunRequest, request_id: &str) -> Result<RunCodeResponse, Rejection> {
-    match service.run_job(&request.job(service)) {
-        Ok(outcome) => Ok(RunCodeResponse::new(outcome, service.settings.fuel_per_second, request_id.to_owned())),
-        Err(ExecuteError::BadJob(why)) => Err(Rejection::text(StatusCode::UNPROCESSABLE_ENTITY, why)),
-        Err(ExecuteError::Host(_) | ExecuteError::UnknownImage(_)) => Err(Rejection::host_fault()),
-    }
+    RunCodeResponse::from_run(service.run_job(&request.job(service)), service, request_id.to_owned())
 }
 
 /// Whether the judge calls the outputs the same.

@@ -5,7 +5,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use rayon::prelude::*;
 use veriplay_core::{
     Checks, Dropped, Execute, Exit, Outcome, Problem, Status, TestCode, TestStyle, Trust, Value, Verdict,
 };
@@ -15,7 +14,7 @@ use super::clusters::CodeOutput;
 use super::test_suite::{SuiteTest, TestSuite};
 use crate::matrix::{MatrixCell, MatrixRequest, judge_matrix};
 use crate::problems::VACUOUS;
-use crate::runner::{self, NoValue, Runner, decode_call, job_failure};
+use crate::runner::{self, NoValue, Runner, decode_call, job_failure, on_all_cores};
 
 /// The results of one program.
 #[derive(Debug, Clone, PartialEq)]
@@ -118,8 +117,7 @@ impl<'a> Grid<'a> {
             programs.iter().copied().filter(|program| !self.results.contains_key(*program)).collect();
         let new: Vec<&str> = new.into_iter().collect();
         let asserted = self.run_assertions(&new, mode)?;
-        let ran: Vec<Result<InputRun, Dropped>> =
-            new.par_iter().with_max_len(1).map(|program| self.run_inputs(program, mode)).collect();
+        let ran: Vec<Result<InputRun, Dropped>> = on_all_cores(&new, |program| self.run_inputs(program, mode));
         for ((program, ran), asserts) in new.into_iter().zip(ran).zip(asserted) {
             let InputRun { outputs, varies, fuel, deadline } = ran?;
             self.fuel += fuel;

@@ -23,7 +23,7 @@ const REACH_SEED: u64 = 0;
 
 /// A problem with the codes and suites written for it.
 #[derive(Debug, Clone, Copy)]
-pub struct RoundRequest<'a> {
+pub struct AgreementRequest<'a> {
     /// The thresholds of agreement.
     pub rules: &'a AgreementRules,
     /// The guards to apply, usually [`super::GUARDS`].
@@ -65,7 +65,7 @@ impl From<Result<(), GuardRefusal>> for VotingStatus {
 /// A round in progress.
 pub(super) struct Round<'a> {
     execute: &'a dyn Execute,
-    pub(super) request: &'a RoundRequest<'a>,
+    pub(super) request: &'a AgreementRequest<'a>,
     pub(super) grid: Grid<'a>,
     /// The voting status of each code.
     pub(super) codes: Vec<VotingStatus>,
@@ -94,7 +94,7 @@ pub(super) struct ProbeResult {
 
 impl<'a> Round<'a> {
     /// Runs every code on every input and assertion, and finds which codes and suites have a vote.
-    pub(super) fn run(execute: &'a dyn Execute, request: &'a RoundRequest<'a>) -> Result<Self, Dropped> {
+    pub(super) fn run(execute: &'a dyn Execute, request: &'a AgreementRequest<'a>) -> Result<Self, Dropped> {
         let written: Vec<&TestSuite> = request.suites.iter().filter_map(|suite| suite.suite).collect();
         let (codes, suites, reaches) = (Vec::new(), Vec::new(), BTreeMap::new());
         let grid = Grid::new(execute, request.rules, &written, []);

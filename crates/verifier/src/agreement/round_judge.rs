@@ -1,12 +1,12 @@
 //! Judges rounds: the codes and suites of one problem against each other.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Execute, Status};
 
 use super::guards::GuardRefusal;
-use super::round::{Round, RoundRequest};
+use super::round::{AgreementRequest, Round};
 use super::suite_quality::SuiteQuality;
+use crate::runner::on_all_cores;
 
 /// The judgement of a round.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,15 +64,15 @@ pub struct SuiteDecision {
 }
 
 /// [`judge_round`] for each request, every core busy, in the order of the requests.
-pub fn judge_rounds(execute: &dyn Execute, requests: &[RoundRequest<'_>]) -> Vec<Result<RoundJudgement, Dropped>> {
-    requests.par_iter().with_max_len(1).map(|request| judge_round(execute, request)).collect()
+pub fn judge_rounds(execute: &dyn Execute, requests: &[AgreementRequest<'_>]) -> Vec<Result<RoundJudgement, Dropped>> {
+    on_all_cores(requests, |request| judge_round(execute, request))
 }
 
 /// Judges one round.
 ///
 /// # Errors
 /// A host fault: the problem is dropped.
-pub fn judge_round(execute: &dyn Execute, request: &RoundRequest<'_>) -> Result<RoundJudgement, Dropped> {
+pub fn judge_round(execute: &dyn Execute, request: &AgreementRequest<'_>) -> Result<RoundJudgement, Dropped> {
     let mut round = Round::run(execute, request)?;
     let agreed = round.find_agreement();
     let Some(trusted) = agreed.clusters.first().cloned() else {

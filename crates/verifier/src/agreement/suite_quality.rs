@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Dropped, Execute, Status, Value, program_hash};
 
@@ -11,7 +10,7 @@ use super::grid::{Grid, RunMode};
 use super::test_suite::{SuiteTest, TestSuite};
 use crate::bugs::Mutants;
 use crate::probes::probes;
-use crate::runner::saturating_u32;
+use crate::runner::{on_all_cores, saturating_u32};
 
 /// Seeds the operators, so that mutants are a function of the program.
 const MUTANT_SEED: u64 = 0;
@@ -86,7 +85,7 @@ pub fn examine_suites(
     rules: &AgreementRules,
     requests: &[SuiteExamination<'_>],
 ) -> Vec<Result<Vec<SuiteQuality>, Dropped>> {
-    requests.par_iter().with_max_len(1).map(|request| examine_one(execute, rules, request)).collect()
+    on_all_cores(requests, |request| examine_one(execute, rules, request))
 }
 
 fn examine_one(

@@ -115,7 +115,7 @@ impl std::fmt::Debug for BugCheck {
 
 /// All checks, in the order in which they run.
 pub const CHECKS: &[BugCheck] = &[
-    BugCheck { name: "paths", what: "the bug changes code alone, the weakening test files alone", holds: paths },
+    BugCheck { name: "paths", what: "the bug changes only code, the weakening only test files", holds: paths },
     BugCheck {
         name: "test_files",
         what: "a: each test file exists, and the weakening touches no other",

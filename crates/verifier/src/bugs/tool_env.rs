@@ -36,7 +36,7 @@ pub use solver_view::{SolverView, ViewRequest, repair_of, solver_view, test_func
 use super::RepoContext;
 use super::bug_states::Overlay;
 use super::paths::is_loaded_by_itself;
-use crate::runner::{NoValue, Runner, decode_call, job_failure, truncate_detail};
+use crate::runner::{NoValue, Runner, decode_call, job_failure, truncate_detail, truncate_output};
 
 /// The program of list, read and search; see its docstring.
 const TOOL_SERVER: &str = include_str!("python/tool_server.py");
@@ -290,12 +290,4 @@ fn places(text: &str, old: &str) -> (Option<usize>, Option<usize>) {
     let next = |at: usize| at + text[at..].chars().next().map_or(1, char::len_utf8);
     let again = first.and_then(|at| text.get(next(at)..).and_then(|rest| rest.find(old)));
     (first, again)
-}
-
-/// Cuts `text` to `chars` characters, and appends the number of cut ones.
-fn truncate_output(text: &str, chars: usize) -> String {
-    match text.char_indices().nth(chars) {
-        Some((at, _)) => format!("{}… ({} more characters)", &text[..at], text[at..].chars().count()),
-        None => text.to_owned(),
-    }
 }

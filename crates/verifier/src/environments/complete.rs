@@ -5,12 +5,11 @@
 //! judges it like any other. It is stricter than a function written by a person: of several right outcomes it accepts only that of the
 //! solution.
 
-use rayon::prelude::*;
 use veriplay_core::{CodeTask, Dropped, Environment, Execute, Value};
 
 use super::artifact_gate::ArtifactGate;
 use super::case_runs::CodeRunner;
-use crate::runner::Runner;
+use crate::runner::{Runner, on_all_cores};
 
 /// Compares plain values as Python does, but for their types, in keys and sets too: `1`, `1.0` and `True` are three. NaN is itself.
 const SAME: &str = "def typed(key):
@@ -54,7 +53,7 @@ pub fn complete(
     gate: &ArtifactGate,
     requests: &[CompleteRequest<'_>],
 ) -> Vec<Result<CodeTask, Dropped>> {
-    requests.par_iter().with_max_len(1).map(|request| complete_task(execute, gate, request)).collect()
+    on_all_cores(requests, |request| complete_task(execute, gate, request))
 }
 
 fn complete_task(
@@ -82,7 +81,7 @@ pub fn complete_with_failures(
     gate: &ArtifactGate,
     requests: &[CompleteRequest<'_>],
 ) -> Vec<Result<Option<CodeTask>, Dropped>> {
-    requests.par_iter().with_max_len(1).map(|request| complete_task_with_failures(execute, gate, request)).collect()
+    on_all_cores(requests, |request| complete_task_with_failures(execute, gate, request))
 }
 
 fn complete_task_with_failures(

@@ -85,17 +85,20 @@ fn last_block(answer: &str, kind: &str) -> Parsed<String> {
 
 /// The contents of the closed blocks with this label, in order.
 fn blocks(answer: &str, kind: &str) -> Vec<String> {
-    let (mut found, mut open) = (Vec::new(), None);
+    let wanted = fenced_blocks(answer).0.into_iter().filter(|(label, _)| *label == kind);
+    wanted.map(|(_, content)| content).collect()
+}
+
+/// The closed blocks in order, each with its label and its content, and whether a block is not closed.
+pub(crate) fn fenced_blocks(answer: &str) -> (Vec<(&str, String)>, bool) {
+    let (mut found, mut open): (_, Option<(&str, Vec<&str>)>) = (Vec::new(), None);
     for line in answer.lines() {
-        let fence = line.trim().strip_prefix(FENCE);
-        match (&mut open, fence) {
-            (None, Some(label)) => open = Some((label == kind, Vec::new())),
-            (Some(_), Some("")) => {
-                found.extend(open.take().filter(|(wanted, _)| *wanted).map(|(_, lines)| lines.join("\n")))
-            }
+        match (&mut open, line.trim().strip_prefix(FENCE)) {
+            (None, Some(label)) => open = Some((label, Vec::new())),
+            (Some(_), Some("")) => found.extend(open.take().map(|(label, lines)| (label, lines.join("\n")))),
             (Some((_, lines)), _) => lines.push(line),
             (None, None) => {}
         }
     }
-    found
+    (found, open.is_some())
 }

@@ -9,7 +9,7 @@
 //! SandboxFusion's `CommonOJDataset` is what many reward services call, and its answers are to be reproduced. The rule
 //! is per line: a line of two numbers is compared as text.
 //! Differences: digits other than ASCII's are no number here. Versions in use that compare only as many lines as both texts
-//! have are not followed: a program that prints the first line alone would pass.
+//! have are not followed: a program that prints only the first line would pass.
 //!
 //! # How it can be gamed
 //! `YES` for `yes` passes where case is asked for; so does a count that is off by less than one in a hundred thousand, such

@@ -22,7 +22,7 @@
 //!
 //! # Example
 //! `0.30000004` for `0.3` is right and `0.3001` is wrong; `1` for `1.0` is right (`==`), `2` for `2.0000001` is wrong (another
-//! type); `{'a': 1}` for `Counter({'a': 1})` is right; `[3, 1]` for `(1, 3)` is right for `Mbpp/2` alone.
+//! type); `{'a': 1}` for `Counter({'a': 1})` is right; `[3, 1]` for `(1, 3)` is right only for `Mbpp/2`.
 
 mod oracles;
 

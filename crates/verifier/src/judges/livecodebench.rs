@@ -8,7 +8,7 @@
 //! # Why
 //! The set's scores are defined by these rules. `Decimal` is exact, so `50000000000000000` and `50000000000000001` differ,
 //! where a float comparison calls them equal; `1.0`, `1` and `1e0` are one number. NaN equals nothing as a number, and
-//! itself as text. A line with one word that is no number is compared as text alone.
+//! itself as text. A line with one word that is not a number is compared only as text.
 //! Differences: a value NaN equals NaN (see [`Value::python_eq`]); digits other than ASCII's are no number; the set runs all
 //! calls in one process and stops at the first that is wrong, which is the plan's choice and not the judge's.
 //!

@@ -47,7 +47,7 @@ fn predicted_output(prediction: &Prediction, text: &str) -> Result<Value, String
     Value::parse_repr(text).map_err(|error| format!("the answer is no literal: {error}"))
 }
 
-/// `f(<literals>)`, or the literals alone.
+/// `f(<literals>)`, or only the literals.
 fn predicted_input(text: &str) -> Result<Vec<Value>, String> {
     if text.is_empty() {
         return Err("the answer is empty".to_owned());

@@ -20,7 +20,7 @@ use crate::runner::{self, Decision, Runner, decode_call, job_failure, saturating
 
 /// The program of the test job. All it imports is in the image.
 const RUNNER: &str = "from _veriplay_tests import run";
-/// The rule of what a run beside the tests says, which the program could have touched.
+/// The rule of what a run next to the tests says, which the program could have touched.
 const SHARED: &str = "shared";
 /// The rule of passed tests that use no name of the program.
 pub(crate) const VACUOUS: &str = "vacuous";
@@ -65,7 +65,7 @@ struct TestRun<'a> {
     code: &'a TestCode,
     program: &'a str,
     request: &'a ProblemRequest<'a>,
-    /// Where the program is: beside the tests, or in an instance of its own.
+    /// Where the program is: in the instance of the tests, or in an instance of its own.
     trust: Trust,
     /// How the tests are read otherwise than at first.
     reading: Option<TestReading>,

@@ -504,7 +504,7 @@ fn runner_program() -> &'static str {
     &PROGRAM
 }
 
-/// Defines `serve`, for an instance of the package alone.
+/// Defines `serve`, for an instance of only the package.
 fn package_program(roots: &[String], own: &[String]) -> String {
     format!("ROOTS = {}\nOWN = {}\n{PACKAGE}", string_list(roots), string_list(own))
 }

@@ -3,7 +3,7 @@
 use veriplay_core::{Attempt, Dropped, Exit, IoPair, LimitKind, Provenance, Question, Status, Task, Value, Verdict};
 use veriplay_verifier::{AnswerRequest, judge_answer};
 
-use crate::table::{Gives, LIMITS, Table, arguments, exceeded, int_of, on_int, read};
+use crate::table::{Gives, LIMITS, Table, arguments, exceeded, int_of, on_int, read, stops};
 
 fn pair(input: &str, output: &str) -> IoPair {
     IoPair { input: arguments(input), output: read(output) }
@@ -85,15 +85,7 @@ fn induction_is_judged_on_all_hidden_pairs_and_on_no_visible_one() {
 
 #[test]
 fn ends_become_the_words_of_an_online_judge() {
-    let cases = [
-        (exceeded(LimitKind::Fuel), Status::FuelExceeded),
-        (exceeded(LimitKind::MemoryBytes), Status::MemoryExceeded),
-        (exceeded(LimitKind::OutputBytes), Status::OutputExceeded),
-        (exceeded(LimitKind::FileBytes), Status::OutputExceeded),
-        (exceeded(LimitKind::DeadlineNs), Status::DeadlineExceeded),
-        (Exit::Trapped, Status::RuntimeError),
-    ];
-    for (exit, wanted) in cases {
+    for (exit, wanted) in stops() {
         let table = Table::of(move |_| Gives::Stops(exit.clone()));
         assert_eq!(judge(&table, &abduction("4"), &Attempt::Arguments(arguments("2"))), (wanted, 0, 1));
         assert_eq!(judge(&table, &induction(), &program()), (wanted, 0, 3));

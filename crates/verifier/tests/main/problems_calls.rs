@@ -5,7 +5,7 @@ use veriplay_core::{Comparison, Entry, Exit, LimitKind, Status, Value};
 use veriplay_verifier::judge_program;
 
 use crate::problems::{calls_problem, fresh_problem, judged, request, try_judge};
-use crate::table::{Call, Gives, Table, exceeded, int_of, on_int, read};
+use crate::table::{Call, Gives, Table, exceeded, int_of, on_int, read, stops};
 
 fn exact() -> Comparison {
     Comparison::by("exact")
@@ -83,17 +83,9 @@ fn early_stop_ends_at_the_first_failing_case_of_its_own_job() {
 
 #[test]
 fn ends_become_the_words_of_an_online_judge() {
-    for (exit, wanted) in [
-        (exceeded(LimitKind::Fuel), Status::FuelExceeded),
-        (exceeded(LimitKind::MemoryBytes), Status::MemoryExceeded),
-        (exceeded(LimitKind::OutputBytes), Status::OutputExceeded),
-        (exceeded(LimitKind::FileBytes), Status::OutputExceeded),
-        (exceeded(LimitKind::DeadlineNs), Status::DeadlineExceeded),
-        (Exit::Trapped, Status::RuntimeError),
-        (Exit::Raised, Status::RuntimeError),
-        // Done, says the harness, with results missing.
-        (Exit::Returned, Status::RuntimeError),
-    ] {
+    // The last one: done, says the harness, with results missing.
+    let others = [Exit::Raised, Exit::Returned].map(|exit| (exit, Status::RuntimeError));
+    for (exit, wanted) in stops().into_iter().chain(others) {
         let (one, each) = (exit.clone(), exit);
         let table = but_for_two(move || Gives::Stops(one.clone()));
         assert_eq!(judged(&table, &calls_problem(SQUARES, exact())), (wanted, 1, 3));

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 
 use veriplay_core::{
-    CallResult, Entry, Execute, ExecuteError, Exit, GuestError, Job, LimitKind, Limits, Outcome, Value,
+    CallResult, Entry, Execute, ExecuteError, Exit, GuestError, Job, LimitKind, Limits, Outcome, Status, Value,
 };
 use veriplay_verifier::{InductionRules, ProbeRules, ProposalGate};
 
@@ -109,6 +109,18 @@ fn outcome(exit: Exit, calls: Vec<CallResult>) -> Outcome {
 
 pub(crate) fn exceeded(limit: LimitKind) -> Exit {
     Exit::Exceeded { limit, allowed: 10, used: 11 }
+}
+
+/// How a job can stop at any program, and the status of that.
+pub(crate) fn stops() -> [(Exit, Status); 6] {
+    [
+        (exceeded(LimitKind::Fuel), Status::FuelExceeded),
+        (exceeded(LimitKind::MemoryBytes), Status::MemoryExceeded),
+        (exceeded(LimitKind::OutputBytes), Status::OutputExceeded),
+        (exceeded(LimitKind::FileBytes), Status::OutputExceeded),
+        (exceeded(LimitKind::DeadlineNs), Status::DeadlineExceeded),
+        (Exit::Trapped, Status::RuntimeError),
+    ]
 }
 
 /// A program of one int argument.

@@ -221,11 +221,11 @@ fn a_game_that_cannot_be_played_says_what_is_wrong() {
     refused(new(none, Vec::new()), "there are no given tasks, and the config makes none");
     let overlap = vec![task("orders/refund_the_rest").clone()];
     let told = new(config("compact"), overlap).unwrap();
-    let wanted = "task `orders/refund_the_rest` of the given tasks holds a text that is measured: task `orders/refund_the_rest` of the held_out set";
+    let wanted = "task `orders/refund_the_rest` of the given tasks contains a text of the held_out set: task `orders/refund_the_rest`";
     assert_eq!(told, wanted);
     let solution = format!("# mine\n{}", task("orders/refund_the_rest").solution);
     let copied = vec![CodeTask { solution, ..given() }];
-    refused(new(config("compact"), copied), "holds a program that is measured");
+    refused(new(config("compact"), copied), "contains a program of the held_out set: ");
     assert_eq!(new(config("compact"), vec![given()]), None);
     let elsewhere = vec![CodeTask { environment: "moon".to_owned(), ..given() }];
     refused(new(config("compact"), elsewhere), "is about environment `moon`, which is not among those given");

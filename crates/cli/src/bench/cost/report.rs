@@ -139,10 +139,7 @@ impl RunEnd {
         match self {
             RunEnd::Exit(word) => word.to_owned(),
             RunEnd::Deadline => "the deadline".to_owned(),
-            RunEnd::Status(status) => {
-                let word = serde_json::to_value(status).ok();
-                word.and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_else(|| format!("{status:?}"))
-            }
+            RunEnd::Status(status) => status.to_string(),
         }
     }
 }

@@ -9,6 +9,7 @@ use veriplay_core::SCHEMA_VERSION;
 
 use super::requests::Protocol;
 use super::{Finished, LoadPlan, RequestResult};
+use crate::bench::rounds::nearest_rank;
 
 /// How many wrong answers are shown.
 const SHOWN: usize = 5;
@@ -72,10 +73,8 @@ impl Latency {
     fn new(times: impl Iterator<Item = Duration>) -> Option<Self> {
         let mut ms: Vec<f64> = times.map(|time| time.as_secs_f64() * 1e3).collect();
         ms.sort_by(f64::total_cmp);
-        let max = *ms.last()?;
-        // The smallest value that at least this share of all does not exceed.
-        let at = |share: f64| ms[((share * ms.len() as f64).ceil() as usize).clamp(1, ms.len()) - 1];
-        Some(Self { p50: at(0.5), p90: at(0.9), p99: at(0.99), p999: at(0.999), max })
+        let at = |share| nearest_rank(&ms, share);
+        Some(Self { p50: at(0.5)?, p90: at(0.9)?, p99: at(0.99)?, p999: at(0.999)?, max: at(1.0)? })
     }
 
     fn text(self) -> String {

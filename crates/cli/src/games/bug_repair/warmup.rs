@@ -5,7 +5,7 @@ use rand::seq::{IndexedRandom, SliceRandom};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde::Deserialize;
-use veriplay_core::{Dropped, Execute, IoPair, Limits, PolicyError, Value};
+use veriplay_core::{Execute, IoPair, Limits, PolicyError, Value};
 use veriplay_corpus::{GeneratedProgram, Grammar, ProgramStream, Split};
 use veriplay_learner::{Tokenizer, TokenizerError, build_tokenizer};
 use veriplay_selfplay::games::bug_repair::prompts::{BUG, CODE, FIX, INJECT, TEST, injection_prompt, repair_prompt};
@@ -34,7 +34,7 @@ pub(crate) struct BugRepairData {
     mix: String,
     /// Inputs each is run on; a bug is kept when it changes what comes of one.
     inputs: usize,
-    /// Mutants of a function by each operator at most.
+    /// Maximum mutants of a function by each operator.
     each: usize,
     /// The operators.
     operators: Vec<String>,
@@ -52,7 +52,7 @@ pub(crate) struct BugRepairBatch {
     repairs: usize,
     /// Functions to put a bug into.
     injections: usize,
-    /// Failing tests that a prompt shows at most.
+    /// Maximum failing tests that a prompt shows.
     lines: usize,
 }
 
@@ -143,8 +143,7 @@ fn bugs_in(
     let Some(right) = execute_on(&data.worth, data.limits, program, inputs, execute).or_fail(ExitCode::Host)? else {
         return Ok(Vec::new());
     };
-    let host = |dropped: Dropped| Failure::message(ExitCode::Host, dropped.why);
-    let made = Mutants::of_program(execute, IMAGE, data.limits, program, seed, data.each).map_err(host)?;
+    let made = Mutants::of_program(execute, IMAGE, data.limits, program, seed, data.each)?;
     let candidates = made.into_iter().flat_map(|mutants| mutants.candidates);
     let wanted = candidates.filter(|candidate| data.operators.iter().any(|name| name == candidate.injector));
     let anything = ProgramFilter { max_output_chars: usize::MAX, min_distinct_outputs: 0 };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{CodeTask, Dropped, Environment, Execute};
+use veriplay_core::{CodeTask, Environment, Execute};
 use veriplay_corpus::{GeneratedTask, Novelty, Split, TaskGenerator, built_in_environments, environment_by_name};
 use veriplay_selfplay::environment::EvalTask;
 use veriplay_selfplay::games::self_challenge::ToolEnvironment;
@@ -21,7 +21,7 @@ use crate::progress;
 pub(super) struct SelfChallengeTaskConfig {
     /// Names of folders of `task-corpus/environments`.
     pub(super) environments: Vec<String>,
-    /// Generated tasks of the training split that executors are given beside those of challengers; 0 gives none.
+    /// Generated tasks of the training split that executors are given in addition to those of challengers; 0 gives none.
     pub(super) given: usize,
     /// Seeds them: the same for every run.
     pub(super) given_seed: u64,
@@ -57,7 +57,7 @@ const BLOCK: usize = 256;
 const DRY_BLOCKS: usize = 40;
 
 /// What tasks are made of.
-pub(super) struct TaskSource<'a> {
+pub(super) struct ToolTasks<'a> {
     config: &'a SelfChallengeTaskConfig,
     gate: &'a ArtifactGate,
     execute: &'a dyn Execute,
@@ -65,7 +65,7 @@ pub(super) struct TaskSource<'a> {
     generator: TaskGenerator,
 }
 
-impl<'a> TaskSource<'a> {
+impl<'a> ToolTasks<'a> {
     pub(super) fn open(
         config: &'a SelfChallengeTaskConfig,
         gate: &'a ArtifactGate,
@@ -80,8 +80,7 @@ impl<'a> TaskSource<'a> {
     /// The environments, and what they say of themselves.
     pub(super) fn tool_environments(&self) -> Result<Vec<ToolEnvironment>, Failure> {
         let described = |environment: &Environment| {
-            let about =
-                describe_environment(self.execute, environment, &self.gate.image, self.gate.limits).map_err(host)?;
+            let about = describe_environment(self.execute, environment, &self.gate.image, self.gate.limits)?;
             Ok(ToolEnvironment { environment: environment.clone(), about: Arc::new(about) })
         };
         self.environments.iter().map(described).collect()
@@ -132,13 +131,13 @@ impl<'a> TaskSource<'a> {
             if block.is_empty() {
                 break;
             }
-            let sketches: Vec<CompactProposal> = block.iter().map(sketch).collect();
+            let proposals: Vec<CompactProposal> = block.iter().map(proposal).collect();
             let tasks: Vec<CodeTask> =
-                sketches.iter().zip(&block).map(|(sketch, draft)| sketch.task("", &draft.environment)).collect();
+                proposals.iter().zip(&block).map(|(proposal, draft)| proposal.task("", &draft.environment)).collect();
             let whole = complete_with_failures(self.execute, self.gate, &self.requests(&tasks));
             let before = made.len();
-            for (sketch, whole) in sketches.into_iter().zip(whole) {
-                made.extend(whole.map_err(host)?.map(|task| CompletedTask::new(sketch, task)));
+            for (proposal, whole) in proposals.into_iter().zip(whole) {
+                made.extend(whole?.map(|task| CompletedTask::new(proposal, task)));
             }
             dry = if made.len() == before { dry + 1 } else { 0 };
         }
@@ -170,23 +169,19 @@ pub(crate) struct CompletedTask {
     /// The artifact.
     pub(super) task: CodeTask,
     /// With the changes that are its failure cases.
-    pub(super) sketch: CompactProposal,
+    pub(super) proposal: CompactProposal,
 }
 
 impl CompletedTask {
-    fn new(sketch: CompactProposal, task: CodeTask) -> Self {
-        let is_kept = |change: &LineChange| task.failures.contains(&change.apply_to(&sketch.solution));
-        let wrong = sketch.wrong.iter().filter(|change| is_kept(change)).cloned().collect();
-        Self { sketch: CompactProposal { wrong, ..sketch }, task }
+    fn new(proposal: CompactProposal, task: CodeTask) -> Self {
+        let is_kept = |change: &LineChange| task.failures.contains(&change.apply_to(&proposal.solution));
+        let wrong = proposal.wrong.iter().filter(|change| is_kept(change)).cloned().collect();
+        Self { proposal: CompactProposal { wrong, ..proposal }, task }
     }
 }
 
-fn sketch(draft: &GeneratedTask) -> CompactProposal {
+fn proposal(draft: &GeneratedTask) -> CompactProposal {
     let change = |(line, text): &(usize, String)| LineChange { line: *line, text: text.clone() };
     let (instruction, solution) = (draft.instruction.clone(), draft.solution.clone());
     CompactProposal { instruction, solution, wrong: draft.changes.iter().map(change).collect() }
-}
-
-fn host(dropped: Dropped) -> Failure {
-    Failure::message(ExitCode::Host, dropped.why)
 }

@@ -11,7 +11,7 @@ use veriplay_verifier::environments::ArtifactGate;
 use veriplay_verifier::environments::compact_proposal::{CODE, DO, MAKE, WORLD, WRONG};
 
 use super::SelfChallengeSetup;
-use super::tasks::{CompletedTask, HeldOutSource, SelfChallengeTaskConfig, TaskSource};
+use super::tasks::{CompletedTask, HeldOutSource, SelfChallengeTaskConfig, ToolTasks};
 use crate::exit::Failure;
 use crate::games::examples::{ExampleConfig, Examples, WarmupExamples};
 use crate::progress;
@@ -77,7 +77,7 @@ impl WarmupExamples for SelfChallengeSetup {
             eval_seed: seed,
             held_out: HeldOutSource::Generated,
         };
-        let source = TaskSource::open(&config, gate, execute)?;
+        let source = ToolTasks::open(&config, gate, execute)?;
         let generator = TaskGenerator::built_in(environments).expect("the source has found these environments");
         let drafts = generator.tasks(Split::Train, seed);
         let made = source.complete_tasks(drafts, "lessons", *artifacts)?;
@@ -104,7 +104,7 @@ impl WarmupExamples for SelfChallengeSetup {
         for _ in 0..config.batch.challenges {
             let made = source.made.choose(rng).expect("a recipe asks for an artifact at least");
             let tool = source.draw_tool(made, rng);
-            examples.add(&challenger_prompt(&made.task.environment, &tool), &made.sketch.to_text())?;
+            examples.add(&challenger_prompt(&made.task.environment, &tool), &made.proposal.to_text())?;
         }
         Ok(())
     }

@@ -26,9 +26,9 @@ pub(super) enum SnippetSource {
     Folder {
         /// The folder.
         path: PathBuf,
-        /// Characters of a snippet at least.
+        /// Minimum characters of a snippet.
         min_chars: usize,
-        /// Characters of a snippet at most.
+        /// Maximum characters of a snippet.
         max_chars: usize,
     },
 }

@@ -39,7 +39,7 @@ pub(super) enum ProblemSource {
     Generator {
         /// The mix of families, as the grammar names it.
         mix: String,
-        /// Hidden cases of a problem at most; repeated inputs are left out.
+        /// Maximum hidden cases of a problem; repeated inputs are left out.
         hidden: usize,
         /// When a program is worth a problem.
         worth: ProgramFilter,
@@ -50,7 +50,7 @@ pub(super) enum ProblemSource {
         path: PathBuf,
         /// `evalplus` or `mbpp_plus`, as `veriplay verify --format` has them.
         format: String,
-        /// Hidden cases of a problem at most.
+        /// Maximum hidden cases of a problem.
         hidden: usize,
     },
 }
@@ -61,7 +61,7 @@ pub(super) enum ProblemSource {
 pub(super) struct SolVerEvalConfig {
     /// `held_out` for claims, `validation` for tuning.
     pub(super) set: EvalSet,
-    /// ProblemSource.
+    /// Number of evaluation problems.
     pub(super) problems: usize,
 }
 
@@ -69,7 +69,7 @@ pub(super) struct SolVerEvalConfig {
 const BLOCK: usize = 128;
 
 impl SolVerTaskConfig {
-    /// ProblemSource whose answer is known.
+    /// The evaluation problems, whose answers are known.
     pub(super) fn evaluation(
         &self,
         eval: &SolVerEvalConfig,
@@ -153,7 +153,8 @@ fn read_file_problems(
     execute: &dyn Execute,
 ) -> Result<Vec<ProblemTask>, Failure> {
     let known = problem_format(format).map_err(|_| {
-        let what = format!("configuration key `tasks.problems.format` is `{format}`, which is no format of problems");
+        let what =
+            format!("configuration key `tasks.problems.format` is `{format}`, which is not a format of problems");
         Failure::message(ExitCode::Input, what).hint("use `evalplus` or `mbpp_plus`")
     })?;
     let file = read_problems(path, known, &ReadOptions::default()).or_fail(ExitCode::Input)?;

@@ -14,7 +14,7 @@ const THEN: [&str; 2] = [", then ", ", and after that "];
 const AND_TELL: [&str; 2] = [", and tell ", ", then answer "];
 const TELL: [&str; 2] = ["tell ", "answer "];
 
-/// Code that a solution may have beside that of its templates.
+/// Code that a solution may have in addition to that of its templates.
 const CODE_WORDS: [&str; 4] = ["answer(", "\nanswer(", ")\nanswer(", "))"];
 
 /// Number of changes of a task: more than it needs, because some do not work.

@@ -39,7 +39,7 @@ impl AbsoluteZeroSettings {
         self.induction_visible + self.induction_hidden
     }
 
-    /// How many fresh proposals of one type become solver tasks at most.
+    /// Maximum number of fresh proposals of one type that become solver tasks.
     pub(super) fn fresh_cap(&self) -> usize {
         (self.fresh_fraction * self.tasks_per_type as f64).round() as usize
     }

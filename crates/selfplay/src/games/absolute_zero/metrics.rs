@@ -8,7 +8,7 @@ use veriplay_core::{Attempt, Role, Status, Task, TaskType};
 use crate::admission::Admission;
 use crate::environment::{Environment, ProposalEpisode, SolverEpisode, StepFacts};
 use crate::metrics::{SolveCount, learnable_share, mean_rate};
-use crate::statistics::{mean, share};
+use crate::statistics::{mean, mean_over, share};
 use crate::task_pool::{PoolTask, Source};
 
 /// One role on one task type. Rates are in [0, 1]; `None` where nothing was counted.
@@ -49,35 +49,6 @@ pub struct RoleMetrics {
 pub struct AbsoluteZeroMetrics {
     /// Six of them.
     pub roles: Vec<RoleMetrics>,
-}
-
-impl AbsoluteZeroMetrics {
-    /// The numbers of `role` on `task_type`.
-    pub fn find_role(&self, role: Role, task_type: TaskType) -> Option<&RoleMetrics> {
-        self.roles.iter().find(|metrics| metrics.role == role && metrics.task_type == task_type)
-    }
-
-    /// Rollouts Dropped, of all.
-    pub fn dropped(&self) -> usize {
-        self.roles.iter().map(|metrics| metrics.dropped).sum()
-    }
-
-    /// Valid, new proposals, and judged proposals. Their quotient is the valid-proposal rate; sum them over steps first.
-    pub fn valid_proposals(&self) -> (usize, usize) {
-        let proposer = || self.roles.iter().filter(|metrics| metrics.role == Role::Proposer);
-        (
-            proposer().map(|metrics| metrics.valid).sum(),
-            proposer().map(|metrics| metrics.rollouts - metrics.dropped).sum(),
-        )
-    }
-
-    /// Mean solve rate over all solver tasks.
-    pub fn solve_rate(&self) -> Option<f64> {
-        let solver = || self.roles.iter().filter(|metrics| metrics.role == Role::Solver);
-        let tasks: usize = solver().map(|metrics| metrics.tasks).sum();
-        let sum: f64 = solver().filter_map(|metrics| Some(metrics.solve_rate? * metrics.tasks as f64)).sum();
-        (tasks > 0).then(|| sum / tasks as f64)
-    }
 }
 
 /// A game with Absolute Zero's tasks and attempts, whoever judges them.
@@ -159,12 +130,11 @@ fn is_malformed<E: Triplets>(one: &SolverEpisode<E>) -> bool {
 fn with_solve_rates<E: Triplets>(metrics: RoleMetrics, counts: &[SolveCount], step: &StepFacts<'_, E>) -> RoleMetrics {
     let batch = (metrics.role, metrics.task_type.name());
     let of_batch = step.scored.iter().filter(|scored| (scored.role, scored.kind) == batch);
-    let rewards: Vec<f64> = of_batch.map(|scored| scored.reward.total()).collect();
     RoleMetrics {
         tasks: counts.iter().filter(|count| count.judged > 0).count(),
         solve_rate: mean_rate(counts),
         learnable_share: learnable_share(counts),
-        reward_mean: mean(&rewards),
+        reward_mean: mean_over(of_batch, |scored| scored.reward.total()),
         ..metrics
     }
 }

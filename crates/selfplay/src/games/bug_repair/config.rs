@@ -36,7 +36,7 @@ pub struct BugRepairSettings {
     /// Names of the operators of mutants, of [`INJECTORS`]; empty means all.
     pub operators: Vec<String>,
     /// Failed repairs a step that are tried as bugs of the second order; 0 makes none. They are on the original's repository, and
-    /// on bugs of the first order alone.
+    /// only on bugs of the first order.
     pub higher_order_per_step: usize,
     /// Share of a step's tasks that earlier steps' bugs of the second order may fill, in [0, 1].
     pub higher_order_share: f64,
@@ -45,9 +45,9 @@ pub struct BugRepairSettings {
     pub hidden_share: f64,
     /// More tests than this pass in a bug's test files on the original.
     pub min_passing: usize,
-    /// Files a bug changes at least.
+    /// Minimum number of files a bug changes.
     pub min_changed_files: usize,
-    /// Tests that fail with a bug at least.
+    /// Minimum number of tests that fail with a bug.
     pub min_failing: usize,
     /// Whether what a solver that ran out of turns, fuel or room has done so far is graded as if submitted. If not, it is not a repair.
     pub grade_unfinished: bool,
@@ -132,7 +132,7 @@ impl BugRepairConfig {
             return Err(invalid_value(
                 "modes",
                 value(),
-                "name one at least exactly when `injections_per_step` is not `0`",
+                "give at least one mode if `injections_per_step` is above `0`, else none",
             ));
         }
         let format = &self.shared.format;

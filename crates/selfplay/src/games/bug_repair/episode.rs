@@ -23,7 +23,7 @@ pub struct RepoBudget {
     pub test_runs: usize,
     /// Characters of a tool's result that are shown.
     pub shown_chars: usize,
-    /// Characters of a prompt at most. An episode whose next prompt would be longer is over.
+    /// Maximum characters of a prompt. An episode whose next prompt would be longer is over.
     pub prompt_chars: usize,
 }
 

@@ -13,8 +13,9 @@ use super::task::BugOrigin;
 use crate::admission::Admission;
 use crate::environment::{JudgedProposalOf, StepFacts};
 use crate::episode_metrics::{EpisodeMetrics, ToolMetrics};
-use crate::metrics::{learnable_share, mean_over, mean_rate};
+use crate::metrics::{learnable_share, mean_rate};
 use crate::rollout::{self, FinishedEpisode};
+use crate::statistics::mean_over;
 
 /// What came of the bugs of one maker.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]

@@ -144,15 +144,16 @@ impl BugRepair {
                     let edited = self.repository_of(package);
                     let edited = edited.and_then(|place| Some((place, patch.apply(&self.originals[place]).ok()?)));
                     mutants.push(edited.map_or_else(
-                        || Judging::Decided(misfit()),
+                        || Judging::Decided(unknown_repository()),
                         |(place, now)| Judging::Open((place, now, injector)),
                     ));
                 }
                 Derivation::FailedRepair { package, bug } => {
                     let place = self.repository_of(package);
-                    repairs.push(
-                        place.map_or_else(|| Judging::Decided(misfit()), |place| Judging::Open((place, bug.clone()))),
-                    );
+                    repairs.push(place.map_or_else(
+                        || Judging::Decided(unknown_repository()),
+                        |place| Judging::Open((place, bug.clone())),
+                    ));
                 }
             }
         }
@@ -227,7 +228,7 @@ pub(super) fn refusal(status: Status, rule: &str, why: &str) -> JudgedProposalOf
 }
 
 /// The judgement on a derivation of a log that does not fit the configuration.
-fn misfit() -> JudgedProposalOf<BugRepair> {
+fn unknown_repository() -> JudgedProposalOf<BugRepair> {
     refusal(Status::Invalid, "repository", "it does not fit the repositories")
 }
 

@@ -72,7 +72,7 @@ impl BugRepair {
         })
     }
 
-    /// Test functions of a bug that its solver is shown nothing of: a draw by the seed and the bug alone.
+    /// Test functions of a bug that its solver is shown nothing of: a draw by only the seed and the bug.
     fn draw_hidden_tests(&self, task: &BugTask, seed: u64) -> BTreeSet<String> {
         let functions: BTreeSet<&str> = task.fail_to_pass.iter().map(|id| test_function(id)).collect();
         let mut functions: Vec<&str> = functions.into_iter().collect();

@@ -1,11 +1,10 @@
 //! From episodes to judgements: the artifact gate for challengers, verification functions for executors.
 
-use std::collections::BTreeMap;
-
 use veriplay_core::{CodeTask, Digest, Dropped, Execute, Status, Verdict, content_hash};
 use veriplay_verifier::environments::{
     ArtifactRequest, CompleteRequest, EpisodeRequest, complete, examine_artifacts, judge_episodes,
 };
+use veriplay_verifier::run_distinct;
 
 use super::episode::ToolEpisode;
 use super::{SelfChallenge, ToolEnvironment};
@@ -142,22 +141,4 @@ fn judged(examined: Result<Examination, Dropped>, known: bool) -> JudgedProposal
 fn nothing_proposed(episode: &ToolEpisode) -> Examination {
     let verdict = rule_verdict(Status::Malformed, UNREADABLE, episode.end().map_or("", EpisodeEnd::name));
     (Verdict { total: 1, ..verdict }, vec![UNREADABLE.to_owned()], None)
-}
-
-/// Gives every request what `run` gives for the first one with its key.
-pub(super) fn run_distinct<Q: Clone, R: Clone>(
-    requests: &[Q],
-    key: impl Fn(&Q) -> Digest,
-    run: impl FnOnce(&[Q]) -> Vec<R>,
-) -> Vec<R> {
-    let (mut distinct, mut known) = (Vec::new(), BTreeMap::new());
-    let mut place = |request: &Q| {
-        *known.entry(key(request)).or_insert_with(|| {
-            distinct.push(request.clone());
-            distinct.len() - 1
-        })
-    };
-    let places: Vec<usize> = requests.iter().map(&mut place).collect();
-    let results = run(&distinct);
-    places.into_iter().map(|place| results[place].clone()).collect()
 }

@@ -11,11 +11,11 @@ use super::episode::ToolEpisode;
 use super::judge::UNREADABLE;
 use crate::environment::StepFacts;
 use crate::episode_metrics::EpisodeMetrics;
-use crate::metrics::{FilterCount, FilterYield, learnable_share, mean_over, mean_rate};
+use crate::metrics::{FilterCount, FilterYield, learnable_share, mean_rate};
 use crate::play::Measurement;
 use crate::rollout::FinishedEpisode;
 use crate::splits::HELD_OUT;
-use crate::statistics::share;
+use crate::statistics::{mean_over, share};
 use crate::task_pool::Source;
 
 /// The filters in order, each with the rules of the gate that it stands for. `executable`, `solution` and `failures` are the rows of the

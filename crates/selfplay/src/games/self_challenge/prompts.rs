@@ -107,18 +107,14 @@ pub(super) fn outcome_text(outcome: &CodeOutcome, chars: usize) -> String {
     let printed = outcome.stdout.trim_end();
     let mut parts = Vec::new();
     if !printed.is_empty() {
-        parts.push(format!("Output:\n{}", cut(printed, chars)));
+        parts.push(format!("Output:\n{}", veriplay_verifier::truncate_output(printed, chars)));
     }
     if let Some((status, detail)) = &outcome.failure {
         let word = if outcome.calls.is_empty() { format!("{status:?}: ") } else { String::new() };
-        parts.push(format!("The code did not come to its end: {word}{}", cut(detail, chars)));
+        parts.push(format!(
+            "The code did not come to its end: {word}{}",
+            veriplay_verifier::truncate_output(detail, chars)
+        ));
     }
     if parts.is_empty() { "The code printed nothing.".to_owned() } else { parts.join("\n") }
-}
-
-fn cut(text: &str, chars: usize) -> String {
-    match text.char_indices().nth(chars) {
-        Some((at, _)) => format!("{}… ({} more characters)", &text[..at], text[at..].chars().count()),
-        None => text.to_owned(),
-    }
 }

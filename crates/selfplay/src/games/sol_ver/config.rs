@@ -32,9 +32,9 @@ impl Selection {
 pub enum LearningObjective {
     /// Imitation of what is trusted, then preference of it, as in the paper.
     SftDpo,
-    /// Imitation alone.
+    /// Only imitation.
     Sft,
-    /// Preference alone.
+    /// Only preference.
     Dpo,
     /// The rewards of what was decided, weighed by their advantages.
     PolicyGradient,
@@ -54,7 +54,7 @@ pub enum EvalCandidate {
 pub type SolVerConfig = GameConfig<SolVerSettings>;
 
 /// The game's own keys of `[game]`. `group_size` is the number of codes of a problem; `buffer_capacity` the number of problems of earlier
-/// steps that may not be stated again, where 0 tells repeats within a step alone.
+/// steps that may not be stated again, where 0 detects only repeats within a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SolVerSettings {
@@ -73,13 +73,13 @@ pub struct SolVerSettings {
     /// Problems of earlier steps that solvers attempt again each step, drawn by the curriculum. Absent means none.
     #[serde(default)]
     pub earlier_problems: usize,
-    /// Codes of a problem that are imitated at most, of different texts.
+    /// Maximum codes of a problem that are imitated, of different texts.
     pub sft_codes: usize,
-    /// Suites of a problem that are imitated at most, of different texts.
+    /// Maximum suites of a problem that are imitated, of different texts.
     pub sft_suites: usize,
-    /// Pairs of codes of a problem at most.
+    /// Maximum pairs of codes of a problem.
     pub code_pairs: usize,
-    /// Pairs of suites of a problem at most.
+    /// Maximum pairs of suites of a problem.
     pub test_pairs: usize,
     /// By how much of its tests the worse one of a pair must fall short, in (0, 1]: of the sound suites' tests for a code, of its
     /// own for a suite. A vacuous suite is always worse.
@@ -94,7 +94,7 @@ pub struct SolVerSettings {
     pub dpo: UpdateSchedule,
     /// Softmax temperature of suites.
     pub verifier_temperature: f32,
-    /// Tokens of a suite at most, the end token included.
+    /// Maximum tokens of a suite, the end token included.
     pub verifier_max_tokens: usize,
     /// `reference` or `own`: which program the suites of an evaluation are written for.
     pub eval_candidate: EvalCandidate,

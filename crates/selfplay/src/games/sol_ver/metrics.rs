@@ -12,7 +12,7 @@ use crate::environment::StepFacts;
 use crate::metrics::{FilterCount, FilterYield};
 use crate::preferences::{Preferences, Response};
 use crate::splits::HELD_OUT;
-use crate::statistics::{mean, share};
+use crate::statistics::{mean_over, share};
 
 /// An iteration in numbers. Rates are in [0, 1]; `None` where nothing was counted.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -60,8 +60,7 @@ pub(super) fn step_metrics(facts: &StepFacts<'_, SolVer>) -> SolVerMetrics {
     let Preferences { examples, pairs } = facts.preferences;
     let count = |role: Role| examples.iter().filter(|one| one.response.role == role).count();
     let pairs = |role: Role| pairs.iter().filter(|pair| pair.chosen.role == role).count();
-    let sizes =
-        |of: fn(&AgreementRound) -> usize| mean(&judged.iter().map(|one| of(one.facts) as f64).collect::<Vec<_>>());
+    let sizes = |of: fn(&AgreementRound) -> usize| mean_over(&judged, |one| of(one.facts) as f64);
     SolVerMetrics {
         problems: facts.proposals.len(),
         asked: facts.tasks.iter().filter(|asked| asked.proposal.is_some()).count(),

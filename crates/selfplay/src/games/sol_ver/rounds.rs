@@ -5,7 +5,7 @@ use veriplay_core::{
     CallChecks, Checks, Comparison, Dropped, Evidence, Execute, FinishReason, Problem, Rollout, Status, Verdict,
 };
 use veriplay_verifier::agreement::{
-    CodeDecision, GUARDS, GuardRefusal, RoundJudgement, RoundRequest as AgreementRequest, SuiteAttempt, SuiteDecision,
+    AgreementRequest, CodeDecision, GUARDS, GuardRefusal, RoundJudgement, SuiteAttempt, SuiteDecision,
     SuiteExamination, SuiteQuality, TestSuite, examine_suites, judge_rounds,
 };
 use veriplay_verifier::{ProblemRequest, judge_programs};
@@ -17,7 +17,7 @@ use crate::play::PlayError;
 use crate::rollout::{FinishedEpisode, SingleTurn};
 use crate::splits::{EvalItem, HELD_OUT, describe_eval_item};
 
-/// What codes and tests of one problem came to, beside the verdicts on each of them.
+/// What codes and tests of one problem came to, in addition to the verdicts on each of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AgreementRound {

@@ -154,7 +154,7 @@ fn a_repository_a_function_or_a_bug_that_trains_and_is_measured_is_refused_by_na
     let twice = Repositories { validation: vec![measured()], ..training(measured()) };
     assert_eq!(
         new(twice, &[]).unwrap(),
-        "repository `two` of `repositories.training` holds a repository that is measured: repository `two` of the validation set"
+        "repository `two` of `repositories.training` contains a repository of the validation set: repository `two`"
     );
     let mut copied = repository();
     let copy =
@@ -162,7 +162,7 @@ fn a_repository_a_function_or_a_bug_that_trains_and_is_measured_is_refused_by_na
     copied.texts.insert("src/one.py".to_owned(), copy);
     assert_eq!(
         new(with_measured(copied), &[]).unwrap(),
-        "`src/one.py` of repository `one` of `repositories.training` holds a function that is measured: `one` of `two/src/one.py` of the held_out set"
+        "`src/one.py` of repository `one` of `repositories.training` contains a function of the held_out set: `one` of `two/src/one.py`"
     );
     let mut bug = artifact(&repository(), 2);
     let mut buggy = repository().texts;
@@ -170,7 +170,7 @@ fn a_repository_a_function_or_a_bug_that_trains_and_is_measured_is_refused_by_na
     bug.bug.bug_inject = Patch::make(&repository().texts, &buggy).unwrap();
     assert_eq!(
         new(with_measured(repository()), &[bug]).unwrap(),
-        "bug `one-2` of `bugs.training` holds a program that is measured: `one` of `two/src/one.py` of the held_out set"
+        "bug `one-2` of `bugs.training` contains a program of the held_out set: `one` of `two/src/one.py`"
     );
 }
 
@@ -202,15 +202,20 @@ fn on_a_host_where_nothing_runs_a_step_learns_nothing_and_a_measurement_is_none(
     assert_eq!(game.replay(&Broken, &played.records).unwrap().dropped, 4);
 }
 
-#[test]
-fn what_was_not_submitted_is_no_repair_where_the_config_says_so() {
+/// A game of one bug, where only what was submitted is graded, and nothing is injected.
+fn repairing_submitted_only() -> SelfPlay<BugRepair> {
     let (place, two) = (repository(), artifact(&repository(), 2));
     let config = config().with(|c| {
         c.own.grade_unfinished = false;
         c.own.injections_per_step = 0;
         c.own.modes = Vec::new();
     });
-    let game = SelfPlay::new(BugRepair::new(config, training(place), std::slice::from_ref(&two), &[]).unwrap());
+    SelfPlay::new(BugRepair::new(config, training(place), std::slice::from_ref(&two), &[]).unwrap())
+}
+
+#[test]
+fn what_was_not_submitted_is_no_repair_where_the_config_says_so() {
+    let game = repairing_submitted_only();
     let policy = ScriptedPolicy::new(|_: &ScriptedRequest<'_>| "I give up.".to_owned());
     let context = StepContext { policy: &policy, execute: &Broken, seed: 1 };
     let mut state = game.init(&context).unwrap();
@@ -243,13 +248,7 @@ impl Policy for Small {
 
 #[test]
 fn a_transcript_the_model_has_no_room_for_ends_its_episode_and_a_first_prompt_the_run() {
-    let (place, two) = (repository(), artifact(&repository(), 2));
-    let config = config().with(|c| {
-        c.own.grade_unfinished = false;
-        c.own.injections_per_step = 0;
-        c.own.modes = Vec::new();
-    });
-    let game = SelfPlay::new(BugRepair::new(config, training(place), std::slice::from_ref(&two), &[]).unwrap());
+    let game = repairing_submitted_only();
     let first = game.preview(&Broken).unwrap()[0].1.text().len();
     // One sample of four thinks longer than the others, and than there is room for.
     let script =

@@ -18,7 +18,7 @@
 
 use super::{AgreementFormat, non_empty_suite, parse_case};
 use crate::agreement::{SuiteTest, TestSuite};
-use crate::formats::think::{FENCE, parse_answer};
+use crate::formats::think::{fenced_blocks, parse_answer};
 
 /// The format.
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +32,7 @@ impl AgreementFormat for Think {
     fn read_problem(&self, text: &str) -> Result<String, String> {
         let blocks = blocks(parse_answer(text)?)?;
         match blocks.as_slice() {
-            [(kind, text)] if kind == "problem" && !text.trim().is_empty() => Ok(text.trim().to_owned()),
+            [(kind, text)] if *kind == "problem" && !text.trim().is_empty() => Ok(text.trim().to_owned()),
             _ => Err("the answer is not one block fenced as `problem`".to_owned()),
         }
     }
@@ -40,7 +40,7 @@ impl AgreementFormat for Think {
     fn read_suite(&self, text: &str) -> Result<TestSuite, String> {
         let (mut tests, mut input): (Vec<SuiteTest>, Option<String>) = (Vec::new(), None);
         for (kind, text) in blocks(parse_answer(text)?)? {
-            match (kind.as_str(), input.take()) {
+            match (kind, input.take()) {
                 ("input", None) => input = Some(text),
                 ("output", Some(input)) => tests.push(parse_case(&input, &text)?),
                 ("assert", None) => tests.extend(parse_asserts(&text)?),
@@ -52,17 +52,11 @@ impl AgreementFormat for Think {
 }
 
 /// The closed blocks in order, each with its label.
-fn blocks(answer: &str) -> Result<Vec<(String, String)>, String> {
-    let (mut found, mut open): (_, Option<(String, Vec<&str>)>) = (Vec::new(), None);
-    for line in answer.lines() {
-        match (&mut open, line.trim().strip_prefix(FENCE)) {
-            (None, Some(label)) => open = Some((label.trim().to_owned(), Vec::new())),
-            (Some(_), Some("")) => found.extend(open.take().map(|(label, lines)| (label, lines.join("\n")))),
-            (Some((_, lines)), _) => lines.push(line),
-            (None, None) => {}
-        }
+fn blocks(answer: &str) -> Result<Vec<(&str, String)>, String> {
+    match fenced_blocks(answer) {
+        (_, true) => Err("a block that is not closed".to_owned()),
+        (found, false) => Ok(found.into_iter().map(|(label, content)| (label.trim(), content)).collect()),
     }
-    if open.is_some() { Err("a block that is not closed".to_owned()) } else { Ok(found) }
 }
 
 /// One assertion a line. Whether it is Python shows when it runs.

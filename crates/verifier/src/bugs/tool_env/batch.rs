@@ -1,7 +1,6 @@
 //! Batches of requests, on all cores, with results in the order of the requests.
 
-use rayon::prelude::*;
-use veriplay_core::{Digest, Dropped, Execute, Verdict, content_hash};
+use veriplay_core::{Dropped, Execute, Verdict, content_hash};
 
 use super::super::propose::propose_tree;
 use super::super::{
@@ -12,7 +11,8 @@ use super::{
     FunctionSource, RepoToolOutcome, RepoToolRequest, SolverView, ViewRequest, list_functions, serve_tool_call,
     solver_view,
 };
-use crate::matrix::Distinct;
+use crate::matrix::run_distinct;
+use crate::runner::on_all_cores;
 
 /// A repair to grade.
 #[derive(Debug, Clone, Copy)]
@@ -55,17 +55,17 @@ pub fn mutate_all(execute: &dyn Execute, requests: &[MutateRequest<'_>]) -> Vec<
         let text = request.repo.texts.get(request.path).map_or("", String::as_str);
         make_mutants(execute, request.repo, request.injectors, text, request.seed, request.count)
     };
-    requests.par_iter().with_max_len(1).map(one).collect()
+    on_all_cores(requests, one)
 }
 
 /// [`serve_tool_call`] for each request.
 pub fn serve_all(execute: &dyn Execute, requests: &[RepoToolRequest<'_>]) -> Vec<Result<RepoToolOutcome, Dropped>> {
-    requests.par_iter().with_max_len(1).map(|request| serve_tool_call(execute, request)).collect()
+    on_all_cores(requests, |request| serve_tool_call(execute, request))
 }
 
 /// [`solver_view`] for each request.
 pub fn view_all(execute: &dyn Execute, requests: &[ViewRequest<'_>]) -> Vec<Result<SolverView, Dropped>> {
-    requests.par_iter().with_max_len(1).map(|request| solver_view(execute, request)).collect()
+    on_all_cores(requests, |request| solver_view(execute, request))
 }
 
 /// [`list_functions`] of one file of the original, for each request.
@@ -74,7 +74,7 @@ pub fn functions_all(
     requests: &[(&RepoContext<'_>, &str)],
 ) -> Vec<Result<Vec<FunctionSource>, Dropped>> {
     let one = |(repo, path): &(&RepoContext<'_>, &str)| list_functions(execute, repo, repo.texts, &[path]);
-    requests.par_iter().with_max_len(1).map(|request| one(request).map(|mut found| found.remove(0))).collect()
+    on_all_cores(requests, |request| one(request).map(|mut found| found.remove(0)))
 }
 
 /// Proposes each edited tree.
@@ -82,7 +82,7 @@ pub fn propose_all(
     execute: &dyn Execute,
     requests: &[TreeRequest<'_>],
 ) -> Vec<Result<Result<BugProposal, ProposalRejection>, Dropped>> {
-    requests.par_iter().with_max_len(1).map(|request| propose_tree(execute, request)).collect()
+    on_all_cores(requests, |request| propose_tree(execute, request))
 }
 
 /// [`validate_bug`] for each request. Equal proposals in one repository are validated once.
@@ -91,27 +91,16 @@ pub fn validate_all(execute: &dyn Execute, requests: &[ValidateRequest<'_>]) -> 
         let BugRules { min_passing, min_changed_files, min_failing, seeds } = request.rules;
         content_hash(&(&request.repo.baseline.package, request.bug, min_passing, min_changed_files, min_failing, seeds))
     };
-    let Distinct { firsts, places } = Distinct::from_items(requests.iter().map(key));
-    let one = |first: &usize| {
-        let ValidateRequest { repo, bug, rules } = requests[*first];
-        validate_bug(execute, repo, bug, rules)
-    };
-    let validated: Vec<Result<BugValidation, Dropped>> = firsts.par_iter().with_max_len(1).map(one).collect();
-    places.into_iter().map(|place| validated[place].clone()).collect()
+    let one = |request: &ValidateRequest<'_>| validate_bug(execute, request.repo, request.bug, request.rules);
+    run_distinct(requests, key, |distinct| on_all_cores(distinct, one))
 }
 
 /// [`grade_repair`] for each request. Equal patches of one bug are graded once.
 pub fn grade_all(execute: &dyn Execute, requests: &[GradeRequest<'_>]) -> Vec<Result<Verdict, Dropped>> {
-    let Distinct { firsts, places } = Distinct::from_items(requests.iter().map(key));
-    let verdicts: Vec<Result<Verdict, Dropped>> = firsts
-        .par_iter()
-        .with_max_len(1)
-        .map(|first| grade_repair(execute, requests[*first].repo, &requests[*first].repair))
-        .collect();
-    places.into_iter().map(|place| verdicts[place].clone()).collect()
-}
-
-fn key(request: &GradeRequest<'_>) -> Digest {
-    let RepairRequest { artifact, patch, fuzz, seed } = request.repair;
-    content_hash(&(&artifact.task_id, patch, fuzz.offset, fuzz.context, seed))
+    let key = |request: &GradeRequest<'_>| {
+        let RepairRequest { artifact, patch, fuzz, seed } = request.repair;
+        content_hash(&(&artifact.task_id, patch, fuzz.offset, fuzz.context, seed))
+    };
+    let one = |request: &GradeRequest<'_>| grade_repair(execute, request.repo, &request.repair);
+    run_distinct(requests, key, |distinct| on_all_cores(distinct, one))
 }

@@ -2,7 +2,7 @@
 //!
 //! An executor reads `<WORLD>orders<DO>instruction<CODE>` and answers with code: nothing says what the tools are or what is in the world, so
 //! a model must have learned both. A challenger reads `<WORLD>orders<MAKE>cancel_order(` and answers with a
-//! [`Sketch`]. How that becomes a whole artifact is documented there.
+//! [`CompactProposal`]. How that becomes a whole artifact is documented there.
 
 use veriplay_verifier::environments::compact_proposal::{CODE, CompactProposal, DO, MAKE, WORLD, WRONG};
 use veriplay_verifier::environments::{ChallengerResponse, EnvironmentDescription};
