@@ -49,7 +49,7 @@ pub(crate) fn bar(length: u64, what: &'static str) -> Progress {
         let _ = write!(out, "{:.1}/s", state.per_sec());
     }));
     bar.set_prefix(what);
-    let lines = (!terminal).then(|| print_lines(bar.clone(), LINE_EVERY, |line| say(line)));
+    let lines = (!terminal).then(|| print_lines(bar.clone(), LINE_EVERY, say));
     Progress { bar, _lines: lines }
 }
 

@@ -8,15 +8,14 @@ mod records;
 
 use std::path::Path;
 
-use minijinja::Environment;
-use serde::Serialize;
+use minijinja::{Environment, Value, context};
 use veriplay_selfplay::eval_table::EvalTable;
 
 use crate::config::read_text;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::json_file::read_json;
 use crate::rundir::RunDir;
-use curves::{Chart, Curves, read_curves};
+use curves::{Curves, read_curves};
 use records::{LoggedRecord, read_records};
 
 const PAGE: &str = include_str!("report/page.html");
@@ -56,85 +55,39 @@ impl RunReport {
     }
 }
 
-impl RunReport {
-    fn shown_records(&self) -> impl Iterator<Item = ShownRecord<'_>> {
-        self.records.iter().map(|record| ShownRecord { run: &self.name, record })
-    }
-}
-
 /// The page of these runs.
 pub(crate) fn render(runs: &[RunReport]) -> Result<String, Failure> {
     let mut environment = Environment::new();
     environment.add_template("page.html", PAGE).or_fail(ExitCode::Bug)?;
     let page = environment.get_template("page.html").or_fail(ExitCode::Bug)?;
     let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
-    let (main, others) = curves::charts(&names, &runs.iter().map(|run| &run.curves).collect::<Vec<_>>());
-    let content = Page {
-        evaluations: runs.iter().map(Evaluation::of_run).collect(),
-        differences: runs[1..].iter().filter_map(|run| Difference::between(&runs[0], run)).collect(),
-        records: runs.iter().flat_map(RunReport::shown_records).collect(),
-        configs: runs.iter().map(|run| ShownConfig { name: &run.name, text: &run.config }).collect(),
-        names,
+    let curves: Vec<&Curves> = runs.iter().map(|run| &run.curves).collect();
+    let (main, others) = curves::charts(&names, &curves);
+    let content = context!(
+        names => names.iter().map(|name| Value::from(*name)).collect::<Vec<_>>(),
         main,
         others,
-    };
+        evaluations => runs.iter().map(evaluation).collect::<Vec<_>>(),
+        differences => runs[1..].iter().filter_map(|run| difference(&runs[0], run)).collect::<Vec<_>>(),
+        records => runs.iter().flat_map(|run| run.records.iter().map(|record| record.to_value(&run.name))).collect::<Vec<_>>(),
+        configs => runs.iter().map(|run| context!(name => run.name.as_str(), text => run.config.as_str())).collect::<Vec<_>>(),
+    );
     page.render(content).or_fail(ExitCode::Bug)
 }
 
-/// What the template shows.
-#[derive(Serialize)]
-struct Page<'a> {
-    names: Vec<&'a str>,
-    evaluations: Vec<Evaluation>,
-    differences: Vec<Difference>,
-    main: Vec<Chart>,
-    others: Vec<Chart>,
-    records: Vec<ShownRecord<'a>>,
-    configs: Vec<ShownConfig<'a>>,
-}
-
-#[derive(Serialize)]
-struct ShownRecord<'a> {
-    run: &'a str,
-    record: &'a LoggedRecord,
-}
-
-#[derive(Serialize)]
-struct ShownConfig<'a> {
-    name: &'a str,
-    text: &'a str,
-}
-
-/// The table of a run, in percent.
-#[derive(Serialize)]
-struct Evaluation {
-    run: String,
-    rows: Vec<EvaluationRow>,
-}
-
-#[derive(Serialize)]
-struct EvaluationRow {
-    name: String,
-    /// pass@1, greedy and pass@8, each as *before → after*.
-    cells: [String; 3],
-}
-
-impl Evaluation {
-    fn of_run(run: &RunReport) -> Self {
-        let (before, after) = (run.before.as_ref().map(measures), run.after.as_ref().map(measures));
-        let names = run.after.as_ref().or(run.before.as_ref()).map(measures).unwrap_or_default();
-        let row = |(index, (name, _)): (usize, (String, [f64; 3]))| {
-            let cell = |column: usize| {
-                let text = |table: &Option<Vec<(String, [f64; 3])>>| {
-                    let number = table.as_ref().and_then(|rows| Some(rows.get(index)?.1[column]));
-                    number.map_or_else(|| "not yet".to_owned(), |number| format!("{:.1}", 100.0 * number))
-                };
-                format!("{} → {}", text(&before), text(&after))
-            };
-            EvaluationRow { name, cells: [cell(0), cell(1), cell(2)] }
+/// The table of a run, in percent: a row's name, and pass@1, greedy and pass@8, each as *before → after*.
+fn evaluation(run: &RunReport) -> Value {
+    let (before, after) = (run.before.as_ref().map(measures), run.after.as_ref().map(measures));
+    let names = run.after.as_ref().or(run.before.as_ref()).map(measures).unwrap_or_default();
+    let row = |(index, (name, _)): (usize, (String, [f64; 3]))| {
+        let text = |table: &Option<Vec<(String, [f64; 3])>>, column: usize| {
+            let number = table.as_ref().and_then(|rows| Some(rows.get(index)?.1[column]));
+            number.map_or_else(|| "not yet".to_owned(), |number| format!("{:.1}", 100.0 * number))
         };
-        Self { run: run.name.clone(), rows: names.into_iter().enumerate().map(row).collect() }
-    }
+        let cells = [0, 1, 2].map(|column| format!("{} → {}", text(&before, column), text(&after, column)));
+        context!(name, cells => cells.to_vec())
+    };
+    context!(run => run.name.as_str(), rows => names.into_iter().enumerate().map(row).collect::<Vec<_>>())
 }
 
 /// The rows of a table and their mean, as fractions of 1.
@@ -143,28 +96,14 @@ fn measures(table: &EvalTable) -> Vec<(String, [f64; 3])> {
     rows.chain([("mean".to_owned(), [table.mean.pass1, table.mean.greedy, table.mean.pass8])]).collect()
 }
 
-/// How much higher the mean pass@1 of a run is than that of the first, after training, in points.
-#[derive(Serialize)]
-struct Difference {
-    first: String,
-    run: String,
-    points: String,
-    /// Half of the 95 % interval.
-    margin: String,
-}
-
-impl Difference {
-    /// `None` where one of the two is not finished.
-    fn between(first: &RunReport, run: &RunReport) -> Option<Self> {
-        let (one, two) = (first.after.as_ref()?, run.after.as_ref()?);
-        let variance = mean_variance(one, first.eval_samples) + mean_variance(two, run.eval_samples);
-        Some(Self {
-            first: first.name.clone(),
-            run: run.name.clone(),
-            points: format!("{:+.1}", 100.0 * (two.mean.pass1 - one.mean.pass1)),
-            margin: format!("{:.1}", 196.0 * variance.sqrt()),
-        })
-    }
+/// How much higher the mean pass@1 of a run is than that of the first, after training, in points, with half of the 95 % interval. `None`
+/// where one of the two is not finished.
+fn difference(first: &RunReport, run: &RunReport) -> Option<Value> {
+    let (one, two) = (first.after.as_ref()?, run.after.as_ref()?);
+    let variance = mean_variance(one, first.eval_samples) + mean_variance(two, run.eval_samples);
+    let points = format!("{:+.1}", 100.0 * (two.mean.pass1 - one.mean.pass1));
+    let margin = format!("{:.1}", 196.0 * variance.sqrt());
+    Some(context!(first => first.name.as_str(), run => run.name.as_str(), points, margin))
 }
 
 /// The binomial variance of the mean pass@1 over rows: of the samples, with the tasks as they are.

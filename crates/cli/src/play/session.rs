@@ -322,7 +322,7 @@ fn extend<S: GameSetup>(config: &mut PlayConfig<S>, dir: &RunDir, steps: u64) ->
     config.validate()?;
     // The table of another end: the run writes it anew.
     match std::fs::remove_file(dir.path("after.json")) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error).or_fail(ExitCode::Input),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error).or_fail(ExitCode::Input),
         _ => dir.write_config(config),
     }
 }

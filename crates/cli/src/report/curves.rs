@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use anyhow::Context;
-use serde::Serialize;
+use minijinja::context;
 use serde_json::Value;
 
 use super::chart;
@@ -31,13 +31,6 @@ const MAIN: &[&str] = &[
 
 /// Keys of objects in a list that tell them apart.
 const LABELS: &[&str] = &["role", "task_type", "mode", "name", "operator"];
-
-/// A chart and its title.
-#[derive(Serialize)]
-pub(crate) struct Chart {
-    title: String,
-    svg: String,
-}
 
 /// Reads the curves of `events.jsonl`. A last line that is still being written is left out.
 pub(crate) fn read_curves(path: &Path) -> Result<Curves, Failure> {
@@ -76,8 +69,8 @@ fn add_numbers(curves: &mut Curves, path: String, step: f64, value: &Value) {
     }
 }
 
-/// A chart of each number with the curves of all runs: the main ones, and the others. What never changes has none.
-pub(crate) fn charts(names: &[&str], runs: &[&Curves]) -> (Vec<Chart>, Vec<Chart>) {
+/// A chart of each number with the curves of all runs, as `title` and `svg`: the main ones, and the others. What never changes has none.
+pub(crate) fn charts(names: &[&str], runs: &[&Curves]) -> (Vec<minijinja::Value>, Vec<minijinja::Value>) {
     let paths: BTreeSet<&String> = runs.iter().flat_map(|run| run.keys()).collect();
     let (mut main, mut others) = (Vec::new(), Vec::new());
     for path in paths {
@@ -87,7 +80,7 @@ pub(crate) fn charts(names: &[&str], runs: &[&Curves]) -> (Vec<Chart>, Vec<Chart
         if curves.iter().all(|(_, points)| points.iter().all(|(_, value)| Some(*value) == first)) {
             continue;
         }
-        let chart = Chart { title: path.clone(), svg: chart::draw(&curves, names) };
+        let chart = context!(title => path.as_str(), svg => chart::draw(&curves, names));
         let last = path.rsplit('/').next().unwrap_or(path);
         if MAIN.contains(&last) { main.push(chart) } else { others.push(chart) }
     }

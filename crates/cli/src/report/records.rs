@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use anyhow::Context;
-use serde::Serialize;
+use minijinja::context;
 use serde_json::Value;
 
 use crate::exit::{ExitCode, Failure, ResultExt};
@@ -14,7 +14,6 @@ use crate::exit::{ExitCode, Failure, ResultExt};
 const SHOWN: usize = 4000;
 
 /// One response with its verdict.
-#[derive(Debug, PartialEq, Serialize)]
 pub(crate) struct LoggedRecord {
     step: u64,
     /// `proposer`, `solver` or `verifier`.
@@ -23,13 +22,24 @@ pub(crate) struct LoggedRecord {
     status: String,
     detail: String,
     reward: Option<f64>,
-    turns: Vec<Turn>,
+    /// Prompts and responses.
+    turns: Vec<(String, String)>,
 }
 
-#[derive(Debug, PartialEq, Serialize)]
-struct Turn {
-    prompt: String,
-    text: String,
+impl LoggedRecord {
+    /// What the template shows.
+    pub(crate) fn to_value(&self, run: &str) -> minijinja::Value {
+        let turn = |(prompt, text): &(String, String)| context!(prompt => prompt.as_str(), text => text.as_str());
+        context!(
+            run,
+            step => self.step,
+            role => self.role,
+            status => self.status.as_str(),
+            detail => self.detail.as_str(),
+            reward => self.reward,
+            turns => self.turns.iter().map(turn).collect::<Vec<_>>(),
+        )
+    }
 }
 
 /// Reads about `count` records of `rollouts.jsonl.zst`: every n-th, so that all steps have some. A part of the file that is still being
@@ -84,7 +94,7 @@ impl Response<'_> {
             None => ("dropped", &verdict["Err"]["why"]),
         };
         let turns = self.episode["turns"].as_array().into_iter().flatten();
-        let turn = |turn: &Value| Turn { prompt: shown(&turn["prompt"]), text: shown(&turn["text"]) };
+        let turn = |turn: &Value| (shown(&turn["prompt"]), shown(&turn["text"]));
         LoggedRecord {
             step: self.step,
             role: self.role,

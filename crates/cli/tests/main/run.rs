@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde_json::Value;
 
-use super::{finished, last_json, stderr, succeeded, veriplay};
+use super::{finished, last_json, stderr, veriplay};
 
 /// Runs `program` and returns the report.
 fn report(program: &str, options: &[&str]) -> Value {
