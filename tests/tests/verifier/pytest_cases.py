@@ -682,6 +682,83 @@ def test():
 class Cases(unittest.TestCase):
     def test_slow(self):
         self.assertEqual(same(1), 2)
+# == unittest_setup_method: passed 1
+import unittest
+class Cases(unittest.TestCase):
+    def setup_method(self, method):
+        self.made = method.__name__
+    def test_made(self):
+        assert self.made == "test_made"
+# == unittest_setup_method_before_set_up: passed 1
+import unittest
+class Cases(unittest.TestCase):
+    def setup_method(self, method):
+        self.made = [1]
+    def setUp(self):
+        self.made.append(2)
+    def tearDown(self):
+        assert self.made == [1, 2, 3]
+        self.made.append(4)
+    def teardown_method(self, method):
+        assert self.made == [1, 2, 3, 4]
+    def test(self):
+        self.made.append(3)
+# == unittest_setup_method_fails: failed
+import unittest
+class Cases(unittest.TestCase):
+    def setup_method(self, method):
+        assert same(3) == 4
+    def test(self):
+        same(1)
+# == unittest_setup_method_takes_the_test: failed
+import unittest
+class Cases(unittest.TestCase):
+    def setup_method(self):
+        pass
+    def test(self):
+        same(1)
+# == unittest_teardown_method_fails: failed
+import unittest
+class Cases(unittest.TestCase):
+    def teardown_method(self, method):
+        assert same(3) == 4
+    def test(self):
+        same(1)
+# == unittest_setup_class: passed 2
+import unittest
+class Cases(unittest.TestCase):
+    @classmethod
+    def setup_class(cls):
+        cls.made = [same(1)]
+    def test_one(self):
+        self.assertEqual(self.made, [1])
+    def test_two(self):
+        self.assertEqual(self.made, [1])
+# == unittest_setup_class_fails: failed
+import unittest
+class Cases(unittest.TestCase):
+    def setup_class(cls):
+        assert same(3) == 4
+    def test(self):
+        same(1)
+# == unittest_teardown_class_fails: failed
+import unittest
+class Cases(unittest.TestCase):
+    @classmethod
+    def teardown_class(cls):
+        assert same(3) == 4
+    def test(self):
+        same(1)
+# == unittest_skipped_class_with_setup_class: passed 1
+import unittest
+def test():
+    assert same(1) == 1
+@unittest.skip("slow")
+class Cases(unittest.TestCase):
+    def setup_class(cls):
+        assert same(3) == 4
+    def test_slow(self):
+        self.assertEqual(same(1), 2)
 # == unittest_fail: failed
 import unittest
 class Cases(unittest.TestCase):

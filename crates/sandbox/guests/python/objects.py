@@ -6,7 +6,9 @@ depth, on a return or a raise, are those of one instance; strings and numbers al
 
 A message is made of items and entries. An item is `(handle,)`, the empty tuple, or a plain value without contents. An entry is
 `(handle, kind, payload)`: a new object, or the new contents of a mutable one. Nothing here decides a test: what cannot cross is
-`Uncrossable`, and what the other side sends is checked before it is used, since a program may send anything.
+`Uncrossable`, and the objects that the other side sends are checked before they are used, since a program may send anything. What it says
+of itself is believed: the state of its process, and what is behind its exceptions. A program that lies there passes its run apart, and
+must still pass the one next to its tests.
 
 An exception of the program's is one of its class on the tests' side, with all that the library's part of it has. What the program's
 own classes add to that stays with the program, and is asked for there: see `StandIn`.
@@ -678,7 +680,7 @@ class Objects:
         if kind in IMMUTABLE:
             return IMMUTABLE[kind]([self.at(item) for item in payload])
         if kind == "scalar":
-            return copied(*payload)
+            return self.received(copied(*payload))
         if kind == "parts":
             return made_of_parts(payload[0], [*map(self.at, payload[1:])])
         if kind == "text":
@@ -714,7 +716,7 @@ class Objects:
         if type(item) is not tuple:
             if type(item) in CONTAINERS:
                 raise ProtocolError("a container without a handle")
-            return item
+            return item if type(item) in BUILT_IN else self.received(item)
         if not item:
             return item
         if len(item) != 1 or type(item[0]) is not int or item[0] not in self.objects:
@@ -722,6 +724,10 @@ class Objects:
         self.wake(item[0])
         self.settled.discard(item[0])
         return self.copies.get(item[0], self.objects[item[0]])
+
+    def received(self, found):
+        """A plain value that the other side sent."""
+        return found
 
     # Forgetting.
 
@@ -753,6 +759,9 @@ def with_zone(found):
 def in_zone(found, zone):
     return found.replace(tzinfo=zone) if type(found) in ZONED and type(zone) is datetime.timezone else None
 
+
+# Types of which a value is what it says, whoever sent it.
+BUILT_IN = frozenset({int, str, float, bool, complex, bytes, type(None)})
 
 # Plain values whose parts may be looked at, by type: what the parts are, and how they make one.
 ZONED = {datetime.datetime, datetime.time}
@@ -1367,6 +1376,7 @@ class Caller(Objects):
         self.attributes = set  # those of them that name attributes, found when asked for
         self.modules_named = set()  # names that the tests look into, as modules of the library are called, and do not bind
         self.words_of_program = set()  # labels of `STATE` that its text names
+        self.knows_numpy = False  # whether the tests may ask a scalar of numpy's what only that has
         self.of_library = set()  # handles of functions of the library that are called where the program is
         self.mixed = set()  # ids of classes in place of those that have bases which do not cross
         self.taking_over = False  # whether a message is being read: what asks the program meanwhile would find it half read
@@ -1600,8 +1610,14 @@ class Caller(Objects):
         """Of the library a program can give values only what cannot lie: built-in types, and exceptions that mean nothing to a runner
         of tests. All else is for names alone that the tests borrow, see `at_name`."""
         found = super().made(handle, kind, payload)
-        if kind == "library" and not is_safe(found, *payload):
+        if kind == "library" and not (is_safe(found, *payload) and library_place(found) == tuple(payload)):
             self.borrowed[handle] = payload[1] or payload[0]
+        return found
+
+    def received(self, found):
+        """See `Callee.as_number`, which makes numbers of them where the program is, and so where the program might keep it from that."""
+        if type(found).__module__ == "numpy" and (type(found).__name__ in INEXACT or not self.knows_numpy):
+            raise ProtocolError("a scalar of numpy's for a number")
         return found
 
     def at(self, item):
@@ -1889,7 +1905,8 @@ PROXIES = {name: proxy_of(kind, name) for kind, name in FUNCTIONS.items()} | {"o
 # Scalars of numpy's to which a number is rounded before it is compared with them.
 INEXACT = {"float16", "float32", "complex64", "longdouble", "clongdouble", "float128", "complex256"}
 # Names by which tests show that they know of numpy's scalars, and attributes that only these have.
-OF_NUMPY = {"np", "numpy", "item", "dtype", "astype", "tolist", "shape", "ndim", "size", "itemsize", "nbytes", "tobytes", "flatten", "ravel"}
+NUMPY = {"np", "numpy"}
+OF_NUMPY = {"item", "dtype", "astype", "tolist", "shape", "ndim", "size", "itemsize", "nbytes", "tobytes", "flatten", "ravel"}
 
 
 # What a class has beside its methods, and what making an instance takes.

@@ -31,6 +31,7 @@ from _veriplay_objects import (
     COMPILES,
     CONTAINERS,
     HASHES,
+    NUMPY,
     OF_NUMPY,
     STATE,
     UNREADABLE,
@@ -213,7 +214,7 @@ class Split:
             self.caller.doubt("the tests look into a `partial`, which may hold an object of the program's")
         identities = "id" in used or any(map(asks_for_identity, trees)) or not self.words.isdisjoint(("pickle", "marshal"))
         identities = identities or asks_object(self.words) or "is" in self.words and not self.words.isdisjoint(COMPILES)
-        options = ["identities"] * identities + ["random"] * any(map(sets_a_seed, trees)) + ["numpy"] * (not self.words.isdisjoint(OF_NUMPY))
+        options = ["identities"] * identities + ["random"] * any(map(sets_a_seed, trees)) + ["numpy"] * self.asks_numpy()
         looked_into = set().union(*map(looked_into_by, trees))
         self.caller.modules_named = {name for name in looked_into - bound - set(self.functions) if is_library(name) or name in ABBREVIATIONS}
         self.caller.watch(sorted(self.own | self.or_builtin), options)
@@ -225,6 +226,12 @@ class Split:
                 (self.note_change if label in self.caller.words_of_program else self.doubt_change)(label)
         if "id" in self.words and ADDRESSES in self.caller.words_of_program and any(map(asks_for_addresses, trees)):
             self.caller.note(UNJUDGEABLE, "both sides look at addresses of objects, which each has its own of")
+
+    def asks_numpy(self):
+        """Whether the tests may ask a scalar of numpy's what only that has. A word such as `item` alone says nothing."""
+        named = not self.words.isdisjoint(NUMPY) or not (self.words & OF_NUMPY).isdisjoint(self.caller.attributes())
+        self.caller.knows_numpy = named
+        return named
 
     def tell_names(self, told):
         for name, word, found in told:
@@ -886,6 +893,7 @@ class Judged:
     def __init__(self, split=None):
         self.split = split
         self.before = {}  # what the tests' module has before any of their code has run
+        self.skipped_by_mark = set()  # names of tests that never started, because a decorator skips them
 
     def compiled(self, source, name):
         tree = ast.parse(source, name)
@@ -989,7 +997,7 @@ def run_functions(names, sources, _functions, judged):
     records += around_records("teardown_module", names.get("tearDownModule", names.get("teardown_module")), module, judged)
     cleanups = unittest.doModuleCleanups if unittest.case._module_cleanups else None
     records += around_records("clean-up of the module", cleanups, None, judged)
-    return without_left_out(records, left_out(ast.parse(sources[0])))
+    return without_left_out(records, left_out(ast.parse(sources[0])), judged.skipped_by_mark)
 
 
 def left_out(tree):
@@ -1012,11 +1020,12 @@ def leaves_out(decorator):
     return is_empty or any(named(node) == "skip" for node in ast.walk(call))
 
 
-def without_left_out(records, left):
-    """Where another test has passed, one that is left out is no part of what the program is judged by."""
+def without_left_out(records, left, by_mark):
+    """Where another test has passed, one that is left out is no part of what the program is judged by. Its decorators must have
+    skipped it: another case of the same test may skip itself while it runs, and the program may have made it."""
     if not any(result == PASSED for _, result, _ in records):
         return records
-    is_left = lambda test: not left.isdisjoint(test.partition("[")[0].split("."))
+    is_left = lambda test: test in by_mark and not left.isdisjoint(test.partition("[")[0].split("."))
     return [record for record in records if not (record[1] == SKIPPED and is_left(record[0]))]
 
 
@@ -1163,7 +1172,42 @@ class Suite(unittest.TestSuite):
     _handleModuleFixture = _handleModuleTearDown = lambda *_: None
 
 
+def set_up_by_pytest(case):
+    """The class with what pytest runs around unittest's own set-up: `setup_method` and its kind, which unittest ignores."""
+    hooks = {name: getattr(case, name, None) for name in ("setup_class", "teardown_class", "setup_method", "teardown_method")}
+    hooks = {name: hook for name, hook in hooks.items() if hook is not None and type(hook) is not pytest.FixtureDefinition}
+    if not hooks:
+        return case
+
+    class Hooked(case):
+        @classmethod
+        def setUpClass(cls):
+            super().setUpClass()
+            call_around(hooks.get("setup_class"), cls)
+
+        @classmethod
+        def tearDownClass(cls):
+            try:
+                call_around(hooks.get("teardown_class"), cls)
+            finally:
+                super().tearDownClass()
+
+        def _callSetUp(self):
+            # Both are given the test, whether or not they take it.
+            test = getattr(self, self._testMethodName)
+            if "setup_method" in hooks:
+                self.setup_method(test)
+            if "teardown_method" in hooks:
+                self.addCleanup(self.teardown_method, test)
+            super()._callSetUp()
+
+    for name in ("__module__", "__name__", "__qualname__", "__doc__"):
+        setattr(Hooked, name, getattr(case, name))
+    return Hooked
+
+
 def unittest_records(label, case, judged):
+    case = set_up_by_pytest(case)
     tests = list(unittest.defaultTestLoader.loadTestsFromTestCase(case))
     for test in tests:
         if type(test)._callTestMethod is unittest.TestCase._callTestMethod:
@@ -1175,6 +1219,8 @@ def unittest_records(label, case, judged):
     of_class += [(skip[1], SKIPPED) for skip in result.skipped if not isinstance(skip[0], unittest.TestCase)]
     missing = (of_class[0][1], last_line(of_class[0][0])) if of_class else (ERROR, "the test did not run")
     names = [test._testMethodName for test in tests]
+    is_skipped = lambda owner: getattr(owner, "__unittest_skip__", False)
+    judged.skipped_by_mark.update(label + "." + name for name in names if is_skipped(case) or is_skipped(getattr(case, name, None)))
     records = [(label + "." + name, *(result.results.get(name) or judged.doubted(missing))) for name in names]
     return records + [(label, *judged.doubted((word, last_line(text)))) for text, word in of_class]
 
@@ -1227,6 +1273,8 @@ def parametrized(name, function, wanted, marks, names, judged):
     records = []
     for label, arguments, own in cases:
         test = lambda: pytest.call_with_fixtures(function, arguments, own, names)
+        if any(mark.name == "skip" for mark in own):
+            judged.skipped_by_mark.add(name + label)
         records.append((name + label, *judged.verdict_of(test)))
     return records
 
