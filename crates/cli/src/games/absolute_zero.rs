@@ -163,10 +163,7 @@ impl AbsoluteZeroSetup {
     /// What prompts show with answers: seeds of a draw of its own, the same for every run.
     fn examples(&self, execute: &dyn Execute) -> Result<Vec<Task>, Failure> {
         let mut all = Vec::new();
-        let count = match self.game.own.examples {
-            0 => return Ok(all),
-            shown => shown + 1,
-        };
+        let count = self.game.shared.example_count();
         for task_type in TaskType::ALL {
             let drafts = self.drafts(Split::Train, &self.tasks.seed_mix, task_type, self.tasks.eval_seed)?;
             all.extend(draft_tasks(execute, &self.gate, Box::new(drafts), count)?);

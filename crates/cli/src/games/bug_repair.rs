@@ -169,8 +169,9 @@ impl GameSetup for BugRepairSetup {
         })?;
         held_out.truncate(self.eval.bugs);
         let OpenedRepositories { executor, repositories } = opened;
-        let game = BugRepair::new(self.game.clone(), repositories, &training, &held_out);
-        Ok((executor, SelfPlay::new(game?)))
+        let game = BugRepair::new(self.game.clone(), repositories, &training, &held_out)?;
+        let game = game.with_examples(&executor)?;
+        Ok((executor, SelfPlay::new(game)))
     }
 }
 

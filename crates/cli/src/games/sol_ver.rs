@@ -103,7 +103,10 @@ impl GameSetup for SolVerSetup {
                 evaluation = tasks;
             }
         }
+        let count = self.game.shared.example_count();
+        let examples = self.tasks.examples(&self.eval, count, limits, &executor)?;
         let game = SolVer::new(self.game.clone(), self.agreement.clone(), snippets, evaluation, guard)?;
+        let game = game.with_examples(examples)?;
         Ok((executor, SelfPlay::new(game)))
     }
 }
