@@ -14,7 +14,7 @@ use veriplay_selfplay::driver::{Methods, SelfPlay};
 use veriplay_selfplay::games::absolute_zero::{
     self, AbsoluteZero, AbsoluteZeroConfig, ProposalDrafts, TaskSource, draft_tasks,
 };
-use veriplay_selfplay::splits::{EvalSet, Guard};
+use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::ProposalGate;
 
 use super::{GameSetup, StepTokens, corpus_split};
@@ -22,6 +22,7 @@ use crate::config::{LearnConfig, bad_value};
 use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::Isolation;
+use crate::suites::SuiteSchedule;
 
 /// `[game]`, `[gate]`, `[tasks]` and `[eval]`, as `configs/quickstart.toml` shows them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -56,14 +57,12 @@ pub(crate) struct AbsoluteZeroTaskConfig {
     pub(crate) eval_seed: u64,
 }
 
-/// How the policy is evaluated. `game.eval_samples` sets the number of samples of each task.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct AbsoluteZeroEvalConfig {
-    /// `held_out` for claims, `validation` for tuning.
-    pub(crate) set: EvalSet,
-    /// Tasks of each type.
-    pub(crate) tasks_per_type: usize,
+eval_config! {
+    /// How the policy is evaluated. `game.eval_samples` sets the number of samples of each task.
+    pub(crate) struct AbsoluteZeroEvalConfig {
+        /// Tasks of each type.
+        tasks_per_type: usize,
+    }
 }
 
 impl GameSetup for AbsoluteZeroSetup {
@@ -96,6 +95,10 @@ impl GameSetup for AbsoluteZeroSetup {
         StepTokens { total: solver + proposer, longest: shared.solver_max_tokens.max(shared.proposer_max_tokens) }
     }
 
+    fn suite_schedule(&self) -> SuiteSchedule<'_> {
+        self.eval.suite_schedule()
+    }
+
     fn evaluate_on(&mut self, set: EvalSet) {
         self.eval.set = set;
     }
@@ -119,7 +122,7 @@ impl GameSetup for AbsoluteZeroSetup {
 
     fn open(&self, workers: Isolation) -> Result<(GameExecutor, SelfPlay<AbsoluteZero>), Failure> {
         let executor = GameExecutor::open(workers)?;
-        let (mut guard, mut evaluation) = (Guard::default(), Vec::new());
+        let (mut guard, mut evaluation) = (self.eval.suite_schedule().guard()?, Vec::new());
         for set in EvalSet::ALL {
             let tasks = self.evaluation_tasks(set, &executor)?;
             for (number, task) in tasks.iter().enumerate() {
@@ -205,7 +208,7 @@ mod tests {
     use veriplay_core::{Question, ScriptedPolicy, ScriptedRequest, Value, program_hash};
     use veriplay_selfplay::environment::Environment;
     use veriplay_selfplay::play::StepContext;
-    use veriplay_selfplay::splits::HELD_OUT;
+    use veriplay_selfplay::splits::{Guard, HELD_OUT};
     use veriplay_selfplay::step::LogRecord;
     use veriplay_verifier::formats::compact::{INPUT, PROPOSE_ABDUCTION, PROPOSE_DEDUCTION};
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_learner::ModelConfig;
 use veriplay_selfplay::driver::{Methods, SelfPlay};
 use veriplay_selfplay::games::self_challenge::{self, SelfChallenge, SelfChallengeConfig, add_task_to_guard, prompts};
-use veriplay_selfplay::splits::{EvalSet, Guard};
+use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::environments::ArtifactGate;
 
 use super::{GameSetup, StepTokens};
@@ -15,6 +15,7 @@ use crate::config::{LearnConfig, bad_value};
 use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::Isolation;
+use crate::suites::SuiteSchedule;
 
 use tasks::{SelfChallengeEvalConfig, SelfChallengeTaskConfig, TaskSource};
 
@@ -70,6 +71,10 @@ impl GameSetup for SelfChallengeSetup {
         StepTokens { total: first + later + others, longest }
     }
 
+    fn suite_schedule(&self) -> SuiteSchedule<'_> {
+        self.eval.suite_schedule()
+    }
+
     fn evaluate_on(&mut self, set: EvalSet) {
         self.eval.set = set;
     }
@@ -106,7 +111,7 @@ impl GameSetup for SelfChallengeSetup {
         let executor = GameExecutor::open(workers)?;
         let source = TaskSource::open(&self.tasks, &self.gate, &executor)?;
         let environments = source.tool_environments()?;
-        let (mut guard, mut evaluation) = (Guard::default(), Vec::new());
+        let (mut guard, mut evaluation) = (self.eval.suite_schedule().guard()?, Vec::new());
         for set in EvalSet::ALL {
             let tasks = source.evaluation(&SelfChallengeEvalConfig { set, ..self.eval.clone() })?;
             tasks.iter().for_each(|one| add_task_to_guard(&mut guard, set, &one.task));

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_learner::ModelConfig;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::games::sol_ver::{self, LearningObjective, SolVer, SolVerConfig, add_problem_to_guard};
-use veriplay_selfplay::splits::{EvalSet, Guard};
+use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::agreement::AgreementRules;
 
 use super::{GameSetup, StepTokens};
@@ -16,6 +16,7 @@ use crate::config::{LearnConfig, bad_value};
 use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::Isolation;
+use crate::suites::SuiteSchedule;
 
 use tasks::{SolVerEvalConfig, SolVerTaskConfig};
 
@@ -53,6 +54,10 @@ impl GameSetup for SolVerSetup {
         // Of a pair, both responses behind one prompt.
         let of_stage = |batch: usize, responses: usize| batch * (context + responses * longest);
         StepTokens { total: of_stage(game.sft.batch, 1).max(of_stage(game.dpo.batch, 2)), longest }
+    }
+
+    fn suite_schedule(&self) -> SuiteSchedule<'_> {
+        self.eval.suite_schedule()
     }
 
     fn evaluate_on(&mut self, set: EvalSet) {
@@ -95,7 +100,7 @@ impl GameSetup for SolVerSetup {
         let executor = GameExecutor::open(workers)?;
         let limits = self.agreement.limits;
         let snippets = self.tasks.snippets.pool()?;
-        let (mut guard, mut evaluation) = (Guard::default(), Vec::new());
+        let (mut guard, mut evaluation) = (self.eval.suite_schedule().guard()?, Vec::new());
         for set in EvalSet::ALL {
             let tasks = self.tasks.evaluation(&SolVerEvalConfig { set, ..self.eval.clone() }, limits, &executor)?;
             tasks.iter().for_each(|task| add_problem_to_guard(&mut guard, set, task));

@@ -58,14 +58,12 @@ pub(super) enum ProblemSource {
     },
 }
 
-/// How the policy is evaluated. `game.eval_samples` sets the number of samples of each problem.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct SolVerEvalConfig {
-    /// `held_out` for claims, `validation` for tuning.
-    pub(super) set: EvalSet,
-    /// ProblemSource.
-    pub(super) problems: usize,
+eval_config! {
+    /// How the policy is evaluated. `game.eval_samples` sets the number of samples of each problem.
+    pub(super) struct SolVerEvalConfig {
+        /// Problems of the set.
+        problems: usize,
+    }
 }
 
 /// Programs executed together.
