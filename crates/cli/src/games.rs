@@ -3,6 +3,40 @@
 //! One file (with its submodules) a game; each is in the list of `games!`. Prompts, rewards and the task pool are in `veriplay_selfplay`; here
 //! are a game's tables of the configuration file, its tasks, and its executor.
 
+/// Declares a game's table `[eval]`: the keys that every game has, and its own.
+macro_rules! eval_config {
+    ($(#[$attribute:meta])* $visibility:vis struct $name:ident { $($(#[$own:meta])* $key:ident: $type:ty,)* }) => {
+        $(#[$attribute])*
+        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        $visibility struct $name {
+            /// `held_out` for claims, `validation` for tuning.
+            $visibility set: veriplay_selfplay::splits::EvalSet,
+            $($(#[$own])* $visibility $key: $type,)*
+            /// Public sets that are measured before and after the run, as `veriplay eval --suite` measures them. Absent means none.
+            #[serde(default, skip_serializing_if = "Vec::is_empty")]
+            $visibility suites: Vec<crate::suites::SuiteName>,
+            /// Steps between two measurements of `suites` in the run. Absent means none.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            $visibility every: Option<u64>,
+            /// The first tasks of each of `suites`. Absent means all.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            $visibility limit: Option<usize>,
+            /// Folder with the published files of `suites`. Absent means `VERIPLAY_DATA`, else the working directory.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            $visibility data: Option<std::path::PathBuf>,
+        }
+
+        impl $name {
+            /// The public sets that are measured in a run.
+            $visibility fn suite_schedule(&self) -> crate::suites::SuiteSchedule<'_> {
+                let Self { suites, every, limit, data, .. } = self;
+                crate::suites::SuiteSchedule { every: *every, suites, limit: *limit, data: data.as_deref() }
+            }
+        }
+    };
+}
+
 mod absolute_zero;
 mod bug_repair;
 pub(crate) mod examples;
@@ -32,6 +66,7 @@ use crate::config::{LearnConfig, parse_game_name};
 use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure};
 use crate::isolation::Isolation;
+use crate::suites::SuiteSchedule;
 
 /// What a configuration says of one game, in addition to what every run has.
 pub(crate) trait GameSetup: Serialize + DeserializeOwned + Sized {
@@ -47,6 +82,9 @@ pub(crate) trait GameSetup: Serialize + DeserializeOwned + Sized {
 
     /// The memory that one step needs of the learner, for a model of this shape.
     fn step_tokens(&self, model: &ModelConfig) -> StepTokens;
+
+    /// The public sets that are measured in a run.
+    fn suite_schedule(&self) -> SuiteSchedule<'_>;
 
     /// Chooses the evaluation set.
     fn evaluate_on(&mut self, set: EvalSet);
@@ -93,11 +131,11 @@ const fn corpus_split(set: EvalSet) -> Split {
 
 /// Both evaluation sets, made by `tasks_of`: a guard of all their tasks, which `add` adds, and the tasks of the set that is evaluated.
 fn guard_and_evaluation<T>(
-    evaluated: EvalSet,
+    (mut guard, evaluated): (Guard, EvalSet),
     tasks_of: impl Fn(EvalSet) -> Result<Vec<T>, Failure>,
     add: impl Fn(&mut Guard, EvalSet, usize, &T),
 ) -> Result<(Guard, Vec<T>), Failure> {
-    let (mut guard, mut evaluation) = (Guard::default(), Vec::new());
+    let mut evaluation = Vec::new();
     for set in EvalSet::ALL {
         let tasks = tasks_of(set)?;
         tasks.iter().enumerate().for_each(|(number, task)| add(&mut guard, set, number, task));

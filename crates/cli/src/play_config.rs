@@ -40,6 +40,7 @@ impl<S: GameSetup> PlayConfig<S> {
     /// Validates the values.
     pub(crate) fn validate(&self) -> Result<(), Failure> {
         self.run.validate()?;
+        self.setup.suite_schedule().validate()?;
         self.setup.validate(&self.run.learn)
     }
 }

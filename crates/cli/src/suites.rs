@@ -1,4 +1,4 @@
-//! `veriplay eval --suite`: a model's samples of public sets, and their verdicts.
+//! Public sets: a model's samples of them, and their verdicts. For `veriplay eval --suite`, and for `suites` of `[eval]` while training.
 //!
 //! [`prompts`] asks, [`sampling`] samples and keeps what came, and the parts of `verify` judge it. A suite is one line in [`SUITES`]. Invariants:
 //! samples and verdicts are files that `verify` and the sets' own tools read; a killed evaluation continues behind the last whole chunk; a
@@ -6,12 +6,13 @@
 
 mod prompts;
 mod sampling;
+mod schedule;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use veriplay_core::{Digest, Predicted, SCHEMA_VERSION};
+use veriplay_core::{Digest, Policy, Predicted, SCHEMA_VERSION};
 use veriplay_corpus::{ProblemFormat, ReadOptions, problem_format};
 use veriplay_sandbox::{SandboxOptions, default_cache_dir};
 
@@ -20,13 +21,14 @@ use crate::isolation::{self, Isolation};
 use crate::model::Model;
 use crate::verdict_cache::{FOLDER, VerdictCache};
 use crate::verify::{
-    AttemptJudge, AttemptSource, JUDGE_SEED, JudgeConditions, TaskOverrides, TaskSet, VerdictOutput, VerifyContext,
-    VerifySummary,
+    AttemptJudge, AttemptSource, JUDGE_SEED, JudgeConditions, TaskOverrides, TaskSet, VerdictOutput, VerdictSummary,
+    VerifyContext,
 };
 use crate::{image, progress};
 
 pub(crate) use prompts::PromptStyle;
 pub(crate) use sampling::SuiteSampling;
+pub(crate) use schedule::{SuiteMeasurements, SuiteName, SuiteSchedule, SuiteScores};
 
 /// The environment variable with the folder of published files, where `--data` does not name one.
 const DATA: &str = "VERIPLAY_DATA";
@@ -147,7 +149,24 @@ fn published_file(suite: &Suite, folder: Option<&Path>) -> Result<PathBuf, Failu
     })
 }
 
-/// What one suite came to.
+/// The model that is measured.
+#[derive(Clone, Copy)]
+pub(crate) struct MeasuredModel<'a> {
+    /// As reports name it.
+    pub(crate) name: &'a str,
+    pub(crate) policy: &'a dyn Policy,
+    /// Whether it is asked in conversations where nothing else is said.
+    pub(crate) has_chat_template: bool,
+}
+
+impl<'a> MeasuredModel<'a> {
+    /// A model that was opened by this name.
+    pub(crate) fn opened(name: &'a str, model: &'a Model) -> Self {
+        Self { name, policy: model.policy(), has_chat_template: model.has_chat_template() }
+    }
+}
+
+/// What one suite came to: a function of its settings and samples.
 #[derive(Debug, Serialize)]
 pub(crate) struct SuiteReport {
     settings: SuiteSettings,
@@ -155,7 +174,7 @@ pub(crate) struct SuiteReport {
     truncated: u64,
     /// Tasks whose prompt does not fit the model's context: their attempts are empty, and wrong.
     too_long: u64,
-    verdicts: VerifySummary,
+    verdicts: VerdictSummary,
 }
 
 /// Everything that decides the samples. A folder belongs to one.
@@ -174,15 +193,24 @@ struct SuiteSettings {
 
 /// Samples the suites in turn, and judges the samples. `folder` gets the samples, the verdicts and a report of each.
 pub(crate) fn evaluate(
-    (name, model): (&str, &Model),
+    model: MeasuredModel<'_>,
     suites: &[SuiteFile],
     sampling: &SuiteSampling,
     folder: &Path,
 ) -> Result<BTreeMap<String, SuiteReport>, Failure> {
-    let judge = SuiteJudge::open()?;
+    evaluate_with(&SuiteJudge::open(Isolation::Process)?, model, suites, sampling, folder)
+}
+
+fn evaluate_with(
+    judge: &SuiteJudge,
+    model: MeasuredModel<'_>,
+    suites: &[SuiteFile],
+    sampling: &SuiteSampling,
+    folder: &Path,
+) -> Result<BTreeMap<String, SuiteReport>, Failure> {
     let mut reports = BTreeMap::new();
     for suite in suites {
-        let report = evaluate_one((name, model), suite, sampling, folder, &judge)?;
+        let report = evaluate_one(model, suite, sampling, folder, judge)?;
         progress::say(format!("{}: {}", suite.name, report.text()));
         reports.insert(suite.name.clone(), report);
     }
@@ -190,7 +218,7 @@ pub(crate) fn evaluate(
 }
 
 fn evaluate_one(
-    (name, model): (&str, &Model),
+    model: MeasuredModel<'_>,
     suite: &SuiteFile,
     sampling: &SuiteSampling,
     folder: &Path,
@@ -200,14 +228,14 @@ fn evaluate_one(
     let settings = SuiteSettings {
         schema_version: SCHEMA_VERSION,
         suite: suite.name.clone(),
-        model: name.to_owned(),
+        model: model.name.to_owned(),
         tasks: Digest::of(&bytes),
-        prompts: sampling.prompts.unwrap_or_else(|| PromptStyle::of(model)),
+        prompts: sampling.prompts.unwrap_or_else(|| PromptStyle::of(model.has_chat_template)),
         max_tokens: sampling.max_tokens.unwrap_or(suite.max_tokens),
         sampling: sampling.clone(),
     };
     let tasks = TaskSet::read(&suite.path, suite.format, &suite.options, &TaskOverrides::default())?;
-    let samples = sampling::sample_suite(model, suite, &settings, folder)?;
+    let samples = sampling::sample_suite(model.policy, suite, &settings, folder)?;
     let verdicts = judge.judge(&tasks, &samples.path, &folder.join(format!("{}.verdicts.jsonl", suite.name)))?;
     let report = SuiteReport { settings, truncated: samples.truncated, too_long: samples.too_long, verdicts };
     let path = folder.join(format!("{}.report.json", suite.name));
@@ -232,15 +260,15 @@ struct SuiteJudge {
 }
 
 impl SuiteJudge {
-    fn open() -> Result<Self, Failure> {
+    fn open(isolation: Isolation) -> Result<Self, Failure> {
         let jobs = std::thread::available_parallelism().map_or(1, usize::from);
         let options = SandboxOptions { max_parallel: jobs, ..SandboxOptions::fastest() };
-        let sandbox = isolation::open_sandbox(image::python()?, options, Isolation::Process)?;
+        let sandbox = isolation::open_sandbox(image::python()?, options, isolation)?;
         let cache = VerdictCache::open(&default_cache_dir().map_err(image::failure)?.join(FOLDER));
         Ok(Self { sandbox, jobs, cache })
     }
 
-    fn judge(&self, tasks: &TaskSet, samples: &Path, verdicts: &Path) -> Result<VerifySummary, Failure> {
+    fn judge(&self, tasks: &TaskSet, samples: &Path, verdicts: &Path) -> Result<VerdictSummary, Failure> {
         let image = self.sandbox.image();
         let (limits, early_stop) = (image.default_limits(), false);
         let conditions =
@@ -249,6 +277,7 @@ impl SuiteJudge {
         let mut source = AttemptSource::open(samples, max_row_bytes, tasks, &conditions)?;
         let mut output = VerdictOutput::open(Some(verdicts))?;
         let context = VerifyContext { execute: &self.sandbox, image: image.name(), conditions: &conditions };
-        AttemptJudge { context, cache: &self.cache }.judge_all(&mut source, &mut output, self.jobs, || {})
+        let judge = AttemptJudge { context, cache: &self.cache };
+        Ok(judge.judge_all(&mut source, &mut output, self.jobs, || {})?.into_verdicts())
     }
 }

@@ -26,7 +26,7 @@ use summary::{RunCounts, VerdictTally};
 pub(crate) use output::VerdictOutput;
 pub(crate) use reference::{JudgeConditions, VerifyContext};
 pub(crate) use source::{AttemptSource, PendingAttempt};
-pub(crate) use summary::VerifySummary;
+pub(crate) use summary::{VerdictSummary, VerifySummary};
 pub(crate) use tasks::{LoadedTask, TaskOverrides, TaskSet, check_row};
 
 /// Judges attempts, on any number of threads. Verdicts that a repetition would give again are cached.

@@ -12,6 +12,7 @@
 pub mod admission;
 pub mod advantages;
 pub mod curricula;
+mod direct_answer;
 pub mod driver;
 pub mod environment;
 pub mod episode_metrics;

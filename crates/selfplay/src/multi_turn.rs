@@ -1,11 +1,11 @@
 //! The multi-turn rollout: an episode in which a policy calls tools, as a state machine without IO.
 //!
 //! A game says what its tools work in ([`Workspace`]); turns, fuel and the order of moves are the same for all. Calls and responses out of turn
-//! are ignored.
+//! are ignored. The transcript is append-only: each prompt begins with all messages of the one before, so that a policy may compute them once.
 
 use std::fmt::Debug;
 
-use veriplay_core::{Dropped, FinishReason, Prompt, Role, Rollout};
+use veriplay_core::{Dropped, FinishReason, Message, Prompt, PromptContent, Role, Rollout};
 
 use crate::environment::{SamplingCall, Stage};
 use crate::judgement::Seeds;
@@ -25,8 +25,18 @@ pub trait Workspace: Clone + Send + Sync {
     /// The role that has it.
     fn role(&self) -> Role;
 
-    /// The text of the next prompt; `None` where its budget has no room for it.
-    fn prompt_text(&self, turns: &[Turn], turns_left: usize) -> Option<String>;
+    /// Text that ends a response, where the model's end token alone does not.
+    fn stop(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Whether its budget has room for this prompt.
+    fn has_room(&self, _prompt: &PromptContent) -> bool {
+        true
+    }
+
+    /// The message that answers a response, when `turns_left` more may follow. `shown` is what came of it.
+    fn next_message(&self, shown: &str, turns_left: usize) -> String;
 
     /// Reads a whole response.
     ///
@@ -69,13 +79,6 @@ pub struct Turn {
     pub shown: String,
 }
 
-impl Turn {
-    /// The turn in the transcript of a chat.
-    pub(crate) fn chat_text(&self) -> String {
-        format!("Assistant: {}\n\nUser: {}\n\n", self.response.trim(), self.shown)
-    }
-}
-
 /// How an episode ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EpisodeEnd {
@@ -104,8 +107,8 @@ impl EpisodeEnd {
 /// The next action of an episode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NextAction<'a, C> {
-    /// Generate a response to this text, and give it to [`MultiTurn::take_response`].
-    Ask(&'a str),
+    /// Generate a response to this, and give it to [`MultiTurn::take_response`].
+    Ask(&'a PromptContent),
     /// Run this call, and give its outcome to [`MultiTurn::take_outcome`].
     Call(&'a C),
     /// Nothing: it is over.
@@ -114,7 +117,7 @@ pub enum NextAction<'a, C> {
 
 #[derive(Debug, Clone, PartialEq)]
 enum TurnState<C> {
-    Asking(String),
+    Asking,
     Calling { response: String, call: C },
     Over(EpisodeEnd),
 }
@@ -133,22 +136,25 @@ pub struct EpisodeLimits {
 pub struct MultiTurn<T: Workspace> {
     workspace: T,
     limits: EpisodeLimits,
+    /// The last prompt.
+    transcript: PromptContent,
     turns: Vec<Turn>,
     fuel: u64,
     state: TurnState<T::Call>,
 }
 
 impl<T: Workspace> MultiTurn<T> {
-    /// Begins one. `None` where there is no room for its first prompt.
-    pub fn new(workspace: T, limits: EpisodeLimits) -> Option<Self> {
-        let state = TurnState::Asking(workspace.prompt_text(&[], limits.turns)?);
-        Some(Self { workspace, limits, turns: Vec::new(), fuel: 0, state })
+    /// Begins one with this prompt. `None` where there is no room for it.
+    pub fn new(workspace: T, first: PromptContent, limits: EpisodeLimits) -> Option<Self> {
+        let has_room = workspace.has_room(&first);
+        let state = TurnState::Asking;
+        has_room.then(|| Self { workspace, limits, transcript: first, turns: Vec::new(), fuel: 0, state })
     }
 
     /// The next action of an episode.
     pub fn next_action(&self) -> NextAction<'_, T::Call> {
         match &self.state {
-            TurnState::Asking(text) => NextAction::Ask(text),
+            TurnState::Asking => NextAction::Ask(&self.transcript),
             TurnState::Calling { call, .. } => NextAction::Call(call),
             TurnState::Over(end) => NextAction::Over(*end),
         }
@@ -156,7 +162,7 @@ impl<T: Workspace> MultiTurn<T> {
 
     /// Takes the response to the last prompt.
     pub fn take_response(&mut self, response: &str, finish: FinishReason) {
-        if !matches!(self.state, TurnState::Asking(_)) {
+        if self.state != TurnState::Asking {
             return;
         }
         let turns_left = self.turns_left();
@@ -193,11 +199,24 @@ impl<T: Workspace> MultiTurn<T> {
         self.state = match (self.turns_left(), self.fuel_left()) {
             (0, _) => TurnState::Over(EpisodeEnd::OutOfTurns),
             (_, 0) => TurnState::Over(EpisodeEnd::OutOfFuel),
-            (left, _) => self
-                .workspace
-                .prompt_text(&self.turns, left)
-                .map_or(TurnState::Over(EpisodeEnd::OutOfRoom), TurnState::Asking),
+            (left, _) => self.next_prompt(left),
         };
+    }
+
+    /// Appends the last turn to the transcript.
+    fn next_prompt(&mut self, turns_left: usize) -> TurnState<T::Call> {
+        let Some(Turn { response, shown }) = self.turns.last() else { return TurnState::Asking };
+        let (response, request) = (response.trim(), self.workspace.next_message(shown, turns_left));
+        match &mut self.transcript {
+            PromptContent::Messages(messages) => {
+                messages.extend([Message::assistant(response), Message::user(request)]);
+            }
+            PromptContent::Text(text) => text.push_str(&format!("{response}\n{request}\n")),
+        }
+        match self.workspace.has_room(&self.transcript) {
+            true => TurnState::Asking,
+            false => TurnState::Over(EpisodeEnd::OutOfRoom),
+        }
     }
 
     const fn turns_left(&self) -> usize {
@@ -228,7 +247,10 @@ impl<T: Workspace> MultiTurn<T> {
 impl<T: Workspace> Episode for MultiTurn<T> {
     fn prompt(&self) -> Option<Prompt> {
         match self.next_action() {
-            NextAction::Ask(text) => Some(Prompt::new(self.workspace.role(), text)),
+            NextAction::Ask(content) => {
+                let stop = self.workspace.stop().iter().copied();
+                Some(Prompt::new(self.workspace.role(), content.clone()).with_stop(stop))
+            }
             NextAction::Call(_) | NextAction::Over(_) => None,
         }
     }
@@ -238,7 +260,7 @@ impl<T: Workspace> Episode for MultiTurn<T> {
     }
 
     fn out_of_room(&mut self) {
-        if matches!(self.state, TurnState::Asking(_)) {
+        if self.state == TurnState::Asking {
             self.state = TurnState::Over(EpisodeEnd::OutOfRoom);
         }
     }

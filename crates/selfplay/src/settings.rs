@@ -70,6 +70,9 @@ macro_rules! shared_settings {
 shared_settings! {
     /// Name of the prompt format, one of the game's.
     format: String,
+    /// Answered examples in a prompt, none of them of its own question. A format that shows none ignores them.
+    #[serde(skip_serializing_if = "is_default")]
+    examples: usize = 0,
     /// Solver episodes of each task (G). They estimate its solve rate and train the solver.
     group_size: usize,
     /// Name of the reward scheme, one of [`rewards::REWARDS`]. An objective of preferences needs none.
@@ -162,6 +165,7 @@ impl SharedSettings {
         }
         check_name("curriculum", &self.curriculum, &curricula::names())?;
         check_counts(&[
+            ("examples", self.examples, 0, 64),
             ("group_size", self.group_size, 1, 4_096),
             ("sft_samples", self.sft_samples, 0, 65_536),
             ("buffer_capacity", self.buffer_capacity, 0, 1 << 24),
@@ -184,6 +188,20 @@ impl SharedSettings {
             return Err(invalid_value("stop", "", "a stop string has at least one character"));
         }
         self.check_group()
+    }
+
+    /// How many examples a game needs: those that a prompt shows and one more, as none stands in the prompt of its own question.
+    pub const fn example_count(&self) -> usize {
+        if self.examples == 0 { 0 } else { self.examples + 1 }
+    }
+
+    /// Refuses fewer examples than [`SharedSettings::example_count`].
+    pub(crate) fn check_examples(&self, found: usize, what: &str) -> Result<(), ConfigError> {
+        if found >= self.example_count() {
+            return Ok(());
+        }
+        let allowed = format!("it must be below the number of {what}, which is `{found}`");
+        Err(invalid_value("examples", self.examples, allowed))
     }
 
     /// A group of one is its own mean, so every solver advantage would be 0.

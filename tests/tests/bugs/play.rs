@@ -8,7 +8,8 @@ mod splits;
 use std::collections::BTreeMap;
 
 use veriplay_core::{
-    Digest, Execute, ExecuteError, Job, Outcome, Patch, Role, ScriptedPolicy, ScriptedRequest, Status, Trust,
+    Digest, Execute, ExecuteError, Job, Outcome, Patch, PromptContent, Role, ScriptedPolicy, ScriptedRequest, Status,
+    Trust,
 };
 use veriplay_selfplay::driver::{GameState, Output, SelfPlay};
 use veriplay_selfplay::eval_table::{EvalNumbers, EvalRow};
@@ -440,4 +441,44 @@ fn the_compact_format_plays_whole_functions_and_is_taught_by_what_it_would_say()
     assert_eq!(held.mean, EvalNumbers { pass1: 7.0 / 8.0, greedy: 1.0, pass8: 1.0 });
     let examples: Vec<String> = game.preview(routes).unwrap().into_iter().map(|(what, _)| what).collect();
     assert_eq!(examples, ["injector, direct", "solver"]);
+}
+
+#[test]
+fn a_direct_prompt_shows_another_bug_and_its_repair_is_judged_again_the_same() {
+    let Some((bed, routes)) = tool_env() else { return };
+    let config = config("direct").with(|c| {
+        c.shared.examples = 1;
+        c.own.tasks_per_step = 2;
+        c.own.injections_per_step = 1;
+        c.own.modes = vec![InjectionMode::Direct];
+        c.own.grade_unfinished = false;
+    });
+    let training = [bed.artifact().clone(), bed_second(bed)];
+    let new = |training: &[BugArtifact]| {
+        let repositories = Repositories { training: vec![repository(bed)], ..Repositories::default() };
+        BugRepair::new(config.clone(), repositories, training, &[]).unwrap().with_examples(routes)
+    };
+    let refused = new(&training[..1]).err().unwrap().to_string();
+    assert!(refused.contains("`examples` is `1`") && refused.contains("which is `1`"), "{refused}");
+    let game = SelfPlay::new(new(&training).unwrap());
+    let policy = ScriptedPolicy::new(|turn: &ScriptedRequest<'_>| {
+        let PromptContent::Messages(messages) = &turn.prompt.content else { panic!("{:?}", turn.prompt) };
+        let [_, _, answer, question] = messages.as_slice() else { panic!("{messages:?}") };
+        let total = "def total(numbers):\n";
+        assert!(!(answer.content.contains(total) && question.content.contains(total)), "its own repair: {messages:?}");
+        match turn.prompt.role {
+            Role::Solver if question.content.contains(total) => {
+                assert!(question.content.ends_with("\nassert total(numbers()) == 6"), "{}", question.content);
+                format!("```python\n{total}    return sum(numbers)\n```\nIt began at 1.")
+            }
+            _ => "The count is wrong.".to_owned(),
+        }
+    });
+    let played = step(&game, &policy, routes, &mut begun(&game), 0);
+    let mut found = statuses(&played);
+    found.sort_by_key(|status| *status == Status::Malformed);
+    assert_eq!(found, [[Status::Accepted; 4], [Status::Malformed; 4]].concat());
+    assert_eq!(played.metrics.injections["direct"].refused["unfinished"], 1);
+    let again = game.replay(routes, &played.records).unwrap();
+    assert_eq!(again, ReplayReport { verdicts: 9, same: 9, dropped: 0, deadline: 0 });
 }

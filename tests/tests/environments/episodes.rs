@@ -1,7 +1,5 @@
 //! Whole episodes of the game on the real sandbox, with responses written down beforehand.
 
-use std::sync::Arc;
-
 use veriplay_core::{FinishReason, Limits, Role, Status};
 use veriplay_selfplay::games::self_challenge::prompts::{self, ChallengeFormat};
 use veriplay_selfplay::games::self_challenge::{
@@ -23,7 +21,7 @@ fn format() -> &'static dyn ChallengeFormat {
 
 fn open(goal: ToolGoal, budget: ToolBudget) -> ToolEpisode {
     let about = describe_environment(python(), environment("orders"), "python", LIMITS).unwrap();
-    ToolWorkspace::open(goal, Arc::new(about), format(), budget).unwrap()
+    ToolWorkspace::open(goal, &about, format(), &[], budget).unwrap()
 }
 
 fn executor(budget: ToolBudget) -> ToolEpisode {
@@ -43,7 +41,7 @@ fn play(episode: &mut ToolEpisode, responses: &[String]) -> Vec<String> {
         match episode.next_action() {
             NextAction::Over(_) => return prompts,
             NextAction::Ask(prompt) => {
-                prompts.push(prompt.to_owned());
+                prompts.push(prompt.to_string());
                 let Some(response) = responses.next() else { return prompts };
                 episode.take_response(response, FinishReason::Stop);
             }
@@ -120,7 +118,7 @@ fn turns_without_code_and_cut_off_ones_cost_a_turn_and_are_told() {
     assert!(prompts[1].contains("there is no closed block fenced as `python`") && prompts[2].contains("Turns left: 2"));
     episode.take_response(&think("python", "answer(8)"), FinishReason::Length);
     let NextAction::Ask(prompt) = episode.next_action() else { panic!("{:?}", episode.next_action()) };
-    assert!(prompt.contains("the response was cut off") && episode.workspace().calls().is_empty());
+    assert!(prompt.to_string().contains("the response was cut off") && episode.workspace().calls().is_empty());
 }
 
 #[test]

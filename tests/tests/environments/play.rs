@@ -139,6 +139,11 @@ fn reward(record: &ChallengeRecord) -> Option<f64> {
 const VALID: &str = "cancel the letter pad, tell what is left<CODE>cancel_order('O101')\nanswer(get_product('PAD-A4')['stock'])\
                      <WRONG>1 cancel_order('O102')<WRONG>2 answer(get_product('PAD-A5')['stock'])<WRONG>1";
 
+/// The same, as the format `direct` writes it.
+const VALID_DIRECT: &str = "```python\n# cancel the letter pad, tell what is left\ncancel_order('O101')\nanswer(get_product('PAD-A4')['stock'])\n\
+# wrong\ncancel_order('O102')\nanswer(get_product('PAD-A4')['stock'])\n# wrong\ncancel_order('O101')\n\
+answer(get_product('PAD-A5')['stock'])\n# wrong\nanswer(get_product('PAD-A4')['stock'])\n```\nThis is a task.";
+
 /// Code that does what [`VALID`] says, and code that does not.
 const RIGHT: &str = "cancel_order('O101')\nanswer(8)";
 const WRONG: &str = "cancel_order('O102')\nanswer(8)";

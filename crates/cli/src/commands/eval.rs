@@ -18,7 +18,7 @@ use crate::isolation::Isolation;
 use crate::model::Model;
 use crate::play::table_text;
 use crate::play_config::PlayConfig;
-use crate::suites::{self, SuiteFile, SuiteReport, SuiteSampling};
+use crate::suites::{self, MeasuredModel, SuiteFile, SuiteReport, SuiteSampling};
 use crate::{model, progress};
 
 /// Measure a model: on a game's tasks (pass@1, greedy accuracy and pass@8 per task type), or on public sets
@@ -115,7 +115,7 @@ fn evaluate_suites(args: &Arguments) -> Result<(), Failure> {
         &args.device.options(LearnerOptions { rollout_rows: 32, ..LearnerOptions::default() }),
     )?;
     let folder = args.out.clone().unwrap_or_else(|| Path::new("evals").join(folder_name(&args.model)));
-    let reports = suites::evaluate((&args.model, &model), &suites, &sampling, &folder)?;
+    let reports = suites::evaluate(MeasuredModel::opened(&args.model, &model), &suites, &sampling, &folder)?;
     if args.json {
         let all = SuiteReports { schema_version: SCHEMA_VERSION, model: &args.model, suites: &reports };
         progress::data(serde_json::to_string(&all).or_fail(ExitCode::Bug)?);

@@ -13,6 +13,7 @@ use crate::isolation::Isolation;
 use crate::play::{Session, report};
 use crate::play_config::PlayConfig;
 use crate::rundir::RunDir;
+use crate::suites::SuiteMeasurements;
 use crate::{memory, model, progress};
 
 /// Run self-play and measure what it changed
@@ -111,6 +112,9 @@ fn dry_run<S: GameSetup>(config: &PlayConfig<S>, workers: Isolation) -> Result<(
     let run = &config.run;
     progress::data(format!("game `{}`, {} steps from `{}`, seed {}", S::NAME, run.steps, run.model, run.seed));
     config.setup.describe_step().into_iter().for_each(progress::data);
+    let suites = config.setup.suite_schedule();
+    SuiteMeasurements::find(suites, PathBuf::new(), workers)?;
+    suites.describe().into_iter().for_each(progress::data);
     let options = run.learn.learner_options();
     match model::open_trainable(&run.model, &options) {
         Ok(learner) => {

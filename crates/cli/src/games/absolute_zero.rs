@@ -22,6 +22,7 @@ use crate::config::{LearnConfig, bad_value};
 use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::Isolation;
+use crate::suites::SuiteSchedule;
 
 /// `[game]`, `[gate]`, `[tasks]` and `[eval]`, as `configs/quickstart.toml` shows them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -56,14 +57,12 @@ pub(crate) struct AbsoluteZeroTaskConfig {
     pub(crate) eval_seed: u64,
 }
 
-/// How the policy is evaluated. `game.eval_samples` sets the number of samples of each task.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct AbsoluteZeroEvalConfig {
-    /// `held_out` for claims, `validation` for tuning.
-    pub(crate) set: EvalSet,
-    /// Tasks of each type.
-    pub(crate) tasks_per_type: usize,
+eval_config! {
+    /// How the policy is evaluated. `game.eval_samples` sets the number of samples of each task.
+    pub(crate) struct AbsoluteZeroEvalConfig {
+        /// Tasks of each type.
+        tasks_per_type: usize,
+    }
 }
 
 impl GameSetup for AbsoluteZeroSetup {
@@ -96,6 +95,10 @@ impl GameSetup for AbsoluteZeroSetup {
         StepTokens { total: solver + proposer, longest: shared.solver_max_tokens.max(shared.proposer_max_tokens) }
     }
 
+    fn suite_schedule(&self) -> SuiteSchedule<'_> {
+        self.eval.suite_schedule()
+    }
+
     fn evaluate_on(&mut self, set: EvalSet) {
         self.eval.set = set;
     }
@@ -120,9 +123,13 @@ impl GameSetup for AbsoluteZeroSetup {
     fn open(&self, workers: Isolation) -> Result<(GameExecutor, SelfPlay<AbsoluteZero>), Failure> {
         let executor = GameExecutor::open(workers)?;
         let tasks_of = |set| self.evaluation_tasks(set, &executor);
-        let (guard, evaluation) = guard_and_evaluation(self.eval.set, tasks_of, |guard, set, number, task| {
-            guard.add_program(set, &format!("task {number}"), task.question.program());
-        })?;
+        let (guard, evaluation) = guard_and_evaluation(
+            (self.eval.suite_schedule().guard()?, self.eval.set),
+            tasks_of,
+            |guard, set, number, task| {
+                guard.add_program(set, &format!("task {number}"), task.question.program());
+            },
+        )?;
         // Checked here, so that drawing them cannot fail.
         self.drafts(Split::Train, &self.tasks.seed_mix, TaskType::Deduction, 0)?;
         let source = self.source(self.examples(&executor)?, evaluation);
@@ -163,10 +170,7 @@ impl AbsoluteZeroSetup {
     /// What prompts show with answers: seeds of a draw of its own, the same for every run.
     fn examples(&self, execute: &dyn Execute) -> Result<Vec<Task>, Failure> {
         let mut all = Vec::new();
-        let count = match self.game.own.examples {
-            0 => return Ok(all),
-            shown => shown + 1,
-        };
+        let count = self.game.shared.example_count();
         for task_type in TaskType::ALL {
             let drafts = self.drafts(Split::Train, &self.tasks.seed_mix, task_type, self.tasks.eval_seed)?;
             all.extend(draft_tasks(execute, &self.gate, Box::new(drafts), count)?);

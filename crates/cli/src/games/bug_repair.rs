@@ -21,6 +21,7 @@ use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::image;
 use crate::isolation::{self, Isolation};
 use crate::repository::{RepoImages, RepoSandboxes, StoredRepository, read_bugs};
+use crate::suites::SuiteSchedule;
 
 /// `[game]`, `[repositories]`, `[bugs]` and `[eval]`, as `configs/bug-repair-qwen.toml` shows them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -92,16 +93,14 @@ struct BugFiles {
     held_out: Vec<PathBuf>,
 }
 
-/// How the policy is evaluated. `game.eval_samples` sets the number of samples of each bug.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct BugRepairEvalConfig {
-    /// `held_out` for claims, `validation` for tuning.
-    set: EvalSet,
-    /// Seeds the samples, and which failing tests are hidden: the same for every run.
-    seed: u64,
-    /// Bugs at most, the first of the files.
-    bugs: usize,
+eval_config! {
+    /// How the policy is evaluated. `game.eval_samples` sets the number of samples of each bug.
+    struct BugRepairEvalConfig {
+        /// Seeds the samples, and which failing tests are hidden: the same for every run.
+        seed: u64,
+        /// Bugs at most, the first of the files.
+        bugs: usize,
+    }
 }
 
 impl GameSetup for BugRepairSetup {
@@ -125,6 +124,10 @@ impl GameSetup for BugRepairSetup {
         let injector = game.injections_per_step * game.injector_budget.turns;
         let longest = shared.solver_max_tokens.max(shared.proposer_max_tokens);
         StepTokens { total: (solver + injector + shared.sft_samples) * context, longest }
+    }
+
+    fn suite_schedule(&self) -> SuiteSchedule<'_> {
+        self.eval.suite_schedule()
     }
 
     fn evaluate_on(&mut self, set: EvalSet) {
@@ -168,8 +171,9 @@ impl GameSetup for BugRepairSetup {
             EvalSet::Validation => &self.bugs.validation,
         })?;
         held_out.truncate(self.eval.bugs);
-        let game = BugRepair::new(self.game.clone(), repositories, &training, &held_out);
-        Ok((executor, SelfPlay::new(game?)))
+        repositories.measured = self.eval.suite_schedule().guard()?;
+        let game = BugRepair::new(self.game.clone(), repositories, &training, &held_out)?;
+        Ok((executor, SelfPlay::new(game.with_examples(&executor)?)))
     }
 }
 
@@ -185,11 +189,11 @@ fn open_repositories(
         RepoSandboxes::open(&stored, SandboxOptions::fastest(), workers)?;
     sandboxes.push(isolation::open_sandbox(image::python()?, SandboxOptions::fastest(), workers)?);
     let executor = GameExecutor::over(sandboxes);
-    let load = |stored| repository(stored, &executor, &images, &pytest, trust);
+    let load = |stored: &StoredRepository| repository(stored, &executor, &images, &pytest, trust);
     let mut repositories = stored.iter().map(load).collect::<Result<Vec<_>, Failure>>()?;
     let mut held_out = repositories.split_off(names.training.len());
     let validation = held_out.drain(..names.validation.len()).collect();
-    Ok((executor, Repositories { training: repositories, validation, held_out }))
+    Ok((executor, Repositories { training: repositories, validation, held_out, ..Repositories::default() }))
 }
 
 fn repository(

@@ -15,6 +15,7 @@ use crate::config::{LearnConfig, bad_value};
 use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::Isolation;
+use crate::suites::SuiteSchedule;
 
 use tasks::{SelfChallengeEvalConfig, SelfChallengeTaskConfig, ToolTasks};
 
@@ -70,6 +71,10 @@ impl GameSetup for SelfChallengeSetup {
         StepTokens { total: first + later + others, longest }
     }
 
+    fn suite_schedule(&self) -> SuiteSchedule<'_> {
+        self.eval.suite_schedule()
+    }
+
     fn evaluate_on(&mut self, set: EvalSet) {
         self.eval.set = set;
     }
@@ -107,9 +112,13 @@ impl GameSetup for SelfChallengeSetup {
         let source = ToolTasks::open(&self.tasks, &self.gate, &executor)?;
         let environments = source.tool_environments()?;
         let tasks_of = |set| source.evaluation(&SelfChallengeEvalConfig { set, ..self.eval.clone() });
-        let (guard, evaluation) = guard_and_evaluation(self.eval.set, tasks_of, |guard, set, _, one| {
-            add_task_to_guard(guard, set, &one.task);
-        })?;
+        let (guard, evaluation) = guard_and_evaluation(
+            (self.eval.suite_schedule().guard()?, self.eval.set),
+            tasks_of,
+            |guard, set, _, one| {
+                add_task_to_guard(guard, set, &one.task);
+            },
+        )?;
         let given = source.given()?;
         let game = SelfChallenge::new(self.game.clone(), self.gate.clone(), environments, given, evaluation, guard);
         Ok((executor, SelfPlay::new(game?)))

@@ -16,6 +16,7 @@ use crate::config::{LearnConfig, bad_value};
 use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::Isolation;
+use crate::suites::SuiteSchedule;
 
 use tasks::{SolVerEvalConfig, SolVerTaskConfig};
 
@@ -53,6 +54,10 @@ impl GameSetup for SolVerSetup {
         // Of a pair, both responses behind one prompt.
         let of_stage = |batch: usize, responses: usize| batch * (context + responses * longest);
         StepTokens { total: of_stage(game.sft.batch, 1).max(of_stage(game.dpo.batch, 2)), longest }
+    }
+
+    fn suite_schedule(&self) -> SuiteSchedule<'_> {
+        self.eval.suite_schedule()
     }
 
     fn evaluate_on(&mut self, set: EvalSet) {
@@ -96,10 +101,17 @@ impl GameSetup for SolVerSetup {
         let limits = self.agreement.limits;
         let snippets = self.tasks.snippets.pool()?;
         let tasks_of = |set| self.tasks.evaluation(&SolVerEvalConfig { set, ..self.eval.clone() }, limits, &executor);
-        let (guard, evaluation) = guard_and_evaluation(self.eval.set, tasks_of, |guard, set, _, task| {
-            add_problem_to_guard(guard, set, task);
-        })?;
+        let (guard, evaluation) = guard_and_evaluation(
+            (self.eval.suite_schedule().guard()?, self.eval.set),
+            tasks_of,
+            |guard, set, _, task| {
+                add_problem_to_guard(guard, set, task);
+            },
+        )?;
+        let count = self.game.shared.example_count();
+        let examples = self.tasks.examples(&self.eval, count, limits, &executor)?;
         let game = SolVer::new(self.game.clone(), self.agreement.clone(), snippets, evaluation, guard)?;
+        let game = game.with_examples(examples)?;
         Ok((executor, SelfPlay::new(game)))
     }
 }

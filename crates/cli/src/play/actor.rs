@@ -32,6 +32,14 @@ impl Actor {
         matches!(self, Self::Trainer(_))
     }
 
+    /// Whether prompts may be messages. A trainer gets them both as text and as messages.
+    pub(crate) fn has_chat_template(&self) -> bool {
+        match self {
+            Self::Learner(learner) => learner.has_chat_template(),
+            Self::Trainer(_) => true,
+        }
+    }
+
     /// Says what is generated next, to a trainer that wants to know.
     pub(crate) fn set_purpose(&self, step: u64, purpose: Purpose) {
         if let Self::Trainer(trainer) = self {

@@ -17,7 +17,7 @@ use veriplay_selfplay::play::{Measurement, OutcomeCounts, StepContext};
 use veriplay_selfplay::settings::SharedSettings;
 
 use super::actor::Actor;
-use super::summary::{BeforeAfter, SUMMARY_VERSION, Summary};
+use super::summary::{BeforeAfter, BeforeAfterSuites, SUMMARY_VERSION, Summary};
 use super::trainer::{ExternalTrainer, Purpose, Standing};
 use crate::config::bad_value;
 use crate::executor::GameExecutor;
@@ -28,6 +28,7 @@ use crate::json_file::{read_json, write_json};
 use crate::logfile::LogFile;
 use crate::play_config::PlayConfig;
 use crate::rundir::{PlayState, RunDir};
+use crate::suites::{MeasuredModel, SuiteMeasurements, SuiteScores};
 use crate::{device, memory, model, progress};
 
 /// What a game carries from step to step.
@@ -41,6 +42,7 @@ pub(crate) struct Session<S: GameSetup> {
     actor: Actor,
     state: State<S>,
     dir: RunDir,
+    suites: SuiteMeasurements,
     step: u64,
     totals: OutcomeCounts,
     events: LogFile,
@@ -67,6 +69,9 @@ struct Event<M> {
     /// What the loss says of itself; the default one says nothing.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     loss_terms: BTreeMap<&'static str, f64>,
+    /// pass@1 of the public sets measured after the step, each under `eval/` and its name.
+    #[serde(flatten)]
+    suites: BTreeMap<String, Option<f64>>,
     /// Numbers of monitors, each under `play/` and its name.
     #[serde(flatten)]
     monitors: BTreeMap<String, Measurement>,
@@ -87,7 +92,8 @@ impl<S: GameSetup> Session<S> {
     /// Starts a run in a new directory.
     pub(crate) fn start(config: PlayConfig<S>, out: &Path, workers: Isolation) -> Result<Self, Failure> {
         let dir = RunDir::create(out)?;
-        let session = Self::at_start(config, dir, workers)?;
+        let suites = find_suites(&config, &dir, workers)?;
+        let session = Self::at_start(config, dir, suites, workers)?;
         session.dir.write_config(&session.config)?;
         Ok(session)
     }
@@ -101,16 +107,22 @@ impl<S: GameSetup> Session<S> {
             extend(&mut config, &dir, steps)?;
         }
         config.validate()?;
+        let suites = find_suites(&config, &dir, workers)?;
         let Some(step) = dir.checkpoint_steps().last().copied() else {
-            return Self::at_start(config, dir, workers);
+            return Self::at_start(config, dir, suites, workers);
         };
         let state: PlayState<State<S>> = dir.load_state(step)?;
         let actor = resume_actor(&config, &dir, step)?;
         let (executor, game) = config.setup.open(workers)?;
-        Self::assemble(config, dir, executor, game, actor, state)
+        Self::assemble(config, (dir, suites), executor, game, actor, state)
     }
 
-    fn at_start(config: PlayConfig<S>, dir: RunDir, workers: Isolation) -> Result<Self, Failure> {
+    fn at_start(
+        config: PlayConfig<S>,
+        dir: RunDir,
+        suites: SuiteMeasurements,
+        workers: Isolation,
+    ) -> Result<Self, Failure> {
         let actor = start_actor(&config, &dir)?;
         let (executor, game) = config.setup.open(workers)?;
         if actor.is_external() {
@@ -126,12 +138,12 @@ impl<S: GameSetup> Session<S> {
             totals: OutcomeCounts::default(),
             game: initial,
         };
-        Self::assemble(config, dir, executor, game, actor, state)
+        Self::assemble(config, (dir, suites), executor, game, actor, state)
     }
 
     fn assemble(
         config: PlayConfig<S>,
-        dir: RunDir,
+        (dir, suites): (RunDir, SuiteMeasurements),
         executor: GameExecutor,
         game: SelfPlay<S::Game>,
         actor: Actor,
@@ -151,6 +163,7 @@ impl<S: GameSetup> Session<S> {
             executor,
             actor,
             dir,
+            suites,
         })
     }
 
@@ -171,6 +184,7 @@ impl<S: GameSetup> Session<S> {
         let started = Instant::now();
         progress::say(format!("run directory: {}", self.dir.path("").display()));
         let before = self.evaluate_before()?;
+        self.measure_suites_before()?;
         let bar = progress::bar(self.config.run.steps, "self-play");
         bar.set_position(self.step);
         while self.step < self.config.run.steps {
@@ -197,6 +211,7 @@ impl<S: GameSetup> Session<S> {
         // What an interruption left beside the schedule goes, so that a resumed run ends as an uninterrupted one.
         self.dir.prune_checkpoints(|step| step == steps || step.is_multiple_of(every)).or_fail(ExitCode::Input)?;
         let after = self.evaluate("the trained model")?;
+        let suites = BeforeAfterSuites { before: self.suites.read(0)?, after: self.suites.read(steps)? };
         write_json(&self.dir.path("after.json"), &after).or_fail(ExitCode::Input)?;
         let seconds = started.elapsed().as_secs_f64();
         let jobs = self.executor.jobs();
@@ -205,6 +220,7 @@ impl<S: GameSetup> Session<S> {
             steps,
             seconds,
             eval: BeforeAfter { before, after },
+            suites,
             valid_proposal_rate: self.totals.valid_rate(),
             proposals_in_held_out: self.totals.proposals_in_held_out,
             solve_rate: self.totals.solve_rate(),
@@ -232,6 +248,22 @@ impl<S: GameSetup> Session<S> {
         Ok(table)
     }
 
+    /// Measures the suites of the start checkpoint, or what an earlier process has left of that.
+    fn measure_suites_before(&self) -> Result<(), Failure> {
+        if self.step == 0 { self.measure_suites(0).map(drop) } else { Ok(()) }
+    }
+
+    /// Measures the suites, where that is due after `step` steps.
+    fn measure_suites(&self, step: u64) -> Result<SuiteScores, Failure> {
+        if !self.suites.are_due(step, self.config.run.steps) {
+            return Ok(SuiteScores::new());
+        }
+        self.actor.set_purpose(step, Purpose::Evaluate);
+        let name = format!("{} after step {step}", self.config.run.model);
+        let has_chat_template = self.actor.has_chat_template();
+        self.suites.measure(MeasuredModel { name: &name, policy: self.actor.policy(), has_chat_template }, step)
+    }
+
     fn evaluate(&self, model: &str) -> Result<EvalTable, Failure> {
         progress::say(format!("evaluating {model} on the held-out set"));
         let started = Instant::now();
@@ -254,11 +286,12 @@ impl<S: GameSetup> Session<S> {
         let rate = self.config.run.learn.rate(step, self.config.run.steps);
         let passes = (self.config.run.learn.passes(), self.config.run.seed, step);
         let updates = self.actor.learn((&output.batches, &output.rewarded), rate, passes)?;
-        let event = event(step, rate, &updates, output.monitors, output.metrics);
+        let update_s = started.elapsed().as_secs_f64() - play_s;
+        let suites = self.measure_suites(step + 1)?;
+        let event = event(step, rate, &updates, suites, output.monitors, output.metrics);
         self.actor.report_step(&event)?;
         self.events.append(&[event]).or_fail(ExitCode::Input)?;
         self.rollouts.append(&output.records).or_fail(ExitCode::Input)?;
-        let update_s = started.elapsed().as_secs_f64() - play_s;
         let timing = Timing { step, play_s, update_s, jobs: self.executor.jobs() - jobs };
         self.timing.append(&[&timing]).or_fail(ExitCode::Input)?;
         self.totals.add(output.counts);
@@ -286,6 +319,7 @@ fn event<M>(
     step: u64,
     learning_rate: f64,
     updates: &[Update],
+    suites: SuiteScores,
     measured: BTreeMap<&'static str, Measurement>,
     play: M,
 ) -> Event<M> {
@@ -306,6 +340,7 @@ fn event<M>(
         gradient_norm: mean(|update| update.gradient_norm),
         tokens: updates.iter().map(|update| update.tokens).sum(),
         loss_terms,
+        suites: suites.into_iter().map(|(name, score)| (format!("eval/{name}"), score)).collect(),
         monitors: measured.into_iter().map(|(name, number)| (format!("play/{name}"), number)).collect(),
         play,
     }
@@ -357,6 +392,15 @@ fn refuse_sft(settings: &SharedSettings) -> Result<(), Failure> {
         samples => Err(bad_value("game.sft_samples", &samples, "0, because `model` is `stdio`")
             .hint("regularise in your trainer, or imitate what got a reward by `game.learn_from = \"successes\"`")),
     }
+}
+
+/// The public sets that are measured in the run: their files, before a model is loaded.
+fn find_suites<S: GameSetup>(
+    config: &PlayConfig<S>,
+    dir: &RunDir,
+    workers: Isolation,
+) -> Result<SuiteMeasurements, Failure> {
+    SuiteMeasurements::find(config.setup.suite_schedule(), dir.path("suites"), workers)
 }
 
 /// The start model, ready to learn.

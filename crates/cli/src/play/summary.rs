@@ -5,6 +5,7 @@ use veriplay_core::SCHEMA_VERSION;
 use veriplay_selfplay::eval_table::{EvalNumbers, EvalTable};
 
 use crate::progress;
+use crate::suites::SuiteScores;
 
 /// The last stdout line of `play --json`. Rates and accuracies are fractions of 1.
 #[derive(Debug, Clone, Serialize)]
@@ -15,6 +16,8 @@ pub(crate) struct Summary {
     /// Wall-clock seconds of this process, measuring included.
     pub(crate) seconds: f64,
     pub(crate) eval: BeforeAfter,
+    /// pass@1 of the public sets that were measured.
+    pub(crate) suites: BeforeAfterSuites,
     /// Valid proposals among those judged, over the run.
     pub(crate) valid_proposal_rate: f64,
     /// Proposals refused because they hold what the policy is evaluated on, over the run.
@@ -36,6 +39,13 @@ pub(crate) struct BeforeAfter {
     pub(crate) after: EvalTable,
 }
 
+/// pass@1 of public sets, by name; empty where the configuration names none.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct BeforeAfterSuites {
+    pub(crate) before: SuiteScores,
+    pub(crate) after: SuiteScores,
+}
+
 /// Version of [`Summary`].
 pub(super) const SUMMARY_VERSION: u32 = SCHEMA_VERSION;
 
@@ -46,6 +56,10 @@ pub(crate) fn report(summary: &Summary, json: bool) -> anyhow::Result<()> {
         return Ok(());
     }
     progress::data(table_text(Some(&summary.eval.before), &summary.eval.after));
+    for (name, after) in &summary.suites.after {
+        let before = summary.suites.before.get(name).copied().flatten();
+        progress::data(format!("suite {name}: {} %", percent(Some(before), *after)));
+    }
     progress::data(format!(
         "{} steps in {:.0} s; {:.0} % of proposals valid, {} refused as evaluation data; {:.0} % of attempts solved; {} jobs, {:.0} jobs/s; {} dropped",
         summary.steps,

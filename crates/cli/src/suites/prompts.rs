@@ -8,8 +8,6 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{Message, Predicted, Prompt, PromptContent, Role};
 use veriplay_corpus::{AttemptBody, ProblemStatement};
 
-use crate::model::Model;
-
 /// How a model is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
@@ -21,9 +19,9 @@ pub(crate) enum PromptStyle {
 }
 
 impl PromptStyle {
-    /// The style that suits `model`.
-    pub(super) fn of(model: &Model) -> Self {
-        if model.has_chat_template() { Self::Chat } else { Self::Completion }
+    /// The style that suits a model with or without a chat template.
+    pub(super) const fn of(has_chat_template: bool) -> Self {
+        if has_chat_template { Self::Chat } else { Self::Completion }
     }
 }
 

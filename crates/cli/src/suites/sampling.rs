@@ -18,7 +18,6 @@ use super::prompts::{PromptStyle, SuitePrompt};
 use super::{SuiteFile, SuiteSettings};
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::json_file;
-use crate::model::Model;
 use crate::progress;
 
 /// Tasks that are sampled together.
@@ -52,6 +51,11 @@ pub(crate) struct SuiteSampling {
 }
 
 impl SuiteSampling {
+    /// The likeliest answer to each of the first `limit` tasks.
+    pub(super) const fn greedy(limit: Option<usize>) -> Self {
+        Self { limit, samples: 1, temperature: 0.0, top_p: 1.0, max_tokens: None, prompts: None, seed: 0 }
+    }
+
     /// The same with another seed of the samples, which is an option of its own on the command line.
     pub(crate) fn with_seed(self, seed: u64) -> Self {
         Self { seed, ..self }
@@ -111,7 +115,7 @@ enum SampleEnd {
 
 /// Samples what `folder` does not have yet.
 pub(super) fn sample_suite(
-    model: &Model,
+    policy: &dyn Policy,
     suite: &SuiteFile,
     settings: &SuiteSettings,
     folder: &Path,
@@ -125,7 +129,7 @@ pub(super) fn sample_suite(
     bar.inc((rows.len() / group) as u64);
     for (chunk, tasks) in statements.chunks(CHUNK).enumerate().skip(rows.len().div_ceil(CHUNK * group)) {
         let sampling = settings.sampling.chunk_sampling(settings.max_tokens, chunk);
-        let sampled = sample_chunk(model.policy(), suite, settings.prompts, tasks, &sampling)?;
+        let sampled = sample_chunk(policy, suite, settings.prompts, tasks, &sampling)?;
         append(&mut file, &sampled)
             .with_context(|| format!("cannot write `{}`", path.display()))
             .or_fail(ExitCode::Input)?;

@@ -20,6 +20,17 @@ pub(crate) struct VerdictTally {
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
 pub(crate) struct VerifySummary {
+    #[serde(flatten)]
+    verdicts: VerdictSummary,
+    /// Rows of an earlier run.
+    resumed: u64,
+    /// Rows whose verdict was in the cache; of equal attempts in one run, any but the first may be.
+    cached: u64,
+}
+
+/// What the verdicts of an output are: a function of its rows, whichever run made them.
+#[derive(Debug, Serialize)]
+pub(crate) struct VerdictSummary {
     schema_version: u32,
     /// Tasks that can be judged.
     tasks: usize,
@@ -27,10 +38,6 @@ pub(crate) struct VerifySummary {
     tasks_attempted: usize,
     /// Rows of the output.
     attempts: u64,
-    /// Rows of an earlier run.
-    resumed: u64,
-    /// Rows whose verdict was in the cache; of equal attempts in one run, any but the first may be.
-    cached: u64,
     /// Rows by status.
     statuses: BTreeMap<RowStatus, u64>,
     /// Rows without a verdict, through a fault of the host.
@@ -74,13 +81,11 @@ impl VerdictTally {
         let dropped = |(status, _): &(&RowStatus, &u64)| matches!(status, RowStatus::Dropped(_));
         let pass_at_k: BTreeMap<u32, f64> = KS.into_iter().filter_map(|k| Some((k, self.mean(k)?))).collect();
         let judged_tasks = self.by_task.values().filter(|count| count.judged > 0).count();
-        VerifySummary {
+        let verdicts = VerdictSummary {
             schema_version: SCHEMA_VERSION,
             tasks: counts.tasks,
             tasks_attempted: self.by_task.len(),
             attempts: self.by_status.values().sum(),
-            resumed: counts.resumed,
-            cached: counts.cached,
             dropped: self.by_status.iter().filter(dropped).map(|(_, count)| count).sum(),
             bad_rows: counts.bad_rows,
             unknown_tasks: counts.unknown_tasks,
@@ -88,7 +93,8 @@ impl VerdictTally {
             pass_at_k_interval: pass_at_k.iter().map(|(&k, &mean)| (k, wilson_interval(mean, judged_tasks))).collect(),
             pass_at_k,
             statuses: self.by_status,
-        }
+        };
+        VerifySummary { verdicts, resumed: counts.resumed, cached: counts.cached }
     }
 
     /// The mean of pass@k over the tasks with a verdict. `None` when there is none, or, for `k` above 1, when a task that
@@ -111,22 +117,43 @@ impl VerdictTally {
 impl VerifySummary {
     /// Attempts without a verdict.
     pub(crate) const fn dropped(&self) -> u64 {
-        self.dropped
+        self.verdicts.dropped
     }
 
     /// Attempts that their tasks cannot judge.
     pub(crate) const fn unjudgeable(&self) -> u64 {
-        self.unjudgeable
+        self.verdicts.unjudgeable
     }
 
     /// Rows that were left out.
     pub(crate) const fn left_out(&self) -> u64 {
-        self.bad_rows + self.unknown_tasks
+        self.verdicts.bad_rows + self.verdicts.unknown_tasks
     }
 
     /// Verdicts that this run made.
     pub(crate) const fn judged_now(&self) -> u64 {
-        self.attempts - self.resumed
+        self.verdicts.attempts - self.resumed
+    }
+
+    /// What is a function of the rows.
+    pub(crate) fn into_verdicts(self) -> VerdictSummary {
+        self.verdicts
+    }
+
+    /// For people.
+    pub(crate) fn text(&self) -> String {
+        let cached = match self.cached {
+            0 => String::new(),
+            cached => format!("; {cached} verdicts from the cache"),
+        };
+        self.verdicts.text() + &cached
+    }
+}
+
+impl VerdictSummary {
+    /// pass@1, where a task has a verdict.
+    pub(crate) fn pass_at_1(&self) -> Option<f64> {
+        self.pass_at_k.get(&1).copied()
     }
 
     /// One pass@k with its interval, in percent.
@@ -144,11 +171,7 @@ impl VerifySummary {
             true => format!("{} tasks", self.tasks),
             false => format!("{} of {} tasks", self.tasks_attempted, self.tasks),
         };
-        let cached = match self.cached {
-            0 => String::new(),
-            cached => format!("; {cached} verdicts from the cache"),
-        };
-        format!("{} attempts at {attempted}: {}{cached}", self.attempts, parts.join(", "))
+        format!("{} attempts at {attempted}: {}", self.attempts, parts.join(", "))
     }
 }
 

@@ -37,7 +37,18 @@ pub(crate) fn assert_same(one: &Path, two: &Path) {
 }
 
 /// Objects of a run directory whose keys are data, such as names of tools.
-const MAPS: [&str; 8] = ["ends", "injections", "mutants", "numbers", "refused", "statuses", "tasks", "tools"];
+const MAPS: [&str; 10] = [
+    "ends",
+    "injections",
+    "mutants",
+    "numbers",
+    "pass_at_k",
+    "pass_at_k_interval",
+    "refused",
+    "statuses",
+    "tasks",
+    "tools",
+];
 /// Fields with data of one game, which the page does not describe.
 const OF_THE_GAME: [&str; 5] = ["derivation", "detail", "game", "request", "task"];
 
@@ -46,15 +57,25 @@ fn assert_documented(run: &Path) {
     let page = include_str!("../../../../docs/run-directory.md");
     let named: BTreeSet<&str> = page.split('`').skip(1).step_by(2).collect();
     let mut missing = BTreeSet::new();
-    for name in bytes_of(run).keys() {
-        let file = name.rsplit('/').next().unwrap_or(name);
-        if !page.contains(file) {
-            missing.insert(file.to_owned());
+    let mut reports = Vec::new();
+    for (name, bytes) in bytes_of(run) {
+        let file = name.rsplit('/').next().unwrap_or(&name);
+        // The names of files of public sets begin with the set's.
+        let file = match file.split_once('.') {
+            Some((_, end)) if name.starts_with("suites/") => format!("SET.{end}"),
+            _ => file.to_owned(),
+        };
+        if file == "SET.report.json" {
+            reports.push(bytes);
+        }
+        if !page.contains(&file) {
+            missing.insert(file);
         }
     }
     let read = |name: &str| std::fs::read(run.join(name)).expect("the file can be read");
     let rollouts = zstd::decode_all(read("rollouts.jsonl.zst").as_slice()).expect("the log is zstd");
-    for text in [read("before.json"), read("after.json"), read("events.jsonl"), read("timing.jsonl"), rollouts] {
+    let logs = [read("before.json"), read("after.json"), read("events.jsonl"), read("timing.jsonl"), rollouts];
+    for text in logs.into_iter().chain(reports) {
         for record in serde_json::Deserializer::from_slice(&text).into_iter::<Value>() {
             // The kind of a rollout's record may be `task`, which is no field of a game.
             match record.expect("a record is JSON").as_object().expect("a record is an object") {
@@ -72,12 +93,13 @@ fn unnamed_keys(record: &Value, named: &BTreeSet<&str>, missing: &mut BTreeSet<S
         Value::Array(items) => items.iter().for_each(|item| unnamed_keys(item, named, missing)),
         Value::Object(fields) => {
             for (key, value) in fields {
-                if !named.contains(key.as_str()) && !matches!(key.as_str(), "Ok" | "Err") {
-                    missing.insert(key.clone());
+                let key = if key.starts_with("eval/") { "eval/SET" } else { key };
+                if !named.contains(key) && !matches!(key, "Ok" | "Err") {
+                    missing.insert(key.to_owned());
                 }
                 match value {
-                    _ if OF_THE_GAME.contains(&key.as_str()) => {}
-                    Value::Object(map) if MAPS.contains(&key.as_str()) => {
+                    _ if OF_THE_GAME.contains(&key) => {}
+                    Value::Object(map) if MAPS.contains(&key) => {
                         map.values().for_each(|item| unnamed_keys(item, named, missing));
                     }
                     _ => unnamed_keys(value, named, missing),

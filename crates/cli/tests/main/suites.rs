@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::completions_server::{Act, Server, ServerKind};
-use super::{finished, last_json, stderr, veriplay};
+use super::resume::survives;
+use super::{finished, last_json, root, small_config, stderr, veriplay, write_config};
 
 /// A folder with two small sets, and a server that knows two of the three functions.
 struct Bench {
@@ -137,4 +138,69 @@ fn what_cannot_be_evaluated_is_refused_before_a_model_is_asked() {
         assert!(!output.status.success() && stderr(&output).contains(want), "{options:?}: {}", stderr(&output));
     }
     assert!(bench.server.seen().is_empty());
+}
+
+/// The quickstart, made small, on a copy of its model with room for the sets' prompts.
+fn measuring(bench: &Bench, eval: &str) -> toml::Table {
+    let model = bench.dir.path().join("model");
+    std::fs::create_dir_all(&model).expect("a folder");
+    for file in std::fs::read_dir(root().join("models/tiny")).expect("the model is there") {
+        let file = file.expect("a file");
+        let bytes = std::fs::read(file.path()).expect("it is read");
+        let wide = |text: &str| text.replace("\"max_position_embeddings\": 512", "\"max_position_embeddings\": 2048");
+        let bytes = String::from_utf8(bytes).map_or_else(|error| error.into_bytes(), |text| wide(&text).into_bytes());
+        std::fs::write(model.join(file.file_name()), bytes).expect("it is written");
+    }
+    // No task of the quickstart, which would be refused.
+    let predictions =
+        json!({"id": "sample_0", "code": "def f(x):\n    return x * x * 977", "input": "1", "output": "977"});
+    std::fs::write(bench.dir.path().join("cruxeval.jsonl"), predictions.to_string()).expect("it is written");
+    let mut config = small_config();
+    config.insert("model".to_owned(), model.display().to_string().into());
+    config.insert("steps".to_owned(), 3.into());
+    let eval: toml::Table = eval.replace("DIR", &bench.dir.path().display().to_string()).parse().expect("TOML");
+    config["eval"].as_table_mut().expect("a table").extend(eval);
+    config
+}
+
+#[test]
+fn suites_of_a_run_are_measured_on_schedule_and_a_killed_run_ends_with_the_same_bytes() {
+    let bench = Bench::new();
+    let eval = "suites = [\"cruxeval-o\", \"humaneval+\"]\nevery = 2\nlimit = 2\ndata = \"DIR\"";
+    // In the first step, and behind the checkpoint after the second, which was measured.
+    let (dir, summary) = survives(&measuring(&bench, eval), &[1, 3]);
+    let run = dir.path().join("whole");
+    let event = |line: &str| serde_json::from_str::<Value>(line).expect("JSON");
+    let events: Vec<Value> = read(&run.join("events.jsonl")).lines().map(event).collect();
+    let measured: Vec<bool> = events.iter().map(|event| event["eval/cruxeval-o"].is_f64()).collect();
+    assert_eq!(measured, [false, true, true], "every second step, and the last");
+    for step in [0, 2, 3] {
+        let folder = run.join(format!("suites/step_{step}"));
+        assert_eq!(read(&folder.join("humaneval+.verdicts.jsonl")).lines().count(), 2);
+        let report: Value = serde_json::from_str(&read(&folder.join("cruxeval-o.report.json"))).expect("JSON");
+        assert_eq!((&report["too_long"], &report["verdicts"]["attempts"]), (&json!(0), &json!(1)), "{report}");
+    }
+    assert!(!run.join("suites/step_1").exists());
+    assert!(summary["suites"]["before"]["humaneval+"].is_f64() && summary["suites"]["after"]["cruxeval-o"].is_f64());
+}
+
+#[test]
+fn suites_that_cannot_be_measured_are_refused_before_a_run_begins() {
+    let bench = Bench::new();
+    let cases: [(&str, &[&str]); 6] = [
+        ("suites = [\"humanevil\"]", &["`humanevil` is neither a public set nor a file", "line ", "^"]),
+        ("suites = [\"mbpp+\"]\ndata = \"DIR\"", &["`MbppPlus-v0.2.0.jsonl.gz`"]),
+        ("suites = [\"cruxeval-o\", \"cruxeval-o\"]\ndata = \"DIR\"", &["`eval.suites` is `cruxeval-o`", "named once"]),
+        ("every = 2", &["`eval.every` is `2`", "`eval.suites` names a set"]),
+        ("suites = [\"cruxeval-o\"]\ndata = \"DIR\"\nevery = 0", &["`eval.every` is `0`"]),
+        ("suites = [\"cruxeval-o\"]\ndata = \"DIR\"\nlimit = 0", &["`eval.limit` is `0`"]),
+    ];
+    for (eval, wanted) in cases {
+        let path = write_config(bench.dir.path(), &measuring(&bench, eval));
+        let out = bench.dir.path().join("run");
+        let output = finished(veriplay().arg("play").arg("--config").arg(path).arg("--out").arg(&out));
+        assert_eq!(output.status.code(), Some(3), "{eval}: {}", stderr(&output));
+        assert!(wanted.iter().all(|wanted| stderr(&output).contains(wanted)), "{eval}: {}", stderr(&output));
+        assert!(!out.join("before.json").exists(), "nothing was sampled");
+    }
 }

@@ -103,7 +103,7 @@ impl AbsoluteZero {
     /// The prompt that asks a solver, behind the examples of its type. A question is no example of itself.
     fn solver_prompt(&self, question: &Question) -> Prompt {
         let others = self.examples(question.task_type()).filter(|example| *example != question);
-        self.format.solver_prompt(question, &others.take(self.own.examples).collect::<Vec<_>>())
+        self.format.solver_prompt(question, &others.take(self.base.settings.examples).collect::<Vec<_>>())
     }
 
     /// The answered examples of prompts of one type: one more than are shown.

@@ -23,6 +23,7 @@
 
 mod config;
 mod episode;
+mod examples;
 mod injection;
 mod metrics;
 mod mutation;
@@ -48,6 +49,7 @@ use crate::multi_turn::{NextAction, StreamNames, serve_calls};
 use crate::play::{PlayError, StepContext};
 use crate::rollout::{self, FinishedEpisode};
 use crate::task_pool::{TaskChoice, TaskPool};
+use examples::PlacedExample;
 use injection::InjectionSite;
 use prompts::RepairFormat;
 
@@ -77,6 +79,8 @@ pub struct BugRepair {
     /// The repositories' text files, as trees are made of them.
     originals: Vec<Arc<TextFiles>>,
     training: Vec<BugTask>,
+    /// One more than prompts show.
+    examples: Vec<PlacedExample>,
     format: &'static dyn RepairFormat,
     injectors: Vec<Injector>,
 }
@@ -108,7 +112,8 @@ impl BugRepair {
         let eval_task = |task: BugTask| EvalTask { row: task.family().to_owned(), task };
         let evaluation = evaluation.iter().map(BugTask::from).map(eval_task).collect();
         let base = GameBase { settings, guard, evaluation };
-        let game = Self { base, own, repositories, training_count, originals, training, format, injectors };
+        let examples = Vec::new();
+        let game = Self { base, own, repositories, training_count, originals, training, examples, format, injectors };
         game.check()?;
         Ok(game)
     }

@@ -8,9 +8,9 @@
 //! [`veriplay_verifier::environments::judge_episodes`] judges its calls and its answer. An executor out of turns or fuel is judged too, by
 //! what it has done so far: the paper rewards only the final state. [`crate::driver`] has the rest.
 //!
-//! # Two prompts
-//! `think` is the paper's game. `compact` ([`prompts`]) is for models of a million parameters: one turn each, and the verification
-//! function is made from the solution. The gate and the judge are the same for both.
+//! # Prompts
+//! `think` is the paper's game. `compact` and `direct` ([`prompts`]) are for small models: one turn each, and the verification
+//! function is made from the solution. The gate and the judge are the same for all.
 //!
 //! # Rules
 //! - A turn's code is a program of its own: the environment's state is carried over, as the calls made so far, and its
@@ -136,6 +136,7 @@ impl SelfChallenge {
             self.base.guard.check_text(data, &item, &task.instruction)?;
             self.base.guard.check_program(data, &item, &task.solution)?;
         }
+        self.base.settings.check_examples(self.given.len(), "given tasks")?;
         if self.given.is_empty() && self.own.challenges_per_step == 0 {
             return refuse("there are no given tasks, and the config makes none: set `challenges_per_step`");
         }
@@ -162,8 +163,19 @@ impl SelfChallenge {
 
     /// An episode of this goal; `None` where its environment is not here.
     fn episode(&self, goal: ToolGoal) -> Option<ToolEpisode> {
-        let about = Arc::clone(&self.find_environment(goal.environment()).ok()?.about);
-        ToolWorkspace::open(goal, about, self.format, self.own.budget)
+        let about = &self.find_environment(goal.environment()).ok()?.about;
+        let examples = self.examples_beside(&goal);
+        ToolWorkspace::open(goal, about, self.format, &examples, self.own.budget)
+    }
+
+    /// The examples of a prompt: given tasks in its environment, and none with its instruction.
+    fn examples_beside(&self, goal: &ToolGoal) -> Vec<&CodeTask> {
+        let asked = match goal {
+            ToolGoal::Execute { instruction, .. } => Some(instruction),
+            ToolGoal::Challenge(_) => None,
+        };
+        let others = self.given.iter().filter(|task| task.environment == goal.environment());
+        others.filter(|task| Some(&task.instruction) != asked).take(self.base.settings.examples).collect()
     }
 
     fn execution(&self, task: &CodeTask) -> Option<ToolEpisode> {

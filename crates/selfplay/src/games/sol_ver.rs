@@ -60,7 +60,7 @@ use crate::rollout::{Episode, FinishedEpisode, SingleTurn};
 use crate::splits::{EvalSet, Guard, text_fingerprint};
 use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
 use metrics::SuiteNumbers;
-use prompts::SolVerFormat;
+use prompts::{AnsweredProblem, SolVerFormat};
 use rounds::held_out_refusal;
 
 pub use config::{EvalCandidate, LearningObjective, Selection, SolVerConfig, SolVerSettings};
@@ -131,6 +131,8 @@ pub struct SolVer {
     objective: Objective,
     rules: AgreementRules,
     snippets: Vec<String>,
+    /// One more than prompts show: a question is no example of itself.
+    examples: Vec<AnsweredProblem>,
     format: &'static dyn SolVerFormat,
     responses: &'static dyn AgreementFormat,
 }
@@ -174,24 +176,48 @@ impl SolVer {
         let row = |task: ProblemTask| EvalTask { row: "code".to_owned(), task };
         let evaluation = evaluation.into_iter().map(row).collect();
         let base = GameBase { settings, guard, evaluation };
-        Ok(Self { base, own, objective, rules, snippets, format, responses })
+        Ok(Self { base, own, objective, rules, snippets, examples: Vec::new(), format, responses })
+    }
+
+    /// Shows these in prompts, of which each has [`crate::settings::SharedSettings::examples`].
+    ///
+    /// # Errors
+    /// Fewer than that and one more, or one that is evaluated on.
+    pub fn with_examples(self, examples: Vec<AnsweredProblem>) -> Result<Self, PlayError> {
+        self.base.settings.check_examples(examples.len(), "answered problems")?;
+        for AnsweredProblem { statement, program, .. } in &examples {
+            let (data, item) = ("the answered examples", format!("problem `{statement}`"));
+            self.base.guard.check_text(data, &item, statement)?;
+            self.base.guard.check_program(data, &item, program)?;
+        }
+        Ok(Self { examples, ..self })
+    }
+
+    /// The examples of a prompt about `statement` or `snippet`.
+    fn examples_beside(&self, text: &str) -> Vec<&AnsweredProblem> {
+        let others = self.examples.iter().filter(|one| one.statement != text && one.program != text);
+        others.take(self.base.settings.examples).collect()
     }
 
     fn proposer(&self, request: SnippetRequest) -> Proposer<Self> {
-        let episode = self.episode(Role::Proposer, self.format.proposer_content(&request.snippet));
+        let episode = self.episode(
+            Role::Proposer,
+            self.format.proposer_content(&request.snippet, &self.examples_beside(&request.snippet)),
+        );
         Proposer { request, episode, rollouts: 1, kind: KIND }
     }
 
     fn solver(&self, statement: &str) -> SingleTurn {
-        self.episode(Role::Solver, self.format.solver_content(statement))
+        self.episode(Role::Solver, self.format.solver_content(statement, &self.examples_beside(statement)))
     }
 
     fn verifier(&self, statement: &str, program: &str) -> SingleTurn {
-        self.episode(Role::Verifier, self.format.verifier_content(statement, program, self.own.tests))
+        let examples = self.examples_beside(statement);
+        self.episode(Role::Verifier, self.format.verifier_content(statement, program, self.own.tests, &examples))
     }
 
     fn episode(&self, role: Role, content: PromptContent) -> SingleTurn {
-        SingleTurn::new(Prompt::new(role, content).with_stop(self.format.stop().iter().copied()))
+        SingleTurn::new(Prompt::new(role, content).with_stop(self.format.stop(role).iter().copied()))
     }
 
     /// Every snippet once before any is drawn again.

@@ -6,8 +6,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use veriplay_core::{Digest, Evidence, FinishReason, Patch, TextFiles};
-use veriplay_selfplay::games::bug_repair::prompts::{RepoBudgetLeft, RepoGoal, RepoResponse, by_name, names};
+use veriplay_core::{Digest, Evidence, FinishReason, Message, MessageRole, Patch, PromptContent, TextFiles};
+use veriplay_selfplay::games::bug_repair::prompts::{
+    AnsweredBug, RepoBudgetLeft, RepoGoal, RepoResponse, by_name, names,
+};
 use veriplay_selfplay::games::bug_repair::{
     Assignment, BugRepairConfig, BugTask, InjectionMode, RepoBudget, RepoEpisode, RepoWorkspace,
 };
@@ -193,7 +195,7 @@ fn assignment() -> Arc<Assignment> {
 }
 
 fn open(budget: RepoBudget) -> Option<RepoEpisode> {
-    RepoWorkspace::open(assignment(), by_name("think").unwrap(), budget)
+    RepoWorkspace::open(assignment(), by_name("think").unwrap(), &[], budget)
 }
 
 const BUDGET: RepoBudget = RepoBudget { turns: 4, fuel: 1000, test_runs: 1, shown_chars: 50, prompt_chars: 9000 };
@@ -228,6 +230,7 @@ proptest! {
         let (mut asked, mut runs, mut fuel) = (0, 0, 0_u64);
         for (text, cut, used, edits) in all {
             let NextAction::Ask(prompt) = episode.next_action() else { break };
+            let prompt = prompt.to_string();
             prop_assert!(prompt.contains("assert one() == 1") && prompt.ends_with("Assistant:"));
             prop_assert!(!prompt.contains("return 2"), "a file is shown to who reads it");
             asked += 1;
@@ -275,8 +278,9 @@ fn the_transcript_is_the_next_prompt_and_room_runs_out() {
     episode.take_response("I look.\n```list\n```", FinishReason::Stop);
     episode.take_outcome(&outcome(10, None));
     let NextAction::Ask(prompt) = episode.next_action() else { panic!("{episode:?}") };
+    let prompt = prompt.to_string();
     let at = |text: &str| prompt.find(text).unwrap_or_else(|| panic!("no `{text}` in {prompt}"));
-    assert!(at("Turns left: 3") < at("I look.") && at("I look.") < at("SHOWN"));
+    assert!(at("Turns left: 4") < at("I look.") && at("I look.") < at("SHOWN") && at("SHOWN") < at("Turns left: 3"));
     let length = prompt.chars().count();
     assert!(open(RepoBudget { prompt_chars: 10, ..BUDGET }).is_none(), "it cannot be asked at all");
     let mut narrow = open(RepoBudget { prompt_chars: length - 1, ..BUDGET }).unwrap();
@@ -296,7 +300,11 @@ fn the_transcript_is_the_next_prompt_and_room_runs_out() {
 fn a_rewriting_injector_is_not_shown_what_it_is_to_write() {
     let left = RepoBudgetLeft { turns: 1, test_runs: 0, shown_chars: 1 };
     assert!(
-        by_name("compact").unwrap().prompt_text(&goal(), &[], left).starts_with("<BUG><TEST>assert one() == 1<FIX>")
+        by_name("compact")
+            .unwrap()
+            .first_prompt(&goal(), &[], left)
+            .to_string()
+            .starts_with("<BUG><TEST>assert one() == 1<FIX>")
     );
     assert_eq!(InjectionMode::ALL.map(InjectionMode::name), ["direct", "removal", "rewrite"]);
     let family = |injector: &str| {
@@ -313,4 +321,48 @@ fn a_rewriting_injector_is_not_shown_what_it_is_to_write() {
     };
     let families = ["constant_body", "invert_if", "model_direct", "by hand"].map(family);
     assert_eq!(families, ["classic", "swe_smith", "model", "other"]);
+}
+
+#[test]
+fn each_prompt_begins_with_the_messages_of_the_one_before() {
+    let mut episode = open(BUDGET).unwrap();
+    let mut earlier: Vec<Message> = Vec::new();
+    for text in ["I look.\n```list\n```", "no block", "```run\n```"] {
+        let NextAction::Ask(PromptContent::Messages(messages)) = episode.next_action() else { panic!("{episode:?}") };
+        assert!(messages.starts_with(&earlier) && messages.last().unwrap().role == MessageRole::User, "{messages:?}");
+        earlier = messages.clone();
+        episode.take_response(text, FinishReason::Stop);
+        episode.take_outcome(&outcome(10, None));
+    }
+    let contents: Vec<&str> = earlier.iter().map(|message| message.content.as_str()).collect();
+    assert_eq!(contents[1], "I look.\n```list\n```");
+    assert_eq!(contents[2], "SHOWN\n\nTurns left: 3. Runs of tests left: 1.");
+    assert!(contents[4].starts_with("Nothing was done: there is no fenced block."), "{contents:?}");
+}
+
+#[test]
+fn a_direct_prompt_shows_answered_bugs_and_reads_a_whole_function() {
+    let direct = by_name("direct").unwrap();
+    let left = RepoBudgetLeft { turns: 1, test_runs: 0, shown_chars: 1 };
+    let [wrong, right] = ["def one():\n    return 2", "def one():\n    return 1"].map(str::to_owned);
+    let bug = AnsweredBug { spec: "+++ b/t.py\n+    assert one() == 1\n".to_owned(), wrong, right };
+    let PromptContent::Messages(messages) = direct.first_prompt(&goal(), &[&bug], left) else {
+        panic!("a conversation")
+    };
+    let roles: Vec<MessageRole> = messages.iter().map(|message| message.role).collect();
+    assert_eq!(roles, [MessageRole::System, MessageRole::User, MessageRole::Assistant, MessageRole::User]);
+    assert_eq!(messages[1].content, "```python\ndef one():\n    return 2\n```\nassert one() == 1");
+    assert!(messages[3].content.ends_with("assert one() == 1"), "{messages:?}");
+    // The shown answer is read back, without its closing fence too: that ends the sampling.
+    let (whole, stopped) = (&messages[2].content, messages[2].content.strip_suffix(direct.stop()[0]).unwrap());
+    let after = format!("{whole}\nIt returned 2.\n```python\npass\n```");
+    for text in [whole, stopped, &after] {
+        assert_eq!(direct.parse_response(&goal(), text), Ok(RepoResponse::Replace(bug.right.clone())), "{text}");
+    }
+    for text in
+        ["", "def one():\n    return 1", "Here it is:\n```python\npass\n```", "```python\n```", "```\npass\n```"]
+    {
+        assert!(direct.parse_response(&goal(), text).is_err(), "{text}");
+    }
+    assert!(!direct.can_ask(&goal()), "a bug that is in no single function");
 }

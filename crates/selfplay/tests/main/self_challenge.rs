@@ -1,12 +1,10 @@
 //! Episodes of `self_challenge`, whatever the policy writes and whatever becomes of its code. No wasm.
 
-use std::sync::Arc;
-
 use proptest::prelude::*;
-use veriplay_core::{Evidence, FinishReason, Status, ToolCall, Value};
+use veriplay_core::{CodeTask, Evidence, FinishReason, Message, PromptContent, Status, ToolCall, Value};
 use veriplay_selfplay::games::self_challenge::prompts::{self, ChallengeFormat};
 use veriplay_selfplay::games::self_challenge::{
-    ANSWERED, ChallengeRequest, PROPOSED, ToolBudget, ToolGoal, ToolWorkspace,
+    ANSWERED, ChallengeRequest, PROPOSED, ToolBudget, ToolEpisode, ToolGoal, ToolWorkspace,
 };
 use veriplay_selfplay::multi_turn::{EpisodeEnd, NextAction};
 use veriplay_verifier::environments::compact_proposal::{CompactProposal, LineChange};
@@ -14,17 +12,17 @@ use veriplay_verifier::environments::{CodeOutcome, EnvironmentDescription, ToolD
 
 const BUDGET: ToolBudget = ToolBudget { explore_turns: 3, executor_turns: 4, fuel: 1000, shown_chars: 20 };
 
-fn about() -> Arc<EnvironmentDescription> {
+fn about() -> EnvironmentDescription {
     let tool = ToolDescription {
         name: "buy".to_owned(),
         signature: "buy(what: str) -> int".to_owned(),
         documentation: "Buys.\nTwice.".to_owned(),
     };
-    Arc::new(EnvironmentDescription {
+    EnvironmentDescription {
         text: "A shop.".to_owned(),
         tools: vec![tool],
         initial: Value::List(vec![Value::str("STATE")]),
-    })
+    }
 }
 
 fn think() -> &'static dyn ChallengeFormat {
@@ -38,6 +36,14 @@ fn execute() -> ToolGoal {
 fn challenge() -> ToolGoal {
     let (task_id, environment, tool) = ("t".to_owned(), "shop".to_owned(), "buy".to_owned());
     ToolGoal::Challenge(ChallengeRequest { task_id, environment, tool })
+}
+
+/// The prompt that an episode waits for an answer to, as a base model is shown it.
+fn asked(episode: &ToolEpisode) -> String {
+    match episode.next_action() {
+        NextAction::Ask(prompt) => prompt.to_string(),
+        other => panic!("{other:?}"),
+    }
 }
 
 fn outcome(fuel: u64, answered: bool, failed: bool) -> CodeOutcome {
@@ -65,10 +71,11 @@ proptest! {
 
     #[test]
     fn an_episode_ends_within_its_turns(goal in prop_oneof![Just(execute()), Just(challenge())], all in prop::collection::vec(responses(), 8)) {
-        let mut episode = ToolWorkspace::open(goal.clone(), about(), think(), BUDGET).unwrap();
+        let mut episode = ToolWorkspace::open(goal.clone(), &about(), think(), &[], BUDGET).unwrap();
         let mut asked = 0;
         for (text, cut, fuel, answered, failed) in all {
             let NextAction::Ask(prompt) = episode.next_action() else { break };
+            let prompt = prompt.to_string();
             prop_assert!(prompt.ends_with("Assistant:") && prompt.contains("A shop.") && prompt.contains("buy(what: str) -> int"));
             prop_assert_eq!(prompt.contains("STATE"), goal == challenge(), "an executor is shown no state");
             asked += 1;
@@ -88,10 +95,10 @@ proptest! {
 
 #[test]
 fn the_transcript_is_the_next_prompt() {
-    let mut episode = ToolWorkspace::open(execute(), about(), think(), BUDGET).unwrap();
+    let mut episode = ToolWorkspace::open(execute(), &about(), think(), &[], BUDGET).unwrap();
     episode.take_response(&format!("I look.\n{CODE}"), FinishReason::Stop);
     episode.take_outcome(&outcome(10, false, true));
-    let NextAction::Ask(prompt) = episode.next_action() else { panic!("{:?}", episode.next_action()) };
+    let prompt = asked(&episode);
     let at = |text: &str| prompt.find(text).unwrap_or_else(|| panic!("no `{text}` in {prompt}"));
     let shown = format!("{}… (10 more characters)", "é".repeat(20));
     assert!(at("Task:\nBuy ink.") < at("I look.") && at("I look.") < at(&shown) && at(&shown) < at("ValueError: 1"));
@@ -108,8 +115,10 @@ fn a_budget_is_read_from_a_config_and_checked() {
         assert_eq!(zero.check().unwrap_err().key, key);
     }
     assert!(toml::from_str::<ToolBudget>(&format!("{text}turns = 1\n")).is_err());
-    let mut challenger = ToolWorkspace::open(challenge(), about(), think(), budget).unwrap();
-    assert!(matches!(challenger.next_action(), NextAction::Ask(prompt) if prompt.contains("propose the task now")));
+    let mut challenger = ToolWorkspace::open(challenge(), &about(), think(), &[], budget).unwrap();
+    assert!(
+        matches!(challenger.next_action(), NextAction::Ask(prompt) if prompt.to_string().ends_with("propose the task now.\nAssistant:"))
+    );
     challenger.take_response(PROPOSAL, FinishReason::Stop);
     assert_eq!(challenger.next_action(), NextAction::Over(PROPOSED));
 }
@@ -117,8 +126,8 @@ fn a_budget_is_read_from_a_config_and_checked() {
 #[test]
 fn a_compact_episode_is_one_turn_and_says_nothing_of_the_world() {
     let compact = prompts::by_name("compact").unwrap();
-    let mut executor = ToolWorkspace::open(execute(), about(), compact, BUDGET).unwrap();
-    assert_eq!(executor.next_action(), NextAction::Ask("<WORLD>shop<DO>Buy ink.<CODE>"));
+    let mut executor = ToolWorkspace::open(execute(), &about(), compact, &[], BUDGET).unwrap();
+    assert_eq!(asked(&executor), "<WORLD>shop<DO>Buy ink.<CODE>");
     executor.take_response("buy('ink')", FinishReason::Stop);
     assert!(matches!(executor.next_action(), NextAction::Call(code) if code == "buy('ink')"));
     executor.take_outcome(&outcome(10, false, false));
@@ -126,8 +135,8 @@ fn a_compact_episode_is_one_turn_and_says_nothing_of_the_world() {
         matches!(executor.next_action(), NextAction::Over(EpisodeEnd::OutOfTurns))
             && executor.workspace().calls().len() == 1
     );
-    let mut challenger = ToolWorkspace::open(challenge(), about(), compact, BUDGET).unwrap();
-    assert_eq!(challenger.next_action(), NextAction::Ask("<WORLD>shop<MAKE>buy("));
+    let mut challenger = ToolWorkspace::open(challenge(), &about(), compact, &[], BUDGET).unwrap();
+    assert_eq!(asked(&challenger), "<WORLD>shop<MAKE>buy(");
     challenger.take_response("buy ink<CODE>buy('ink')<WRONG>1 buy('pen')", FinishReason::Stop);
     let task = challenger.workspace().proposed().expect("a proposal");
     assert_eq!((task.solution.as_str(), task.failures.as_slice()), ("buy('ink')", &["buy('pen')".to_owned()][..]));
@@ -167,5 +176,54 @@ proptest! {
             let expected = count - usize::from(change.text.is_empty());
             prop_assert_eq!(code.lines().count(), expected);
         }
+    }
+}
+
+fn answered() -> CodeTask {
+    let [instruction, solution] = ["Buy a pen.\nAnswer 2.", "buy('pen')\nanswer(2)"].map(str::to_owned);
+    let failures = vec!["buy('ink')\nanswer(2)".to_owned(), "answer(2)".to_owned()];
+    let (task_id, environment, verify) = ("t".to_owned(), "shop".to_owned(), String::new());
+    CodeTask { task_id, environment, instruction, verify, solution, failures }
+}
+
+fn messages(episode: &ToolEpisode) -> &[Message] {
+    match episode.next_action() {
+        NextAction::Ask(PromptContent::Messages(messages)) => messages,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_direct_prompt_shows_tasks_with_their_answers_which_are_read_back() {
+    let (direct, task) = (prompts::by_name("direct").unwrap(), answered());
+    let mut executor = ToolWorkspace::open(execute(), &about(), direct, &[&task], BUDGET).unwrap();
+    let shown = messages(&executor);
+    assert!(shown[0].content.contains("buy(what: str) -> int") && !shown[0].content.contains("STATE"), "{shown:?}");
+    assert_eq!((shown[1].content.as_str(), shown[3].content.as_str()), (task.instruction.as_str(), "Buy ink."));
+    let answer = shown[2].content.strip_suffix(direct.stop()[0]).unwrap().to_owned();
+    executor.take_response(&answer, FinishReason::Stop);
+    assert_eq!(executor.next_action(), NextAction::Call(&task.solution));
+    let mut challenger = ToolWorkspace::open(challenge(), &about(), direct, &[&task], BUDGET).unwrap();
+    let shown = messages(&challenger);
+    assert_eq!((shown[1].content.as_str(), shown[3].content.as_str()), ("Use `buy`.", "Use `buy`."));
+    let answer = format!("{}\nThat is a task.", shown[2].content);
+    challenger.take_response(&answer, FinishReason::Stop);
+    let proposed = challenger.workspace().proposed().expect("a proposal");
+    assert_eq!(proposed, &CodeTask { instruction: "Buy a pen. Answer 2.".to_owned(), ..task });
+}
+
+#[test]
+fn a_direct_response_without_its_block_or_its_parts_is_refused() {
+    let direct = prompts::by_name("direct").unwrap();
+    for (goal, text, why) in [
+        (execute(), "buy('ink')", "does not begin with a block"),
+        (execute(), "Sure:\n```python\nbuy('ink')\n```", "does not begin with a block"),
+        (execute(), "```python\n \n```", "empty"),
+        (challenge(), "```python\nbuy('ink')\n```", "does not begin with a comment"),
+        (challenge(), "```python\n#\nbuy('ink')\n```", "does not begin with a comment"),
+        (challenge(), "```python\n# Buy ink.\n# wrong\nbuy('pen')\n```", "no code behind the instruction"),
+    ] {
+        let refused = direct.parse_response(&goal, text).unwrap_err();
+        assert!(refused.contains(why), "{text}: {refused}");
     }
 }

@@ -1,9 +1,10 @@
 //! `sol_ver` without a sandbox: its config, what its prompts say, what reads the responses, and what counts as one problem.
 
 use proptest::prelude::*;
-use veriplay_core::{CallCase, Limits, Role, ScriptedPolicy, ScriptedRequest, Value};
+use veriplay_core::{CallCase, Limits, PromptContent, Role, ScriptedPolicy, ScriptedRequest, Value};
 use veriplay_selfplay::driver::{GameState, SelfPlay};
-use veriplay_selfplay::games::sol_ver::prompts::{PROMPT_FORMATS, by_name, names};
+use veriplay_selfplay::environment::Environment as _;
+use veriplay_selfplay::games::sol_ver::prompts::{AnsweredProblem, PROMPT_FORMATS, by_name, names};
 use veriplay_selfplay::games::sol_ver::{
     EvalCandidate, LearningObjective, ProblemTask, ReferenceSolution, Selection, SolVer, SolVerConfig,
 };
@@ -188,12 +189,12 @@ fn every_wording_has_a_dialect_of_its_name() {
 fn the_compact_wording_is_control_tokens() {
     let compact = by_name("compact").unwrap();
     assert_eq!(
-        compact.proposer_content("def f(a):\n    return a").to_string(),
+        compact.proposer_content("def f(a):\n    return a", &[]).to_string(),
         "<SNIPPET>def f(a):\n    return a<PROBLEM>"
     );
-    assert_eq!(compact.solver_content("reverse x").to_string(), "<PROBLEM>reverse x<P>");
+    assert_eq!(compact.solver_content("reverse x", &[]).to_string(), "<PROBLEM>reverse x<P>");
     assert_eq!(
-        compact.verifier_content("reverse x", PROGRAM, 2).to_string(),
+        compact.verifier_content("reverse x", PROGRAM, 2, &[]).to_string(),
         format!("<PROBLEM>reverse x<P>{PROGRAM}<TESTS>")
     );
     assert_eq!(compact.suite_response(&suite()), "<I>[1, 'a']<O>(2,)<I>0, None<O>inf");
@@ -202,9 +203,12 @@ fn the_compact_wording_is_control_tokens() {
 #[test]
 fn the_think_wording_says_what_is_wanted_and_opens_a_thought() {
     let think = by_name("think").unwrap();
-    let texts =
-        [think.proposer_content(PROGRAM), think.solver_content("add 3"), think.verifier_content("add 3", PROGRAM, 5)]
-            .map(|content| content.to_string());
+    let texts = [
+        think.proposer_content(PROGRAM, &[]),
+        think.solver_content("add 3", &[]),
+        think.verifier_content("add 3", PROGRAM, 5, &[]),
+    ]
+    .map(|content| content.to_string());
     assert!(texts.iter().all(|text| text.ends_with("Assistant: <think>") && text.contains("<answer>")));
     assert!(texts[0].contains(PROGRAM) && texts[2].contains(PROGRAM) && texts[2].contains("Write 5 tests"));
     assert!(!texts[1].contains("return x + 3"), "a solver sees the text alone");
@@ -227,8 +231,66 @@ fn what_is_written_is_read_back() {
         assert_eq!(responses.read_suite(&format.suite_response(&suite())).unwrap(), suite());
     }
     let with = TestSuite { tests: [suite().tests, vec![SuiteTest::Assert("assert f(1) > 0".to_owned())]].concat() };
-    let text = by_name("think").unwrap().suite_response(&with);
-    assert_eq!(agreement_format_by_name("think").unwrap().read_suite(&text).unwrap(), with);
+    for name in ["think", "direct"] {
+        let text = by_name(name).unwrap().suite_response(&with);
+        assert_eq!(agreement_format_by_name(name).unwrap().read_suite(&text).unwrap(), with);
+    }
+}
+
+fn answered(number: i64) -> AnsweredProblem {
+    let case = CallCase { input: vec![Value::int(1)], expected: Value::int(1 + number) };
+    let suite = TestSuite { tests: vec![SuiteTest::Case(case); 3] };
+    AnsweredProblem {
+        statement: format!("add {number}"),
+        program: format!("def f(x):\n    return x + {number}"),
+        suite,
+    }
+}
+
+#[test]
+fn a_direct_prompt_shows_answered_problems_and_none_of_its_own() {
+    let own = AnsweredProblem { statement: "add 7".to_owned(), ..answered(3) };
+    let game = |examples: Vec<AnsweredProblem>| {
+        let config = config().with(|c| (c.shared.format, c.shared.examples) = ("direct".to_owned(), 2));
+        let game = SolVer::new(config, rules(), vec![PROGRAM.to_owned()], evaluation(), Guard::default()).unwrap();
+        game.with_examples(examples)
+    };
+    let played = game(vec![own, answered(5), answered(6)]).unwrap();
+    for (what, prompt) in played.preview(&Broken).unwrap() {
+        let PromptContent::Messages(messages) = &prompt.content else { panic!("{what}: a conversation") };
+        assert_eq!(messages.len(), 6, "{what}: {messages:?}");
+        assert_eq!(prompt.stop.len(), 1, "{what}");
+        let answers: Vec<&str> = [2, 4].map(|at| messages[at].content.as_str()).to_vec();
+        match prompt.role {
+            Role::Proposer => assert_eq!(answers, ["add 5", "add 6"], "the snippet is the first example's program"),
+            Role::Solver => assert!(answers.iter().all(|text| text.starts_with("```python\ndef f(x):")), "{answers:?}"),
+            Role::Verifier => assert!(answers[1].starts_with("assert f(1) == 6\nassert"), "{answers:?}"),
+        }
+    }
+    let few = game(vec![answered(5), answered(6)]).err().unwrap().to_string();
+    assert!(few.contains("`examples` is `2`") && few.contains("answered problems"), "{few}");
+    let measured = AnsweredProblem { program: REFERENCE.to_owned(), ..answered(5) };
+    assert!(game(vec![measured, answered(5), answered(6)]).is_err(), "an example that is evaluated on");
+}
+
+#[test]
+fn direct_responses_are_a_line_a_block_and_lines_of_assertions() {
+    let direct = agreement_format_by_name("direct").unwrap();
+    for text in ["", " \n", "add 3\nto x", "```python"] {
+        assert!(direct.read_problem(text).is_err(), "`{text}`");
+    }
+    for text in ["", "def f(x):\n    return x", "Sure.\n```python\ndef f(x):\n```"] {
+        assert!(direct.read_program(text).is_err(), "`{text}`");
+    }
+    assert_eq!(direct.read_program(&format!("```python\n{PROGRAM}\n```\nIt adds.")).unwrap(), PROGRAM);
+    for text in ["", "f(3) == 6", "assert f(3) == 6\nprint(1)", "```python\nassert f(3) == 6", "assertf(3)"] {
+        assert!(direct.read_suite(text).is_err(), "`{text}`");
+    }
+    let text = "assert f(') == ', 1) == 2\nassert f(1+1) == 5\nassert f(3) > 1\n\nThese are all.";
+    let tests = direct.read_suite(text).unwrap().tests;
+    let case = CallCase { input: vec![Value::str(") == "), Value::int(1)], expected: Value::int(2) };
+    let lines = ["assert f(1+1) == 5", "assert f(3) > 1"].map(|line| SuiteTest::Assert(line.to_owned()));
+    assert_eq!(tests, [vec![SuiteTest::Case(case)], lines.to_vec()].concat());
 }
 
 #[test]

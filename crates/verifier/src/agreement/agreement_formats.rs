@@ -4,6 +4,7 @@
 //! Each format is one file and one line of [`AGREEMENT_FORMATS`].
 
 pub mod compact;
+mod direct;
 mod think;
 
 use veriplay_core::{Attempt, CallCase, TaskType, Value};
@@ -43,7 +44,7 @@ pub trait AgreementFormat: Sync {
 }
 
 /// All formats.
-pub const AGREEMENT_FORMATS: &[&dyn AgreementFormat] = &[&compact::Compact, &think::Think];
+pub const AGREEMENT_FORMATS: &[&dyn AgreementFormat] = &[&compact::Compact, &direct::Direct, &think::Think];
 
 /// The format of that name.
 #[must_use]
@@ -59,6 +60,14 @@ fn parse_case(input: &str, expected: &str) -> Result<SuiteTest, String> {
     let input = Value::parse_arguments(input).map_err(|error| format!("an input is no list of literals: {error}"))?;
     let expected = Value::parse_repr(expected).map_err(|error| format!("an output is no literal: {error}"))?;
     Ok(SuiteTest::Case(CallCase { input, expected }))
+}
+
+/// Parses a line that begins with `assert`. Whether it is Python shows when it runs.
+fn parse_assertion(line: &str) -> Result<SuiteTest, String> {
+    match line.strip_prefix("assert") {
+        Some(rest) if rest.starts_with([' ', '(']) => Ok(SuiteTest::Assert(line.to_owned())),
+        _ => Err(format!("`{line}` is no assertion")),
+    }
 }
 
 fn non_empty_suite(tests: Vec<SuiteTest>) -> Result<TestSuite, String> {

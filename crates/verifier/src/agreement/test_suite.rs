@@ -33,7 +33,8 @@ impl SuiteTest {
     }
 
     /// The line of an assertion.
-    pub(super) fn assertion(&self) -> Option<&str> {
+    #[must_use]
+    pub fn assertion(&self) -> Option<&str> {
         if let SuiteTest::Assert(text) = self { Some(text) } else { None }
     }
 

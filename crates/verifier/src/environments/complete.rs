@@ -1,6 +1,6 @@
 //! Completes artifacts that lack a verification function or have too many failure cases.
 //!
-//! The game calls it for proposals of the prompt format `compact`, and the command line for generated tasks. The generated verification
+//! The game calls it for proposals of the prompt formats `compact` and `direct`, and the command line for generated tasks. The generated verification
 //! function accepts exactly the state and the answer that the solution leaves, written as literals and compared type by type. The gate
 //! judges it like any other. It is stricter than a function written by a person: of several right outcomes it accepts only that of the
 //! solution.

@@ -46,24 +46,27 @@ impl Format for Direct {
         into_attempt(match task_type {
             TaskType::Deduction => single_line(text).and_then(parse_output_or_tuple).map(Attempt::Value),
             TaskType::Abduction => single_line(text).and_then(parse_inputs).map(Attempt::Arguments),
-            TaskType::Induction => code_block(text).and_then(parse_program).map(Attempt::Program),
+            TaskType::Induction => parse_code_block(text).and_then(parse_program).map(Attempt::Program),
         })
     }
 
     /// There is no frame; a fence that is opened is closed, by the response or by the end of it.
     fn is_well_formed(&self, text: &str) -> bool {
         let text = text.trim();
-        !text.is_empty() && (!text.contains("```") || code_block(text).is_ok())
+        !text.is_empty() && (!text.contains("```") || parse_code_block(text).is_ok())
     }
 }
 
-fn single_line(text: &str) -> Parsed<&str> {
+pub(crate) fn single_line(text: &str) -> Parsed<&str> {
     let text = text.trim();
     if text.contains('\n') { Err("the answer has more than one line".to_owned()) } else { Ok(text) }
 }
 
-/// The code of the block that the response begins with. The end of the response closes it, too: the closing fence ends the sampling.
-fn code_block(text: &str) -> Parsed<&str> {
+/// Parses the code of the block that a response begins with. The end of the response closes it, too: the closing fence ends the sampling.
+///
+/// # Errors
+/// Why the response is malformed.
+pub fn parse_code_block(text: &str) -> Result<&str, String> {
     let code =
         text.trim_start().strip_prefix(BLOCK).ok_or("the response does not begin with a block fenced as `python`")?;
     match code.split(BLOCK_END).next() {
@@ -73,7 +76,7 @@ fn code_block(text: &str) -> Parsed<&str> {
 }
 
 fn split_call(text: &str) -> Parsed<(&str, &str)> {
-    let code = code_block(text)?.trim_end();
+    let code = parse_code_block(text)?.trim_end();
     let (program, call) = code.rsplit_once('\n').ok_or("the block has one line instead of a program and a call")?;
     Ok((program.trim_end(), call_arguments(call)?))
 }

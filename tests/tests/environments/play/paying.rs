@@ -158,11 +158,12 @@ fn cheats_are_not_paid() {
 
 #[test]
 fn a_verdict_comes_out_the_same_again_from_the_texts_alone() {
-    for format in ["compact", "think"] {
+    for format in ["compact", "direct", "think"] {
         let block = |code: &str| format!("```python\n{code}\n```");
         let (right, look, wrong) = (block("cancel_order('O101')\nanswer(8)"), block("print(1)"), block("answer(8)"));
         let (proposals, codes) = match format {
             "compact" => (vec![VALID, "nothing", VALID], vec![RIGHT, WRONG]),
+            "direct" => (vec![VALID_DIRECT, "nothing", VALID_DIRECT], vec![right.as_str(), wrong.as_str()]),
             _ => (vec![look.as_str()], vec![right.as_str(), look.as_str(), wrong.as_str()]),
         };
         let config = config(format).with(|c| {
@@ -173,7 +174,7 @@ fn a_verdict_comes_out_the_same_again_from_the_texts_alone() {
         let game = game(config);
         let played = once(&game, &policy(&proposals, &codes));
         let (asked, verdicts) = (tasks(&played).len(), 3 + 4 * tasks(&played).len() as u64);
-        assert_eq!(asked, if format == "compact" { 2 } else { 1 });
+        assert_eq!(asked, if format == "think" { 1 } else { 2 }, "{format}");
         let again = game.replay(sandbox(), &played.records).unwrap();
         assert_eq!(again, ReplayReport { verdicts, same: verdicts, ..ReplayReport::default() }, "{format}");
         let mut forged = played.records.clone();

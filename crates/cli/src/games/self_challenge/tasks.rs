@@ -41,14 +41,12 @@ pub(super) enum HeldOutSource {
     HandWritten,
 }
 
-/// How the policy is evaluated. `game.eval_samples` sets the number of samples of each task.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct SelfChallengeEvalConfig {
-    /// `held_out` for claims, `validation` for tuning.
-    pub(super) set: EvalSet,
-    /// Tasks of each row of generated ones; those written by hand are all of them.
-    pub(super) tasks: usize,
+eval_config! {
+    /// How the policy is evaluated. `game.eval_samples` sets the number of samples of each task.
+    pub(super) struct SelfChallengeEvalConfig {
+        /// Tasks of each row of generated ones; those written by hand are all of them.
+        tasks: usize,
+    }
 }
 
 /// Tasks completed together.

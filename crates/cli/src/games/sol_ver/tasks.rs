@@ -1,18 +1,21 @@
 //! Held-out problems, which have an answer: sentences about generated programs, or rows of a public set.
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{CallCase, Execute, IoPair, Limits, Value};
 use veriplay_corpus::{
-    ExpectedResult, GeneratedProgram, Grammar, ProblemRow, ProgramStream, ReadOptions, UnexecutedProblem,
+    ExpectedResult, GeneratedProgram, Grammar, ProblemRow, ProgramStream, ReadOptions, Split, UnexecutedProblem,
     problem_format, read_problems,
 };
+use veriplay_selfplay::games::sol_ver::prompts::AnsweredProblem;
 use veriplay_selfplay::games::sol_ver::{ProblemTask, ReferenceSolution};
 use veriplay_selfplay::randomness::generator;
 use veriplay_selfplay::splits::EvalSet;
+use veriplay_verifier::agreement::{SuiteTest, TestSuite};
 
 use super::snippets::{SnippetSource, check_enough};
 use crate::exit::{ExitCode, Failure, ResultExt};
@@ -55,14 +58,12 @@ pub(super) enum ProblemSource {
     },
 }
 
-/// How the policy is evaluated. `game.eval_samples` sets the number of samples of each problem.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct SolVerEvalConfig {
-    /// `held_out` for claims, `validation` for tuning.
-    pub(super) set: EvalSet,
-    /// Number of evaluation problems.
-    pub(super) problems: usize,
+eval_config! {
+    /// How the policy is evaluated. `game.eval_samples` sets the number of samples of each problem.
+    pub(super) struct SolVerEvalConfig {
+        /// Number of evaluation problems.
+        problems: usize,
+    }
 }
 
 /// Programs executed together.
@@ -79,12 +80,38 @@ impl SolVerTaskConfig {
         match &self.problems {
             ProblemSource::Generator { mix, hidden, worth } => {
                 ProblemGenerator { seed: self.eval_seed, mix, hidden: *hidden, filter: worth, limits, execute }
-                    .problems(eval)
+                    .problems(corpus_split(eval.set), eval.problems)
             }
             ProblemSource::File { path, format, hidden } => {
-                read_file_problems(path, format, *hidden, eval, limits, execute)
+                let first = if eval.set == EvalSet::HeldOut { eval.problems } else { 0 };
+                let rows = first..first + eval.problems;
+                read_file_problems(path, format, *hidden, rows, limits, execute)
             }
         }
+    }
+
+    /// What prompts show with answers: `count` problems of the training split, or of the rows behind both sets. The same for every run.
+    pub(super) fn examples(
+        &self,
+        eval: &SolVerEvalConfig,
+        count: usize,
+        limits: Limits,
+        execute: &dyn Execute,
+    ) -> Result<Vec<AnsweredProblem>, Failure> {
+        if count == 0 {
+            return Ok(Vec::new());
+        }
+        let problems = match &self.problems {
+            ProblemSource::Generator { mix, hidden, worth } => {
+                ProblemGenerator { seed: self.eval_seed, mix, hidden: *hidden, filter: worth, limits, execute }
+                    .problems(Split::Train, count)
+            }
+            ProblemSource::File { path, format, hidden } => {
+                let behind = 2 * eval.problems;
+                read_file_problems(path, format, *hidden, behind..behind + count, limits, execute)
+            }
+        };
+        Ok(problems?.into_iter().filter_map(answered).collect())
     }
 }
 
@@ -98,13 +125,12 @@ struct ProblemGenerator<'a> {
 }
 
 impl ProblemGenerator<'_> {
-    fn problems(&self, eval: &SolVerEvalConfig) -> Result<Vec<ProblemTask>, Failure> {
+    fn problems(&self, split: Split, count: usize) -> Result<Vec<ProblemTask>, Failure> {
         let grammar = Grammar::built_in();
-        let mut programs =
-            ProgramStream::new(&grammar, corpus_split(eval.set), self.mix, self.seed).or_fail(ExitCode::Input)?;
+        let mut programs = ProgramStream::new(&grammar, split, self.mix, self.seed).or_fail(ExitCode::Input)?;
         let mut words = generator(self.seed, 0, "words of held-out problems");
         let (mut problems, mut seen) = (Vec::new(), HashSet::new());
-        for block in 0..=eval.problems as u64 {
+        for block in 0..=count as u64 {
             let programs: Vec<GeneratedProgram> = programs.by_ref().take(BLOCK).collect();
             let none_left = programs.is_empty();
             for executed in self.execute_programs(&grammar, programs, block)?.into_iter().flatten() {
@@ -114,12 +140,13 @@ impl ProblemGenerator<'_> {
                         .map(|text| problem(text, executed.program, executed.pairs)),
                 );
             }
-            if problems.len() >= eval.problems || none_left {
+            if problems.len() >= count || none_left {
                 break;
             }
         }
-        problems.truncate(eval.problems);
-        check_enough(problems.len(), eval.problems, "held-out problems").map(|()| problems)
+        problems.truncate(count);
+        let what = if split == Split::Train { "answered examples" } else { "held-out problems" };
+        check_enough(problems.len(), count, what).map(|()| problems)
     }
 
     fn execute_programs(
@@ -143,12 +170,19 @@ fn problem(text: String, reference: String, pairs: Vec<IoPair>) -> ProblemTask {
     ProblemTask { statement: text, reference: Some(ReferenceSolution { program: reference, hidden }) }
 }
 
-/// The rows that have a reference whose values can be compared.
+/// A problem with its reference and hidden cases as the answers.
+fn answered(task: ProblemTask) -> Option<AnsweredProblem> {
+    let ReferenceSolution { program, hidden } = task.reference?;
+    let suite = TestSuite { tests: hidden.into_iter().map(SuiteTest::Case).collect() };
+    Some(AnsweredProblem { statement: task.statement, program, suite })
+}
+
+/// Of the rows that have a reference whose values can be compared, those of these numbers.
 fn read_file_problems(
     path: &Path,
     format: &str,
     hidden: usize,
-    eval: &SolVerEvalConfig,
+    wanted: Range<usize>,
     limits: Limits,
     execute: &dyn Execute,
 ) -> Result<Vec<ProblemTask>, Failure> {
@@ -165,9 +199,9 @@ fn read_file_problems(
     let rows: Vec<UnexecutedProblem> = rows.collect();
     let run = |row: &UnexecutedProblem| row_problem(row, hidden, limits, execute);
     let problems: Result<Vec<Option<ProblemTask>>, Failure> = rows.par_iter().map(run).collect();
-    let first = if eval.set == EvalSet::HeldOut { eval.problems } else { 0 };
-    let problems: Vec<ProblemTask> = problems?.into_iter().flatten().skip(first).take(eval.problems).collect();
-    check_enough(problems.len(), eval.problems, &format!("problems of `{}`", path.display())).map(|()| problems)
+    let count = wanted.len();
+    let problems: Vec<ProblemTask> = problems?.into_iter().flatten().skip(wanted.start).take(count).collect();
+    check_enough(problems.len(), count, &format!("problems of `{}`", path.display())).map(|()| problems)
 }
 
 /// `None` where the reference gives no plain values on the inputs.

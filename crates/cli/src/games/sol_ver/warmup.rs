@@ -64,18 +64,18 @@ impl WarmupExamples for SolVerSetup {
         for _ in 0..batch.problems {
             let executed = source.draw(rng, &data.proposer_mix);
             let response = format.problem_response(&describe(&grammar, executed, rng));
-            examples.add(&format.proposer_content(&executed.program).to_string(), &response)?;
+            examples.add(&format.proposer_content(&executed.program, &[]).to_string(), &response)?;
         }
         for _ in 0..batch.codes {
             let executed = source.draw(rng, &data.solver_mix);
-            let prompt = format.solver_content(&describe(&grammar, executed, rng)).to_string();
+            let prompt = format.solver_content(&describe(&grammar, executed, rng), &[]).to_string();
             examples.add(&prompt, &format.program_response(&executed.program))?;
         }
         for _ in 0..batch.programs {
             let (right, other) = (source.draw(rng, &data.solver_mix), source.draw(rng, &data.solver_mix));
             let shown = if rng.random_bool(batch.wrong_candidates) { other } else { right };
             let prompt =
-                format.verifier_content(&describe(&grammar, right, rng), &shown.program, batch.tests).to_string();
+                format.verifier_content(&describe(&grammar, right, rng), &shown.program, batch.tests, &[]).to_string();
             for _ in 0..batch.suites {
                 examples.add(&prompt, &format.suite_response(&draw_suite(right, batch.tests, rng)))?;
             }

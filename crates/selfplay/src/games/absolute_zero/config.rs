@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::prompts;
-use crate::settings::{ConfigError, GameConfig, check_counts, check_numbers, is_default};
+use crate::settings::{ConfigError, GameConfig, check_counts, check_numbers};
 
 /// `[game]` of a configuration.
 pub type AbsoluteZeroConfig = GameConfig<AbsoluteZeroSettings>;
@@ -16,12 +16,9 @@ pub struct AbsoluteZeroSettings {
     pub proposals_per_type: usize,
     /// Solver tasks a step for each task type.
     pub tasks_per_type: usize,
-    /// Reference tasks in a proposer prompt (K); 0 shows none, and then all proposals of a type share one prompt.
+    /// Reference tasks in a proposer prompt (K); 0 shows none, and then all proposals of a type share one prompt, in which `examples`
+    /// stand in for references.
     pub references: usize,
-    /// Answered examples in a prompt, of the question's type; they stand in for references where none are drawn. A format that shows
-    /// none ignores them.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub examples: usize,
     /// Share of a type's solver tasks that this step's proposals may fill, in [0, 1]. Valid proposals beyond it enter the
     /// buffer without a solve rate, and are not trained on.
     pub fresh_fraction: f64,
@@ -57,7 +54,6 @@ impl AbsoluteZeroConfig {
             ("proposals_per_type", own.proposals_per_type, 0, 65_536),
             ("tasks_per_type", own.tasks_per_type, 1, 65_536),
             ("references", own.references, 0, 64),
-            ("examples", own.examples, 0, 64),
             ("induction_visible", own.induction_visible, 1, 64),
             ("induction_hidden", own.induction_hidden, 1, 64),
         ])?;

@@ -83,7 +83,7 @@ impl AbsoluteZero {
         given: Option<&str>,
     ) -> Prompt {
         let references = match references.is_empty() {
-            true => self.examples(task_type).take(self.own.examples).collect(),
+            true => self.examples(task_type).take(self.base.settings.examples).collect(),
             false => references,
         };
         let inputs = self.own.induction_inputs();

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Role, TextFiles};
+use veriplay_core::{PromptContent, Role, TextFiles};
 use veriplay_verifier::bugs::tool_env::{CallEnd, DefaultTests, RepoToolCall, RepoToolOutcome};
 
-use super::prompts::{RepairFormat, RepoBudgetLeft, RepoGoal, RepoResponse};
-use crate::multi_turn::{EpisodeEnd, EpisodeLimits, MultiTurn, Observation, Turn, TurnAction, Workspace};
+use super::prompts::{AnsweredBug, RepairFormat, RepoBudgetLeft, RepoGoal, RepoResponse};
+use crate::multi_turn::{EpisodeEnd, EpisodeLimits, MultiTurn, Observation, TurnAction, Workspace};
 use crate::settings::{ConfigError, check_positive};
 
 /// What an episode may use. There is no default: a config states it.
@@ -86,6 +86,7 @@ impl RepoWorkspace {
     pub fn open(
         assignment: Arc<Assignment>,
         format: &'static dyn RepairFormat,
+        examples: &[&AnsweredBug],
         budget: RepoBudget,
     ) -> Option<RepoEpisode> {
         if !format.can_ask(&assignment.goal) {
@@ -94,7 +95,13 @@ impl RepoWorkspace {
         let turns = if format.is_single_turn() { 1 } else { budget.turns };
         let tree = Arc::clone(&assignment.tree);
         let workspace = Self { assignment, format, budget, tree, calls: Vec::new(), test_runs: 0 };
-        MultiTurn::new(workspace, EpisodeLimits { turns, fuel: budget.fuel })
+        let first = format.first_prompt(&workspace.assignment.goal, examples, workspace.budget_left(turns));
+        MultiTurn::new(workspace, first, EpisodeLimits { turns, fuel: budget.fuel })
+    }
+
+    fn budget_left(&self, turns: usize) -> RepoBudgetLeft {
+        let RepoBudget { test_runs, shown_chars, .. } = self.budget;
+        RepoBudgetLeft { turns, test_runs: test_runs.saturating_sub(self.test_runs), shown_chars }
     }
 
     /// What the episode is about.
@@ -119,11 +126,7 @@ impl RepoWorkspace {
 
     /// The whole episode of a format without tools.
     fn replace(&mut self, source: &str) -> Result<TurnAction<RepoToolCall>, String> {
-        let function = match &self.assignment.goal {
-            RepoGoal::Repair { function, .. } => function.as_ref(),
-            RepoGoal::Inject { function, .. } => Some(function),
-        };
-        let edited = function.and_then(|function| {
+        let edited = self.assignment.goal.function().and_then(|function| {
             let text = function.replaced(self.tree.get(&function.path)?, source)?;
             Some((function.path.clone(), text))
         });
@@ -143,14 +146,16 @@ impl Workspace for RepoWorkspace {
         self.assignment.role()
     }
 
-    fn prompt_text(&self, turns: &[Turn], turns_left: usize) -> Option<String> {
-        let left = RepoBudgetLeft {
-            turns: turns_left,
-            test_runs: self.budget.test_runs.saturating_sub(self.test_runs),
-            shown_chars: self.budget.shown_chars,
-        };
-        let text = self.format.prompt_text(&self.assignment.goal, turns, left);
-        (text.chars().count() <= self.budget.prompt_chars).then_some(text)
+    fn stop(&self) -> &'static [&'static str] {
+        self.format.stop()
+    }
+
+    fn has_room(&self, prompt: &PromptContent) -> bool {
+        prompt.to_string().chars().count() <= self.budget.prompt_chars
+    }
+
+    fn next_message(&self, shown: &str, turns_left: usize) -> String {
+        self.format.next_message(shown, self.budget_left(turns_left))
     }
 
     fn parse_response(&mut self, response: &str, _turns_left: usize) -> Result<TurnAction<RepoToolCall>, String> {

@@ -133,7 +133,8 @@ impl BugRepair {
         let InjectionSite { repository, mode, function } = site;
         let goal = RepoGoal::Inject { mode, function };
         let assignment = Assignment { goal, repository, tree, suite, hidden: BTreeSet::new() };
-        RepoWorkspace::open(Arc::new(assignment), self.format, self.own.injector_budget)
+        let examples = self.examples_beside(repository, &assignment.goal);
+        RepoWorkspace::open(Arc::new(assignment), self.format, &examples, self.own.injector_budget)
     }
 
     /// Judgements on what injectors left, by the same rules when they are made again.

@@ -3,12 +3,13 @@
 //! Invariant: a prompt holds what its [`RepoGoal`] says and what the policy itself wrote and was shown, and nothing else.
 
 mod compact;
+mod direct;
 mod think;
 
 use serde::{Deserialize, Serialize};
+use veriplay_core::PromptContent;
 use veriplay_verifier::bugs::tool_env::{FunctionSource, RepoToolCall};
 
-use crate::multi_turn::Turn;
 use crate::registry::registry;
 
 pub use compact::{BUG, CODE, FIX, INJECT, TEST, injection_prompt, repair_prompt};
@@ -68,6 +69,16 @@ pub enum RepoGoal {
     },
 }
 
+impl RepoGoal {
+    /// The function that it is about, where it is one.
+    pub const fn function(&self) -> Option<&FunctionSource> {
+        match self {
+            RepoGoal::Repair { function, .. } => function.as_ref(),
+            RepoGoal::Inject { function, .. } => Some(function),
+        }
+    }
+}
+
 /// The rest of a budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RepoBudgetLeft {
@@ -90,6 +101,17 @@ pub enum RepoResponse {
     Replace(String),
 }
 
+/// A bug in one function with its repair, which prompts show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnsweredBug {
+    /// The specification, as [`RepoGoal::Repair`] has it.
+    pub spec: String,
+    /// The function with the bug.
+    pub wrong: String,
+    /// The function without.
+    pub right: String,
+}
+
 /// A named way to ask and to answer.
 pub trait RepairFormat: Sync {
     /// Its name in the config.
@@ -101,8 +123,18 @@ pub trait RepairFormat: Sync {
     /// Whether it can ask for this.
     fn can_ask(&self, goal: &RepoGoal) -> bool;
 
-    /// The prompt of an episode's next turn.
-    fn prompt_text(&self, goal: &RepoGoal, turns: &[Turn], left: RepoBudgetLeft) -> String;
+    /// The prompt of an episode's first turn, which ends with a request. `examples` are shown by a format that shows any.
+    fn first_prompt(&self, goal: &RepoGoal, examples: &[&AnsweredBug], left: RepoBudgetLeft) -> PromptContent;
+
+    /// The message that answers a response: what came of it, and what is left.
+    fn next_message(&self, shown: &str, _left: RepoBudgetLeft) -> String {
+        shown.to_owned()
+    }
+
+    /// Text that ends a response, where the model's end token alone does not.
+    fn stop(&self) -> &'static [&'static str] {
+        &[]
+    }
 
     /// Reads a response without its end token.
     ///
@@ -113,5 +145,21 @@ pub trait RepairFormat: Sync {
 
 registry! {
     /// Every prompt format.
-    PROMPT_FORMATS: [RepairFormat] = [&compact::Compact, &think::Think]
+    PROMPT_FORMATS: [RepairFormat] = [&compact::Compact, &direct::Direct, &think::Think]
+}
+
+/// Lines of tests that a prompt of one function holds at most.
+const TEST_LINES: usize = 4;
+
+/// The assertions that a patch adds, or all lines it adds when there are none.
+fn test_lines(spec: &str) -> Vec<&str> {
+    let added = spec.lines().filter(|line| line.starts_with('+') && !line.starts_with("+++"));
+    let added: Vec<&str> = added.map(|line| line[1..].trim()).filter(|line| !line.is_empty()).collect();
+    let is_assertion = |line: &&&str| line.starts_with("assert") || line.starts_with("self.assert");
+    let mut lines: Vec<&str> = added.iter().filter(is_assertion).copied().collect();
+    if lines.is_empty() {
+        lines = added;
+    }
+    lines.truncate(TEST_LINES);
+    lines
 }

@@ -66,7 +66,8 @@ impl BugRepair {
             let views = view_all(execute, &requests.collect::<Vec<_>>());
             let episode = |(handout, view): (&BugToRepair, Result<SolverView, Dropped>)| {
                 let assignment = Arc::new(repair_assignment(handout.repository, view?));
-                Ok(RepoWorkspace::open(assignment, self.format, self.own.solver_budget))
+                let examples = self.examples_beside(handout.repository, &assignment.goal);
+                Ok(RepoWorkspace::open(assignment, self.format, &examples, self.own.solver_budget))
             };
             handouts.iter().zip(views).map(episode).collect()
         })

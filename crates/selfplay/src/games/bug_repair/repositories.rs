@@ -70,12 +70,14 @@ pub struct Repositories {
     pub validation: Vec<Repository>,
     /// To claim by.
     pub held_out: Vec<Repository>,
+    /// What else is measured in the run.
+    pub measured: Guard,
 }
 
 impl Repositories {
-    /// The guard of the evaluation repositories: themselves, and every function of their code files.
+    /// The guard of the evaluation repositories, themselves and every function of their code files, and of what else is measured.
     pub fn guard(&self) -> Guard {
-        let mut guard = Guard::default();
+        let mut guard = self.measured.clone();
         for (set, repositories) in [(EvalSet::Validation, &self.validation), (EvalSet::HeldOut, &self.held_out)] {
             for repository in repositories {
                 guard.add_repository(set, &repository.baseline.name, repository.package(), repository.code_files());

@@ -1,13 +1,11 @@
 //! What an episode of either role works in: its goal, its budget, and the calls that have changed its environment.
 
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 use veriplay_core::{CodeTask, Role, ToolCall, Value};
 use veriplay_verifier::environments::{ChallengerResponse, CodeOutcome, EnvironmentDescription};
 
 use super::prompts::{ChallengeFormat, ToolBudgetLeft, ToolGoal, outcome_text};
-use crate::multi_turn::{EpisodeEnd, EpisodeLimits, MultiTurn, Observation, Turn, TurnAction, Workspace};
+use crate::multi_turn::{EpisodeEnd, EpisodeLimits, MultiTurn, Observation, TurnAction, Workspace};
 use crate::settings::{ConfigError, check_positive};
 
 /// What an episode may use. There is no default: a config states it.
@@ -51,7 +49,6 @@ pub type ToolEpisode = MultiTurn<ToolWorkspace>;
 #[derive(Clone)]
 pub struct ToolWorkspace {
     goal: ToolGoal,
-    about: Arc<EnvironmentDescription>,
     format: &'static dyn ChallengeFormat,
     budget: ToolBudget,
     calls: Vec<ToolCall>,
@@ -63,8 +60,9 @@ impl ToolWorkspace {
     /// Begins an episode in an environment that says `about` itself.
     pub fn open(
         goal: ToolGoal,
-        about: Arc<EnvironmentDescription>,
+        about: &EnvironmentDescription,
         format: &'static dyn ChallengeFormat,
+        examples: &[&CodeTask],
         budget: ToolBudget,
     ) -> Option<ToolEpisode> {
         let turns = match goal {
@@ -72,8 +70,10 @@ impl ToolWorkspace {
             ToolGoal::Challenge(_) => budget.explore_turns + 1,
             ToolGoal::Execute { .. } => budget.executor_turns,
         };
-        let workspace = Self { goal, about, format, budget, calls: Vec::new(), answer: None, proposed: None };
-        MultiTurn::new(workspace, EpisodeLimits { turns, fuel: budget.fuel })
+        let left = ToolBudgetLeft { turns, shown_chars: budget.shown_chars };
+        let first = format.first_prompt(&goal, about, examples, left);
+        let workspace = Self { goal, format, budget, calls: Vec::new(), answer: None, proposed: None };
+        MultiTurn::new(workspace, first, EpisodeLimits { turns, fuel: budget.fuel })
     }
 
     /// All calls of tools so far, in order: the environment's state is what they leave.
@@ -108,9 +108,13 @@ impl Workspace for ToolWorkspace {
         self.goal.role()
     }
 
-    fn prompt_text(&self, turns: &[Turn], turns_left: usize) -> Option<String> {
+    fn stop(&self) -> &'static [&'static str] {
+        self.format.stop()
+    }
+
+    fn next_message(&self, shown: &str, turns_left: usize) -> String {
         let left = ToolBudgetLeft { turns: turns_left, shown_chars: self.budget.shown_chars };
-        Some(self.format.prompt_text(&self.goal, &self.about, turns, left))
+        self.format.next_message(&self.goal, shown, left)
     }
 
     /// A challenger's last turn is for its proposal.

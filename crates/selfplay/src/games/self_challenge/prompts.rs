@@ -3,13 +3,13 @@
 //! Invariant: a prompt holds what its [`ToolGoal`] says, what the environment says of itself, and what the policy itself wrote and was shown.
 
 mod compact;
+mod direct;
 mod think;
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::Role;
-use veriplay_verifier::environments::{ChallengerResponse, CodeOutcome, EnvironmentDescription};
+use veriplay_core::{CodeTask, PromptContent, Role};
+use veriplay_verifier::environments::{ChallengerResponse, CodeOutcome, EnvironmentDescription, ToolDescription};
 
-use crate::multi_turn::Turn;
 use crate::registry::registry;
 
 pub use compact::{challenger_prompt, executor_prompt};
@@ -78,14 +78,25 @@ pub trait ChallengeFormat: Sync {
     /// which [`veriplay_verifier::environments::complete`] adds.
     fn is_single_turn(&self) -> bool;
 
-    /// The prompt of an episode's next turn.
-    fn prompt_text(
+    /// The prompt of an episode's first turn, which ends with a request. `examples` are tasks in the same environment, shown with their
+    /// solutions by a format that shows any.
+    fn first_prompt(
         &self,
         goal: &ToolGoal,
         about: &EnvironmentDescription,
-        turns: &[Turn],
+        examples: &[&CodeTask],
         left: ToolBudgetLeft,
-    ) -> String;
+    ) -> PromptContent;
+
+    /// The message that answers a response: what came of it, and what is left.
+    fn next_message(&self, _goal: &ToolGoal, shown: &str, _left: ToolBudgetLeft) -> String {
+        shown.to_owned()
+    }
+
+    /// Text that ends a response, where the model's end token alone does not.
+    fn stop(&self) -> &'static [&'static str] {
+        &[]
+    }
 
     /// Reads a response without its end token: an executor's is code.
     ///
@@ -99,7 +110,17 @@ pub trait ChallengeFormat: Sync {
 
 registry! {
     /// Every prompt format.
-    PROMPT_FORMATS: [ChallengeFormat] = [&compact::Compact, &think::Think]
+    PROMPT_FORMATS: [ChallengeFormat] = [&compact::Compact, &direct::Direct, &think::Think]
+}
+
+/// What an environment says of itself, and its tools.
+fn environment_text(about: &EnvironmentDescription) -> String {
+    let tool = |tool: &ToolDescription| {
+        let documentation = tool.documentation.replace('\n', "\n    ");
+        format!("{}\n    {documentation}\n", tool.signature)
+    };
+    let tools: String = about.tools.iter().map(tool).collect();
+    format!("The world:\n{}\n\nTools:\n{tools}", about.text)
 }
 
 /// What the policy sees of what became of its code, at most `chars` characters of each part.

@@ -4,29 +4,47 @@
 //! test holds that it reads back what is written here.
 
 mod compact;
+mod direct;
 mod think;
 
-use veriplay_core::{CallCase, PromptContent, Value};
+use veriplay_core::{CallCase, PromptContent, Role, Value};
 use veriplay_verifier::agreement::{SuiteTest, TestSuite};
 
 use crate::registry::registry;
+
+/// A problem with an answer to each role, which prompts show.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AnsweredProblem {
+    /// The problem, as a proposer states it.
+    pub statement: String,
+    /// A program that solves it: the snippet of the proposer, and the answer of the solver.
+    pub program: String,
+    /// Tests that the program passes.
+    pub suite: TestSuite,
+}
 
 /// A named way to write prompts and ideal responses.
 pub trait SolVerFormat: Sync {
     /// Its name in the config.
     fn name(&self) -> &'static str;
 
-    /// Asks for a problem made from `snippet`.
-    fn proposer_content(&self, snippet: &str) -> PromptContent;
+    /// Asks for a problem made from `snippet`. `examples` are shown with their answers by a format that shows any, here and below.
+    fn proposer_content(&self, snippet: &str, examples: &[&AnsweredProblem]) -> PromptContent;
 
     /// Asks for a program that solves `statement`.
-    fn solver_content(&self, statement: &str) -> PromptContent;
+    fn solver_content(&self, statement: &str, examples: &[&AnsweredProblem]) -> PromptContent;
 
     /// Asks for `tests` tests of what `statement` asks, written for the program `candidate`.
-    fn verifier_content(&self, statement: &str, candidate: &str, tests: usize) -> PromptContent;
+    fn verifier_content(
+        &self,
+        statement: &str,
+        candidate: &str,
+        tests: usize,
+        examples: &[&AnsweredProblem],
+    ) -> PromptContent;
 
     /// Text that ends a response, where the model's end token alone does not.
-    fn stop(&self) -> &'static [&'static str] {
+    fn stop(&self, _role: Role) -> &'static [&'static str] {
         &[]
     }
 
@@ -42,7 +60,7 @@ pub trait SolVerFormat: Sync {
 
 registry! {
     /// Every format.
-    PROMPT_FORMATS: [SolVerFormat] = [&compact::Compact, &think::Think]
+    PROMPT_FORMATS: [SolVerFormat] = [&compact::Compact, &direct::Direct, &think::Think]
 }
 
 fn case_texts(case: &CallCase) -> (String, String) {

@@ -16,7 +16,7 @@
 //! A block fenced as `input` that holds `[1, 2]`, one fenced as `output` that holds `3`, and one fenced as `assert` that holds
 //! `assert f([]) == 0`.
 
-use super::{AgreementFormat, non_empty_suite, parse_case};
+use super::{AgreementFormat, non_empty_suite, parse_assertion, parse_case};
 use crate::agreement::{SuiteTest, TestSuite};
 use crate::formats::think::{fenced_blocks, parse_answer};
 
@@ -59,12 +59,7 @@ fn blocks(answer: &str) -> Result<Vec<(&str, String)>, String> {
     }
 }
 
-/// One assertion a line. Whether it is Python shows when it runs.
+/// One assertion a line.
 fn parse_asserts(text: &str) -> Result<Vec<SuiteTest>, String> {
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let test = |line: &str| match line.strip_prefix("assert") {
-        Some(rest) if rest.starts_with([' ', '(']) => Ok(SuiteTest::Assert(line.to_owned())),
-        _ => Err(format!("`{line}` is no assertion")),
-    };
-    lines.map(test).collect()
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).map(parse_assertion).collect()
 }

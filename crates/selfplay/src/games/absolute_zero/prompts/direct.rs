@@ -13,13 +13,12 @@
 //! # Example
 //! `def f(x):⏎    return x + 1⏎assert f(2) == ?` is answered by `3`.
 
-use veriplay_core::{IoPair, Message, PromptContent, Proposal, Question, Role, TaskType, Value};
+use veriplay_core::{IoPair, PromptContent, Proposal, Question, Role, TaskType, Value};
 
 use super::{PromptFormat, ProposerRequest};
+use crate::direct_answer::{FENCE_END, code_block, conversation};
 
 pub(super) struct Direct;
-
-const CALL_FENCE_END: &[&str] = &["\n```"];
 
 impl PromptFormat for Direct {
     fn name(&self) -> &'static str {
@@ -62,7 +61,7 @@ impl PromptFormat for Direct {
         match (role, task_type) {
             (Role::Solver, TaskType::Deduction | TaskType::Abduction) => &["\n"],
             (Role::Proposer, TaskType::Induction) => &["\n\n"],
-            _ => CALL_FENCE_END,
+            _ => FENCE_END,
         }
     }
 }
@@ -100,13 +99,6 @@ impl Direct {
     }
 }
 
-fn conversation(instruction: &str, shown: impl Iterator<Item = (String, String)>, ask: String) -> PromptContent {
-    let mut messages = vec![Message::system(instruction)];
-    messages.extend(shown.flat_map(|(asked, answer)| [Message::user(asked), Message::assistant(answer)]));
-    messages.push(Message::user(ask));
-    messages.into()
-}
-
 fn question_text(question: &Question) -> String {
     match question {
         Question::Deduction { program, pair } => {
@@ -129,10 +121,6 @@ fn call(input: &[Value]) -> String {
 fn comment(message: &str) -> String {
     let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.is_empty() { line } else { format!("# {line}\n") }
-}
-
-fn code_block(code: &str) -> String {
-    format!("```python\n{}\n```", code.trim_end_matches('\n'))
 }
 
 fn triplet_text(program: &str, input: &[Value]) -> String {

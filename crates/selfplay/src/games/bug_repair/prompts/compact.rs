@@ -17,8 +17,9 @@
 //! # Example
 //! `<BUG>def f(x):⏎    return x - 1<TEST>assert f(1) == 2<FIX>` is answered by `def f(x):⏎    return x + 1`.
 
-use super::{InjectionMode, RepairFormat, RepoBudgetLeft, RepoGoal, RepoResponse};
-use crate::multi_turn::Turn;
+use veriplay_core::PromptContent;
+
+use super::{AnsweredBug, InjectionMode, RepairFormat, RepoBudgetLeft, RepoGoal, RepoResponse, test_lines};
 
 /// Stands before a function with a bug.
 pub const BUG: &str = "<BUG>";
@@ -32,8 +33,6 @@ pub const CODE: &str = "<CODE>";
 pub const INJECT: &str = "<INJECT>";
 
 const CONTROL: [&str; 5] = [BUG, TEST, FIX, CODE, INJECT];
-/// Lines of tests that a prompt holds at most.
-const TEST_LINES: usize = 4;
 
 pub(super) struct Compact;
 
@@ -57,7 +56,7 @@ impl RepairFormat for Compact {
         }
     }
 
-    fn prompt_text(&self, goal: &RepoGoal, _turns: &[Turn], _left: RepoBudgetLeft) -> String {
+    fn first_prompt(&self, goal: &RepoGoal, _examples: &[&AnsweredBug], _left: RepoBudgetLeft) -> PromptContent {
         match goal {
             RepoGoal::Repair { spec, function } => {
                 let source = function.as_ref().map_or("", |function| function.source.as_str());
@@ -65,6 +64,7 @@ impl RepairFormat for Compact {
             }
             RepoGoal::Inject { function, .. } => injection_prompt(&function.source),
         }
+        .into()
     }
 
     fn parse_response(&self, _goal: &RepoGoal, response: &str) -> Result<RepoResponse, String> {
@@ -84,17 +84,4 @@ pub fn repair_prompt(source: &str, tests: &str) -> String {
 /// Asks for a bug in a function.
 pub fn injection_prompt(source: &str) -> String {
     format!("{CODE}{source}{INJECT}")
-}
-
-/// The assertions that a patch adds, or all lines it adds when there are none.
-fn test_lines(spec: &str) -> Vec<&str> {
-    let added = spec.lines().filter(|line| line.starts_with('+') && !line.starts_with("+++"));
-    let added: Vec<&str> = added.map(|line| line[1..].trim()).filter(|line| !line.is_empty()).collect();
-    let is_assertion = |line: &&&str| line.starts_with("assert") || line.starts_with("self.assert");
-    let mut lines: Vec<&str> = added.iter().filter(is_assertion).copied().collect();
-    if lines.is_empty() {
-        lines = added;
-    }
-    lines.truncate(TEST_LINES);
-    lines
 }

@@ -17,10 +17,10 @@
 //! # Example
 //! A block opened by three backticks and `search src`, that holds `def total`.
 
+use veriplay_core::{Message, PromptContent};
 use veriplay_verifier::bugs::tool_env::{FunctionSource, RepoToolCall};
 
-use super::{InjectionMode, RepairFormat, RepoBudgetLeft, RepoGoal, RepoResponse};
-use crate::multi_turn::Turn;
+use super::{AnsweredBug, InjectionMode, RepairFormat, RepoBudgetLeft, RepoGoal, RepoResponse};
 
 const OLD: &str = "<<<<<<< OLD";
 const BETWEEN: &str = "=======";
@@ -65,17 +65,17 @@ impl RepairFormat for Think {
         true
     }
 
-    fn prompt_text(&self, goal: &RepoGoal, turns: &[Turn], left: RepoBudgetLeft) -> String {
+    fn first_prompt(&self, goal: &RepoGoal, _examples: &[&AnsweredBug], left: RepoBudgetLeft) -> PromptContent {
         let head = match goal {
             RepoGoal::Repair { spec, .. } => format!("{REPAIR}\n\n{TOOLS}\n\nThe tests, as a patch:\n{spec}"),
             RepoGoal::Inject { mode, function } => format!("{INJECT}\n\n{}\n\n{TOOLS}\n", mode_text(*mode, function)),
         };
-        let turns: String = turns.iter().map(Turn::chat_text).collect();
-        let RepoBudgetLeft { turns: left, test_runs, shown_chars } = left;
-        format!(
-            "User: {head}\nTurns left: {left}. Runs of tests left: {test_runs}. Of each result {shown_chars} characters are shown.\n\n\
-             {turns}Assistant:"
-        )
+        let (left_text, shown_chars) = (left_text(left), left.shown_chars);
+        vec![Message::user(format!("{head}\n{left_text} Of each result {shown_chars} characters are shown."))].into()
+    }
+
+    fn next_message(&self, shown: &str, left: RepoBudgetLeft) -> String {
+        format!("{shown}\n\n{}", left_text(left))
     }
 
     fn parse_response(&self, _goal: &RepoGoal, response: &str) -> Result<RepoResponse, String> {
@@ -83,6 +83,10 @@ impl RepairFormat for Think {
         let (tool, path) = label.split_once(' ').map_or((label, ""), |(tool, path)| (tool, path.trim()));
         parse_action(tool, path, &lines)
     }
+}
+
+fn left_text(left: RepoBudgetLeft) -> String {
+    format!("Turns left: {}. Runs of tests left: {}.", left.turns, left.test_runs)
 }
 
 fn mode_text(mode: InjectionMode, function: &FunctionSource) -> String {

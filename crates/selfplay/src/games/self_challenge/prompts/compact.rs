@@ -4,10 +4,11 @@
 //! a model must have learned both. A challenger reads `<WORLD>orders<MAKE>cancel_order(` and answers with a
 //! [`CompactProposal`]. How that becomes a whole artifact is documented there.
 
+use veriplay_core::{CodeTask, PromptContent};
 use veriplay_verifier::environments::compact_proposal::{CODE, CompactProposal, DO, MAKE, WORLD, WRONG};
 use veriplay_verifier::environments::{ChallengerResponse, EnvironmentDescription};
 
-use super::{ChallengeFormat, ToolBudgetLeft, ToolGoal, Turn};
+use super::{ChallengeFormat, ToolBudgetLeft, ToolGoal};
 
 pub(super) struct Compact;
 
@@ -30,17 +31,18 @@ impl ChallengeFormat for Compact {
         true
     }
 
-    fn prompt_text(
+    fn first_prompt(
         &self,
         goal: &ToolGoal,
         _about: &EnvironmentDescription,
-        _turns: &[Turn],
+        _examples: &[&CodeTask],
         _left: ToolBudgetLeft,
-    ) -> String {
+    ) -> PromptContent {
         match goal {
             ToolGoal::Execute { environment, instruction } => executor_prompt(environment, instruction),
             ToolGoal::Challenge(request) => challenger_prompt(&request.environment, &request.tool),
         }
+        .into()
     }
 
     fn parse_response(&self, goal: &ToolGoal, response: &str) -> Result<ChallengerResponse, String> {

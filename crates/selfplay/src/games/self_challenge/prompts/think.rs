@@ -1,8 +1,9 @@
 //! `think`: several turns, prose, tools in their own words, and codes in fenced blocks; for chat-size checkpoints.
 
+use veriplay_core::{CodeTask, Message, PromptContent};
 use veriplay_verifier::environments::{ChallengerResponse, EnvironmentDescription, read_challenger, read_executor};
 
-use super::{ChallengeFormat, ToolBudgetLeft, ToolGoal, Turn};
+use super::{ChallengeFormat, ToolBudgetLeft, ToolGoal, environment_text};
 
 pub(super) struct Think;
 
@@ -15,14 +16,22 @@ impl ChallengeFormat for Think {
         false
     }
 
-    fn prompt_text(
+    fn first_prompt(
         &self,
         goal: &ToolGoal,
         about: &EnvironmentDescription,
-        turns: &[Turn],
+        _examples: &[&CodeTask],
         left: ToolBudgetLeft,
-    ) -> String {
-        prompt_text(goal, about, turns, left)
+    ) -> PromptContent {
+        let shown = match left {
+            ToolBudgetLeft { turns: ..=1, .. } => String::new(),
+            ToolBudgetLeft { shown_chars, .. } => format!(" Of each output {shown_chars} characters are shown."),
+        };
+        vec![Message::user(format!("{}\n\n{}{shown}", head_text(goal, about), turns_text(goal, left)))].into()
+    }
+
+    fn next_message(&self, goal: &ToolGoal, shown: &str, left: ToolBudgetLeft) -> String {
+        format!("{shown}\n\n{}", turns_text(goal, left))
     }
 
     fn parse_response(&self, goal: &ToolGoal, response: &str) -> Result<ChallengerResponse, String> {
@@ -60,9 +69,8 @@ ends, never raises, and draws nothing at random.
 False for each, as it does when nothing is done.
 What counts: the task takes several steps, can be done, and is hard.";
 
-/// The prompt for the next turn.
-fn prompt_text(goal: &ToolGoal, about: &EnvironmentDescription, turns: &[Turn], left: ToolBudgetLeft) -> String {
-    let head = match goal {
+fn head_text(goal: &ToolGoal, about: &EnvironmentDescription) -> String {
+    match goal {
         ToolGoal::Execute { instruction, .. } => {
             format!("{EXECUTE}\n\n{CODE_RULES}\n\n{}\nTask:\n{instruction}", environment_text(about))
         }
@@ -73,27 +81,13 @@ fn prompt_text(goal: &ToolGoal, about: &EnvironmentDescription, turns: &[Turn], 
                 environment_text(about)
             )
         }
-    };
-    let turns: String = turns.iter().map(Turn::chat_text).collect();
-    format!("User: {head}\n\n{}\n{turns}Assistant:", turns_text(goal, left))
-}
-
-fn turns_text(goal: &ToolGoal, left: ToolBudgetLeft) -> String {
-    let ToolBudgetLeft { turns: left, shown_chars: shown } = left;
-    match goal {
-        ToolGoal::Execute { .. } => format!("Turns left: {left}. Of each output {shown} characters are shown."),
-        ToolGoal::Challenge(_) if left <= 1 => "No turns are left to explore: propose the task now.".to_owned(),
-        ToolGoal::Challenge(_) => {
-            format!("Turns left to explore: {}. Of each output {shown} characters are shown.", left - 1)
-        }
     }
 }
 
-fn environment_text(about: &EnvironmentDescription) -> String {
-    let tool = |tool: &veriplay_verifier::environments::ToolDescription| {
-        let documentation = tool.documentation.replace('\n', "\n    ");
-        format!("{}\n    {documentation}\n", tool.signature)
-    };
-    let tools: String = about.tools.iter().map(tool).collect();
-    format!("The world:\n{}\n\nTools:\n{tools}", about.text)
+fn turns_text(goal: &ToolGoal, left: ToolBudgetLeft) -> String {
+    match (goal, left.turns) {
+        (ToolGoal::Execute { .. }, turns) => format!("Turns left: {turns}."),
+        (ToolGoal::Challenge(_), ..=1) => "No turns are left to explore: propose the task now.".to_owned(),
+        (ToolGoal::Challenge(_), turns) => format!("Turns left to explore: {}.", turns - 1),
+    }
 }

@@ -15,7 +15,7 @@ use veriplay_verifier::agreement::compact::{INPUT, OUTPUT, PROBLEM, PROGRAM, SNI
 
 use veriplay_core::PromptContent;
 
-use super::{SolVerFormat, case_texts, cases};
+use super::{AnsweredProblem, SolVerFormat, case_texts, cases};
 
 pub(super) struct Compact;
 
@@ -24,15 +24,21 @@ impl SolVerFormat for Compact {
         "compact"
     }
 
-    fn proposer_content(&self, snippet: &str) -> PromptContent {
+    fn proposer_content(&self, snippet: &str, _examples: &[&AnsweredProblem]) -> PromptContent {
         format!("{SNIPPET}{snippet}{PROBLEM}").into()
     }
 
-    fn solver_content(&self, statement: &str) -> PromptContent {
+    fn solver_content(&self, statement: &str, _examples: &[&AnsweredProblem]) -> PromptContent {
         format!("{PROBLEM}{statement}{PROGRAM}").into()
     }
 
-    fn verifier_content(&self, statement: &str, candidate: &str, _tests: usize) -> PromptContent {
+    fn verifier_content(
+        &self,
+        statement: &str,
+        candidate: &str,
+        _tests: usize,
+        _examples: &[&AnsweredProblem],
+    ) -> PromptContent {
         format!("{PROBLEM}{statement}{PROGRAM}{candidate}{TESTS}").into()
     }
 

@@ -10,10 +10,10 @@
 //! # Example
 //! A problem: `…</think>⏎<answer>⏎` then a block fenced as `problem`, then `</answer>`.
 
-use veriplay_core::PromptContent;
+use veriplay_core::{PromptContent, Role};
 use veriplay_verifier::agreement::{SuiteTest, TestSuite};
 
-use super::{SolVerFormat, case_texts, cases};
+use super::{AnsweredProblem, SolVerFormat, case_texts, cases};
 use crate::think_answer::{STOP, answered, block, framed};
 
 pub(super) struct Think;
@@ -31,15 +31,21 @@ impl SolVerFormat for Think {
         "think"
     }
 
-    fn proposer_content(&self, snippet: &str) -> PromptContent {
+    fn proposer_content(&self, snippet: &str, _examples: &[&AnsweredProblem]) -> PromptContent {
         framed(&format!("{PROPOSE}\n\nCode:\n{}", block("python", snippet)))
     }
 
-    fn solver_content(&self, statement: &str) -> PromptContent {
+    fn solver_content(&self, statement: &str, _examples: &[&AnsweredProblem]) -> PromptContent {
         framed(&format!("{SOLVE}\n\nProblem:\n{statement}\n"))
     }
 
-    fn verifier_content(&self, statement: &str, candidate: &str, tests: usize) -> PromptContent {
+    fn verifier_content(
+        &self,
+        statement: &str,
+        candidate: &str,
+        tests: usize,
+        _examples: &[&AnsweredProblem],
+    ) -> PromptContent {
         framed(&format!(
             "Below are a problem and a program that may or may not solve it. Write {tests} tests that every right program passes \
 and wrong ones fail: work each result out from the problem, not from the program. A test is a block fenced as `input` with the \
@@ -50,7 +56,7 @@ that differ, and odd ones among them.\n\nProblem:\n{statement}\n\nProgram:\n{}",
         ))
     }
 
-    fn stop(&self) -> &'static [&'static str] {
+    fn stop(&self, _role: Role) -> &'static [&'static str] {
         STOP
     }
 
@@ -67,12 +73,8 @@ that differ, and odd ones among them.\n\nProblem:\n{statement}\n\nProgram:\n{}",
             let (input, output) = case_texts(case);
             block("input", &input) + &block("output", &output)
         };
-        let asserts: Vec<&str> = suite.tests.iter().filter_map(assertion).collect();
+        let asserts: Vec<&str> = suite.tests.iter().filter_map(SuiteTest::assertion).collect();
         let asserts = if asserts.is_empty() { String::new() } else { block("assert", asserts.join("\n")) };
         answered("I work the results out from the problem.", &(cases(suite).map(text).collect::<String>() + &asserts))
     }
-}
-
-fn assertion(test: &SuiteTest) -> Option<&str> {
-    if let SuiteTest::Assert(text) = test { Some(text) } else { None }
 }
