@@ -48,6 +48,11 @@ impl Failure {
         self
     }
 
+    /// Names the thing that the failure is of.
+    pub(crate) fn of(self, what: &str) -> Self {
+        Self { error: self.error.context(format!("`{what}`")), ..self }
+    }
+
     pub(crate) fn code(&self) -> u8 {
         self.code as u8
     }
