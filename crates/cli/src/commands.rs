@@ -2,6 +2,7 @@
 
 mod bench;
 mod corpus;
+mod doctor;
 mod eval;
 mod generate;
 mod image;
@@ -82,6 +83,7 @@ commands! {
     Bench: bench,
     Corpus: corpus,
     Image: image,
+    Doctor: doctor,
     Model: model,
     Warmup: warmup,
 }

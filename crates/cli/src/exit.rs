@@ -22,6 +22,8 @@ pub(crate) enum ExitCode {
     NotContained = 8,
     /// `verify` met attempts that their tasks cannot judge: a fault of the tasks.
     Unjudgeable = 9,
+    /// `doctor` found something without which Veriplay does not work.
+    Unsuitable = 10,
     /// Stopped by Ctrl-C, everything saved.
     Interrupted = 130,
 }

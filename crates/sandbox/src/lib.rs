@@ -28,6 +28,7 @@ mod fuel;
 pub mod fuzzing;
 mod guest;
 mod host;
+mod host_support;
 mod host_trap;
 mod image;
 mod imports;
@@ -42,6 +43,7 @@ mod warm;
 mod wasi;
 mod worker;
 
+pub use host_support::HostSupport;
 pub use image::{
     BuildPhase, CacheReport, CpuLevel, Image, ImageArchive, ImageError, ImageSpec, ImageStore, default_cache_dir,
     detected_cpu_level,

