@@ -3,6 +3,7 @@
 mod attempts;
 mod cache_manifest;
 mod channel_frames;
+mod image_archives;
 mod literals;
 mod patches;
 mod responses;
@@ -28,6 +29,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "attempts", run: attempts::run },
     Target { name: "cache_manifest", run: cache_manifest::run },
     Target { name: "channel_frames", run: channel_frames::run },
+    Target { name: "image_archives", run: image_archives::run },
     Target { name: "literals", run: literals::run },
     Target { name: "patches", run: patches::run },
     Target { name: "responses", run: responses::run },

@@ -2,6 +2,7 @@
 
 mod bench;
 mod corpus;
+mod doctor;
 mod eval;
 mod generate;
 mod image;
@@ -84,6 +85,7 @@ commands! {
     Bench: bench,
     Corpus: corpus,
     Image: image,
+    Doctor: doctor,
     Model: model,
     Warmup: warmup,
 }

@@ -26,6 +26,8 @@ pub(crate) enum ExitCode {
     Unjudgeable = 9,
     /// The program of `run` failed.
     Program = 10,
+    /// `doctor` found something without which Veriplay does not work.
+    Unsuitable = 11,
     /// Stopped by Ctrl-C or SIGTERM, everything saved.
     Interrupted = 130,
 }
@@ -55,6 +57,11 @@ impl Failure {
     /// The same with advice where it has none.
     pub(crate) fn or_hint(self, hint: impl Display) -> Self {
         if self.hint.is_some() { self } else { self.hint(hint) }
+    }
+
+    /// Names the thing that the failure is of.
+    pub(crate) fn of(self, what: &str) -> Self {
+        Self { error: self.error.context(format!("`{what}`")), ..self }
     }
 
     pub(crate) fn code(&self) -> u8 {

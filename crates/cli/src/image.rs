@@ -1,11 +1,18 @@
-//! The Python image: loaded from the cache, or built once under a progress bar.
+//! The Python image: loaded from the cache, imported from an archive that was installed with this program, or built once under a progress
+//! bar.
 
+use std::fs::{self, File, Metadata};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use veriplay_sandbox::{BuildPhase, Image, ImageError, ImageSpec, ImageStore, default_cache_dir};
+use veriplay_sandbox::{BuildPhase, Image, ImageArchive, ImageError, ImageSpec, ImageStore, default_cache_dir};
 
 use crate::exit::{ExitCode, Failure};
 use crate::progress;
+
+/// Where an archive is installed, from the directory above that of the program.
+const INSTALLED: &str = "share/veriplay/python.tar.zst";
 
 /// Units of the progress bar of a build.
 const BAR_UNITS: u64 = 1000;
@@ -16,13 +23,49 @@ pub(crate) fn store() -> Result<ImageStore, Failure> {
     ImageStore::open(&dir).map_err(failure)
 }
 
-/// Loads the Python image; builds it first where it is missing.
+/// Loads the Python image; imports or builds it first where it is missing.
 pub(crate) fn python() -> Result<Arc<Image>, Failure> {
     let (store, spec) = (store()?, ImageSpec::python());
     if let Some(image) = store.load(&spec) {
         return Ok(image);
     }
+    if let Some(archive) = installed_archive() {
+        match store.load_or_import(&spec, || read_archive(&spec, &archive)) {
+            Ok(image) => return Ok(image),
+            Err(error) => progress::say(format!("cannot use the image `{}`: {error}", archive.display())),
+        }
+    }
     with_bar(|progress| store.load_or_build(&spec, progress))
+}
+
+/// The archive that was installed with this program, as the package `veriplay-image-python` does, in the `share` beside the program's `bin`.
+///
+/// Its native code is trusted as this program is, so who can change it must be who can change the program: it has the same owner, and no
+/// wider rights.
+pub(crate) fn installed_archive() -> Option<PathBuf> {
+    let program = std::env::current_exe().ok()?;
+    let archive = program.parent()?.parent()?.join(INSTALLED);
+    let found = fs::metadata(&archive).ok()?;
+    let directory = fs::metadata(archive.parent()?).ok()?;
+    let reference = fs::metadata(&program).ok()?;
+    let trusted = found.is_file() && [found, directory].iter().all(|other| no_wider(other, &reference));
+    if !trusted {
+        let hint = "it must have the owner of the program, and be writable by nobody else";
+        tracing::warn!(path = %archive.display(), hint, "an installed image is not trusted");
+    }
+    trusted.then_some(archive)
+}
+
+/// Whether nobody can write to `other` who cannot write to `program`.
+fn no_wider(other: &Metadata, program: &Metadata) -> bool {
+    let writers = |found: &Metadata| found.mode() & 0o022;
+    (other.uid() == program.uid() || other.uid() == 0) && writers(other) & !writers(program) == 0
+}
+
+fn read_archive(spec: &ImageSpec, path: &Path) -> Result<ImageArchive, ImageError> {
+    let damaged = |error: std::io::Error| ImageError::ArchiveDamaged { detail: error.to_string() };
+    let file = File::open(path).map_err(damaged)?;
+    ImageArchive::read(spec, &mut zstd::Decoder::new(file).map_err(damaged)?)
 }
 
 /// Runs a build under a progress bar.

@@ -47,6 +47,11 @@ impl DirtyPages {
         Self { pagemap, protector }
     }
 
+    /// Whether the kernel can track writes.
+    pub(crate) fn can_track(&self) -> bool {
+        self.protector.is_some()
+    }
+
     /// Starts to track writes to `memory`, which equals the image now. Returns whether the kernel supports it.
     pub(crate) fn track(&self, memory: &mut [u8]) -> bool {
         self.protector.as_ref().is_some_and(|protector| protect(protector, memory).is_ok())

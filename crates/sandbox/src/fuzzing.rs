@@ -23,6 +23,11 @@ pub fn cache_manifest(bytes: &[u8]) {
     image::read_any_manifest(bytes, content);
 }
 
+/// Reads the bytes as the archive of an image.
+pub fn image_archives(bytes: &[u8]) {
+    image::read_any_archive(bytes);
+}
+
 /// Reads the bytes as frames that a guest sends over the value channel, each after two bytes of length.
 pub fn channel_frames(bytes: &[u8]) {
     const CALLS: usize = 3;

@@ -11,7 +11,8 @@
 //! random source. Nothing of the host is behind them. Worker processes ([`Sandbox::in_processes`]) are a third.
 #![expect(
     unsafe_code,
-    reason = "the reset of guest memory and the loading of cached native code; see `memory`, `stacks`, `worker::lockdown` and `image::cache`"
+    reason = "the reset of guest memory and the loading of cached native code; see `memory`, `stacks`, `worker::lockdown`, `image::cache` and \
+              `image::engine`"
 )]
 
 mod channel;
@@ -27,6 +28,7 @@ mod fuel;
 pub mod fuzzing;
 mod guest;
 mod host;
+mod host_support;
 mod host_trap;
 mod image;
 mod imports;
@@ -41,7 +43,11 @@ mod warm;
 mod wasi;
 mod worker;
 
-pub use image::{BuildPhase, CacheReport, Image, ImageError, ImageSpec, ImageStore, default_cache_dir};
+pub use host_support::HostSupport;
+pub use image::{
+    BuildPhase, CacheReport, CpuLevel, Image, ImageArchive, ImageError, ImageSpec, ImageStore, default_cache_dir,
+    detected_cpu_level,
+};
 pub use layers::Layers;
 pub use memory::ResetMode;
 pub use sandbox::{Sandbox, SandboxOptions};

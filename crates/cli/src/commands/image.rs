@@ -1,14 +1,19 @@
-//! `veriplay image`: build, list, check and remove the cached guest images.
+//! `veriplay image`: build, export, import, list, check and remove the cached guest images.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand};
-use veriplay_sandbox::{CacheReport, ImageSpec};
+use anyhow::Context;
+use clap::{Args, Subcommand, ValueEnum};
+use sha2::{Digest, Sha256};
+use veriplay_sandbox::{CacheReport, CpuLevel, ImageArchive, ImageSpec};
 
-use crate::exit::{ExitCode, Failure};
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::{image, progress};
 
-/// Build, list, check or remove the guest images
+/// Build, export, import, list, check or remove the guest images
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     #[command(subcommand)]
@@ -26,6 +31,31 @@ enum ImageCommand {
         #[arg(long, value_name = "FILE")]
         wheel: Option<PathBuf>,
     },
+    /// Write an image to one file, for machines without network; it is built first where it is missing
+    Export {
+        /// The archive, by habit `python.tar.zst`
+        file: PathBuf,
+        /// Which image
+        #[arg(long, value_name = "NAME", default_value = "python")]
+        image: String,
+        /// The processors that its code is for. Other levels than `native` are compiled beside the image of this machine
+        #[arg(long, value_enum, default_value_t)]
+        cpu: Cpu,
+        /// The level of compression
+        #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(i32).range(1..=19))]
+        level: i32,
+    },
+    /// Put an image of `image export` in the cache. Its native code runs with your rights: import only what you would install
+    Import {
+        /// The archive
+        file: PathBuf,
+        /// The sha256 that the archive must have, which `image export` printed
+        #[arg(long, value_name = "HEX", value_parser = parse_sha256)]
+        sha256: Option<String>,
+        /// Which image
+        #[arg(long, value_name = "NAME", default_value = "python")]
+        image: String,
+    },
     /// List the cached images
     List,
     /// Read every byte of the cached images and compare digests
@@ -34,9 +64,35 @@ enum ImageCommand {
     Prune,
 }
 
+/// The processors that code is for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum Cpu {
+    /// Those with the features of this machine's
+    #[default]
+    Native,
+    /// Those with SSE4.2: since about 2009
+    #[value(name = "x86-64-v2")]
+    V2,
+    /// Those with AVX2: since about 2013
+    #[value(name = "x86-64-v3")]
+    V3,
+}
+
+impl From<Cpu> for CpuLevel {
+    fn from(cpu: Cpu) -> Self {
+        match cpu {
+            Cpu::Native => CpuLevel::Native,
+            Cpu::V2 => CpuLevel::X86_64V2,
+            Cpu::V3 => CpuLevel::X86_64V3,
+        }
+    }
+}
+
 pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.action {
         ImageCommand::Build { name, wheel } => build(&name, wheel),
+        ImageCommand::Export { file, image, cpu, level } => export(&file, &image, cpu, level),
+        ImageCommand::Import { file, sha256, image } => import(&file, sha256.as_deref(), &image),
         ImageCommand::List => list(),
         ImageCommand::Check => check(),
         ImageCommand::Prune => prune(),
@@ -48,12 +104,121 @@ fn build(name: &str, wheel: Option<PathBuf>) -> Result<(), Failure> {
         Some(path) => image::store()?.with_wheel(path),
         None => image::store()?,
     };
-    let spec = ImageSpec::builtin(name).map_err(|error| {
-        image::failure(error).hint(format!("images of this version: {}", ImageSpec::names().join(", ")))
-    })?;
+    let spec = find_spec(name)?;
     let built = image::with_bar(|progress| store.build(&spec, progress))?;
     progress::data(format!("{} {}", built.name(), built.digest()));
     Ok(())
+}
+
+fn find_spec(name: &str) -> Result<ImageSpec, Failure> {
+    ImageSpec::builtin(name).map_err(|error| {
+        image::failure(error).hint(format!("images of this version: {}", ImageSpec::names().join(", ")))
+    })
+}
+
+fn export(path: &Path, name: &str, cpu: Cpu, level: i32) -> Result<(), Failure> {
+    let spec = find_spec(name)?;
+    let store = image::store()?.with_cpu(cpu.into()).map_err(image::failure)?;
+    if store.load(&spec).is_none() {
+        image::with_bar(|progress| store.build(&spec, progress))?;
+    }
+    let fail = |what: &str| format!("cannot {what} `{}`", path.display());
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // Under another name until it is whole.
+    let staged = tempfile::Builder::new()
+        .prefix(".veriplay-export-")
+        .permissions(std::fs::Permissions::from_mode(0o666))
+        .tempfile_in(parent)
+        .with_context(|| fail("write"))
+        .or_fail(ExitCode::Input)?;
+    let mut packer = zstd::Encoder::new(Hashed::new(staged.as_file()), level).or_fail(ExitCode::Bug)?;
+    packer.include_checksum(true).or_fail(ExitCode::Bug)?;
+    store.export(&spec, &mut packer).map_err(image::failure)?;
+    let sha256 = packer.finish().with_context(|| fail("write")).or_fail(ExitCode::Input)?.digest();
+    staged.as_file().sync_all().with_context(|| fail("flush")).or_fail(ExitCode::Input)?;
+    staged.persist(path).with_context(|| fail("name")).or_fail(ExitCode::Input)?;
+    // As `sha256sum` prints it.
+    progress::data(format!("{sha256}  {}", path.display()));
+    Ok(())
+}
+
+fn import(path: &Path, expected: Option<&str>, name: &str) -> Result<(), Failure> {
+    let spec = find_spec(name)?;
+    let (store, shown) = (image::store()?, path.display());
+    let unreadable = || format!("cannot read `{shown}`");
+    let mut file = File::open(path).with_context(unreadable).or_fail(ExitCode::Input)?;
+    let mut hashed = Hashed::new(&file);
+    io::copy(&mut hashed, &mut io::sink()).with_context(unreadable).or_fail(ExitCode::Input)?;
+    let sha256 = hashed.digest();
+    if let Some(expected) = expected.filter(|expected| *expected != sha256) {
+        let what = format!("`{shown}` has sha256 {sha256}, and not {expected}; nothing was imported");
+        return Err(Failure::message(ExitCode::Image, what)
+            .hint("copy it again, and do not import it before its digest is the one that you were given"));
+    }
+    file.rewind().with_context(unreadable).or_fail(ExitCode::Input)?;
+    let (archive, read) = unpack(&spec, &file, &shown.to_string())?;
+    if read != sha256 {
+        let what = format!("`{shown}` changed while it was read; nothing was imported");
+        return Err(Failure::message(ExitCode::Image, what).hint("import a copy that nobody else writes to"));
+    }
+    if expected.is_none() {
+        progress::say(format!("sha256 {sha256}, not compared with any: `--sha256 HEX` names the one to expect"));
+    }
+    let imported = store.import(&spec, archive).map_err(image::failure)?;
+    progress::data(format!("{} {}", imported.name(), imported.digest()));
+    Ok(())
+}
+
+/// The archive in a file, and the sha256 of the bytes that were read.
+fn unpack(spec: &ImageSpec, file: &File, shown: &str) -> Result<(ImageArchive, String), Failure> {
+    let unreadable = || format!("cannot read `{shown}`");
+    let mut unpacker = zstd::Decoder::new(Hashed::new(file)).with_context(unreadable).or_fail(ExitCode::Input)?;
+    let archive = ImageArchive::read(spec, &mut unpacker).map_err(|error| image::failure(error).of(shown))?;
+    let mut rest: BufReader<Hashed<&File>> = unpacker.finish();
+    io::copy(&mut rest, &mut io::sink()).with_context(unreadable).or_fail(ExitCode::Input)?;
+    Ok((archive, rest.into_inner().digest()))
+}
+
+/// Hashes what passes to or from a file.
+struct Hashed<T> {
+    inner: T,
+    hasher: Sha256,
+}
+
+impl<T> Hashed<T> {
+    fn new(inner: T) -> Self {
+        Self { inner, hasher: Sha256::new() }
+    }
+
+    fn digest(self) -> String {
+        self.hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+impl<T: Read> Read for Hashed<T> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(into)?;
+        self.hasher.update(&into[..read]);
+        Ok(read)
+    }
+}
+
+impl<T: Write> Write for Hashed<T> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.inner.write(bytes)?;
+        self.hasher.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+fn parse_sha256(text: &str) -> Result<String, String> {
+    let lower = text.to_ascii_lowercase();
+    let valid = lower.len() == 64 && lower.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if valid { Ok(lower) } else { Err("it is no sha256: 64 hexadecimal digits".to_owned()) }
 }
 
 fn list() -> Result<(), Failure> {
@@ -98,6 +263,6 @@ fn line(report: &CacheReport) -> String {
         Ok(bytes) => format!("{:.0} MiB", mib(*bytes)),
         Err(what) => format!("damaged: {what}"),
     };
-    let use_of = if report.current { "in use" } else { "of another version" };
+    let use_of = if report.current { "in use" } else { "of another version or processor" };
     format!("{}  {state}  {use_of}", report.path.display())
 }

@@ -31,7 +31,7 @@ pub(crate) fn kept_bytes() -> u64 {
 }
 
 /// Memory that is free on the machine and in the control group.
-fn free_memory() -> Option<u64> {
+pub(crate) fn free_memory() -> Option<u64> {
     let number = |path: &str| std::fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
     let group = match (number("/sys/fs/cgroup/memory.max"), number("/sys/fs/cgroup/memory.current")) {
         (Some(most), Some(used)) => Some(most.saturating_sub(used)),

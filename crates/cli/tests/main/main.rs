@@ -14,6 +14,7 @@ mod generate;
 #[path = "../../../../tests/src/image.rs"]
 #[expect(dead_code, unreachable_pub, reason = "other tests use the rest of it")]
 mod image;
+mod images;
 mod inputs;
 mod isolate;
 mod losses;

@@ -16,9 +16,9 @@ use wasmtime::{Engine, Module};
 use super::{CompiledGuest, ImageError};
 use crate::exports::{GlobalState, GuestSnapshot};
 
-const MODULE: &str = "module.cwasm";
-const LIBRARY: &str = "library.zip";
-const MEMORY: &str = "memory.bin";
+pub(super) const MODULE: &str = "module.cwasm";
+pub(super) const LIBRARY: &str = "library.zip";
+pub(super) const MEMORY: &str = "memory.bin";
 const MANIFEST: &str = "manifest.json";
 /// Prefix of the names of incomplete directories.
 const STAGING: &str = "building-";
@@ -38,9 +38,9 @@ struct CacheManifest {
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ManifestEntry {
-    name: String,
-    bytes: u64,
+pub(super) struct ManifestEntry {
+    pub(super) name: String,
+    pub(super) bytes: u64,
     blake3: String,
 }
 
@@ -75,6 +75,15 @@ pub(crate) fn read_code(dir: &Path, key: &str, engine: &Engine) -> Result<Compil
         (module, library.join().unwrap_or_else(|_| Err("a thread that checks the cache panicked".to_owned())))
     });
     Ok(CompiledGuest { module: load_module(engine, module?)?, library: Arc::new(library?) })
+}
+
+/// Reads the two files of compiled code, without loading them.
+///
+/// # Errors
+/// Why they cannot be used.
+pub(super) fn read_code_files(dir: &Path, key: &str) -> Result<(Vec<u8>, Vec<u8>), String> {
+    let manifest = read_manifest(dir, key)?;
+    Ok((manifest.read_file(dir, MODULE)?, manifest.read_file(dir, LIBRARY)?))
 }
 
 /// Reads a snapshot.
@@ -139,7 +148,12 @@ impl CacheManifest {
 }
 
 impl ManifestEntry {
-    fn check(&self, bytes: u64, digest: &blake3::Hash) -> Result<(), String> {
+    pub(super) fn of(name: &str, bytes: &[u8]) -> Self {
+        let blake3 = blake3::hash(bytes).to_hex().to_string();
+        Self { name: name.to_owned(), bytes: bytes.len() as u64, blake3 }
+    }
+
+    pub(super) fn check(&self, bytes: u64, digest: &blake3::Hash) -> Result<(), String> {
         if bytes == self.bytes && digest.to_hex().as_str() == self.blake3 {
             Ok(())
         } else {
@@ -149,9 +163,10 @@ impl ManifestEntry {
 }
 
 fn load_module(engine: &Engine, file: File) -> Result<Module, String> {
-    // SAFETY: the file is what this program serialised: its digest is that of the manifest, both lie in a directory only
-    // this user can write, and the descriptor that was hashed is the one that is mapped. Who can change it meanwhile is
-    // this user, who can change the program as well. The engine refuses code of another version or configuration.
+    // SAFETY: the file is what this program serialised, here or where an archive was exported that this user chose to import: its
+    // digest is that of the manifest, both lie in a directory only this user can write, and the descriptor that was hashed is the
+    // one that is mapped. Who can change it meanwhile is this user, who can change the program as well. The engine refuses code of
+    // another version or configuration.
     unsafe { Module::deserialize_open_file(engine, file) }.map_err(|error| format!("{error:#}"))
 }
 
@@ -182,23 +197,57 @@ fn write_image(
     contents: &[(&str, &[u8])],
     state: Option<GlobalState>,
 ) -> Result<(), ImageError> {
-    let parent = dir.parent().unwrap_or(dir);
-    let staging = tempfile::Builder::new()
-        .prefix(STAGING)
-        .permissions(fs::Permissions::from_mode(0o700))
-        .tempdir_in(parent)
-        .map_err(cache_error(parent, "make a directory in it"))?;
-    let mut files = Vec::new();
-    for (name, bytes) in contents {
-        write_file(&staging.path().join(name), bytes)?;
-        let blake3 = blake3::hash(bytes).to_hex().to_string();
-        files.push(ManifestEntry { name: (*name).to_owned(), bytes: bytes.len() as u64, blake3 });
+    StagedDir::write(dir, key, contents, state)?.put_in_place()
+}
+
+/// A directory of an image beside its place. Dropped, it is removed.
+pub(super) struct StagedDir {
+    staging: tempfile::TempDir,
+    place: PathBuf,
+}
+
+impl StagedDir {
+    /// Writes files and their manifest, for the place `dir`.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub(super) fn write(
+        dir: &Path,
+        key: &str,
+        contents: &[(&str, &[u8])],
+        state: Option<GlobalState>,
+    ) -> Result<Self, ImageError> {
+        let parent = dir.parent().unwrap_or(dir);
+        let staging = tempfile::Builder::new()
+            .prefix(STAGING)
+            .permissions(fs::Permissions::from_mode(0o700))
+            .tempdir_in(parent)
+            .map_err(cache_error(parent, "make a directory in it"))?;
+        let mut files = Vec::new();
+        for (name, bytes) in contents {
+            write_file(&staging.path().join(name), bytes)?;
+            files.push(ManifestEntry::of(name, bytes));
+        }
+        let manifest = CacheManifest { layout: LAYOUT, key: key.to_owned(), files, state };
+        let text = serde_json::to_vec_pretty(&manifest).expect("a manifest has string keys only");
+        write_file(&staging.path().join(MANIFEST), &text)?;
+        sync_dir(staging.path())?;
+        Ok(Self { staging, place: dir.to_owned() })
     }
-    let manifest = CacheManifest { layout: LAYOUT, key: key.to_owned(), files, state };
-    let text = serde_json::to_vec_pretty(&manifest).expect("a manifest has string keys only");
-    write_file(&staging.path().join(MANIFEST), &text)?;
-    sync_dir(staging.path())?;
-    replace_dir(&staging.keep(), dir, parent)
+
+    /// Where the files are now.
+    pub(super) fn path(&self) -> &Path {
+        self.staging.path()
+    }
+
+    /// Gives the directory its name, replacing what is there. Call with the lock held.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub(super) fn put_in_place(self) -> Result<(), ImageError> {
+        let parent = self.place.parent().unwrap_or(&self.place);
+        replace_dir(&self.staging.keep(), &self.place, parent)
+    }
 }
 
 fn write_file(path: &Path, bytes: &[u8]) -> Result<(), ImageError> {

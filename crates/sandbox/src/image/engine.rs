@@ -6,6 +6,8 @@ use std::sync::Arc;
 use wasmtime::{Config, Engine};
 
 use super::ImageError;
+use super::cpu;
+pub(super) use super::cpu::CpuLevel;
 use crate::stacks::Stacks;
 
 /// Bytes of native stack a guest may use. Deep recursion beyond it is a trap; `c_stack_bytes` of the Python image is such that CPython
@@ -19,7 +21,15 @@ const GUEST_STACK: usize = WASM_STACK + (4 << 20);
 /// # Errors
 /// When the host cannot run the engine.
 pub(crate) fn engine() -> Result<Engine, ImageError> {
-    with_compiler_threads(true)
+    with_compiler(CpuLevel::Native, true)
+}
+
+/// An engine whose code runs on every processor of a level. It also runs here, where this machine's is one.
+///
+/// # Errors
+/// When the engine cannot compile for it.
+pub(super) fn engine_for(level: CpuLevel) -> Result<Engine, ImageError> {
+    with_compiler(level, true)
 }
 
 /// The same, for a process that may have no threads but its own: it compiles on the calling one.
@@ -27,11 +37,21 @@ pub(crate) fn engine() -> Result<Engine, ImageError> {
 /// # Errors
 /// When the host cannot run the engine.
 pub(crate) fn engine_without_threads() -> Result<Engine, ImageError> {
-    with_compiler_threads(false)
+    with_compiler(CpuLevel::Native, false)
 }
 
-fn with_compiler_threads(allowed: bool) -> Result<Engine, ImageError> {
+fn with_compiler(level: CpuLevel, threads: bool) -> Result<Engine, ImageError> {
+    let fail = |error: wasmtime::Error| ImageError::Host(format!("{error:#}"));
     let mut config = Config::new();
+    if level != CpuLevel::Native {
+        // With a target named, the compiler uses no feature of this machine but those that it is given.
+        config.target(&triple()).map_err(fail)?;
+        for flag in cpu::flags(level) {
+            // SAFETY: the flag says that the target has a feature. Code that was compiled with it carries the flag, and wasmtime
+            // loads it only where the processor has the feature.
+            unsafe { config.cranelift_flag_enable(flag) };
+        }
+    }
     config
         // Fuel is ours: see `crate::meter`, which tells the compiler what is seldom.
         .wasm_branch_hinting(true)
@@ -40,7 +60,7 @@ fn with_compiler_threads(allowed: bool) -> Result<Engine, ImageError> {
         .max_wasm_stack(WASM_STACK)
         .async_stack_size(GUEST_STACK)
         .with_host_stack(Arc::new(Stacks::default()))
-        .parallel_compilation(allowed)
+        .parallel_compilation(threads)
         // What a program computes must not depend on the machine: NaN bits and relaxed vector operations do by default.
         .cranelift_nan_canonicalization(true)
         .relaxed_simd_deterministic(true)
@@ -48,7 +68,13 @@ fn with_compiler_threads(allowed: bool) -> Result<Engine, ImageError> {
         .wasm_backtrace_max_frames(None)
         .generate_address_map(false)
         .memory_init_cow(true);
-    Engine::new(&config).map_err(|error| ImageError::Host(format!("{error:#}")))
+    Engine::new(&config).map_err(fail)
+}
+
+/// This program's target, as the compiler names it.
+fn triple() -> String {
+    let libc = if cfg!(target_env = "musl") { "musl" } else { "gnu" };
+    format!("{}-unknown-{}-{libc}", std::env::consts::ARCH, std::env::consts::OS)
 }
 
 /// Differs whenever compiled code of one engine cannot run in another: version, configuration, processor features.

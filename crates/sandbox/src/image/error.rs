@@ -75,6 +75,38 @@ pub enum ImageError {
         /// The directory.
         path: PathBuf,
     },
+    /// An archive cannot be written.
+    #[error("cannot write the image archive: {cause}")]
+    ArchiveWrite {
+        /// Why it failed.
+        cause: std::io::Error,
+    },
+    /// An archive is truncated or changed, or no archive of an image.
+    #[error("the image archive is damaged: {detail}")]
+    ArchiveDamaged {
+        /// What is wrong.
+        detail: String,
+    },
+    /// An archive was made by another version, or for another kind of machine.
+    #[error("the image archive's {what} is `{found}`, and this program needs `{expected}`")]
+    ArchiveMismatch {
+        /// What differs.
+        what: &'static str,
+        /// The archive's.
+        found: String,
+        /// This program's.
+        expected: String,
+        /// What to do.
+        hint: &'static str,
+    },
+    /// The code of an archive uses features that this processor lacks.
+    #[error("the image archive's code uses features that this processor lacks: {features}")]
+    ArchiveCpu {
+        /// Their names.
+        features: String,
+        /// What to do.
+        hint: &'static str,
+    },
     /// The environment names no cache directory.
     #[error("no cache directory: none of VERIPLAY_CACHE, XDG_CACHE_HOME and HOME is set")]
     NoCacheDir,
@@ -97,8 +129,12 @@ impl ImageError {
                  crates/sandbox/guests/python/sandbox.toml",
             ),
             ImageError::NotCached { .. } => {
-                Some("let `Image::python` build it, or copy the cache of a host of this kind")
+                Some("let `Image::python` build it, or import an archive that a host of this kind exported")
             }
+            ImageError::ArchiveDamaged { .. } => {
+                Some("copy it again, and compare `sha256sum` of both copies; `veriplay image export` makes a new one")
+            }
+            ImageError::ArchiveMismatch { hint, .. } | ImageError::ArchiveCpu { hint, .. } => Some(hint),
             ImageError::Cache { .. } => Some("set VERIPLAY_CACHE to a directory you can write, with about 500 MB free"),
             ImageError::UnsafeCache { .. } => {
                 Some("run `chmod go-w` on it if it is yours, or set VERIPLAY_CACHE to a directory of your own")

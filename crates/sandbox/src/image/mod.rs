@@ -1,11 +1,14 @@
 //! Images: guest runtimes with preloaded state, named by content.
 //!
 //! [`spec`] describes an image, [`wheel`] fetches its guest, [`build`] builds it, [`cache`] keeps it on disk, [`store`] loads or builds it,
-//! [`engine`] is the shared engine configuration, and [`bare`] makes an image of a custom module.
+//! [`archive`] is an image as one file, [`engine`] is the shared engine configuration, [`cpu`] the processors it compiles for, and [`bare`]
+//! makes an image of a custom module.
 
+mod archive;
 mod bare;
 mod build;
 mod cache;
+mod cpu;
 pub(crate) mod engine;
 mod error;
 mod spec;
@@ -25,9 +28,13 @@ use crate::memory::Baseline;
 use crate::wasi::base_tree;
 use crate::wasi::files::Tree;
 
+pub use archive::ImageArchive;
+#[cfg(feature = "fuzzing")]
+pub(crate) use archive::read_any_archive;
 pub(crate) use bare::build_without_threads;
 #[cfg(feature = "fuzzing")]
 pub(crate) use cache::read_any_manifest;
+pub use cpu::{CpuLevel, detected_cpu_level};
 pub use error::ImageError;
 pub use spec::ImageSpec;
 pub use store::{BuildPhase, CacheReport, ImageStore, default_cache_dir};

@@ -30,7 +30,7 @@ const IMAGES: &[BuiltInImage] = &[BuiltInImage {
 const SHIM_VERSION: u32 = 4;
 /// The engine's version is part of the digest too, because the compiler may change what the guest does. A test compares it with the lock
 /// file.
-const ENGINE_VERSION: &str = "48.0.8";
+pub(super) const ENGINE_VERSION: &str = "48.0.8";
 
 /// The description of an image.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -148,6 +148,12 @@ impl ImageSpec {
             &self.harness,
             &self.modules,
         ))
+    }
+
+    /// The sha256 of the wheel that the image is built from, in lower-case hexadecimal.
+    #[must_use]
+    pub fn wheel_sha256(&self) -> &str {
+        &self.wheel.sha256
     }
 
     /// The digest of everything the compiled code depends on.

@@ -1,17 +1,20 @@
 //! The images of one cache directory: loads them, or builds and keeps them.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use veriplay_core::Digest;
-
-use super::cache::{self, Lock};
 use wasmtime::Engine;
 
+use super::archive::{self, ImageArchive};
+use super::cache::{self, Lock, StagedDir};
+use super::cpu::CpuLevel;
 use super::engine::{self, fingerprint};
 use super::spec::ImageSpec;
 use super::wheel::{self, WheelSource};
 use super::{CompiledGuest, Image, ImageError, build};
+use crate::exports::GuestSnapshot;
 
 /// The phases of a build, for a progress display. They occur in this order; all but the last may be missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +75,7 @@ pub struct CacheReport {
 pub struct ImageStore {
     dir: PathBuf,
     engine: Engine,
+    cpu: CpuLevel,
     wheel: WheelSource,
 }
 
@@ -82,7 +86,18 @@ impl ImageStore {
     /// # Errors
     /// When the engine cannot run on this machine.
     pub fn open(cache_dir: &Path) -> Result<Self, ImageError> {
-        Ok(Self { dir: cache_dir.join("images"), engine: engine::engine()?, wheel: WheelSource::from_env() })
+        let (engine, wheel) = (engine::engine()?, WheelSource::from_env());
+        Ok(Self { dir: cache_dir.join("images"), engine, cpu: CpuLevel::Native, wheel })
+    }
+
+    /// The same store, whose images are compiled for every processor of a level. They lie in the cache beside those for this machine, and are
+    /// what [`export`](Self::export) writes.
+    ///
+    /// # Errors
+    /// When the compiler does not know the level.
+    pub fn with_cpu(self, cpu: CpuLevel) -> Result<Self, ImageError> {
+        let engine = if cpu == CpuLevel::Native { engine::engine()? } else { engine::engine_for(cpu)? };
+        Ok(Self { engine, cpu, ..self })
     }
 
     /// The same store, whose builds take the wheel at `path`: a copy of the one that the image's manifest pins.
@@ -132,6 +147,69 @@ impl ImageStore {
     pub fn build(&self, spec: &ImageSpec, progress: &dyn Fn(BuildPhase)) -> Result<Arc<Image>, ImageError> {
         let _lock = self.lock(progress)?;
         ImageBuild { store: self, spec, progress }.run(KeepPolicy::Required)
+    }
+
+    /// Writes the cached image as one archive, an uncompressed tar file. The same image gives the same bytes.
+    ///
+    /// # Errors
+    /// When the image is not cached or damaged, or `out` fails.
+    pub fn export(&self, spec: &ImageSpec, out: &mut dyn Write) -> Result<(), ImageError> {
+        let (code, snapshot) = (self.code_slot(spec), self.snapshot_slot(spec));
+        let missing = |reason: String| {
+            tracing::warn!(%reason, "a cached image cannot be exported");
+            ImageError::NotCached { path: self.dir.clone() }
+        };
+        let GuestSnapshot { memory, state } = cache::read_snapshot(&snapshot.dir, &snapshot.key).map_err(missing)?;
+        let (module, library) = cache::read_code_files(&code.dir, &code.key).map_err(missing)?;
+        archive::write_archive(out, spec, self.cpu, &ImageArchive { module, library, memory, state })
+    }
+
+    /// Puts the image of an archive in the cache, replacing the one that is there. Its native code will run with the rights of this user, and
+    /// its digests are its maker's: import what you would install.
+    ///
+    /// # Errors
+    /// When the cache cannot be written, or the engine does not load the code; the cache is then as it was.
+    pub fn import(&self, spec: &ImageSpec, archive: ImageArchive) -> Result<Arc<Image>, ImageError> {
+        let _lock = self.lock(&|_| {})?;
+        self.import_locked(spec, archive)
+    }
+
+    /// Loads the cached image, or imports it first from the archive that `read` gives. Of several processes one imports, and the others load.
+    ///
+    /// # Errors
+    /// As [`import`](Self::import), and those of `read`.
+    pub fn load_or_import(
+        &self,
+        spec: &ImageSpec,
+        read: impl FnOnce() -> Result<ImageArchive, ImageError>,
+    ) -> Result<Arc<Image>, ImageError> {
+        if let Some(image) = self.load(spec) {
+            return Ok(image);
+        }
+        let _lock = self.lock(&|_| {})?;
+        match self.load(spec) {
+            Some(image) => Ok(image),
+            None => self.import_locked(spec, read()?),
+        }
+    }
+
+    fn import_locked(&self, spec: &ImageSpec, archive: ImageArchive) -> Result<Arc<Image>, ImageError> {
+        let ImageArchive { module, library, memory, state } = archive;
+        let slot = self.code_slot(spec);
+        let contents = [(cache::MODULE, &module[..]), (cache::LIBRARY, &library)];
+        let staged_code = StagedDir::write(&slot.dir, &slot.key, &contents, None)?;
+        drop((module, library));
+        // What the engine does not load must not be in the cache.
+        let damaged = |detail: String| ImageError::ArchiveDamaged { detail };
+        let code = cache::read_code(staged_code.path(), &slot.key, &self.engine).map_err(damaged)?;
+        let slot = self.snapshot_slot(spec);
+        let contents = [(cache::MEMORY, &memory[..])];
+        let staged_snapshot = StagedDir::write(&slot.dir, &slot.key, &contents, Some(state.clone()))?;
+        let image = Image::new(spec, self.engine.clone(), code, GuestSnapshot { memory, state })?;
+        // The code without its snapshot is what a build leaves that was killed between the two: no image.
+        staged_code.put_in_place()?;
+        staged_snapshot.put_in_place()?;
+        Ok(Arc::new(image))
     }
 
     fn lock(&self, progress: &dyn Fn(BuildPhase)) -> Result<Lock, ImageError> {

@@ -12,7 +12,7 @@ use veriplay_core::{CallResult, Execute, Exit, Job, LimitKind, Limits, Value};
 use veriplay_sandbox::{BuildPhase, Image, ImageError, ImageSpec, ImageStore, ResetMode, Sandbox, SandboxOptions};
 
 /// Answers one call with the bytes at 32: a counter in memory and one in a global, both counted up in every job.
-const GUEST: &str = r#"(module
+pub(super) const GUEST: &str = r#"(module
   (import "host" "call" (func $call (param i32 i32 i32 i32) (result i32)))
   (memory (export "memory") 2)
   (global $top (mut i32) (i32.const 65536))
@@ -34,13 +34,13 @@ const GUEST: &str = r#"(module
     (i32.const 0)))"#;
 
 /// A directory with a wheel of `wasm` text in it and a cache beside it.
-struct Bench {
+pub(super) struct Bench {
     dir: tempfile::TempDir,
     sha256: String,
 }
 
 impl Bench {
-    fn new(wat: &str) -> Self {
+    pub(super) fn new(wat: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let file = fs::File::create(dir.path().join("guest.whl")).unwrap();
         let mut zip = zip::ZipWriter::new(file);
@@ -54,7 +54,7 @@ impl Bench {
         Self { dir, sha256 }
     }
 
-    fn spec(&self, harness: &str) -> ImageSpec {
+    pub(super) fn spec(&self, harness: &str) -> ImageSpec {
         let manifest = format!(
             "name = 'tiny'\nseed = 1\nheadroom_bytes = 0\npreload = ['x']\n[wheel]\nrequirement = './no/such/file.whl'\n\
              sha256 = '{}'\nwasm = 'a/guest.wasm'\nstdlib = 'a/lib.zip'\nstdlib_at = '/lib.zip'\n[limits]\nfuel = 100000\n\
@@ -64,11 +64,11 @@ impl Bench {
         ImageSpec::parse(&manifest, harness).unwrap()
     }
 
-    fn cache(&self) -> PathBuf {
+    pub(super) fn cache(&self) -> PathBuf {
         self.dir.path().join("cache")
     }
 
-    fn store(&self) -> ImageStore {
+    pub(super) fn store(&self) -> ImageStore {
         ImageStore::open(&self.cache()).unwrap().with_wheel(self.wheel())
     }
 
@@ -84,13 +84,13 @@ impl Bench {
     }
 
     /// Whether the code was compiled to get the image.
-    fn compiles(&self) -> bool {
+    pub(super) fn compiles(&self) -> bool {
         let (image, phases) = self.get();
         check_works(&image.unwrap(), ResetMode::Scan);
         phases.contains(&BuildPhase::Compile)
     }
 
-    fn file(&self, part: &str, name: &str) -> PathBuf {
+    pub(super) fn file(&self, part: &str, name: &str) -> PathBuf {
         let dirs = fs::read_dir(self.cache().join("images")).unwrap().flatten().map(|entry| entry.path());
         let is_code = |path: &Path| path.to_string_lossy().contains("tiny-code-");
         dirs.filter(|path| path.is_dir() && is_code(path) == (part == "code"))
@@ -101,7 +101,7 @@ impl Bench {
 }
 
 /// Runs three jobs: each must find both counters as the snapshot has them.
-fn check_works(image: &Arc<Image>, reset: ResetMode) {
+pub(super) fn check_works(image: &Arc<Image>, reset: ResetMode) {
     let sandbox = Sandbox::new(Arc::clone(image), SandboxOptions { max_parallel: 1, reset });
     let limits: Limits = image.default_limits();
     let job = Job { image: "tiny".to_owned(), limits, ..Job::call("", "f", []) };

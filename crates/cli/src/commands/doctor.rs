@@ -1,0 +1,373 @@
+//! `veriplay doctor`: whether this machine has what Veriplay needs, line by line, with a hint wherever something is missing.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use clap::Args;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use veriplay_core::{Execute, Exit, Job};
+use veriplay_sandbox::{
+    CpuLevel, HostSupport, Image, ImageSpec, SandboxOptions, default_cache_dir, detected_cpu_level,
+};
+
+use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::isolation::{self, Isolation};
+use crate::serve::free_memory;
+use crate::{image, progress};
+
+/// Check whether this machine has what Veriplay needs
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Version of what `--json` prints.
+const SCHEMA_VERSION: u32 = 1;
+/// Free memory that a build of the image needs, and that two workers and the service need.
+const LEAST_MEMORY: u64 = 1536 << 20;
+/// Free space that an image and a build need.
+const LEAST_SPACE: u64 = 500 << 20;
+/// Free space that verdicts need beside a built image.
+const LEAST_REST: u64 = 100 << 20;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum CheckStatus {
+    /// As it should be.
+    Ok,
+    /// It works, slower or with less.
+    Warn,
+    /// Veriplay does not work.
+    Fail,
+}
+
+/// One line of the report.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct Check {
+    name: &'static str,
+    status: CheckStatus,
+    detail: String,
+    hint: Option<String>,
+}
+
+#[derive(Serialize)]
+struct DoctorReport<'a> {
+    schema_version: u32,
+    version: &'static str,
+    /// Whether nothing failed.
+    ok: bool,
+    checks: &'a [Check],
+}
+
+impl Check {
+    fn ok(name: &'static str, detail: impl Into<String>) -> Self {
+        Self { name, status: CheckStatus::Ok, detail: detail.into(), hint: None }
+    }
+
+    fn warn(name: &'static str, detail: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { name, status: CheckStatus::Warn, detail: detail.into(), hint: Some(hint.into()) }
+    }
+
+    fn fail(name: &'static str, detail: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { status: CheckStatus::Fail, ..Self::warn(name, detail, hint) }
+    }
+}
+
+pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
+    let checks = all_checks();
+    let failed = checks.iter().filter(|check| check.status == CheckStatus::Fail).count();
+    if arguments.json {
+        let version = env!("CARGO_PKG_VERSION");
+        let report = DoctorReport { schema_version: SCHEMA_VERSION, version, ok: failed == 0, checks: &checks };
+        progress::data(serde_json::to_string(&report).or_fail(ExitCode::Bug)?);
+    } else {
+        checks.iter().for_each(|check| progress::data(line(check)));
+    }
+    match failed {
+        0 => Ok(()),
+        count => Err(Failure::message(ExitCode::Unsuitable, format!("{count} of {} checks failed", checks.len()))),
+    }
+}
+
+fn line(check: &Check) -> String {
+    let status = match check.status {
+        CheckStatus::Ok => "ok  ",
+        CheckStatus::Warn => "warn",
+        CheckStatus::Fail => "FAIL",
+    };
+    let hint = check.hint.as_ref().map_or_else(String::new, |hint| format!("\n      hint: {hint}"));
+    format!("{status}  {}: {}{hint}", check.name, check.detail)
+}
+
+fn all_checks() -> Vec<Check> {
+    let support = HostSupport::detect();
+    let spec = ImageSpec::python();
+    // To look for an image in a cache that is not there would make it.
+    let is_there = default_cache_dir().is_ok_and(|dir| dir.join("images").is_dir());
+    let loaded = image::store().ok().filter(|_| is_there).and_then(|store| store.load(&spec));
+    let installed = image::installed_archive();
+    let mut checks = vec![
+        Check::ok("version", format!("veriplay {}, image {}", env!("CARGO_PKG_VERSION"), spec.digest().short())),
+        check_platform(std::env::consts::OS, std::env::consts::ARCH),
+        check_processor(std::env::consts::ARCH, detected_cpu_level()),
+        check_page_scan(support),
+        check_landlock(support),
+        check_seccomp(support),
+        check_processors(std::thread::available_parallelism().ok().map(usize::from), machine_processors()),
+        check_memory(free_memory()),
+        check_cache(loaded.is_some()),
+        check_image(loaded.is_some(), installed.as_deref()),
+    ];
+    if loaded.is_none() && installed.is_none() {
+        checks.push(check_interpreter(&spec));
+    }
+    checks.extend(loaded.map(check_worker));
+    checks
+}
+
+fn check_platform(system: &str, architecture: &str) -> Check {
+    let detail = format!("{system} on {architecture}");
+    match (system, architecture) {
+        ("linux", "x86_64") => Check::ok("platform", detail),
+        ("linux", "aarch64") => Check::warn("platform", detail, "this architecture was not tested: see LIMITATIONS.md"),
+        _ => Check::fail("platform", detail, "use Linux on x86-64"),
+    }
+}
+
+fn check_processor(architecture: &str, level: Option<CpuLevel>) -> Check {
+    match level {
+        Some(CpuLevel::X86_64V3) => Check::ok("processor", "x86-64-v3: prebuilt images of both levels run here"),
+        Some(_) => Check::ok("processor", "x86-64-v2: prebuilt images of that level run here"),
+        None => Check::warn(
+            "processor",
+            format!("{architecture}, of no level that prebuilt images have"),
+            "images are built here instead, in about a minute or two",
+        ),
+    }
+}
+
+fn check_page_scan(support: HostSupport) -> Check {
+    match support {
+        HostSupport { page_scan: true, write_tracking: true, .. } => {
+            Check::ok("page scan", "the kernel lists the pages that a job has written")
+        }
+        HostSupport { page_scan: true, .. } => Check::warn(
+            "page scan",
+            "the kernel lists written pages, and userfaultfd is not allowed",
+            "resets are slower; a container's seccomp profile or `vm.unprivileged_userfaultfd` may forbid it",
+        ),
+        _ => Check::warn(
+            "page scan",
+            "missing: every job gets fresh memory, which is slower",
+            "use Linux 6.7 or newer, with /proc mounted",
+        ),
+    }
+}
+
+fn check_landlock(support: HostSupport) -> Check {
+    match support.landlock {
+        Some(version) => Check::ok("landlock", format!("version {version}")),
+        None => Check::warn(
+            "landlock",
+            "missing: worker processes are held by seccomp and resource limits alone",
+            "boot with `landlock` in the kernel's `lsm=` list (Linux 5.13 or newer)",
+        ),
+    }
+}
+
+fn check_seccomp(support: HostSupport) -> Check {
+    if support.seccomp {
+        return Check::ok("seccomp", "system call filters are available");
+    }
+    Check::fail(
+        "seccomp",
+        "missing: worker processes, the default of `verify` and `serve`, cannot start",
+        "use a kernel with CONFIG_SECCOMP_FILTER, or `--workers thread` (`--isolation thread` of `serve`)",
+    )
+}
+
+/// The processors of the machine, which the control group and the affinity mask may bound.
+fn machine_processors() -> Option<usize> {
+    let text = fs::read_to_string("/proc/cpuinfo").ok()?;
+    Some(text.lines().filter(|line| line.starts_with("processor")).count()).filter(|count| *count > 0)
+}
+
+fn check_processors(usable: Option<usize>, machine: Option<usize>) -> Check {
+    let Some(usable) = usable else {
+        return Check::warn("processors", "their number is unknown: one worker is used", "pass `--workers` to `serve`");
+    };
+    match machine.filter(|machine| *machine > usable) {
+        Some(machine) => {
+            Check::ok("processors", format!("{usable} of {machine}, by control group or affinity: as many workers"))
+        }
+        None => Check::ok("processors", format!("{usable}: as many workers")),
+    }
+}
+
+fn check_memory(free: Option<u64>) -> Check {
+    match free {
+        Some(bytes) if bytes >= LEAST_MEMORY => Check::ok("memory", format!("{} free", gib(bytes))),
+        Some(bytes) => Check::warn(
+            "memory",
+            format!("{} free, on the machine or in the control group", gib(bytes)),
+            format!("a build of the image takes {}; a worker takes about 0.25 GiB", gib(LEAST_MEMORY)),
+        ),
+        None => Check::warn("memory", "how much is free is unknown", "mount /proc"),
+    }
+}
+
+fn check_cache(built: bool) -> Check {
+    let hint = "set VERIPLAY_CACHE to a directory of your own that you can write";
+    let Ok(dir) = default_cache_dir() else {
+        return Check::fail("cache", "none of VERIPLAY_CACHE, XDG_CACHE_HOME and HOME is set", hint);
+    };
+    let (shown, images) = (dir.display(), dir.join("images"));
+    let found = nearest(&images);
+    let unsafe_part = fs::metadata(&images)
+        .is_ok_and(|meta| meta.uid() != rustix::process::geteuid().as_raw() || meta.mode() & 0o022 != 0);
+    if unsafe_part {
+        let what =
+            format!("`{}` belongs to another user or can be written by others: it is not used", images.display());
+        return Check::fail("cache", what, "run `chmod go-w` on it if it is yours, or set VERIPLAY_CACHE");
+    }
+    if let Err(error) = tempfile::tempfile_in(&found) {
+        let what = format!("`{shown}`: cannot write to `{}`: {error}", found.display());
+        // A whole image is only read.
+        return if built { Check::warn("cache", what, hint) } else { Check::fail("cache", what, hint) };
+    }
+    let least = if built { LEAST_REST } else { LEAST_SPACE };
+    match rustix::fs::statvfs(&found).map(|stat| stat.f_bavail.saturating_mul(stat.f_frsize)) {
+        Ok(free) if free < least => Check::warn(
+            "cache",
+            format!("`{shown}` has {} free", gib(free)),
+            format!("free {} or set VERIPLAY_CACHE to a directory on another disk", gib(least)),
+        ),
+        Ok(free) => Check::ok("cache", format!("`{shown}`, {} free", gib(free))),
+        Err(error) => Check::warn("cache", format!("`{shown}`: its free space is unknown: {error}"), hint),
+    }
+}
+
+/// The directory, or the nearest one above it that is there.
+fn nearest(dir: &Path) -> PathBuf {
+    dir.ancestors().find(|above| above.symlink_metadata().is_ok()).unwrap_or(Path::new("/")).to_owned()
+}
+
+fn check_image(built: bool, installed: Option<&Path>) -> Check {
+    match (built, installed) {
+        (true, _) => Check::ok("image", "in the cache"),
+        (false, Some(path)) => Check::ok("image", format!("imported on first use from `{}`", path.display())),
+        (false, None) => Check::warn(
+            "image",
+            "not built: the first use builds it, in about a minute on two cores",
+            "run `veriplay image build` now, `veriplay image import FILE`, or install `veriplay-image-python`",
+        ),
+    }
+}
+
+/// What a build of the image starts from.
+fn check_interpreter(spec: &ImageSpec) -> Check {
+    let hint = "download the wheel elsewhere and set VERIPLAY_WHEEL, or run `veriplay image import FILE`";
+    if let Some(wheel) = std::env::var_os("VERIPLAY_WHEEL").filter(|path| !path.is_empty()).map(PathBuf::from) {
+        return match fs::read(&wheel) {
+            Err(error) => Check::fail("interpreter", format!("VERIPLAY_WHEEL: `{}`: {error}", wheel.display()), hint),
+            Ok(bytes) if sha256(&bytes) != spec.wheel_sha256() => {
+                let what = format!("VERIPLAY_WHEEL: `{}` is not the wheel that the image pins", wheel.display());
+                Check::fail("interpreter", what, format!("its sha256 must be {}", spec.wheel_sha256()))
+            }
+            Ok(_) => Check::ok("interpreter", format!("VERIPLAY_WHEEL: `{}`", wheel.display())),
+        };
+    }
+    let python = std::env::var("VERIPLAY_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    match Command::new(&python).args(["-m", "pip", "--version"]).output() {
+        Ok(output) if output.status.success() => {
+            let text = String::from_utf8_lossy(&output.stdout);
+            let version = text.split(" from ").next().unwrap_or_default().trim();
+            Check::ok("interpreter", format!("{version} of `{python}` downloads it (98 MB); the network was not tried"))
+        }
+        Ok(_) => Check::fail("interpreter", format!("`{python}` has no pip"), format!("install pip, or {hint}")),
+        Err(error) => Check::fail(
+            "interpreter",
+            format!("cannot start `{python}`: {error}"),
+            format!("install Python 3 with pip, or {hint}"),
+        ),
+    }
+}
+
+/// Runs a program in a worker process, which tries all of the above at once.
+fn check_worker(image: Arc<Image>) -> Check {
+    let hint = "`veriplay run FILE.py --workers process` shows the whole error; `--workers thread` needs no processes";
+    let options = SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() };
+    let limits = image.default_limits();
+    let job = Job { image: image.name().to_owned(), limits, ..Job::script("print(6 * 7)".to_owned()) };
+    let outcome = isolation::open_sandbox(image, options, Isolation::Process)
+        .map_err(|failure| failure.to_string())
+        .and_then(|sandbox| sandbox.execute(&job).map_err(|error| error.to_string()));
+    match outcome {
+        Ok(outcome) if outcome.exit == Exit::Returned && outcome.stdout == b"42\n" => {
+            Check::ok("worker process", format!("ran a program with {} fuel", outcome.fuel))
+        }
+        Ok(outcome) => Check::fail("worker process", format!("a program ended with {:?}", outcome.exit), hint),
+        Err(error) => Check::fail("worker process", error, hint),
+    }
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn gib(bytes: u64) -> String {
+    format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: HostSupport = HostSupport { page_scan: true, write_tracking: true, landlock: Some(5), seccomp: true };
+
+    fn status(check: &Check) -> CheckStatus {
+        assert_eq!(check.hint.is_some(), check.status != CheckStatus::Ok, "{check:?}");
+        check.status
+    }
+
+    #[test]
+    fn what_the_kernel_lacks_is_a_warning_or_a_failure_with_a_hint() {
+        use CheckStatus::{Fail, Ok, Warn};
+        assert_eq!([check_page_scan(ALL), check_landlock(ALL), check_seccomp(ALL)].each_ref().map(status), [Ok; 3]);
+        let untracked = HostSupport { write_tracking: false, ..ALL };
+        assert_eq!(status(&check_page_scan(untracked)), Warn);
+        let old = HostSupport { page_scan: false, write_tracking: false, landlock: None, seccomp: false };
+        assert_eq!(
+            [check_page_scan(old), check_landlock(old), check_seccomp(old)].each_ref().map(status),
+            [Warn, Warn, Fail]
+        );
+    }
+
+    #[test]
+    fn other_machines_are_told_apart() {
+        use CheckStatus::{Fail, Ok, Warn};
+        let platforms = [("linux", "x86_64", Ok), ("linux", "aarch64", Warn), ("macos", "aarch64", Fail)];
+        for (system, architecture, expected) in platforms {
+            assert_eq!(status(&check_platform(system, architecture)), expected, "{system} {architecture}");
+        }
+        assert_eq!(status(&check_processor("x86_64", Some(CpuLevel::X86_64V3))), Ok);
+        assert_eq!(status(&check_processor("aarch64", None)), Warn);
+        assert_eq!([Some(8 << 30), Some(1 << 30), None].map(|free| status(&check_memory(free))), [Ok, Warn, Warn]);
+        assert!(check_processors(Some(2), Some(64)).detail.contains("2 of 64"));
+        assert_eq!(status(&check_processors(None, None)), Warn);
+    }
+
+    #[test]
+    fn an_image_that_is_not_built_says_how_long_that_takes() {
+        let check = check_image(false, None);
+        assert_eq!(status(&check), CheckStatus::Warn);
+        assert!(check.detail.contains("about a minute") && line(&check).contains("\n      hint: "), "{check:?}");
+        assert_eq!(status(&check_image(false, Some(Path::new("/usr/share/x")))), CheckStatus::Ok);
+    }
+}

