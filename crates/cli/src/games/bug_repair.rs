@@ -161,7 +161,7 @@ impl GameSetup for BugRepairSetup {
     }
 
     fn open(&self, workers: Isolation) -> Result<(GameExecutor, SelfPlay<BugRepair>), Failure> {
-        let (executor, repositories) = open_repositories(&self.repositories, self.game.own.trust, workers)?;
+        let (executor, mut repositories) = open_repositories(&self.repositories, self.game.own.trust, workers)?;
         let read = |paths: &[PathBuf]| -> Result<Vec<BugArtifact>, Failure> {
             Ok(paths.iter().map(|path| read_bugs(path)).collect::<Result<Vec<_>, _>>()?.concat())
         };
@@ -172,8 +172,8 @@ impl GameSetup for BugRepairSetup {
         })?;
         held_out.truncate(self.eval.bugs);
         repositories.measured = self.eval.suite_schedule().guard()?;
-        let game = BugRepair::new(self.game.clone(), repositories, &training, &held_out)?;
-        Ok((executor, SelfPlay::new(game.with_examples(&executor)?)))
+        let game = BugRepair::new(self.game.clone(), repositories, &training, &held_out)?.with_examples(&executor)?;
+        Ok((executor, SelfPlay::new(game)))
     }
 }
 
