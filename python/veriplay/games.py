@@ -466,7 +466,7 @@ class Game:
             if self.summary is not None:
                 break
         code = self._wait()
-        if self.summary is None and not (self._stopping and code == 130):
+        if self.summary is None and not (self._stopping and code in (130, -signal.SIGINT)):
             raise self._failure("the game ended", code)
 
     def _settle(self, request: Request) -> None:
