@@ -76,6 +76,7 @@ def test_a_trainer_plays_and_gets_its_own_rollouts_back(binary: str, tmp_path: P
     with AbsoluteZero(out=tmp_path / "run", steps=2, settings=SMALL, binary=binary) as game:
         summary = game.play(trainer)
     assert summary is not None and summary["steps"] == 2 and summary["dropped"] == 0
+    assert game.learn["learning_rate"] > 0
     assert game.run == tmp_path / "run" and game.step == 2 and summary == game.summary
     assert trainer.learned == len(trainer.updates) > 0
     for update in trainer.updates:
@@ -197,7 +198,7 @@ SAMPLING = {
 }
 PROMPT = {"role": "solver", "task_type": None, "text": "x", "messages": None, "stop": ["\n"]}
 START = {"type": "start", "protocol": 1, "version": "0", "game": "absolute_zero", "run": "/r", "step": 0, "steps": 1}
-START |= {"seed": 1, "checkpoint": None}
+START |= {"seed": 1, "checkpoint": None, "learn": {"learning_rate": 0.1}}
 GENERATE = {
     "type": "generate",
     "step": 0,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import pytest
 
 import veriplay.trl
 import veriplay.verl
+from veriplay.games import AbsoluteZero
 
 TRUTH = json.dumps({"inputs": ["1 2\n", "4 5\n"], "outputs": ["3\n", "9\n"]})
 RIGHT = "```python\nprint(sum(map(int, input().split())))\n```"
@@ -153,3 +156,38 @@ def test_verifiers_plugs_the_reward_in_by_its_name(at_service: str) -> None:
 
     for reply, reward in [(RIGHT, 1.0), (WRONG, 0.0)]:
         assert asyncio.run(invoke_all(hooks, {"task": task, "trace": Trace(reply)})) == [reward]
+
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_a_policy_in_torch_plays_absolute_zero(binary: str, tmp_path: Path) -> None:
+    """The example: its model is ours, so it evaluates as ours does, and a resumed run ends with the same bytes."""
+    torch = pytest.importorskip("torch")
+    spec = importlib.util.spec_from_file_location("example", ROOT / "python" / "examples" / "absolute_zero_torch.py")
+    assert spec is not None and spec.loader is not None
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+    torch.set_num_threads(1)
+    settings = {"checkpoint_every": 1, "game.proposals_per_type": 8, "game.tasks_per_type": 4}
+    settings |= {"tasks.seeds_per_type": 32, "eval.tasks_per_type": 12}
+    with AbsoluteZero(out=tmp_path / "whole", steps=2, settings=settings, binary=binary) as game:
+        summary = game.play(example.TorchTrainer(str(ROOT / "models" / "tiny")))
+    assert summary is not None and summary["valid_proposal_rate"] > 0.3 and summary["solve_rate"] > 0.1
+    events = [json.loads(line) for line in (tmp_path / "whole" / "events.jsonl").read_text().splitlines()]
+    assert all(event["actor/grad_norm"] > 0 and event["perf/total_num_tokens"] > 0 for event in events)
+
+    own = [f"--set={key}={value}" for key, value in {**settings, "game.sft_samples": 0}.items()]
+    command = [binary, "play", "--json", "--steps", "1", "--out", str(tmp_path / "own"), *own]
+    ours = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    greedy = [[row["greedy"] for row in one["eval"]["before"]["rows"]] for one in (summary, ours)]
+    assert greedy[0] == greedy[1]
+
+    game = AbsoluteZero(out=tmp_path / "broken", steps=2, settings=settings, binary=binary)
+    trainer = example.TorchTrainer(str(ROOT / "models" / "tiny"))
+    trainer.on_step = lambda metrics: game.stop()
+    assert game.play(trainer) is None
+    with AbsoluteZero(resume=tmp_path / "broken", binary=binary) as game:
+        game.play(example.TorchTrainer(str(ROOT / "models" / "tiny")))
+    for name in ("events.jsonl", "rollouts.jsonl.zst", "after.json", "checkpoints/step_2/trainer/model.safetensors"):
+        assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "broken" / name).read_bytes(), name

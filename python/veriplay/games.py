@@ -386,6 +386,8 @@ class Game:
         """Steps done."""
         self.steps: int | None = None
         """Steps of the whole run."""
+        self.learn: Mapping[str, Any] = {}
+        """The configuration's table ``[learn]``, which is the trainer's to follow."""
         self.summary: dict[str, Any] | None = None
         """What ``veriplay play --json`` prints, once the run is complete."""
 
@@ -466,7 +468,7 @@ class Game:
             if self.summary is not None:
                 break
         code = self._wait()
-        if self.summary is None and not (self._stopping and code == 130):
+        if self.summary is None and not (self._stopping and code in (130, -signal.SIGINT)):
             raise self._failure("the game ended", code)
 
     def _settle(self, request: Request) -> None:
@@ -528,6 +530,7 @@ class Game:
                 f"the configuration plays `{message['game']}`, and `{type(self).__name__}` is `{self.NAME}`"
             )
         self.run, self.step, self.steps = Path(message["run"]), message["step"], message["steps"]
+        self.learn = message["learn"]
         if message["checkpoint"] is not None:
             return Load(message["step"], Path(message["checkpoint"]), self)
         self._send({"type": "started"})

@@ -11,7 +11,7 @@ use veriplay_learner::{DeviceSpec, Kl, LearnerOptions, Lora, Loss, Precision, Pr
 use veriplay_selfplay::games::absolute_zero;
 
 use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::model::{is_external, refuse_frozen};
+use crate::model::refuse_frozen;
 use crate::passes::Passes;
 
 /// The settings of every run. Unknown keys are rejected where the game's keys are known.
@@ -115,24 +115,6 @@ impl LearnConfig {
             return Err(bad_value("learn.loss.kind", &self.loss.name(), want));
         }
         Ok(())
-    }
-
-    /// Refuses what our own learner does, in a run whose trainer is outside this process: it would be ignored.
-    fn refuse_learner_keys(&self) -> Result<(), Failure> {
-        let ours = [
-            ("learn.epochs", !is_one(&self.epochs)),
-            ("learn.minibatches", !is_one(&self.minibatches)),
-            ("learn.entropy_bonus", !is_default(&self.entropy_bonus)),
-            ("learn.device", !is_default(&self.device)),
-            ("learn.precision", !is_default(&self.precision)),
-            ("learn.loss", !is_default(&self.loss)),
-            ("learn.preference", !is_default(&self.preference)),
-            ("learn.lora", self.lora.is_some()),
-            ("learn.kl", self.kl.is_some()),
-        ];
-        let Some((key, _)) = ours.iter().find(|(_, is_set)| *is_set) else { return Ok(()) };
-        let what = format!("configuration key `{key}` is set, and `model` is `stdio`: your trainer learns, not ours");
-        Err(Failure::message(ExitCode::Input, what).hint("leave it out, and do it in your trainer"))
     }
 
     /// The learner's options: its own table and the tables next to it.
@@ -294,9 +276,6 @@ impl RunConfig {
         }
         if !(0.0..=1.0).contains(&learn.final_fraction) {
             return Err(bad_value("learn.final_fraction", &learn.final_fraction, "between 0 and 1"));
-        }
-        if is_external(&self.model) {
-            learn.refuse_learner_keys()?;
         }
         learn.check_passes()?;
         learn.learner_options().validate().or_fail(ExitCode::Input)

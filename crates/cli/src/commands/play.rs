@@ -70,7 +70,9 @@ impl GameAction for &Arguments {
                 if args.dry_run {
                     return dry_run(&config, args.workers);
                 }
-                device::check(&config.run.learn.learner_options())?;
+                if !model::is_external(&config.run.model) {
+                    device::check(&config.run.learn.learner_options())?;
+                }
                 let out = args.out.clone().unwrap_or_else(|| default_out(&origin, config.run.seed));
                 Session::start(config, &out, args.workers)?
             }

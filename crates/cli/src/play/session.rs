@@ -309,7 +309,8 @@ impl<S: GameSetup> Session<S> {
             totals: self.totals,
             game: &self.state,
         };
-        self.dir.save_checkpoint(|folder| self.actor.save(folder, self.step), &state).or_fail(ExitCode::Input)?;
+        let code = if self.actor.is_external() { ExitCode::Model } else { ExitCode::Input };
+        self.dir.save_checkpoint(|folder| self.actor.save(folder, self.step), &state).or_fail(code)?;
         tracing::info!(step = self.step, "checkpoint written");
         Ok(())
     }
@@ -380,9 +381,16 @@ fn resume_actor<S: GameSetup>(config: &PlayConfig<S>, dir: &RunDir, step: u64) -
 
 fn start_trainer<S: GameSetup>(config: &PlayConfig<S>, dir: &RunDir, step: u64) -> Result<Actor, Failure> {
     let (run, checkpoint) = (dir.path(""), (step > 0).then(|| dir.checkpoint_path(step)));
-    let (steps, seed, checkpoint) = (config.run.steps, config.run.seed, checkpoint.as_deref());
-    let trainer = ExternalTrainer::start(&Standing { game: S::NAME, run: &run, step, steps, seed, checkpoint })?;
-    Ok(Actor::Trainer(Box::new(trainer)))
+    let standing = Standing {
+        game: S::NAME,
+        run: &run,
+        step,
+        steps: config.run.steps,
+        seed: config.run.seed,
+        checkpoint: checkpoint.as_deref(),
+        learn: &config.run.learn,
+    };
+    Ok(Actor::Trainer(Box::new(ExternalTrainer::start(&standing)?)))
 }
 
 /// Refuses supervised examples of the start model: checkpoints keep their tokens, which are the trainer's.

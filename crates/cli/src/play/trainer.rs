@@ -30,6 +30,7 @@ use messages::{
 };
 
 use super::summary::Summary;
+use crate::config::LearnConfig;
 use crate::exit::{ExitCode, Failure, ResultExt};
 
 /// The folder of a checkpoint that the trainer saves its state into.
@@ -61,6 +62,8 @@ pub(crate) struct Standing<'a> {
     pub(crate) seed: u64,
     /// The checkpoint that the run continues from.
     pub(crate) checkpoint: Option<&'a Path>,
+    /// The table `[learn]`.
+    pub(crate) learn: &'a LearnConfig,
 }
 
 impl ExternalTrainer {
@@ -80,7 +83,7 @@ impl ExternalTrainer {
                 .or_fail(ExitCode::Input)
         };
         let (run, folder) = (absolute(standing.run)?, folder.as_deref().map(absolute).transpose()?);
-        let Standing { game, step, steps, seed, .. } = *standing;
+        let Standing { game, step, steps, seed, learn, .. } = *standing;
         let request = Request::Start(Start {
             protocol: PROTOCOL,
             version: env!("CARGO_PKG_VERSION"),
@@ -90,6 +93,7 @@ impl ExternalTrainer {
             steps,
             seed,
             checkpoint: folder.as_deref(),
+            learn,
         });
         trainer.ask::<Done>(&request).map_err(failure)?;
         Ok(trainer)
@@ -226,7 +230,8 @@ impl ExternalTrainer {
 
     /// A request as errors name it between backticks.
     fn name_of(&self, request: &Request<'_>) -> String {
-        format!("{}` of step `{}", request.name(), self.now.get().0)
+        let step = if let Request::Save { step, .. } = request { *step } else { self.now.get().0 };
+        format!("{}` of step `{step}", request.name())
     }
 
     fn rollout(&self, id: Option<RolloutId>, prompt: &Prompt, answer: RolloutAnswer, stop: &[String]) -> Rollout {

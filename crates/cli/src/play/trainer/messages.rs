@@ -8,6 +8,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{FinishReason, Message, Prompt, PromptContent, Role, RolloutId, Sampling, TaskType};
 
+use crate::config::LearnConfig;
 use crate::play::summary::Summary;
 
 /// Version of the messages.
@@ -71,6 +72,8 @@ pub(super) struct Start<'a> {
     pub(super) seed: u64,
     /// The folder that the trainer's state of this step was saved into; `null` at the start.
     pub(super) checkpoint: Option<&'a Path>,
+    /// The table `[learn]`, which describes what is the trainer's to do.
+    pub(super) learn: &'a LearnConfig,
 }
 
 /// What rollouts are for.
