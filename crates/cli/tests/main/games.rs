@@ -61,6 +61,29 @@ fn configurations_for_large_models_say_what_they_would_do() {
     );
 }
 
+/// On a model that is here, instead of one that is fetched. A dry run samples nothing.
+fn on_built_in_model(name: &str) -> toml::Table {
+    let mut config = configuration(name);
+    set(&mut config, "model", "builtin:tiny");
+    config
+}
+
+#[test]
+fn configurations_for_a_small_checkpoint_show_answered_examples() {
+    let mut sol_ver = on_built_in_model("smollm2-sol-ver.toml");
+    let text = "suites = [\"cruxeval-o=Cargo.toml\"]\nevery = 5\nlimit = 50";
+    sol_ver["eval"].as_table_mut().expect("a table").extend(text.parse::<toml::Table>().expect("TOML"));
+    let said = told(&sol_ver);
+    says(&said, &["game `sol_ver`, 10 steps", "--- proposer", "Assistant: ```python\ndef f(", "Assistant: assert f("]);
+    says(&said, &["suites `cruxeval-o=Cargo.toml`, the first 50 tasks of each: before, every 5 steps and after"]);
+    let said = told(&on_tiny_repositories(on_built_in_model("smollm2-bug-repair.toml")));
+    says(&said, &["--- injector, direct", "Put a bug into the function", "--- solver", "\nassert f("]);
+    assert_eq!(said.matches("Assistant: ```python").count(), 2 * 3, "{said}");
+    let said = told(&on_built_in_model("smollm2-self-challenge.toml"));
+    says(&said, &["--- challenger", "User: Use `", "\n# wrong\n", "--- executor", "answer("]);
+    assert_eq!(said.matches("Assistant: ```python").count(), 2 * 3, "{said}");
+}
+
 #[test]
 fn a_quickstart_says_what_it_would_do_with_its_own_model() {
     let said = told(&configuration("sol-ver-quickstart.toml"));
