@@ -53,11 +53,11 @@ pub(crate) fn bar(length: u64, what: &'static str) -> Progress {
     Progress { bar, _lines: lines }
 }
 
-/// Prints the state of `bar` every `every`, until the sender is dropped.
+/// Prints the state of `bar` every `every`, until it is finished or the sender is dropped.
 fn print_lines(bar: ProgressBar, every: Duration, print: impl Fn(String) + Send + 'static) -> Sender<()> {
     let (sender, dropped) = channel();
     std::thread::spawn(move || {
-        while dropped.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
+        while dropped.recv_timeout(every) == Err(RecvTimeoutError::Timeout) && !bar.is_finished() {
             print(line(&bar));
         }
     });
