@@ -35,7 +35,7 @@ impl LoggedRecord {
             step => self.step,
             role => self.role,
             status => self.status.as_str(),
-            detail => self.detail.as_str(),
+            detail => &*self.detail,
             reward => self.reward,
             turns => self.turns.iter().map(turn).collect::<Vec<_>>(),
         )

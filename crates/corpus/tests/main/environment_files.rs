@@ -60,7 +60,7 @@ fn a_cheat_is_read_and_a_broken_one_is_refused_with_its_line() {
     for (old, new, line, words) in [
         ("Prose.\n", "", 1, "no prose"),
         ("wrong_answer", "accepted", 5, "it is to be accepted"),
-        ("wrong_answer", "wrong", 5, "unknown variant `wrong`"),
+        ("wrong_answer", "wrong", 7, "unknown variant `wrong`"),
         ("orders/ship_to_kiel", "orders/none", 5, "no task `orders/none`"),
         ("status = \"wrong_answer\"\n", "", 5, "one of `status` and `rule`"),
         ("status =", "rule = \"leak\"\nstatus =", 5, "one of `status` and `rule`"),

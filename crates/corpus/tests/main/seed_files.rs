@@ -16,7 +16,7 @@ const CASES: &[(&str, &str, usize, &str)] = &[
     ("\n2\n", "\n1\n", 14, "the same input as before"),
     ("```input\n2\n```\n", "```input\n2\n", 14, "is not closed"),
     ("```input\n2\n", "```python\ndef f(x):\n    return 2\n", 14, "a second ```python block"),
-    ("Prose.\n", "Prose.\n```toml\nzeero = true\n```\n", 4, "unknown field `zeero`"),
+    ("Prose.\n", "Prose.\n```toml\nzeero = true\n```\n", 5, "unknown field `zeero`"),
 ];
 
 fn read_one(text: &str) -> Result<Vec<SeedTriplet>, CorpusError> {

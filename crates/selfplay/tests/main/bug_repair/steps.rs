@@ -129,7 +129,7 @@ fn what_cannot_be_played_is_refused_when_it_is_set_up() {
         let error = error.expect(why);
         assert!(error.contains(why), "{error}");
     };
-    refused(new(config(), Repositories::default(), &[], &[]), "there is no training repository");
+    refused(new(config(), Repositories::default(), &[], &[]), "no training repository: name at least one");
     let idle = config().with(|c| {
         c.own.injections_per_step = 0;
         c.own.modes = Vec::new();
