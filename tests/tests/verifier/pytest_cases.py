@@ -688,7 +688,7 @@ class Cases(unittest.TestCase):
     def setup_method(self, method):
         self.made = method.__name__
     def test_made(self):
-        assert self.made == "test_made"
+        assert self.made == "test_made" and same(1) == 1
 # == unittest_setup_method_before_set_up: passed 1
 import unittest
 class Cases(unittest.TestCase):
@@ -702,7 +702,7 @@ class Cases(unittest.TestCase):
     def teardown_method(self, method):
         assert self.made == [1, 2, 3, 4]
     def test(self):
-        self.made.append(3)
+        self.made.append(same(3))
 # == unittest_setup_method_fails: failed
 import unittest
 class Cases(unittest.TestCase):
