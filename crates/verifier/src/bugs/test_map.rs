@@ -58,7 +58,7 @@ pub struct FileMap {
 
 impl TestMap {
     /// The version written, and the only one read: a map is measured again in no time.
-    pub const SCHEMA_VERSION: u32 = 5;
+    pub const SCHEMA_VERSION: u32 = 6;
 
     /// Measures the map on the original, test files in parallel. Ignores `repo.map`.
     ///
