@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Execute, Policy, PolicyError, PreferenceBatch, Reward, Role, RolloutId, TrainBatch};
 
+pub use crate::replay::{LogCheck, LogFault};
 use crate::settings::ConfigError;
 use crate::splits::Overlap;
 
@@ -125,14 +126,17 @@ pub struct ReplayReport {
     pub verdicts: u64,
     /// Those that came out the same.
     pub same: u64,
-    /// Logged as dropped: there was no verdict to make again.
+    /// Logged as dropped: there is no verdict to compare.
     pub dropped: u64,
-    /// Met the wall-clock backstop then or now, and differ: outside reproducibility, and not among the verdicts.
+    /// Those of them that come to a verdict now. A host fault passes, but a log may also hide a verdict so.
+    pub recovered: u64,
+    /// Met the wall-clock backstop now, and differ: outside reproducibility, and not among the verdicts. What the log says of its own
+    /// deadline excuses nothing.
     pub deadline: u64,
 }
 
 impl ReplayReport {
-    /// Counts a verdict made again: whether it is the same, and whether either of the two met the wall-clock backstop.
+    /// Counts a verdict made again: whether it is the same, and whether it met the wall-clock backstop this time.
     pub fn count(&mut self, same: bool, met_deadline: bool) {
         if !same && met_deadline {
             self.deadline += 1;

@@ -1,6 +1,8 @@
 //! Verdicts made again from the log: every episode is run with its logged responses, its tools in the sandbox, and judged.
 
-use veriplay_core::{Digest, Dropped, Execute, Verdict};
+use std::collections::HashSet;
+
+use veriplay_core::{Digest, Dropped, Execute, SCHEMA_VERSION, Verdict, content_hash};
 
 use crate::admission::JudgedProposal;
 use crate::driver::SelfPlay;
@@ -11,6 +13,7 @@ use crate::rollout::{Episode, FinishedEpisode, LoggedSampler, run_episodes};
 use crate::step::{
     AttemptRecord, DerivedRecord, EpisodeRecord, LogRecord, ProposalRecord, Record, TaskRecord, VerificationRecord,
 };
+use crate::task_pool::{PoolTask, Source};
 
 /// A line of the log about a task.
 type SolvedTask<E> =
@@ -18,6 +21,96 @@ type SolvedTask<E> =
 
 /// The episodes of a round: solvers', then verifiers'.
 type Responses<E> = (Vec<SolverEpisode<E>>, Vec<FinishedEpisode<<E as Environment>::Episode>>);
+
+/// Checks that the records of a log, from its beginning, fit together. [`SelfPlay::replay`] judges each of them by itself.
+#[derive(Debug, Default)]
+pub struct LogCheck {
+    step: u64,
+    /// How many proposals, derivations and tasks of the step there were.
+    seen: [usize; 3],
+    /// The tasks that proposals and derivations made.
+    made: HashSet<Digest>,
+}
+
+/// What is wrong with a record of a log.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LogFault {
+    /// The record is of another version.
+    #[error("the record has version {0}, and this is version {SCHEMA_VERSION}")]
+    Version(u32),
+    /// The step of the record is over.
+    #[error("a record of step {record} follows one of step {last}")]
+    Step {
+        /// The record's step.
+        record: u64,
+        /// The step of the record before it.
+        last: u64,
+    },
+    /// The record is not the next one of its kind in its step.
+    #[error(
+        "{kind} {found} of step {step} stands where {kind} {expected} should: a record was taken out, doubled or moved"
+    )]
+    Index {
+        /// The kind of the record.
+        kind: &'static str,
+        /// Its step.
+        step: u64,
+        /// Its number.
+        found: usize,
+        /// The number that comes next.
+        expected: usize,
+    },
+    /// The task of the record was proposed during the run, and no proposal before it made that task.
+    #[error("task {index} of step {step} is not what any proposal of the log made")]
+    Task {
+        /// The step.
+        step: u64,
+        /// The number of the task within the step.
+        index: usize,
+    },
+}
+
+impl LogCheck {
+    /// Checks the next record.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check<R, T: PoolTask, P, S, V, J>(&mut self, record: &LogRecord<R, T, P, S, V, J>) -> Result<(), LogFault> {
+        let (kind, version, step, index) = match record {
+            LogRecord::Proposal(one) => (0, one.schema_version, one.proposed.step, one.index),
+            LogRecord::Derived(one) => (1, one.schema_version, one.step, one.index),
+            LogRecord::Task(one) => (2, one.schema_version, one.step, one.index),
+        };
+        if version != SCHEMA_VERSION {
+            return Err(LogFault::Version(version));
+        }
+        if step < self.step {
+            return Err(LogFault::Step { record: step, last: self.step });
+        }
+        if step > self.step {
+            (self.step, self.seen) = (step, [0; 3]);
+        }
+        let expected = self.seen[kind];
+        if index != expected {
+            return Err(LogFault::Index {
+                kind: ["proposal", "derivation", "task"][kind],
+                step,
+                found: index,
+                expected,
+            });
+        }
+        self.seen[kind] += 1;
+        match record {
+            LogRecord::Proposal(one) => self.made.extend(one.judged.task.as_ref().map(content_hash)),
+            LogRecord::Derived(one) => self.made.extend(one.judged.task.as_ref().map(content_hash)),
+            LogRecord::Task(one) => {
+                let is_known = one.source == Source::Seed || self.made.contains(&content_hash(&one.task));
+                return if is_known { Ok(()) } else { Err(LogFault::Task { step, index }) };
+            }
+        }
+        Ok(())
+    }
+}
 
 impl<E: Environment> SelfPlay<E> {
     /// Judges what `records` hold again, from the logged texts, and compares. Records of one step may come in several calls.
@@ -31,9 +124,10 @@ impl<E: Environment> SelfPlay<E> {
         let (mut rounds, verifies) = (Vec::new(), self.game.verifier().is_some());
         for record in records {
             match record {
-                LogRecord::Proposal(record) if record.judged.verdict.is_err() => report.dropped += 1,
+                LogRecord::Proposal(record) if is_cut_off(&record.judged.verdict, &record.episode) => {
+                    report.dropped += 1;
+                }
                 LogRecord::Proposal(record) => proposals.push(record),
-                LogRecord::Derived(record) if record.judged.verdict.is_err() => report.dropped += 1,
                 LogRecord::Derived(record) => derived.push(record),
                 LogRecord::Task(record) if verifies => rounds.push(&**record),
                 LogRecord::Task(record) => self.replay_task(execute, record, &mut report)?,
@@ -108,8 +202,8 @@ impl<E: Environment> SelfPlay<E> {
         record: &SolvedTask<E>,
         report: &mut ReplayReport,
     ) -> Result<(), PlayError> {
-        let judged = |attempt: &&AttemptRecord<E::SolutionDetail>| attempt.judged.verdict.is_ok();
-        let kept: Vec<&AttemptRecord<E::SolutionDetail>> = record.attempts.iter().filter(judged).collect();
+        let ended = |attempt: &&AttemptRecord<_>| !is_cut_off(&attempt.judged.verdict, &attempt.episode);
+        let kept: Vec<&AttemptRecord<E::SolutionDetail>> = record.attempts.iter().filter(ended).collect();
         report.dropped += (record.attempts.len() - kept.len()) as u64;
         let Some(solutions) = self.replay_solvers(execute, record, &kept)? else {
             // The log does not fit the configuration.
@@ -176,8 +270,7 @@ impl<E: Environment> SelfPlay<E> {
                 compare_response(report, (&logged.episode, &logged.judged), (one, now))?;
             }
             let verdicts = now.solutions.iter().chain(&now.verifications).map(|one| &one.verdict);
-            let logged = record.attempts.iter().map(|one| &one.judged.verdict);
-            let met = verdicts.chain(logged).any(|verdict| met_deadline(verdict.as_ref().ok()));
+            let met = verdicts.flatten().any(|verdict| verdict.evidence.met_deadline);
             report.count(now.round == record.round, met);
         }
         Ok(())
@@ -211,10 +304,8 @@ fn compare_response<D: PartialEq, E: Episode>(
     (episode, logged): (&EpisodeRecord, &Solution<D>),
     (finished, now): (&FinishedEpisode<E>, &Solution<D>),
 ) -> Result<(), PlayError> {
-    let verdict = now.verdict.as_ref().map_err(not_replayed)?;
     let same = now == logged && finished.episode.end() == episode.end.as_deref();
-    report.count(same, met_deadline(Some(verdict)) || met_deadline(logged.verdict.as_ref().ok()));
-    Ok(())
+    compare_verdict(report, same, &logged.verdict, &now.verdict)
 }
 
 fn compare_proposal<T: PartialEq, D: PartialEq>(
@@ -222,13 +313,27 @@ fn compare_proposal<T: PartialEq, D: PartialEq>(
     logged: &JudgedProposal<T, D>,
     now: &JudgedProposal<T, D>,
 ) -> Result<(), PlayError> {
-    let verdict = now.verdict.as_ref().map_err(not_replayed)?;
-    report.count(now == logged, met_deadline(Some(verdict)) || met_deadline(logged.verdict.as_ref().ok()));
+    compare_verdict(report, now == logged, &logged.verdict, &now.verdict)
+}
+
+fn compare_verdict(
+    report: &mut ReplayReport,
+    same: bool,
+    logged: &Result<Verdict, Dropped>,
+    now: &Result<Verdict, Dropped>,
+) -> Result<(), PlayError> {
+    if logged.is_err() {
+        report.dropped += 1;
+        report.recovered += u64::from(now.is_ok());
+        return Ok(());
+    }
+    report.count(same, now.as_ref().map_err(not_replayed)?.evidence.met_deadline);
     Ok(())
 }
 
-fn met_deadline(verdict: Option<&Verdict>) -> bool {
-    verdict.is_some_and(|verdict| verdict.evidence.met_deadline)
+/// Whether the host failed in the episode itself, so that the log has a part of it.
+const fn is_cut_off(verdict: &Result<Verdict, Dropped>, episode: &EpisodeRecord) -> bool {
+    verdict.is_err() && episode.end.is_none()
 }
 
 fn not_replayed(dropped: &Dropped) -> PlayError {

@@ -20,6 +20,7 @@ const LABELS: &str = "src/parcel/labels.py";
 const SIZES: &str = "src/parcel/sizes.py";
 const STAR: &str = "src/parcel/star.py";
 const FORMULAS: &str = "src/parcel/formulas.py";
+const LEFT: &str = "src/parcel/left.py";
 const COUNTS: &str = "src/parcel/counts.py";
 
 fn apart() -> Option<&'static Bed> {
@@ -86,7 +87,8 @@ fn a_repair_that_reads_the_tests_finds_none_where_the_package_is_alone() {
     let Some(bed) = apart() else { return };
     let artifact = valid(bed, Trust::Split, &bug(bed, WRONG_PRODUCT, POUNDS));
     let reads = "        text = open(os.path.join(os.path.dirname(TABLE), \"../../tests/test_weights.py\")).read()\n        \
-                 return int(text.split('in_grams(%s, \"%s\") == ' % (number, unit))[1].split()[0])\n        for line in lines:\n";
+                 return int(text.split('in_grams(%s, \"%s\") == ' % (number, unit))[1].lstrip('(')\
+                 .split(')')[0].split()[0])\n        for line in lines:\n";
     let verdict = repaired(bed, Trust::Split, &artifact, WEIGHTS, "        for line in lines:\n", reads);
     assert_eq!(verdict.evidence.rule, "split", "{verdict:?}");
     assert_ne!(verdict.status, Status::Accepted);
@@ -312,8 +314,9 @@ fn a_file_that_reads_values_where_it_is_collected_is_split() {
 type NamedBug = (&'static str, (&'static str, &'static str, &'static str), (&'static str, &'static str));
 
 /// The bugs that the files of `apart/repairs` and `apart/honest` name, and the tests that find them.
-const BUGS: [NamedBug; 9] = [
+const BUGS: [NamedBug; 10] = [
     ("copied", (SIZES, "return list(sizes)", "return sizes"), ("tests/test_sizes.py", "def test_copied")),
+    ("width", (LEFT, "return size * 2", "return size"), ("tests/test_sides.py", "def test_left")),
     ("fresh", (SIZES, "return [0] * count", "return [0]"), ("tests/test_sizes.py", "def test_fresh")),
     (
         "checked",

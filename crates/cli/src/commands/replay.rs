@@ -8,7 +8,7 @@ use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
 use veriplay_core::SCHEMA_VERSION;
-use veriplay_selfplay::play::ReplayReport;
+use veriplay_selfplay::play::{LogCheck, ReplayReport};
 
 use crate::config::read_text;
 use crate::exit::{ExitCode, Failure, ResultExt};
@@ -45,9 +45,11 @@ struct Report {
     same: u64,
     /// Those that came out differently.
     changed: u64,
-    /// Logged as dropped: there was no verdict to make again.
+    /// Logged as dropped: there is no verdict to compare.
     dropped: u64,
-    /// Met the wall-clock backstop then or now: outside reproducibility.
+    /// Those of them that come to a verdict now.
+    recovered: u64,
+    /// Differ, and met the wall-clock backstop now: outside reproducibility.
     deadline: u64,
 }
 
@@ -64,14 +66,17 @@ impl GameAction for &Arguments {
         let config = PlayConfig::<S>::read(&dir.path("config.toml"))?;
         let (executor, game) = config.setup.open(args.workers)?;
         let mut report = Report { schema_version: SCHEMA_VERSION, ..Report::default() };
-        let mut block = Vec::with_capacity(BLOCK);
+        let (mut check, mut block) = (LogCheck::default(), Vec::with_capacity(BLOCK));
         for (number, line) in lines(&dir.path("rollouts.jsonl.zst"))?.enumerate() {
             let line = line.with_context(|| format!("line {} of the log", number + 1)).or_fail(ExitCode::Input)?;
-            block.push(
-                serde_json::from_str(&line)
-                    .with_context(|| format!("line {} of the log is damaged or of another version", number + 1))
-                    .or_fail(ExitCode::Input)?,
-            );
+            let record = serde_json::from_str(&line)
+                .with_context(|| format!("line {} of the log is damaged or of another version", number + 1))
+                .or_fail(ExitCode::Input)?;
+            check
+                .check(&record)
+                .with_context(|| format!("line {} of the log does not fit those before it", number + 1))
+                .or_fail(ExitCode::Input)?;
+            block.push(record);
             if block.len() == BLOCK {
                 report.add(game.replay(&executor, &std::mem::take(&mut block))?);
             }
@@ -87,6 +92,7 @@ impl Report {
         self.same += block.same;
         self.changed += block.verdicts - block.same;
         self.dropped += block.dropped;
+        self.recovered += block.recovered;
         self.deadline += block.deadline;
     }
 }
@@ -95,9 +101,10 @@ fn finish(report: &Report, json: bool) -> Result<(), Failure> {
     if json {
         progress::data(serde_json::to_string(report).or_fail(ExitCode::Bug)?);
     } else {
-        let Report { verdicts, same, changed, dropped, deadline, .. } = report;
+        let Report { verdicts, same, changed, dropped, recovered, deadline, .. } = report;
         progress::data(format!(
-            "{verdicts} verdicts made again: {same} the same, {changed} changed; {dropped} logged as dropped, {deadline} at the deadline"
+            "{verdicts} verdicts made again: {same} the same, {changed} changed; {dropped} logged as dropped, of which {recovered} \
+             have a verdict now; {deadline} at the deadline"
         ));
     }
     match report.changed {

@@ -236,4 +236,24 @@ fn replay_notices_a_change(run: &Path) {
     let report = last_json(&output);
     assert_eq!(report["changed"], 1);
     assert!(report["verdicts"].as_u64().expect("a count") > 100, "{report}");
+    // What the log says of a deadline excuses nothing.
+    let replayed = |text: &str| {
+        std::fs::write(&log, zstd::encode_all(text.as_bytes(), 3).expect("it compresses")).expect("the log is written");
+        finished(veriplay().arg("replay").arg(run).arg("--json"))
+    };
+    let output = replayed(&text.replace("\"evidence\":{", "\"evidence\":{\"met_deadline\":true,"));
+    let report = last_json(&output);
+    assert_eq!(output.status.code(), Some(6), "{}", stderr(&output));
+    assert_eq!((&report["changed"], &report["deadline"]), (&report["verdicts"], &0.into()), "{report}");
+    // Lines taken out, doubled or of another version.
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    for altered in [
+        lines[..2].iter().chain(&lines[3..]).copied().collect::<String>(),
+        lines[..3].iter().chain(&lines[2..]).copied().collect(),
+        text.replacen("\"schema_version\":1", "\"schema_version\":2", 1),
+    ] {
+        let output = replayed(&altered);
+        assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+        assert!(stderr(&output).contains("of the log does not fit those before it"), "{}", stderr(&output));
+    }
 }

@@ -1,5 +1,5 @@
-//! Grades a solver's patch. The patch is parsed strictly and restricted to code files; then the original's tests run. A passed test counts
-//! when it also passes with the package in an instance of its own or, where that is impossible, when its inverted test failed.
+//! Grades a solver's patch. The patch is parsed strictly and restricted to code files; then the original's tests run beside the package.
+//! A passed test counts when its inverted test failed. Where that is possible it must also pass with the package in an instance of its own.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,10 +7,10 @@ use veriplay_core::{Dropped, Execute, Fuzz, Patch, Status, TextFiles, Trust, Ver
 
 use super::bug_states::{BugStates, restore_files};
 use super::code_scan::{MAX_PATCH_BYTES, scan_changes};
-use super::inverted_tests::{INVERSIONS, InversionDraws, TestEnds, TestFiles, function_of};
+use super::inverted_tests::{INVERSIONS, InversionDraws, TestFiles, function_of};
 use super::paths::{PatchPurpose, forbidden_change, is_loaded_by_itself, is_test};
 use super::test_runner::{RepoTestRunner, TestResults, file_of};
-use super::{BugArtifact, RepoContext};
+use super::{BugArtifact, FileMap, RepoContext};
 use crate::repository::TestResult;
 use crate::runner::{Decision, saturating_u32};
 
@@ -131,10 +131,11 @@ fn run_repair_tests(
     request: &RepairRequest<'_>,
 ) -> Result<(usize, Option<Decision>), Dropped> {
     let draws = InversionDraws::seeded(&(&request.artifact.task_id, request.patch, request.seed));
-    let plan = InversionPlan::make(runner, wanted, draws)?;
+    let plan = InversionPlan::make(runner.repo, wanted, draws);
+    let order = plan.order(&request.artifact.fail_to_pass);
     let mut proven = BTreeSet::new();
-    for run in 0..2 {
-        let wanted = plan.tests_of_run(wanted, run);
+    for run in order {
+        let wanted = plan.tests_of_run(wanted, run == order[0]);
         if wanted.is_empty() {
             continue;
         }
@@ -181,7 +182,7 @@ struct InversionPlan<'a> {
     files: TestFiles<'a>,
     /// Tests that a run with the package in an instance of its own decides.
     split: BTreeSet<&'a String>,
-    /// By file and group of functions with a test outside `split`: the form of inversion, and the tests that it makes fail.
+    /// By file and group of functions: the form of inversion, and the tests that it makes fail.
     inverted: BTreeMap<(&'a str, String), (usize, BTreeSet<&'a String>)>,
     draws: InversionDraws,
 }
@@ -196,31 +197,38 @@ enum ExpectedResult {
 }
 
 impl<'a> InversionPlan<'a> {
-    fn make(runner: &RepoTestRunner<'a>, wanted: &BTreeSet<String>, draws: InversionDraws) -> Result<Self, Dropped> {
-        let repo = runner.repo;
+    fn make(repo: &RepoContext<'a>, wanted: &BTreeSet<String>, draws: InversionDraws) -> Self {
         let split: BTreeSet<&String> = repo.map.files.iter().flat_map(|file| &file.split).collect();
-        let shared: Vec<&String> = wanted.iter().filter(|id| !split.contains(id)).collect();
-        let paths: BTreeSet<&str> = shared.iter().map(|id| file_of(id)).collect();
-        let texts = repo.texts.iter().filter(|(path, _)| paths.contains(path.as_str()));
-        let (paths, texts): (Vec<&str>, Vec<&str>) = texts.map(|(path, text)| (path.as_str(), text.as_str())).unzip();
-        let ends = TestEnds::find(runner.execute, repo, &texts)?;
-        let files: TestFiles<'a> = paths.into_iter().zip(texts.into_iter().zip(ends)).collect();
+        let paths: BTreeSet<&str> = wanted.iter().map(|id| file_of(id)).collect();
+        let maps: Vec<&FileMap> = repo.map.files.iter().filter(|file| paths.contains(file.path.as_str())).collect();
+        let texts = maps.iter().filter_map(|map| Some((map, repo.texts.get(&map.path)?)));
+        let files = texts.map(|(map, text)| (map.path.as_str(), (text.as_str(), &map.ends))).collect();
         let mut plan = Self { files, split, inverted: BTreeMap::new(), draws };
-        for (path, (_, ends)) in &plan.files {
-            let Some(map) = repo.map.files.iter().find(|file| file.path == *path) else { continue };
+        for map in maps {
+            let path = map.path.as_str();
             let inverted: [BTreeSet<&String>; INVERSIONS] =
                 std::array::from_fn(|form| map.inverted[form].iter().collect());
             let mut groups: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
-            for id in shared.iter().filter(|id| file_of(id) == *path && inverted[0].contains(**id)) {
-                groups.entry(ends.group(function_of(id)).unwrap_or_default()).or_default().push(id);
+            for id in wanted.iter().filter(|id| file_of(id) == path && inverted[0].contains(id)) {
+                groups.entry(map.ends.group(function_of(id)).unwrap_or_default()).or_default().push(id);
             }
             for (group, ids) in groups {
-                let drawn = plan.draws.form(path, group);
+                // A test that is cut short may leave another state to those after it: only where nothing else shows an object that lies.
+                let is_split = ids.iter().all(|id| plan.split.contains(*id));
+                let drawn = if is_split { 0 } else { plan.draws.form(path, group) };
                 let form = if ids.iter().all(|id| inverted[drawn].contains(*id)) { drawn } else { 0 };
                 plan.inverted.insert((path, group.to_owned()), (form, inverted[form].clone()));
             }
         }
-        Ok(plan)
+        plan
+    }
+
+    /// The order of the two runs. The first one has the first fail-to-pass test unchanged, so that most wrong repairs cost one run. Nothing
+    /// tells a repair which run it is in: the seeds and the drawn numbers go with the runs.
+    fn order(&self, fail_to_pass: &[String]) -> [usize; 2] {
+        let fails =
+            |id: &String| self.inversion_of(id).is_some_and(|(group, _)| self.draws.fails(0, file_of(id), group));
+        if fail_to_pass.first().is_some_and(fails) { [1, 0] } else { [0, 1] }
     }
 
     /// The inversion of a test's group, if it has one.
@@ -231,9 +239,9 @@ impl<'a> InversionPlan<'a> {
         Some((&key.1, inversion))
     }
 
-    /// The tests of a run. Tests that [`run_split_tests`] decides are in the first run only, unless their group is inverted.
-    fn tests_of_run(&self, wanted: &BTreeSet<String>, run: usize) -> BTreeSet<String> {
-        let again = |id: &&String| run == 0 || !self.split.contains(*id) || self.inversion_of(id).is_some();
+    /// The tests of the first or the second run. Tests that [`run_split_tests`] decides are in the first alone, unless their group is inverted.
+    fn tests_of_run(&self, wanted: &BTreeSet<String>, is_first: bool) -> BTreeSet<String> {
+        let again = |id: &&String| is_first || !self.split.contains(*id) || self.inversion_of(id).is_some();
         wanted.iter().filter(again).cloned().collect()
     }
 

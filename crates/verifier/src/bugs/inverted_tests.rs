@@ -1,11 +1,11 @@
-//! Inverted tests: a test that shares an instance with the repair runs twice when the repair is graded, once unchanged and once
-//! changed so that it must fail. A draw that the repair cannot predict decides which comes first, so each run mixes tests that must pass
+//! Inverted tests: a test runs beside the repair twice when the repair is graded, once unchanged and once changed so that it must fail. A draw that the repair cannot predict decides which comes first, so each run mixes tests that must pass
 //! with tests that must fail, and code that forges records has to tell them apart. Their text does not help: both kinds end in an
 //! assertion about large numbers, both compare with one of two values that large numbers select, and the numbers are drawn for each
 //! repair. An inverted comparison has another operand, which exposes objects that claim to equal everything.
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Dropped, Execute, Value, content_hash};
 
 use super::RepoContext;
@@ -16,11 +16,12 @@ const PROGRAM: &str = include_str!("python/inverted_tests.py");
 pub(crate) const INVERSIONS: usize = 3;
 
 /// Where the functions of a test file end.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct TestEnds(Vec<TestEnd>);
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TestEnds(Vec<TestEnd>);
 
 /// Where a function ends, and the operands of its comparisons.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct TestEnd {
     name: String,
     at: usize,
@@ -140,7 +141,7 @@ impl InversionDraws {
         odd == (run == 0)
     }
 
-    /// The form of the inversion of `group`.
+    /// The form of the inversion of a `group` with tests that only run beside the repair.
     pub(crate) fn form(&self, file: &str, group: &str) -> usize {
         usize::from(content_hash(&(&self.0, file, group, "form")).as_str().as_bytes()[0]) % INVERSIONS
     }
@@ -152,4 +153,4 @@ impl InversionDraws {
 }
 
 /// The text and the ends of each test file, by path.
-pub(crate) type TestFiles<'a> = BTreeMap<&'a str, (&'a str, TestEnds)>;
+pub(crate) type TestFiles<'a> = BTreeMap<&'a str, (&'a str, &'a TestEnds)>;

@@ -50,7 +50,7 @@ def _runner():
         pairs = [(items[at], items[at + 1] if at + 1 < len_(items) else None) for at in range(len_(items))]
         records = [one(item, after) for item, after in pairs]
         if mode == "cover":
-            return ("covered", [records, [(code.co_filename.removeprefix("/work/"), code.co_qualname) for code in functions]])
+            return ("covered", [records, [(name.removeprefix("/work/"), function) for name, function in functions]])
         if crossings is not None:
             return ("split", [records, list_(crossings.starred.items())])
         return ("records", records)
@@ -166,7 +166,8 @@ def _runner():
         def enter(code, _offset):
             name = code.co_filename
             if name.startswith("/work/") and name != tested:
-                functions[code] = None
+                # Not by the code itself: it equals that of the same text on the same lines of another file.
+                functions[name, code.co_qualname] = None
             return monitoring.DISABLE
 
         for event in (monitoring.events.PY_START, monitoring.events.PY_RESUME):

@@ -35,6 +35,7 @@ fn held_out(bed: &Bed, code: &str) -> Repository {
         starred: BTreeMap::new(),
         split_fuel: 0,
         inverted: Default::default(),
+        ends: Default::default(),
     }];
     held_out
 }

@@ -66,6 +66,7 @@ fn repository() -> Repository {
                 starred: BTreeMap::new(),
                 split_fuel: 0,
                 inverted: [vec![id], Vec::new(), Vec::new()],
+                ends: Default::default(),
             }],
             names: OwnNames::default(),
         },

@@ -22,8 +22,23 @@ def outline(text):
             elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 found.append((prefix + node.name, [ast.dump(part) for part in node.body]))
                 # A call of a generator makes one without entering it.
-                yields = any(isinstance(part, (ast.Yield, ast.YieldFrom)) for part in ast.walk(node))
-                node.body = [ast.Expr(ast.Constant((ast.get_docstring(node, clean=False), yields)))]
+                node.body = [ast.Expr(ast.Constant((ast.get_docstring(node, clean=False), yields(node.body))))]
 
     visit(tree.body, "")
     return ast.dump(tree), found
+
+
+def yields(body):
+    """Whether a `yield` of these statements belongs to the function whose body they are, and not to one inside it."""
+    left = list(body)
+    while left:
+        node = left.pop()
+        if isinstance(node, (ast.Yield, ast.YieldFrom)):
+            return True
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            left += [*node.decorator_list, node.args]
+        elif isinstance(node, ast.Lambda):
+            left.append(node.args)
+        else:
+            left += ast.iter_child_nodes(node)
+    return False
