@@ -144,8 +144,7 @@ fn a_directory_without_a_run_cannot_be_resumed() {
 #[test]
 fn keys_of_a_configuration_can_be_set_on_the_command_line() {
     let dry_run = |settings: &[&str]| finished(veriplay().args(["play", "--dry-run"]).args(settings));
-    let output =
-        dry_run(&["--set", "game.group_size=2", "--set", "game.reward=random", "--set", "learn.lora={ rank = 2 }"]);
+    let output = dry_run(&["--set", "game.group_size=2", "--set", "game.reward=random", "--set", "game.stop=[\"x\"]"]);
     let told = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && told.contains("reward `random`"), "{told}{}", stderr(&output));
     let cases: &[(&[&str], &str)] = &[
