@@ -29,7 +29,7 @@ pub mod preferences;
 mod prompt_groups;
 pub mod randomness;
 mod registry;
-mod replay;
+pub mod replay;
 pub mod rewards;
 pub mod rollout;
 pub mod scoring;

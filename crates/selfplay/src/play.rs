@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Execute, Policy, PolicyError, PreferenceBatch, Reward, Role, RolloutId, TrainBatch};
 
-pub use crate::replay::{LogCheck, LogFault};
 use crate::settings::ConfigError;
 use crate::splits::Overlap;
 

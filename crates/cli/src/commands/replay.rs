@@ -8,7 +8,8 @@ use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
 use veriplay_core::SCHEMA_VERSION;
-use veriplay_selfplay::play::{LogCheck, ReplayReport};
+use veriplay_selfplay::play::ReplayReport;
+use veriplay_selfplay::replay::LogCheck;
 
 use crate::config::read_text;
 use crate::exit::{ExitCode, Failure, ResultExt};
