@@ -14,6 +14,7 @@
 //! solver that writes an evaluation program for another task has not been shown it.
 
 mod fingerprint;
+mod idle;
 mod scopes;
 mod spelling;
 

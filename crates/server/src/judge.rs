@@ -48,8 +48,32 @@ pub struct JudgeFacts {
     pub image_memory_bytes: u64,
     /// Limits of a job without its own.
     pub limits: Limits,
+    /// The most that a request or a task may ask for. Its deadline is not compared: fuel bounds the time.
+    pub most: Limits,
     /// Names of the formats of task rows.
     pub formats: Vec<&'static str>,
+}
+
+impl JudgeFacts {
+    /// Refuses limits that are more than a client may ask for.
+    ///
+    /// # Errors
+    /// The field of the first such limit, and why it is refused.
+    pub fn check_limits(&self, asked: &Limits) -> Result<(), (&'static str, String)> {
+        let Limits { fuel, memory_bytes, output_bytes, file_bytes, .. } = self.most;
+        let limits = [
+            ("limits.fuel", "units of fuel", asked.fuel, fuel),
+            ("limits.memory_bytes", "bytes of memory", asked.memory_bytes, memory_bytes),
+            ("limits.output_bytes", "bytes of output", asked.output_bytes, output_bytes),
+            ("limits.file_bytes", "bytes of files", asked.file_bytes, file_bytes),
+        ];
+        match limits.into_iter().find(|(_, _, asked, most)| asked > most) {
+            None => Ok(()),
+            Some((field, what, asked, most)) => {
+                Err((field, format!("this service allows {most} {what}, and {asked} are asked for")))
+            }
+        }
+    }
 }
 
 /// Where a task comes from.

@@ -18,6 +18,7 @@ mod probes;
 pub mod problems;
 pub mod repository;
 mod runner;
+mod spaces;
 pub mod triplets;
 
 pub use cache::OutcomeCache;

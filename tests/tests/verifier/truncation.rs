@@ -1,9 +1,12 @@
 //! Mistake 6: the release cuts outputs to 400 characters, which makes tasks that cannot be solved. Here an output is whole
 //! or refused.
 
-use veriplay_core::{Attempt, IoPair, Question, Status, Value};
-use veriplay_verifier::ProposalGate;
+use veriplay_core::{
+    Attempt, CallCase, CallChecks, Checks, Comparison, IoPair, Limits, Problem, Question, Status, StdioCase,
+    StdioChecks, Value,
+};
 use veriplay_verifier::triplets::rules;
+use veriplay_verifier::{ProblemRequest, ProposalGate, judge_program};
 
 use super::{answer, gate, propose_to, python, task};
 
@@ -47,4 +50,26 @@ fn an_output_of_many_kilobytes_crosses_whole_in_answers_too() {
     assert_eq!(verdict.status, Status::Accepted, "{verdict:?}");
     let verdict = super::abduce(program, &wanted.to_string(), &Attempt::Arguments(vec![Value::int(1_999)]));
     assert_eq!(verdict.status, Status::WrongAnswer);
+}
+
+fn verdict(checks: Checks, program: &str) -> Status {
+    let problem = Problem::new("t", checks);
+    let request = ProblemRequest { limits: Limits::large(), ..ProblemRequest::new(&problem, program) };
+    judge_program(python(), &request).unwrap().status
+}
+
+#[test]
+fn an_expected_result_beyond_the_default_output_is_no_limit_for_the_right_program() {
+    let stdout = "7\n".repeat(650_000);
+    let cases = vec![StdioCase { stdin: String::new(), stdout }];
+    let script = Checks::Stdio(StdioChecks { cases, comparison: Comparison::by("stdio") });
+    assert_eq!(verdict(script.clone(), "print('7\\n' * 650_000, end='')"), Status::Accepted);
+    assert_eq!(verdict(script.clone(), "print('7\\n' * 649_999)"), Status::WrongAnswer);
+    assert_eq!(verdict(script, "print('7\\n' * 3_000_000)"), Status::OutputExceeded);
+    let expected = Value::List((0..200_000).map(Value::int).collect());
+    let cases = vec![CallCase { input: vec![Value::int(200_000)], expected }];
+    let comparison = Comparison::by("exact");
+    let call = Checks::Calls(CallChecks { function: "f".to_owned(), cases, fresh: false, comparison });
+    assert_eq!(verdict(call.clone(), "def f(n):\n    return list(range(n))\n"), Status::Accepted);
+    assert_eq!(verdict(call, "def f(n):\n    return list(range(1, n + 1))\n"), Status::WrongAnswer);
 }

@@ -73,8 +73,9 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     let opened: Arc<OnceLock<Arc<ServedJudge>>> = Arc::default();
     let keep = Arc::clone(&opened);
     let (workers, most_memory_bytes) = (settings.workers, settings.most_memory_bytes);
+    let most_fuel = (settings.most_seconds * settings.fuel_per_second as f64) as u64;
     let open = move || {
-        let judge = open_judge(&args, workers, most_memory_bytes)?;
+        let judge = open_judge(&args, workers, most_memory_bytes, most_fuel)?;
         Ok(Arc::clone(keep.get_or_init(|| judge)) as Arc<dyn Judge>)
     };
     let served = veriplay_server::serve(&address, settings, |address| progress::data(address), open);
@@ -111,12 +112,18 @@ fn read_tokens(path: &Path) -> Result<Tokens, Failure> {
     })
 }
 
-fn open_judge(args: &Arguments, workers: usize, most_memory_bytes: u64) -> Result<Arc<ServedJudge>, Failure> {
+fn open_judge(
+    args: &Arguments,
+    workers: usize,
+    most_memory_bytes: u64,
+    most_fuel: u64,
+) -> Result<Arc<ServedJudge>, Failure> {
     let image = image::python()?;
     let options = SandboxOptions { max_parallel: workers, ..SandboxOptions::fastest() };
     let sandbox = isolation::open_sandbox(Arc::clone(&image), options, args.isolation)?;
     let cache = args.cache.open()?;
-    Ok(ServedJudge::new(ServiceSandbox { image, sandbox, cache, most_memory_bytes, kept_bytes: kept_bytes() }))
+    let kept_bytes = kept_bytes();
+    Ok(ServedJudge::new(ServiceSandbox { image, sandbox, cache, most_memory_bytes, most_fuel, kept_bytes }))
 }
 
 fn failure(error: ServeError<Failure>) -> Failure {

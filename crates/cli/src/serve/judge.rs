@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use veriplay_core::{Digest, Execute, ExecuteError, Job, Outcome, RowStatus, content_hash};
+use veriplay_core::{Digest, Execute, ExecuteError, Job, Limits, Outcome, RowStatus, content_hash};
 use veriplay_corpus::{AttemptBody, PROBLEM_FORMATS, ProblemRow, ReadOptions, parse_problems, problem_format};
 use veriplay_sandbox::{Image, Sandbox};
 use veriplay_server::{AttemptText, Judge, JudgeFacts, JudgeOptions, JudgedAttempt, OpenTask, TaskError, TaskSource};
@@ -18,6 +18,12 @@ use crate::verify::{
 /// The most bytes of a row, and of its decompressed tests.
 const LARGEST_ROW: u64 = 256 << 20;
 
+/// The most bytes of stdout, of stderr and of values that a client may ask for.
+const MOST_OUTPUT_BYTES: u64 = 128 << 20;
+
+/// The most bytes of files that a client may ask for.
+const MOST_FILE_BYTES: u64 = 256 << 20;
+
 /// What runs the jobs of a service.
 pub(crate) struct ServiceSandbox {
     pub(crate) image: Arc<Image>,
@@ -25,6 +31,8 @@ pub(crate) struct ServiceSandbox {
     pub(crate) cache: VerdictCache,
     /// The most memory that a job may have.
     pub(crate) most_memory_bytes: u64,
+    /// The most fuel that a client may ask for.
+    pub(crate) most_fuel: u64,
     /// Bytes of rows that are kept, as JSON; and as many of tasks that are ready to judge.
     pub(crate) kept_bytes: u64,
 }
@@ -46,12 +54,23 @@ struct KeptRow {
 
 impl ServedJudge {
     pub(crate) fn new(parts: ServiceSandbox) -> Arc<Self> {
+        let default = parts.image.default_limits();
+        let memory_bytes = parts.most_memory_bytes;
+        // A job without limits of its own is never refused.
+        let most = Limits {
+            fuel: parts.most_fuel.max(default.fuel),
+            memory_bytes: memory_bytes.max(default.memory_bytes),
+            output_bytes: MOST_OUTPUT_BYTES.min(memory_bytes).max(default.output_bytes),
+            file_bytes: MOST_FILE_BYTES.min(memory_bytes).max(default.file_bytes),
+            ..default
+        };
         let facts = JudgeFacts {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             image: parts.image.name().to_owned(),
             image_digest: parts.image.digest().clone(),
             image_memory_bytes: parts.image.memory_bytes(),
-            limits: parts.image.default_limits(),
+            limits: default,
+            most,
             formats: PROBLEM_FORMATS.iter().map(|format| format.name).collect(),
         };
         let (rows, tasks) = (Mutex::new(Store::new(parts.kept_bytes)), Mutex::new(Store::new(parts.kept_bytes)));
@@ -115,6 +134,14 @@ impl ServedJudge {
     }
 }
 
+/// The limits that a row carries, and where in the row they are. Only rows of our own format carry any.
+fn row_limits(row: &ProblemRow) -> Option<(&'static str, &Limits)> {
+    match row {
+        ProblemRow::Ready(problem) => Some(("problem.", problem.limits.as_ref()?)),
+        ProblemRow::Unexecuted(unexecuted) => Some(("", unexecuted.limits.as_ref()?)),
+    }
+}
+
 /// Reads one row of a set.
 fn parse_row(format: &str, row: &str, options: ReadOptions) -> Result<KeptRow, TaskError> {
     let format = problem_format(format).map_err(|error| TaskError::UnknownFormat(error.to_string()))?;
@@ -145,6 +172,10 @@ impl Judge for ServedJudge {
     fn open_task(self: Arc<Self>, source: &TaskSource, options: &JudgeOptions) -> Result<Arc<dyn OpenTask>, TaskError> {
         self.check_options(options)?;
         let kept = self.find_row(source)?;
+        if let Some((inside, limits)) = row_limits(&kept.row) {
+            let invalid = |(field, reason)| TaskError::Invalid { field: format!("{inside}{field}"), reason };
+            self.facts.check_limits(limits).map_err(invalid)?;
+        }
         let JudgeOptions { fuel, memory_bytes, seed, early_stop } = *options;
         let overrides = TaskOverrides { fuel, memory_bytes, ..TaskOverrides::default() };
         let limits = overrides.limits(self.facts.limits);

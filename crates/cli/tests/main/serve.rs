@@ -336,6 +336,13 @@ fn rows_that_are_invalid_name_their_field() {
     assert_eq!(problem(&memory, 422)["field"], "limits.memory_bytes");
     memory["limits"] = json!({"memory_bytes": 1_u64 << 40});
     assert_eq!(problem(&memory, 422)["field"], "limits.memory_bytes");
+    memory["limits"] = json!({"fuel": 1_000_000_000_000_000_u64});
+    assert_eq!(problem(&memory, 422)["field"], "limits.fuel");
+    let mut own = tasks[0].clone();
+    own["problem"]["limits"] =
+        json!({"fuel": 1, "memory_bytes": 1 << 28, "output_bytes": 1_u64 << 40, "file_bytes": 1, "deadline_ns": 1});
+    let own = problem(&with(json!({"format": "veriplay", "row": own})), 422);
+    assert_eq!(own["field"], "tasks[0].row.problem.limits.output_bytes", "{own}");
     let sent = service.ask("/v1/tasks", &json!({"tasks": sources(&tasks)}));
     let digest = sent["tasks"][1]["digest"].clone();
     let known = json!({"tasks": [{"digest": digest}], "attempts": [attempts[1], attempts[3]]});

@@ -34,7 +34,7 @@ pub mod prompts;
 use std::sync::Arc;
 
 use rand::seq::{IndexedRandom, SliceRandom};
-use veriplay_core::{CodeTask, Digest, Dropped, Execute, Limits, Prompt, content_hash, program_hash};
+use veriplay_core::{CodeTask, Digest, Dropped, Execute, Limits, Prompt, content_hash};
 use veriplay_verifier::environments::{ArtifactGate, CodeRequest, EnvironmentDescription, run_codes};
 use veriplay_verifier::run_distinct;
 
@@ -47,7 +47,7 @@ use crate::multi_turn::{NextAction, StreamNames, serve_calls};
 use crate::play::{PlayError, StepContext};
 use crate::randomness::generator;
 use crate::rollout::{self, FinishedEpisode};
-use crate::splits::{EvalSet, Guard};
+use crate::splits::{EvalSet, Guard, program_fingerprint};
 use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
 use prompts::ChallengeFormat;
 
@@ -321,12 +321,38 @@ impl PoolTask for CodeTask {
         content_hash(self)
     }
 
-    /// Tasks of one environment whose solutions are one program are one task.
+    /// Tasks of one environment whose solutions are one program, but for names and parts that do nothing, are one task.
     fn key(&self) -> Digest {
-        content_hash(&(&self.environment, program_hash(&self.solution)))
+        content_hash(&(&self.environment, program_fingerprint(&self.solution)))
     }
 
     fn kind(&self) -> &'static str {
         KIND
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(solution: &str) -> Digest {
+        let text = str::to_owned;
+        PoolTask::key(&CodeTask {
+            task_id: text("t"),
+            environment: text("shop"),
+            instruction: text("Buy it."),
+            verify: text("def verify(before, after, answer):\n    return True"),
+            solution: text(solution),
+            failures: Vec::new(),
+        })
+    }
+
+    #[test]
+    fn parts_that_do_nothing_make_no_new_task() {
+        let plain = key("one = cheapest()\nbuy(one)\n");
+        for same in ["one = cheapest()\npass\nbuy(one)\n0\n", "it = cheapest()\nif 0: pass\nbuy(it)\n'done'\n"] {
+            assert_eq!(key(same), plain, "{same}");
+        }
+        assert_ne!(key("one = cheapest()\nsell(one)\n"), plain);
     }
 }

@@ -1,7 +1,7 @@
 //! Names programs, functions and sentences by what they say, however they are laid out and whatever they call their variables.
 //!
 //! Programs are compared as syntax trees, as ruff's parser gives them. Two programs with one fingerprint differ at most in layout, comments,
-//! docstrings, annotations, spellings of literals, statements that do nothing, and the names of their own variables, functions and classes:
+//! docstrings, annotations, spellings of literals, parts that do nothing, and the names of their own variables, functions, classes and imports:
 //! each scope's names are replaced by their numbers in the order of their first use. The reverse does not hold: `x + 1` and `1 + x` are
 //! two programs, and so are functions whose free variables have different names.
 
@@ -13,7 +13,7 @@ use ruff_python_ast::{Expr, ModModule, Stmt, StmtFunctionDef};
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use veriplay_core::{Digest, normalize_program};
 
-use super::{scopes, spelling};
+use super::{idle, scopes};
 
 /// A function of a program: its fingerprint, and its name there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -150,12 +150,12 @@ struct Functions(Vec<Function>);
 
 impl<'a> SourceOrderVisitor<'a> for Functions {
     fn visit_stmt(&mut self, stmt: &'a Stmt) {
-        if let Stmt::FunctionDef(function) = stmt
-            && !is_short(function)
-        {
+        if let Stmt::FunctionDef(function) = stmt {
             let own = StmtFunctionDef { decorator_list: Vec::new(), ..function.clone() };
-            let fingerprint = digest(vec![Stmt::FunctionDef(own)]);
-            self.0.push(Function { name: function.name.to_string(), fingerprint });
+            if !is_short(&own) {
+                let fingerprint = digest(vec![Stmt::FunctionDef(own)]);
+                self.0.push(Function { name: function.name.to_string(), fingerprint });
+            }
         }
         walk_stmt(self, stmt);
     }
@@ -164,12 +164,13 @@ impl<'a> SourceOrderVisitor<'a> for Functions {
 /// Whether a function says nothing of its own: it does nothing, or one statement with one name or literal, such as `return self`.
 fn is_short(function: &StmtFunctionDef) -> bool {
     let plain = |value: Option<&Expr>| value.is_none_or(|value| value.is_name_expr() || value.is_literal_expr());
-    let mut body = function.body.iter().filter(|stmt| !spelling::does_nothing(stmt));
-    match (body.next(), body.next()) {
-        (None, _) => true,
-        (Some(Stmt::Return(stmt)), None) => plain(stmt.value.as_deref()),
-        (Some(Stmt::Raise(stmt)), None) => plain(stmt.exc.as_deref()),
-        (Some(Stmt::Expr(stmt)), None) => match &*stmt.value {
+    let mut body = function.body.clone();
+    idle::strip(&mut body, true);
+    match body.as_slice() {
+        [] => true,
+        [Stmt::Return(stmt)] => plain(stmt.value.as_deref()),
+        [Stmt::Raise(stmt)] => plain(stmt.exc.as_deref()),
+        [Stmt::Expr(stmt)] => match &*stmt.value {
             Expr::Yield(value) => plain(value.value.as_deref()),
             Expr::Await(value) => plain(Some(&value.value)),
             _ => false,

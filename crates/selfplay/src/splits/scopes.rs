@@ -7,16 +7,17 @@ use ruff_python_ast::name::Name;
 use ruff_python_ast::visitor::transformer::{self, Transformer};
 use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{
-    Alias, Comprehension, ElifElseClause, ExceptHandler, Expr, ExprContext, ExprLambda, Identifier, MatchCase,
+    Alias, Comprehension, ExceptHandler, Expr, ExprContext, ExprLambda, Identifier, InterpolatedStringElement,
     Parameters, Pattern, Stmt, StmtAssign,
 };
 
-use super::spelling::{self, does_nothing};
+use super::{idle, spelling};
 
 /// Renames and strips a module.
 pub(super) fn rename(body: &mut Vec<Stmt>) {
     let renamer = Renamer { scopes: RefCell::new(Vec::new()), next: Cell::new(0) };
-    renamer.within(ScopeKind::Module, bindings(body, None), |renamer| renamer.body(body));
+    let bound = bindings(body, ScopeKind::Module);
+    renamer.within(ScopeKind::Module, bound, |renamer| renamer.body(body, ScopeKind::Module));
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -79,8 +80,8 @@ impl Renamer {
         self.name(&mut identifier.id);
     }
 
-    fn body(&self, body: &mut Vec<Stmt>) {
-        body.retain(|stmt| !does_nothing(stmt));
+    fn body(&self, body: &mut Vec<Stmt>, kind: ScopeKind) {
+        idle::strip(body, kind == ScopeKind::Function);
         for stmt in body {
             self.visit_stmt(stmt);
         }
@@ -135,17 +136,15 @@ impl Transformer for Renamer {
     fn visit_stmt(&self, stmt: &mut Stmt) {
         match stmt {
             Stmt::FunctionDef(function) => {
-                while function.body.last().is_some_and(spelling::returns_nothing) {
-                    function.body.pop();
-                }
                 self.identifier(&mut function.name);
                 function.decorator_list.iter_mut().for_each(|decorator| self.visit_decorator(decorator));
                 (function.returns, function.type_params) = (None, None);
                 self.defaults(&mut function.parameters);
-                let bound = bindings(&function.body, Some(&function.parameters));
+                let mut bound = bindings(&function.body, ScopeKind::Function);
+                bound.parameters(&function.parameters);
                 self.within(ScopeKind::Function, bound, |renamer| {
                     renamer.parameters(&mut function.parameters);
-                    renamer.body(&mut function.body);
+                    renamer.body(&mut function.body, ScopeKind::Function);
                 });
             }
             Stmt::ClassDef(class) => {
@@ -155,8 +154,8 @@ impl Transformer for Renamer {
                 if let Some(arguments) = &mut class.arguments {
                     self.visit_arguments(arguments);
                 }
-                let bound = bindings(&class.body, None);
-                self.within(ScopeKind::Class, bound, |renamer| renamer.body(&mut class.body));
+                let bound = bindings(&class.body, ScopeKind::Class);
+                self.within(ScopeKind::Class, bound, |renamer| renamer.body(&mut class.body, ScopeKind::Class));
             }
             Stmt::AnnAssign(assign) => {
                 if let Some(value) = assign.value.take() {
@@ -170,9 +169,6 @@ impl Transformer for Renamer {
             Stmt::Nonlocal(stmt) => stmt.names.iter_mut().for_each(|name| self.identifier(name)),
             _ => {
                 spelling::normalise_stmt(stmt);
-                for body in bodies(stmt) {
-                    body.retain(|stmt| !does_nothing(stmt));
-                }
                 transformer::walk_stmt(self, stmt);
             }
         }
@@ -199,28 +195,29 @@ impl Transformer for Renamer {
                 let bound = comprehension_bindings(&comp.generators);
                 self.comprehension(&mut comp.generators, bound, &mut [&mut comp.key, &mut comp.value]);
             }
+            Expr::FString(_) => {
+                transformer::walk_expr(self, expr);
+                spelling::join_parts(expr);
+            }
             _ => transformer::walk_expr(self, expr),
         }
+    }
+
+    fn visit_interpolated_string_element(&self, element: &mut InterpolatedStringElement) {
+        transformer::walk_interpolated_string_element(self, element);
+        spelling::normalise_spec(element);
     }
 
     fn visit_except_handler(&self, handler: &mut ExceptHandler) {
         let ExceptHandler::ExceptHandler(own) = handler;
         own.name.iter_mut().for_each(|name| self.identifier(name));
-        own.body.retain(|stmt| !does_nothing(stmt));
         transformer::walk_except_handler(self, handler);
     }
 
-    fn visit_elif_else_clause(&self, clause: &mut ElifElseClause) {
-        clause.body.retain(|stmt| !does_nothing(stmt));
-        transformer::walk_elif_else_clause(self, clause);
-    }
-
-    fn visit_match_case(&self, case: &mut MatchCase) {
-        case.body.retain(|stmt| !does_nothing(stmt));
-        transformer::walk_match_case(self, case);
-    }
-
     fn visit_alias(&self, alias: &mut Alias) {
+        if binds_own_name(alias) {
+            alias.asname = Some(alias.name.clone());
+        }
         alias.asname.iter_mut().for_each(|name| self.identifier(name));
     }
 
@@ -236,16 +233,9 @@ impl Transformer for Renamer {
     }
 }
 
-/// The blocks of a compound statement that are no visitor's own.
-fn bodies(stmt: &mut Stmt) -> Vec<&mut Vec<Stmt>> {
-    match stmt {
-        Stmt::For(stmt) => vec![&mut stmt.body, &mut stmt.orelse],
-        Stmt::While(stmt) => vec![&mut stmt.body, &mut stmt.orelse],
-        Stmt::If(stmt) => vec![&mut stmt.body],
-        Stmt::With(stmt) => vec![&mut stmt.body],
-        Stmt::Try(stmt) => vec![&mut stmt.body, &mut stmt.orelse, &mut stmt.finalbody],
-        _ => Vec::new(),
-    }
+/// Whether an import binds what it names: `import math` is `import math as math`, but `import os.path` binds `os`.
+fn binds_own_name(alias: &Alias) -> bool {
+    alias.asname.is_none() && alias.name.as_str() != "*" && !alias.name.contains('.')
 }
 
 /// The names that one scope binds.
@@ -255,6 +245,8 @@ struct Bindings {
     /// Declared `global` or `nonlocal`: bound elsewhere.
     outer: BTreeSet<String>,
     globals: BTreeSet<String>,
+    /// Whether a declaration without a value makes its name local, as in functions alone.
+    declares: bool,
 }
 
 impl Bindings {
@@ -267,9 +259,9 @@ impl Bindings {
     }
 }
 
-fn bindings(body: &[Stmt], parameters: Option<&Parameters>) -> Bindings {
-    let mut bound = Bindings::default();
-    parameters.into_iter().for_each(|parameters| bound.parameters(parameters));
+/// What a body binds, unreachable statements included.
+fn bindings(body: &[Stmt], kind: ScopeKind) -> Bindings {
+    let mut bound = Bindings { declares: kind == ScopeKind::Function, ..Bindings::default() };
     bound.visit_body(body);
     bound
 }
@@ -292,6 +284,7 @@ impl<'a> Visitor<'a> for Bindings {
                     self.outer.insert(name.to_string());
                 }
             }
+            Stmt::AnnAssign(assign) if assign.value.is_none() && !self.declares => {}
             Stmt::Nonlocal(stmt) => self.outer.extend(stmt.names.iter().map(ToString::to_string)),
             _ => visitor::walk_stmt(self, stmt),
         }
@@ -310,8 +303,8 @@ impl<'a> Visitor<'a> for Bindings {
     }
 
     fn visit_alias(&mut self, alias: &'a Alias) {
-        // What an import names itself is another module's name.
-        alias.asname.iter().for_each(|name| self.bind(name));
+        let own = binds_own_name(alias).then_some(&alias.name);
+        alias.asname.as_ref().or(own).into_iter().for_each(|name| self.bind(name));
     }
 
     fn visit_except_handler(&mut self, handler: &'a ExceptHandler) {

@@ -1,50 +1,17 @@
-//! Gives what Python reads as the same one spelling: `elif`, `return None`, `not x in y`, texts with and without an idle `f`, large integers.
+//! Gives what Python reads as the same one spelling: `return None`, `not x in y`, parts of strings, texts with and without an idle `f`, large integers.
 
 use ruff_python_ast::{
-    CmpOp, ElifElseClause, Expr, ExprStringLiteral, FStringPart, Int, InterpolatedStringElement, Number, Stmt, StmtIf,
-    StringLiteral, StringLiteralFlags, StringLiteralValue, UnaryOp,
+    CmpOp, ConversionFlag, Expr, ExprStringLiteral, FString, FStringFlags, FStringPart, FStringValue, Int,
+    InterpolatedStringElement, InterpolatedStringLiteralElement, Number, Stmt, StringLiteral, StringLiteralFlags,
+    StringLiteralValue, UnaryOp,
 };
 use veriplay_core::Value;
 
-/// Whether a statement has no effect: `pass`, a docstring or another constant, a declaration without a value.
-pub(super) fn does_nothing(stmt: &Stmt) -> bool {
-    match stmt {
-        Stmt::Pass(_) => true,
-        Stmt::Expr(stmt) => stmt.value.is_literal_expr(),
-        Stmt::AnnAssign(stmt) => stmt.value.is_none(),
-        _ => false,
-    }
-}
-
-/// Whether a statement returns `None`, as the end of a function does.
-pub(super) fn returns_nothing(stmt: &Stmt) -> bool {
-    matches!(stmt, Stmt::Return(stmt) if stmt.value.as_deref().is_none_or(Expr::is_none_literal_expr))
-}
-
 pub(super) fn normalise_stmt(stmt: &mut Stmt) {
-    match stmt {
-        Stmt::If(stmt) => {
-            while let Some(inner) = only_if(stmt) {
-                let StmtIf { node_index, range, test, body, elif_else_clauses } = inner;
-                stmt.elif_else_clauses.push(ElifElseClause { node_index, range, test: Some(*test), body });
-                stmt.elif_else_clauses.extend(elif_else_clauses);
-            }
-        }
-        Stmt::Return(stmt) if stmt.value.as_deref().is_some_and(Expr::is_none_literal_expr) => stmt.value = None,
-        _ => {}
-    }
-}
-
-/// Takes out the last clause where it is `else` with nothing but another `if`.
-fn only_if(stmt: &mut StmtIf) -> Option<StmtIf> {
-    let last = stmt.elif_else_clauses.last_mut().filter(|clause| clause.test.is_none())?;
-    last.body.retain(|stmt| !does_nothing(stmt));
-    if !matches!(last.body.as_slice(), [Stmt::If(_)]) {
-        return None;
-    }
-    match stmt.elif_else_clauses.pop()?.body.pop()? {
-        Stmt::If(inner) => Some(inner),
-        _ => None,
+    if let Stmt::Return(stmt) = stmt
+        && stmt.value.as_deref().is_some_and(Expr::is_none_literal_expr)
+    {
+        stmt.value = None;
     }
 }
 
@@ -64,12 +31,6 @@ pub(super) fn normalise_expr(expr: &mut Expr) {
             },
             _ => None,
         },
-        Expr::FString(string) => plain_text(string.value.iter()).map(|text| {
-            let (range, node_index) = (string.range, string.node_index.clone());
-            let flags = StringLiteralFlags::empty();
-            let literal = StringLiteral { range, node_index: node_index.clone(), value: text.into(), flags };
-            Expr::StringLiteral(ExprStringLiteral { range, node_index, value: StringLiteralValue::single(literal) })
-        }),
         Expr::NumberLiteral(number) => {
             if let Number::Int(int) = &mut number.value
                 && int.as_u64().is_none()
@@ -87,21 +48,81 @@ pub(super) fn normalise_expr(expr: &mut Expr) {
     }
 }
 
-/// The text of a formatted string that formats nothing.
-fn plain_text<'a>(parts: impl Iterator<Item = &'a FStringPart>) -> Option<String> {
-    let mut text = String::new();
-    for part in parts {
+/// Joins the parts of a formatted string; one that formats nothing becomes a plain string. What it formats is normalised.
+pub(super) fn join_parts(expr: &mut Expr) {
+    let Expr::FString(string) = expr else { return };
+    let mut elements = Vec::new();
+    for part in string.value.iter() {
         match part {
-            FStringPart::Literal(literal) => text.push_str(&literal.value),
-            FStringPart::FString(string) => {
-                for element in &string.elements {
-                    match element {
-                        InterpolatedStringElement::Literal(literal) => text.push_str(&literal.value),
-                        InterpolatedStringElement::Interpolation(_) => return None,
+            FStringPart::Literal(literal) => push_literal(&mut elements, literal),
+            FStringPart::FString(part) => push_elements(&mut elements, &part.elements),
+        }
+    }
+    let (range, node_index) = (string.range, string.node_index.clone());
+    let text = match elements.as_slice() {
+        [] => "".into(),
+        [InterpolatedStringElement::Literal(literal)] => literal.value.clone(),
+        _ => {
+            let flags = FStringFlags::empty();
+            string.value = FStringValue::single(FString { range, node_index, elements: elements.into(), flags });
+            return;
+        }
+    };
+    let flags = StringLiteralFlags::empty();
+    let literal = StringLiteral { range, node_index: node_index.clone(), value: text, flags };
+    *expr = Expr::StringLiteral(ExprStringLiteral { range, node_index, value: StringLiteralValue::single(literal) });
+}
+
+/// Adds text to the text before it.
+fn push_text(elements: &mut Vec<InterpolatedStringElement>, text: InterpolatedStringLiteralElement) {
+    if let Some(InterpolatedStringElement::Literal(last)) = elements.last_mut() {
+        last.value = format!("{}{}", last.value, text.value).into();
+    } else if !text.value.is_empty() {
+        elements.push(InterpolatedStringElement::Literal(text));
+    }
+}
+
+fn push_literal(elements: &mut Vec<InterpolatedStringElement>, literal: &StringLiteral) {
+    let StringLiteral { range, node_index, value, .. } = literal.clone();
+    push_text(elements, InterpolatedStringLiteralElement { range, node_index, value });
+}
+
+/// Adds the elements of a string; a string that is formatted as it is adds its own.
+fn push_elements(elements: &mut Vec<InterpolatedStringElement>, added: &[InterpolatedStringElement]) {
+    for element in added {
+        let part = match element {
+            InterpolatedStringElement::Literal(literal) => {
+                push_text(elements, literal.clone());
+                continue;
+            }
+            InterpolatedStringElement::Interpolation(part) => part,
+        };
+        let as_it_is = part.debug_text.is_none() && part.format_spec.is_none();
+        let text = matches!(part.conversion, ConversionFlag::None | ConversionFlag::Str);
+        match &*part.expression {
+            Expr::StringLiteral(string) if as_it_is && text => {
+                string.value.iter().for_each(|literal| push_literal(elements, literal));
+            }
+            Expr::FString(inner) if as_it_is && text => {
+                for part in inner.value.iter() {
+                    match part {
+                        FStringPart::Literal(literal) => push_literal(elements, literal),
+                        FStringPart::FString(string) => push_elements(elements, &string.elements),
                     }
                 }
             }
+            _ => elements.push(element.clone()),
         }
     }
-    Some(text)
+}
+
+/// Joins the texts of a format specification; an empty one is none.
+pub(super) fn normalise_spec(element: &mut InterpolatedStringElement) {
+    let InterpolatedStringElement::Interpolation(part) = element else { return };
+    if let Some(spec) = &mut part.format_spec {
+        let mut elements = Vec::new();
+        push_elements(&mut elements, &spec.elements);
+        spec.elements = elements.into();
+    }
+    part.format_spec.take_if(|spec| spec.elements.is_empty());
 }

@@ -72,6 +72,42 @@ fn layout_comments_docstrings_quotes_annotations_and_names_of_variables_do_not_m
         ("def f(x):\n    if x: return\n    x.sort()", "def f(x):\n    if x: return None\n    x.sort()\n    return"),
         ("def f(x, y):\n    return x not in y", "def f(x, y):\n    return not x in y"),
         ("def f(x):\n    return x + 'ab'", "def f(x):\n    return x + f'a' 'b'"),
+        ("def f(x):\n    if x: return 1\n    x.sort()", "def f(x):\n    if x: return 1\n    else: pass\n    x.sort()"),
+        (
+            "def f(x):\n    if x: x.sort()",
+            "def f(x):\n    if x: x.sort()\n    elif 0: pass\n    else:\n        'Nothing.'\n        0",
+        ),
+        (
+            "def f(x):\n    if x: x.sort()\n    elif g(x): return 2",
+            "def f(x):\n    if x: x.sort()\n    else:\n        if g(x): return 2\n        else: z: int",
+        ),
+        ("def f(x):\n    x.sort()", "def f(x):\n    x.sort()\n    return\n    pass"),
+        ("def f(x):\n    x.sort()", "def f(x):\n    x.sort()\n    return None\n    0\n    zz: int"),
+        (
+            "def f(x):\n    if x: x.sort()",
+            "def f(x):\n    if x:\n        x.sort()\n        return\n    else: return None",
+        ),
+        ("def f(x):\n    return g(x)", "def f(x):\n    return g(x)\n    x = 3\n    return x"),
+        ("for x in y:\n    if x: f(x)", "for x in y:\n    if x:\n        f(x)\n        continue\n    continue"),
+        ("def f(x):\n    x.sort()", "def f(x):\n    try: x.sort()\n    finally: pass"),
+        ("def f(x):\n    x.sort()", "def f(x):\n    try: pass\n    except E: x.a()\n    else: x.sort()"),
+        (
+            "def f(x):\n    x.sort()",
+            "def f(x):\n    f'note' 'b'\n    (1, -2)\n    assert True\n    while 0: pass\n    x.sort()",
+        ),
+        ("def f(x):\n    return f'{len(x)}:{x}'", "def f(x):\n    return '' f'{len(x)}' ':' f'{x:}' f''"),
+        ("def f(x):\n    return f'{x:>4}a'", "def f(x):\n    return f'{f\"{x:>4}\"}{\"a\"}'"),
+        ("def f(x):\n    return b'ab'", "def f(x):\n    return b'a' b'b'"),
+        (
+            "def f(x):\n    import math\n    return math.sqrt(x)",
+            "def f(x):\n    import math as m\n    return m.sqrt(x)",
+        ),
+        (
+            "def f(x):\n    import math\n    return math.sqrt(x)",
+            "def f(x):\n    import math as math\n    return math.sqrt(x)",
+        ),
+        ("from math import sqrt, pi\nsqrt(pi)", "from math import sqrt as s, pi as p\ns(p)"),
+        ("print(x)", "from __future__ import annotations\nprint: int\nprint(x)"),
         ("x = y + 0xFFFFFFFFFFFFFFFFFFFF", "x = y + 1_208_925_819_614_629_174_706_175"),
     ] {
         assert_eq!(program_fingerprint(one), program_fingerprint(other), "{one}\n{other}");
@@ -103,6 +139,20 @@ fn what_a_program_computes_is_in_its_fingerprint() {
         ("x = 0\ndef f():\n    global x\n    x = 1", "x = 0\ndef f():\n    x = 1"),
         ("import os as a\na.x()", "import re as a\na.x()"),
         ("def f(x):\n    if x: return 1\n    elif f: return 2", "def f(x):\n    if x: return 1\n    else: return 2"),
+        ("import os\nos.x()", "import re as os\nos.x()"),
+        ("from os import a\na()", "from os import b\nb()"),
+        ("import a.b\na.b.c()", "import a.b as a\na.b.c()"),
+        ("def f(x):\n    return x\n", "def f(x):\n    return x\n    yield"),
+        ("def f(x):\n    return len(x)\n", "def f(x):\n    return len(x)\n    len = 3"),
+        ("def f(x):\n    len: int\n    return len(x)\n", "def f(x):\n    return len(x)"),
+        ("def f(x):\n    if x: x.sort()", "def f(x):\n    if x: x.sort()\n    elif g(x): pass"),
+        ("def f(x):\n    if x: return\n    x.sort()", "def f(x):\n    if x: pass\n    x.sort()"),
+        ("for x in y:\n    if x: continue\n    f(x)", "for x in y:\n    if x: pass\n    f(x)"),
+        ("for x in y:\n    if x: break", "for x in y:\n    if x: continue"),
+        ("def f(x):\n    try: x.sort()\n    except E: pass", "def f(x):\n    try: x.sort()\n    finally: pass"),
+        ("def f(x):\n    return f'{x:>4}'", "def f(x):\n    return f'{x:>}4'"),
+        ("def f(x):\n    return f'{x}'", "def f(x):\n    return f'{x!r}'"),
+        ("def f(x):\n    f'{x.pop()}'\n    return x + 1", "def f(x):\n    return x + 1"),
         ("this is no python", "this is no other"),
     ] {
         assert_ne!(program_fingerprint(one), program_fingerprint(other), "{one}\n{other}");
@@ -209,8 +259,105 @@ fn layout_hides_no_function_and_what_nests_too_deep_is_refused() {
     assert_eq!(guard.refuse_programs(["x = 1 + 2 + 3\n"]), None);
 }
 
+/// Programs, and texts in each whose replacement changes what it computes.
+const SAMPLES: [(&str, &[(&str, &str)]); 4] = [
+    (
+        "def f(x, y):\n    total = 0\n    for item in x:\n        if item > y:\n            total += item\n        elif item < 0:\n            continue\n        y = total\n    return total\n",
+        &[("total = 0", "total = 1"), ("+=", "-="), ("continue", "break"), ("return total", "return y")],
+    ),
+    (
+        "import math\ndef g(x):\n    if x < 0:\n        raise ValueError('negative')\n    while x > 9:\n        x = math.sqrt(x)\n    return f'{x}:{math.pi:.2f}'\n",
+        &[
+            ("math.sqrt", "math.exp"),
+            ("'negative'", "'positive'"),
+            (":.2f", ""),
+            ("import math", "import cmath as math"),
+        ],
+    ),
+    (
+        "class Box:\n    def up(self, v):\n        if v:\n            self.v = v\n            return\n        self.v = v * 2\n    def down(self):\n        try:\n            return self.v\n        except AttributeError:\n            return 0\n        finally:\n            print(self)\n",
+        &[("            return\n", ""), ("v * 2", "2 * v"), ("return 0", "return 1"), ("print(self)", "print()")],
+    ),
+    (
+        "def h(n):\n    with n:\n        for k in n:\n            if k:\n                break\n            yield k\n    def inner():\n        nonlocal n\n        n = 1\n    match n:\n        case 1:\n            return inner\n        case _:\n            n()\n",
+        &[("break", "pass"), ("yield k", "yield n"), ("n = 1", "n = 2"), ("case 1", "case 2"), ("nonlocal n", "pass")],
+    ),
+];
+
+/// Statements of one line that do nothing.
+const IDLE: [&str; 13] = [
+    "pass",
+    "0",
+    "...",
+    "'text' 'more'",
+    "f'note' ''",
+    "-1",
+    "(1, [2.5, None])",
+    "zz: int",
+    "b'' b'x'",
+    "if 0: pass",
+    "assert True",
+    "while False: 1",
+    "f'{3}'",
+];
+
+/// Adds a part that does nothing at a line of a program, in one of four ways where it may stand there.
+fn with_idle_part(program: &str, way: usize, place: usize, idle: &str) -> String {
+    let mut lines: Vec<String> = program.lines().map(str::to_owned).collect();
+    let at = place % lines.len();
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let (column, text) = (indent(&lines[at]), lines[at].trim_start().to_owned());
+    let margin = " ".repeat(column);
+    let starts = |line: &str, words: &[&str]| words.iter().any(|word| line.trim_start().starts_with(word));
+    let joins = |line: &str| starts(line, &["else", "elif", "except", "finally", "case"]);
+    match way {
+        0 if !joins(&text) => lines.insert(at, format!("{margin}{idle}")),
+        1 if starts(&text, &["return", "raise", "break", "continue"]) => {
+            lines.insert(at + 1, format!("{margin}{idle}"))
+        }
+        2 if starts(&text, &["if", "for", "while"]) => {
+            let end = (at + 1..lines.len()).find(|&line| indent(&lines[line]) <= column).unwrap_or(lines.len());
+            let joined = lines.get(end).is_some_and(|line| indent(line) == column && joins(line));
+            if !joined {
+                lines.insert(end, format!("{margin}else: {}", if idle.contains(':') { "pass" } else { idle }));
+            }
+        }
+        3 => {
+            if let Some((name, value)) = text.split_once(" = ")
+                && name.chars().all(char::is_alphabetic)
+                && !program.contains("nonlocal")
+            {
+                lines[at] = format!("{margin}{name}: 'list[int]' = {value}");
+            } else if text.starts_with("def ") {
+                lines[at] = lines[at].replace("):", ") -> dict[str, int]:");
+            }
+        }
+        _ => {}
+    }
+    format!("{}\n", lines.join("\n"))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn parts_that_do_nothing_keep_the_fingerprint_and_hide_no_change(
+        sample in 0..SAMPLES.len(),
+        parts in prop::collection::vec((0..4_usize, 0..64_usize, 0..IDLE.len()), 0..12),
+    ) {
+        let (plain, changes) = SAMPLES[sample];
+        let pad = |program: &str| {
+            parts.iter().fold(program.to_owned(), |text, &(way, place, idle)| with_idle_part(&text, way, place, IDLE[idle]))
+        };
+        let padded = pad(plain);
+        prop_assert_eq!(program_fingerprint(plain), program_fingerprint(&padded), "{}", padded);
+        let fingerprints = |program: &str| functions(program).into_iter().map(|found| found.fingerprint).collect::<Vec<_>>();
+        prop_assert_eq!(fingerprints(plain), fingerprints(&padded), "{}", padded);
+        for (from, to) in changes {
+            let changed = pad(&plain.replacen(from, to, 1));
+            prop_assert_ne!(program_fingerprint(plain), program_fingerprint(&changed), "{}", changed);
+        }
+    }
 
     #[test]
     fn any_text_has_a_fingerprint(text in "(def |class |lambda |for |in |f'|\"|'''|\\{|\\}|\\(|\\)|:|;|=|,|\\*|->|é|\\\\|\n|    |[a-c]|[0-9]|#|\\.){0,40}") {

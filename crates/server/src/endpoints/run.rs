@@ -171,6 +171,7 @@ impl RunRequest {
             let why = format!("the image itself needs {} bytes", facts.image_memory_bytes);
             return Err(Problem::invalid("limits.memory_bytes", why));
         }
+        facts.check_limits(&limits).map_err(|(field, why)| Problem::invalid(field, why))?;
         let entry = match self.call {
             None => Entry::Script,
             Some(call) => Entry::Calls { function: call.function, arguments: vec![parse_arguments(&call.arguments)?] },

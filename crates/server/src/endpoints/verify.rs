@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
-use veriplay_core::{Digest, Predicted, SCHEMA_VERSION};
+use veriplay_core::{Digest, Limits, Predicted, SCHEMA_VERSION};
 
 use super::Routes;
 use super::operations::check_serving;
@@ -346,6 +346,13 @@ impl ParsedVerify {
         let known = ["tasks", "attempts", "limits", "seed", "early_stop", "deadline_ms"];
         let members = Members::parse(text, &known)?;
         let LimitsRequest { fuel, memory_bytes } = members.record("limits")?;
+        let (facts, default) = (judge.facts(), judge.facts().limits);
+        let asked = Limits {
+            fuel: fuel.unwrap_or(default.fuel),
+            memory_bytes: memory_bytes.unwrap_or(default.memory_bytes),
+            ..default
+        };
+        facts.check_limits(&asked).map_err(|(field, why)| Problem::invalid(field, why))?;
         let (seed, early_stop) = (members.record("seed")?, members.record("early_stop")?);
         let options = JudgeOptions { fuel, memory_bytes, seed, early_stop };
         let deadline_ms = members.record("deadline_ms")?;

@@ -93,6 +93,13 @@ impl Judge for ScriptedJudge {
             image_digest: Digest::of(b"image"),
             image_memory_bytes: 64 << 20,
             limits: Limits::large(),
+            most: Limits {
+                fuel: 1 << 40,
+                memory_bytes: 1 << 30,
+                output_bytes: 128 << 20,
+                file_bytes: 256 << 20,
+                ..Limits::large()
+            },
             formats: vec!["plain"],
         });
         &FACTS

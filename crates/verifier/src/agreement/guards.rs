@@ -7,6 +7,7 @@ use veriplay_core::{Status, Value, normalize_program};
 use super::agreement_rules::AgreementRules;
 use super::clusters::{Agreement, Cluster};
 use super::suite_quality::SuiteQuality;
+use crate::spaces::find_quote;
 
 /// `Err` says why the guard refuses.
 type GuardResult = Result<(), String>;
@@ -326,18 +327,13 @@ fn weak(suite: &SuiteFacts<'_>) -> GuardResult {
 /// The first line of `program` with at least `chars` characters that `text` contains, ignoring white space and a leading `return`. The
 /// header `def f(…):` may be quoted.
 fn quoted_line(text: &str, program: &str, chars: usize) -> Option<String> {
-    let text = without_spaces(text);
     let lines: Vec<String> = normalize_program(program).lines().map(|line| quotable_part(line).to_owned()).collect();
-    let long = |line: &&String| line.chars().filter(|c| !c.is_whitespace()).count() >= chars;
-    lines.iter().filter(long).find(|line| text.contains(&without_spaces(line))).cloned()
+    let long = |line: &&str| line.chars().filter(|c| !c.is_whitespace()).count() >= chars;
+    find_quote(text, lines.iter().map(String::as_str).filter(long)).map(str::to_owned)
 }
 
 fn quotable_part(line: &str) -> &str {
     let line = line.trim();
     let inner = if line.starts_with("def ") { line.split_once(':').map_or("", |(_, body)| body.trim()) } else { line };
     inner.strip_prefix("return ").unwrap_or(inner)
-}
-
-fn without_spaces(text: &str) -> String {
-    text.chars().filter(|c| !c.is_whitespace()).collect()
 }

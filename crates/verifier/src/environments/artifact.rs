@@ -10,7 +10,8 @@ use veriplay_core::{CodeTask, Digest, Dropped, Environment, Evidence, Execute, S
 use super::artifact_gate::ArtifactGate;
 use super::case_runs::{ArtifactRuns, CaseEnd, CaseRun, run_artifact};
 use super::rules;
-use crate::runner::{Decision, Runner};
+use crate::runner::{Decision, Runner, truncate_detail};
+use crate::spaces::find_quote;
 
 /// Shorter lines can be in an instruction by chance.
 const LEAK_CHARS: usize = 20;
@@ -152,11 +153,12 @@ fn failure_count(gate: &ArtifactGate, task: &CodeTask) -> Option<RuleViolation> 
         .then(|| RuleViolation::new(rules::FAILURE_COUNT, format!("{count} failure cases instead of {wanted}")))
 }
 
-/// An instruction must quote neither the solution nor the verification function.
+/// An instruction must quote neither the solution nor the verification function, however it is spaced.
 fn leak(_: &ArtifactGate, task: &CodeTask) -> Option<RuleViolation> {
-    let lines = task.solution.lines().chain(task.verify.lines()).map(str::trim);
-    let told = lines.filter(|line| line.chars().count() >= LEAK_CHARS).find(|line| task.instruction.contains(line));
-    told.map(|line| RuleViolation::new(rules::LEAK, format!("the instruction quotes `{line}`")))
+    let codes = [task.solution.as_str(), task.verify.as_str()];
+    let parts = codes.into_iter().flat_map(str::lines).chain(codes).map(str::trim);
+    let quoted = find_quote(&task.instruction, parts.filter(|part| part.chars().count() >= LEAK_CHARS));
+    quoted.map(|part| RuleViolation::new(rules::LEAK, format!("the instruction quotes `{}`", truncate_detail(part))))
 }
 
 fn repeated_case(_: &ArtifactGate, task: &CodeTask) -> Option<RuleViolation> {

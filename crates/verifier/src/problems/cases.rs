@@ -1,10 +1,28 @@
 //! Judges cases: calls of a function, and runs of a script. Only inputs enter a job; the judge compares the outputs on the host.
 
-use veriplay_core::{CallCase, CallChecks, CallResult, Dropped, Job, Outcome, Status, StdioCase, StdioChecks};
+use veriplay_core::{CallCase, CallChecks, CallResult, Dropped, Job, Limits, Outcome, Status, StdioCase, StdioChecks};
 
 use super::{ProblemRequest, fit_judge};
 use crate::judges::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun};
 use crate::runner::{Decision, NoValue, configure_job, decode_call, job_failure, saturating_u32};
+
+/// The most bytes of output that a job may get for a long expected result, in times its usual limit.
+const MAX_OUTPUT_FACTOR: u64 = 128;
+
+/// Bytes of output that a program may write beside twice the expected ones, for their framing and for a wrong answer to be seen as one.
+const OUTPUT_SLACK: u64 = 64 << 10;
+
+/// The limits of a job whose right results have these many bytes: the usual ones where they fit, and more output where they do not, so that
+/// the right answer is not refused. A problem's own limits stay as they are.
+fn limits_for(request: &ProblemRequest<'_>, expected_bytes: usize) -> Limits {
+    let limits = request.job_limits();
+    let expected = u64::try_from(expected_bytes).unwrap_or(u64::MAX);
+    if request.problem.limits.is_some() || expected <= limits.output_bytes {
+        return limits;
+    }
+    let most = limits.output_bytes.saturating_mul(MAX_OUTPUT_FACTOR);
+    Limits { output_bytes: expected.saturating_mul(2).saturating_add(OUTPUT_SLACK).min(most), ..limits }
+}
 
 /// Runs all cases in one job, or each in a job of its own where it needs a fresh state.
 pub(super) fn judge_calls(
@@ -14,7 +32,7 @@ pub(super) fn judge_calls(
     request: &ProblemRequest<'_>,
 ) -> Result<Decision, Dropped> {
     let judge = fit_judge(request.problem, &checks.comparison, OutputKind::Values)?;
-    let mut call_cases = CallCases { context, judge, checks, program, task_id: &request.problem.task_id };
+    let mut call_cases = CallCases { context, judge, checks, program, request };
     let mut tally = CaseTally::new(checks.cases.len());
     let size = if checks.fresh { 1 } else { checks.cases.len() };
     for cases in checks.cases.chunks(size.max(1)) {
@@ -32,20 +50,21 @@ struct CallCases<'a, 'e> {
     judge: &'static dyn Judge,
     checks: &'a CallChecks,
     program: &'a str,
-    task_id: &'a str,
+    request: &'a ProblemRequest<'a>,
 }
 
 impl CallCases<'_, '_> {
     /// Runs one job with `cases` as its calls, and returns one result for each.
     fn run_job(&mut self, cases: &[CallCase]) -> Result<Vec<CaseResult>, Dropped> {
         let arguments = cases.iter().map(|case| case.input.clone());
-        let JudgeContext { image, limits, seed, .. } = *self.context;
+        let JudgeContext { image, seed, .. } = *self.context;
+        let limits = limits_for(self.request, cases.iter().map(|case| case.expected.encode().len()).sum());
         let calls = Job::calls(self.program, &self.checks.function, arguments);
         let outcome = self.context.runner.run(&configure_job(image, limits, seed, calls))?;
         let mut results = Vec::with_capacity(cases.len());
         for (place, case) in cases.iter().enumerate() {
             results.push(match outcome.calls.get(place) {
-                Some(call) => self.judge_case(case, call)?,
+                Some(call) => self.judge_case(case, call, &limits)?,
                 None => Some(missing(&outcome)),
             });
         }
@@ -53,14 +72,14 @@ impl CallCases<'_, '_> {
         Ok(results)
     }
 
-    fn judge_case(&mut self, case: &CallCase, call: &CallResult) -> Result<CaseResult, Dropped> {
-        let (actual, no_value) = match decode_call(call, &self.context.limits) {
+    fn judge_case(&mut self, case: &CallCase, call: &CallResult, limits: &Limits) -> Result<CaseResult, Dropped> {
+        let (actual, no_value) = match decode_call(call, limits) {
             Ok(value) => (Some(value), String::new()),
             Err(NoValue::Raised(detail)) => return Ok(Some((Status::RuntimeError, detail))),
             Err(NoValue::NoPlainValue(detail)) => (None, detail),
         };
         let call = ReturnedCall {
-            task_id: self.task_id,
+            task_id: &self.request.problem.task_id,
             function: &self.checks.function,
             input: &case.input,
             expected: &case.expected,
@@ -100,7 +119,7 @@ pub(super) fn judge_stdio(
     let judge = fit_judge(request.problem, &checks.comparison, OutputKind::Texts)?;
     let mut tally = CaseTally::new(checks.cases.len());
     for case in &checks.cases {
-        tally.add(judge_run(context, judge, checks, program, &request.problem.task_id, case)?);
+        tally.add(judge_run(context, judge, checks, program, request, case)?);
         if request.early_stop && tally.has_failed() {
             break;
         }
@@ -114,11 +133,12 @@ fn judge_run(
     judge: &dyn Judge,
     checks: &StdioChecks,
     program: &str,
-    task_id: &str,
+    request: &ProblemRequest<'_>,
     case: &StdioCase,
 ) -> Result<CaseResult, Dropped> {
     let script = Job { stdin: case.stdin.clone().into_bytes(), ..Job::script(program) };
-    let outcome = context.runner.run(&configure_job(context.image, context.limits, context.seed, script))?;
+    let limits = limits_for(request, case.stdout.len());
+    let outcome = context.runner.run(&configure_job(context.image, limits, context.seed, script))?;
     if let Some(failure) = job_failure(&outcome) {
         return Ok(Some(failure));
     }
@@ -126,7 +146,7 @@ fn judge_run(
         return Ok(Some((Status::OutputExceeded, "its output was cut".to_owned())));
     }
     let written = ScriptRun {
-        task_id,
+        task_id: &request.problem.task_id,
         stdin: &case.stdin,
         expected: &case.stdout,
         actual: &outcome.stdout,

@@ -55,7 +55,7 @@ fn found(task: &CodeTask, known: bool) -> Vec<RuleViolation> {
 #[test]
 fn rules_on_the_text_refuse_before_anything_is_run() {
     type Change = fn(&mut CodeTask);
-    let changes: [(&str, Change); 10] = [
+    let changes: [(&str, Change); 12] = [
         (rules::LENGTH, |task| task.instruction = " \n".to_owned()),
         (rules::LENGTH, |task| task.instruction = "x".repeat(101)),
         (rules::LENGTH, |task| task.solution.push_str(&" ".repeat(200))),
@@ -64,6 +64,12 @@ fn rules_on_the_text_refuse_before_anything_is_run() {
         (rules::FAILURE_COUNT, |task| task.failures.push(task.solution.replace("buy", "sell"))),
         (rules::LEAK, |task| task.instruction = "Do one = cheapest_of_all_things() first.".to_owned()),
         (rules::LEAK, |task| task.instruction = "So that return after['bought'] == ['ink'] holds.".to_owned()),
+        (rules::LEAK, |task| task.instruction = "Do one  =\n  cheapest_of_all_things( ) first.".to_owned()),
+        (rules::LEAK, |task| {
+            task.solution = "a = get()\nb = put(a)\nanswer(b)".to_owned();
+            task.failures = ["one", "two", "three"].map(|word| format!("a = get()\nb = put(a)\n{word}(b)")).to_vec();
+            task.instruction = "Write a=get() b=put(a) answer(b) here.".to_owned();
+        }),
         (rules::REPEATED_CASE, |task| task.failures[1] = task.failures[0].replace('\n', "  \n")),
         (rules::DISTANT_CASE, |task| task.failures[2] = "one = 1\nbuy(one)\nanswer(2)".to_owned()),
     ];

@@ -38,6 +38,21 @@ fn all_cases_run_in_one_job_and_all_must_be_right() {
 }
 
 #[test]
+fn an_expected_value_beyond_the_limit_gets_room() {
+    let list = |last: i64| Value::List((0..100_000).map(Value::int).chain([Value::int(last)]).collect());
+    let expected = list(1).to_string();
+    for (last, status) in [(1, Status::Accepted), (2, Status::WrongAnswer)] {
+        let table = on_int(move |_| list(last));
+        let problem = calls_problem(&[("1", &expected)], exact());
+        let small = veriplay_core::Limits { output_bytes: 64 << 10, ..veriplay_core::Limits::large() };
+        let request = veriplay_verifier::ProblemRequest { limits: small, ..request(&problem, "p") };
+        assert_eq!(judge_program(&table, &request).unwrap().status, status);
+        let wanted = 2 * list(1).encode().len() as u64 + (64 << 10);
+        assert_eq!(table.jobs()[0].limits.output_bytes, wanted);
+    }
+}
+
+#[test]
 fn fresh_cases_have_a_job_each_and_a_program_cannot_count_its_calls() {
     let counting = |call: &Call<'_>| Gives::Value(Value::int(call.place as i64));
     let zeros = [("1", "0"), ("2", "0"), ("3", "0")];

@@ -2,7 +2,9 @@
 
 use std::sync::Mutex;
 
-use veriplay_core::{Comparison, Entry, Execute, ExecuteError, Exit, GuestError, Job, LimitKind, Outcome, Status};
+use veriplay_core::{
+    Comparison, Entry, Execute, ExecuteError, Exit, GuestError, Job, LimitKind, Limits, Outcome, Problem, Status,
+};
 use veriplay_verifier::{ProblemRequest, judge_program};
 
 use crate::problems::{judged, request, stdio_problem, try_judge};
@@ -116,6 +118,26 @@ fn text_that_was_cut_passes_nothing_even_where_it_is_right() {
         assert_eq!(judged(&cut, &problem), (Status::OutputExceeded, 0, 1));
         assert_eq!(judged(&echo(), &problem), (Status::Accepted, 1, 1));
     }
+}
+
+/// More than the usual limit for an expected text that is longer; a problem's own limits and jobs of short texts keep theirs.
+#[test]
+fn an_expected_text_beyond_the_limit_gets_room() {
+    let long = "7\n".repeat(700_000);
+    let (usual, own) = (Limits::large(), Limits { output_bytes: 5, ..Limits::large() });
+    let problem = stdio_problem(&[("1", "1"), ("long", &long)], stdio());
+    for (limits, wanted) in [(None, [usual.output_bytes, 2 * 1_400_000 + (64 << 10)]), (Some(own), [5, 5])] {
+        let problem = Problem { limits, ..problem.clone() };
+        let text = long.clone();
+        let scripts = Scripts::writing(move |stdin| if stdin == "long" { text.clone().into() } else { b"1".to_vec() });
+        let verdict = judge_program(&scripts, &ProblemRequest { limits: usual, ..request(&problem, "p") }).unwrap();
+        assert_eq!(verdict.status, Status::Accepted);
+        assert_eq!(scripts.jobs.lock().unwrap().iter().map(|job| job.limits.output_bytes).collect::<Vec<_>>(), wanted);
+    }
+    let capped = ProblemRequest { limits: Limits { output_bytes: 100, ..usual }, ..request(&problem, "p") };
+    let scripts = Scripts::writing(|_| b"8".to_vec());
+    assert_eq!(judge_program(&scripts, &capped).unwrap().status, Status::WrongAnswer);
+    assert_eq!(scripts.jobs.lock().unwrap()[1].limits, Limits { output_bytes: 12_800, ..usual });
 }
 
 #[test]

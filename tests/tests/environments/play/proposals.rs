@@ -25,9 +25,9 @@ fn compact_cases() -> Vec<(String, Vec<&'static str>)> {
         ("I would rather not.".to_owned(), vec!["malformed"]),
         (sketch("ship O101", SHIP, &["2 ship_order('O102')", first, second]), vec!["malformed"]),
         (sketch("ship O101", SHIP, &["x", first, second]), vec!["malformed"]),
-        (sketch("", "ship_order( 'O101')", &OTHERS), vec!["length"]),
-        (sketch("ship O101", "ship_order('O101' )", &[first, second]), vec!["failure_count"]),
-        (sketch("say ship_order(\"O101\") # so", "ship_order(\"O101\") # so", &OTHERS), vec!["leak"]),
+        (sketch("", "ship_order('' + 'O101')", &OTHERS), vec!["length"]),
+        (sketch("ship O101", "ship_order('O' + '101')", &[first, second]), vec!["failure_count"]),
+        (sketch("say ship_order(\"O1\" + \"01\")", "ship_order(\"O1\"  +  \"01\")", &OTHERS), vec!["leak"]),
         (sketch("ship O102", "ship_order('O102')", &[OTHERS[2], OTHERS[1], OTHERS[1]]), vec!["repeated_case"]),
         (sketch("ship O999", "ship_order('O999')", &OTHERS), vec!["solution_runs"]),
         (sketch("ship O104", "ship_order('O104')", &[OTHERS[2], "1 ship_order('O100')", first]), vec!["failure_runs"]),
@@ -124,8 +124,8 @@ fn a_challengers_own_verification_function_is_held_to_the_same_rules() {
     let far = "list_products()\nlist_customers()\nship_order('O102')";
     let cases: Vec<(String, &[&str])> = vec![
         (think("Ship O101.", SHIPPED, "ship_order( 'O101')", &FAILURES), &[]),
-        (think("Ship O101.", raises, "ship_order(('O101'))", &FAILURES), &["verifier_runs"]),
-        (think("Ship O101.", never, "ship_order((('O101')))", &FAILURES), &["solution_refused"]),
+        (think("Ship O101.", raises, "ship_order('O10' + '1')", &FAILURES), &["verifier_runs"]),
+        (think("Ship O101.", never, "ship_order('O101' + '')", &FAILURES), &["solution_refused"]),
         (
             think("Ship O101.", always, "ship_order(order_id='O101')", &FAILURES),
             &["failure_accepted", "nothing_accepted"],
