@@ -162,11 +162,11 @@ pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
         .or_fail(ExitCode::Input)
 }
 
-/// The configuration in `text` with other values: `settings` are `KEY=VALUE`, where a key is a path such as `learn.learning_rate`, and a value
-/// is TOML, or else a text.
-pub(crate) fn with_settings(text: String, origin: &Path, settings: &[String]) -> Result<String, Failure> {
+/// The configuration in `text` with other values, and what errors call it: `settings` are `KEY=VALUE`, where a key is a path such as
+/// `learn.learning_rate`, and a value is TOML, or else a text.
+pub(crate) fn with_settings(text: String, origin: &Path, settings: &[String]) -> Result<(String, PathBuf), Failure> {
     if settings.is_empty() {
-        return Ok(text);
+        return Ok((text, origin.to_owned()));
     }
     let mut root: toml::Table = from_toml(&text, origin)?;
     for setting in settings {
@@ -184,7 +184,9 @@ pub(crate) fn with_settings(text: String, origin: &Path, settings: &[String]) ->
         }
         table.insert(last.to_owned(), parse_value(value.trim()));
     }
-    toml::to_string(&root).or_fail(ExitCode::Bug)
+    // Its lines are not those of the file any more.
+    let origin = PathBuf::from(format!("{} with --set", origin.display()));
+    Ok((toml::to_string(&root).or_fail(ExitCode::Bug)?, origin))
 }
 
 /// A value as TOML has it; what is no TOML is a text, so that names need no quotes.

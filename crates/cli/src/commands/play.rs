@@ -91,11 +91,8 @@ fn configuration(args: &Arguments) -> Result<(String, PathBuf), Failure> {
             let path = RunDir::open(dir)?.path("config.toml");
             Ok((read_text(&path)?, path))
         }
-        (None, Some(path)) => Ok((with_settings(read_text(path)?, path, &args.settings)?, path.clone())),
-        (None, None) => {
-            let origin = PathBuf::from("quickstart.toml");
-            Ok((with_settings(model::QUICKSTART.to_owned(), &origin, &args.settings)?, origin))
-        }
+        (None, Some(path)) => with_settings(read_text(path)?, path, &args.settings),
+        (None, None) => with_settings(model::QUICKSTART.to_owned(), Path::new("quickstart.toml"), &args.settings),
     }
 }
 

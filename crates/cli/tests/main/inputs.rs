@@ -151,6 +151,7 @@ fn keys_of_a_configuration_can_be_set_on_the_command_line() {
         (&["--set", "learn.learning_rate=fast"], "learning_rate"),
         (&["--set", "learn.learning_rate=7"], "configuration key `learn.learning_rate` is `7`"),
         (&["--set", "game.grop=2"], "grop"),
+        (&["--set", "gmae.group_size=2"], "`quickstart.toml with --set` line"),
         (&["--set", "gmae.group_size=2"], "unknown key `gmae`"),
         (&["--set", "seed.x=2"], "`seed` is a value, not a table"),
         (&["--set", "seed"], "there is no `=`"),
