@@ -160,13 +160,13 @@ pub(crate) fn audit<T: WarmupExamples>(mut recipe: Recipe<T>, measuring: &T) -> 
         let drawn = samples.len();
         samples.retain(|sample| own.find_eval_item(sample).is_none());
         left_out += drawn - samples.len();
-        for (text, measured) in samples.iter().filter_map(|sample| audit.find_eval_item(sample)) {
-            *found.entry((format!("{} of the {} set", measured.name, measured.set.name()), text)).or_insert(0) += 1;
+        for (text, eval_item) in samples.iter().filter_map(|sample| audit.find_eval_item(sample)) {
+            *found.entry((format!("{} of the {} set", eval_item.name, eval_item.set.name()), text)).or_insert(0) += 1;
         }
     }
     let overlaps: usize = found.values().sum();
-    for ((measured, text), count) in &found {
-        progress::data(format!("{count} examples contain {measured}: {text:?}"));
+    for ((eval_item, text), count) in &found {
+        progress::data(format!("{count} examples contain {eval_item}: {text:?}"));
     }
     progress::data(format!(
         "{all} examples are drawn; warm-up leaves out {left_out} that contain what its own recipe evaluates"
@@ -217,8 +217,8 @@ impl<'a> SplitAudit<'a> {
                     found
                 }
             };
-            if let Some(measured) = found {
-                return Some((self.tokenizer.decode(part), measured));
+            if let Some(eval_item) = found {
+                return Some((self.tokenizer.decode(part), eval_item));
             }
         }
         None

@@ -16,7 +16,7 @@ use crate::environment::{
     Environment, JudgedDerivation, ProposalBatch, ProposalEpisode, ProposalToJudge, Proposer, RoleSampling,
     SamplingCall, SolverEpisode, Stage, StepFacts, VerifyOutput,
 };
-use crate::judgement::{ProposalPosition, RoundFacts, Seeds, Solution};
+use crate::judgement::{JudgedResponse, ProposalPosition, RoundFacts, Seeds};
 use crate::metrics::{SolveCount, is_right, solve_counts};
 use crate::monitors::{MONITORS, Monitor};
 use crate::pipeline::run_pipelined;
@@ -145,8 +145,8 @@ impl<E: Environment> SelfPlay<E> {
         let facts = StepFacts {
             proposals: &proposals,
             derived: &derived,
-            unaskable: chosen.unaskable.len(),
-            undelivered: chosen.undelivered,
+            without_prompt: chosen.without_prompt.len(),
+            dropped_tasks: chosen.dropped_tasks,
             tasks: &chosen.tasks,
             solutions: &solutions,
             verifications: &verifications,
@@ -428,7 +428,7 @@ impl<E: Environment> SelfPlay<E> {
             Some((task, verdict.status))
         };
         let solved = solve_counts(chosen.tasks.len(), solutions.iter().filter_map(status));
-        chosen.unaskable.iter().for_each(|id| state.pool.remove_proposal(id));
+        chosen.without_prompt.iter().for_each(|id| state.pool.remove_proposal(id));
         let drop_unsolved = self.game.settings().drop_unsolved;
         for (asked, count) in chosen.tasks.iter().zip(&solved).filter(|(_, count)| count.judged > 0) {
             let id = asked.task.id();
@@ -491,7 +491,7 @@ type ResponseFacts<'a, E> = (
     usize,
     usize,
     &'a FinishedEpisode<<E as Environment>::Episode>,
-    &'a Solution<<E as Environment>::SolutionDetail>,
+    &'a JudgedResponse<<E as Environment>::SolutionDetail>,
 );
 
 /// Whether the responses to a task were judged to an end: always, where no verifiers are needed for it.

@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use veriplay_core::{Dropped, Execute, Prompt, Role};
 
 use crate::admission::{Admission, IsKnown, JudgedProposal};
-use crate::judgement::{ProposalPosition, RoundFacts, Seeds, Solution};
+use crate::judgement::{JudgedResponse, ProposalPosition, RoundFacts, Seeds};
 use crate::metrics::SolveCount;
 use crate::play::{PlayError, StepContext};
 use crate::preferences::{Objective, Preferences};
@@ -129,7 +129,7 @@ pub trait Environment: Sync + Sized {
         &self,
         _context: &StepContext<'_>,
         _step: u64,
-        _solutions: &[(&Self::Task, &Solution<Self::SolutionDetail>)],
+        _solutions: &[(&Self::Task, &JudgedResponse<Self::SolutionDetail>)],
     ) -> Vec<Self::Derivation> {
         Vec::new()
     }
@@ -159,7 +159,7 @@ pub trait Environment: Sync + Sized {
         execute: &dyn Execute,
         seed: u64,
         solutions: &[TaskEpisode<'_, Self>],
-    ) -> Vec<SolutionOf<Self>>;
+    ) -> Vec<JudgedResponseOf<Self>>;
 
     /// Chooses the responses that verifiers work on: of each task, places among its solvers' episodes, each as often as it is chosen.
     /// Called only where there are verifiers.
@@ -197,7 +197,10 @@ pub trait Environment: Sync + Sized {
     }
 
     /// Further evaluation metrics by name, from the judgements on the sampled verifier responses.
-    fn evaluation_numbers(&self, _verifications: &[Solution<Self::SolutionDetail>]) -> BTreeMap<String, Option<f64>> {
+    fn evaluation_numbers(
+        &self,
+        _verifications: &[JudgedResponse<Self::SolutionDetail>],
+    ) -> BTreeMap<String, Option<f64>> {
         BTreeMap::new()
     }
 
@@ -317,7 +320,7 @@ pub type TaskEpisode<'a, E> = (&'a <E as Environment>::Task, &'a FinishedEpisode
 pub type OpenedEpisode<E> = Result<Option<<E as Environment>::Episode>, Dropped>;
 
 /// The judgement on a response of a solver or of a verifier.
-pub type SolutionOf<E> = Solution<<E as Environment>::SolutionDetail>;
+pub type JudgedResponseOf<E> = JudgedResponse<<E as Environment>::SolutionDetail>;
 
 /// A judged proposal.
 pub type JudgedProposalOf<E> = JudgedProposal<<E as Environment>::Task, <E as Environment>::ProposalDetail>;
@@ -335,9 +338,9 @@ pub struct RoundRequest<'a, E: Environment> {
 /// The judgement on a round.
 pub struct JudgedRound<E: Environment> {
     /// On each solver's response.
-    pub solutions: Vec<Solution<E::SolutionDetail>>,
+    pub solutions: Vec<JudgedResponse<E::SolutionDetail>>,
     /// On each verifier's response.
-    pub verifications: Vec<Solution<E::SolutionDetail>>,
+    pub verifications: Vec<JudgedResponse<E::SolutionDetail>>,
     /// On the round; `None` where the host failed in it, as all its verdicts then say.
     pub round: Option<E::Round>,
 }
@@ -403,7 +406,7 @@ pub struct SolverEpisode<E: Environment> {
     /// The episode.
     pub finished: FinishedEpisode<E::Episode>,
     /// The judgement.
-    pub judged: Solution<E::SolutionDetail>,
+    pub judged: JudgedResponse<E::SolutionDetail>,
 }
 
 /// A judged verifier's episode.
@@ -415,7 +418,7 @@ pub struct VerifierEpisode<E: Environment> {
     /// The episode. Those of one source had one prompt.
     pub finished: FinishedEpisode<E::Episode>,
     /// The judgement.
-    pub judged: Solution<E::SolutionDetail>,
+    pub judged: JudgedResponse<E::SolutionDetail>,
 }
 
 /// The output of the verify stage.
@@ -441,9 +444,9 @@ pub struct StepFacts<'a, E: Environment> {
     /// Derivations judged before and after the solve stage.
     pub derived: &'a [JudgedDerivation<E>],
     /// How many tasks have no prompt.
-    pub unaskable: usize,
+    pub without_prompt: usize,
     /// How many tasks the host failed to prepare.
-    pub undelivered: usize,
+    pub dropped_tasks: usize,
     /// The tasks that solvers attempted.
     pub tasks: &'a [StepTask<E::Task>],
     /// Solvers' episodes, in the order of the tasks.

@@ -43,11 +43,12 @@ impl<E: Environment> SelfPlay<E> {
         let tasks: Vec<StepTask<E::Task>> = all.iter().map(|one| asked_seed(&one.task)).collect();
         let own: Vec<&E::Task> = all.iter().map(|one| &one.task).collect();
         let episodes = self.game.solver_episodes(context.execute, self.game.seeds(stage, context.seed, 0), &own);
-        let episodes = episodes.into_iter().enumerate().map(|(index, one)| one?.ok_or_else(|| self.unaskable(index)));
+        let episodes =
+            episodes.into_iter().enumerate().map(|(index, one)| one?.ok_or_else(|| self.without_prompt(index)));
         self.solve(context, &tasks, episodes.collect::<Result<_, PlayError>>()?, stage, 0)
     }
 
-    fn unaskable(&self, index: usize) -> PlayError {
+    fn without_prompt(&self, index: usize) -> PlayError {
         let what =
             format!("evaluation task `{index}`, of row `{}`, cannot be asked", self.game.evaluation_tasks()[index].row);
         PlayError::Setup(format!("{what}: leave it out, or raise the budget of its prompt"))
@@ -61,9 +62,9 @@ impl<E: Environment> SelfPlay<E> {
     ) -> Result<Vec<JudgedRound<E>>, PlayError> {
         let tasks: Vec<&E::Task> = self.game.evaluation_tasks().iter().map(|one| &one.task).collect();
         let episode = |(index, solutions): (usize, &Vec<SolverEpisode<E>>)| {
-            let greedy = solutions.last().ok_or_else(|| self.unaskable(index))?;
+            let greedy = solutions.last().ok_or_else(|| self.without_prompt(index))?;
             let episode = self.game.verifier_episode(tasks[index], &greedy.finished);
-            Ok((index, episode.ok_or_else(|| self.unaskable(index))?))
+            Ok((index, episode.ok_or_else(|| self.without_prompt(index))?))
         };
         let episodes: Vec<(usize, E::Episode)> =
             rounds.iter().enumerate().map(episode).collect::<Result<_, PlayError>>()?;

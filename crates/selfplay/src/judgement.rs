@@ -56,7 +56,7 @@ pub struct ProposalPosition {
 /// The judgement on a response of a solver or of a verifier.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Solution<D> {
+pub struct JudgedResponse<D> {
     /// The verdict, or the host fault.
     pub verdict: Result<Verdict, Dropped>,
     /// Facts of the game.

@@ -7,7 +7,7 @@ use veriplay_core::{Digest, Dropped, Execute, SCHEMA_VERSION, Verdict, content_h
 use crate::admission::JudgedProposal;
 use crate::driver::SelfPlay;
 use crate::environment::{Environment, ProposalBatch, ProposalToJudge, RoundRequest, SolverEpisode, Stage};
-use crate::judgement::Solution;
+use crate::judgement::JudgedResponse;
 use crate::play::{PlayError, ReplayReport};
 use crate::rollout::{Episode, FinishedEpisode, LoggedSampler, run_episodes};
 use crate::step::{
@@ -301,8 +301,8 @@ impl<E: Environment> SelfPlay<E> {
 /// Compares the judgement on a response with the logged one, and how its episode ended.
 fn compare_response<D: PartialEq, E: Episode>(
     report: &mut ReplayReport,
-    (episode, logged): (&EpisodeRecord, &Solution<D>),
-    (finished, now): (&FinishedEpisode<E>, &Solution<D>),
+    (episode, logged): (&EpisodeRecord, &JudgedResponse<D>),
+    (finished, now): (&FinishedEpisode<E>, &JudgedResponse<D>),
 ) -> Result<(), PlayError> {
     let same = now == logged && finished.episode.end() == episode.end.as_deref();
     compare_verdict(report, same, &logged.verdict, &now.verdict)

@@ -64,7 +64,7 @@ pub struct EvalItem {
 
 /// Training data hold what the policy is evaluated on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{item} of {data} contains {what} of the {} set: {}", measured.set.name(), measured.name)]
+#[error("{item} of {data} contains {what} of the {} set: {}", eval_item.set.name(), eval_item.name)]
 pub struct Overlap {
     /// The data that train, such as `tasks.snippets`.
     pub data: String,
@@ -73,7 +73,7 @@ pub struct Overlap {
     /// `a program`, `a function`, `a text`, `a repository`.
     pub what: &'static str,
     /// What it shares with an evaluation set.
-    pub measured: EvalItem,
+    pub eval_item: EvalItem,
 }
 
 impl Overlap {
@@ -94,14 +94,14 @@ impl Guard {
     /// Adds a program of an evaluation set, and its functions. An earlier entry keeps its name.
     pub fn add_program(&mut self, set: EvalSet, name: &str, program: &str) {
         self.add_functions(set, name, program);
-        let measured = EvalItem { set, name: name.to_owned() };
-        self.programs.entry(program_fingerprint(program)).or_insert(measured);
+        let eval_item = EvalItem { set, name: name.to_owned() };
+        self.programs.entry(program_fingerprint(program)).or_insert(eval_item);
     }
 
     /// Adds a statement or an instruction.
     pub fn add_text(&mut self, set: EvalSet, name: &str, text: &str) {
-        let measured = EvalItem { set, name: name.to_owned() };
-        self.texts.entry(text_fingerprint(text)).or_insert(measured);
+        let eval_item = EvalItem { set, name: name.to_owned() };
+        self.texts.entry(text_fingerprint(text)).or_insert(eval_item);
     }
 
     /// Adds a repository by its layer, and the functions of its code: paths with texts.
@@ -112,8 +112,8 @@ impl Guard {
         package: &Digest,
         code: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) {
-        let measured = EvalItem { set, name: format!("repository `{name}`") };
-        self.repositories.entry(package.clone()).or_insert(measured);
+        let eval_item = EvalItem { set, name: format!("repository `{name}`") };
+        self.repositories.entry(package.clone()).or_insert(eval_item);
         for (path, text) in code {
             self.add_functions(set, &format!("`{name}/{path}`"), text);
         }
@@ -121,8 +121,8 @@ impl Guard {
 
     fn add_functions(&mut self, set: EvalSet, name: &str, program: &str) {
         for function in functions(program) {
-            let measured = EvalItem { set, name: format!("`{}` of {name}", function.name) };
-            self.programs.entry(function.fingerprint).or_insert(measured);
+            let eval_item = EvalItem { set, name: format!("`{}` of {name}", function.name) };
+            self.programs.entry(function.fingerprint).or_insert(eval_item);
         }
     }
 
@@ -177,29 +177,29 @@ impl Guard {
         if !self.programs.is_empty() && fingerprint::nests_too_deep(program) {
             return Some(refusal("it nests too deep to be compared with what is measured".to_owned()));
         }
-        self.find_program(program).map(|measured| refusal(describe_eval_item(measured)))
+        self.find_program(program).map(|eval_item| refusal(describe_eval_item(eval_item)))
     }
 
     /// As [`Guard::refuse_programs`], of a task: what it says, and what solves it.
     pub(crate) fn refuse_task(&self, text: &str, solution: &str) -> Option<Verdict> {
-        let refused = self.find_text(text).map(|measured| refusal(describe_eval_item(measured)));
+        let refused = self.find_text(text).map(|eval_item| refusal(describe_eval_item(eval_item)));
         refused.or_else(|| self.refuse_program(solution))
     }
 }
 
-fn overlap(data: &str, item: &str, what: &'static str, measured: Option<&EvalItem>) -> Result<(), Overlap> {
-    let error = |measured: &EvalItem| Overlap {
+fn overlap(data: &str, item: &str, what: &'static str, eval_item: Option<&EvalItem>) -> Result<(), Overlap> {
+    let error = |eval_item: &EvalItem| Overlap {
         data: data.to_owned(),
         item: item.to_owned(),
         what,
-        measured: measured.clone(),
+        eval_item: eval_item.clone(),
     };
-    measured.map_or(Ok(()), |measured| Err(error(measured)))
+    eval_item.map_or(Ok(()), |eval_item| Err(error(eval_item)))
 }
 
 /// Why a proposal is refused, for people.
-pub(crate) fn describe_eval_item(measured: &EvalItem) -> String {
-    format!("it holds {} of the {} set", measured.name, measured.set.name())
+pub(crate) fn describe_eval_item(eval_item: &EvalItem) -> String {
+    format!("it holds {} of the {} set", eval_item.name, eval_item.set.name())
 }
 
 /// Whether a verdict is a refusal by this rule.

@@ -8,7 +8,7 @@ use veriplay_core::{Dropped, Prompt, Reward, Role, Rollout, SCHEMA_VERSION, Stat
 
 use crate::admission::JudgedProposal;
 use crate::environment::{Environment, JudgedDerivation, ProposalEpisode, StepFacts};
-use crate::judgement::{Never, ProposalPosition, Seeds, Solution};
+use crate::judgement::{JudgedResponse, Never, ProposalPosition, Seeds};
 use crate::metrics::SolveCount;
 use crate::play::{OutcomeCounts, RewardedRollout};
 use crate::preferences::Response;
@@ -186,7 +186,7 @@ pub struct VerificationRecord<S> {
     /// The episode.
     pub episode: EpisodeRecord,
     /// The judgement.
-    pub judged: Solution<S>,
+    pub judged: JudgedResponse<S>,
 }
 
 /// A solver's episode.
@@ -196,7 +196,7 @@ pub struct AttemptRecord<S> {
     /// The episode.
     pub episode: EpisodeRecord,
     /// The judgement.
-    pub judged: Solution<S>,
+    pub judged: JudgedResponse<S>,
 }
 
 impl<'a> EpisodeSummary<'a> {

@@ -183,9 +183,9 @@ pub struct TaskChoice<'a, T> {
 pub(crate) struct StepTasks<T> {
     pub(crate) tasks: Vec<StepTask<T>>,
     /// Ids of those that have no prompt.
-    pub(crate) unaskable: BTreeSet<Digest>,
+    pub(crate) without_prompt: BTreeSet<Digest>,
     /// How many the host failed to prepare.
-    pub(crate) undelivered: usize,
+    pub(crate) dropped_tasks: usize,
 }
 
 impl<'a, T: PoolTask> TaskChoice<'a, T> {
@@ -196,7 +196,7 @@ impl<'a, T: PoolTask> TaskChoice<'a, T> {
         generator: ChaCha8Rng,
         prepare: &'a mut dyn FnMut(&[&T]) -> PrepareResults,
     ) -> Self {
-        let chosen = StepTasks { tasks: Vec::new(), unaskable: BTreeSet::new(), undelivered: 0 };
+        let chosen = StepTasks { tasks: Vec::new(), without_prompt: BTreeSet::new(), dropped_tasks: 0 };
         Self { pool, fresh, weigh, generator, prepare, chosen }
     }
 
@@ -241,8 +241,8 @@ impl<'a, T: PoolTask> TaskChoice<'a, T> {
             for (TaskCandidate { task, source, proposal }, askable) in next.into_iter().zip(askable) {
                 match askable {
                     Ok(true) => self.chosen.tasks.push(StepTask { task: task.clone(), source, proposal }),
-                    Ok(false) => drop(self.chosen.unaskable.insert(task.id())),
-                    Err(_) => self.chosen.undelivered += 1,
+                    Ok(false) => drop(self.chosen.without_prompt.insert(task.id())),
+                    Err(_) => self.chosen.dropped_tasks += 1,
                 }
             }
         }

@@ -7,7 +7,7 @@ use crate::driver::SelfPlay;
 use crate::environment::{
     Environment, JudgedRound, RoundRequest, SamplingCall, SolverEpisode, Stage, VerifierEpisode, VerifyOutput,
 };
-use crate::judgement::Solution;
+use crate::judgement::JudgedResponse;
 use crate::pipeline::run_pipelined;
 use crate::play::{PlayError, StepContext};
 use crate::rollout::FinishedEpisode;
@@ -103,7 +103,7 @@ fn apply_rounds<E: Environment>(
     solutions: &mut [SolverEpisode<E>],
 ) -> VerifyOutput<E> {
     let (mut verifications, mut rounds) = (Vec::new(), Vec::new());
-    let mut of_solvers: Vec<Solution<E::SolutionDetail>> = Vec::with_capacity(solutions.len());
+    let mut of_solvers: Vec<JudgedResponse<E::SolutionDetail>> = Vec::with_capacity(solutions.len());
     for (round, finished) in judged {
         of_solvers.extend(round.solutions);
         rounds.push(round.round);

@@ -171,7 +171,7 @@ impl GameSetup for BugRepairSetup {
             EvalSet::Validation => &self.bugs.validation,
         })?;
         held_out.truncate(self.eval.bugs);
-        repositories.measured = self.eval.suite_schedule().guard()?;
+        repositories.eval_guard = self.eval.suite_schedule().guard()?;
         let game = BugRepair::new(self.game.clone(), repositories, &training, &held_out)?.with_examples(&executor)?;
         Ok((executor, SelfPlay::new(game)))
     }

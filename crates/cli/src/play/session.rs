@@ -17,7 +17,7 @@ use veriplay_selfplay::play::{Measurement, OutcomeCounts, StepContext};
 use veriplay_selfplay::settings::SharedSettings;
 
 use super::actor::Actor;
-use super::summary::{BeforeAfter, BeforeAfterSuites, SUMMARY_VERSION, Summary};
+use super::summary::{BeforeAfter, BeforeAfterSuites, Summary};
 use super::trainer::{ExternalTrainer, Purpose, Standing};
 use crate::config::bad_value;
 use crate::executor::GameExecutor;
@@ -216,7 +216,7 @@ impl<S: GameSetup> Session<S> {
         let seconds = started.elapsed().as_secs_f64();
         let jobs = self.executor.jobs();
         let summary = Summary {
-            schema_version: SUMMARY_VERSION,
+            schema_version: SCHEMA_VERSION,
             steps,
             seconds,
             eval: BeforeAfter { before, after },

@@ -1,7 +1,6 @@
 //! What a run came to: the table for people, the one JSON line for programs.
 
 use serde::Serialize;
-use veriplay_core::SCHEMA_VERSION;
 use veriplay_selfplay::eval_table::{EvalNumbers, EvalTable};
 
 use crate::progress;
@@ -45,9 +44,6 @@ pub(crate) struct BeforeAfterSuites {
     pub(crate) before: SuiteScores,
     pub(crate) after: SuiteScores,
 }
-
-/// Version of [`Summary`].
-pub(super) const SUMMARY_VERSION: u32 = SCHEMA_VERSION;
 
 /// Prints the summary: with `json`, one line; else the table.
 pub(crate) fn report(summary: &Summary, json: bool) -> anyhow::Result<()> {

@@ -215,7 +215,7 @@ fn sample_chunk(
     for (((task_id, _), prompt), rollouts) in tasks.iter().zip(&prompts).zip(groups) {
         match rollouts {
             Some(rollouts) => rows.extend(rollouts.iter().map(|rollout| sample_row(task_id, prompt, rollout))),
-            None => rows.extend((0..sampling.group).map(|_| unasked_row(task_id, prompt))),
+            None => rows.extend((0..sampling.group).map(|_| empty_row(task_id, prompt))),
         }
     }
     Ok(rows)
@@ -252,7 +252,7 @@ fn sample_row(task_id: &str, prompt: &SuitePrompt, rollout: &Rollout) -> SampleR
     SampleRow { finish, ..row(task_id, prompt.attempt(&rollout.text)) }
 }
 
-fn unasked_row(task_id: &str, prompt: &SuitePrompt) -> SampleRow {
+fn empty_row(task_id: &str, prompt: &SuitePrompt) -> SampleRow {
     row(task_id, prompt.attempt(""))
 }
 

@@ -25,8 +25,8 @@ use veriplay_verifier::{Format, ProposalGate, format_by_name};
 
 use crate::admission::Admission;
 use crate::environment::{
-    Environment, EvalTask, GameBase, JudgedProposalOf, OpenedEpisode, ProposalBatch, Proposer, SamplingCall,
-    SolutionOf, Stage, StepFacts, TaskEpisode,
+    Environment, EvalTask, GameBase, JudgedProposalOf, JudgedResponseOf, OpenedEpisode, ProposalBatch, Proposer,
+    SamplingCall, Stage, StepFacts, TaskEpisode,
 };
 use crate::judgement::{Never, Seeds};
 use crate::play::{PlayError, StepContext};
@@ -225,7 +225,7 @@ impl Environment for AbsoluteZero {
         execute: &dyn Execute,
         _seed: u64,
         solutions: &[TaskEpisode<'_, Self>],
-    ) -> Vec<SolutionOf<Self>> {
+    ) -> Vec<JudgedResponseOf<Self>> {
         self.judge_answers(execute, solutions)
     }
 

@@ -41,10 +41,10 @@ use veriplay_verifier::bugs::{BugArtifact, Injector, RepoContext};
 
 use crate::admission::IsKnown;
 use crate::environment::{
-    Environment, EvalTask, GameBase, JudgedProposalOf, OpenedEpisode, ProposalBatch, Proposer, SamplingCall,
-    SolutionOf, Stage, StepFacts, TaskEpisode,
+    Environment, EvalTask, GameBase, JudgedProposalOf, JudgedResponseOf, OpenedEpisode, ProposalBatch, Proposer,
+    SamplingCall, Stage, StepFacts, TaskEpisode,
 };
-use crate::judgement::{Never, Seeds, Solution};
+use crate::judgement::{JudgedResponse, Never, Seeds};
 use crate::multi_turn::{NextAction, StreamNames, serve_calls};
 use crate::play::{PlayError, StepContext};
 use crate::rollout::{self, FinishedEpisode};
@@ -123,9 +123,9 @@ impl BugRepair {
             return Err(PlayError::Setup("no training repository: name at least one".to_owned()));
         }
         self.check_repositories()?;
-        let (training, measured) = self.repositories.split_at(self.training_count);
+        let (training, evaluation) = self.repositories.split_at(self.training_count);
         check_packages("training", self.training.iter(), training)?;
-        check_packages("measured", self.base.evaluation.iter().map(|one| &one.task), measured)?;
+        check_packages("measured", self.base.evaluation.iter().map(|one| &one.task), evaluation)?;
         self.check_training_bugs()?;
         let makes = self.own.injections_per_step + self.own.mutants_per_step;
         if self.training.is_empty() && makes == 0 {
@@ -242,7 +242,7 @@ impl Environment for BugRepair {
         &self,
         context: &StepContext<'_>,
         step: u64,
-        solutions: &[(&BugTask, &Solution<RepairDetail>)],
+        solutions: &[(&BugTask, &JudgedResponse<RepairDetail>)],
     ) -> Vec<Derivation> {
         self.draw_failed_repairs((context.seed, step), solutions)
     }
@@ -288,7 +288,7 @@ impl Environment for BugRepair {
         execute: &dyn Execute,
         seed: u64,
         solutions: &[TaskEpisode<'_, Self>],
-    ) -> Vec<SolutionOf<Self>> {
+    ) -> Vec<JudgedResponseOf<Self>> {
         self.judge_repairs(execute, seed, solutions)
     }
 

@@ -39,8 +39,8 @@ use veriplay_verifier::environments::{ArtifactGate, CodeRequest, EnvironmentDesc
 use veriplay_verifier::run_distinct;
 
 use crate::environment::{
-    Environment, EvalTask, GameBase, JudgedProposalOf, OpenedEpisode, ProposalBatch, Proposer, SamplingCall,
-    SolutionOf, Stage, StepFacts, TaskEpisode,
+    Environment, EvalTask, GameBase, JudgedProposalOf, JudgedResponseOf, OpenedEpisode, ProposalBatch, Proposer,
+    SamplingCall, Stage, StepFacts, TaskEpisode,
 };
 use crate::judgement::{Never, Seeds};
 use crate::multi_turn::{NextAction, StreamNames, serve_calls};
@@ -278,7 +278,7 @@ impl Environment for SelfChallenge {
         execute: &dyn Execute,
         seed: u64,
         solutions: &[TaskEpisode<'_, Self>],
-    ) -> Vec<SolutionOf<Self>> {
+    ) -> Vec<JudgedResponseOf<Self>> {
         self.judge_executions(execute, seed, solutions)
     }
 

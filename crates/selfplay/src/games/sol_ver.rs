@@ -48,11 +48,11 @@ use veriplay_verifier::agreement::{
 
 use crate::admission::JudgedProposal;
 use crate::environment::{
-    Environment, EvalTask, GameBase, JudgedProposalOf, JudgedRound, OpenedEpisode, ProposalBatch, ProposalToJudge,
-    Proposer, RoleSampling, RoundRequest, SamplingCall, SolutionOf, SolverEpisode, Stage, StepFacts, TaskEpisode,
+    Environment, EvalTask, GameBase, JudgedProposalOf, JudgedResponseOf, JudgedRound, OpenedEpisode, ProposalBatch,
+    ProposalToJudge, Proposer, RoleSampling, RoundRequest, SamplingCall, SolverEpisode, Stage, StepFacts, TaskEpisode,
     VerifierSettings,
 };
-use crate::judgement::{Never, Seeds, Solution, rule_verdict};
+use crate::judgement::{JudgedResponse, Never, Seeds, rule_verdict};
 use crate::play::{PlayError, StepContext};
 use crate::preferences::{Objective, Preferences};
 use crate::randomness::{derive_seed, generator};
@@ -230,8 +230,8 @@ impl SolVer {
 
     fn judge_statement(&self, statement: &str, snippet: &str, known: bool) -> Verdict {
         let proposed = ProposedProblem { rules: &self.rules, statement, snippet, known };
-        let measured = self.base.guard.find_text(statement).map(held_out_refusal);
-        match measured.or_else(|| check_statement(GUARDS, &proposed).err()) {
+        let overlap = self.base.guard.find_text(statement).map(held_out_refusal);
+        match overlap.or_else(|| check_statement(GUARDS, &proposed).err()) {
             Some(refusal) => rule_verdict(Status::Invalid, refusal.rule, refusal.detail),
             None => rule_verdict(Status::Valid, "", ""),
         }
@@ -348,7 +348,7 @@ impl Environment for SolVer {
         execute: &dyn Execute,
         _seed: u64,
         solutions: &[TaskEpisode<'_, Self>],
-    ) -> Vec<SolutionOf<Self>> {
+    ) -> Vec<JudgedResponseOf<Self>> {
         self.judge_codes(execute, solutions)
     }
 
@@ -383,7 +383,10 @@ impl Environment for SolVer {
         self.select_preferences(context.seed, step, facts)
     }
 
-    fn evaluation_numbers(&self, verifications: &[Solution<Option<SuiteQuality>>]) -> BTreeMap<String, Option<f64>> {
+    fn evaluation_numbers(
+        &self,
+        verifications: &[JudgedResponse<Option<SuiteQuality>>],
+    ) -> BTreeMap<String, Option<f64>> {
         let suites: Vec<SuiteQuality> = verifications.iter().filter_map(|one| one.detail).collect();
         let SuiteNumbers { false_positive_rate, mutation_score, .. } = SuiteNumbers::from_suites(&suites);
         let numbers = [("false_positive_rate", false_positive_rate), ("mutation_score", mutation_score)];

@@ -13,13 +13,13 @@ use veriplay_core::{
 use veriplay_selfplay::admission::{Admission, JudgedProposal};
 use veriplay_selfplay::driver::{GameState, SelfPlay};
 use veriplay_selfplay::environment::{
-    Environment, GameBase, JudgedProposalOf, OpenedEpisode, ProposalBatch, ProposalToJudge, Proposer, SamplingCall,
-    SolutionOf, Stage, StepFacts, TaskEpisode,
+    Environment, GameBase, JudgedProposalOf, JudgedResponseOf, OpenedEpisode, ProposalBatch, ProposalToJudge, Proposer,
+    SamplingCall, Stage, StepFacts, TaskEpisode,
 };
 use veriplay_selfplay::games::absolute_zero::{
     AbsoluteZero, AbsoluteZeroConfig, AbsoluteZeroMetrics, AbsoluteZeroRequest, RoleMetrics, step_metrics,
 };
-use veriplay_selfplay::judgement::{Never, Seeds, Solution};
+use veriplay_selfplay::judgement::{JudgedResponse, Never, Seeds};
 use veriplay_selfplay::play::{Batch, PlayError, StepContext};
 use veriplay_selfplay::rollout::{FinishedEpisode, SingleTurn};
 use veriplay_selfplay::scoring::SftExample;
@@ -117,7 +117,7 @@ impl Environment for Table {
         _execute: &dyn Execute,
         _seed: u64,
         solutions: &[TaskEpisode<'_, Self>],
-    ) -> Vec<SolutionOf<Self>> {
+    ) -> Vec<JudgedResponseOf<Self>> {
         let judge = |(_, episode): &(&Task, &FinishedEpisode<SingleTurn>)| {
             let value = Attempt::Value(Value::None);
             let (detail, verdict) = match episode.last().unwrap().text.as_str() {
@@ -126,7 +126,7 @@ impl Environment for Table {
                 "lost" => (value, Err(dropped())),
                 _ => (malformed(), Ok(verdict(Status::Malformed))),
             };
-            Solution { verdict, detail }
+            JudgedResponse { verdict, detail }
         };
         solutions.iter().map(judge).collect()
     }

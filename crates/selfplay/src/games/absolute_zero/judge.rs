@@ -7,8 +7,8 @@ use veriplay_verifier::{AnswerRequest, ProposalGate, ProposalRequest, ProposalSh
 
 use super::{AbsoluteZero, ProposalDrafts, proposal_key};
 use crate::admission::JudgedProposal;
-use crate::environment::{JudgedProposalOf, ProposalBatch, ProposalToJudge, SolutionOf, Stage, TaskEpisode};
-use crate::judgement::{Judging, ProposalPosition, Solution, run_undecided};
+use crate::environment::{JudgedProposalOf, JudgedResponseOf, ProposalBatch, ProposalToJudge, Stage, TaskEpisode};
+use crate::judgement::{JudgedResponse, Judging, ProposalPosition, run_undecided};
 use crate::play::PlayError;
 use crate::rollout::{FinishedEpisode, SingleTurn};
 
@@ -63,7 +63,7 @@ impl AbsoluteZero {
         &self,
         execute: &dyn Execute,
         solutions: &[TaskEpisode<'_, Self>],
-    ) -> Vec<SolutionOf<Self>> {
+    ) -> Vec<JudgedResponseOf<Self>> {
         let read = |(task, episode): &(&Task, &FinishedEpisode<SingleTurn>)| {
             read_finished(episode, |rollout| self.responses.extract_answer(task.question.task_type(), &rollout.text))
         };
@@ -75,7 +75,7 @@ impl AbsoluteZero {
             seed: ANSWER_SEED,
         });
         let verdicts = judge_answers(execute, &requests.collect::<Vec<_>>());
-        attempts.into_iter().zip(verdicts).map(|(detail, verdict)| Solution { verdict, detail }).collect()
+        attempts.into_iter().zip(verdicts).map(|(detail, verdict)| JudgedResponse { verdict, detail }).collect()
     }
 
     fn read_proposal(&self, one: &ProposalToJudge<'_, Self>) -> Attempt {

@@ -48,9 +48,9 @@ pub struct BugRepairMetrics {
     /// Bugs that solvers attempted, by origin.
     pub tasks: BTreeMap<BugOrigin, usize>,
     /// Bugs without a prompt.
-    pub unaskable: usize,
+    pub without_prompt: usize,
     /// Bugs that a host fault kept from solvers.
-    pub undelivered: usize,
+    pub dropped_tasks: usize,
     /// Verdicts on repairs, by status.
     pub statuses: BTreeMap<Status, usize>,
     /// Mean solve rate over tasks.
@@ -95,8 +95,8 @@ pub(super) fn step_metrics(step: &StepFacts<'_, BugRepair>) -> BugRepairMetrics 
     BugRepairMetrics {
         injector: episode_metrics(injections, step.reward_mean(Role::Proposer)),
         solver: episode_metrics(repairs, step.reward_mean(Role::Solver)),
-        unaskable: step.unaskable,
-        undelivered: step.undelivered,
+        without_prompt: step.without_prompt,
+        dropped_tasks: step.dropped_tasks,
         statuses: step.statuses(),
         solve_rate: mean_rate(&solved),
         learnable_share: learnable_share(&solved),

@@ -14,7 +14,7 @@ use super::repositories::Repository;
 use super::task::{BugTask, change_digest};
 use crate::admission::{IsKnown, JudgedProposal};
 use crate::environment::JudgedProposalOf;
-use crate::judgement::{Judging, Solution, rule_verdict, run_undecided};
+use crate::judgement::{JudgedResponse, Judging, rule_verdict, run_undecided};
 use crate::randomness::{derive_seed, generator, weighted_sample};
 use crate::task_pool::PoolTask;
 
@@ -113,10 +113,10 @@ impl BugRepair {
     pub(super) fn draw_failed_repairs(
         &self,
         (seed, step): (u64, u64),
-        solutions: &[(&BugTask, &Solution<RepairDetail>)],
+        solutions: &[(&BugTask, &JudgedResponse<RepairDetail>)],
     ) -> Vec<Derivation> {
         let mut seen = BTreeSet::new();
-        let mut derivation = |(task, solution): &(&BugTask, &Solution<RepairDetail>)| {
+        let mut derivation = |(task, solution): &(&BugTask, &JudgedResponse<RepairDetail>)| {
             let status = solution.verdict.as_ref().ok()?.status;
             let failed = matches!(status, Status::WrongAnswer | Status::RuntimeError);
             if !failed || solution.detail.patch.is_empty() || task.bug.order() != 1 {

@@ -15,8 +15,8 @@ use super::BugRepair;
 use super::episode::{Assignment, RepoEpisode, RepoWorkspace, SUBMITTED};
 use super::prompts::RepoGoal;
 use super::task::BugTask;
-use crate::environment::{OpenedEpisode, SolutionOf, TaskEpisode};
-use crate::judgement::{Judging, Solution, rule_verdict, run_undecided};
+use crate::environment::{JudgedResponseOf, OpenedEpisode, TaskEpisode};
+use crate::judgement::{JudgedResponse, Judging, rule_verdict, run_undecided};
 use crate::randomness::generator;
 use crate::rollout::FinishedEpisode;
 
@@ -53,23 +53,23 @@ impl BugRepair {
         tasks: &[&BugTask],
     ) -> Vec<OpenedEpisode<Self>> {
         let (repos, with_function) = (self.repos(), self.format.is_single_turn());
-        let handouts = tasks.iter().map(|task| {
+        let bugs = tasks.iter().map(|task| {
             let Some(repository) = self.repository_of(&task.package) else { return Judging::Decided(Ok(None)) };
             let artifact = task.artifact(&self.repositories[repository]);
             Judging::Open(BugToRepair { repository, artifact, hidden: self.draw_hidden_tests(task, seed) })
         });
-        run_undecided(handouts, |handouts| {
-            let requests = handouts.iter().map(|handout| {
-                let BugToRepair { repository, artifact, hidden } = handout;
+        run_undecided(bugs, |bugs| {
+            let requests = bugs.iter().map(|bug| {
+                let BugToRepair { repository, artifact, hidden } = bug;
                 ViewRequest { repo: &repos[*repository], artifact, hidden, with_function }
             });
             let views = view_all(execute, &requests.collect::<Vec<_>>());
-            let episode = |(handout, view): (&BugToRepair, Result<SolverView, Dropped>)| {
-                let assignment = Arc::new(repair_assignment(handout.repository, view?));
-                let examples = self.examples_beside(handout.repository, &assignment.goal);
+            let episode = |(bug, view): (&BugToRepair, Result<SolverView, Dropped>)| {
+                let assignment = Arc::new(repair_assignment(bug.repository, view?));
+                let examples = self.examples_beside(bug.repository, &assignment.goal);
                 Ok(RepoWorkspace::open(assignment, self.format, &examples, self.own.solver_budget))
             };
-            handouts.iter().zip(views).map(episode).collect()
+            bugs.iter().zip(views).map(episode).collect()
         })
     }
 
@@ -89,7 +89,7 @@ impl BugRepair {
         execute: &dyn Execute,
         seed: u64,
         solutions: &[TaskEpisode<'_, Self>],
-    ) -> Vec<SolutionOf<Self>> {
+    ) -> Vec<JudgedResponseOf<Self>> {
         let repos = self.repos();
         let patches: Vec<Result<String, Result<Verdict, Dropped>>> =
             solutions.iter().map(|(_, finished)| self.finished_patch(&repos, finished)).collect();
@@ -104,7 +104,7 @@ impl BugRepair {
         let hidden = solutions.iter().map(|(_, one)| one.episode.workspace().assignment().hidden.clone());
         let details =
             hidden.zip(patches).map(|(hidden, patch)| RepairDetail { patch: patch.unwrap_or_default(), hidden });
-        verdicts.into_iter().zip(details).map(|(verdict, detail)| Solution { verdict, detail }).collect()
+        verdicts.into_iter().zip(details).map(|(verdict, detail)| JudgedResponse { verdict, detail }).collect()
     }
 
     fn grade(

@@ -70,14 +70,14 @@ pub struct Repositories {
     pub validation: Vec<Repository>,
     /// To claim by.
     pub held_out: Vec<Repository>,
-    /// What else is measured in the run.
-    pub measured: Guard,
+    /// What the run evaluates on beside the repositories.
+    pub eval_guard: Guard,
 }
 
 impl Repositories {
     /// The guard of the evaluation repositories, themselves and every function of their code files, and of what else is measured.
     pub fn guard(&self) -> Guard {
-        let mut guard = self.measured.clone();
+        let mut guard = self.eval_guard.clone();
         for (set, repositories) in [(EvalSet::Validation, &self.validation), (EvalSet::HeldOut, &self.held_out)] {
             for repository in repositories {
                 guard.add_repository(set, &repository.baseline.name, repository.package(), repository.code_files());

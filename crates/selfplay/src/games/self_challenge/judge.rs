@@ -9,8 +9,8 @@ use veriplay_verifier::run_distinct;
 use super::episode::ToolEpisode;
 use super::{SelfChallenge, ToolEnvironment};
 use crate::admission::JudgedProposal;
-use crate::environment::{JudgedProposalOf, ProposalBatch, SolutionOf, TaskEpisode};
-use crate::judgement::{Judging, Solution, rule_verdict, run_undecided};
+use crate::environment::{JudgedProposalOf, JudgedResponseOf, ProposalBatch, TaskEpisode};
+use crate::judgement::{JudgedResponse, Judging, rule_verdict, run_undecided};
 use crate::multi_turn::EpisodeEnd;
 use crate::rollout::FinishedEpisode;
 use crate::splits::HELD_OUT;
@@ -100,14 +100,14 @@ impl SelfChallenge {
         execute: &dyn Execute,
         seed: u64,
         solutions: &[TaskEpisode<'_, Self>],
-    ) -> Vec<SolutionOf<Self>> {
+    ) -> Vec<JudgedResponseOf<Self>> {
         let key = |request: &EpisodeRequest<'_>| {
             content_hash(&(&request.environment.name, request.verify, request.calls, request.answer))
         };
         let requests = solutions.iter().map(|(task, finished)| Judging::from(self.request(task, finished, seed)));
         let verdicts =
             run_undecided(requests, |open| run_distinct(open, key, |distinct| judge_episodes(execute, distinct)));
-        verdicts.into_iter().map(|verdict| Solution { verdict, detail: () }).collect()
+        verdicts.into_iter().map(|verdict| JudgedResponse { verdict, detail: () }).collect()
     }
 
     fn request<'a>(

@@ -76,14 +76,14 @@ impl SolVer {
 
     /// The responses to problems that were not dropped, without those that hold what the policy is evaluated on.
     fn learnable_responses(&self, facts: &StepFacts<'_, Self>) -> Vec<Response> {
-        let measured = |code: &Response| {
+        let is_eval_item = |code: &Response| {
             let program = self.read_program(&facts.solutions[code.index].finished);
             program.is_ok_and(|program| self.base.guard.find_program(&program).is_some())
         };
         let mut responses = Vec::new();
         for problem in judged_problems(facts).into_iter().filter(|problem| !problem.is_measured()) {
             responses.extend(problem.statement());
-            responses.extend(problem.codes.iter().copied().filter(|code| !measured(code)));
+            responses.extend(problem.codes.iter().copied().filter(|code| !is_eval_item(code)));
             responses.extend(&problem.suites);
         }
         responses

@@ -11,8 +11,8 @@ use veriplay_verifier::agreement::{
 use veriplay_verifier::{ProblemRequest, judge_programs};
 
 use super::{ProblemTask, SolVer};
-use crate::environment::{JudgedRound, RoundRequest, SolutionOf, StepFacts, TaskEpisode};
-use crate::judgement::{Judging, RoundFacts, Solution, rule_verdict, run_undecided};
+use crate::environment::{JudgedResponseOf, JudgedRound, RoundRequest, StepFacts, TaskEpisode};
+use crate::judgement::{JudgedResponse, Judging, RoundFacts, rule_verdict, run_undecided};
 use crate::play::PlayError;
 use crate::rollout::{FinishedEpisode, SingleTurn};
 use crate::splits::{EvalItem, HELD_OUT, describe_eval_item};
@@ -67,7 +67,7 @@ impl SolVer {
         &self,
         execute: &dyn Execute,
         solutions: &[TaskEpisode<'_, Self>],
-    ) -> Vec<SolutionOf<Self>> {
+    ) -> Vec<JudgedResponseOf<Self>> {
         let read: Vec<Result<String, String>> = solutions.iter().map(|(_, one)| self.read_program(one)).collect();
         let programs = solutions.iter().zip(&read).map(|((task, _), program)| match (program, &task.reference) {
             (Err(why), _) => Judging::Decided(Ok(rule_verdict(Status::Malformed, "", why))),
@@ -75,7 +75,7 @@ impl SolVer {
             (Ok(program), Some(_)) => Judging::Open((*task, program.as_str())),
         });
         let verdicts = run_undecided(programs, |open| self.judge_hidden(execute, open)).into_iter();
-        verdicts.map(|verdict| Solution { verdict, detail: None }).collect()
+        verdicts.map(|verdict| JudgedResponse { verdict, detail: None }).collect()
     }
 
     fn judge_hidden(&self, execute: &dyn Execute, programs: &[(&ProblemTask, &str)]) -> Vec<Result<Verdict, Dropped>> {
@@ -157,10 +157,10 @@ impl SolVer {
         let codes = judgement.codes.iter().zip(&read.codes);
         let trusted =
             codes.filter(|(decision, _)| decision.status == Status::Accepted).filter_map(|(_, code)| code.as_deref());
-        let mut measured = trusted.filter_map(|code| self.base.guard.find_program(code));
-        match measured.next() {
-            Some(measured) if judgement.refused.is_none() => {
-                RoundJudgement { refused: Some(held_out_refusal(measured)), ..judgement }
+        let mut eval_items = trusted.filter_map(|code| self.base.guard.find_program(code));
+        match eval_items.next() {
+            Some(eval_item) if judgement.refused.is_none() => {
+                RoundJudgement { refused: Some(held_out_refusal(eval_item)), ..judgement }
             }
             _ => judgement,
         }
@@ -223,7 +223,7 @@ fn wrong_codes<'a>(
     round: &'a RoundRequest<'_, SolVer>,
     read: &'a ParsedRound,
 ) -> impl Iterator<Item = Option<&'a str>> {
-    let is_wrong = |one: &Solution<Option<SuiteQuality>>| {
+    let is_wrong = |one: &JudgedResponse<Option<SuiteQuality>>| {
         one.verdict.as_ref().is_ok_and(|verdict| verdict.status != Status::Accepted)
     };
     let codes = round.solutions.iter().zip(&read.codes);
@@ -231,17 +231,17 @@ fn wrong_codes<'a>(
 }
 
 /// What is said of suites that were tried on a reference; `found` has those that could be read.
-fn suite_solutions(read: &ParsedRound, found: Vec<SuiteQuality>) -> Vec<SolutionOf<SolVer>> {
+fn suite_solutions(read: &ParsedRound, found: Vec<SuiteQuality>) -> Vec<JudgedResponseOf<SolVer>> {
     let mut found = found.into_iter();
     let judge = |suite: &Option<TestSuite>| match suite.as_ref().and_then(|_| found.next()) {
         Some(quality) => {
             let status = if quality.is_accepted() { Status::Sound } else { Status::Unsound };
             let verdict = Verdict { passed: quality.accepted, total: quality.tests, ..rule_verdict(status, "", "") };
-            Solution { verdict: Ok(verdict), detail: Some(quality) }
+            JudgedResponse { verdict: Ok(verdict), detail: Some(quality) }
         }
         None => {
             let verdict = rule_verdict(Status::Malformed, "", "no suite of tests could be read");
-            Solution { verdict: Ok(verdict), detail: None }
+            JudgedResponse { verdict: Ok(verdict), detail: None }
         }
     };
     read.suites.iter().map(|(_, suite)| suite).map(judge).collect()
@@ -251,11 +251,11 @@ fn agreed_round(judgement: RoundJudgement) -> JudgedRound<SolVer> {
     let RoundJudgement { refused, codes, suites, clusters, reference, inputs, mutants, fuel, deadline } = judgement;
     let meet =
         |verdict: Verdict| Verdict { evidence: Evidence { met_deadline: deadline, ..verdict.evidence }, ..verdict };
-    let code = |CodeDecision { status, passed, total, rule, detail }| Solution {
+    let code = |CodeDecision { status, passed, total, rule, detail }| JudgedResponse {
         verdict: Ok(meet(Verdict { passed, total, ..rule_verdict(status, rule, detail) })),
         detail: None,
     };
-    let suite = |SuiteDecision { status, quality, rule, detail }| Solution {
+    let suite = |SuiteDecision { status, quality, rule, detail }| JudgedResponse {
         verdict: Ok(meet(Verdict {
             passed: quality.accepted,
             total: quality.tests,
@@ -271,7 +271,7 @@ fn agreed_round(judgement: RoundJudgement) -> JudgedRound<SolVer> {
 }
 
 fn dropped_round(round: &RoundRequest<'_, SolVer>, fault: &Dropped) -> JudgedRound<SolVer> {
-    let dropped = || Solution { verdict: Err(fault.clone()), detail: None };
+    let dropped = || JudgedResponse { verdict: Err(fault.clone()), detail: None };
     JudgedRound {
         solutions: round.solutions.iter().map(|_| dropped()).collect(),
         verifications: round.verifications.iter().map(|_| dropped()).collect(),
@@ -284,8 +284,8 @@ fn suite_attempts(parsed: &ParsedRound) -> Vec<SuiteAttempt<'_>> {
     suites.map(|(candidate, suite)| SuiteAttempt { candidate: *candidate, suite: suite.as_ref() }).collect()
 }
 
-pub(super) fn held_out_refusal(measured: &EvalItem) -> GuardRefusal {
-    GuardRefusal { rule: HELD_OUT.to_owned(), detail: describe_eval_item(measured) }
+pub(super) fn held_out_refusal(eval_item: &EvalItem) -> GuardRefusal {
+    GuardRefusal { rule: HELD_OUT.to_owned(), detail: describe_eval_item(eval_item) }
 }
 
 fn hidden_problem(task: &ProblemTask) -> Problem {
