@@ -17,6 +17,17 @@ pub(crate) fn conversation(
     messages.into()
 }
 
+/// The conversation with the answer begun: the response continues `beginning`.
+pub(crate) fn continued(conversation: PromptContent, beginning: &str) -> PromptContent {
+    match conversation {
+        PromptContent::Messages(mut messages) => {
+            messages.push(Message::assistant(beginning));
+            messages.into()
+        }
+        PromptContent::Text(text) => PromptContent::Text(text + beginning),
+    }
+}
+
 /// A block fenced as `python`.
 pub(crate) fn code_block(code: &str) -> String {
     format!("```python\n{}\n```", code.trim_end_matches('\n'))

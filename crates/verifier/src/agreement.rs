@@ -39,7 +39,7 @@ mod round_judge;
 mod suite_quality;
 mod test_suite;
 
-pub use agreement_formats::{AGREEMENT_FORMATS, AgreementFormat, agreement_format_by_name, compact};
+pub use agreement_formats::{AGREEMENT_FORMATS, AgreementFormat, agreement_format_by_name, compact, direct};
 pub use agreement_rules::{AgreementRules, AgreementRulesError, CountCodes};
 pub use clusters::{Agreement, Cluster, CodeOutput, Voter, find_agreement};
 pub use guards::{GUARDS, Guard, GuardCheck, GuardRefusal, ProposedProblem, check_statement};

@@ -258,7 +258,9 @@ fn a_direct_prompt_shows_answered_problems_and_none_of_its_own() {
     let played = game(vec![own, answered(5), answered(6)]).unwrap();
     for (what, prompt) in played.preview(&Broken).unwrap() {
         let PromptContent::Messages(messages) = &prompt.content else { panic!("{what}: a conversation") };
-        assert_eq!(messages.len(), 6, "{what}: {messages:?}");
+        let begun = prompt.role == Role::Verifier;
+        assert_eq!(messages.len(), if begun { 7 } else { 6 }, "{what}: {messages:?}");
+        assert_eq!(messages.last().unwrap().content == "assert", begun, "{what}");
         assert_eq!(prompt.stop.len(), 1, "{what}");
         let answers: Vec<&str> = [2, 4].map(|at| messages[at].content.as_str()).to_vec();
         match prompt.role {
@@ -283,10 +285,11 @@ fn direct_responses_are_a_line_a_block_and_lines_of_assertions() {
         assert!(direct.read_program(text).is_err(), "`{text}`");
     }
     assert_eq!(direct.read_program(&format!("```python\n{PROGRAM}\n```\nIt adds.")).unwrap(), PROGRAM);
-    for text in ["", "f(3) == 6", "assert f(3) == 6\nprint(1)", "```python\nassert f(3) == 6", "assertf(3)"] {
+    // The prompt has written `assert`.
+    for text in ["", "f(3) == 6", "\nassert f(3) == 6", "```python\nassert f(3) == 6", "s: f(3)"] {
         assert!(direct.read_suite(text).is_err(), "`{text}`");
     }
-    let text = "assert f(') == ', 1) == 2\nassert f(1+1) == 5\nassert f(3) > 1\n\nThese are all.";
+    let text = " f(') == ', 1) == 2\nassert f(1+1) == 5\nassert f(3) > 1\nThese are all.\nassert f(4) == 1";
     let tests = direct.read_suite(text).unwrap().tests;
     let case = CallCase { input: vec![Value::str(") == "), Value::int(1)], expected: Value::int(2) };
     let lines = ["assert f(1+1) == 5", "assert f(3) > 1"].map(|line| SuiteTest::Assert(line.to_owned()));

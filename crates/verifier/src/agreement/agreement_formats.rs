@@ -4,7 +4,7 @@
 //! Each format is one file and one line of [`AGREEMENT_FORMATS`].
 
 pub mod compact;
-mod direct;
+pub mod direct;
 mod think;
 
 use veriplay_core::{Attempt, CallCase, TaskType, Value};

@@ -2,7 +2,8 @@
 //!
 //! # Layout
 //! A problem is one line of words. A code is a block fenced as `python`, as in [`crate::formats::direct`]. A suite is one assertion a line, up
-//! to the first empty line; `assert f(1, 'a') == 2` with literals is a case, and every other assertion is a line of test code.
+//! to the first line that is not an assertion; the prompt holds the first `assert`, [`OPENED`]. `assert f(1, 'a') == 2` with literals is a case, and
+//! every other assertion is a line of test code.
 //!
 //! # Why
 //! A model of some hundred million parameters follows answered examples, and loses its way in tags and instructions.
@@ -12,12 +13,15 @@
 //! instance than the program, and [`crate::agreement::GUARDS`] cover what it can do.
 //!
 //! # Example
-//! `assert f([1, 2]) == 3` is a suite of one test.
+//! ` f([1, 2]) == 3`, behind the `assert` of the prompt, is a suite of one test.
 
-use super::{AgreementFormat, non_empty_suite, parse_assertion, parse_case};
+use super::{AgreementFormat, parse_assertion, parse_case};
 use crate::agreement::{SuiteTest, TestSuite};
 use crate::formats::direct::single_line;
 use crate::formats::think::FENCE;
+
+/// The beginning of a suite, which the prompt holds: a small model that begins an answer by itself begins with prose.
+pub const OPENED: &str = "assert";
 
 /// The format.
 #[derive(Debug, Clone, Copy)]
@@ -37,8 +41,10 @@ impl AgreementFormat for Direct {
     }
 
     fn read_suite(&self, text: &str) -> Result<TestSuite, String> {
-        let lines = text.trim().lines().map(str::trim).take_while(|line| !line.is_empty());
-        non_empty_suite(lines.map(parse_test).collect::<Result<_, _>>()?)
+        let text = format!("{OPENED}{text}");
+        let mut lines = text.lines().map(str::trim);
+        let first = parse_test(lines.next().unwrap_or_default())?;
+        Ok(TestSuite { tests: std::iter::once(first).chain(lines.map_while(|line| parse_test(line).ok())).collect() })
     }
 }
 

@@ -3,7 +3,7 @@
 //! # Layout
 //! A conversation: an instruction, then for each example a message of the user and the assistant's answer, then the question. A proposer is
 //! shown a program and answers with one line of words; a solver is shown a problem and answers with a block fenced as `python`; a verifier
-//! is shown both, and answers with one assertion a line.
+//! is shown both, and answers with one assertion a line, and the prompt holds the beginning of the first.
 //!
 //! # Why
 //! A small model follows examples better than instructions.
@@ -12,10 +12,11 @@
 //! `Add 3 to x.` is answered by a block that holds `def f(x):⏎    return x + 3`, and with that program by `assert f(1) == 4`.
 
 use veriplay_core::{PromptContent, Role};
+use veriplay_verifier::agreement::direct::OPENED;
 use veriplay_verifier::agreement::{SuiteTest, TestSuite};
 
 use super::{AnsweredProblem, SolVerFormat, case_texts};
-use crate::direct_answer::{FENCE_END, code_block, conversation};
+use crate::direct_answer::{FENCE_END, code_block, continued, conversation};
 
 pub(super) struct Direct;
 
@@ -51,9 +52,9 @@ impl SolVerFormat for Direct {
         );
         let shown = examples.iter().map(|one| {
             let suite = TestSuite { tests: one.suite.tests.iter().take(tests).cloned().collect() };
-            (question(&one.statement, &one.program), self.suite_response(&suite))
+            (question(&one.statement, &one.program), format!("{OPENED}{}", self.suite_response(&suite)))
         });
-        conversation(&instruction, shown, question(statement, candidate))
+        continued(conversation(&instruction, shown, question(statement, candidate)), OPENED)
     }
 
     fn stop(&self, role: Role) -> &'static [&'static str] {
@@ -80,6 +81,7 @@ impl SolVerFormat for Direct {
                 format!("assert f({input}) == {output}")
             }
         };
-        suite.tests.iter().map(line).collect::<Vec<_>>().join("\n")
+        let text = suite.tests.iter().map(line).collect::<Vec<_>>().join("\n");
+        text.strip_prefix(OPENED).map_or_else(String::new, str::to_owned)
     }
 }
