@@ -54,3 +54,15 @@ fn test_code_is_judged_as_pytest_judges_it() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// Under shared trust the program's own imports end the same way.
+#[test]
+fn a_package_that_the_tests_ask_for_and_the_image_lacks_is_not_the_programs_fault() {
+    for source in ["import hypothesis\ndef test(): assert f()", "def test():\n    import hypothesis\n    assert f()"] {
+        let verdict = judged(Trust::Split, source, "def f(): return True");
+        assert_eq!(verdict.status, Status::Unjudgeable, "{:?}", verdict.evidence);
+        assert!(verdict.evidence.detail.contains("hypothesis"), "{:?}", verdict.evidence);
+    }
+    let verdict = judged(Trust::Split, "def test(): assert f()", "def f():\n    import hypothesis");
+    assert_eq!(verdict.status, Status::RuntimeError, "{:?}", verdict.evidence);
+}

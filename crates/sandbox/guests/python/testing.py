@@ -167,6 +167,8 @@ class Split:
             return [("tests", UNJUDGEABLE, text_of(error))]
         except BaseException as error:
             self.check_clock()
+            if type(error) is NameError and id(error) not in self.caller.handles and (hidden := self.uncrossable_among({error.name})):
+                return [("tests", UNJUDGEABLE, hidden[0])]
             if self.caller.lasting is None and self.caller.doubted is None and not is_lacking(error):
                 raise
             result = judged.doubted((ERROR, text_of(error)))
@@ -390,10 +392,13 @@ class Split:
 
     def check_hidden(self):
         """A test that reads a name which cannot cross is not judged, whatever it does with it."""
+        for why in self.uncrossable_among(self.read):
+            self.caller.note(UNJUDGEABLE, why)
+
+    def uncrossable_among(self, names):
         unread = self.unread.keys() - self.names.keys()
-        for name in sorted((self.read - self.bound) & self.hidden.keys() | self.read & unread):
-            why = self.hidden.get(name) or self.unread[name]
-            self.caller.note(UNJUDGEABLE, "`" + name + "` of the program cannot cross to the tests: " + why)
+        found = sorted((names - self.bound) & self.hidden.keys() | names & unread)
+        return ["`" + name + "` of the program cannot cross to the tests: " + (self.hidden.get(name) or self.unread[name]) for name in found]
 
     def note_change(self, what, lasting=False):
         self.caller.note(UNJUDGEABLE, "the tests change " + what + ", which the program does not share", lasting)
@@ -938,12 +943,12 @@ def outcome_of(test):
 
 
 def is_lacking(error):
-    """Whether the tests have asked for what no guest has: threads, processes, sockets, a module of the library that is not there, or
-    a name in one. What the program raises is its own."""
+    """Whether the tests have asked for what no guest has: threads, processes, sockets, a module that is not there, or a name in one of
+    the library's. What the program raises is its own."""
     if StandIn.caller is None or id(error) in StandIn.caller.handles:
         return False
     if type(error) is ModuleNotFoundError:
-        return is_library(error.name) and error.name.partition(".")[0] not in TESTING
+        return type(error.name) is str and error.name.partition(".")[0] not in TESTING
     if type(error) is AttributeError and type(error.obj) is types.ModuleType:
         return is_library(error.obj.__dict__.get("__name__"))
     return type(error) is OSError and error.errno == LACKING or type(error) is RuntimeError and error.args == ("can't start new thread",)
@@ -1002,22 +1007,54 @@ def run_functions(names, sources, _functions, judged):
 
 def left_out(tree):
     """Names of tests and classes that nobody runs, whatever the program is: their decorators say so without a condition."""
+    nodes = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))]
+    # Marks of a class or of the module count for each case, and a condition may have set them.
+    inherits = any(named(node) == "pytestmark" for node in ast.walk(tree))
+    inherits = inherits or any(isinstance(node, ast.ClassDef) and node.decorator_list for node in nodes)
     left, run = set(), set()
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            (left if any(map(leaves_out, node.decorator_list)) else run).add(node.name)
+    for node in nodes:
+        (left if leave_out(node.decorator_list, inherits) else run).add(node.name)
     return left - run
 
 
-def leaves_out(decorator):
-    """`skip`, or `parametrize` with a list of no cases, or with one that is skipped."""
-    call = decorator if isinstance(decorator, ast.Call) else None
-    word = named(decorator if call is None else call.func)
-    if word != "parametrize" or call is None:
-        return word == "skip"
-    values = [*call.args[1:2], *(keyword.value for keyword in call.keywords if keyword.arg == "argvalues")]
-    is_empty = any(isinstance(value, (ast.List, ast.Tuple)) and not value.elts for value in values)
-    return is_empty or any(named(node) == "skip" for node in ast.walk(call))
+def leave_out(decorators, inherits):
+    """Whether one of them is `skip`, or a list of no cases; or whether they are lists of cases alone, spelt out, of which one is skipped."""
+    calls = [decorator for decorator in decorators if isinstance(decorator, ast.Call) and named(decorator.func) == "parametrize"]
+    lists = [values for call in calls for values in values_of(call)]
+    if any(map(is_mark_of_skip, decorators)) or any(is_list(values) and not values.elts for values in lists):
+        return True
+    if inherits or len(calls) < len(decorators) or not all(is_list(values) and all(map(is_spelt_out, values.elts)) for values in lists):
+        return False
+    return any(is_mark_of_skip(mark) for values in lists for case in values.elts for mark in marks_of_case(case))
+
+
+def values_of(call):
+    return [*call.args[1:2], *(keyword.value for keyword in call.keywords if keyword.arg == "argvalues")]
+
+
+def is_list(node):
+    return isinstance(node, (ast.List, ast.Tuple))
+
+
+def is_mark_of_skip(node):
+    return named(node.func if isinstance(node, ast.Call) else node) == "skip"
+
+
+def is_mark(node):
+    mark = node.func if isinstance(node, ast.Call) else node
+    return isinstance(mark, ast.Attribute) and named(mark.value) == "mark"
+
+
+def is_spelt_out(case):
+    """Whether the source shows which marks a case has. A name, a condition or a call may stand for one that is skipped."""
+    if isinstance(case, ast.Call) and named(case.func) == "param":
+        return all(map(is_mark, marks_of_case(case)))
+    return isinstance(case, (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.UnaryOp, ast.BinOp, ast.JoinedStr))
+
+
+def marks_of_case(case):
+    marks = [keyword.value for keyword in case.keywords if keyword.arg == "marks"] if isinstance(case, ast.Call) else []
+    return [mark for found in marks for mark in (found.elts if is_list(found) else [found])]
 
 
 def without_left_out(records, left, by_mark):
