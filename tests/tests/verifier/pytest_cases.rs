@@ -66,3 +66,25 @@ fn a_package_that_the_tests_ask_for_and_the_image_lacks_is_not_the_programs_faul
     let verdict = judged(Trust::Split, "def test(): assert f()", "def f():\n    import hypothesis");
     assert_eq!(verdict.status, Status::RuntimeError, "{:?}", verdict.evidence);
 }
+
+/// A case that is skipped by a mark stands beside one that the program made skip: the source does not show that nobody runs it.
+#[test]
+fn a_mark_that_the_program_may_have_made_does_not_leave_a_case_out() {
+    let skipped = "@pytest.mark.parametrize('x', [pytest.param(1, marks=pytest.mark.skip), 2])";
+    let made = [
+        "@pytest.mark.parametrize('x', [pytest.param(1, marks=[] if f() else pytest.mark.skip), 2])".to_owned(),
+        "@pytest.mark.parametrize('x', [pytest.param(1, marks=pytest.mark.skip), *f()])".to_owned(),
+        "@pytest.mark.parametrize('x', [pytest.param(1, marks=pytest.mark.skip), pytest.param(2, **f())])".to_owned(),
+        format!("@pytest.mark.parametrize('y', [1, 2][:f()])\n{skipped}"),
+        format!("@pytest.mark.parametrize('y', **{{'argvalues': [1, 2][:f()]}})\n{skipped}"),
+        format!("@(pytest.mark.parametrize('y', [1]) if f() else pytest.mark.skip)\n{skipped}"),
+    ];
+    for decorators in made {
+        let arguments = if decorators.contains("'y'") { "x, y=1" } else { "x" };
+        let source = format!("{decorators}\ndef test({arguments}): assert f()\ndef test_always(): assert callable(f)");
+        for trust in [Trust::Shared, Trust::Split] {
+            let verdict = judged(trust, &source, "def f(): return 0");
+            assert_ne!(verdict.status, Status::Accepted, "{source} ({trust:?}): {:?}", verdict.evidence);
+        }
+    }
+}

@@ -1013,17 +1013,17 @@ def left_out(tree):
     inherits = inherits or any(isinstance(node, ast.ClassDef) and node.decorator_list for node in nodes)
     left, run = set(), set()
     for node in nodes:
-        (left if leave_out(node.decorator_list, inherits) else run).add(node.name)
+        (left if is_left_out(node.decorator_list, inherits) else run).add(node.name)
     return left - run
 
 
-def leave_out(decorators, inherits):
+def is_left_out(decorators, inherits):
     """Whether one of them is `skip`, or a list of no cases; or whether they are lists of cases alone, spelt out, of which one is skipped."""
     calls = [decorator for decorator in decorators if isinstance(decorator, ast.Call) and named(decorator.func) == "parametrize"]
     lists = [values for call in calls for values in values_of(call)]
     if any(map(is_mark_of_skip, decorators)) or any(is_list(values) and not values.elts for values in lists):
         return True
-    if inherits or len(calls) < len(decorators) or not all(is_list(values) and all(map(is_spelt_out, values.elts)) for values in lists):
+    if inherits or not len(lists) == len(calls) == len(decorators) or not all(is_list(values) and all(map(is_spelt_out, values.elts)) for values in lists):
         return False
     return any(is_mark_of_skip(mark) for values in lists for case in values.elts for mark in marks_of_case(case))
 
@@ -1048,7 +1048,7 @@ def is_mark(node):
 def is_spelt_out(case):
     """Whether the source shows which marks a case has. A name, a condition or a call may stand for one that is skipped."""
     if isinstance(case, ast.Call) and named(case.func) == "param":
-        return all(map(is_mark, marks_of_case(case)))
+        return all(map(is_mark, marks_of_case(case))) and not any(keyword.arg is None for keyword in case.keywords)
     return isinstance(case, (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.UnaryOp, ast.BinOp, ast.JoinedStr))
 
 
