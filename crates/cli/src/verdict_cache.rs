@@ -17,8 +17,8 @@ mod store;
 mod tests;
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -35,13 +35,14 @@ use store::{CacheChange, Store, StoreError};
 
 /// Name of the folder in the user's cache directory.
 pub(crate) const FOLDER: &str = "verdicts";
-/// The largest size of keys and verdicts in bytes: some hundred thousand verdicts. The file has free pages too: two to
-/// three times as much, of which the disk holds about half.
+/// The largest size of keys and verdicts in bytes: some hundred thousand verdicts.
 pub(crate) const MAX_BYTES: u64 = 256 << 20;
 
-const FILE: &str = "verdicts.redb";
+const FILE: &str = "verdicts.sqlite";
 /// A damaged file, kept for inspection. The next one replaces it.
-const SET_ASIDE: &str = "verdicts.redb.bad";
+const SET_ASIDE: &str = "verdicts.sqlite.bad";
+/// What the library needs to take a batch back. It belongs to one file and must not outlive it.
+const JOURNAL: &str = "verdicts.sqlite-journal";
 /// Held as long as the cache is open, whatever becomes of the file.
 const LOCK: &str = "lock";
 
@@ -80,11 +81,11 @@ pub(crate) struct VerdictCache {
 struct OpenCache {
     dir: PathBuf,
     rules: Digest,
-    /// `None` only while it is dropped.
-    store: Option<Store>,
+    store: Store,
     /// Something went wrong: nothing is read or stored any more.
     off: AtomicBool,
     pending: Mutex<PendingChanges>,
+    /// Declared behind the store: it is released when that is closed.
     _lock: File,
 }
 
@@ -139,16 +140,17 @@ impl OpenCache {
     fn new(dir: &Path, rules: Digest, max_bytes: u64) -> anyhow::Result<Self> {
         make_private_dir(dir)?;
         let lock = lock_dir(dir)?;
-        let store = match open_store(dir, max_bytes) {
+        let path = dir.join(FILE);
+        let store = match Store::open(&path, max_bytes) {
             Err(StoreError::NotWhole(why)) => {
                 set_aside(dir, &why)?;
-                open_store(dir, max_bytes)
+                Store::open(&path, max_bytes)
             }
             opened => opened,
         };
-        let store = store.with_context(|| format!("cannot use `{}`", dir.join(FILE).display()))?;
+        let store = store.with_context(|| format!("cannot use `{}`", path.display()))?;
         let pending = Mutex::new(PendingChanges { changes: Vec::new(), since: Instant::now() });
-        Ok(Self { dir: dir.to_owned(), rules, store: Some(store), off: AtomicBool::new(false), pending, _lock: lock })
+        Ok(Self { dir: dir.to_owned(), rules, store, off: AtomicBool::new(false), pending, _lock: lock })
     }
 
     /// Another binary may judge by other rules, so its verdicts have other names.
@@ -182,9 +184,10 @@ impl OpenCache {
 
     /// Runs `action` on the store. After the first failure nothing more is done.
     fn with_store<T>(&self, action: impl FnOnce(&Store) -> Result<T, StoreError>) -> Option<T> {
-        let store = self.store.as_ref().filter(|_| !self.off.load(Ordering::Acquire))?;
-        let done = catch_panic(|| action(store));
-        done.inspect_err(|error| self.give_up(error)).ok()
+        if self.off.load(Ordering::Acquire) {
+            return None;
+        }
+        action(&self.store).inspect_err(|error| self.give_up(error)).ok()
     }
 
     fn give_up(&self, error: &StoreError) {
@@ -204,28 +207,7 @@ impl Drop for OpenCache {
     fn drop(&mut self) {
         let changes = std::mem::take(&mut self.pending().changes);
         self.store(changes);
-        let store = self.store.take();
-        if self.off.load(Ordering::Acquire) {
-            // Closing writes to a file that is not whole, and can fail in any way: the process ends soon enough.
-            let _open_for_ever = std::mem::ManuallyDrop::new(store);
-        } else {
-            // Stored entries survive a failed close; the next start then checks the file.
-            let _ = catch_panic(|| {
-                drop(store);
-                Ok(())
-            });
-        }
     }
-}
-
-/// The library trusts its file further than a cache may: where it panics on one, the file is not whole.
-fn catch_panic<T>(action: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
-    let caught = catch_unwind(AssertUnwindSafe(action));
-    caught.unwrap_or_else(|_| Err(StoreError::NotWhole("reading it failed".to_owned())))
-}
-
-fn open_store(dir: &Path, max_bytes: u64) -> Result<Store, StoreError> {
-    catch_panic(|| Store::open(&dir.join(FILE), max_bytes))
 }
 
 /// A digest of the rules that this binary judges by. It covers the whole binary, because a verdict depends on the judges, the
@@ -265,6 +247,10 @@ fn set_aside(dir: &Path, why: &str) -> anyhow::Result<()> {
     let (from, to) = (dir.join(FILE), dir.join(SET_ASIDE));
     let what = || format!("cannot move the damaged `{}` aside", from.display());
     std::fs::rename(&from, &to).with_context(what)?;
+    match std::fs::remove_file(dir.join(JOURNAL)) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error).with_context(what),
+        _ => {}
+    }
     let (from, to) = (from.display(), to.display());
     progress::say(format!("warning: `{from}` is damaged ({why}): it is now `{to}`, and verdicts are computed again"));
     Ok(())

@@ -35,7 +35,7 @@ fn without_cache() -> String {
 }
 
 fn cache_file(bench: &Bench) -> PathBuf {
-    bench.path("cache/verdicts.redb")
+    bench.path("cache/verdicts.sqlite")
 }
 
 #[test]
@@ -138,8 +138,8 @@ fn a_file_that_is_not_whole_is_set_aside_and_changes_no_verdict() {
         let output = bench.run(&["--json"]);
         assert_eq!(judged(&output).0, plain);
         let said = stderr(&output);
-        assert!(said.contains("warning: ") && said.contains("verdicts.redb.bad"), "{said}");
-        assert!(bench.path("cache/verdicts.redb.bad").exists());
+        assert!(said.contains("warning: ") && said.contains("verdicts.sqlite.bad"), "{said}");
+        assert!(bench.path("cache/verdicts.sqlite.bad").exists());
         assert_eq!(judge(&bench, &[]).0, plain);
         assert_eq!(judge(&bench, &[]), (plain.clone(), 8));
     }
@@ -188,7 +188,7 @@ fn a_killed_run_leaves_a_cache_that_can_be_used() {
     let (verdicts, _) = judge(&bench, &[]);
     assert_eq!(verdicts, judge(&Bench::new(&[task("one", 1)], &attempts, &[]), &[]).0);
     assert_eq!(judge(&bench, &[]), (verdicts, 400));
-    assert!(!bench.path("cache/verdicts.redb.bad").exists());
+    assert!(!bench.path("cache/verdicts.sqlite.bad").exists());
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn it_lies_beside_the_images_unless_another_folder_or_none_is_named() {
         let mut command = bench.command(veriplay(), &[&["--json"], more].concat());
         judged(&finished(command.env("VERIPLAY_CACHE", &user))).1
     };
-    let there = |path: &Path| path.join("verdicts/verdicts.redb").exists();
+    let there = |path: &Path| path.join("verdicts/verdicts.sqlite").exists();
     assert_eq!((run(&["--no-cache"]), there(&user)), (0, false));
     assert_eq!((run(&CACHE), there(&user)), (0, false));
     assert_eq!((run(&[]), there(&user)), (0, true));
