@@ -441,7 +441,7 @@ def test(x, y):
 @pytest.mark.parametrize(argnames="x,y", argvalues=[(1, 1)])
 def test(x, y):
     assert same(x) == y
-# == parametrize_scope: passed 2
+# == parametrize_scope: unjudgeable
 @pytest.mark.parametrize("x", [1, 2], scope="module")
 def test(x):
     assert same(x) == x
@@ -929,6 +929,201 @@ def test(one):
     assert one == [1]
 def test_more(one):
     assert one == [1]
+# == fixture_of_a_session_that_needs_one_of_a_module: failed
+@pytest.fixture(scope="module")
+def narrow():
+    return same(1)
+@pytest.fixture(scope="session")
+def wide(narrow):
+    return narrow
+def test(wide):
+    assert wide == 1
+# == set_up_of_a_function_runs_before_its_fixtures: passed 1
+seen = []
+def setup_function():
+    seen.append("set up")
+def teardown_function():
+    seen.append("torn down")
+@pytest.fixture
+def one():
+    seen.append("fixture")
+    yield same(1)
+    seen.append("end")
+def test(one):
+    assert seen == ["set up", "fixture"]
+def teardown_module():
+    assert seen == ["set up", "fixture", "end", "torn down"]
+# == set_up_of_a_method_runs_before_its_fixtures: passed 1
+seen = []
+@pytest.fixture
+def one():
+    seen.append("fixture")
+    yield same(1)
+    seen.append("end")
+class Test:
+    def setup_method(self):
+        seen.append("set up")
+    def teardown_method(self):
+        seen.append("torn down")
+    def test(self, one):
+        assert seen == ["set up", "fixture"]
+def teardown_module():
+    assert seen == ["set up", "fixture", "end", "torn down"]
+# == set_ups_stand_between_fixtures_of_their_scope: passed 1
+seen = []
+@pytest.fixture
+def narrow():
+    seen.append("function")
+@pytest.fixture(scope="module")
+def middle():
+    yield seen.append("module")
+    seen.append("end of module")
+@pytest.fixture(scope="session")
+def wide():
+    yield seen.append("session")
+def setup_module():
+    seen.append("setup_module")
+class Test:
+    def setup_class(cls):
+        seen.append("setup_class")
+    def teardown_class(cls):
+        seen.append("teardown_class")
+    def setup_method(self):
+        seen.append("setup_method")
+    def test(self, narrow, middle, wide):
+        assert seen == ["session", "setup_module", "module", "setup_class", "setup_method", "function"]
+def teardown_module():
+    assert seen[6:] == ["teardown_class", "end of module"]
+    same(1)
+# == set_up_that_fails_has_no_clean_up: failed
+def setup_function():
+    raise ValueError
+def teardown_function():
+    raise same(KeyError)
+def test():
+    pass
+# == set_up_of_a_class_that_fails_fails_each_test: failed
+class Test:
+    def setup_class(cls):
+        raise ValueError(same(1))
+    def test(self):
+        pass
+# == set_up_of_a_class_of_skipped_tests_is_not_run: passed 1
+@pytest.mark.skip
+class TestSkipped:
+    def setup_class(cls):
+        raise ValueError
+    def test(self):
+        assert False
+class TestWithout:
+    def setup_class(cls):
+        raise ValueError
+def test():
+    assert same(1) == 1
+# == all_fixtures_end_where_one_end_fails: failed
+seen = []
+@pytest.fixture
+def first():
+    yield
+    seen.append(same(1))
+@pytest.fixture
+def second():
+    yield
+    raise ValueError
+def test(first, second):
+    pass
+def teardown_module():
+    assert seen == [1]
+# == methods_of_a_base_come_first_without_what_is_replaced: passed 3
+seen = []
+class Base:
+    def test_b(self):
+        seen.append("b")
+    def test_o(self):
+        seen.append("base")
+class TestX(Base):
+    def test_a(self):
+        seen.append("a")
+    def test_o(self):
+        seen.append(same("o"))
+def teardown_module():
+    assert seen == ["b", "a", "o"]
+# == marks_of_a_case_of_unittest: passed 1
+import unittest
+class T(unittest.TestCase):
+    @pytest.mark.skipif(True, reason="later")
+    def test_a(self):
+        self.assertEqual(same(1), 2)
+    def test_b(self):
+        self.assertEqual(same(1), 1)
+# == left_out_by_another_name_of_the_mark: passed 1
+later = pytest.mark.skip(reason="later")
+@later
+def test_a():
+    assert same(1) == 2
+def test_b():
+    assert same(1) == 1
+# == left_out_by_another_name_of_unittests: passed 1
+from unittest import TestCase, skip as later
+class T(TestCase):
+    @later("later")
+    def test_a(self):
+        assert same(1) == 2
+    def test_b(self):
+        assert same(1) == 1
+# == left_out_of_a_list_of_cases: passed 1
+later = pytest.mark.skip
+CASES = [(1, 1), pytest.param(2, float("nan"), marks=later(reason="later"))]
+@pytest.mark.parametrize("x, y", CASES)
+def test(x, y):
+    assert same(x) == y
+# == left_out_by_the_marks_of_a_class: passed 1
+class TestA:
+    pytestmark = [pytest.mark.skip]
+    def test(self):
+        assert same(1) == 2
+class TestB:
+    def test(self):
+        assert same(1) == 1
+# == left_out_by_a_class_that_is_inherited: passed 1
+@pytest.mark.skip(reason="abstract")
+class TestBase:
+    def test(self):
+        assert same(1) == 2
+class TestLower(TestBase):
+    pass
+def test():
+    assert same(1) == 1
+# == left_out_where_another_class_has_the_name: passed 1
+import unittest
+class TestOld(unittest.TestCase):
+    @unittest.skip("later")
+    def test(self):
+        assert same(1) == 2
+class TestNew(unittest.TestCase):
+    def test(self):
+        assert same(1) == 1
+# == left_out_by_the_machine: passed 1
+import sys
+@pytest.mark.skipif(sys.version_info >= (3,), reason="of Python 2")
+def test_a():
+    assert same(1) == 2
+@pytest.mark.skipif(sys.version_info < (3,), reason="of Python 3")
+def test_b():
+    assert same(1) == 1
+# == left_out_because_it_begins_so: passed 1
+import unittest
+def test_a():
+    """Later."""
+    pytest.skip("later")
+class T(unittest.TestCase):
+    def test(self):
+        self.skipTest("later")
+class U(unittest.TestCase):
+    def test(self):
+        raise unittest.SkipTest("later")
+def test_b():
+    assert same(1) == 1
 # == fixture_that_is_marked: failed
 @pytest.fixture
 @pytest.mark.skip

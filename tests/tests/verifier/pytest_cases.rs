@@ -88,3 +88,65 @@ fn a_mark_that_the_program_may_have_made_does_not_leave_a_case_out() {
         }
     }
 }
+
+/// As above, of marks that look like those which leave a test out: the program has a part in each.
+#[test]
+fn a_skip_that_the_program_may_have_made_does_not_leave_a_test_out() {
+    let skipped = [
+        // A test that is marked when it is there already.
+        "def test(): assert f()\nif not f(): test = pytest.mark.skip(test)",
+        "def test(): assert f()\nmarked = pytest.mark.skipif(not f(), reason='')(test)",
+        "def test(): assert f()\ntest.pytestmark = [] if f() else [pytest.mark.skip]",
+        "mark = pytest\ndef test(): assert f()\nmark.mark.skipif(not f(), reason='')(test)",
+        "import unittest\nclass T(unittest.TestCase):\n    def test(self): assert f()\nT.test.__unittest_skip__ = not f()",
+        // A value that is changed, or is another's by then.
+        "CASES = [1]\nif not f(): CASES[:] = []\n@pytest.mark.parametrize('x', CASES)\ndef test(x): assert f()",
+        "CASES = [1]\nSAME = CASES\nif not f(): SAME.clear()\n@pytest.mark.parametrize('x', CASES)\ndef test(x): assert f()",
+        "GONE = False\nif not f(): GONE = True\n@pytest.mark.skipif(GONE, reason='')\ndef test(): assert f()",
+        "globals()['GONE'] = not f()\nif 0: GONE = 1\n@pytest.mark.skipif(GONE, reason='')\ndef test(): assert f()",
+        "@pytest.mark.skipif(GONE, reason='')\ndef test(): assert f()\nGONE = True",
+        "@pytest.mark.skipif(int(1), reason='')\ndef test(): assert f()",
+        // What is only called so.
+        "def skip(found): return found if f() else pytest.mark.skip(found)\n@skip\ndef test(): assert f()",
+        "import sys\n@pytest.mark.skipif(not sys.modules['solution'].f(), reason='')\ndef test(): assert f()",
+        "import importlib\n@pytest.mark.skipif(not importlib.import_module('solution').f(), reason='')\ndef test(): assert f()",
+        "class TestA:\n    pytestmark = [] if f() else pytest.mark.skip\n    def test(self): assert f()",
+        "class TestA:\n    if not f(): pytestmark = pytest.mark.skip\n    def test(self): assert f()",
+        "pytestmark = [] if f() else pytest.mark.skip\nclass TestA:\n    def test(self): assert f()",
+        "@pytest.mark.skipif(not f(), reason='')\nclass TestBase:\n    def test(self): assert f()\nclass TestA(TestBase): pass",
+        "if not f():\n    @pytest.mark.skip\n    def test(): assert f()\nelse:\n    def test(): assert f()",
+        // A test that skips itself, behind something that the program has a part in.
+        "def test():\n    if not f(): pytest.skip()\n    assert f()",
+        "def test():\n    f()\n    pytest.skip()",
+        "@pytest.fixture\ndef one():\n    if not f(): pytest.skip()\ndef test(one): assert f()",
+        "import unittest\nclass T(unittest.TestCase):\n    def setUp(self):\n        if not f(): self.skipTest('')\n    def test(self): assert f()",
+    ];
+    let mut wrong = Vec::new();
+    for source in skipped {
+        let source = format!("{source}\ndef test_always(): assert callable(f)\n");
+        for trust in [Trust::Shared, Trust::Split] {
+            let verdict = judged(trust, &source, "GONE = True\ndef int(x): return True\ndef f(): return 0");
+            if verdict.status == Status::Accepted {
+                wrong.push(format!("{source} ({trust:?}): {:?}", verdict.evidence));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What a library does as it is loaded is no doing of the tests'.
+#[test]
+fn tests_may_use_parts_of_numpy() {
+    for source in [
+        "from numpy.testing import assert_allclose\ndef test(): assert_allclose(f([1.0]), [1.0])",
+        "import numpy as np\ndef test(): assert abs(np.linalg.norm(f([3, 4])) - 5) < 1e-9",
+        "import numpy as np\ndef test():\n    np.random.seed(0)\n    xs = np.random.randint(0, 9, 5).tolist()\n    assert f(xs) == xs",
+    ] {
+        let verdict = judged(Trust::Split, source, "def f(x): return x");
+        assert_eq!(verdict.status, Status::Accepted, "{source}: {:?}", verdict.evidence);
+    }
+    // A seed is the tests' own: what the program draws by it, nobody can say.
+    let source = "import numpy as np\ndef test():\n    np.random.seed(0)\n    assert f() == np.random.rand()";
+    let verdict = judged(Trust::Split, source, "import numpy as np\ndef f(): return np.random.rand()");
+    assert_eq!(verdict.status, Status::Unjudgeable, "{:?}", verdict.evidence);
+}

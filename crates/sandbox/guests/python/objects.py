@@ -1335,6 +1335,15 @@ def names_any(words, groups):
     return any(words.issuperset(group.split()) for group in groups)
 
 
+def drawn():
+    """The state of what draws numbers for the whole process: `random`, and that of numpy's where it is there."""
+    numpy = sys.modules.get("numpy.random.mtrand")
+    if numpy is None:
+        return random.getstate(), None
+    kind, keys, *rest = numpy.get_state()
+    return random.getstate(), (kind, keys.tobytes(), *rest)
+
+
 def state_of_process():
     found = {}
     for label, (read, _, _) in STATE.items():
@@ -1942,14 +1951,14 @@ class Callee(Objects):
         self.asks = [HANDLED] * bool(names_any(self.words, ASKS_FOR_HANDLED) or re.search(r"\braise[ \t]*([#;].*)?$", source, re.MULTILINE))
         self.asks += [ADDRESSES] * bool(re.search(r"(?<![\w.])id\(", source))
         self.state, self.modules, self.builtins = state_of_process(), len(sys.modules), dict(vars(builtins))
-        self.seed = random.getstate() if names_any(self.words, ("seed", "setstate", "Random")) else None
+        self.seed = drawn() if names_any(self.words, ("seed", "setstate", "Random")) else None
         self.unreadable = [label for label, (triggers, _) in UNREADABLE.items() if names_any(self.words, triggers)]
         self.asks += [IDENTITIES] * asks_which_it_is(source) + [HASHES] * ("hash" in self.words) + doubts_of(source)
         self.shown = None  # what was in its module when the tests last asked for all names
         self.compared = False  # whether the tests ask which of two equal values they have
         self.knows_numpy = False  # whether the tests may ask a scalar of numpy's what only that has
         self.watched = {}  # name -> what it was when last told
-        self.dice = None  # the state of `random`, where the tests set theirs
+        self.dice = None  # what has been drawn, where the tests set a seed
         self.classes = {}  # what there is to each class of exceptions that has been sent, by handle
         self.handled = None  # what the tests handle during the call under way
         self.loop = ""  # which container the tests have changed under an iterator
@@ -2048,7 +2057,7 @@ class Callee(Objects):
             self.compared, self.knows_numpy = "identities" in target, "numpy" in target
             if self.compared or IDENTITIES in self.asks:
                 self.keep_all_identities()
-            self.dice = random.getstate() if "random" in target else None
+            self.dice = drawn() if "random" in target else None
             named = [label for label, words in WORDS.items() if names_any(self.words, words)] + self.asks
             result = lambda: ("returned", "\n".join(named))
         elif action == "attribute":
@@ -2081,7 +2090,7 @@ class Callee(Objects):
         except Uncrossable as error:
             word, payload = "uncrossable", error.args[0]
         del result
-        if self.dice is not None and random.getstate() != self.dice:
+        if self.dice is not None and drawn() != self.dice:
             word, payload = "broken", "what it draws, as the tests set a seed of their own"
         dropped, parked = self.sweep(set(idle)) if idle else ([], [])
         self.send_digits()
@@ -2109,7 +2118,7 @@ class Callee(Objects):
             found.append(NAMESPACE)
         if self.decimals and "the context of decimals" in found:
             found.append("what decimal numbers come to")
-        if self.seed is not None and random.getstate() != self.seed:
+        if self.seed is not None and drawn() != self.seed:
             found.append("the seed of random")
         return found
 

@@ -5,6 +5,7 @@ the two. A test that asks for anything else of pytest's cannot be judged.
 
 import builtins
 import collections.abc
+import contextlib
 import datetime
 import decimal
 import inspect
@@ -504,6 +505,13 @@ def marks_of(found):
     return [each for base in reversed(found.__mro__) for each in as_marks(vars(base).get("pytestmark", []))]
 
 
+def skip_marked(marks):
+    """Ends a test that the marks skip."""
+    why = skip_reason(marks)
+    if why is not None:
+        raise Skipped(why)
+
+
 def skip_reason(marks):
     """Why the marks skip a test; None where they do not."""
     for each in marks:
@@ -544,6 +552,7 @@ def param(*values, marks=(), id=None):
 
 
 SCOPES = ("function", "class", "module", "package", "session")
+FUNCTION, CLASS, MODULE, _, SESSION = range(5)
 
 
 def parametrize(argnames, argvalues, indirect=False, ids=None, scope=None):
@@ -559,6 +568,8 @@ def parametrize(argnames, argvalues, indirect=False, ids=None, scope=None):
         fail("'request' is a reserved name")
     if not (scope is None or scope in SCOPES):
         fail("an unexpected scope value " + repr(scope))
+    if scope not in (None, "function"):
+        raise Unsupported("this image's pytest does not order tests by the `scope` of their parameters")
     rows = []
     for values in argvalues:
         row = values if type(values) is ParameterSet else ParameterSet((values,) if is_single else values, [], None)
@@ -581,8 +592,8 @@ def parametrize(argnames, argvalues, indirect=False, ids=None, scope=None):
     return list(argnames), rows
 
 
-def cases_of(function, marks, names):
-    """(label, arguments, marks) of each run of a test that takes `function.arguments`; `names` are what its module defines."""
+def cases_of(wanted, marks, names):
+    """(label, arguments, marks) of each run of a test that takes the arguments `wanted`; `names` are what its module defines."""
     cases, seen, known = [({}, [])], [], fixtures_in(names)
     for each in marks:
         if each.name != "parametrize":
@@ -594,7 +605,7 @@ def cases_of(function, marks, names):
             seen.append(name)
         parametrized = [(dict(zip(argnames, row.values)), list(row.marks)) for row in rows]
         cases = [({**case, **row}, own + more) for case, own in cases for row, more in parametrized]
-    used = needed_names(function.arguments, seen, known)
+    used = needed_names(wanted, seen, known)
     for name in seen:
         if name not in used:
             fail("the test uses no argument " + repr(name))
@@ -646,9 +657,13 @@ class FixtureDefinition:
 shared_fixtures, open_shared_fixtures = {}, []
 
 
-def end_shared_fixtures():
-    while open_shared_fixtures:
-        end_fixture(open_shared_fixtures.pop())
+def end_shared_fixtures(scope):
+    """Those of `scope` and of narrower ones, the last first."""
+    with contextlib.ExitStack() as stack:
+        for index, (own, generator) in enumerate(open_shared_fixtures):
+            if own <= scope:
+                stack.callback(end_fixture, generator)
+                open_shared_fixtures[index] = SESSION + 1, None
 
 
 def end_fixture(generator):
@@ -695,12 +710,13 @@ def needed_names(wanted, given, known):
     return sorted(needed, key=lambda name: -known[name].scope if name in known and name not in given else 0)
 
 
-def call_with_fixtures(function, arguments, marks, names):
-    """Calls a test with its parameters and fixtures, and ends the fixtures that are generators afterwards."""
-    why = skip_reason(marks)
-    if why is not None:
-        raise Skipped(why)
-    known, open_fixtures, made = fixtures_in(names), [], dict(arguments)
+def call_with_fixtures(function, start, wanted, arguments, names, around):
+    """Calls a test with its parameters and fixtures, and ends the fixtures that are generators afterwards.
+
+    `around` are the set-ups of its module and of its class, which run behind the fixtures of a wider scope; `start` is a generator
+    function that runs around the test, before its own fixtures and behind their end.
+    """
+    known, made = fixtures_in(names), dict(arguments)
 
     def make(name):
         if name in made:
@@ -710,19 +726,35 @@ def call_with_fixtures(function, arguments, marks, names):
         found = known[name]
         if found in shared_fixtures:
             return shared_fixtures[found]
-        value = found.function(**{need: make(need) for need in argument_names(found.function)})
+        needs = argument_names(found.function)
+        for need in needs:
+            if found.is_shared and need in arguments:
+                raise Unsupported("this image's pytest gives a parameter to no fixture that tests share")
+            if need in known and known[need].scope < found.scope:
+                fail("ScopeMismatch: " + repr(name) + " is for a " + SCOPES[found.scope] + ", and " + repr(need) + " for a " + SCOPES[known[need].scope])
+        value = found.function(**{need: make(need) for need in needs})
         if inspect.isgeneratorfunction(found.function):
-            (open_shared_fixtures if found.is_shared else open_fixtures).append(value)
-            value = next(value, open_fixtures)
-            if value is open_fixtures:
+            if found.is_shared:
+                open_shared_fixtures.append((found.scope, value))
+            else:
+                stack.callback(end_fixture, value)
+            value = next(value, stack)
+            if value is stack:
                 raise ValueError("fixture " + repr(name) + " did not yield a value")
         (shared_fixtures if found.is_shared else made)[found if found.is_shared else name] = value
         return value
 
-    try:
-        for name in needed_names(function.arguments, arguments, known):
-            make(name)
-        return function(**{name: make(name) for name in function.arguments})
-    finally:
-        for generator in reversed(open_fixtures):
-            end_fixture(generator)
+    scope_of = lambda name: known[name].scope if name in known and name not in arguments else FUNCTION
+    needed = needed_names(wanted, arguments, known)
+    with contextlib.ExitStack() as stack:
+        for scope in reversed(range(len(SCOPES))):
+            if scope == FUNCTION:
+                running = start()
+                stack.callback(end_fixture, running)
+                next(running)
+            for set_up in around[MODULE - scope:][:1] if CLASS <= scope <= MODULE else ():
+                set_up()
+            for name in needed:
+                if scope_of(name) == scope:
+                    make(name)
+        return function(**{name: make(name) for name in wanted})

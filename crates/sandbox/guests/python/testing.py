@@ -22,6 +22,7 @@ import symtable
 import sys
 import time
 import types
+import typing
 import unittest
 from operator import is_
 
@@ -51,6 +52,7 @@ from _veriplay_objects import (
     state_of_process,
     words_of,
 )
+from _veriplay_skips import Skips
 
 PASSED, FAILED, ERROR, SKIPPED, MISSING = "passed", "failed", "error", "skipped", "missing"
 UNJUDGEABLE, VACUOUS = "unjudgeable", "vacuous"
@@ -89,7 +91,7 @@ def run_shared(style, setup, sources, functions, program):
         names.update((name, found) for name, found in own.items() if name not in MODULE_NAMES)
     if style == "check" and functions[0] not in names:
         return [("check", MISSING, "`" + functions[0] + "` is not defined")]
-    judged = Judged()
+    judged = Judged(None, setup, before.keys() | set(functions))
     judged.before = before | {name: found for name, found in names.items() if name not in own}
     return STYLES[style](names, sources, functions, judged)
 
@@ -131,6 +133,8 @@ class Split:
         self.in_named = dict(own_dict(self.named))
         self.caller.check_process = self.check_process
         self.caller.modules_imported = self.modules_imported
+        self.importing = False  # a module, which looks at files and at the process for itself
+        IMPORTLIB._find_and_load = self.find_and_load
         sys.addaudithook(self.audit)
         self.clock, self.readings, self.collections = read_clock(), 0, 0
         gc.callbacks.append(self.count_collection)
@@ -144,9 +148,10 @@ class Split:
         names["__builtins__"], names["__file__"] = self.view, FILE
         sys.modules["solution"] = self.named
         self.watch_modules()
-        judged = Judged(self)
+        judged = Judged(self, self.setup, set(self.functions))
         try:
             self.resolve(*names_of([self.setup, *self.sources]))
+            judged.taken |= self.own
             if style == "asserts" and "locals" in self.words:
                 self.caller.note(UNJUDGEABLE, "the tests ask for all names that there are, of which some are the program's")
             judged.before = dict(names)
@@ -358,19 +363,29 @@ class Split:
         delattr(self.owner(found), name)
 
     def imported(self, name, *arguments, **keywords):
-        """What `import` calls. A module is taken note of as it is before the tests can change it, and what its import has changed of
-        the process is no change of the tests'."""
-        if name in sys.modules:
-            found = import_module(name, *arguments, **keywords)
-        else:
-            self.check_clock()
-            before = changed_state(self.process)
-            found = import_module(name, *arguments, **keywords)
+        """What `import` calls. A module is taken note of as it is before the tests can change it."""
+        found = import_module(name, *arguments, **keywords)
+        if not self.importing:
+            self.watch_modules()
+        return found
+
+    def find_and_load(self, name, importer):
+        """What `import` calls for a module that is not there yet, whoever asks: a library may load a part of itself only when the tests
+        look into it. What a module asks and changes of the process as it is made is neither asked nor changed by the tests."""
+        if self.importing:
+            return find_and_load(name, importer)
+        self.check_clock()
+        self.watch_modules()
+        before = changed_state(self.process)
+        self.importing = True
+        try:
+            return find_and_load(name, importer)
+        finally:
+            self.importing = False
             now = state_of_process()
             self.process |= {label: now[label] for label in STATE if label not in before}
             self.clock, self.readings, self.collections = read_clock(), 0, 0
-        self.watch_modules()
-        return found
+            self.watch_modules(by_library=True)
 
     def modules_imported(self):
         """Something was imported while a call was under way, before which nothing had been changed."""
@@ -443,11 +458,13 @@ class Split:
             else:
                 self.note_change("`" + name + "." + key + "`")
 
-    def watch_modules(self):
-        """Takes note of modules, and of what is in those that the tests may mean."""
+    def watch_modules(self, by_library=False):
+        """Takes note of modules, and of what is in those that the tests may mean. One that nobody has loaded is foreign, unless a library
+        has made it."""
         for name in [name for name in sys.modules if name not in self.modules]:
             module, (parent, _, last) = sys.modules[name], name.rpartition(".")
-            if self.modules and getattr(module, "__spec__", None) is None and (not parent or parent in self.foreign):
+            is_loaded = getattr(module, "__spec__", None) is not None or by_library
+            if self.modules and not is_loaded and (not parent or parent in self.foreign):
                 self.foreign.add(name)
             if last in self.words and type(module) is types.ModuleType and name.partition(".")[0] not in TESTING:
                 self.watched[name] = dict(vars(module))
@@ -462,7 +479,7 @@ class Split:
             self.note_file(arguments[0])
 
     def note_file(self, path="."):
-        if not str(path).startswith(LIBRARY):
+        if not (self.importing or str(path).startswith(LIBRARY)):
             self.caller.note(UNJUDGEABLE, "the tests look at files, which the program does not share")
 
     def watch_process(self):
@@ -505,7 +522,7 @@ class Split:
 
         importlib.import_module = import_by_name
         for name in ("__getitem__", "__setitem__", "__delitem__", "__iter__", "__len__"):
-            noted(type(os.environ), name, lambda _: self.note_environ())
+            noted(type(os.environ), name, lambda _: self.note_process("os.environ"))
 
     def note_clock(self, name):
         """Of the readings of the clock, those that the library makes for itself are no question of the tests'."""
@@ -534,17 +551,9 @@ class Split:
             self.note_process("the clock")
         self.readings = 0
 
-    def note_environ(self):
-        """A module of the library that is being imported may look: the tests do not see what it finds."""
-        frame = sys._getframe()
-        while frame is not None and frame.f_globals.get("__builtins__") is not self.view:
-            if frame.f_code.co_filename.startswith("<frozen importlib"):
-                return
-            frame = frame.f_back
-        self.note_process("os.environ")
-
     def note_process(self, name):
-        self.caller.note(UNJUDGEABLE, "the tests look at " + name + ", which the program does not share")
+        if not self.importing:
+            self.caller.note(UNJUDGEABLE, "the tests look at " + name + ", which the program does not share")
 
     def other_readings(self):
         return ["changes"] * self.caller.changed + ["builtins"] * bool(self.shadowed)
@@ -554,8 +563,10 @@ LIBRARY, FILE = "/usr/local/lib/", "/work/tests.py"
 # Names that a program written for another Python does not know as built-in.
 NEW_BUILTINS = {"frozendict", "sentinel"}
 import_module = builtins.__import__
+IMPORTLIB = sys.modules["_frozen_importlib"]
+find_and_load = IMPORTLIB._find_and_load
 # Modules of the tests' own, which no program is asked about.
-TESTING = {"unittest", "pytest", "doctest", "solution", "tests", "program", "builtins", "_veriplay", "_veriplay_objects", "_veriplay_tests"}
+TESTING = {"unittest", "pytest", "doctest", "solution", "tests", "program", "builtins", "_veriplay", "_veriplay_objects", "_veriplay_skips", "_veriplay_tests"}
 # Of a module's own state, what has these types.
 KEPT = {type(None), bool, int, float, str, bytes, tuple, list, dict, set}
 # A name that is not imported before it is asked for.
@@ -895,10 +906,11 @@ def is_constant(node):
 class Judged:
     """Runs tests; `split` says what kept one from being judged."""
 
-    def __init__(self, split=None):
-        self.split = split
+    def __init__(self, split, setup, taken):
+        self.split, self.setup = split, setup
+        self.taken = taken  # names that the program may have
         self.before = {}  # what the tests' module has before any of their code has run
-        self.skipped_by_mark = set()  # names of tests that never started, because a decorator skips them
+        self.skipped = {}  # of each test that was skipped: its function, its class, and whether a mark did it
 
     def compiled(self, source, name):
         tree = ast.parse(source, name)
@@ -994,96 +1006,71 @@ def run_functions(names, sources, _functions, judged):
     exec(judged.compiled(sources[0], "<test>"), names)
     if type(loader := names.get("load_tests")) is types.FunctionType and loader.__globals__ is names:
         raise pytest.Unsupported("the tests say by `load_tests` which tests there are")
-    records = around_records("setup_module", names.get("setUpModule", names.get("setup_module")), module, judged)
+    around = SetUp(names.get("setUpModule", names.get("setup_module")), names.get("tearDownModule", names.get("teardown_module")), module)
+    records = []
     for name, found in list(names.items()):
         if name not in before or before[name] is not found:
-            records.extend(records_of(name, found, names, judged))
-    records += around_records("teardown of fixtures", pytest.end_shared_fixtures, None, judged)
-    records += around_records("teardown_module", names.get("tearDownModule", names.get("teardown_module")), module, judged)
-    cleanups = unittest.doModuleCleanups if unittest.case._module_cleanups else None
-    records += around_records("clean-up of the module", cleanups, None, judged)
-    return without_left_out(records, left_out(ast.parse(sources[0])), judged.skipped_by_mark)
+            records.extend(records_of(name, found, names, around, judged))
+    if pytest.open_shared_fixtures:
+        records += around_records("teardown of fixtures", pytest.end_shared_fixtures, pytest.MODULE, judged)
+    records += around.end("teardown_module", judged)
+    if pytest.open_shared_fixtures:
+        records += around_records("teardown of fixtures", pytest.end_shared_fixtures, pytest.SESSION, judged)
+    if unittest.case._module_cleanups:
+        records += around_records("clean-up of the module", lambda _: unittest.doModuleCleanups(), None, judged)
+    return without_left_out(records, [judged.setup, *sources], names, judged)
 
 
-def left_out(tree):
-    """Names of tests and classes that nobody runs, whatever the program is: their decorators say so without a condition."""
-    nodes = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))]
-    # Marks of a class or of the module count for each case, and a condition may have set them.
-    inherits = any(named(node) == "pytestmark" for node in ast.walk(tree))
-    inherits = inherits or any(isinstance(node, ast.ClassDef) and node.decorator_list for node in nodes)
-    left, run = set(), set()
-    for node in nodes:
-        (left if is_left_out(node.decorator_list, inherits) else run).add(node.name)
-    return left - run
-
-
-def is_left_out(decorators, inherits):
-    """Whether one of them is `skip`, or a list of no cases; or whether they are lists of cases alone, spelt out, of which one is skipped."""
-    calls = [decorator for decorator in decorators if isinstance(decorator, ast.Call) and named(decorator.func) == "parametrize"]
-    lists = [values for call in calls for values in values_of(call)]
-    if any(map(is_mark_of_skip, decorators)) or any(is_list(values) and not values.elts for values in lists):
-        return True
-    if inherits or not len(lists) == len(calls) == len(decorators) or not all(is_list(values) and all(map(is_spelt_out, values.elts)) for values in lists):
-        return False
-    return any(is_mark_of_skip(mark) for values in lists for case in values.elts for mark in marks_of_case(case))
-
-
-def values_of(call):
-    return [*call.args[1:2], *(keyword.value for keyword in call.keywords if keyword.arg == "argvalues")]
-
-
-def is_list(node):
-    return isinstance(node, (ast.List, ast.Tuple))
-
-
-def is_mark_of_skip(node):
-    return named(node.func if isinstance(node, ast.Call) else node) == "skip"
-
-
-def is_mark(node):
-    mark = node.func if isinstance(node, ast.Call) else node
-    return isinstance(mark, ast.Attribute) and named(mark.value) == "mark"
-
-
-def is_spelt_out(case):
-    """Whether the source shows which marks a case has. A name, a condition or a call may stand for one that is skipped."""
-    if isinstance(case, ast.Call) and named(case.func) == "param":
-        return all(map(is_mark, marks_of_case(case))) and not any(keyword.arg is None for keyword in case.keywords)
-    return isinstance(case, (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.UnaryOp, ast.BinOp, ast.JoinedStr))
-
-
-def marks_of_case(case):
-    marks = [keyword.value for keyword in case.keywords if keyword.arg == "marks"] if isinstance(case, ast.Call) else []
-    return [mark for found in marks for mark in (found.elts if is_list(found) else [found])]
-
-
-def without_left_out(records, left, by_mark):
-    """Where another test has passed, one that is left out is no part of what the program is judged by. Its decorators must have
-    skipped it: another case of the same test may skip itself while it runs, and the program may have made it."""
-    if not any(result == PASSED for _, result, _ in records):
+def without_left_out(records, sources, names, judged):
+    """Where another test has passed, one that nobody runs is no part of what the program is judged by."""
+    skipped = [test for test, result, _ in records if result == SKIPPED and test in judged.skipped]
+    if not skipped or not any(result == PASSED for _, result, _ in records):
         return records
-    is_left = lambda test: test in by_mark and not left.isdisjoint(test.partition("[")[0].split("."))
-    return [record for record in records if not (record[1] == SKIPPED and is_left(record[0]))]
+    skips = Skips(sources, judged.taken | names.keys())
+    left = {test for test in skipped if skips.is_left_out(*judged.skipped[test])}
+    return [record for record in records if record[0] not in left]
+
+
+class SetUp:
+    """What runs before the first test of a module or a class that is not skipped by a mark, and behind the last."""
+
+    def __init__(self, before, after, argument):
+        self.before, self.after, self.argument = before, after, argument
+        self.has_run, self.error = False, None
+
+    def __call__(self):
+        """Each test that needs it ends as it has ended."""
+        if not self.has_run:
+            self.has_run = True
+            try:
+                call_around(self.before, self.argument)
+            except BaseException as error:
+                self.error = error
+        if self.error is not None:
+            raise self.error
+
+    def end(self, label, judged):
+        if not self.has_run or self.error is not None or self.after is None:
+            return []
+        return around_records(label, functools.partial(call_around, self.after), self.argument, judged)
 
 
 def around_records(label, function, argument, judged):
-    """Runs what is to run before or behind tests. It has a record only where it fails."""
-    if function is None:
-        return []
-    result = judged.verdict_of(lambda: call_around(function, argument))
+    """Runs what is to run behind tests. It has a record only where it fails."""
+    result = judged.verdict_of(lambda: function(argument))
     return [] if result[0] == PASSED else [(label, *result)]
 
 
-def records_of(name, found, names, judged):
+def records_of(name, found, names, around, judged):
     # By `type()`: asking a proxy for its class is a question to the program.
     is_class, is_function = issubclass(type(found), type) and type(found) is not StandIn, type(found) is types.FunctionType
     if is_class and issubclass(found, unittest.TestCase) and found is not unittest.TestCase:
-        return unittest_records(name, found, judged) if is_collected(found) else []
+        return unittest_records(name, found, around, marks_of_module(names), judged) if is_collected(found) else []
     if is_class and is_named(name, found, "Test"):
-        return class_records(name, found, names, judged, marks_of_module(names))
+        return class_records(name, found, names, around, judged, marks_of_module(names))
     # A function of the program's may be named so too.
     if is_function and is_named(name, found, "test") and found.__globals__ is not globals() or is_test_object(name, found):
-        return function_records(name, found, names, judged)
+        return function_records(name, found, names, around, judged)
     return []
 
 
@@ -1119,30 +1106,48 @@ def marks_of_module(names):
     return pytest.as_marks(names.get("pytestmark", []))
 
 
-def class_records(label, owner, names, judged, outer):
+def class_records(label, owner, names, around, judged, outer):
     """Of its methods, and of the classes in it. One that takes arguments is none of pytest's."""
     if not is_collected(owner) or owner.__init__ is not object.__init__ or owner.__new__ is not object.__new__:
         return []
     records, marks = [], [*pytest.marks_of(owner), *outer]
-    records += around_records(label + ".setup_class", getattr(owner, "setup_class", None), owner, judged)
-    for name in dict.fromkeys(name for base in reversed(owner.__mro__) for name in vars(base)):
+    around_class = SetUp(getattr(owner, "setup_class", None), getattr(owner, "teardown_class", None), owner)
+    for name in method_names(owner):
         # As it lies in the class: what a descriptor makes of it is no test of pytest's.
         found = None if name.startswith("__") else inspect.getattr_static(owner, name)
         plain = found.__func__ if type(found) in (staticmethod, classmethod) else found
         if issubclass(type(found), type) and type(found) is not StandIn:
-            if issubclass(found, unittest.TestCase):
-                records.extend(unittest_records(label + "." + name, found, judged) if is_collected(found) else [])
-            elif is_named(name, found, "Test"):
-                records.extend(class_records(label + "." + name, found, names, judged, marks))
+            inner = label + "." + name
+            if not issubclass(found, unittest.TestCase) and is_named(name, found, "Test"):
+                below = class_records(inner, found, names, around, judged, marks)
+            elif issubclass(found, unittest.TestCase) and is_collected(found):
+                below = unittest_records(inner, found, around, marks, judged)
+            else:
+                continue
+            if below and any(hasattr(owner, hook) for hook in HOOKS):
+                below = [(inner, UNJUDGEABLE, "this image's pytest runs no set-up of a class around the tests of a class in it")]
+            records.extend(below)
         elif type(plain) is types.FunctionType and is_named(name, plain, "test"):
-            records.extend(method_records(label, owner, name, names, judged, marks))
+            records.extend(method_records(label, owner, name, names, (around, around_class), judged, marks))
         elif is_test_object(name, plain):
             if isinstance(plain, functools.partial):
                 # A method or none, as the version of Python has it.
                 records.append((label + "." + name, UNJUDGEABLE, "a test that is a `partial` in a class"))
             else:
-                records.extend(method_records(label, owner, name, names, judged, marks))
-    return records + around_records(label + ".teardown_class", getattr(owner, "teardown_class", None), owner, judged)
+                records.extend(method_records(label, owner, name, names, (around, around_class), judged, marks))
+    return records + around_class.end(label + ".teardown_class", judged)
+
+
+def method_names(owner):
+    """What is in a class, in pytest's order: what it is derived from comes first, without what it replaces."""
+    seen, names = set(), []
+    for base in owner.__mro__:
+        names[:0] = [name for name in vars(base) if name not in seen]
+        seen.update(vars(base))
+    return names
+
+
+HOOKS = ("setup_class", "teardown_class", "setup_method", "teardown_method")
 
 
 class Result(unittest.TestResult):
@@ -1211,7 +1216,7 @@ class Suite(unittest.TestSuite):
 
 def set_up_by_pytest(case):
     """The class with what pytest runs around unittest's own set-up: `setup_method` and its kind, which unittest ignores."""
-    hooks = {name: getattr(case, name, None) for name in ("setup_class", "teardown_class", "setup_method", "teardown_method")}
+    hooks = {name: getattr(case, name, None) for name in HOOKS}
     hooks = {name: hook for name, hook in hooks.items() if hook is not None and type(hook) is not pytest.FixtureDefinition}
     if not hooks:
         return case
@@ -1243,9 +1248,22 @@ def set_up_by_pytest(case):
     return Hooked
 
 
-def unittest_records(label, case, judged):
-    case = set_up_by_pytest(case)
-    tests = list(unittest.defaultTestLoader.loadTestsFromTestCase(case))
+def unittest_records(label, case, around, outer, judged):
+    owner, case = case, set_up_by_pytest(case)
+    is_skipped = lambda found: getattr(found, "__unittest_skip__", False)
+    names, records = unittest.defaultTestLoader.getTestCaseNames(case), {}
+    for name in names:
+        # Marks of pytest's, before anything of the class runs.
+        marks = [*pytest.marks_of(getattr(case, name)), *pytest.marks_of(owner), *outer]
+        result = judged.verdict_of(lambda: pytest.skip_marked(marks)) if marks else (PASSED, "")
+        if result[0] != PASSED:
+            records[name] = result
+        if result[0] == SKIPPED or is_skipped(case) or is_skipped(getattr(case, name)):
+            judged.skipped[label + "." + name] = getattr(case, name), owner, True
+    tests = [case(name) for name in names if name not in records]
+    result = (PASSED, "") if not tests or is_skipped(case) else judged.verdict_of(around)
+    if result[0] != PASSED:
+        return [(label + "." + name, *records.get(name, result)) for name in names]
     for test in tests:
         if type(test)._callTestMethod is unittest.TestCase._callTestMethod:
             test._callTestMethod = finish
@@ -1255,26 +1273,29 @@ def unittest_records(label, case, judged):
     of_class = [(error[1], ERROR) for error in result.errors if not isinstance(error[0], unittest.TestCase)]
     of_class += [(skip[1], SKIPPED) for skip in result.skipped if not isinstance(skip[0], unittest.TestCase)]
     missing = (of_class[0][1], last_line(of_class[0][0])) if of_class else (ERROR, "the test did not run")
-    names = [test._testMethodName for test in tests]
-    is_skipped = lambda owner: getattr(owner, "__unittest_skip__", False)
-    judged.skipped_by_mark.update(label + "." + name for name in names if is_skipped(case) or is_skipped(getattr(case, name, None)))
-    records = [(label + "." + name, *(result.results.get(name) or judged.doubted(missing))) for name in names]
-    return records + [(label, *judged.doubted((word, last_line(text)))) for text, word in of_class]
+    records |= {test._testMethodName: result.results.get(test._testMethodName) or judged.doubted(missing) for test in tests}
+    for name in names:
+        if records[name][0] == SKIPPED:
+            judged.skipped.setdefault(label + "." + name, (getattr(case, name), owner, False))
+    of_class = [(label, *judged.doubted((word, last_line(text)))) for text, word in of_class]
+    return [*((label + "." + name, *records[name]) for name in names), *of_class]
 
 
-def method_records(label, owner, method, names, judged, marks):
-    def bound(**arguments):
+def method_records(label, owner, method, names, around, judged, marks):
+    def start(instance):
+        test = getattr(instance, method)
+        call_around(getattr(instance, "setup_method", None), test)
+        yield
+        call_around(getattr(instance, "teardown_method", None), test)
+
+    def bound():
         instance = owner()
-        around = lambda name: call_around(getattr(instance, name, None), getattr(instance, method))
-        around("setup_method")
-        try:
-            return getattr(instance, method)(**arguments)
-        finally:
-            around("teardown_method")
+        return getattr(instance, method), functools.partial(start, instance)
 
     wanted = lambda: pytest.method_argument_names(owner, method)
     own = {name: found for base in reversed(owner.__mro__) for name, found in vars(base).items()}
-    return parametrized(label + "." + method, bound, wanted, [*pytest.marks_of(getattr(owner, method)), *marks], {**names, **own}, judged)
+    test = Test(label + "." + method, getattr(owner, method), owner, bound, around)
+    return parametrized(test, wanted, [*pytest.marks_of(test.function), *marks], {**names, **own}, judged)
 
 
 def call_around(function, argument):
@@ -1285,34 +1306,53 @@ def call_around(function, argument):
         function(*[argument] * min(1, code.co_argcount - own))
 
 
-def function_records(name, function, names, judged):
-    def around(**arguments):
+def function_records(name, function, names, around, judged):
+    def start():
         call_around(names.get("setup_function"), function)
-        try:
-            return function(**arguments)
-        finally:
-            call_around(names.get("teardown_function"), function)
+        yield
+        call_around(names.get("teardown_function"), function)
 
     wanted = lambda: pytest.argument_names(function)
-    return parametrized(name, around, wanted, [*pytest.marks_of(function), *marks_of_module(names)], names, judged)
+    test = Test(name, function, None, lambda: (function, start), (around,))
+    return parametrized(test, wanted, [*pytest.marks_of(function), *marks_of_module(names)], names, judged)
 
 
-def parametrized(name, function, wanted, marks, names, judged):
-    cases = []
+class Test(typing.NamedTuple):
+    """A test of pytest's, before it is known with which arguments it runs."""
+
+    name: str
+    function: object
+    owner: object  # its class
+    bound: object  # gives what is to be called, and the generator function that runs around it
+    around: tuple  # the set-ups of its module and of its class
+
+
+def parametrized(test, wanted, marks, names, judged):
+    arguments, cases = [], []
 
     def collect():
-        function.arguments = wanted()
-        cases.extend(pytest.cases_of(function, marks, names))
+        arguments.extend(wanted())
+        cases.extend(pytest.cases_of(arguments, marks, names))
 
     result = judged.verdict_of(collect)
     if result[0] != PASSED:
-        return [(name, *result)]
+        return [(test.name, *result)]
     records = []
-    for label, arguments, own in cases:
-        test = lambda: pytest.call_with_fixtures(function, arguments, own, names)
-        if any(mark.name == "skip" for mark in own):
-            judged.skipped_by_mark.add(name + label)
-        records.append((name + label, *judged.verdict_of(test)))
+    for label, given, own in cases:
+        by_mark = []
+
+        def run():
+            try:
+                pytest.skip_marked(own)
+            except pytest.Skipped:
+                by_mark.append(True)
+                raise
+            return pytest.call_with_fixtures(*test.bound(), arguments, given, names, test.around)
+
+        result = judged.verdict_of(run)
+        if result[0] == SKIPPED:
+            judged.skipped[test.name + label] = test.function, test.owner, bool(by_mark)
+        records.append((test.name + label, *result))
     return records
 
 
