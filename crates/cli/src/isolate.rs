@@ -1,24 +1,29 @@
 //! `veriplay isolate`: the isolation suite on our own sandbox, or on somebody else's.
 //!
 //! `veriplay_corpus::probes` has the probes and judges their runs. This module runs them, in [`own_sandbox`] or on a [`Target`] (any
-//! [`command`] that runs a Python file, or a [`fusion`] server), and reports the results ([`report`]). [`forgeries`] are probes of the
+//! [`command`] that runs a Python file, or a [`fusion`] server), and reports the results ([`report`], [`sarif`]). [`selection`] says which
+//! probes are tried, [`allow`] which need not be contained. [`forgeries`] are probes of the
 //! verifier, counted apart. [`bait`] is planted on the host for programs to find: a listener, a file, a variable.
 
+pub(crate) mod allow;
 pub(crate) mod bait;
 pub(crate) mod command;
 pub(crate) mod forgeries;
 pub(crate) mod fusion;
 pub(crate) mod own_sandbox;
 pub(crate) mod report;
+pub(crate) mod sarif;
+pub(crate) mod selection;
 pub(crate) mod target;
 
 use std::time::{Duration, Instant};
 
 use veriplay_corpus::probes::Probe;
-use veriplay_corpus::probes::judge::Finding;
+use veriplay_corpus::probes::judge::{Containment, Finding};
 use veriplay_corpus::probes::run::in_parallel;
 
 use crate::exit::{ExitCode, Failure};
+use crate::interrupt;
 
 use bait::Bait;
 use command::CommandTarget;
@@ -33,22 +38,40 @@ pub(crate) struct ProbeResult {
     pub(crate) title: String,
     pub(crate) finding: Finding,
     pub(crate) took: Duration,
+    /// Why it need not be contained, where an allow-list says so.
+    pub(crate) allowed: Option<String>,
 }
 
-/// Runs `probes` on this number of threads, and calls `each` after every one.
+impl ProbeResult {
+    /// Class and name.
+    pub(crate) fn id(&self) -> String {
+        format!("{}/{}", self.class, self.name)
+    }
+
+    /// Whether it makes the suite fail.
+    pub(crate) fn is_failure(&self) -> bool {
+        self.finding.verdict != Containment::Contained && self.allowed.is_none()
+    }
+}
+
+/// Runs `probes` on this number of threads, and calls `each` after every one. After a signal the rest is left out.
 pub(crate) fn run_probes(
     probes: &[Probe],
     threads: usize,
     attempt: &(dyn Fn(&Probe) -> Finding + Sync),
     each: &(dyn Fn() + Sync),
 ) -> Vec<ProbeResult> {
-    in_parallel(probes, threads, &|probe| {
+    let run = |probe: &Probe| {
+        if interrupt::requested() {
+            return None;
+        }
         let started = Instant::now();
         let finding = attempt(probe);
         each();
         let (class, name, title) = (probe.class.to_owned(), probe.name.clone(), probe.title.clone());
-        ProbeResult { class, name, title, finding, took: started.elapsed() }
-    })
+        Some(ProbeResult { class, name, title, finding, took: started.elapsed(), allowed: None })
+    };
+    in_parallel(probes, threads, &run).into_iter().flatten().collect()
 }
 
 /// Opens what `--target` names.

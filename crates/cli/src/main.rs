@@ -8,6 +8,7 @@ mod executor;
 mod exit;
 mod games;
 mod image;
+mod interrupt;
 mod isolate;
 mod isolation;
 mod json_file;

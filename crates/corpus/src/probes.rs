@@ -23,6 +23,34 @@ pub struct ProbeClass {
     pub tries: &'static str,
     /// What to check when one of its probes escapes.
     pub hint: &'static str,
+    /// How much an escape is worth to an attacker.
+    pub severity: Severity,
+}
+
+/// How much the escape of a probe is worth to an attacker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Verdicts are no longer reproducible; nothing leaks.
+    Low,
+    /// The machine can be starved, or a worker lost.
+    Medium,
+    /// Programs reach one another or the network.
+    High,
+    /// The host is reached: its files, processes, secrets or the runner itself.
+    Critical,
+}
+
+impl Severity {
+    /// Its name in reports.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Severity::Low => "low",
+            Severity::Medium => "medium",
+            Severity::High => "high",
+            Severity::Critical => "critical",
+        }
+    }
 }
 
 /// All classes, in the order of reports.
@@ -31,76 +59,91 @@ pub const CLASSES: &[ProbeClass] = &[
         name: "host_files",
         tries: "reach files of the host",
         hint: "give the program a file system of its own: no bind mount of the host's, no shared working directory",
+        severity: Severity::Critical,
     },
     ProbeClass {
         name: "host_processes",
         tries: "see, start or signal processes of the host",
         hint: "use a process namespace of its own, and no right to fork or exec",
+        severity: Severity::Critical,
     },
     ProbeClass {
         name: "network",
         tries: "reach a network, loopback included",
         hint: "use an empty network namespace, or a filter that refuses `socket`",
+        severity: Severity::High,
     },
     ProbeClass {
         name: "secrets",
         tries: "read the environment, arguments, input and secrets of the host",
         hint: "clear the environment, close what is inherited, and keep expected values out of the program's process",
+        severity: Severity::Critical,
     },
     ProbeClass {
         name: "time_and_chance",
         tries: "see the host's clock, or draw what no seed decides",
         hint: "virtual time and a seeded random source make verdicts reproducible; a plain process has neither",
+        severity: Severity::Low,
     },
     ProbeClass {
         name: "memory",
         tries: "take more memory than allowed",
         hint: "set a memory limit that ends the program: a cgroup, RLIMIT_AS, or the engine's own",
+        severity: Severity::Medium,
     },
     ProbeClass {
         name: "cpu",
         tries: "compute longer than allowed, in Python, in C code, in host calls",
         hint: "limit processor time from outside the program; a signal handler inside it can be caught",
+        severity: Severity::Medium,
     },
     ProbeClass {
         name: "output_and_files",
         tries: "write more output or files than allowed",
         hint: "cap what is read from the program's streams, and the size of its file system",
+        severity: Severity::Medium,
     },
     ProbeClass {
         name: "stack",
         tries: "exhaust the native stack",
         hint: "a stack overflow must end this program alone; see how the runner treats a crash",
+        severity: Severity::Medium,
     },
     ProbeClass {
         name: "state_between_runs",
         tries: "leave something behind for the next run",
         hint: "start each run from a fresh state: a new process and a new directory, or a snapshot put back whole",
+        severity: Severity::High,
     },
     ProbeClass {
         name: "concurrent_runs",
         tries: "notice or disturb a run beside it",
         hint: "runs must share no writable directory, no clock, no random stream and no namespace",
+        severity: Severity::High,
     },
     ProbeClass {
         name: "crashes",
         tries: "crash the interpreter, or take it over",
         hint: "a crash must end this program alone, and what it corrupted must not be used again",
+        severity: Severity::High,
     },
     ProbeClass {
         name: "channel",
         tries: "abuse the channel to the host: malformed, oversized, re-entrant and ill-timed frames",
         hint: "parse every frame as hostile, and end the run at the first that is not due",
+        severity: Severity::Critical,
     },
     ProbeClass {
         name: "system_calls",
         tries: "abuse every system call of the guest: pointers, counts, descriptors, paths",
         hint: "check each pointer, length, descriptor and path component in the shim",
+        severity: Severity::Critical,
     },
     ProbeClass {
         name: "pool",
         tries: "kill or slow the workers for those who come after",
         hint: "a worker that met a limit must be renewed, and the next job must not notice",
+        severity: Severity::Medium,
     },
 ];
 

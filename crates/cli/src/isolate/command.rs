@@ -3,7 +3,8 @@
 //! The command may enforce no limits, so this module bounds its output, its time, and its processes, which form a group that is killed at
 //! the end. Its directories are temporary. The probes' README says how little they do to a host that does not contain them.
 
-use std::io::{Read, Write};
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -13,13 +14,15 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use veriplay_corpus::probes::judge::{ExternalExit, ExternalRun};
 
 use super::bait::VARIABLE;
-use super::target::{MEMORY_MIB, ProbeRequest, Target, own_directory};
+use super::target::{MEMORY_MIB, ProbeRequest, Target, failed, own_directory};
 use crate::exit::{ExitCode, Failure};
 
 /// Maximum seconds to wait. Every probe ends by itself long before that.
 const PATIENCE: u64 = 30;
 /// Bytes of output that are kept; the rest is read and dropped.
 const KEPT: usize = 16 << 20;
+/// Bytes of standard error that are kept: its end.
+const KEPT_ERRORS: u64 = 4096;
 
 /// A command line in which `{file}` stands for the program.
 pub(crate) struct CommandTarget {
@@ -49,7 +52,10 @@ impl CommandTarget {
             .replace("{memory_mib}", &MEMORY_MIB.to_string());
         let mut command = Command::new("sh");
         command.arg("-c").arg(line).current_dir(&folder).env("TMPDIR", request.common).env(VARIABLE, &self.secret);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
+        // Only of a program that is known to write little: a file has no end.
+        let mut errors = if request.keeps_stderr { Some(tempfile::tempfile()?) } else { None };
+        let stderr = errors.as_ref().map_or_else(|| Ok(Stdio::null()), |file| file.try_clone().map(Stdio::from))?;
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr).process_group(0);
         let child = command.spawn()?;
         let group = group_of(&child);
         let text = watch(child, request.stdin);
@@ -57,16 +63,22 @@ impl CommandTarget {
             // It may have ended already.
             let _ = kill_process_group(group, Signal::KILL);
         }
-        text
+        Ok(ExternalRun { stderr: errors.as_mut().map(end_of).transpose()?.unwrap_or_default(), ..text? })
     }
+}
+
+/// The last [`KEPT_ERRORS`] bytes of a file.
+fn end_of(file: &mut File) -> std::io::Result<String> {
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(KEPT_ERRORS)))?;
+    let mut bytes = Vec::new();
+    file.take(KEPT_ERRORS).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 impl Target for CommandTarget {
     fn run(&self, request: &ProbeRequest<'_>) -> ExternalRun {
-        self.try_run(request).unwrap_or_else(|error| ExternalRun {
-            stdout: String::new(),
-            ended: ExternalExit::Failed(format!("the command cannot be run: {error}")),
-        })
+        self.try_run(request).unwrap_or_else(|error| failed(format!("the command cannot be run: {error}")))
     }
 }
 
@@ -103,7 +115,7 @@ fn watch(mut child: Child, stdin: &str) -> std::io::Result<ExternalRun> {
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => String::new(),
     };
-    Ok(ExternalRun { stdout, ended })
+    Ok(ExternalRun { stdout, stderr: String::new(), ended })
 }
 
 fn wait(child: &mut Child, deadline: Instant) -> std::io::Result<ExternalExit> {

@@ -29,7 +29,8 @@ pub(crate) fn judge_forgeries(execute: &dyn Execute, image: &str) -> Vec<ProbeRe
             let finding = judge_forgery(execute, image, &problem, &forgery.attempt, expected);
             let name = format!("{} against {}", forgery.name, expected.problem);
             let title = forgery.statement.lines().next().unwrap_or_default().trim_start_matches("# ").to_owned();
-            results.push(ProbeResult { class: CLASS.to_owned(), name, title, finding, took: started.elapsed() });
+            let (class, took) = (CLASS.to_owned(), started.elapsed());
+            results.push(ProbeResult { class, name, title, finding, took, allowed: None });
         }
     }
     results

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 use veriplay_corpus::probes::judge::{ExternalExit, ExternalRun};
 
-use super::target::{MEMORY_MIB, ProbeRequest, Target};
+use super::target::{self, MEMORY_MIB, ProbeRequest, Target};
 use crate::exit::{ExitCode, Failure};
 
 /// Seconds that a response may take beyond the program's own limit.
@@ -35,6 +35,8 @@ struct FusionRunResult {
     return_code: Option<i32>,
     #[serde(default)]
     stdout: Option<String>,
+    #[serde(default)]
+    stderr: Option<String>,
 }
 
 impl FusionTarget {
@@ -71,9 +73,7 @@ impl Target for FusionTarget {
     fn run(&self, probe: &ProbeRequest<'_>) -> ExternalRun {
         match self.request(probe) {
             Ok(response) => parse_response(response),
-            Err(error) => {
-                ExternalRun { stdout: String::new(), ended: ExternalExit::Failed(format!("{}: {error}", self.url)) }
-            }
+            Err(error) => target::failed(format!("{}: {error}", self.url)),
         }
     }
 }
@@ -81,12 +81,12 @@ impl Target for FusionTarget {
 fn parse_response(response: FusionResponse) -> ExternalRun {
     let Some(result) = response.run_result else {
         let why = format!("the server returned `{}` without a result: {}", response.status, response.message);
-        return ExternalRun { stdout: String::new(), ended: ExternalExit::Failed(why) };
+        return target::failed(why);
     };
     let ended = match (result.status.as_str(), result.return_code) {
         ("Finished", Some(code)) => ExternalExit::Exited(code),
         ("TimeLimitExceeded", _) => ExternalExit::Stopped("time limit exceeded".to_owned()),
         (other, _) => ExternalExit::Stopped(format!("{other}: {}", response.message)),
     };
-    ExternalRun { stdout: result.stdout.unwrap_or_default(), ended }
+    ExternalRun { stdout: result.stdout.unwrap_or_default(), stderr: result.stderr.unwrap_or_default(), ended }
 }

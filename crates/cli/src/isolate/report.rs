@@ -8,7 +8,7 @@ use quick_junit::{NonSuccessKind, Report as JunitReport, TestCase, TestCaseStatu
 use serde::Serialize;
 use veriplay_core::SCHEMA_VERSION;
 use veriplay_corpus::probes::judge::Containment;
-use veriplay_corpus::probes::{CLASSES, find_class};
+use veriplay_corpus::probes::{CLASSES, Severity, find_class};
 
 use super::ProbeResult;
 use super::forgeries;
@@ -28,6 +28,8 @@ pub(crate) struct IsolationReport {
     probes: Vec<ProbeReport>,
     /// Probes that were not run, and why.
     not_tried: Vec<SkippedProbes>,
+    /// What of the allow-list is out of date.
+    allow_list: Vec<String>,
 }
 
 /// Probes by verdict.
@@ -36,6 +38,8 @@ pub(crate) struct ContainmentCounts {
     pub(crate) contained: usize,
     pub(crate) escaped: usize,
     pub(crate) unclear: usize,
+    /// Of these, those that the allow-list names.
+    pub(crate) allowed: usize,
 }
 
 impl ContainmentCounts {
@@ -46,6 +50,7 @@ impl ContainmentCounts {
                 Containment::Escaped => counts.escaped += 1,
                 Containment::Unclear => counts.unclear += 1,
             }
+            counts.allowed += usize::from(one.allowed.is_some());
             counts
         })
     }
@@ -53,12 +58,17 @@ impl ContainmentCounts {
     fn total(self) -> usize {
         self.contained + self.escaped + self.unclear
     }
+
+    fn cells(self) -> [String; 4] {
+        [self.contained, self.escaped, self.unclear, self.allowed].map(|count| count.to_string())
+    }
 }
 
 #[derive(Debug, Serialize)]
 struct ClassReport {
     class: String,
     tries: &'static str,
+    severity: Severity,
     #[serde(flatten)]
     counts: ContainmentCounts,
 }
@@ -70,6 +80,9 @@ struct ProbeReport {
     title: String,
     verdict: Containment,
     evidence: String,
+    /// The reason that the allow-list gives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allowed: Option<String>,
     seconds: f64,
 }
 
@@ -82,13 +95,20 @@ pub(crate) struct SkippedProbes {
 }
 
 impl IsolationReport {
-    pub(crate) fn new(target: String, tried: &[ProbeResult], not_tried: Vec<SkippedProbes>, took: Duration) -> Self {
+    pub(crate) fn new(
+        target: String,
+        tried: &[ProbeResult],
+        not_tried: Vec<SkippedProbes>,
+        allow_list: Vec<String>,
+        took: Duration,
+    ) -> Self {
         let own = || tried.iter().filter(|one| one.class != forgeries::CLASS);
         let verifier = ContainmentCounts::count(tried.iter().filter(|one| one.class == forgeries::CLASS));
         let of_class = |name: &'static str| ContainmentCounts::count(tried.iter().filter(move |one| one.class == name));
         let classes = CLASSES.iter().map(|class| ClassReport {
             class: class.name.to_owned(),
             tries: class.tries,
+            severity: class.severity,
             counts: of_class(class.name),
         });
         Self {
@@ -100,42 +120,59 @@ impl IsolationReport {
             verifier: (verifier.total() > 0).then_some(verifier),
             probes: tried.iter().map(ProbeReport::new).collect(),
             not_tried,
+            allow_list,
         }
-    }
-
-    /// The numbers of escapes and of unclear probes.
-    pub(crate) fn failures(&self) -> (usize, usize) {
-        let verifier = self.verifier.unwrap_or_default();
-        (self.counts.escaped + verifier.escaped, self.counts.unclear + verifier.unclear)
     }
 
     /// For people.
     pub(crate) fn text(&self) -> String {
         let mut out =
             format!("isolation of {}: {} probes in {:.1} s\n\n", self.target, self.counts.total(), self.seconds);
-        write_line(&mut out, "", ["contained", "escaped", "unclear"].map(str::to_owned));
-        self.classes.iter().for_each(|class| write_counts(&mut out, &class.class, class.counts));
-        write_counts(&mut out, "all", self.counts);
-        if let Some(verifier) = self.verifier {
-            write_counts(&mut out, "forgeries", verifier);
-        }
+        write_line(&mut out, "", HEADINGS.map(str::to_owned));
+        self.rows().for_each(|(name, counts)| write_line(&mut out, name, counts.cells()));
         for probe in self.probes.iter().filter(|probe| probe.verdict != Containment::Contained) {
             probe.describe(&mut out);
         }
         for left in &self.not_tried {
             let _ = write!(out, "\nnot tried: {} ({}): {}", left.what, left.count, left.why);
         }
+        for note in &self.allow_list {
+            let _ = write!(out, "\nallow-list: {note}");
+        }
         out
+    }
+
+    /// For the summary page of a CI run.
+    pub(crate) fn markdown(&self) -> String {
+        let mut out = format!("## Isolation of {}\n\n| class | {} |\n|---|", self.target, HEADINGS.join(" | "));
+        out += &"---:|".repeat(HEADINGS.len());
+        for (name, counts) in self.rows() {
+            let _ = write!(out, "\n| {name} | {} |", counts.cells().join(" | "));
+        }
+        out += "\n";
+        for probe in self.probes.iter().filter(|probe| probe.verdict != Containment::Contained) {
+            let reason = probe.allowed.as_ref().map_or_else(String::new, |reason| format!(" Allowed: {reason}"));
+            let (class, name, title, evidence) = (&probe.class, &probe.name, &probe.title, &probe.evidence);
+            let evidence = evidence.replace('`', "'");
+            let _ = write!(out, "\n- **{}** `{class}/{name}`: {title}. `{evidence}`{reason}", probe.verdict.word());
+        }
+        for note in &self.allow_list {
+            let _ = write!(out, "\n- Allow-list: {note}");
+        }
+        out + "\n"
+    }
+
+    fn rows(&self) -> impl Iterator<Item = (&str, ContainmentCounts)> {
+        let classes = self.classes.iter().map(|class| (class.class.as_str(), class.counts));
+        classes.chain([("all", self.counts)]).chain(self.verifier.map(|counts| ("forgeries", counts)))
     }
 }
 
-fn write_line(out: &mut String, name: &str, cells: [String; 3]) {
-    let [contained, escaped, unclear] = cells;
-    let _ = writeln!(out, "{name:<20}{contained:>10}{escaped:>10}{unclear:>10}");
-}
+const HEADINGS: [&str; 4] = ["contained", "escaped", "unclear", "allowed"];
 
-fn write_counts(out: &mut String, name: &str, counts: ContainmentCounts) {
-    write_line(out, name, [counts.contained, counts.escaped, counts.unclear].map(|count| count.to_string()));
+fn write_line(out: &mut String, name: &str, cells: [String; 4]) {
+    let [contained, escaped, unclear, allowed] = cells;
+    let _ = writeln!(out, "{name:<20}{contained:>10}{escaped:>10}{unclear:>10}{allowed:>10}");
 }
 
 impl ProbeReport {
@@ -146,13 +183,18 @@ impl ProbeReport {
             title: tried.title.clone(),
             verdict: tried.finding.verdict,
             evidence: tried.finding.evidence.clone(),
+            allowed: tried.allowed.clone(),
             seconds: tried.took.as_secs_f64(),
         }
     }
 
     fn describe(&self, out: &mut String) {
         let Self { class, name, title, verdict, evidence, .. } = self;
-        let _ = write!(out, "\n{}: {class}/{name}: {title}\n  {evidence}\n  hint: {}\n", verdict.word(), hint(class));
+        let last = match &self.allowed {
+            Some(reason) => format!("allowed: {reason}"),
+            None => format!("hint: {}", hint(class)),
+        };
+        let _ = write!(out, "\n{}: {class}/{name}: {title}\n  {evidence}\n  {last}\n", verdict.word());
     }
 }
 
@@ -162,7 +204,7 @@ pub(crate) fn hint(name: &str) -> &'static str {
 }
 
 /// The report as JUnit XML for a CI: a suite for each class, a case for each probe. An escape is a failure, an unclear probe an error;
-/// GitHub and GitLab show both in red, with the evidence.
+/// GitHub and GitLab show both in red, with the evidence. What is allowed is skipped, with the reason.
 pub(crate) fn junit_xml(target: &str, tried: &[ProbeResult], took: Duration) -> anyhow::Result<String> {
     let mut report = JunitReport::new(format!("veriplay isolate: {target}"));
     report.set_time(took);
@@ -192,6 +234,11 @@ fn junit_case(tried: &ProbeResult) -> TestCase {
         status
     };
     let status = match finding.verdict {
+        _ if tried.allowed.is_some() => {
+            let mut status = TestCaseStatus::skipped();
+            status.set_message(format!("{} ({})", tried.allowed.clone().unwrap_or_default(), finding.evidence));
+            status
+        }
         Containment::Contained => TestCaseStatus::success(),
         Containment::Escaped => failed(NonSuccessKind::Failure),
         Containment::Unclear => failed(NonSuccessKind::Error),

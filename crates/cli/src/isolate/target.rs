@@ -8,9 +8,12 @@ use veriplay_corpus::probes::run::fill_placeholders;
 use veriplay_corpus::probes::{Probe, ProbeProgram, RunOrder};
 
 use super::bait::Bait;
+use crate::exit::{ExitCode, Failure, ResultExt};
 
 /// Memory limit of a run in MiB, where the target can set one.
 pub(crate) const MEMORY_MIB: u64 = 256;
+/// The most characters of a stream that an error shows.
+const SHOWN: usize = 500;
 
 /// One run on a target.
 pub(crate) struct ProbeRequest<'a> {
@@ -24,6 +27,8 @@ pub(crate) struct ProbeRequest<'a> {
     pub(crate) seconds: u64,
     /// A directory that all runs of one probe share, as programs share a machine's temporary directory.
     pub(crate) common: &'a Path,
+    /// Whether the end of its standard error is wanted.
+    pub(crate) keeps_stderr: bool,
 }
 
 /// Something that runs a Python program.
@@ -51,20 +56,58 @@ fn run_programs(target: &dyn Target, bait: &Bait, probe: &Probe) -> anyhow::Resu
         // Only probes of processor time get so little: others wait for one another.
         let seconds = if probe.class == "cpu" { 1 } else { 10 };
         let (stdin, name) = (probe.stdin.as_str(), probe.name.as_str());
-        target.run(&ProbeRequest { program, stdin, name, seconds, common: common.path() })
+        target.run(&ProbeRequest { program, stdin, name, seconds, common: common.path(), keeps_stderr: false })
     };
     Ok(match probe.order {
         RunOrder::Sequential => programs.iter().map(run).collect(),
         RunOrder::Repeated(count) => (0..count).map(|_| run(&programs[0])).collect(),
         RunOrder::Concurrent(count) => std::thread::scope(|scope| {
             let threads: Vec<_> = (0..count).map(|_| scope.spawn(|| run(&programs[0]))).collect();
-            threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| panicked())).collect()
+            threads
+                .into_iter()
+                .map(|thread| thread.join().unwrap_or_else(|_| failed("the thread that ran it panicked".to_owned())))
+                .collect()
         }),
     })
 }
 
-fn panicked() -> ExternalRun {
-    ExternalRun { stdout: String::new(), ended: ExternalExit::Failed("the thread that ran it panicked".to_owned()) }
+/// A run that could not be made.
+pub(crate) fn failed(why: String) -> ExternalRun {
+    ExternalRun { stdout: String::new(), stderr: String::new(), ended: ExternalExit::Failed(why) }
+}
+
+/// Whether the target runs a plain program at all: of one that does not, no probe would say anything.
+pub(crate) fn check_plain_program(target: &dyn Target, name: &str) -> Result<(), Failure> {
+    const PROGRAM: &str = "print(input(), 6 * 7)";
+    let common = tempfile::tempdir().context("cannot make a directory").or_fail(ExitCode::Host)?;
+    let request = ProbeRequest {
+        program: PROGRAM,
+        stdin: "six\n",
+        name: "plain",
+        seconds: 10,
+        common: common.path(),
+        keeps_stderr: true,
+    };
+    let run = target.run(&request);
+    if run.ended == ExternalExit::Exited(0) && run.stdout.trim() == "six 42" {
+        return Ok(());
+    }
+    let ended = match &run.ended {
+        ExternalExit::Exited(code) => format!("it exited with {code}"),
+        ExternalExit::Stopped(how) => format!("it was stopped: {how}"),
+        ExternalExit::StillRunning(seconds) => format!("it was still running after {seconds} s"),
+        ExternalExit::Failed(why) => why.clone(),
+    };
+    let mut what =
+        format!("--target `{name}` does not run a plain program (`{PROGRAM}` with `six` as its input): {ended}");
+    for (stream, text) in [("printed", &run.stdout), ("wrote to standard error", &run.stderr)] {
+        let text = text.trim();
+        if !text.is_empty() {
+            let end: String = text.chars().skip(text.chars().count().saturating_sub(SHOWN)).collect();
+            what += &format!("; it {stream}: {end}");
+        }
+    }
+    Err(Failure::message(ExitCode::Input, what).hint("try the target by hand first; nothing was attacked"))
 }
 
 /// A directory of its own for one run, inside `common`.

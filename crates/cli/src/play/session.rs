@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use serde::Serialize;
@@ -29,7 +27,7 @@ use crate::logfile::LogFile;
 use crate::play_config::PlayConfig;
 use crate::rundir::{PlayState, RunDir};
 use crate::suites::{MeasuredModel, SuiteMeasurements, SuiteScores};
-use crate::{device, memory, model, progress};
+use crate::{device, interrupt, memory, model, progress};
 
 /// What a game carries from step to step.
 type State<S> = GameState<<<S as GameSetup>::Game as Environment>::Task>;
@@ -180,7 +178,7 @@ impl<S: GameSetup> Session<S> {
     }
 
     fn play_to_end(mut self) -> Result<Summary, Failure> {
-        listen_for_interrupt();
+        interrupt::listen("stopping after this step, with everything saved; press Ctrl-C again to stop at once");
         let started = Instant::now();
         progress::say(format!("run directory: {}", self.dir.path("").display()));
         let before = self.evaluate_before()?;
@@ -195,7 +193,7 @@ impl<S: GameSetup> Session<S> {
             if last || self.step.is_multiple_of(self.config.run.checkpoint_every) {
                 self.checkpoint()?;
             }
-            if !last && interrupt_requested() {
+            if !last && interrupt::requested() {
                 self.checkpoint()?;
                 let what = format!("stopped after step {} of {}", self.step, self.config.run.steps);
                 let hint = format!("continue with `veriplay play --resume {}`", self.dir.path("").display());
@@ -442,29 +440,4 @@ fn resume_learner<S: GameSetup>(config: &PlayConfig<S>, checkpoint: &Path) -> Re
         learner.hold_reference_of(&start).or_fail(ExitCode::Model)?;
     }
     Ok(learner)
-}
-
-/// Set by the first Ctrl-C.
-static REQUESTED: AtomicBool = AtomicBool::new(false);
-static INSTALLED: OnceLock<()> = OnceLock::new();
-
-/// Listens for Ctrl-C and SIGTERM: the first one ends the run after this step with everything saved, the second one ends the process. Where no
-/// handler can be set, Ctrl-C kills the process, and the run can be resumed too.
-fn listen_for_interrupt() {
-    INSTALLED.get_or_init(|| {
-        let handler = || {
-            if REQUESTED.swap(true, Ordering::SeqCst) {
-                std::process::exit(130);
-            }
-            progress::say("stopping after this step, with everything saved; press Ctrl-C again to stop at once");
-        };
-        if let Err(error) = ctrlc::set_handler(handler) {
-            tracing::warn!("Ctrl-C will not be handled: {error}");
-        }
-    });
-}
-
-/// Whether Ctrl-C was pressed.
-fn interrupt_requested() -> bool {
-    REQUESTED.load(Ordering::SeqCst)
 }

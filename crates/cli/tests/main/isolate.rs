@@ -111,13 +111,150 @@ fn an_escape_is_a_failure_in_every_kind_of_report() {
 }
 
 #[test]
+fn a_target_that_runs_no_plain_program_is_one_error_and_is_not_attacked() {
+    let target = "cmd:echo out; echo no such interpreter >&2; exit 127; {file}";
+    let output = finished(veriplay().args(["isolate", "--class", "secrets", "--json", "--target", target]));
+    let said = stderr(&output);
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(3), &b""[..]), "{said}");
+    for words in ["does not run a plain program", "exited with 127", "no such interpreter", "printed: out", "hint: "] {
+        assert!(said.contains(words), "`{words}` is missing in {said}");
+    }
+}
+
+/// A target that runs the plain program and no probe.
+const ONLY_PLAIN: &str = "cmd:grep -q '6 . 7' {file} && python3 {file}";
+
+#[test]
 fn what_cannot_be_run_is_unclear_and_no_success() {
-    let arguments = ["isolate", "--class", "secrets", "--json", "--target", "cmd:/no/such/program {file}"];
+    let arguments = ["isolate", "--class", "secrets", "--json", "--target", ONLY_PLAIN];
     let output = finished(veriplay().args(arguments));
     assert_eq!(output.status.code(), Some(NOT_CONTAINED), "{}", stderr(&output));
     let report = last_json(&output);
     assert_eq!((&report["contained"], &report["escaped"]), (&json!(0), &json!(0)), "{report}");
     assert!(report["unclear"].as_u64() > Some(0), "{report}");
+}
+
+/// A run on a plain interpreter of two probes that escape, with an allow-list.
+fn with_allow_list(list: &str, more: &[&str]) -> std::process::Output {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let file = folder.path().join("allow.toml");
+    std::fs::write(&file, list).expect("the list is written");
+    let mut command = veriplay();
+    command.args(["isolate", "--json", "--target", "cmd:python3 {file}", "--probe", "host_files/password_file"]);
+    command.args(["--probe", "host_files/hosts_file", "--allow"]).arg(file).args(more);
+    finished(&mut command)
+}
+
+fn allowed(probe: &str, expires: &str) -> String {
+    format!("[[allow]]\nprobe = \"host_files/{probe}\"\nreason = \"ours to read\"\n{expires}\n")
+}
+
+#[test]
+fn an_allow_list_lets_the_suite_fail_on_what_is_new() {
+    let both = allowed("password_file", "") + &allowed("hosts_file", "expires = 2999-12-31");
+    let output = with_allow_list(&both, &[]);
+    let report = last_json(&output);
+    assert_eq!(output.status.code(), Some(0), "{report}{}", stderr(&output));
+    assert_eq!((&report["escaped"], &report["allowed"]), (&json!(2), &json!(2)), "{report}");
+    assert_eq!(report["probes"][0]["allowed"], "ours to read", "{report}");
+    // One is not in the list, or is there no longer.
+    let expired = allowed("password_file", "") + &allowed("hosts_file", "expires = 2020-02-29");
+    for (list, said) in [(allowed("password_file", ""), ""), (expired, "expired on 2020-02-29: ours to read")] {
+        let output = with_allow_list(&list, &[]);
+        let report = last_json(&output);
+        assert_eq!(output.status.code(), Some(NOT_CONTAINED), "{report}");
+        assert!(stderr(&output).contains("1 probes escaped"), "{}", stderr(&output));
+        assert!(report["allow_list"].to_string().contains(said), "{report}");
+    }
+    // One that is contained needs no entry.
+    let output = with_allow_list(&(both + &allowed("above_the_root", "")), &["--probe", "host_files/above_the_root"]);
+    let report = last_json(&output);
+    assert_eq!(output.status.code(), Some(0), "{report}");
+    let is_contained = verdicts(&report)["host_files/above_the_root"].0 == "contained";
+    assert_eq!(report["allow_list"].to_string().contains("can go"), is_contained, "{report}");
+}
+
+#[test]
+fn a_faulty_allow_list_is_refused_before_anything_is_attacked() {
+    for (list, said) in [
+        (allowed("nowhere", ""), "no probe `host_files/nowhere`"),
+        (allowed("hosts_file", "").replace("ours to read", " "), "`reason` of `host_files/hosts_file` is empty"),
+        (allowed("hosts_file", "expires = 2026-01-31T12:00:00"), "is not a day"),
+        (allowed("hosts_file", "expires = \"soon\""), "allow.toml"),
+        (allowed("hosts_file", "until = 2026-01-31"), "unknown field `until`"),
+        (allowed("hosts_file", "").repeat(2), "two entries"),
+    ] {
+        let output = with_allow_list(&list, &[]);
+        assert_eq!(output.status.code(), Some(3), "{list}: {}", stderr(&output));
+        assert!(stderr(&output).contains(said), "`{said}` is missing in {}", stderr(&output));
+        assert!(output.stdout.is_empty(), "{list}");
+    }
+}
+
+#[test]
+fn an_allow_list_that_was_written_is_one_that_is_read_and_is_not_overwritten() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let run = |more: &[&str]| {
+        let fixed = ["isolate", "--class", "host_files", "--target", "cmd:python3 {file}"];
+        finished(veriplay().args(fixed).args(more))
+    };
+    let (list, sarif, markdown) = (path("allow.toml"), path("report.sarif"), path("report.md"));
+    assert_eq!(run(&["--write-allow", &list]).status.code(), Some(NOT_CONTAINED));
+    let output = run(&["--allow", &list, "--sarif", &sarif, "--markdown", &markdown]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let again = run(&["--write-allow", &list]);
+    assert_eq!(again.status.code(), Some(3));
+    assert!(stderr(&again).contains("allow.toml"), "{}", stderr(&again));
+    let sarif: Value = serde_json::from_slice(&std::fs::read(sarif).expect("it was written")).expect("JSON");
+    let results = sarif["runs"][0]["results"].as_array().expect("results");
+    let rules = sarif["runs"][0]["tool"]["driver"]["rules"].as_array().expect("rules");
+    assert!(!results.is_empty() && results.len() < rules.len(), "{sarif}");
+    for result in results {
+        assert!(rules.iter().any(|rule| rule["id"] == result["ruleId"]), "{result}");
+        assert_eq!((&result["level"], &result["suppressions"][0]["kind"]), (&json!("error"), &json!("external")));
+    }
+    let markdown = std::fs::read_to_string(markdown).expect("it was written");
+    assert!(markdown.contains("| host_files | ") && markdown.contains("Allowed: escaped on 20"), "{markdown}");
+}
+
+#[test]
+fn probes_are_listed_explained_and_left_out_by_name() {
+    let text = |arguments: &[&str]| {
+        let output = finished(veriplay().arg("isolate").args(arguments));
+        assert!(output.status.success(), "{}", stderr(&output));
+        String::from_utf8(output.stdout).expect("text")
+    };
+    assert_eq!(text(&["--list"]).lines().count(), probes().len());
+    let some: Value =
+        serde_json::from_str(&text(&["--list", "--json", "--class", "network", "--skip", "network/loopback"]))
+            .expect("JSON");
+    let named = probes().iter().filter(|probe| probe.class == "network" && probe.name != "loopback").count();
+    assert_eq!(some.as_array().map(Vec::len), Some(named), "{some}");
+    assert_eq!(some[0]["severity"], "high");
+    let probe = &probes()[0];
+    let explained = text(&["--explain", &probe.id()]);
+    assert!(explained.contains(&probe.title) && explained.contains(probe.statement.trim()), "{explained}");
+    for arguments in [["--probe", "cpu/nowhere"], ["--skip", "nowhere"], ["--explain", "cpu"]] {
+        let output = finished(veriplay().arg("isolate").args(arguments));
+        assert_eq!(output.status.code(), Some(3), "{arguments:?}");
+        assert!(stderr(&output).contains(&arguments.join(" ")), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_signal_ends_the_suite_with_the_reports_of_what_was_tried() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let (junit, sent) = (folder.path().join("report.xml"), folder.path().join("sent"));
+    // One signal: a second would end the process at once.
+    let sent = sent.display();
+    let target = format!("cmd:python3 {{file}}; [ -e {sent} ] || {{ touch {sent}; kill -TERM $PPID; }}");
+    let mut command = veriplay();
+    command.args(["isolate", "--jobs", "1", "--target", &target, "--junit"]).arg(&junit);
+    let output = finished(&mut command);
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    assert!(stderr(&output).contains("stopped after "), "{}", stderr(&output));
+    assert!(std::fs::read_to_string(junit).expect("a report was written").starts_with("<?xml"));
 }
 
 #[test]
@@ -232,7 +369,7 @@ fn a_server_is_asked_in_the_words_of_sandbox_fusion_and_its_answers_are_understo
 }
 
 #[test]
-fn a_server_that_is_not_there_or_answers_nonsense_is_unclear() {
+fn a_server_that_is_not_there_or_answers_nonsense_is_not_attacked() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
     std::thread::spawn(move || {
@@ -241,8 +378,9 @@ fn a_server_that_is_not_there_or_answers_nonsense_is_unclear() {
         }
     });
     for target in [format!("sandboxfusion:http://{address}"), "sandboxfusion:http://127.0.0.1:1".to_owned()] {
-        let out = differences(&target, &["host_files"], "2", |_| "unclear");
-        assert!(out.is_empty(), "{out}");
+        let output = finished(veriplay().args(["isolate", "--class", "host_files", "--target", &target]));
+        assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+        assert!(stderr(&output).contains("does not run a plain program"), "{}", stderr(&output));
     }
 }
 

@@ -52,6 +52,11 @@ impl Finding {
         Self { verdict, evidence: line.chars().map(shown).take(EVIDENCE).collect() }
     }
 
+    /// Whether the probe escaped.
+    pub fn is_escape(&self) -> bool {
+        self.verdict == Containment::Escaped
+    }
+
     /// The finding that the probe escaped.
     pub fn escaped(evidence: &str) -> Self {
         Self::new(Containment::Escaped, evidence)
@@ -74,6 +79,8 @@ pub enum SandboxRun {
 pub struct ExternalRun {
     /// Its standard output, as far as it was read.
     pub stdout: String,
+    /// The end of its standard error, for people.
+    pub stderr: String,
     /// How it ended.
     pub ended: ExternalExit,
 }

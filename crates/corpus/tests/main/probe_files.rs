@@ -165,7 +165,7 @@ fn an_outcome_beyond_its_limits_or_a_host_fault_is_an_escape_whatever_was_said()
 fn runs_elsewhere_are_judged_by_their_words_and_by_who_ended_them() {
     use Containment::{Contained, Escaped, Unclear};
     let verdict = |toml: &str, stdout: &str, ended: ExternalExit| {
-        let run = ExternalRun { stdout: stdout.to_owned(), ended };
+        let run = ExternalRun { stdout: stdout.to_owned(), stderr: String::new(), ended };
         judge_external_runs(&asking(toml), &[run.clone(), run]).verdict
     };
     let killed = || ExternalExit::Stopped("signal 9".to_owned());

@@ -1,0 +1,73 @@
+//! The report as SARIF 2.1.0 (OASIS), the format in which code hosts take findings of security tools: a rule for each probe that was
+//! tried, a result for each that was not contained. An allow-list's entries are suppressions.
+
+use serde_json::{Value, json};
+use veriplay_corpus::probes::judge::Containment;
+use veriplay_corpus::probes::{Severity, find_class};
+
+use super::ProbeResult;
+use super::report::hint;
+
+pub(crate) fn sarif(target: &str, results: &[ProbeResult]) -> Value {
+    let found = results.iter().filter(|result| result.finding.verdict != Containment::Contained);
+    json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "veriplay isolate",
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "rules": results.iter().map(rule).collect::<Vec<_>>(),
+            } },
+            "results": found.map(|result| finding(target, result)).collect::<Vec<_>>(),
+        }],
+    })
+}
+
+fn rule(result: &ProbeResult) -> Value {
+    json!({
+        "id": result.id(),
+        "shortDescription": { "text": result.title },
+        "help": { "text": hint(&result.class) },
+        "properties": { "tags": ["security", result.class], "security-severity": score(severity(result)) },
+    })
+}
+
+fn finding(target: &str, result: &ProbeResult) -> Value {
+    let suppressions: Vec<Value> =
+        result.allowed.iter().map(|reason| json!({ "kind": "external", "justification": reason })).collect();
+    json!({
+        "ruleId": result.id(),
+        "level": level(result),
+        "message": { "text": format!("{} on {target}: {}", result.finding.verdict.word(), result.finding.evidence) },
+        // A result needs a place, and the sandbox has none: the probe's own file.
+        "locations": [{ "physicalLocation": {
+            "artifactLocation": { "uri": format!("task-corpus/probes/{}.md", result.id()) },
+            "region": { "startLine": 1 },
+        } }],
+        "suppressions": suppressions,
+    })
+}
+
+/// Forgeries of the verifier are of no probe class: what they win is a reward, which is what the verifier is for.
+fn severity(result: &ProbeResult) -> Severity {
+    find_class(&result.class).map_or(Severity::High, |class| class.severity)
+}
+
+fn level(result: &ProbeResult) -> &'static str {
+    match (result.finding.verdict, severity(result)) {
+        (Containment::Escaped, Severity::Critical | Severity::High) => "error",
+        (Containment::Escaped, Severity::Medium) => "warning",
+        _ => "note",
+    }
+}
+
+/// A number on CVSS's scale, by which code hosts sort: the middle of the range that has this name in CVSS 3.1.
+fn score(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Critical => "9.5",
+        Severity::High => "8.0",
+        Severity::Medium => "5.5",
+        Severity::Low => "2.0",
+    }
+}

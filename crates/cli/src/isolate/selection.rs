@@ -1,0 +1,112 @@
+//! Which probes a run tries, and what is said of the others.
+
+use veriplay_corpus::probes::{CLASSES, Probe};
+
+use super::forgeries;
+use super::report::SkippedProbes;
+use crate::exit::{ExitCode, Failure};
+
+/// What is tested, as far as the selection of probes goes.
+pub(crate) struct Tested<'a> {
+    /// Its name in messages.
+    pub(crate) name: &'a str,
+    /// Whether a probe can be run there.
+    pub(crate) runs: &'a dyn Fn(&Probe) -> bool,
+    /// Whether its verifier is ours, so that forgeries can be tried.
+    pub(crate) has_verifier: bool,
+}
+
+/// The probes that were asked for, by class or by `CLASS/NAME`.
+#[derive(Debug, Default)]
+pub(crate) struct Selection<'a> {
+    /// Classes to try; with `probes` empty too, all.
+    pub(crate) classes: &'a [String],
+    /// Probes to try, `CLASS/NAME`.
+    pub(crate) probes: &'a [String],
+    /// Classes and probes to leave out.
+    pub(crate) skip: &'a [String],
+}
+
+impl Selection<'_> {
+    /// The probes to try, and notes on the rest. What was named and does not run there is an error: a suite that runs nothing of it would
+    /// report success.
+    pub(crate) fn choose(
+        &self,
+        probes: Vec<Probe>,
+        tested: &Tested<'_>,
+    ) -> Result<(Vec<Probe>, Vec<SkippedProbes>), Failure> {
+        self.check_names(&probes)?;
+        self.check_there(&probes, tested)?;
+        let (mut chosen, mut skipped) = (Vec::new(), Vec::new());
+        for probe in probes {
+            match self.reason_against(&probe, tested) {
+                None => chosen.push(probe),
+                Some((what, why)) => count_skipped(&mut skipped, what, why),
+            }
+        }
+        Ok((chosen, skipped))
+    }
+
+    /// Whether the verifier's forgeries are to be tried.
+    pub(crate) fn has_forgeries(&self) -> bool {
+        let is_named = |names: &[String]| names.iter().any(|name| name == forgeries::CLASS);
+        !is_named(self.skip) && (is_named(self.classes) || self.classes.is_empty() && self.probes.is_empty())
+    }
+
+    fn is_named(&self, probe: &Probe) -> bool {
+        let all = self.classes.is_empty() && self.probes.is_empty();
+        all || self.classes.iter().any(|class| class == probe.class) || self.probes.contains(&probe.id())
+    }
+
+    fn reason_against(&self, probe: &Probe, tested: &Tested<'_>) -> Option<(&'static str, &'static str)> {
+        if !self.is_named(probe) {
+            return Some(("other probes", "`--class` or `--probe` names some"));
+        }
+        if self.skip.iter().any(|name| name == probe.class || *name == probe.id()) {
+            return Some((probe.class, "`--skip` names them"));
+        }
+        (!(tested.runs)(probe)).then_some((probe.class, "written for our own guest, channel and system calls"))
+    }
+
+    fn check_names(&self, probes: &[Probe]) -> Result<(), Failure> {
+        let is_probe = |name: &String| probes.iter().any(|probe| probe.id() == *name);
+        let is_class = |name: &String| *name == forgeries::CLASS || CLASSES.iter().any(|class| class.name == name);
+        let refused = |flag: &str, name: &String| {
+            Err(Failure::message(ExitCode::Input, format!("`{flag} {name}`: there is no such probe"))
+                .hint("a probe is `CLASS/NAME`; `veriplay isolate --list` lists them"))
+        };
+        if let Some(name) = self.probes.iter().find(|name| !is_probe(name)) {
+            return refused("--probe", name);
+        }
+        match self.skip.iter().find(|name| !is_probe(name) && !is_class(name)) {
+            Some(name) => refused("--skip", name),
+            None => Ok(()),
+        }
+    }
+
+    fn check_there(&self, probes: &[Probe], tested: &Tested<'_>) -> Result<(), Failure> {
+        let there = |name: &&str| probes.iter().any(|probe| probe.class == *name && (tested.runs)(probe));
+        let verifier = tested.has_verifier.then_some(forgeries::CLASS);
+        let available: Vec<&str> = CLASSES.iter().map(|class| class.name).filter(there).chain(verifier).collect();
+        if let Some(class) = self.classes.iter().find(|class| !available.contains(&class.as_str())) {
+            let what = format!("`--class {class}`: no probe of this class runs on {}", tested.name);
+            let hint = format!("its classes are `{}`", available.join("`, `"));
+            return Err(Failure::message(ExitCode::Input, what).hint(hint));
+        }
+        match probes.iter().find(|probe| self.probes.contains(&probe.id()) && !(tested.runs)(probe)) {
+            Some(probe) => {
+                let what = format!("`--probe {}`: this probe does not run on {}", probe.id(), tested.name);
+                Err(Failure::message(ExitCode::Input, what)
+                    .hint("`veriplay isolate --list` says which run on any target"))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+fn count_skipped(skipped: &mut Vec<SkippedProbes>, what: &str, why: &str) {
+    match skipped.iter_mut().find(|one| one.what == what && one.why == why) {
+        Some(one) => one.count += 1,
+        None => skipped.push(SkippedProbes { what: what.to_owned(), count: 1, why: why.to_owned() }),
+    }
+}
