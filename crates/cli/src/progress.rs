@@ -1,5 +1,6 @@
 //! Messages and progress for people, on stderr only, so that stdout stays data: a bar on a terminal, elsewhere a plain line now and then.
 
+use std::collections::VecDeque;
 use std::fmt::{Display, Write};
 use std::io::{IsTerminal, Write as _};
 use std::ops::Deref;
@@ -57,20 +58,45 @@ pub(crate) fn bar(length: u64, what: &'static str) -> Progress {
 fn print_lines(bar: ProgressBar, every: Duration, print: impl Fn(String) + Send + 'static) -> Sender<()> {
     let (sender, dropped) = channel();
     std::thread::spawn(move || {
+        let mut pace = Pace::default();
         while dropped.recv_timeout(every) == Err(RecvTimeoutError::Timeout) && !bar.is_finished() {
-            print(line(&bar));
+            print(line(&bar, &mut pace));
         }
     });
     sender
 }
 
+/// The pace of the last lines. The bar's own estimate follows the last seconds, and a step may take a minute.
+#[derive(Default)]
+struct Pace {
+    seen: VecDeque<(Duration, u64)>,
+}
+
+impl Pace {
+    /// Lines that count.
+    const LINES: usize = 10;
+
+    /// The time that `left` more steps take; `None` before the first is done.
+    fn estimate(&mut self, elapsed: Duration, position: u64, left: u64) -> Option<Duration> {
+        let (since, first) = self.seen.front().copied().unwrap_or_default();
+        self.seen.push_back((elapsed, position));
+        if self.seen.len() > Self::LINES {
+            self.seen.pop_front();
+        }
+        let done = position.checked_sub(first).filter(|done| *done > 0)?;
+        Some(elapsed.saturating_sub(since).mul_f64(left as f64 / done as f64))
+    }
+}
+
 /// The state of `bar` as one plain line.
-fn line(bar: &ProgressBar) -> String {
-    let length = bar.length().unwrap_or_default();
+fn line(bar: &ProgressBar, pace: &mut Pace) -> String {
+    let (position, length) = (bar.position(), bar.length().unwrap_or_default());
     let of = if length > 0 { format!("/{length}") } else { String::new() };
-    let mut line = format!("{}: {}{of} after {}", bar.prefix(), bar.position(), HumanDuration(bar.elapsed()));
-    if bar.position() > 0 && bar.position() < length {
-        line += &format!(", {} left", HumanDuration(bar.eta()));
+    let mut line = format!("{}: {position}{of} after {}", bar.prefix(), HumanDuration(bar.elapsed()));
+    if let Some(left) =
+        pace.estimate(bar.elapsed(), position, length.saturating_sub(position)).filter(|_| position < length)
+    {
+        line += &format!(", {} left", HumanDuration(left));
     }
     if !bar.message().is_empty() {
         line += &format!("; {}", bar.message());
@@ -85,7 +111,19 @@ mod tests {
 
     use indicatif::ProgressBar;
 
-    use super::print_lines;
+    use super::{Pace, print_lines};
+
+    #[test]
+    fn the_time_left_follows_the_pace_of_the_last_lines() {
+        let mut pace = Pace::default();
+        let mut after = |seconds, position| pace.estimate(Duration::from_secs(seconds), position, 100 - position);
+        assert_eq!(after(30, 0), None);
+        assert_eq!(after(60, 2), Some(Duration::from_secs(30 * 98 / 2)));
+        // Ten lines later the slow start counts no more.
+        let last = (1..=12).map(|n| after(60 + 30 * n, 2 + 4 * n)).last();
+        assert_eq!(last.flatten(), Some(Duration::from_secs(300 * 50 / 40)));
+        assert_eq!(after(500, 100), Some(Duration::ZERO));
+    }
 
     #[test]
     fn without_a_terminal_progress_is_plain_lines_until_the_bar_is_dropped() {

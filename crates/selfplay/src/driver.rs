@@ -23,7 +23,7 @@ use crate::pipeline::run_pipelined;
 use crate::play::{Batch, OutcomeCounts, PlayError, StepContext, StepOutput};
 use crate::preferences::{Objective, Preferences};
 use crate::randomness::generator;
-use crate::rewards::{self, REWARDS, RewardScheme};
+use crate::rewards::{self, EpisodeFacts, EpisodeResult, REWARDS, RewardScheme, external};
 use crate::rollout::{FinishedEpisode, PolicySampler, run_episodes};
 use crate::scoring::{ScoredEpisode, SftExample, SftRegulariser, assign_advantages, train_batch};
 use crate::settings::SharedSettings;
@@ -35,7 +35,8 @@ use crate::task_pool::{PoolTask, PrepareResults, Source, StepTask, StepTasks, Ta
 pub struct SelfPlay<E> {
     /// The game.
     pub game: E,
-    pub(crate) methods: Methods,
+    /// How it is played.
+    pub methods: Methods,
 }
 
 /// The methods that a game is played with. Every method serves every game.
@@ -56,7 +57,11 @@ impl Methods {
     /// # Panics
     /// Never: checked settings name what is registered.
     pub fn named_by(settings: &SharedSettings) -> Self {
-        let reward = settings.reward.as_deref().map_or(Some(REWARDS[0]), rewards::by_name).expect("a checked name");
+        let named = settings.reward.as_deref();
+        let reward: &'static dyn RewardScheme = match named {
+            Some(name) if external::command(name).is_some() => &external::Unconnected,
+            _ => named.map_or(Some(REWARDS[0]), rewards::by_name).expect("a checked name"),
+        };
         let advantage =
             settings.advantage.as_deref().map_or(Some(ADVANTAGES[0]), advantages::by_name).expect("a checked name");
         Self {
@@ -158,7 +163,7 @@ impl<E: Environment> SelfPlay<E> {
         };
         let objective = self.game.objective();
         let scored = match objective {
-            Objective::PolicyGradient => self.score(&mut state.memory, now, &facts),
+            Objective::PolicyGradient => self.score(&mut state.memory, now, &facts)?,
             Objective::Preference(_) => Vec::new(),
         };
         let preferences = match objective {
@@ -441,11 +446,16 @@ impl<E: Environment> SelfPlay<E> {
     }
 
     /// Rewards, advantages and weights.
-    fn score(&self, memory: &mut AdvantageMemory, now: (u64, u64), facts: &StepFacts<'_, E>) -> Vec<ScoredEpisode> {
-        let mut scored = self.reward_episodes(facts);
+    fn score(
+        &self,
+        memory: &mut AdvantageMemory,
+        now: (u64, u64),
+        facts: &StepFacts<'_, E>,
+    ) -> Result<Vec<ScoredEpisode>, PlayError> {
+        let mut scored = self.reward_episodes(now.1, facts)?;
         let Methods { reward, advantage, .. } = &self.methods;
         assign_advantages(&mut scored, self.game.settings(), (&**reward, *advantage), E::KINDS, memory, now);
-        scored
+        Ok(scored)
     }
 
     /// What the learner takes of the rewarded episodes of a step.
@@ -458,22 +468,22 @@ impl<E: Environment> SelfPlay<E> {
 
     /// The episodes that get a reward: proposers', solvers', verifiers'. Not among them are dropped ones, and those of rounds that came to
     /// nothing.
-    fn reward_episodes(&self, facts: &StepFacts<'_, E>) -> Vec<ScoredEpisode> {
-        let scheme = &self.methods.reward;
+    fn reward_episodes<'f>(&self, step: u64, facts: &'f StepFacts<'f, E>) -> Result<Vec<ScoredEpisode>, PlayError> {
         let rates = facts.tasks.iter().zip(facts.solved);
         let rates = rates.filter_map(|(asked, count)| Some((asked.proposal?, count.rate()?)));
         let rates: BTreeMap<usize, f64> = rates.collect();
-        let proposer = |(index, one): (usize, &ProposalEpisode<E>)| {
+        let proposer = |(index, one): (usize, &'f ProposalEpisode<E>)| {
             let outcome = one.admission.outcome(rates.get(&index).copied())?;
-            let reward = scheme.proposer(outcome, self.game.is_well_formed(&one.finished))?;
+            let verdict = one.judged.verdict.as_ref().ok();
             // All proposals of a kind answered the same question, "invent a task", whatever they were shown: they are one group.
-            Some(ScoredEpisode::new(Role::Proposer, index, one.kind, 0, reward))
+            let place = (Role::Proposer, index, one.kind, 0);
+            Some((place, EpisodeResult::Proposal(outcome), &one.finished, verdict))
         };
-        let response = |(role, index, task, finished, judged): ResponseFacts<'_, E>| {
-            let status = judged.verdict.as_ref().ok().filter(|_| is_decided(facts.rounds, task))?.status;
-            let status = if is_right(status) { Status::Accepted } else { status };
-            let reward = scheme.solver(status, self.game.is_well_formed(finished));
-            Some(ScoredEpisode::new(role, index, facts.tasks[task].task.kind(), finished.source, reward))
+        let response = |(role, index, task, finished, judged): ResponseFacts<'f, E>| {
+            let verdict = judged.verdict.as_ref().ok().filter(|_| is_decided(facts.rounds, task))?;
+            let status = if is_right(verdict.status) { Status::Accepted } else { verdict.status };
+            let place = (role, index, facts.tasks[task].task.kind(), finished.source);
+            Some((place, EpisodeResult::Response(status), finished, Some(verdict)))
         };
         let proposers = facts.proposals.iter().enumerate().filter_map(proposer);
         let solvers = facts.solutions.iter().enumerate();
@@ -481,7 +491,16 @@ impl<E: Environment> SelfPlay<E> {
             solvers.map(|(index, one)| (Role::Solver, index, one.finished.source, &one.finished, &one.judged));
         let verifiers = facts.verifications.iter().enumerate();
         let verifiers = verifiers.map(|(index, one)| (Role::Verifier, index, one.task, &one.finished, &one.judged));
-        proposers.chain(solvers.chain(verifiers).filter_map(response)).collect()
+        let all: Vec<_> = proposers.chain(solvers.chain(verifiers).filter_map(response)).collect();
+        let known = all.iter().map(|&((role, _, kind, group), result, finished, verdict)| {
+            let well_formed = self.game.is_well_formed(finished);
+            EpisodeFacts { role, kind, group, result, well_formed, turns: &finished.turns, verdict }
+        });
+        let rewards = self.methods.reward.rewards(step, &known.collect::<Vec<_>>())?;
+        let scored = all.iter().zip(rewards).filter_map(|(&((role, index, kind, group), ..), reward)| {
+            Some(ScoredEpisode::new(role, index, kind, group, reward?))
+        });
+        Ok(scored.collect())
     }
 }
 

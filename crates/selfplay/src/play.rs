@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Execute, Policy, PolicyError, PreferenceBatch, Reward, Role, RolloutId, TrainBatch};
 
+use crate::rewards::RewardError;
 use crate::settings::ConfigError;
 use crate::splits::Overlap;
 
@@ -158,6 +159,9 @@ pub enum PlayError {
     /// Training data hold what the policy is evaluated on.
     #[error(transparent)]
     Overlap(#[from] Overlap),
+    /// The reward cannot be had.
+    #[error(transparent)]
+    Reward(#[from] RewardError),
     /// The game cannot be set up or played with these tasks and this configuration.
     #[error("{0}")]
     Setup(String),

@@ -1,22 +1,25 @@
 //! What each role is rewarded for, in every game that [`crate::driver`] plays; names are values of the config key `reward`.
 //!
-//! One file a scheme; each is in [`REWARDS`] under its file's name. A scheme sees judgements and solve rates only, and a
+//! One file a scheme; each is in [`REWARDS`] under its file's name, but for [`external`], which a program outside computes. A scheme sees judgements and solve rates only, and a
 //! Dropped attempt never reaches it.
 
 mod azr;
 mod band;
+pub mod external;
 mod quickstart;
 mod ssr;
 mod validity;
 
 use rand::Rng;
 use rand::seq::SliceRandom;
-use veriplay_core::{Reward, Status};
+use serde::Serialize;
+use veriplay_core::{Prompt, Reward, Role, Rollout, Status, Verdict};
 
 use crate::registry::registry;
 
 /// What became of a proposal, as far as a reward may know.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "outcome")]
 pub enum ProposalOutcome {
     /// Nothing could be extracted.
     Malformed,
@@ -29,9 +32,43 @@ pub enum ProposalOutcome {
     /// It is valid, and the solver's rollouts were judged.
     Solved {
         /// The solve rate s in [0, 1].
+        #[serde(rename = "solve_rate")]
         rate: f64,
     },
 }
+
+/// An episode that gets a reward, with all that a reward may know of it.
+#[derive(Debug, Clone, Copy)]
+pub struct EpisodeFacts<'a> {
+    /// Its role.
+    pub role: Role,
+    /// Its kind of task.
+    pub kind: &'static str,
+    /// Episodes of one role, kind and group answered the same question.
+    pub group: usize,
+    /// What became of it.
+    pub result: EpisodeResult,
+    /// Whether the frame of its response is as the prompt asked ([`veriplay_verifier::Format::is_well_formed`]).
+    pub well_formed: bool,
+    /// Prompt and response of each turn.
+    pub turns: &'a [(Prompt, Rollout)],
+    /// The verdict; `None` where the host failed.
+    pub verdict: Option<&'a Verdict>,
+}
+
+/// What became of an episode.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum EpisodeResult {
+    /// A proposer's.
+    Proposal(ProposalOutcome),
+    /// A solver's or verifier's: the status by which it is rewarded.
+    Response(Status),
+}
+
+/// Why a reward cannot be had.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct RewardError(pub String);
 
 /// A named way to reward both roles.
 pub trait RewardScheme: Send + Sync {
@@ -46,6 +83,18 @@ pub trait RewardScheme: Send + Sync {
 
     /// The reward of a proposer; `well_formed` as for a solver. `None`: it has none, and nothing is learned from it.
     fn proposer(&self, outcome: ProposalOutcome, well_formed: bool) -> Option<Reward>;
+
+    /// The rewards of all episodes of step `step`, in their order; `None` for an episode that nothing is learned from.
+    ///
+    /// # Errors
+    /// A reward that is computed elsewhere may fail. Nothing of the step is kept then.
+    fn rewards(&self, _step: u64, episodes: &[EpisodeFacts<'_>]) -> Result<Vec<Option<Reward>>, RewardError> {
+        let reward = |episode: &EpisodeFacts<'_>| match episode.result {
+            EpisodeResult::Proposal(outcome) => self.proposer(outcome, episode.well_formed),
+            EpisodeResult::Response(status) => Some(self.solver(status, episode.well_formed)),
+        };
+        Ok(episodes.iter().map(reward).collect())
+    }
 
     /// Whether the rewards are shuffled within each (role, task type) batch before anybody learns from them.
     fn shuffled(&self) -> bool {
@@ -69,6 +118,10 @@ impl<S: RewardScheme + ?Sized> RewardScheme for &S {
 
     fn proposer(&self, outcome: ProposalOutcome, well_formed: bool) -> Option<Reward> {
         (**self).proposer(outcome, well_formed)
+    }
+
+    fn rewards(&self, step: u64, episodes: &[EpisodeFacts<'_>]) -> Result<Vec<Option<Reward>>, RewardError> {
+        (**self).rewards(step, episodes)
     }
 
     fn shuffled(&self) -> bool {

@@ -12,9 +12,11 @@ use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::environment::Environment;
 use veriplay_selfplay::eval_table::EvalTable;
 use veriplay_selfplay::play::{Measurement, OutcomeCounts, StepContext};
+use veriplay_selfplay::rewards::external;
 use veriplay_selfplay::settings::SharedSettings;
 
 use super::actor::Actor;
+use super::exec_reward::ExecReward;
 use super::summary::{BeforeAfter, BeforeAfterSuites, Summary};
 use super::trainer::{ExternalTrainer, Purpose, Standing};
 use crate::config::bad_value;
@@ -143,10 +145,11 @@ impl<S: GameSetup> Session<S> {
         config: PlayConfig<S>,
         (dir, suites): (RunDir, SuiteMeasurements),
         executor: GameExecutor,
-        game: SelfPlay<S::Game>,
+        mut game: SelfPlay<S::Game>,
         actor: Actor,
         state: PlayState<State<S>>,
     ) -> Result<Self, Failure> {
+        connect_reward(&mut game, S::NAME)?;
         let open = |name: &str, bytes| LogFile::open_at(&dir.path(name), bytes).or_fail(ExitCode::Input);
         let timing_bytes = std::fs::metadata(dir.path("timing.jsonl")).map_or(0, |metadata| metadata.len());
         Ok(Self {
@@ -421,6 +424,15 @@ fn start_learner<S: GameSetup>(config: &PlayConfig<S>) -> Result<Learner, Failur
 }
 
 /// The model of a checkpoint, ready to learn on as if nothing had happened.
+/// Starts the program that computes the reward, where the configuration names one.
+fn connect_reward<E: Environment>(game: &mut SelfPlay<E>, name: &str) -> Result<(), Failure> {
+    let reward = game.game.settings().reward.as_deref();
+    if let Some(command) = reward.and_then(external::command) {
+        game.methods.reward = Box::new(ExecReward::start(command, name)?);
+    }
+    Ok(())
+}
+
 fn resume_learner<S: GameSetup>(config: &PlayConfig<S>, checkpoint: &Path) -> Result<Learner, Failure> {
     let learn = &config.run.learn;
     let options = learn.learner_options();

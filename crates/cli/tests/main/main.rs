@@ -19,6 +19,7 @@ mod inputs;
 mod isolate;
 mod losses;
 mod models;
+mod own_reward;
 mod policies;
 mod public_sets;
 mod reports;

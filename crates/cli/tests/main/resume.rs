@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use super::{finished, last_json, root, small_config, stderr, succeeded, veriplay, write_config};
 
 /// Every file of a run but `timing.jsonl`, which tells the clock.
-fn bytes_of(run: &Path) -> BTreeMap<String, Vec<u8>> {
+pub(crate) fn bytes_of(run: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     let mut folders = vec![run.to_owned()];
     while let Some(folder) = folders.pop() {
