@@ -1056,6 +1056,109 @@ class T(unittest.TestCase):
         self.assertEqual(same(1), 2)
     def test_b(self):
         self.assertEqual(same(1), 1)
+# == mark_above_a_classmethod: failed
+class TestF:
+    @pytest.mark.parametrize("x", [1, 2])
+    @classmethod
+    def test_f(cls, x):
+        assert same(x) == 2
+    def test_ok(self):
+        assert same(1) == 1
+# == mark_above_a_staticmethod_of_a_case: failed
+import unittest
+class T(unittest.TestCase):
+    @pytest.mark.skipif(False, reason="never")
+    @staticmethod
+    def test_f():
+        assert same(1) == 2
+    def test_ok(self):
+        assert same(1) == 1
+# == parameters_are_taken_before_tests_run: failed
+ROWS = [1, 2]
+@pytest.mark.parametrize("rows", [ROWS])
+def test_empties(rows):
+    same(rows).clear()
+@pytest.mark.parametrize("row", ROWS)
+def test_row(row):
+    assert same(row) == 0
+# == parameters_of_what_a_test_empties: passed 3
+QUEUE = [1, 2]
+def test_empties():
+    while QUEUE:
+        same(QUEUE.pop())
+@pytest.mark.parametrize("row", list(QUEUE))
+def test_row(row):
+    assert same(row) == row
+# == run_test_is_a_test: failed
+import unittest
+class TestF(unittest.TestCase):
+    def runTest(self):
+        self.assertEqual(same(2), 4)
+def test_ok():
+    assert same(1) == 1
+# == run_test_is_none_where_there_are_others: passed 1
+import unittest
+class TestF(unittest.TestCase):
+    def runTest(self):
+        self.assertEqual(same(2), 4)
+    def test_ok(self):
+        self.assertEqual(same(1), 1)
+# == method_of_a_case_that_is_no_test: passed 1
+import unittest
+class TestF(unittest.TestCase):
+    def test_f(self):
+        self.assertEqual(same(2), 4)
+    test_f.__test__ = False
+    def test_ok(self):
+        self.assertEqual(same(1), 1)
+# == ids_that_fail: failed
+@pytest.mark.parametrize("x", [1], ids=lambda x: 1 / 0)
+def test(x):
+    assert same(x) == 1
+# == fixtures_of_one_name_go_by_the_names_they_are_bound_to: passed 1
+@pytest.fixture(name="one")
+def b():
+    return same(1)
+@pytest.fixture(name="one")
+def a():
+    return same(2)
+def test(one):
+    assert one == 1
+# == fixture_named_as_a_set_up: passed 1
+@pytest.fixture
+def setup_function():
+    return same(1)
+@pytest.fixture
+def setup_module():
+    raise ValueError
+def test(setup_function):
+    assert setup_function == 1
+# == left_out_beside_a_value_that_refers_to_itself: passed 2
+fact = lambda n: 1 if n == 0 else n * fact(n - 1)
+@pytest.mark.skip
+def test_later():
+    assert same(1) == 2
+@pytest.mark.parametrize("n", [fact(3), fact(4)])
+def test(n):
+    assert same(n) == n
+# == left_out_beside_eval: passed 1
+import unittest
+@pytest.mark.skip(reason="later")
+def test_later():
+    assert same(1) == 2
+class T(unittest.TestCase):
+    @unittest.skip("later")
+    def test_later(self):
+        assert same(1) == 2
+def test():
+    assert eval(repr(same(1))) == 1
+# == left_out_by_a_list_that_another_list_reads: passed 1
+later = pytest.mark.skip(reason="later")
+FIRST = [(1, 2)]
+CASES = [pytest.param(*case, marks=later) for case in FIRST] + [(3, 3)]
+@pytest.mark.parametrize("x, y", CASES, ids=lambda value: str(value))
+def test(x, y):
+    assert same(x) == y
 # == left_out_by_another_name_of_the_mark: passed 1
 later = pytest.mark.skip(reason="later")
 @later

@@ -115,6 +115,31 @@ fn a_skip_that_the_program_may_have_made_does_not_leave_a_test_out() {
         "pytestmark = [] if f() else pytest.mark.skip\nclass TestA:\n    def test(self): assert f()",
         "@pytest.mark.skipif(not f(), reason='')\nclass TestBase:\n    def test(self): assert f()\nclass TestA(TestBase): pass",
         "if not f():\n    @pytest.mark.skip\n    def test(): assert f()\nelse:\n    def test(): assert f()",
+        // Names that the source does not show.
+        "@pytest.mark.parametrize('row', [rows for rows in rows])\ndef test(row): assert f()",
+        "@pytest.mark.skipif(not [GONE for GONE in [GONE]][0], reason='')\ndef test(): assert f()\nGONE = 1",
+        "import unittest\nclass T(unittest.TestCase):\n    __unittest_skip__ = not f()\n    def test(self): assert f()",
+        "import unittest\n@unittest.skip('')\nclass Base(unittest.TestCase):\n    def test(self): assert f()\n\
+         class T(Base):\n    __unittest_skip__ = not f()",
+        "import unittest\nclass Plain(unittest.TestCase): pass\n@unittest.skip('')\nclass Skipped(unittest.TestCase): pass\n\
+         Base = Plain if f() else Skipped\nclass T(Base):\n    def test(self): assert f()",
+        "class Plain: pass\n@pytest.mark.skip\nclass Skipped: pass\nclass TestA(Plain if f() else Skipped):\n    def test(self): assert f()",
+        "@pytest.mark.skip\ndef later(): pass\ndef real(): assert f()\ntest = real if f() else later",
+        "def later(): pytest.skip('')\ndef real(): assert f()\ntest = real if f() else later",
+        "import functools\ndef needs(found):\n    @pytest.mark.skipif(not f(), reason='')\n    @functools.wraps(found)\n    \
+         def run(): found()\n    return run\ndef test(): assert f()\ntest = needs(test)",
+        "import functools\ndef needs(found):\n    @pytest.mark.skip\n    @functools.wraps(found)\n    def run(): found()\n    \
+         return found if f() else run\n@needs\ndef test(): assert f()",
+        "def order(rows):\n    if not f(): rows.clear()\n    return [1]\nROWS = [1]\n@pytest.mark.parametrize('x', order(ROWS))\n\
+         def test_a(x): pass\n@pytest.mark.parametrize('x', ROWS)\ndef test(x): assert f()",
+        "ROWS = [1]\n@pytest.mark.skipif(bool(f() or ROWS.clear()), reason='')\ndef test_a(): pass\n\
+         @pytest.mark.parametrize('x', ROWS)\ndef test(x): assert f()",
+        "from pytest import *\ndef test(): assert f()\nif not f(): mark.skip(test)",
+        "import importlib\ndef test(): assert f()\nif not f(): importlib.import_module('pytest').mark.skip(test)",
+        "def test(): assert f()\nif not f(): exec('pytest.mark.skip(test)')",
+        "class TestA:\n    def test(self): assert f()\nif not f(): setattr(TestA, 'pytestmark', pytest.mark.skip)",
+        "import unittest\nclass Meta(type):\n    __unittest_skip__ = not f()\n\
+         class T(unittest.TestCase, metaclass=Meta):\n    def test(self): assert f()",
         // A test that skips itself, behind something that the program has a part in.
         "def test():\n    if not f(): pytest.skip()\n    assert f()",
         "def test():\n    f()\n    pytest.skip()",
@@ -125,13 +150,23 @@ fn a_skip_that_the_program_may_have_made_does_not_leave_a_test_out() {
     for source in skipped {
         let source = format!("{source}\ndef test_always(): assert callable(f)\n");
         for trust in [Trust::Shared, Trust::Split] {
-            let verdict = judged(trust, &source, "GONE = True\ndef int(x): return True\ndef f(): return 0");
+            let verdict = judged(trust, &source, "GONE = True\nrows = []\ndef int(x): return True\ndef f(): return 0");
             if verdict.status == Status::Accepted {
                 wrong.push(format!("{source} ({trust:?}): {:?}", verdict.evidence));
             }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn tests_that_take_the_program_away_or_import_it_lazily_are_no_fault_of_the_program() {
+    let source = "import sys\nsys.modules.pop('solution')\nimport solution\ndef test(): assert solution.f()";
+    let verdict = judged(Trust::Split, source, "def f(): return 1");
+    assert_eq!(verdict.status, Status::Unjudgeable, "{:?}", verdict.evidence);
+    let lazy = "lazy from solution import f\nlazy import json\ndef test(): assert f() and json.dumps(1) == '1'";
+    let verdict = judged(Trust::Split, lazy, "def f(): return 1");
+    assert_eq!(verdict.status, Status::Accepted, "{:?}", verdict.evidence);
 }
 
 /// What a library does as it is loaded is no doing of the tests'.

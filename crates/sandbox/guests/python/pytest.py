@@ -458,12 +458,12 @@ class MarkDecorator:
         self.name, self.args, self.kwargs = name, args, kwargs
 
     def __call__(self, *args, **kwargs):
-        if len(args) != 1 or kwargs or not is_markable(args[0]):
+        found = args[0] if args else None
+        target = found.__func__ if type(found) in (staticmethod, classmethod) else found
+        if len(args) != 1 or kwargs or not is_markable(target):
             return self.with_args(*args, **kwargs)
-        found = args[0]
         if type(found) is FixtureDefinition:
             fail("marks cannot be applied to fixtures")
-        target = found.__func__ if type(found) in (staticmethod, classmethod) else found
         own = vars(target).get("pytestmark", []) if isinstance(target, type) else getattr(target, "pytestmark", [])
         target.pytestmark = [*as_marks(own), self]
         if self.name == "skip":
@@ -586,6 +586,10 @@ def parametrize(argnames, argvalues, indirect=False, ids=None, scope=None):
             fail(str(len(rows)) + " parameter sets specified, with different number of ids: " + str(len(given)))
         if not all(each is None or isinstance(each, (str, int, float)) for each in given):
             fail("ids contains what is no string, number or None")
+    if callable(ids):
+        for row in rows:
+            for value in row.values if row.id is None else ():
+                ids(value)
     if not rows:
         why = "got empty parameter set for (" + ", ".join(argnames) + ")"
         rows = [ParameterSet([None] * len(argnames), [MarkDecorator("skip", (why,))], None)]
@@ -672,8 +676,9 @@ def end_fixture(generator):
 
 
 def fixtures_in(names):
-    # By `type()`: asking a function of the program for its class is a question to the program.
-    return {found.name: found for found in names.values() if type(found) is FixtureDefinition}
+    # By `type()`: asking a function of the program for its class is a question to the program. Of two of one name the last counts, in
+    # the order of the names that they are bound to.
+    return {names[key].name: names[key] for key in sorted(names) if type(names[key]) is FixtureDefinition}
 
 
 # Annotations are left as text: they may name what is nowhere, or the program's.

@@ -1,78 +1,97 @@
 """Which tests of a file nobody runs, whatever the program is. A module of the image, used by the test runner.
 
 A test that is skipped counts as one that did not pass, because the program may be what made it skip. One that is skipped for
-every program would refuse every program; it is left out of the verdict. The source decides, never what happened alone: a mark
-leaves a test out where all that makes the marks of this test is *closed*, made of nothing that a program has a part in. What is
-closed is a list of what is allowed, see `is_closed`; whatever it does not know counts as the program's.
+every program would refuse every program; it is left out of the verdict. The source decides, never what happened alone:
+
+- the test begins with a skip; or
+- a decorator of it or of its class, or the class's `pytestmark`, is a skip without a condition; or
+- a mark has skipped it, and all its marks, its class's and the module's are spelt out in the source and *closed*: made of nothing
+  that a program has a part in, by a list of what is allowed (`is_closed`). Whatever that list does not know counts as the program's.
+
+What was run must also be what the source shows: the object that this `def` or `class` has made, under a name that is bound
+nowhere else, with the marks that stand above it and no others.
 """
 
 import ast
+import builtins
 import inspect
+import types
+import unittest
 
 from _veriplay_objects import COMPILES, is_library
 
+FILE_OF_TESTS, UNITTEST = "<test>", unittest.skip.__code__.co_filename
 # Modules whose functions make plain values of plain values, and facts of the machine that no program changes for the tests.
 VALUES = {"collections", "datetime", "decimal", "fractions", "itertools", "math", "numpy", "pathlib", "platform", "re", "string", "uuid"}
 FACTS = ("sys.version_info", "sys.platform", "sys.maxsize", "sys.byteorder", "sys.implementation", "os.name")
 MARKS = ("pytest.mark", "pytest.param", "unittest.skip", "unittest.skipIf", "unittest.skipUnless", "unittest.expectedFailure")
 SKIPS = ("pytest.mark.skip", "unittest.skip")
+# Marks that unittest sees too, as `__unittest_skip__`.
+UNITTEST_SKIPS = ("pytest.mark.skip", "unittest.skip", "unittest.skipIf", "unittest.skipUnless")
 # Built-in functions that make plain values, and those that decorate methods.
 PLAIN = {
-    "abs", "bool", "bytes", "chr", "complex", "dict", "enumerate", "float", "frozenset", "int", "len", "list", "ord", "range", "repr",
+    "abs", "bool", "bytes", "chr", "complex", "dict", "enumerate", "float", "frozenset", "int", "len", "list", "object", "ord", "range", "repr",
     "reversed", "set", "str", "tuple", "zip", "staticmethod", "classmethod", "property",
 }
+PLAIN |= {name for name, found in vars(builtins).items() if isinstance(found, type) and issubclass(found, BaseException)}
 COMPOUND = (
     ast.BinOp, ast.BoolOp, ast.Compare, ast.Dict, ast.FormattedValue, ast.IfExp, ast.JoinedStr, ast.List, ast.Set, ast.Slice,
     ast.Starred, ast.Subscript, ast.Tuple, ast.UnaryOp, ast.keyword,
 )
 NO_PART = (ast.operator, ast.boolop, ast.cmpop, ast.unaryop, ast.expr_context)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+# Words by which code may bind or change what the text does not name.
+REACHES = COMPILES | {"globals", "locals", "vars", "setattr", "delattr", "__import__", "__dict__", "__globals__", "pytestmark", "__unittest_skip__"}
 
 
 class Skips:
     """What the source of test code says of its skips."""
 
     def __init__(self, sources, taken):
-        """`taken` are names that the tests' module has or the program may have: a builtin of that name is not what it seems."""
+        """The tests are in the last of `sources`. `taken` are names that the tests' module has or the program may have: a builtin of that
+        name is not what it seems."""
         self.taken = taken
-        statements = [node for source in sources for node in ast.parse(source).body]
-        self.order = {}  # of each node: how far into the file its statement begins
+        trees = [ast.parse(source) for source in sources]
+        statements = [node for tree in trees for node in tree.body]
+        self.nodes, self.order = [], {}  # of each name that is read: how far into the file its statement begins
         for place, statement in enumerate(statements):
             for node in ast.walk(statement):
-                self.order[id(node)] = place
-        self.nodes = [node for statement in statements for node in ast.walk(statement)]
+                if not isinstance(node, (ast.Constant, ast.expr_context)):
+                    self.nodes.append(node)
+                    if isinstance(node, ast.Name):
+                        self.order[id(node)] = place
         self.names_are_known = not any(map(reaches_names, self.nodes))
         self.bound = {}  # how often each name is bound, in any scope
         for name in filter(None, map(bound_by, self.nodes)):
             self.bound[name] = self.bound.get(name, 0) + 1
+        self.globals = {name for node in self.nodes if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
         self.imports, self.values = {}, {}  # names of the module that mean one thing only
         self.note_imports(statements)
         self.note_values(statements)
-        self.loads = {}  # where each name is read
-        for node in self.nodes:
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-                self.loads.setdefault(node.id, []).append(node)
-        self.in_marks = self.nodes_of_marks()
-        self.functions, self.classes = {}, {}  # by qualified name: all definitions
-        self.note_definitions(statements, "")
-        self.is_module_closed = self.are_marks_in_place() and self.are_marks_closed(statements)
+        self.roots = self.roots_of_marks()
+        self.loads = self.loads_by_root()
+        self.closed = set(self.values)  # as far as nothing speaks against it yet
+        while doubtful := {name for name in self.closed if not self.is_value_closed(name)}:
+            self.closed -= doubtful
+        self.functions, self.classes = {}, {}  # by qualified name: the only definition of that name
+        self.note_definitions(trees[-1].body, "")
+        self.statements = statements
 
     # What a file says.
 
     def note_imports(self, statements):
+        at_module = {}
+        for place, statement in enumerate(statements):
+            # A module that may be missing is imported by `try`.
+            for node in [statement, *(statement.body if isinstance(statement, ast.Try) else ())]:
+                at_module[id(node)] = place
         paths = {}
         for node in self.nodes:
-            if isinstance(node, ast.Import):
-                found = [(alias.asname or alias.name.partition(".")[0], alias.name if alias.asname else alias.name.partition(".")[0]) for alias in node.names]
-            elif isinstance(node, ast.ImportFrom):
-                found = [(alias.asname or alias.name, "." * node.level + str(node.module) + "." + alias.name) for alias in node.names]
-            else:
-                continue
-            for name, path in found:
+            for name, path in imported_by(node):
                 paths.setdefault(name, []).append((path, node))
-        at_module = set(map(id, statements))
         for name, found in paths.items():
-            places = [self.order[id(node)] for _, node in found if id(node) in at_module]
+            places = [at_module[id(node)] for _, node in found if id(node) in at_module]
             if places and len({path for path, _ in found}) == 1 and self.bound.get(name) == len(found):
                 self.imports[name] = found[0][0], min(places)
 
@@ -80,28 +99,53 @@ class Skips:
         for place, node in enumerate(statements):
             if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
                 name = node.targets[0].id
-                if self.bound.get(name) == 1:
+                if self.bound.get(name) == 1 and name not in self.globals:
                     self.values[name] = node.value, place
 
-    def nodes_of_marks(self):
-        """All nodes of decorators and of what `pytestmark` is."""
-        roots = [decorator for node in self.nodes for decorator in getattr(node, "decorator_list", ())]
-        roots += [node.value for node in self.nodes if is_assignment_of_marks(node)]
-        return {id(node) for root in roots for node in ast.walk(root)}
+    def roots_of_marks(self):
+        """Decorators, and what `pytestmark` is."""
+        decorators = [decorator for node in self.nodes for decorator in getattr(node, "decorator_list", ())]
+        return decorators + [node.value for node in self.nodes if is_assignment_of_marks(node)]
 
-    def note_definitions(self, statements, prefix):
-        for node in statements:
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                self.functions.setdefault(prefix + node.name, []).append(node)
-            elif isinstance(node, ast.ClassDef):
-                self.classes.setdefault(prefix + node.name, []).append(node)
+    def loads_by_root(self):
+        """For each name, the marks and values that read it, the values with their names; None among them where something else does."""
+        root_of = {}
+        for name, root in [*((None, root) for root in self.roots), *((name, value) for name, (value, _) in self.values.items())]:
+            for node in ast.walk(root):
+                root_of[id(node)] = name, root
+        loads = {}
+        for node in self.nodes:
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                loads.setdefault(node.id, []).append(root_of.get(id(node)))
+        return loads
+
+    def note_definitions(self, body, prefix):
+        """Functions and classes whose names are bound once in their scope, and there."""
+        bound = {}
+        for statement in body:
+            for node in walk_scope(statement):
+                for name in filter(None, [bound_by(node)]):
+                    bound[name] = bound.get(name, 0) + 1
+        for node in body:
+            if isinstance(node, (*FUNCTIONS, ast.ClassDef)) and bound.get(node.name) == 1 and node.name not in self.globals:
+                (self.functions if isinstance(node, FUNCTIONS) else self.classes)[prefix + node.name] = node
+            if isinstance(node, ast.ClassDef):
                 self.note_definitions(node.body, prefix + node.name + ".")
-            else:
-                # What stands under a condition.
-                for field in ("body", "orelse", "finalbody", "handlers", "cases"):
-                    self.note_definitions(getattr(node, field, ()), prefix)
 
     # What is closed.
+
+    def is_value_closed(self, name):
+        """Whether no program has a part in what a name of the module stands for. What can be changed must be in nobody's hands but those
+        of closed marks and values."""
+        value, _ = self.values[name]
+        is_fixed = isinstance(value, ast.Constant) or self.mark_of(value) is not None
+        return self.is_closed(value) and (is_fixed or all(map(self.is_reader_closed, self.loads.get(name, ()))))
+
+    def is_reader_closed(self, reader):
+        if reader is None:
+            return False
+        name, root = reader
+        return (name is None or name in self.closed) and self.is_closed(root)
 
     def is_closed(self, node, local=frozenset()):
         """Whether no program has a part in the value of an expression that is evaluated as the file is read."""
@@ -111,20 +155,32 @@ class Skips:
             return node.id in local or self.is_name_closed(node)
         if isinstance(node, ast.Attribute):
             path = self.path_of(node)
-            if path is not None and self.is_allowed(path):
-                return True
-            return path is None and not node.attr.startswith("_") and self.is_closed(node.value, local)
+            if path is not None:
+                return self.is_allowed(path)
+            return not node.attr.startswith("_") and self.is_closed(node.value, local)
         if isinstance(node, ast.Call):
             return all(self.is_closed(part, local) for part in (node.func, *node.args, *node.keywords))
+        if isinstance(node, ast.Lambda):
+            given = [*node.args.defaults, *filter(None, node.args.kw_defaults)]
+            own = local | {part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)}
+            return all(self.is_closed(part, local) for part in given) and self.is_closed(node.body, own)
         if isinstance(node, COMPREHENSIONS):
-            local |= {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
-            elements = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
-            parts = [part for each in node.generators for part in (each.iter, *each.ifs)]
-            return all(self.is_closed(part, local) for part in [*elements, *parts])
+            return self.is_comprehension_closed(node, local)
         if isinstance(node, COMPOUND):
             parts = (part for part in ast.iter_child_nodes(node) if not isinstance(part, NO_PART))
             return all(self.is_closed(part, local) for part in parts)
         return False
+
+    def is_comprehension_closed(self, node, local):
+        for each in node.generators:
+            # What is iterated over is evaluated before its names are bound.
+            if not self.is_closed(each.iter, local):
+                return False
+            local |= {part.id for part in ast.walk(each.target) if isinstance(part, ast.Name)}
+            if not all(self.is_closed(part, local) for part in each.ifs):
+                return False
+        elements = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        return all(self.is_closed(part, local) for part in elements)
 
     def is_name_closed(self, node):
         name, place = node.id, self.order[id(node)]
@@ -132,37 +188,8 @@ class Skips:
             path, bound_at = self.imports[name]
             return bound_at < place and self.is_allowed(path)
         if name in self.values:
-            value, bound_at = self.values[name]
-            # What can be changed must be in nobody's hands.
-            is_fixed = isinstance(value, ast.Constant) or self.mark_of(value) is not None
-            return bound_at < place and (is_fixed or self.is_quiet(name)) and self.is_closed(value)
+            return self.values[name][1] < place and name in self.closed
         return name in PLAIN and name not in self.bound and name not in self.taken
-
-    def is_quiet(self, name):
-        """Whether all that reads a name are marks, and values that only marks read."""
-        return all(id(node) in self.in_marks or self.is_in_quiet_value(node) for node in self.loads.get(name, ()))
-
-    def is_in_quiet_value(self, node):
-        return any(place == self.order[id(node)] and self.is_quiet(name) for name, (_, place) in self.values.items())
-
-    def are_marks_in_place(self):
-        """Whether the file names what skips only in decorators, in `pytestmark`, and in closed values for these: nothing marks a test
-        that is there already."""
-        asked = {id(node.value) for node in self.nodes if isinstance(node, ast.Attribute)}
-        return all(self.is_mark_in_place(node, id(node) in asked) for node in self.nodes if isinstance(node, (ast.Name, ast.Attribute)))
-
-    def is_mark_in_place(self, node, is_asked):
-        if isinstance(node, ast.Attribute) and node.attr in ("pytestmark", "__unittest_skip__"):
-            return False
-        path = self.path_of(node, anywhere=True)
-        if path is None or not isinstance(node.ctx, ast.Load):
-            return path is None
-        if path in ("pytest", "unittest"):
-            return is_asked
-        if not path.startswith(("pytest.mark", "unittest.skip", "unittest.case")) or id(node) in self.in_marks:
-            return True
-        values = [value for value, place in self.values.values() if place == self.order[id(node)]]
-        return self.is_in_quiet_value(node) and all(map(self.is_closed, values))
 
     def is_allowed(self, path):
         if not self.names_are_known:
@@ -171,13 +198,13 @@ class Skips:
             return "._" not in path
         return any(path == known or path.startswith(known + ".") for known in (*FACTS, *MARKS))
 
-    def path_of(self, node, anywhere=False):
-        """The place in a module that an expression names, where the name is bound by then; or `anywhere`."""
+    def path_of(self, node):
+        """The place in a module that an expression names, where the name is bound by then."""
         if isinstance(node, ast.Name) and node.id in self.imports:
             path, bound_at = self.imports[node.id]
-            return path if anywhere or bound_at < self.order[id(node)] else None
+            return path if bound_at < self.order[id(node)] else None
         if isinstance(node, ast.Attribute):
-            path = self.path_of(node.value, anywhere)
+            path = self.path_of(node.value)
             return None if path is None else path + "." + node.attr
         return None
 
@@ -189,9 +216,102 @@ class Skips:
             value, bound_at = self.values[node.id]
             return self.mark_of(value) if bound_at < self.order[id(node)] else None
         path = self.path_of(node)
-        return path if path is not None and self.names_are_known and path.startswith(MARKS) else None
+        return path if path is not None and path.startswith(MARKS) else None
+
+    def marks_in(self, node):
+        """The marks that a mark or a list of marks is; None where the source does not show them."""
+        if isinstance(node, (ast.List, ast.Tuple)):
+            marks = list(map(self.mark_of, node.elts))
+        else:
+            marks = [self.mark_of(node)]
+        return None if None in marks else marks
 
     # What that says of a test.
+
+    def is_left_out(self, label, function, owner, by_mark, module_marks):
+        """Whether a test that was skipped is skipped for every program; `by_mark` says that a mark has done it, before it ran. `owner` is
+        its class, `module_marks` the module's `pytestmark`."""
+        path = label.partition("[")[0].split(".")
+        classes = [] if owner is None else [base for base in inspect.getmro(owner) if not is_library(base.__module__)]
+        definition, shown = self.definition_of(function, path[-1]), [self.class_shown(base) for base in classes]
+        if definition is None or owner is not None and path[-2] != owner.__qualname__.rpartition(".")[2] or None in shown:
+            return False
+        if self.begins_with_skip(definition):
+            return True
+        if not by_mark:
+            return False
+        own = function.__func__ if type(function) is types.MethodType else function
+        if self.has_shown_marks(own, definition) and any(map(self.is_skip, definition.decorator_list)):
+            return True
+        # What a class inherits it may have replaced.
+        if not all(map(self.has_shown_marks, classes, shown)):
+            return False
+        if any(map(self.is_class_skipped, shown)):
+            return True
+        are_closed = self.is_module_closed(module_marks) and self.has_shown_marks(own, definition)
+        return are_closed and all(map(self.is_definition_closed, [definition, *shown]))
+
+    def definition_of(self, function, name):
+        """The `def` that has made a function, which the tests have under the name that it has there."""
+        found = function.__func__ if type(function) is types.MethodType else function
+        # unittest puts a function of its own around one that it skips.
+        while type(found) is types.FunctionType and found.__code__.co_filename == UNITTEST and hasattr(found, "__wrapped__"):
+            found = found.__wrapped__
+        if type(found) is not types.FunctionType or found.__code__.co_filename != FILE_OF_TESTS:
+            return None
+        node = self.functions.get(found.__qualname__)
+        return node if node is not None and node.name == name and first_line(node) == found.__code__.co_firstlineno else None
+
+    def class_shown(self, owner):
+        """The `class` that has made a class, whose bases are what they are called there."""
+        node = self.classes.get(owner.__qualname__)
+        if node is None or vars(owner).get("__firstlineno__", first_line(node)) != first_line(node) or node.keywords:
+            return None
+        return node if all(map(self.is_base_shown, node.bases)) else None
+
+    def is_base_shown(self, node):
+        if isinstance(node, ast.Name) and node.id in self.classes:
+            return True
+        path = self.path_of(node) or (node.id if isinstance(node, ast.Name) and self.is_name_closed(node) else None)
+        return path is not None and is_library(path.partition(".")[0] if "." in path else "builtins")
+
+    def has_shown_marks(self, found, node):
+        """Whether a function or class has the marks that stand in its definition, and no others."""
+        shown = [mark for mark in map(self.mark_of, reversed(node.decorator_list)) if mark is not None]
+        has_skip = any(mark in UNITTEST_SKIPS for mark in shown)
+        shown = [mark for mark in shown if mark.startswith("pytest.mark.")]
+        if isinstance(node, ast.ClassDef):
+            marks = self.assigned_marks(node.body)
+            if marks is None:
+                return False
+            shown = marks + shown
+        own = vars(found)
+        if "__unittest_skip__" in own and not has_skip:
+            return False
+        there = own.get("pytestmark", [])
+        there = there if type(there) in (list, tuple) else [there]
+        return ["pytest.mark." + str(getattr(mark, "name", None)) for mark in there] == shown
+
+    def assigned_marks(self, body):
+        """What the `pytestmark` of a class or module is, where it stands in its body once and is shown."""
+        own = [node for node in body if is_assignment_of_marks(node)]
+        below = [node for statement in body for node in walk_scope(statement) if bound_by(node) in ("pytestmark", "__unittest_skip__")]
+        if len(below) != len(own) or len(own) > 1:
+            return None
+        return self.marks_in(own[0].value) if own else []
+
+    def is_module_closed(self, module_marks):
+        marks = self.assigned_marks(self.statements)
+        if marks is None or "pytestmark" in self.globals or not all(self.is_closed(node.value) for node in self.statements if is_assignment_of_marks(node)):
+            return False
+        there = module_marks if type(module_marks) in (list, tuple) else [] if module_marks is None else [module_marks]
+        return ["pytest.mark." + str(getattr(mark, "name", None)) for mark in there] == marks
+
+    def is_definition_closed(self, node):
+        """Whether no program has a part in the marks of a function or class."""
+        body = node.body if isinstance(node, ast.ClassDef) else []
+        marks = [statement.value for statement in body if is_assignment_of_marks(statement)]
+        return all(map(self.is_closed, [*node.decorator_list, *marks]))
 
     def is_skip(self, node):
         """Whether an expression is a mark, or a list with a mark, that skips without a condition; or a list of no cases."""
@@ -203,48 +323,9 @@ class Skips:
             return any(isinstance(values, (ast.List, ast.Tuple)) and not values.elts for values in given)
         return mark in SKIPS
 
-    def marks_in(self, statements):
-        """What a class or module is marked with by name."""
-        return [node.value for node in statements if is_assignment_of_marks(node)]
-
-    def are_marks_closed(self, statements):
-        """Whether all that a class or module is marked with stands in its body once and is closed."""
-        below = [node for statement in statements for node in walk_scope(statement) if isinstance(node, ast.Name) and node.id == "pytestmark"]
-        marks = self.marks_in(statements)
-        return len(below) == len(marks) <= 1 and all(map(self.is_closed, marks))
-
-    def is_left_out(self, function, owner, by_mark):
-        """Whether a test that was skipped is skipped for every program; `by_mark` says that a mark has done it, before it ran. `owner` is
-        its class."""
-        qualname, definitions = getattr(function, "__qualname__", None), []
-        if type(qualname) is str:
-            definitions = self.functions.get(qualname, [])
-        if definitions and all(map(self.begins_with_skip, definitions)):
-            return True
-        if not by_mark:
-            return False
-        # The classes that a class is made of hand their marks on to it.
-        owners = [] if owner is None else [base for base in inspect.getmro(owner) if not is_library(base.__module__)]
-        classes = [self.classes.get(base.__qualname__, []) for base in owners]
-        if definitions and all(any(map(self.is_skip, node.decorator_list)) for node in definitions):
-            return True
-        if any(found and all(map(self.is_class_skipped, found)) for found in classes):
-            return True
-        # Of two definitions, the program may have chosen.
-        found = (definitions, *classes)
-        return self.is_module_closed and all(len(nodes) == 1 and self.is_definition_closed(*nodes) for nodes in found)
-
-    def is_definition_closed(self, node):
-        """Whether no program has a part in the marks of a function or class."""
-        are_closed = not isinstance(node, ast.ClassDef) or self.are_marks_closed(node.body)
-        return are_closed and all(map(self.is_closed, node.decorator_list))
-
     def is_class_skipped(self, node):
-        if any(map(self.is_skip, node.decorator_list)):
-            return True
-        # Said once, with nothing that could take it back.
-        marks = self.marks_in(node.body)
-        return len(marks) == 1 and self.are_marks_closed(node.body) and any(map(self.is_skip, marks))
+        assigned = [statement.value for statement in node.body if is_assignment_of_marks(statement)]
+        return any(map(self.is_skip, [*node.decorator_list, *assigned]))
 
     def begins_with_skip(self, node):
         """Whether the first thing that a test does is to skip itself."""
@@ -253,7 +334,7 @@ class Skips:
         if isinstance(first, ast.Raise) and first.exc is not None:
             raised = first.exc.func if isinstance(first.exc, ast.Call) else first.exc
             return self.path_of(raised) in ("unittest.SkipTest", "unittest.case.SkipTest", "pytest.skip.Exception")
-        if not (isinstance(first, ast.Expr) and isinstance(first.value, ast.Call)):
+        if not (isinstance(first, (ast.Expr, ast.Return)) and isinstance(first.value, ast.Call)):
             return False
         called = first.value.func
         if isinstance(called, ast.Attribute) and called.attr == "skipTest":
@@ -261,23 +342,38 @@ class Skips:
         return self.path_of(called) == "pytest.skip"
 
 
+def first_line(node):
+    """Where a definition begins: with its first decorator."""
+    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+
+
 def is_assignment_of_marks(node):
-    return isinstance(node, ast.Assign) and any(isinstance(target, ast.Name) and target.id == "pytestmark" for target in node.targets)
+    return isinstance(node, ast.Assign) and [target.id for target in node.targets if isinstance(target, ast.Name)] == ["pytestmark"] and len(node.targets) == 1
 
 
 def walk_scope(node):
     """The nodes of a statement that belong to the scope in which it stands."""
     yield node
-    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+    if not isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Lambda, *COMPREHENSIONS)):
         for part in ast.iter_child_nodes(node):
             yield from walk_scope(part)
 
 
 def reaches_names(node):
-    """Whether code that compiles texts, or sets names by their texts, may bind any name."""
+    """Whether code that compiles texts, or names things by their texts, may bind or change what is not named."""
     if isinstance(node, ast.Name):
-        return node.id in COMPILES or node.id in ("globals", "locals", "vars", "setattr", "delattr", "__import__")
-    return isinstance(node, ast.Attribute) and node.attr in ("__dict__", "__globals__")
+        return node.id in REACHES - {"pytestmark"}
+    return isinstance(node, ast.Attribute) and node.attr in REACHES - COMPILES
+
+
+def imported_by(node):
+    """Names that an import binds, with the places that they stand for."""
+    if isinstance(node, ast.Import):
+        first = lambda alias: alias.name.partition(".")[0]
+        return [(alias.asname or first(alias), alias.name if alias.asname else first(alias)) for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        return [(alias.asname or alias.name, "." * node.level + str(node.module) + "." + alias.name) for alias in node.names]
+    return []
 
 
 def bound_by(node):
@@ -290,5 +386,5 @@ def bound_by(node):
         return node.arg
     if isinstance(node, ast.MatchMapping):
         return node.rest
-    named = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
+    named = (*FUNCTIONS, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
     return node.name if isinstance(node, named) else None

@@ -369,17 +369,17 @@ class Split:
             self.watch_modules()
         return found
 
-    def find_and_load(self, name, importer):
+    def find_and_load(self, name, importer, **more):
         """What `import` calls for a module that is not there yet, whoever asks: a library may load a part of itself only when the tests
         look into it. What a module asks and changes of the process as it is made is neither asked nor changed by the tests."""
         if self.importing:
-            return find_and_load(name, importer)
+            return find_and_load(name, importer, **more)
         self.check_clock()
         self.watch_modules()
         before = changed_state(self.process)
         self.importing = True
         try:
-            return find_and_load(name, importer)
+            return find_and_load(name, importer, **more)
         finally:
             self.importing = False
             now = state_of_process()
@@ -960,7 +960,8 @@ def is_lacking(error):
     if StandIn.caller is None or id(error) in StandIn.caller.handles:
         return False
     if type(error) is ModuleNotFoundError:
-        return type(error.name) is str and error.name.partition(".")[0] not in TESTING
+        # The program is there, unless the tests have removed it.
+        return type(error.name) is str and error.name.partition(".")[0] not in TESTING - {"solution"}
     if type(error) is AttributeError and type(error.obj) is types.ModuleType:
         return is_library(error.obj.__dict__.get("__name__"))
     return type(error) is OSError and error.errno == LACKING or type(error) is RuntimeError and error.args == ("can't start new thread",)
@@ -1006,11 +1007,14 @@ def run_functions(names, sources, _functions, judged):
     exec(judged.compiled(sources[0], "<test>"), names)
     if type(loader := names.get("load_tests")) is types.FunctionType and loader.__globals__ is names:
         raise pytest.Unsupported("the tests say by `load_tests` which tests there are")
-    around = SetUp(names.get("setUpModule", names.get("setup_module")), names.get("tearDownModule", names.get("teardown_module")), module)
-    records = []
+    hook = functools.partial(first_hook, names.get)
+    around = SetUp(hook("setUpModule", "setup_module"), hook("tearDownModule", "teardown_module"), module)
+    tests = []
+    # All that there are are known before the first runs: a test may change what another one's parameters are made of.
     for name, found in list(names.items()):
         if name not in before or before[name] is not found:
-            records.extend(records_of(name, found, names, around, judged))
+            tests.extend(tests_of(name, found, names, around, judged))
+    records = [record for run in tests for record in run()]
     if pytest.open_shared_fixtures:
         records += around_records("teardown of fixtures", pytest.end_shared_fixtures, pytest.MODULE, judged)
     records += around.end("teardown_module", judged)
@@ -1021,13 +1025,19 @@ def run_functions(names, sources, _functions, judged):
     return without_left_out(records, [judged.setup, *sources], names, judged)
 
 
+def first_hook(find, *names):
+    """The first of these that there is, and that is no fixture."""
+    found = (find(name) for name in names)
+    return next((hook for hook in found if hook is not None and type(hook) is not pytest.FixtureDefinition), None)
+
+
 def without_left_out(records, sources, names, judged):
     """Where another test has passed, one that nobody runs is no part of what the program is judged by."""
     skipped = [test for test, result, _ in records if result == SKIPPED and test in judged.skipped]
     if not skipped or not any(result == PASSED for _, result, _ in records):
         return records
     skips = Skips(sources, judged.taken | names.keys())
-    left = {test for test in skipped if skips.is_left_out(*judged.skipped[test])}
+    left = {test for test in skipped if skips.is_left_out(test, *judged.skipped[test], names.get("pytestmark"))}
     return [record for record in records if record[0] not in left]
 
 
@@ -1061,16 +1071,17 @@ def around_records(label, function, argument, judged):
     return [] if result[0] == PASSED else [(label, *result)]
 
 
-def records_of(name, found, names, around, judged):
+def tests_of(name, found, names, around, judged):
+    """What runs the tests that an object is, or has: functions that return records, in the order in which they are to be called."""
     # By `type()`: asking a proxy for its class is a question to the program.
     is_class, is_function = issubclass(type(found), type) and type(found) is not StandIn, type(found) is types.FunctionType
     if is_class and issubclass(found, unittest.TestCase) and found is not unittest.TestCase:
-        return unittest_records(name, found, around, marks_of_module(names), judged) if is_collected(found) else []
+        return [unittest_tests(name, found, around, marks_of_module(names), judged)] if is_collected(found) else []
     if is_class and is_named(name, found, "Test"):
-        return class_records(name, found, names, around, judged, marks_of_module(names))
+        return class_tests(name, found, names, around, judged, marks_of_module(names))
     # A function of the program's may be named so too.
     if is_function and is_named(name, found, "test") and found.__globals__ is not globals() or is_test_object(name, found):
-        return function_records(name, found, names, around, judged)
+        return function_tests(name, found, names, around, judged)
     return []
 
 
@@ -1106,12 +1117,12 @@ def marks_of_module(names):
     return pytest.as_marks(names.get("pytestmark", []))
 
 
-def class_records(label, owner, names, around, judged, outer):
+def class_tests(label, owner, names, around, judged, outer):
     """Of its methods, and of the classes in it. One that takes arguments is none of pytest's."""
     if not is_collected(owner) or owner.__init__ is not object.__init__ or owner.__new__ is not object.__new__:
         return []
-    records, marks = [], [*pytest.marks_of(owner), *outer]
-    around_class = SetUp(getattr(owner, "setup_class", None), getattr(owner, "teardown_class", None), owner)
+    tests, marks, hook = [], [*pytest.marks_of(owner), *outer], functools.partial(first_hook, lambda name: getattr(owner, name, None))
+    around_class = SetUp(hook("setup_class"), hook("teardown_class"), owner)
     for name in method_names(owner):
         # As it lies in the class: what a descriptor makes of it is no test of pytest's.
         found = None if name.startswith("__") else inspect.getattr_static(owner, name)
@@ -1119,23 +1130,27 @@ def class_records(label, owner, names, around, judged, outer):
         if issubclass(type(found), type) and type(found) is not StandIn:
             inner = label + "." + name
             if not issubclass(found, unittest.TestCase) and is_named(name, found, "Test"):
-                below = class_records(inner, found, names, around, judged, marks)
+                below = class_tests(inner, found, names, around, judged, marks)
             elif issubclass(found, unittest.TestCase) and is_collected(found):
-                below = unittest_records(inner, found, around, marks, judged)
+                below = [unittest_tests(inner, found, around, marks, judged)]
             else:
                 continue
-            if below and any(hasattr(owner, hook) for hook in HOOKS):
-                below = [(inner, UNJUDGEABLE, "this image's pytest runs no set-up of a class around the tests of a class in it")]
-            records.extend(below)
+            if below and any(map(hook, HOOKS)):
+                below = [unjudgeable(inner, "this image's pytest runs no set-up of a class around the tests of a class in it")]
+            tests.extend(below)
         elif type(plain) is types.FunctionType and is_named(name, plain, "test"):
-            records.extend(method_records(label, owner, name, names, (around, around_class), judged, marks))
+            tests.extend(method_tests(label, owner, name, names, (around, around_class), judged, marks))
         elif is_test_object(name, plain):
             if isinstance(plain, functools.partial):
                 # A method or none, as the version of Python has it.
-                records.append((label + "." + name, UNJUDGEABLE, "a test that is a `partial` in a class"))
+                tests.append(unjudgeable(label + "." + name, "a test that is a `partial` in a class"))
             else:
-                records.extend(method_records(label, owner, name, names, (around, around_class), judged, marks))
-    return records + around_class.end(label + ".teardown_class", judged)
+                tests.extend(method_tests(label, owner, name, names, (around, around_class), judged, marks))
+    return [*tests, lambda: around_class.end(label + ".teardown_class", judged)] if tests else []
+
+
+def unjudgeable(label, why):
+    return lambda: [(label, UNJUDGEABLE, why)]
 
 
 def method_names(owner):
@@ -1216,8 +1231,8 @@ class Suite(unittest.TestSuite):
 
 def set_up_by_pytest(case):
     """The class with what pytest runs around unittest's own set-up: `setup_method` and its kind, which unittest ignores."""
-    hooks = {name: getattr(case, name, None) for name in HOOKS}
-    hooks = {name: hook for name, hook in hooks.items() if hook is not None and type(hook) is not pytest.FixtureDefinition}
+    hooks = {name: first_hook(lambda name: getattr(case, name, None), name) for name in HOOKS}
+    hooks = {name: hook for name, hook in hooks.items() if hook is not None}
     if not hooks:
         return case
 
@@ -1248,10 +1263,18 @@ def set_up_by_pytest(case):
     return Hooked
 
 
-def unittest_records(label, case, around, outer, judged):
+def unittest_tests(label, case, around, outer, judged):
     owner, case = case, set_up_by_pytest(case)
+    found = unittest.defaultTestLoader.getTestCaseNames(case)
+    names = [name for name in found if getattr(getattr(case, name), "__test__", True)]
+    if not names and callable(getattr(case, "runTest", None)):
+        names = ["runTest"]
+    return lambda: unittest_records(label, owner, case, names, around, outer, judged)
+
+
+def unittest_records(label, owner, case, names, around, outer, judged):
     is_skipped = lambda found: getattr(found, "__unittest_skip__", False)
-    names, records = unittest.defaultTestLoader.getTestCaseNames(case), {}
+    records = {}
     for name in names:
         # Marks of pytest's, before anything of the class runs.
         marks = [*pytest.marks_of(getattr(case, name)), *pytest.marks_of(owner), *outer]
@@ -1281,12 +1304,12 @@ def unittest_records(label, case, around, outer, judged):
     return [*((label + "." + name, *records[name]) for name in names), *of_class]
 
 
-def method_records(label, owner, method, names, around, judged, marks):
+def method_tests(label, owner, method, names, around, judged, marks):
     def start(instance):
-        test = getattr(instance, method)
-        call_around(getattr(instance, "setup_method", None), test)
+        test, hook = getattr(instance, method), functools.partial(first_hook, lambda name: getattr(instance, name, None))
+        call_around(hook("setup_method"), test)
         yield
-        call_around(getattr(instance, "teardown_method", None), test)
+        call_around(hook("teardown_method"), test)
 
     def bound():
         instance = owner()
@@ -1306,11 +1329,11 @@ def call_around(function, argument):
         function(*[argument] * min(1, code.co_argcount - own))
 
 
-def function_records(name, function, names, around, judged):
+def function_tests(name, function, names, around, judged):
     def start():
-        call_around(names.get("setup_function"), function)
+        call_around(first_hook(names.get, "setup_function"), function)
         yield
-        call_around(names.get("teardown_function"), function)
+        call_around(first_hook(names.get, "teardown_function"), function)
 
     wanted = lambda: pytest.argument_names(function)
     test = Test(name, function, None, lambda: (function, start), (around,))
@@ -1328,6 +1351,7 @@ class Test(typing.NamedTuple):
 
 
 def parametrized(test, wanted, marks, names, judged):
+    """What runs each case of a test."""
     arguments, cases = [], []
 
     def collect():
@@ -1336,24 +1360,26 @@ def parametrized(test, wanted, marks, names, judged):
 
     result = judged.verdict_of(collect)
     if result[0] != PASSED:
-        return [(test.name, *result)]
-    records = []
-    for label, given, own in cases:
-        by_mark = []
+        return [lambda: [(test.name, *result)]]
+    return [functools.partial(case_records, test, arguments, case, names, judged) for case in cases]
 
-        def run():
-            try:
-                pytest.skip_marked(own)
-            except pytest.Skipped:
-                by_mark.append(True)
-                raise
-            return pytest.call_with_fixtures(*test.bound(), arguments, given, names, test.around)
 
-        result = judged.verdict_of(run)
-        if result[0] == SKIPPED:
-            judged.skipped[test.name + label] = test.function, test.owner, bool(by_mark)
-        records.append((test.name + label, *result))
-    return records
+def case_records(test, arguments, case, names, judged):
+    label, given, marks = case
+    by_mark = []
+
+    def run():
+        try:
+            pytest.skip_marked(marks)
+        except pytest.Skipped:
+            by_mark.append(True)
+            raise
+        return pytest.call_with_fixtures(*test.bound(), arguments, given, names, test.around)
+
+    result = judged.verdict_of(run)
+    if result[0] == SKIPPED:
+        judged.skipped[test.name + label] = test.function, test.owner, bool(by_mark)
+    return [(test.name + label, *result)]
 
 
 STYLES = {"asserts": run_asserts, "check": run_check, "functions": run_functions}

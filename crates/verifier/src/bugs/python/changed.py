@@ -1,13 +1,24 @@
 """What a change of a source text is a change of: the bodies of some functions alone, or more."""
 
+import warnings
+
 
 def changed_functions(before, after):
     """Qualified names of the outermost functions whose bodies differ, where nothing else does. None where anything else
-    does: a name, a signature, a decorator, a docstring, a statement of a module or a class."""
+    does: a name, a signature, a decorator, a docstring, a statement of a module or a class. An error where a text does not
+    compile, or not without a warning: who imports it notices that, whichever function it is in."""
+    check_compiles(after)
     (one, ours), (other, theirs) = outline(before), outline(after)
     if one != other:
         return None
     return [name for (name, body), (_, now) in zip(ours, theirs) if body != now]
+
+
+def check_compiles(text):
+    # Not all that is wrong with a text is wrong with its syntax tree: `break` outside a loop, `nonlocal` of no name.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        compile(text.encode(), "<after>", "exec", dont_inherit=True)
 
 
 def outline(text):
