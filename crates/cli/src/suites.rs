@@ -275,9 +275,9 @@ impl SuiteJudge {
             JudgeConditions { image: image.digest().clone(), limits, scaled: true, seed: JUDGE_SEED, early_stop };
         let max_row_bytes = ReadOptions::default().max_row_bytes;
         let mut source = AttemptSource::open(samples, max_row_bytes, tasks, &conditions)?;
-        let mut output = VerdictOutput::open(Some(verdicts))?;
+        let mut output = VerdictOutput::open(Some(verdicts), &[samples])?;
         let context = VerifyContext { execute: &self.sandbox, image: image.name(), conditions: &conditions };
-        let judge = AttemptJudge { context, cache: &self.cache };
+        let judge = AttemptJudge { context, cache: &self.cache, stop: || false };
         Ok(judge.judge_all(&mut source, &mut output, self.jobs, || {})?.into_verdicts())
     }
 }

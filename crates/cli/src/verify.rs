@@ -14,10 +14,13 @@ mod stream;
 mod summary;
 mod tasks;
 
+use std::cell::Cell;
+use std::path::Path;
+
 use veriplay_core::{Dropped, Verdict, VerdictRow};
 use veriplay_verifier::{ProblemRequest, judge_program};
 
-use crate::exit::Failure;
+use crate::exit::{ExitCode, Failure};
 use crate::verdict_cache::VerdictCache;
 use reference::ProblemError;
 use stream::run_in_order;
@@ -33,6 +36,8 @@ pub(crate) use tasks::{LoadedTask, TaskOverrides, TaskSet, check_row};
 pub(crate) struct AttemptJudge<'a> {
     pub(crate) context: VerifyContext<'a>,
     pub(crate) cache: &'a VerdictCache,
+    /// Whether to begin no further attempt. Once true, it stays so.
+    pub(crate) stop: fn() -> bool,
 }
 
 /// A row, and where its verdict is from.
@@ -45,12 +50,25 @@ pub(crate) struct JudgedAttempt {
 /// Seed of every job of an evaluation: `verify` and the suites have the same, so that their verdicts are.
 pub(crate) const JUDGE_SEED: u64 = 0;
 
+/// What is said at the first signal.
+pub(crate) const STOPPING: &str =
+    "stopping after the attempts under way, with their verdicts written; press Ctrl-C again to stop at once";
+
+/// The failure of a run that a signal has stopped.
+pub(crate) fn stopped(out: Option<&Path>) -> Failure {
+    let hint = match out {
+        Some(_) => "the same command continues behind the verdicts that the file has",
+        None => "the same command begins anew; with `--out FILE` it continues behind the verdicts that the file has",
+    };
+    Failure::message(ExitCode::Interrupted, "stopped by a signal before the last attempt").hint(hint)
+}
+
 /// Attempts per thread that are under way or wait for an earlier one: this many short ones finish while a long one runs.
 const WINDOW: usize = 64;
 
 impl AttemptJudge<'_> {
     /// Judges all attempts of `source` on `jobs` threads, behind those that `output` has from an earlier run. `each` is called after every
-    /// verdict.
+    /// verdict. An attempt that is not begun when it stops has no row, and none behind it has one.
     pub(crate) fn judge_all(
         &self,
         source: &mut AttemptSource<'_>,
@@ -63,17 +81,27 @@ impl AttemptJudge<'_> {
             tally.add(row);
             each();
         })?;
-        let write = |judged: JudgedAttempt| {
+        let (mut gap, cut) = (false, Cell::new(false));
+        let write = |judged: Option<JudgedAttempt>| {
+            gap |= judged.is_none();
+            let Some(judged) = judged.filter(|_| !gap) else { return Ok(()) };
             tally.add(&judged.row);
             cached += u64::from(judged.cached);
             each();
             output.write(&judged.row)
         };
-        run_in_order(&mut *source, jobs, jobs.saturating_mul(WINDOW), |attempt| self.judge(attempt), write)?;
-        output.finish()?;
+        let work = source.by_ref().take_while(|_| {
+            cut.set((self.stop)());
+            !cut.get()
+        });
+        let judge = |attempt| (!(self.stop)()).then(|| self.judge(attempt));
+        let ran = run_in_order(work, jobs, jobs.saturating_mul(WINDOW), judge, write);
+        let finished = output.finish();
         self.cache.flush();
+        ran.and(finished)?;
+        let stopped = gap || cut.get();
         let (bad_rows, unknown_tasks) = (source.tasks.bad + source.bad, source.unknown);
-        Ok(tally.report(RunCounts { tasks: source.tasks.len(), resumed, cached, bad_rows, unknown_tasks }))
+        Ok(tally.report(RunCounts { tasks: source.tasks.len(), resumed, cached, bad_rows, unknown_tasks, stopped }))
     }
 
     /// Judges one attempt.

@@ -57,4 +57,7 @@ pub struct EnvironmentChecks {
     pub environment: Environment,
     /// As [`CodeTask::verify`]. Neither this code nor the executor's sees the other.
     pub verify: String,
+    /// As [`CodeTask::solution`]: a task that does not accept it cannot refuse an attempt. Without one the attempt is to blame.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub solution: Option<String>,
 }

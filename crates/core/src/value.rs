@@ -56,6 +56,13 @@ impl Value {
         Value::Int(value.into())
     }
 
+    /// The `int` that `text` writes in decimal digits with or without a sign, however many they are; [`Value::parse_literal`] takes as many as
+    /// Python does. The time grows with the square of their number.
+    #[must_use]
+    pub fn parse_int(text: &str) -> Option<Self> {
+        text.parse().ok().map(Value::Int)
+    }
+
     /// A `str`.
     #[must_use]
     pub fn str(value: impl Into<String>) -> Self {

@@ -4,6 +4,7 @@
 //! Invariants: a judge sees plain values and bytes, never an object of the program; it is a pure function of its case and, for `checker`,
 //! of the job of the checker; an output that is not UTF-8 text, or not a plain value, equals nothing.
 
+mod apps;
 mod checker;
 mod common_oj;
 mod cruxeval;
@@ -22,6 +23,7 @@ pub const JUDGES: &[&dyn Judge] = &[
     &exact::Exact,
     &evalplus::EvalPlus,
     &livecodebench::LiveCodeBench,
+    &apps::Apps,
     &cruxeval::CruxEval,
     &stdio::Stdio,
     &float::Float,

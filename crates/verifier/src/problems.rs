@@ -173,7 +173,7 @@ pub fn judge_program(execute: &dyn Execute, request: &ProblemRequest<'_>) -> Res
             let ProblemRequest { image, seed, .. } = *request;
             let (environment, limits, code) = (&checks.environment, request.job_limits(), &program());
             let code = CodeRequest { environment, history: &[], code, image, limits, seed };
-            environments::judge_code(&mut context.runner, &checks.verify, &code)?
+            environments::judge_code(&mut context.runner, checks, &code)?
         }
     };
     Ok(decision.into_verdict(context.runner.evidence))

@@ -60,7 +60,8 @@ fn task(task_id: &str) -> &'static CodeTask {
 
 /// The verdict on an executor's code.
 fn judged(execute: &dyn Execute, task: &CodeTask, code: &str) -> Verdict {
-    let checks = EnvironmentChecks { environment: environment(&task.environment).clone(), verify: task.verify.clone() };
+    let (environment, verify) = (environment(&task.environment).clone(), task.verify.clone());
+    let checks = EnvironmentChecks { environment, verify, solution: None };
     let problem = Problem { limits: Some(LIMITS), ..Problem::new(&task.task_id, Checks::Environment(checks)) };
     let request = ProblemRequest { seed: 3, ..ProblemRequest::new(&problem, code) };
     judge_program(execute, &request).unwrap()

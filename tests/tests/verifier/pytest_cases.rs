@@ -169,6 +169,18 @@ fn tests_that_take_the_program_away_or_import_it_lazily_are_no_fault_of_the_prog
     assert_eq!(verdict.status, Status::Accepted, "{:?}", verdict.evidence);
 }
 
+#[test]
+fn tests_that_do_not_compile_are_no_fault_of_the_program() {
+    for trust in [Trust::Split, Trust::Shared] {
+        let verdict = judged(trust, "def test(: assert f()", "def f(): return 1");
+        assert_eq!(verdict.status, Status::Unjudgeable, "{:?}", verdict.evidence);
+        assert!(verdict.evidence.detail.contains("the tests do not compile: SyntaxError"), "{:?}", verdict.evidence);
+        let style = TestStyle::Check { function: "f".to_owned(), source: "def chek(f): assert f()".to_owned() };
+        let verdict = judge_by_tests(TestCode::new(trust, style), "def f(): return 1", LONG);
+        assert_eq!(verdict.status, Status::Unjudgeable, "{:?}", verdict.evidence);
+    }
+}
+
 /// What a library does as it is loaded is no doing of the tests'.
 #[test]
 fn tests_may_use_parts_of_numpy() {

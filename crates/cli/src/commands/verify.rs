@@ -14,13 +14,14 @@ use veriplay_verifier::JUDGES;
 
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::image;
+use crate::interrupt;
 use crate::isolation::{self, Isolation};
 use crate::processors::threads_or_processors;
 use crate::progress::{self, Progress};
 use crate::verdict_cache::CacheArguments;
 use crate::verify::{
-    AttemptJudge, AttemptSource, JUDGE_SEED, JudgeConditions, TaskOverrides, TaskSet, VerdictOutput, VerifyContext,
-    VerifySummary, bugs,
+    self, AttemptJudge, AttemptSource, JUDGE_SEED, JudgeConditions, TaskOverrides, TaskSet, VerdictOutput,
+    VerifyContext, VerifySummary, bugs,
 };
 
 const EXIT_CODES: &str = "Exit codes: 0 every attempt has its verdict; 3 bad rows were left out; 7 attempts were dropped through a \
@@ -131,13 +132,14 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     let (scaled, early_stop) = (args.fuel.is_none(), args.early_stop);
     let conditions = JudgeConditions { image: image.digest().clone(), limits, scaled, seed: JUDGE_SEED, early_stop };
     let mut source = AttemptSource::open(attempts, options.max_row_bytes, &tasks, &conditions)?;
-    let mut output = VerdictOutput::open(args.out.as_deref())?;
+    let mut output = VerdictOutput::open(args.out.as_deref(), &[args.tasks.as_path(), attempts.as_path()])?;
     let (jobs, name) = (threads_or_processors(args.jobs), image.name().to_owned());
     let sandbox_options = SandboxOptions { max_parallel: jobs, ..SandboxOptions::fastest() };
     let sandbox = isolation::open_sandbox(image, sandbox_options, args.workers)?;
     let context = VerifyContext { execute: &sandbox, image: &name, conditions: &conditions };
     let cache = args.cache.open()?;
-    let judge = AttemptJudge { context, cache: &cache };
+    interrupt::listen(verify::STOPPING);
+    let judge = AttemptJudge { context, cache: &cache, stop: interrupt::requested };
 
     let bar = attempts_bar(attempts, &options)?;
     let started = Instant::now();
@@ -213,6 +215,9 @@ fn finish(args: &Arguments, report: &VerifySummary, started: Instant) -> Result<
     } else {
         let rate = report.judged_now() as f64 / seconds.max(1e-9);
         progress::say(format!("{}; {seconds:.1} s, {rate:.1}/s", report.text()));
+    }
+    if report.stopped() {
+        return Err(verify::stopped(args.out.as_deref()));
     }
     match (report.dropped(), report.unjudgeable(), report.left_out()) {
         (0, 0, 0) => Ok(()),

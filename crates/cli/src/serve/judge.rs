@@ -244,7 +244,7 @@ impl OpenTask for ServedTask {
         };
         let task = Arc::clone(&*self.current());
         let attempt = PendingAttempt::new(&task, attempt_id.to_owned(), body, &self.conditions_digest);
-        let judge = AttemptJudge { context: self.context(), cache: &self.judge.parts.cache };
+        let judge = AttemptJudge { context: self.context(), cache: &self.judge.parts.cache, stop: || false };
         let judged = judge.judge(attempt);
         if matches!(judged.row.status, RowStatus::Dropped(_)) {
             self.forget_fault(&task);

@@ -16,6 +16,7 @@ use super::source::PendingAttempt;
 use super::stream::run_in_order;
 use crate::executor::Sandboxes;
 use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::interrupt;
 use crate::isolation::Isolation;
 use crate::progress;
 use crate::repository::{RepoImages, RepoSandboxes, StoredRepository, read_bugs};
@@ -80,7 +81,8 @@ pub(crate) fn judge(options: &BugOptions<'_>) -> Result<(), Failure> {
         Some(path) => read_patches(path, &bugs, options.seed)?,
         None => (validation_attempts(&bugs, options.seed), 0),
     };
-    let mut output = VerdictOutput::open(options.out)?;
+    let inputs: Vec<&Path> = std::iter::once(options.tasks).chain(options.attempts).collect();
+    let mut output = VerdictOutput::open(options.out, &inputs)?;
     let mut summary = BugSummary {
         schema_version: SCHEMA_VERSION,
         bugs: bugs.len(),
@@ -94,16 +96,25 @@ pub(crate) fn judge(options: &BugOptions<'_>) -> Result<(), Failure> {
     let mut work = work.drain(..).map(Ok);
     output.resume(&mut work, |row| summary.add(row, validating))?;
     let cache = OutcomeCache::new(&sandboxes, REMEMBERED);
+    interrupt::listen(super::STOPPING);
     let judged = |work: PendingAttempt<usize>| {
+        if interrupt::requested() {
+            return None;
+        }
         let verdict = repositories.verdict(&cache, &bugs[work.task], &work, validating, options.seed);
-        work.into_row(verdict)
+        Some(work.into_row(verdict))
     };
-    run_in_order(&mut work, options.jobs, options.jobs.saturating_mul(WINDOW), judged, |row| {
+    let mut stopped = false;
+    run_in_order(&mut work, options.jobs, options.jobs.saturating_mul(WINDOW), judged, |row: Option<VerdictRow>| {
+        // A row behind an attempt that was not begun would leave a gap.
+        stopped |= row.is_none();
+        let Some(row) = row.filter(|_| !stopped) else { return Ok(()) };
         summary.add(&row, validating);
         output.write(&row)
     })?;
     output.finish()?;
-    summary.finish(options)
+    let finished = summary.finish(options);
+    if stopped { Err(super::stopped(options.out)) } else { finished }
 }
 
 /// Opens the repositories of the bugs, all in the same sandboxes.

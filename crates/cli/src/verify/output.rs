@@ -1,10 +1,11 @@
 //! Where verdicts go: stdout, or a file that a later call of the same command continues.
 //!
 //! Invariants: a row is one write and one line, so a killed process leaves at most one incomplete line; a file is not changed before all its
-//! complete rows have been compared with the attempts; one process writes a file at a time.
+//! complete rows have been compared with the attempts, and what follows them has been found to be the beginning of a row; one process writes
+//! a file at a time.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{BufRead, BufReader, ErrorKind, Seek, SeekFrom, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -12,6 +13,9 @@ use veriplay_core::{SCHEMA_VERSION, VerdictRow};
 
 use super::source::PendingAttempt;
 use crate::exit::{ExitCode, Failure, ResultExt};
+
+/// Maximum bytes of an earlier row, far beyond what one has: a file that never ends its line is not read into memory.
+const MAX_ROW_BYTES: u64 = 64 << 20;
 
 /// Takes rows in the order of the attempts.
 pub(crate) enum VerdictOutput {
@@ -25,12 +29,12 @@ pub(crate) enum VerdictOutput {
 }
 
 impl VerdictOutput {
-    /// Opens `path`, or stdout. An existing file is continued.
-    pub(crate) fn open(path: Option<&Path>) -> Result<Self, Failure> {
-        match path {
-            None => Ok(VerdictOutput::Stdout { closed: false }),
-            Some(path) => VerdictFile::open(path).map(VerdictOutput::File),
-        }
+    /// Opens `path`, or stdout. An existing file is continued. `inputs` are the files that the command reads, none of which it may be.
+    pub(crate) fn open(path: Option<&Path>, inputs: &[&Path]) -> Result<Self, Failure> {
+        let Some(path) = path else { return Ok(VerdictOutput::Stdout { closed: false }) };
+        check_regular(path)?;
+        check_no_input(path, inputs)?;
+        VerdictFile::open(path).map(VerdictOutput::File)
     }
 
     /// Skips the attempts of `work` that an earlier run judged, passes its rows to `done`, and prepares the file for the next row.
@@ -84,6 +88,39 @@ impl VerdictOutput {
     }
 }
 
+/// Refuses what is there and no regular file, before it is opened: opening a pipe waits for its reader.
+fn check_regular(path: &Path) -> Result<(), Failure> {
+    // These are regular files where a shell redirects them to one, and would then be written at two positions.
+    let stream = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc/self/fd"].iter().any(|start| path.starts_with(start));
+    let special = std::fs::metadata(path).is_ok_and(|found| !found.is_file());
+    if !stream && !special {
+        return Ok(());
+    }
+    let text =
+        format!("cannot write `{}`: `--out` takes a regular file, which a later run can continue", path.display());
+    Err(Failure::message(ExitCode::Input, text)
+        .hint("leave out `--out` to have the verdicts on stdout, or name another file"))
+}
+
+/// Refuses a file that the command reads.
+fn check_no_input(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
+    // A file that is not there yet is none of them.
+    let Ok(out) = path.canonicalize() else { return Ok(()) };
+    let same = |input: &&&Path| input.canonicalize().is_ok_and(|input| input == out);
+    let Some(input) = inputs.iter().find(same) else { return Ok(()) };
+    let text =
+        format!("`--out {}` is the same file as `{}`, which this command reads", path.display(), input.display());
+    Err(Failure::message(ExitCode::Input, text).hint("name another `--out`; the file is left as it is"))
+}
+
+/// Whether `tail` is the beginning of a verdict's line, or all of it but its end.
+fn begins_row(tail: &[u8]) -> bool {
+    let start = format!("{{\"schema_version\":{SCHEMA_VERSION},\"task_id\":\"");
+    let common = tail.len().min(start.len());
+    let row: Result<VerdictRow, serde_json::Error> = serde_json::from_slice(tail);
+    tail[..common] == start.as_bytes()[..common] && row.err().is_none_or(|error| error.is_eof())
+}
+
 /// A file of verdicts.
 pub(crate) struct VerdictFile {
     path: PathBuf,
@@ -116,22 +153,38 @@ impl VerdictFile {
         format!("cannot {action} `{}`", self.path.display())
     }
 
-    /// The next row of an earlier run. An incomplete last line is not a row.
+    /// The next row of an earlier run. The beginning of a row at the end of the file is none.
     fn earlier_row(&mut self) -> Result<Option<VerdictRow>, Failure> {
         let mut line = Vec::new();
-        let read = self.earlier.read_until(b'\n', &mut line);
+        let read = self.earlier.by_ref().take(MAX_ROW_BYTES).read_until(b'\n', &mut line);
         read.with_context(|| self.cannot("read")).or_fail(ExitCode::Input)?;
-        if !line.ends_with(b"\n") {
+        if line.is_empty() {
             return Ok(None);
         }
         self.line += 1;
+        if !line.ends_with(b"\n") {
+            return self.check_tail(&line).map(|()| None);
+        }
         self.bytes += line.len() as u64;
-        let row: VerdictRow =
-            serde_json::from_slice(&line).map_err(|error| self.mismatch(&format!("is not a verdict: {error}")))?;
+        let row: VerdictRow = serde_json::from_slice(&line).map_err(|error| self.no_verdict(&error.to_string()))?;
         match row.schema_version {
             SCHEMA_VERSION => Ok(Some(row)),
             other => Err(self.mismatch(&format!("has schema version `{other}`; this build reads {SCHEMA_VERSION}"))),
         }
+    }
+
+    /// Checks that a line without its end is what a killed run left of a row, and may be cut off.
+    fn check_tail(&self, tail: &[u8]) -> Result<(), Failure> {
+        if tail.len() as u64 >= MAX_ROW_BYTES {
+            return Err(self.no_verdict(&format!("it is longer than {MAX_ROW_BYTES} bytes")));
+        }
+        if begins_row(tail) { Ok(()) } else { Err(self.no_verdict("it has no end and does not begin like one")) }
+    }
+
+    /// The last line read is not a row.
+    fn no_verdict(&self, why: &str) -> Failure {
+        let text = format!("{}:{}: the row is not a verdict: {why}", self.path.display(), self.line);
+        Failure::message(ExitCode::Input, text).hint("name another `--out`; this file is left as it is")
     }
 
     /// Checks that the last row read belongs to the attempt at its position.

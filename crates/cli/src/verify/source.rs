@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use veriplay_core::{Digest, Dropped, Verdict, VerdictRow, content_hash};
-use veriplay_corpus::{AttemptBody, AttemptRow, AttemptRows, InvalidRow, read_attempts};
+use veriplay_corpus::{AttemptBody, AttemptRow, AttemptRows, CorpusError, InvalidRow, read_attempts};
 
 use super::assemble;
 use super::reference::JudgeConditions;
@@ -51,6 +51,8 @@ pub(crate) struct AttemptSource<'a> {
     pub(crate) bad: u64,
     /// Attempts at an unknown task.
     pub(crate) unknown: u64,
+    /// Rows so far, of any kind.
+    read: u64,
 }
 
 impl<'a> AttemptSource<'a> {
@@ -62,7 +64,19 @@ impl<'a> AttemptSource<'a> {
     ) -> Result<Self, Failure> {
         let rows = read_attempts(path, max_row_bytes).or_fail(ExitCode::Input)?;
         let (conditions, seen) = (content_hash(conditions), vec![0; tasks.len()]);
-        Ok(Self { rows, path, tasks, conditions, seen, bad: 0, unknown: 0 })
+        Ok(Self { rows, path, tasks, conditions, seen, bad: 0, unknown: 0, read: 0 })
+    }
+
+    /// The failure of a file that cannot be read to its end.
+    fn damaged(&self, error: &CorpusError) -> Failure {
+        let cause = match error {
+            CorpusError::Io { cause, .. } => cause.to_string(),
+            other => other.to_string(),
+        };
+        let text = format!("cannot read `{}` behind its first {} rows: {cause}", self.path.display(), self.read);
+        Failure::message(ExitCode::Input, text).hint(
+            "the file is damaged or was cut off; the rows before are judged, and with `--out` the same command continues behind them",
+        )
     }
 
     fn work(&mut self, row: AttemptRow) -> Option<PendingAttempt> {
@@ -85,13 +99,17 @@ impl Iterator for AttemptSource<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            match self.rows.next()?.or_fail(ExitCode::Input) {
-                Err(failure) => return Some(Err(failure)),
-                Ok(Err(bad)) => {
+            let row = match self.rows.next()? {
+                Err(error) => return Some(Err(self.damaged(&error))),
+                Ok(row) => row,
+            };
+            self.read += 1;
+            match row {
+                Err(bad) => {
                     progress::say(bad);
                     self.bad += 1;
                 }
-                Ok(Ok(row)) => {
+                Ok(row) => {
                     if let Some(work) = self.work(row) {
                         return Some(Ok(work));
                     }

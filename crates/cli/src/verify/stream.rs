@@ -1,7 +1,7 @@
 //! Runs work on many threads and returns the results in order.
 //!
 //! Invariants: at most `window` pieces are under way or wait for an earlier one, which bounds memory; a worker's panic
-//! is passed on; after an error no new piece starts.
+//! is passed on; after an error of the work what came before it is finished, and after one of the results no new piece starts.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -14,7 +14,8 @@ type Finished<V> = (usize, std::thread::Result<V>);
 /// Runs `judge` over `work` on `workers` threads and `done` over its results on this one, in the order of `work`.
 ///
 /// # Errors
-/// The first error of `work` or of `done`. Pieces that have started are finished and dropped.
+/// The first error of `done`, after which pieces that have started are finished and dropped; else that of `work`, once the results of all pieces
+/// before it are done.
 pub(crate) fn run_in_order<W: Send, V: Send, E>(
     work: impl Iterator<Item = Result<W, E>>,
     workers: usize,
@@ -65,16 +66,23 @@ fn feed<W, V, E, D: FnMut(V) -> Result<(), E>>(
     give: mpsc::SyncSender<(usize, W)>,
     order: &mut OrderedResults<V, D>,
 ) -> Result<(), E> {
-    let mut given = 0;
+    let (mut given, mut read) = (0, Ok(()));
     for piece in work {
-        let piece = piece?;
+        let piece = match piece {
+            Ok(piece) => piece,
+            Err(error) => {
+                read = Err(error);
+                break;
+            }
+        };
         order.take_ready()?;
         order.wait_until(given + 1 - window.min(given + 1))?;
         give.send((given, piece)).expect("the receiver outlives the scope");
         given += 1;
     }
     drop(give);
-    order.wait_until(given)
+    order.wait_until(given)?;
+    read
 }
 
 /// Results in the order of their pieces.
@@ -179,9 +187,15 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_the_work_ends_it_after_what_came_before_was_begun() {
+    fn an_error_of_the_work_ends_it_after_what_came_before_is_done() {
         let work = (0..10).map(|n| if n == 4 { Err("bad") } else { Ok(n) });
-        assert_eq!(run_in_order(work, 2, 8, |n| n, |_| Ok(())), Err("bad"));
+        let mut seen = Vec::new();
+        let push = |n| {
+            seen.push(n);
+            Ok(())
+        };
+        assert_eq!(run_in_order(work, 2, 8, |n| n, push), Err("bad"));
+        assert_eq!(seen, [0, 1, 2, 3]);
     }
 
     #[test]

@@ -26,6 +26,9 @@ pub(crate) struct VerifySummary {
     resumed: u64,
     /// Rows whose verdict was in the cache; of equal attempts in one run, any but the first may be.
     cached: u64,
+    /// Whether a signal stopped the run before the last attempt.
+    #[serde(skip)]
+    stopped: bool,
 }
 
 /// What the verdicts of an output are: a function of its rows, whichever run made them.
@@ -62,6 +65,7 @@ pub(crate) struct RunCounts {
     pub(crate) cached: u64,
     pub(crate) bad_rows: u64,
     pub(crate) unknown_tasks: u64,
+    pub(crate) stopped: bool,
 }
 
 impl VerdictTally {
@@ -94,7 +98,7 @@ impl VerdictTally {
             pass_at_k,
             statuses: self.by_status,
         };
-        VerifySummary { verdicts, resumed: counts.resumed, cached: counts.cached }
+        VerifySummary { verdicts, resumed: counts.resumed, cached: counts.cached, stopped: counts.stopped }
     }
 
     /// The mean of pass@k over the tasks with a verdict. `None` when there is none, or, for `k` above 1, when a task that
@@ -118,6 +122,11 @@ impl VerifySummary {
     /// Attempts without a verdict.
     pub(crate) const fn dropped(&self) -> u64 {
         self.verdicts.dropped
+    }
+
+    /// Whether a signal stopped the run before the last attempt.
+    pub(crate) const fn stopped(&self) -> bool {
+        self.stopped
     }
 
     /// Attempts that their tasks cannot judge.

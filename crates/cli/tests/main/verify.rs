@@ -1,7 +1,8 @@
 //! `veriplay verify`: verdicts in order, whatever the rows are, and files that are continued.
 
+use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
@@ -144,6 +145,20 @@ fn the_bytes_are_the_same_on_any_number_of_threads_and_on_stdout() {
 }
 
 #[test]
+fn a_program_may_print_as_much_as_its_task_allows() {
+    // Its output makes the worker's allocator ask the kernel for new mappings.
+    let stdio = json!({"cases": [{"stdin": "", "stdout": "3\n"}], "comparison": {"judge": "stdio"}});
+    let limits = json!({"fuel": 20_000_000_000_u64, "memory_bytes": 256 << 20, "output_bytes": 256 << 20,
+        "file_bytes": 16 << 20, "deadline_ns": 180_000_000_000_u64});
+    let problem = json!({"task_id": "long", "limits": limits, "checks": {"stdio": stdio}});
+    let program = "import sys\nprint(3)\nfor _ in range(80): sys.stdout.write('\\n' * (1 << 20))";
+    let attempt = json!({"task_id": "long", "program": program});
+    let bench = Bench::new(&[json!({"schema_version": 1, "problem": problem})], &[attempt], &[]);
+    bench.summary(0);
+    assert_eq!(column(&rows(&bench.out()), "status"), ["accepted"]);
+}
+
+#[test]
 fn bad_rows_and_unknown_tasks_are_told_and_the_rest_is_judged() {
     let good = completion("one", "    return x + 1\n");
     let bench = Bench::new(&[task("one", 1)], &[], &[]);
@@ -186,6 +201,54 @@ fn a_half_done_file_is_continued_to_the_same_bytes() {
         summary["resumed"] = json!(0);
         assert_eq!(summary, whole_summary, "cut to {length}");
     }
+}
+
+#[test]
+fn what_stands_before_the_damage_of_a_file_is_judged() {
+    let (tasks, attempts) = mixed();
+    let bench = Bench::new(&tasks, &attempts[..4], &FUEL);
+    bench.summary(0);
+    let whole = bench.out();
+    let written = Command::new("gzip").arg(bench.path("attempts.jsonl")).status().expect("gzip runs");
+    assert!(written.success());
+    // Its last eight bytes are a checksum, so that all rows can be read.
+    let bytes = std::fs::read(bench.path("attempts.jsonl.gz")).expect("it is there");
+    std::fs::write(bench.path("attempts.jsonl"), &bytes[..bytes.len() - 8]).expect("it can be written");
+    std::fs::remove_file(bench.path("out.jsonl")).expect("it is there");
+    let output = bench.run(&["--out", "out.jsonl"]);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    for wanted in ["`attempts.jsonl`", "its first 4 rows", "hint: the file is damaged"] {
+        assert!(said.contains(wanted), "`{wanted}` is not in {said}");
+    }
+    assert_eq!(bench.out(), whole);
+}
+
+#[test]
+fn a_signal_ends_it_with_what_is_judged_written_and_the_same_command_continues() {
+    let mut attempts = vec![completion("one", "    return x + 1\n")];
+    attempts.extend(vec![completion("one", "    while True: pass\n"); 300]);
+    let bench = Bench::new(&[task("one", 1)], &attempts, &FUEL);
+    let mut command = bench.command(veriplay(), &["--no-cache", "--jobs", "1"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut verdicts = BufReader::new(child.stdout.take().expect("stdout is piped"));
+    let mut written = String::new();
+    verdicts.read_line(&mut written).expect("it is text");
+    let sent = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().expect("kill runs");
+    assert!(sent.success());
+    verdicts.read_to_string(&mut written).expect("it is text");
+    let output = child.wait_with_output().expect("it ended");
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert!(said.contains("hint: the same command") && said.contains("pass@1"), "{said}");
+    let count = rows(&written).len();
+    assert!((1..attempts.len()).contains(&count), "{count} rows");
+
+    bench.write("out.jsonl", &written);
+    bench.write("attempts.jsonl", &lines(&attempts[..=count]));
+    let summary = bench.summary(0);
+    assert_eq!((&summary["resumed"], &summary["attempts"]), (&json!(count), &json!(count + 1)));
+    assert!(bench.out().starts_with(&written));
 }
 
 /// Runs `bench` on the file it has, which must be refused as it is.
@@ -231,6 +294,48 @@ fn a_file_of_something_else_is_refused_and_left_alone() {
     refused(&bench, &[], &["out.jsonl:1:", "`9`"]);
     bench.write("out.jsonl", &text);
     bench.summary(0);
+}
+
+#[test]
+fn what_is_no_file_of_verdicts_is_not_cut_off_at_its_last_line() {
+    let (tasks, attempts) = mixed();
+    let bench = Bench::new(&tasks, &attempts[..2], &FUEL);
+    bench.summary(0);
+    let whole = bench.out();
+    let first = whole.split_inclusive('\n').next().expect("a row");
+    for tail in ["notes", "{\"task_id\":\"one\"}", "{\"schema_version\":1,\"task_id\":\"one\"}", " "] {
+        for (before, line) in [("", "out.jsonl:1:"), (first, "out.jsonl:2:")] {
+            bench.write("out.jsonl", &format!("{before}{tail}"));
+            refused(&bench, &[], &[line, "not a verdict"]);
+        }
+    }
+}
+
+#[test]
+fn verdicts_go_to_no_file_that_is_read_and_to_nothing_but_a_file() {
+    let (tasks, attempts) = mixed();
+    let bench = Bench::new(&tasks, &attempts[..1], &FUEL);
+    std::fs::create_dir(bench.path("folder")).expect("the temporary directory can be written");
+    std::os::unix::fs::symlink("attempts.jsonl", bench.path("link")).expect("the temporary directory can be written");
+    let made = Command::new("mkfifo").arg(bench.path("pipe")).status().expect("mkfifo runs");
+    assert!(made.success());
+    for (out, wanted) in [
+        ("tasks.jsonl", "the same file as `tasks.jsonl`"),
+        ("./attempts.jsonl", "the same file as `attempts.jsonl`"),
+        ("link", "the same file as `attempts.jsonl`"),
+        ("folder", "takes a regular file"),
+        ("pipe", "takes a regular file"),
+        ("/dev/full", "takes a regular file"),
+        ("/dev/zero", "takes a regular file"),
+        ("/dev/stdout", "leave out `--out`"),
+    ] {
+        let output = bench.run(&["--out", out]);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(3), "{out}: {said}");
+        assert!(said.contains(wanted) && said.contains(out) && said.contains("hint:"), "{out}: {said}");
+    }
+    let read = |name: &str| std::fs::read_to_string(bench.path(name)).expect("it is there");
+    assert_eq!((read("tasks.jsonl"), read("attempts.jsonl")), (lines(&tasks), lines(&attempts[..1])));
 }
 
 #[test]

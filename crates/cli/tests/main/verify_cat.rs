@@ -35,3 +35,42 @@ fn executors_code_is_judged_by_the_artifacts_verification_function() {
     assert_eq!(verdicts[0]["evidence"]["jobs"].as_array().map(Vec::len), Some(4));
     assert!(verdicts[3]["evidence"]["detail"].as_str().is_some_and(|text| text.contains("ValueError: 1")), "{summary}");
 }
+
+#[test]
+fn a_task_that_refuses_its_own_solution_judges_no_attempt() {
+    let all = artifacts();
+    let row = &all[0];
+    let solution = &row.code_task.solution;
+    // Broken, never a bool, endless, and wrong; the last one raises at all but the solution.
+    let head = "def verify(before, after, answer):";
+    let verifies = [
+        "def verify(before, after, answer)\n    return True".to_owned(),
+        "def check(before, after, answer):\n    return True".to_owned(),
+        format!("{head}\n    raise ValueError(1)"),
+        format!("{head}\n    return 1"),
+        format!("{head}\n    while True: pass"),
+        format!("{head}\n    return False"),
+        format!("{head}\n    assert answer is not None\n    return True"),
+    ];
+    let task = |(index, verify): (usize, &String)| {
+        let mut row = row.clone();
+        (row.code_task.task_id, row.code_task.verify) = (index.to_string(), verify.clone());
+        serde_json::to_value(row).expect("a row is JSON")
+    };
+    let tasks: Vec<Value> = verifies.iter().enumerate().map(task).collect();
+    let mut attempts: Vec<Value> =
+        (0..tasks.len()).map(|index| json!({"task_id": index.to_string(), "program": solution})).collect();
+    attempts.push(json!({"task_id": "6", "program": "pass"}));
+    let bench = Bench::new(&tasks, &attempts, &["--format", "cat", "--fuel", "1000000000"]);
+    let summary = bench.summary(9);
+    let verdicts = rows(&bench.out());
+    assert_eq!(column(&verdicts, "status"), [["unjudgeable"; 6].as_slice(), &["accepted", "wrong_answer"]].concat());
+    for verdict in &verdicts[..6] {
+        let evidence = &verdict["evidence"];
+        let detail = evidence["detail"].as_str().expect("a text");
+        assert_eq!(evidence["rule"], "reference", "{verdict}");
+        assert!(detail.contains("its own solution"), "{detail}");
+    }
+    // The fault of a task is not counted against the attempts.
+    assert_eq!(summary["pass_at_k"]["1"], 0.5);
+}

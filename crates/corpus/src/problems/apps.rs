@@ -2,8 +2,8 @@
 //! starter_code`, where `input_output` is JSON with `inputs`, `outputs` and, for calls, `fn_name`.
 //!
 //! What APPS' own harness forgives is settled here, once, as far as one expected value can say it: lists of lines are joined;
-//! a dict with keys that are all decimal ints, as the one argument or result, gets int keys back; results that are all lists
-//! of one item are those items, because the rows from Codewars are wrapped so.
+//! a dict with keys that are all decimal ints, as the one argument or result, or as the one item of a result, gets int keys back.
+//! Judge `apps` takes the one item of a result for the result, because the rows from Codewars are wrapped so.
 
 use veriplay_core::{CallCase, CallChecks, Checks, Comparison, Problem, StdioCase, StdioChecks, Value};
 
@@ -15,8 +15,8 @@ pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "apps", parse, st
 /// The judge of texts.
 const STDIO: &str = "stdio";
 
-/// The judge of values: as the harness does, it takes an outer tuple for a list.
-const CALLS: &str = "livecodebench";
+/// The judge of values.
+const CALLS: &str = "apps";
 
 /// What the harness lets every program have imported, without numpy, which costs more to import than most programs run.
 const PRELUDE: &str = "\
@@ -92,7 +92,6 @@ fn joined(value: &Value) -> Option<String> {
 }
 
 fn calls(tests: &Fields, function: String, inputs: &[Value], outputs: &[Value]) -> Result<Checks, FieldError> {
-    let wrapped = outputs.iter().all(|output| matches!(output, Value::List(items) if items.len() == 1));
     let mut cases = Vec::with_capacity(inputs.len());
     for (at, (input, output)) in inputs.iter().zip(outputs).enumerate() {
         let Value::List(arguments) = input else {
@@ -100,7 +99,7 @@ fn calls(tests: &Fields, function: String, inputs: &[Value], outputs: &[Value]) 
         };
         let input = if let [only] = arguments.as_slice() { vec![int_keys(only)] } else { arguments.clone() };
         let expected = match output {
-            Value::List(items) if wrapped => int_keys(&items[0]),
+            Value::List(items) if items.len() == 1 => Value::List(vec![int_keys(&items[0])]),
             other => int_keys(other),
         };
         cases.push(CallCase { input, expected });

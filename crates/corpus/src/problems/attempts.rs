@@ -1,5 +1,6 @@
 //! The attempts file: one JSON object a row, `{"task_id", "attempt_id"?, "completion"}`, or `"program"` in place of
-//! `"completion"` (or `"solution"`, as EvalPlus calls it). Other fields are not looked at.
+//! `"completion"` (or `"solution"`, as EvalPlus calls it). Other fields are not looked at. Half of a character that a model's text was cut in, a
+//! lone surrogate, makes no row invalid: with it in a program, the program does not compile.
 
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
@@ -67,7 +68,7 @@ impl Iterator for AttemptRows {
 }
 
 fn parse(raw: RawRow) -> Result<AttemptRow, FieldError> {
-    let fields = Fields::parse(&raw.text.map_err(|reason| FieldError::new("", reason))?)?;
+    let fields = Fields::parse_lenient(&raw.text.map_err(|reason| FieldError::new("", reason))?)?;
     let attempt_id = match fields.get("attempt_id") {
         Some(_) => Some(fields.id(&["attempt_id"])?),
         None => None,

@@ -17,7 +17,8 @@ fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
     }
     let environment = environment_by_name(&code_task.environment)
         .map_err(|error| FieldError::new("code_task.environment", error.to_string()))?;
-    let checks = Checks::Environment(EnvironmentChecks { environment, verify: code_task.verify });
+    let solution = Some(code_task.solution).filter(|solution| !solution.trim().is_empty());
+    let checks = Checks::Environment(EnvironmentChecks { environment, verify: code_task.verify, solution });
     let (prelude, prompt) = (String::new(), String::new());
     Ok(ProblemRow::Ready(Problem { task_id: code_task.task_id, prelude, prompt, checks, limits: None }))
 }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use veriplay_core::{SCHEMA_VERSION, Value};
 
-use super::pyjson;
+use super::pyjson::{self, JsonError};
 
 /// Why a row is invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +33,16 @@ pub(super) struct Fields {
 impl Fields {
     /// Reads a row.
     pub(super) fn parse(text: &str) -> Result<Self, FieldError> {
-        match pyjson::parse(text) {
+        Self::of_row(pyjson::parse(text))
+    }
+
+    /// As [`Fields::parse`], for a row with a model's text, which [`pyjson::parse_lenient`] reads.
+    pub(super) fn parse_lenient(text: &str) -> Result<Self, FieldError> {
+        Self::of_row(pyjson::parse_lenient(text))
+    }
+
+    fn of_row(row: Result<Value, JsonError>) -> Result<Self, FieldError> {
+        match row {
             Ok(Value::Dict(pairs)) => Ok(Self { pairs, path: String::new() }),
             Ok(other) => Err(FieldError::new("", format!("a row is a JSON object, not a {}", other.type_name()))),
             Err(error) => Err(FieldError::new("", format!("no JSON: {error}"))),

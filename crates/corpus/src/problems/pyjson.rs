@@ -1,9 +1,9 @@
 //! JSON as Python's `json.loads` reads it, into plain values. Called by the readers of public formats.
 //!
 //! serde_json is not enough for them: a program sees the order of a dict's keys, `1` and `1.0` are different arguments, ints
-//! have any size, and Python writes `NaN` and `Infinity`. With the features for order and for digits it keeps the first three, refuses the
+//! may have more digits than Python itself takes from a text, and Python writes `NaN` and `Infinity`. With the features for order and for digits it keeps the first three, refuses the
 //! last, and is no faster: 55 MB/s into its own values, beside 60 MB/s here into ours (10 MB of test cases, two busy cores). Invariants: of a key that stands twice the last value counts, at
-//! the first one's place; nesting is bounded; a lone surrogate is refused, because no plain value holds one.
+//! the first one's place; nesting and digits are bounded; a lone surrogate is refused, because no plain value holds one, or becomes [`LONE_SURROGATE`].
 
 use std::collections::HashMap;
 
@@ -11,6 +11,14 @@ use veriplay_core::{EncodeCaps, Value};
 
 /// Containers inside one another: a value's own, and those of the row around it.
 const MAX_DEPTH: usize = EncodeCaps::DEPTH + 4;
+
+/// Digits of an int. Python's `json.loads` takes 4300 unless told otherwise, as APPS' own reader tells it; reading them takes a time that grows
+/// with their square.
+const MAX_INT_DIGITS: usize = 100_000;
+
+/// What [`parse_lenient`] reads in the place of a lone surrogate. No Python program may hold either character, so a program with it does not
+/// compile, as it would not with the surrogate.
+const LONE_SURROGATE: char = '\0';
 
 /// Why text is no JSON.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -24,7 +32,15 @@ pub(super) struct JsonError {
 
 /// Reads one JSON text that fills `text`, white space around it allowed.
 pub(super) fn parse(text: &str) -> Result<Value, JsonError> {
-    let mut reader = Reader { text, at: 0 };
+    parse_whole(Reader { text, at: 0, lone: None })
+}
+
+/// As [`parse`], for texts of a model: a lone surrogate, half of a character that was cut in two, is [`LONE_SURROGATE`] instead of an error.
+pub(super) fn parse_lenient(text: &str) -> Result<Value, JsonError> {
+    parse_whole(Reader { text, at: 0, lone: Some(LONE_SURROGATE) })
+}
+
+fn parse_whole(mut reader: Reader<'_>) -> Result<Value, JsonError> {
     let value = reader.value(0)?;
     match reader.peek() {
         None => Ok(value),
@@ -35,6 +51,8 @@ pub(super) fn parse(text: &str) -> Result<Value, JsonError> {
 struct Reader<'a> {
     text: &'a str,
     at: usize,
+    /// What a lone surrogate is read as.
+    lone: Option<char>,
 }
 
 impl<'a> Reader<'a> {
@@ -177,22 +195,21 @@ impl<'a> Reader<'a> {
     /// `\uXXXX`, or two of them for a character beyond the basic plane.
     fn unicode(&mut self) -> Result<char, JsonError> {
         let high = self.four_digits()?;
-        if !(0xd800..0xdc00).contains(&high) {
-            return self.scalar(high);
+        let after = self.at;
+        if (0xd800..0xdc00).contains(&high) && self.rest().starts_with("\\u") {
+            self.at += 2;
+            let low = self.four_digits()?;
+            if (0xdc00..0xe000).contains(&low) {
+                return self.scalar(0x1_0000 + ((high - 0xd800) << 10) + (low - 0xdc00));
+            }
+            // The second escape is a character of its own.
+            self.at = after;
         }
-        if !self.rest().starts_with("\\u") {
-            return self.scalar(high);
-        }
-        self.at += 2;
-        let low = self.four_digits()?;
-        match low {
-            0xdc00..0xe000 => self.scalar(0x1_0000 + ((high - 0xd800) << 10) + (low - 0xdc00)),
-            _ => self.scalar(high),
-        }
+        self.scalar(high)
     }
 
     fn scalar(&self, code: u32) -> Result<char, JsonError> {
-        match char::from_u32(code) {
+        match char::from_u32(code).or(self.lone) {
             Some(c) => Ok(c),
             None => self.fail(format!("a lone surrogate \\u{code:04x}, which no plain text can hold")),
         }
@@ -211,7 +228,14 @@ fn number(text: &str) -> Result<Value, String> {
     if !is_json_number(text) {
         return Err(format!("`{}` is no JSON value", text.chars().take(40).collect::<String>()));
     }
-    Value::parse_literal(text).map_err(|error| error.what)
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Value::parse_literal(text).map_err(|error| error.what);
+    }
+    if digits.len() > MAX_INT_DIGITS {
+        return Err(format!("an int of {} digits; the most is {MAX_INT_DIGITS}", digits.len()));
+    }
+    Value::parse_int(text).ok_or_else(|| format!("`{text}` is no int"))
 }
 
 fn is_json_number(text: &str) -> bool {

@@ -37,6 +37,19 @@ fn a_solution_is_a_program() {
 }
 
 #[test]
+fn half_a_character_is_one_that_no_program_may_hold() {
+    let program = |text: &str| bodies(&format!("{{\"task_id\":\"a\",\"program\":\"{text}\"}}"));
+    for (written, read) in [
+        ("# \\ud83d", "# \0"),
+        ("\\ud83d\\u0041\\ude00", "\0A\0"),
+        ("\\ud83d\\ud83d\\ude00", "\0\u{1f600}"),
+        ("\\ud83d\\n", "\0\n"),
+    ] {
+        assert_eq!(program(written), [AttemptBody::Program(read.into())], "{written}");
+    }
+}
+
+#[test]
 fn bad_rows_are_reported_by_line_and_field_and_the_rest_goes_on() {
     let cases = [
         ("{\"task_id\":\"a\"}", "completion", "missing"),

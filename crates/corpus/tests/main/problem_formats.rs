@@ -9,6 +9,7 @@ use veriplay_corpus::{
 };
 
 use super::file;
+use super::problem_faults::fault;
 
 /// The one row of a file.
 pub(super) fn only(format: &str, row: &str) -> ProblemRow {
@@ -246,10 +247,10 @@ fn apps_texts_may_be_lists_of_lines() {
 }
 
 #[test]
-fn apps_calls_are_unwrapped_only_where_every_result_is_wrapped() {
-    let problem = apps(json!({"fn_name": "f", "inputs": [[1], [2]], "outputs": [[3], [[4]]]}), "def f(x):");
-    assert_eq!(calls(&problem).function, "f");
-    assert_eq!(cases(calls(&problem)), [("1", "3"), ("2", "[4]")].map(|(a, b)| (a.to_owned(), b.to_owned())));
+fn apps_calls_keep_their_results_and_have_the_judge_that_unwraps_them() {
+    let problem = apps(json!({"fn_name": "f", "inputs": [[1], [2]], "outputs": [[3], [{"4": 0}]]}), "def f(x):");
+    assert_eq!((calls(&problem).function.as_str(), calls(&problem).comparison.judge.as_str()), ("f", "apps"));
+    assert_eq!(cases(calls(&problem)), [("1", "[3]"), ("2", "[{4: 0}]")].map(|(a, b)| (a.to_owned(), b.to_owned())));
     let problem = apps(json!({"fn_name": "f", "inputs": [[1], [2]], "outputs": [[3], [4, 5]]}), "class Solution:");
     assert_eq!(calls(&problem).function, "Solution.f");
     assert_eq!(cases(calls(&problem)), [("1", "[3]"), ("2", "[4, 5]")].map(|(a, b)| (a.to_owned(), b.to_owned())));
@@ -261,6 +262,19 @@ fn apps_dicts_get_their_int_keys_back() {
         "outputs": [{"3": 1}, 2, 3]});
     let wanted = [("{-1: 'y', 2: 'x'}", "{3: 1}"), ("{'2': 0, 'a': 1}", "2"), ("{'1': 1}, 5", "3")];
     assert_eq!(cases(calls(&apps(tests, ""))), wanted.map(|(a, b)| (a.to_owned(), b.to_owned())));
+}
+
+#[test]
+fn apps_ints_may_have_more_digits_than_python_takes() {
+    let digits = "7".repeat(5_000);
+    let tests = format!("{{\"fn_name\": \"f\", \"inputs\": [[{digits}]], \"outputs\": [-{digits}]}}");
+    let row = json!({"problem_id": 7, "question": "q", "input_output": tests, "starter_code": ""});
+    let problem = ready("apps", &row);
+    let case = &calls(&problem).cases[0];
+    let int = |text: &str| Value::parse_int(text).expect("an int");
+    assert_eq!((&case.input, &case.expected), (&vec![int(&digits)], &int(&format!("-{digits}"))));
+    let most = fault("apps", &row.to_string().replace(&digits, &"7".repeat(100_001)));
+    assert!(most.reason.contains("100001 digits; the most is 100000"), "{most}");
 }
 
 #[test]

@@ -65,6 +65,8 @@ def run(style, setup, sources, functions, program, readings):
     `readings` are those of the two that are wanted now.
     """
     pytest.in_tests = True
+    if (fault := fault_of_text([setup, *sources])) is not None:
+        return [("tests", UNJUDGEABLE, fault)], []
     if program is not None:
         try:
             return run_shared(style, setup, sources, functions, program), []
@@ -73,6 +75,16 @@ def run(style, setup, sources, functions, program, readings):
     split = Split(setup, sources, functions, readings)
     records = split.run(style)
     return records, split.other_readings()
+
+
+def fault_of_text(sources):
+    """Why tests cannot be run, whatever the program is: they do not compile."""
+    for source in sources:
+        try:
+            compile(source, "<tests>", "exec", 0, True)
+        except (SyntaxError, ValueError) as error:
+            return "the tests do not compile: " + text_of(error)
+    return None
 
 
 def run_shared(style, setup, sources, functions, program):
@@ -998,6 +1010,8 @@ def run_asserts(names, sources, _functions, judged):
 def run_check(names, sources, functions, judged):
     candidate = names[functions[0]]
     exec(judged.compiled(sources[0], "<test>"), names)
+    if not callable(names.get("check")):
+        return [("check", UNJUDGEABLE, "the tests define no function `check`")]
     # A test that defines the function's name again must still test the program's.
     return [("check", *judged.verdict_of(lambda: names["check"](candidate)))]
 

@@ -109,10 +109,44 @@ fn system_call_filter() -> Result<BpfProgram, seccompiler::BackendError> {
     rules.insert(libc::SYS_ioctl, asked.collect::<Result<_, _>>()?);
     // Whether a descriptor is open: what std asks when it closes one, in builds with debug assertions.
     rules.insert(libc::SYS_fcntl, vec![condition(1, SeccompCmpOp::Eq, libc::F_GETFD as u64)?]);
+    // mimalloc, the allocator of `veriplay`, names its new mappings. A name gives no right.
+    rules.insert(libc::SYS_prctl, vec![condition(0, SeccompCmpOp::Eq, libc::PR_SET_VMA as u64)?]);
     let arch = std::env::consts::ARCH.try_into()?;
     SeccompFilter::new(rules, SeccompAction::KillProcess, SeccompAction::Allow, arch)?.try_into()
 }
 
 fn check_result(result: i64) -> io::Result<()> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How a process ends that calls `prctl` under the filter: with its exit status, or by a signal.
+    fn end_after_prctl(option: libc::c_int) -> Result<i32, i32> {
+        let filter = system_call_filter().unwrap();
+        // SAFETY: the child makes only system calls until it ends, as it must in a process that had other threads.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let status = i32::from(seccompiler::apply_filter(&filter).is_err());
+            // SAFETY: integers only; a range of no length names nothing.
+            unsafe {
+                libc::prctl(option, 0_usize, 0_usize, 0_usize, 0_usize);
+                libc::_exit(status)
+            }
+        }
+        let mut status = 0;
+        // SAFETY: `status` outlives the call, which writes it.
+        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+        if libc::WIFSIGNALED(status) { Err(libc::WTERMSIG(status)) } else { Ok(libc::WEXITSTATUS(status)) }
+    }
+
+    #[test]
+    fn a_worker_may_name_its_memory_and_may_ask_nothing_else_of_prctl() {
+        assert_eq!(end_after_prctl(libc::PR_SET_VMA), Ok(0));
+        for option in [libc::PR_GET_DUMPABLE, libc::PR_SET_DUMPABLE, libc::PR_SET_NAME, libc::PR_SET_PTRACER] {
+            assert_eq!(end_after_prctl(option), Err(libc::SIGSYS), "option {option}");
+        }
+    }
 }

@@ -1,6 +1,8 @@
 //! Judges whether an executor did what a task asks, by one program (`veriplay verify`) or by the calls of an episode.
 
-use veriplay_core::{Dropped, Environment, Execute, Limits, Status, ToolCall, Value, Verdict};
+use veriplay_core::{
+    Dropped, Environment, EnvironmentChecks, Execute, Limits, REFERENCE_RULE, Status, ToolCall, Value, Verdict,
+};
 
 use super::jobs::{self, CodeRequest, Compiled};
 use crate::runner::{Decision, Runner};
@@ -44,19 +46,47 @@ pub fn judge_episode(execute: &dyn Execute, request: &EpisodeRequest<'_>) -> Res
     Ok(decision.into_verdict(runner.evidence))
 }
 
-/// Judges one program.
-pub(crate) fn judge_code(runner: &mut Runner<'_>, verify: &str, code: &CodeRequest<'_>) -> Result<Decision, Dropped> {
-    let CodeRequest { environment, image, limits, seed, .. } = *code;
+/// Judges one program. A refusal holds only where the task accepts its own solution: else its verification function is broken or wrong, and the
+/// program may be right.
+pub(crate) fn judge_code(
+    runner: &mut Runner<'_>,
+    checks: &EnvironmentChecks,
+    code: &CodeRequest<'_>,
+) -> Result<Decision, Dropped> {
+    let CodeRequest { environment, image, limits, .. } = *code;
     let compiled = match jobs::compile_environment(runner, environment, image, limits)? {
         Ok(compiled) => compiled,
         Err((status, detail)) => return Ok(Decision::by_rule(status, NOT_REPLAYED, detail)),
     };
-    let outcome = jobs::run_compiled(runner, &compiled, (code.history, code.code), seed)?;
+    let decision = judge_run(runner, &compiled, &checks.verify, code)?;
+    let refused = decision.status == Status::WrongAnswer;
+    let Some(solution) = checks.solution.as_deref().filter(|_| refused) else { return Ok(decision) };
+    let own = judge_run(runner, &compiled, &checks.verify, &CodeRequest { code: solution, ..*code })?;
+    Ok(match own.status {
+        Status::Accepted => decision,
+        // A deadline depends on the machine, so the task is not to blame either.
+        Status::DeadlineExceeded => own,
+        _ => {
+            let detail = format!("the task does not accept its own solution: {}", own.detail);
+            Decision::by_rule(Status::Unjudgeable, REFERENCE_RULE, detail)
+        }
+    })
+}
+
+/// Runs one program and judges its calls and its answer.
+fn judge_run(
+    runner: &mut Runner<'_>,
+    compiled: &Compiled<'_>,
+    verify: &str,
+    code: &CodeRequest<'_>,
+) -> Result<Decision, Dropped> {
+    let CodeRequest { environment, image, limits, seed, .. } = *code;
+    let outcome = jobs::run_compiled(runner, compiled, (code.history, code.code), seed)?;
     if let Some((status, detail)) = outcome.failure {
         return Ok(Decision::by_rule(status, "", detail));
     }
     let (calls, answer) = (&outcome.calls, outcome.answer.as_ref());
-    judge_calls(runner, &compiled, &EpisodeRequest { environment, verify, calls, answer, image, limits, seed })
+    judge_calls(runner, compiled, &EpisodeRequest { environment, verify, calls, answer, image, limits, seed })
 }
 
 fn judge_calls(

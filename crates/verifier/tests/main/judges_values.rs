@@ -114,6 +114,33 @@ fn judges_differ_exactly_where_their_rules_do() {
 }
 
 #[test]
+fn apps_takes_the_one_item_of_a_list_for_the_list() {
+    let apps = Comparison::by("apps");
+    for (expected, actual, right) in [
+        ("[5]", "5", true),
+        ("[5]", "[5]", true),
+        ("[5]", "(5,)", true),
+        ("[5]", "5.0", true),
+        ("[[5]]", "[5]", true),
+        ("[[5]]", "(5,)", true),
+        ("[[[1, 2], [3, 4]]]", "[(1, 2), (3, 4)]", true),
+        ("[[[1, 2], [3, 4]]]", "[(1, 2), [3, 4]]", true),
+        ("[1, 2]", "(1, 2)", true),
+        ("[[1, 2]]", "[(1, 2)]", false),
+        ("[[[1, 2]]]", "[(1, 3)]", false),
+        ("[[[1, 2], 3]]", "[(1, 2), 3]", false),
+        ("[5]", "[[5]]", false),
+        ("[5]", "6", false),
+        ("5", "[5]", false),
+        ("[1, 2]", "1", false),
+        ("(5,)", "5", false),
+        ("[]", "None", false),
+    ] {
+        assert_eq!(value_is_right(&apps, expected, actual), right, "{actual} for {expected}");
+    }
+}
+
+#[test]
 fn float_keeps_ints_exact_and_infinities_apart_under_any_tolerance() {
     let wide = within("float", 1e300, 1e300);
     for (expected, actual) in [

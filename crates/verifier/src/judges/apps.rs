@@ -1,0 +1,65 @@
+//! Judge `apps`: the rule of APPS' own grader for the values of calls (`eval/testing_util.py`).
+//!
+//! # What it decides
+//! A returned tuple is made a list, at the top only; then Python's `==`, without tolerance. Where the expected value is a list of one item,
+//! that item is right too; and where the returned value is a list that begins with a tuple, the list of its items as lists is
+//! compared with that item.
+//!
+//! # Why
+//! The set's rows from Codewars wrap each result in a list, those from LeetCode do not, and no field says which a row is. The grader takes
+//! either, for each case anew.
+//! Differences: the grader takes the first item of a longer list too, by which `1` is right for `[1, 2, 3]`; a value NaN equals NaN (see
+//! [`Value::python_eq`]).
+//!
+//! # How it can be gamed
+//! By an item in the place of a list of it: a program that returns `5` where `[5]` is meant is right.
+//!
+//! # Example
+//! `5`, `[5]` and `(5,)` for `[5]` are right, and `[(1, 2)]` for `[[[1, 2]]]`; `[5]` for `5` and `[[5]]` for `[5]` are wrong.
+
+use veriplay_core::{Dropped, Value};
+
+use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall};
+
+/// The judge.
+pub(super) struct Apps;
+
+impl Judge for Apps {
+    fn name(&self) -> &'static str {
+        "apps"
+    }
+
+    fn supports(&self, kind: OutputKind) -> bool {
+        kind == OutputKind::Values
+    }
+
+    fn compare_call(&self, _context: &mut JudgeContext<'_>, call: &ReturnedCall<'_>) -> Result<JudgeFinding, Dropped> {
+        Ok(call.compare_by(same))
+    }
+}
+
+fn same(expected: &Value, actual: &Value) -> bool {
+    let actual = as_list(actual);
+    let item = match expected {
+        Value::List(items) if items.len() == 1 => Some(&items[0]),
+        _ => None,
+    };
+    expected.python_eq(&actual)
+        || item.is_some_and(|item| item.python_eq(&actual) || rows(&actual).is_some_and(|rows| item.python_eq(&rows)))
+}
+
+/// A tuple as a list of the same items.
+fn as_list(value: &Value) -> Value {
+    match value {
+        Value::Tuple(items) => Value::List(items.clone()),
+        other => other.clone(),
+    }
+}
+
+/// The items of a list that begins with a tuple, as lists. `None` where one of them is neither.
+fn rows(value: &Value) -> Option<Value> {
+    let Value::List(items) = value else { return None };
+    let begins = matches!(items.first(), Some(Value::Tuple(_)));
+    let plain = items.iter().all(|item| matches!(item, Value::Tuple(_) | Value::List(_)));
+    (begins && plain).then(|| Value::List(items.iter().map(as_list).collect()))
+}
