@@ -13,9 +13,29 @@ import pytest
 from veriplay.own_reward import Episode, Reward, serve, serve_steps
 
 START = {"type": "start", "protocol": 1, "game": "absolute_zero"}
-PROPOSAL = {"role": "proposer", "kind": "deduction", "group": 0, "outcome": "solved", "solve_rate": 0.25, "well_formed": True}
-PROPOSAL |= {"passed": 1, "total": 1, "fuel": 7, "detail": "", "turns": [{"prompt": "propose", "response": "def f", "tokens": 3}]}
-SOLUTION = {"role": "solver", "kind": "deduction", "group": 2, "status": "wrong_answer", "well_formed": False, "passed": 0}
+PROPOSAL = {
+    "role": "proposer",
+    "kind": "deduction",
+    "group": 0,
+    "outcome": "solved",
+    "solve_rate": 0.25,
+    "well_formed": True,
+}
+PROPOSAL |= {
+    "passed": 1,
+    "total": 1,
+    "fuel": 7,
+    "detail": "",
+    "turns": [{"prompt": "propose", "response": "def f", "tokens": 3}],
+}
+SOLUTION = {
+    "role": "solver",
+    "kind": "deduction",
+    "group": 2,
+    "status": "wrong_answer",
+    "well_formed": False,
+    "passed": 0,
+}
 SOLUTION |= {"total": 1, "fuel": 9, "detail": "4", "turns": []}
 
 
@@ -31,7 +51,9 @@ def step(*episodes: Any) -> dict[str, Any]:
     return {"type": "step", "step": 4, "episodes": list(episodes)}
 
 
-def test_each_episode_gets_what_the_function_gives(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_episode_gets_what_the_function_gives(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def reward(episode: Episode) -> Reward:
         print("seen", episode.role)
         if episode.role == "proposer":

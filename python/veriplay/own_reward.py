@@ -73,10 +73,20 @@ class Episode:
     @classmethod
     def from_json(cls, message: Mapping[str, Any]) -> Episode:
         """An episode of a line that the program wrote."""
-        optional = {key: message.get(key) for key in ("outcome", "solve_rate", "status", "passed", "total", "fuel", "detail")}
-        turns = tuple(Turn(turn["prompt"], turn["response"], turn["tokens"]) for turn in message["turns"])
-        fixed = {key: message[key] for key in ("role", "kind", "group", "well_formed")}
-        return cls(turns=turns, **fixed, **optional)
+        return cls(
+            role=message["role"],
+            kind=message["kind"],
+            group=message["group"],
+            outcome=message.get("outcome"),
+            solve_rate=message.get("solve_rate"),
+            status=message.get("status"),
+            well_formed=message["well_formed"],
+            passed=message.get("passed"),
+            total=message.get("total"),
+            fuel=message.get("fuel"),
+            detail=message.get("detail"),
+            turns=tuple(Turn(turn["prompt"], turn["response"], turn["tokens"]) for turn in message["turns"]),
+        )
 
 
 def serve(reward: Callable[[Episode], Reward]) -> None:
@@ -94,12 +104,16 @@ def serve_steps(reward: Callable[[int, Sequence[Episode]], Sequence[Reward]]) ->
         sys.stdout = answers
 
 
-def _answer(request: Mapping[str, Any], reward: Callable[[int, Sequence[Episode]], Sequence[Reward]], answers: TextIO) -> None:
+def _answer(
+    request: Mapping[str, Any], reward: Callable[[int, Sequence[Episode]], Sequence[Reward]], answers: TextIO
+) -> None:
     answer: dict[str, Any]
     try:
         if request["type"] == "start":
             if request["protocol"] != 1:
-                raise ValueError(f"this package knows version 1 of the lines, and the program writes {request['protocol']}")
+                raise ValueError(
+                    f"this package knows version 1 of the lines, and the program writes {request['protocol']}"
+                )
             answer = {"ready": True}
         else:
             episodes = [Episode.from_json(message) for message in request["episodes"]]
