@@ -25,7 +25,7 @@ PROPOSAL |= {
     "passed": 1,
     "total": 1,
     "fuel": 7,
-    "detail": "",
+    "rule": "",
     "turns": [{"prompt": "propose", "response": "def f", "tokens": 3}],
 }
 SOLUTION = {
@@ -36,7 +36,7 @@ SOLUTION = {
     "well_formed": False,
     "passed": 0,
 }
-SOLUTION |= {"total": 1, "fuel": 9, "detail": "4", "turns": []}
+SOLUTION |= {"total": 1, "fuel": 9, "rule": "4", "turns": []}
 
 
 def answers(serving: Callable[[], None], requests: Sequence[Any], monkeypatch: pytest.MonkeyPatch) -> list[Any]:

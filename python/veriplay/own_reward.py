@@ -61,8 +61,8 @@ class Episode:
     passed: int | None
     total: int | None
     fuel: int | None
-    #: The verdict's reason, for people.
-    detail: str | None
+    #: The rule that decided, where one did, such as ``reference``; else empty.
+    rule: str | None
     turns: tuple[Turn, ...]
 
     @property
@@ -84,7 +84,7 @@ class Episode:
             passed=message.get("passed"),
             total=message.get("total"),
             fuel=message.get("fuel"),
-            detail=message.get("detail"),
+            rule=message.get("rule"),
             turns=tuple(Turn(turn["prompt"], turn["response"], turn["tokens"]) for turn in message["turns"]),
         )
 

@@ -16,6 +16,7 @@ use crate::environment::{
     Environment, JudgedDerivation, ProposalBatch, ProposalEpisode, ProposalToJudge, Proposer, RoleSampling,
     SamplingCall, SolverEpisode, Stage, StepFacts, VerifyOutput,
 };
+use crate::external_reward;
 use crate::judgement::{JudgedResponse, ProposalPosition, RoundFacts, Seeds};
 use crate::metrics::{SolveCount, is_right, solve_counts};
 use crate::monitors::{MONITORS, Monitor};
@@ -23,7 +24,7 @@ use crate::pipeline::run_pipelined;
 use crate::play::{Batch, OutcomeCounts, PlayError, StepContext, StepOutput};
 use crate::preferences::{Objective, Preferences};
 use crate::randomness::generator;
-use crate::rewards::{self, EpisodeFacts, EpisodeResult, REWARDS, RewardScheme, external};
+use crate::rewards::{self, EpisodeFacts, EpisodeResult, REWARDS, RewardScheme};
 use crate::rollout::{FinishedEpisode, PolicySampler, run_episodes};
 use crate::scoring::{ScoredEpisode, SftExample, SftRegulariser, assign_advantages, train_batch};
 use crate::settings::SharedSettings;
@@ -59,7 +60,7 @@ impl Methods {
     pub fn named_by(settings: &SharedSettings) -> Self {
         let named = settings.reward.as_deref();
         let reward: &'static dyn RewardScheme = match named {
-            Some(name) if external::command(name).is_some() => &external::Unconnected,
+            Some(name) if external_reward::command(name).is_some() => &external_reward::Unconnected,
             _ => named.map_or(Some(REWARDS[0]), rewards::by_name).expect("a checked name"),
         };
         let advantage =

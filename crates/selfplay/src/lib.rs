@@ -18,6 +18,7 @@ pub mod environment;
 pub mod episode_metrics;
 pub mod eval_table;
 mod evaluate;
+pub mod external_reward;
 pub mod games;
 pub mod judgement;
 pub mod metrics;

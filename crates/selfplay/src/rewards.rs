@@ -1,11 +1,10 @@
 //! What each role is rewarded for, in every game that [`crate::driver`] plays; names are values of the config key `reward`.
 //!
-//! One file a scheme; each is in [`REWARDS`] under its file's name, but for [`external`], which a program outside computes. A scheme sees judgements and solve rates only, and a
-//! Dropped attempt never reaches it.
+//! One file a scheme; each is in [`REWARDS`] under its file's name. [`crate::external_reward`] is the scheme that a program outside computes.
+//! What a scheme rewards are judgements and solve rates; a Dropped attempt never reaches it.
 
 mod azr;
 mod band;
-pub mod external;
 mod quickstart;
 mod ssr;
 mod validity;

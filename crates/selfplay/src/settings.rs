@@ -8,8 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize, forward_to_deserialize_any};
 
 use crate::advantages::AdvantageEstimator;
 use crate::metrics::LEAST_SAMPLES;
-use crate::rewards::external;
-use crate::{advantages, curricula, rewards};
+
+use crate::{advantages, curricula, external_reward, rewards};
 
 /// The keys of `[game]`: those that every game has, and the game's own.
 ///
@@ -76,7 +76,7 @@ shared_settings! {
     examples: usize = 0,
     /// Solver episodes of each task (G). They estimate its solve rate and train the solver.
     group_size: usize,
-    /// Name of the reward scheme, one of [`rewards::REWARDS`], or `exec:COMMAND` ([`rewards::external`]). An objective of preferences needs none.
+    /// Name of the reward scheme, one of [`rewards::REWARDS`], or `exec:COMMAND` ([`external_reward`]). An objective of preferences needs none.
     #[serde(skip_serializing_if = "Option::is_none")]
     reward: Option<String> = None,
     /// What a proposer loses by a task that nobody or everybody solves, under a reward that has such a penalty (`ssr`). Absent means the
@@ -157,7 +157,8 @@ impl SharedSettings {
         let named = [("reward", &self.reward, rewards::names()), ("advantage", &self.advantage, advantages::names())];
         for (key, name, names) in named {
             match name {
-                Some(name) if key == "reward" && external::command(name).is_some_and(|command| !command.is_empty()) => {
+                Some(name)
+                    if key == "reward" && external_reward::command(name).is_some_and(|command| !command.is_empty()) => {
                 }
                 Some(name) => check_name(key, name, &names)?,
                 None if rewarded => {

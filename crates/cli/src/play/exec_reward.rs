@@ -44,8 +44,8 @@ struct EpisodeMessage<'a> {
     passed: Option<u32>,
     total: Option<u32>,
     fuel: Option<u64>,
-    /// Why, in words.
-    detail: Option<&'a str>,
+    /// The rule that decided, where one did. Not the verdict's text: it is for people, and programs write into it.
+    rule: Option<&'a str>,
     turns: Vec<TurnMessage<'a>>,
 }
 
@@ -214,7 +214,7 @@ impl<'a> EpisodeMessage<'a> {
             passed: verdict.map(|verdict| verdict.passed),
             total: verdict.map(|verdict| verdict.total),
             fuel: verdict.map(|verdict| verdict.evidence.fuel),
-            detail: verdict.map(|verdict| verdict.evidence.detail.as_str()),
+            rule: verdict.map(|verdict| verdict.evidence.rule.as_str()),
             turns: episode.turns.iter().map(turn).collect(),
         }
     }

@@ -11,8 +11,8 @@ use veriplay_selfplay::driver::GameState;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::environment::Environment;
 use veriplay_selfplay::eval_table::EvalTable;
+use veriplay_selfplay::external_reward;
 use veriplay_selfplay::play::{Measurement, OutcomeCounts, StepContext};
-use veriplay_selfplay::rewards::external;
 use veriplay_selfplay::settings::SharedSettings;
 
 use super::actor::Actor;
@@ -427,7 +427,7 @@ fn start_learner<S: GameSetup>(config: &PlayConfig<S>) -> Result<Learner, Failur
 /// Starts the program that computes the reward, where the configuration names one.
 fn connect_reward<E: Environment>(game: &mut SelfPlay<E>, name: &str) -> Result<(), Failure> {
     let reward = game.game.settings().reward.as_deref();
-    if let Some(command) = reward.and_then(external::command) {
+    if let Some(command) = reward.and_then(external_reward::command) {
         game.methods.reward = Box::new(ExecReward::start(command, name)?);
     }
     Ok(())

@@ -3,7 +3,7 @@
 
 use veriplay_core::Reward;
 
-use super::{EpisodeFacts, ProposalOutcome, RewardError, RewardScheme};
+use crate::rewards::{EpisodeFacts, ProposalOutcome, RewardError, RewardScheme};
 
 /// How the config names it.
 pub const PREFIX: &str = "exec:";
