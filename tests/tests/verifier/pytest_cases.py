@@ -1048,7 +1048,7 @@ class TestX(Base):
         seen.append(same("o"))
 def teardown_module():
     assert seen == ["b", "a", "o"]
-# == marks_of_a_case_of_unittest: passed 1
+# == marks_of_a_case_of_unittest: unjudgeable
 import unittest
 class T(unittest.TestCase):
     @pytest.mark.skipif(True, reason="later")
@@ -1141,7 +1141,7 @@ def test_later():
 @pytest.mark.parametrize("n", [fact(3), fact(4)])
 def test(n):
     assert same(n) == n
-# == left_out_beside_eval: passed 1
+# == left_out_beside_eval: unjudgeable
 import unittest
 @pytest.mark.skip(reason="later")
 def test_later():
@@ -1152,14 +1152,18 @@ class T(unittest.TestCase):
         assert same(1) == 2
 def test():
     assert eval(repr(same(1))) == 1
-# == left_out_by_a_list_that_another_list_reads: passed 1
+# == left_out_by_a_list_that_another_list_reads: unjudgeable
 later = pytest.mark.skip(reason="later")
 FIRST = [(1, 2)]
 CASES = [pytest.param(*case, marks=later) for case in FIRST] + [(3, 3)]
 @pytest.mark.parametrize("x, y", CASES, ids=lambda value: str(value))
 def test(x, y):
     assert same(x) == y
-# == left_out_by_another_name_of_the_mark: passed 1
+# == left_out_by_its_own_param: passed 2
+@pytest.mark.parametrize("x, y", [(1, same(1)), pytest.param(2, same(1), marks=[pytest.mark.skip(reason="later")]), (3, same(3))])
+def test(x, y):
+    assert same(x) == y
+# == left_out_by_another_name_of_the_mark: unjudgeable
 later = pytest.mark.skip(reason="later")
 @later
 def test_a():
@@ -1174,13 +1178,13 @@ class T(TestCase):
         assert same(1) == 2
     def test_b(self):
         assert same(1) == 1
-# == left_out_of_a_list_of_cases: passed 1
+# == left_out_of_a_list_of_cases: unjudgeable
 later = pytest.mark.skip
 CASES = [(1, 1), pytest.param(2, float("nan"), marks=later(reason="later"))]
 @pytest.mark.parametrize("x, y", CASES)
 def test(x, y):
     assert same(x) == y
-# == left_out_by_the_marks_of_a_class: passed 1
+# == left_out_by_the_marks_of_a_class: unjudgeable
 class TestA:
     pytestmark = [pytest.mark.skip]
     def test(self):
@@ -1206,7 +1210,7 @@ class TestOld(unittest.TestCase):
 class TestNew(unittest.TestCase):
     def test(self):
         assert same(1) == 1
-# == left_out_by_the_machine: passed 1
+# == left_out_by_the_machine: unjudgeable
 import sys
 @pytest.mark.skipif(sys.version_info >= (3,), reason="of Python 2")
 def test_a():
@@ -1219,9 +1223,6 @@ import unittest
 def test_a():
     """Later."""
     pytest.skip("later")
-class T(unittest.TestCase):
-    def test(self):
-        self.skipTest("later")
 class U(unittest.TestCase):
     def test(self):
         raise unittest.SkipTest("later")

@@ -140,6 +140,17 @@ fn a_skip_that_the_program_may_have_made_does_not_leave_a_test_out() {
         "class TestA:\n    def test(self): assert f()\nif not f(): setattr(TestA, 'pytestmark', pytest.mark.skip)",
         "import unittest\nclass Meta(type):\n    __unittest_skip__ = not f()\n\
          class T(unittest.TestCase, metaclass=Meta):\n    def test(self): assert f()",
+        // Skips that the program takes away, or makes by what marks and modules keep.
+        "@pytest.mark.skip\ndef test(): assert f()\nif f(): test.pytestmark = []",
+        "import unittest\n@unittest.skip('')\nclass T(unittest.TestCase):\n    def test(self): assert f()\nif f(): T.__unittest_skip__ = False",
+        "def on(found):\n    if f(): found.pytestmark = []\n    return found\n@on\n@pytest.mark.skip\ndef test(): assert f()",
+        "import unittest\nclass Base(unittest.TestCase):\n    def skipTest(self, why):\n        if not f(): super().skipTest(why)\n\
+         class T(Base):\n    def test(self):\n        self.skipTest('')\n        assert f()",
+        "needs = pytest.mark.skipif(condition=False, reason='')\nneeds.kwargs['condition'] = not f()\n@needs\ndef test(): assert f()",
+        "over = pytest.mark.parametrize('n', [])\nover.args[1].extend(rows)\n@over\ndef test(n): assert f()",
+        "import math\nmath.works = f()\n@pytest.mark.skipif(not math.works, reason='')\ndef test(): assert f()",
+        "import sys\nON = True\nsys.modules[__name__].ON = f()\n@pytest.mark.skipif(not ON, reason='')\ndef test(): assert f()",
+        "import sys\n@pytest.mark.skipif(sys.platform != 'linux', reason='')\ndef test(): assert f()",
         // A test that skips itself, behind something that the program has a part in.
         "def test():\n    if not f(): pytest.skip()\n    assert f()",
         "def test():\n    f()\n    pytest.skip()",

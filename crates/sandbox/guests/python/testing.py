@@ -103,7 +103,7 @@ def run_shared(style, setup, sources, functions, program):
         names.update((name, found) for name, found in own.items() if name not in MODULE_NAMES)
     if style == "check" and functions[0] not in names:
         return [("check", MISSING, "`" + functions[0] + "` is not defined")]
-    judged = Judged(None, setup, before.keys() | set(functions))
+    judged = Judged(None, setup)
     judged.before = before | {name: found for name, found in names.items() if name not in own}
     return STYLES[style](names, sources, functions, judged)
 
@@ -160,10 +160,9 @@ class Split:
         names["__builtins__"], names["__file__"] = self.view, FILE
         sys.modules["solution"] = self.named
         self.watch_modules()
-        judged = Judged(self, self.setup, set(self.functions))
+        judged = Judged(self, self.setup)
         try:
             self.resolve(*names_of([self.setup, *self.sources]))
-            judged.taken |= self.own
             if style == "asserts" and "locals" in self.words:
                 self.caller.note(UNJUDGEABLE, "the tests ask for all names that there are, of which some are the program's")
             judged.before = dict(names)
@@ -918,9 +917,8 @@ def is_constant(node):
 class Judged:
     """Runs tests; `split` says what kept one from being judged."""
 
-    def __init__(self, split, setup, taken):
+    def __init__(self, split, setup):
         self.split, self.setup = split, setup
-        self.taken = taken  # names that the program may have
         self.before = {}  # what the tests' module has before any of their code has run
         self.skipped = {}  # of each test that was skipped: its function, its class, and whether a mark did it
 
@@ -1036,7 +1034,7 @@ def run_functions(names, sources, _functions, judged):
         records += around_records("teardown of fixtures", pytest.end_shared_fixtures, pytest.SESSION, judged)
     if unittest.case._module_cleanups:
         records += around_records("clean-up of the module", lambda _: unittest.doModuleCleanups(), None, judged)
-    return without_left_out(records, [judged.setup, *sources], names, judged)
+    return without_left_out(records, [judged.setup, *sources], judged)
 
 
 def first_hook(find, *names):
@@ -1045,14 +1043,18 @@ def first_hook(find, *names):
     return next((hook for hook in found if hook is not None and type(hook) is not pytest.FixtureDefinition), None)
 
 
-def without_left_out(records, sources, names, judged):
-    """Where another test has passed, one that nobody runs is no part of what the program is judged by."""
+def without_left_out(records, sources, judged):
+    """Where another test has passed, one that nobody runs is no part of what the program is judged by. Of one that a mark skips
+    otherwise, nobody can say whether the program has a part in that."""
     skipped = [test for test, result, _ in records if result == SKIPPED and test in judged.skipped]
     if not skipped or not any(result == PASSED for _, result, _ in records):
         return records
-    skips = Skips(sources, judged.taken | names.keys())
-    left = {test for test in skipped if skips.is_left_out(test, *judged.skipped[test], names.get("pytestmark"))}
-    return [record for record in records if record[0] not in left]
+    skips = Skips(sources)
+    left = {test for test in skipped if skips.is_left_out(test, *judged.skipped[test])}
+    by_mark = {test for test in skipped if judged.skipped[test][2]}
+    kept = [record for record in records if record[0] not in left]
+    why = "a mark skips it, and the source does not plainly show that every program would be skipped: "
+    return [(test, UNJUDGEABLE, (why + text)[:300]) if result == SKIPPED and test in by_mark else (test, result, text) for test, result, text in kept]
 
 
 class SetUp:
