@@ -227,11 +227,26 @@ fn sealed_file(bytes: &[u8]) -> io::Result<File> {
     };
     file.set_len(bytes.len() as u64)?;
     write_sparse(&mut file, bytes)?;
-    // SAFETY: fcntl on a descriptor we own; no memory is involved.
-    if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, SEALS) } < 0 {
-        return Err(io::Error::last_os_error());
-    }
+    seal(&file)?;
     Ok(file)
+}
+
+/// Seals a file. Pages that the kernel is moving or about to reclaim count as in use for a moment, and it waits for them only so long at a
+/// time: under memory pressure one try is not enough.
+fn seal(file: &File) -> io::Result<()> {
+    const TRIES: usize = 40;
+    let mut tries = 0;
+    loop {
+        // SAFETY: fcntl on a descriptor we own; no memory is involved.
+        if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, SEALS) } == 0 {
+            return Ok(());
+        }
+        let error = io::Error::last_os_error();
+        tries += 1;
+        if error.raw_os_error() != Some(libc::EBUSY) || tries == TRIES {
+            return Err(error);
+        }
+    }
 }
 
 /// Writes the chunks that are not all zero: the rest of the file stays a hole, and costs no memory.
