@@ -28,7 +28,7 @@ pub(crate) struct AllowedProbe {
     /// `CLASS/NAME`.
     probe: String,
     /// Why that is acceptable.
-    pub(crate) reason: String,
+    reason: String,
     /// The last day on which the entry counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     expires: Option<Datetime>,

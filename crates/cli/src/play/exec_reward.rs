@@ -5,8 +5,9 @@
 //! the steps behind the checkpoint: one that answers from the line alone gives the same run.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,8 @@ use crate::exit::{ExitCode, Failure, ResultExt};
 const PROTOCOL: u32 = 1;
 /// The longest answer in bytes.
 const LONGEST: u64 = 256 << 20;
+/// How long a program may take to end behind the end of its input.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// The most characters of a faulty answer that an error shows.
 const SHOWN: usize = 200;
 
@@ -125,36 +128,38 @@ impl RewardChild {
         let mut line = serde_json::to_vec(request).context("a request cannot be written as JSON")?;
         line.push(b'\n');
         let sent = self.stdin.as_mut().map_or(Ok(()), |stdin| stdin.write_all(&line).and_then(|()| stdin.flush()));
-        let mut answer = String::new();
-        let read = std::io::Read::take(&mut self.stdout, LONGEST).read_line(&mut answer);
+        let mut answer = Vec::new();
+        let read = std::io::Read::take(&mut self.stdout, LONGEST).read_until(b'\n', &mut answer);
         if sent.is_err() || !matches!(read, Ok(1..)) {
-            let ended = self.child.wait().context("it cannot be waited for")?;
+            let ended = self.end().context("it cannot be waited for")?;
             anyhow::bail!("the program ended ({ended}) before it answered");
         }
-        let parsed = serde_json::from_str(&answer);
-        match parsed
-            .with_context(|| format!("it answered `{}`", answer.trim().chars().take(SHOWN).collect::<String>()))?
-        {
+        let shown = || String::from_utf8_lossy(&answer).trim().chars().take(SHOWN).collect::<String>();
+        match serde_json::from_slice(&answer).with_context(|| format!("it answered `{}`", shown()))? {
             Answer::Error(why) => anyhow::bail!("{why}"),
             answer => Ok(answer),
         }
+    }
+
+    /// Closes its input, at whose end it ends by itself. A program that does not is killed.
+    fn end(&mut self) -> std::io::Result<ExitStatus> {
+        drop(self.stdin.take());
+        let deadline = Instant::now() + PATIENCE;
+        while Instant::now() < deadline {
+            if let Some(status) = self.child.try_wait()? {
+                return Ok(status);
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        self.child.kill()?;
+        self.child.wait()
     }
 }
 
 impl Drop for RewardChild {
     fn drop(&mut self) {
-        // At the end of its input it ends by itself; a program that does not is ended.
-        drop(self.stdin.take());
-        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(2);
-        while std::time::Instant::now() < deadline {
-            if !matches!(self.child.try_wait(), Ok(None)) {
-                return;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
-        // It may have ended in between.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        // There is nobody to tell.
+        let _ = self.end();
     }
 }
 

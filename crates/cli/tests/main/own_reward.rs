@@ -68,6 +68,12 @@ fn a_program_that_goes_wrong_stops_the_run_and_says_how() {
     for (source, said) in [
         ("raise SystemExit(3)".to_owned(), "the program ended (exit status: 3) before it answered"),
         ("input()\nprint('hello')".to_owned(), "it answered `hello`"),
+        // It lives on, and is not waited for.
+        (
+            "import os\ninput()\nos.write(1, b'\\xff\\n')\nimport time\ntime.sleep(60)".to_owned(),
+            "it answered `\u{fffd}`",
+        ),
+        ("import os\ninput()\nos.close(1)\nimport time\ntime.sleep(60)".to_owned(), "before it answered"),
         ("input()\nprint('{\"rewards\": []}')".to_owned(), "did not answer `{\"ready\": true}`"),
         ("input()\nprint('{\"error\": \"no weights\"}')".to_owned(), "no weights"),
         (after_start("print('{\"rewards\": [1.0]}')"), "at step 0: it gave 1 rewards for "),
