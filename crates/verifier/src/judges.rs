@@ -82,7 +82,7 @@ pub trait Judge: Sync {
     /// Judges the return value of a call.
     ///
     /// # Errors
-    /// A host fault, a checker that does not decide, or a judge that does not take values.
+    /// A host fault, or a judge that does not take values.
     fn compare_call(&self, _context: &mut JudgeContext<'_>, call: &ReturnedCall<'_>) -> Result<JudgeFinding, Dropped> {
         Err(misused(self.name(), call.task_id, OutputKind::Values))
     }
@@ -90,7 +90,7 @@ pub trait Judge: Sync {
     /// Judges the standard output of a script.
     ///
     /// # Errors
-    /// A host fault, a checker that does not decide, or a judge that does not take texts.
+    /// A host fault, or a judge that does not take texts.
     fn compare_script(&self, _context: &mut JudgeContext<'_>, run: &ScriptRun<'_>) -> Result<JudgeFinding, Dropped> {
         Err(misused(self.name(), run.task_id, OutputKind::Texts))
     }
@@ -174,6 +174,8 @@ pub enum JudgeFinding {
     Right,
     /// The output is wrong; the difference, for people.
     Wrong(String),
+    /// The task's own checker does not decide, whatever the output is; the reason.
+    Undecided(String),
 }
 
 /// The number of characters shown of each side, so that both fit into a log line.

@@ -1287,3 +1287,145 @@ def test(x=1):
 class TestSame:
     def test(self, x=1):
         assert same(x) == 1
+# == set_up_around_a_test_that_unittest_skips: failed
+import unittest
+class Test(unittest.TestCase):
+    def setup_method(self, method):
+        if method.__name__ == "test_skipped":
+            raise ValueError("set-up of a skipped test")
+    def test_passes(self):
+        assert same(1) == 1
+    @unittest.skip("not now")
+    def test_skipped(self):
+        pass
+# == set_up_of_a_method_runs_outside_of_unittests: passed 1
+import unittest
+order = []
+class Test(unittest.TestCase):
+    def setup_method(self, method):
+        order.append("setup_method")
+    def setUp(self):
+        order.append("setUp")
+    def tearDown(self):
+        order.append("tearDown")
+    def teardown_method(self, method):
+        order.append("teardown_method")
+        assert order == ["setup_method", "setUp", "test", "tearDown", "teardown_method"]
+    def test(self):
+        order.append(same("test"))
+# == clean_up_of_a_method_fails: failed
+import unittest
+class Test(unittest.TestCase):
+    def teardown_method(self, method):
+        raise ValueError("clean-up")
+    def test(self):
+        assert same(1) == 1
+# == clean_up_of_a_class_of_unittests_fails: failed
+import unittest
+class Test(unittest.TestCase):
+    @classmethod
+    def teardown_class(cls):
+        raise ValueError("clean-up")
+    def test(self):
+        assert same(1) == 1
+# == set_up_of_a_class_of_unittests_comes_second: passed 1
+import unittest
+order = []
+class Test(unittest.TestCase):
+    @classmethod
+    def setup_class(cls):
+        order.append("setup_class")
+    @classmethod
+    def setUpClass(cls):
+        order.append("setUpClass")
+    def test(self):
+        assert order == same(["setUpClass", "setup_class"])
+# == a_class_with_set_ups_is_itself: passed 2
+import unittest
+made = []
+class Base(unittest.TestCase):
+    def __init_subclass__(cls):
+        made.append(cls.__name__)
+    def setup_method(self, method):
+        pass
+class TestOne(Base):
+    count = 0
+    def test_count(self):
+        TestOne.count += 1
+        assert type(self) is TestOne and self.count == 1
+    def test_made(self):
+        assert made == same(["TestOne"])
+# == methods_are_what_they_were_when_collected: failed
+class Test:
+    def test_a(self):
+        Test.test_b = lambda self: None
+    def test_b(self):
+        assert same(1) == 2
+# == methods_of_unittest_are_what_they_were_when_collected: failed
+import unittest
+class Test(unittest.TestCase):
+    def test_a(self):
+        Test.test_b = lambda self: None
+    def test_b(self):
+        assert same(1) == 2
+# == hooks_are_what_they_were_when_collected: passed 4
+class Test:
+    def test_a(self):
+        def fails(self):
+            raise ValueError
+        Test.setup_method = fails
+    def test_b(self):
+        pass
+def test_c():
+    def fails():
+        raise ValueError
+    globals()["setup_function"] = fails
+def test_d():
+    pass
+# == instances_are_made_when_collected: passed 2
+import unittest
+made = []
+class Test(unittest.TestCase):
+    def __init__(self, name="runTest"):
+        super().__init__(name)
+        made.append(name)
+    def test_a(self):
+        assert {"test_a", same("test_b")} <= set(made)
+    def test_b(self):
+        pass
+# == an_instance_that_cannot_be_made: failed
+import unittest
+class Test(unittest.TestCase):
+    def __init__(self, name="runTest"):
+        super().__init__(name)
+        raise ValueError(name)
+    def test(self):
+        pass
+# == ids_of_many_types: passed 8
+import enum
+import re
+class Colour(enum.Enum):
+    RED = 1
+@pytest.mark.parametrize("x", [1, 2, 3, 4, 5, 6, 7, 8], ids=[b"one", 2j, None, Colour.RED, re.compile("x"), int, len, True])
+def test(x):
+    assert same(x) == x
+# == ids_of_no_type: failed
+@pytest.mark.parametrize("x", [1], ids=[object()])
+def test(x):
+    pass
+# == ids_of_a_case_that_has_its_own: passed 1
+@pytest.mark.parametrize("x", [pytest.param(1, id="own")], ids=[object()])
+def test(x):
+    assert same(x) == 1
+# == ids_of_no_cases: passed 1
+@pytest.mark.parametrize("x", [], ids=["none"])
+def test(x):
+    assert False
+def test_other():
+    assert same(1) == 1
+# == too_many_ids_of_no_cases: failed
+@pytest.mark.parametrize("x", [], ids=["one", "two"])
+def test(x):
+    pass
+def test_other():
+    assert same(1) == 1

@@ -208,3 +208,17 @@ fn tests_may_use_parts_of_numpy() {
     let verdict = judged(Trust::Split, source, "import numpy as np\ndef f(): return np.random.rand()");
     assert_eq!(verdict.status, Status::Unjudgeable, "{:?}", verdict.evidence);
 }
+
+/// A tree is as deep as an expression is long. What is too deep for the compiler is no fault of the program's.
+#[test]
+fn long_expressions_are_judged_or_unjudgeable() {
+    let sum = |terms: usize| {
+        format!("def test(): assert {} == {terms}", (0..terms).map(|_| "f()").collect::<Vec<_>>().join(" + "))
+    };
+    for trust in [Trust::Shared, Trust::Split] {
+        let verdict = judged(trust, &sum(1200), "def f(): return 1");
+        assert_eq!(verdict.status, Status::Accepted, "{trust:?} {:?}", verdict.evidence);
+        let verdict = judged(trust, &sum(60_000), "def f(): return 1");
+        assert_eq!(verdict.status, Status::Unjudgeable, "{trust:?} {:?}", verdict.evidence);
+    }
+}

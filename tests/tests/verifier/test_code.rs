@@ -68,6 +68,22 @@ fn setup_code_belongs_to_the_tests_and_not_to_the_program() {
     assert_eq!(verdict("def third(): return 9\ndef close(a, b): return True"), Status::WrongAnswer);
 }
 
+/// Of one that asks the program for something, and of shared trust, nobody knows whose fault it is.
+#[test]
+fn a_set_up_that_fails_by_itself_is_no_fault_of_the_program() {
+    let program = "def f(): return 1\nZERO = 0";
+    for (setup, wanted) in [
+        ("import math\nassert math.pi > 4", Status::Unjudgeable),
+        ("one = 1 / 0", Status::Unjudgeable),
+        ("one = 1 / ZERO", Status::RuntimeError),
+        ("assert f() == 2", Status::RuntimeError),
+        ("one = missing", Status::RuntimeError),
+    ] {
+        let verdict = judged(&problem(Trust::Split, setup, asserts(&["assert f() == 1"])), program);
+        assert_eq!(verdict.status, wanted, "{setup}: {:?}", verdict.evidence);
+    }
+}
+
 #[test]
 fn arguments_changed_in_place_are_changed_for_the_tests() {
     let tests = asserts(&["x = [3, 1, 2]\nsort(x)\nassert x == [1, 2, 3]", "d = {}\nput(d)\nassert d == {'k': {1}}"]);

@@ -1372,6 +1372,7 @@ class Caller(Objects):
         self.lasting = None  # the same, of this and all later ones
         self.doubted = None  # why a test that fails from now on may be right
         self.testing = False  # whether a test is under way: what happens before or between tests lasts
+        self.asked = 0  # how often the tests have asked the program for anything
         self.borrowed = {}  # names in the library of objects that cross by that name alone, by handle
         self.thrown_away = False  # whether the call under way is a statement of its own
         self.fresh = ()  # ids of objects that nothing but the call under way refers to
@@ -1461,6 +1462,7 @@ class Caller(Objects):
         return self.ask("operate", operation, arguments)
 
     def ask(self, action, target, arguments=(), keywords={}):
+        self.asked += 1
         if self.lasting:
             self.spoil(*self.lasting)
         if self.taking_over:

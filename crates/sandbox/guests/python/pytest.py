@@ -8,6 +8,7 @@ import collections.abc
 import contextlib
 import datetime
 import decimal
+import enum
 import inspect
 import itertools
 import math
@@ -580,20 +581,26 @@ def parametrize(argnames, argvalues, indirect=False, ids=None, scope=None):
         if count != len(argnames):
             fail("the number of names (" + str(len(argnames)) + ") must be the number of values (" + str(count) + ")")
         rows.append(row)
+    if not rows:
+        why = "got empty parameter set for (" + ", ".join(argnames) + ")"
+        rows = [ParameterSet([None] * len(argnames), [MarkDecorator("skip", (why,))], None)]
     if ids is not None and not callable(ids):
         given = list(ids) if isinstance(ids, collections.abc.Sized) else list(itertools.islice(ids, len(rows)))
         if given and len(given) != len(rows):
             fail(str(len(rows)) + " parameter sets specified, with different number of ids: " + str(len(given)))
-        if not all(each is None or isinstance(each, (str, int, float)) for each in given):
-            fail("ids contains what is no string, number or None")
+        if not all(is_id(each) for row, each in zip(rows, given) if row.id is None):
+            fail("ids contains what names nothing")
     if callable(ids):
         for row in rows:
             for value in row.values if row.id is None else ():
                 ids(value)
-    if not rows:
-        why = "got empty parameter set for (" + ", ".join(argnames) + ")"
-        rows = [ParameterSet([None] * len(argnames), [MarkDecorator("skip", (why,))], None)]
     return list(argnames), rows
+
+
+def is_id(found):
+    """Whether pytest can make a name of it."""
+    is_plain = found is None or isinstance(found, (str, bytes, int, float, complex, re.Pattern, enum.Enum))
+    return is_plain or isinstance(getattr(found, "__name__", None), str)
 
 
 def cases_of(wanted, marks, names):

@@ -82,7 +82,7 @@ def fault_of_text(sources):
     for source in sources:
         try:
             compile(source, "<tests>", "exec", 0, True)
-        except (SyntaxError, ValueError) as error:
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             return "the tests do not compile: " + text_of(error)
     return None
 
@@ -166,7 +166,8 @@ class Split:
             if style == "asserts" and "locals" in self.words:
                 self.caller.note(UNJUDGEABLE, "the tests ask for all names that there are, of which some are the program's")
             judged.before = dict(names)
-            exec(judged.compiled(self.setup, "<setup>"), names)
+            if (fault := self.fault_of_set_up(judged.compiled(self.setup, "<setup>"), names)) is not None:
+                return [("tests", UNJUDGEABLE, fault)]
             if style == "check":
                 try:
                     names[self.functions[0]] = self.caller.look(self.functions[0])
@@ -195,6 +196,19 @@ class Split:
         self.check_clock()
         # A crossing that failed behind the last test is part of none.
         return records if self.caller.lasting is None else [*records, ("tests", *self.caller.lasting)]
+
+    def fault_of_set_up(self, code, names):
+        """Runs it. Where it fails and has nothing of the program's, it fails whatever the program is."""
+        asked = self.caller.asked
+        try:
+            exec(code, names)
+        except Exception as error:
+            read, bound = names_of([self.setup])
+            may_have = (read - bound) & (self.own | self.or_builtin)
+            if self.caller.asked != asked or type(error) is NameError or may_have:
+                raise
+            return "the set-up of the tests fails by itself: " + text_of(error)
+        return None
 
     def resolve(self, read, bound):
         """Decides which names that the tests read are the program's, and looks them up.
@@ -923,8 +937,17 @@ class Judged:
         self.skipped = {}  # of each test that was skipped: its function, its class, and whether a mark did it
 
     def compiled(self, source, name):
-        tree = ast.parse(source, name)
-        return compile(tree if self.split is None else Marked().visit(tree), name, "exec", 0, True)
+        if self.split is None:
+            return compile(source, name, "exec", 0, True)
+        depth = sys.getrecursionlimit()
+        try:
+            # A sum of a thousand terms is a tree of that depth, which the compiler takes.
+            sys.setrecursionlimit(DEPTH_OF_TREES)
+            return compile(Marked().visit(ast.parse(source, name)), name, "exec", 0, True)
+        except RecursionError as error:
+            raise pytest.Unsupported("the tests hold an expression that is nested too deeply to be run here") from error
+        finally:
+            sys.setrecursionlimit(depth)
 
     def verdict_of(self, test, sources=None):
         """Runs one test; returns its result and a text for people."""
@@ -991,6 +1014,7 @@ def text_of(error):
         return type(error).__name__
 
 
+DEPTH_OF_TREES = 50_000
 LACKING = 58  # the host's word for a call that it does not have
 
 
@@ -1075,10 +1099,12 @@ class SetUp:
         if self.error is not None:
             raise self.error
 
+    def tear_down(self):
+        if self.has_run and self.error is None:
+            call_around(self.after, self.argument)
+
     def end(self, label, judged):
-        if not self.has_run or self.error is not None or self.after is None:
-            return []
-        return around_records(label, functools.partial(call_around, self.after), self.argument, judged)
+        return around_records(label, lambda _: self.tear_down(), None, judged) if self.has_run and self.after is not None else []
 
 
 def around_records(label, function, argument, judged):
@@ -1187,8 +1213,11 @@ class Result(unittest.TestResult):
     def __init__(self, judged):
         super().__init__()
         self.judged, self.results = judged, {}
+        self.is_open = False  # for a test that unittest begins and ends within what pytest runs around it
 
     def startTest(self, test):
+        if self.is_open:
+            return
         super().startTest(test)
         self.judged.start()
         self.succeeded, self.lacking = False, None
@@ -1202,7 +1231,7 @@ class Result(unittest.TestResult):
 
     def addError(self, test, error):
         """Also of what ends tests of pytest's."""
-        if issubclass(error[0], pytest.Skipped):
+        if issubclass(error[0], (pytest.Skipped, unittest.SkipTest)):
             self.addSkip(test, str(error[1]))
         elif issubclass(error[0], pytest.Failed):
             self.addFailure(test, error)
@@ -1217,6 +1246,8 @@ class Result(unittest.TestResult):
         self.succeeded = True
 
     def stopTest(self, test):
+        if self.is_open:
+            return
         super().stopTest(test)
         self.results[test._testMethodName] = self.judged.end(self.result_of_test())
 
@@ -1244,70 +1275,97 @@ class Suite(unittest.TestSuite):
 
     _handleModuleFixture = _handleModuleTearDown = lambda *_: None
 
+    def __init__(self, tests, of_class):
+        super().__init__(tests)
+        self.of_class = of_class  # what pytest runs within unittest's own set-up of the class
 
-def set_up_by_pytest(case):
-    """The class with what pytest runs around unittest's own set-up: `setup_method` and its kind, which unittest ignores."""
-    hooks = {name: first_hook(lambda name: getattr(case, name, None), name) for name in HOOKS}
-    hooks = {name: hook for name, hook in hooks.items() if hook is not None}
-    if not hooks:
-        return case
-
-    class Hooked(case):
-        @classmethod
-        def setUpClass(cls):
-            super().setUpClass()
-            call_around(hooks.get("setup_class"), cls)
-
-        @classmethod
-        def tearDownClass(cls):
+    def _tearDownPreviousClass(self, test, result):
+        if test is None:
             try:
-                call_around(hooks.get("teardown_class"), cls)
-            finally:
-                super().tearDownClass()
+                self.of_class.tear_down()
+            except BaseException as error:
+                self._addClassOrModuleLevelException(result, error, "teardown_class", sys.exc_info())
+        super()._tearDownPreviousClass(test, result)
 
-        def _callSetUp(self):
-            # Both are given the test, whether or not they take it.
-            test = getattr(self, self._testMethodName)
-            if "setup_method" in hooks:
-                self.setup_method(test)
-            if "teardown_method" in hooks:
-                self.addCleanup(self.teardown_method, test)
-            super()._callSetUp()
 
-    for name in ("__module__", "__name__", "__qualname__", "__doc__"):
-        setattr(Hooked, name, getattr(case, name))
-    return Hooked
+class SetUpByPytest:
+    """What pytest runs around unittest's own set-up and clean-up of a class and of each test: `setup_method` and its kind, which
+    unittest ignores. A class that is skipped as a whole has none."""
+
+    def __init__(self, case):
+        hooks = {name: None if is_skipped(case) else first_hook(lambda name: getattr(case, name, None), name) for name in HOOKS}
+        self.before, self.after = hooks["setup_method"], hooks["teardown_method"]
+        self.of_class = SetUp(hooks["setup_class"], hooks["teardown_class"], case)
+        self.is_none = not any(hooks.values())
+
+    def run(self, test, function, run, result):
+        """One test: `run` is unittest's own way. These hooks run around a test that a mark of unittest's skips, too."""
+        result.startTest(test)
+        result.is_open = True
+        try:
+            if self.call(test, result, self.of_class) and self.call(test, result, self.before, test, function):
+                run(result)
+                self.call(test, result, self.after, test, function)
+        finally:
+            result.is_open = False
+            result.stopTest(test)
+
+    def call(self, test, result, hook, *arguments):
+        """Whether it ends well. Each hook of a test is given the test, whether or not it takes it."""
+        try:
+            if hook is not None:
+                hook(*arguments)
+        except BaseException:
+            result.addError(test, sys.exc_info())
+            return False
+        return True
+
+
+def is_skipped(found):
+    return getattr(found, "__unittest_skip__", False)
 
 
 def unittest_tests(label, case, around, outer, judged):
-    owner, case = case, set_up_by_pytest(case)
     found = unittest.defaultTestLoader.getTestCaseNames(case)
     names = [name for name in found if getattr(getattr(case, name), "__test__", True)]
     if not names and callable(getattr(case, "runTest", None)):
         names = ["runTest"]
-    return lambda: unittest_records(label, owner, case, names, around, outer, judged)
+    hooks, tests = SetUpByPytest(case), []
+    # As pytest does it: each test has its object, and its function, before any test has run.
+    made = judged.verdict_of(lambda: tests.extend(unittest_test(case, name, hooks) for name in names))
+    if made[0] != PASSED:
+        return lambda: [(label, *made)]
+    return lambda: unittest_records(label, case, tests, hooks, around, outer, judged)
 
 
-def unittest_records(label, owner, case, names, around, outer, judged):
-    is_skipped = lambda found: getattr(found, "__unittest_skip__", False)
-    records = {}
-    for name in names:
+def unittest_test(case, name, hooks):
+    test = case(name)
+    function = getattr(test, name)
+    setattr(test, name, function)
+    if case._callTestMethod is unittest.TestCase._callTestMethod:
+        test._callTestMethod = finish
+    if not hooks.is_none:
+        test.run = functools.partial(hooks.run, test, getattr(function, "__func__", function), test.run)
+    return test
+
+
+def unittest_records(label, case, tests, hooks, around, outer, judged):
+    records, names = {}, [test._testMethodName for test in tests]
+    functions = {test._testMethodName: getattr(test, test._testMethodName) for test in tests}
+    for name, function in functions.items():
         # Marks of pytest's, before anything of the class runs.
-        marks = [*pytest.marks_of(getattr(case, name)), *pytest.marks_of(owner), *outer]
+        marks = [*pytest.marks_of(function), *pytest.marks_of(case), *outer]
         result = judged.verdict_of(lambda: pytest.skip_marked(marks)) if marks else (PASSED, "")
         if result[0] != PASSED:
             records[name] = result
-        if result[0] == SKIPPED or is_skipped(case) or is_skipped(getattr(case, name)):
-            judged.skipped[label + "." + name] = getattr(case, name), owner, True
-    tests = [case(name) for name in names if name not in records]
+        if result[0] == SKIPPED or is_skipped(case) or is_skipped(function):
+            judged.skipped[label + "." + name] = function, case, True
+    tests = [test for test in tests if test._testMethodName not in records]
     result = (PASSED, "") if not tests or is_skipped(case) else judged.verdict_of(around)
     if result[0] != PASSED:
         return [(label + "." + name, *records.get(name, result)) for name in names]
-    for test in tests:
-        if type(test)._callTestMethod is unittest.TestCase._callTestMethod:
-            test._callTestMethod = finish
     result = Result(judged)
-    Suite(tests).run(result)
+    Suite(tests, hooks.of_class).run(result)
     # What the class's own set-up and clean-up say comes under the class's name.
     of_class = [(error[1], ERROR) for error in result.errors if not isinstance(error[0], unittest.TestCase)]
     of_class += [(skip[1], SKIPPED) for skip in result.skipped if not isinstance(skip[0], unittest.TestCase)]
@@ -1315,21 +1373,25 @@ def unittest_records(label, owner, case, names, around, outer, judged):
     records |= {test._testMethodName: result.results.get(test._testMethodName) or judged.doubted(missing) for test in tests}
     for name in names:
         if records[name][0] == SKIPPED:
-            judged.skipped.setdefault(label + "." + name, (getattr(case, name), owner, False))
+            judged.skipped.setdefault(label + "." + name, (functions[name], case, False))
     of_class = [(label, *judged.doubted((word, last_line(text)))) for text, word in of_class]
     return [*((label + "." + name, *records[name]) for name in names), *of_class]
 
 
 def method_tests(label, owner, method, names, around, judged, marks):
-    def start(instance):
-        test, hook = getattr(instance, method), functools.partial(first_hook, lambda name: getattr(instance, name, None))
-        call_around(hook("setup_method"), test)
-        yield
-        call_around(hook("teardown_method"), test)
+    hooks = {name for name in HOOKS if first_hook(lambda name: getattr(owner, name, None), name) is not None}
+
+    def start(instance, test):
+        for name in ("setup_method", None, "teardown_method"):
+            if name in hooks:
+                call_around(getattr(instance, name), test)
+            if name is None:
+                yield
 
     def bound():
         instance = owner()
-        return getattr(instance, method), functools.partial(start, instance)
+        test = getattr(instance, method)
+        return test, functools.partial(start, instance, test)
 
     wanted = lambda: pytest.method_argument_names(owner, method)
     own = {name: found for base in reversed(owner.__mro__) for name, found in vars(base).items()}
@@ -1346,10 +1408,12 @@ def call_around(function, argument):
 
 
 def function_tests(name, function, names, around, judged):
+    before, after = first_hook(names.get, "setup_function"), first_hook(names.get, "teardown_function")
+
     def start():
-        call_around(first_hook(names.get, "setup_function"), function)
+        call_around(before, function)
         yield
-        call_around(first_hook(names.get, "teardown_function"), function)
+        call_around(after, function)
 
     wanted = lambda: pytest.argument_names(function)
     test = Test(name, function, None, lambda: (function, start), (around,))
@@ -1362,7 +1426,7 @@ class Test(typing.NamedTuple):
     name: str
     function: object
     owner: object  # its class
-    bound: object  # gives what is to be called, and the generator function that runs around it
+    bind: object  # gives what is to be called, for each case anew, and the generator function that runs around it
     around: tuple  # the set-ups of its module and of its class
 
 
@@ -1372,7 +1436,7 @@ def parametrized(test, wanted, marks, names, judged):
 
     def collect():
         arguments.extend(wanted())
-        cases.extend(pytest.cases_of(arguments, marks, names))
+        cases.extend((*case, *test.bind()) for case in pytest.cases_of(arguments, marks, names))
 
     result = judged.verdict_of(collect)
     if result[0] != PASSED:
@@ -1381,7 +1445,7 @@ def parametrized(test, wanted, marks, names, judged):
 
 
 def case_records(test, arguments, case, names, judged):
-    label, given, marks = case
+    label, given, marks, function, start = case
     by_mark = []
 
     def run():
@@ -1390,7 +1454,7 @@ def case_records(test, arguments, case, names, judged):
         except pytest.Skipped:
             by_mark.append(True)
             raise
-        return pytest.call_with_fixtures(*test.bound(), arguments, given, names, test.around)
+        return pytest.call_with_fixtures(function, start, arguments, given, names, test.around)
 
     result = judged.verdict_of(run)
     if result[0] == SKIPPED:

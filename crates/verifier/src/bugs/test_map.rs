@@ -18,6 +18,9 @@ use crate::repository::{
 
 const CHANGED: &str = include_str!("python/changed.py");
 
+/// Words of code that may look into a function without a call of it. Where a repository has one, a change of a body is one of its module.
+const READS_CODE: [&str; 5] = ["getsource", "get_source", "findsource", "linecache", "__code__"];
+
 /// The map of a repository's tests. A pure function of the baseline, the image and the limits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -136,6 +139,10 @@ fn find_changes<'a>(
         }
     }
     if modules.is_empty() {
+        return Ok(found);
+    }
+    if repo.texts.values().any(|text| READS_CODE.iter().any(|word| text.contains(word))) {
+        found.extend(modules.into_iter().map(|(path, ..)| SourceChange::Module(path)));
         return Ok(found);
     }
     let texts =

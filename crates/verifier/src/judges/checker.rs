@@ -11,12 +11,12 @@
 //!
 //! # How it can be gamed
 //! Only by a value that the checker itself takes for right. A checker that raises, returns anything but a bool or meets a
-//! limit has not judged: that attempt is Dropped, with the checker named, and never right or wrong. So a checker should
-//! return False for whatever it cannot read; one that raises lets an attempt out of a failing verdict, though into none.
+//! limit has not judged. Where it judges the expected answer in the actual one's place, the attempt has broken it, and is
+//! wrong. Where it does not, the task is broken: its attempts are unjudgeable, by the rule `reference`, and count for nothing.
 //!
 //! # Example
 //! `def check(input, expected, actual): return sorted(actual) == sorted(expected)` takes `[2, 1]` for `[1, 2]` and refuses
-//! `[1]`; for `None` it raises, and the attempt is Dropped.
+//! `[1]`; for `None` it raises, and the attempt is wrong.
 
 use veriplay_core::{Comparison, Dropped, Job, Value};
 
@@ -50,8 +50,10 @@ impl Judge for Checker {
             return Ok(call.compare_by(|_, _| false));
         };
         let arguments = vec![Value::Tuple(call.input.to_vec()), call.expected.clone(), actual.clone()];
-        let right = decided(context, call.task_id, call.comparison, arguments)?;
-        Ok(call.compare_by(|_, _| right))
+        Ok(match decided(context, call.comparison, arguments)? {
+            Ok(right) => call.compare_by(|_, _| right),
+            Err(why) => JudgeFinding::Undecided(why),
+        })
     }
 
     fn compare_script(&self, context: &mut JudgeContext<'_>, run: &ScriptRun<'_>) -> Result<JudgeFinding, Dropped> {
@@ -59,46 +61,44 @@ impl Judge for Checker {
             return Ok(run.compare_by(|_, _| false));
         };
         let arguments = vec![Value::str(run.stdin), Value::str(run.expected), Value::str(actual)];
-        let right = decided(context, run.task_id, run.comparison, arguments)?;
-        Ok(run.compare_by(|_, _| right))
+        Ok(match decided(context, run.comparison, arguments)? {
+            Ok(right) => run.compare_by(|_, _| right),
+            Err(why) => JudgeFinding::Undecided(why),
+        })
     }
 }
 
-/// What the checker says. One that decides about the expected answer and not about the attempt's is broken by the attempt,
-/// which is then wrong: else a program could have itself dropped instead of refused.
+/// What the checker says, or why it does not decide even about the expected answer. One that does decide about that is broken by the
+/// attempt, which is then wrong: else a program could be left out instead of refused.
 fn decided(
     context: &mut JudgeContext<'_>,
-    task_id: &str,
     comparison: &Comparison,
     arguments: Vec<Value>,
-) -> Result<bool, Dropped> {
+) -> Result<Result<bool, String>, Dropped> {
     let expected = vec![arguments[0].clone(), arguments[1].clone(), arguments[1].clone()];
-    verdict(context, task_id, comparison, arguments).or_else(|dropped| {
-        let works = verdict(context, task_id, comparison, expected).is_ok();
-        if works { Ok(false) } else { Err(dropped) }
-    })
+    match verdict(context, comparison, arguments)? {
+        Err(undecided) => Ok(verdict(context, comparison, expected)?.map(|_| false).map_err(|_| undecided)),
+        right => Ok(right),
+    }
 }
 
 /// Runs the checker once.
 fn verdict(
     context: &mut JudgeContext<'_>,
-    task_id: &str,
     comparison: &Comparison,
     arguments: Vec<Value>,
-) -> Result<bool, Dropped> {
-    let undecided = |what: String| Dropped { why: format!("the checker of `{task_id}` did not decide: {what}") };
-    let source = comparison.checker.as_deref().ok_or_else(|| undecided("there is none".to_owned()))?;
+) -> Result<Result<bool, String>, Dropped> {
+    let source = comparison.checker.as_deref().unwrap_or_default();
     let JudgeContext { image, limits, seed, .. } = *context;
     let outcome = context.runner.run(&configure_job(image, limits, seed, Job::call(source, FUNCTION, arguments)))?;
-    if let Some((_, detail)) = job_failure(&outcome) {
-        return Err(undecided(detail));
-    }
-    let [call] = outcome.calls.as_slice() else {
-        return Err(undecided(format!("{} results for one call", outcome.calls.len())));
+    let returned = match (job_failure(&outcome), outcome.calls.as_slice()) {
+        (Some((_, detail)), _) => Err(detail),
+        (None, [call]) => decode_call(call, &context.limits).map_err(NoValue::text),
+        (None, calls) => Err(format!("{} results for one call", calls.len())),
     };
-    match decode_call(call, &context.limits).map_err(NoValue::text) {
+    Ok(match returned {
         Ok(Value::Bool(right)) => Ok(right),
-        Ok(other) => Err(undecided(format!("it returned a {} instead of a bool", other.type_name()))),
-        Err(detail) => Err(undecided(detail)),
-    }
+        Ok(other) => Err(format!("it returned a value of type `{}`, which is no bool of Python's", other.type_name())),
+        Err(detail) => Err(detail),
+    })
 }

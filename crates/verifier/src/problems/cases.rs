@@ -1,6 +1,8 @@
 //! Judges cases: calls of a function, and runs of a script. Only inputs enter a job; the judge compares the outputs on the host.
 
-use veriplay_core::{CallCase, CallChecks, CallResult, Dropped, Job, Limits, Outcome, Status, StdioCase, StdioChecks};
+use veriplay_core::{
+    CallCase, CallChecks, CallResult, Dropped, Job, Limits, Outcome, REFERENCE_RULE, Status, StdioCase, StdioChecks,
+};
 
 use super::{ProblemRequest, fit_judge};
 use crate::judges::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun};
@@ -163,6 +165,9 @@ fn case_result(finding: Result<JudgeFinding, Dropped>) -> Result<CaseResult, Dro
     Ok(match finding? {
         JudgeFinding::Right => None,
         JudgeFinding::Wrong(detail) => Some((Status::WrongAnswer, detail)),
+        JudgeFinding::Undecided(why) => {
+            Some((Status::Unjudgeable, format!("the task's checker does not decide: {why}")))
+        }
     })
 }
 
@@ -200,12 +205,7 @@ impl CaseTally {
             None if self.passed == self.total && self.total > 0 => (Status::Accepted, String::new()),
             None => (Status::RuntimeError, "results are missing".to_owned()),
         };
-        Decision {
-            status,
-            passed: saturating_u32(self.passed),
-            total: saturating_u32(self.total),
-            rule: String::new(),
-            detail,
-        }
+        let rule = if status == Status::Unjudgeable { REFERENCE_RULE.to_owned() } else { String::new() };
+        Decision { status, passed: saturating_u32(self.passed), total: saturating_u32(self.total), rule, detail }
     }
 }

@@ -72,7 +72,7 @@ fn compare_output(
         JudgeFinding::Right => {
             Decision { status: Status::Accepted, passed: 1, total: 1, rule: String::new(), detail: String::new() }
         }
-        JudgeFinding::Wrong(detail) => Decision::on_one(Status::WrongAnswer, &detail),
+        JudgeFinding::Wrong(detail) | JudgeFinding::Undecided(detail) => Decision::on_one(Status::WrongAnswer, &detail),
     })
 }
 

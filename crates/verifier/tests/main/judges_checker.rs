@@ -1,6 +1,6 @@
 //! Judge `checker`: a program of the problem's own, which may decide or fail to.
 
-use veriplay_core::{Comparison, Entry, Exit, LimitKind, Status, Value};
+use veriplay_core::{Comparison, Entry, Exit, LimitKind, REFERENCE_RULE, Status, Value};
 
 use crate::judges::within;
 use crate::problems::{calls_problem, judged, stdio_problem, try_judge};
@@ -38,25 +38,40 @@ fn the_checker_decides_on_input_expected_and_actual() {
     }
 }
 
+/// The ways in which a checker does not decide, and what is said of each.
+const UNDECIDED: [(fn() -> Gives, &str); 8] = [
+    (|| Gives::Raises("TypeError"), "TypeError"),
+    (|| Gives::Unencodable, "type `object`"),
+    (|| Gives::Value(read("1")), "`int`"),
+    (|| Gives::Value(read("None")), "`NoneType`"),
+    (|| Gives::Value(read("'True'")), "`str`"),
+    (|| Gives::Bytes(b"?".to_vec()), "does not decide"),
+    (|| Gives::Stops(exceeded(LimitKind::Fuel)), "Fuel"),
+    (|| Gives::Stops(Exit::Returned), "0 results"),
+];
+
 #[test]
-fn a_checker_that_does_not_decide_drops_the_attempt_by_name() {
-    type Given = (fn() -> Gives, &'static str);
-    let cases: [Given; 8] = [
-        (|| Gives::Raises("TypeError"), "TypeError"),
-        (|| Gives::Unencodable, "type `object`"),
-        (|| Gives::Value(read("1")), "int"),
-        (|| Gives::Value(read("None")), "NoneType"),
-        (|| Gives::Value(read("'True'")), "str"),
-        (|| Gives::Bytes(b"?".to_vec()), "did not decide"),
-        (|| Gives::Stops(exceeded(LimitKind::Fuel)), "Fuel"),
-        (|| Gives::Stops(Exit::Returned), "0 results"),
-    ];
-    for (gives, wanted) in cases {
-        let dropped = try_judge(&echo(move |_| gives()), &calls_problem(&[("4", "4")], by_checker())).unwrap_err();
-        assert!(dropped.why.contains("the checker of `set/1`") && dropped.why.contains(wanted), "{}", dropped.why);
+fn a_checker_that_never_decides_makes_attempts_unjudgeable_by_the_rule_of_references() {
+    let problem = calls_problem(&[("4", "4")], by_checker());
+    for (gives, wanted) in UNDECIDED {
+        let verdict = try_judge(&echo(move |_| gives()), &problem).unwrap();
+        let evidence = &verdict.evidence;
+        assert_eq!((verdict.status, evidence.rule.as_str()), (Status::Unjudgeable, REFERENCE_RULE), "{evidence:?}");
+        assert!(evidence.detail.contains("checker") && evidence.detail.contains(wanted), "{evidence:?}");
     }
     let broken = Table::of(|_| Gives::Value(read("4"))).with_module_end("c", Exit::CompileError, "SyntaxError");
-    assert!(try_judge(&broken, &calls_problem(&[("4", "4")], by_checker())).unwrap_err().why.contains("checker"));
+    assert_eq!(try_judge(&broken, &problem).unwrap().status, Status::Unjudgeable);
+}
+
+#[test]
+fn an_attempt_that_breaks_the_checker_is_wrong() {
+    for (gives, _) in UNDECIDED {
+        let checker = move |call: &Call<'_>| match call.arguments {
+            [_, expected, actual] if expected == actual => Gives::Value(Value::Bool(true)),
+            _ => gives(),
+        };
+        assert_eq!(judged(&echo(checker), &calls_problem(&[("4", "5")], by_checker())), (Status::WrongAnswer, 0, 1));
+    }
 }
 
 #[test]

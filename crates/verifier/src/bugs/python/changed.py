@@ -1,24 +1,37 @@
 """What a change of a source text is a change of: the bodies of some functions alone, or more."""
 
+import inspect
+import types
 import warnings
 
 
 def changed_functions(before, after):
     """Qualified names of the outermost functions whose bodies differ, where nothing else does. None where anything else
-    does: a name, a signature, a decorator, a docstring, a statement of a module or a class. An error where a text does not
-    compile, or not without a warning: who imports it notices that, whichever function it is in."""
-    check_compiles(after)
+    does: a name, a signature, a decorator, a docstring, a statement of a module or a class, or what these see of a function
+    that they make. An error where the text after does not compile, or not without a warning: who imports it notices that,
+    whichever function it is in."""
+    now = compiled(after, "error")
     (one, ours), (other, theirs) = outline(before), outline(after)
-    if one != other:
+    if one != other or list(seen_in(compiled(before, "ignore"))) != list(seen_in(now)):
         return None
     return [name for (name, body), (_, now) in zip(ours, theirs) if body != now]
 
 
-def check_compiles(text):
+def compiled(text, warned):
     # Not all that is wrong with a text is wrong with its syntax tree: `break` outside a loop, `nonlocal` of no name.
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        compile(text.encode(), "<after>", "exec", dont_inherit=True)
+        warnings.simplefilter(warned)
+        return compile(text.encode(), "<text>", "exec", dont_inherit=True)
+
+
+def seen_in(code):
+    """What a module and its classes see of the functions that they make: their kind, and whether one asks for its class, which
+    `__prepare__` and a metaclass are then given."""
+    for found in code.co_consts:
+        if isinstance(found, types.CodeType):
+            yield found.co_qualname, found.co_flags, found.co_freevars
+            if not found.co_flags & inspect.CO_OPTIMIZED:
+                yield from seen_in(found)
 
 
 def outline(text):
@@ -32,24 +45,7 @@ def outline(text):
                 visit(node.body, prefix + node.name + ".")
             elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 found.append((prefix + node.name, [ast.dump(part) for part in node.body]))
-                # A call of a generator makes one without entering it.
-                node.body = [ast.Expr(ast.Constant((ast.get_docstring(node, clean=False), yields(node.body))))]
+                node.body = [ast.Expr(ast.Constant(ast.get_docstring(node, clean=False)))]
 
     visit(tree.body, "")
     return ast.dump(tree), found
-
-
-def yields(body):
-    """Whether a `yield` of these statements belongs to the function whose body they are, and not to one inside it."""
-    left = list(body)
-    while left:
-        node = left.pop()
-        if isinstance(node, (ast.Yield, ast.YieldFrom)):
-            return True
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            left += [*node.decorator_list, node.args]
-        elif isinstance(node, ast.Lambda):
-            left.append(node.args)
-        else:
-            left += ast.iter_child_nodes(node)
-    return False
