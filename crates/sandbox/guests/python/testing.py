@@ -1315,10 +1315,13 @@ class SetUpByPytest:
         try:
             if hook is not None:
                 hook(*arguments)
+        except AssertionError:
+            result.addFailure(test, sys.exc_info())
         except BaseException:
             result.addError(test, sys.exc_info())
-            return False
-        return True
+        else:
+            return True
+        return False
 
 
 def is_skipped(found):
