@@ -38,8 +38,10 @@ fn the_checker_decides_on_input_expected_and_actual() {
     }
 }
 
+type Undecided = (fn() -> Gives, &'static str);
+
 /// The ways in which a checker does not decide, and what is said of each.
-const UNDECIDED: [(fn() -> Gives, &str); 8] = [
+const UNDECIDED: [Undecided; 8] = [
     (|| Gives::Raises("TypeError"), "TypeError"),
     (|| Gives::Unencodable, "type `object`"),
     (|| Gives::Value(read("1")), "`int`"),
