@@ -16,6 +16,12 @@ def third():
 def tenth():
     return Decimal("1.0000000001")
 
+def sort(xs):
+    xs.sort()
+
+def taken(xs):
+    return xs.pop()
+
 def queue():
     return deque([0.1 + 0.2])
 
@@ -1429,3 +1435,25 @@ def test(x):
     pass
 def test_other():
     assert same(1) == 1
+# == hooks_of_unittest_get_the_bound_method: passed 1
+import unittest
+class Test(unittest.TestCase):
+    def setup_method(self, method):
+        assert method.__self__ is self
+    def teardown_method(self, method):
+        assert method.__func__ is Test.test
+    def test(self):
+        assert same(1) == 1
+# == ids_of_an_iterator_that_ends: passed 2
+@pytest.mark.parametrize("x", [1, 2], ids=iter(["one"]))
+def test(x):
+    assert same(x) == x
+# == a_constant_beside_a_change: passed 2
+def test_in_place():
+    xs = [3, 1, 2]
+    assert sort(xs) is None
+    assert xs == [1, 2, 3]
+def test_taken():
+    xs = [1, 2]
+    assert taken(xs) == 2
+    assert xs == [1]

@@ -222,3 +222,23 @@ fn long_expressions_are_judged_or_unjudgeable() {
         assert_eq!(verdict.status, Status::Unjudgeable, "{trust:?} {:?}", verdict.evidence);
     }
 }
+
+/// What the program has no part in, or could move, says nothing of it.
+#[test]
+fn tests_of_no_name_of_the_programs_and_of_what_it_moves_are_unjudgeable() {
+    let verdict_of = |source: &str, program: &str| {
+        judge_by_tests(TestCode::new(Trust::Split, TestStyle::Functions(source.to_owned())), program, LONG)
+    };
+    let case = "import unittest\nclass Test(unittest.TestCase):\n    def test(self):\n        ";
+    for (source, program) in [
+        ("def test(): assert frozendict(a=1)['a'] == 1", "def frozen(): pass"),
+        ("def test(): assert repr(sentinel('NONE')) == 'NONE'", "pass"),
+        (&format!("{case}self.assertEquals(f(1), 1)"), "def f(x): return x"),
+        ("def test():\n    xs = [2, 1]\n    assert f(xs) == sorted(xs)", "def f(xs):\n    xs.clear()\n    return []"),
+    ] {
+        let verdict = verdict_of(source, program);
+        assert_eq!(verdict.status, Status::Unjudgeable, "{source}: {:?}", verdict.evidence);
+    }
+    let verdict = verdict_of("def test(): assert frozendict(a=1) == 1", "def frozendict(a): return a");
+    assert_eq!(verdict.status, Status::Accepted, "{:?}", verdict.evidence);
+}

@@ -1374,7 +1374,7 @@ class Caller(Objects):
         self.testing = False  # whether a test is under way: what happens before or between tests lasts
         self.asked = 0  # how often the tests have asked the program for anything
         self.borrowed = {}  # names in the library of objects that cross by that name alone, by handle
-        self.thrown_away = False  # whether the call under way is a statement of its own
+        self.thrown_away = False  # whether nothing that could move what is expected is made of the result of the call under way
         self.fresh = ()  # ids of objects that nothing but the call under way refers to
         self.ever_given = set()  # handles of what has been passed in any call, and what was in it
         self.given = ()  # what is passed in it

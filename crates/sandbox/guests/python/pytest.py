@@ -585,8 +585,9 @@ def parametrize(argnames, argvalues, indirect=False, ids=None, scope=None):
         why = "got empty parameter set for (" + ", ".join(argnames) + ")"
         rows = [ParameterSet([None] * len(argnames), [MarkDecorator("skip", (why,))], None)]
     if ids is not None and not callable(ids):
-        given = list(ids) if isinstance(ids, collections.abc.Sized) else list(itertools.islice(ids, len(rows)))
-        if given and len(given) != len(rows):
+        is_sized = isinstance(ids, collections.abc.Sized)
+        given = list(ids) if is_sized else list(itertools.islice(ids, len(rows)))
+        if is_sized and given and len(given) != len(rows):
             fail(str(len(rows)) + " parameter sets specified, with different number of ids: " + str(len(given)))
         if not all(is_id(each) for row, each in zip(rows, given) if row.id is None):
             fail("ids contains what names nothing")

@@ -227,7 +227,8 @@ class Split:
         if not self.own and not self.functions and len(free) == 1 and free.isdisjoint(REACHES) and not any(map(imports_solution, [self.setup, *self.sources])):
             self.own = set(free)
         self.or_builtin = set() if self.functions else free - self.own
-        self.tested = set(self.own)  # names by which the tests can come to the program
+        # Names by which the tests can come to the program. Of those that are built in here, nobody knows before the program has told.
+        self.tested = self.own - (NEW_BUILTINS - set(self.functions))
         # One that the tests bind, too, is the program's until then.
         self.own |= (read & bound) - known - MODULE_NAMES
         for name in self.own:
@@ -857,13 +858,23 @@ DISPLAYS = ast.List, ast.Set, ast.Dict, ast.ListComp, ast.SetComp, ast.DictComp
 
 
 class Marked(ast.NodeTransformer):
-    """Test code that tells what its calls cannot show: which are statements of their own, so that nothing is made of their result,
-    and which arguments are displays, so that nobody else has them; of one made of constants alone nobody has any part."""
+    """Test code that tells what its calls cannot show: which are statements of their own, or asserted to be constants, so that nothing
+    more is made of their result, and which arguments are displays, so that nobody else has them; of one made of constants alone nobody has any part."""
 
     def visit_Expr(self, node):
         self.generic_visit(node)
         if isinstance(node.value, ast.Call):
             node.value = marked(node.value, thrown_away=True)
+        return node
+
+    def visit_Assert(self, node):
+        """What is compared with constants alone cannot move what is expected of it."""
+        self.generic_visit(node)
+        if isinstance(node.test, ast.Compare):
+            operands = [node.test.left, *node.test.comparators]
+            calls = [operand for operand in operands if isinstance(operand, ast.Call)]
+            if len(calls) == 1 and all(operand is calls[0] or is_constant(operand) for operand in operands):
+                marked(calls[0], thrown_away=True)
         return node
 
     def visit_Call(self, node):
@@ -903,6 +914,7 @@ def asked(name, node, *arguments):
 
 
 def marked(node, thrown_away):
+    """The call, changed in place."""
     if isinstance(node.func, ast.Call) and isinstance(node.func.func, ast.Name) and node.func.func.id == CALLED:
         # As an expression, before its statement.
         node.func.args[1] = ast.Constant(thrown_away)
@@ -997,6 +1009,8 @@ def is_lacking(error):
         return type(error.name) is str and error.name.partition(".")[0] not in TESTING - {"solution"}
     if type(error) is AttributeError and type(error.obj) is types.ModuleType:
         return is_library(error.obj.__dict__.get("__name__"))
+    if type(error) is AttributeError and isinstance(error.obj, unittest.TestCase):
+        return error.name in GONE_FROM_UNITTEST
     return type(error) is OSError and error.errno == LACKING or type(error) is RuntimeError and error.args == ("can't start new thread",)
 
 
@@ -1007,6 +1021,13 @@ def finish(test):
         raise TypeError("the test returned a " + type(returned).__name__ + " and did not run")
 
 
+def finish_method(test):
+    """The same for a test of unittest's, which takes what was never run for a test that has passed, as does pytest."""
+    returned = test()
+    if inspect.isawaitable(returned) or inspect.isgenerator(returned) or inspect.isasyncgen(returned):
+        raise pytest.Unsupported("a test of unittest's is a " + type(returned).__name__ + ", which nobody runs to its end")
+
+
 def text_of(error):
     try:
         return (type(error).__name__ + ": " + str(error))[:300]
@@ -1015,6 +1036,12 @@ def text_of(error):
 
 
 DEPTH_OF_TREES = 50_000
+# Names of assertions that unittest had before Python 3.12.
+GONE_FROM_UNITTEST = {
+    "assert_", "assertEquals", "assertNotEquals", "assertAlmostEquals", "assertNotAlmostEquals", "assertRegexpMatches",
+    "assertNotRegexpMatches", "assertRaisesRegexp", "assertItemsEqual", "assertDictContainsSubset", "failUnless", "failIf",
+    "failUnlessEqual", "failIfEqual", "failUnlessAlmostEqual", "failIfAlmostEqual", "failUnlessRaises",
+}
 LACKING = 58  # the host's word for a call that it does not have
 
 
@@ -1346,9 +1373,9 @@ def unittest_test(case, name, hooks):
     function = getattr(test, name)
     setattr(test, name, function)
     if case._callTestMethod is unittest.TestCase._callTestMethod:
-        test._callTestMethod = finish
+        test._callTestMethod = finish_method
     if not hooks.is_none:
-        test.run = functools.partial(hooks.run, test, getattr(function, "__func__", function), test.run)
+        test.run = functools.partial(hooks.run, test, function, test.run)
     return test
 
 
