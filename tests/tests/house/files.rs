@@ -29,6 +29,16 @@ fn no_tracked_file_is_too_large() {
     }
 }
 
+/// Packages and programs are fetched or built, never committed: nobody could see what is in them.
+#[test]
+fn no_tracked_file_is_a_package_or_a_program() {
+    const ENDINGS: [&str; 10] = [".whl", ".zip", ".tar", ".tar.gz", ".tgz", ".wasm", ".so", ".pyc", ".exe", ".a"];
+    for name in tracked_files() {
+        let ending = ENDINGS.iter().find(|ending| name.ends_with(*ending));
+        assert_eq!(ending, None, "`{name}` is a package or a program: fetch it or build it");
+    }
+}
+
 #[test]
 fn every_rust_file_says_what_it_is_for() {
     for name in tracked_files().iter().filter(|name| name.ends_with(".rs")) {
