@@ -8,7 +8,8 @@
     ['accepted', 'wrong_answer']
 
 Functions for trainers are in modules of their names: :mod:`veriplay.verl`, :mod:`veriplay.trl`, :mod:`veriplay.openrlhf`,
-:mod:`veriplay.verifiers`, :mod:`veriplay.skyrl`, :mod:`veriplay.inspect`. A policy in your own trainer plays games: :mod:`veriplay.games`.
+:mod:`veriplay.verifiers`, :mod:`veriplay.skyrl`, :mod:`veriplay.inspect`. The nodes of a Ray cluster judge together: :mod:`veriplay.ray`. A
+policy in your own trainer plays games: :mod:`veriplay.games`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from .errors import Fault, LocalServerError, Rejected, ServerError, Unmeasured, 
 from .local import find_binary, stop_server
 from .records import Attempt, Limits, Outcome, Task, Verdict
 from .tasks import task_from
-from .verifier import Verifier, shared_verifier
+from .verifier import Verifier, shared_runner, shared_verifier
 
 __all__ = [
     "AsyncClient",
@@ -59,7 +60,7 @@ def run(
     seed: int = 0,
 ) -> Outcome:
     """Runs one program, at ``VERIPLAY_URL`` or on the local server: see :meth:`Client.run`."""
-    return shared_verifier().run(program, stdin, files=files, call=call, arguments=arguments, limits=limits, seed=seed)
+    return shared_runner().run(program, stdin, files=files, call=call, arguments=arguments, limits=limits, seed=seed)
 
 
 def verify(tasks: Any, attempts: Iterable[Any], **conditions: Any) -> list[Verdict]:

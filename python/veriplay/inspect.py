@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from veriplay.errors import Unmeasured
 from veriplay.records import Limits, Outcome
-from veriplay.verifier import shared_verifier
+from veriplay.verifier import shared_runner
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -106,7 +106,7 @@ class VeriplaySandbox(SandboxEnvironment):
         try:
             files = self._visible(cwd)
             source = _with_environment(program, arguments, env) if files or env or len(arguments) > 1 else program
-            outcome = await shared_verifier().async_client.run(source, stdin, files=files, limits=limits)
+            outcome = await shared_runner().async_client.run(source, stdin, files=files, limits=limits)
         except Unmeasured as error:
             raise SandboxUnavailableError(str(error)) from error
         return _result(outcome)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from ._wire import Conditions
 from .client import PATIENCE, TIMEOUT, AsyncClient, Client, find_endpoint
@@ -13,7 +13,26 @@ from .errors import Unmeasured
 from .records import Limits, Outcome, Verdict
 from .tasks import pair
 
-__all__ = ["Verifier", "shared_verifier"]
+__all__ = ["Judge", "Verifier", "shared_verifier"]
+
+#: Begins what names a pool of :mod:`veriplay.ray`, in the place of a URL.
+POOL = "ray:"
+
+
+class Judge(Protocol):
+    """What judges attempts: a :class:`Verifier`, or a pool of :mod:`veriplay.ray`."""
+
+    def verify(self, tasks: Any, attempts: Iterable[Any], **conditions: Any) -> list[Verdict]:
+        """As :meth:`Verifier.verify`."""
+
+    def measure(self, tasks: Any, attempts: Iterable[Any], **conditions: Any) -> list[Verdict]:
+        """As :meth:`Verifier.measure`."""
+
+    async def judge(self, task: Any, attempt: Any, **conditions: Any) -> Verdict:
+        """As :meth:`Verifier.judge`."""
+
+    async def measure_one(self, task: Any, attempt: Any, **conditions: Any) -> Verdict:
+        """As :meth:`Verifier.measure_one`."""
 
 
 class Verifier:
@@ -90,9 +109,29 @@ class Verifier:
         self.close()
 
 
-def shared_verifier(url: str | None = None, patience: float = PATIENCE) -> Verifier:
-    """One verifier for each address and patience, for functions that are called once an attempt."""
-    return _verifier_at(url or os.environ.get("VERIPLAY_URL"), patience)
+def shared_verifier(url: str | None = None, patience: float = PATIENCE) -> Judge:
+    """One verifier for each address and patience, for functions that are called once an attempt. ``ray:`` is a pool of all nodes."""
+    url = url or os.environ.get("VERIPLAY_URL")
+    if url is not None and url.startswith(POOL):
+        from .ray import shared_pool
+
+        return shared_pool(url, patience)
+    return _verifier_at(url, patience)
+
+
+def shared_runner() -> Verifier:
+    """The same for functions that run programs, which a pool does not.
+
+    Raises:
+        ValueError: ``VERIPLAY_URL`` names a pool.
+    """
+    url = os.environ.get("VERIPLAY_URL")
+    if url is not None and url.startswith(POOL):
+        hint = "unset `VERIPLAY_URL`, and give `url` to the reward function"
+        raise ValueError(
+            f"`VERIPLAY_URL` is `{url}`, a pool that judges attempts and runs no single programs; hint: {hint}"
+        )
+    return _verifier_at(url, PATIENCE)
 
 
 @functools.lru_cache(maxsize=64)
