@@ -2,6 +2,7 @@
 # The tests of the Python package: against the real program and the real, unmodified frameworks. Run it from anywhere.
 #
 # It makes its own environment in python/.venv, or in VERIPLAY_PYTHON_VENV, and builds the program, unless VERIPLAY_TEST_BIN names one.
+# VERIPLAY_RAY=1 adds the pool on a local Ray cluster, in an environment of its own: 300 MB more, and a minute.
 # VERIPLAY_TORCH=1 adds the frameworks that need torch (verl, TRL, verifiers), in an environment of their own: 6 GB more.
 # Arguments go to pytest.
 set -euo pipefail
@@ -40,6 +41,11 @@ environment "$light" tests/requirements-test.txt tests/requirements-light.txt
 "$light/bin/ruff" check --quiet veriplay tests examples
 "$light/bin/mypy" --cache-dir "$light/mypy"
 PYTHONDONTWRITEBYTECODE=1 "$light/bin/python" -m pytest -p no:cacheprovider "$@"
+
+if [ -n "${VERIPLAY_RAY:-}" ]; then
+  environment "$light-ray" tests/requirements-test.txt tests/requirements-ray.txt
+  PYTHONDONTWRITEBYTECODE=1 "$light-ray/bin/python" -m pytest -p no:cacheprovider tests/test_ray.py "$@"
+fi
 
 if [ -n "${VERIPLAY_TORCH:-}" ]; then
   environment "$light-torch" tests/requirements-test.txt tests/requirements-torch.txt

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The real program `veriplay serve --socket PATH` behind a gate: each request for verdicts waits until the test lets it through.
 
-`GATED_BIN` is the real program, `GATE` the test's socket. For each request a connection to it says the node's name (`GATED_NODE`); an answer of
-any kind, or none, lets the request through. Where nobody listens at `GATE`, the gate is open.
+`GATED_BIN` is the real program. The folder of the socket has the node's name, and beside it is `gate`, the test's socket. For each request a
+connection to it says this name, and its end lets the request through. Where nobody listens at the gate, it is open.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ def die_with_parent() -> None:
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
-def wait_at_gate() -> None:
+def wait_at_gate(node: Path) -> None:
     with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as gate:
-        gate.connect(os.environ["GATE"])
-        gate.sendall(os.environ["GATED_NODE"].encode() + b"\n")
+        gate.connect(str(node.parent / "gate"))
+        gate.sendall(node.name.encode() + b"\n")
         gate.recv(1)
 
 
-def copy(source: socket.socket, target: socket.socket, gated: bool) -> None:
+def copy(source: socket.socket, target: socket.socket, gated: Path | None = None) -> None:
     with contextlib.suppress(OSError):
         while piece := source.recv(1 << 16):
-            if gated and piece.startswith(b"POST /v1/verify"):
-                wait_at_gate()
+            if gated is not None and piece.startswith(b"POST /v1/verify"):
+                wait_at_gate(gated)
             target.sendall(piece)
     for end in (source, target):
         with contextlib.suppress(OSError):
@@ -44,9 +44,9 @@ def copy(source: socket.socket, target: socket.socket, gated: bool) -> None:
 def relay(client: socket.socket, path: str) -> None:
     server = socket.socket(socket.AF_UNIX)
     server.connect(path)
-    back = threading.Thread(target=copy, args=(server, client, False), daemon=True)
+    back = threading.Thread(target=copy, args=(server, client), daemon=True)
     back.start()
-    copy(client, server, True)
+    copy(client, server, Path(path).parent)
     back.join()
     client.close()
     server.close()

@@ -19,7 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from test_shims import openrlhf_agent
 
+import veriplay.openrlhf
 import veriplay.trl
 import veriplay.verl
 from veriplay import Attempt, LocalServerError, Rejected, Task, Unmeasured, Verdict, VeriplayError
@@ -105,28 +107,37 @@ class Machines:
 
     cluster: Any
     folder: Path
-    binary: str
     names: list[str] = field(default_factory=list)
+    kept: list[LocalServer] = field(default_factory=list)
 
-    def add(self, name: str, **environment: str) -> Any:
-        """A node with the custom resource of each letter of its name, and with a server of its own."""
+    def add(self, name: str, *resources: str, **environment: str) -> Any:
+        """A node with these custom resources, and with a server of its own."""
         run = self.folder / name
-        run.mkdir(mode=0o700)
+        run.mkdir(mode=0o700, exist_ok=True)
         self.names.append(name)
-        settings = {"VERIPLAY_RUNTIME_DIR": str(run), "VERIPLAY_BIN": str(GATED), "GATED_BIN": self.binary}
-        settings |= {"GATED_NODE": name, "GATE": str(self.folder / "gate"), "VERIPLAY_URL": "http://127.0.0.1:9"}
+        settings = {"VERIPLAY_RUNTIME_DIR": str(run), "VERIPLAY_BIN": str(GATED)}
+        # A URL is nothing to the actors: it may be that of the pool.
+        settings["VERIPLAY_URL"] = "http://127.0.0.1:9"
         return self.cluster.add_node(
             num_cpus=1,
             object_store_memory=80 << 20,
-            resources={name[0]: 8},
+            resources=dict.fromkeys(resources, 1),
             env_vars={**settings, **environment},
             include_dashboard=False,
         )
+
+    def start_server(self, name: str) -> None:
+        """Starts the server of a node before the node, and keeps it beyond the jobs: starts take long where the program is a test build."""
+        (self.folder / name).mkdir(mode=0o700)
+        self.kept.append(self.server(name))
+        self.kept[-1].address()
 
     def server(self, name: str) -> LocalServer:
         return LocalServer(folder=self.folder / name, binary=str(GATED))
 
     def stop_servers(self) -> None:
+        for server in self.kept:
+            server.release()
         for name in self.names:
             self.server(name)._stop()
 
@@ -143,15 +154,15 @@ def kill_actor(node: Any) -> None:
 
 @pytest.fixture(scope="module")
 def machines(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
-    """Two raylets, `p1` and `p2`, beside a head without the resource `p`."""
+    """A cluster with a head that no pool uses here: it has none of the resources that they ask for."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         patch.setenv("PYTHONPATH", os.pathsep.join([str(HERE.parent), str(HERE)]))
-        patch.setenv("VERIPLAY_IDLE_SECONDS", "60")
+        patch.setenv("GATED_BIN", binary)
         patch.delenv("VERIPLAY_URL", raising=False)
         head = {"num_cpus": 1, "object_store_memory": 80 << 20, "include_dashboard": False}
         cluster = Cluster(initialize_head=True, head_node_args=head)
-        machines = Machines(cluster, tmp_path_factory.mktemp("ray"), binary)
+        machines = Machines(cluster, tmp_path_factory.mktemp("ray"))
         try:
             yield machines
         finally:
@@ -161,7 +172,10 @@ def machines(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 @pytest.fixture(scope="module")
 def pair(machines: Machines) -> dict[str, Any]:
-    return {name: machines.add(name) for name in ("p1", "p2")}
+    """Two raylets that stay."""
+    for name in ("p1", "p2"):
+        machines.start_server(name)
+    return {"p1": machines.add("p1", "pair", "mixed"), "p2": machines.add("p2", "pair")}
 
 
 @pytest.fixture
@@ -229,7 +243,7 @@ def threads() -> Iterator[ThreadPoolExecutor]:
 @pytest.fixture
 def judging(driver: None, pair: dict[str, Any], gate: Gate, threads: ThreadPoolExecutor) -> Iterator[Judging]:
     """On `p1` and `p2`, one batch on each at a time."""
-    with Pool(resource="p", in_flight=1, batch=8, patience=LIMIT) as pool:
+    with Pool(resource="pair", in_flight=1, batch=8, patience=LIMIT) as pool:
         yield Judging(pool, threads)
 
 
@@ -265,55 +279,22 @@ def test_every_actor_may_be_killed_at_once(
     assert judging.result() == expected
 
 
-def test_a_killed_server_loses_nothing(judging: Judging, gate: Gate, machines: Machines, expected: list[str]) -> None:
-    arrivals(gate, "p1", "p2")["p2"].go()
-    pid = machines.server("p1").pid()
-    assert pid is not None
-    os.kill(pid, signal.SIGKILL)
-    gate.open()
-    assert judging.result() == expected
-
-
-def test_a_node_that_is_removed_loses_nothing(
+def test_nodes_join_and_leave_while_they_judge(
     driver: None, machines: Machines, gate: Gate, threads: ThreadPoolExecutor, expected: list[str]
 ) -> None:
-    machines.add("r1")
-    removed = machines.add("r2")
-    with Pool(resource="r", in_flight=1, batch=8, patience=LIMIT) as pool:
+    with Pool(resource="moving", in_flight=1, batch=8, patience=LIMIT) as pool:
         judging = Judging(pool, threads)
-        held = arrivals(gate, "r1", "r2")
-        machines.cluster.remove_node(removed, allow_graceful=False)
-        held["r1"].go()
-        gate.open()
-        assert judging.result() == expected
-    assert gate.nodes.count("r2") == 1
-
-
-def test_a_node_that_joins_takes_part_and_the_only_one_may_leave(
-    driver: None, machines: Machines, gate: Gate, threads: ThreadPoolExecutor, expected: list[str]
-) -> None:
-    first = machines.add("j1")
-    with Pool(resource="j", in_flight=1, batch=8, patience=LIMIT) as pool:
-        judging = Judging(pool, threads)
-        arrivals(gate, "j1")
-        machines.add("j2")
+        first = machines.add("m1", "moving")
+        assert gate.arrival().node == "m1"
+        machines.add("m2", "moving")
         joined = gate.arrival()
-        assert joined.node == "j2"
+        assert joined.node == "m2"
         machines.cluster.remove_node(first, allow_graceful=False)
         joined.go()
         gate.open()
         assert judging.result() == expected
-    assert gate.nodes.count("j1") == 1
-
-
-def test_a_pool_may_wait_for_its_first_node(
-    driver: None, machines: Machines, gate: Gate, threads: ThreadPoolExecutor, expected: list[str]
-) -> None:
-    gate.open()
-    with Pool(resource="w", patience=LIMIT) as pool:
-        judging = Judging(pool, threads)
-        machines.add("w1")
-        assert judging.result() == expected
+    # What the first one had was judged by the second.
+    assert gate.nodes.count("m1") == 1 and gate.nodes.count("m2") >= len(ATTEMPTS) / 8
 
 
 def test_without_nodes_nothing_is_measured(driver: None, pair: dict[str, Any]) -> None:
@@ -327,17 +308,16 @@ def test_without_nodes_nothing_is_measured(driver: None, pair: dict[str, Any]) -
 
 
 def test_a_node_that_cannot_start_its_server_is_named_and_others_do_its_work(
-    driver: None, machines: Machines, gate: Gate, threads: ThreadPoolExecutor, expected: list[str]
+    driver: None, machines: Machines, pair: dict[str, Any], gate: Gate, threads: ThreadPoolExecutor, expected: list[str]
 ) -> None:
-    machines.add("b1", VERIPLAY_BIN="/no/such/program")
-    with Pool(resource="b", batch=8, patience=LIMIT) as pool:
-        text = r"(?s)no node .* can start its server:\n  node .*`VERIPLAY_BIN` is `/no/such/program`"
-        with pytest.raises(LocalServerError, match=text):
-            pool.verify(SUM, [RIGHT])
-        gate.open()
-        machines.add("b2")
+    gate.open()
+    machines.add("b1", "broken", "mixed", VERIPLAY_BIN="/no/such/program")
+    text = r"(?s)no node .* can start its server:\n  node .*`VERIPLAY_BIN` is `/no/such/program`"
+    with Pool(resource="broken", patience=LIMIT) as pool, pytest.raises(LocalServerError, match=text):
+        pool.verify(SUM, [RIGHT])
+    with Pool(resource="mixed", batch=8, patience=LIMIT) as pool:
         assert Judging(pool, threads).result() == expected
-    assert set(gate.nodes) == {"b2"}
+    assert set(gate.nodes) == {"p1"}
 
 
 def test_calls_of_coroutines_are_judged_and_an_invalid_task_fails_alone(
@@ -350,7 +330,7 @@ def test_calls_of_coroutines_are_judged_and_an_invalid_task_fails_alone(
         calls.append(pool.judge(Task("apps", {"input_output": "{}"}), "print(1)"))
         return await asyncio.gather(*calls, return_exceptions=True)
 
-    with Pool(resource="p", patience=LIMIT) as pool:
+    with Pool(resource="pair", patience=LIMIT) as pool:
         *found, invalid = asyncio.run(judge(pool))
     assert [verdict.reward for verdict in found] == [float(at % 2) for at in range(64)]
     assert isinstance(invalid, Rejected) and invalid.status == 422
@@ -365,11 +345,11 @@ def test_processes_of_a_job_share_the_actors(driver: None, pair: dict[str, Any],
 
     @ray.remote(num_cpus=0)
     def elsewhere() -> tuple[list[float | None], set[str]]:
-        with Pool(resource="p", patience=LIMIT) as pool:
+        with Pool(resource="pair", patience=LIMIT) as pool:
             rewards = [verdict.reward for verdict in pool.verify(SUM, ATTEMPTS[:6])]
             return rewards, actor_ids(pool)
 
-    with Pool(resource="p", patience=LIMIT) as pool:
+    with Pool(resource="pair", patience=LIMIT) as pool:
         own = [verdict.reward for verdict in pool.verify(SUM, ATTEMPTS)]
         rewards, ids = ray.get(elsewhere.remote())
         assert rewards == own[:6] == [0.0, 1.0, 1.0, 0.0, 1.0, 1.0]
@@ -387,23 +367,37 @@ def test_the_functions_for_trainers_use_the_pool(driver: None, pair: dict[str, A
     @ray.remote(num_cpus=0)
     class RewardWorker:
         async def verl(self) -> list[float]:
-            settings: dict[str, Any] = {"url": "ray:p", "patience": LIMIT}
+            settings: dict[str, Any] = {"url": "ray:pair", "patience": LIMIT}
             calls = (veriplay.verl.compute_score("code", text, truth, **settings) for text in [right, wrong] * 20)
             return [found["score"] for found in await asyncio.gather(*calls)]
 
         def openrlhf(self) -> Any:
-            os.environ["VERIPLAY_URL"] = "ray:p"
-            import veriplay.openrlhf
-
+            os.environ["VERIPLAY_URL"] = "ray:pair"
             return veriplay.openrlhf.reward_func([right, wrong], ["", ""], [truth, truth])
 
         def trl(self) -> Any:
-            return veriplay.trl.reward(url="ray:p")(completions=[right, wrong], ground_truth=[truth] * 2)
+            return veriplay.trl.reward(url="ray:pair")(completions=[right, wrong], ground_truth=[truth] * 2)
 
     worker = RewardWorker.remote()
     assert ray.get(worker.verl.remote()) == [1.0, 0.0] * 20
     assert ray.get(worker.openrlhf.remote())["rewards"] == [1.0, 0.0]
     assert ray.get(worker.trl.remote()) == [1.0, 0.0]
+
+
+def test_the_real_openrlhf_executor_uses_the_pool(
+    driver: None, pair: dict[str, Any], gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate.open()
+    agent = openrlhf_agent(monkeypatch)
+    monkeypatch.setenv("VERIPLAY_URL", "ray:pair")
+    queries = [f"Q: ```python\n# {at}\n{RIGHT if at % 2 else WRONG}\n```" for at in range(40)]
+    truth = json.dumps({"inputs": ["40 2\n"], "outputs": ["42\n"]})
+
+    async def fetch() -> list[Any]:
+        executor = agent.SingleTurnAgentExecutor(veriplay.openrlhf.__file__)
+        return list(await executor._fetch_rewards_via_func(queries, ["Q: "] * 40, [truth] * 40))
+
+    assert [found["rewards"] for found in asyncio.run(fetch())] == [float(at % 2) for at in range(40)]
 
 
 def test_single_programs_are_not_for_a_pool(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -415,7 +409,7 @@ def test_single_programs_are_not_for_a_pool(monkeypatch: pytest.MonkeyPatch) -> 
 def test_ray_that_is_shut_down_is_no_verdict(
     driver: None, pair: dict[str, Any], gate: Gate, threads: ThreadPoolExecutor
 ) -> None:
-    pool = Pool(resource="p", in_flight=1, batch=8, patience=LIMIT)
+    pool = Pool(resource="pair", in_flight=1, batch=8, patience=LIMIT)
     judging = Judging(pool, threads)
     held = arrivals(gate, "p1", "p2")
     ray.shutdown()
@@ -432,17 +426,26 @@ def test_ray_that_is_shut_down_is_no_verdict(
 def test_a_pool_that_ends_fails_what_is_under_way_and_a_shared_one_is_made_again(
     driver: None, pair: dict[str, Any], gate: Gate, threads: ThreadPoolExecutor
 ) -> None:
-    pool = shared_pool("ray:p", 1.0)
-    assert shared_pool("ray:p", 1.0) is pool
+    pool = shared_pool("ray:pair", 1.0)
+    assert shared_pool("ray:pair", 1.0) is pool
     judging = Judging(pool, threads)
     gate.arrival()
     pool.close()
     with pytest.raises(VeriplayError, match="the pool was closed"):
         judging.result()
     gate.open()
-    again = shared_pool("ray:p", 1.0)
+    again = shared_pool("ray:pair", 1.0)
     assert again is not pool and again.verify(SUM, [{"program": RIGHT}])[0].accepted
     again.close()
+
+
+def test_a_killed_server_loses_nothing(judging: Judging, gate: Gate, machines: Machines, expected: list[str]) -> None:
+    arrivals(gate, "p1", "p2")["p2"].go()
+    pid = machines.server("p1").pid()
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    gate.open()
+    assert judging.result() == expected
 
 
 @pytest.mark.parametrize("settings", [{"in_flight": 0}, {"batch": 0}])

@@ -133,7 +133,6 @@ class Pool:
         if not ray.is_initialized():
             raise VeriplayError('Ray is not initialised in this process; hint: call `ray.init(address="auto")` first')
         self._resource, self._cpus = resource, cpus
-        self._job = ray.get_runtime_context().get_job_id()
         self._dispatcher = Dispatcher(in_flight, batch, patience)
         self._looked = float("-inf")
         # What happens is done by one thread, which owns the dispatcher. `None` ends it.
@@ -275,7 +274,7 @@ class Pool:
 
     def _start(self, worker: Worker) -> None:
         try:
-            worker.actor = _find_or_start(self._job, worker.node.id, self._cpus)
+            worker.actor = _find_or_start(worker.node.id, self._cpus)
             started = worker.actor.start.remote().future()
         except Exception as error:
             self._lose(worker, error)
@@ -332,10 +331,10 @@ _pools: dict[tuple[str, float], Pool] = {}
 _pools_lock = threading.Lock()
 
 
-def _find_or_start(job: str, node: str, cpus: float) -> Any:
+def _find_or_start(node: str, cpus: float) -> Any:
     """The actor of a node. Other processes of the job may have started it."""
     options = _actor_class().options(
-        name=f"{job}-{node}",
+        name=f"{ray.get_runtime_context().get_job_id()}-{node}",
         namespace=NAMESPACE,
         get_if_exists=True,
         num_cpus=cpus,
