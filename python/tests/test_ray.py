@@ -109,6 +109,7 @@ class Machines:
     folder: Path
     names: list[str] = field(default_factory=list)
     kept: list[LocalServer] = field(default_factory=list)
+    late: int = 0
 
     def add(self, name: str, *resources: str, **environment: str) -> Any:
         """A node with these custom resources, and with a server of its own."""
@@ -118,13 +119,16 @@ class Machines:
         settings = {"VERIPLAY_RUNTIME_DIR": str(run), "VERIPLAY_BIN": str(GATED)}
         # A URL is nothing to the actors: it may be that of the pool.
         settings["VERIPLAY_URL"] = "http://127.0.0.1:9"
-        return self.cluster.add_node(
-            num_cpus=1,
-            object_store_memory=80 << 20,
-            resources=dict.fromkeys(resources, 1),
-            env_vars={**settings, **environment},
-            include_dashboard=False,
-        )
+        options = {"num_cpus": 1, "object_store_memory": 80 << 20, "include_dashboard": False}
+        options |= {"resources": dict.fromkeys(resources, 1), "env_vars": {**settings, **environment}}
+        while True:
+            try:
+                return self.cluster.add_node(**options)
+            except Exception as error:
+                # Ray gives a raylet a fixed time to start its agents, which a busy machine may not make.
+                self.late += 1
+                if "timed out during startup" not in str(error) or self.late > 5:
+                    raise
 
     def start_server(self, name: str) -> None:
         """Starts the server of a node before the node, and keeps it beyond the jobs: starts take long where the program is a test build."""

@@ -234,10 +234,11 @@ class Dispatcher:
     def batches(self, now: float) -> Iterator[Batch]:
         """The batches to hand out. Nodes that have the fewest come first."""
         self._expire(now)
-        workers = self._ready(now)
-        for level in range(self._in_flight):
-            for worker in workers:
-                if len(worker.batches) <= level and (items := self._take(len(workers) * self._in_flight)):
+        ready = self._ready(now)
+        free = [worker for worker in ready if len(worker.batches) < self._in_flight]
+        for level in range(self._in_flight if free else 0):
+            for worker in free:
+                if len(worker.batches) <= level and (items := self._take(len(ready) * self._in_flight)):
                     worker.batches.append(Batch(worker, items, _conditions(items, now)))
                     yield worker.batches[-1]
 

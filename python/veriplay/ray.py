@@ -27,7 +27,7 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from typing import Any
 
@@ -192,7 +192,7 @@ class Pool:
         self.close()
 
     @contextlib.contextmanager
-    def _submit(self, attempts: Sequence[Attempt], conditions: Conditions) -> Any:
+    def _submit(self, attempts: Sequence[Attempt], conditions: Conditions) -> Iterator[list[Future[Verdict]]]:
         """The futures of the attempts. What still waits when the caller leaves is not judged."""
         until = None if conditions.deadline is None else time.monotonic() + conditions.deadline
         items = [Item(attempt, conditions, until) for attempt in attempts]
