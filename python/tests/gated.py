@@ -30,26 +30,44 @@ def wait_at_gate(node: Path) -> None:
         gate.recv(1)
 
 
-def copy(source: socket.socket, target: socket.socket, gated: Path | None = None) -> None:
-    with contextlib.suppress(OSError):
-        while piece := source.recv(1 << 16):
-            if gated is not None and piece.startswith(b"POST /v1/verify"):
-                wait_at_gate(gated)
-            target.sendall(piece)
-    for end in (source, target):
+class Relay:
+    """A client's connection. What waits has no connection to the server yet: one that is silent for long would be closed."""
+
+    def __init__(self, client: socket.socket, node: Path, behind: str) -> None:
+        self.client, self.node, self.behind = client, node, behind
+        self.server: socket.socket | None = None
+
+    def run(self) -> None:
         with contextlib.suppress(OSError):
-            end.shutdown(socket.SHUT_RDWR)
+            while piece := self.client.recv(1 << 16):
+                gated = piece.startswith(b"POST /v1/verify")
+                if gated:
+                    wait_at_gate(self.node)
+                if self.server is None or gated:
+                    self.connect()
+                self.server.sendall(piece)
+        hang_up(self.client)
+        hang_up(self.server)
+
+    def connect(self) -> None:
+        hang_up(self.server)
+        self.server = socket.socket(socket.AF_UNIX)
+        self.server.connect(self.behind)
+        threading.Thread(target=self.answer, args=(self.server,), daemon=True).start()
+
+    def answer(self, server: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while piece := server.recv(1 << 16):
+                self.client.sendall(piece)
+        if server is self.server:
+            hang_up(self.client)
+        server.close()
 
 
-def relay(client: socket.socket, path: str) -> None:
-    server = socket.socket(socket.AF_UNIX)
-    server.connect(path)
-    back = threading.Thread(target=copy, args=(server, client), daemon=True)
-    back.start()
-    copy(client, server, Path(path).parent)
-    back.join()
-    client.close()
-    server.close()
+def hang_up(connection: socket.socket | None) -> None:
+    with contextlib.suppress(OSError):
+        if connection is not None:
+            connection.shutdown(socket.SHUT_RDWR)
 
 
 def listen(path: str, behind: str) -> None:
@@ -60,7 +78,7 @@ def listen(path: str, behind: str) -> None:
     listener.listen(128)
     while True:
         client, _ = listener.accept()
-        threading.Thread(target=relay, args=(client, behind), daemon=True).start()
+        threading.Thread(target=Relay(client, Path(path).parent, behind).run, daemon=True).start()
 
 
 def main(arguments: list[str]) -> None:

@@ -21,10 +21,8 @@ from typing import Any
 import pytest
 from test_shims import openrlhf_agent
 
-import veriplay.openrlhf
-import veriplay.trl
-import veriplay.verl
-from veriplay import Attempt, LocalServerError, Rejected, Task, Unmeasured, Verdict, VeriplayError
+import veriplay
+from veriplay import Attempt, LocalServerError, Rejected, Task, Unmeasured, Verdict, VeriplayError, openrlhf, trl, verl
 from veriplay.local import LocalServer
 
 ray = pytest.importorskip(
@@ -42,7 +40,7 @@ RIGHT, WRONG = "print(sum(map(int, input().split())))", "print(3)"
 #: Each is another program, so none has the verdict of another one from a cache.
 ATTEMPTS = [Attempt.program(SUM, f"# {at}\n{RIGHT if at % 3 else WRONG}") for at in range(48)]
 #: Seconds after which a test has failed.
-LIMIT = 120.0
+LIMIT = 300.0
 
 
 @dataclass
@@ -372,15 +370,15 @@ def test_the_functions_for_trainers_use_the_pool(driver: None, pair: dict[str, A
     class RewardWorker:
         async def verl(self) -> list[float]:
             settings: dict[str, Any] = {"url": "ray:pair", "patience": LIMIT}
-            calls = (veriplay.verl.compute_score("code", text, truth, **settings) for text in [right, wrong] * 20)
+            calls = (verl.compute_score("code", text, truth, **settings) for text in [right, wrong] * 20)
             return [found["score"] for found in await asyncio.gather(*calls)]
 
         def openrlhf(self) -> Any:
             os.environ["VERIPLAY_URL"] = "ray:pair"
-            return veriplay.openrlhf.reward_func([right, wrong], ["", ""], [truth, truth])
+            return openrlhf.reward_func([right, wrong], ["", ""], [truth, truth])
 
         def trl(self) -> Any:
-            return veriplay.trl.reward(url="ray:pair")(completions=[right, wrong], ground_truth=[truth] * 2)
+            return trl.reward(url="ray:pair")(completions=[right, wrong], ground_truth=[truth] * 2)
 
     worker = RewardWorker.remote()
     assert ray.get(worker.verl.remote()) == [1.0, 0.0] * 20
@@ -398,7 +396,7 @@ def test_the_real_openrlhf_executor_uses_the_pool(
     truth = json.dumps({"inputs": ["40 2\n"], "outputs": ["42\n"]})
 
     async def fetch() -> list[Any]:
-        executor = agent.SingleTurnAgentExecutor(veriplay.openrlhf.__file__)
+        executor = agent.SingleTurnAgentExecutor(openrlhf.__file__)
         return list(await executor._fetch_rewards_via_func(queries, ["Q: "] * 40, [truth] * 40))
 
     assert [found["rewards"] for found in asyncio.run(fetch())] == [float(at % 2) for at in range(40)]

@@ -135,12 +135,17 @@ class Pool:
         self._resource, self._cpus = resource, cpus
         self._dispatcher = Dispatcher(in_flight, batch, patience)
         self._looked = float("-inf")
+        self._looking = False
         # What happens is done by one thread, which owns the dispatcher. `None` ends it.
         self._events: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._closed: Exception | None = None
         self._thread = threading.Thread(target=self._serve, name="veriplay-pool", daemon=True)
+        # What asks Ray's control plane is done by another one: a call blocks while that is away, and for ever where Ray is shut down under it.
+        self._asked: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._asker = threading.Thread(target=self._ask, name="veriplay-pool-asker", daemon=True)
         self._thread.start()
+        self._asker.start()
 
     def verify(self, tasks: Any, attempts: Iterable[Any], **conditions: Any) -> list[Verdict]:
         """Judges attempts, as :meth:`veriplay.Client.verify` does: a verdict for each, in order.
@@ -216,6 +221,7 @@ class Pool:
         except Exception as found:
             error = found
             log.exception("the pool has failed")
+        self._asked.put(None)
         with self._lock:
             self._closed = error
         # What was submitted in the meantime fails too.
@@ -231,10 +237,13 @@ class Pool:
         """Waits for what happens next, and does what follows from it; ``False`` at the end."""
         if not self._take_events():
             return False
+        if self._dispatcher.busy and not ray.is_initialized():
+            # Another call would start a cluster of its own.
+            raise Unmeasured(Fault("ray_lost", "Ray was shut down under the pool"))
         self._look()
         now = time.monotonic()
         for worker in self._dispatcher.starts(now):
-            self._start(worker)
+            self._asked.put(functools.partial(self._start, worker))
         for batch in self._dispatcher.batches(now):
             self._hand_out(batch)
         self._dispatcher.give_up(now)
@@ -254,32 +263,20 @@ class Pool:
         return True
 
     def _look(self) -> None:
-        """Which nodes there are."""
+        """Asks which nodes there are, from time to time."""
         now = time.monotonic()
-        if not self._dispatcher.busy or now - self._looked < LOOK_SECONDS:
-            return
-        self._looked = now
-        try:
-            alive = {row["NodeID"]: _name(row) for row in ray.nodes() if self._uses(row)}
-        except Exception as error:
-            if not ray.is_initialized():
-                raise Unmeasured(Fault("ray_lost", f"Ray was shut down under the pool: {_brief(error)}")) from error
-            log.warning("cannot list the nodes of the Ray cluster: %s", _brief(error))
-            return
-        for worker in self._dispatcher.see(alive, now):
-            log.warning("node %s has left the cluster", worker.node.name)
+        if self._dispatcher.busy and not self._looking and now - self._looked >= LOOK_SECONDS:
+            self._looked, self._looking = now, True
+            self._asked.put(self._list_nodes)
+
+    def _on_nodes(self, alive: dict[str, str] | None) -> None:
+        self._looking = False
+        if alive is not None:
+            for worker in self._dispatcher.see(alive, time.monotonic()):
+                log.warning("node %s has left the cluster", worker.node.name)
 
     def _uses(self, row: dict[str, Any]) -> bool:
         return bool(row["Alive"]) and (self._resource is None or row["Resources"].get(self._resource, 0) > 0)
-
-    def _start(self, worker: Worker) -> None:
-        try:
-            worker.actor = _find_or_start(worker.node.id, self._cpus)
-            started = worker.actor.start.remote().future()
-        except Exception as error:
-            self._lose(worker, error)
-            return
-        started.add_done_callback(lambda future: self._events.put(lambda: self._on_start(worker, future)))
 
     def _on_start(self, worker: Worker, future: Future[str | LocalServerError]) -> None:
         now, error = time.monotonic(), future.exception()
@@ -317,6 +314,29 @@ class Pool:
             log.warning("node %s was lost with %d attempts: %s", worker.node.name, attempts, _brief(error))
         self._dispatcher.lost(worker, _brief(error), time.monotonic())
 
+    # The thread that asks Ray.
+
+    def _ask(self) -> None:
+        while (question := self._asked.get()) is not None:
+            question()
+
+    def _list_nodes(self) -> None:
+        alive = None
+        try:
+            alive = {row["NodeID"]: _name(row) for row in ray.nodes() if self._uses(row)}
+        except Exception as error:
+            log.warning("cannot list the nodes of the Ray cluster: %s", _brief(error))
+        self._events.put(lambda: self._on_nodes(alive))
+
+    def _start(self, worker: Worker) -> None:
+        try:
+            worker.actor = _find_or_start(worker.node.id, self._cpus)
+            started = worker.actor.start.remote().future()
+        except Exception as error:
+            self._events.put(functools.partial(self._lose, worker, error))
+            return
+        started.add_done_callback(lambda future: self._events.put(lambda: self._on_start(worker, future)))
+
 
 def shared_pool(url: str, patience: float) -> Pool:
     """The pool of this process for ``ray:`` or ``ray:RESOURCE``."""
@@ -333,6 +353,8 @@ _pools_lock = threading.Lock()
 
 def _find_or_start(node: str, cpus: float) -> Any:
     """The actor of a node. Other processes of the job may have started it."""
+    if not ray.is_initialized():
+        raise VeriplayError("Ray was shut down")
     options = _actor_class().options(
         name=f"{ray.get_runtime_context().get_job_id()}-{node}",
         namespace=NAMESPACE,
