@@ -70,7 +70,7 @@ class Cluster:
             assert self.dispatcher.started(worker, "same", self.now)
 
     def batches(self) -> list[Batch]:
-        return list(self.dispatcher.batches(self.now))
+        return self.dispatcher.batches(self.now)
 
     def answer(self, batch: Batch, reply: Reply) -> None:
         self.dispatcher.answered(batch, reply, self.now)

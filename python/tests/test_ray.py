@@ -420,9 +420,26 @@ def test_ray_that_is_shut_down_is_no_verdict(
     assert pool.closed and len(held) == 2
     with pytest.raises(Unmeasured, match="ray_lost"):
         pool.verify(SUM, [RIGHT])
+    (found,) = pool.measure(SUM, [RIGHT])
+    assert found.fault is not None and found.fault.kind == "ray_lost" and found.reward is None
     with pytest.raises(VeriplayError, match="Ray is not initialised in this process; hint"):
         Pool()
     gate.open()
+
+
+def test_a_pool_is_of_one_session_of_ray(machines: Machines, pair: dict[str, Any], gate: Gate) -> None:
+    gate.open()
+    pools: list[Pool] = []
+    for _ in range(2):
+        ray.init(address=machines.cluster.address, log_to_driver=False, logging_level=logging.ERROR)
+        pools.append(shared_pool("ray:pair", LIMIT))
+        assert pools[-1].verify(SUM, [{"program": RIGHT}])[0].accepted
+        if len(pools) == 2:
+            # It was idle, and finds out when it is asked.
+            with pytest.raises(Unmeasured, match="ray_lost: Ray was shut down under the pool; hint: make another"):
+                pools[0].verify(SUM, [{"program": RIGHT}])
+        ray.shutdown()
+    assert pools[0] is not pools[1] and pools[0].closed
 
 
 def test_a_pool_that_ends_fails_what_is_under_way_and_a_shared_one_is_made_again(

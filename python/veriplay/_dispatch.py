@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -231,16 +231,18 @@ class Dispatcher:
             worker.node.worker = worker
         return started
 
-    def batches(self, now: float) -> Iterator[Batch]:
+    def batches(self, now: float) -> list[Batch]:
         """The batches to hand out. Nodes that have the fewest come first."""
         self._expire(now)
+        found: list[Batch] = []
         ready = self._ready(now)
         free = [worker for worker in ready if len(worker.batches) < self._in_flight]
         for level in range(self._in_flight if free else 0):
             for worker in free:
                 if len(worker.batches) <= level and (items := self._take(len(ready) * self._in_flight)):
                     worker.batches.append(Batch(worker, items, _conditions(items, now)))
-                    yield worker.batches[-1]
+                    found.append(worker.batches[-1])
+        return found
 
     def give_up(self, now: float) -> None:
         """Fails what waits, where no node can judge it."""

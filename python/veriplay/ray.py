@@ -133,6 +133,7 @@ class Pool:
         if not ray.is_initialized():
             raise VeriplayError('Ray is not initialised in this process; hint: call `ray.init(address="auto")` first')
         self._resource, self._cpus = resource, cpus
+        self._session = _session()
         self._dispatcher = Dispatcher(in_flight, batch, patience)
         self._looked = float("-inf")
         self._looking = False
@@ -160,8 +161,12 @@ class Pool:
 
     def measure(self, tasks: Any, attempts: Iterable[Any], **conditions: Any) -> list[Verdict]:
         """As :meth:`verify`, but without nodes each attempt that has no verdict has a fault, and there is no exception."""
-        with self._submit(pair(tasks, attempts), Conditions(**conditions)) as futures:
-            return [_measured(future) for future in futures]
+        paired = pair(tasks, attempts)
+        try:
+            with self._submit(paired, Conditions(**conditions)) as futures:
+                return [_measured(future) for future in futures]
+        except Unmeasured as error:
+            return [Verdict.from_fault(error.fault)] * len(paired)
 
     async def judge(self, task: Any, attempt: Any, **conditions: Any) -> Verdict:
         """Judges one attempt. Calls that are made while the nodes are busy travel together.
@@ -183,7 +188,7 @@ class Pool:
     @property
     def closed(self) -> bool:
         """Whether the pool judges nothing any more: it was closed, or Ray was shut down."""
-        return self._closed is not None
+        return self._closed is not None or _session() != self._session
 
     def close(self) -> None:
         """Ends the pool, and the actors that it started. What is under way fails."""
@@ -237,15 +242,18 @@ class Pool:
         """Waits for what happens next, and does what follows from it; ``False`` at the end."""
         if not self._take_events():
             return False
-        if self._dispatcher.busy and not ray.is_initialized():
-            # Another call would start a cluster of its own.
-            raise Unmeasured(Fault("ray_lost", "Ray was shut down under the pool"))
+        if self._dispatcher.busy and _session() != self._session:
+            # Without Ray another call would start a cluster of its own, and handles of actors are good for one session only.
+            hint = "make another pool after `ray.init`"
+            raise Unmeasured(Fault("ray_lost", f"Ray was shut down under the pool; hint: {hint}"))
         self._look()
         now = time.monotonic()
         for worker in self._dispatcher.starts(now):
             self._asked.put(functools.partial(self._start, worker))
         for batch in self._dispatcher.batches(now):
-            self._hand_out(batch)
+            # The batch before it may have shown that the actor is lost.
+            if batch.worker.node.worker is batch.worker:
+                self._hand_out(batch)
         self._dispatcher.give_up(now)
         return True
 
@@ -349,6 +357,11 @@ def shared_pool(url: str, patience: float) -> Pool:
 
 _pools: dict[tuple[str, float], Pool] = {}
 _pools_lock = threading.Lock()
+
+
+def _session() -> str | None:
+    """Names the time between ``ray.init`` and ``ray.shutdown``."""
+    return str(ray.get_runtime_context().get_worker_id()) if ray.is_initialized() else None
 
 
 def _find_or_start(node: str, cpus: float) -> Any:
