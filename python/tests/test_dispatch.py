@@ -146,6 +146,21 @@ def test_a_node_that_was_lost_rests_longer_each_time_and_comes_back() -> None:
     assert cluster.dispatcher.nodes["a"].failures == 0
 
 
+def test_late_words_about_a_lost_actor_say_nothing_about_the_next_one() -> None:
+    cluster = Cluster("a")
+    (item,) = cluster.submit(items(1))
+    (first,) = cluster.batches()
+    cluster.dispatcher.lost(first.worker, "killed", cluster.now)
+    cluster.rest()
+    (second,) = cluster.batches()
+    cluster.dispatcher.lost(first.worker, "another of its batches", cluster.now)
+    cluster.dispatcher.refused(first.worker, "its start", cluster.now)
+    node = cluster.dispatcher.nodes["a"]
+    assert node.worker is second.worker and (node.failures, node.refusals) == (1, 0)
+    cluster.answer(second, right(second))
+    assert item.future.result(0).accepted
+
+
 def test_a_node_that_leaves_gives_back_what_it_had_and_one_that_joins_gets_it() -> None:
     cluster = Cluster("a", in_flight=1)
     found = cluster.submit(items(3))
