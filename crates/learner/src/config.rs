@@ -247,7 +247,7 @@ impl Architecture {
     }
 }
 
-/// An error in a `config.json`.
+/// An error in a `config.json`, or in the options of a learner.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// Not a JSON object.
@@ -263,6 +263,16 @@ pub enum ConfigError {
     #[error("config.json: `{key}` is `{value}`: {want}")]
     Value {
         /// The key.
+        key: String,
+        /// Its value.
+        value: String,
+        /// The values allowed.
+        want: String,
+    },
+    /// An option of the learner that is out of its range.
+    #[error("configuration key `learn.{key}` is `{value}`: it must be {want}")]
+    Option {
+        /// The key, below the table `[learn]`.
         key: String,
         /// Its value.
         value: String,

@@ -35,7 +35,7 @@ impl Lora {
     /// The first invalid option: its key, its value and what it may be.
     pub(crate) fn invalid_option(&self) -> Option<(&'static str, String, String)> {
         if !(1..=4096).contains(&self.rank) {
-            return Some(("rank", self.rank.to_string(), "1 to 4096".to_owned()));
+            return Some(("rank", self.rank.to_string(), "from 1 to 4096".to_owned()));
         }
         if !(self.alpha.is_finite() && self.alpha > 0.0) {
             return Some(("alpha", self.alpha.to_string(), "a positive number".to_owned()));

@@ -36,7 +36,32 @@ impl Default for AdamW {
     }
 }
 
+/// What a decay may be.
+const DECAY: &str = "at least 0 and below 1";
+/// What a factor of the learning rate may be.
+const AMOUNT: &str = "a finite number that is not negative";
+
+fn is_decay(value: f64) -> bool {
+    (0.0..1.0).contains(&value)
+}
+
+fn is_amount(value: f64) -> bool {
+    value.is_finite() && value >= 0.0
+}
+
 impl AdamW {
+    /// The first invalid constant: its key, its value and what it must be.
+    fn invalid_option(&self) -> Option<(&'static str, f64, &'static str)> {
+        let Self { beta1, beta2, eps, weight_decay } = *self;
+        let checks = [
+            ("beta1", beta1, is_decay(beta1), DECAY),
+            ("beta2", beta2, is_decay(beta2), DECAY),
+            ("eps", eps, eps.is_finite() && eps > 0.0, "a positive number"),
+            ("weight_decay", weight_decay, is_amount(weight_decay), AMOUNT),
+        ];
+        checks.into_iter().find(|(_, _, fine, _)| !fine).map(|(key, value, _, want)| (key, value, want))
+    }
+
     /// For step `step`, counted from 1; `decay` is learning rate times weight decay.
     fn constants(&self, step: u64, settings: StepSettings, decay: f64) -> AdamWConstants {
         let power = |beta: f64| 1.0 - beta.powf(step as f64);
@@ -54,7 +79,7 @@ impl AdamW {
 
 /// How weights follow gradients.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "kind")]
+#[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
 pub enum Optimizer {
     /// AdamW for everything.
     AdamW(AdamW),
@@ -79,6 +104,18 @@ impl Optimizer {
     /// Muon with the constants of its authors and a learning rate `ratio` times AdamW's.
     pub const fn muon(adamw: AdamW, ratio: f64) -> Self {
         Self::Muon { adamw, ratio, momentum: 0.95 }
+    }
+
+    /// The first invalid option: its key in the table of the optimizer, its value and what it must be.
+    pub(crate) fn invalid_option(&self) -> Option<(String, f64, &'static str)> {
+        let prefix = if matches!(self, Self::Muon { .. }) { "adamw." } else { "" };
+        let bad_adamw = self.adamw().invalid_option().map(|(key, value, want)| (format!("{prefix}{key}"), value, want));
+        let bad_muon = || match *self {
+            Self::Muon { momentum, .. } if !is_decay(momentum) => Some(("momentum".to_owned(), momentum, DECAY)),
+            Self::Muon { ratio, .. } if !is_amount(ratio) => Some(("ratio".to_owned(), ratio, AMOUNT)),
+            _ => None,
+        };
+        bad_adamw.or_else(bad_muon)
     }
 
     const fn adamw(&self) -> &AdamW {

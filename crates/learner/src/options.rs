@@ -88,30 +88,37 @@ impl LearnerOptions {
     /// The first one that is wrong.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let sizes = [
-            ("data_parallel", self.data_parallel, MAX_DATA_PARALLEL),
-            ("micro_tokens", self.micro_tokens, 1 << 20),
-            ("rollout_rows", self.rollout_rows, 1 << 20),
+            ("options.data_parallel", self.data_parallel, MAX_DATA_PARALLEL),
+            ("options.micro_tokens", self.micro_tokens, 1 << 20),
+            ("options.rollout_rows", self.rollout_rows, 1 << 20),
         ];
         for (key, value, most) in sizes {
-            bad_unless((1..=most).contains(&value), key, &value, &format!("1 to {most}"))?;
+            bad_unless((1..=most).contains(&value), key, &value, &format!("from 1 to {most}"))?;
         }
         if let Some(Segments { layers, logit_rows }) = self.segments {
-            bad_unless((1..=1 << 16).contains(&layers), "segments.layers", &layers, "1 to 65536")?;
-            bad_unless((1..=1 << 20).contains(&logit_rows), "segments.logit_rows", &logit_rows, "1 to 1048576")?;
+            bad_unless((1..=1 << 16).contains(&layers), "options.segments.layers", &layers, "from 1 to 65536")?;
+            let fine = (1..=1 << 20).contains(&logit_rows);
+            bad_unless(fine, "options.segments.logit_rows", &logit_rows, "from 1 to 1048576")?;
+        }
+        if let Some((key, value, want)) = self.optimizer.invalid_option() {
+            return Err(refusal(&format!("options.optimizer.{key}"), &value, want));
         }
         if let Some((key, value, want)) = self.lora.as_ref().and_then(Lora::invalid_option) {
             return Err(refusal(&format!("lora.{key}"), &value, &want));
         }
         self.device.check(self.precision)?;
-        bad_unless(self.clip_norm > 0.0, "clip_norm", &self.clip_norm, "a positive number")?;
-        self.validate_losses().map_err(|bad| refusal(bad.key, &bad.value, bad.want))
+        bad_unless(self.clip_norm > 0.0, "options.clip_norm", &self.clip_norm, "a positive number")?;
+        self.validate_losses()
     }
 
-    fn validate_losses(&self) -> Result<(), BadOption> {
-        self.loss.formula().check()?;
-        self.preference.formula().check()?;
-        self.kl.as_ref().map_or(Ok(()), Kl::check)?;
-        check_entropy(self.entropy_bonus)
+    /// The options of losses, each under the name of its table.
+    fn validate_losses(&self) -> Result<(), ConfigError> {
+        let in_table =
+            |table: &'static str| move |bad: BadOption| refusal(&format!("{table}{}", bad.key), &bad.value, bad.want);
+        self.loss.formula().check().map_err(in_table("loss."))?;
+        self.preference.formula().check().map_err(in_table("preference."))?;
+        self.kl.as_ref().map_or(Ok(()), Kl::check).map_err(in_table(""))?;
+        check_entropy(self.entropy_bonus).map_err(in_table(""))
     }
 
     /// Why the losses are invalid for rollouts of this sampling temperature; `None` where they are valid.
@@ -145,5 +152,5 @@ fn bad_unless(fine: bool, key: &str, value: &dyn Display, want: &str) -> Result<
 }
 
 fn refusal(key: &str, value: &dyn Display, want: &str) -> ConfigError {
-    ConfigError::Value { key: key.to_owned(), value: value.to_string(), want: format!("want {want}") }
+    ConfigError::Option { key: key.to_owned(), value: value.to_string(), want: want.to_owned() }
 }

@@ -64,7 +64,8 @@ impl Kl {
         BadOption::check("kl.coefficient", self.coefficient, fine, "a positive number; leave `kl` out for none")?;
         let k1 = self.estimator == KlEstimator::K1;
         let want = "`k2` or `k3` in the loss, where k1 has no gradient on average, and `k1` in the reward";
-        BadOption::check("kl.estimator", format!("{:?}", self.estimator), k1 == (self.place == KlPlace::Reward), want)
+        let value = format!("{:?}", self.estimator).to_lowercase();
+        BadOption::check("kl.estimator", value, k1 == (self.place == KlPlace::Reward), want)
     }
 
     /// The estimate at one token, and its slope in log π, both without the coefficient.

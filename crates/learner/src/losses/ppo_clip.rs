@@ -42,7 +42,7 @@ impl TokenLoss for PpoClip {
     }
 
     fn check(&self) -> Result<(), BadOption> {
-        BadOption::check("clip_low", self.clip_low, (0.0..=1.0).contains(&self.clip_low), "0 to 1")?;
+        BadOption::check("clip_low", self.clip_low, (0.0..=1.0).contains(&self.clip_low), "from 0 to 1")?;
         let fine = self.clip_high.is_finite() && self.clip_high >= 0.0;
         BadOption::check("clip_high", self.clip_high, fine, "a number that is not negative")?;
         let dual = self.dual_clip.unwrap_or(2.0);

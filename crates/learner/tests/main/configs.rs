@@ -1,7 +1,10 @@
 //! `config.json`: what is accepted, and what is refused with which words.
 
 use serde_json::{Value, json};
-use veriplay_learner::{Architecture, ConfigError, Learner, LearnerOptions, Llama3Scaling, ModelConfig};
+use veriplay_learner::{
+    AdamW, Architecture, ConfigError, Dpo, Kl, KlEstimator, KlPlace, Learner, LearnerOptions, Llama3Scaling,
+    ModelConfig, Optimizer, PpoClip, Preference,
+};
 
 use crate::common::{tiny_config, tokenizer};
 
@@ -245,14 +248,39 @@ fn options_and_vocabularies_that_cannot_work_are_refused() {
         |config: ModelConfig, options: LearnerOptions| Learner::initialize(config, tokenizer(), 1, options).map(|_| ());
     let fine = LearnerOptions::default;
     assert_eq!(start(tiny_config(), fine()), Ok(()));
-    for options in [
-        LearnerOptions { data_parallel: 0, ..fine() },
-        LearnerOptions { micro_tokens: 0, ..fine() },
-        LearnerOptions { rollout_rows: 0, ..fine() },
-        LearnerOptions { clip_norm: 0.0, ..fine() },
-        LearnerOptions { clip_norm: f64::NAN, ..fine() },
+    let with_adamw = |adamw| LearnerOptions { optimizer: Optimizer::AdamW(adamw), ..fine() };
+    let with_muon = |adamw, ratio, momentum| {
+        let optimizer = Optimizer::Muon { adamw, ratio, momentum };
+        LearnerOptions { optimizer, ..fine() }
+    };
+    let adamw = AdamW::default;
+    let loss = PpoClip { clip_low: 1.5, ..PpoClip::default() }.into();
+    let kl = Kl { coefficient: 0.0, estimator: KlEstimator::K3, place: KlPlace::Loss };
+    for (options, want) in [
+        (LearnerOptions { data_parallel: 0, ..fine() }, "options.data_parallel"),
+        (LearnerOptions { micro_tokens: 0, ..fine() }, "options.micro_tokens"),
+        (LearnerOptions { rollout_rows: 0, ..fine() }, "options.rollout_rows"),
+        (LearnerOptions { clip_norm: 0.0, ..fine() }, "options.clip_norm"),
+        (LearnerOptions { clip_norm: f64::NAN, ..fine() }, "options.clip_norm"),
+        (LearnerOptions { loss, ..fine() }, "loss.clip_low"),
+        (LearnerOptions { preference: Preference::Dpo(Dpo { beta: 0.0 }), ..fine() }, "preference.beta"),
+        (LearnerOptions { kl: Some(kl), ..fine() }, "kl.coefficient"),
+        (LearnerOptions { entropy_bonus: -1.0, ..fine() }, "entropy_bonus"),
+        (with_adamw(AdamW { beta1: 1.5, ..adamw() }), "options.optimizer.beta1"),
+        (with_adamw(AdamW { beta2: 1.0, ..adamw() }), "options.optimizer.beta2"),
+        (with_adamw(AdamW { eps: 0.0, ..adamw() }), "options.optimizer.eps"),
+        (with_adamw(AdamW { weight_decay: -0.1, ..adamw() }), "options.optimizer.weight_decay"),
+        (with_muon(AdamW { beta1: f64::NAN, ..adamw() }, 5.0, 0.95), "options.optimizer.adamw.beta1"),
+        (with_muon(adamw(), f64::INFINITY, 0.95), "options.optimizer.ratio"),
+        (with_muon(adamw(), 5.0, 1.0), "options.optimizer.momentum"),
     ] {
-        assert!(matches!(start(tiny_config(), options.clone()), Err(ConfigError::Value { .. })), "{options:?}");
+        match start(tiny_config(), options) {
+            Err(error @ ConfigError::Option { .. }) => {
+                let said = error.to_string();
+                assert!(said.starts_with(&format!("configuration key `learn.{want}` is `")), "{said}");
+            }
+            other => panic!("{want}: {other:?}"),
+        }
     }
     match start(ModelConfig { vocab_size: 50, ..tiny_config() }, fine()) {
         Err(ConfigError::Value { key, .. }) => assert_eq!(key, "vocab_size"),
