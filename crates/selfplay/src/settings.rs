@@ -162,7 +162,8 @@ impl SharedSettings {
                 }
                 Some(name) => check_name(key, name, &names)?,
                 None if rewarded => {
-                    return Err(invalid_value(key, "", "objective `policy_gradient` needs one: name it"));
+                    let names = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>();
+                    return Err(invalid_value(key, "", format!("set it to one of {}", names.join(", "))));
                 }
                 None => {}
             }

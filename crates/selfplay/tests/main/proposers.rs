@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use veriplay_core::{Proposal, Role, ScriptedPolicy, Task, TaskType, Value};
 use veriplay_selfplay::environment::{Environment, Proposer, SamplingCall, Stage};
-use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, proposal_key};
+use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, draft_tasks, proposal_key};
 use veriplay_selfplay::play::StepContext;
 use veriplay_selfplay::rollout::Episode;
 use veriplay_selfplay::task_pool::{PoolTask, TaskPool};
+use veriplay_verifier::ProposalGate;
 
-use crate::support::{Nobody, adds, config, game, proposal, seeds, task};
+use crate::support::{Exhausted, Nobody, adds, config, game, proposal, seeds, task};
 
 fn drawn(config: AbsoluteZeroConfig, numbers: std::ops::Range<i64>, stage: Stage, seed: u64, step: u64) -> Vec<Asked> {
     let mut pool = TaskPool::default();
@@ -140,5 +141,15 @@ fn a_task_has_the_key_of_its_proposal() {
     for task_type in TaskType::ALL {
         let task: Task = task(task_type, 5);
         assert_eq!(PoolTask::key(&task), proposal_key(&proposal(task_type, 5)));
+    }
+}
+
+#[test]
+fn a_gate_that_refuses_every_draft_ends_with_the_rule_that_refused_most() {
+    let gate: ProposalGate = toml::from_str(include_str!("gate.toml")).unwrap();
+    let drafts = Box::new((0..).map(|n| proposal(TaskType::Deduction, n)));
+    let error = draft_tasks(&Exhausted, &gate, drafts, 3).unwrap_err().to_string();
+    for wanted in ["only 0 of 3 tasks", "drafts gave none", "the rule `limits` refused", "`gate.limits`"] {
+        assert!(error.contains(wanted), "{error}");
     }
 }

@@ -1,8 +1,8 @@
 //! Fixtures: small tasks, rollouts made of bytes, and verdicts made by hand.
 
 use veriplay_core::{
-    Attempt, Dropped, Evidence, Execute, ExecuteError, FinishReason, IoPair, Job, Limits, Outcome, PolicyVersion,
-    Proposal, Provenance, Question, Rollout, Status, Task, TaskType, Value, Verdict,
+    Attempt, Dropped, Evidence, Execute, ExecuteError, Exit, FinishReason, IoPair, Job, LimitKind, Limits, Outcome,
+    PolicyVersion, Proposal, Provenance, Question, Rollout, Status, Task, TaskType, Value, Verdict,
 };
 use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, AbsoluteZeroTasks};
 use veriplay_selfplay::play::PlayError;
@@ -133,5 +133,14 @@ pub(crate) struct Broken;
 impl Execute for Broken {
     fn execute(&self, _: &Job) -> Result<Outcome, ExecuteError> {
         Err(ExecuteError::Host("gone".to_owned()))
+    }
+}
+
+/// A host on which every job runs out of fuel.
+pub(crate) struct Exhausted;
+
+impl Execute for Exhausted {
+    fn execute(&self, _: &Job) -> Result<Outcome, ExecuteError> {
+        Ok(Outcome::new(Exit::Exceeded { limit: LimitKind::Fuel, allowed: 1, used: 1 }))
     }
 }
