@@ -152,7 +152,7 @@ pub(crate) fn from_toml<T: DeserializeOwned>(text: &str, origin: &Path) -> Resul
     toml::from_str(text)
         .with_context(|| format!("`{}` is not a valid configuration", origin.display()))
         .or_fail(ExitCode::Input)
-        .map_err(|failure| failure.hint("the quickstart of the game in `configs` shows every key with its meaning"))
+        .map_err(|failure| failure.hint("docs/configuration.md lists every key with its meaning"))
 }
 
 /// The text of a configuration file.
@@ -242,7 +242,7 @@ pub(crate) fn refuse_renamed_keys(text: &str, origin: &Path) -> Result<(), Failu
     };
     let Some((table, old, new)) = RENAMED.iter().find(has_key) else { return Ok(()) };
     let what = format!("`{}`: configuration key `{table}.{old}` is called `{new}` now", origin.display());
-    Err(Failure::message(ExitCode::Input, what).hint("rename it; the quickstart of the game shows its values"))
+    Err(Failure::message(ExitCode::Input, what).hint("rename it; docs/configuration.md lists its values"))
 }
 
 /// The name of the game that a configuration is for.
@@ -272,19 +272,23 @@ impl RunConfig {
         if self.checkpoint_every == 0 {
             return Err(bad_value("checkpoint_every", &self.checkpoint_every, "at least 1"));
         }
-        let learn = &self.learn;
-        if !(learn.learning_rate > 0.0 && learn.learning_rate < 1.0) {
-            return Err(bad_value("learn.learning_rate", &learn.learning_rate, "between 0 and 1"));
-        }
-        if !(0.0..=1.0).contains(&learn.final_fraction) {
-            return Err(bad_value("learn.final_fraction", &learn.final_fraction, "between 0 and 1"));
-        }
-        learn.check_passes()?;
-        learn.learner_options().validate().or_fail(ExitCode::Input)
+        self.learn.validate()
     }
 }
 
 impl LearnConfig {
+    /// Checks what types cannot.
+    pub(crate) fn validate(&self) -> Result<(), Failure> {
+        if !(self.learning_rate > 0.0 && self.learning_rate < 1.0) {
+            return Err(bad_value("learn.learning_rate", &self.learning_rate, "between 0 and 1"));
+        }
+        if !(0.0..=1.0).contains(&self.final_fraction) {
+            return Err(bad_value("learn.final_fraction", &self.final_fraction, "between 0 and 1"));
+        }
+        self.check_passes()?;
+        self.learner_options().validate().or_fail(ExitCode::Input)
+    }
+
     /// Rejects a sampling temperature, of configuration key `key`, that the loss does not support.
     pub(crate) fn check_temperature(&self, key: &str, temperature: f32) -> Result<(), Failure> {
         let options = self.learner_options();

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{CallResult, EncodeCaps, Execute, ExecuteError, Exit, IoPair, Job, Limits, Value, program_hash};
 use veriplay_corpus::{CorpusError, GeneratedProgram, Grammar, InputKind, Split};
 
+use crate::config::bad_value;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::progress;
 
@@ -34,9 +35,40 @@ pub(crate) struct DataConfig {
 }
 
 impl DataConfig {
+    /// Rejects values of which no example can be made.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        for (key, count) in [("data.inputs", self.inputs), ("data.min_distinct_outputs", self.min_distinct_outputs)] {
+            if count == 0 {
+                return Err(bad_value(key, &count, "at least 1"));
+            }
+        }
+        for (key, mix) in [("data.solver_mix", &self.solver_mix), ("data.proposer_mix", &self.proposer_mix)] {
+            if let Some((family, weight)) = mix.iter().find(|(_, weight)| !(weight.is_finite() && **weight >= 0.0)) {
+                return Err(bad_value(&format!("{key}.{family}"), weight, "a number that is not negative"));
+            }
+            if !self.programs.keys().any(|family| has_weight(mix, family)) {
+                let named = mix.keys().cloned().collect::<Vec<_>>().join(", ");
+                let known = self.programs.keys().cloned().collect::<Vec<_>>().join("`, `");
+                let want =
+                    format!("a table that gives a family of `data.programs` a weight above 0; they are `{known}`");
+                return Err(bad_value(key, &named, &want));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether examples are drawn from the family.
+    fn uses(&self, family: &str) -> bool {
+        has_weight(&self.solver_mix, family) || has_weight(&self.proposer_mix, family)
+    }
+
     const fn filter(&self) -> ProgramFilter {
         ProgramFilter { max_output_chars: self.max_output_chars, min_distinct_outputs: self.min_distinct_outputs }
     }
+}
+
+fn has_weight(mix: &BTreeMap<String, f64>, family: &str) -> bool {
+    mix.get(family).is_some_and(|weight| *weight > 0.0)
 }
 
 /// When a program makes a good task.
@@ -103,6 +135,14 @@ impl ProgramPools {
         bar.finish_and_clear();
         let pools = Self { families };
         progress::say(pools.describe());
+        let is_empty = |family: &String| pools.families[family].is_empty() && config.uses(family);
+        if let Some((family, drawn)) = config.programs.iter().find(|(family, _)| is_empty(family)) {
+            let what =
+                format!("configuration key `data.programs.{family}` is `{drawn}`: none of them makes an example");
+            let hint =
+                "draw more, raise `data.limits.fuel` or `data.max_output_chars`, or lower `data.min_distinct_outputs`";
+            return Err(Failure::message(ExitCode::Input, what).hint(hint));
+        }
         Ok(pools)
     }
 

@@ -9,11 +9,11 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
 use veriplay_core::{Learn, Sample, TrainBatch};
-use veriplay_learner::{Learner, ModelConfig, Precision, Tokenizer};
+use veriplay_learner::{ConfigError, Learner, ModelConfig, Precision, Tokenizer};
 use veriplay_selfplay::play::StepContext;
 use veriplay_selfplay::splits::{EvalItem, EvalSet, Guard};
 
-use crate::config::{LearnConfig, default_game, from_toml, refuse_renamed_keys, refuse_unknown_keys};
+use crate::config::{LearnConfig, bad_value, default_game, from_toml, refuse_renamed_keys, refuse_unknown_keys};
 use crate::device::{self, DeviceArguments};
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::games::examples::{ExampleConfig, Examples, WarmupExamples};
@@ -52,7 +52,7 @@ struct RecipeRun {
 
 /// The model that warm-up begins with.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(untagged)]
+#[serde(try_from = "toml::Value")]
 enum StartModel {
     /// A pretrained checkpoint, by the names that `--model` takes.
     Checkpoint(String),
@@ -60,14 +60,64 @@ enum StartModel {
     Scratch(Box<ModelConfig>),
 }
 
+impl TryFrom<toml::Value> for StartModel {
+    type Error = String;
+
+    /// The configuration reader adds the line to this error.
+    fn try_from(value: toml::Value) -> Result<Self, String> {
+        let table = match value {
+            toml::Value::String(name) => return Ok(Self::Checkpoint(name)),
+            toml::Value::Table(table) => table,
+            other => return Err(format!("`model` is a {}: want a name or a table", other.type_str())),
+        };
+        let table = serde_json::to_value(table).map_err(|error| error.to_string())?;
+        if let Some(key) = ModelConfig::ignored_key(&table) {
+            return Err(format!("unknown key `model.{key}`"));
+        }
+        ModelConfig::try_from(table).map(|config| Self::Scratch(Box::new(config))).map_err(shape_error)
+    }
+}
+
+/// What is wrong with the table `[model]`.
+fn shape_error(error: ConfigError) -> String {
+    match error {
+        ConfigError::Missing(key) => format!("missing key `model.{key}`"),
+        ConfigError::Value { key, value, want } => format!("configuration key `model.{key}` is `{value}`: {want}"),
+        other => other.to_string(),
+    }
+}
+
+/// The shape of a new model, with the vocabulary of its game.
+fn with_vocabulary(config: &ModelConfig, tokenizer: &Tokenizer) -> ModelConfig {
+    ModelConfig { vocab_size: tokenizer.vocab_size(), ..config.clone() }
+}
+
 impl RecipeRun {
+    /// Checks what types cannot.
+    fn validate<T: WarmupExamples>(&self) -> Result<(), Failure> {
+        for (key, count) in [("steps", self.steps), ("validate_every", self.validate_every)] {
+            if count == 0 {
+                return Err(bad_value(key, &count, "at least 1"));
+            }
+        }
+        self.learn.validate()?;
+        match &self.model {
+            StartModel::Checkpoint(name) => model::refuse_frozen(name),
+            StartModel::Scratch(config) => {
+                let tokenizer = T::tokenizer().or_fail(ExitCode::Model)?;
+                let checked = with_vocabulary(config, &tokenizer).validate();
+                checked.map_err(|error| Failure::message(ExitCode::Input, shape_error(error)))
+            }
+        }
+    }
+
     fn open_model<T: WarmupExamples>(&self) -> Result<Learner, Failure> {
         let options = self.learn.learner_options();
         match &self.model {
             StartModel::Checkpoint(name) => model::open_trainable(name, &options),
             StartModel::Scratch(config) => {
                 let tokenizer = T::tokenizer().or_fail(ExitCode::Model)?;
-                let config = ModelConfig { vocab_size: tokenizer.vocab_size(), ..(**config).clone() };
+                let config = with_vocabulary(config, &tokenizer);
                 Learner::initialize(config, tokenizer, self.seed, options).or_fail(ExitCode::Model)
             }
         }
@@ -79,19 +129,28 @@ impl RecipeRun {
 }
 
 impl<T: WarmupExamples> Recipe<T> {
-    /// Reads a recipe strictly, as configurations of runs are read.
-    pub(crate) fn parse(text: &str, origin: &Path) -> Result<Self, Failure> {
+    /// Reads a recipe strictly, as configurations of runs are read, and validates it. `device` is what the command line says of it.
+    pub(crate) fn parse(text: &str, origin: &Path, device: DeviceArguments) -> Result<Self, Failure> {
         refuse_renamed_keys(text, origin)?;
-        let recipe =
-            Self { run: from_toml(text, origin)?, examples: from_toml(text, origin)?, setup: from_toml(text, origin)? };
+        // Before missing keys, because a misspelt key is both.
         let run = ["plays", "seed", "steps", "validate_every", "model", "learn", "save_bf16"];
         refuse_unknown_keys(
             text,
             origin,
             &[&run, &ExampleConfig::<T::Data, T::Batch>::TABLES[..], T::TABLES].concat(),
         )?;
-        recipe.setup.validate(&recipe.run.learn)?;
+        let mut recipe =
+            Self { run: from_toml(text, origin)?, examples: from_toml(text, origin)?, setup: from_toml(text, origin)? };
+        device.apply(&mut recipe.run.learn.device, &mut recipe.run.learn.precision);
+        recipe.validate()?;
         Ok(recipe)
+    }
+
+    fn validate(&self) -> Result<(), Failure> {
+        self.run.validate::<T>()?;
+        self.setup.suite_schedule().validate()?;
+        T::check_examples(&self.examples)?;
+        self.setup.validate(&self.run.learn)
     }
 
     /// The examples of one step.
@@ -101,13 +160,6 @@ impl<T: WarmupExamples> Recipe<T> {
         self.setup.draw_examples(&self.examples, source, &mut rng, &mut examples).or_fail(ExitCode::Model)?;
         Ok(examples.finish())
     }
-
-    /// The same on the device that the command line names, if it names one.
-    pub(crate) fn on(mut self, args: DeviceArguments) -> Result<Self, Failure> {
-        args.apply(&mut self.run.learn.device, &mut self.run.learn.precision);
-        device::check(&self.run.learn.learner_options())?;
-        Ok(self)
-    }
 }
 
 /// Trains from scratch, and saves the checkpoint to `out` after each evaluation. Examples that hold what the recipe's game
@@ -115,6 +167,7 @@ impl<T: WarmupExamples> Recipe<T> {
 pub(crate) fn warm_up<T: WarmupExamples>(mut recipe: Recipe<T>, out: &Path) -> Result<(), Failure> {
     recipe.setup.evaluate_on(EvalSet::Validation);
     let Recipe { run, examples, setup } = &recipe;
+    device::check(&run.learn.learner_options())?;
     let (executor, game) = setup.open(Isolation::Thread)?;
     let source = T::source(&examples.data, run.seed, &executor)?;
     let mut learner = run.open_model::<T>()?;

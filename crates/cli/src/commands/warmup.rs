@@ -35,10 +35,10 @@ impl GameAction for &Arguments {
     /// Makes a start model for one game.
     fn run<T: WarmupExamples>(self) -> Result<(), Failure> {
         let args = self;
-        let recipe = Recipe::<T>::parse(&read_text(&args.config)?, &args.config)?;
+        let recipe = Recipe::<T>::parse(&read_text(&args.config)?, &args.config, args.device)?;
         match (&args.audit, &args.out) {
             (Some(measuring), _) => audit(recipe, &PlayConfig::<T>::read(measuring)?.setup),
-            (None, Some(out)) => warm_up(recipe.on(args.device)?, out),
+            (None, Some(out)) => warm_up(recipe, out),
             (None, None) => Err(Failure::message(ExitCode::Bug, "neither `--out` nor `--audit`")),
         }
     }

@@ -35,6 +35,9 @@ pub(crate) trait WarmupExamples: GameSetup {
     /// The vocabulary of the game's compact prompts, for models that are trained from scratch.
     fn tokenizer() -> Result<Tokenizer, TokenizerError>;
 
+    /// Checks what types cannot, before anything is made.
+    fn check_examples(config: &ExampleConfig<Self::Data, Self::Batch>) -> Result<(), Failure>;
+
     /// Makes the source of examples: a function of the recipe and the seed.
     fn source(data: &Self::Data, seed: u64, execute: &dyn Execute) -> Result<Self::Source, Failure>;
 

@@ -1,6 +1,6 @@
 //! Bad input: each mistake gets a message with the file, line or key, a hint, and the exit code of its cause.
 
-use super::{finished, small_config, stderr, succeeded, veriplay, write_config};
+use super::{finished, root, small_config, stderr, succeeded, veriplay, write_config};
 
 /// Plays with `config` and returns the exit status and stderr.
 fn refused(config: &toml::Table) -> (i32, String) {
@@ -164,4 +164,47 @@ fn keys_of_a_configuration_can_be_set_on_the_command_line() {
     }
     let output = dry_run(&["--model", "runs/none/checkpoints/step_5"]);
     assert_eq!(output.status.code(), Some(5), "{}", stderr(&output));
+}
+
+#[test]
+fn a_recipe_is_checked_before_anything_is_made() {
+    let cases = [
+        ("warmup.toml", "seed = 1\n", "sead = 1\n", "unknown key `sead`"),
+        ("warmup.toml", "validate_every = 1000", "validate_every = 0", "configuration key `validate_every` is `0`"),
+        ("warmup.toml", "hidden_size", "hiden_size", "unknown key `model.hiden_size`"),
+        ("warmup.toml", "head_dim = 32", "head_dim = 31", "configuration key `model.head_dim` is `31`"),
+        ("warmup.toml", "inputs = 10 ", "inputs = 0 ", "configuration key `data.inputs` is `0`"),
+        ("warmup.toml", "\none = 0.5\ntwo = 0.35\nthree = 0.15", "\nfour = 1.0", "`data.solver_mix` is `four`"),
+        ("warmup.toml", "one = 0.34", "one = -0.34", "configuration key `data.proposer_mix.one` is `-0.34`"),
+        ("warmup.toml", "learning_rate = 3e-3", "learning_rate = 3.0", "configuration key `learn.learning_rate`"),
+        ("warmup.toml", "warmup_steps", "epochs = 0\nwarmup_steps", "configuration key `learn.epochs` is `0`"),
+        ("warmup.toml", "clip_norm = 1.0", "clip_norm = 0.0", "configuration key `learn.options.clip_norm` is `0`"),
+        ("warmup.toml", "momentum = 0.95", "momentm = 0.95", "unknown field `momentm`"),
+        ("warmup.toml", "set = \"validation\"", "set = \"validation\"\nevery = 0", "configuration key `eval.every`"),
+        (
+            "sol-ver-warmup.toml",
+            "wrong_candidates = 0.25",
+            "wrong_candidates = 1.5",
+            "`batch.wrong_candidates` is `1.5`",
+        ),
+        ("bug-repair-warmup.toml", "\"boundary\"", "\"bondary\"", "configuration key `data.operators` is `bondary`"),
+        (
+            "self-challenge-warmup.toml",
+            "artifacts = 3000",
+            "artifacts = 0",
+            "configuration key `data.artifacts` is `0`",
+        ),
+    ];
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    for (recipe, from, to, want) in cases {
+        let text = std::fs::read_to_string(root().join("configs").join(recipe)).expect("the recipe is there");
+        assert!(text.contains(from), "`{from}` is not in `{recipe}`");
+        let path = dir.path().join(recipe);
+        std::fs::write(&path, text.replacen(from, to, 1)).expect("the recipe is written");
+        let mut command = veriplay();
+        command.arg("warmup").arg("--config").arg(path).arg("--out").arg(dir.path().join("model"));
+        let output = finished(&mut command);
+        assert_eq!(output.status.code(), Some(3), "{to}: {}", stderr(&output));
+        assert!(stderr(&output).contains(want), "{to}: {}", stderr(&output));
+    }
 }

@@ -7,6 +7,71 @@ use serde_json::{Map, Value};
 
 use super::{Architecture, ConfigError, MAX_CONTEXT, ModelConfig, check};
 
+/// The keys that are looked at.
+const KEYS: [&str; 31] = [
+    "architectures",
+    "attention_bias",
+    "attention_dropout",
+    "bos_token_id",
+    "dtype",
+    "eos_token_id",
+    "head_dim",
+    "hidden_act",
+    "hidden_size",
+    "initializer_range",
+    "intermediate_size",
+    "layer_types",
+    "max_position_embeddings",
+    "max_window_layers",
+    "mlp_bias",
+    "model_type",
+    "num_attention_heads",
+    "num_hidden_layers",
+    "num_key_value_heads",
+    "pad_token_id",
+    "partial_rotary_factor",
+    "quantization_config",
+    "rms_norm_eps",
+    ROPE_TABLES[0],
+    ROPE_TABLES[1],
+    "rope_theta",
+    "sliding_window",
+    "tie_word_embeddings",
+    "torch_dtype",
+    "use_sliding_window",
+    "vocab_size",
+];
+/// The tables of rotary positions.
+const ROPE_TABLES: [&str; 2] = ["rope_parameters", "rope_scaling"];
+/// Their keys that are looked at.
+const ROPE_KEYS: [&str; 8] = [
+    "factor",
+    "high_freq_factor",
+    "low_freq_factor",
+    "original_max_position_embeddings",
+    "partial_rotary_factor",
+    "rope_theta",
+    "rope_type",
+    "type",
+];
+
+impl ModelConfig {
+    /// The first key of a `config.json` that reading it ignores, such as a misspelt one.
+    pub fn ignored_key(value: &Value) -> Option<String> {
+        if let Some(key) = unknown_key(value, &KEYS) {
+            return Some(key.to_owned());
+        }
+        ROPE_TABLES.into_iter().find_map(|table| {
+            let key = unknown_key(value.get(table)?, &ROPE_KEYS)?;
+            Some(format!("{table}.{key}"))
+        })
+    }
+}
+
+fn unknown_key<'a>(object: &'a Value, known: &[&str]) -> Option<&'a str> {
+    object.as_object()?.keys().map(String::as_str).find(|key| !known.contains(key))
+}
+
 pub(super) fn read_config(value: &Value) -> Result<ModelConfig, ConfigError> {
     let keys = ConfigKeys::from_value(value)?;
     let model_type = read_architecture(&keys)?;

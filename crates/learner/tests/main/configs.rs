@@ -37,8 +37,17 @@ fn a_config_survives_a_round_trip_and_unknown_keys_of_newer_files_are_ignored() 
     let qwen2 = ModelConfig { model_type: Architecture::Qwen2, eos_token_id: vec![], ..tiny_config() };
     for config in [tiny_config(), llama(), scaled, qwen2] {
         let more = [("use_cache", json!(true)), ("transformers_version", json!("5.1.0"))];
-        assert_eq!(ModelConfig::parse(&of(&config, &more)), Ok(config));
+        assert_eq!(ModelConfig::parse(&of(&config, &more)), Ok(config.clone()));
+        let written = serde_json::to_value(&config).expect("serialises");
+        assert_eq!(ModelConfig::ignored_key(&written), None);
     }
+    let misspelt = |key: &str, value: Value| {
+        let mut written = serde_json::to_value(tiny_config()).expect("serialises");
+        written[key] = value;
+        ModelConfig::ignored_key(&written)
+    };
+    assert_eq!(misspelt("head_dims", json!(4)).as_deref(), Some("head_dims"));
+    assert_eq!(misspelt("rope_scaling", json!({"factr": 8.0})).as_deref(), Some("rope_scaling.factr"));
     assert_eq!(ModelConfig::default().validate(), Ok(()));
 }
 

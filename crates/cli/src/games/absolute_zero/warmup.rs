@@ -49,6 +49,10 @@ impl WarmupExamples for AbsoluteZeroSetup {
         build_tokenizer(&control, Grammar::built_in().fragments())
     }
 
+    fn check_examples(config: &ExampleConfig<DataConfig, AbsoluteZeroBatch>) -> Result<(), Failure> {
+        config.data.check()
+    }
+
     fn source(data: &DataConfig, seed: u64, execute: &dyn Execute) -> Result<ProgramPools, Failure> {
         ProgramPools::build(data, &Grammar::built_in(), seed, execute)
     }

@@ -10,9 +10,10 @@ use veriplay_corpus::{GeneratedProgram, Grammar, ProgramStream, Split};
 use veriplay_learner::{Tokenizer, TokenizerError, build_tokenizer};
 use veriplay_selfplay::games::bug_repair::prompts::{BUG, CODE, FIX, INJECT, TEST, injection_prompt, repair_prompt};
 use veriplay_selfplay::randomness::generator;
-use veriplay_verifier::bugs::Mutants;
+use veriplay_verifier::bugs::{INJECTORS, Mutants};
 
 use super::BugRepairSetup;
+use crate::config::bad_value;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::games::examples::{ExampleConfig, Examples, WarmupExamples};
 use crate::programs::{ProgramFilter, execute_on};
@@ -73,6 +74,17 @@ impl WarmupExamples for BugRepairSetup {
         let mut fragments = Grammar::built_in().fragments().to_vec();
         fragments.extend([ASSERT, EQUALS, &format!("\n{ASSERT}")].map(str::to_owned));
         build_tokenizer(&[BUG, TEST, FIX, CODE, INJECT].map(str::to_owned), &fragments)
+    }
+
+    fn check_examples(config: &ExampleConfig<BugRepairData, BugRepairBatch>) -> Result<(), Failure> {
+        let names: Vec<&str> = INJECTORS.iter().map(|injector| injector.name).collect();
+        let operators = &config.data.operators;
+        let unknown = operators.iter().find(|name| !names.contains(&name.as_str()));
+        if unknown.is_some() || operators.is_empty() {
+            let want = format!("a list of some of `{}`", names.join("`, `"));
+            return Err(bad_value("data.operators", unknown.unwrap_or(&String::new()), &want));
+        }
+        Ok(())
     }
 
     fn source(data: &BugRepairData, seed: u64, execute: &dyn Execute) -> Result<Vec<BugExample>, Failure> {

@@ -1,5 +1,6 @@
 //! Supervised examples of both roles, in the prompts of the compact format.
 
+use anyhow::Context;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
@@ -12,7 +13,8 @@ use veriplay_verifier::environments::compact_proposal::{CODE, DO, MAKE, WORLD, W
 
 use super::SelfChallengeSetup;
 use super::tasks::{CompletedTask, HeldOutSource, SelfChallengeTaskConfig, ToolTasks};
-use crate::exit::Failure;
+use crate::config::bad_value;
+use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::games::examples::{ExampleConfig, Examples, WarmupExamples};
 use crate::progress;
 
@@ -68,6 +70,21 @@ impl WarmupExamples for SelfChallengeSetup {
         build_tokenizer(&[WORLD, DO, MAKE, CODE, WRONG].map(str::to_owned), &fragments)
     }
 
+    fn check_examples(config: &ExampleConfig<SelfChallengeData, SelfChallengeBatch>) -> Result<(), Failure> {
+        let ExampleConfig { data, batch } = config;
+        if data.environments.is_empty() {
+            return Err(bad_value("data.environments", &"[]", "at least one environment"));
+        }
+        if data.artifacts == 0 && batch.challenges > 0 {
+            return Err(bad_value(
+                "data.artifacts",
+                &data.artifacts,
+                "at least 1, because `batch.challenges` draws them",
+            ));
+        }
+        data.gate.check().context("`data.gate`").or_fail(ExitCode::Input)
+    }
+
     fn source(data: &SelfChallengeData, seed: u64, execute: &dyn Execute) -> Result<TrainingTasks, Failure> {
         let SelfChallengeData { environments, artifacts, gate } = data;
         let config = SelfChallengeTaskConfig {
@@ -80,7 +97,7 @@ impl WarmupExamples for SelfChallengeSetup {
         let source = ToolTasks::open(&config, gate, execute)?;
         let generator = TaskGenerator::built_in(environments).expect("the source has found these environments");
         let drafts = generator.tasks(Split::Train, seed);
-        let made = source.complete_tasks(drafts, "lessons", *artifacts)?;
+        let made = source.complete_tasks(drafts, "warmup", *artifacts)?;
         progress::say(format!("{} artifacts", made.len()));
         let environments = source.tool_environments()?.into_iter();
         let tools = environments.map(|one| {

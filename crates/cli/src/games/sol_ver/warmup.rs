@@ -11,6 +11,7 @@ use veriplay_selfplay::games::sol_ver::prompts::by_name;
 use veriplay_verifier::agreement::{SuiteTest, TestSuite, compact};
 
 use super::SolVerSetup;
+use crate::config::bad_value;
 use crate::exit::Failure;
 use crate::games::examples::{ExampleConfig, Examples, WarmupExamples};
 use crate::programs::{DataConfig, ExecutedProgram, ProgramPools};
@@ -46,6 +47,14 @@ impl WarmupExamples for SolVerSetup {
         let new: Vec<String> = grammar.phrases().into_iter().filter(|phrase| !fragments.contains(phrase)).collect();
         fragments.extend(new);
         build_tokenizer(&own.map(str::to_owned), &fragments)
+    }
+
+    fn check_examples(config: &ExampleConfig<DataConfig, SolVerBatch>) -> Result<(), Failure> {
+        let wrong = config.batch.wrong_candidates;
+        if !(0.0..=1.0).contains(&wrong) {
+            return Err(bad_value("batch.wrong_candidates", &wrong, "from 0 to 1"));
+        }
+        config.data.check()
     }
 
     fn source(data: &DataConfig, seed: u64, execute: &dyn Execute) -> Result<ProgramPools, Failure> {
