@@ -3,9 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use veriplay_core::{Execute, ExecuteError, Job, Outcome};
-use veriplay_sandbox::{Sandbox, SandboxOptions};
+use veriplay_sandbox::{ImageSpec, Sandbox, SandboxOptions};
 use veriplay_verifier::OutcomeCache;
 
+use crate::config::bad_value;
 use crate::exit::Failure;
 use crate::image;
 use crate::isolation::{self, Isolation};
@@ -23,6 +24,15 @@ impl GameExecutor {
     /// Loads the Python image, building it first where it is missing.
     pub(crate) fn open(workers: Isolation) -> Result<Self, Failure> {
         Ok(Self::over(vec![isolation::open_sandbox(image::python()?, SandboxOptions::fastest(), workers)?]))
+    }
+
+    /// Refuses the image of configuration key `key` where [`GameExecutor::open`] does not open it.
+    pub(crate) fn check_image(key: &str, name: &str) -> Result<(), Failure> {
+        let spec = ImageSpec::python();
+        if name == spec.name() {
+            return Ok(());
+        }
+        Err(bad_value(key, &name, &format!("`{}`, the only image that is opened here", spec.name())))
     }
 
     /// Over sandboxes on images of different names.

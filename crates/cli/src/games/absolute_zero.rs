@@ -3,7 +3,7 @@
 mod programs;
 mod warmup;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
@@ -57,6 +57,31 @@ pub(crate) struct AbsoluteZeroTaskConfig {
     pub(crate) eval_seed: u64,
 }
 
+/// Where the held-out and validation sets come from.
+enum EvalSource<'a> {
+    /// The grammar, by this mix of families.
+    Mix(&'a str),
+    /// A file of programs.
+    Programs(&'a Path),
+}
+
+impl AbsoluteZeroTaskConfig {
+    /// The one of two keys that is set.
+    fn eval_source(&self) -> Result<EvalSource<'_>, Failure> {
+        match (&self.eval_mix, &self.eval_programs) {
+            (Some(mix), None) => Ok(EvalSource::Mix(mix)),
+            (None, Some(file)) => Ok(EvalSource::Programs(file)),
+            (Some(mix), Some(_)) => {
+                Err(bad_value("tasks.eval_mix", mix, "left out, because `tasks.eval_programs` is set"))
+            }
+            (None, None) => {
+                let what = "configuration key `tasks.eval_mix` is missing, and so is `tasks.eval_programs`";
+                Err(Failure::message(ExitCode::Input, what).hint("set one of them"))
+            }
+        }
+    }
+}
+
 eval_config! {
     /// How the policy is evaluated. `game.eval_samples` sets the number of samples of each task.
     pub(crate) struct AbsoluteZeroEvalConfig {
@@ -80,6 +105,11 @@ impl GameSetup for AbsoluteZeroSetup {
             let want = "equal to `game.induction_visible` and `game.induction_hidden`";
             return Err(bad_value("gate.induction", &value, want));
         }
+        GameExecutor::check_image("gate.image", &self.gate.image)?;
+        if let Some(second) = &self.gate.second_image {
+            GameExecutor::check_image("gate.second_image", second)?;
+        }
+        self.tasks.eval_source()?;
         learn.check_temperature("game.proposer_temperature", shared.proposer_temperature)?;
         learn.check_temperature("game.solver_temperature", shared.solver_temperature)?;
         self.gate.check().or_fail(ExitCode::Input)?;
@@ -146,20 +176,13 @@ impl AbsoluteZeroSetup {
     fn evaluation_tasks(&self, set: EvalSet, execute: &dyn Execute) -> Result<Vec<Task>, Failure> {
         let mut all = Vec::new();
         for task_type in TaskType::ALL {
-            let drafts = match (&self.tasks.eval_mix, &self.tasks.eval_programs) {
-                (Some(mix), None) => {
+            let drafts = match self.tasks.eval_source()? {
+                EvalSource::Mix(mix) => {
                     let drafts = self.drafts(corpus_split(set), mix, task_type, self.tasks.eval_seed)?;
                     Box::new(drafts) as ProposalDrafts
                 }
-                (None, Some(file)) => {
+                EvalSource::Programs(file) => {
                     Box::new(programs::read_drafts(file, set, task_type, self.game.own.induction_inputs())?.into_iter())
-                }
-                _ => {
-                    return Err(bad_value(
-                        "tasks.eval_mix",
-                        &"",
-                        "set, or `tasks.eval_programs` instead, but not both",
-                    ));
                 }
             };
             all.extend(draft_tasks(execute, &self.gate, drafts, self.eval.tasks_per_type)?);

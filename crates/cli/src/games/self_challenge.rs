@@ -49,6 +49,7 @@ impl GameSetup for SelfChallengeSetup {
     fn validate(&self, learn: &LearnConfig) -> Result<(), Failure> {
         self.game.check().or_fail(ExitCode::Input)?;
         self.gate.check().or_fail(ExitCode::Input)?;
+        GameExecutor::check_image("gate.image", &self.gate.image)?;
         if self.eval.tasks == 0 {
             return Err(bad_value("eval.tasks", &self.eval.tasks, "at least 1"));
         }

@@ -41,6 +41,7 @@ impl GameSetup for SolVerSetup {
     fn validate(&self, learn: &LearnConfig) -> Result<(), Failure> {
         self.game.check().or_fail(ExitCode::Input)?;
         self.agreement.check().or_fail(ExitCode::Input)?;
+        GameExecutor::check_image("agreement.image", &self.agreement.image)?;
         if self.eval.problems == 0 {
             return Err(bad_value("eval.problems", &self.eval.problems, "at least 1"));
         }

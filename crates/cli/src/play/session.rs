@@ -423,7 +423,6 @@ fn start_learner<S: GameSetup>(config: &PlayConfig<S>) -> Result<Learner, Failur
     Ok(learner)
 }
 
-/// The model of a checkpoint, ready to learn on as if nothing had happened.
 /// Starts the program that computes the reward, where the configuration names one.
 fn connect_reward<E: Environment>(game: &mut SelfPlay<E>, name: &str) -> Result<(), Failure> {
     let reward = game.game.settings().reward.as_deref();
@@ -433,6 +432,7 @@ fn connect_reward<E: Environment>(game: &mut SelfPlay<E>, name: &str) -> Result<
     Ok(())
 }
 
+/// The model of a checkpoint, ready to learn on as if nothing had happened.
 fn resume_learner<S: GameSetup>(config: &PlayConfig<S>, checkpoint: &Path) -> Result<Learner, Failure> {
     let learn = &config.run.learn;
     let options = learn.learner_options();

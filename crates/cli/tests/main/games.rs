@@ -113,6 +113,20 @@ fn a_key_that_has_another_name_now_is_refused_with_that_name() {
     }
 }
 
+#[test]
+fn a_dry_run_finds_an_image_that_nothing_opens() {
+    for (game, key) in [("sol-ver", "agreement.image"), ("self-challenge", "gate.image")] {
+        let mut config = configuration(&format!("{game}-quickstart.toml"));
+        set(&mut config, key, "pythn");
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let path = write_config(dir.path(), &config);
+        let output = finished(veriplay().args(["play", "--dry-run", "--config"]).arg(path));
+        let message = stderr(&output);
+        assert_eq!(output.status.code(), Some(3), "{message}");
+        assert!(message.contains(&format!("configuration key `{key}` is `pythn`: it must be `python`")), "{message}");
+    }
+}
+
 /// Sol-Ver's quickstart, made small.
 pub(crate) fn small_sol_ver() -> toml::Table {
     let mut config = configuration("sol-ver-quickstart.toml");

@@ -14,6 +14,7 @@ use veriplay_verifier::environments::compact_proposal::{CODE, DO, MAKE, WORLD, W
 use super::SelfChallengeSetup;
 use super::tasks::{CompletedTask, HeldOutSource, SelfChallengeTaskConfig, ToolTasks};
 use crate::config::bad_value;
+use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::games::examples::{ExampleConfig, Examples, WarmupExamples};
 use crate::progress;
@@ -82,6 +83,7 @@ impl WarmupExamples for SelfChallengeSetup {
                 "at least 1, because `batch.challenges` draws them",
             ));
         }
+        GameExecutor::check_image("data.gate.image", &data.gate.image)?;
         data.gate.check().context("`data.gate`").or_fail(ExitCode::Input)
     }
 
