@@ -17,6 +17,7 @@ use veriplay_corpus::{ProblemFormat, ReadOptions, problem_format};
 use veriplay_sandbox::{SandboxOptions, default_cache_dir};
 
 use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::image;
 use crate::isolation::{self, Isolation};
 use crate::model::Model;
 use crate::verdict_cache::{FOLDER, VerdictCache};
@@ -24,7 +25,6 @@ use crate::verify::{
     AttemptJudge, AttemptSource, JUDGE_SEED, JudgeConditions, TaskOverrides, TaskSet, VerdictOutput, VerdictSummary,
     VerifyContext,
 };
-use crate::{image, progress};
 
 pub(crate) use prompts::PromptStyle;
 pub(crate) use sampling::SuiteSampling;
@@ -191,14 +191,16 @@ struct SuiteSettings {
     max_tokens: usize,
 }
 
-/// Samples the suites in turn, and judges the samples. `folder` gets the samples, the verdicts and a report of each.
+/// Samples the suites in turn, and judges the samples. `folder` gets the samples, the verdicts and a report of each; `print` gets a line of
+/// each as soon as it is judged.
 pub(crate) fn evaluate(
     model: MeasuredModel<'_>,
     suites: &[SuiteFile],
     sampling: &SuiteSampling,
     folder: &Path,
+    print: fn(String),
 ) -> Result<BTreeMap<String, SuiteReport>, Failure> {
-    evaluate_with(&SuiteJudge::open(Isolation::Process)?, model, suites, sampling, folder)
+    evaluate_with(&SuiteJudge::open(Isolation::Process)?, model, suites, sampling, folder, print)
 }
 
 fn evaluate_with(
@@ -207,11 +209,12 @@ fn evaluate_with(
     suites: &[SuiteFile],
     sampling: &SuiteSampling,
     folder: &Path,
+    print: fn(String),
 ) -> Result<BTreeMap<String, SuiteReport>, Failure> {
     let mut reports = BTreeMap::new();
     for suite in suites {
         let report = evaluate_one(model, suite, sampling, folder, judge)?;
-        progress::say(format!("{}: {}", suite.name, report.text()));
+        print(format!("{}: {}", suite.name, report.text()));
         reports.insert(suite.name.clone(), report);
     }
     Ok(reports)

@@ -115,12 +115,12 @@ fn evaluate_suites(args: &Arguments) -> Result<(), Failure> {
         &args.device.options(LearnerOptions { rollout_rows: 32, ..LearnerOptions::default() }),
     )?;
     let folder = args.out.clone().unwrap_or_else(|| Path::new("evals").join(folder_name(&args.model)));
-    let reports = suites::evaluate(MeasuredModel::opened(&args.model, &model), &suites, &sampling, &folder)?;
+    // Stdout has the reports once: as lines, or as the object of `--json`.
+    let print: fn(String) = if args.json { progress::say } else { progress::data };
+    let reports = suites::evaluate(MeasuredModel::opened(&args.model, &model), &suites, &sampling, &folder, print)?;
     if args.json {
         let all = SuiteReports { schema_version: SCHEMA_VERSION, model: &args.model, suites: &reports };
         progress::data(serde_json::to_string(&all).or_fail(ExitCode::Bug)?);
-    } else {
-        reports.iter().for_each(|(name, report)| progress::data(format!("{name}: {}", report.text())));
     }
     Ok(())
 }

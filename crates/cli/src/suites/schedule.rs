@@ -16,6 +16,7 @@ use crate::config::bad_value;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::Isolation;
 use crate::json_file::read_json;
+use crate::progress;
 
 /// A value of `suites`, as `veriplay eval --suite` takes one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -160,7 +161,8 @@ impl SuiteMeasurements {
                 self.judge.get_or_init(|| opened)
             }
         };
-        let reports = evaluate_with(judge, model, &self.suites, &self.sampling, &self.folder_of(step))?;
+        let folder = self.folder_of(step);
+        let reports = evaluate_with(judge, model, &self.suites, &self.sampling, &folder, progress::say)?;
         Ok(reports.into_iter().map(|(name, report)| (name, report.verdicts.pass_at_1())).collect())
     }
 

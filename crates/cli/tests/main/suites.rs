@@ -92,6 +92,12 @@ fn sets_are_sampled_judged_and_reported_with_an_interval() {
     let first: Value = serde_json::from_str(samples.lines().next().expect("a sample")).expect("JSON");
     assert_eq!(first["solution"], "def add_one(x):\n    return x + 1\n", "EvalPlus' layout");
     assert!(read(&bench.out("cruxeval-i.samples.jsonl")).contains("\"completion\":\"-2\""));
+    let mut command = veriplay();
+    command.args(["eval", "--suite", "humaneval+", "--model", &format!("openai:{}#m", bench.server.url)]);
+    let told = finished(command.arg("--data").arg(bench.dir.path()).arg("--out").arg(bench.out("")));
+    let lines = String::from_utf8_lossy(&told.stdout);
+    assert!(lines.starts_with("humaneval+: 3 attempts") && lines.lines().count() == 1, "{lines}{}", stderr(&told));
+    assert!(!stderr(&told).contains("humaneval+: 3 attempts"), "the line is printed once: {}", stderr(&told));
     assert_eq!(read(&bench.out("humaneval+.verdicts.jsonl")).lines().count(), 3);
     assert_eq!(serde_json::from_str::<Value>(&read(&bench.out("humaneval+.report.json"))).expect("JSON"), *plus);
 }
