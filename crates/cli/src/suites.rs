@@ -174,6 +174,8 @@ pub(crate) struct SuiteReport {
     truncated: u64,
     /// Tasks whose prompt does not fit the model's context: their attempts are empty, and wrong.
     too_long: u64,
+    /// Tasks whose prompt cannot be tokenized: likewise.
+    not_tokenized: u64,
     verdicts: VerdictSummary,
 }
 
@@ -240,7 +242,8 @@ fn evaluate_one(
     let tasks = TaskSet::read(&suite.path, suite.format, &suite.options, &TaskOverrides::default())?;
     let samples = sampling::sample_suite(model.policy, suite, &settings, folder)?;
     let verdicts = judge.judge(&tasks, &samples.path, &folder.join(format!("{}.verdicts.jsonl", suite.name)))?;
-    let report = SuiteReport { settings, truncated: samples.truncated, too_long: samples.too_long, verdicts };
+    let sampling::Samples { truncated, too_long, not_tokenized, .. } = samples;
+    let report = SuiteReport { settings, truncated, too_long, not_tokenized, verdicts };
     let path = folder.join(format!("{}.report.json", suite.name));
     crate::json_file::write_pretty_json(&path, &report).or_fail(ExitCode::Input)?;
     Ok(report)
@@ -249,7 +252,11 @@ fn evaluate_one(
 impl SuiteReport {
     /// For people.
     pub(crate) fn text(&self) -> String {
-        let counts = [(self.truncated, "answers cut off"), (self.too_long, "prompts too long")];
+        let counts = [
+            (self.truncated, "answers cut off"),
+            (self.too_long, "prompts too long"),
+            (self.not_tokenized, "prompts that cannot be tokenized"),
+        ];
         let counts = counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("; {count} {what}"));
         self.verdicts.text() + &counts.collect::<String>()
     }

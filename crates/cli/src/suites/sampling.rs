@@ -91,6 +91,8 @@ pub(super) struct Samples {
     pub(super) truncated: u64,
     /// Tasks whose prompt does not fit.
     pub(super) too_long: u64,
+    /// Tasks whose prompt cannot be tokenized.
+    pub(super) not_tokenized: u64,
 }
 
 /// One sample as it is written.
@@ -111,6 +113,7 @@ enum SampleEnd {
     Stop,
     Length,
     PromptTooLong,
+    PromptNotTokenized,
 }
 
 /// Samples what `folder` does not have yet.
@@ -130,6 +133,11 @@ pub(super) fn sample_suite(
     for (chunk, tasks) in statements.chunks(CHUNK).enumerate().skip(rows.len().div_ceil(CHUNK * group)) {
         let sampling = settings.sampling.chunk_sampling(settings.max_tokens, chunk);
         let sampled = sample_chunk(policy, suite, settings.prompts, tasks, &sampling)?;
+        if rows.is_empty() && sampled.iter().all(|row| row.finish == SampleEnd::PromptNotTokenized) {
+            // Then the tokenizer or the chat template is at fault, not the tasks.
+            let what = format!("no prompt of the first {} tasks of `{}` can be tokenized", tasks.len(), suite.name);
+            return Err(Failure::message(ExitCode::Model, what).hint("the reasons are above; see `--prompts`"));
+        }
         append(&mut file, &sampled)
             .with_context(|| format!("cannot write `{}`", path.display()))
             .or_fail(ExitCode::Input)?;
@@ -139,7 +147,8 @@ pub(super) fn sample_suite(
     bar.finish_and_clear();
     let count = |end| rows.iter().filter(|row| row.finish == end).count() as u64;
     let too_long = count(SampleEnd::PromptTooLong) / group as u64;
-    Ok(Samples { path, truncated: count(SampleEnd::Length), too_long })
+    let not_tokenized = count(SampleEnd::PromptNotTokenized) / group as u64;
+    Ok(Samples { path, truncated: count(SampleEnd::Length), too_long, not_tokenized })
 }
 
 fn statements(suite: &SuiteFile, limit: Option<usize>) -> Result<Vec<(String, ProblemStatement)>, Failure> {
@@ -210,34 +219,42 @@ fn sample_chunk(
     let prompts: Vec<_> =
         tasks.iter().map(|(_, statement)| SuitePrompt::new(statement, suite.options.predict, style)).collect();
     let asked: Vec<Prompt> = prompts.iter().map(|prompt| prompt.prompt.clone()).collect();
-    let groups = generate_what_fits(policy, asked, sampling)?;
+    let names: Vec<&str> = tasks.iter().map(|(task_id, _)| task_id.as_str()).collect();
+    let groups = generate_what_can_be_asked(policy, &names, asked, sampling)?;
     let mut rows = Vec::with_capacity(tasks.len() * sampling.group);
     for (((task_id, _), prompt), rollouts) in tasks.iter().zip(&prompts).zip(groups) {
         match rollouts {
-            Some(rollouts) => rows.extend(rollouts.iter().map(|rollout| sample_row(task_id, prompt, rollout))),
-            None => rows.extend((0..sampling.group).map(|_| empty_row(task_id, prompt))),
+            Ok(rollouts) => rows.extend(rollouts.iter().map(|rollout| sample_row(task_id, prompt, rollout))),
+            Err(finish) => rows.extend((0..sampling.group).map(|_| row(task_id, prompt.attempt(""), finish))),
         }
     }
     Ok(rows)
 }
 
-/// The rollouts of each prompt; `None` where it does not fit the model's context.
-fn generate_what_fits(
+/// The rollouts of each prompt, or why there are none: it does not fit the model's context, or cannot be tokenized. `names` are the tasks'.
+fn generate_what_can_be_asked(
     policy: &dyn Policy,
+    names: &[&str],
     mut prompts: Vec<Prompt>,
     sampling: &Sampling,
-) -> Result<Vec<Option<Vec<Rollout>>>, Failure> {
+) -> Result<Vec<Result<Vec<Rollout>, SampleEnd>>, Failure> {
     let mut places: Vec<usize> = (0..prompts.len()).collect();
-    let mut groups: Vec<Option<Vec<Rollout>>> = vec![None; prompts.len()];
+    let mut groups: Vec<Result<Vec<Rollout>, SampleEnd>> = vec![Err(SampleEnd::PromptTooLong); prompts.len()];
     loop {
         match policy.generate(&prompts, sampling) {
             Ok(rollouts) => {
-                places.into_iter().zip(rollouts).for_each(|(place, rollouts)| groups[place] = Some(rollouts));
+                places.into_iter().zip(rollouts).for_each(|(place, rollouts)| groups[place] = Ok(rollouts));
                 return Ok(groups);
             }
             Err(PolicyError::PromptTooLong { index, .. }) => {
                 prompts.remove(index);
                 places.remove(index);
+            }
+            Err(PolicyError::Tokenize { index, reason }) => {
+                prompts.remove(index);
+                let place = places.remove(index);
+                groups[place] = Err(SampleEnd::PromptNotTokenized);
+                progress::say(format!("the prompt of task `{}` cannot be tokenized: {reason}", names[place]));
             }
             Err(error) => return Err(error).or_fail(ExitCode::Model),
         }
@@ -249,17 +266,43 @@ fn sample_row(task_id: &str, prompt: &SuitePrompt, rollout: &Rollout) -> SampleR
         FinishReason::Stop => SampleEnd::Stop,
         FinishReason::Length => SampleEnd::Length,
     };
-    SampleRow { finish, ..row(task_id, prompt.attempt(&rollout.text)) }
+    row(task_id, prompt.attempt(&rollout.text), finish)
 }
 
-fn empty_row(task_id: &str, prompt: &SuitePrompt) -> SampleRow {
-    row(task_id, prompt.attempt(""))
-}
-
-fn row(task_id: &str, attempt: AttemptBody) -> SampleRow {
+fn row(task_id: &str, attempt: AttemptBody, finish: SampleEnd) -> SampleRow {
     let (solution, completion) = match attempt {
         AttemptBody::Program(program) => (Some(program), None),
         AttemptBody::Completion(text) => (None, Some(text)),
     };
-    SampleRow { task_id: task_id.to_owned(), solution, completion, finish: SampleEnd::PromptTooLong }
+    SampleRow { task_id: task_id.to_owned(), solution, completion, finish }
+}
+
+#[cfg(test)]
+mod tests {
+    use veriplay_core::{Policy, PolicyError, Prompt, Role, Rollout, Sampling};
+
+    use super::{SampleEnd, generate_what_can_be_asked};
+
+    /// Refuses the first prompt that says how.
+    struct Refusing;
+
+    impl Policy for Refusing {
+        fn generate(&self, prompts: &[Prompt], _: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
+            let find = |text: &str| prompts.iter().position(|prompt| prompt.text() == text);
+            match (find("strange"), find("long")) {
+                (Some(index), _) => Err(PolicyError::Tokenize { index, reason: "it is strange".to_owned() }),
+                (None, Some(index)) => Err(PolicyError::PromptTooLong { index, tokens: 9, context: 8 }),
+                (None, None) => Ok(vec![Vec::new(); prompts.len()]),
+            }
+        }
+    }
+
+    #[test]
+    fn prompts_that_cannot_be_asked_leave_the_others() {
+        let texts = ["plain", "long", "strange", "plain"];
+        let prompts = texts.iter().map(|text| Prompt::new(Role::Solver, *text)).collect();
+        let groups = generate_what_can_be_asked(&Refusing, &texts, prompts, &Sampling::new(8)).expect("no fault");
+        let ends: Vec<Option<SampleEnd>> = groups.into_iter().map(Result::err).collect();
+        assert_eq!(ends, [None, Some(SampleEnd::PromptTooLong), Some(SampleEnd::PromptNotTokenized), None]);
+    }
 }
