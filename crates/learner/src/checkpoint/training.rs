@@ -121,7 +121,7 @@ pub(crate) fn read_adapters(dir: &Path, base: &[TensorSpec]) -> Result<(Lora, Ve
     let format = |what: String| CheckpointError::Format { file: path.display().to_string(), what };
     let lora = parse_adapter_config(&read_text(&path)?).map_err(format)?;
     if let Some((key, value, want)) = lora.invalid_option() {
-        return Err(format(format!("`{key}` is `{value}`, want {want}")));
+        return Err(format(format!("`{key}` is `{value}`: it must be {want}")));
     }
     let values = TensorFile::open(&dir.join(TENSORS))?.read_all(&expected_tensors(&lora.specs(base)))?;
     Ok((lora, values))

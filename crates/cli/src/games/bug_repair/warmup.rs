@@ -82,7 +82,7 @@ impl WarmupExamples for BugRepairSetup {
         let unknown = operators.iter().find(|name| !names.contains(&name.as_str()));
         if unknown.is_some() || operators.is_empty() {
             let want = format!("a list of some of `{}`", names.join("`, `"));
-            return Err(bad_value("data.operators", unknown.unwrap_or(&String::new()), &want));
+            return Err(bad_value("data.operators", &unknown.map_or("", String::as_str), &want));
         }
         Ok(())
     }
