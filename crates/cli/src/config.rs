@@ -10,7 +10,7 @@ use toml::Spanned;
 use veriplay_learner::{DeviceSpec, Kl, LearnerOptions, Lora, Loss, Precision, Preference, Schedule, ScheduleShape};
 use veriplay_selfplay::games::absolute_zero;
 
-use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
 use crate::model::refuse_frozen;
 use crate::passes::Passes;
 
@@ -254,11 +254,6 @@ pub(crate) fn parse_game_name(text: &str, origin: &Path) -> Result<String, Failu
         plays: String,
     }
     from_toml::<GameKey>(text, origin).map(|key| key.plays)
-}
-
-/// The error for an invalid value of configuration key `key`.
-pub(crate) fn bad_value(key: &str, value: &dyn std::fmt::Display, want: &str) -> Failure {
-    Failure::message(ExitCode::Input, format!("configuration key `{key}` is `{value}`: it must be {want}"))
 }
 
 impl RunConfig {

@@ -6,8 +6,7 @@ use veriplay_core::{Execute, ExecuteError, Job, Outcome};
 use veriplay_sandbox::{ImageSpec, Sandbox, SandboxOptions};
 use veriplay_verifier::OutcomeCache;
 
-use crate::config::bad_value;
-use crate::exit::Failure;
+use crate::exit::{Failure, bad_value};
 use crate::image;
 use crate::isolation::{self, Isolation};
 

@@ -95,3 +95,8 @@ impl<T, E: Into<anyhow::Error>> ResultExt<T> for Result<T, E> {
         self.map_err(|error| Failure::new(code, error))
     }
 }
+
+/// The error for an invalid value of configuration key `key`.
+pub(crate) fn bad_value(key: &str, value: &dyn std::fmt::Display, want: &str) -> Failure {
+    Failure::message(ExitCode::Input, format!("configuration key `{key}` is `{value}`: it must be {want}"))
+}

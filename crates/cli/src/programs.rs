@@ -10,8 +10,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{CallResult, EncodeCaps, Execute, ExecuteError, Exit, IoPair, Job, Limits, Value, program_hash};
 use veriplay_corpus::{CorpusError, GeneratedProgram, Grammar, InputKind, Split};
 
-use crate::config::bad_value;
-use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
 use crate::progress;
 
 /// Which programs are generated and kept.

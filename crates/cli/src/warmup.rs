@@ -13,9 +13,9 @@ use veriplay_learner::{ConfigError, Learner, ModelConfig, Precision, Tokenizer};
 use veriplay_selfplay::play::StepContext;
 use veriplay_selfplay::splits::{EvalItem, EvalSet, Guard};
 
-use crate::config::{LearnConfig, bad_value, default_game, from_toml, refuse_renamed_keys, refuse_unknown_keys};
+use crate::config::{LearnConfig, default_game, from_toml, refuse_renamed_keys, refuse_unknown_keys};
 use crate::device::{self, DeviceArguments};
-use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
 use crate::games::examples::{ExampleConfig, Examples, WarmupExamples};
 use crate::isolation::Isolation;
 use crate::model;

@@ -18,9 +18,9 @@ use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::ProposalGate;
 
 use super::{GameSetup, StepTokens, corpus_split, guard_and_evaluation};
-use crate::config::{LearnConfig, bad_value};
+use crate::config::LearnConfig;
 use crate::executor::GameExecutor;
-use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
 use crate::isolation::Isolation;
 use crate::suites::SuiteSchedule;
 

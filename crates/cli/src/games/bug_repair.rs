@@ -15,9 +15,9 @@ use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::bugs::BugArtifact;
 
 use super::{GameSetup, StepTokens};
-use crate::config::{LearnConfig, bad_value};
+use crate::config::LearnConfig;
 use crate::executor::GameExecutor;
-use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
 use crate::image;
 use crate::isolation::{self, Isolation};
 use crate::repository::{RepoImages, RepoSandboxes, StoredRepository, read_bugs};

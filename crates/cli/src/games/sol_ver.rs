@@ -12,9 +12,9 @@ use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::agreement::AgreementRules;
 
 use super::{GameSetup, StepTokens, guard_and_evaluation};
-use crate::config::{LearnConfig, bad_value};
+use crate::config::LearnConfig;
 use crate::executor::GameExecutor;
-use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
 use crate::isolation::Isolation;
 use crate::suites::SuiteSchedule;
 

@@ -12,8 +12,7 @@ use veriplay_corpus::{ProblemRow, ProblemStatement, StatedTask, read_problems, r
 use veriplay_selfplay::splits::{EvalSet, Guard};
 
 use super::{MeasuredModel, SUITES, SuiteFile, SuiteJudge, SuiteSampling, evaluate_with};
-use crate::config::bad_value;
-use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
 use crate::isolation::Isolation;
 use crate::json_file::read_json;
 use crate::progress;

@@ -13,8 +13,7 @@ use veriplay_selfplay::randomness::generator;
 use veriplay_verifier::bugs::{INJECTORS, Mutants};
 
 use super::BugRepairSetup;
-use crate::config::bad_value;
-use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
 use crate::games::examples::{ExampleConfig, Examples, WarmupExamples};
 use crate::programs::{ProgramFilter, execute_on};
 use crate::progress;

@@ -13,9 +13,8 @@ use veriplay_verifier::environments::compact_proposal::{CODE, DO, MAKE, WORLD, W
 
 use super::SelfChallengeSetup;
 use super::tasks::{CompletedTask, HeldOutSource, SelfChallengeTaskConfig, ToolTasks};
-use crate::config::bad_value;
 use crate::executor::GameExecutor;
-use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
 use crate::games::examples::{ExampleConfig, Examples, WarmupExamples};
 use crate::progress;
 

@@ -11,8 +11,7 @@ use veriplay_selfplay::games::sol_ver::prompts::by_name;
 use veriplay_verifier::agreement::{SuiteTest, TestSuite, compact};
 
 use super::SolVerSetup;
-use crate::config::bad_value;
-use crate::exit::Failure;
+use crate::exit::{Failure, bad_value};
 use crate::games::examples::{ExampleConfig, Examples, WarmupExamples};
 use crate::programs::{DataConfig, ExecutedProgram, ProgramPools};
 
