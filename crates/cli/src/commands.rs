@@ -15,6 +15,7 @@ mod run;
 mod serve;
 mod verify;
 mod warmup;
+mod watch;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
@@ -80,6 +81,7 @@ commands! {
     Run: run,
     Serve: serve,
     Replay: replay,
+    Watch: watch,
     Report: report,
     Isolate: isolate,
     Bench: bench,

@@ -28,6 +28,9 @@ pub(crate) struct RunConfig {
     pub(crate) model: String,
     /// A checkpoint is written each this many steps, and at the end.
     pub(crate) checkpoint_every: u64,
+    /// Whether the numbers of each step are also written as TensorBoard event files. Absent means no.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) tensorboard: bool,
     /// How the policy is trained.
     pub(crate) learn: LearnConfig,
 }
@@ -257,7 +260,8 @@ pub(crate) fn parse_game_name(text: &str, origin: &Path) -> Result<String, Failu
 }
 
 impl RunConfig {
-    pub(crate) const KEYS: &'static [&'static str] = &["plays", "seed", "steps", "model", "checkpoint_every", "learn"];
+    pub(crate) const KEYS: &'static [&'static str] =
+        &["plays", "seed", "steps", "model", "checkpoint_every", "tensorboard", "learn"];
 
     pub(crate) fn validate(&self) -> Result<(), Failure> {
         refuse_frozen(&self.model)?;

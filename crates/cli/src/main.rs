@@ -29,6 +29,7 @@ mod suites;
 mod verdict_cache;
 mod verify;
 mod warmup;
+mod watch;
 
 use std::process::ExitCode;
 

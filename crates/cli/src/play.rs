@@ -4,6 +4,7 @@ mod actor;
 mod exec_reward;
 mod session;
 mod summary;
+mod tensorboard;
 mod trainer;
 
 pub(crate) use session::Session;

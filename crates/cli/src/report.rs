@@ -1,14 +1,14 @@
-//! A run as a page for people: its evaluation, its curves, and logged records with their verdicts. The page is one file, and loads nothing.
-//!
-//! Everything that a model wrote is escaped: the template's name ends in `.html`, so every value in it is text.
+//! A run for people: its evaluation, its curves, and logged records with their verdicts. [`render`] makes one page that loads nothing;
+//! `veriplay watch` shows the same parts live.
 
 mod chart;
 mod curves;
 mod records;
+mod templates;
 
 use std::path::Path;
 
-use minijinja::{Environment, Value, context};
+use minijinja::{Value, context};
 use veriplay_selfplay::eval_table::EvalTable;
 
 use crate::config::read_text;
@@ -18,7 +18,9 @@ use crate::rundir::RunDir;
 use curves::{Curves, read_curves};
 use records::{LoggedRecord, read_records};
 
-const PAGE: &str = include_str!("report/page.html");
+pub(crate) use curves::named_numbers;
+pub(crate) use records::{Response, ResponseFacts, ResponseId, cut, responses};
+pub(crate) use templates::{STYLE, render_template};
 
 /// A run, read.
 pub(crate) struct RunReport {
@@ -33,8 +35,8 @@ pub(crate) struct RunReport {
 }
 
 impl RunReport {
-    /// Reads the run in `path`, finished or not, with `samples` of its records.
-    pub(crate) fn read(path: &Path, samples: usize) -> Result<Self, Failure> {
+    /// Reads the run in `path`, finished or not, with `samples` of its records. The page calls it `name`.
+    pub(crate) fn read(path: &Path, name: String, samples: usize) -> Result<Self, Failure> {
         let dir = RunDir::open(path)?;
         let config = read_text(&dir.path("config.toml"))?;
         let table = |name: &str| {
@@ -44,11 +46,11 @@ impl RunReport {
         let settings: toml::Table = toml::from_str(&config).or_fail(ExitCode::Input)?;
         let eval_samples = settings.get("game").and_then(|game| game.get("eval_samples")?.as_integer());
         Ok(Self {
-            name: path.display().to_string(),
+            name,
             before: table("before.json")?,
             after: table("after.json")?,
             eval_samples: eval_samples.and_then(|count| usize::try_from(count).ok()).unwrap_or(1),
-            curves: read_curves(&dir.path("events.jsonl"))?,
+            curves: read_curves(&dir)?,
             records: read_records(&dir.path("rollouts.jsonl.zst"), samples)?,
             config,
         })
@@ -57,22 +59,24 @@ impl RunReport {
 
 /// The page of these runs.
 pub(crate) fn render(runs: &[RunReport]) -> Result<String, Failure> {
-    let mut environment = Environment::new();
-    environment.add_template("page.html", PAGE).or_fail(ExitCode::Bug)?;
-    let page = environment.get_template("page.html").or_fail(ExitCode::Bug)?;
+    let records = runs.iter().flat_map(|run| run.records.iter().map(|record| record.to_value(&run.name)));
+    let values = context!(records => records.collect::<Vec<_>>(), ..values(runs));
+    render_template(&[], "page.html", values)
+}
+
+/// What the templates show of runs, apart from their records.
+pub(crate) fn values(runs: &[RunReport]) -> Value {
     let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
     let curves: Vec<&Curves> = runs.iter().map(|run| &run.curves).collect();
     let (main, others) = curves::charts(&names, &curves);
-    let content = context!(
+    context!(
         names => names.iter().map(|name| Value::from(*name)).collect::<Vec<_>>(),
         main,
         others,
         evaluations => runs.iter().map(evaluation).collect::<Vec<_>>(),
-        differences => runs[1..].iter().filter_map(|run| difference(&runs[0], run)).collect::<Vec<_>>(),
-        records => runs.iter().flat_map(|run| run.records.iter().map(|record| record.to_value(&run.name))).collect::<Vec<_>>(),
+        differences => runs.iter().skip(1).filter_map(|run| difference(&runs[0], run)).collect::<Vec<_>>(),
         configs => runs.iter().map(|run| context!(name => run.name.as_str(), text => run.config.as_str())).collect::<Vec<_>>(),
-    );
-    page.render(content).or_fail(ExitCode::Bug)
+    )
 }
 
 /// The table of a run, in percent: a row's name, and pass@1, greedy and pass@8, each as *before → after*.

@@ -5,6 +5,7 @@
 //! before.json, after.json  the evaluation at the start and at the end
 //! events.jsonl             one metrics object a step, without clocks
 //! timing.jsonl             seconds and rates a step: the one file that differs between two equal runs
+//! events.out.tfevents.*    the same numbers for TensorBoard, with `tensorboard`; they hold times too
 //! rollouts.jsonl.zst       every prompt, rollout, attempt, verdict and reward; one zstd frame a step
 //! suites/step_N/           samples, verdicts and reports of public sets after N steps, with `[eval] suites`
 //! checkpoints/step_N/      the model in Hugging Face layout, optimizer state, `play.json`; adapters in PEFT's layout; or `trainer/`

@@ -40,6 +40,11 @@ impl Tokens {
         if digests.is_empty() { Err(TokenError::Empty) } else { Ok(Self(digests)) }
     }
 
+    /// Whether `token` is one of these.
+    pub(crate) fn contains(&self, token: &str) -> bool {
+        self.find(token).is_some()
+    }
+
     /// The digest of `token` where it is one of these. Every token is compared, each in constant time.
     fn find(&self, token: &str) -> Option<blake3::Hash> {
         let given = blake3::hash(token.as_bytes());

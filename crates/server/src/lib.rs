@@ -4,7 +4,8 @@
 //! no corpus: what judges is behind [`Judge`], which the command line implements upon the code of `veriplay verify`.
 //!
 //! Endpoints are in `endpoints`, one file a family, and `router` merges them. `compat` holds what endpoints of other services' protocols
-//! share, `problem` the errors of our own. [`serve`] is the life of a service: listening, serving, draining.
+//! share, `problem` the errors of our own. [`serve`] is the life of a service: listening, serving, draining. [`serve_pages`] uses the same
+//! sockets and connections to show pages to a browser on this machine.
 
 mod body;
 mod caller;
@@ -19,6 +20,7 @@ mod judge;
 mod lines;
 mod listener;
 mod metrics;
+mod pages;
 mod phase;
 mod problem;
 mod queue;
@@ -33,5 +35,6 @@ mod tests;
 pub use client::{TokenError, Tokens};
 pub use judge::{AttemptText, Judge, JudgeFacts, JudgeOptions, JudgedAttempt, OpenTask, TaskError, TaskSource};
 pub use listener::{Address, ListenError};
+pub use pages::{PageAnswer, PageRequest, Pages, serve_pages};
 pub use serve::{ServeError, serve};
 pub use service::Settings;

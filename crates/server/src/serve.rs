@@ -15,7 +15,7 @@ use crate::phase::Phase;
 use crate::router::make_router;
 use crate::service::{Service, Settings};
 
-/// Threads that parse large bodies at once.
+/// Threads that parse large bodies, or make pages, at once.
 const PARSERS: usize = 4;
 /// Time for threads that parse when the service ends.
 const LAST_PARSE: Duration = Duration::from_secs(1);
@@ -47,13 +47,7 @@ pub fn serve<E: Send + 'static>(
     listening: impl FnOnce(&Address),
     open_judge: impl FnOnce() -> Result<Arc<dyn Judge>, E> + Send + 'static,
 ) -> Result<(), ServeError<E>> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(4);
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(threads)
-        .max_blocking_threads(PARSERS)
-        .thread_name("http")
-        .enable_all()
-        .build()?;
+    let runtime = build_runtime()?;
     let served = runtime.block_on(async {
         let service = Service::new(settings);
         let stop = stop_signals()?;
@@ -63,6 +57,17 @@ pub fn serve<E: Send + 'static>(
     });
     runtime.shutdown_timeout(LAST_PARSE);
     served
+}
+
+/// The runtime of a server: few threads that must not block, and as few where work may.
+pub(crate) fn build_runtime() -> io::Result<tokio::runtime::Runtime> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(4);
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(threads)
+        .max_blocking_threads(PARSERS)
+        .thread_name("http")
+        .enable_all()
+        .build()
 }
 
 /// Serves on `listener` until `stop`, and at most the time for draining longer.
@@ -124,7 +129,7 @@ async fn drain_after(stop: impl Future<Output = ()>, service: Arc<Service>) {
 }
 
 /// Completes at the first SIGTERM or SIGINT. The second one ends the process.
-fn stop_signals() -> io::Result<impl Future<Output = ()> + Send + 'static> {
+pub(crate) fn stop_signals() -> io::Result<impl Future<Output = ()> + Send + 'static> {
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     Ok(async move {
         let mut next = async move || {

@@ -24,8 +24,8 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(args: Arguments) -> Result<(), Failure> {
-    let runs: Vec<RunReport> =
-        args.runs.iter().map(|run| RunReport::read(run, args.samples)).collect::<Result<_, Failure>>()?;
+    let read = |run: &PathBuf| RunReport::read(run, run.display().to_string(), args.samples);
+    let runs = args.runs.iter().map(read).collect::<Result<Vec<RunReport>, Failure>>()?;
     let page = render(&runs)?;
     write_atomically(&args.out, page.as_bytes()).or_fail(ExitCode::Input)?;
     progress::data(args.out.display());

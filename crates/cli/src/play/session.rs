@@ -18,6 +18,7 @@ use veriplay_selfplay::settings::SharedSettings;
 use super::actor::Actor;
 use super::exec_reward::ExecReward;
 use super::summary::{BeforeAfter, BeforeAfterSuites, Summary};
+use super::tensorboard::EventFile;
 use super::trainer::{ExternalTrainer, Purpose, Standing};
 use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
@@ -26,6 +27,7 @@ use crate::isolation::Isolation;
 use crate::json_file::{read_json, write_json};
 use crate::logfile::LogFile;
 use crate::play_config::PlayConfig;
+use crate::report::named_numbers;
 use crate::rundir::{PlayState, RunDir};
 use crate::suites::{MeasuredModel, SuiteMeasurements, SuiteScores};
 use crate::{device, interrupt, memory, model, progress};
@@ -47,6 +49,7 @@ pub(crate) struct Session<S: GameSetup> {
     events: LogFile,
     rollouts: LogFile,
     timing: LogFile,
+    tensorboard: Option<EventFile>,
 }
 
 /// One line of `events.jsonl`. Where a step had several updates, losses, entropies and norms are their means.
@@ -151,7 +154,9 @@ impl<S: GameSetup> Session<S> {
         connect_reward(&mut game, S::NAME)?;
         let open = |name: &str, bytes| LogFile::open_at(&dir.path(name), bytes).or_fail(ExitCode::Input);
         let timing_bytes = std::fs::metadata(dir.path("timing.jsonl")).map_or(0, |metadata| metadata.len());
+        let tensorboard = config.run.tensorboard.then(|| EventFile::create(&dir.path(""), state.step));
         Ok(Self {
+            tensorboard: tensorboard.transpose().or_fail(ExitCode::Input)?,
             events: open("events.jsonl", state.events_bytes)?,
             rollouts: open("rollouts.jsonl.zst", state.rollouts_bytes)?,
             timing: open("timing.jsonl", timing_bytes)?,
@@ -290,14 +295,24 @@ impl<S: GameSetup> Session<S> {
         let suites = self.measure_suites(step + 1)?;
         let event = event(step, rate, &updates, suites, output.monitors, output.metrics);
         self.actor.report_step(&event)?;
-        self.events.append(&[event]).or_fail(ExitCode::Input)?;
+        self.events.append(&[&event]).or_fail(ExitCode::Input)?;
         self.rollouts.append(&output.records).or_fail(ExitCode::Input)?;
         let timing = Timing { step, play_s, update_s, jobs: self.executor.jobs() - jobs };
         self.timing.append(&[&timing]).or_fail(ExitCode::Input)?;
+        self.append_scalars(&event, &timing)?;
         self.totals.add(output.counts);
         self.step += 1;
         tracing::info!(step = self.step, "step done");
         Ok(format!("valid {:.2} solved {:.2}", self.totals.valid_rate(), self.totals.solve_rate()))
+    }
+
+    /// Writes the numbers of the step for TensorBoard, where the configuration asks for that.
+    fn append_scalars(&mut self, event: &impl Serialize, timing: &Timing) -> Result<(), Failure> {
+        let Some(file) = &mut self.tensorboard else { return Ok(()) };
+        let mut numbers = named_numbers(&serde_json::to_value(event).or_fail(ExitCode::Bug)?);
+        let (step, timing) = (timing.step, serde_json::to_value(timing).or_fail(ExitCode::Bug)?);
+        numbers.extend(named_numbers(&timing).into_iter().map(|(name, number)| (format!("timing/{name}"), number)));
+        file.append(step, &numbers).or_fail(ExitCode::Input)
     }
 
     fn checkpoint(&mut self) -> Result<(), Failure> {

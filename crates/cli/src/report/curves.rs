@@ -1,6 +1,7 @@
-//! The curves of a run: every number of `events.jsonl`, by its path.
+//! The curves of a run: every number of `events.jsonl`, by its path, its pace, and what public sets say of it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::ErrorKind;
 use std::path::Path;
 
 use anyhow::Context;
@@ -9,6 +10,8 @@ use serde_json::Value;
 
 use super::chart;
 use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::json_file::read_json;
+use crate::rundir::RunDir;
 
 /// Points (step, value) of each number, by its path, such as `play/roles/solver deduction/solve_rate`.
 pub(crate) type Curves = BTreeMap<String, Vec<(f64, f64)>>;
@@ -27,42 +30,102 @@ const MAIN: &[&str] = &[
     "grad_norm",
     "ppo_kl",
     "kl_loss",
+    "steps_per_minute",
+    "jobs_per_second",
 ];
+
+/// First parts of paths whose curves come first too: measurements of public sets.
+const MAIN_GROUPS: &[&str] = &["eval/", "suites/"];
 
 /// Keys of objects in a list that tell them apart.
 const LABELS: &[&str] = &["role", "task_type", "mode", "name", "operator"];
 
-/// Reads the curves of `events.jsonl`. A last line that is still being written is left out.
-pub(crate) fn read_curves(path: &Path) -> Result<Curves, Failure> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()));
-    let text = text.or_fail(ExitCode::Input)?;
+/// Reads the curves of a run.
+pub(crate) fn read_curves(dir: &RunDir) -> Result<Curves, Failure> {
     let mut curves = Curves::new();
+    for_each_event(&dir.path("events.jsonl"), |step, event| {
+        for (name, number) in named_numbers(event) {
+            curves.entry(name).or_default().push((step, number));
+        }
+    })?;
+    for_each_event(&dir.path("timing.jsonl"), |step, timing| add_pace(&mut curves, step, timing))?;
+    add_suites(&mut curves, &dir.path("suites"))?;
+    curves.values_mut().for_each(keep_last_of_each_step);
+    Ok(curves)
+}
+
+/// Calls `see` with the step and the object of each line. A last line that is still being written is left out, and a file that is not there
+/// yet has none.
+fn for_each_event(path: &Path, mut see: impl FnMut(f64, &Value)) -> Result<(), Failure> {
+    let text = match std::fs::read_to_string(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        text => text.with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)?,
+    };
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
     for (number, line) in whole.lines().enumerate() {
         let event: Value = serde_json::from_str(line)
             .with_context(|| format!("`{}` line {} is not an event", path.display(), number + 1))
             .or_fail(ExitCode::Input)?;
-        let step = event["step"].as_f64().unwrap_or(number as f64);
-        add_numbers(&mut curves, String::new(), step, &event);
+        see(event["step"].as_f64().unwrap_or(number as f64), &event);
     }
-    for key in ["schema_version", "step"] {
-        curves.remove(key);
-    }
-    Ok(curves)
+    Ok(())
 }
 
-fn add_numbers(curves: &mut Curves, path: String, step: f64, value: &Value) {
+/// The pace of a step, from a line of `timing.jsonl`.
+fn add_pace(curves: &mut Curves, step: f64, timing: &Value) {
+    let number = |key: &str| timing[key].as_f64().unwrap_or_default();
+    let (play, update) = (number("play_s"), number("update_s"));
+    let rates = [("steps_per_minute", 60.0, play + update), ("jobs_per_second", number("jobs"), play)];
+    for (name, count, seconds) in rates.into_iter().filter(|(.., seconds)| *seconds > 0.0) {
+        curves.entry(format!("timing/{name}")).or_default().push((step, count / seconds));
+    }
+}
+
+/// Pass@k of public sets, from `suites/step_N/SET.report.json`.
+fn add_suites(curves: &mut Curves, folder: &Path) -> Result<(), Failure> {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let Some(step) = name.strip_prefix("step_").and_then(|step| step.parse().ok()) else { continue };
+        for file in std::fs::read_dir(entry.path()).into_iter().flatten().flatten() {
+            let name = file.file_name().to_string_lossy().into_owned();
+            let Some(suite) = name.strip_suffix(".report.json") else { continue };
+            let report: Value = read_json(&file.path())?;
+            for (k, share) in report["verdicts"]["pass_at_k"].as_object().into_iter().flatten() {
+                curves
+                    .entry(format!("suites/{suite}/pass@{k}"))
+                    .or_default()
+                    .extend(share.as_f64().map(|share| (step, share)));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A resumed run writes steps again, and folders are read in any order.
+fn keep_last_of_each_step(points: &mut Vec<(f64, f64)>) {
+    points.reverse();
+    points.sort_by(|one, other| one.0.total_cmp(&other.0));
+    points.dedup_by(|later, kept| later.0 == kept.0);
+}
+
+/// The numbers of an event or a timing, each with its path, apart from those that number it.
+pub(crate) fn named_numbers(event: &Value) -> Vec<(String, f64)> {
+    let mut numbers = Vec::new();
+    add_numbers(&mut numbers, String::new(), event);
+    numbers.retain(|(name, _)| !["schema_version", "step"].contains(&name.as_str()));
+    numbers
+}
+
+fn add_numbers(numbers: &mut Vec<(String, f64)>, path: String, value: &Value) {
     let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };
     match value {
-        Value::Number(number) => {
-            curves.entry(path).or_default().extend(number.as_f64().map(|number| (step, number)));
-        }
-        Value::Object(fields) => fields.iter().for_each(|(name, field)| add_numbers(curves, below(name), step, field)),
+        Value::Number(number) => numbers.extend(number.as_f64().map(|number| (path, number))),
+        Value::Object(fields) => fields.iter().for_each(|(name, field)| add_numbers(numbers, below(name), field)),
         Value::Array(items) => {
             for (index, item) in items.iter().enumerate() {
                 let labels: Vec<&str> = LABELS.iter().filter_map(|label| item.get(*label)?.as_str()).collect();
                 let name = if labels.is_empty() { index.to_string() } else { labels.join(" ") };
-                add_numbers(curves, below(&name), step, item);
+                add_numbers(numbers, below(&name), item);
             }
         }
         Value::Null | Value::Bool(_) | Value::String(_) => {}
@@ -82,7 +145,8 @@ pub(crate) fn charts(names: &[&str], runs: &[&Curves]) -> (Vec<minijinja::Value>
         }
         let chart = context!(title => path.as_str(), svg => chart::draw(&curves, names));
         let last = path.rsplit('/').next().unwrap_or(path);
-        if MAIN.contains(&last) { main.push(chart) } else { others.push(chart) }
+        let is_main = MAIN.contains(&last) || MAIN_GROUPS.iter().any(|group| path.starts_with(group));
+        if is_main { main.push(chart) } else { others.push(chart) }
     }
     (main, others)
 }
@@ -91,22 +155,35 @@ pub(crate) fn charts(names: &[&str], runs: &[&Curves]) -> (Vec<minijinja::Value>
 mod tests {
     use serde_json::json;
 
-    use super::{Curves, add_numbers, charts};
+    use super::{Curves, add_pace, charts, keep_last_of_each_step, named_numbers};
 
     #[test]
     fn every_number_of_an_event_has_a_path() {
-        let mut curves = Curves::new();
         let event = json!({
-            "actor/loss": null, "actor/lr": 0.5,
+            "schema_version": 1, "step": 4, "actor/loss": null, "actor/lr": 0.5,
             "play": {"statuses": {"accepted": 3}, "roles": [{"role": "solver", "task_type": "induction", "solve_rate": 0.25}], "list": [7]},
         });
-        add_numbers(&mut curves, String::new(), 4.0, &event);
-        let paths: Vec<&str> = curves.keys().map(String::as_str).collect();
-        assert_eq!(
-            paths,
-            ["actor/lr", "play/list/0", "play/roles/solver induction/solve_rate", "play/statuses/accepted"]
-        );
-        assert_eq!(curves["play/statuses/accepted"], [(4.0, 3.0)]);
+        let mut numbers = named_numbers(&event);
+        numbers.sort_by(|one, other| one.0.cmp(&other.0));
+        let numbers: Vec<(&str, f64)> = numbers.iter().map(|(name, number)| (name.as_str(), *number)).collect();
+        let rate = "play/roles/solver induction/solve_rate";
+        assert_eq!(numbers, [("actor/lr", 0.5), ("play/list/0", 7.0), (rate, 0.25), ("play/statuses/accepted", 3.0)]);
+    }
+
+    #[test]
+    fn a_step_that_was_played_again_counts_once() {
+        let mut points = vec![(0.0, 1.0), (1.0, 2.0), (2.0, 3.0), (1.0, 4.0), (2.0, 5.0)];
+        keep_last_of_each_step(&mut points);
+        assert_eq!(points, [(0.0, 1.0), (1.0, 4.0), (2.0, 5.0)]);
+    }
+
+    #[test]
+    fn a_pace_is_counts_over_seconds() {
+        let mut curves = Curves::new();
+        add_pace(&mut curves, 3.0, &json!({"play_s": 2.0, "update_s": 1.0, "jobs": 50}));
+        add_pace(&mut curves, 4.0, &json!({}));
+        assert_eq!(curves["timing/steps_per_minute"], [(3.0, 20.0)]);
+        assert_eq!(curves["timing/jobs_per_second"], [(3.0, 25.0)]);
     }
 
     #[test]

@@ -1,8 +1,11 @@
-//! Logged records of a run: some of them, spread over its steps, with what the policy was asked, what it wrote, and the verdict.
+//! The log of a run: each response in it with what the policy was asked, what it wrote, and the verdict.
 
+use std::fmt::{Display, Formatter};
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::Path;
+use std::str::FromStr;
+use std::sync::Arc;
 
 use anyhow::Context;
 use minijinja::context;
@@ -10,18 +13,223 @@ use serde_json::Value;
 
 use crate::exit::{ExitCode, Failure, ResultExt};
 
-/// Characters of a prompt or a response that are shown.
+/// Characters of a text that are shown.
 const SHOWN: usize = 4000;
 
-/// One response with its verdict.
-pub(crate) struct LoggedRecord {
-    step: u64,
-    /// `proposer`, `solver` or `verifier`.
-    role: &'static str,
+/// A kind of response in the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ResponseKind {
+    /// A proposer's.
+    Proposal,
+    /// A task that no policy proposed.
+    Derived,
+    /// A solver's.
+    Attempt,
+    /// A verifier's.
+    Verification,
+}
+
+impl ResponseKind {
+    const ALL: [Self; 4] = [Self::Proposal, Self::Derived, Self::Attempt, Self::Verification];
+
+    /// Its word in an id.
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Proposal => "proposal",
+            Self::Derived => "derived",
+            Self::Attempt => "attempt",
+            Self::Verification => "verification",
+        }
+    }
+
+    /// The role that gave it.
+    pub(crate) const fn role(self) -> &'static str {
+        match self {
+            Self::Proposal => "proposer",
+            Self::Derived => "derived",
+            Self::Attempt => "solver",
+            Self::Verification => "verifier",
+        }
+    }
+}
+
+/// Names a response within its run: `3-proposal-12` is proposal 12 of step 3, `3-attempt-0-5` attempt 5 at task 0 of that step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ResponseId {
+    pub(crate) step: u64,
+    pub(crate) kind: ResponseKind,
+    /// Number of the record within its step and kind.
+    pub(crate) index: u64,
+    /// Number of the response within its record.
+    pub(crate) place: usize,
+}
+
+impl Display for ResponseId {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let Self { step, kind, index, place } = self;
+        write!(f, "{step}-{}-{index}", kind.word())?;
+        match kind {
+            ResponseKind::Attempt | ResponseKind::Verification => write!(f, "-{place}"),
+            ResponseKind::Proposal | ResponseKind::Derived => Ok(()),
+        }
+    }
+}
+
+impl FromStr for ResponseId {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let mut parts = text.split('-');
+        let mut next = || parts.next().ok_or(());
+        let step = next()?.parse().map_err(drop)?;
+        let word = next()?;
+        let kind = ResponseKind::ALL.into_iter().find(|kind| kind.word() == word).ok_or(())?;
+        let index = next()?.parse().map_err(drop)?;
+        let place = next().map_or(Ok(0), str::parse).map_err(drop)?;
+        let id = Self { step, kind, index, place };
+        // One name each.
+        if id.to_string() == text { Ok(id) } else { Err(()) }
+    }
+}
+
+/// What lists and filters show of a response.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ResponseFacts {
+    pub(crate) id: ResponseId,
+    /// The kind of task where the game has several; else empty.
+    pub(crate) task_type: Arc<str>,
     /// The verdict's status, or `dropped`.
-    status: String,
+    pub(crate) status: Arc<str>,
+    /// The rule that decided; empty where none did.
+    pub(crate) rule: Arc<str>,
+    pub(crate) passed: u64,
+    pub(crate) total: u64,
+    pub(crate) reward: Option<f64>,
+}
+
+impl ResponseFacts {
+    /// What the templates show.
+    pub(crate) fn to_value(&self) -> minijinja::Value {
+        context!(
+            id => self.id.to_string(),
+            step => self.id.step,
+            role => self.id.kind.role(),
+            task_type => &*self.task_type,
+            status => &*self.status,
+            rule => &*self.rule,
+            passed => self.passed,
+            total => self.total,
+            reward => self.reward,
+        )
+    }
+}
+
+/// A response in a line of the log.
+pub(crate) struct Response<'a> {
+    pub(crate) id: ResponseId,
+    /// The line's object: a proposal, a derivation or a task with all its attempts.
+    pub(crate) record: &'a Value,
+    /// `null` for what no policy wrote.
+    pub(crate) episode: &'a Value,
+    pub(crate) judged: &'a Value,
+}
+
+/// The responses in a line of the log.
+pub(crate) fn responses(line: &Value) -> Vec<Response<'_>> {
+    let number = |value: &Value| value.as_u64().unwrap_or_default();
+    let one = |kind, record: &'_ Value, step: &Value, place| ResponseId {
+        step: number(step),
+        kind,
+        index: number(&record["index"]),
+        place,
+    };
+    let mut found = Vec::new();
+    if let Some(record) = line.get("proposal") {
+        let id = one(ResponseKind::Proposal, record, &record["proposed"]["step"], 0);
+        found.push(Response { id, record, episode: &record["episode"], judged: &record["judged"] });
+    }
+    if let Some(record) = line.get("derived") {
+        let id = one(ResponseKind::Derived, record, &record["step"], 0);
+        found.push(Response { id, record, episode: &Value::Null, judged: &record["judged"] });
+    }
+    let Some(record) = line.get("task") else { return found };
+    for (kind, key) in [(ResponseKind::Attempt, "attempts"), (ResponseKind::Verification, "verifications")] {
+        for (place, response) in record[key].as_array().into_iter().flatten().enumerate() {
+            let id = one(kind, record, &record["step"], place);
+            found.push(Response { id, record, episode: &response["episode"], judged: &response["judged"] });
+        }
+    }
+    found
+}
+
+impl Response<'_> {
+    /// The logged verdict; `null` where the host dropped the response.
+    pub(crate) fn verdict(&self) -> &Value {
+        &self.judged["verdict"]["Ok"]
+    }
+
+    /// What lists show of it.
+    pub(crate) fn facts(&self) -> ResponseFacts {
+        let verdict = self.verdict();
+        let text = |value: &Value| Arc::from(value.as_str().unwrap_or_default());
+        ResponseFacts {
+            id: self.id,
+            task_type: Arc::from(self.task_type()),
+            status: if verdict.is_null() { Arc::from("dropped") } else { text(&verdict["status"]) },
+            rule: text(&verdict["evidence"]["rule"]),
+            passed: verdict["passed"].as_u64().unwrap_or_default(),
+            total: verdict["total"].as_u64().unwrap_or_default(),
+            reward: total_reward(&self.episode["reward"]),
+        }
+    }
+
+    fn task_type(&self) -> &str {
+        let asked = ["request", "derivation"].map(|key| &self.record[key]);
+        let labels = ["task_type", "mode", "operator", "environment"];
+        let named = asked.into_iter().flat_map(|value| labels.map(|label| &value[label])).find_map(Value::as_str);
+        let question = || self.record["task"]["question"].as_object()?.keys().next().map(String::as_str);
+        let environment = || self.record["task"]["environment"].as_str();
+        named.or_else(question).or_else(environment).unwrap_or_default()
+    }
+
+    /// The task that was attempted, or that the proposal made; `null` where it made none.
+    pub(crate) fn task(&self) -> &Value {
+        match self.id.kind {
+            ResponseKind::Proposal | ResponseKind::Derived => &self.judged["task"],
+            ResponseKind::Attempt | ResponseKind::Verification => &self.record["task"],
+        }
+    }
+
+    /// Prompts and responses, in full.
+    fn turns(&self) -> impl Iterator<Item = (String, String)> {
+        let turns = self.episode["turns"].as_array().into_iter().flatten();
+        turns.map(|turn| (text_of(&turn["prompt"]), text_of(&turn["text"])))
+    }
+
+    /// What the verdict says, for people.
+    pub(crate) fn detail(&self) -> String {
+        let verdict = self.verdict();
+        let detail =
+            if verdict.is_null() { &self.judged["verdict"]["Err"]["why"] } else { &verdict["evidence"]["detail"] };
+        text_of(detail)
+    }
+
+    /// Whether `wanted` stands in a prompt, a response or the verdict's detail.
+    pub(crate) fn contains(&self, wanted: &str) -> bool {
+        let turn = |(prompt, text): (String, String)| prompt.contains(wanted) || text.contains(wanted);
+        self.turns().any(turn) || self.detail().contains(wanted)
+    }
+
+    pub(crate) fn to_record(&self) -> LoggedRecord {
+        let turns = self.turns().map(|(prompt, text)| (cut(prompt), cut(text))).collect();
+        LoggedRecord { facts: self.facts(), detail: cut(self.detail()), turns }
+    }
+}
+
+/// One response with its verdict, cut to what a page shows.
+pub(crate) struct LoggedRecord {
+    facts: ResponseFacts,
     detail: String,
-    reward: Option<f64>,
     /// Prompts and responses.
     turns: Vec<(String, String)>,
 }
@@ -30,27 +238,23 @@ impl LoggedRecord {
     /// What the template shows.
     pub(crate) fn to_value(&self, run: &str) -> minijinja::Value {
         let turn = |(prompt, text): &(String, String)| context!(prompt => prompt.as_str(), text => text.as_str());
-        context!(
-            run,
-            step => self.step,
-            role => self.role,
-            status => self.status.as_str(),
-            detail => &*self.detail,
-            reward => self.reward,
-            turns => self.turns.iter().map(turn).collect::<Vec<_>>(),
-        )
+        let turns = self.turns.iter().map(turn).collect::<Vec<_>>();
+        context!(run, detail => &*self.detail, turns, ..self.facts.to_value())
     }
 }
 
 /// Reads about `count` records of `rollouts.jsonl.zst`: every n-th, so that all steps have some. A part of the file that is still being
 /// written is left out.
 pub(crate) fn read_records(path: &Path, count: usize) -> Result<Vec<LoggedRecord>, Failure> {
+    if count == 0 {
+        return Ok(Vec::new());
+    }
     let mut total = 0_usize;
     for_each_response(path, |_| total += 1)?;
-    let every = total.div_ceil(count.max(1)).max(1);
+    let every = total.div_ceil(count).max(1);
     let (mut index, mut records) = (0, Vec::new());
     for_each_response(path, |response| {
-        if count > 0 && index % every == 0 {
+        if index % every == 0 {
             records.push(response.to_record());
         }
         index += 1;
@@ -58,69 +262,80 @@ pub(crate) fn read_records(path: &Path, count: usize) -> Result<Vec<LoggedRecord
     Ok(records)
 }
 
-/// A response in the log.
-struct Response<'a> {
-    step: u64,
-    role: &'static str,
-    episode: &'a Value,
-    judged: &'a Value,
-}
-
+/// Calls `see` with every response that a policy gave. A run that has not written its first step has none.
 fn for_each_response(path: &Path, mut see: impl FnMut(&Response<'_>)) -> Result<(), Failure> {
-    let open = || anyhow::Ok(BufReader::new(zstd::Decoder::new(File::open(path)?)?));
-    let lines = open().with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)?.lines();
+    let file = match File::open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        file => file.with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)?,
+    };
+    let lines = BufReader::new(zstd::Decoder::new(file).or_fail(ExitCode::Input)?).lines();
     for line in lines.map_while(Result::ok) {
-        let Ok(record) = serde_json::from_str::<Value>(&line) else { break };
-        if let Some(proposal) = record.get("proposal") {
-            let step = proposal["proposed"]["step"].as_u64().unwrap_or_default();
-            see(&Response { step, role: "proposer", episode: &proposal["episode"], judged: &proposal["judged"] });
-        }
-        let Some(task) = record.get("task") else { continue };
-        let step = task["step"].as_u64().unwrap_or_default();
-        for (role, key) in [("solver", "attempts"), ("verifier", "verifications")] {
-            for one in task[key].as_array().into_iter().flatten() {
-                see(&Response { step, role, episode: &one["episode"], judged: &one["judged"] });
-            }
-        }
+        let Ok(line) = serde_json::from_str::<Value>(&line) else { break };
+        responses(&line).iter().filter(|response| response.id.kind != ResponseKind::Derived).for_each(&mut see);
     }
     Ok(())
 }
 
-impl Response<'_> {
-    fn to_record(&self) -> LoggedRecord {
-        let verdict = &self.judged["verdict"];
-        let (status, detail) = match verdict.get("Ok") {
-            Some(verdict) => (verdict["status"].as_str().unwrap_or("none"), &verdict["evidence"]["detail"]),
-            None => ("dropped", &verdict["Err"]["why"]),
-        };
-        let turns = self.episode["turns"].as_array().into_iter().flatten();
-        let turn = |turn: &Value| (shown(&turn["prompt"]), shown(&turn["text"]));
-        LoggedRecord {
-            step: self.step,
-            role: self.role,
-            status: status.to_owned(),
-            detail: shown(detail),
-            reward: reward(&self.episode["reward"]),
-            turns: turns.map(turn).collect(),
-        }
-    }
-}
-
 /// Σ score · weight; `None` where there is no reward.
-fn reward(reward: &Value) -> Option<f64> {
+fn total_reward(reward: &Value) -> Option<f64> {
     let part = |part: &Value| Some(part[1].as_f64()? * part[2].as_f64()?);
     reward["parts"].as_array().map(|parts| parts.iter().filter_map(part).sum())
 }
 
-/// A text, or messages as JSON, cut where it is too long for a page.
-fn shown(value: &Value) -> String {
-    let text = match value {
+/// A text as it is, nothing for `null`, and anything else, such as messages, as JSON.
+fn text_of(value: &Value) -> String {
+    match value {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),
-        messages => messages.to_string(),
-    };
+        other => other.to_string(),
+    }
+}
+
+/// The text, cut where it is too long for a page.
+pub(crate) fn cut(text: String) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}\n… ({} more bytes)", &text[..end], text.len() - end),
         None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{ResponseId, responses};
+
+    #[test]
+    fn a_response_has_one_name_and_is_found_by_it() {
+        let task = json!({"task": {"step": 3, "index": 1, "task": {"question": {"deduction": {}}}, "attempts": [{}, {}], "verifications": [{}]}});
+        let names: Vec<String> = responses(&task).iter().map(|response| response.id.to_string()).collect();
+        assert_eq!(names, ["3-attempt-1-0", "3-attempt-1-1", "3-verification-1-0"]);
+        assert_eq!(&*responses(&task)[0].facts().task_type, "deduction");
+        for name in names.iter().map(String::as_str).chain(["0-proposal-7", "12-derived-0"]) {
+            assert_eq!(name.parse::<ResponseId>().expect("a name").to_string(), name);
+        }
+        for wrong in [
+            "",
+            "3",
+            "3-attempt",
+            "3-attempt-1",
+            "3-proposal-1-0",
+            "03-proposal-1",
+            "3-proposal-1-",
+            "-1-proposal-1",
+            "3-none-1",
+        ] {
+            assert!(wrong.parse::<ResponseId>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_dropped_response_has_a_reason_and_no_verdict() {
+        let line = json!({"proposal": {"index": 0, "proposed": {"step": 1}, "request": {"task_type": "induction"},
+            "episode": {"turns": []}, "judged": {"verdict": {"Err": {"why": "the host failed"}}}}});
+        let found = responses(&line);
+        let facts = found[0].facts();
+        assert_eq!((&*facts.status, &*facts.task_type, facts.reward), ("dropped", "induction", None));
+        assert!(found[0].contains("host failed") && !found[0].contains("absent"));
     }
 }

@@ -1,6 +1,7 @@
 //! The command line as its users meet it: the real binary, the real Python image, the built-in model.
 
 mod bench;
+mod browser;
 #[path = "../../../learner/tests/main/completions_server.rs"]
 #[expect(dead_code, reason = "the learner's tests use the rest of it")]
 mod completions_server;
@@ -28,10 +29,12 @@ mod resume;
 mod run;
 mod serve;
 mod suites;
+mod tensorboard;
 mod trainers;
 mod verify;
 mod verify_cache;
 mod verify_cat;
+mod watch;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -14,7 +14,7 @@ use super::verify::{Bench, FUEL, lines, mixed, rows};
 use super::{finished, last_json, stderr, veriplay};
 
 /// A service that is running.
-struct Service {
+pub(super) struct Service {
     child: Child,
     /// The first line of its stdout.
     address: String,
@@ -22,7 +22,7 @@ struct Service {
 }
 
 /// An answer: its status and body.
-type Answer = (u16, String);
+pub(super) type Answer = (u16, String);
 
 impl Service {
     /// Starts a service on any free port, without a cache unless the options name one.
@@ -38,7 +38,7 @@ impl Service {
         Self::spawn(&mut command)
     }
 
-    fn spawn(command: &mut Command) -> Self {
+    pub(super) fn spawn(command: &mut Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
         let mut address = String::new();
         let stdout = child.stdout.take().expect("stdout is a pipe");
@@ -46,7 +46,11 @@ impl Service {
         Self { _stdin: child.stdin.take(), child, address: address.trim().to_owned() }
     }
 
-    fn url(&self, path: &str) -> String {
+    pub(super) fn address(&self) -> String {
+        self.address.clone()
+    }
+
+    pub(super) fn url(&self, path: &str) -> String {
         format!("{}{path}", self.address)
     }
 
@@ -61,7 +65,7 @@ impl Service {
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("`{text}` is no JSON: {error}"))
     }
 
-    fn get(&self, path: &str) -> Answer {
+    pub(super) fn get(&self, path: &str) -> Answer {
         read(agent().get(self.url(path)).call())
     }
 
@@ -80,7 +84,7 @@ impl Service {
     }
 
     /// Stops it as an orchestrator does, and returns its exit code and log.
-    fn stop(mut self) -> (Option<i32>, String) {
+    pub(super) fn stop(mut self) -> (Option<i32>, String) {
         self.signal(Signal::TERM);
         let mut log = String::new();
         self.child.stderr.take().expect("stderr is a pipe").read_to_string(&mut log).expect("it is text");
@@ -95,7 +99,7 @@ impl Drop for Service {
     }
 }
 
-fn agent() -> ureq::Agent {
+pub(super) fn agent() -> ureq::Agent {
     ureq::Agent::config_builder().http_status_as_error(false).build().into()
 }
 
@@ -103,7 +107,7 @@ fn post(url: &str, body: &Value) -> Answer {
     read(agent().post(url).header("content-type", "application/json").send(body.to_string()))
 }
 
-fn read(response: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Answer {
+pub(super) fn read(response: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Answer {
     let mut response = response.expect("the service answers");
     let text = response.body_mut().with_config().limit(1 << 30).read_to_string().expect("the body is text");
     (response.status().as_u16(), text)
