@@ -15,6 +15,8 @@ use crate::exit::{ExitCode, Failure, ResultExt};
 
 /// Characters of a text that are shown.
 const SHOWN: usize = 4000;
+/// Characters of a response that a list shows.
+const BEGINNING: usize = 160;
 
 /// A kind of response in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -204,6 +206,13 @@ impl Response<'_> {
     fn turns(&self) -> impl Iterator<Item = (String, String)> {
         let turns = self.episode["turns"].as_array().into_iter().flatten();
         turns.map(|turn| (text_of(&turn["prompt"]), text_of(&turn["text"])))
+    }
+
+    /// The beginning of what the policy wrote, on one line.
+    pub(crate) fn beginning(&self) -> String {
+        let text = self.turns().next().map(|(_, text)| text).unwrap_or_default();
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        words.chars().take(BEGINNING).collect()
     }
 
     /// What the verdict says, for people.

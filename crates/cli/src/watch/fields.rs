@@ -24,6 +24,7 @@ fn add_rows(rows: &mut Vec<(String, String)>, path: String, value: &Value) {
     let is_plain = |value: &Value| !value.is_object() && !value.is_array();
     match value {
         Value::Null => {}
+        Value::String(text) if text.is_empty() => {}
         Value::String(text) => rows.push((path, cut(text.clone()))),
         Value::Object(fields) => fields.iter().for_each(|(name, field)| add_rows(rows, below(name), field)),
         Value::Array(items) if !items.iter().all(is_plain) => {
@@ -41,7 +42,7 @@ mod tests {
 
     #[test]
     fn every_value_has_a_row() {
-        let value = json!({"question": {"program": "def f(x):\n    return x", "inputs": [1, 2], "pairs": [{"a": 1}, {"a": "<b>"}]}, "none": null});
+        let value = json!({"question": {"program": "def f(x):\n    return x", "inputs": [1, 2], "pairs": [{"a": 1}, {"a": "<b>"}]}, "none": null, "empty": ""});
         let rows: Vec<(String, String)> = fields(&value);
         let rows: Vec<(&str, &str)> = rows.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
         let expected = [

@@ -107,6 +107,22 @@ impl RolloutLog {
         Ok(frame.and_then(|(text, _)| text.lines().nth(rollout.line).map(str::to_owned)))
     }
 
+    /// How the responses at these places in [`RolloutLog::rollouts`] begin, in their order.
+    pub(crate) fn beginnings(&self, places: &[usize]) -> Result<Vec<String>, Failure> {
+        let Some(mut file) = self.open()? else { return Ok(vec![String::new(); places.len()]) };
+        let mut last: Option<(usize, String)> = None;
+        let mut beginning = |place: &usize| {
+            let Rollout { facts, frame, line, .. } = &self.rollouts[*place];
+            // Rollouts of one step stand beside each other.
+            if last.as_ref().is_none_or(|(known, _)| known != frame) {
+                last = read_frame(&mut file, self.frames[*frame].start).map(|(text, _)| (*frame, text));
+            }
+            let line: Value = serde_json::from_str(last.as_ref()?.1.lines().nth(*line)?).ok()?;
+            responses(&line).iter().find(|response| response.id == facts.id).map(Response::beginning)
+        };
+        Ok(places.iter().map(|place| beginning(place).unwrap_or_default()).collect())
+    }
+
     /// Places in [`RolloutLog::rollouts`], out of `chosen` and in its order, of those in which `wanted` stands.
     pub(crate) fn search(&self, chosen: Vec<usize>, wanted: &str) -> Result<Vec<usize>, Failure> {
         let Some(mut file) = self.open()? else { return Ok(Vec::new()) };
@@ -256,6 +272,7 @@ mod tests {
         assert_eq!(search(&[3, 2, 1, 0]), [3, 2, 1]);
         assert_eq!(search(&[0, 1]), [1]);
         assert!(search(&[]).is_empty());
+        assert_eq!(log.beginnings(&[2, 0]).ok().expect("the file can be read"), ["needle", "x"]);
     }
 
     #[test]

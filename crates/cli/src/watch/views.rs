@@ -82,18 +82,19 @@ impl Views {
         let pages = found.len().div_ceil(PAGE).max(1);
         let page = filter.page.min(pages);
         let path = format!("{}/rollouts", run_path(run.name()));
-        let row = |place: &usize| {
+        let shown: Vec<usize> = found.iter().skip((page - 1) * PAGE).take(PAGE).copied().collect();
+        let row = |(place, beginning): (&usize, String)| {
             let facts = &all[*place].facts;
-            context!(path => format!("{path}/{}", facts.id), ..facts.to_value())
+            context!(path => format!("{path}/{}", facts.id), beginning, ..facts.to_value())
         };
-        let shown = found.iter().skip((page - 1) * PAGE).take(PAGE).map(row).collect::<Vec<_>>();
+        let rows = shown.iter().zip(log.beginnings(&shown)?).map(row).collect::<Vec<_>>();
         let at = |page: usize| format!("{path}{}", filter.query(page));
         let values = context!(
             run => summary(run),
             path => &*path,
             filter => filter_value(filter),
             choices => choices(all),
-            rows => shown,
+            rows,
             found => found.len(),
             total => all.len(),
             page,
