@@ -245,13 +245,13 @@ mod tests {
         refresh(&mut log);
         let id = |text: &str| text.parse().expect("an id");
         assert_eq!(ids(&log).len(), 3);
-        let line = log.read(id("1-attempt-0-0")).ok().flatten().expect("it is there");
+        let line = log.read(id("1-attempt-0-0")).expect("the file can be read").expect("it is there");
         assert!(line.contains("\"c\""), "{line}");
-        assert!(log.read(id("2-attempt-0-0")).ok().expect("the file can be read").is_none());
+        assert!(log.read(id("2-attempt-0-0")).expect("the file can be read").is_none());
         // Resumed from step 0, it goes another way, to the same length.
         std::fs::write(&path, [frame(0, &["a", "b"]), frame(1, &["d"])].concat()).expect("it is written");
         refresh(&mut log);
-        let line = log.read(id("1-attempt-0-0")).ok().flatten().expect("it is there");
+        let line = log.read(id("1-attempt-0-0")).expect("the file can be read").expect("it is there");
         assert!(line.contains("\"d\""), "{line}");
         std::fs::write(&path, frame(0, &["a"])).expect("it is written");
         refresh(&mut log);
@@ -268,11 +268,11 @@ mod tests {
         append(&path, &[frame(0, &["x", "needle"]), frame(1, &["needle", "needle"])].concat());
         let mut log = RolloutLog::new(path);
         refresh(&mut log);
-        let search = |chosen: &[usize]| log.search(chosen.to_vec(), "needle").ok().expect("the file can be read");
+        let search = |chosen: &[usize]| log.search(chosen.to_vec(), "needle").expect("the file can be read");
         assert_eq!(search(&[3, 2, 1, 0]), [3, 2, 1]);
         assert_eq!(search(&[0, 1]), [1]);
         assert!(search(&[]).is_empty());
-        assert_eq!(log.beginnings(&[2, 0]).ok().expect("the file can be read"), ["needle", "x"]);
+        assert_eq!(log.beginnings(&[2, 0]).expect("the file can be read"), ["needle", "x"]);
     }
 
     #[test]

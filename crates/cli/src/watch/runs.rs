@@ -110,7 +110,7 @@ mod tests {
         for run in ["secret", "runs/b", "runs/a"] {
             fs::write(dir.path().join(run).join("config.toml"), "").expect("a file");
         }
-        let folder = RunFolder::open(&dir.path().join("runs")).ok().expect("a folder of runs");
+        let folder = RunFolder::open(&dir.path().join("runs")).expect("a folder of runs");
         assert_eq!(folder.runs().iter().map(Run::name).collect::<Vec<_>>(), ["a", "b"]);
         for wrong in ["../secret", "..", ".", "", "no-run", "a/", "/a"] {
             assert!(folder.find(wrong).is_none(), "{wrong}");
