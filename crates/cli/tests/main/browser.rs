@@ -66,7 +66,7 @@ impl Browser {
         while !self.documents.contains(&opened["loaderId"]) {
             self.receive();
         }
-        self.wait_for("document.readyState === 'complete'");
+        self.wait_for("true");
     }
 
     /// The value of an expression in the page.
@@ -95,12 +95,13 @@ impl Browser {
         assert_eq!(clicked, json!(true), "no element is `{selector}`");
     }
 
-    /// Waits until the expression is true in the page, or in one that takes its place.
+    /// Waits until the expression is true in the page, or in one that takes its place, whose scripts have started: what is done next must
+    /// find their listeners.
     #[track_caller]
     pub(super) fn wait_for(&mut self, expression: &str) {
         let promise = format!(
             "new Promise((done, fail) => {{
-                const check = () => {{ try {{ if ({expression}) done(true); }} catch {{ }} }};
+                const check = () => {{ try {{ if (document.readyState === 'complete' && ({expression})) done(true); }} catch {{ }} }};
                 document.addEventListener('readystatechange', check);
                 new MutationObserver(check).observe(document, {{subtree: true, childList: true, attributes: true, characterData: true}});
                 setTimeout(() => fail(new Error('waited in vain: ' + document.body.innerText.slice(0, 2000))), {PATIENCE_MS});
