@@ -138,7 +138,7 @@ fn a_setting_that_has_no_meaning_is_told_with_its_key_and_value() {
         ("`margin` is `NaN`", config().with(|c| c.own.margin = f64::NAN)),
         ("`eval_samples` is `7`", config().with(|c| c.shared.eval_samples = 7)),
         ("`reward` is `pay`: use one of", config().with(|c| c.shared.reward = Some("pay".to_owned()))),
-        ("`reward` is ``: objective `policy_gradient`", config().with(|c| c.own.objective = gradient)),
+        ("`reward` is ``: set it to one of", config().with(|c| c.own.objective = gradient)),
         ("`selection` is `random`", gradient_config().with(|c| c.own.selection = Selection::Random)),
         ("`test_weight` is `-1`", config().with(|c| c.own.test_weight = -1.0)),
         ("`dpo.batch` is `0`", config().with(|c| c.own.dpo = UpdateSchedule { batch: 0, epochs: 1, max_updates: 1 })),
