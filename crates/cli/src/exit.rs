@@ -22,7 +22,7 @@ pub(crate) enum ExitCode {
     Host = 7,
     /// `isolate` found a probe that escaped or is unclear; `bench --job cost` a program that costs more than its fuel.
     NotContained = 8,
-    /// `verify` met attempts that their tasks cannot judge: a fault of the tasks.
+    /// `verify` met attempts that their tasks cannot judge: the task may be the cause, or what the attempt contains.
     Unjudgeable = 9,
     /// The program of `run` failed.
     Program = 10,

@@ -25,7 +25,7 @@ use crate::verify::{
 };
 
 const EXIT_CODES: &str = "Exit codes: 0 every attempt has its verdict; 3 bad rows were left out; 7 attempts were dropped through a \
-fault of the host; 9 attempts cannot be judged by their tasks, through a fault of the tasks, such as a reference that raises";
+fault of the host; 9 attempts are unjudgeable: their task is the cause, such as a reference that raises, or their program, such as a value that tests cannot be given";
 
 /// The format whose tasks are bugs in repositories.
 const BUG_FORMAT: &str = "bug";

@@ -1016,16 +1016,20 @@ def is_lacking(error):
 
 def finish(test):
     """Calls it. A coroutine or generator that comes back has tested nothing yet, and nobody drives it here."""
-    returned = test()
-    if inspect.isawaitable(returned) or inspect.isgenerator(returned) or inspect.isasyncgen(returned):
-        raise TypeError("the test returned a " + type(returned).__name__ + " and did not run")
+    if (kind := not_run(test())) is not None:
+        raise TypeError("the test returned a " + kind + " and did not run")
 
 
 def finish_method(test):
     """The same for a test of unittest's, which takes what was never run for a test that has passed, as does pytest."""
-    returned = test()
-    if inspect.isawaitable(returned) or inspect.isgenerator(returned) or inspect.isasyncgen(returned):
-        raise pytest.Unsupported("a test of unittest's is a " + type(returned).__name__ + ", which nobody runs to its end")
+    if (kind := not_run(test())) is not None:
+        raise pytest.Unsupported("a test of unittest's returned a " + kind + " and did not run")
+
+
+def not_run(returned):
+    """The type of what a test returned, where that would have to be driven."""
+    is_lazy = inspect.isawaitable(returned) or inspect.isgenerator(returned) or inspect.isasyncgen(returned)
+    return type(returned).__name__ if is_lazy else None
 
 
 def text_of(error):

@@ -4,7 +4,8 @@
 //! Solver: −1 for a bad format, which is a response without a readable answer or not framed as the prompt demands, even
 //! around a right answer; else 1 when Accepted and −0.5 when wrong. Proposer: −1 for a bad format or an invalid proposal,
 //! and a badly framed valid one still becomes a task; with solve rate s, 1 − s when that is positive and s > 0, else −0.5.
-//! So it is −0.5 at s = 0 and, as the code does and the paper does not say, at s = 1. `azr_inverse` is the code's other option: 1 − s at s = 0 too, so the reward of an unsolved task is 1.
+//! So it is −0.5 at s = 0 and, as the code does and the paper does not say, at s = 1. `azr_inverse` is the code's other
+//! option: 1 − s at s = 0 too, so the reward of an unsolved task is 1.
 //! Absolute Zero has no duplicates; here the reward of one is −0.5, as of any other task that teaches nothing.
 //!
 //! # Why

@@ -5,8 +5,8 @@
 //! 788 are literals; [`check_prediction`] evaluates the others in the guest.
 
 use veriplay_core::{
-    CallCase, CallChecks, Checks, Comparison, Dropped, Execute, Limits, Predicted, Prediction, Problem, Status, Value,
-    Verdict,
+    CallCase, CallChecks, Checks, Comparison, Dropped, Execute, Limits, Predicted, Prediction, Problem, REFERENCE_RULE,
+    Status, Value, Verdict,
 };
 
 use super::{ProblemRequest, cases, judge_program};
@@ -72,7 +72,8 @@ fn compare_output(
         JudgeFinding::Right => {
             Decision { status: Status::Accepted, passed: 1, total: 1, rule: String::new(), detail: String::new() }
         }
-        JudgeFinding::Wrong(detail) | JudgeFinding::Undecided(detail) => Decision::on_one(Status::WrongAnswer, &detail),
+        JudgeFinding::Wrong(detail) => Decision::on_one(Status::WrongAnswer, &detail),
+        JudgeFinding::Undecided(why) => Decision::by_rule(Status::Unjudgeable, REFERENCE_RULE, why),
     })
 }
 
