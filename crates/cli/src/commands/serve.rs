@@ -15,7 +15,7 @@ use super::LogFormat;
 use crate::exit::{ExitCode, Failure};
 use crate::isolation::{self, Isolation};
 use crate::json_file::read_text;
-use crate::serve::{ServedJudge, ServiceSandbox, default_workers, kept_bytes, raise_descriptor_limit};
+use crate::serve::{MemoryPlan, ServedJudge, ServiceSandbox, raise_descriptor_limit};
 use crate::verdict_cache::CacheArguments;
 use crate::{image, progress};
 
@@ -67,15 +67,22 @@ pub(super) struct Arguments {
     pub(super) log_format: LogFormat,
 }
 
+impl Arguments {
+    fn body_bytes(&self) -> u64 {
+        self.body_mib.saturating_mul(1 << 20)
+    }
+}
+
 pub(super) fn run(args: Arguments) -> Result<(), Failure> {
-    let settings = settings(&args)?;
+    let memory = MemoryPlan::of_this_machine(args.body_bytes());
+    let settings = settings(&args, memory)?;
     let address = args.socket.clone().map_or(Address::Tcp(args.addr), Address::Unix);
     let opened: Arc<OnceLock<Arc<ServedJudge>>> = Arc::default();
     let keep = Arc::clone(&opened);
     let (workers, most_memory_bytes) = (settings.workers, settings.most_memory_bytes);
     let most_fuel = (settings.most_seconds * settings.fuel_per_second as f64) as u64;
     let open = move || {
-        let judge = open_judge(&args, workers, most_memory_bytes, most_fuel)?;
+        let judge = open_judge(&args, workers, most_memory_bytes, most_fuel, memory.kept_bytes)?;
         Ok(Arc::clone(keep.get_or_init(|| judge)) as Arc<dyn Judge>)
     };
     let served = veriplay_server::serve(&address, settings, |address| progress::data(address), open);
@@ -85,16 +92,17 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     served.map_err(failure)
 }
 
-fn settings(args: &Arguments) -> Result<Settings, Failure> {
+fn settings(args: &Arguments, memory: MemoryPlan) -> Result<Settings, Failure> {
     if !(args.max_seconds > 0.0 && args.max_seconds <= 86_400.0) {
         let what = format!("`--max-seconds {}` is not between 0 and 86400", args.max_seconds);
         return Err(Failure::message(ExitCode::Input, what));
     }
     Ok(Settings {
-        workers: args.workers.map_or_else(default_workers, usize::from),
+        workers: args.workers.map_or(memory.workers, usize::from),
         queue: args.queue,
         connections: raise_descriptor_limit(args.connections),
-        body_bytes: args.body_mib.saturating_mul(1 << 20),
+        body_bytes: args.body_bytes(),
+        all_body_bytes: memory.body_bytes,
         fuel_per_second: args.fuel_per_second.max(1),
         most_seconds: args.max_seconds,
         most_memory_bytes: args.max_memory_mib.saturating_mul(1 << 20),
@@ -117,12 +125,12 @@ fn open_judge(
     workers: usize,
     most_memory_bytes: u64,
     most_fuel: u64,
+    kept_bytes: u64,
 ) -> Result<Arc<ServedJudge>, Failure> {
     let image = image::python()?;
     let options = SandboxOptions { max_parallel: workers, ..SandboxOptions::fastest() };
     let sandbox = isolation::open_sandbox(Arc::clone(&image), options, args.isolation)?;
     let cache = args.cache.open()?;
-    let kept_bytes = kept_bytes();
     Ok(ServedJudge::new(ServiceSandbox { image, sandbox, cache, most_memory_bytes, most_fuel, kept_bytes }))
 }
 

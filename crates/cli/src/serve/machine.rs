@@ -1,33 +1,48 @@
-//! What the machine allows: how many workers, how many descriptors.
+//! What the machine allows: how many workers, how much memory for what clients send, how many descriptors.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use veriplay_server::Settings;
 
 use crate::memory;
 use crate::processors::processors;
 
 /// Memory of a worker at rest and with a program of usual size.
 const WORKER_BYTES: u64 = 256 << 20;
-/// Memory that is left for the service itself and the rest of the machine.
-const SPARE_BYTES: u64 = 1 << 30;
-/// The bounds of [`kept_bytes`].
+/// Memory for the service itself and the rest of the machine.
+const SPARE_BYTES: u64 = 512 << 20;
+/// The bounds of what is kept of each kind.
 const LEAST_KEPT: u64 = 64 << 20;
 const MOST_KEPT: u64 = 1 << 30;
 /// Descriptors besides those of connections: workers, the cache, the log.
 const OTHER_DESCRIPTORS: u64 = 256;
 
-/// Workers by default: one for each processor that this process may use, and no more than fit in memory.
-pub(crate) fn default_workers() -> usize {
-    workers_in(processors(), free_memory())
+/// How the free memory is shared out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MemoryPlan {
+    /// Workers by default: one for each processor that this process may use, and no more than fit beside the rest.
+    pub(crate) workers: usize,
+    /// The bodies of all open requests.
+    pub(crate) body_bytes: u64,
+    /// Tasks that are kept as rows, and as many bytes of tasks that are ready to judge. A task takes several times the bytes of its JSON.
+    pub(crate) kept_bytes: u64,
 }
 
-fn workers_in(processors: usize, free_memory: Option<u64>) -> usize {
-    let fit = free_memory.map_or(u64::MAX, |bytes| bytes.saturating_sub(SPARE_BYTES) / WORKER_BYTES);
-    processors.min(usize::try_from(fit).unwrap_or(usize::MAX)).max(1)
-}
+impl MemoryPlan {
+    /// For this machine, where one body may have `body_bytes`.
+    pub(crate) fn of_this_machine(body_bytes: u64) -> Self {
+        Self::new(processors(), free_memory(), body_bytes)
+    }
 
-/// Bytes of tasks that a service keeps: a part of the free memory, where a task takes several times the bytes of its JSON.
-pub(crate) fn kept_bytes() -> u64 {
-    (free_memory().unwrap_or(MOST_KEPT) / 16).clamp(LEAST_KEPT, MOST_KEPT)
+    fn new(processors: usize, free_memory: Option<u64>, one_body: u64) -> Self {
+        let free = free_memory.unwrap_or(u64::MAX);
+        let kept_bytes = (free / 16).clamp(LEAST_KEPT, MOST_KEPT);
+        // The largest body that is allowed must fit, whatever the machine has.
+        let body_bytes = (free / 8).min(Settings::default().all_body_bytes).max(one_body);
+        let fit = free.saturating_sub(SPARE_BYTES + body_bytes + 2 * kept_bytes) / WORKER_BYTES;
+        let workers = processors.min(usize::try_from(fit).unwrap_or(usize::MAX)).max(1);
+        Self { workers, body_bytes, kept_bytes }
+    }
 }
 
 /// Memory that is free on the machine and in the control group.
@@ -54,13 +69,33 @@ pub(crate) fn raise_descriptor_limit(connections: usize) -> usize {
 mod tests {
     use super::*;
 
+    const MIB: u64 = 1 << 20;
+
+    fn plan(processors: usize, free_mib: u64) -> MemoryPlan {
+        MemoryPlan::new(processors, Some(free_mib * MIB), 64 * MIB)
+    }
+
     #[test]
     fn workers_are_bounded_by_processors_and_by_memory() {
-        let gib = |count: u64| Some(count << 30);
-        assert_eq!(workers_in(8, None), 8);
-        assert_eq!(workers_in(8, gib(64)), 8);
-        assert_eq!(workers_in(64, gib(3)), 8);
-        assert_eq!(workers_in(8, gib(0)), 1);
+        assert_eq!(MemoryPlan::new(8, None, 64 * MIB).workers, 8);
+        assert_eq!(plan(8, 64 << 10).workers, 8);
+        assert_eq!(plan(64, 3 << 10).workers, 7);
+        assert_eq!(plan(8, 0).workers, 1);
+    }
+
+    #[test]
+    fn a_plan_fits_in_the_memory_that_is_free() {
+        for free in [1024, 2048, 4096, 10_000, 65_536] {
+            let MemoryPlan { workers, body_bytes, kept_bytes } = plan(usize::MAX, free);
+            let planned = SPARE_BYTES + body_bytes + 2 * kept_bytes + workers as u64 * WORKER_BYTES;
+            assert!(planned <= free * MIB, "{planned} of {free} MiB");
+        }
+    }
+
+    #[test]
+    fn the_largest_body_fits_into_the_memory_for_bodies() {
+        assert_eq!(plan(1, 256).body_bytes, 64 * MIB);
+        assert_eq!(MemoryPlan::new(1, Some(0), 2 << 30).body_bytes, 2 << 30);
     }
 
     #[test]

@@ -81,6 +81,8 @@ struct Info {
     queue_per_client: usize,
     /// The most bytes of a body.
     body_bytes: u64,
+    /// The most bytes of all bodies whose requests are under way.
+    all_body_bytes: u64,
     /// Wasm fuel for a second of a client's time limit.
     fuel_per_second: u64,
     /// The longest time limit that a client may ask for.
@@ -117,6 +119,7 @@ async fn info(State(service): State<Arc<Service>>) -> Response {
         queue: service.queue().capacity(),
         queue_per_client: service.queue().share(),
         body_bytes: settings.body_bytes,
+        all_body_bytes: settings.all_body_bytes,
         fuel_per_second: settings.fuel_per_second,
         most_seconds: settings.most_seconds,
         most_memory_bytes: settings.most_memory_bytes,
