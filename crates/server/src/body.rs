@@ -76,8 +76,12 @@ impl From<BodyError> for Problem {
     }
 }
 
-/// Reads the whole body.
+/// Reads the whole body. One that is announced as too large is refused before it has come.
 pub(crate) async fn read_body(body: Body, limits: BodyLimits) -> Result<Bytes, BodyError> {
+    if body.size_hint().lower() > limits.bytes {
+        tokio::spawn(discard(body, limits));
+        return Err(BodyError::TooLarge(limits.bytes));
+    }
     let most = usize::try_from(limits.bytes).unwrap_or(usize::MAX);
     let read = tokio::time::timeout(limits.patience, Limited::new(body, most).collect()).await;
     match read {
@@ -86,6 +90,26 @@ pub(crate) async fn read_body(body: Body, limits: BodyLimits) -> Result<Bytes, B
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(BodyError::TooLarge(limits.bytes)),
         Ok(Err(error)) => Err(BodyError::Broken(error.to_string())),
     }
+}
+
+/// How many times the most bytes of a body are read of one that is refused.
+const DISCARDED: u64 = 4;
+
+/// Reads on for a while and keeps nothing: a client that still sends when its connection is closed may lose the answer
+/// that says why.
+async fn discard(mut body: Body, limits: BodyLimits) {
+    let read = async {
+        let mut left = limits.bytes.saturating_mul(DISCARDED);
+        while let Some(Ok(frame)) = body.frame().await {
+            let bytes = frame.data_ref().map_or(0, |data| data.len() as u64);
+            match left.checked_sub(bytes) {
+                Some(rest) => left = rest,
+                None => break,
+            }
+        }
+    };
+    // A client that is too slow has had its answer.
+    let _ = tokio::time::timeout(limits.patience, read).await;
 }
 
 /// Runs `parse` on the body: here where it is small, else on a thread that may block.

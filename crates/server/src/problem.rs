@@ -57,6 +57,21 @@ impl Problem {
         Err(Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not-json-type", "The body is not said to be JSON", detail))
     }
 
+    /// Refuses a body that is packed: its size would be known only once it is unpacked.
+    pub(crate) fn check_encoding(headers: &HeaderMap) -> Result<(), Self> {
+        let encodings = headers.get_all(header::CONTENT_ENCODING);
+        let packed = encodings.iter().find(|value| !value.as_bytes().eq_ignore_ascii_case(b"identity"));
+        let Some(packed) = packed else { return Ok(()) };
+        let detail = format!("the content encoding is `{}`; send the body as it is", packed.to_str().unwrap_or("?"));
+        Err(Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "encoded-body", "The body is encoded", detail))
+    }
+
+    /// The request comes from a page that is not of this machine.
+    pub(crate) fn foreign_page() -> Self {
+        let detail = "a page of another site sent this request, and no token is asked for";
+        Self::new(StatusCode::FORBIDDEN, "foreign-page", "A page of another site", detail)
+    }
+
     /// A digest names no task that is kept.
     pub(crate) fn unknown_task(field: impl Into<String>, detail: impl Into<String>) -> Self {
         let problem = Self::new(StatusCode::NOT_FOUND, "unknown-task", "The task is not kept; send its row", detail);
@@ -137,6 +152,17 @@ impl IntoResponse for Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_packed_body_is_refused_by_name() {
+        let check = |encoding: Option<&'static str>| {
+            let mut headers = HeaderMap::new();
+            headers.extend(encoding.map(|encoding| (header::CONTENT_ENCODING, HeaderValue::from_static(encoding))));
+            Problem::check_encoding(&headers).map_err(|problem| (problem.status, problem.detail.contains("`gzip`")))
+        };
+        assert_eq!((check(None), check(Some("Identity"))), (Ok(()), Ok(())));
+        assert_eq!((check(Some("gzip")), check(Some("identity, gzip"))), (Err((415, true)), Err((415, false))));
+    }
 
     fn is_json(headers: &HeaderMap) -> bool {
         Problem::check_json(headers).is_ok()

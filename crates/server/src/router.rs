@@ -66,6 +66,17 @@ fn answer_panic(_: Box<dyn std::any::Any + Send>) -> Response {
     Problem::bug().into_response()
 }
 
+/// Whether a browser sent the request for a page that is not of this machine. Where no token is asked for, that page could use the service: its
+/// name may have been turned to this machine, so that the browser takes the two for one.
+fn is_foreign_page(service: &Service, request: &Request) -> bool {
+    let host = |origin: &str| origin.parse::<Uri>().ok().and_then(|uri| uri.host().map(str::to_ascii_lowercase));
+    let origin = request.headers().get(header::ORIGIN).filter(|_| service.settings.tokens.is_none());
+    origin.is_some_and(|origin| {
+        let host = origin.to_str().ok().and_then(host);
+        !host.is_some_and(|host| matches!(host.as_str(), "localhost" | "127.0.0.1" | "[::1]"))
+    })
+}
+
 /// Names the request, finds its client, and counts the answer.
 async fn receive(State(service): State<Arc<Service>>, mut request: Request, next: Next) -> Response {
     let request_id = request_id(&service, &request);
@@ -74,6 +85,7 @@ async fn receive(State(service): State<Arc<Service>>, mut request: Request, next
     let route = request.extensions().get::<MatchedPath>().map(|matched| matched.as_str().to_owned());
     let mut response = match identify(&service, &request) {
         None => Problem::no_token().into_response(),
+        Some(_) if is_foreign_page(&service, &request) => Problem::foreign_page().into_response(),
         Some(client) => {
             request.extensions_mut().insert(Caller { client, request_id: request_id.clone() });
             answer(&service, request, next).instrument(span.clone()).await
@@ -90,6 +102,9 @@ async fn receive(State(service): State<Arc<Service>>, mut request: Request, next
 
 /// Answers the request once there is room for its body, which it keeps to the end of the answer.
 async fn answer(service: &Service, request: Request, next: Next) -> Response {
+    if let Err(problem) = Problem::check_encoding(request.headers()) {
+        return problem.into_response();
+    }
     let native = request.uri().path().starts_with("/v1/");
     let bytes = request.body().size_hint().upper();
     let Some(room) = service.bodies.take(bytes).await else {

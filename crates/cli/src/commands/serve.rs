@@ -48,6 +48,12 @@ pub(super) struct Arguments {
     /// The largest body of a request, in MiB
     #[arg(long, value_name = "N", default_value_t = Settings::default().body_bytes >> 20)]
     body_mib: u64,
+    /// Time in which the head of a request must arrive, in seconds; an idle connection is closed after it
+    #[arg(long, value_name = "SECONDS", default_value_t = seconds(Settings::default().head_patience))]
+    head_seconds: NonZeroU32,
+    /// Time in which the body of a request must arrive, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = seconds(Settings::default().body_patience))]
+    body_seconds: NonZeroU32,
     /// Wasm fuel for a second of a client's time limit; a second of native Python needs about 2.65e10
     #[arg(long, value_name = "N", default_value_t = Settings::default().fuel_per_second)]
     fuel_per_second: u64,
@@ -92,6 +98,15 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     served.map_err(failure)
 }
 
+fn duration(seconds: NonZeroU32) -> Duration {
+    Duration::from_secs(u64::from(seconds.get()))
+}
+
+/// A default as an option has it.
+fn seconds(duration: Duration) -> NonZeroU32 {
+    u32::try_from(duration.as_secs()).ok().and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN)
+}
+
 fn settings(args: &Arguments, memory: MemoryPlan) -> Result<Settings, Failure> {
     if !(args.max_seconds > 0.0 && args.max_seconds <= 86_400.0) {
         let what = format!("`--max-seconds {}` is not between 0 and 86400", args.max_seconds);
@@ -103,10 +118,12 @@ fn settings(args: &Arguments, memory: MemoryPlan) -> Result<Settings, Failure> {
         connections: raise_descriptor_limit(args.connections),
         body_bytes: args.body_bytes(),
         all_body_bytes: memory.body_bytes,
+        head_patience: duration(args.head_seconds),
+        body_patience: duration(args.body_seconds),
         fuel_per_second: args.fuel_per_second.max(1),
         most_seconds: args.max_seconds,
         most_memory_bytes: args.max_memory_mib.saturating_mul(1 << 20),
-        idle: args.idle_exit.map(|seconds| Duration::from_secs(u64::from(seconds.get()))),
+        idle: args.idle_exit.map(duration),
         tokens: args.token_file.as_deref().map(read_tokens).transpose()?,
         ..Settings::default()
     })

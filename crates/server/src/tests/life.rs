@@ -163,6 +163,36 @@ async fn where_tokens_are_asked_for_only_probes_come_without() {
 }
 
 #[tokio::test]
+async fn a_strangers_page_cannot_use_a_service_without_tokens() {
+    let of_page = |origin: &str| {
+        let mut request = run_code("x");
+        request.headers_mut().insert("origin", origin.parse().expect("a header"));
+        request
+    };
+    let bench = Bench::serving();
+    for origin in [
+        "http://stranger.example",
+        "http://localhost.stranger.example",
+        "http://127.0.0.1.stranger.example",
+        "null",
+        "%",
+    ] {
+        let answer = bench.send(of_page(origin)).await;
+        let kind = answer.json()["type"].clone();
+        assert_eq!((answer.status, kind), (StatusCode::FORBIDDEN, json!("urn:veriplay:foreign-page")), "{origin}");
+    }
+    for origin in ["http://localhost:3000", "http://127.0.0.1", "https://[::1]:1"] {
+        assert_eq!(bench.send(of_page(origin)).await.status, StatusCode::OK, "{origin}");
+    }
+    // A page has no token, so one that has it is somebody's own.
+    let tokens = Tokens::parse("0123456789abcdef\n").expect("a token");
+    let bench = Bench::with(Settings { tokens: Some(tokens), ..Settings::default() });
+    let mut request = of_page("https://own.example");
+    request.headers_mut().insert("authorization", "Bearer 0123456789abcdef".parse().expect("a header"));
+    assert_eq!(bench.send(request).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
 async fn a_request_keeps_its_id_or_gets_one() {
     let bench = Bench::serving();
     let with = |id: &str| {

@@ -198,6 +198,22 @@ async fn a_body_that_is_no_json_is_told_so() {
 }
 
 #[tokio::test]
+async fn a_packed_body_is_refused_on_every_endpoint() {
+    let bench = Bench::serving();
+    for path in ["/v1/verify", "/v1/run", "/run_code", "/submit"] {
+        let mut request = post(path, "{}");
+        request.headers_mut().insert("content-encoding", "gzip".parse().expect("a header"));
+        let answer = bench.send(request).await;
+        let kind = answer.json()["type"].clone();
+        assert_eq!(
+            (answer.status, kind),
+            (StatusCode::UNSUPPORTED_MEDIA_TYPE, json!("urn:veriplay:encoded-body")),
+            "{path}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn a_request_that_is_too_large_is_told_how_much_fits() {
     let bench = Bench::with(Settings { queue: 4, body_bytes: 100_000, ..Settings::default() });
     let answer = bench.post("/v1/verify", &verify(&["right"; 3])).await;

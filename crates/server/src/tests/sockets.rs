@@ -105,6 +105,22 @@ async fn a_body_that_comes_too_slowly_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_body_that_is_announced_as_too_large_is_refused_before_it_comes() {
+    let running = start_tcp(Settings { body_bytes: 100_000, ..Settings::default() }).await;
+    let head = "POST /run_code HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ";
+    let mut liar = running.connect().await;
+    let answer = ask(&mut liar, &format!("{head}1099511627776\r\n\r\n{{")).await;
+    assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
+    // One that sends all of it has its answer, and may go on.
+    let mut honest = running.connect().await;
+    honest.write_all(format!("{head}200000\r\n\r\n{}", " ".repeat(100_000)).as_bytes()).await.expect("it is open");
+    let answer = ask(&mut honest, &" ".repeat(100_000)).await;
+    assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
+    assert!(ask(&mut honest, HEALTH).await.starts_with("HTTP/1.1 200 "));
+    running.finish().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn idle_connections_do_not_keep_others_out() {
     let running = start_tcp(Settings { connections: 2, ..Settings::default() }).await;
     let mut busy = running.connect().await;
