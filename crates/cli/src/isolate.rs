@@ -1,20 +1,25 @@
 //! `veriplay isolate`: the isolation suite on our own sandbox, or on somebody else's.
 //!
 //! `veriplay_corpus::probes` has the probes and judges their runs. This module runs them, in [`own_sandbox`] or on a [`Target`] (any
-//! [`command`] that runs a Python file, or a [`fusion`] server), and reports the results ([`report`], [`sarif`]). [`selection`] says which
+//! [`command`] that runs a Python file, an image of [`docker`], or a [`fusion`] server), and reports the results ([`report`], [`sarif`]). [`selection`] says which
 //! probes are tried, [`allow`] which need not be contained. [`forgeries`] are probes of the
-//! verifier, counted apart. [`bait`] is planted on the host for programs to find: a listener, a file, a variable.
+//! verifier, counted apart. [`bait`] is planted on the host for programs to find: a listener, a file, a variable. [`service`] has probes of
+//! another kind, of a service and its clients; [`catalog`] has the names of all.
 
 pub(crate) mod allow;
 pub(crate) mod bait;
+pub(crate) mod catalog;
 pub(crate) mod command;
+pub(crate) mod docker;
 pub(crate) mod forgeries;
 pub(crate) mod fusion;
 pub(crate) mod own_sandbox;
 pub(crate) mod report;
 pub(crate) mod sarif;
 pub(crate) mod selection;
+pub(crate) mod service;
 pub(crate) mod target;
+pub(crate) mod tokens;
 
 use std::time::{Duration, Instant};
 
@@ -27,7 +32,8 @@ use crate::interrupt;
 
 use bait::Bait;
 use command::CommandTarget;
-use fusion::FusionTarget;
+use docker::DockerTarget;
+use fusion::{ConnectOptions, FusionTarget};
 use target::Target;
 
 /// The result of one probe.
@@ -74,12 +80,13 @@ pub(crate) fn run_probes(
     in_parallel(probes, threads, &run).into_iter().flatten().collect()
 }
 
-/// Opens what `--target` names.
-pub(crate) fn open_target(text: &str, bait: &Bait) -> Result<Box<dyn Target>, Failure> {
+/// Opens what `--target` names: anything but a service, whose probes are others.
+pub(crate) fn open_target(text: &str, bait: &Bait, options: ConnectOptions<'_>) -> Result<Box<dyn Target>, Failure> {
     match text.split_once(':') {
         Some(("cmd", command)) => Ok(Box::new(CommandTarget::new(command, bait.secret())?)),
-        Some(("sandboxfusion", url)) => Ok(Box::new(FusionTarget::new(url)?)),
+        Some(("docker", image)) => Ok(Box::new(DockerTarget::new(image, bait.secret())?)),
+        Some(("sandboxfusion", url)) => Ok(Box::new(FusionTarget::new(url, options)?)),
         _ => Err(Failure::message(ExitCode::Input, format!("--target `{text}` has an unknown kind"))
-            .hint("write `cmd:\"python3 {file}\"` or `sandboxfusion:http://host:8080`")),
+            .hint("write `cmd:\"python3 {file}\"`, `docker:IMAGE`, `sandboxfusion:http://host:8080`, `service` or `service:http://host:8080`")),
     }
 }

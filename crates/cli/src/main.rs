@@ -7,6 +7,7 @@ mod device;
 mod executor;
 mod exit;
 mod games;
+mod http;
 mod image;
 mod interrupt;
 mod isolate;

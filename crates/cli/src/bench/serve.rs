@@ -4,7 +4,6 @@
 //! soon as it is answered. In an *open* loop requests come at a rate, whatever became of those before; their latency counts from the time at
 //! which they were due, so that a service that stalls does not hide its stalls.
 
-mod http;
 mod report;
 mod requests;
 
@@ -16,11 +15,11 @@ use indicatif::ProgressBar;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-pub(crate) use http::Target;
+use crate::http::{Connection, ExchangeError, Target};
+
 pub(crate) use report::LoadReport;
 pub(crate) use requests::Protocol;
 
-use http::{Connection, ExchangeError};
 use requests::{Checked, Request};
 
 /// What is asked, and how fast.

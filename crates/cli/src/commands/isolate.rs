@@ -3,23 +3,27 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use serde::Serialize;
 use veriplay_corpus::probes::run::run_probe;
-use veriplay_corpus::probes::{CLASSES, Probe, ProbeProgram, Severity, built_in_probes, find_class};
+use veriplay_corpus::probes::{Probe, ProbeClass, ProbeProgram, Severity, built_in_probes};
 use veriplay_sandbox::{ImageSpec, SandboxOptions};
 
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolate::allow::AllowList;
 use crate::isolate::bait::Bait;
+use crate::isolate::catalog::{self, NamedProbe, find_class};
+use crate::isolate::fusion::ConnectOptions;
 use crate::isolate::own_sandbox::OwnSandbox;
 use crate::isolate::report::{IsolationReport, SkippedProbes};
 use crate::isolate::sarif::sarif;
 use crate::isolate::selection::{Selection, Tested};
+use crate::isolate::service::probe::ServiceProbe;
+use crate::isolate::service::{self, OpenService, ServiceOptions};
 use crate::isolate::{ProbeResult, forgeries, open_target, report, run_probes, target};
 use crate::isolation::{self, Isolation};
 use crate::processors::threads_or_processors;
@@ -40,9 +44,22 @@ pub(super) struct Arguments {
     /// Leave out this probe or class [repeatable]
     #[arg(long, value_name = "CLASS[/NAME]")]
     skip: Vec<String>,
-    /// Attack this instead of our own sandbox: `cmd:"python3 {file}"` or `sandboxfusion:http://host:8080`
+    /// Attack this instead of our own sandbox: `cmd:"python3 {file}"`, `docker:IMAGE`, `sandboxfusion:https://host`, or a service and its
+    /// clients: `service` (a `veriplay serve` that is started for it), `service:http://host:8080`, `service:unix:/path`
     #[arg(long, value_name = "KIND:WHAT")]
     target: Option<String>,
+    /// Send tokens of this file, one a line, to a `sandboxfusion:` or `service:` target; the second is another client's
+    #[arg(long, value_name = "FILE", requires = "target")]
+    token_file: Option<PathBuf>,
+    /// Trust the certificates in this file (PEM) for `https://`, instead of Mozilla's
+    #[arg(long, value_name = "FILE", requires = "target")]
+    ca_file: Option<PathBuf>,
+    /// The log of a `service:` target, to look for programs in it
+    #[arg(long, value_name = "FILE", requires = "target")]
+    service_log: Option<PathBuf>,
+    /// Seconds after which a service that still waits for a slow client counts as waiting for ever
+    #[arg(long, value_name = "SECONDS", default_value_t = 70, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    patience: u64,
     /// Do not fail on the probes that this file allows, each with a reason
     #[arg(long, value_name = "FILE")]
     allow: Option<PathBuf>,
@@ -80,7 +97,7 @@ fn images() -> PossibleValuesParser {
 }
 
 fn classes() -> PossibleValuesParser {
-    PossibleValuesParser::new(CLASSES.iter().map(|class| class.name).chain([forgeries::CLASS]))
+    PossibleValuesParser::new(catalog::classes().map(|class| class.name).chain([forgeries::CLASS]))
 }
 
 /// The suite's results on one target.
@@ -94,18 +111,21 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     let probes = built_in_probes(&args.image)
         .ok_or_else(|| Failure::message(ExitCode::Input, format!("image `{}` has no probes", args.image)))?;
     if args.list {
-        return list_probes(&args, probes);
+        return list_probes(&args, &probes);
     }
     if let Some(id) = &args.explain {
         return explain_probe(id, &probes);
     }
-    let allow =
-        args.allow.as_deref().map(|path| AllowList::read(path, &probes)).transpose().or_fail(ExitCode::Input)?;
+    let allow = args.allow.as_deref().map(|path| AllowList::read(path, &catalog::probe_ids())).transpose();
+    let allow = allow.or_fail(ExitCode::Input)?;
     interrupt::listen("stopping after the probes under way; press Ctrl-C again to stop at once");
     let started = Instant::now();
     let SuiteRun { target, mut results, skipped } = match &args.target {
         None => attack_own_sandbox(&args, probes)?,
-        Some(target) => attack_target(&args, target, probes)?,
+        Some(target) => match service_address(target) {
+            Some(url) => attack_service(&args, url)?,
+            None => attack_target(&args, target, probes)?,
+        },
     };
     let today = chrono::Utc::now().date_naive();
     let allow = allow.unwrap_or_default().apply(&mut results, today).or_fail(ExitCode::Input)?;
@@ -159,54 +179,85 @@ impl Arguments {
     }
 }
 
+/// What a probe runs on.
+const ON_OURS: &str = "ours";
+const ON_ANY_TARGET: &str = "any target";
+const ON_SERVICES: &str = "a service";
+
 /// A line of `--list`.
 #[derive(Serialize)]
 struct ListedProbe {
     probe: String,
     severity: Severity,
-    /// Whether it runs on any target.
+    /// Whether it runs on any target that runs programs.
     any_target: bool,
+    /// What it runs on.
+    runs_on: &'static str,
     title: String,
+    #[serde(skip)]
+    class: &'static str,
 }
 
-fn list_probes(args: &Arguments, probes: Vec<Probe>) -> Result<(), Failure> {
-    let is_there: &dyn Fn(&Probe) -> bool =
-        if args.target.is_some() { &|probe| probe.language_level } else { &|_| true };
-    let tested = Tested { name: "the target", runs: is_there, has_verifier: args.target.is_none() };
-    let (probes, _) = args.selection().choose(probes, &tested)?;
-    let listed: Vec<ListedProbe> = probes.iter().map(ListedProbe::new).collect();
+fn list_probes(args: &Arguments, probes: &[Probe]) -> Result<(), Failure> {
+    let wanted = args.target.as_deref().map(|target| match service_address(target) {
+        Some(_) => ON_SERVICES,
+        None => ON_ANY_TARGET,
+    });
+    let elsewhere = |probe: &ListedProbe| {
+        wanted
+            .is_some_and(|wanted| wanted != probe.runs_on)
+            .then_some("`veriplay isolate --list` says what each runs on")
+    };
+    let tested = Tested { name: "the target", reason_against: &elsewhere, has_verifier: wanted.is_none() };
+    let programs =
+        probes.iter().map(|probe| ListedProbe::new(probe, if probe.language_level { ON_ANY_TARGET } else { ON_OURS }));
+    let all = programs.chain(service::probes().iter().map(|probe| ListedProbe::new(probe, ON_SERVICES))).collect();
+    let (listed, _) = args.selection().choose(all, &tested)?;
     if args.json {
         progress::data(serde_json::to_string(&listed).or_fail(ExitCode::Bug)?);
         return Ok(());
     }
     let width = listed.iter().map(|one| one.probe.len()).max().unwrap_or_default();
     let mut out = String::new();
-    for ListedProbe { probe, severity, any_target, title } in &listed {
-        let place = if *any_target { "any target" } else { "ours" };
-        let _ = writeln!(out, "{probe:<width$}  {:<8}  {place:<10}  {title}", severity.word());
+    for ListedProbe { probe, severity, runs_on, title, .. } in &listed {
+        let _ = writeln!(out, "{probe:<width$}  {:<8}  {runs_on:<10}  {title}", severity.word());
     }
     progress::data(out.trim_end());
     Ok(())
 }
 
 impl ListedProbe {
-    fn new(probe: &Probe) -> Self {
-        let severity = find_class(probe.class).map_or(Severity::High, |class| class.severity);
-        Self { probe: probe.id(), severity, any_target: probe.language_level, title: probe.title.clone() }
+    fn new(probe: &impl NamedProbe, runs_on: &'static str) -> Self {
+        let (probe, class, title) = (probe.id(), probe.class(), probe.title().to_owned());
+        let severity = find_class(class).map_or(Severity::High, |class| class.severity);
+        Self { probe, severity, any_target: runs_on == ON_ANY_TARGET, runs_on, title, class }
+    }
+}
+
+impl NamedProbe for ListedProbe {
+    fn class(&self) -> &'static str {
+        self.class
+    }
+
+    fn name(&self) -> &str {
+        self.probe.split_once('/').map_or("", |(_, name)| name)
+    }
+
+    fn title(&self) -> &str {
+        &self.title
     }
 }
 
 fn explain_probe(id: &str, probes: &[Probe]) -> Result<(), Failure> {
+    if let Some(probe) = service::probes().into_iter().find(|probe| probe.id() == id) {
+        progress::data(explanation(&probe, probe.statement).trim_end());
+        return Ok(());
+    }
     let Some(probe) = probes.iter().find(|probe| probe.id() == id) else {
         return Err(Failure::message(ExitCode::Input, format!("`--explain {id}`: there is no such probe"))
             .hint("a probe is `CLASS/NAME`; `veriplay isolate --list` lists them"));
     };
-    let class = find_class(probe.class);
-    let (tries, hint) = class.map_or(("", ""), |class| (class.tries, class.hint));
-    let severity = class.map_or(Severity::High, |class| class.severity).word();
-    let mut out = format!("# {}\n\n{}\n\n", probe.title, probe.statement.trim());
-    let _ = writeln!(out, "class: {} (its probes {tries}); severity: {severity}", probe.class);
-    let _ = writeln!(out, "where it escapes: {hint}");
+    let mut out = explanation(probe, &probe.statement);
     let (language, programs) = match &probe.program {
         ProbeProgram::Python(programs) => ("python", programs.as_slice()),
         ProbeProgram::Module(text) => ("wat", std::slice::from_ref(text)),
@@ -218,10 +269,53 @@ fn explain_probe(id: &str, probes: &[Probe]) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What a probe tries, why that matters, and what to do where it escapes.
+fn explanation(probe: &impl NamedProbe, statement: &str) -> String {
+    let mut out = format!("# {}\n\n{}\n\n", probe.title(), statement.trim());
+    if let Some(ProbeClass { name, tries, hint, severity }) = find_class(probe.class()) {
+        let _ = writeln!(out, "class: {name} (its probes {tries}); severity: {}", severity.word());
+        let _ = writeln!(out, "where it escapes: {hint}");
+    }
+    out
+}
+
+/// The address of a service that `--target` names, which is `None` for one that the suite starts; `None` for another kind of target.
+fn service_address(target: &str) -> Option<Option<&str>> {
+    match target.split_once(':') {
+        None if target == service::KIND => Some(None),
+        Some((service::KIND, url)) => Some(Some(url)),
+        _ => None,
+    }
+}
+
+/// Why a probe of a program does not run on a target of another kind.
+fn reason_elsewhere(probe: &Probe) -> Option<&'static str> {
+    (!probe.language_level).then_some("written for our own guest, channel and system calls")
+}
+
+fn attack_service(args: &Arguments, url: Option<&str>) -> Result<SuiteRun, Failure> {
+    if url.is_none() {
+        // Compiled here, where that is reported.
+        image::python()?;
+    }
+    let (token_file, log) = (args.token_file.as_deref(), args.service_log.as_deref());
+    let options = ServiceOptions { token_file, log, slow_patience: Duration::from_secs(args.patience) };
+    let open = OpenService::open(url, &options)?;
+    let target = open.name();
+    let reason_against = |probe: &&'static ServiceProbe| open.reason_against(probe);
+    let tested = Tested { name: &target, reason_against: &reason_against, has_verifier: false };
+    let (probes, skipped) = args.selection().choose(service::probes(), &tested)?;
+    let bar = progress::bar(probes.len() as u64, "probes");
+    let results = open.attack(&probes, &|| bar.inc(1));
+    bar.finish_and_clear();
+    Ok(SuiteRun { target, results, skipped })
+}
+
 fn attack_own_sandbox(args: &Arguments, probes: Vec<Probe>) -> Result<SuiteRun, Failure> {
     let name = format!("image `{}`", args.image);
     let selection = args.selection();
-    let (probes, skipped) = selection.choose(probes, &Tested { name: &name, runs: &|_| true, has_verifier: true })?;
+    let (probes, skipped) =
+        selection.choose(probes, &Tested { name: &name, reason_against: &|_| None, has_verifier: true })?;
     let image = image::python()?;
     let suffix = if args.workers == Isolation::Process { " in worker processes" } else { "" };
     let target = format!("the image `{}` {}{suffix}", image.name(), image.digest().short());
@@ -240,10 +334,11 @@ fn attack_own_sandbox(args: &Arguments, probes: Vec<Probe>) -> Result<SuiteRun, 
 
 fn attack_target(args: &Arguments, name: &str, probes: Vec<Probe>) -> Result<SuiteRun, Failure> {
     let quoted = format!("`{name}`");
-    let tested = Tested { name: &quoted, runs: &|probe| probe.language_level, has_verifier: false };
+    let tested = Tested { name: &quoted, reason_against: &reason_elsewhere, has_verifier: false };
     let (probes, skipped) = args.selection().choose(probes, &tested)?;
     let bait = Bait::lay()?;
-    let target = open_target(name, &bait)?;
+    let options = ConnectOptions { token_file: args.token_file.as_deref(), ca_file: args.ca_file.as_deref() };
+    let target = open_target(name, &bait, options)?;
     target::check_plain_program(target.as_ref(), name)?;
     let bar = progress::bar(probes.len() as u64, "probes");
     let attempt = |probe: &Probe| target::attempt(target.as_ref(), &bait, probe);

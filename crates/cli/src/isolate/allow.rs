@@ -8,7 +8,6 @@ use anyhow::{Context, bail, ensure};
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 use toml::value::Datetime;
-use veriplay_corpus::probes::Probe;
 use veriplay_corpus::probes::judge::Containment;
 
 use super::ProbeResult;
@@ -45,20 +44,20 @@ impl AllowedProbe {
 }
 
 impl AllowList {
-    /// Reads the file, whose entries must be of `probes`.
-    pub(crate) fn read(path: &Path, probes: &[Probe]) -> anyhow::Result<Self> {
+    /// Reads the file, whose entries must be among the probes of these ids.
+    pub(crate) fn read(path: &Path, known: &[String]) -> anyhow::Result<Self> {
         let what = || format!("the allow-list `{}`", path.display());
         let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", what()))?;
         let list: Self = toml::from_str(&text).with_context(what)?;
-        list.check(probes).with_context(what)?;
+        list.check(known).with_context(what)?;
         Ok(list)
     }
 
-    fn check(&self, probes: &[Probe]) -> anyhow::Result<()> {
-        let mut known: BTreeMap<String, bool> = probes.iter().map(|probe| (probe.id(), false)).collect();
+    fn check(&self, known: &[String]) -> anyhow::Result<()> {
+        let mut known: BTreeMap<&str, bool> = known.iter().map(|id| (id.as_str(), false)).collect();
         for entry in &self.allow {
             let id = &entry.probe;
-            match known.get_mut(id) {
+            match known.get_mut(id.as_str()) {
                 None => bail!("there is no probe `{id}`; `veriplay isolate --list` has their names"),
                 Some(true) => bail!("`{id}` has two entries"),
                 Some(is_listed) => *is_listed = true,

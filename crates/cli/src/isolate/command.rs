@@ -1,4 +1,4 @@
-//! A target that is a command: it runs one Python file, in any way it likes.
+//! A target that is a command: it runs one Python file, in any way it likes. [`super::docker`] runs its own commands by [`run_command`].
 //!
 //! The command may enforce no limits, so this module bounds its output, its time, and its processes, which form a group that is killed at
 //! the end. Its directories are temporary. The probes' README says how little they do to a host that does not contain them.
@@ -6,6 +6,7 @@
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -41,9 +42,7 @@ impl CommandTarget {
     }
 
     fn try_run(&self, request: &ProbeRequest<'_>) -> std::io::Result<ExternalRun> {
-        let folder = own_directory(request.common)?;
-        let file = folder.join(format!("probe_{}.py", request.name));
-        std::fs::write(&file, request.program)?;
+        let (folder, file) = write_program(request)?;
         let line = self
             .command
             .replace("{file}", &file.display().to_string())
@@ -52,19 +51,32 @@ impl CommandTarget {
             .replace("{memory_mib}", &MEMORY_MIB.to_string());
         let mut command = Command::new("sh");
         command.arg("-c").arg(line).current_dir(&folder).env("TMPDIR", request.common).env(VARIABLE, &self.secret);
-        // Only of a program that is known to write little: a file has no end.
-        let mut errors = if request.keeps_stderr { Some(tempfile::tempfile()?) } else { None };
-        let stderr = errors.as_ref().map_or_else(|| Ok(Stdio::null()), |file| file.try_clone().map(Stdio::from))?;
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr).process_group(0);
-        let child = command.spawn()?;
-        let group = group_of(&child);
-        let text = watch(child, request.stdin);
-        if let Some(group) = group {
-            // It may have ended already.
-            let _ = kill_process_group(group, Signal::KILL);
-        }
-        Ok(ExternalRun { stderr: errors.as_mut().map(end_of).transpose()?.unwrap_or_default(), ..text? })
+        run_command(&mut command, request)
     }
+}
+
+/// Writes a program's file in a directory of its own; returns both.
+pub(super) fn write_program(request: &ProbeRequest<'_>) -> std::io::Result<(PathBuf, PathBuf)> {
+    let folder = own_directory(request.common)?;
+    let file = folder.join(format!("probe_{}.py", request.name));
+    std::fs::write(&file, request.program)?;
+    Ok((folder, file))
+}
+
+/// Runs a command as a group of processes, up to [`PATIENCE`].
+pub(super) fn run_command(command: &mut Command, request: &ProbeRequest<'_>) -> std::io::Result<ExternalRun> {
+    // Only of a program that is known to write little: a file has no end.
+    let mut errors = if request.keeps_stderr { Some(tempfile::tempfile()?) } else { None };
+    let stderr = errors.as_ref().map_or_else(|| Ok(Stdio::null()), |file| file.try_clone().map(Stdio::from))?;
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr).process_group(0);
+    let child = command.spawn()?;
+    let group = group_of(&child);
+    let text = watch(child, request.stdin);
+    if let Some(group) = group {
+        // It may have ended already.
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    Ok(ExternalRun { stderr: errors.as_mut().map(end_of).transpose()?.unwrap_or_default(), ..text? })
 }
 
 /// The last [`KEPT_ERRORS`] bytes of a file.

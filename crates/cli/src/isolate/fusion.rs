@@ -1,13 +1,18 @@
-//! A target that is a SandboxFusion server, or speaks its protocol: `POST /run_code`.
+//! A target that is a SandboxFusion server, or speaks its protocol: `POST /run_code`, over HTTP or HTTPS.
 
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::json;
+use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 use veriplay_corpus::probes::judge::{ExternalExit, ExternalRun};
 
 use super::target::{self, MEMORY_MIB, ProbeRequest, Target};
+use super::tokens::read_tokens;
 use crate::exit::{ExitCode, Failure};
+use crate::json_file::read_bytes;
 
 /// Seconds that a response may take beyond the program's own limit.
 const SLACK: u64 = 30;
@@ -18,6 +23,16 @@ const LARGEST: u64 = 64 << 20;
 pub(crate) struct FusionTarget {
     url: String,
     agent: ureq::Agent,
+    token: Option<String>,
+}
+
+/// What a connection needs besides the address.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct ConnectOptions<'a> {
+    /// A file with one token a line, of which the first is sent.
+    pub(crate) token_file: Option<&'a Path>,
+    /// Certificates to trust, in PEM, instead of Mozilla's.
+    pub(crate) ca_file: Option<&'a Path>,
 }
 
 /// The parts of a response that are read.
@@ -40,16 +55,25 @@ struct FusionRunResult {
 }
 
 impl FusionTarget {
-    pub(crate) fn new(url: &str) -> Result<Self, Failure> {
+    pub(crate) fn new(url: &str, options: ConnectOptions<'_>) -> Result<Self, Failure> {
         let url = url.trim_end_matches('/');
-        if !url.starts_with("http://") {
+        if !url.starts_with("http://") && !url.starts_with("https://") {
             let what = format!("--target `sandboxfusion:{url}` is not a valid address");
-            return Err(Failure::message(ExitCode::Input, what)
-                .hint("use an address that begins with http://; put a proxy in front of a server that needs https"));
+            return Err(
+                Failure::message(ExitCode::Input, what).hint("use an address that begins with `http://` or `https://`")
+            );
         }
         let url = if url.ends_with("/run_code") { url.to_owned() } else { format!("{url}/run_code") };
-        let config = ureq::Agent::config_builder().http_status_as_error(false).build();
-        Ok(Self { url, agent: config.into() })
+        // A redirect would lead the token elsewhere.
+        let mut config =
+            ureq::Agent::config_builder().http_status_as_error(false).max_redirects(0).max_redirects_will_error(false);
+        if let Some(path) = options.ca_file {
+            let roots = RootCerts::Specific(Arc::new(read_certificates(path)?));
+            config = config.tls_config(TlsConfig::builder().root_certs(roots).build());
+        }
+        let tokens = options.token_file.map(read_tokens).transpose()?.unwrap_or_default();
+        let token = tokens.into_iter().next();
+        Ok(Self { url, agent: config.build().into(), token })
     }
 
     fn request(&self, probe: &ProbeRequest<'_>) -> Result<FusionResponse, ureq::Error> {
@@ -64,9 +88,29 @@ impl FusionTarget {
             "fetch_files": [],
         });
         let patience = Duration::from_secs(probe.seconds + SLACK);
-        let request = self.agent.post(&self.url).config().timeout_global(Some(patience)).build();
+        let mut request = self.agent.post(&self.url).config().timeout_global(Some(patience)).build();
+        if let Some(token) = &self.token {
+            request = request.header("Authorization", format!("Bearer {token}"));
+        }
         request.send_json(body)?.body_mut().with_config().limit(LARGEST).read_json()
     }
+}
+
+fn read_certificates(path: &Path) -> Result<Vec<Certificate<'static>>, Failure> {
+    let pem = read_bytes(path)?;
+    let items: Result<Vec<PemItem<'static>>, ureq::Error> = parse_pem(&pem).collect();
+    let certificate = |item| match item {
+        PemItem::Certificate(certificate) => Some(certificate),
+        _ => None,
+    };
+    let certificates: Vec<_> = items.unwrap_or_default().into_iter().filter_map(certificate).collect();
+    if certificates.is_empty() {
+        let what = format!("`{}` has no certificate in PEM", path.display());
+        return Err(
+            Failure::message(ExitCode::Input, what).hint("it has blocks that begin with `-----BEGIN CERTIFICATE-----`")
+        );
+    }
+    Ok(certificates)
 }
 
 impl Target for FusionTarget {

@@ -7,11 +7,11 @@ use anyhow::Context;
 use quick_junit::{NonSuccessKind, Report as JunitReport, TestCase, TestCaseStatus, TestSuite};
 use serde::Serialize;
 use veriplay_core::SCHEMA_VERSION;
+use veriplay_corpus::probes::Severity;
 use veriplay_corpus::probes::judge::Containment;
-use veriplay_corpus::probes::{CLASSES, Severity, find_class};
 
-use super::ProbeResult;
-use super::forgeries;
+use super::catalog::{classes, find_class};
+use super::{ProbeResult, forgeries};
 
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
@@ -105,7 +105,7 @@ impl IsolationReport {
         let own = || tried.iter().filter(|one| one.class != forgeries::CLASS);
         let verifier = ContainmentCounts::count(tried.iter().filter(|one| one.class == forgeries::CLASS));
         let of_class = |name: &'static str| ContainmentCounts::count(tried.iter().filter(move |one| one.class == name));
-        let classes = CLASSES.iter().map(|class| ClassReport {
+        let classes = classes().map(|class| ClassReport {
             class: class.name.to_owned(),
             tries: class.tries,
             severity: class.severity,

@@ -2,10 +2,11 @@
 //! tried, a result for each that was not contained. An allow-list's entries are suppressions.
 
 use serde_json::{Value, json};
+use veriplay_corpus::probes::Severity;
 use veriplay_corpus::probes::judge::Containment;
-use veriplay_corpus::probes::{Severity, find_class};
 
 use super::ProbeResult;
+use super::catalog::{find_class, is_of_service};
 use super::report::hint;
 
 pub(crate) fn sarif(target: &str, results: &[ProbeResult]) -> Value {
@@ -42,11 +43,19 @@ fn finding(target: &str, result: &ProbeResult) -> Value {
         "message": { "text": format!("{} on {target}: {}", result.finding.verdict.word(), result.finding.evidence) },
         // A result needs a place, and the sandbox has none: the probe's own file.
         "locations": [{ "physicalLocation": {
-            "artifactLocation": { "uri": format!("task-corpus/probes/{}.md", result.id()) },
+            "artifactLocation": { "uri": file(result) },
             "region": { "startLine": 1 },
         } }],
         "suppressions": suppressions,
     })
+}
+
+/// Where the probe is written.
+fn file(result: &ProbeResult) -> String {
+    match result.class.strip_prefix("service_") {
+        Some(file) if is_of_service(&result.class) => format!("crates/cli/src/isolate/service/{file}.rs"),
+        _ => format!("task-corpus/probes/{}.md", result.id()),
+    }
 }
 
 /// Forgeries of the verifier are of no probe class: what they win is a reward, which is what the verifier is for.

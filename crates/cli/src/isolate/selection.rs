@@ -1,17 +1,16 @@
 //! Which probes a run tries, and what is said of the others.
 
-use veriplay_corpus::probes::{CLASSES, Probe};
-
+use super::catalog::{NamedProbe, classes, probe_ids};
 use super::forgeries;
 use super::report::SkippedProbes;
 use crate::exit::{ExitCode, Failure};
 
 /// What is tested, as far as the selection of probes goes.
-pub(crate) struct Tested<'a> {
+pub(crate) struct Tested<'a, P> {
     /// Its name in messages.
     pub(crate) name: &'a str,
-    /// Whether a probe can be run there.
-    pub(crate) runs: &'a dyn Fn(&Probe) -> bool,
+    /// Why a probe cannot be run there; `None` where it can.
+    pub(crate) reason_against: &'a dyn Fn(&P) -> Option<&'static str>,
     /// Whether its verifier is ours, so that forgeries can be tried.
     pub(crate) has_verifier: bool,
 }
@@ -30,12 +29,12 @@ pub(crate) struct Selection<'a> {
 impl Selection<'_> {
     /// The probes to try, and notes on the rest. What was named and does not run there is an error: a suite that runs nothing of it would
     /// report success.
-    pub(crate) fn choose(
+    pub(crate) fn choose<P: NamedProbe>(
         &self,
-        probes: Vec<Probe>,
-        tested: &Tested<'_>,
-    ) -> Result<(Vec<Probe>, Vec<SkippedProbes>), Failure> {
-        self.check_names(&probes)?;
+        probes: Vec<P>,
+        tested: &Tested<'_, P>,
+    ) -> Result<(Vec<P>, Vec<SkippedProbes>), Failure> {
+        self.check_names()?;
         self.check_there(&probes, tested)?;
         let (mut chosen, mut skipped) = (Vec::new(), Vec::new());
         for probe in probes {
@@ -53,24 +52,25 @@ impl Selection<'_> {
         !is_named(self.skip) && (is_named(self.classes) || self.classes.is_empty() && self.probes.is_empty())
     }
 
-    fn is_named(&self, probe: &Probe) -> bool {
+    fn is_named(&self, probe: &impl NamedProbe) -> bool {
         let all = self.classes.is_empty() && self.probes.is_empty();
-        all || self.classes.iter().any(|class| class == probe.class) || self.probes.contains(&probe.id())
+        all || self.classes.iter().any(|class| class == probe.class()) || self.probes.contains(&probe.id())
     }
 
-    fn reason_against(&self, probe: &Probe, tested: &Tested<'_>) -> Option<(&'static str, &'static str)> {
+    fn reason_against<P: NamedProbe>(&self, probe: &P, tested: &Tested<'_, P>) -> Option<(&'static str, &'static str)> {
         if !self.is_named(probe) {
             return Some(("other probes", "`--class` or `--probe` names some"));
         }
-        if self.skip.iter().any(|name| name == probe.class || *name == probe.id()) {
-            return Some((probe.class, "`--skip` names them"));
+        if self.skip.iter().any(|name| name == probe.class() || *name == probe.id()) {
+            return Some((probe.class(), "`--skip` names them"));
         }
-        (!(tested.runs)(probe)).then_some((probe.class, "written for our own guest, channel and system calls"))
+        (tested.reason_against)(probe).map(|why| (probe.class(), why))
     }
 
-    fn check_names(&self, probes: &[Probe]) -> Result<(), Failure> {
-        let is_probe = |name: &String| probes.iter().any(|probe| probe.id() == *name);
-        let is_class = |name: &String| *name == forgeries::CLASS || CLASSES.iter().any(|class| class.name == name);
+    fn check_names(&self) -> Result<(), Failure> {
+        let known = probe_ids();
+        let is_probe = |name: &String| known.contains(name);
+        let is_class = |name: &String| *name == forgeries::CLASS || classes().any(|class| class.name == name);
         let refused = |flag: &str, name: &String| {
             Err(Failure::message(ExitCode::Input, format!("`{flag} {name}`: there is no such probe"))
                 .hint("a probe is `CLASS/NAME`; `veriplay isolate --list` lists them"))
@@ -84,20 +84,24 @@ impl Selection<'_> {
         }
     }
 
-    fn check_there(&self, probes: &[Probe], tested: &Tested<'_>) -> Result<(), Failure> {
-        let there = |name: &&str| probes.iter().any(|probe| probe.class == *name && (tested.runs)(probe));
+    fn check_there<P: NamedProbe>(&self, probes: &[P], tested: &Tested<'_, P>) -> Result<(), Failure> {
+        let runs = |probe: &P| (tested.reason_against)(probe).is_none();
+        let there = |name: &&str| probes.iter().any(|probe| probe.class() == *name && runs(probe));
         let verifier = tested.has_verifier.then_some(forgeries::CLASS);
-        let available: Vec<&str> = CLASSES.iter().map(|class| class.name).filter(there).chain(verifier).collect();
+        let available: Vec<&str> = classes().map(|class| class.name).filter(there).chain(verifier).collect();
         if let Some(class) = self.classes.iter().find(|class| !available.contains(&class.as_str())) {
             let what = format!("`--class {class}`: no probe of this class runs on {}", tested.name);
             let hint = format!("its classes are `{}`", available.join("`, `"));
             return Err(Failure::message(ExitCode::Input, what).hint(hint));
         }
-        match probes.iter().find(|probe| self.probes.contains(&probe.id()) && !(tested.runs)(probe)) {
-            Some(probe) => {
-                let what = format!("`--probe {}`: this probe does not run on {}", probe.id(), tested.name);
-                Err(Failure::message(ExitCode::Input, what)
-                    .hint("`veriplay isolate --list` says which run on any target"))
+        let runs_here = |id: &String| probes.iter().any(|probe| probe.id() == *id && runs(probe));
+        match self.probes.iter().find(|id| !runs_here(id)) {
+            Some(id) => {
+                let what = format!("`--probe {id}`: this probe does not run on {}", tested.name);
+                let found =
+                    probes.iter().find(|probe| probe.id() == *id).and_then(|probe| (tested.reason_against)(probe));
+                let hint = found.unwrap_or("`veriplay isolate --list` says what each runs on");
+                Err(Failure::message(ExitCode::Input, what).hint(hint))
             }
             None => Ok(()),
         }

@@ -225,7 +225,8 @@ fn probes_are_listed_explained_and_left_out_by_name() {
         assert!(output.status.success(), "{}", stderr(&output));
         String::from_utf8(output.stdout).expect("text")
     };
-    assert_eq!(text(&["--list"]).lines().count(), probes().len());
+    let of_services = text(&["--list", "--target", "service"]).lines().count();
+    assert_eq!(text(&["--list"]).lines().count(), probes().len() + of_services);
     let some: Value =
         serde_json::from_str(&text(&["--list", "--json", "--class", "network", "--skip", "network/loopback"]))
             .expect("JSON");
@@ -259,7 +260,14 @@ fn a_signal_ends_the_suite_with_the_reports_of_what_was_tried() {
 
 #[test]
 fn a_target_that_makes_no_sense_is_refused_with_a_hint() {
-    for target in ["python3 {file}", "cmd:python3", "sandboxfusion:https://example.com", "docker:python"] {
+    for target in [
+        "python3 {file}",
+        "cmd:python3",
+        "sandboxfusion:ftp://example.com",
+        "docker:",
+        "docker:--read-only",
+        "services",
+    ] {
         let output = finished(veriplay().args(["isolate", "--class", "secrets", "--target", target]));
         assert_eq!(output.status.code(), Some(3), "{target}: {}", stderr(&output));
         assert!(stderr(&output).contains("hint: "), "{}", stderr(&output));

@@ -18,6 +18,8 @@ mod image;
 mod images;
 mod inputs;
 mod isolate;
+mod isolate_service;
+mod isolate_targets;
 mod losses;
 mod models;
 mod own_reward;

@@ -1,8 +1,9 @@
-//! HTTP/1.1 on blocking sockets: as little work as possible on the side that measures, and full control over connections.
+//! HTTP/1.1 on blocking sockets: as little work as possible on the side that measures, and full control over connections and bytes. `bench serve`
+//! and the probes of a service use it; for everything else there is `ureq`.
 
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -75,28 +76,34 @@ impl std::fmt::Display for Target {
 
 impl Target {
     /// Opens a connection, whose reads and writes take no longer than `patience` each.
-    pub(super) fn connect(&self, patience: Duration) -> Result<Connection, ExchangeError> {
+    pub(crate) fn connect(&self, patience: Duration) -> Result<Connection, ExchangeError> {
         let stream = match &self.socket {
             Socket::Tcp(authority) => {
                 let stream = TcpStream::connect(authority).map_err(ExchangeError::new)?;
                 stream.set_nodelay(true).map_err(ExchangeError::new)?;
-                stream.set_read_timeout(Some(patience)).map_err(ExchangeError::new)?;
                 Stream::Tcp(stream)
             }
-            Socket::Unix(path) => {
-                let stream = UnixStream::connect(path).map_err(ExchangeError::new)?;
-                stream.set_read_timeout(Some(patience)).map_err(ExchangeError::new)?;
-                Stream::Unix(stream)
-            }
+            Socket::Unix(path) => Stream::Unix(UnixStream::connect(path).map_err(ExchangeError::new)?),
         };
+        stream.set_patience(patience).map_err(ExchangeError::new)?;
         Ok(Connection(BufReader::new(stream)))
     }
 
-    fn head(&self, path: &str, length: usize) -> String {
-        let host = match &self.socket {
+    /// The value of a `Host` header.
+    pub(crate) fn host(&self) -> &str {
+        match &self.socket {
             Socket::Tcp(authority) => authority,
             Socket::Unix(_) => "localhost",
-        };
+        }
+    }
+
+    /// The path before those of the endpoints.
+    pub(crate) fn base(&self) -> &str {
+        &self.base
+    }
+
+    fn head(&self, path: &str, length: usize) -> String {
+        let host = self.host();
         let mut head = format!(
             "POST {}{path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nAccept: application/json\r\n\
              Content-Length: {length}\r\n",
@@ -111,7 +118,7 @@ impl Target {
 
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum ExchangeError {
+pub(crate) enum ExchangeError {
     /// The connection ended before the answer began.
     Closed,
     /// The answer, or a part of it, did not come in time.
@@ -135,11 +142,13 @@ impl ExchangeError {
 }
 
 /// A complete answer.
-pub(super) struct Answer {
-    pub(super) status: u16,
-    pub(super) body: Vec<u8>,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    /// The lines of its head after the first, each with its end.
+    pub(crate) head: String,
+    pub(crate) body: Vec<u8>,
     /// Whether the connection may be used again.
-    pub(super) reusable: bool,
+    pub(crate) reusable: bool,
 }
 
 enum Stream {
@@ -163,10 +172,25 @@ impl Stream {
             Self::Unix(stream) => stream.write_all(bytes),
         }
     }
+
+    fn set_patience(&self, patience: Duration) -> std::io::Result<()> {
+        let patience = Some(patience);
+        match self {
+            Self::Tcp(stream) => stream.set_read_timeout(patience).and_then(|()| stream.set_write_timeout(patience)),
+            Self::Unix(stream) => stream.set_read_timeout(patience).and_then(|()| stream.set_write_timeout(patience)),
+        }
+    }
+
+    fn end_writing(&self) -> std::io::Result<()> {
+        match self {
+            Self::Tcp(stream) => stream.shutdown(Shutdown::Write),
+            Self::Unix(stream) => stream.shutdown(Shutdown::Write),
+        }
+    }
 }
 
 /// An open connection.
-pub(super) struct Connection(BufReader<Stream>);
+pub(crate) struct Connection(BufReader<Stream>);
 
 /// How long the body is.
 enum Length {
@@ -177,16 +201,37 @@ enum Length {
 
 impl Connection {
     /// Sends a request and reads its answer.
-    pub(super) fn exchange(&mut self, target: &Target, path: &str, body: &[u8]) -> Result<Answer, ExchangeError> {
+    pub(crate) fn exchange(&mut self, target: &Target, path: &str, body: &[u8]) -> Result<Answer, ExchangeError> {
         let mut message = target.head(path, body.len()).into_bytes();
         message.extend_from_slice(body);
-        self.0.get_mut().write_all(&message).map_err(ExchangeError::new)?;
-        let (status, length, keep) = self.read_head()?;
-        let reusable = keep && !matches!(length, Length::ToTheEnd);
-        Ok(Answer { status, body: self.read_body(length)?, reusable })
+        self.send(&message)?;
+        self.read_answer()
     }
 
-    fn read_head(&mut self) -> Result<(u16, Length, bool), ExchangeError> {
+    /// Sends bytes as they are.
+    pub(crate) fn send(&mut self, bytes: &[u8]) -> Result<(), ExchangeError> {
+        self.0.get_mut().write_all(bytes).map_err(ExchangeError::new)
+    }
+
+    /// Tells the other side that nothing more comes.
+    pub(crate) fn end_writing(&self) -> Result<(), ExchangeError> {
+        self.0.get_ref().end_writing().map_err(ExchangeError::new)
+    }
+
+    /// From now on reads and writes take no longer than this each.
+    pub(crate) fn set_patience(&self, patience: Duration) -> Result<(), ExchangeError> {
+        self.0.get_ref().set_patience(patience).map_err(ExchangeError::new)
+    }
+
+    /// Reads the next answer.
+    pub(crate) fn read_answer(&mut self) -> Result<Answer, ExchangeError> {
+        let mut head = String::new();
+        let (status, length, keep) = self.read_head(&mut head)?;
+        let reusable = keep && !matches!(length, Length::ToTheEnd);
+        Ok(Answer { status, head, body: self.read_body(length)?, reusable })
+    }
+
+    fn read_head(&mut self, head: &mut String) -> Result<(u16, Length, bool), ExchangeError> {
         let first = self.read_line()?;
         let status = first.strip_prefix("HTTP/1.").and_then(|rest| rest.get(2..5)?.parse().ok());
         let status = status.ok_or_else(|| ExchangeError::malformed(&first))?;
@@ -196,6 +241,8 @@ impl Connection {
             let Some((name, value)) = line.split_once(':') else {
                 return if line.is_empty() { Ok((status, length, keep)) } else { Err(ExchangeError::malformed(&line)) };
             };
+            head.push_str(&line);
+            head.push('\n');
             let value = value.trim();
             match name.to_ascii_lowercase().as_str() {
                 "content-length" => {

@@ -1,0 +1,70 @@
+//! The names of all probes and classes: those of programs, which the corpus has, and those of a service.
+
+use veriplay_corpus::probes::{CLASSES, Probe, ProbeClass, built_in_probes};
+
+use super::service;
+use super::service::probe::ServiceProbe;
+
+/// The image whose probes a name is looked for in.
+const IMAGE: &str = "python";
+
+/// What selections, lists and reports need to know of a probe.
+pub(crate) trait NamedProbe {
+    fn class(&self) -> &'static str;
+    fn name(&self) -> &str;
+    fn title(&self) -> &str;
+
+    /// Class and name.
+    fn id(&self) -> String {
+        format!("{}/{}", self.class(), self.name())
+    }
+}
+
+impl NamedProbe for Probe {
+    fn class(&self) -> &'static str {
+        self.class
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn title(&self) -> &str {
+        &self.title
+    }
+}
+
+impl NamedProbe for &ServiceProbe {
+    fn class(&self) -> &'static str {
+        self.class
+    }
+
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn title(&self) -> &str {
+        self.title
+    }
+}
+
+/// All classes, in the order of reports.
+pub(crate) fn classes() -> impl Iterator<Item = &'static ProbeClass> {
+    CLASSES.iter().chain(service::probe::CLASSES)
+}
+
+/// A class by its name; the verifier's forgeries are of none.
+pub(crate) fn find_class(name: &str) -> Option<&'static ProbeClass> {
+    classes().find(|class| class.name == name)
+}
+
+/// Whether a class is one of a service.
+pub(crate) fn is_of_service(class: &str) -> bool {
+    service::probe::CLASSES.iter().any(|one| one.name == class)
+}
+
+/// The ids of all probes.
+pub(crate) fn probe_ids() -> Vec<String> {
+    let programs = built_in_probes(IMAGE).unwrap_or_default();
+    programs.iter().map(NamedProbe::id).chain(service::probes().iter().map(NamedProbe::id)).collect()
+}

@@ -1,0 +1,281 @@
+//! Probes of where a request ends and what an answer's head may contain.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::client::{
+    Failed, PATIENCE, Request, Service, escaped_if, excerpt, marker, parse_ran, run_body, run_code, words,
+};
+use super::probe::{Needs, ServiceProbe};
+use crate::http::{Answer, ExchangeError};
+
+/// How long an answer that must not come is waited for, where the connection stays open.
+const QUIET: Duration = Duration::from_millis(500);
+/// The most bytes of a head that are sent.
+const LONGEST_HEAD: usize = 8 << 20;
+
+pub(super) const PROBES: &[ServiceProbe] = &[
+    ServiceProbe {
+        class: "service_framing",
+        name: "length_and_chunks",
+        title: "Give a length and chunks at once",
+        statement: "Where a proxy goes by the length and the service by the chunks, the rest of one client's body is the beginning of the next \
+                    client's request (request smuggling). RFC 9112, 6.1: refuse, or answer and close. Contained: the request that hides in the \
+                    body is not answered.",
+        needs: Needs::RunCode,
+        attempt: length_and_chunks,
+    },
+    ServiceProbe {
+        class: "service_framing",
+        name: "two_lengths",
+        title: "Give two lengths",
+        statement: "Two `Content-Length` headers that differ, lists, signs, other digits. Contained: a 4xx or a closed connection.",
+        needs: Needs::RunCode,
+        attempt: two_lengths,
+    },
+    ServiceProbe {
+        class: "service_framing",
+        name: "odd_encodings",
+        title: "Give transfer encodings that are none",
+        statement: "`xchunked`, `chunked` before another one, a blank before the colon, a folded line: each is read otherwise by some proxy. \
+                    Contained: the request that hides in the body is not answered.",
+        needs: Needs::RunCode,
+        attempt: odd_encodings,
+    },
+    ServiceProbe {
+        class: "service_framing",
+        name: "odd_chunks",
+        title: "Give sizes of chunks that overflow",
+        statement: "Sizes beyond 64 bits, with signs, with `0x`. Contained: no program runs from such a body.",
+        needs: Needs::RunCode,
+        attempt: odd_chunks,
+    },
+    ServiceProbe {
+        class: "service_framing",
+        name: "garbage_behind_a_request",
+        title: "Send garbage behind a request on the same connection",
+        statement: "Contained: the request is answered right, and the garbage by a 4xx or a closed connection.",
+        needs: Needs::RunCode,
+        attempt: garbage_behind_a_request,
+    },
+    ServiceProbe {
+        class: "service_framing",
+        name: "header_injection",
+        title: "Write a header of the answer",
+        statement: "Line ends, raw and percent-encoded, in the request id, the path and in names that the answer repeats. Contained: no answer \
+                    has the header.",
+        needs: Needs::RunCode,
+        attempt: header_injection,
+    },
+    ServiceProbe {
+        class: "service_framing",
+        name: "giant_head",
+        title: "Send a head of eight megabytes",
+        statement: "One long line, one long header, a hundred thousand short ones. Contained: a 4xx or a closed connection before all of it \
+                    was taken.",
+        needs: Needs::RunCode,
+        attempt: giant_head,
+    },
+];
+
+/// What came of bytes on a connection of their own.
+struct Exchange {
+    answers: Vec<Answer>,
+    /// Why there was no further one.
+    end: ExchangeError,
+}
+
+impl Exchange {
+    fn statuses(&self) -> String {
+        let statuses: Vec<String> = self.answers.iter().map(|answer| answer.status.to_string()).collect();
+        if statuses.is_empty() { words(&self.end) } else { statuses.join(", ") }
+    }
+}
+
+/// Sends bytes and reads answers until the connection is closed or quiet.
+fn exchange(service: &Service, bytes: &[u8]) -> Result<Exchange, Failed> {
+    let mut connection = service.connect()?;
+    connection.send(bytes)?;
+    let mut answers = Vec::new();
+    loop {
+        match connection.read_answer() {
+            Ok(answer) => answers.push(answer),
+            Err(end) => return Ok(Exchange { answers, end }),
+        }
+        connection.set_patience(QUIET)?;
+    }
+}
+
+/// A program, in chunks or not, behind which another request hides.
+struct Hidden {
+    marker: String,
+    request: Vec<u8>,
+}
+
+impl Hidden {
+    fn new(service: &Service) -> Self {
+        let marker = marker("hidden");
+        let (half, rest) = marker.split_at(9);
+        let request = run_code(&format!("print({half:?} + {rest:?})")).bytes(service);
+        Self { marker, request }
+    }
+
+    fn was_run(&self, exchange: &Exchange) -> bool {
+        exchange.answers.iter().any(|answer| String::from_utf8_lossy(&answer.body).contains(&self.marker))
+    }
+}
+
+/// Each head, followed by an empty chunk and a request, must not get the request answered.
+fn expect_one_request(service: &Service, heads: &[&[(&str, &str)]]) -> Result<String, Failed> {
+    let mut found = Vec::new();
+    for headers in heads {
+        let hidden = Hidden::new(service);
+        let shown: Vec<String> = headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+        let length = (5 + hidden.request.len()).to_string();
+        let lines = shown.join("\r\n").replace("{all}", &length);
+        let plain = Request::post("/run_code", "").header("Content-Length", "0").bytes(service);
+        let head = String::from_utf8_lossy(&plain).replace("Content-Length: 0", &lines);
+        let done = exchange(service, &[head.as_bytes(), b"0\r\n\r\n", &hidden.request].concat())?;
+        let shown = shown.join(", ");
+        escaped_if(hidden.was_run(&done), || {
+            format!("{shown}: the hidden request was answered ({})", done.statuses())
+        })?;
+        escaped_if(done.answers.first().is_some_and(|answer| answer.status >= 500), || {
+            format!("{shown}: status {}", done.statuses())
+        })?;
+        found.push(format!("{shown}: {}", done.statuses()));
+    }
+    Ok(found.join("; "))
+}
+
+fn length_and_chunks(service: &Service) -> Result<String, Failed> {
+    let (long, short) = (("Content-Length", "{all}"), ("Content-Length", "5"));
+    let chunked = ("Transfer-Encoding", "chunked");
+    expect_one_request(service, &[&[long, chunked], &[chunked, long], &[short, chunked], &[chunked, short]])
+}
+
+fn two_lengths(service: &Service) -> Result<String, Failed> {
+    let name = "Content-Length";
+    expect_one_request(
+        service,
+        &[
+            &[(name, "5"), (name, "{all}")],
+            &[(name, "{all}"), (name, "5")],
+            &[(name, "5, {all}")],
+            &[(name, "+5")],
+            &[(name, "0x5")],
+            &[(name, "-1")],
+            &[(name, "5 5")],
+        ],
+    )
+}
+
+fn odd_encodings(service: &Service) -> Result<String, Failed> {
+    let (name, length) = ("Transfer-Encoding", ("Content-Length", "{all}"));
+    expect_one_request(
+        service,
+        &[
+            &[length, (name, "xchunked")],
+            &[(name, "chunked, identity")],
+            &[length, ("Transfer-Encoding ", "chunked")],
+            &[length, ("X: y\r\n Transfer-Encoding", "chunked")],
+            &[length, (name, "\x0bchunked")],
+        ],
+    )
+}
+
+fn odd_chunks(service: &Service) -> Result<String, Failed> {
+    let body = run_body("print('ran')").to_string();
+    let length = format!("{:x}", body.len());
+    let mut found = Vec::new();
+    for size in ["1ffffffffffffffff", "-1", &format!("0x{length}"), &format!("+{length}"), ""] {
+        let head = Request::post("/run_code", "").header("Transfer-Encoding", "chunked").bytes(service);
+        let chunk = format!("{size}\r\n{body}\r\n0\r\n\r\n");
+        let done = exchange(service, &[&head[..], chunk.as_bytes()].concat())?;
+        let ran = done.answers.iter().any(|answer| answer.status == 200 || answer.status >= 500);
+        escaped_if(ran, || format!("a chunk of size `{size}`: {}", done.statuses()))?;
+        escaped_if(done.answers.is_empty() && done.end == ExchangeError::TimedOut, || {
+            format!("a chunk of size `{size}` is waited for more than {} s", PATIENCE.as_secs())
+        })?;
+        found.push(done.statuses());
+    }
+    Ok(found.join("; "))
+}
+
+fn garbage_behind_a_request(service: &Service) -> Result<String, Failed> {
+    let marker = marker("first");
+    let first = run_code(&format!("print('{marker}')")).bytes(service);
+    let done = exchange(service, &[&first[..], b"\x00\xff garbage \r\n\r\n{\"code\": 1}\r\n\r\n"].concat())?;
+    let Some((answer, rest)) = done.answers.split_first() else {
+        return Err(Failed::Escaped(format!("the request before the garbage was not answered: {}", words(&done.end))));
+    };
+    let ran = parse_ran(answer).map_err(Failed::Escaped)?;
+    escaped_if(ran.stdout.trim() != marker, || format!("answered wrong: {}", excerpt(&ran.text)))?;
+    escaped_if(rest.iter().any(|answer| !(400..500).contains(&answer.status)), || {
+        format!("answers {}", done.statuses())
+    })?;
+    Ok(done.statuses())
+}
+
+/// The header that must not appear.
+const INJECTED: &str = "X-Injected";
+
+fn header_injection(service: &Service) -> Result<String, Failed> {
+    let ends = ["\r\n", "\n", "\r", "%0d%0a", "%0a", "\u{2028}", "\r\n "];
+    let mut asked = 0;
+    for end in ends {
+        let text = format!("a{end}{INJECTED}: yes");
+        let mut body = run_body("print(1)");
+        body["language"] = json!(text);
+        let encoded = text.replace('\r', "%0d").replace('\n', "%0a").replace(' ', "%20");
+        let requests = [
+            // A raw line end here is a header of the request, and no business of the answer.
+            Request::get("/v1/ping").header("X-Request-Id", text.clone()),
+            Request::get(format!("/{encoded}")),
+            Request::get(format!("/v1/ping?id={encoded}")),
+            Request::post("/run_code", body.to_string()),
+        ];
+        for request in requests {
+            let done = exchange(service, &request.bytes(service))?;
+            asked += done.answers.len();
+            let injected = |answer: &&Answer| answer.head.to_ascii_lowercase().contains("\nx-injected:");
+            let first = |answer: &&Answer| answer.head.to_ascii_lowercase().starts_with("x-injected:");
+            if let Some(answer) = done.answers.iter().find(|answer| injected(answer) || first(answer)) {
+                return Err(Failed::Escaped(format!("{text:?} wrote a header: {}", excerpt(&answer.head))));
+            }
+        }
+    }
+    escaped_if(asked == 0, || "no request was answered".to_owned())?;
+    Ok(format!("{asked} answers without the header"))
+}
+
+fn giant_head(service: &Service) -> Result<String, Failed> {
+    let long = "x".repeat(LONGEST_HEAD);
+    let many = "a: b\r\n".repeat(LONGEST_HEAD / 8);
+    let mut found = Vec::new();
+    for (what, head) in [
+        ("a long path", format!("GET /{long} HTTP/1.1\r\nHost: h\r\n\r\n")),
+        ("a long header", format!("GET /v1/ping HTTP/1.1\r\nHost: h\r\nX-Long: {long}\r\n\r\n")),
+        ("many headers", format!("GET /v1/ping HTTP/1.1\r\nHost: h\r\n{many}\r\n")),
+    ] {
+        let mut connection = service.connect()?;
+        let sent = connection.send(head.as_bytes());
+        escaped_if(sent == Err(ExchangeError::TimedOut), || {
+            format!("{what}: it stopped reading and keeps the connection")
+        })?;
+        match connection.read_answer() {
+            // One that answers so has taken what came for as long as it may.
+            Ok(answer) if answer.status == 408 => {
+                return Err(Failed::Escaped(format!("{what}: it waited for the end")));
+            }
+            Ok(answer) if (400..500).contains(&answer.status) => found.push(format!("{what}: {}", answer.status)),
+            Ok(answer) => return Err(Failed::Escaped(format!("{what}: status {}", answer.status))),
+            Err(ExchangeError::TimedOut) => {
+                return Err(Failed::Escaped(format!("{what}: it took all of it and waits for more")));
+            }
+            Err(_) => found.push(format!("{what}: closed")),
+        }
+    }
+    Ok(found.join("; "))
+}
