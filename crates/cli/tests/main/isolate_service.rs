@@ -8,7 +8,7 @@ use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
-use super::{finished, last_json, stderr, veriplay};
+use super::{finished, last_json, root, stderr, veriplay};
 
 /// The exit code of a suite that found something.
 const NOT_CONTAINED: i32 = 8;
@@ -178,6 +178,18 @@ fn every_probe_can_fail() {
     let named: BTreeSet<String> =
         WEAKNESSES.iter().flat_map(|(_, probes)| probes.iter().map(|probe| (*probe).to_owned())).collect();
     assert_eq!(probe_ids(), named);
+}
+
+#[test]
+fn the_page_has_the_number_of_probes_of_each_class() {
+    let page = std::fs::read_to_string(root().join("docs/isolation.md")).expect("the page is there");
+    let probes = probe_ids();
+    let classes: BTreeSet<&str> = probes.iter().filter_map(|id| Some(id.split_once('/')?.0)).collect();
+    for class in classes {
+        let count = probes.iter().filter(|id| id.starts_with(&format!("{class}/"))).count();
+        let row = page.lines().find(|line| line.starts_with(&format!("| `{class}` |"))).unwrap_or_default();
+        assert_eq!(row.split('|').nth(3).map(str::trim), Some(count.to_string().as_str()), "{class}: {row}");
+    }
 }
 
 #[test]

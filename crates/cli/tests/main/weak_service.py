@@ -242,10 +242,13 @@ def run_code(wire, request):
     if "batch_first" in WEAK and batches.locked():
         with batches:
             time.sleep(0.2)
-    while not workers.acquire(timeout=0.01):
-        # WEAK: programs of clients that left are run.
-        if not wire.is_open() and "keeps_abandoned" not in WEAK:
-            raise ConnectionError("left")
+    # WEAK: programs of clients that left are run, in the order in which they came.
+    if "keeps_abandoned" in WEAK:
+        workers.acquire()
+    else:
+        while not workers.acquire(timeout=0.01):
+            if not wire.is_open():
+                raise ConnectionError("left")
     try:
         output = execute(request["code"], request.get("stdin") or "")
     except Exception as error:
