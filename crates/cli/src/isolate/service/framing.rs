@@ -72,8 +72,8 @@ pub(super) const PROBES: &[ServiceProbe] = &[
         class: "service_framing",
         name: "giant_head",
         title: "Send a head of eight megabytes",
-        statement: "One long line, one long header, a hundred thousand short ones. Contained: a 4xx or a closed connection before all of it \
-                    was taken.",
+        statement: "One long line, one long header, a hundred thousand short ones. Contained: a refusal of its size (400, 413, 414, 431), or a closed \
+                    connection.",
         needs: Needs::RunCode,
         attempt: giant_head,
     },
@@ -265,11 +265,10 @@ fn giant_head(service: &Service) -> Result<String, Failed> {
             format!("{what}: it stopped reading and keeps the connection")
         })?;
         match connection.read_answer() {
-            // One that answers so has taken what came for as long as it may.
-            Ok(answer) if answer.status == 408 => {
-                return Err(Failed::Escaped(format!("{what}: it waited for the end")));
+            // Any other answer speaks of what the head says, or of time: all of it was taken.
+            Ok(answer) if matches!(answer.status, 400 | 413 | 414 | 431) => {
+                found.push(format!("{what}: {}", answer.status))
             }
-            Ok(answer) if (400..500).contains(&answer.status) => found.push(format!("{what}: {}", answer.status)),
             Ok(answer) => return Err(Failed::Escaped(format!("{what}: status {}", answer.status))),
             Err(ExchangeError::TimedOut) => {
                 return Err(Failed::Escaped(format!("{what}: it took all of it and waits for more")));

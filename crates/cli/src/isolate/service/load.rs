@@ -168,7 +168,7 @@ fn idle_connections(service: &Service) -> Result<String, Failed> {
 fn connection_flood(service: &Service) -> Result<String, Failed> {
     let bytes = run_code("print(1)").bytes(service);
     let half = &bytes[..bytes.len() / 2];
-    let mut open = open_connections(service, FLOOD.min(service.idle_connections.max(1)))?;
+    let mut open = open_connections(service, FLOOD)?;
     for connection in &mut open {
         // One that was closed for another is no concern of this client.
         let _ = connection.send(half);
