@@ -14,6 +14,8 @@ pub(crate) static COST_PROGRAMS: Dir<'static> = include_dir!("$CARGO_MANIFEST_DI
 pub(crate) static ENVIRONMENTS: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../task-corpus/environments");
 pub(crate) static CHEATS: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../task-corpus/environment_cheats");
 pub(crate) static FORGERIES: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../task-corpus/forgeries");
+pub(crate) static TINY_REPOSITORIES: Dir<'static> =
+    include_dir!("$CARGO_MANIFEST_DIR/../../task-corpus/tiny_repositories");
 pub(crate) static PYTHON_PROBES: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../task-corpus/probes");
 
 /// The files below `dir` with this extension, sorted by path, without READMEs.

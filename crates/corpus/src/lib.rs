@@ -5,6 +5,7 @@
 //! The crate depends only on `veriplay-core` and has no sandbox. A proposal becomes a task when the verifier has executed it. Probes run
 //! through the trait [`veriplay_core::Execute`].
 
+mod builtin_repositories;
 pub mod cost;
 pub mod environments;
 mod error;
@@ -20,6 +21,7 @@ pub mod seeds;
 mod split;
 pub mod streams;
 
+pub use builtin_repositories::{BUILTIN_PREFIX, builtin_bugs, builtin_repository};
 pub use cost::{CostJob, CostProgram, ORDINARY_LOOP, built_in_cost_programs, parse_cost_program};
 pub use environments::templates::{GeneratedTask, Novelty, TaskGenerator};
 pub use environments::{CodeTaskRow, EnvironmentCorpus, HandWrittenTask, built_in_environments, environment_by_name};

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::time::Instant;
 
@@ -14,6 +15,7 @@ use anyhow::Context;
 use rayon::prelude::*;
 use serde::Serialize;
 use veriplay_core::{Digest, Dropped, Execute, SCHEMA_VERSION, Trust, content_hash};
+use veriplay_corpus::builtin_bugs;
 use veriplay_sandbox::SandboxOptions;
 use veriplay_verifier::OutcomeCache;
 use veriplay_verifier::bugs::{
@@ -215,7 +217,11 @@ pub(crate) fn read_bugs(path: &Path) -> Result<Vec<BugArtifact>, Failure> {
 }
 
 fn read_text(path: &Path) -> std::io::Result<String> {
-    let file = File::open(path)?;
+    let builtin = path.to_str().and_then(builtin_bugs);
+    let file: Box<dyn Read> = match builtin {
+        Some(bytes) => Box::new(bytes),
+        None => Box::new(File::open(path)?),
+    };
     match path.extension().is_some_and(|extension| extension == "zst") {
         true => std::io::read_to_string(zstd::Decoder::new(file)?),
         false => std::io::read_to_string(file),

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use anyhow::Context;
 use veriplay_core::{Digest, Execute, Layer, TextFiles, Trust};
+use veriplay_corpus::{BUILTIN_PREFIX, builtin_repository};
 use veriplay_sandbox::{Sandbox, SandboxOptions, default_cache_dir};
 use veriplay_verifier::bugs::{OwnNames, RepoContext, TestMap};
 use veriplay_verifier::repository::Baseline;
@@ -34,8 +35,11 @@ pub(crate) struct StoredRepository {
 }
 
 impl StoredRepository {
-    /// Opens `name`: `NAME==VERSION` in the cache, a directory that `add-repo` wrote, or one of plain sources.
+    /// Opens `name`: `NAME==VERSION` in the cache, a directory that `add-repo` wrote, one of plain sources, or a built-in repository.
     pub(crate) fn open(name: &str) -> Result<Self, Failure> {
+        if name.starts_with(BUILTIN_PREFIX) {
+            return open_builtin(name);
+        }
         let directory = match Requirement::from_str(name) {
             Ok(requirement) if !Path::new(name).is_dir() => cache_directory(&requirement)?,
             _ => PathBuf::from(name),
@@ -147,19 +151,31 @@ pub(crate) fn cache_directory(requirement: &Requirement) -> Result<PathBuf, Fail
     Ok(cache.join("repositories").join(format!("{name}-{version}")))
 }
 
-/// Opens `directory`, after running its tests where that has not been done before.
+/// Opens a directory of plain sources.
 fn open_plain_directory(directory: &Path) -> Result<StoredRepository, Failure> {
-    let package = read_layer(directory)?;
+    open_sources(&read_layer(directory)?, &requirement_from_directory(directory)?)
+}
+
+fn open_builtin(name: &str) -> Result<StoredRepository, Failure> {
+    let files = builtin_repository(name).ok_or_else(|| {
+        let what = format!("there is no built-in repository `{name}`");
+        Failure::message(ExitCode::Input, what).hint(format!("`{BUILTIN_PREFIX}train` is one"))
+    })?;
+    open_sources(&Layer::new(files).or_fail(ExitCode::Bug)?, &requirement_from_directory(Path::new(name))?)
+}
+
+/// Opens plain sources, after running their tests where that has not been done before.
+fn open_sources(package: &Layer, requirement: &Requirement) -> Result<StoredRepository, Failure> {
     let kept = default_cache_dir().map_err(image::failure)?;
     let kept = kept.join("repositories").join(format!("sources-{}", &package.digest().as_str()[..16]));
     if !kept.join("baseline.json").is_file() {
         let measured = measure_baseline(&BaselineRequest {
-            requirement: &requirement_from_directory(directory)?,
-            package: &package,
+            requirement,
+            package,
             dependencies: DependencySource::Resolve { with: &[] },
             workers: Isolation::Thread,
         })?;
-        measured.write(&kept, &package)?;
+        measured.write(&kept, package)?;
     }
     StoredRepository::open_written(kept)
 }
@@ -200,4 +216,24 @@ fn collect_files(root: &Path, folder: &Path, files: &mut Vec<(String, Vec<u8>)>)
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{BUILTIN_PREFIX, Layer, StoredRepository, builtin_repository, read_layer};
+
+    #[test]
+    fn built_in_repositories_have_the_files_of_the_checkout() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../task-corpus/tiny_repositories");
+        for name in ["train", "train-2", "train-3", "validation", "held-out"] {
+            let built_in = builtin_repository(&format!("{BUILTIN_PREFIX}{name}")).expect("it is built in");
+            let built_in = Layer::new(built_in).expect("a layer");
+            assert_eq!(built_in.digest(), read_layer(&folder.join(name)).expect("a layer").digest(), "{name}");
+        }
+        let unknown =
+            StoredRepository::open("builtin:tiny_repositories/none").err().expect("there is none").to_string();
+        assert!(unknown.contains("builtin:tiny_repositories/none") && unknown.contains("hint:"), "{unknown}");
+    }
 }

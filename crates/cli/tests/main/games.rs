@@ -302,7 +302,7 @@ fn refused(config: &toml::Table) -> String {
 
 #[test]
 fn repositories_that_train_and_are_measured_are_refused_with_their_place_in_the_file() {
-    let tiny = |name: &str| format!("task-corpus/tiny_repositories/{name}");
+    let tiny = |name: &str| format!("builtin:tiny_repositories/{name}");
     let mut twice = configuration("bug-repair-quickstart.toml");
     set(&mut twice, "repositories.training", vec![tiny("train"), tiny("held-out/")]);
     let said = refused(&twice);
