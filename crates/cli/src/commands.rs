@@ -1,12 +1,15 @@
 //! The commands. Adding one is a file here, its `mod`, and a line in [`commands!`].
 
 mod bench;
+mod completions;
+mod config;
 mod corpus;
 mod doctor;
 mod eval;
 mod generate;
 mod image;
 mod isolate;
+mod man;
 mod model;
 mod play;
 mod replay;
@@ -75,6 +78,7 @@ macro_rules! commands {
 // In the order of `--help`.
 commands! {
     Play: play,
+    Config: config,
     Eval: eval,
     Generate: generate,
     Verify: verify,
@@ -90,4 +94,6 @@ commands! {
     Doctor: doctor,
     Model: model,
     Warmup: warmup,
+    Completions: completions,
+    Man: man,
 }

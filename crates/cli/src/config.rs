@@ -10,6 +10,7 @@ use toml::Spanned;
 use veriplay_learner::{DeviceSpec, Kl, LearnerOptions, Lora, Loss, Precision, Preference, Schedule, ScheduleShape};
 use veriplay_selfplay::games::absolute_zero;
 
+use crate::builtin_configs::{self, QUICKSTART};
 use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
 use crate::model::refuse_frozen;
 use crate::passes::Passes;
@@ -18,7 +19,7 @@ use crate::passes::Passes;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RunConfig {
     /// The game. Absent means `absolute_zero`.
-    #[serde(default = "default_game", skip_serializing_if = "is_default_game")]
+    #[serde(default = "default_game")]
     pub(crate) plays: String,
     /// Seed of all randomness in the run.
     pub(crate) seed: u64,
@@ -29,7 +30,7 @@ pub(crate) struct RunConfig {
     /// A checkpoint is written each this many steps, and at the end.
     pub(crate) checkpoint_every: u64,
     /// Whether the numbers of each step are also written as TensorBoard event files. Absent means no.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default)]
     pub(crate) tensorboard: bool,
     /// How the policy is trained.
     pub(crate) learn: LearnConfig,
@@ -38,10 +39,6 @@ pub(crate) struct RunConfig {
 /// The game of a configuration without the key `plays`.
 pub(crate) fn default_game() -> String {
     absolute_zero::NAME.to_owned()
-}
-
-fn is_default_game(name: &str) -> bool {
-    name == absolute_zero::NAME
 }
 
 /// How the policy is trained.
@@ -57,47 +54,38 @@ pub(crate) struct LearnConfig {
     /// Share of the peak left at the last step.
     pub(crate) final_fraction: f64,
     /// Coefficient of the entropy bonus, per nat. Absent means 0.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default)]
     entropy_bonus: f64,
     /// Where the model computes: `cpu`, `cuda` or `cuda:N`. Absent means the CPU.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default)]
     pub(crate) device: DeviceSpec,
     /// Type of activations: `f32`, or `bf16` on a card. Absent means f32.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default)]
     pub(crate) precision: Precision,
     /// Passes over a step's samples, each in its own order. Absent means one.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[serde(default = "one")]
     epochs: usize,
     /// Optimizer steps per pass. Absent means one.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[serde(default = "one")]
     minibatches: usize,
     /// Optimizer, data-parallel workers, micro-batches. Private: [`LearnConfig::learner_options`] adds the tables below.
     options: LearnerOptions,
     /// The loss over samples. Absent means `policy_gradient`.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default)]
     loss: Loss,
     /// The loss over preference pairs, in games that make them. Absent means `dpo`.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default)]
     preference: Preference,
     /// Low-rank adapters to train instead of the weights. Absent trains the weights.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     lora: Option<Lora>,
     /// A divergence from the start model, added to the loss or to the reward. Absent means none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     kl: Option<Kl>,
-}
-
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
 }
 
 const fn one() -> usize {
     1
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
-const fn is_one(count: &usize) -> bool {
-    *count == 1
 }
 
 impl LearnConfig {
@@ -158,16 +146,28 @@ pub(crate) fn from_toml<T: DeserializeOwned>(text: &str, origin: &Path) -> Resul
         .map_err(|failure| failure.hint("docs/configuration.md lists every key with its meaning"))
 }
 
-/// The text of a configuration file.
+/// The text of a configuration file, or of the built-in configuration of that name where there is no such file.
 pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
+    if let Some(builtin) = path.to_str().and_then(builtin_configs::find).filter(|_| !path.is_file()) {
+        return Ok(builtin.text.to_owned());
+    }
     std::fs::read_to_string(path)
         .with_context(|| format!("cannot read the configuration `{}`", path.display()))
         .or_fail(ExitCode::Input)
+        .map_err(|failure| failure.hint("name a file, or one of the configurations that `veriplay config list` prints"))
+}
+
+/// The text of a configuration, by default the quickstart's, with the values of `--set`; and what errors call it.
+pub(crate) fn read_with_settings(path: Option<&Path>, settings: &[String]) -> Result<(String, PathBuf), Failure> {
+    match path {
+        Some(path) => with_settings(read_text(path)?, path, settings),
+        None => with_settings(QUICKSTART.to_owned(), Path::new("quickstart.toml"), settings),
+    }
 }
 
 /// The configuration in `text` with other values, and what errors call it: `settings` are `KEY=VALUE`, where a key is a path such as
 /// `learn.learning_rate`, and a value is TOML, or else a text.
-pub(crate) fn with_settings(text: String, origin: &Path, settings: &[String]) -> Result<(String, PathBuf), Failure> {
+fn with_settings(text: String, origin: &Path, settings: &[String]) -> Result<(String, PathBuf), Failure> {
     if settings.is_empty() {
         return Ok((text, origin.to_owned()));
     }

@@ -8,7 +8,7 @@ use veriplay_core::Dropped;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum ExitCode {
-    /// A bug of ours, or an unforeseen error.
+    /// A bug of ours, or an unforeseen error. [`ExitCode::DIFFERENT`] has the same number.
     Bug = 1,
     /// Bad input: a configuration, a corpus file, a program file, a run directory. (2 is clap's, for usage.)
     Input = 3,
@@ -32,17 +32,33 @@ pub(crate) enum ExitCode {
     Interrupted = 130,
 }
 
+impl ExitCode {
+    /// `config diff` found a difference: 1, as of `diff`.
+    pub(crate) const DIFFERENT: Self = Self::Bug;
+}
+
 /// A failure with its exit code and advice.
 #[derive(Debug)]
 pub(crate) struct Failure {
     code: ExitCode,
     error: anyhow::Error,
     hint: Option<String>,
+    /// Whether everything has been said already.
+    silent: bool,
 }
 
 impl Failure {
     pub(crate) fn new(code: ExitCode, error: impl Into<anyhow::Error>) -> Self {
-        Self { code, error: error.into(), hint: None }
+        Self { code, error: error.into(), hint: None, silent: false }
+    }
+
+    /// Only an exit code: the command has said why.
+    pub(crate) fn silent(code: ExitCode) -> Self {
+        Self { silent: true, ..Self::message(code, "see above") }
+    }
+
+    pub(crate) const fn is_silent(&self) -> bool {
+        self.silent
     }
 
     pub(crate) fn message(code: ExitCode, text: impl Display) -> Self {
@@ -64,7 +80,11 @@ impl Failure {
         Self { error: self.error.context(format!("`{what}`")), ..self }
     }
 
-    pub(crate) fn code(&self) -> u8 {
+    pub(crate) const fn exit_code(&self) -> ExitCode {
+        self.code
+    }
+
+    pub(crate) const fn code(&self) -> u8 {
         self.code as u8
     }
 }

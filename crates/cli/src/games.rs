@@ -14,16 +14,16 @@ macro_rules! eval_config {
             $visibility set: veriplay_selfplay::splits::EvalSet,
             $($(#[$own])* $visibility $key: $type,)*
             /// Public sets that are measured before and after the run, as `veriplay eval --suite` measures them. Absent means none.
-            #[serde(default, skip_serializing_if = "Vec::is_empty")]
+            #[serde(default)]
             $visibility suites: Vec<crate::suites::SuiteName>,
             /// Steps between two measurements of `suites` in the run. Absent means none.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
+            #[serde(default)]
             $visibility every: Option<u64>,
             /// The first tasks of each of `suites`. Absent means all.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
+            #[serde(default)]
             $visibility limit: Option<usize>,
             /// Folder with the published files of `suites`. Absent means `VERIPLAY_DATA`, else the working directory.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
+            #[serde(default)]
             $visibility data: Option<std::path::PathBuf>,
         }
 
@@ -148,8 +148,11 @@ fn guard_and_evaluation<T>(
 
 /// Something that can be done with any game.
 pub(crate) trait GameAction {
+    /// What comes of it.
+    type Output;
+
     /// Does it with this one.
-    fn run<S: WarmupExamples>(self) -> Result<(), Failure>;
+    fn run<S: WarmupExamples>(self) -> Result<Self::Output, Failure>;
 }
 
 /// Defines [`GAMES`] and [`run_for`] from the list of games.
@@ -159,7 +162,7 @@ macro_rules! games {
         const GAMES: &[&str] = &[$($setup::NAME),*];
 
         /// Runs an action for the game of that name; `None` where there is no such game.
-        fn run_for(name: &str, action: impl GameAction) -> Option<Result<(), Failure>> {
+        fn run_for<A: GameAction>(name: &str, action: A) -> Option<Result<A::Output, Failure>> {
             match name {
                 $($setup::NAME => Some(action.run::<$setup>()),)*
                 _ => None,
@@ -171,7 +174,7 @@ macro_rules! games {
 games!(AbsoluteZeroSetup, BugRepairSetup, SelfChallengeSetup, SolVerSetup);
 
 /// Runs an action for the game that the configuration in `text` names; `origin` says where it is from.
-pub(crate) fn run_for_named_in(text: &str, origin: &Path, action: impl GameAction) -> Result<(), Failure> {
+pub(crate) fn run_for_named_in<A: GameAction>(text: &str, origin: &Path, action: A) -> Result<A::Output, Failure> {
     let name = parse_game_name(text, origin)?;
     run_for(&name, action).unwrap_or_else(|| {
         let what = format!("`{}`: configuration key `plays` is `{name}`, and there is no such game", origin.display());

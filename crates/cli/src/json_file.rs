@@ -38,6 +38,14 @@ pub(crate) fn write_pretty_json(path: &Path, value: &impl Serialize) -> anyhow::
     write_atomically(path, (serde_json::to_string_pretty(value)? + "\n").as_bytes())
 }
 
+/// Writes a file that is not there yet: one that is may have been edited since.
+pub(crate) fn write_new_file(path: &Path, text: &str) -> Result<(), Failure> {
+    fs::File::create_new(path)
+        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .with_context(|| format!("cannot write the new file `{}`", path.display()))
+        .or_fail(ExitCode::Input)
+}
+
 /// Writes a file under another name, syncs it, and renames it to `path`.
 pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let staging = path.with_extension("tmp");

@@ -1,9 +1,11 @@
 //! `veriplay`: the command line. It wires concrete types and owns files, the clock, threads, logs and exit codes.
 
 mod bench;
+mod builtin_configs;
 mod commands;
 mod config;
 mod device;
+mod effective_config;
 mod executor;
 mod exit;
 mod games;
@@ -59,7 +61,9 @@ fn main() -> ExitCode {
     match command.run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            progress::say(&failure);
+            if !failure.is_silent() {
+                progress::say(&failure);
+            }
             ExitCode::from(failure.code())
         }
     }

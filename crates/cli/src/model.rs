@@ -14,7 +14,7 @@ use veriplay_learner::{
     ServerPolicy, resolve_model,
 };
 
-pub(crate) use builtin::{QUICKSTART, TINY, names as builtin_names};
+pub(crate) use builtin::{TINY, names as builtin_names};
 
 use crate::device;
 use crate::exit::{ExitCode, Failure, ResultExt};

@@ -2,10 +2,12 @@
 
 mod actor;
 mod exec_reward;
+mod preflight;
 mod session;
 mod summary;
 mod tensorboard;
 mod trainer;
 
+pub(crate) use preflight::start_checks;
 pub(crate) use session::Session;
 pub(crate) use summary::{report, table_text};

@@ -3,6 +3,8 @@
 
 use std::path::Path;
 
+use serde_json::{Map, Value};
+
 use crate::config::{RunConfig, from_toml, read_text, refuse_renamed_keys, refuse_unknown_keys};
 use crate::exit::{ExitCode, Failure};
 use crate::games::GameSetup;
@@ -37,29 +39,46 @@ impl<S: GameSetup> PlayConfig<S> {
         Ok(format!("{}\n{}", toml::to_string(&self.run)?, toml::to_string(&self.setup)?))
     }
 
+    /// The same as one object, in which keys that are not set are null.
+    pub(crate) fn to_json(&self) -> serde_json::Result<Map<String, Value>> {
+        let mut keys: Map<String, Value> = Map::new();
+        for part in [serde_json::to_value(&self.run)?, serde_json::to_value(&self.setup)?] {
+            keys.extend(part.as_object().cloned().unwrap_or_default());
+        }
+        Ok(keys)
+    }
+
     /// Validates the values.
     pub(crate) fn validate(&self) -> Result<(), Failure> {
-        self.run.validate()?;
-        self.setup.suite_schedule().validate()?;
-        self.setup.validate(&self.run.learn)
+        self.checks().into_iter().collect()
+    }
+
+    /// What is wrong with the values of each part.
+    pub(crate) fn checks(&self) -> [Result<(), Failure>; 3] {
+        [self.run.validate(), self.setup.suite_schedule().validate(), self.setup.validate(&self.run.learn)]
     }
 }
 
-/// Refuses a recipe of `veriplay warmup`, whose `[model]` is a table.
+/// Whether a file is a recipe of `veriplay warmup`.
+pub(crate) fn is_recipe(text: &str, origin: &Path) -> Result<bool, Failure> {
+    let keys: toml::Table = from_toml(text, origin)?;
+    Ok(keys.contains_key("validate_every") || keys.get("model").is_some_and(toml::Value::is_table))
+}
+
 fn refuse_recipe(text: &str, origin: &Path) -> Result<(), Failure> {
-    let tables: toml::Table = from_toml(text, origin)?;
-    if !tables.get("model").is_some_and(toml::Value::is_table) {
+    if !is_recipe(text, origin)? {
         return Ok(());
     }
     let what = format!("`{}` is a recipe for warming up a model, not a configuration of a game", origin.display());
-    Err(Failure::message(ExitCode::Input, what).hint("run it with `veriplay warmup --config FILE`"))
+    let hint = "run it with `veriplay warmup --config FILE`, or check it with `veriplay config validate --config FILE`";
+    Err(Failure::message(ExitCode::Input, what).hint(hint))
 }
 
 #[cfg(test)]
 mod tests {
     use super::PlayConfig;
+    use crate::builtin_configs::QUICKSTART;
     use crate::games::AbsoluteZeroSetup;
-    use crate::model::QUICKSTART;
 
     #[test]
     fn errors_name_a_misspelt_key_and_a_recipe() {

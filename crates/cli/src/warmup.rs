@@ -153,6 +153,13 @@ impl<T: WarmupExamples> Recipe<T> {
         self.setup.validate(&self.run.learn)
     }
 
+    /// Opens what warm-up opens: the start model on its device, and the game with its tasks. It trains nothing.
+    pub(crate) fn start_checks(mut self) -> [Result<(), Failure>; 2] {
+        self.setup.evaluate_on(EvalSet::Validation);
+        let model = device::check(&self.run.learn.learner_options()).and_then(|()| self.run.open_model::<T>());
+        [model.map(drop), self.setup.open(Isolation::Thread).map(drop)]
+    }
+
     /// The examples of one step.
     fn draw_examples(&self, source: &T::Source, learner: &Learner, step: u64) -> Result<Vec<Sample>, Failure> {
         let (mut rng, mut examples) = (ChaCha8Rng::seed_from_u64(self.run.seed), Examples::new(learner));

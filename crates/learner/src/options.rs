@@ -32,10 +32,8 @@ pub struct LearnerOptions {
     pub clip_norm: f64,
     /// Whether conversations are rendered by the checkpoint's chat template, where it has one; otherwise as plain text, which base models
     /// know better.
-    #[serde(skip_serializing_if = "is_true")]
     pub chat_template: bool,
     /// Backward by segments: less memory, one more forward pass. Absent keeps every layer's intermediate results.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub segments: Option<Segments>,
     /// Low-rank adapters to train instead of the weights. This and the fields below are tables of their own in a config.
     #[serde(skip)]
@@ -139,12 +137,6 @@ impl LearnerOptions {
     pub(crate) const fn terms(&self) -> ObjectiveTerms {
         ObjectiveTerms { loss: self.loss, kl: self.kl, entropy_bonus: self.entropy_bonus }
     }
-}
-
-/// Left out of what is written where it is the default.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands references over")]
-const fn is_true(value: &bool) -> bool {
-    *value
 }
 
 fn bad_unless(fine: bool, key: &str, value: &dyn Display, want: &str) -> Result<(), ConfigError> {

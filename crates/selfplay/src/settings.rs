@@ -72,19 +72,15 @@ shared_settings! {
     /// Name of the prompt format, one of the game's.
     format: String,
     /// Answered examples in a prompt, none of them of its own question. A format that shows none ignores them.
-    #[serde(skip_serializing_if = "is_default")]
     examples: usize = 0,
     /// Solver episodes of each task (G). They estimate its solve rate and train the solver.
     group_size: usize,
     /// Name of the reward scheme, one of [`rewards::REWARDS`], or `exec:COMMAND` ([`external_reward`]). An objective of preferences needs none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     reward: Option<String> = None,
     /// What a proposer loses by a task that nobody or everybody solves, under a reward that has such a penalty (`ssr`). Absent means the
     /// reward's own, which is the paper's.
-    #[serde(skip_serializing_if = "Option::is_none")]
     alpha: Option<f64> = None,
     /// Name of the advantage estimator, one of [`advantages::ADVANTAGES`]. An objective of preferences needs none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     advantage: Option<String> = None,
     /// What of the rewarded episodes is learned.
     learn_from: LearnFrom = LearnFrom::default(),
@@ -105,16 +101,12 @@ shared_settings! {
     /// Maximum tokens of one response of a solver, the end token included.
     solver_max_tokens: usize,
     /// Responses of a step are drawn from this many likeliest tokens; 0 means all. Evaluation draws from all.
-    #[serde(skip_serializing_if = "is_default")]
     top_k: usize = 0,
     /// Responses of a step are drawn from the fewest likeliest tokens whose probabilities sum to this; 1 means all.
-    #[serde(skip_serializing_if = "is_one")]
     top_p: f32 = 1.0,
     /// Responses of a step are drawn from tokens at least this many times as likely as the likeliest; 0 means all.
-    #[serde(skip_serializing_if = "is_default")]
     min_p: f32 = 0.0,
     /// Text that ends a response of any role, besides the model's end tokens and what the prompt format names.
-    #[serde(skip_serializing_if = "is_default")]
     stop: Vec<String> = Vec::new(),
     /// Supervised examples a step, of the start model's own valid responses.
     sft_samples: usize = 0,
@@ -130,16 +122,6 @@ shared_settings! {
     resample_learnable: f64 = 1.0,
     /// Samples of each evaluation task at temperature 1: at least 8, which pass@8 needs.
     eval_samples: usize,
-}
-
-/// Left out of what is written where it is the default.
-pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands references over")]
-fn is_one(value: &f32) -> bool {
-    *value == 1.0
 }
 
 impl SharedSettings {

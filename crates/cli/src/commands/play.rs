@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use veriplay_learner::{HubError, HubOptions, resolve_model};
 
-use crate::config::{default_out, read_text, with_settings};
+use crate::config::{default_out, read_text, read_with_settings};
 use crate::device::{self, DeviceArguments};
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::games::{GameAction, GameSetup, WarmupExamples, run_for_named_in};
@@ -19,7 +19,7 @@ use crate::{memory, model, progress};
 /// Run self-play and measure what it changed
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Configuration file [default: the built-in quickstart]
+    /// Configuration file, or the name of a built-in one (`veriplay config list`) [default: quickstart]
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     config: Option<PathBuf>,
     /// Run directory to create [default: `runs/NAME-seedN`]
@@ -59,6 +59,8 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
 }
 
 impl GameAction for &Arguments {
+    type Output = ();
+
     /// Plays one game.
     fn run<S: WarmupExamples>(self) -> Result<(), Failure> {
         let args = self;
@@ -91,8 +93,7 @@ fn configuration(args: &Arguments) -> Result<(String, PathBuf), Failure> {
             let path = RunDir::open(dir)?.path("config.toml");
             Ok((read_text(&path)?, path))
         }
-        (None, Some(path)) => with_settings(read_text(path)?, path, &args.settings),
-        (None, None) => with_settings(model::QUICKSTART.to_owned(), Path::new("quickstart.toml"), &args.settings),
+        (None, path) => read_with_settings(path.as_deref(), &args.settings),
     }
 }
 

@@ -60,6 +60,8 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
 }
 
 impl GameAction for &Arguments {
+    type Output = ();
+
     /// Judges the run of one game again.
     fn run<S: WarmupExamples>(self) -> Result<(), Failure> {
         let args = self;

@@ -14,8 +14,8 @@ use crate::warmup::{Recipe, audit, warm_up};
 /// Train a tokenizer and a start model on executed programs
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The recipe
-    #[arg(long, value_name = "FILE", default_value = "configs/warmup.toml")]
+    /// Recipe file, or the name of a built-in one (`veriplay config list`)
+    #[arg(long, value_name = "FILE", default_value = "warmup")]
     config: PathBuf,
     /// Directory of the checkpoint
     #[arg(long, value_name = "DIR", required_unless_present = "audit")]
@@ -32,6 +32,8 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
 }
 
 impl GameAction for &Arguments {
+    type Output = ();
+
     /// Makes a start model for one game.
     fn run<T: WarmupExamples>(self) -> Result<(), Failure> {
         let args = self;

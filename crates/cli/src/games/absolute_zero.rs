@@ -48,10 +48,10 @@ pub(crate) struct AbsoluteZeroTaskConfig {
     /// Proposals of each type that the start model makes; the valid ones are supervised examples.
     pub(crate) sft_per_type: usize,
     /// The mix of families of the held-out and validation sets, unless `eval_programs` names a file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub(crate) eval_mix: Option<String>,
     /// A file in CRUXEval's layout, whose programs are the validation set (one in eight, by their hash) and the held-out set.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub(crate) eval_programs: Option<PathBuf>,
     /// Seeds the held-out and validation sets; not the run's seed, so that all runs share them.
     pub(crate) eval_seed: u64,
@@ -240,11 +240,11 @@ mod tests {
     use veriplay_verifier::formats::compact::{INPUT, PROPOSE_ABDUCTION, PROPOSE_DEDUCTION};
 
     use super::*;
-    use crate::model;
+    use crate::builtin_configs;
     use crate::play_config::PlayConfig;
 
     fn small() -> AbsoluteZeroSetup {
-        let config = PlayConfig::<AbsoluteZeroSetup>::parse(model::QUICKSTART, "quickstart".as_ref());
+        let config = PlayConfig::<AbsoluteZeroSetup>::parse(builtin_configs::QUICKSTART, "quickstart".as_ref());
         let mut setup = config.expect("it is valid").setup;
         (setup.eval.tasks_per_type, setup.tasks.seeds_per_type, setup.tasks.sft_per_type) = (3, 4, 2);
         (setup.game.own.proposals_per_type, setup.game.own.tasks_per_type, setup.game.shared.group_size) = (2, 2, 2);
@@ -324,7 +324,7 @@ mod tests {
 
     #[test]
     fn a_step_demands_all_its_prompts_and_responses() {
-        let quickstart = PlayConfig::<AbsoluteZeroSetup>::parse(model::QUICKSTART, "quickstart".as_ref());
+        let quickstart = PlayConfig::<AbsoluteZeroSetup>::parse(builtin_configs::QUICKSTART, "quickstart".as_ref());
         let step_tokens = quickstart.expect("it is valid").setup.step_tokens(&ModelConfig::default());
         // 96 tasks of 512 + 8 · 48 tokens, 96 proposals and 16 supervised examples of 512.
         assert_eq!(step_tokens, StepTokens { total: 96 * 896 + 112 * 512, longest: 64 });

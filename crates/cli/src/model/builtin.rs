@@ -1,7 +1,4 @@
-//! What the program carries: the configuration of the quickstart, and a small model for each game.
-
-/// The configuration of `veriplay play` without `--config`.
-pub(crate) const QUICKSTART: &str = include_str!("../../../../configs/quickstart.toml");
+//! The models that the program carries: a small one for each game.
 
 /// The model of the quickstart.
 pub(crate) const TINY: &str = "builtin:tiny";

@@ -409,7 +409,7 @@ fn start_trainer<S: GameSetup>(config: &PlayConfig<S>, dir: &RunDir, step: u64) 
 }
 
 /// Refuses supervised examples of the start model: checkpoints keep their tokens, which are the trainer's.
-fn refuse_sft(settings: &SharedSettings) -> Result<(), Failure> {
+pub(super) fn refuse_sft(settings: &SharedSettings) -> Result<(), Failure> {
     match settings.sft_samples {
         0 => Ok(()),
         samples => Err(bad_value("game.sft_samples", &samples, "0, because `model` is `stdio`")
@@ -427,7 +427,7 @@ fn find_suites<S: GameSetup>(
 }
 
 /// The start model, ready to learn.
-fn start_learner<S: GameSetup>(config: &PlayConfig<S>) -> Result<Learner, Failure> {
+pub(super) fn start_learner<S: GameSetup>(config: &PlayConfig<S>) -> Result<Learner, Failure> {
     let learn = &config.run.learn;
     let mut learner = model::open_trainable(&config.run.model, &learn.learner_options())?;
     memory::check(&learner, &config.setup.step_tokens(learner.config()))?;

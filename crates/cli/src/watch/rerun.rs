@@ -120,6 +120,8 @@ struct Server<'a> {
 }
 
 impl GameAction for Server<'_> {
+    type Output = ();
+
     fn run<S: WarmupExamples>(self) -> Result<(), Failure> {
         let config = PlayConfig::<S>::read(self.path)?;
         let (executor, game) = config.setup.open(self.isolation)?;

@@ -5,6 +5,7 @@ mod browser;
 #[path = "../../../learner/tests/main/completions_server.rs"]
 #[expect(dead_code, reason = "the learner's tests use the rest of it")]
 mod completions_server;
+mod config;
 mod corpus;
 mod devices;
 #[path = "../../../../tests/src/external.rs"]
@@ -30,6 +31,7 @@ mod repositories;
 mod resume;
 mod run;
 mod serve;
+mod shells;
 mod suites;
 mod tensorboard;
 mod trainers;

@@ -25,7 +25,6 @@ pub struct PpoClip {
     /// How far above 1 the ratio counts; not negative.
     pub clip_high: f64,
     /// The largest ratio that counts for tokens of negative advantage; above 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub dual_clip: Option<f64>,
 }
 

@@ -26,7 +26,7 @@ pub struct ArtifactGate {
     /// Whether failure cases must differ in state or answer, and not only in their text.
     pub distinct_outcomes: bool,
     /// The maximum number of lines, added and removed, in which a failure case differs from the solution. `None` sets no limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub max_changed_lines: Option<usize>,
 }
 

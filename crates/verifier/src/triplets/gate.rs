@@ -16,7 +16,7 @@ pub struct ProposalGate {
     pub image: String,
     /// The image of the second job, which differs from `image` in its hash seed only. It finds outputs that depend on the order of a set of
     /// strings; without it such programs pass.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub second_image: Option<String>,
     /// Limits of each job, and of the task.
     pub limits: Limits,
@@ -25,10 +25,10 @@ pub struct ProposalGate {
     /// The maximum size of a program, in bytes.
     pub max_program_bytes: usize,
     /// The minimum number of statements, as [`veriplay_core::count_statements`] counts them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub min_statements: Option<usize>,
     /// The maximum number of statements.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub max_statements: Option<usize>,
     /// The maximum size of an output's `repr`, in bytes.
     pub max_output_bytes: usize,

@@ -1,0 +1,37 @@
+//! `veriplay man`: the manual pages, made from the same texts as `--help`.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::{Args, CommandFactory};
+use clap_mangen::Man;
+
+use super::CommandLine;
+use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::progress;
+
+/// Print the manual page, or write those of all commands
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// Folder to write `veriplay.1` and a page for each command to
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+pub(super) fn run(args: Arguments) -> Result<(), Failure> {
+    match &args.out {
+        Some(folder) => write_pages(folder).or_fail(ExitCode::Input),
+        None => {
+            let mut page = Vec::new();
+            Man::new(CommandLine::command()).render(&mut page).or_fail(ExitCode::Bug)?;
+            progress::data(String::from_utf8(page).or_fail(ExitCode::Bug)?.trim_end());
+            Ok(())
+        }
+    }
+}
+
+fn write_pages(folder: &Path) -> anyhow::Result<()> {
+    let cannot = || format!("cannot write manual pages to `{}`", folder.display());
+    std::fs::create_dir_all(folder).with_context(cannot)?;
+    clap_mangen::generate_to(CommandLine::command(), folder).with_context(cannot)
+}

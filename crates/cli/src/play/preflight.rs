@@ -1,0 +1,30 @@
+//! What would keep a run from its first step, found out without starting one.
+
+use std::path::PathBuf;
+
+use veriplay_selfplay::environment::Environment;
+
+use super::session::{refuse_sft, start_learner};
+use crate::exit::Failure;
+use crate::games::GameSetup;
+use crate::isolation::Isolation;
+use crate::model;
+use crate::play_config::PlayConfig;
+use crate::suites::SuiteMeasurements;
+
+/// Opens what a run opens: the files of public sets, the start model on its device, and the game with its tasks and prompts. It samples
+/// nothing, and starts neither a trainer nor a program that rewards.
+pub(crate) fn start_checks<S: GameSetup>(config: &PlayConfig<S>, workers: Isolation) -> [Result<(), Failure>; 3] {
+    let suites = SuiteMeasurements::find(config.setup.suite_schedule(), PathBuf::new(), workers);
+    let model = if model::is_external(&config.run.model) { Ok(()) } else { start_learner(config).map(drop) };
+    [suites.map(drop), model, check_game(config, workers)]
+}
+
+fn check_game<S: GameSetup>(config: &PlayConfig<S>, workers: Isolation) -> Result<(), Failure> {
+    let (executor, game) = config.setup.open(workers)?;
+    if model::is_external(&config.run.model) {
+        refuse_sft(game.game.settings())?;
+    }
+    game.preview(&executor)?;
+    Ok(())
+}
