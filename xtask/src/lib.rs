@@ -1,5 +1,7 @@
 //! Development tasks of this repository, run with `cargo xtask`. They are a library so that tests can check their inputs.
 
+pub mod dist;
+pub mod licenses;
 #[cfg(feature = "probes")]
 pub mod probes;
 pub mod runner;
