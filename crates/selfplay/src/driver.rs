@@ -17,6 +17,7 @@ use crate::environment::{
     SamplingCall, SolverEpisode, Stage, StepFacts, VerifyOutput,
 };
 use crate::external_reward;
+use crate::intrinsic::IntrinsicTerms;
 use crate::judgement::{JudgedResponse, ProposalPosition, RoundFacts, Seeds};
 use crate::metrics::{SolveCount, is_right, solve_counts};
 use crate::monitors::{MONITORS, Monitor};
@@ -24,10 +25,10 @@ use crate::pipeline::run_pipelined;
 use crate::play::{Batch, OutcomeCounts, PlayError, StepContext, StepOutput};
 use crate::preferences::{Objective, Preferences};
 use crate::randomness::generator;
-use crate::rewards::{self, EpisodeFacts, EpisodeResult, REWARDS, RewardScheme};
+use crate::rewards::{self, EpisodeFacts, EpisodeResult, ProposalOutcome, REWARDS, RewardScheme};
 use crate::rollout::{FinishedEpisode, PolicySampler, run_episodes};
 use crate::scoring::{ScoredEpisode, SftExample, SftRegulariser, assign_advantages, train_batch};
-use crate::settings::SharedSettings;
+use crate::settings::{ProposerMode, SharedSettings, invalid_value};
 use crate::splits::{Guard, HELD_OUT};
 use crate::step::Record;
 use crate::task_pool::{PoolTask, PrepareResults, Source, StepTask, StepTasks, TaskChoice, TaskPool};
@@ -114,12 +115,34 @@ impl<E: Environment> SelfPlay<E> {
         self.game.guard()
     }
 
+    /// Refuses settings under which nobody learns, or no step has a task.
+    ///
+    /// # Errors
+    /// The setting, and what it may be.
+    pub fn check(&self) -> Result<(), PlayError> {
+        let settings = self.game.settings();
+        let verifier = self.game.verifier().map(|_| Role::Verifier);
+        let mut roles = [Role::Proposer, Role::Solver].into_iter().chain(verifier);
+        let imitates = settings.sft_samples > 0 && settings.sft_weight > 0.0;
+        if !imitates && !roles.any(|role| settings.learns(role)) {
+            let allowed = "no other role learns either: give one a weight above `0`";
+            return Err(invalid_value("solver_weight", settings.solver_weight, allowed).into());
+        }
+        if settings.proposer == ProposerMode::None && !self.game.plays_without_proposers() {
+            let allowed = "the game has no other tasks: have it make or propose some before step 0, or use `frozen`";
+            return Err(invalid_value("proposer", "none", allowed).into());
+        }
+        Ok(())
+    }
+
     /// The state before step 0: a function of the environment, the seed and the start model.
     ///
     /// # Errors
     /// A fault of the policy or of the host, or tasks that cannot be made.
     pub fn init(&self, context: &StepContext<'_>) -> Result<GameState<E::Task>, PlayError> {
-        let pool = self.game.initial_pool(context)?;
+        self.check()?;
+        let mut pool = self.game.initial_pool(context)?;
+        self.seed_pool(context, &mut pool)?;
         let sft_examples = self.sft_examples(context, &pool)?;
         Ok(GameState { pool, sft_examples, ..GameState::default() })
     }
@@ -135,7 +158,12 @@ impl<E: Environment> SelfPlay<E> {
         step: u64,
     ) -> Result<Output<E>, PlayError> {
         let (mut known, now) = (state.pool.keys(), (context.seed, step));
-        let proposals = self.propose(context, &state.pool, Stage::Propose, step, &mut known)?;
+        let proposals = match self.game.settings().proposer {
+            ProposerMode::None => Vec::new(),
+            ProposerMode::Train | ProposerMode::Frozen => {
+                self.propose(context, &state.pool, Stage::Propose, step, &mut known)?
+            }
+        };
         let mut derived = self.derive(context, self.game.mutants(context, step), &mut known);
         let (chosen, episodes) = self.choose_tasks(context, &state.pool, &proposals, &derived, step);
         self.admit(state, step, proposals.iter().filter_map(|one| one.admission.task()));
@@ -169,7 +197,10 @@ impl<E: Environment> SelfPlay<E> {
         };
         let preferences = match objective {
             Objective::PolicyGradient => Preferences::default(),
-            Objective::Preference(_) => self.game.preferences(context, step, &facts),
+            Objective::Preference(_) => {
+                let settings = self.game.settings();
+                self.game.preferences(context, step, &facts).weighed(|role| settings.role_weight(role))
+            }
         };
         let facts = StepFacts { scored: &scored, preferences: &preferences, ..facts };
         let batches = match objective {
@@ -197,6 +228,7 @@ impl<E: Environment> SelfPlay<E> {
     /// # Errors
     /// Tasks that cannot be made, or a host fault while they are.
     pub fn preview(&self, execute: &dyn Execute) -> Result<Vec<(String, Prompt)>, PlayError> {
+        self.check()?;
         self.game.preview(execute)
     }
 
@@ -246,7 +278,7 @@ impl<E: Environment> SelfPlay<E> {
             .collect()
     }
 
-    /// Samples proposers and judges each chunk while the next is sampled.
+    /// Samples the proposers of a stage.
     fn propose(
         &self,
         context: &StepContext<'_>,
@@ -256,6 +288,18 @@ impl<E: Environment> SelfPlay<E> {
         known: &mut BTreeSet<Digest>,
     ) -> Result<Vec<ProposalEpisode<E>>, PlayError> {
         let proposers = self.game.proposers(context, pool, stage, step)?;
+        self.run_proposers(context, &proposers, stage, step, known)
+    }
+
+    /// Samples proposers and judges each chunk while the next is sampled.
+    pub(crate) fn run_proposers(
+        &self,
+        context: &StepContext<'_>,
+        proposers: &[Proposer<E>],
+        stage: Stage,
+        step: u64,
+        known: &mut BTreeSet<Digest>,
+    ) -> Result<Vec<ProposalEpisode<E>>, PlayError> {
         let (seeds, execute) = (self.game.seeds(stage, context.seed, step), context.execute);
         let mut first = 0;
         let chunks = proposers.chunk_by(|one, other| (one.kind, one.rollouts) == (other.kind, other.rollouts));
@@ -435,11 +479,11 @@ impl<E: Environment> SelfPlay<E> {
         };
         let solved = solve_counts(chosen.tasks.len(), solutions.iter().filter_map(status));
         chosen.without_prompt.iter().for_each(|id| state.pool.remove_proposal(id));
-        let drop_unsolved = self.game.settings().drop_unsolved;
+        let SharedSettings { drop_unsolved, drop_solved, .. } = *self.game.settings();
         for (asked, count) in chosen.tasks.iter().zip(&solved).filter(|(_, count)| count.judged > 0) {
             let id = asked.task.id();
             state.pool.note(&id, *count);
-            if drop_unsolved && count.solved == 0 {
+            if drop_unsolved && count.solved == 0 || drop_solved && count.solved == count.judged {
                 state.pool.remove_proposal(&id);
             }
         }
@@ -498,8 +542,13 @@ impl<E: Environment> SelfPlay<E> {
             EpisodeFacts { role, kind, group, result, well_formed, turns: &finished.turns, verdict }
         });
         let rewards = self.methods.reward.rewards(step, &known.collect::<Vec<_>>())?;
-        let scored = all.iter().zip(rewards).filter_map(|(&((role, index, kind, group), ..), reward)| {
-            Some(ScoredEpisode::new(role, index, kind, group, reward?))
+        let intrinsic = IntrinsicTerms::new(&self.game.settings().intrinsic, facts.pool);
+        let scored = all.iter().zip(rewards).filter_map(|(&((role, index, kind, group), result, ..), reward)| {
+            let mut reward = reward?;
+            if let EpisodeResult::Proposal(ProposalOutcome::Solved { .. }) = result {
+                facts.proposals[index].admission.task().into_iter().for_each(|task| intrinsic.add(task, &mut reward));
+            }
+            Some(ScoredEpisode::new(role, index, kind, group, reward))
         });
         Ok(scored.collect())
     }

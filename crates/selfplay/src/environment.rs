@@ -144,6 +144,16 @@ pub trait Environment: Sync + Sized {
         Vec::new()
     }
 
+    /// Those of [`Environment::KINDS`] that its steps propose and solve.
+    fn kinds(&self) -> Vec<&'static str> {
+        Self::KINDS.to_vec()
+    }
+
+    /// Whether a step has tasks though no proposer is sampled in it.
+    fn plays_without_proposers(&self) -> bool {
+        true
+    }
+
     /// Chooses the tasks of a step.
     fn choose_tasks(&self, choice: &mut TaskChoice<'_, Self::Task>);
 

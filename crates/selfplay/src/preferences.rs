@@ -96,6 +96,17 @@ pub struct Preferences {
     pub pairs: Vec<Pair>,
 }
 
+impl Preferences {
+    /// With the weight of each role on what it made; nothing is left of a role of weight 0.
+    pub(crate) fn weighed(mut self, of_role: impl Fn(Role) -> f64) -> Self {
+        self.examples.retain(|one| of_role(one.response.role) > 0.0);
+        self.pairs.retain(|pair| of_role(pair.chosen.role) > 0.0);
+        self.examples.iter_mut().for_each(|one| one.weight *= of_role(one.response.role));
+        self.pairs.iter_mut().for_each(|pair| pair.weight *= of_role(pair.chosen.role));
+        self
+    }
+}
+
 impl PreferenceSchedule {
     /// The batches of a step. Responses without tokens, such as a server's that does not tell them, are left out.
     pub(crate) fn batches<'a>(

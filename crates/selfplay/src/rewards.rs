@@ -6,6 +6,7 @@
 mod azr;
 mod band;
 mod quickstart;
+mod r_zero;
 mod ssr;
 mod validity;
 
@@ -139,6 +140,10 @@ registry! {
         &azr::AZR,
         &azr::AZR_INVERSE,
         &band::Band,
+        &r_zero::R_ZERO,
+        &r_zero::SQLM,
+        &r_zero::SVS,
+        &r_zero::SPICE,
         &validity::Validity,
         &ssr::SSR,
         &ssr::CONSISTENCY,

@@ -45,7 +45,7 @@ pub struct ScoredEpisode {
     pub reward: Reward,
     /// The advantage.
     pub advantage: f64,
-    /// The advantage times the weight of the role: what the learner multiplies −log p with. 0 for a frozen proposer.
+    /// The advantage times the weight of the role: what the learner multiplies −log p with. 0 for a role that does not learn.
     pub weight: f64,
 }
 
@@ -83,17 +83,16 @@ pub(crate) fn assign_advantages(
         LearnFrom::Successes => rows.iter().map(|row| f64::from(u8::from(row.reward > 0.0))).collect(),
     };
     for (scored, advantage) in scored.iter_mut().zip(advantages) {
-        let role_weight = if scored.role == Role::Proposer { settings.trained_proposer_weight() } else { 1.0 };
-        (scored.advantage, scored.weight) = (advantage, advantage * role_weight);
+        (scored.advantage, scored.weight) = (advantage, advantage * settings.role_weight(scored.role));
     }
 }
 
 /// The turns of an episode.
 pub(crate) type Turns = [(Prompt, Rollout)];
 
-/// The step's batch: the turns of every episode whose weight is not 0, or of all if the settings keep those, then the step's supervised
-/// examples, with samples of one prompt side by side. Denominators count all rewarded episodes of solvers and verifiers, those of weight 0 included
-/// unless only successes are learned from.
+/// The step's batch: the turns of every episode of a role that learns whose weight is not 0, or of all if the settings keep those, then the
+/// step's supervised examples, with samples of one prompt side by side. Denominators count all rewarded episodes of [`denominator_episodes`],
+/// those of weight 0 included unless only successes are learned from.
 /// `None` when there is nothing to learn from.
 pub(crate) fn train_batch<'a>(
     scored: &[ScoredEpisode],
@@ -105,7 +104,7 @@ pub(crate) fn train_batch<'a>(
     let tokens = |turns: &Turns| turns.iter().map(|(_, rollout)| rollout.tokens.len()).sum::<usize>();
     let (aggregation, keep_zeros) = (settings.aggregation, settings.zero_advantage == ZeroAdvantage::Keep);
     let mut groups = PromptGroups::default();
-    for scored in scored.iter().filter(|scored| keep_zeros || scored.weight != 0.0) {
+    for scored in scored.iter().filter(|one| settings.learns(one.role) && (keep_zeros || one.weight != 0.0)) {
         let turns = turns(scored);
         let scale = aggregation.scale(tokens(turns));
         // Nothing can be learned from a response without tokens, such as a server's that does not tell them.
@@ -129,15 +128,27 @@ pub(crate) fn train_batch<'a>(
     if samples.is_empty() {
         return None;
     }
-    let counts = |scored: &&ScoredEpisode| settings.learn_from == LearnFrom::Advantages || scored.weight != 0.0;
-    let solvers = scored.iter().filter(|scored| scored.role != Role::Proposer).filter(counts);
-    let mut lengths: Vec<usize> = solvers.map(|scored| tokens(turns(scored))).collect();
+    let (counted, max_tokens) = denominator_episodes(scored, settings);
+    let counts = |scored: &&&ScoredEpisode| settings.learn_from == LearnFrom::Advantages || scored.weight != 0.0;
+    let mut lengths: Vec<usize> = counted.iter().filter(counts).map(|scored| tokens(turns(scored))).collect();
     if lengths.iter().sum::<usize>() == 0 {
         // Nothing but supervised examples and proposals: the batch's own responses count.
         lengths = samples.iter().map(|sample| sample.response.len()).collect();
     }
-    let denominator = aggregation.denominator(&lengths, settings.solver_max_tokens);
+    let denominator = aggregation.denominator(&lengths, max_tokens);
     Some(TrainBatch { samples, normalizer: denominator.max(1) as f64 })
+}
+
+/// The episodes that a loss is a mean over, and how long their responses may be: those of solvers and verifiers that learn, and those of
+/// proposers where nobody else learns.
+fn denominator_episodes<'a>(scored: &'a [ScoredEpisode], settings: &SharedSettings) -> (Vec<&'a ScoredEpisode>, usize) {
+    let answers = |one: &&ScoredEpisode| one.role != Role::Proposer && settings.learns(one.role);
+    let answers: Vec<&ScoredEpisode> = scored.iter().filter(answers).collect();
+    if !answers.is_empty() || settings.learns(Role::Solver) {
+        return (answers, settings.solver_max_tokens);
+    }
+    let proposals = scored.iter().filter(|one| one.role == Role::Proposer);
+    (proposals.collect(), settings.proposer_max_tokens)
 }
 
 /// A response to imitate.

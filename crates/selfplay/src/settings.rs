@@ -1,15 +1,17 @@
 //! The settings of `[game]`: those that every game has, declared once, and what a value may be.
 
+use std::collections::BTreeMap;
 use std::marker::PhantomData;
 
 use serde::de::value::StrDeserializer;
 use serde::de::{self, DeserializeSeed, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, forward_to_deserialize_any};
+use veriplay_core::Role;
 
 use crate::advantages::AdvantageEstimator;
 use crate::metrics::LEAST_SAMPLES;
 
-use crate::{advantages, curricula, external_reward, rewards};
+use crate::{advantages, curricula, external_reward, intrinsic, rewards};
 
 /// The keys of `[game]`: those that every game has, and the game's own.
 ///
@@ -77,6 +79,8 @@ shared_settings! {
     group_size: usize,
     /// Name of the reward scheme, one of [`rewards::REWARDS`], or `exec:COMMAND` ([`external_reward`]). An objective of preferences needs none.
     reward: Option<String> = None,
+    /// Coefficients of intrinsic rewards of proposers, by name, of [`intrinsic::INTRINSIC_REWARDS`].
+    intrinsic: BTreeMap<String, f64> = BTreeMap::new(),
     /// What a proposer loses by a task that nobody or everybody solves, under a reward that has such a penalty (`ssr`). Absent means the
     /// reward's own, which is the paper's.
     alpha: Option<f64> = None,
@@ -88,10 +92,16 @@ shared_settings! {
     aggregation: Aggregation = Aggregation::default(),
     /// Whether samples of advantage 0 are trained on.
     zero_advantage: ZeroAdvantage = ZeroAdvantage::default(),
-    /// `train` or `frozen`.
+    /// `train`, `frozen` or `none`.
     proposer: ProposerMode = ProposerMode::Train,
-    /// Multiplies the proposer's advantages, or weighs its imitated responses; the solver's weigh 1.
+    /// Multiplies the proposer's advantages, and the weights of its imitated responses. 0 trains the other roles alone.
     proposer_weight: f64,
+    /// Multiplies the solver's advantages, and the weights of its imitated and preferred responses. 0 trains the other roles alone.
+    solver_weight: f64 = 1.0,
+    /// As `solver_weight`, for the verifier of games that have one.
+    verifier_weight: f64 = 1.0,
+    /// Tasks of each kind that the pool holds before step 0, of which the start model proposes what is missing.
+    seed_proposals: usize = 0,
     /// Softmax temperature of proposers.
     proposer_temperature: f32,
     /// Maximum tokens of one response of a proposer, the end token included.
@@ -116,6 +126,8 @@ shared_settings! {
     buffer_capacity: usize,
     /// Whether a proposed task that no solver solved leaves the buffer: it may be unsolvable as stated.
     drop_unsolved: bool = false,
+    /// Whether a proposed task that every solver solved leaves the buffer: it teaches nothing any more.
+    drop_solved: bool = false,
     /// Name of the curriculum, one of [`curricula::CURRICULA`].
     curriculum: String = curricula::CURRICULA[0].name().to_owned(),
     /// Weight under curriculum `learnable` of a task whose last solve rate was 0 < s < 1, where others weigh 1.
@@ -125,12 +137,19 @@ shared_settings! {
 }
 
 impl SharedSettings {
-    /// The weight of the proposer's samples: 0 where it is frozen.
-    pub(crate) const fn trained_proposer_weight(&self) -> f64 {
-        match self.proposer {
-            ProposerMode::Train => self.proposer_weight,
-            ProposerMode::Frozen => 0.0,
+    /// The weight of a role's samples, examples and pairs: 0 where nothing is learned from them.
+    pub const fn role_weight(&self, role: Role) -> f64 {
+        match (role, self.proposer) {
+            (Role::Proposer, ProposerMode::Train) => self.proposer_weight,
+            (Role::Proposer, ProposerMode::Frozen | ProposerMode::None) => 0.0,
+            (Role::Solver, _) => self.solver_weight,
+            (Role::Verifier, _) => self.verifier_weight,
         }
+    }
+
+    /// Whether something is learned from a role's episodes.
+    pub(crate) fn learns(&self, role: Role) -> bool {
+        self.role_weight(role) > 0.0
     }
 
     /// Checks every key. `formats` are the names of the game's prompt formats; `rewarded` says whether its objective uses rewards.
@@ -151,9 +170,14 @@ impl SharedSettings {
             }
         }
         check_name("curriculum", &self.curriculum, &curricula::names())?;
+        for (name, coefficient) in &self.intrinsic {
+            check_name("intrinsic", name, &intrinsic::names())?;
+            check_numbers(&[("intrinsic", *coefficient, 0.0, 1_000.0)])?;
+        }
         check_counts(&[
             ("examples", self.examples, 0, 64),
             ("group_size", self.group_size, 1, 4_096),
+            ("seed_proposals", self.seed_proposals, 0, 1 << 20),
             ("sft_samples", self.sft_samples, 0, 65_536),
             ("buffer_capacity", self.buffer_capacity, 0, 1 << 24),
             ("proposer_max_tokens", self.proposer_max_tokens, 1, 1 << 20),
@@ -164,6 +188,8 @@ impl SharedSettings {
         check_numbers(&[
             ("alpha", self.alpha.unwrap_or(0.0), 0.0, 1.0),
             ("proposer_weight", self.proposer_weight, 0.0, 1_000.0),
+            ("solver_weight", self.solver_weight, 0.0, 1_000.0),
+            ("verifier_weight", self.verifier_weight, 0.0, 1_000.0),
             ("sft_weight", self.sft_weight, 0.0, 1_000.0),
             ("resample_learnable", self.resample_learnable, 0.0, 1_000.0),
             ("proposer_temperature", f64::from(self.proposer_temperature), 0.0, 10.0),
@@ -204,7 +230,7 @@ impl SharedSettings {
     }
 }
 
-/// Whether the proposer learns.
+/// Whether the proposer plays, and learns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProposerMode {
@@ -212,6 +238,8 @@ pub enum ProposerMode {
     Train,
     /// It proposes, and its samples are not trained on. Supervised examples still are: both roles share their weights.
     Frozen,
+    /// No step samples it. Tasks are those before step 0, and what the game derives.
+    None,
 }
 
 /// What of the rewarded episodes is learned.

@@ -25,6 +25,7 @@ use veriplay_core::{Digest, Status, Verdict};
 
 use crate::judgement::rule_verdict;
 
+pub(crate) use fingerprint::with_syntax;
 pub use fingerprint::{Function, functions, program_fingerprint, text_fingerprint};
 
 /// The rule that refuses proposals which hold what the policy is evaluated on: `evidence.rule` of their verdicts.

@@ -10,6 +10,7 @@ use veriplay_core::{Digest, Dropped};
 
 use crate::metrics::SolveCount;
 use crate::randomness::weighted_shuffle;
+use crate::task_content::TaskContent;
 
 /// A task as the pool keeps it.
 pub trait PoolTask: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync {
@@ -21,6 +22,11 @@ pub trait PoolTask: Clone + Debug + PartialEq + Serialize + DeserializeOwned + S
 
     /// Its kind, one of the environment's.
     fn kind(&self) -> &'static str;
+
+    /// What intrinsic rewards look at; nothing, where the game does not say.
+    fn content(&self) -> TaskContent {
+        TaskContent::default()
+    }
 }
 
 /// One task of the pool.

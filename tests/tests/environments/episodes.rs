@@ -13,7 +13,8 @@ use veriplay_verifier::environments::{
 
 use super::{LIMITS, environment, gate, python, task};
 
-const BUDGET: ToolBudget = ToolBudget { explore_turns: 2, executor_turns: 4, fuel: 20_000_000_000, shown_chars: 200 };
+const BUDGET: ToolBudget =
+    ToolBudget { explore_turns: 2, min_explore_turns: 0, executor_turns: 4, fuel: 20_000_000_000, shown_chars: 200 };
 
 fn format() -> &'static dyn ChallengeFormat {
     prompts::by_name("think").unwrap()
@@ -177,6 +178,25 @@ fn a_challenger_that_does_not_propose_in_its_last_turn_has_proposed_nothing() {
     let prompts = play(&mut episode, &python_turns(&["pass", "pass", "print(1)"]));
     assert!(prompts[2].contains("propose the task now"), "{}", prompts[2]);
     assert_eq!((prompts.len(), end(&episode)), (3, EpisodeEnd::OutOfTurns));
+}
+
+#[test]
+fn a_challenger_that_must_explore_proposes_after_that() {
+    let (task_id, environment, tool) = ("proposed/1".to_owned(), "orders".to_owned(), "refund".to_owned());
+    let goal = ToolGoal::Challenge(ChallengeRequest { task_id, environment, tool });
+    let budget = ToolBudget { explore_turns: 3, min_explore_turns: 1, ..BUDGET };
+    let mut episode = open(goal.clone(), budget);
+    let idle =
+        [vec![proposal()], python_turns(&["print(1)"]), vec![proposal()], python_turns(&["list_customers()"])].concat();
+    let prompts = play(&mut episode, &idle);
+    assert!(prompts[1].contains("Explore by calling tools in 1 more turns"), "{}", prompts[1]);
+    assert!(prompts[3].contains("Explore by calling tools"), "code without a call is no exploring: {}", prompts[3]);
+    assert_eq!(end(&episode), EpisodeEnd::OutOfTurns);
+    let mut episode = open(goal, budget);
+    play(&mut episode, &[python_turns(&["list_customers()"]), vec![proposal()]].concat());
+    assert_eq!(end(&episode), PROPOSED);
+    let bad = ToolBudget { min_explore_turns: 4, ..budget };
+    assert!(budget.check().is_ok() && bad.check().unwrap_err().to_string().contains("`min_explore_turns` is `4`"));
 }
 
 #[test]

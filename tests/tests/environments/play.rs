@@ -39,7 +39,13 @@ fn config(format: &str) -> SelfChallengeConfig {
             tasks_per_step: 1,
             fresh_share: 1.0,
             sft_challenges: 0,
-            budget: ToolBudget { explore_turns: 1, executor_turns: 3, fuel: 20_000_000_000, shown_chars: 400 },
+            budget: ToolBudget {
+                explore_turns: 1,
+                min_explore_turns: 0,
+                executor_turns: 3,
+                fuel: 20_000_000_000,
+                shown_chars: 400,
+            },
         },
     }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use veriplay_learner::{LOSSES, LossInput};
-use veriplay_selfplay::{advantages, curricula, rewards};
+use veriplay_selfplay::{advantages, curricula, intrinsic, rewards};
 
 use super::{root, tracked_files};
 
@@ -56,7 +56,8 @@ fn the_table_of_every_key_is_on_the_page_too() {
 fn the_page_lists_every_reward_advantage_curriculum_and_loss() {
     let page = page();
     let losses = LOSSES.iter().filter(|loss| loss.input != LossInput::Rollouts).map(|loss| loss.name);
-    let names = rewards::names().into_iter().chain(advantages::names()).chain(curricula::names()).chain(losses);
+    let names = rewards::names().into_iter().chain(advantages::names()).chain(curricula::names());
+    let names = names.chain(intrinsic::names()).chain(losses);
     let missing: Vec<&str> = names.filter(|name| !page.contains(&format!("`{name}`"))).collect();
     assert!(missing.is_empty(), "`{PAGE}` does not name {missing:?}");
 }

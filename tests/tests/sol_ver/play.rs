@@ -14,13 +14,13 @@ use veriplay_selfplay::driver::{GameState, Output, SelfPlay};
 use veriplay_selfplay::eval_table::{EvalNumbers, EvalRow};
 use veriplay_selfplay::games::sol_ver::prompts::{SolVerFormat, by_name};
 use veriplay_selfplay::games::sol_ver::{
-    AgreementRound, EvalCandidate, LearningObjective, ProblemTask, ReferenceSolution, Selection, SnippetRequest,
-    SolVer, SolVerConfig, SolVerMetrics, SolVerSettings,
+    AgreementRound, DpoReference, EvalCandidate, LearningObjective, ProblemTask, ReferenceSolution, Selection,
+    SnippetRequest, SolVer, SolVerConfig, SolVerMetrics, SolVerSettings,
 };
 use veriplay_selfplay::metrics::FilterCount;
 use veriplay_selfplay::play::{Batch, StepContext};
 use veriplay_selfplay::preferences::UpdateSchedule;
-use veriplay_selfplay::settings::SharedSettings;
+use veriplay_selfplay::settings::{ProposerMode, SharedSettings};
 use veriplay_selfplay::splits::{Guard, HELD_OUT};
 use veriplay_selfplay::step::{self, LogRecord};
 use veriplay_selfplay::task_pool::Source;
@@ -67,6 +67,7 @@ fn config() -> SolVerConfig {
             margin: 0.5,
             code_weight: 1.0,
             test_weight: 0.5,
+            dpo_reference: DpoReference::Sampler,
             sft: schedule,
             dpo: schedule,
             verifier_temperature: 1.0,
@@ -252,6 +253,61 @@ fn objectives_and_the_sizes_of_batches_are_options() {
         &policy,
     );
     assert_eq!((learned(&few).0.len(), learned(&few).1.len()), (1, 1));
+}
+
+#[test]
+fn examples_and_pairs_of_a_role_weigh_what_the_role_does() {
+    let policy = policy(&[DOUBLE, SQUARE, ADDED, SQUARE], &[GOOD, BAD]);
+    let weighed = |solver, verifier| {
+        once(config().with(|c| (c.shared.solver_weight, c.shared.verifier_weight) = (solver, verifier)), &policy)
+    };
+    let weights = |step: &Step| {
+        let examples = samples(step).into_iter().flat_map(|batch| &batch.samples);
+        let pairs = pairs(step).into_iter().flat_map(|batch| &batch.pairs);
+        let mut of_text: Vec<(bool, f32)> =
+            examples.map(|one| (text(&one.response).starts_with("def"), one.weight)).collect();
+        of_text.extend(pairs.map(|pair| (text(&pair.chosen).starts_with("def"), pair.weight)));
+        of_text
+    };
+    let both = weights(&weighed(3.0, 2.0));
+    assert!(both.iter().all(|(is_code, weight)| *weight == if *is_code { 3.0 } else { 1.0 }), "{both:?}");
+    assert_eq!(both.len(), 8);
+    let suites = weights(&weighed(0.0, 1.0));
+    assert!(suites.len() == 4 && suites.iter().all(|(is_code, _)| !is_code), "{suites:?}");
+    let codes = weighed(1.0, 0.0);
+    assert!(weights(&codes).len() == 4 && weights(&codes).iter().all(|(is_code, _)| *is_code));
+    assert_eq!((codes.metrics.sft_suites, codes.metrics.test_pairs), (0, 0), "what is learned is what is told");
+    let refused = game(config().with(|c| (c.shared.solver_weight, c.shared.verifier_weight) = (0.0, 0.0))).check();
+    assert!(refused.unwrap_err().to_string().contains("no other role learns either"));
+}
+
+#[test]
+fn problems_that_the_start_model_stated_are_enough_without_a_proposer() {
+    let alone = config().with(|c| {
+        (c.shared.seed_proposals, c.shared.proposer) = (3, ProposerMode::None);
+        (c.own.problems, c.own.earlier_problems) = (2, 2);
+    });
+    let seeded = game(alone.clone());
+    let policy = policy(&[DOUBLE, SQUARE, ADDED, SQUARE], &[GOOD, BAD]);
+    let mut state = seeded.init(&StepContext { policy: &policy, execute: sandbox(), seed: 5 }).unwrap();
+    assert_eq!(state.pool.entries().len(), 3);
+    let step = played(&seeded, &policy, &mut state, 0);
+    assert_eq!((step.counts.proposals, tasks(&step.records).len()), (0, 2));
+    assert!(!step.batches.is_empty());
+    let refused = game(alone.with(|c| c.own.earlier_problems = 0)).check().unwrap_err().to_string();
+    assert!(refused.starts_with("`proposer` is `none`"), "{refused}");
+}
+
+#[test]
+fn the_reference_of_pairs_is_an_option() {
+    let with = |reference| config().with(|c| c.own.dpo_reference = reference);
+    assert!(!with(DpoReference::Sampler).needs_reference());
+    for reference in [DpoReference::Start, DpoReference::Sft] {
+        assert!(with(reference).needs_reference());
+        assert!(!with(reference).with(|c| c.own.objective = LearningObjective::Sft).needs_reference());
+        let step = once(with(reference), &policy(&[DOUBLE, SQUARE, ADDED, SQUARE], &[GOOD, BAD]));
+        assert!(pairs(&step)[0].pairs.iter().all(|pair| pair.reference.is_none()), "the learner has it");
+    }
 }
 
 #[test]

@@ -9,6 +9,7 @@
 //! No proposal with a program that is evaluated on is valid ([`crate::splits`]). A solver's prompt never contains what only the judge may
 //! see. The reward of a duplicate is never more than that of its original when the original is refused.
 
+mod composites;
 mod config;
 mod judge;
 mod metrics;
@@ -33,6 +34,7 @@ use crate::play::{PlayError, StepContext};
 use crate::randomness::derive_seed;
 use crate::rollout::{FinishedEpisode, SingleTurn};
 use crate::splits::Guard;
+use crate::task_content::TaskContent;
 use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
 use prompts::PromptFormat;
 
@@ -79,6 +81,9 @@ pub struct AbsoluteZeroRequest {
     pub task_type: TaskType,
     /// The program an induction proposer is given.
     pub given: Option<String>,
+    /// The functions that the program must call; none in most proposals.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub helpers: Vec<String>,
 }
 
 impl AbsoluteZero {
@@ -104,6 +109,11 @@ impl AbsoluteZero {
     fn solver_prompt(&self, question: &Question) -> Prompt {
         let others = self.examples(question.task_type()).filter(|example| *example != question);
         self.format.solver_prompt(question, &others.take(self.base.settings.examples).collect::<Vec<_>>())
+    }
+
+    /// Whether steps have tasks of a type.
+    fn plays(&self, task_type: TaskType) -> bool {
+        self.own.task_types.contains(&task_type)
     }
 
     /// The answered examples of prompts of one type: one more than are shown.
@@ -198,12 +208,26 @@ impl Environment for AbsoluteZero {
         admissions
     }
 
+    fn kinds(&self) -> Vec<&'static str> {
+        Self::KINDS
+            .iter()
+            .copied()
+            .zip(TaskType::ALL)
+            .filter(|(_, one)| self.plays(*one))
+            .map(|(kind, _)| kind)
+            .collect()
+    }
+
+    fn plays_without_proposers(&self) -> bool {
+        self.tasks.seeds_per_type > 0 || self.base.settings.seed_proposals > 0
+    }
+
     /// For each type first its proposals of this step up to their cap, then seeds and earlier proposals. Fewer than `tasks_per_type`
     /// when the pool has no more.
     fn choose_tasks(&self, choice: &mut TaskChoice<'_, Task>) {
-        for kind in Self::KINDS {
-            let fresh = choice.take(choice.fresh(|task| task.kind() == *kind), self.own.fresh_cap());
-            let of_kind = |seed| choice.entries(|entry| entry.seed == seed && entry.task.kind() == *kind);
+        for kind in self.kinds() {
+            let fresh = choice.take(choice.fresh(|task| task.kind() == kind), self.own.fresh_cap());
+            let of_kind = |seed| choice.entries(|entry| entry.seed == seed && entry.task.kind() == kind);
             let (seeds, earlier) = (of_kind(true), of_kind(false));
             let count = self.own.tasks_per_type - fresh;
             // `seed_share` of them seeds, and more of either where the other has too few.
@@ -246,7 +270,7 @@ impl Environment for AbsoluteZero {
                 of_type(task_type).take(self.own.references).map(|task| &task.question).collect();
             let given = of_type(TaskType::Deduction).next().filter(|_| task_type == TaskType::Induction);
             let given = given.map(|task| task.question.program());
-            let proposer = self.proposer_prompt(task_type, references, given);
+            let proposer = self.proposer_prompt(task_type, references, given, &[]);
             let solver = of_type(task_type).next().map(|task| self.solver_prompt(&task.question));
             let solver = solver.map(|prompt| (format!("solver, {}", task_type.name()), prompt));
             std::iter::once((format!("proposer, {}", task_type.name()), proposer)).chain(solver)
@@ -295,6 +319,15 @@ impl PoolTask for Task {
 
     fn kind(&self) -> &'static str {
         self.question.task_type().name()
+    }
+
+    fn content(&self) -> TaskContent {
+        let answer = match &self.question {
+            Question::Deduction { pair, .. } => Some(pair.output.to_string()),
+            Question::Abduction { pair, .. } => Some(Value::arguments_text(&pair.input)),
+            Question::Induction { .. } => None,
+        };
+        TaskContent::new(self.question.program(), answer)
     }
 }
 

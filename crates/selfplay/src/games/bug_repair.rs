@@ -256,6 +256,10 @@ impl Environment for BugRepair {
         self.judge_derivations(execute, derivations, is_known)
     }
 
+    fn plays_without_proposers(&self) -> bool {
+        !self.training.is_empty() || self.own.mutants_per_step > 0 || self.base.settings.seed_proposals > 0
+    }
+
     /// This step's bugs and earlier ones of the second order, each kind up to its share; then the training set and other earlier ones.
     fn choose_tasks(&self, choice: &mut TaskChoice<'_, BugTask>) {
         let config = &self.own;

@@ -48,6 +48,7 @@ use crate::play::{PlayError, StepContext};
 use crate::randomness::generator;
 use crate::rollout::{self, FinishedEpisode};
 use crate::splits::{EvalSet, Guard, program_fingerprint};
+use crate::task_content::TaskContent;
 use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
 use prompts::ChallengeFormat;
 
@@ -251,6 +252,10 @@ impl Environment for SelfChallenge {
         self.judge_challenges(execute, batch)
     }
 
+    fn plays_without_proposers(&self) -> bool {
+        !self.given.is_empty() || self.base.settings.seed_proposals > 0
+    }
+
     /// This step's new tasks up to their share, then given ones and earlier ones.
     fn choose_tasks(&self, choice: &mut TaskChoice<'_, CodeTask>) {
         let fresh = choice.take(choice.fresh(|_| true), self.own.fresh_tasks());
@@ -328,6 +333,11 @@ impl PoolTask for CodeTask {
 
     fn kind(&self) -> &'static str {
         KIND
+    }
+
+    /// The code that does it. What is to be answered is the verification function's secret.
+    fn content(&self) -> TaskContent {
+        TaskContent::new(&self.solution, None)
     }
 }
 

@@ -63,7 +63,7 @@ use metrics::SuiteNumbers;
 use prompts::{AnsweredProblem, SolVerFormat};
 use rounds::held_out_refusal;
 
-pub use config::{EvalCandidate, LearningObjective, Selection, SolVerConfig, SolVerSettings};
+pub use config::{DpoReference, EvalCandidate, LearningObjective, Selection, SolVerConfig, SolVerSettings};
 pub use metrics::SolVerMetrics;
 pub use rounds::AgreementRound;
 
@@ -321,6 +321,10 @@ impl Environment for SolVer {
             }
         };
         proposals.iter().enumerate().map(judge).collect()
+    }
+
+    fn plays_without_proposers(&self) -> bool {
+        self.own.earlier_problems > 0 && self.base.settings.seed_proposals > 0
     }
 
     /// Every new problem of the step, then earlier ones.

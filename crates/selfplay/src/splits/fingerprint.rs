@@ -10,7 +10,7 @@ use std::hash::{Hash, Hasher};
 use ruff_python_ast::comparable::ComparableStmt;
 use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_stmt};
 use ruff_python_ast::{Expr, ModModule, Stmt, StmtFunctionDef};
-use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
 use veriplay_core::{Digest, normalize_program};
 
 use super::{idle, scopes};
@@ -57,6 +57,17 @@ fn parsed(program: &str) -> Option<(ModModule, bool)> {
     let parsed = parse_unchecked(program, ParseOptions::from(Mode::Module)).try_into_module()?;
     let whole = parsed.errors().is_empty();
     Some((parsed.into_syntax(), whole))
+}
+
+/// Works on the syntax tree of a program, on a stack that is deep enough; `None` for text that is no Python or nests too deep.
+pub(crate) fn with_syntax<T>(program: &str, work: impl FnOnce(&Parsed<ModModule>) -> T) -> Option<T> {
+    if nests_too_deep(program) {
+        return None;
+    }
+    on_a_deep_stack(program, || {
+        let parsed = parse_unchecked(program, ParseOptions::from(Mode::Module)).try_into_module()?;
+        parsed.errors().is_empty().then(|| work(&parsed))
+    })
 }
 
 /// Levels of a tree over which recursion is tried: CPython reads 200 brackets, 100 levels of indentation and some thousands of nested

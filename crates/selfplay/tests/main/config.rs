@@ -86,15 +86,23 @@ fn each_bad_value_is_told_with_its_key_its_value_and_what_is_allowed() {
         "format = \"chat\"",
         "reward = \"Azr\"",
         "advantage = \"gae\"",
+        "task_types = []",
+        "task_types = [\"deduction\", \"deduction\"]",
         "proposals_per_type = 65537",
         "tasks_per_type = 0",
         "group_size = 0",
         "group_size = 1",
         "references = 65",
         "proposer_weight = -0.5",
+        "solver_weight = -0.5",
+        "verifier_weight = 1001.0",
+        "seed_proposals = 1048577",
+        "intrinsic = { beauty = 0.1 }",
+        "intrinsic = { novelty = -0.1 }",
         "sft_weight = nan",
         "sft_samples = 65537",
         "buffer_capacity = 16777217",
+        "composite_share = 0.5",
         "fresh_fraction = 1.5",
         "seed_share = -0.1",
         "resample_learnable = inf",
@@ -108,17 +116,25 @@ fn each_bad_value_is_told_with_its_key_its_value_and_what_is_allowed() {
     let told: Vec<String> = bad.into_iter().map(told).collect();
     expect![[r#"
         `format` is `chat`: use one of `compact`, `direct`, `think`
-        `reward` is `Azr`: use one of `quickstart`, `azr`, `azr_inverse`, `band`, `validity`, `ssr`, `consistency`, `random`, `ssr_random`
+        `reward` is `Azr`: use one of `quickstart`, `azr`, `azr_inverse`, `band`, `r_zero`, `sqlm`, `svs`, `spice`, `validity`, `ssr`, `consistency`, `random`, `ssr_random`
         `advantage` is `gae`: use one of `group`, `trr`, `reinforce`, `reinforce_plus_plus`, `grpo`, `dr_grpo`, `rae`
+        `task_types` is ``: name one or more task types, each once
+        `task_types` is `deduction, deduction`: name one or more task types, each once
         `proposals_per_type` is `65537`: use a whole number from `0` to `65536`
         `tasks_per_type` is `0`: use a whole number from `1` to `65536`
         `group_size` is `0`: use a whole number from `1` to `4096`
         `group_size` is `1`: advantage `group` needs at least `2`; raise it, or use advantage `trr`
         `references` is `65`: use a whole number from `0` to `64`
         `proposer_weight` is `-0.5`: use a number from `0` to `1000`
+        `solver_weight` is `-0.5`: use a number from `0` to `1000`
+        `verifier_weight` is `1001`: use a number from `0` to `1000`
+        `seed_proposals` is `1048577`: use a whole number from `0` to `1048576`
+        `intrinsic` is `beauty`: use one of `complexity`, `novelty`, `answer_diversity`
+        `intrinsic` is `-0.1`: use a number from `0` to `1000`
         `sft_weight` is `NaN`: use a number from `0` to `1000`
         `sft_samples` is `65537`: use a whole number from `0` to `65536`
         `buffer_capacity` is `16777217`: use a whole number from `0` to `16777216`
+        `composite_share` is `0.5`: only `format = "think"` asks for composites
         `fresh_fraction` is `1.5`: use a number from `0` to `1`
         `seed_share` is `-0.1`: use a number from `0` to `1`
         `resample_learnable` is `inf`: use a number from `0` to `1000`
@@ -144,10 +160,10 @@ fn a_key_that_is_unknown_missing_or_of_another_type_is_told_by_name() {
         told(&with("group_size = \"8\"")),
     ];
     expect![[r#"
-        unknown field `rewards`, expected one of `format`, `examples`, `group_size`, `reward`, `alpha`, `advantage`, `learn_from`, `aggregation`, `zero_advantage`, `proposer`, `proposer_weight`, `proposer_temperature`, `proposer_max_tokens`, `solver_temperature`, `solver_max_tokens`, `top_k`, `top_p`, `min_p`, `stop`, `sft_samples`, `sft_weight`, `buffer_capacity`, `drop_unsolved`, `curriculum`, `resample_learnable`, `eval_samples`, `proposals_per_type`, `tasks_per_type`, `references`, `fresh_fraction`, `seed_share`, `induction_visible`, `induction_hidden`
+        unknown field `rewards`, expected one of `format`, `examples`, `group_size`, `reward`, `intrinsic`, `alpha`, `advantage`, `learn_from`, `aggregation`, `zero_advantage`, `proposer`, `proposer_weight`, `solver_weight`, `verifier_weight`, `seed_proposals`, `proposer_temperature`, `proposer_max_tokens`, `solver_temperature`, `solver_max_tokens`, `top_k`, `top_p`, `min_p`, `stop`, `sft_samples`, `sft_weight`, `buffer_capacity`, `drop_unsolved`, `drop_solved`, `curriculum`, `resample_learnable`, `eval_samples`, `task_types`, `proposals_per_type`, `tasks_per_type`, `references`, `composite_share`, `fresh_fraction`, `seed_share`, `induction_visible`, `induction_hidden`
         missing field `group_size`
         missing field `seed_share`
-        unknown variant `off`, expected `train` or `frozen`
+        unknown variant `off`, expected one of `train`, `frozen`, `none`
         invalid value: integer `-1`, expected usize
         invalid type: string "8", expected usize"#]].assert_eq(&messages.join("\n"));
 }

@@ -17,7 +17,7 @@ fn think() -> &'static dyn PromptFormat {
 }
 
 fn request<'a>(task_type: TaskType, references: Vec<&'a Question>, given: Option<&'a str>) -> ProposerRequest<'a> {
-    ProposerRequest { task_type, references, given, inputs: 3 }
+    ProposerRequest { task_type, references, given, helpers: &[], inputs: 3 }
 }
 
 #[track_caller]

@@ -78,6 +78,24 @@ fn each_proposal_has_its_own_references_while_there_are_any() {
 }
 
 #[test]
+fn composites_are_asked_to_call_simple_programs_of_their_own_type() {
+    let composites = |share: f64| {
+        let config = config().with(|c| (c.shared.format, c.own.composite_share) = ("think".to_owned(), share));
+        drawn(config, 0..20, Stage::Propose, 1, 0)
+    };
+    for asked in of(&composites(1.0), TaskType::Deduction) {
+        assert_eq!(asked.rollouts, 1);
+        let helpers =
+            (0..4).filter(|number| asked.text.contains(&format!("def g_{number}(x):\n    return x + "))).count();
+        assert!((1..=3).contains(&helpers) && asked.text.contains("calls every one of them"), "{}", asked.text);
+    }
+    assert!(of(&composites(1.0), TaskType::Induction).iter().all(|asked| !asked.text.contains("g_0")));
+    let none = composites(0.0);
+    assert_eq!(of(&none, TaskType::Deduction).len(), 1, "they share one prompt");
+    assert!(none.iter().all(|asked| !asked.text.contains("g_0")));
+}
+
+#[test]
 fn proposers_are_a_function_of_seed_step_and_stage() {
     let asked = |stage, seed, step| drawn(config().with(|c| c.own.references = 3), 0..30, stage, seed, step);
     let first = asked(Stage::Propose, 1, 0);

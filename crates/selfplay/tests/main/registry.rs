@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use veriplay_selfplay::games::absolute_zero::prompts;
 use veriplay_selfplay::monitors::MONITORS;
-use veriplay_selfplay::{advantages, curricula, rewards};
+use veriplay_selfplay::{advantages, curricula, intrinsic, rewards};
 
 fn source(directory: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(directory)
@@ -56,6 +56,12 @@ fn every_advantage_is_registered_and_documented() {
 }
 
 #[test]
+fn every_intrinsic_reward_is_registered_and_documented() {
+    let headings = ["What it measures", "Why", "How it can be gamed", "Example"];
+    assert_eq!(faults("intrinsic", &intrinsic::names(), &headings), [""; 0]);
+}
+
+#[test]
 fn every_curriculum_is_registered_and_documented() {
     assert_eq!(faults("curricula", &curricula::names(), &["What it weighs", "Why", "Example"]), [""; 0]);
 }
@@ -84,18 +90,18 @@ fn every_game_is_documented() {
 fn a_missing_line_doc_or_heading_is_found() {
     let faults = faults(
         "rewards",
-        &["azr", "azr_inverse", "band", "random", "ssr", "validity", "nothing"],
+        &["azr", "azr_inverse", "band", "r_zero", "random", "ssr", "validity", "nothing"],
         &["What it rewards", "Who"],
     );
     assert!(faults.contains(&"quickstart is not registered".to_owned()), "{faults:?}");
     assert!(faults.contains(&"nothing is in no file's docs".to_owned()), "{faults:?}");
     assert!(faults.contains(&"azr lacks the heading Who".to_owned()), "{faults:?}");
-    assert_eq!(faults.len(), 7, "{faults:?}");
+    assert_eq!(faults.len(), 8, "{faults:?}");
 }
 
 #[test]
 fn names_are_unique_and_found_by_name() {
-    for names in [rewards::names(), advantages::names(), curricula::names(), prompts::names()] {
+    for names in [rewards::names(), advantages::names(), curricula::names(), intrinsic::names(), prompts::names()] {
         assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{names:?}");
     }
     assert!(rewards::names().iter().all(|name| rewards::by_name(name).unwrap().name() == *name));

@@ -49,6 +49,15 @@ fn band_rewards_most_in_the_middle() {
 }
 
 #[test]
+fn curves_reward_by_the_solve_rate() {
+    let refused = [-0.5, -0.5, -0.25];
+    check("r_zero", [1.0, 0.0, 0.0], refused, [0.0, 0.125, 0.5, 0.125, 0.0]);
+    check("sqlm", [1.0, 0.0, 0.0], refused, [0.0, 1.0, 1.0, 1.0, 0.0]);
+    check("svs", [1.0, 0.0, 0.0], refused, [0.0, 1.0, 1.0, 0.0, 0.0]);
+    check("spice", [1.0, 0.0, 0.0], refused, [0.0, 0.372_034, 1.0, 0.372_034, 0.0]);
+}
+
+#[test]
 fn validity_rewards_what_the_gate_lets_through() {
     check("validity", [1.0, 0.0, 0.0], [0.0; 3], [1.0; 5]);
     let unrated = by_name("validity").unwrap().proposer(ProposalOutcome::Unrated, true);

@@ -10,7 +10,8 @@ use veriplay_selfplay::multi_turn::{EpisodeEnd, NextAction};
 use veriplay_verifier::environments::compact_proposal::{CompactProposal, LineChange};
 use veriplay_verifier::environments::{CodeOutcome, EnvironmentDescription, ToolDescription};
 
-const BUDGET: ToolBudget = ToolBudget { explore_turns: 3, executor_turns: 4, fuel: 1000, shown_chars: 20 };
+const BUDGET: ToolBudget =
+    ToolBudget { explore_turns: 3, min_explore_turns: 0, executor_turns: 4, fuel: 1000, shown_chars: 20 };
 
 fn about() -> EnvironmentDescription {
     let tool = ToolDescription {

@@ -1,5 +1,6 @@
 //! Whole steps of the driver: a scripted policy behind the `Policy` seam, and verdicts read from what it writes.
 
+mod ablations;
 mod batches;
 mod saved_state;
 mod task_choice;
@@ -102,6 +103,10 @@ impl Environment for Table {
 
     fn admissions(&self, judged: &[JudgedProposalOf<Self>]) -> Vec<Admission<Task>> {
         self.game.admissions(judged)
+    }
+
+    fn kinds(&self) -> Vec<&'static str> {
+        self.game.kinds()
     }
 
     fn choose_tasks(&self, choice: &mut TaskChoice<'_, Task>) {

@@ -2,6 +2,7 @@
 
 use veriplay_core::{Role, ScriptedPolicy, ScriptedRequest, Status};
 use veriplay_selfplay::games::bug_repair::{BugOrigin, InjectionMode};
+use veriplay_selfplay::play::Batch;
 use veriplay_selfplay::step::LogRecord;
 use veriplay_verifier::bugs::Weakening;
 
@@ -112,6 +113,31 @@ fn bugs_that_are_none_are_refused_and_paid_less_than_any_other() {
     let yields = &played.metrics.injections["direct"];
     assert_eq!((yields.tried, yields.valid, yields.duplicates, yields.refused["machinery"]), (count, 1, 1, 2));
     assert_eq!((played.counts.proposals, played.counts.valid_proposals), (count as u64, 1));
+}
+
+#[test]
+fn injectors_alone_are_trained_where_the_solver_weighs_nothing() {
+    let Some((bed, routes)) = tool_env() else { return };
+    let plans = vec![vec![edit(CODE, "        result += number\n", "        result -= number\n")], vec![]];
+    let policy = ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| match turn.prompt.role {
+        Role::Solver => {
+            let mend = vec![edit(CODE, "        result -= number\n", "        result += number\n")];
+            planned(&turn.prompt.text(), turn.sample, &[mend, vec![], vec![], vec![]])
+        }
+        _ => planned(&turn.prompt.text(), turn.index, &plans),
+    });
+    for (solver_weight, solvers_train) in [(1.0, true), (0.0, false)] {
+        let config = injecting(2, &[InjectionMode::Direct]).with(|c| c.shared.solver_weight = solver_weight);
+        let game = game(bed, config, &[]);
+        let played = step(&game, &policy, routes, &mut begun(&game), 0);
+        let asked: Vec<&str> = repairs(&played).iter().map(|one| one.episode.turns[0].prompt.as_str()).collect();
+        assert_eq!(asked.len(), 4, "solvers attempt it all the same");
+        let [Batch::Samples(batch)] = played.batches.as_slice() else { panic!("{:?}", played.batches) };
+        let decode = |tokens: &[u32]| tokens.iter().filter_map(|token| char::from_u32(*token)).collect::<String>();
+        let of_solvers = batch.samples.iter().filter(|sample| asked.contains(&decode(&sample.prompt).as_str())).count();
+        assert_eq!(of_solvers > 0, solvers_train);
+        assert!(of_solvers < batch.samples.len(), "injectors are trained");
+    }
 }
 
 #[test]

@@ -75,6 +75,48 @@ fn advantages_train_both_roles_and_successes_imitate_what_was_paid() {
 }
 
 #[test]
+fn tasks_that_the_start_model_made_are_all_that_executors_get_where_no_step_has_challengers() {
+    let paper = config("compact").with(|c| {
+        (c.shared.seed_proposals, c.shared.proposer) = (1, ProposerMode::None);
+        c.shared.learn_from = LearnFrom::Successes;
+    });
+    let game = game_by(paper.clone(), gate(), Vec::new());
+    // Of the second round.
+    let seeds = ScriptedPolicy::new(|turn: &ScriptedRequest<'_>| match turn.draw() % 3 {
+        0 => VALID.to_owned(),
+        _ => "nothing".to_owned(),
+    });
+    let mut state = begun(&game, &seeds);
+    assert!(proposed(&state).is_empty());
+    let [entry] = state.pool.entries() else { panic!("{:?}", state.pool) };
+    assert!(entry.seed && entry.task.instruction == "cancel the letter pad, tell what is left", "{entry:?}");
+    let solvers = ScriptedPolicy::new(|turn: &ScriptedRequest<'_>| {
+        assert_ne!(turn.prompt.role, Role::Proposer, "a challenger is asked");
+        [RIGHT, WRONG][turn.sample % 2].to_owned()
+    });
+    let played = step(&game, &solvers, sandbox(), &mut state, 0);
+    assert_eq!((tasks(&played)[0].source, played.counts.proposals), (Source::Seed, 0));
+    let learned = samples(&played);
+    assert!(learned.iter().all(|sample| sample.imitate));
+    assert_eq!((weight_of(&learned, RIGHT).len(), weight_of(&learned, WRONG).len()), (2, 0));
+    let none = game_by(paper.with(|c| c.shared.seed_proposals = 0), gate(), Vec::new());
+    let refused = none.check().unwrap_err().to_string();
+    assert!(refused.starts_with("`proposer` is `none`"), "{refused}");
+}
+
+#[test]
+fn challengers_alone_are_trained_where_the_executor_weighs_nothing() {
+    let play = |solver_weight| {
+        let config =
+            config("compact").with(|c| (c.own.challenges_per_step, c.shared.solver_weight) = (2, solver_weight));
+        samples(&once(&game(config), &policy(&[VALID, "nothing"], &[RIGHT, WRONG])))
+    };
+    let trained = play(0.0);
+    assert_eq!((weight_of(&trained, VALID), weight_of(&trained, RIGHT)), (vec![0.5], vec![]));
+    assert_eq!(weight_of(&play(2.0), RIGHT), [2.0, 2.0]);
+}
+
+#[test]
 fn the_control_pays_the_same_sum_to_anybody() {
     let group = 16;
     let config = config("compact").with(|c| {

@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use veriplay_core::TaskType;
+
 use super::prompts;
-use crate::settings::{ConfigError, GameConfig, check_counts, check_numbers};
+use crate::settings::{ConfigError, GameConfig, check_counts, check_numbers, invalid_value, is_default};
 
 /// `[game]` of a configuration.
 pub type AbsoluteZeroConfig = GameConfig<AbsoluteZeroSettings>;
@@ -12,6 +14,9 @@ pub type AbsoluteZeroConfig = GameConfig<AbsoluteZeroSettings>;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AbsoluteZeroSettings {
+    /// The task types that a step proposes and solves; evaluation has all. Absent means all.
+    #[serde(default = "all_types", skip_serializing_if = "is_all_types")]
+    pub task_types: Vec<TaskType>,
     /// Proposals a step for each task type; 0 trains the solver on the buffers alone.
     pub proposals_per_type: usize,
     /// Solver tasks a step for each task type.
@@ -19,6 +24,9 @@ pub struct AbsoluteZeroSettings {
     /// Reference tasks in a proposer prompt (K); 0 shows none, and then all proposals of a type share one prompt, in which `examples`
     /// stand in for references.
     pub references: usize,
+    /// Share of deduction and abduction proposals that must call functions of earlier tasks, in [0, 1]; `think` alone asks for that.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub composite_share: f64,
     /// Share of a type's solver tasks that this step's proposals may fill, in [0, 1]. Valid proposals beyond it enter the
     /// buffer without a solve rate, and are not trained on.
     pub fresh_fraction: f64,
@@ -28,6 +36,14 @@ pub struct AbsoluteZeroSettings {
     pub induction_visible: usize,
     /// Pairs its program is judged on.
     pub induction_hidden: usize,
+}
+
+fn all_types() -> Vec<TaskType> {
+    TaskType::ALL.to_vec()
+}
+
+fn is_all_types(types: &[TaskType]) -> bool {
+    types == TaskType::ALL
 }
 
 impl AbsoluteZeroSettings {
@@ -50,6 +66,11 @@ impl AbsoluteZeroConfig {
     pub fn check(&self) -> Result<(), ConfigError> {
         let own = &self.own;
         self.shared.check(&prompts::names(), true)?;
+        let repeated = (1..own.task_types.len()).any(|place| own.task_types[..place].contains(&own.task_types[place]));
+        if own.task_types.is_empty() || repeated {
+            let names: Vec<&str> = own.task_types.iter().map(|task_type| task_type.name()).collect();
+            return Err(invalid_value("task_types", names.join(", "), "name one or more task types, each once"));
+        }
         check_counts(&[
             ("proposals_per_type", own.proposals_per_type, 0, 65_536),
             ("tasks_per_type", own.tasks_per_type, 1, 65_536),
@@ -57,6 +78,14 @@ impl AbsoluteZeroConfig {
             ("induction_visible", own.induction_visible, 1, 64),
             ("induction_hidden", own.induction_hidden, 1, 64),
         ])?;
+        if own.composite_share > 0.0 && self.shared.format != "think" {
+            return Err(invalid_value(
+                "composite_share",
+                own.composite_share,
+                "only `format = \"think\"` asks for composites",
+            ));
+        }
+        check_numbers(&[("composite_share", own.composite_share, 0.0, 1.0)])?;
         check_numbers(&[("fresh_fraction", own.fresh_fraction, 0.0, 1.0), ("seed_share", own.seed_share, 0.0, 1.0)])
     }
 }

@@ -6,6 +6,7 @@ use veriplay_core::{Attempt, Execute, FinishReason, ProposalVerdict, Provenance,
 use veriplay_verifier::triplets::rules;
 use veriplay_verifier::{AnswerRequest, ProposalGate, ProposalRequest, ProposalShape, judge_answers, judge_proposals};
 
+use super::composites::with_helpers;
 use super::{AbsoluteZero, ProposalDrafts, proposal_key};
 use crate::admission::JudgedProposal;
 use crate::environment::{JudgedProposalOf, JudgedResponseOf, ProposalBatch, ProposalToJudge, Stage, TaskEpisode};
@@ -85,7 +86,9 @@ impl AbsoluteZero {
             given: one.request.given.as_deref(),
             inputs: self.own.induction_inputs(),
         };
-        read_finished(one.finished, |rollout| self.responses.extract_proposal(&shape, &rollout.text))
+        read_finished(one.finished, |rollout| {
+            with_helpers(self.responses.extract_proposal(&shape, &rollout.text), &one.request.helpers)
+        })
     }
 }
 

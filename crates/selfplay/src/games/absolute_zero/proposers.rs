@@ -13,7 +13,7 @@ use crate::task_pool::{PoolTask, TaskPool};
 impl AbsoluteZero {
     /// The proposers of a step or of the supervised examples, by task type.
     ///
-    /// Without references, a type's deduction or abduction proposals share one prompt. With K references each has its own draw from its
+    /// Without references and composites, a type's deduction or abduction proposals share one prompt. With K references each has its own draw from its
     /// type's tasks. Each induction proposal is given a program of the deduction and abduction tasks; while there are none, there is no
     /// such proposal.
     pub(super) fn draw_proposers(
@@ -31,13 +31,20 @@ impl AbsoluteZero {
         if count == 0 {
             return Vec::new();
         }
-        let mut generator = generator(seed, step, purpose);
-        let mut proposers = self.triplet_proposers(pool, TaskType::Deduction, count, &mut generator);
-        proposers.extend(self.triplet_proposers(pool, TaskType::Abduction, count, &mut generator));
+        let (mut generator, mut proposers) = (generator(seed, step, purpose), Vec::new());
+        for task_type in [TaskType::Deduction, TaskType::Abduction].into_iter().filter(|one| self.plays(*one)) {
+            proposers.extend(self.triplet_proposers(pool, task_type, count, &mut generator));
+        }
+        if !self.plays(TaskType::Induction) {
+            return proposers;
+        }
         // Where programs are few, each is given several times.
         let programs = draw_programs(pool, count, &mut generator);
-        let request =
-            |program: &&str| AbsoluteZeroRequest { task_type: TaskType::Induction, given: Some((*program).to_owned()) };
+        let request = |program: &&str| AbsoluteZeroRequest {
+            task_type: TaskType::Induction,
+            given: Some((*program).to_owned()),
+            helpers: Vec::new(),
+        };
         let given = programs.iter().cycle().take(count);
         proposers.extend(given.map(|program| self.proposer(request(program), Vec::new(), 1)));
         proposers
@@ -51,13 +58,16 @@ impl AbsoluteZero {
         generator: &mut ChaCha8Rng,
     ) -> Vec<Proposer<Self>> {
         let known: Vec<&Question> = pool.of_kind(task_type.name()).map(|entry| &entry.task.question).collect();
-        let request = AbsoluteZeroRequest { task_type, given: None };
-        if self.own.references == 0 || known.is_empty() {
+        let shared = self.own.references == 0 && self.own.composite_share == 0.0;
+        if shared || known.is_empty() {
+            let request = AbsoluteZeroRequest { task_type, given: None, helpers: Vec::new() };
             return vec![self.proposer(request, Vec::new(), count)];
         }
         let mut proposer = || {
+            let helpers = self.draw_helpers(pool, task_type.name(), generator);
+            let request = AbsoluteZeroRequest { task_type, given: None, helpers };
             let known = known.iter().map(|question| (*question, 1.0)).collect();
-            self.proposer(request.clone(), weighted_sample(known, self.own.references, generator), 1)
+            self.proposer(request, weighted_sample(known, self.own.references, generator), 1)
         };
         (0..count).map(|_| proposer()).collect()
     }
@@ -68,7 +78,7 @@ impl AbsoluteZero {
         references: Vec<&Question>,
         rollouts: usize,
     ) -> Proposer<Self> {
-        let prompt = self.proposer_prompt(request.task_type, references, request.given.as_deref());
+        let prompt = self.proposer_prompt(request.task_type, references, request.given.as_deref(), &request.helpers);
         let kind = request.task_type.name();
         Proposer { request, episode: SingleTurn::new(prompt), rollouts, kind }
     }
@@ -81,13 +91,14 @@ impl AbsoluteZero {
         task_type: TaskType,
         references: Vec<&Question>,
         given: Option<&str>,
+        helpers: &[String],
     ) -> Prompt {
         let references = match references.is_empty() {
             true => self.examples(task_type).take(self.base.settings.examples).collect(),
             false => references,
         };
         let inputs = self.own.induction_inputs();
-        self.format.proposer_prompt(&ProposerRequest { task_type, references, given, inputs })
+        self.format.proposer_prompt(&ProposerRequest { task_type, references, given, helpers, inputs })
     }
 }
 

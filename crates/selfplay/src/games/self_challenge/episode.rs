@@ -6,7 +6,7 @@ use veriplay_verifier::environments::{ChallengerResponse, CodeOutcome, Environme
 
 use super::prompts::{ChallengeFormat, ToolBudgetLeft, ToolGoal, outcome_text};
 use crate::multi_turn::{EpisodeEnd, EpisodeLimits, MultiTurn, Observation, TurnAction, Workspace};
-use crate::settings::{ConfigError, check_positive};
+use crate::settings::{ConfigError, check_counts, check_positive, is_default};
 
 /// What an episode may use. There is no default: a config states it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,6 +14,9 @@ use crate::settings::{ConfigError, check_positive};
 pub struct ToolBudget {
     /// Turns in which a challenger may explore. It has one more, to propose.
     pub explore_turns: usize,
+    /// Turns in which a challenger must have called tools before it may propose. Formats of one turn ignore it. Absent means none.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub min_explore_turns: usize,
     /// Turns of an executor.
     pub executor_turns: usize,
     /// Wasm fuel of all turns' code together, the environment's share included.
@@ -28,7 +31,8 @@ impl ToolBudget {
     /// # Errors
     /// The first value with which nothing could be done.
     pub fn check(&self) -> Result<(), ConfigError> {
-        let Self { executor_turns, fuel, shown_chars, .. } = *self;
+        let Self { explore_turns, min_explore_turns, executor_turns, fuel, shown_chars } = *self;
+        check_counts(&[("min_explore_turns", min_explore_turns, 0, explore_turns)])?;
         check_positive(&[
             ("executor_turns", executor_turns as u64),
             ("fuel", fuel),
@@ -52,6 +56,8 @@ pub struct ToolWorkspace {
     format: &'static dyn ChallengeFormat,
     budget: ToolBudget,
     calls: Vec<ToolCall>,
+    /// Turns whose code called a tool.
+    explored: usize,
     answer: Option<Value>,
     proposed: Option<CodeTask>,
 }
@@ -72,7 +78,7 @@ impl ToolWorkspace {
         };
         let left = ToolBudgetLeft { turns, shown_chars: budget.shown_chars };
         let first = format.first_prompt(&goal, about, examples, left);
-        let workspace = Self { goal, format, budget, calls: Vec::new(), answer: None, proposed: None };
+        let workspace = Self { goal, format, budget, calls: Vec::new(), explored: 0, answer: None, proposed: None };
         MultiTurn::new(workspace, first, EpisodeLimits { turns, fuel: budget.fuel })
     }
 
@@ -117,9 +123,14 @@ impl Workspace for ToolWorkspace {
         self.format.next_message(&self.goal, shown, left)
     }
 
-    /// A challenger's last turn is for its proposal.
+    /// A challenger's last turn is for its proposal, which comes after the turns in which it must explore.
     fn parse_response(&mut self, response: &str, turns_left: usize) -> Result<TurnAction<String>, String> {
+        let wanted = if self.format.is_single_turn() { 0 } else { self.budget.min_explore_turns };
         match self.format.parse_response(&self.goal, response)? {
+            ChallengerResponse::Propose(_) if self.explored < wanted => {
+                let missing = wanted - self.explored;
+                Ok(TurnAction::Nothing(format!("Explore by calling tools in {missing} more turns before you propose.")))
+            }
             ChallengerResponse::Propose(task) => {
                 self.proposed = Some(task);
                 Ok(TurnAction::Finish(PROPOSED.name()))
@@ -133,6 +144,7 @@ impl Workspace for ToolWorkspace {
 
     fn observe(&mut self, _code: &String, outcome: &CodeOutcome) -> Observation {
         self.calls.extend(outcome.calls.iter().cloned());
+        self.explored += usize::from(!outcome.calls.is_empty());
         if outcome.failure.is_none() && self.role() == Role::Solver {
             self.answer.clone_from(&outcome.answer);
         }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::prompts;
 use crate::preferences::{Objective, PreferenceSchedule, UpdateSchedule};
-use crate::settings::{ConfigError, GameConfig, check_counts, check_numbers, invalid_value};
+use crate::settings::{ConfigError, GameConfig, check_counts, check_numbers, invalid_value, is_default};
 
 /// What a step learns from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,6 +38,19 @@ pub enum LearningObjective {
     Dpo,
     /// The rewards of what was decided, weighed by their advantages.
     PolicyGradient,
+}
+
+/// What the better response of a pair is held to: the reference of DPO.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DpoReference {
+    /// The policy that sampled the pair, which is that at the start of the step. Where a temperature is not 1, the start model.
+    #[default]
+    Sampler,
+    /// The start model.
+    Start,
+    /// The policy as the imitation of this step left it.
+    Sft,
 }
 
 /// Which program the suites of an evaluation are written for.
@@ -88,6 +101,9 @@ pub struct SolVerSettings {
     pub code_weight: f64,
     /// Weight of examples and pairs of suites.
     pub test_weight: f64,
+    /// What the better one of a pair is held to. Absent means `sampler`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub dpo_reference: DpoReference,
     /// Imitation.
     pub sft: UpdateSchedule,
     /// Preference.
@@ -106,7 +122,8 @@ impl SolVerConfig {
     pub fn needs_reference(&self) -> bool {
         let own = |temperature: f32| temperature == 1.0;
         let pairs = matches!(self.own.objective, LearningObjective::SftDpo | LearningObjective::Dpo);
-        pairs && !(own(self.shared.solver_temperature) && own(self.own.verifier_temperature))
+        let sampled = own(self.shared.solver_temperature) && own(self.own.verifier_temperature);
+        pairs && !(sampled && self.own.dpo_reference == DpoReference::Sampler)
     }
 
     /// What the driver makes batches of.

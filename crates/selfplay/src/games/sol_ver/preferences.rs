@@ -32,9 +32,10 @@ impl SolVer {
         }
     }
 
+    /// Before the weight of the role.
     fn weight(&self, role: Role) -> f64 {
         match role {
-            Role::Proposer => self.base.settings.trained_proposer_weight(),
+            Role::Proposer => 1.0,
             Role::Solver => self.own.code_weight,
             Role::Verifier => self.own.test_weight,
         }
@@ -150,7 +151,7 @@ impl ProblemSelection<'_> {
             examples.extend(suites.into_iter().take(config.sft_suites));
         }
         let learned = !(examples.is_empty() && code_pairs.is_empty() && test_pairs.is_empty());
-        let statement = self.problem.statement().filter(|_| learned && self.game.weight(Role::Proposer) > 0.0);
+        let statement = self.problem.statement().filter(|_| learned);
         let examples = statement.into_iter().chain(examples);
         chosen.examples.extend(examples.map(|response| self.game.example(response)));
         chosen.pairs.extend(code_pairs.into_iter().chain(test_pairs).map(|pair| self.game.pair(pair)));

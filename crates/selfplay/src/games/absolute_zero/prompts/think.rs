@@ -120,10 +120,22 @@ fn triplet_request(request: &ProposerRequest<'_>) -> String {
 `f` as Python literals, separated by commas, strings in quotes. It stands nowhere in the program.\n\n\
 Answer with one block fenced as `python` and one fenced as \
 `input`, for example:\n{}{}\nWhat counts:\n- The program runs on the input, and its result depends on the input.\n- {difficulty}\n\
-- It is new, and different from every reference there is.\n\nFirst devise a plan, then write.{}",
+- It is new, and different from every reference there is.\n\nFirst devise a plan, then write.{}{}",
         block("python", "def f(name, counts):\n    total = sum(counts)\n    return name + str(total)"),
         block("input", "'ab', [1, 2]"),
+        helpers_text(request.helpers),
         references_text(&request.references),
+    )
+}
+
+fn helpers_text(helpers: &[String]) -> String {
+    if helpers.is_empty() {
+        return String::new();
+    }
+    let functions: String = helpers.iter().map(|helper| block("python", helper)).collect();
+    format!(
+        "\n\nThese functions are there already. `f` calls every one of them, with what it has computed, and the program defines \
+none of them:\n{functions}"
     )
 }
 
