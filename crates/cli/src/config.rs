@@ -27,6 +27,9 @@ pub(crate) struct RunConfig {
     pub(crate) steps: u64,
     /// The start checkpoint: a directory in Hugging Face layout, a hub id, or `builtin:tiny`. Frozen models are refused.
     pub(crate) model: String,
+    /// The model that proposes, where that is not the one that learns: a model's name, or `start` for `model`. It is not trained.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) proposer_model: Option<String>,
     /// A checkpoint is written each this many steps, and at the end.
     pub(crate) checkpoint_every: u64,
     /// Whether the numbers of each step are also written as TensorBoard event files. Absent means no.
@@ -261,7 +264,7 @@ pub(crate) fn parse_game_name(text: &str, origin: &Path) -> Result<String, Failu
 
 impl RunConfig {
     pub(crate) const KEYS: &'static [&'static str] =
-        &["plays", "seed", "steps", "model", "checkpoint_every", "tensorboard", "learn"];
+        &["plays", "seed", "steps", "model", "proposer_model", "checkpoint_every", "tensorboard", "learn"];
 
     pub(crate) fn validate(&self) -> Result<(), Failure> {
         refuse_frozen(&self.model)?;

@@ -53,6 +53,7 @@ use veriplay_learner::ModelConfig;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::environment::Environment;
 use veriplay_selfplay::play::PlayError;
+use veriplay_selfplay::settings::SharedSettings;
 use veriplay_selfplay::splits::{EvalSet, Guard, Overlap};
 
 pub(crate) use absolute_zero::AbsoluteZeroSetup;
@@ -77,6 +78,9 @@ pub(crate) trait GameSetup: Serialize + DeserializeOwned + Sized {
     /// The tables that are the game's own.
     const TABLES: &'static [&'static str];
 
+    /// The settings that it shares with other games.
+    fn shared_settings(&self) -> &SharedSettings;
+
     /// Checks what types cannot.
     fn validate(&self, learn: &LearnConfig) -> Result<(), Failure>;
 
@@ -94,6 +98,11 @@ pub(crate) trait GameSetup: Serialize + DeserializeOwned + Sized {
 
     /// Whether its pairs need the start model as a reference.
     fn needs_reference(&self) -> bool {
+        false
+    }
+
+    /// Whether that reference is instead the policy as it is before a step's first pairs.
+    fn refreshes_reference(&self) -> bool {
         false
     }
 

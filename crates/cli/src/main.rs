@@ -24,6 +24,7 @@ mod play_config;
 mod processors;
 mod programs;
 mod progress;
+mod proposer;
 mod report;
 mod repository;
 mod rundir;

@@ -29,14 +29,16 @@ fn effective_options(options: &LearnerOptions) -> LearnerOptions {
 
 /// The predicted memory of training on such steps, for people.
 pub(crate) fn describe(learner: &Learner, step_tokens: &StepTokens) -> String {
-    let options = effective_options(learner.options());
-    let plan = MemoryPlan::predict(learner.config(), &options, rows(&options, step_tokens));
     let free = available_for(learner).map_or_else(String::new, |bytes| format!("; {} is free here", gib(bytes)));
-    format!(
-        "memory: about {} for weights and {} for training{free}",
-        gib(plan.weights),
-        gib(plan.total() - plan.weights)
-    )
+    describe_shape(learner.config(), learner.options(), step_tokens) + &free
+}
+
+/// The same for a model of this shape, wherever it is trained.
+pub(crate) fn describe_shape(config: &ModelConfig, options: &LearnerOptions, step_tokens: &StepTokens) -> String {
+    let options = effective_options(options);
+    let plan = MemoryPlan::predict(config, &options, rows(&options, step_tokens));
+    let (weights, training) = (gib(plan.weights), gib(plan.total() - plan.weights));
+    format!("memory: about {weights} for weights and {training} for training")
 }
 
 /// Tokens of the largest micro-batch that a step can make.

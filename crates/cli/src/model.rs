@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use veriplay_core::Policy;
 use veriplay_learner::{
-    ApiKey, CheckpointError, GgufPolicy, HubOptions, Learner, LearnerOptions, MAX_DATA_PARALLEL, ServerOptions,
-    ServerPolicy, resolve_model,
+    ApiKey, CheckpointError, GgufPolicy, HubOptions, Learner, LearnerOptions, MAX_DATA_PARALLEL, ModelConfig,
+    ServerOptions, ServerPolicy, resolve_model,
 };
 
 pub(crate) use builtin::{TINY, names as builtin_names};
@@ -103,6 +103,16 @@ fn sampling_options(options: &LearnerOptions) -> LearnerOptions {
 pub(crate) fn open_trainable(name: &str, options: &LearnerOptions) -> Result<Learner, Failure> {
     refuse_frozen(name)?;
     load_learner(name, options, Learner::load)
+}
+
+/// The shape of a model whose directory has a readable `config.json` and no weights, which is enough to predict memory.
+pub(crate) fn shape_without_weights(name: &str) -> Option<ModelConfig> {
+    let folder = Path::new(name);
+    let mut paths = std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
+    if paths.any(|path| path.extension().is_some_and(|end| end == "safetensors")) {
+        return None;
+    }
+    ModelConfig::parse(&std::fs::read_to_string(folder.join("config.json")).ok()?).ok()
 }
 
 /// Loads a built-in model, or the checkpoint that [`find_directory`] finds.

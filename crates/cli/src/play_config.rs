@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use crate::config::{RunConfig, from_toml, read_text, refuse_renamed_keys, refuse_unknown_keys};
 use crate::exit::{ExitCode, Failure};
 use crate::games::GameSetup;
+use crate::proposer;
 
 /// The configuration of a run, such as `configs/quickstart.toml`.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,8 +55,13 @@ impl<S: GameSetup> PlayConfig<S> {
     }
 
     /// What is wrong with the values of each part.
-    pub(crate) fn checks(&self) -> [Result<(), Failure>; 3] {
-        [self.run.validate(), self.setup.suite_schedule().validate(), self.setup.validate(&self.run.learn)]
+    pub(crate) fn checks(&self) -> [Result<(), Failure>; 4] {
+        [
+            self.run.validate(),
+            self.setup.suite_schedule().validate(),
+            proposer::check(&self.run, self.setup.shared_settings()),
+            self.setup.validate(&self.run.learn),
+        ]
     }
 }
 

@@ -14,7 +14,7 @@ use crate::play::{Session, report};
 use crate::play_config::PlayConfig;
 use crate::rundir::RunDir;
 use crate::suites::SuiteMeasurements;
-use crate::{memory, model, progress};
+use crate::{memory, model, progress, proposer};
 
 /// Run self-play and measure what it changed
 #[derive(Debug, Args)]
@@ -112,27 +112,38 @@ fn dry_run<S: GameSetup>(config: &PlayConfig<S>, workers: Isolation) -> Result<(
     let run = &config.run;
     progress::data(format!("game `{}`, {} steps from `{}`, seed {}", S::NAME, run.steps, run.model, run.seed));
     config.setup.describe_step().into_iter().for_each(progress::data);
+    proposer::describe(run, config.setup.shared_settings()).into_iter().for_each(progress::data);
     let suites = config.setup.suite_schedule();
     SuiteMeasurements::find(suites, PathBuf::new(), workers)?;
     suites.describe().into_iter().for_each(progress::data);
-    let options = run.learn.learner_options();
-    match model::open_trainable(&run.model, &options) {
-        Ok(learner) => {
-            let step_tokens = config.setup.step_tokens(learner.config());
-            progress::data(memory::describe(&learner, &step_tokens));
-        }
-        Err(_) if model::is_external(&run.model) => progress::data("memory: the model is your trainer's"),
-        // Another machine may have the device, and reach the hub.
-        Err(failure) if device::check(&options).is_err() || is_out_of_reach(&run.model) => {
-            progress::data(format!("memory: not known, the model cannot be opened here: {failure}"));
-        }
-        Err(failure) => return Err(failure),
-    }
+    progress::data(describe_memory(config)?);
     let (executor, game) = config.setup.open(workers)?;
     for (what, prompt) in game.preview(&executor)? {
         progress::data(format!("--- {what}\n{}", prompt.text()));
     }
     Ok(())
+}
+
+/// The memory that training takes, as far as it can be known here.
+fn describe_memory<S: GameSetup>(config: &PlayConfig<S>) -> Result<String, Failure> {
+    let run = &config.run;
+    let options = run.learn.learner_options();
+    if let Some(shape) = model::shape_without_weights(&run.model) {
+        let known = memory::describe_shape(&shape, &options, &config.setup.step_tokens(&shape));
+        return Ok(format!("{known}; `{}` has no weights to play with", run.model));
+    }
+    match model::open_trainable(&run.model, &options) {
+        Ok(learner) => {
+            let step_tokens = config.setup.step_tokens(learner.config());
+            Ok(memory::describe(&learner, &step_tokens))
+        }
+        Err(_) if model::is_external(&run.model) => Ok("memory: the model is your trainer's".to_owned()),
+        // Another machine may have the device, and reach the hub.
+        Err(failure) if device::check(&options).is_err() || is_out_of_reach(&run.model) => {
+            Ok(format!("memory: not known, the model cannot be opened here: {failure}"))
+        }
+        Err(failure) => Err(failure),
+    }
 }
 
 /// Whether a model is named by a hub id, is not in the cache, and the hub cannot be reached. A name in a folder that is here is a path.

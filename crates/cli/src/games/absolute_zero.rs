@@ -14,6 +14,7 @@ use veriplay_selfplay::driver::{Methods, SelfPlay};
 use veriplay_selfplay::games::absolute_zero::{
     self, AbsoluteZero, AbsoluteZeroConfig, AbsoluteZeroTasks, ProposalDrafts, draft_tasks,
 };
+use veriplay_selfplay::settings::SharedSettings;
 use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::ProposalGate;
 
@@ -95,6 +96,10 @@ impl GameSetup for AbsoluteZeroSetup {
     const NAME: &'static str = absolute_zero::NAME;
     const TABLES: &'static [&'static str] = &["game", "gate", "tasks", "eval"];
 
+    fn shared_settings(&self) -> &SharedSettings {
+        &self.game.shared
+    }
+
     fn validate(&self, learn: &LearnConfig) -> Result<(), Failure> {
         if self.eval.tasks_per_type == 0 {
             return Err(bad_value("eval.tasks_per_type", &self.eval.tasks_per_type, "at least 1"));
@@ -119,7 +124,7 @@ impl GameSetup for AbsoluteZeroSetup {
     /// All prompts as long as the context, all responses as long as they may be.
     fn step_tokens(&self, model: &ModelConfig) -> StepTokens {
         let (game, shared) = (&self.game.own, &self.game.shared);
-        let (context, types) = (model.max_position_embeddings, TaskType::ALL.len());
+        let (context, types) = (model.max_position_embeddings, game.task_types.len());
         let solver = types * game.tasks_per_type * (context + shared.group_size * shared.solver_max_tokens);
         let proposer = (types * game.proposals_per_type + shared.sft_samples) * context;
         StepTokens { total: solver + proposer, longest: shared.solver_max_tokens.max(shared.proposer_max_tokens) }
@@ -138,7 +143,7 @@ impl GameSetup for AbsoluteZeroSetup {
     }
 
     fn describe_step(&self) -> Vec<String> {
-        let (game, shared, types) = (&self.game.own, &self.game.shared, TaskType::ALL.len());
+        let (game, shared, types) = (&self.game.own, &self.game.shared, self.game.own.task_types.len());
         let (proposals, tasks) = (types * game.proposals_per_type, types * game.tasks_per_type);
         let methods = Methods::named_by(shared);
         let control = if methods.reward.shuffled() { ", shuffled: the control" } else { "" };
@@ -320,6 +325,52 @@ mod tests {
             error.starts_with("seed 0 of type `deduction` of `tasks.seed_mix`") && error.contains("task 9"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn composites_call_functions_of_earlier_tasks_which_are_part_of_their_program() {
+        let mut setup = small();
+        (setup.game.shared.format, setup.game.own.composite_share) = ("think".to_owned(), 1.0);
+        (setup.game.shared.proposer_max_tokens, setup.game.shared.solver_max_tokens) = (4000, 4000);
+        (setup.game.shared.sft_samples, setup.gate.max_statements) = (0, None);
+        (setup.gate.max_program_bytes, setup.gate.max_output_bytes) = (4000, 400);
+        let (executor, played) = setup.open(Isolation::Thread).expect("the image is there");
+        // Of two proposals one calls everything that it is shown, and one nothing.
+        let policy = ScriptedPolicy::new(|turn: &ScriptedRequest<'_>| {
+            let prompt = turn.prompt.text();
+            let helpers = (0..3).filter(|number| prompt.contains(&format!("def g_{number}(")));
+            let calls: String = match turn.index {
+                0 => helpers.map(|number| format!("    try:\n        found.append(str(g_{number}(x))[:9])\n    except Exception:\n        found.append({number})\n")).collect(),
+                _ => String::new(),
+            };
+            let code = format!("def f(x):\n    found = [x + 700]\n{calls}    return found");
+            format!("a plan</think>\n<answer>\n```python\n{code}\n```\n```input\n3\n```\n</answer>")
+        });
+        let context = StepContext { policy: &policy, execute: &executor, seed: 1 };
+        let mut state = played.init(&context).expect("nothing of the seeds is measured");
+        let step = played.step(&context, &mut state, 0).expect("a step");
+        let made: Vec<&str> = state
+            .pool
+            .entries()
+            .iter()
+            .filter(|entry| !entry.seed)
+            .map(|entry| entry.task.question.program())
+            .collect();
+        assert_eq!(made.len(), 2, "one of each type with a program: {made:?}");
+        assert!(
+            made.iter().all(|program| program.starts_with("def g_0(") && program.contains("\ndef f(x):")),
+            "{made:?}"
+        );
+        let mut malformed = 0;
+        for record in &step.records {
+            let LogRecord::Proposal(record) = record else { continue };
+            assert_eq!(record.request.helpers.is_empty(), record.request.task_type == TaskType::Induction);
+            let reason = &record.judged.verdict.as_ref().expect("no host fault").evidence.detail;
+            malformed += usize::from(reason.contains("does not call `g_0`"));
+        }
+        assert_eq!(malformed, 2);
+        let again = played.replay(&executor, &step.records).expect("no host fault");
+        assert_eq!((again.verdicts, again.same), (again.same, again.verdicts));
     }
 
     #[test]

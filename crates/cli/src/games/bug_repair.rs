@@ -11,6 +11,7 @@ use veriplay_learner::ModelConfig;
 use veriplay_sandbox::SandboxOptions;
 use veriplay_selfplay::driver::{Methods, SelfPlay};
 use veriplay_selfplay::games::bug_repair::{self, BugRepair, BugRepairConfig, Repositories, Repository};
+use veriplay_selfplay::settings::SharedSettings;
 use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::bugs::BugArtifact;
 
@@ -107,6 +108,10 @@ impl GameSetup for BugRepairSetup {
     type Game = BugRepair;
     const NAME: &'static str = bug_repair::NAME;
     const TABLES: &'static [&'static str] = &["game", "repositories", "bugs", "eval"];
+
+    fn shared_settings(&self) -> &SharedSettings {
+        &self.game.shared
+    }
 
     fn validate(&self, learn: &LearnConfig) -> Result<(), Failure> {
         self.game.check().or_fail(ExitCode::Input)?;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_learner::ModelConfig;
 use veriplay_selfplay::driver::{Methods, SelfPlay};
 use veriplay_selfplay::games::self_challenge::{self, SelfChallenge, SelfChallengeConfig, add_task_to_guard, prompts};
+use veriplay_selfplay::settings::SharedSettings;
 use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::environments::ArtifactGate;
 
@@ -45,6 +46,10 @@ impl GameSetup for SelfChallengeSetup {
     type Game = SelfChallenge;
     const NAME: &'static str = self_challenge::NAME;
     const TABLES: &'static [&'static str] = &["game", "gate", "tasks", "eval"];
+
+    fn shared_settings(&self) -> &SharedSettings {
+        &self.game.shared
+    }
 
     fn validate(&self, learn: &LearnConfig) -> Result<(), Failure> {
         self.game.check().or_fail(ExitCode::Input)?;

@@ -7,7 +7,10 @@ mod warmup;
 use serde::{Deserialize, Serialize};
 use veriplay_learner::ModelConfig;
 use veriplay_selfplay::driver::SelfPlay;
-use veriplay_selfplay::games::sol_ver::{self, LearningObjective, SolVer, SolVerConfig, add_problem_to_guard};
+use veriplay_selfplay::games::sol_ver::{
+    self, DpoReference, LearningObjective, SolVer, SolVerConfig, add_problem_to_guard,
+};
+use veriplay_selfplay::settings::SharedSettings;
 use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::agreement::AgreementRules;
 
@@ -38,12 +41,23 @@ impl GameSetup for SolVerSetup {
     const NAME: &'static str = sol_ver::NAME;
     const TABLES: &'static [&'static str] = &["game", "agreement", "tasks", "eval"];
 
+    fn shared_settings(&self) -> &SharedSettings {
+        &self.game.shared
+    }
+
     fn validate(&self, learn: &LearnConfig) -> Result<(), Failure> {
         self.game.check().or_fail(ExitCode::Input)?;
         self.agreement.check().or_fail(ExitCode::Input)?;
         GameExecutor::check_image("agreement.image", &self.agreement.image)?;
         if self.eval.problems == 0 {
             return Err(bad_value("eval.problems", &self.eval.problems, "at least 1"));
+        }
+        if self.refreshes_reference() && learn.needs_reference() {
+            return Err(bad_value(
+                "game.dpo_reference",
+                &"sft",
+                "`start`, because `learn.kl` is held to the start model",
+            ));
         }
         learn.check_temperature("game.solver_temperature", self.game.shared.solver_temperature)?;
         learn.check_temperature("game.verifier_temperature", self.game.own.verifier_temperature)
@@ -71,6 +85,10 @@ impl GameSetup for SolVerSetup {
 
     fn needs_reference(&self) -> bool {
         self.game.needs_reference()
+    }
+
+    fn refreshes_reference(&self) -> bool {
+        self.needs_reference() && self.game.own.dpo_reference == DpoReference::Sft
     }
 
     fn describe_step(&self) -> Vec<String> {

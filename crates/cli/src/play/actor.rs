@@ -47,15 +47,20 @@ impl Actor {
         }
     }
 
-    /// The updates of a step. A trainer makes passes of its own.
+    /// The updates of a step. A trainer makes passes of its own, and has a reference of its own.
     pub(crate) fn learn(
         &mut self,
         (batches, rewarded): (&[Batch], &[RewardedRollout]),
         rate: f64,
         (passes, seed, step): (Passes, u64, u64),
+        refreshes_reference: bool,
     ) -> Result<Vec<Update>, Failure> {
         let mut updates = Vec::new();
-        for batch in batches {
+        let first_pairs = batches.iter().position(|batch| matches!(batch, Batch::Preferences(_)));
+        for (place, batch) in batches.iter().enumerate() {
+            if refreshes_reference && first_pairs == Some(place) {
+                self.hold_reference()?;
+            }
             match (&mut *self, batch) {
                 (Self::Learner(learner), Batch::Samples(batch)) => {
                     for part in passes.batches(batch, seed, step) {
@@ -70,6 +75,14 @@ impl Actor {
             }
         }
         Ok(updates)
+    }
+
+    /// Makes the policy as it is the reference of pairs.
+    fn hold_reference(&mut self) -> Result<(), Failure> {
+        match self {
+            Self::Learner(learner) => learner.hold_reference().or_fail(ExitCode::Model),
+            Self::Trainer(_) => Ok(()),
+        }
     }
 
     /// Saves into the folder of a checkpoint.

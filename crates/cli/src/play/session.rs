@@ -27,6 +27,7 @@ use crate::isolation::Isolation;
 use crate::json_file::{read_json, write_json};
 use crate::logfile::LogFile;
 use crate::play_config::PlayConfig;
+use crate::proposer::OtherProposer;
 use crate::report::named_numbers;
 use crate::rundir::{PlayState, RunDir};
 use crate::suites::{MeasuredModel, SuiteMeasurements, SuiteScores};
@@ -41,6 +42,7 @@ pub(crate) struct Session<S: GameSetup> {
     game: SelfPlay<S::Game>,
     executor: GameExecutor,
     actor: Actor,
+    other_proposer: OtherProposer,
     state: State<S>,
     dir: RunDir,
     suites: SuiteMeasurements,
@@ -114,9 +116,10 @@ impl<S: GameSetup> Session<S> {
             return Self::at_start(config, dir, suites, workers);
         };
         let state: PlayState<State<S>> = dir.load_state(step)?;
+        let other_proposer = OtherProposer::open(&config.run)?;
         let actor = resume_actor(&config, &dir, step)?;
         let (executor, game) = config.setup.open(workers)?;
-        Self::assemble(config, (dir, suites), executor, game, actor, state)
+        Self::assemble(config, (dir, suites), executor, game, (actor, other_proposer), state)
     }
 
     fn at_start(
@@ -125,12 +128,19 @@ impl<S: GameSetup> Session<S> {
         suites: SuiteMeasurements,
         workers: Isolation,
     ) -> Result<Self, Failure> {
+        // First, so that what is free for training is known.
+        let other_proposer = OtherProposer::open(&config.run)?;
         let actor = start_actor(&config, &dir)?;
         let (executor, game) = config.setup.open(workers)?;
         if actor.is_external() {
             refuse_sft(game.game.settings())?;
         }
-        let context = StepContext { policy: actor.policy(), execute: &executor, seed: config.run.seed };
+        let seeds = game.game.settings().seed_proposals;
+        if seeds > 0 {
+            progress::say(format!("proposing tasks until there are {seeds} of each kind"));
+        }
+        let policy = other_proposer.beside(actor.policy());
+        let context = StepContext { policy: &policy, execute: &executor, seed: config.run.seed };
         let initial = game.init(&context)?;
         let state = PlayState {
             schema_version: SCHEMA_VERSION,
@@ -140,7 +150,7 @@ impl<S: GameSetup> Session<S> {
             totals: OutcomeCounts::default(),
             game: initial,
         };
-        Self::assemble(config, (dir, suites), executor, game, actor, state)
+        Self::assemble(config, (dir, suites), executor, game, (actor, other_proposer), state)
     }
 
     fn assemble(
@@ -148,7 +158,7 @@ impl<S: GameSetup> Session<S> {
         (dir, suites): (RunDir, SuiteMeasurements),
         executor: GameExecutor,
         mut game: SelfPlay<S::Game>,
-        actor: Actor,
+        (actor, other_proposer): (Actor, OtherProposer),
         state: PlayState<State<S>>,
     ) -> Result<Self, Failure> {
         connect_reward(&mut game, S::NAME)?;
@@ -167,6 +177,7 @@ impl<S: GameSetup> Session<S> {
             game,
             executor,
             actor,
+            other_proposer,
             dir,
             suites,
         })
@@ -285,12 +296,14 @@ impl<S: GameSetup> Session<S> {
     fn play_step(&mut self) -> Result<String, Failure> {
         let (step, jobs, started) = (self.step, self.executor.jobs(), Instant::now());
         self.actor.set_purpose(step, Purpose::Play);
-        let context = StepContext { policy: self.actor.policy(), execute: &self.executor, seed: self.config.run.seed };
+        let policy = self.other_proposer.beside(self.actor.policy());
+        let context = StepContext { policy: &policy, execute: &self.executor, seed: self.config.run.seed };
         let output = self.game.step(&context, &mut self.state, step)?;
         let play_s = started.elapsed().as_secs_f64();
         let rate = self.config.run.learn.rate(step, self.config.run.steps);
         let passes = (self.config.run.learn.passes(), self.config.run.seed, step);
-        let updates = self.actor.learn((&output.batches, &output.rewarded), rate, passes)?;
+        let refreshes_reference = self.config.setup.refreshes_reference();
+        let updates = self.actor.learn((&output.batches, &output.rewarded), rate, passes, refreshes_reference)?;
         let update_s = started.elapsed().as_secs_f64() - play_s;
         let suites = self.measure_suites(step + 1)?;
         let event = event(step, rate, &updates, suites, output.monitors, output.metrics);

@@ -1,17 +1,24 @@
 //! Environments, the tasks that executors are given, and those that are held out: generated ones, and those written by hand.
 
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
+
+use anyhow::Context;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{CodeTask, Environment, Execute};
-use veriplay_corpus::{GeneratedTask, Novelty, Split, TaskGenerator, built_in_environments, environment_by_name};
+use veriplay_corpus::environments::parse_environment;
+use veriplay_corpus::{
+    EnvironmentCorpus, GeneratedTask, Novelty, Split, TaskGenerator, built_in_environments, environment_by_name,
+};
 use veriplay_selfplay::environment::EvalTask;
 use veriplay_selfplay::games::self_challenge::ToolEnvironment;
 use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::environments::compact_proposal::{CompactProposal, LineChange};
 use veriplay_verifier::environments::{ArtifactGate, CompleteRequest, complete_with_failures, describe_environment};
 
-use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
 use crate::games::corpus_split;
 use crate::progress;
 
@@ -19,7 +26,7 @@ use crate::progress;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SelfChallengeTaskConfig {
-    /// Names of folders of `task-corpus/environments`.
+    /// Names of folders of `task-corpus/environments`, or folders with the same files.
     pub(super) environments: Vec<String>,
     /// Generated tasks of the training split that executors are given in addition to those of challengers; 0 gives none.
     pub(super) given: usize,
@@ -60,7 +67,27 @@ pub(super) struct ToolTasks<'a> {
     gate: &'a ArtifactGate,
     execute: &'a dyn Execute,
     environments: Vec<Environment>,
-    generator: TaskGenerator,
+    /// Those that are no built-in ones, with the tasks written for them.
+    folders: Vec<EnvironmentCorpus>,
+    /// Of the built-in ones, where there are any.
+    generator: Option<TaskGenerator>,
+}
+
+/// Opens the environment in a folder, which is named as the folder.
+fn open_folder(folder: &Path) -> Result<EnvironmentCorpus, Failure> {
+    let read = |file: &str| {
+        let path = folder.join(file);
+        std::fs::read_to_string(&path)
+            .with_context(|| format!("cannot read `{}` of an environment", path.display()))
+            .or_fail(ExitCode::Input)
+            .map_err(|failure| {
+                failure.hint("task-corpus/environments/README.md says what an environment's folder holds")
+            })
+    };
+    let name = folder.file_name().map_or_else(|| "environment".into(), |name| name.to_string_lossy());
+    let (source, tasks) = (read("environment.py")?, read("tasks.toml")?);
+    let path = folder.join("tasks.toml").display().to_string();
+    parse_environment(&name, &source, (&path, &tasks)).or_fail(ExitCode::Input)
 }
 
 impl<'a> ToolTasks<'a> {
@@ -69,10 +96,36 @@ impl<'a> ToolTasks<'a> {
         gate: &'a ArtifactGate,
         execute: &'a dyn Execute,
     ) -> Result<Self, Failure> {
-        let by_name = |name: &String| environment_by_name(name).or_fail(ExitCode::Input);
-        let environments = config.environments.iter().map(by_name).collect::<Result<_, _>>()?;
-        let generator = TaskGenerator::built_in(&config.environments).or_fail(ExitCode::Input)?;
-        Ok(Self { config, gate, execute, environments, generator })
+        let (mut environments, mut folders, mut built_in) = (Vec::new(), Vec::new(), Vec::new());
+        for name in &config.environments {
+            match environment_by_name(name) {
+                Err(_) if Path::new(name).is_dir() => {
+                    let corpus = open_folder(Path::new(name))?;
+                    environments.push(corpus.environment.clone());
+                    folders.push(corpus);
+                }
+                known => {
+                    let hint = "or name a folder with `environment.py` and `tasks.toml`";
+                    environments.push(known.or_fail(ExitCode::Input).map_err(|failure| failure.or_hint(hint))?);
+                    built_in.push(name);
+                }
+            }
+        }
+        let mut seen = BTreeSet::new();
+        if let Some(twice) = environments.iter().find(|one| !seen.insert(one.name.as_str())) {
+            return Err(bad_value(
+                "tasks.environments",
+                &twice.name,
+                "named once: environments have the names of their folders",
+            ));
+        }
+        let generator = (!built_in.is_empty()).then(|| TaskGenerator::built_in(&built_in).or_fail(ExitCode::Input));
+        Ok(Self { config, gate, execute, environments, folders, generator: generator.transpose()? })
+    }
+
+    /// Drafts of generated tasks; none where no environment is a built-in one.
+    fn drafts(&self, split: Split, seed: u64) -> impl Iterator<Item = GeneratedTask> {
+        self.generator.iter().flat_map(move |generator| generator.tasks(split, seed))
     }
 
     /// The environments, and what they say of themselves.
@@ -86,24 +139,36 @@ impl<'a> ToolTasks<'a> {
 
     /// The tasks that executors are given.
     pub(super) fn given(&self) -> Result<Vec<CodeTask>, Failure> {
-        let drafts = self.generator.tasks(Split::Train, self.config.given_seed);
+        let drafts = self.drafts(Split::Train, self.config.given_seed);
         let made = self.complete_tasks(drafts, "given", self.config.given)?;
         Ok(made.into_iter().map(|made| made.task).collect())
     }
 
     /// The tasks that the policy is evaluated on.
     pub(super) fn evaluation(&self, eval: &SelfChallengeEvalConfig) -> Result<Vec<EvalTask<CodeTask>>, Failure> {
+        let mut tasks = self.folder_tasks(eval.set);
         if eval.set == EvalSet::HeldOut && self.config.held_out == HeldOutSource::HandWritten {
-            return Ok(self.hand_written_tasks());
+            tasks.extend(self.hand_written_tasks());
+            return Ok(tasks);
         }
-        let mut tasks = Vec::new();
+        if self.generator.is_none() {
+            return Ok(tasks);
+        }
         for novelty in [Novelty::Arguments, Novelty::Combination] {
-            let drafts = self.generator.tasks(corpus_split(eval.set), self.config.eval_seed);
+            let drafts = self.drafts(corpus_split(eval.set), self.config.eval_seed);
             let drafts = drafts.filter(|draft| draft.split().1 == novelty);
             let made = self.complete_tasks(drafts, novelty.name(), eval.tasks)?;
             tasks.extend(made.into_iter().map(|made| EvalTask { row: novelty.name().to_owned(), task: made.task }));
         }
         Ok(tasks)
+    }
+
+    /// The tasks written for environments of folders: every second one is held out, the others are for validation.
+    fn folder_tasks(&self, set: EvalSet) -> Vec<EvalTask<CodeTask>> {
+        let of_set = |place: usize| (place % 2 == 1) == (set == EvalSet::HeldOut);
+        let tasks = self.folders.iter().flat_map(|corpus| corpus.tasks.iter().enumerate());
+        let tasks = tasks.filter(|(place, _)| of_set(*place)).map(|(_, hand)| hand.task.clone());
+        tasks.map(|task| EvalTask { row: task.environment.clone(), task }).collect()
     }
 
     fn hand_written_tasks(&self) -> Vec<EvalTask<CodeTask>> {

@@ -96,7 +96,9 @@ impl WarmupExamples for SelfChallengeSetup {
             held_out: HeldOutSource::Generated,
         };
         let source = ToolTasks::open(&config, gate, execute)?;
-        let generator = TaskGenerator::built_in(environments).expect("the source has found these environments");
+        // Examples are generated, which nothing can be for a folder of one's own.
+        let generator =
+            TaskGenerator::built_in(environments).context("`data.environments`").or_fail(ExitCode::Input)?;
         let drafts = generator.tasks(Split::Train, seed);
         let made = source.complete_tasks(drafts, "warmup", *artifacts)?;
         progress::say(format!("{} artifacts", made.len()));

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_corpus::{Grammar, ProgramStream, Split};
 
 use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::repository::StoredRepository;
 
 /// Where snippets come from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,6 +32,15 @@ pub(super) enum SnippetSource {
         /// Maximum characters of a snippet.
         max_chars: usize,
     },
+    /// The same of packages that `veriplay corpus add-repo` has fetched, without their tests.
+    Packages {
+        /// `NAME==VERSION`, or directories, as for `repositories.training` of `bug_repair`.
+        names: Vec<String>,
+        /// Minimum characters of a snippet.
+        min_chars: usize,
+        /// Maximum characters of a snippet.
+        max_chars: usize,
+    },
 }
 
 impl SnippetSource {
@@ -39,6 +49,7 @@ impl SnippetSource {
         match self {
             Self::Generator { mix, count, seed } => generated(mix, *count, *seed),
             Self::Folder { path, min_chars, max_chars } => in_folder(path, *min_chars, *max_chars),
+            Self::Packages { names, min_chars, max_chars } => in_packages(names, *min_chars, *max_chars),
         }
     }
 }
@@ -57,20 +68,45 @@ fn in_folder(folder: &Path, min_chars: usize, max_chars: usize) -> Result<Vec<St
     let mut files = Vec::new();
     python_files(folder, &mut files)?;
     files.sort();
-    let (mut pool, mut seen) = (Vec::new(), HashSet::new());
-    for file in files {
-        let text = std::fs::read_to_string(&file)
+    let read = |file: &PathBuf| {
+        std::fs::read_to_string(file)
             .with_context(|| format!("cannot read the snippets of `{}`", file.display()))
-            .or_fail(ExitCode::Input)?;
-        let fits = |part: &String| (min_chars..=max_chars).contains(&part.chars().count());
-        pool.extend(definitions(&text).into_iter().filter(fits).filter(|part| seen.insert(part.clone())));
+            .or_fail(ExitCode::Input)
+    };
+    let texts: Vec<String> = files.iter().map(read).collect::<Result<_, _>>()?;
+    let hint = "`tasks.snippets.path` names a folder with `.py` files; paths are relative to where the command runs";
+    distinct_definitions(&texts, (min_chars, max_chars), &folder.display().to_string(), hint)
+}
+
+fn in_packages(names: &[String], min_chars: usize, max_chars: usize) -> Result<Vec<String>, Failure> {
+    let mut texts = Vec::new();
+    for name in names {
+        let files = StoredRepository::open(name)?.package.texts().into_iter();
+        texts.extend(files.filter(|(path, _)| is_code(path)).map(|(_, text)| text));
     }
+    let hint = "`tasks.snippets.names` lists packages that `veriplay corpus add-repo` has fetched";
+    distinct_definitions(&texts, (min_chars, max_chars), &names.join("`, `"), hint)
+}
+
+/// Whether a file of a package holds code that is no test.
+fn is_code(path: &str) -> bool {
+    path.ends_with(".py") && !path.split('/').any(|part| part.starts_with("test") || part == "conftest.py")
+}
+
+/// The definitions of these lengths, each once, in the order of the texts.
+fn distinct_definitions(
+    texts: &[String],
+    (min_chars, max_chars): (usize, usize),
+    source: &str,
+    hint: &'static str,
+) -> Result<Vec<String>, Failure> {
+    let mut seen = HashSet::new();
+    let fits = |part: &String| (min_chars..=max_chars).contains(&part.chars().count());
+    let parts = texts.iter().flat_map(|text| definitions(text)).filter(fits);
+    let pool: Vec<String> = parts.filter(|part| seen.insert(part.clone())).collect();
     if pool.is_empty() {
-        let what =
-            format!("there is no function or class of {min_chars} to {max_chars} characters in `{}`", folder.display());
-        return Err(Failure::message(ExitCode::Input, what).hint(
-            "`tasks.snippets.path` names a folder with `.py` files; paths are relative to where the command runs",
-        ));
+        let what = format!("there is no function or class of {min_chars} to {max_chars} characters in `{source}`");
+        return Err(Failure::message(ExitCode::Input, what).hint(hint));
     }
     Ok(pool)
 }
@@ -137,6 +173,18 @@ mod tests {
             ]
         );
         assert_eq!(definitions("x = 1\n"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_code_of_a_package_is_in_the_pool_and_its_tests_are_not() {
+        for path in ["toolz/curried/__init__.py", "src/attr/_make.py", "contest.py"] {
+            assert!(is_code(path), "{path}");
+        }
+        for path in ["toolz/tests/helpers.py", "test_one.py", "tests/a.py", "src/conftest.py", "README.md"] {
+            assert!(!is_code(path), "{path}");
+        }
+        let unknown = in_packages(&["no-such-package==0.0.1".to_owned()], 80, 4_000).expect_err("it is not fetched");
+        assert!(unknown.to_string().contains("no-such-package"), "{unknown}");
     }
 
     #[test]
