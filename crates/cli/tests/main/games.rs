@@ -1,12 +1,13 @@
 //! The other games in the same loop: dry runs of their configurations, and small runs that are killed, resumed and judged again.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use veriplay_core::Digest;
 use veriplay_selfplay::splits::functions;
 
 use super::resume::survives;
-use super::{finished, last_json, root, stderr, succeeded, veriplay, write_config};
+use super::{finished, last_json, root, small_config, stderr, succeeded, veriplay, write_config};
 
 fn configuration(name: &str) -> toml::Table {
     let path = root().join("configs").join(name);
@@ -46,19 +47,118 @@ fn on_tiny_repositories(mut config: toml::Table) -> toml::Table {
     config
 }
 
+/// The shape of Qwen2.5 7B, or of 1.5B, as its `config.json` has it.
+fn write_shape(dir: &Path, is_large: bool) {
+    let (hidden, inner, heads, key_heads, vocabulary) =
+        if is_large { (3584, 18_944, 28, 4, 152_064) } else { (1536, 8960, 12, 2, 151_936) };
+    let shape = serde_json::json!({
+        "model_type": "qwen2", "hidden_size": hidden, "intermediate_size": inner, "num_hidden_layers": 28,
+        "num_attention_heads": heads, "num_key_value_heads": key_heads, "vocab_size": vocabulary,
+        "max_position_embeddings": 32_768, "rms_norm_eps": 1e-6, "rope_theta": 1_000_000.0,
+        "tie_word_embeddings": !is_large, "eos_token_id": 151_645,
+    });
+    std::fs::write(dir.join("config.json"), shape.to_string()).expect("the temporary directory can be written");
+}
+
+/// What a dry run says of a recipe on a model of its shape, without the weights.
+fn told_on_shape(mut config: toml::Table, is_large: bool) -> String {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    write_shape(dir.path(), is_large);
+    set(&mut config, "model", dir.path().display().to_string());
+    let said = told(&config);
+    // Weights of f32: 4 bytes each, of 7.6 or of 1.5 billion, and adapters.
+    let weights = said.split("memory: about ").nth(1).and_then(|rest| rest.split(' ').next()?.parse::<f64>().ok());
+    let (least, most) = if is_large { (14.0, 29.5) } else { (2.8, 6.2) };
+    assert!(weights.is_some_and(|gib| least < gib && gib < most), "{weights:?} GiB in\n{said}");
+    says(&said, &["GiB for training", "has no weights to play with"]);
+    said
+}
+
+/// The recipe of Absolute Zero, with tasks that are here.
+fn absolute_zero_recipe() -> toml::Table {
+    let mut config = configuration("absolute-zero-qwen.toml");
+    let tasks = config["tasks"].as_table_mut().expect("a table");
+    tasks.remove("eval_programs");
+    tasks.insert("eval_mix".to_owned(), "natural".into());
+    set(&mut config, "eval.tasks_per_type", 2);
+    config
+}
+
+/// The recipe of Sol-Ver, with snippets and problems that are here.
+fn sol_ver_recipe() -> toml::Table {
+    let mut config = configuration("sol-ver-qwen.toml");
+    let tasks = "[snippets]\nfrom = \"folder\"\npath = \"task-corpus/environments\"\nmin_chars = 80\nmax_chars = 4000";
+    let quickstart = configuration("sol-ver-quickstart.toml");
+    let table = config["tasks"].as_table_mut().expect("a table");
+    table.extend(tasks.parse::<toml::Table>().expect("TOML"));
+    table.insert("problems".to_owned(), quickstart["tasks"]["problems"].clone());
+    set(&mut config, "eval.problems", 4);
+    config
+}
+
 #[test]
-fn configurations_for_large_models_say_what_they_would_do() {
-    let sol_ver = told(&configuration("sol-ver-qwen.toml"));
-    says(&sol_ver, &["game `sol_ver`", "memory: not known", "--- verifier", "fenced as `problem`", "```python"]);
-    let bugs = told(&on_tiny_repositories(configuration("bug-repair-qwen.toml")));
-    says(&bugs, &["game `bug_repair`", "memory: not known", "--- injector, removal", "--- solver", "```edit PATH"]);
-    let mut tools = configuration("self-challenge-qwen.toml");
-    set(&mut tools, "tasks.given", 2);
-    let tools = told(&tools);
+fn recipes_of_the_papers_say_what_they_would_do_and_the_memory_it_takes() {
+    let zero = told_on_shape(absolute_zero_recipe(), true);
+    let seeds = "before step 0: proposals until there are 256 tasks of each kind";
+    says(
+        &zero,
+        &["game `absolute_zero`, 500 steps", "a step: 192 proposals, then 8 attempts at each of 192 tasks", seeds],
+    );
+    says(&zero, &["reward `azr`; advantage `trr`; prompts `think`", "<snippet_6>", "Choose 10 inputs", "<think>"]);
+    let sol_ver = told_on_shape(sol_ver_recipe(), false);
+    says(&sol_ver, &["game `sol_ver`", "--- verifier", "fenced as `problem`", "```python"]);
+    let bugs = told_on_shape(on_tiny_repositories(configuration("bug-repair-qwen.toml")), true);
+    says(&bugs, &["game `bug_repair`, 150 steps", "--- injector, removal", "--- solver", "```edit PATH"]);
+    let tools = told_on_shape(configuration("self-challenge-qwen.toml"), true);
     says(
         &tools,
-        &["game `self_challenge`", "memory: not known", "--- challenger", "fenced as `verify`", "--- executor"],
+        &["then 15 executors of at most 8 turns at each of 16 tasks", "until there are 800 tasks of each kind"],
     );
+    says(&tools, &["no step samples a proposer", "learned from successes"]);
+    says(&tools, &["game `self_challenge`", "--- challenger", "fenced as `verify`", "--- executor"]);
+}
+
+#[test]
+fn the_model_that_a_recipe_names_need_not_be_here() {
+    says(&told(&absolute_zero_recipe()), &["memory: not known", "--- proposer, induction"]);
+    says(&told(&sol_ver_recipe()), &["memory: not known"]);
+}
+
+#[test]
+fn an_environment_of_a_folder_is_played_and_evaluated() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let shop = dir.path().join("shop");
+    std::fs::create_dir(&shop).expect("a folder");
+    let orders = root().join("task-corpus/environments/orders");
+    let copy = |file: &str| std::fs::copy(orders.join(file), shop.join(file)).expect("it is copied");
+    copy("environment.py");
+    let with = |environments: Vec<String>| {
+        let mut config = small_self_challenge();
+        set(&mut config, "tasks.environments", environments);
+        set(&mut config, "tasks.given", 0);
+        config
+    };
+    let alone = || with(vec![shop.display().to_string()]);
+    says(&refused(&alone()), &["tasks.toml` of an environment", "task-corpus/environments/README.md"]);
+    copy("tasks.toml");
+    says(&told(&alone()), &["game `self_challenge`", "<MAKE>", "<DO>"]);
+    says(&refused(&with(vec!["shop".to_owned()])), &["`shop`", "`orders`", "or name a folder"]);
+    says(&refused(&with(vec![shop.display().to_string(); 2])), &["`tasks.environments` is `shop`", "named once"]);
+}
+
+#[test]
+fn a_dry_run_refuses_roles_that_cannot_play() {
+    let mut nobody = absolute_zero_recipe();
+    set(&mut nobody, "game.proposer", "frozen");
+    nobody["game"].as_table_mut().expect("a table").insert("solver_weight".to_owned(), 0.0.into());
+    says(&refused(&nobody), &["`solver_weight` is `0`", "no other role learns either"]);
+    let mut nothing = absolute_zero_recipe();
+    set(&mut nothing, "game.proposer", "none");
+    set(&mut nothing, "game.seed_proposals", 0);
+    says(&refused(&nothing), &["`proposer` is `none`", "no other tasks"]);
+    let mut trained = absolute_zero_recipe();
+    trained.insert("proposer_model".to_owned(), "start".into());
+    says(&refused(&trained), &["configuration key `proposer_model` is `start`", "`game.proposer` must be `frozen`"]);
 }
 
 /// On a model that is here, instead of one that is fetched. A dry run samples nothing.
@@ -171,6 +271,7 @@ fn small_bug_repair() -> toml::Table {
     config.insert("learn".to_owned(), learn);
     set(&mut config, "model", "builtin:tiny");
     set(&mut config, "game.format", "compact");
+    set(&mut config, "game.weakening", "derived");
     set(&mut config, "game.modes", vec!["direct"]);
     for (place, value) in [
         ("steps", 3),
@@ -196,6 +297,42 @@ fn small_bug_repair() -> toml::Table {
 #[test]
 fn sol_ver_resumes_to_the_same_bytes_and_replays() {
     survives(&small_sol_ver(), &[1, 3]);
+}
+
+#[test]
+fn a_run_whose_proposer_is_the_start_model_resumes_to_the_same_bytes() {
+    let mut config = small_config();
+    config.insert("proposer_model".to_owned(), "start".into());
+    set(&mut config, "game.proposer", "frozen");
+    // Two of each type beside those that are given.
+    config["game"].as_table_mut().expect("a table").insert("seed_proposals".to_owned(), 14.into());
+    survives(&config, &[1, 3]);
+}
+
+#[test]
+fn executors_of_tasks_that_the_start_model_made_resume_to_the_same_bytes() {
+    let mut config = small_self_challenge();
+    set(&mut config, "game.proposer", "none");
+    set(&mut config, "tasks.given", 0);
+    set(&mut config, "game.sft_challenges", 0);
+    set(&mut config, "game.sft_samples", 0);
+    let game = config["game"].as_table_mut().expect("a table");
+    game.insert("seed_proposals".to_owned(), 6.into());
+    game.insert("learn_from".to_owned(), "successes".into());
+    let (_dir, summary) = survives(&config, &[1, 3]);
+    assert_eq!(summary["valid_proposal_rate"], 0.0, "{summary}");
+}
+
+#[test]
+fn pairs_that_are_held_to_the_imitating_model_resume_to_the_same_bytes() {
+    let mut config = small_sol_ver();
+    config["game"].as_table_mut().expect("a table").insert("dpo_reference".to_owned(), "sft".into());
+    survives(&config, &[1, 3]);
+    config["learn"].as_table_mut().expect("a table").insert(
+        "kl".to_owned(),
+        "coefficient = 0.1\nestimator = \"k3\"\nplace = \"loss\"".parse::<toml::Table>().expect("TOML").into(),
+    );
+    says(&refused(&config), &["configuration key `game.dpo_reference` is `sft`", "`learn.kl`"]);
 }
 
 #[test]
