@@ -28,7 +28,7 @@ pub(crate) struct RunConfig {
     /// The start checkpoint: a directory in Hugging Face layout, a hub id, or `builtin:tiny`. Frozen models are refused.
     pub(crate) model: String,
     /// The model that proposes, where that is not the one that learns: a model's name, or `start` for `model`. It is not trained.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub(crate) proposer_model: Option<String>,
     /// A checkpoint is written each this many steps, and at the end.
     pub(crate) checkpoint_every: u64,

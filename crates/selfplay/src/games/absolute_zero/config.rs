@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::TaskType;
 
 use super::prompts;
-use crate::settings::{ConfigError, GameConfig, check_counts, check_numbers, invalid_value, is_default};
+use crate::settings::{ConfigError, GameConfig, check_counts, check_numbers, invalid_value};
 
 /// `[game]` of a configuration.
 pub type AbsoluteZeroConfig = GameConfig<AbsoluteZeroSettings>;
@@ -15,7 +15,7 @@ pub type AbsoluteZeroConfig = GameConfig<AbsoluteZeroSettings>;
 #[serde(deny_unknown_fields)]
 pub struct AbsoluteZeroSettings {
     /// The task types that a step proposes and solves; evaluation has all. Absent means all.
-    #[serde(default = "all_types", skip_serializing_if = "is_all_types")]
+    #[serde(default = "all_types")]
     pub task_types: Vec<TaskType>,
     /// Proposals a step for each task type; 0 trains the solver on the buffers alone.
     pub proposals_per_type: usize,
@@ -25,7 +25,7 @@ pub struct AbsoluteZeroSettings {
     /// stand in for references.
     pub references: usize,
     /// Share of deduction and abduction proposals that must call functions of earlier tasks, in [0, 1]; `think` alone asks for that.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default)]
     pub composite_share: f64,
     /// Share of a type's solver tasks that this step's proposals may fill, in [0, 1]. Valid proposals beyond it enter the
     /// buffer without a solve rate, and are not trained on.
@@ -40,10 +40,6 @@ pub struct AbsoluteZeroSettings {
 
 fn all_types() -> Vec<TaskType> {
     TaskType::ALL.to_vec()
-}
-
-fn is_all_types(types: &[TaskType]) -> bool {
-    types == TaskType::ALL
 }
 
 impl AbsoluteZeroSettings {

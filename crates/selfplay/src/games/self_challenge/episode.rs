@@ -6,7 +6,7 @@ use veriplay_verifier::environments::{ChallengerResponse, CodeOutcome, Environme
 
 use super::prompts::{ChallengeFormat, ToolBudgetLeft, ToolGoal, outcome_text};
 use crate::multi_turn::{EpisodeEnd, EpisodeLimits, MultiTurn, Observation, TurnAction, Workspace};
-use crate::settings::{ConfigError, check_counts, check_positive, is_default};
+use crate::settings::{ConfigError, check_counts, check_positive};
 
 /// What an episode may use. There is no default: a config states it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,7 +15,7 @@ pub struct ToolBudget {
     /// Turns in which a challenger may explore. It has one more, to propose.
     pub explore_turns: usize,
     /// Turns in which a challenger must have called tools before it may propose. Formats of one turn ignore it. Absent means none.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default)]
     pub min_explore_turns: usize,
     /// Turns of an executor.
     pub executor_turns: usize,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::prompts;
 use crate::preferences::{Objective, PreferenceSchedule, UpdateSchedule};
-use crate::settings::{ConfigError, GameConfig, check_counts, check_numbers, invalid_value, is_default};
+use crate::settings::{ConfigError, GameConfig, check_counts, check_numbers, invalid_value};
 
 /// What a step learns from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,7 +102,7 @@ pub struct SolVerSettings {
     /// Weight of examples and pairs of suites.
     pub test_weight: f64,
     /// What the better one of a pair is held to. Absent means `sampler`.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default)]
     pub dpo_reference: DpoReference,
     /// Imitation.
     pub sft: UpdateSchedule,
