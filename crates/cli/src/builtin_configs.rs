@@ -22,6 +22,7 @@ macro_rules! builtin_configs {
 }
 
 builtin_configs!(
+    "absolute-zero-qwen",
     "bug-repair-quickstart",
     "bug-repair-qwen",
     "bug-repair-warmup",

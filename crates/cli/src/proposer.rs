@@ -85,7 +85,7 @@ mod tests {
     use veriplay_selfplay::games::absolute_zero::AbsoluteZeroConfig;
 
     use super::*;
-    use crate::model::QUICKSTART;
+    use crate::builtin_configs::QUICKSTART;
 
     #[test]
     fn proposers_are_sampled_from_one_policy_and_all_others_from_the_other() {
