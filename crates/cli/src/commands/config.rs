@@ -114,20 +114,7 @@ fn init(name: &str, out: Option<PathBuf>) -> Result<(), Failure> {
     progress::data(path.display());
     let command = if is_recipe(config.text, &path)? { "warmup" } else { "play" };
     progress::say(format!("use it with `veriplay {command} --config {}`", path.display()));
-    for missing in missing_files(&from_toml(config.text, &path)?) {
-        progress::say(format!("it names `{missing}` of a checkout of Veriplay, which is not here"));
-    }
     Ok(())
-}
-
-/// The files of a checkout that a configuration names and that are not below this folder.
-fn missing_files(value: &toml::Value) -> Vec<&str> {
-    match value {
-        toml::Value::String(text) if text.starts_with("task-corpus/") && !Path::new(text).exists() => vec![text],
-        toml::Value::Array(values) => values.iter().flat_map(missing_files).collect(),
-        toml::Value::Table(table) => table.values().flat_map(missing_files).collect(),
-        _ => Vec::new(),
-    }
 }
 
 /// A row of `config list`.

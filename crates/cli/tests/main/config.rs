@@ -27,8 +27,8 @@ fn a_configuration_is_written_where_there_is_no_checkout_and_over_no_file() {
     assert_eq!(again.status.code(), Some(3), "{}", stderr(&again));
     assert!(stderr(&again).contains("sol-ver-quickstart.toml") && stderr(&again).contains("--out"));
 
-    let folder = succeeded(config(&["init", "sol-ver-qwen", "--out", "own.toml"]).current_dir(&dir));
-    assert!(stderr(&folder).contains("`task-corpus/environments`"), "{}", stderr(&folder));
+    let other = succeeded(config(&["init", "sol-ver-qwen", "--out", "own.toml"]).current_dir(&dir));
+    assert!(stderr(&other).contains("veriplay play --config own.toml"), "{}", stderr(&other));
     let unknown = finished(config(&["init", "chess"]).current_dir(&dir));
     assert_eq!(unknown.status.code(), Some(3));
     assert!(stderr(&unknown).contains("`chess`") && stderr(&unknown).contains("veriplay config list"));
