@@ -8,6 +8,7 @@ mod completions_server;
 mod config;
 mod corpus;
 mod devices;
+mod documents;
 #[path = "../../../../tests/src/external.rs"]
 #[expect(unreachable_pub, reason = "other packages use it too")]
 mod external;
