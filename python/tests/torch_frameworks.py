@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import json
+import math
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -191,3 +192,173 @@ def test_a_policy_in_torch_plays_absolute_zero(binary: str, tmp_path: Path) -> N
         game.play(example.TorchTrainer(str(ROOT / "models" / "tiny")))
     for name in ("events.jsonl", "rollouts.jsonl.zst", "after.json", "checkpoints/step_2/trainer/model.safetensors"):
         assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "broken" / name).read_bytes(), name
+
+
+class Killed(Exception):
+    """Ends a training in the middle."""
+
+
+def play_with_trl(binary: str, out: Path, *, killed_at: int | None = None, resume: str | None = None) -> Any:
+    """Trains models/tiny by TRL's own trainer. Returns the trainer and what it was handed in each step."""
+    trl, transformers = pytest.importorskip("trl"), pytest.importorskip("transformers")
+    from veriplay.trl_games import SelfPlay
+
+    class Kill(transformers.TrainerCallback):
+        def on_step_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            if state.global_step == killed_at:
+                raise Killed
+
+    # In a step: 3 kinds, each with 2 groups for 6 proposals, and 4 groups of attempts.
+    args = trl.GRPOConfig(
+        str(out),
+        max_steps=4,
+        save_steps=2,
+        num_generations=4,
+        per_device_train_batch_size=24,
+        gradient_accumulation_steps=3,
+        max_completion_length=64,
+        learning_rate=1e-3,
+        logging_steps=1,
+        report_to=[],
+        use_cpu=True,
+        bf16=False,
+        gradient_checkpointing=False,
+    )
+    settings = {"game.proposals_per_type": 6, "game.tasks_per_type": 4, "game.fresh_fraction": 0.5}
+    settings |= {"tasks.seeds_per_type": 32, "eval.tasks_per_type": 8}
+    batches: list[dict[str, Any]] = []
+    with SelfPlay(args, settings=settings, binary=binary) as play:
+
+        def watched(prompts: list[Any], trainer: Any) -> dict[str, Any]:
+            batches.append(play.rollout(prompts, trainer))
+            return dict(batches[-1])
+
+        trainer = trl.GRPOTrainer(
+            model=str(ROOT / "models" / "tiny"),
+            args=args,
+            rollout_func=watched,
+            reward_funcs=play.reward_funcs,
+            train_dataset=play.dataset,
+            callbacks=[play.callback, Kill()],
+        )
+        trainer.train(resume_from_checkpoint=resume)
+        assert play.game is not None and play.game.summary is not None
+    return trainer, batches
+
+
+def proposals_in_pool(out: Path, step: int) -> int:
+    state = json.loads((out / "game" / "checkpoints" / f"step_{step}" / "play.json").read_text())
+    return sum(not entry["seed"] for entry in state["game"]["pool"])
+
+
+def test_trls_own_trainer_plays_absolute_zero(binary: str, tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    safetensors = pytest.importorskip("safetensors.torch")
+    torch.set_num_threads(1)
+    whole = tmp_path / "whole"
+    trainer, batches = play_with_trl(binary, whole)
+
+    losses = [row for row in trainer.state.log_history if "loss" in row]
+    assert len(losses) == len(batches) == 4
+    assert all(math.isfinite(row["loss"]) and row["grad_norm"] > 0 for row in losses)
+    start, end = (
+        safetensors.load_file(folder / "model.safetensors")
+        for folder in (ROOT / "models" / "tiny", whole / "checkpoint-4")
+    )
+    assert all(not torch.equal(start[name], end[name]) for name in end), "every weight has learned"
+    assert 0 < proposals_in_pool(whole, 2) < proposals_in_pool(whole, 4)
+
+    events = [json.loads(line) for line in (whole / "game" / "events.jsonl").read_text().splitlines()]
+    for event, batch, row in zip(events, batches, losses, strict=True):
+        assert event["actor/loss"] == pytest.approx(row["loss"]) and event["perf/total_num_tokens"] > 0
+        rewards = list(zip(batch["proposer_reward"], batch["solver_reward"], strict=True))
+        # 72 completions, of which 6 fill the second group of each kind's proposals.
+        unrated = sum(role["unrated"] for role in event["play"]["roles"] if role["role"] == "proposer")
+        assert len(rewards) == 72 and sum(pair == (None, None) for pair in rewards) == 6 + unrated
+        assert sum(solver is not None for _, solver in rewards) == 48
+        for pair, mask in zip(rewards, batch["env_mask"], strict=True):
+            assert set(mask) == {int(pair != (None, None))}, "what has no reward is masked"
+    assert any(reward is not None for batch in batches for reward in batch["proposer_reward"])
+
+    replay = subprocess.run([binary, "replay", whole / "game", "--json"], check=True, capture_output=True)
+    assert json.loads(replay.stdout)["changed"] == 0 < json.loads(replay.stdout)["verdicts"]
+
+    # Killed in its last step, it resumes from the checkpoints of step 2, and ends with the same bytes.
+    broken = tmp_path / "broken"
+    with pytest.raises(Killed):
+        play_with_trl(binary, broken, killed_at=3)
+    play_with_trl(binary, broken, resume=str(broken / "checkpoint-2"))
+    # A complete one goes back to the checkpoints of step 2: those after them go.
+    play_with_trl(binary, whole, resume=str(whole / "checkpoint-2"))
+    for name in ("game/events.jsonl", "game/rollouts.jsonl.zst", "game/after.json", "checkpoint-4/model.safetensors"):
+        assert (whole / name).read_bytes() == (broken / name).read_bytes(), name
+    again = safetensors.load_file(whole / "checkpoint-4" / "model.safetensors")
+    assert all(torch.equal(end[name], again[name]) for name in end)
+
+
+def test_a_lost_attempt_is_masked_for_trl(tmp_path: Path) -> None:
+    """The game leaves out of an update what its host failed on; TRL gets no reward for it, in a whole group."""
+    trl = pytest.importorskip("trl")
+    from veriplay.games import Generate, Prompt, Rollout, Sample, Sampling
+    from veriplay.trl_games import Row, SelfPlay, _by_rollout, _in_groups
+
+    class Trainer:
+        eos_token_ids = (1,)
+
+    args = trl.GRPOConfig(
+        str(tmp_path), max_steps=1, num_generations=2, per_device_train_batch_size=6, use_cpu=True, bf16=False
+    )
+    play = SelfPlay(args)
+    prompts = [Prompt(role, "deduction", "", None, ()) for role in ("proposer", "solver")]
+    sampling = [Sampling(1.0, 0, 1.0, 0.0, 8, size, 0) for size in (3, 2)]
+    requests = [Generate(0, "play", (prompt,), one, None, 0) for prompt, one in zip(prompts, sampling, strict=True)]  # type: ignore[arg-type]
+    rows = [[Row([5], [7, 1], Rollout(str(at))) for at in range(one.group_size)] for one in sampling]
+    scored = [(rows[0][1], 0.25), (rows[0][2], 0.75), (rows[1][1], 1.0)]
+    samples = _by_rollout(
+        [
+            Sample(prompts[0], row.rollout, 0.5, 1.0, False, role="proposer" if reward < 1 else "solver", reward=reward)
+            for row, reward in scored
+        ]
+    )
+    ordered = _in_groups(requests, [[rows[0]], [rows[1]]], samples, 2, Trainer())
+    batch = play._batch(ordered, samples, 6, Trainer())
+    assert batch["solver_reward"] == [None, 1.0, None, None, None, None], "the lost attempt is in its group"
+    assert batch["proposer_reward"] == [None, None, 0.25, 0.75, None, None]
+    assert batch["env_mask"] == [[0, 0], [1, 1], [1, 1], [1, 1], [0, 0], [0]]
+    with pytest.raises(ValueError, match="has 6 completions, and the trainer's generation batch 4"):
+        play._batch(ordered, samples, 4, Trainer())
+
+
+def test_a_completion_ends_where_its_format_ends_it() -> None:
+    pytest.importorskip("trl")
+    from veriplay.trl_games import _row
+
+    class Tokenizer:
+        def decode(self, tokens: list[int], **_: Any) -> str:
+            return "".join(map(chr, tokens))
+
+    class Trainer:
+        processing_class, eos_token_ids = Tokenizer(), (0,)
+
+    found = [_row([1], [*map(ord, text)], ["</a>"], Trainer()) for text in ("4\0", "4</a>5\0", "4")]
+    shown = [("".join(map(chr, row.completion)), row.rollout.text, row.rollout.finish) for row in found]
+    # The game cuts the text itself.
+    assert shown == [("4\0", "4", "stop"), ("4</a>", "4</a>5", "stop"), ("4", "4", "length")]
+
+
+def test_trl_arguments_that_fit_no_game_are_refused(tmp_path: Path) -> None:
+    trl = pytest.importorskip("trl")
+    from veriplay.trl_games import SelfPlay
+
+    fitting = {"max_steps": 4, "num_generations": 2, "per_device_train_batch_size": 2, "use_cpu": True, "bf16": False}
+    for wrong, message in [
+        ({"max_steps": -1}, "`max_steps` is `-1`"),
+        ({"save_strategy": "epoch"}, "use `steps` or `no`"),
+        ({"num_iterations": 2, "save_steps": 3}, "`save_steps` is 3, and must be a multiple of 2"),
+        (
+            {"gradient_accumulation_steps": 2, "steps_per_generation": 1},
+            "must be a multiple of `gradient_accumulation_steps`",
+        ),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            SelfPlay(trl.GRPOConfig(str(tmp_path), **{**fitting, **wrong}))
