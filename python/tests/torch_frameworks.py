@@ -362,3 +362,7 @@ def test_trl_arguments_that_fit_no_game_are_refused(tmp_path: Path) -> None:
     ]:
         with pytest.raises(ValueError, match=message):
             SelfPlay(trl.GRPOConfig(str(tmp_path), **{**fitting, **wrong}))
+    play = trl.GRPOConfig(str(tmp_path), **fitting)
+    with pytest.raises(ValueError, match=r"`game\.zero_advantage` is `drop`, and the trainer"):
+        SelfPlay(play, settings={"game.zero_advantage": "drop"})
+    SelfPlay(play, settings={"game.zero_advantage": "keep", "game.solver_max_tokens": 8})

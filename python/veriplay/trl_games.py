@@ -67,6 +67,8 @@ log = logging.getLogger(__name__)
 #: The run directory, in the trainer's output directory.
 RUN = "game"
 ROLES = ("proposer", "solver")
+#: What a configuration may make shorter than the trainer's arguments.
+LENGTHS = [f"game.{role}_max_tokens" for role in ROLES]
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,11 @@ class SelfPlay:
         self.run = Path(run) if run is not None else Path(args.output_dir) / RUN
         """The game's run directory, which ``veriplay replay`` judges again."""
         self._config, self._arguments, self._binary = config, arguments, binary
-        self._settings = {**_settings(args, self._updates), **(settings or {})}
+        self._settings = _settings(args, self._updates)
+        for key, value in (settings or {}).items():
+            if self._settings.get(key, value) != value and key not in LENGTHS:
+                raise ValueError(f"`{key}` is `{value}`, and the trainer's arguments make it `{self._settings[key]}`")
+            self._settings[key] = value
         self.dataset = datasets.Dataset.from_dict(
             {"prompt": [""] * (args.generation_batch_size // args.num_generations)}
         )
@@ -144,9 +150,9 @@ class SelfPlay:
         if self.game is None:
             raise GameError("the game has not begun: give the trainer `callbacks=[play.callback]`")
         if not trainer.model.training:
-            raise GameError(
-                "the game evaluates the model itself, before and after training: train without `eval_dataset`"
-            )
+            raise GameError("the game evaluates the model before and after training: train without `eval_dataset`")
+        if not isinstance(self._request, Generate):
+            raise GameError("the game asks for no completions now: it has other steps than the trainer")
         self._trainer = trainer
         answered: list[Generate] = []
         groups: list[list[list[Row]]] = []
@@ -188,10 +194,8 @@ class SelfPlay:
         if self.game is not None:
             raise GameError("this game has been played: make another `SelfPlay` for another training")
         if steps % self._updates or step % self._updates:
-            what = f"step {step} of {steps}"
-            raise GameError(
-                f"a step of the game is {self._updates} steps of the trainer, and {what} is in the middle of one"
-            )
+            what = f"step {step} of {steps} is in the middle of one"
+            raise GameError(f"a step of the game is {self._updates} steps of the trainer, and {what}")
         step, steps = step // self._updates, steps // self._updates
         if step == 0:
             self.game = AbsoluteZero(
