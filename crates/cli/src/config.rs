@@ -35,6 +35,9 @@ pub(crate) struct RunConfig {
     /// Whether the numbers of each step are also written as TensorBoard event files. Absent means no.
     #[serde(default)]
     pub(crate) tensorboard: bool,
+    /// Seconds that a plug-in may take to an answer. Absent means ten minutes.
+    #[serde(default = "default_exec_timeout")]
+    pub(crate) exec_timeout_s: u64,
     /// How the policy is trained.
     pub(crate) learn: LearnConfig,
 }
@@ -42,6 +45,14 @@ pub(crate) struct RunConfig {
 /// The game of a configuration without the key `plays`.
 pub(crate) fn default_game() -> String {
     absolute_zero::NAME.to_owned()
+}
+
+/// A week.
+const LONGEST_EXEC_TIMEOUT: u64 = 604_800;
+
+/// A judge that is a model may need minutes for a step.
+const fn default_exec_timeout() -> u64 {
+    600
 }
 
 /// How the policy is trained.
@@ -264,7 +275,7 @@ pub(crate) fn parse_game_name(text: &str, origin: &Path) -> Result<String, Failu
 
 impl RunConfig {
     pub(crate) const KEYS: &'static [&'static str] =
-        &["plays", "seed", "steps", "model", "proposer_model", "checkpoint_every", "tensorboard", "learn"];
+        &["plays", "seed", "steps", "model", "proposer_model", "checkpoint_every", "tensorboard", "exec_timeout_s", "learn"];
 
     pub(crate) fn validate(&self) -> Result<(), Failure> {
         refuse_frozen(&self.model)?;
@@ -273,6 +284,10 @@ impl RunConfig {
         }
         if self.checkpoint_every == 0 {
             return Err(bad_value("checkpoint_every", &self.checkpoint_every, "at least 1"));
+        }
+        if !(1..=LONGEST_EXEC_TIMEOUT).contains(&self.exec_timeout_s) {
+            let want = format!("from 1 to {LONGEST_EXEC_TIMEOUT} seconds");
+            return Err(bad_value("exec_timeout_s", &self.exec_timeout_s, &want));
         }
         self.learn.validate()
     }

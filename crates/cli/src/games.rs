@@ -196,7 +196,7 @@ impl From<PlayError> for Failure {
         let code = match &error {
             PlayError::Policy(_) => ExitCode::Model,
             PlayError::Host(_) => ExitCode::Host,
-            PlayError::Setup(_) | PlayError::Reward(_) => ExitCode::Input,
+            PlayError::Setup(_) | PlayError::External(_) => ExitCode::Input,
             PlayError::Overlap(overlap) => return overlap.clone().into(),
         };
         Self::new(code, error)

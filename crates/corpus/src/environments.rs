@@ -1,10 +1,14 @@
 //! Tool environments with hand-written tasks, and a corpus of attempts to cheat there.
 //!
-//! A folder of `task-corpus/environments/` holds `environment.py` and `tasks.toml`; the README there describes both. A hand-written task is
-//! not trusted: it passes the same gate as a challenger's. Invariant: no cheat expects to be accepted.
+//! A folder of `task-corpus/environments/` holds `environment.py`, `tasks.toml` and `templates.toml`; the README there describes them. A
+//! folder of the user's own is the same ([`open_environment`]). A hand-written task is not trusted: it passes the same gate as a
+//! challenger's. Invariant: no cheat expects to be accepted.
 
 pub mod cheats;
+mod folder;
 pub mod templates;
+
+pub use folder::{EnvironmentFolder, open_environment};
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{CodeTask, Environment};
@@ -43,6 +47,7 @@ pub struct CodeTaskRow {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TaskFile {
+    #[serde(default)]
     task: Vec<TaskEntry>,
 }
 

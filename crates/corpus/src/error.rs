@@ -43,6 +43,16 @@ pub enum CorpusError {
         /// What to do.
         hint: String,
     },
+    /// The folder of an environment cannot be one.
+    #[error("environment `{path}`: {problem}\nhint: {hint}")]
+    Environment {
+        /// The folder or file.
+        path: String,
+        /// What is wrong or missing.
+        problem: String,
+        /// What to do.
+        hint: String,
+    },
     /// Two files hold the same program.
     #[error("`{first}` and `{second}` hold the same program\nhint: delete one of them or change its program")]
     Duplicate {

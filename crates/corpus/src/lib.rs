@@ -24,7 +24,10 @@ pub mod streams;
 pub use builtin_repositories::{BUILTIN_PREFIX, builtin_bugs, builtin_repository};
 pub use cost::{CostJob, CostProgram, ORDINARY_LOOP, built_in_cost_programs, parse_cost_program};
 pub use environments::templates::{GeneratedTask, Novelty, TaskGenerator};
-pub use environments::{CodeTaskRow, EnvironmentCorpus, HandWrittenTask, built_in_environments, environment_by_name};
+pub use environments::{
+    CodeTaskRow, EnvironmentCorpus, EnvironmentFolder, HandWrittenTask, built_in_environments, environment_by_name,
+    open_environment,
+};
 pub use error::CorpusError;
 pub use files::TextFile;
 pub use forgeries::{Forgery, ForgeryCorpus, built_in_forgeries, parse_forgeries};

@@ -11,12 +11,12 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Execute, Prompt, Role, Sampling, Status};
 
 use crate::advantages::{self, ADVANTAGES, AdvantageEstimator, AdvantageMemory};
-use crate::curricula::{self, Curriculum};
+use crate::curricula::{self, Curriculum, CurriculumTask};
 use crate::environment::{
     Environment, JudgedDerivation, ProposalBatch, ProposalEpisode, ProposalToJudge, Proposer, RoleSampling,
     SamplingCall, SolverEpisode, Stage, StepFacts, VerifyOutput,
 };
-use crate::external_reward;
+use crate::external::{self, Unconnected};
 use crate::intrinsic::IntrinsicTerms;
 use crate::judgement::{JudgedResponse, ProposalPosition, RoundFacts, Seeds};
 use crate::metrics::{SolveCount, is_right, solve_counts};
@@ -24,6 +24,7 @@ use crate::monitors::{MONITORS, Monitor};
 use crate::pipeline::run_pipelined;
 use crate::play::{Batch, OutcomeCounts, PlayError, StepContext, StepOutput};
 use crate::preferences::{Objective, Preferences};
+use crate::proposer_factor::{self, ProposerFactor};
 use crate::randomness::generator;
 use crate::rewards::{self, EpisodeFacts, EpisodeResult, ProposalOutcome, REWARDS, RewardScheme};
 use crate::rollout::{FinishedEpisode, PolicySampler, run_episodes};
@@ -45,10 +46,12 @@ pub struct SelfPlay<E> {
 pub struct Methods {
     /// Rewards episodes.
     pub reward: Box<dyn RewardScheme>,
+    /// Multiplies the rewards of proposers.
+    pub proposer_factor: Option<Box<dyn ProposerFactor>>,
     /// Turns rewards into advantages.
     pub advantage: &'static dyn AdvantageEstimator,
     /// Weighs the tasks of the pool.
-    pub curriculum: &'static dyn Curriculum,
+    pub curriculum: Box<dyn Curriculum>,
     /// Watch every step.
     pub monitors: Vec<&'static dyn Monitor>,
 }
@@ -60,16 +63,22 @@ impl Methods {
     /// Never: checked settings name what is registered.
     pub fn named_by(settings: &SharedSettings) -> Self {
         let named = settings.reward.as_deref();
-        let reward: &'static dyn RewardScheme = match named {
-            Some(name) if external_reward::command(name).is_some() => &external_reward::Unconnected,
-            _ => named.map_or(Some(REWARDS[0]), rewards::by_name).expect("a checked name"),
+        let reward: &'static dyn RewardScheme = match named.and_then(external::command) {
+            Some(_) => &Unconnected,
+            None => named.map_or(Some(REWARDS[0]), rewards::by_name).expect("a checked name"),
         };
+        let curriculum: &'static dyn Curriculum = match external::command(&settings.curriculum) {
+            Some(_) => &Unconnected,
+            None => curricula::by_name(&settings.curriculum).expect("a checked name"),
+        };
+        let factor = settings.proposer_factor.as_ref();
         let advantage =
             settings.advantage.as_deref().map_or(Some(ADVANTAGES[0]), advantages::by_name).expect("a checked name");
         Self {
             reward: settings.alpha.and_then(|alpha| reward.with_alpha(alpha)).unwrap_or_else(|| Box::new(reward)),
+            proposer_factor: factor.map(|_| Box::new(Unconnected) as Box<dyn ProposerFactor>),
             advantage,
-            curriculum: curricula::by_name(&settings.curriculum).expect("a checked name"),
+            curriculum: Box::new(curriculum),
             monitors: MONITORS.to_vec(),
         }
     }
@@ -165,7 +174,7 @@ impl<E: Environment> SelfPlay<E> {
             }
         };
         let mut derived = self.derive(context, self.game.mutants(context, step), &mut known);
-        let (chosen, episodes) = self.choose_tasks(context, &state.pool, &proposals, &derived, step);
+        let (chosen, episodes) = self.choose_tasks(context, &state.pool, &proposals, &derived, step)?;
         self.admit(state, step, proposals.iter().filter_map(|one| one.admission.task()));
         self.admit(state, step, derived.iter().filter_map(|one| one.judged.admitted()));
         let mut solutions = self.solve(context, &chosen.tasks, episodes, Stage::Solve, step)?;
@@ -387,7 +396,7 @@ impl<E: Environment> SelfPlay<E> {
         proposals: &[ProposalEpisode<E>],
         derived: &[JudgedDerivation<E>],
         step: u64,
-    ) -> (StepTasks<E::Task>, Vec<E::Episode>) {
+    ) -> Result<(StepTasks<E::Task>, Vec<E::Episode>), PlayError> {
         let proposed =
             proposals.iter().enumerate().filter_map(|(index, one)| Some((Some(index), one.admission.task()?)));
         let derived = derived.iter().filter_map(|one| Some((None, one.judged.admitted()?)));
@@ -402,12 +411,14 @@ impl<E: Environment> SelfPlay<E> {
             };
             opened.map(|episode| episode.map(&mut keep)).collect()
         };
+        let known: Vec<CurriculumTask<'_>> = pool.entries().iter().map(Into::into).collect();
         let learnable_weight = self.game.settings().resample_learnable;
-        let weigh = |last| self.methods.curriculum.weight(last, learnable_weight);
+        let weights = self.methods.curriculum.weights(step, &known, learnable_weight)?;
+        let weights = known.iter().map(|task| task.id).zip(weights).collect();
         let generator = generator(context.seed, step, E::CHOICE_PURPOSE);
-        let mut choice = TaskChoice::new(pool, proposed.chain(derived).collect(), &weigh, generator, &mut prepare);
+        let mut choice = TaskChoice::new(pool, proposed.chain(derived).collect(), weights, generator, &mut prepare);
         self.game.choose_tasks(&mut choice);
-        (choice.finish(), episodes)
+        Ok((choice.finish(), episodes))
     }
 
     /// Samples a group of solvers for each task and judges each chunk while the next is sampled.
@@ -541,7 +552,11 @@ impl<E: Environment> SelfPlay<E> {
             let well_formed = self.game.is_well_formed(finished);
             EpisodeFacts { role, kind, group, result, well_formed, turns: &finished.turns, verdict }
         });
-        let rewards = self.methods.reward.rewards(step, &known.collect::<Vec<_>>())?;
+        let known: Vec<EpisodeFacts<'_>> = known.collect();
+        let mut rewards = self.methods.reward.rewards(step, &known)?;
+        if let Some(factor) = &self.methods.proposer_factor {
+            proposer_factor::apply(&**factor, step, &known, &mut rewards)?;
+        }
         let intrinsic = IntrinsicTerms::new(&self.game.settings().intrinsic, facts.pool);
         let scored = all.iter().zip(rewards).filter_map(|(&((role, index, kind, group), result, ..), reward)| {
             let mut reward = reward?;

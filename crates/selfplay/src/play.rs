@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Execute, Policy, PolicyError, PreferenceBatch, Reward, Role, RolloutId, TrainBatch};
 
-use crate::rewards::RewardError;
+use crate::external::ExternalError;
 use crate::settings::ConfigError;
 use crate::splits::Overlap;
 
@@ -159,9 +159,9 @@ pub enum PlayError {
     /// Training data hold what the policy is evaluated on.
     #[error(transparent)]
     Overlap(#[from] Overlap),
-    /// The reward cannot be had.
+    /// A program outside that computes a reward, a curriculum or a factor failed.
     #[error(transparent)]
-    Reward(#[from] RewardError),
+    External(#[from] ExternalError),
     /// The game cannot be set up or played with these tasks and this configuration.
     #[error("{0}")]
     Setup(String),

@@ -1,6 +1,6 @@
 //! What each role is rewarded for, in every game that [`crate::driver`] plays; names are values of the config key `reward`.
 //!
-//! One file a scheme; each is in [`REWARDS`] under its file's name. [`crate::external_reward`] is the scheme that a program outside computes.
+//! One file a scheme; each is in [`REWARDS`] under its file's name. [`crate::external`] is the scheme that a program outside computes.
 //! What a scheme rewards are judgements and solve rates; a Dropped attempt never reaches it.
 
 mod azr;
@@ -15,6 +15,7 @@ use rand::seq::SliceRandom;
 use serde::Serialize;
 use veriplay_core::{Prompt, Reward, Role, Rollout, Status, Verdict};
 
+use crate::external::ExternalError;
 use crate::registry::registry;
 
 /// What became of a proposal, as far as a reward may know.
@@ -65,11 +66,6 @@ pub enum EpisodeResult {
     Response(Status),
 }
 
-/// Why a reward cannot be had.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct RewardError(pub String);
-
 /// A named way to reward both roles.
 pub trait RewardScheme: Send + Sync {
     /// Its name in the config.
@@ -88,7 +84,7 @@ pub trait RewardScheme: Send + Sync {
     ///
     /// # Errors
     /// A reward that is computed elsewhere may fail. Nothing of the step is kept then.
-    fn rewards(&self, _step: u64, episodes: &[EpisodeFacts<'_>]) -> Result<Vec<Option<Reward>>, RewardError> {
+    fn rewards(&self, _step: u64, episodes: &[EpisodeFacts<'_>]) -> Result<Vec<Option<Reward>>, ExternalError> {
         let reward = |episode: &EpisodeFacts<'_>| match episode.result {
             EpisodeResult::Proposal(outcome) => self.proposer(outcome, episode.well_formed),
             EpisodeResult::Response(status) => Some(self.solver(status, episode.well_formed)),
@@ -120,7 +116,7 @@ impl<S: RewardScheme + ?Sized> RewardScheme for &S {
         (**self).proposer(outcome, well_formed)
     }
 
-    fn rewards(&self, step: u64, episodes: &[EpisodeFacts<'_>]) -> Result<Vec<Option<Reward>>, RewardError> {
+    fn rewards(&self, step: u64, episodes: &[EpisodeFacts<'_>]) -> Result<Vec<Option<Reward>>, ExternalError> {
         (**self).rewards(step, episodes)
     }
 

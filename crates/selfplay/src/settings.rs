@@ -11,7 +11,7 @@ use veriplay_core::Role;
 use crate::advantages::AdvantageEstimator;
 use crate::metrics::LEAST_SAMPLES;
 
-use crate::{advantages, curricula, external_reward, intrinsic, rewards};
+use crate::{advantages, curricula, external, intrinsic, rewards};
 
 /// The keys of `[game]`: those that every game has, and the game's own.
 ///
@@ -77,8 +77,10 @@ shared_settings! {
     examples: usize = 0,
     /// Solver episodes of each task (G). They estimate its solve rate and train the solver.
     group_size: usize,
-    /// Name of the reward scheme, one of [`rewards::REWARDS`], or `exec:COMMAND` ([`external_reward`]). An objective of preferences needs none.
+    /// Name of the reward scheme, one of [`rewards::REWARDS`], or `exec:COMMAND` ([`external`]). An objective of preferences needs none.
     reward: Option<String> = None,
+    /// `exec:COMMAND` of a program that gives a factor of each proposer's reward ([`external`]). Absent means that none is multiplied.
+    proposer_factor: Option<String> = None,
     /// Coefficients of intrinsic rewards of proposers, by name, of [`intrinsic::INTRINSIC_REWARDS`].
     intrinsic: BTreeMap<String, f64> = BTreeMap::new(),
     /// What a proposer loses by a task that nobody or everybody solves, under a reward that has such a penalty (`ssr`). Absent means the
@@ -128,7 +130,7 @@ shared_settings! {
     drop_unsolved: bool = false,
     /// Whether a proposed task that every solver solved leaves the buffer: it teaches nothing any more.
     drop_solved: bool = false,
-    /// Name of the curriculum, one of [`curricula::CURRICULA`].
+    /// Name of the curriculum, one of [`curricula::CURRICULA`], or `exec:COMMAND` ([`external`]).
     curriculum: String = curricula::CURRICULA[0].name().to_owned(),
     /// Weight under curriculum `learnable` of a task whose last solve rate was 0 < s < 1, where others weigh 1.
     resample_learnable: f64 = 1.0,
@@ -158,9 +160,7 @@ impl SharedSettings {
         let named = [("reward", &self.reward, rewards::names()), ("advantage", &self.advantage, advantages::names())];
         for (key, name, names) in named {
             match name {
-                Some(name)
-                    if key == "reward" && external_reward::command(name).is_some_and(|command| !command.is_empty()) => {
-                }
+                Some(name) if key == "reward" && is_program(name) => {}
                 Some(name) => check_name(key, name, &names)?,
                 None if rewarded => {
                     let names = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>();
@@ -169,7 +169,10 @@ impl SharedSettings {
                 None => {}
             }
         }
-        check_name("curriculum", &self.curriculum, &curricula::names())?;
+        if !is_program(&self.curriculum) {
+            check_name("curriculum", &self.curriculum, &curricula::names())?;
+        }
+        self.check_proposer_factor(rewarded)?;
         for (name, coefficient) in &self.intrinsic {
             check_name("intrinsic", name, &intrinsic::names())?;
             check_numbers(&[("intrinsic", *coefficient, 0.0, 1_000.0)])?;
@@ -203,6 +206,18 @@ impl SharedSettings {
         self.check_group()
     }
 
+    fn check_proposer_factor(&self, rewarded: bool) -> Result<(), ConfigError> {
+        match self.proposer_factor.as_deref() {
+            Some(name) if !is_program(name) => {
+                Err(invalid_value("proposer_factor", name, "use `exec:COMMAND`, a program that gives the factors"))
+            }
+            Some(name) if !rewarded => {
+                Err(invalid_value("proposer_factor", name, "leave it out: this objective uses no rewards"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// How many examples a game needs: those that a prompt shows and one more, as none stands in the prompt of its own question.
     pub const fn example_count(&self) -> usize {
         if self.examples == 0 { 0 } else { self.examples + 1 }
@@ -228,6 +243,11 @@ impl SharedSettings {
         let allowed = format!("advantage `{name}` needs at least `2`; raise it, or use advantage `trr`");
         Err(invalid_value("group_size", self.group_size, allowed))
     }
+}
+
+/// Whether a method is a program outside.
+fn is_program(name: &str) -> bool {
+    external::command(name).is_some_and(|command| !command.is_empty())
 }
 
 /// Whether the proposer plays, and learns.

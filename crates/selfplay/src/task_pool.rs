@@ -1,6 +1,6 @@
 //! The pool of tasks for solvers and of references for proposers, and how a step chooses among them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Debug;
 
 use rand_chacha::ChaCha8Rng;
@@ -45,6 +45,13 @@ pub struct PoolEntry<T> {
     pub step: u64,
     /// How often it was solved when solvers last attempted it.
     pub last: Option<SolveCount>,
+}
+
+impl<T> PoolEntry<T> {
+    /// Where it comes from.
+    pub const fn source(&self) -> Source {
+        if self.seed { Source::Seed } else { Source::Pool }
+    }
 }
 
 /// Seeds and admitted proposals, oldest first; no two with the same id or the same key.
@@ -163,8 +170,7 @@ impl<'a, T> TaskCandidate<'a, T> {
 
 impl<'a, T> From<&'a PoolEntry<T>> for TaskCandidate<'a, T> {
     fn from(entry: &'a PoolEntry<T>) -> Self {
-        let source = if entry.seed { Source::Seed } else { Source::Pool };
-        Self { task: &entry.task, source, proposal: None }
+        Self { task: &entry.task, source: entry.source(), proposal: None }
     }
 }
 
@@ -176,8 +182,8 @@ pub struct TaskChoice<'a, T> {
     pool: &'a TaskPool<T>,
     /// Valid, new tasks of the step, with the index of their proposal where a proposer made them.
     fresh: Vec<(Option<usize>, &'a T)>,
-    /// The curriculum: the weight of a task by how often it was last solved.
-    weigh: &'a dyn Fn(Option<SolveCount>) -> f64,
+    /// The curriculum: the weight of each task of the pool.
+    weights: HashMap<&'a Digest, f64>,
     generator: ChaCha8Rng,
     /// Prepares the solvers' episodes of tasks.
     prepare: &'a mut dyn FnMut(&[&T]) -> PrepareResults,
@@ -198,12 +204,12 @@ impl<'a, T: PoolTask> TaskChoice<'a, T> {
     pub(crate) fn new(
         pool: &'a TaskPool<T>,
         fresh: Vec<(Option<usize>, &'a T)>,
-        weigh: &'a dyn Fn(Option<SolveCount>) -> f64,
+        weights: HashMap<&'a Digest, f64>,
         generator: ChaCha8Rng,
         prepare: &'a mut dyn FnMut(&[&T]) -> PrepareResults,
     ) -> Self {
         let chosen = StepTasks { tasks: Vec::new(), without_prompt: BTreeSet::new(), dropped_tasks: 0 };
-        Self { pool, fresh, weigh, generator, prepare, chosen }
+        Self { pool, fresh, weights, generator, prepare, chosen }
     }
 
     pub(crate) fn finish(self) -> StepTasks<T> {
@@ -223,7 +229,7 @@ impl<'a, T: PoolTask> TaskChoice<'a, T> {
 
     /// `entries` in random order, those that the curriculum prefers rather first.
     pub fn by_curriculum(&mut self, entries: Vec<&'a PoolEntry<T>>) -> Vec<TaskCandidate<'a, T>> {
-        let weighted = entries.into_iter().map(|entry| (entry, (self.weigh)(entry.last))).collect();
+        let weighted = entries.into_iter().map(|entry| (entry, self.weights[&entry.id])).collect();
         weighted_shuffle(weighted, &mut self.generator).into_iter().map(TaskCandidate::from).collect()
     }
 

@@ -47,7 +47,9 @@ pub use artifact_gate::{ArtifactGate, ArtifactGateError};
 pub(crate) use attempt::judge_code;
 pub use attempt::{EpisodeRequest, judge_episode};
 pub use complete::{CompleteRequest, complete, complete_with_failures};
-pub use jobs::{CodeOutcome, CodeRequest, EnvironmentDescription, ToolDescription, describe_environment, run_code};
+pub use jobs::{
+    CodeOutcome, CodeRequest, DescribeError, EnvironmentDescription, ToolDescription, describe_environment, run_code,
+};
 
 /// A turn of a challenger.
 #[derive(Debug, Clone, PartialEq, Eq)]

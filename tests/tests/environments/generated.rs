@@ -22,7 +22,7 @@ fn compact_proposal(draft: &GeneratedTask) -> CompactProposal {
 fn a_generated_task_passes_the_gate_and_half_of_the_drafts_make_one_at_least() {
     let memo = OutcomeCache::new(python(), 100_000);
     for name in built_in_environment_names() {
-        let generator = TaskGenerator::built_in(&[name]).unwrap();
+        let generator = TaskGenerator::by_name(&[name]).unwrap();
         let drafts = Split::ALL.into_iter().flat_map(|split| generator.tasks(split, 3).take(8).collect::<Vec<_>>());
         let tasks: Vec<CodeTask> = drafts.map(|draft| compact_proposal(&draft).task(&draft.solution, name)).collect();
         let requests: Vec<CompleteRequest<'_>> =
@@ -47,7 +47,7 @@ fn a_generated_task_passes_the_gate_and_half_of_the_drafts_make_one_at_least() {
 fn something_comes_of_nearly_every_template_in_a_small_sample() {
     let memo = OutcomeCache::new(python(), 100_000);
     for name in built_in_environment_names() {
-        let generator = TaskGenerator::built_in(&[name]).unwrap();
+        let generator = TaskGenerator::by_name(&[name]).unwrap();
         let drafts: Vec<GeneratedTask> = generator.tasks(Split::Train, 5).take(120).collect();
         let tasks: Vec<CodeTask> = drafts.iter().map(|draft| compact_proposal(draft).task("", name)).collect();
         let requests: Vec<CompleteRequest<'_>> =

@@ -1,4 +1,4 @@
-//! Adding a method: a reward, an advantage, a curriculum and a monitor that are written here alone, and handed in by one line each
+//! Adding a method: a reward, a proposer factor, an advantage, a curriculum and a monitor that are written here alone, and handed in by one line each
 //! ([`methods`]), work in all four games. Each game's tests call [`play`]; Absolute Zero's test is here.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,10 +8,12 @@ use veriplay_selfplay::advantages::{AdvantageEstimator, AdvantageMemory, Advanta
 use veriplay_selfplay::curricula::Curriculum;
 use veriplay_selfplay::driver::{Methods, SelfPlay};
 use veriplay_selfplay::environment::Environment;
+use veriplay_selfplay::external::ExternalError;
 use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, AbsoluteZeroTasks};
 use veriplay_selfplay::metrics::SolveCount;
 use veriplay_selfplay::monitors::Monitor;
 use veriplay_selfplay::play::{Measurement, StepContext};
+use veriplay_selfplay::proposer_factor::{ProposerFactor, RewardedProposal};
 use veriplay_selfplay::rewards::{ProposalOutcome, RewardScheme};
 use veriplay_selfplay::settings::SharedSettings;
 use veriplay_selfplay::splits::Guard;
@@ -58,6 +60,16 @@ impl RewardScheme for Generous {
 
     fn proposer(&self, _outcome: ProposalOutcome, _well_formed: bool) -> Option<Reward> {
         Some(Reward::single("generous", 2.0))
+    }
+}
+
+/// Halves the reward of every proposal.
+struct Halving;
+
+impl ProposerFactor for Halving {
+    fn factors(&self, _step: u64, proposals: &[RewardedProposal<'_>]) -> Result<Vec<f64>, ExternalError> {
+        assert!(proposals.iter().all(|one| one.episode.role == Role::Proposer && one.reward.total() == 2.0));
+        Ok(vec![0.5; proposals.len()])
     }
 }
 
@@ -108,7 +120,13 @@ impl Monitor for Chars {
 }
 
 fn methods(curriculum: &'static Counting) -> Methods {
-    Methods { reward: Box::new(Generous), advantage: &Tenfold, curriculum, monitors: vec![&Chars] }
+    Methods {
+        reward: Box::new(Generous),
+        proposer_factor: Some(Box::new(Halving)),
+        advantage: &Tenfold,
+        curriculum: Box::new(curriculum),
+        monitors: vec![&Chars],
+    }
 }
 
 /// Plays two steps of a game by these methods, and finds the work of each of them in what the steps log.
@@ -132,7 +150,7 @@ pub(crate) fn play<E: Environment>(game: E, policy: &ScriptedPolicy, execute: &d
         };
         for record in &output.records {
             match record {
-                LogRecord::Proposal(proposal) => proposers += check(&proposal.episode, &[2.0]),
+                LogRecord::Proposal(proposal) => proposers += check(&proposal.episode, &[1.0]),
                 LogRecord::Derived(_) => {}
                 LogRecord::Task(task) => {
                     let attempts = task.attempts.iter().map(|one| &one.episode);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use veriplay_core::{SCHEMA_VERSION, Update};
@@ -11,12 +11,11 @@ use veriplay_selfplay::driver::GameState;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::environment::Environment;
 use veriplay_selfplay::eval_table::EvalTable;
-use veriplay_selfplay::external_reward;
 use veriplay_selfplay::play::{Measurement, OutcomeCounts, StepContext};
 use veriplay_selfplay::settings::SharedSettings;
 
 use super::actor::Actor;
-use super::exec_reward::ExecReward;
+use super::plugins::{self, PluginContext};
 use super::summary::{BeforeAfter, BeforeAfterSuites, Summary};
 use super::tensorboard::EventFile;
 use super::trainer::{ExternalTrainer, Purpose, Standing};
@@ -161,7 +160,8 @@ impl<S: GameSetup> Session<S> {
         (actor, other_proposer): (Actor, OtherProposer),
         state: PlayState<State<S>>,
     ) -> Result<Self, Failure> {
-        connect_reward(&mut game, S::NAME)?;
+        let timeout = Duration::from_secs(config.run.exec_timeout_s);
+        plugins::connect(&mut game, PluginContext { game: S::NAME, seed: config.run.seed, timeout })?;
         let open = |name: &str, bytes| LogFile::open_at(&dir.path(name), bytes).or_fail(ExitCode::Input);
         let timing_bytes = std::fs::metadata(dir.path("timing.jsonl")).map_or(0, |metadata| metadata.len());
         let tensorboard = config.run.tensorboard.then(|| EventFile::create(&dir.path(""), state.step));
@@ -448,15 +448,6 @@ pub(super) fn start_learner<S: GameSetup>(config: &PlayConfig<S>) -> Result<Lear
         learner.hold_reference().or_fail(ExitCode::Model)?;
     }
     Ok(learner)
-}
-
-/// Starts the program that computes the reward, where the configuration names one.
-fn connect_reward<E: Environment>(game: &mut SelfPlay<E>, name: &str) -> Result<(), Failure> {
-    let reward = game.game.settings().reward.as_deref();
-    if let Some(command) = reward.and_then(external_reward::command) {
-        game.methods.reward = Box::new(ExecReward::start(command, name)?);
-    }
-    Ok(())
 }
 
 /// The model of a checkpoint, ready to learn on as if nothing had happened.

@@ -265,7 +265,7 @@ pub(crate) fn small_self_challenge() -> toml::Table {
 }
 
 /// The repair of bugs in a small repository by a model that cannot do it, made small.
-fn small_bug_repair() -> toml::Table {
+pub(crate) fn small_bug_repair() -> toml::Table {
     let mut config = on_tiny_repositories(configuration("bug-repair-qwen.toml"));
     let learn = configuration("sol-ver-quickstart.toml")["learn"].clone();
     config.insert("learn".to_owned(), learn);

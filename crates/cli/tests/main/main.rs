@@ -24,7 +24,7 @@ mod isolate_service;
 mod isolate_targets;
 mod losses;
 mod models;
-mod own_reward;
+mod plugins;
 mod policies;
 mod public_sets;
 mod reports;

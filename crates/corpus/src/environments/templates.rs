@@ -19,7 +19,7 @@ use rand::Rng;
 use rand::seq::IndexedRandom;
 use veriplay_core::{Digest, program_hash};
 
-use super::{find_environment_name, read_built_in_file};
+use super::{EnvironmentFolder, open_environment};
 use crate::CorpusError;
 use crate::random::seeded_stream;
 use crate::split::{Split, SplitShares};
@@ -90,24 +90,24 @@ pub struct TaskGenerator {
 }
 
 impl TaskGenerator {
-    /// A generator for the built-in environments of these names.
+    /// A generator for the environments of these names ([`open_environment`]).
     ///
     /// # Errors
     /// When a name is unknown, or there is none.
+    pub fn by_name<S: AsRef<str>>(names: &[S]) -> Result<Self, CorpusError> {
+        let folders = names.iter().map(|name| open_environment(name.as_ref())).collect::<Result<Vec<_>, _>>()?;
+        Self::new(&folders)
+    }
+
+    /// A generator for these environments.
     ///
-    /// # Panics
-    /// Never: a test reads all templates.
-    pub fn built_in<S: AsRef<str>>(names: &[S]) -> Result<Self, CorpusError> {
-        let read = |name: &S| {
-            let name = find_environment_name(name.as_ref())?;
-            let text = read_built_in_file(name, "templates.toml");
-            Ok(EnvironmentTemplates::parse(name, text).expect("the built-in templates are checked by a test"))
-        };
-        let environments = names.iter().map(read).collect::<Result<Vec<_>, CorpusError>>()?;
-        if environments.is_empty() {
+    /// # Errors
+    /// When there is none.
+    pub fn new(folders: &[EnvironmentFolder]) -> Result<Self, CorpusError> {
+        if folders.is_empty() {
             return Err(CorpusError::unknown("environment", "", [""; 0]));
         }
-        Ok(Self { environments })
+        Ok(Self { environments: folders.iter().map(|folder| folder.templates.clone()).collect() })
     }
 
     /// Draws a task of any split.

@@ -6,7 +6,8 @@ use std::path::Path;
 use veriplay_corpus::environments::cheats::{CheatKind, built_in_cheats, parse_cheat};
 use veriplay_corpus::environments::{built_in_environment_names, parse_environment};
 use veriplay_corpus::{
-    ProblemRow, ReadOptions, built_in_environments, environment_by_name, parse_problems, problem_format,
+    ProblemRow, ReadOptions, Split, TaskGenerator, built_in_environments, environment_by_name, open_environment,
+    parse_problems, problem_format,
 };
 
 #[test]
@@ -30,6 +31,26 @@ fn tasks_are_whole_and_named_after_their_environment() {
     }
     let unknown = environment_by_name("casino").unwrap_err().to_string();
     assert!(unknown.contains("`casino`") && unknown.contains("`orders`"), "{unknown}");
+}
+
+#[test]
+fn a_folder_of_ones_own_is_an_environment_without_tasks_of_hand_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let club = dir.path().join("club");
+    std::fs::create_dir(&club).unwrap();
+    let ledger = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../task-corpus/environments/ledger");
+    for file in ["environment.py", "templates.toml"] {
+        std::fs::copy(ledger.join(file), club.join(file)).unwrap();
+    }
+    let [own, built_in] = [club.to_str().unwrap(), "ledger"].map(|entry| open_environment(entry).unwrap());
+    assert_eq!(own.corpus.environment.source, built_in.corpus.environment.source);
+    assert_eq!((own.corpus.environment.name.as_str(), own.is_own, own.corpus.tasks.len()), ("club", true, 0));
+    assert!(!built_in.is_own && !built_in.corpus.tasks.is_empty());
+    let tasks = TaskGenerator::new(&[own, built_in]).unwrap();
+    let seen: BTreeSet<String> = tasks.tasks(Split::Train, 1).take(50).map(|task| task.environment).collect();
+    assert_eq!(seen, BTreeSet::from(["club".to_owned(), "ledger".to_owned()]));
+    let missing = open_environment("./no/such_world").unwrap_err().to_string();
+    assert!(missing.contains("no/such_world/environment.py"), "{missing}");
 }
 
 #[test]

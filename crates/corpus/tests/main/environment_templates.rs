@@ -6,7 +6,7 @@ use veriplay_corpus::environments::built_in_environment_names;
 use veriplay_corpus::{GeneratedTask, Novelty, Split, TaskGenerator};
 
 fn generator() -> TaskGenerator {
-    TaskGenerator::built_in(&built_in_environment_names()).expect("all templates are read")
+    TaskGenerator::by_name(&built_in_environment_names()).expect("all templates are read")
 }
 
 fn tasks(split: Split, count: usize) -> Vec<GeneratedTask> {
@@ -17,9 +17,9 @@ fn tasks(split: Split, count: usize) -> Vec<GeneratedTask> {
 fn every_environment_has_templates_and_an_unknown_one_is_an_error() {
     let seen: BTreeSet<String> = tasks(Split::Train, 200).into_iter().map(|task| task.environment).collect();
     assert_eq!(seen, built_in_environment_names().into_iter().map(str::to_owned).collect());
-    let refused = TaskGenerator::built_in(&["casino"]).expect_err("there is none").to_string();
+    let refused = TaskGenerator::by_name(&["casino"]).expect_err("there is none").to_string();
     assert!(refused.contains("`casino`") && refused.contains("`orders`"), "{refused}");
-    assert!(TaskGenerator::built_in::<&str>(&[]).is_err());
+    assert!(TaskGenerator::by_name::<&str>(&[]).is_err());
 }
 
 #[test]

@@ -10,16 +10,11 @@
 //! A task that all of its solvers solved is as likely to be drawn as one that half of them did.
 
 use super::Curriculum;
-use crate::metrics::SolveCount;
 
 pub(super) struct Uniform;
 
 impl Curriculum for Uniform {
     fn name(&self) -> &'static str {
         "uniform"
-    }
-
-    fn weight(&self, _last: Option<SolveCount>, _learnable_weight: f64) -> f64 {
-        1.0
     }
 }

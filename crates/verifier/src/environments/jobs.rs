@@ -171,6 +171,22 @@ pub(super) fn replay_calls(
     }))
 }
 
+/// Why an environment has no description.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DescribeError {
+    /// The host failed.
+    #[error(transparent)]
+    Host(#[from] Dropped),
+    /// Its module does not do what an environment has to.
+    #[error("environment `{name}` is invalid: {detail}")]
+    Invalid {
+        /// Its name.
+        name: String,
+        /// What it did instead.
+        detail: String,
+    },
+}
+
 /// Describes an environment.
 ///
 /// # Errors
@@ -180,21 +196,20 @@ pub fn describe_environment(
     environment: &Environment,
     image: &str,
     limits: Limits,
-) -> Result<EnvironmentDescription, Dropped> {
+) -> Result<EnvironmentDescription, DescribeError> {
     let mut runner = Runner::new(execute);
-    let dropped =
-        |(_, detail): Failure| Dropped { why: format!("environment `{}` is invalid: {detail}", environment.name) };
-    let compiled = compile_environment(&mut runner, environment, image, limits)?.map_err(dropped)?;
+    let invalid = |(_, detail): Failure| DescribeError::Invalid { name: environment.name.clone(), detail };
+    let compiled = compile_environment(&mut runner, environment, image, limits)?.map_err(invalid)?;
     let program = environment_program(&compiled, &[], "_, tools, _, about =");
-    let mut ask = |function: &str| -> Result<Value, Dropped> {
+    let mut ask = |function: &str| -> Result<Value, DescribeError> {
         let outcome = runner.run(&call_job(image, &program, function, Vec::new(), limits, SEED))?;
-        returned_value(&outcome, &limits).map_err(dropped)
+        returned_value(&outcome, &limits).map_err(invalid)
     };
     let (text, tools) = (ask("about")?, ask("tools")?);
-    let none = || Dropped { why: format!("environment `{}` does not say what it is", environment.name) };
+    let none = || invalid((Status::RuntimeError, "it does not say what it is and which tools it has".to_owned()));
     let (Value::Str(text), Value::List(rows)) = (text, tools) else { return Err(none()) };
     let tools = rows.iter().map(parse_tool).collect::<Option<_>>().ok_or_else(none)?;
-    let (initial, _) = replay_calls(&mut runner, &compiled, &[])?.map_err(dropped)?;
+    let (initial, _) = replay_calls(&mut runner, &compiled, &[])?.map_err(invalid)?;
     Ok(EnvironmentDescription { text, tools, initial })
 }
 

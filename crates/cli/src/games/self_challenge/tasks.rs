@@ -1,22 +1,18 @@
 //! Environments, the tasks that executors are given, and those that are held out: generated ones, and those written by hand.
 
-use std::collections::BTreeSet;
-use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::Context;
-
 use serde::{Deserialize, Serialize};
-use veriplay_core::{CodeTask, Environment, Execute};
-use veriplay_corpus::environments::parse_environment;
-use veriplay_corpus::{
-    EnvironmentCorpus, GeneratedTask, Novelty, Split, TaskGenerator, built_in_environments, environment_by_name,
-};
+use veriplay_core::{CodeTask, Environment, Execute, Status};
+use veriplay_corpus::{EnvironmentFolder, GeneratedTask, Novelty, Split, TaskGenerator, open_environment};
 use veriplay_selfplay::environment::EvalTask;
 use veriplay_selfplay::games::self_challenge::ToolEnvironment;
 use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::environments::compact_proposal::{CompactProposal, LineChange};
-use veriplay_verifier::environments::{ArtifactGate, CompleteRequest, complete_with_failures, describe_environment};
+use veriplay_verifier::environments::{
+    ArtifactGate, ArtifactRequest, CompleteRequest, DescribeError, complete_with_failures, describe_environment,
+    judge_artifacts,
+};
 
 use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
 use crate::games::corpus_split;
@@ -26,7 +22,7 @@ use crate::progress;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SelfChallengeTaskConfig {
-    /// Names of folders of `task-corpus/environments`, or folders with the same files.
+    /// Built-in environments by name, and folders of the user's own by path ([`open_environment`]).
     pub(super) environments: Vec<String>,
     /// Generated tasks of the training split that executors are given in addition to those of challengers; 0 gives none.
     pub(super) given: usize,
@@ -66,29 +62,12 @@ pub(super) struct ToolTasks<'a> {
     config: &'a SelfChallengeTaskConfig,
     gate: &'a ArtifactGate,
     execute: &'a dyn Execute,
-    environments: Vec<Environment>,
-    /// Those that are no built-in ones, with the tasks written for them.
-    folders: Vec<EnvironmentCorpus>,
-    /// Of the built-in ones, where there are any.
-    generator: Option<TaskGenerator>,
+    folders: Vec<EnvironmentFolder>,
+    generator: TaskGenerator,
 }
 
-/// Opens the environment in a folder, which is named as the folder.
-fn open_folder(folder: &Path) -> Result<EnvironmentCorpus, Failure> {
-    let read = |file: &str| {
-        let path = folder.join(file);
-        std::fs::read_to_string(&path)
-            .with_context(|| format!("cannot read `{}` of an environment", path.display()))
-            .or_fail(ExitCode::Input)
-            .map_err(|failure| {
-                failure.hint("task-corpus/environments/README.md says what an environment's folder holds")
-            })
-    };
-    let name = folder.file_name().map_or_else(|| "environment".into(), |name| name.to_string_lossy());
-    let (source, tasks) = (read("environment.py")?, read("tasks.toml")?);
-    let path = folder.join("tasks.toml").display().to_string();
-    parse_environment(&name, &source, (&path, &tasks)).or_fail(ExitCode::Input)
-}
+/// Advice where an environment of the user's own is wrong.
+const OWN_HINT: &str = "docs/plugins.md says what an environment of your own holds";
 
 impl<'a> ToolTasks<'a> {
     pub(super) fn open(
@@ -96,66 +75,57 @@ impl<'a> ToolTasks<'a> {
         gate: &'a ArtifactGate,
         execute: &'a dyn Execute,
     ) -> Result<Self, Failure> {
-        let (mut environments, mut folders, mut built_in) = (Vec::new(), Vec::new(), Vec::new());
-        for name in &config.environments {
-            match environment_by_name(name) {
-                Err(_) if Path::new(name).is_dir() => {
-                    let corpus = open_folder(Path::new(name))?;
-                    environments.push(corpus.environment.clone());
-                    folders.push(corpus);
-                }
-                known => {
-                    let hint = "or name a folder with `environment.py` and `tasks.toml`";
-                    environments.push(known.or_fail(ExitCode::Input).map_err(|failure| failure.or_hint(hint))?);
-                    built_in.push(name);
-                }
+        let mut folders: Vec<EnvironmentFolder> = Vec::new();
+        for entry in &config.environments {
+            let folder = open_environment(entry).or_fail(ExitCode::Input)?;
+            let name = &folder.corpus.environment.name;
+            if folders.iter().any(|other| other.corpus.environment.name == *name) {
+                let want = format!("environments of different names, and `{name}` is another one's already");
+                return Err(bad_value("tasks.environments", entry, &want));
             }
+            folders.push(folder);
         }
-        let mut seen = BTreeSet::new();
-        if let Some(twice) = environments.iter().find(|one| !seen.insert(one.name.as_str())) {
-            return Err(bad_value(
-                "tasks.environments",
-                &twice.name,
-                "named once: environments have the names of their folders",
-            ));
-        }
-        let generator = (!built_in.is_empty()).then(|| TaskGenerator::built_in(&built_in).or_fail(ExitCode::Input));
-        Ok(Self { config, gate, execute, environments, folders, generator: generator.transpose()? })
+        let generator = TaskGenerator::new(&folders).or_fail(ExitCode::Input)?;
+        Ok(Self { config, gate, execute, folders, generator })
     }
 
-    /// Drafts of generated tasks; none where no environment is a built-in one.
-    fn drafts(&self, split: Split, seed: u64) -> impl Iterator<Item = GeneratedTask> {
-        self.generator.iter().flat_map(move |generator| generator.tasks(split, seed))
+    /// What generates its tasks.
+    pub(super) const fn generator(&self) -> &TaskGenerator {
+        &self.generator
+    }
+
+    fn environments(&self) -> impl Iterator<Item = &Environment> {
+        self.folders.iter().map(|folder| &folder.corpus.environment)
     }
 
     /// The environments, and what they say of themselves.
     pub(super) fn tool_environments(&self) -> Result<Vec<ToolEnvironment>, Failure> {
         let described = |environment: &Environment| {
-            let about = describe_environment(self.execute, environment, &self.gate.image, self.gate.limits)?;
+            let about = describe_environment(self.execute, environment, &self.gate.image, self.gate.limits);
+            let about = about.map_err(|error| match error {
+                DescribeError::Host(dropped) => Failure::from(dropped),
+                DescribeError::Invalid { .. } => Failure::message(ExitCode::Input, error.to_string()).hint(OWN_HINT),
+            })?;
             Ok(ToolEnvironment { environment: environment.clone(), about: Arc::new(about) })
         };
-        self.environments.iter().map(described).collect()
+        self.environments().map(described).collect()
     }
 
     /// The tasks that executors are given.
     pub(super) fn given(&self) -> Result<Vec<CodeTask>, Failure> {
-        let drafts = self.drafts(Split::Train, self.config.given_seed);
+        let drafts = self.generator.tasks(Split::Train, self.config.given_seed);
         let made = self.complete_tasks(drafts, "given", self.config.given)?;
         Ok(made.into_iter().map(|made| made.task).collect())
     }
 
     /// The tasks that the policy is evaluated on.
     pub(super) fn evaluation(&self, eval: &SelfChallengeEvalConfig) -> Result<Vec<EvalTask<CodeTask>>, Failure> {
-        let mut tasks = self.folder_tasks(eval.set);
         if eval.set == EvalSet::HeldOut && self.config.held_out == HeldOutSource::HandWritten {
-            tasks.extend(self.hand_written_tasks());
-            return Ok(tasks);
+            return self.hand_written_tasks();
         }
-        if self.generator.is_none() {
-            return Ok(tasks);
-        }
+        let mut tasks = Vec::new();
         for novelty in [Novelty::Arguments, Novelty::Combination] {
-            let drafts = self.drafts(corpus_split(eval.set), self.config.eval_seed);
+            let drafts = self.generator.tasks(corpus_split(eval.set), self.config.eval_seed);
             let drafts = drafts.filter(|draft| draft.split().1 == novelty);
             let made = self.complete_tasks(drafts, novelty.name(), eval.tasks)?;
             tasks.extend(made.into_iter().map(|made| EvalTask { row: novelty.name().to_owned(), task: made.task }));
@@ -163,19 +133,31 @@ impl<'a> ToolTasks<'a> {
         Ok(tasks)
     }
 
-    /// The tasks written for environments of folders: every second one is held out, the others are for validation.
-    fn folder_tasks(&self, set: EvalSet) -> Vec<EvalTask<CodeTask>> {
-        let of_set = |place: usize| (place % 2 == 1) == (set == EvalSet::HeldOut);
-        let tasks = self.folders.iter().flat_map(|corpus| corpus.tasks.iter().enumerate());
-        let tasks = tasks.filter(|(place, _)| of_set(*place)).map(|(_, hand)| hand.task.clone());
-        tasks.map(|task| EvalTask { row: task.environment.clone(), task }).collect()
+    fn hand_written_tasks(&self) -> Result<Vec<EvalTask<CodeTask>>, Failure> {
+        self.folders.iter().filter(|folder| folder.is_own).try_for_each(|folder| self.check_hand_written(folder))?;
+        // In the order of their names, whatever order the configuration has them in.
+        let mut folders: Vec<&EnvironmentFolder> = self.folders.iter().collect();
+        folders.sort_by_key(|folder| &folder.corpus.environment.name);
+        let tasks = folders.into_iter().flat_map(|folder| &folder.corpus.tasks).map(|hand| hand.task.clone());
+        Ok(tasks.map(|task| EvalTask { row: task.environment.clone(), task }).collect())
     }
 
-    fn hand_written_tasks(&self) -> Vec<EvalTask<CodeTask>> {
-        let wanted = |name: &str| self.config.environments.iter().any(|known| known == name);
-        let corpora = built_in_environments().into_iter().filter(|corpus| wanted(&corpus.environment.name));
-        let tasks = corpora.flat_map(|corpus| corpus.tasks).map(|hand| hand.task);
-        tasks.map(|task| EvalTask { row: task.environment.clone(), task }).collect()
+    /// Puts the hand-written tasks of an environment through the gate.
+    fn check_hand_written(&self, folder: &EnvironmentFolder) -> Result<(), Failure> {
+        let EnvironmentFolder { corpus, .. } = folder;
+        let request =
+            |task| ArtifactRequest { environment: &corpus.environment, task, known: false };
+        let requests: Vec<_> = corpus.tasks.iter().map(|hand| request(&hand.task)).collect();
+        let verdicts = judge_artifacts(self.execute, self.gate, &requests);
+        for (hand, verdict) in corpus.tasks.iter().zip(verdicts) {
+            let verdict = verdict?;
+            if verdict.status != Status::Valid {
+                let (task, rule) = (&hand.task.task_id, &verdict.evidence.rule);
+                let what = format!("task `{task}` breaks rule `{rule}` of the gate: {}", verdict.evidence.detail);
+                return Err(Failure::message(ExitCode::Input, what).hint(OWN_HINT));
+            }
+        }
+        Ok(())
     }
 
     /// The first `count` of the drafts that make whole artifacts.
@@ -217,7 +199,7 @@ impl<'a> ToolTasks<'a> {
     }
 
     fn requests<'t>(&'t self, tasks: &'t [CodeTask]) -> Vec<CompleteRequest<'t>> {
-        let environment = |name: &str| self.environments.iter().find(|environment| environment.name == name);
+        let environment = |name: &str| self.environments().find(|environment| environment.name == name);
         let request = |task: &'t CodeTask| {
             let environment = environment(&task.environment).expect("the generator is of these environments");
             CompleteRequest { environment, task }

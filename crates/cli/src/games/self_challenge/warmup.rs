@@ -22,7 +22,7 @@ use crate::progress;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SelfChallengeData {
-    /// Names of folders of `task-corpus/environments`.
+    /// As [`SelfChallengeTaskConfig::environments`].
     environments: Vec<String>,
     /// Whole artifacts that challengers' examples are drawn from. Executors' are drawn anew in each step.
     artifacts: usize,
@@ -60,7 +60,7 @@ impl WarmupExamples for SelfChallengeSetup {
 
     fn tokenizer() -> Result<Tokenizer, TokenizerError> {
         let names = all_environments();
-        let generator = TaskGenerator::built_in(&names).expect("these are the names of all environments");
+        let generator = TaskGenerator::by_name(&names).expect("these are the names of all environments");
         let mut fragments = generator.fragments();
         for piece in generator.phrases().into_iter().chain(names) {
             if !fragments.contains(&piece) {
@@ -96,9 +96,7 @@ impl WarmupExamples for SelfChallengeSetup {
             held_out: HeldOutSource::Generated,
         };
         let source = ToolTasks::open(&config, gate, execute)?;
-        // Examples are generated, which nothing can be for a folder of one's own.
-        let generator =
-            TaskGenerator::built_in(environments).context("`data.environments`").or_fail(ExitCode::Input)?;
+        let generator = source.generator().clone();
         let drafts = generator.tasks(Split::Train, seed);
         let made = source.complete_tasks(drafts, "warmup", *artifacts)?;
         progress::say(format!("{} artifacts", made.len()));

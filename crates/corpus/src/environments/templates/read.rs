@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer};
 
+/// The most numbers of a range.
+const LARGEST_RANGE: i64 = 10_000;
+
 /// The file as it stands.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -80,7 +83,7 @@ pub(super) struct QuestionTemplate {
     pub(super) code: TemplateText,
 }
 
-/// One environment's templates.
+/// One environment's templates: read, and such that every draw succeeds.
 #[derive(Debug, Clone)]
 pub(in crate::environments) struct EnvironmentTemplates {
     pub(super) environment: String,
@@ -96,10 +99,13 @@ impl EnvironmentTemplates {
     /// # Errors
     /// A description of the first fault.
     pub(in crate::environments) fn parse(environment: &str, text: &str) -> Result<Self, String> {
-        let file: TemplateFile = toml::from_str(text).map_err(|error| format!("{environment}: {error}"))?;
+        let file: TemplateFile = toml::from_str(text).map_err(|error| describe(text, &error))?;
         let TemplateFile { plans, ranges, pools: named, subsets, action: actions, question: questions } = file;
         let mut pools: BTreeMap<String, ValuePool> = BTreeMap::new();
         for (name, [least, most]) in ranges {
+            if most.checked_sub(least).is_none_or(|size| !(0..LARGEST_RANGE).contains(&size)) {
+                return Err(format!("range `{name}` is from {least} to {most}: it has no number, or over {LARGEST_RANGE}"));
+            }
             let values = (least..=most).map(|number| (number.to_string(), vec![number.to_string()])).collect();
             pools.insert(name, ValuePool { kind: None, values });
         }
@@ -108,10 +114,10 @@ impl EnvironmentTemplates {
             pools.insert(name, ValuePool { kind, values: values.into_iter().collect() });
         }
         for (name, Subset { of, values: wanted }) in subsets {
-            let all = pools.get(&of).ok_or_else(|| format!("{environment}: no pool `{of}`"))?;
+            let all = pools.get(&of).ok_or_else(|| format!("subset `{name}` is of `{of}`, which is no pool"))?;
             let values: Vec<_> = all.values.iter().filter(|(code, _)| wanted.contains(code)).cloned().collect();
             if values.len() != wanted.len() {
-                return Err(format!("{environment}: `{name}` names what is not in `{of}`"));
+                return Err(format!("subset `{name}` names what is not in `{of}`"));
             }
             pools.insert(name, ValuePool { kind: Some(of), values });
         }
@@ -121,9 +127,9 @@ impl EnvironmentTemplates {
     }
 
     fn check(&self) -> Result<(), String> {
-        let name = &self.environment;
+        self.plans.check()?;
         if let Some((pool, _)) = self.pools.iter().find(|(_, pool)| pool.values.iter().any(|(_, say)| say.is_empty())) {
-            return Err(format!("{name}: a value of `{pool}` cannot be said"));
+            return Err(format!("a value of `{pool}` cannot be said"));
         }
         let texts = self.codes().chain(self.sayings());
         let unknown = texts.flatten().find_map(|piece| match piece {
@@ -131,16 +137,23 @@ impl EnvironmentTemplates {
             _ => None,
         });
         if let Some(hole) = unknown {
-            return Err(format!("{name}: there is no pool for `<{hole}>`, or nothing in it"));
+            return Err(format!("there is no pool for `<{hole}>`, or nothing in it"));
         }
-        let silent = |say: &[TemplateText]| say.is_empty();
         if self.actions.len() < 2 || self.questions.len() < 2 {
-            return Err(format!("{name}: fewer than two actions or questions"));
+            return Err("it has fewer than two actions or questions".to_owned());
         }
-        match self.actions.iter().any(|one| silent(&one.say)) || self.questions.iter().any(|one| silent(&one.say)) {
-            true => Err(format!("{name}: a template without `say`")),
-            false => Ok(()),
+        let gives = self.actions.iter().flat_map(|action| &action.gives);
+        let questions = self.questions.iter().chain(gives).map(|one| (&one.name, &one.say));
+        let mut templates = self.actions.iter().map(|one| (&one.name, &one.say)).chain(questions);
+        if let Some((silent, _)) = templates.find(|(_, say)| say.is_empty()) {
+            return Err(format!("template `{silent}` has no `say`"));
         }
+        self.actions.iter().enumerate().try_for_each(|(place, action)| {
+            if self.actions[..place].iter().any(|other| other.name == action.name) {
+                return Err(format!("there are two actions `{}`", action.name));
+            }
+            action.check_gives()
+        })
     }
 
     pub(super) fn pool(&self, hole: &str) -> Option<&ValuePool> {
@@ -158,6 +171,41 @@ impl EnvironmentTemplates {
         let questions = self.questions.iter().chain(gives).flat_map(|one| one.say.iter().chain(&one.its));
         self.actions.iter().flat_map(|action| &action.say).chain(questions)
     }
+}
+
+impl PlanWeights {
+    fn check(&self) -> Result<(), String> {
+        let Self { act, ask, act_ask, act_give, act_act, act_act_ask } = *self;
+        let weights = [act, ask, act_ask, act_give, act_act, act_act_ask];
+        if let Some(wrong) = weights.iter().find(|weight| !(weight.is_finite() && **weight >= 0.0)) {
+            return Err(format!("a weight of `[plans]` is {wrong}: it has to be finite and not negative"));
+        }
+        if weights.iter().all(|weight| *weight == 0.0) {
+            return Err("all weights of `[plans]` are 0".to_owned());
+        }
+        Ok(())
+    }
+}
+
+impl ActionTemplate {
+    /// What a question about the result names is drawn with the action, so it has to be in the action's code.
+    fn check_gives(&self) -> Result<(), String> {
+        let texts = self.gives.iter().flat_map(|one| one.say.iter().chain([&one.code]));
+        let foreign = texts.flatten().find(|piece| !matches!(piece, TextPiece::Literal(_)) && !self.code.contains(piece));
+        match foreign {
+            Some(TextPiece::Placeholder(hole)) => {
+                Err(format!("`gives` of action `{}` has `<{hole}>`, which the action's code has not", self.name))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// An error of the file, with its line.
+fn describe(text: &str, error: &toml::de::Error) -> String {
+    let at = error.span().and_then(|span| text.get(..span.start));
+    let line = at.map_or(0, |before| before.matches('\n').count()) + 1;
+    format!("line {line}: {}", error.message().replace('\n', "; "))
 }
 
 fn read_texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<TemplateText>, D::Error> {

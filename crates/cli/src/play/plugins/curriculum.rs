@@ -1,0 +1,67 @@
+//! `game.curriculum = "exec:COMMAND"`: the weights of the pool's tasks, before a step draws among them. The program weighs, and the run
+//! draws: what is drawn is a function of the weights, the run's seed and the step.
+
+use serde::Serialize;
+use serde_json::Value;
+use veriplay_core::Digest;
+use veriplay_selfplay::curricula::{Curriculum, CurriculumTask};
+use veriplay_selfplay::external::ExternalError;
+use veriplay_selfplay::metrics::SolveCount;
+use veriplay_selfplay::task_pool::Source;
+
+use super::process::{Plugin, read_weight};
+
+/// The program that weighs.
+pub(super) struct ExecCurriculum(pub(super) Plugin);
+
+/// Answered by `{"weights": […]}`: for each task a number that is not negative, one of them above 0.
+#[derive(Serialize)]
+struct Question<'a> {
+    learnable_weight: f64,
+    tasks: Vec<TaskMessage<'a>>,
+}
+
+#[derive(Serialize)]
+struct TaskMessage<'a> {
+    id: &'a Digest,
+    kind: &'a str,
+    source: Source,
+    /// The step that admitted it.
+    step: u64,
+    last: Option<SolveCount>,
+    /// As the log of rollouts has it.
+    task: Value,
+}
+
+impl Curriculum for ExecCurriculum {
+    fn name(&self) -> &'static str {
+        "exec"
+    }
+
+    fn weights(
+        &self,
+        step: u64,
+        tasks: &[CurriculumTask<'_>],
+        learnable_weight: f64,
+    ) -> Result<Vec<f64>, ExternalError> {
+        if tasks.is_empty() {
+            return Ok(Vec::new());
+        }
+        let messages = tasks.iter().map(TaskMessage::new).collect::<serde_json::Result<Vec<_>>>();
+        let messages = messages.map_err(|error| self.0.error(step, &format!("a task is no JSON: {error}")))?;
+        let question = Question { learnable_weight, tasks: messages };
+        let weights = self.0.ask_step(step, &question, ("weights", tasks.len()), read_weight)?;
+        if weights.iter().all(|weight| *weight == 0.0) {
+            let why = format!("all {} weights are 0, and one at least has to be above 0", weights.len());
+            return Err(self.0.error(step, &why));
+        }
+        Ok(weights)
+    }
+}
+
+impl<'a> TaskMessage<'a> {
+    fn new(task: &CurriculumTask<'a>) -> serde_json::Result<Self> {
+        let CurriculumTask { id, kind, source, step, last, content } = *task;
+        Ok(Self { id, kind, source, step, last, task: content.to_json()? })
+    }
+}

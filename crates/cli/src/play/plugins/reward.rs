@@ -1,0 +1,45 @@
+//! `game.reward = "exec:COMMAND"`: the rewards of all episodes of a step.
+
+use serde::Serialize;
+use serde_json::Value;
+use veriplay_core::Reward;
+use veriplay_selfplay::external::ExternalError;
+use veriplay_selfplay::rewards::{EpisodeFacts, ProposalOutcome, RewardScheme};
+
+use super::messages::EpisodeMessage;
+use super::process::{Plugin, read_number};
+
+/// The program that rewards.
+pub(super) struct ExecReward(pub(super) Plugin);
+
+/// Answered by `{"rewards": […]}`: for each episode a number, numbers by name whose sum is the reward, or null.
+#[derive(Serialize)]
+struct Question<'a> {
+    episodes: Vec<EpisodeMessage<'a>>,
+}
+
+impl RewardScheme for ExecReward {
+    fn name(&self) -> &'static str {
+        "exec"
+    }
+
+    fn proposer(&self, _: ProposalOutcome, _: bool) -> Option<Reward> {
+        None
+    }
+
+    fn rewards(&self, step: u64, episodes: &[EpisodeFacts<'_>]) -> Result<Vec<Option<Reward>>, ExternalError> {
+        let question = Question { episodes: episodes.iter().map(EpisodeMessage::new).collect() };
+        self.0.ask_step(step, &question, ("rewards", episodes.len()), read_reward)
+    }
+}
+
+/// The reward that an answer stands for.
+fn read_reward(answer: &Value) -> Result<Option<Reward>, String> {
+    let part = |name: &str, value: &Value| read_number(value).map(|score| (name.to_owned(), score, 1.0));
+    let parts = match answer {
+        Value::Null => return Ok(None),
+        Value::Object(parts) => parts.iter().map(|(name, value)| part(name, value)).collect::<Result<_, _>>()?,
+        number => vec![part("exec", number)?],
+    };
+    Ok(Some(Reward { parts }))
+}
