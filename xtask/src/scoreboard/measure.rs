@@ -21,7 +21,7 @@ const LEAST: usize = 3;
 /// What the measurement under load should take at most, by the speed that was measured before.
 const UNDER_LOAD_SECONDS: f64 = 30.0;
 /// Programs of it, at least and at most.
-const UNDER_LOAD_PROGRAMS: [usize; 2] = [64, 512];
+const UNDER_LOAD_PROGRAMS: [usize; 2] = [64, 2048];
 
 /// A program that no other run has, and what it must print. It uses what every subset of Python has.
 pub fn numbered_program() -> (String, String) {
@@ -169,7 +169,7 @@ fn count(counts: &mut UnderLoad, answer: &Answer, expected: &str) {
 /// # Errors
 /// When the process table cannot be read.
 pub fn memory(target: &Target, reference: &Target) -> anyhow::Result<Memory> {
-    const PROGRAM: &str = "total = 0\nfor i in range(400000000):\n    total = total + i\nprint(total)\n";
+    const PROGRAM: &str = "i = 0\nwhile i < 400000000:\n    i = i + 1\nprint(i)\n";
     let limits = RunLimits { seconds: 4, memory_bytes: 256 << 20, patience: Duration::from_secs(6) };
     let resident = || match target.service_pid() {
         Some(pid) => resident_mib(pid, None),

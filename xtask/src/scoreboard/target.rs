@@ -1,6 +1,7 @@
 //! Runs one program on a peer: by a command, or by a request to its service.
 
 use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::net::TcpListener;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -240,6 +241,10 @@ impl Client<'_> {
             connection.and_then(|mut open| open.post("/run_code", &body.to_string()).map(|answer| (open, answer)));
         let (open, (status, body)) = match exchanged {
             Ok(exchanged) => exchanged,
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                let what = format!("no answer in {} s", limits.patience.as_secs());
+                return (String::new(), RunEnding::Unanswered(what));
+            }
             Err(error) => return (String::new(), RunEnding::Unanswered(error.to_string())),
         };
         self.connection = Some(open);

@@ -125,28 +125,6 @@ fn the_model_that_a_recipe_names_need_not_be_here() {
 }
 
 #[test]
-fn an_environment_of_a_folder_is_played_and_evaluated() {
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    let shop = dir.path().join("shop");
-    std::fs::create_dir(&shop).expect("a folder");
-    let orders = root().join("task-corpus/environments/orders");
-    let copy = |file: &str| std::fs::copy(orders.join(file), shop.join(file)).expect("it is copied");
-    copy("environment.py");
-    let with = |environments: Vec<String>| {
-        let mut config = small_self_challenge();
-        set(&mut config, "tasks.environments", environments);
-        set(&mut config, "tasks.given", 0);
-        config
-    };
-    let alone = || with(vec![shop.display().to_string()]);
-    says(&refused(&alone()), &["tasks.toml` of an environment", "task-corpus/environments/README.md"]);
-    copy("tasks.toml");
-    says(&told(&alone()), &["game `self_challenge`", "<MAKE>", "<DO>"]);
-    says(&refused(&with(vec!["shop".to_owned()])), &["`shop`", "`orders`", "or name a folder"]);
-    says(&refused(&with(vec![shop.display().to_string(); 2])), &["`tasks.environments` is `shop`", "named once"]);
-}
-
-#[test]
 fn a_dry_run_refuses_roles_that_cannot_play() {
     let mut nobody = absolute_zero_recipe();
     set(&mut nobody, "game.proposer", "frozen");
