@@ -274,8 +274,17 @@ pub(crate) fn parse_game_name(text: &str, origin: &Path) -> Result<String, Failu
 }
 
 impl RunConfig {
-    pub(crate) const KEYS: &'static [&'static str] =
-        &["plays", "seed", "steps", "model", "proposer_model", "checkpoint_every", "tensorboard", "exec_timeout_s", "learn"];
+    pub(crate) const KEYS: &'static [&'static str] = &[
+        "plays",
+        "seed",
+        "steps",
+        "model",
+        "proposer_model",
+        "checkpoint_every",
+        "tensorboard",
+        "exec_timeout_s",
+        "learn",
+    ];
 
     pub(crate) fn validate(&self) -> Result<(), Failure> {
         refuse_frozen(&self.model)?;

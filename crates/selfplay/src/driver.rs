@@ -16,7 +16,7 @@ use crate::environment::{
     Environment, JudgedDerivation, ProposalBatch, ProposalEpisode, ProposalToJudge, Proposer, RoleSampling,
     SamplingCall, SolverEpisode, Stage, StepFacts, VerifyOutput,
 };
-use crate::external::{self, Unconnected};
+use crate::external;
 use crate::intrinsic::IntrinsicTerms;
 use crate::judgement::{JudgedResponse, ProposalPosition, RoundFacts, Seeds};
 use crate::metrics::{SolveCount, is_right, solve_counts};
@@ -33,6 +33,7 @@ use crate::settings::{ProposerMode, SharedSettings, invalid_value};
 use crate::splits::{Guard, HELD_OUT};
 use crate::step::Record;
 use crate::task_pool::{PoolTask, PrepareResults, Source, StepTask, StepTasks, TaskChoice, TaskPool};
+use crate::unconnected::Unconnected;
 
 /// A game as the loop plays it.
 pub struct SelfPlay<E> {
@@ -106,6 +107,9 @@ impl<T> Default for GameState<T> {
         Self { pool: TaskPool::default(), sft_examples: Vec::new(), memory: AdvantageMemory::default() }
     }
 }
+
+/// The tasks of a step, and the episodes of their solvers.
+type ChosenTasks<E> = (StepTasks<<E as Environment>::Task>, Vec<<E as Environment>::Episode>);
 
 impl<E: Environment> SelfPlay<E> {
     /// The game with the methods that its settings name.
@@ -396,7 +400,7 @@ impl<E: Environment> SelfPlay<E> {
         proposals: &[ProposalEpisode<E>],
         derived: &[JudgedDerivation<E>],
         step: u64,
-    ) -> Result<(StepTasks<E::Task>, Vec<E::Episode>), PlayError> {
+    ) -> Result<ChosenTasks<E>, PlayError> {
         let proposed =
             proposals.iter().enumerate().filter_map(|(index, one)| Some((Some(index), one.admission.task()?)));
         let derived = derived.iter().filter_map(|one| Some((None, one.judged.admitted()?)));

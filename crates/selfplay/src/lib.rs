@@ -44,4 +44,5 @@ pub mod step;
 pub mod task_content;
 pub mod task_pool;
 mod think_answer;
+mod unconnected;
 mod verify_stage;

@@ -302,12 +302,12 @@ fn an_answer_that_cannot_be_used_stops_the_run_and_says_how() {
         )
     };
     for (key, asked, name, wrong, said) in [
-        ("reward", "episodes", "rewards", "1e999", "of `rewards`: `1e999` is no finite number"),
+        ("reward", "episodes", "rewards", "1e999", "of `rewards`: `1e+999` is no finite number"),
         ("reward", "episodes", "rewards", "{\"form\": null}", "of `rewards`: `null` is no finite number"),
         ("curriculum", "tasks", "weights", "-1", "item 35 of `weights`: `-1` is negative"),
         ("curriculum", "tasks", "weights", "\"high\"", "item 35 of `weights`: `\"high\"` is no finite number"),
         ("curriculum", "tasks", "weights", "0", "at step 0: all 36 weights are 0"),
-        ("proposer_factor", "proposals", "factors", "1e999", "of `factors`: `1e999` is no finite number"),
+        ("proposer_factor", "proposals", "factors", "1e999", "of `factors`: `1e+999` is no finite number"),
         ("proposer_factor", "proposals", "factors", "-0.5", "of `factors`: `-0.5` is negative"),
     ] {
         assert_stops(key, &items(asked, name, wrong), said);

@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
-use super::templates::EnvironmentTemplates;
-use super::{EnvironmentCorpus, built_in_environment_names, find_environment_name, parse_environment, read_built_in_file};
+use super::templates::{EnvironmentTemplates, TaskGenerator};
+use super::{
+    EnvironmentCorpus, built_in_environment_names, find_environment_name, parse_environment, read_built_in_file,
+};
 use crate::CorpusError;
 
 /// The documentation that errors name.
@@ -69,5 +71,29 @@ fn open_folder(folder: &Path) -> Result<EnvironmentFolder, CorpusError> {
 
 fn is_environment_name(name: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
-    name.starts_with(|first: char| first.is_ascii_lowercase()) && name.len() <= LONGEST_NAME && name.bytes().all(is_part)
+    name.starts_with(|first: char| first.is_ascii_lowercase())
+        && name.len() <= LONGEST_NAME
+        && name.bytes().all(is_part)
+}
+
+impl TaskGenerator {
+    /// A generator for the environments of these names ([`open_environment`]).
+    ///
+    /// # Errors
+    /// When a name is unknown, or there is none.
+    pub fn by_name<S: AsRef<str>>(names: &[S]) -> Result<Self, CorpusError> {
+        let folders = names.iter().map(|name| open_environment(name.as_ref())).collect::<Result<Vec<_>, _>>()?;
+        Self::new(&folders)
+    }
+
+    /// A generator for these environments.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn new(folders: &[EnvironmentFolder]) -> Result<Self, CorpusError> {
+        if folders.is_empty() {
+            return Err(CorpusError::unknown("environment", "", [""; 0]));
+        }
+        Ok(Self { environments: folders.iter().map(|folder| folder.templates.clone()).collect() })
+    }
 }

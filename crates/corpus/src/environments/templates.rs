@@ -19,8 +19,6 @@ use rand::Rng;
 use rand::seq::IndexedRandom;
 use veriplay_core::{Digest, program_hash};
 
-use super::{EnvironmentFolder, open_environment};
-use crate::CorpusError;
 use crate::random::seeded_stream;
 use crate::split::{Split, SplitShares};
 
@@ -86,30 +84,10 @@ impl GeneratedTask {
 /// Generates tasks of some environments.
 #[derive(Debug, Clone)]
 pub struct TaskGenerator {
-    environments: Vec<EnvironmentTemplates>,
+    pub(super) environments: Vec<EnvironmentTemplates>,
 }
 
 impl TaskGenerator {
-    /// A generator for the environments of these names ([`open_environment`]).
-    ///
-    /// # Errors
-    /// When a name is unknown, or there is none.
-    pub fn by_name<S: AsRef<str>>(names: &[S]) -> Result<Self, CorpusError> {
-        let folders = names.iter().map(|name| open_environment(name.as_ref())).collect::<Result<Vec<_>, _>>()?;
-        Self::new(&folders)
-    }
-
-    /// A generator for these environments.
-    ///
-    /// # Errors
-    /// When there is none.
-    pub fn new(folders: &[EnvironmentFolder]) -> Result<Self, CorpusError> {
-        if folders.is_empty() {
-            return Err(CorpusError::unknown("environment", "", [""; 0]));
-        }
-        Ok(Self { environments: folders.iter().map(|folder| folder.templates.clone()).collect() })
-    }
-
     /// Draws a task of any split.
     pub fn draw(&self, rng: &mut impl Rng) -> GeneratedTask {
         self.environments.choose(rng).expect("a generator has an environment").draw(rng)

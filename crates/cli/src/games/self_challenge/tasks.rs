@@ -145,8 +145,7 @@ impl<'a> ToolTasks<'a> {
     /// Puts the hand-written tasks of an environment through the gate.
     fn check_hand_written(&self, folder: &EnvironmentFolder) -> Result<(), Failure> {
         let EnvironmentFolder { corpus, .. } = folder;
-        let request =
-            |task| ArtifactRequest { environment: &corpus.environment, task, known: false };
+        let request = |task| ArtifactRequest { environment: &corpus.environment, task, known: false };
         let requests: Vec<_> = corpus.tasks.iter().map(|hand| request(&hand.task)).collect();
         let verdicts = judge_artifacts(self.execute, self.gate, &requests);
         for (hand, verdict) in corpus.tasks.iter().zip(verdicts) {

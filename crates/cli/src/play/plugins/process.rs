@@ -62,7 +62,7 @@ impl Plugin {
         let what = || format!("configuration key `game.{key}`: `exec:{command}`");
         let child = PluginChild::spawn(command).with_context(what).or_fail(ExitCode::Input)?;
         let plugin = Self { key, command: command.to_owned(), context, child: Mutex::new(child) };
-        let start = Request::<()>::Start { protocol: PROTOCOL, plugin: key, game: context.game };
+        let start: Request<'_, ()> = Request::Start { protocol: PROTOCOL, plugin: key, game: context.game };
         let why = match plugin.ask(&start, "ready") {
             Ok(Value::Bool(true)) => return Ok(plugin),
             Ok(other) => format!("it is not ready: it answered `{}`", shorten(&other)),
@@ -83,7 +83,9 @@ impl Plugin {
         let seed = derive_seed(self.context.seed, step, &format!("plug-in {}", self.key));
         let request = Request::Step { step, seed, question };
         let read = |answer: Value| {
-            let Value::Array(items) = answer else { return Err(format!("`{name}` is no list: `{}`", shorten(&answer))) };
+            let Value::Array(items) = answer else {
+                return Err(format!("`{name}` is no list: `{}`", shorten(&answer)));
+            };
             if items.len() != count {
                 return Err(format!("it gave {} {name}, and was asked for {count}", items.len()));
             }

@@ -24,13 +24,15 @@ struct ProposalMessage<'a> {
     reward: f64,
 }
 
+impl<'a> ProposalMessage<'a> {
+    fn new(proposal: &RewardedProposal<'a>) -> Self {
+        Self { episode: EpisodeMessage::new(&proposal.episode), reward: proposal.reward.total() }
+    }
+}
+
 impl ProposerFactor for ExecFactor {
     fn factors(&self, step: u64, proposals: &[RewardedProposal<'_>]) -> Result<Vec<f64>, ExternalError> {
-        let message = |one: &RewardedProposal<'_>| ProposalMessage {
-            episode: EpisodeMessage::new(&one.episode),
-            reward: one.reward.total(),
-        };
-        let question = Question { proposals: proposals.iter().map(message).collect() };
+        let question = Question { proposals: proposals.iter().map(ProposalMessage::new).collect() };
         self.0.ask_step(step, &question, ("factors", proposals.len()), read_weight)
     }
 }

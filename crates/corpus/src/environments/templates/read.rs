@@ -104,7 +104,9 @@ impl EnvironmentTemplates {
         let mut pools: BTreeMap<String, ValuePool> = BTreeMap::new();
         for (name, [least, most]) in ranges {
             if most.checked_sub(least).is_none_or(|size| !(0..LARGEST_RANGE).contains(&size)) {
-                return Err(format!("range `{name}` is from {least} to {most}: it has no number, or over {LARGEST_RANGE}"));
+                return Err(format!(
+                    "range `{name}` is from {least} to {most}: it has no number, or over {LARGEST_RANGE}"
+                ));
             }
             let values = (least..=most).map(|number| (number.to_string(), vec![number.to_string()])).collect();
             pools.insert(name, ValuePool { kind: None, values });
@@ -191,7 +193,8 @@ impl ActionTemplate {
     /// What a question about the result names is drawn with the action, so it has to be in the action's code.
     fn check_gives(&self) -> Result<(), String> {
         let texts = self.gives.iter().flat_map(|one| one.say.iter().chain([&one.code]));
-        let foreign = texts.flatten().find(|piece| !matches!(piece, TextPiece::Literal(_)) && !self.code.contains(piece));
+        let foreign =
+            texts.flatten().find(|piece| !matches!(piece, TextPiece::Literal(_)) && !self.code.contains(piece));
         match foreign {
             Some(TextPiece::Placeholder(hole)) => {
                 Err(format!("`gives` of action `{}` has `<{hole}>`, which the action's code has not", self.name))
