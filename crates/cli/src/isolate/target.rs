@@ -1,6 +1,7 @@
 //! Another sandbox as a target: it runs the language-level probes and returns what each printed and how it ended.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use veriplay_corpus::probes::judge::{self, ExternalExit, ExternalRun, Finding};
@@ -12,6 +13,8 @@ use crate::exit::{ExitCode, Failure, ResultExt};
 
 /// Memory limit of a run in MiB, where the target can set one.
 pub(crate) const MEMORY_MIB: u64 = 256;
+/// The class of probes that compute for too long.
+const CPU: &str = "cpu";
 /// The most characters of a stream that an error shows.
 const SHOWN: usize = 500;
 
@@ -39,10 +42,30 @@ pub(crate) trait Target: Sync {
 
 /// Runs one language-level probe on a target.
 pub(crate) fn attempt(target: &dyn Target, bait: &Bait, probe: &Probe) -> Finding {
+    let started = Instant::now();
     match run_programs(target, bait, probe) {
-        Ok(texts) => judge::judge_external_runs(probe, &texts),
+        Ok(texts) => believe_clock(judge::judge_external_runs(probe, &texts), probe, started.elapsed()),
         Err(error) => Finding::new(judge::Containment::Unclear, &format!("{error:#}")),
     }
+}
+
+/// Seconds of processor time that a probe of class `cpu` is allowed, and others.
+const fn allowed_seconds(is_of_cpu: bool) -> u64 {
+    if is_of_cpu { 1 } else { 10 }
+}
+
+/// A probe of processor time goes by the target's own clock. What says that it worked for longer than the run took has shown nothing.
+fn believe_clock(finding: Finding, probe: &Probe, took: Duration) -> Finding {
+    let is_of_cpu = probe.class == CPU;
+    if !is_of_cpu || finding.verdict != judge::Containment::Escaped || took.as_secs() >= allowed_seconds(true) {
+        return finding;
+    }
+    let why = format!(
+        "it says that it worked for more than {} s, and the run took {:.1} s: the target's clock of processor time is not the machine's",
+        allowed_seconds(true),
+        took.as_secs_f64()
+    );
+    Finding::new(judge::Containment::Unclear, &why)
 }
 
 fn run_programs(target: &dyn Target, bait: &Bait, probe: &Probe) -> anyhow::Result<Vec<ExternalRun>> {
@@ -54,7 +77,7 @@ fn run_programs(target: &dyn Target, bait: &Bait, probe: &Probe) -> anyhow::Resu
         programs.iter().map(|program| fill_placeholders(program, &bait.port.to_string(), &bait.file())).collect();
     let run = |program: &String| {
         // Only probes of processor time get so little: others wait for one another.
-        let seconds = if probe.class == "cpu" { 1 } else { 10 };
+        let seconds = allowed_seconds(probe.class == CPU);
         let (stdin, name) = (probe.stdin.as_str(), probe.name.as_str());
         target.run(&ProbeRequest { program, stdin, name, seconds, common: common.path(), keeps_stderr: false })
     };

@@ -204,3 +204,23 @@ fn a_server_over_https_is_attacked_where_its_certificate_is_trusted() {
         assert!(stderr(&output).contains(said), "{options:?}: {}", stderr(&output));
     }
 }
+
+/// Runs a program as a Python would whose clock of processor time is a thousand times too fast.
+const FAST_CLOCK: &str = "import runpy, sys, time\n\
+    clock = time.process_time\ntime.process_time = lambda: 1000 * clock()\n\
+    runpy.run_path(sys.argv[1], run_name='__main__')\n";
+
+#[test]
+fn a_clock_that_runs_ahead_is_no_escape() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let program = folder.path().join("fast_clock.py");
+    std::fs::write(&program, FAST_CLOCK).expect("the program is written");
+    let verdict_with = |target: &str| {
+        let arguments = ["isolate", "--json", "--probe", "cpu/loop", "--target", target];
+        last_json(&finished(veriplay().args(arguments)))["probes"][0].clone()
+    };
+    let fast = verdict_with(&format!("cmd:python3 {} {{file}}", program.display()));
+    assert_eq!(fast["verdict"], "unclear", "{fast}");
+    assert!(fast["evidence"].as_str().is_some_and(|text| text.contains("is not the machine's")), "{fast}");
+    assert_eq!(verdict_with("cmd:python3 {file}")["verdict"], "escaped");
+}
