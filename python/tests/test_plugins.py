@@ -83,7 +83,11 @@ def test_each_episode_gets_what_the_function_gives(
 
     requests = [START, rewarded(PROPOSAL, SOLUTION), rewarded()]
     found = answers(lambda: own_reward.serve(reward), requests, monkeypatch)
-    assert found == [{"ready": True}, {"rewards": [0.75, {"accuracy": 0.0, "form": -1.0}]}, {"rewards": []}]
+    assert found == [
+        {"ready": True},
+        {"step": 4, "rewards": [0.75, {"accuracy": 0.0, "form": -1.0}]},
+        {"step": 4, "rewards": []},
+    ]
     assert capsys.readouterr().err == "seen proposer\nseen solver\n"
 
 
@@ -92,7 +96,7 @@ def test_all_episodes_of_a_step_can_be_rewarded_together(monkeypatch: pytest.Mon
         return [None if episode.role == "proposer" else number for episode in episodes]
 
     found = answers(lambda: own_reward.serve_steps(rank), [rewarded(PROPOSAL, SOLUTION)], monkeypatch)
-    assert found == [{"rewards": [None, 4.0]}]
+    assert found == [{"step": 4, "rewards": [None, 4.0]}]
 
 
 def test_each_task_gets_the_weight_that_the_function_gives(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,7 +106,7 @@ def test_each_task_gets_the_weight_that_the_function_gives(monkeypatch: pytest.M
 
     requests = [START | {"plugin": "curriculum"}, weighed(SEED_TASK, POOL_TASK)]
     found = answers(lambda: own_curriculum.serve(weight), requests, monkeypatch)
-    assert found == [{"ready": True}, {"weights": [1.0, 0.75]}]
+    assert found == [{"ready": True}, {"step": 4, "weights": [1.0, 0.75]}]
 
 
 def test_all_tasks_of_a_step_can_be_weighed_together(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,7 +117,7 @@ def test_all_tasks_of_a_step_can_be_weighed_together(monkeypatch: pytest.MonkeyP
 
     requests = [weighed(SEED_TASK, POOL_TASK, SEED_TASK)]
     found = answers(lambda: own_curriculum.serve_steps(weights), requests, monkeypatch)
-    assert found == [{"weights": [0.5, 1.0, 0.5]}]
+    assert found == [{"step": 4, "weights": [0.5, 1.0, 0.5]}]
 
 
 def test_a_task_whose_attempts_were_all_dropped_has_no_solve_rate() -> None:
@@ -127,7 +131,7 @@ def test_each_proposal_gets_the_factor_that_the_function_gives(monkeypatch: pyte
 
     requests = [START | {"plugin": "proposer_factor"}, multiplied(0.5, -0.5)]
     found = answers(lambda: own_proposer_factor.serve(factor), requests, monkeypatch)
-    assert found == [{"ready": True}, {"factors": [2.0, 1.0]}]
+    assert found == [{"ready": True}, {"step": 4, "factors": [2.0, 1.0]}]
 
 
 def test_all_proposals_of_a_step_can_get_factors_together(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,12 +139,17 @@ def test_all_proposals_of_a_step_can_get_factors_together(monkeypatch: pytest.Mo
         return [asked.number / len(asked.proposals)] * len(asked.proposals)
 
     found = answers(lambda: own_proposer_factor.serve_steps(factors), [multiplied(1.0, 1.0)], monkeypatch)
-    assert found == [{"factors": [2.0, 2.0]}]
+    assert found == [{"step": 4, "factors": [2.0, 2.0]}]
 
 
 @pytest.mark.parametrize(
     ("reward", "said"),
-    [(lambda _: 1 / 0, "ZeroDivisionError"), (lambda _: float("nan"), "ValueError"), (lambda _: "high", "ValueError")],
+    [
+        (lambda _: 1 / 0, "ZeroDivisionError"),
+        (lambda _: float("nan"), "ValueError: nan is not finite"),
+        (lambda _: -float("inf"), "ValueError: -inf is not finite"),
+        (lambda _: "high", "ValueError"),
+    ],
 )
 def test_what_goes_wrong_in_the_function_is_told_to_the_program(
     reward: Callable[[Any], Any], said: str, monkeypatch: pytest.MonkeyPatch
@@ -182,4 +191,4 @@ def test_the_examples_of_the_page_answer(
     program = compile(example(name), name, "exec")
     names: dict[str, Any] = {"__name__": "__main__"}
     (found,) = answers(lambda: exec(program, names), [question], monkeypatch)
-    assert found == want
+    assert found == {"step": 4, **want}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 import traceback
 from collections.abc import Callable, Mapping
@@ -78,8 +79,16 @@ def episode_fields(message: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def finite(value: Any) -> float:
+    """As a number of Python's, also of numpy's or torch's; an error where there is none to learn from."""
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"{value!r} is not finite")
+    return number
+
+
 def serve_plugin(plugin: str, name: str, answer: Callable[[Mapping[str, Any]], list[Any]]) -> None:
-    """Answers the question of each step until the run ends: ``{name: answer(question)}``.
+    """Answers the question of each step until the run ends: ``{"step": …, name: answer(question)}``.
 
     ``plugin`` is the key of ``[game]`` that the program is for. What ``answer`` prints goes to standard error.
     """
@@ -101,7 +110,7 @@ def _answer_line(
             _check_start(request, plugin)
             found = {"ready": True}
         else:
-            found = {name: answer(request)}
+            found = {"step": request["step"], name: answer(request)}
         text = json.dumps(found, allow_nan=False)
     except Exception as error:
         traceback.print_exc(file=sys.stderr)

@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from veriplay._plugin import serve_plugin
+from veriplay._plugin import finite, serve_plugin
 
 __all__ = ["SolveCount", "Step", "Task", "serve", "serve_steps"]
 
@@ -95,6 +95,6 @@ def serve_steps(weights: Callable[[Step], Sequence[float]]) -> None:
     def answer(question: Mapping[str, Any]) -> list[float]:
         tasks = tuple(Task.from_json(message) for message in question["tasks"])
         step = Step(question["step"], question["seed"], question["learnable_weight"], tasks)
-        return [float(weight) for weight in weights(step)]
+        return [finite(weight) for weight in weights(step)]
 
     serve_plugin("curriculum", "weights", answer)

@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from veriplay._plugin import Episode, Turn, episode_fields, serve_plugin
+from veriplay._plugin import Episode, Turn, episode_fields, finite, serve_plugin
 
 __all__ = ["Proposal", "Step", "Turn", "serve", "serve_steps"]
 
@@ -58,6 +58,6 @@ def serve_steps(factors: Callable[[Step], Sequence[float]]) -> None:
 
     def answer(question: Mapping[str, Any]) -> list[float]:
         proposals = tuple(Proposal.from_json(message) for message in question["proposals"])
-        return [float(factor) for factor in factors(Step(question["step"], question["seed"], proposals))]
+        return [finite(factor) for factor in factors(Step(question["step"], question["seed"], proposals))]
 
     serve_plugin("proposer_factor", "factors", answer)

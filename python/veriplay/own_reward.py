@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from veriplay._plugin import Episode, Turn, serve_plugin
+from veriplay._plugin import Episode, Turn, finite, serve_plugin
 
 __all__ = ["Episode", "Reward", "Turn", "serve", "serve_steps"]
 
@@ -43,9 +43,8 @@ def serve_steps(reward: Callable[[int, Sequence[Episode]], Sequence[Reward]]) ->
 
 
 def _plain(found: Reward) -> Any:
-    """As numbers of Python's, also of numpy's or torch's."""
     if found is None:
         return None
     if isinstance(found, Mapping):
-        return {str(name): float(value) for name, value in found.items()}
-    return float(found)
+        return {str(name): finite(value) for name, value in found.items()}
+    return finite(found)

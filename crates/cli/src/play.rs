@@ -1,7 +1,7 @@
 //! The self-play loop, the same for every game. It owns time, threads and files; prompts, rewards and tasks are the game's.
 
 mod actor;
-mod plugins;
+pub(crate) mod plugins;
 mod preflight;
 mod session;
 mod summary;

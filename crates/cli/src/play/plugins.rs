@@ -11,17 +11,23 @@ mod process;
 mod proposer_factor;
 mod reward;
 
+use std::path::Path;
 use std::time::Duration;
 
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::environment::Environment;
 use veriplay_selfplay::external;
+use veriplay_selfplay::settings::SharedSettings;
 
 use self::curriculum::ExecCurriculum;
 use self::process::Plugin;
 use self::proposer_factor::ExecFactor;
 use self::reward::ExecReward;
 use crate::exit::Failure;
+
+const REWARD: &str = "reward";
+const CURRICULUM: &str = "curriculum";
+const PROPOSER_FACTOR: &str = "proposer_factor";
 
 /// What every plug-in of a run is started with.
 #[derive(Debug, Clone, Copy)]
@@ -34,23 +40,39 @@ pub(crate) struct PluginContext {
     pub(crate) timeout: Duration,
 }
 
+/// The keys of `[game]` that name a program, with its command.
+fn commands(settings: &SharedSettings) -> impl Iterator<Item = (&'static str, &str)> {
+    let named = [
+        (REWARD, settings.reward.as_deref()),
+        (CURRICULUM, Some(settings.curriculum.as_str())),
+        (PROPOSER_FACTOR, settings.proposer_factor.as_deref()),
+    ];
+    named.into_iter().filter_map(|(key, name)| Some((key, external::command(name?)?)))
+}
+
+/// The plug-ins of a run, as `--dry-run` prints them.
+pub(crate) fn describe(settings: &SharedSettings) -> impl Iterator<Item = String> {
+    commands(settings).map(|(key, command)| format!("plug-in `game.{key}`: `{command}`, which a run starts"))
+}
+
+/// What to do about a plug-in that has failed at a step of the run in `run`.
+pub(crate) fn hint(run: &Path) -> String {
+    format!(
+        "mend the program, or its keys in `{}`, and continue with `veriplay play --resume {}`; docs/plugins.md says what it may answer",
+        run.join("config.toml").display(),
+        run.display()
+    )
+}
+
 /// Starts the programs that the game's settings name, and waits until they are ready.
 pub(crate) fn connect<E: Environment>(game: &mut SelfPlay<E>, context: PluginContext) -> Result<(), Failure> {
-    let settings = game.game.settings();
-    let start = |key: &'static str, name: Option<&str>| {
-        name.and_then(external::command).map(|command| Plugin::start(key, command, context)).transpose()
-    };
-    let reward = start("reward", settings.reward.as_deref())?;
-    let curriculum = start("curriculum", Some(&settings.curriculum))?;
-    let factor = start("proposer_factor", settings.proposer_factor.as_deref())?;
-    if let Some(plugin) = reward {
-        game.methods.reward = Box::new(ExecReward(plugin));
-    }
-    if let Some(plugin) = curriculum {
-        game.methods.curriculum = Box::new(ExecCurriculum(plugin));
-    }
-    if let Some(plugin) = factor {
-        game.methods.proposer_factor = Some(Box::new(ExecFactor(plugin)));
+    for (key, command) in commands(game.game.settings()) {
+        let plugin = Plugin::start(key, command, context)?;
+        match key {
+            REWARD => game.methods.reward = Box::new(ExecReward(plugin)),
+            CURRICULUM => game.methods.curriculum = Box::new(ExecCurriculum(plugin)),
+            _ => game.methods.proposer_factor = Some(Box::new(ExecFactor(plugin))),
+        }
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ use crate::play_config::PlayConfig;
 use crate::suites::SuiteMeasurements;
 
 /// Opens what a run opens: the files of public sets, the start model on its device, and the game with its tasks and prompts. It samples
-/// nothing, and starts neither a trainer nor a program that rewards.
+/// nothing, and starts neither a trainer nor a plug-in.
 pub(crate) fn start_checks<S: GameSetup>(config: &PlayConfig<S>, workers: Isolation) -> [Result<(), Failure>; 3] {
     let suites = SuiteMeasurements::find(config.setup.suite_schedule(), PathBuf::new(), workers);
     let model = if model::is_external(&config.run.model) { Ok(()) } else { start_learner(config).map(drop) };

@@ -11,7 +11,7 @@ use veriplay_selfplay::driver::GameState;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::environment::Environment;
 use veriplay_selfplay::eval_table::EvalTable;
-use veriplay_selfplay::play::{Measurement, OutcomeCounts, StepContext};
+use veriplay_selfplay::play::{Measurement, OutcomeCounts, PlayError, StepContext};
 use veriplay_selfplay::settings::SharedSettings;
 
 use super::actor::Actor;
@@ -117,7 +117,7 @@ impl<S: GameSetup> Session<S> {
         let state: PlayState<State<S>> = dir.load_state(step)?;
         let other_proposer = OtherProposer::open(&config.run)?;
         let actor = resume_actor(&config, &dir, step)?;
-        let (executor, game) = config.setup.open(workers)?;
+        let (executor, game) = open_game(&config, workers)?;
         Self::assemble(config, (dir, suites), executor, game, (actor, other_proposer), state)
     }
 
@@ -130,7 +130,8 @@ impl<S: GameSetup> Session<S> {
         // First, so that what is free for training is known.
         let other_proposer = OtherProposer::open(&config.run)?;
         let actor = start_actor(&config, &dir)?;
-        let (executor, game) = config.setup.open(workers)?;
+        // Before the tasks of step 0 are made, which may take long: a plug-in that does not start is known at once.
+        let (executor, game) = open_game(&config, workers)?;
         if actor.is_external() {
             refuse_sft(game.game.settings())?;
         }
@@ -156,12 +157,10 @@ impl<S: GameSetup> Session<S> {
         config: PlayConfig<S>,
         (dir, suites): (RunDir, SuiteMeasurements),
         executor: GameExecutor,
-        mut game: SelfPlay<S::Game>,
+        game: SelfPlay<S::Game>,
         (actor, other_proposer): (Actor, OtherProposer),
         state: PlayState<State<S>>,
     ) -> Result<Self, Failure> {
-        let timeout = Duration::from_secs(config.run.exec_timeout_s);
-        plugins::connect(&mut game, PluginContext { game: S::NAME, seed: config.run.seed, timeout })?;
         let open = |name: &str, bytes| LogFile::open_at(&dir.path(name), bytes).or_fail(ExitCode::Input);
         let timing_bytes = std::fs::metadata(dir.path("timing.jsonl")).map_or(0, |metadata| metadata.len());
         let tensorboard = config.run.tensorboard.then(|| EventFile::create(&dir.path(""), state.step));
@@ -298,7 +297,7 @@ impl<S: GameSetup> Session<S> {
         self.actor.set_purpose(step, Purpose::Play);
         let policy = self.other_proposer.beside(self.actor.policy());
         let context = StepContext { policy: &policy, execute: &self.executor, seed: self.config.run.seed };
-        let output = self.game.step(&context, &mut self.state, step)?;
+        let output = self.game.step(&context, &mut self.state, step).map_err(|error| self.explain(error))?;
         let play_s = started.elapsed().as_secs_f64();
         let rate = self.config.run.learn.rate(step, self.config.run.steps);
         let passes = (self.config.run.learn.passes(), self.config.run.seed, step);
@@ -317,6 +316,13 @@ impl<S: GameSetup> Session<S> {
         self.step += 1;
         tracing::info!(step = self.step, "step done");
         Ok(format!("valid {:.2} solved {:.2}", self.totals.valid_rate(), self.totals.solve_rate()))
+    }
+
+    /// A failed step, with what to do about a plug-in that failed.
+    fn explain(&self, error: PlayError) -> Failure {
+        let is_of_plugin = matches!(error, PlayError::External(_));
+        let failure = Failure::from(error);
+        if is_of_plugin { failure.hint(plugins::hint(&self.dir.path(""))) } else { failure }
     }
 
     /// Writes the numbers of the step for TensorBoard, where the configuration asks for that.
@@ -428,6 +434,17 @@ pub(super) fn refuse_sft(settings: &SharedSettings) -> Result<(), Failure> {
         samples => Err(bad_value("game.sft_samples", &samples, "0, because `model` is `stdio`")
             .hint("regularise in your trainer, or imitate what got a reward by `game.learn_from = \"successes\"`")),
     }
+}
+
+/// The game and what executes its jobs, with the plug-ins of the configuration.
+fn open_game<S: GameSetup>(
+    config: &PlayConfig<S>,
+    workers: Isolation,
+) -> Result<(GameExecutor, SelfPlay<S::Game>), Failure> {
+    let (executor, mut game) = config.setup.open(workers)?;
+    let timeout = Duration::from_secs(config.run.exec_timeout_s);
+    plugins::connect(&mut game, PluginContext { game: S::NAME, seed: config.run.seed, timeout })?;
+    Ok((executor, game))
 }
 
 /// The public sets that are measured in the run: their files, before a model is loaded.

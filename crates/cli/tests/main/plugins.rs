@@ -1,5 +1,8 @@
-//! Plug-ins: programs outside compute a reward, a curriculum or a proposer factor, and a folder of the user's own is an environment. The run
-//! is the one that the same method built in gives, it survives kills, and what goes wrong is said and loses nothing.
+//! Plug-ins: programs outside compute a reward, a curriculum or a proposer factor. The run is the one that the same method built in gives,
+//! and it survives kills.
+
+mod environment;
+mod faults;
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -9,7 +12,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use super::games::{small_bug_repair, small_self_challenge, small_sol_ver};
-use super::resume::{assert_same, bytes_of, survives};
+use super::resume::{bytes_of, survives};
 use super::{finished, root, small_config, stderr, succeeded, veriplay, write_config};
 
 /// `quickstart`, as a program.
@@ -38,7 +41,7 @@ for line in sys.stdin:
         for episode in request["episodes"]:
             assert episode["turns"] and all(turn["prompt"] and turn["tokens"] for turn in episode["turns"])
             assert episode["role"] == "proposer" or episode["total"] is not None
-        answer = {"rewards": [reward(episode) for episode in request["episodes"]]}
+        answer = {"step": request["step"], "rewards": [reward(episode) for episode in request["episodes"]]}
     print(json.dumps(answer), flush=True)
 "#;
 
@@ -64,7 +67,7 @@ for line in sys.stdin:
     else:
         assert request["learnable_weight"] > 0 and 0 <= request["seed"] < 2**64 and request["seed"] not in seen
         seen.add(request["seed"])
-        answer = {"weights": [weight(task) for task in request["tasks"]]}
+        answer = {"step": request["step"], "weights": [weight(task) for task in request["tasks"]]}
     print(json.dumps(answer), flush=True)
 "#;
 
@@ -96,16 +99,6 @@ fn example(name: &str) -> &'static str {
     let blocks = page.split("\n```").skip(1).step_by(2).filter_map(|block| Some(block.split_once('\n')?.1));
     let mut wanted = blocks.filter(|block| block.strip_prefix("# ").is_some_and(|rest| rest.starts_with(name)));
     wanted.next().unwrap_or_else(|| panic!("docs/plugins.md has no example `{name}`"))
-}
-
-/// Writes the environment of the page into a folder.
-fn write_pantry(dir: &Path) -> PathBuf {
-    let folder = dir.join("pantry");
-    std::fs::create_dir(&folder).expect("the folder is made");
-    for file in ["environment.py", "templates.toml", "tasks.toml"] {
-        std::fs::write(folder.join(file), example(&format!("pantry/{file}"))).expect("the file is written");
-    }
-    folder
 }
 
 fn play(config: &toml::Table, dir: &Path) -> Command {
@@ -241,101 +234,6 @@ fn a_curriculum_and_a_factor_serve_every_game() {
     }
 }
 
-/// Plays a run that a plug-in stops, which must say `said`.
-fn assert_stops(key: &str, source: &str, said: &str) {
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    let mut config = with_plugin(small_config(), dir.path(), key, source);
-    config.insert("exec_timeout_s".to_owned(), 5.into());
-    let output = finished(&mut play(&config, dir.path()));
-    let message = stderr(&output);
-    assert_eq!(output.status.code(), Some(3), "{source}: {message}");
-    assert!(message.contains(said) && message.contains(&format!("game.{key}")), "`{said}` is missing in {message}");
-}
-
-const READY: &str = "import sys\nsys.stdin.readline()\nprint('{\"ready\": true}', flush=True)\n";
-
-#[test]
-fn a_program_that_does_not_start_stops_the_run_and_says_how() {
-    for (source, said) in [
-        ("raise SystemExit(3)", "the program ended (exit status: 3) before it answered"),
-        ("input()\nprint('hello')", "it answered `hello`"),
-        // It lives on, and is not waited for.
-        ("import os\ninput()\nos.write(1, b'\\xff\\n')\nimport time\ntime.sleep(600)", "it answered `\u{fffd}`"),
-        ("import os\ninput()\nos.close(1)\nimport time\ntime.sleep(600)", "before it answered"),
-        ("input()\nprint('{\"rewards\": []}')", "no object with the key `ready` alone"),
-        ("input()\nprint('{\"ready\": false}')", "it is not ready: it answered `false`"),
-        ("input()\nprint('{\"error\": \"no weights\"}')", "no weights"),
-        ("import time\ntime.sleep(600)", "it did not answer within 5 s"),
-        // What it started holds its pipes.
-        (
-            "import subprocess\nsubprocess.run(['sleep', '600'])",
-            "it did not answer within 5 s, and was ended; `exec_timeout_s` sets the limit",
-        ),
-        ("from veriplay.own_curriculum import serve\nserve(lambda task: 1.0)", "it was started for `game.reward`"),
-    ] {
-        assert_stops("reward", source, said);
-    }
-}
-
-#[test]
-fn an_answer_that_cannot_be_used_stops_the_run_and_says_how() {
-    let after_start = |rest: &str| format!("{READY}sys.stdin.readline()\n{rest}\n");
-    for (key, answer, said) in [
-        ("reward", "print('{\"rewards\": [1.0]}')", "at step 0: it gave 1 rewards, and was asked for "),
-        ("reward", "raise SystemExit", "before it answered"),
-        ("reward", "print('{\"rewards\": [\"high\"]}')", "it gave 1 rewards"),
-        ("reward", "print('{\"rewards\": 5}')", "`rewards` is no list: `5`"),
-        ("reward", "print('{\"ready\": true}')", "no object with the key `rewards` alone"),
-        ("reward", "import time\ntime.sleep(600)", "at step 0: it did not answer within 5 s"),
-        ("curriculum", "print('{\"weights\": []}')", "at step 0: it gave 0 weights, and was asked for 36"),
-        ("curriculum", "print('{\"rewards\": []}')", "no object with the key `weights` alone"),
-        ("proposer_factor", "print('{\"factors\": [1, 1]}')", "at step 0: it gave 2 factors, and was asked for "),
-        ("proposer_factor", "import os\nos.kill(os.getpid(), 9)", "the program ended (signal: 9 (SIGKILL))"),
-    ] {
-        assert_stops(key, &after_start(answer), said);
-    }
-    // The right number of items, of which one is wrong.
-    let items = |asked: &str, name: &str, wrong: &str| {
-        format!(
-            "{READY}import json\ncount = len(json.loads(sys.stdin.readline())['{asked}'])\n\
-             print('{{\"{name}\": [' + ', '.join(['0'] * (count - 1) + ['{wrong}']) + ']}}')\n"
-        )
-    };
-    for (key, asked, name, wrong, said) in [
-        ("reward", "episodes", "rewards", "1e999", "of `rewards`: `1e+999` is no finite number"),
-        ("reward", "episodes", "rewards", "{\"form\": null}", "of `rewards`: `null` is no finite number"),
-        ("curriculum", "tasks", "weights", "-1", "item 35 of `weights`: `-1` is negative"),
-        ("curriculum", "tasks", "weights", "\"high\"", "item 35 of `weights`: `\"high\"` is no finite number"),
-        ("curriculum", "tasks", "weights", "0", "at step 0: all 36 weights are 0"),
-        ("proposer_factor", "proposals", "factors", "1e999", "of `factors`: `1e+999` is no finite number"),
-        ("proposer_factor", "proposals", "factors", "-0.5", "of `factors`: `-0.5` is negative"),
-    ] {
-        assert_stops(key, &items(asked, name, wrong), said);
-    }
-}
-
-#[test]
-fn a_run_that_a_program_has_stopped_goes_on_when_the_program_is_mended() {
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    let broken = FRONTIER.replace(
-        "    else:\n",
-        "    elif request[\"step\"] == 3:\n        answer = {\"error\": \"out of luck\"}\n    else:\n",
-    );
-    let config = with_plugin(small_config(), dir.path(), "curriculum", &broken);
-    let output = finished(&mut play(&config, dir.path()));
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-    assert!(stderr(&output).contains("at step 3: out of luck"), "{}", stderr(&output));
-    let run = dir.path().join("run");
-    assert!(run.join("checkpoints/step_2").exists(), "what was there is kept");
-    std::fs::write(dir.path().join("curriculum.py"), FRONTIER).expect("the program is mended");
-    succeeded(veriplay().arg("play").arg("--resume").arg(&run));
-    let whole = tempfile::tempdir().expect("a temporary directory");
-    // The same program at the same place: the configurations are equal too.
-    let mut again = play(&config, whole.path());
-    succeeded(&mut again);
-    assert_same(&run, &whole.path().join("run"));
-}
-
 /// A terminal sends Ctrl-C to all processes of the foreground group.
 #[test]
 fn ctrl_c_in_a_terminal_reaches_the_run_and_not_its_program() {
@@ -355,111 +253,37 @@ fn ctrl_c_in_a_terminal_reaches_the_run_and_not_its_program() {
     assert_eq!(std::fs::read_dir(dir.path().join("run/checkpoints")).expect("it can be listed").count(), 1);
 }
 
+/// What needs a shell: a folder to be in, a variable, a second program.
+const LENGTH: &str = r#"
+import json, os, sys
+
+scale = float(os.environ["SCALE"])
+for line in sys.stdin:
+    request = json.loads(line)
+    if request["type"] == "start":
+        answer = {"ready": True}
+    else:
+        rewards = [-scale * sum(turn["tokens"] for turn in one["turns"]) for one in request["episodes"]]
+        answer = {"step": request["step"], "rewards": rewards}
+    print(json.dumps(answer), flush=True)
+"#;
+
 #[test]
-fn names_that_are_no_methods_are_refused_as_values_of_their_keys() {
-    for (key, value, said) in [
-        ("reward", "exec: ", "`exec: `"),
-        ("curriculum", "exec:", "`exec:`"),
-        ("curriculum", "frontiers", "`frontiers`"),
-        ("proposer_factor", "exec:", "use `exec:COMMAND`"),
-        ("proposer_factor", "novelty", "use `exec:COMMAND`"),
-    ] {
-        let dir = tempfile::tempdir().expect("a temporary directory");
-        let mut config = small_config();
-        config["game"].as_table_mut().expect("a table").insert(key.to_owned(), value.into());
-        let output = finished(&mut play(&config, dir.path()));
-        assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-        assert!(stderr(&output).contains(said), "`{said}` is missing in {}", stderr(&output));
-    }
+fn a_command_is_one_of_a_shell_and_a_dry_run_says_it_without_starting_it() {
     let dir = tempfile::tempdir().expect("a temporary directory");
+    std::fs::write(dir.path().join("length.py"), LENGTH).expect("the program is written");
+    let command = format!("cd '{}' && touch started && SCALE=0.5 python3 length.py", dir.path().display());
     let mut config = small_config();
-    config.insert("exec_timeout_s".to_owned(), 0.into());
-    let output = finished(&mut play(&config, dir.path()));
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-    assert!(stderr(&output).contains("`exec_timeout_s` is `0`"), "{}", stderr(&output));
-}
-
-/// The small game in the environment of the page.
-fn in_pantry(folder: &Path) -> toml::Table {
-    let mut config = small_self_challenge();
-    let tasks = config["tasks"].as_table_mut().expect("a table");
-    tasks.insert("environments".to_owned(), vec![folder.display().to_string()].into());
-    config
-}
-
-#[test]
-fn the_environment_of_the_page_plays_a_run_that_survives_kills() {
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    let config = in_pantry(&write_pantry(dir.path()));
-    let (runs, _) = survives(&config, &[2]);
-    let records = records(&runs.path().join("whole"));
-    let asked: Vec<&Value> = records.iter().filter_map(|record| record["task"].get("task")).collect();
-    assert!(!asked.is_empty() && asked.iter().all(|task| task["environment"] == "pantry"), "{asked:?}");
-}
-
-#[test]
-fn hand_written_tasks_of_an_environment_are_held_out_when_they_pass_the_gate() {
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    let folder = write_pantry(dir.path());
-    let mut config = in_pantry(&folder);
     config.insert("steps".to_owned(), 1.into());
-    config["tasks"].as_table_mut().expect("a table").insert("held_out".to_owned(), "hand_written".into());
+    config["game"].as_table_mut().expect("a table").insert("reward".to_owned(), format!("exec:{command}").into());
+    let output = succeeded(play(&config, dir.path()).arg("--dry-run"));
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains(&format!("plug-in `game.reward`: `{command}`")), "{said}");
+    assert!(!dir.path().join("started").exists());
     succeeded(&mut play(&config, dir.path()));
-    let table = std::fs::read(dir.path().join("run/before.json")).expect("the table can be read");
-    let table: Value = serde_json::from_slice(&table).expect("the table is JSON");
-    assert_eq!((&table["rows"][0]["row"], &table["rows"][0]["tasks"]), (&"pantry".into(), &1.into()), "{table}");
-    let tasks = example("pantry/tasks.toml").replace("\"flour\": 10", "\"flour\": 11");
-    std::fs::write(folder.join("tasks.toml"), tasks).expect("the file is written");
-    let other = tempfile::tempdir().expect("a temporary directory");
-    let output = finished(&mut play(&config, other.path()));
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-    let said = "task `pantry/even_out` breaks rule `solution_refused` of the gate";
-    assert!(stderr(&output).contains(said), "{}", stderr(&output));
-}
-
-#[test]
-fn an_environment_that_is_none_is_refused_with_its_file() {
-    let replaced = |file: &str, from: &str, to: &str| {
-        let text = example(&format!("pantry/{file}"));
-        let changed = text.replace(from, to);
-        assert_ne!(text, changed);
-        (file.to_owned(), changed)
-    };
-    for ((file, text), said) in [
-        (replaced("environment.py", "TOOLS = [", "TOOLS = (["), "environment `pantry` is invalid: "),
-        (replaced("environment.py", "def dump():", "def dumped():"), "environment `pantry` is invalid: "),
-        (replaced("templates.toml", "<few> spoons of <jar>\"", "<many> of it\""), "no pool for `<many>`"),
-        (replaced("templates.toml", "few = [1, 4]", "few = [4, 1]"), "range `few` is from 4 to 1"),
-        (replaced("templates.toml", "act = 1.0\nask", "act = -1.0\nask"), "a weight of `[plans]` is -1"),
-        (replaced("templates.toml", "[plans]", "[plan]"), "templates.toml`: line 2: unknown field `plan`"),
-        (replaced("templates.toml", "name = \"take\"", "name = \"add\""), "there are two actions `add`"),
-        (replaced("templates.toml", "code = \"\" }]", "code = \"[<jar2>]\" }]"), "which the action's code has not"),
-        (replaced("tasks.toml", "verify =", "verifies ="), "tasks.toml:5: unknown field `verifies`"),
-    ] {
-        let dir = tempfile::tempdir().expect("a temporary directory");
-        let folder = write_pantry(dir.path());
-        std::fs::write(folder.join(&file), text).expect("the file is written");
-        let output = finished(&mut play(&in_pantry(&folder), dir.path()));
-        assert_eq!(output.status.code(), Some(3), "{said}: {}", stderr(&output));
-        assert!(stderr(&output).contains(said), "`{said}` is missing in {}", stderr(&output));
-    }
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    let folder = write_pantry(dir.path());
-    for (name, said) in [("ledger", "`ledger` is the name of a built-in environment"), ("Pan-try", "lower-case")] {
-        let named = dir.path().join(name);
-        std::fs::rename(&folder, &named).expect("the folder is renamed");
-        let output = finished(&mut play(&in_pantry(&named), dir.path()));
-        assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-        assert!(stderr(&output).contains(said), "`{said}` is missing in {}", stderr(&output));
-        std::fs::rename(&named, &folder).expect("the folder is renamed");
-    }
-    let mut twice = in_pantry(&folder);
-    let entries = [folder.display().to_string(), format!("{}/../pantry", folder.display())];
-    twice["tasks"].as_table_mut().expect("a table").insert("environments".to_owned(), entries.to_vec().into());
-    let output = finished(&mut play(&twice, dir.path()));
-    assert!(stderr(&output).contains("`pantry` is another one's already"), "{}", stderr(&output));
-    std::fs::remove_file(folder.join("templates.toml")).expect("the file is removed");
-    let output = finished(&mut play(&in_pantry(&folder), dir.path()));
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-    assert!(stderr(&output).contains("templates.toml"), "{}", stderr(&output));
+    let records = records(&dir.path().join("run"));
+    let attempts = records.iter().flat_map(|record| record["task"]["attempts"].as_array().into_iter().flatten());
+    let rewards: Vec<f64> =
+        attempts.filter_map(|attempt| attempt["episode"]["reward"]["parts"][0][1].as_f64()).collect();
+    assert!(!rewards.is_empty() && rewards.iter().all(|reward| *reward <= -0.5), "{rewards:?}");
 }

@@ -2,6 +2,7 @@
 
 mod ablations;
 mod batches;
+mod own_methods;
 mod saved_state;
 mod task_choice;
 

@@ -29,8 +29,10 @@ const LONGEST: u64 = 256 << 20;
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The most characters of a faulty answer that an error shows.
 const SHOWN: usize = 200;
-/// What every error of the lines advises.
-const HINT: &str = "a plug-in reads JSON lines and answers each with one: see docs/plugins.md";
+/// The largest reward or factor, so that no sum or product of them leaves the range of the learner's numbers.
+const LARGEST: f64 = 1e6;
+/// What an error of the first line advises.
+const HINT: &str = "a plug-in reads JSON lines and answers each with one on standard output, which is for nothing else: see docs/plugins.md";
 
 /// A line that the program reads.
 #[derive(Serialize)]
@@ -63,7 +65,7 @@ impl Plugin {
         let child = PluginChild::spawn(command).with_context(what).or_fail(ExitCode::Input)?;
         let plugin = Self { key, command: command.to_owned(), context, child: Mutex::new(child) };
         let start: Request<'_, ()> = Request::Start { protocol: PROTOCOL, plugin: key, game: context.game };
-        let why = match plugin.ask(&start, "ready") {
+        let why = match plugin.ask(&start, None, "ready") {
             Ok(Value::Bool(true)) => return Ok(plugin),
             Ok(other) => format!("it is not ready: it answered `{}`", shorten(&other)),
             Err(why) => why,
@@ -92,7 +94,7 @@ impl Plugin {
             let at = |place: usize, why: String| format!("item {place} of `{name}`: {why}");
             items.iter().enumerate().map(|(place, item)| parse(item).map_err(|why| at(place, why))).collect()
         };
-        self.ask(&request, name).and_then(read).map_err(|why| self.error(step, &why))
+        self.ask(&request, Some(step), name).and_then(read).map_err(|why| self.error(step, &why))
     }
 
     /// An error about an answer.
@@ -100,27 +102,41 @@ impl Plugin {
         ExternalError(format!("the plug-in `exec:{}` of `game.{}` at step {step}: {why}", self.command, self.key))
     }
 
-    /// The content of an answer, under the name it has to have.
-    fn ask(&self, request: &Request<'_, impl Serialize>, name: &str) -> Result<Value, String> {
+    /// The content of an answer, under the name it has to have; the answer to a step's question names the step.
+    fn ask(&self, request: &Request<'_, impl Serialize>, step: Option<u64>, name: &str) -> Result<Value, String> {
         let mut line = serde_json::to_vec(request).map_err(|error| format!("the question is no JSON: {error}"))?;
         line.push(b'\n');
         let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
         let answer = child.exchange(line, self.context.timeout)?;
-        read_answer(&answer, name)
+        read_answer(&answer, step, name)
     }
 }
 
-/// What an answer has under `name`, which it has alone.
-fn read_answer(answer: &[u8], name: &str) -> Result<Value, String> {
-    let shown = || String::from_utf8_lossy(answer).trim().chars().take(SHOWN).collect::<String>();
-    let fields: Map<String, Value> =
-        serde_json::from_slice(answer).map_err(|error| format!("it answered `{}`: {error}", shown()))?;
-    let mut fields = fields.into_iter();
-    match (fields.next(), fields.next()) {
-        (Some((key, content)), None) if key == name => Ok(content),
-        (Some((key, Value::String(why))), None) if key == "error" => Err(why),
-        _ => Err(format!("it answered `{}`, which is no object with the key `{name}` alone", shown())),
+/// What an answer has under `name`. It has nothing else but the step that it answers: a program that has written a line too many or too few
+/// would else answer for other things than it is asked about, from then on and unnoticed.
+fn read_answer(answer: &[u8], step: Option<u64>, name: &str) -> Result<Value, String> {
+    let mut fields: Map<String, Value> =
+        serde_json::from_slice(answer).map_err(|error| format!("it answered `{}`: {error}", show(answer)))?;
+    if let Some(Value::String(why)) = fields.get("error") {
+        return Err(why.clone());
     }
+    let (answered, content) = (step.and_then(|_| fields.remove("step")), fields.remove(name));
+    let content = content.filter(|_| fields.is_empty() && answered.is_some() == step.is_some()).ok_or_else(|| {
+        let keys = if step.is_some() { format!("the keys `step` and `{name}`") } else { format!("the key `{name}`") };
+        format!("it answered `{}`, which is no object with {keys} alone", show(answer))
+    })?;
+    match (step, answered) {
+        (Some(step), Some(answered)) if answered.as_u64() != Some(step) => {
+            let answered = shorten(&answered);
+            Err(format!("it answered the question of step `{answered}`: has it written a line too many, or too few?"))
+        }
+        _ => Ok(content),
+    }
+}
+
+/// The beginning of an answer.
+fn show(answer: &[u8]) -> String {
+    String::from_utf8_lossy(answer).trim().chars().take(SHOWN).collect()
 }
 
 /// The beginning of a value.
@@ -129,17 +145,30 @@ pub(super) fn shorten(value: &Value) -> String {
 }
 
 /// A finite number.
-pub(super) fn read_number(value: &Value) -> Result<f64, String> {
+fn read_finite(value: &Value) -> Result<f64, String> {
     let number = value.as_f64().filter(|number| number.is_finite());
     number.ok_or_else(|| format!("`{}` is no finite number", shorten(value)))
 }
 
-/// A finite number that is not negative.
+/// A reward, or a part of one.
+pub(super) fn read_reward_number(value: &Value) -> Result<f64, String> {
+    match read_finite(value)? {
+        number if number.abs() > LARGEST => Err(format!("`{number}` is not from -{LARGEST} to {LARGEST}")),
+        number => Ok(number),
+    }
+}
+
+/// A weight of a task.
 pub(super) fn read_weight(value: &Value) -> Result<f64, String> {
-    match read_number(value)? {
+    match read_finite(value)? {
         number if number < 0.0 => Err(format!("`{number}` is negative")),
         number => Ok(number),
     }
+}
+
+/// A factor of a reward.
+pub(super) fn read_factor(value: &Value) -> Result<f64, String> {
+    read_weight(value).and_then(|_| read_reward_number(value))
 }
 
 /// The process, and the thread that speaks with it.
@@ -147,14 +176,25 @@ struct PluginChild {
     child: Child,
     /// Lines for the program; its input ends with this end.
     lines: Option<Sender<Vec<u8>>>,
-    /// Its answer to each; `None` where it has ended.
-    answers: Receiver<Option<Vec<u8>>>,
+    /// Its answer to each.
+    answers: Receiver<Answer>,
+}
+
+/// What came back for a line.
+#[derive(Debug, PartialEq, Eq)]
+enum Answer {
+    /// A line, with its end.
+    Line(Vec<u8>),
+    /// The program has closed its output, or cannot be written to; it had written this much of a line.
+    Ended(Vec<u8>),
+    /// No end of the line within [`LONGEST`].
+    TooLong,
 }
 
 impl PluginChild {
     fn spawn(command: &str) -> anyhow::Result<Self> {
         let mut child = Command::new("sh")
-            .args(["-c", &format!("exec {command}")])
+            .args(["-c", command])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .process_group(0)
@@ -170,19 +210,25 @@ impl PluginChild {
 
     fn exchange(&mut self, line: Vec<u8>, timeout: Duration) -> Result<Vec<u8>, String> {
         let sent = self.lines.as_ref().is_some_and(|lines| lines.send(line).is_ok());
-        let answer = if sent { self.answers.recv_timeout(timeout) } else { Ok(None) };
-        match answer {
-            Ok(Some(answer)) => Ok(answer),
-            Ok(None) | Err(RecvTimeoutError::Disconnected) => {
-                let ended = self.end().map_err(|error| format!("it cannot be waited for: {error}"))?;
-                Err(format!("the program ended ({ended}) before it answered"))
+        let answer = if sent { self.answers.recv_timeout(timeout) } else { Err(RecvTimeoutError::Disconnected) };
+        let why = match answer {
+            Ok(Answer::Line(answer)) => return Ok(answer),
+            Ok(Answer::Ended(rest)) if !rest.is_empty() => format!(" in its answer `{}`", show(&rest)),
+            Ok(Answer::Ended(_)) | Err(RecvTimeoutError::Disconnected) => " before it answered".to_owned(),
+            Ok(Answer::TooLong) => {
+                let ended = self.kill().map_err(unwaited)?;
+                return Err(format!("its answer is longer than {LONGEST} bytes; it was ended ({ended})"));
             }
             Err(RecvTimeoutError::Timeout) => {
-                self.kill().map_err(|error| format!("it cannot be ended: {error}"))?;
+                self.kill().map_err(unwaited)?;
                 let seconds = timeout.as_secs();
-                Err(format!("it did not answer within {seconds} s, and was ended; `exec_timeout_s` sets the limit"))
+                return Err(format!(
+                    "it did not answer within {seconds} s, and was ended; `exec_timeout_s` sets the limit"
+                ));
             }
-        }
+        };
+        let ended = self.end().map_err(unwaited)?;
+        Err(format!("the program ended ({ended}){why}"))
     }
 
     /// Closes its input, at whose end it ends by itself. A program that does not is killed.
@@ -214,52 +260,98 @@ impl Drop for PluginChild {
     }
 }
 
+fn unwaited(error: std::io::Error) -> String {
+    format!("the program cannot be ended: {error}")
+}
+
 /// Writes each line to the program and reads its answer, until there are no more lines or the program has ended.
 fn speak(
     mut stdin: ChildStdin,
     mut stdout: BufReader<ChildStdout>,
     lines: &Receiver<Vec<u8>>,
-    answers: &Sender<Option<Vec<u8>>>,
+    answers: &Sender<Answer>,
 ) {
     for line in lines {
         let sent = stdin.write_all(&line).and_then(|()| stdin.flush());
-        let mut answer = Vec::new();
-        let read = (&mut stdout).take(LONGEST).read_until(b'\n', &mut answer);
-        let whole = sent.is_ok() && matches!(read, Ok(1..));
-        if answers.send(whole.then_some(answer)).is_err() || !whole {
+        let answer = if sent.is_ok() { read_line(&mut stdout, LONGEST) } else { Answer::Ended(Vec::new()) };
+        let is_last = !matches!(answer, Answer::Line(_));
+        if answers.send(answer).is_err() || is_last {
             return;
         }
     }
 }
 
+/// Reads a line of at most `longest` bytes.
+fn read_line(stdout: &mut impl BufRead, longest: u64) -> Answer {
+    let mut line = Vec::new();
+    let read = stdout.take(longest).read_until(b'\n', &mut line);
+    match read {
+        Ok(_) if line.ends_with(b"\n") => Answer::Line(line),
+        Ok(count) if count as u64 == longest => Answer::TooLong,
+        _ => Answer::Ended(line),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{read_answer, read_weight};
+    use super::{Answer, read_answer, read_factor, read_line, read_reward_number, read_weight};
 
     #[test]
-    fn an_answer_has_one_key_which_is_the_one_that_is_asked_for() {
-        assert_eq!(read_answer(b"{\"weights\": [1]}\n", "weights").map(|list| list.to_string()), Ok("[1]".to_owned()));
+    fn an_answer_has_the_step_and_what_is_asked_for_and_nothing_else() {
+        let read = |line: &str, step| read_answer(line.as_bytes(), step, "weights").map(|list| list.to_string());
+        assert_eq!(read("{\"step\": 3, \"weights\": [1]}\n", Some(3)), Ok("[1]".to_owned()));
+        assert_eq!(read("{\"weights\": [1]}\n", None), Ok("[1]".to_owned()));
         let refused = [
             ("hello", "it answered `hello`"),
             ("[1]", "it answered `[1]`"),
-            ("{}", "no object with the key `weights` alone"),
-            ("{\"rewards\": [1]}", "no object with the key `weights` alone"),
-            ("{\"weights\": [1], \"more\": 1}", "no object with the key `weights` alone"),
+            ("{\"step\": 3, \"weights\": [NaN]}", "it answered `{\"step\": 3, \"weights\": [NaN]}`"),
+            ("{}", "no object with the keys `step` and `weights` alone"),
+            ("{\"weights\": [1]}", "no object with the keys `step` and `weights` alone"),
+            ("{\"step\": 3, \"rewards\": [1]}", "no object with the keys `step` and `weights` alone"),
+            ("{\"step\": 3, \"weights\": [1], \"more\": 1}", "no object with the keys `step` and `weights` alone"),
+            ("{\"step\": 2, \"weights\": [1]}", "it answered the question of step `2`"),
+            ("{\"step\": \"3\", \"weights\": [1]}", "it answered the question of step `\"3\"`"),
             ("{\"error\": \"out of luck\"}", "out of luck"),
-            ("{\"error\": 5}", "no object with the key `weights` alone"),
+            ("{\"step\": 3, \"error\": 5}", "no object with the keys `step` and `weights` alone"),
         ];
         for (line, said) in refused {
-            let error = read_answer(line.as_bytes(), "weights").expect_err(line);
+            let error = read(line, Some(3)).expect_err(line);
             assert!(error.contains(said), "{error}");
         }
+        read("{\"step\": 3, \"weights\": [1]}", None).expect_err("there is no step yet");
     }
 
     #[test]
-    fn a_weight_is_finite_and_not_negative() {
-        let read = |text: &str| read_weight(&serde_json::from_str(text).expect("it is JSON"));
-        assert_eq!([read("0"), read("2.5"), read("-0.0")], [Ok(0.0), Ok(2.5), Ok(0.0)]);
-        for wrong in ["-1", "1e999", "null", "\"1\"", "true", "[1]"] {
-            read(wrong).expect_err(wrong);
+    fn numbers_are_finite_and_of_a_size_that_can_be_learned_from() {
+        let parse = |text: &str| serde_json::from_str(text).expect("it is JSON");
+        let (weight, factor, reward) = (
+            |text: &str| read_weight(&parse(text)),
+            |text: &str| read_factor(&parse(text)),
+            |text: &str| read_reward_number(&parse(text)),
+        );
+        assert_eq!(
+            [weight("0"), weight("2.5"), weight("-0.0"), weight("1e300")],
+            [Ok(0.0), Ok(2.5), Ok(0.0), Ok(1e300)]
+        );
+        assert_eq!([factor("0"), factor("1e6")], [Ok(0.0), Ok(1e6)]);
+        assert_eq!([reward("-1e6"), reward("0.5")], [Ok(-1e6), Ok(0.5)]);
+        for wrong in ["1e999", "-1e999", "null", "\"1\"", "true", "[1]"] {
+            weight(wrong).expect_err(wrong);
+            factor(wrong).expect_err(wrong);
+            reward(wrong).expect_err(wrong);
         }
+        weight("-1").expect_err("a weight is not negative");
+        factor("-1").expect_err("a factor is not negative");
+        factor("1e7").expect_err("its product with a reward has to be finite");
+        assert_eq!(reward("-1e7"), Err("`-10000000` is not from -1000000 to 1000000".to_owned()));
+    }
+
+    #[test]
+    fn a_line_is_whole_and_not_too_long() {
+        let read = |mut text: &[u8]| read_line(&mut text, 4);
+        assert_eq!(read(b"one\ntwo\n"), Answer::Line(b"one\n".to_vec()));
+        assert_eq!(read(b"on"), Answer::Ended(b"on".to_vec()));
+        assert_eq!(read(b""), Answer::Ended(Vec::new()));
+        assert_eq!(read(b"four\n"), Answer::TooLong);
     }
 }

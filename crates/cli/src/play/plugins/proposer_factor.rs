@@ -5,7 +5,7 @@ use veriplay_selfplay::external::ExternalError;
 use veriplay_selfplay::proposer_factor::{ProposerFactor, RewardedProposal};
 
 use super::messages::EpisodeMessage;
-use super::process::{Plugin, read_weight};
+use super::process::{Plugin, read_factor};
 
 /// The program that gives factors.
 pub(super) struct ExecFactor(pub(super) Plugin);
@@ -33,6 +33,6 @@ impl<'a> ProposalMessage<'a> {
 impl ProposerFactor for ExecFactor {
     fn factors(&self, step: u64, proposals: &[RewardedProposal<'_>]) -> Result<Vec<f64>, ExternalError> {
         let question = Question { proposals: proposals.iter().map(ProposalMessage::new).collect() };
-        self.0.ask_step(step, &question, ("factors", proposals.len()), read_weight)
+        self.0.ask_step(step, &question, ("factors", proposals.len()), read_factor)
     }
 }

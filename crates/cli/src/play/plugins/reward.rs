@@ -7,7 +7,7 @@ use veriplay_selfplay::external::ExternalError;
 use veriplay_selfplay::rewards::{EpisodeFacts, ProposalOutcome, RewardScheme};
 
 use super::messages::EpisodeMessage;
-use super::process::{Plugin, read_number};
+use super::process::{Plugin, read_reward_number};
 
 /// The program that rewards.
 pub(super) struct ExecReward(pub(super) Plugin);
@@ -35,7 +35,7 @@ impl RewardScheme for ExecReward {
 
 /// The reward that an answer stands for.
 fn read_reward(answer: &Value) -> Result<Option<Reward>, String> {
-    let part = |name: &str, value: &Value| read_number(value).map(|score| (name.to_owned(), score, 1.0));
+    let part = |name: &str, value: &Value| read_reward_number(value).map(|score| (name.to_owned(), score, 1.0));
     let parts = match answer {
         Value::Null => return Ok(None),
         Value::Object(parts) => parts.iter().map(|(name, value)| part(name, value)).collect::<Result<_, _>>()?,
