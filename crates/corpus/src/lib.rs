@@ -23,7 +23,7 @@ pub mod streams;
 
 pub use builtin_repositories::{BUILTIN_PREFIX, builtin_bugs, builtin_repository};
 pub use cost::{CostJob, CostProgram, ORDINARY_LOOP, built_in_cost_programs, parse_cost_program};
-pub use environments::templates::{GeneratedTask, Novelty, TaskGenerator};
+pub use environments::templates::{GeneratedTask, Novelty, TaskGenerator, TemplateTrial};
 pub use environments::{
     CodeTaskRow, EnvironmentCorpus, EnvironmentFolder, HandWrittenTask, built_in_environments, environment_by_name,
     open_environment,

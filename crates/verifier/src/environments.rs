@@ -46,7 +46,7 @@ pub use artifact::{ArtifactReport, ArtifactRequest, RuleViolation, inspect_artif
 pub use artifact_gate::{ArtifactGate, ArtifactGateError};
 pub(crate) use attempt::judge_code;
 pub use attempt::{EpisodeRequest, judge_episode};
-pub use complete::{CompleteRequest, complete, complete_with_failures};
+pub use complete::{CompleteRequest, complete, complete_with_failures, try_codes};
 pub use jobs::{
     CodeOutcome, CodeRequest, DescribeError, EnvironmentDescription, ToolDescription, describe_environment, run_code,
 };

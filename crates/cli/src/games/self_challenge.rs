@@ -1,5 +1,6 @@
 //! `self_challenge`: its configuration, its environments and tasks, and its warm-up examples.
 
+mod own_environment;
 mod tasks;
 mod warmup;
 

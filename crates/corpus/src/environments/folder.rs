@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use super::templates::{EnvironmentTemplates, TaskGenerator};
+use super::templates::{EnvironmentTemplates, TaskGenerator, TemplateTrial};
 use super::{
     EnvironmentCorpus, built_in_environment_names, find_environment_name, parse_environment, read_built_in_file,
 };
 use crate::CorpusError;
+use crate::random::seeded_stream;
 
 /// The documentation that errors name.
 const HINT: &str = "docs/plugins.md has an example, and task-corpus/environments/README.md says what each file holds";
@@ -21,6 +22,16 @@ pub struct EnvironmentFolder {
     /// Whether it is the user's own. What is built in, tests have put through the gate.
     pub is_own: bool,
     pub(super) templates: EnvironmentTemplates,
+}
+
+/// Draws of each template to try it. A world may refuse many of them: what is out of stock is not sold.
+const TRIALS: usize = 32;
+
+impl EnvironmentFolder {
+    /// What each of its templates makes by itself: the same whenever it is asked for.
+    pub fn template_trials(&self) -> Vec<TemplateTrial> {
+        self.templates.draw_trials(TRIALS, &mut seeded_stream(0, "trials of templates"))
+    }
 }
 
 /// Opens an environment: a built-in one by its name, or a folder by its path. A path has a `/`, as `./shop` does; the folder's name is the

@@ -40,6 +40,15 @@ pub struct GeneratedTask {
     pub changes: Vec<(usize, String)>,
 }
 
+/// What one template makes by itself, to be tried before tasks are made of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TemplateTrial {
+    /// Its name; of a question about an action's result, both names.
+    pub template: String,
+    /// Distinct codes of it.
+    pub solutions: Vec<String>,
+}
+
 /// The part of a task that training never sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Novelty {

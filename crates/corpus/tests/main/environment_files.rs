@@ -54,6 +54,22 @@ fn a_folder_of_ones_own_is_an_environment_without_tasks_of_hand_too() {
 }
 
 #[test]
+fn every_template_is_tried_by_itself_and_always_in_the_same_way() {
+    for name in built_in_environment_names() {
+        let folder = open_environment(name).unwrap();
+        let trials = folder.template_trials();
+        assert_eq!(trials, open_environment(name).unwrap().template_trials());
+        assert!(trials.iter().all(|trial| (1..=32).contains(&trial.solutions.len())), "{trials:?}");
+        let tried: BTreeSet<&str> = trials.iter().flat_map(|trial| trial.template.split(" and ")).collect();
+        let tasks = TaskGenerator::new(std::slice::from_ref(&folder)).unwrap();
+        let of_split = |split| tasks.tasks(split, 1).take(2_000).flat_map(|task| task.parts);
+        let drawn: BTreeSet<String> =
+            [Split::Train, Split::Validation, Split::HeldOut].into_iter().flat_map(of_split).collect();
+        assert_eq!(tried, drawn.iter().map(String::as_str).collect(), "{name}");
+    }
+}
+
+#[test]
 fn a_broken_folder_is_refused_with_file_and_line() {
     let read = |tasks: &str| {
         let parsed = parse_environment("shop", "TOOLS = []\n", ("shop/tasks.toml", tasks));

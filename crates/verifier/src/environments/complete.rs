@@ -9,6 +9,7 @@ use veriplay_core::{CodeTask, Dropped, Environment, Execute, Value};
 
 use super::artifact_gate::ArtifactGate;
 use super::case_runs::CodeRunner;
+use super::jobs::Failure;
 use crate::runner::{Runner, on_all_cores};
 
 /// Compares plain values as Python does, but for their types, in keys and sets too: `1`, `1.0` and `True` are three. NaN is itself.
@@ -111,6 +112,24 @@ fn complete_task_with_failures(
     }
     let enough = failures.len() == gate.failures;
     Ok(enough.then(|| CodeTask { verify, failures, ..request.task.clone() }))
+}
+
+/// Runs codes in an environment as those of tasks are, and makes their calls again. Runs on all cores, in the order of the codes. `Err`
+/// inside says why a code did not complete.
+///
+/// # Errors
+/// For each code, a host fault or an environment that cannot be opened.
+pub fn try_codes(
+    execute: &dyn Execute,
+    gate: &ArtifactGate,
+    environment: &Environment,
+    codes: &[&str],
+) -> Vec<Result<Result<(), Failure>, Dropped>> {
+    on_all_cores(codes, |code| {
+        let mut runner = Runner::new(execute);
+        let end = CodeRunner::open(&mut runner, gate, environment)?.run(code, gate.seeds[0])?;
+        Ok(end.map(drop))
+    })
 }
 
 fn verification(after: &Value, answer: &Value) -> String {

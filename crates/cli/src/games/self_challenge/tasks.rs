@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{CodeTask, Environment, Execute, Status};
+use veriplay_core::{CodeTask, Environment, Execute};
 use veriplay_corpus::{EnvironmentFolder, GeneratedTask, Novelty, Split, TaskGenerator, open_environment};
 use veriplay_selfplay::environment::EvalTask;
 use veriplay_selfplay::games::self_challenge::ToolEnvironment;
 use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::environments::compact_proposal::{CompactProposal, LineChange};
 use veriplay_verifier::environments::{
-    ArtifactGate, ArtifactRequest, CompleteRequest, DescribeError, complete_with_failures, describe_environment,
-    judge_artifacts,
+    ArtifactGate, CompleteRequest, DescribeError, complete_with_failures, describe_environment,
 };
 
+use super::own_environment::{HINT, check_hand_written, check_templates};
 use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
 use crate::games::corpus_split;
 use crate::progress;
@@ -66,9 +66,6 @@ pub(super) struct ToolTasks<'a> {
     generator: TaskGenerator,
 }
 
-/// Advice where an environment of the user's own is wrong.
-const OWN_HINT: &str = "docs/plugins.md says what an environment of your own holds";
-
 impl<'a> ToolTasks<'a> {
     pub(super) fn open(
         config: &'a SelfChallengeTaskConfig,
@@ -98,17 +95,24 @@ impl<'a> ToolTasks<'a> {
         self.folders.iter().map(|folder| &folder.corpus.environment)
     }
 
+    /// Those of the user's own. What is built in, tests have tried.
+    fn own_folders(&self) -> impl Iterator<Item = &EnvironmentFolder> {
+        self.folders.iter().filter(|folder| folder.is_own)
+    }
+
     /// The environments, and what they say of themselves.
     pub(super) fn tool_environments(&self) -> Result<Vec<ToolEnvironment>, Failure> {
         let described = |environment: &Environment| {
             let about = describe_environment(self.execute, environment, &self.gate.image, self.gate.limits);
             let about = about.map_err(|error| match error {
                 DescribeError::Host(dropped) => Failure::from(dropped),
-                DescribeError::Invalid { .. } => Failure::message(ExitCode::Input, error.to_string()).hint(OWN_HINT),
+                DescribeError::Invalid { .. } => Failure::message(ExitCode::Input, error.to_string()).hint(HINT),
             })?;
             Ok(ToolEnvironment { environment: environment.clone(), about: Arc::new(about) })
         };
-        self.environments().map(described).collect()
+        let environments = self.environments().map(described).collect::<Result<Vec<_>, Failure>>()?;
+        self.own_folders().try_for_each(|folder| check_templates(self.execute, self.gate, folder))?;
+        Ok(environments)
     }
 
     /// The tasks that executors are given.
@@ -134,29 +138,12 @@ impl<'a> ToolTasks<'a> {
     }
 
     fn hand_written_tasks(&self) -> Result<Vec<EvalTask<CodeTask>>, Failure> {
-        self.folders.iter().filter(|folder| folder.is_own).try_for_each(|folder| self.check_hand_written(folder))?;
+        self.own_folders().try_for_each(|folder| check_hand_written(self.execute, self.gate, folder))?;
         // In the order of their names, whatever order the configuration has them in.
         let mut folders: Vec<&EnvironmentFolder> = self.folders.iter().collect();
         folders.sort_by_key(|folder| &folder.corpus.environment.name);
         let tasks = folders.into_iter().flat_map(|folder| &folder.corpus.tasks).map(|hand| hand.task.clone());
         Ok(tasks.map(|task| EvalTask { row: task.environment.clone(), task }).collect())
-    }
-
-    /// Puts the hand-written tasks of an environment through the gate.
-    fn check_hand_written(&self, folder: &EnvironmentFolder) -> Result<(), Failure> {
-        let EnvironmentFolder { corpus, .. } = folder;
-        let request = |task| ArtifactRequest { environment: &corpus.environment, task, known: false };
-        let requests: Vec<_> = corpus.tasks.iter().map(|hand| request(&hand.task)).collect();
-        let verdicts = judge_artifacts(self.execute, self.gate, &requests);
-        for (hand, verdict) in corpus.tasks.iter().zip(verdicts) {
-            let verdict = verdict?;
-            if verdict.status != Status::Valid {
-                let (task, rule) = (&hand.task.task_id, &verdict.evidence.rule);
-                let what = format!("task `{task}` breaks rule `{rule}` of the gate: {}", verdict.evidence.detail);
-                return Err(Failure::message(ExitCode::Input, what).hint(OWN_HINT));
-            }
-        }
-        Ok(())
     }
 
     /// The first `count` of the drafts that make whole artifacts.
@@ -191,7 +178,7 @@ impl<'a> ToolTasks<'a> {
         }
         if made.len() < count {
             let what = format!("there are only {} of {count} tasks for `{purpose}`", made.len());
-            let hint = "ask for fewer in `[tasks]` and `[eval]`, or name more environments";
+            let hint = "ask for fewer in `[tasks]` and `[eval]`, name more environments, or give yours more templates and values";
             return Err(Failure::message(ExitCode::Input, what).hint(hint));
         }
         Ok(made)

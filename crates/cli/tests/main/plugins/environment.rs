@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{example, play, records};
 use crate::games::small_self_challenge;
 use crate::resume::survives;
-use crate::{finished, stderr, succeeded};
+use crate::{finished, root, stderr, succeeded, veriplay};
 
 /// Writes the environment of the page into a folder.
 fn write_pantry(dir: &Path) -> PathBuf {
@@ -55,6 +55,56 @@ fn hand_written_tasks_of_an_environment_are_held_out_when_they_pass_the_gate() {
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     let said = "task `pantry/even_out` breaks rule `solution_refused` of the gate";
     assert!(stderr(&output).contains(said), "{}", stderr(&output));
+}
+
+/// What would else look like a fault of the policy, and cost it every task in which it happens.
+#[test]
+fn a_template_that_never_works_is_refused_with_what_its_tools_said() {
+    for ((file, text), template, said) in [
+        (replaced("templates.toml", "code = \"add(<jar>", "code = \"ad(<jar>"), "add", "name 'ad' is not defined"),
+        (replaced("environment.py", "    take(source, spoons)", "    steal(source)"), "pour", "'steal' is not defined"),
+        (replaced("environment.py", "return sorted(JARS)", "return object()"), "total", "object"),
+        (replaced("environment.py", "    return spoons_in", "    while True: spoons_in"), "count", "fuel_exceeded"),
+        (replaced("environment.py", "JARS[name] -= spoons", "JARS[name] -= 100"), "take", "AssertionError"),
+        (replaced("templates.toml", "code = \"\" }]", "code = \".value\" }]"), "add and left", "no attribute 'value'"),
+    ] {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let folder = write_pantry(dir.path());
+        std::fs::write(folder.join(file), text).expect("the file is written");
+        let output = finished(play(&in_pantry(&folder), dir.path()).arg("--dry-run"));
+        assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+        let message = stderr(&output);
+        let named = format!("environment `pantry`: no code of template `{template}` works in the first state");
+        for part in [named.as_str(), said, "docs/plugins.md"] {
+            assert!(message.contains(part), "`{part}` is missing in {message}");
+        }
+    }
+}
+
+/// A start model that knows the words and tools of the page's environment, which then plays in it.
+#[test]
+fn a_start_model_is_warmed_up_in_an_environment_of_ones_own() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let folder = write_pantry(dir.path());
+    let recipe = include_str!("../../../../../configs/self-challenge-warmup.toml");
+    let mut recipe: toml::Table = recipe.parse().expect("the recipe is TOML");
+    let run = in_pantry(&folder);
+    let entries = run["tasks"]["environments"].clone();
+    recipe.extend(["steps", "validate_every"].map(|key| (key.to_owned(), 1.into())));
+    for (table, keys) in [
+        ("data", vec![("environments", entries.clone()), ("artifacts", 5.into())]),
+        ("tasks", vec![("environments", entries), ("given", 10.into())]),
+        ("eval", vec![("tasks", 2.into())]),
+        ("batch", vec![("executions", 4.into()), ("challenges", 2.into())]),
+    ] {
+        let table = recipe[table].as_table_mut().expect("a table");
+        table.extend(keys.into_iter().map(|(key, value)| (key.to_owned(), value)));
+    }
+    let path = dir.path().join("recipe.toml");
+    std::fs::write(&path, recipe.to_string()).expect("the recipe is written");
+    let model = dir.path().join("model");
+    succeeded(veriplay().current_dir(root()).arg("warmup").arg("--config").arg(&path).arg("--out").arg(&model));
+    succeeded(play(&run, dir.path()).arg("--model").arg(&model).args(["--steps", "1"]));
 }
 
 /// A file of the page's environment with a change.

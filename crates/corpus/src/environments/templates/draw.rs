@@ -1,12 +1,12 @@
 //! Draws tasks from an environment's templates.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rand::Rng;
 use rand::seq::{IndexedRandom, SliceRandom};
 
-use super::GeneratedTask;
 use super::read::{ActionTemplate, EnvironmentTemplates, QuestionTemplate, TemplateText, TextPiece};
+use super::{GeneratedTask, TemplateTrial};
 use crate::random::draw_weighted;
 
 /// Between two actions, before a question, and before a question that is all.
@@ -40,6 +40,13 @@ struct TaskPart<'a> {
     code: Vec<&'a TemplateText>,
     answers: bool,
     bound: Binding,
+}
+
+impl TemplateTrial {
+    fn new<'a>(name: &str, drafts: impl Iterator<Item = TaskDraft<'a>>) -> Self {
+        let solutions: BTreeSet<String> = drafts.map(|draft| draft.lines().concat().join("\n")).collect();
+        Self { template: name.to_owned(), solutions: solutions.into_iter().collect() }
+    }
 }
 
 impl EnvironmentTemplates {
@@ -87,6 +94,25 @@ impl EnvironmentTemplates {
             }
         }
         draft.finish(rng)
+    }
+
+    /// `count` solutions by each template alone, with its name: what has to work before tasks of several do.
+    pub(in crate::environments) fn draw_trials(&self, count: usize, rng: &mut impl Rng) -> Vec<TemplateTrial> {
+        let mut trials = Vec::new();
+        for action in &self.actions {
+            let mut draft = || TaskDraft::new(self).with_action(action, rng);
+            trials.push(TemplateTrial::new(&action.name, (0..count).map(|_| draft())));
+            for give in &action.gives {
+                let mut draft = || TaskDraft::new(self).with_action(action, rng).with_given(give, rng);
+                let name = format!("{} and {}", action.name, give.name);
+                trials.push(TemplateTrial::new(&name, (0..count).map(|_| draft())));
+            }
+        }
+        for question in &self.questions {
+            let mut draft = || TaskDraft::new(self).with_question(question, rng);
+            trials.push(TemplateTrial::new(&question.name, (0..count).map(|_| draft())));
+        }
+        trials
     }
 
     fn placeholder_value(&self, hole: &str, bound: &Binding) -> &(String, Vec<String>) {
@@ -195,13 +221,17 @@ impl<'a> TaskDraft<'a> {
             Some((question, fixed)) if rng.random_bool(0.7) => (*question, fixed.clone()),
             _ => (*questions.choose(rng).expect("read templates have two questions"), Binding::new()),
         };
+        self.add_chosen_question(question, &fixed, rng);
+    }
+
+    fn add_chosen_question(&mut self, question: &'a QuestionTemplate, fixed: &Binding, rng: &mut impl Rng) {
         let ways = if fixed.is_empty() || question.its.is_empty() || rng.random_bool(0.3) {
             &question.say
         } else {
             &question.its
         };
         let say = ways.choose(rng).expect("read templates can say each question");
-        let bound = Self::new(self.templates).draw_binding(&[&question.code, say], &fixed, rng);
+        let bound = Self::new(self.templates).draw_binding(&[&question.code, say], fixed, rng);
         let joins = if self.parts.is_empty() { TELL } else { AND_TELL };
         let join = joins.choose(rng).expect("there are joins");
         let words = format!("{join}{}", self.templates.render_text(say, &bound, rng));
@@ -232,7 +262,11 @@ impl<'a> TaskDraft<'a> {
             return self.add_question(rng);
         };
         self.add_chosen_action(action, rng);
-        let give = action.gives.choose(rng).expect("it gives something");
+        self.add_given(action.gives.choose(rng).expect("it gives something"), rng);
+    }
+
+    /// Asks for a result of the last action.
+    fn add_given(&mut self, give: &'a QuestionTemplate, rng: &mut impl Rng) {
         let say = give.say.choose(rng).expect("read templates can say each question");
         let last = self.parts.last_mut().expect("there is an action");
         last.code.push(&give.code);
@@ -244,9 +278,28 @@ impl<'a> TaskDraft<'a> {
         self.names.push(give.name.clone());
     }
 
+    fn with_action(mut self, action: &'a ActionTemplate, rng: &mut impl Rng) -> Self {
+        self.add_chosen_action(action, rng);
+        self
+    }
+
+    fn with_given(mut self, give: &'a QuestionTemplate, rng: &mut impl Rng) -> Self {
+        self.add_given(give, rng);
+        self
+    }
+
+    fn with_question(mut self, question: &'a QuestionTemplate, rng: &mut impl Rng) -> Self {
+        self.add_chosen_question(question, &Binding::new(), rng);
+        self
+    }
+
+    /// The lines of each part.
+    fn lines(&self) -> Vec<Vec<String>> {
+        self.parts.iter().map(|part| self.templates.render_lines(part, &part.bound)).collect()
+    }
+
     fn finish(self, rng: &mut impl Rng) -> GeneratedTask {
-        let lines: Vec<Vec<String>> =
-            self.parts.iter().map(|part| self.templates.render_lines(part, &part.bound)).collect();
+        let lines = self.lines();
         let solution = lines.concat().join("\n");
         let mut changes: Vec<(usize, String)> = Vec::new();
         for _ in 0..CHANGES * TRIES {
