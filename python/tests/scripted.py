@@ -18,6 +18,7 @@ Step = Callable[["Handler"], None]
 @dataclass
 class Script:
     steps: list[Step] = field(default_factory=list)
+    otherwise: Step = field(default_factory=lambda: answer)
     requests: list[tuple[str, str, dict[str, str], Any]] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
     tasks: dict[str, Any] = field(default_factory=dict)
@@ -47,7 +48,7 @@ class Handler(BaseHTTPRequestHandler):
         headers = {name.lower(): value for name, value in self.headers.items()}
         with self.script.lock:
             self.script.requests.append((self.command, self.path, headers, self.body))
-            step = self.script.steps.pop(0) if self.script.steps else answer
+            step = self.script.steps.pop(0) if self.script.steps else self.script.otherwise
         step(self)
 
     def reply(self, status: int, body: Any, kind: str = "application/json", **headers: str) -> None:

@@ -35,11 +35,7 @@ def respond(handler: Handler) -> None:
 
 
 class Standing(Handler):
-    script = Script()
-
-    def do_POST(self) -> None:
-        self.script.steps = [respond]
-        super().do_POST()
+    script = Script(otherwise=respond)
 
 
 def main(arguments: list[str]) -> None:

@@ -11,7 +11,7 @@ use veriplay_verifier::probes;
 use crate::exit::{ExitCode, Failure, ResultExt};
 
 /// One program in so many is in the validation set.
-const VALIDATION_ONE_IN: u8 = 8;
+const VALIDATION_ONE_IN: u8 = 4;
 
 /// The programs of one set with their inputs, in the order of the file. For induction a program has `inputs` inputs: its own, and others
 /// derived from it. Rows whose input is no list of literals are left out.
