@@ -38,6 +38,18 @@ pub enum ProposalOutcome {
     },
 }
 
+impl ProposalOutcome {
+    /// The reward of a proposer by the solve rate of its task: `curve` of the rate, and the same penalties under every curve.
+    fn reward_by_rate(self, curve: impl Fn(f64) -> f64) -> Option<Reward> {
+        Some(match self {
+            Self::Unrated => return None,
+            Self::Malformed | Self::Invalid => Reward::single("validity", -0.5),
+            Self::Duplicate => Reward::single("novelty", -0.25),
+            Self::Solved { rate } => Reward::single("learnability", curve(rate)),
+        })
+    }
+}
+
 /// An episode that gets a reward, with all that a reward may know of it.
 #[derive(Debug, Clone, Copy)]
 pub struct EpisodeFacts<'a> {

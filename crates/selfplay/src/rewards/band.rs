@@ -27,11 +27,6 @@ impl RewardScheme for Band {
     }
 
     fn proposer(&self, outcome: ProposalOutcome, _well_formed: bool) -> Option<Reward> {
-        Some(match outcome {
-            ProposalOutcome::Unrated => return None,
-            ProposalOutcome::Malformed | ProposalOutcome::Invalid => Reward::single("validity", -0.5),
-            ProposalOutcome::Duplicate => Reward::single("novelty", -0.25),
-            ProposalOutcome::Solved { rate } => Reward::single("learnability", 4.0 * rate * (1.0 - rate)),
-        })
+        outcome.reward_by_rate(|rate| 4.0 * rate * (1.0 - rate))
     }
 }

@@ -37,12 +37,7 @@ impl RewardScheme for Quickstart {
     }
 
     fn proposer(&self, outcome: ProposalOutcome, _well_formed: bool) -> Option<Reward> {
-        Some(match outcome {
-            ProposalOutcome::Unrated => return None,
-            ProposalOutcome::Malformed | ProposalOutcome::Invalid => Reward::single("validity", -0.5),
-            ProposalOutcome::Duplicate => Reward::single("novelty", -0.25),
-            ProposalOutcome::Solved { rate } => Reward::single("learnability", learnability(rate)),
-        })
+        outcome.reward_by_rate(learnability)
     }
 
     fn shuffled(&self) -> bool {

@@ -48,11 +48,6 @@ impl RewardScheme for Curve {
     }
 
     fn proposer(&self, outcome: ProposalOutcome, _well_formed: bool) -> Option<Reward> {
-        Some(match outcome {
-            ProposalOutcome::Unrated => return None,
-            ProposalOutcome::Malformed | ProposalOutcome::Invalid => Reward::single("validity", -0.5),
-            ProposalOutcome::Duplicate => Reward::single("novelty", -0.25),
-            ProposalOutcome::Solved { rate } => Reward::single("learnability", (self.at)(rate)),
-        })
+        outcome.reward_by_rate(self.at)
     }
 }

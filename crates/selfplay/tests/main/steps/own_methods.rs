@@ -111,7 +111,8 @@ impl Curriculum for Failing {
 
 #[test]
 fn a_method_that_fails_is_the_error_of_its_step() {
-    let cases: [(&str, fn(&mut Methods)); 3] = [
+    type Replace = fn(&mut Methods);
+    let cases: [(&str, Replace); 3] = [
         ("no reward at step 7", |methods| methods.reward = Box::new(Failing)),
         ("no factor at step 7", |methods| methods.proposer_factor = Some(Box::new(Failing))),
         ("no weights at step 7", |methods| methods.curriculum = Box::new(Failing)),
