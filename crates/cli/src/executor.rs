@@ -1,5 +1,6 @@
 //! The executor: the sandbox on the images that a game needs. It runs repeated jobs once, and counts all.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use veriplay_core::{Execute, ExecuteError, Job, Outcome};
@@ -20,18 +21,20 @@ pub(crate) struct GameExecutor {
 }
 
 impl GameExecutor {
-    /// Loads the Python image, building it first where it is missing.
-    pub(crate) fn open(workers: Isolation) -> Result<Self, Failure> {
-        Ok(Self::over(vec![isolation::open_sandbox(image::python()?, SandboxOptions::fastest(), workers)?]))
+    /// Loads these images, building them first where they are missing. A name that is there twice is loaded once.
+    pub(crate) fn open(names: &[&str], workers: Isolation) -> Result<Self, Failure> {
+        let names: BTreeSet<&str> = names.iter().copied().collect();
+        let open = |name| isolation::open_sandbox(image::open(name)?, SandboxOptions::fastest(), workers);
+        Ok(Self::over(names.into_iter().map(open).collect::<Result<_, Failure>>()?))
     }
 
-    /// Refuses the image of configuration key `key` where [`GameExecutor::open`] does not open it.
+    /// Refuses the value of configuration key `key` where it names no image.
     pub(crate) fn check_image(key: &str, name: &str) -> Result<(), Failure> {
-        let spec = ImageSpec::python();
-        if name == spec.name() {
+        let names = ImageSpec::names();
+        if names.contains(&name) {
             return Ok(());
         }
-        Err(bad_value(key, &name, &format!("`{}`, the only image that is opened here", spec.name())))
+        Err(bad_value(key, &name, &format!("one of {}", names.join(", "))))
     }
 
     /// Over sandboxes on images of different names.

@@ -1,4 +1,4 @@
-//! The Python image: loaded from the cache, imported from an archive that was installed with this program, or built once under a progress
+//! The images: loaded from the cache, imported from an archive that was installed with this program, or built once under a progress
 //! bar.
 
 use std::fs::{self, File, Metadata};
@@ -6,13 +6,18 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use clap::Args;
+use clap::builder::PossibleValuesParser;
 use veriplay_sandbox::{BuildPhase, Image, ImageArchive, ImageError, ImageSpec, ImageStore, default_cache_dir};
 
 use crate::exit::{ExitCode, Failure};
 use crate::progress;
 
-/// Where an archive is installed, from the directory above that of the program.
-const INSTALLED: &str = "share/veriplay/python.tar.zst";
+/// Where archives are installed, from the directory above that of the program.
+const INSTALLED: &str = "share/veriplay";
+
+/// The image of plain Python.
+pub(crate) const PYTHON: &str = "python";
 
 /// Units of the progress bar of a build.
 const BAR_UNITS: u64 = 1000;
@@ -23,28 +28,58 @@ pub(crate) fn store() -> Result<ImageStore, Failure> {
     ImageStore::open(&dir).map_err(failure)
 }
 
+/// The option for the image of a command's programs.
+#[derive(Debug, Args)]
+pub(crate) struct ImageArguments {
+    /// The image that programs run in: `python-numpy` has numpy imported already
+    #[arg(long, value_name = "NAME", default_value = PYTHON, value_parser = names())]
+    image: String,
+}
+
+impl ImageArguments {
+    pub(crate) fn open(&self) -> Result<Arc<Image>, Failure> {
+        open(&self.image)
+    }
+}
+
+/// The names that an option for an image takes.
+pub(crate) fn names() -> PossibleValuesParser {
+    PossibleValuesParser::new(ImageSpec::names())
+}
+
+/// The image of that name.
+pub(crate) fn find_spec(name: &str) -> Result<ImageSpec, Failure> {
+    let hint = || format!("images of this version: {}", ImageSpec::names().join(", "));
+    ImageSpec::builtin(name).map_err(|error| failure(error).hint(hint()))
+}
+
 /// Loads the Python image; imports or builds it first where it is missing.
 pub(crate) fn python() -> Result<Arc<Image>, Failure> {
-    let (store, spec) = (store()?, ImageSpec::python());
+    open(PYTHON)
+}
+
+/// Loads the image of that name; imports or builds it first where it is missing.
+pub(crate) fn open(name: &str) -> Result<Arc<Image>, Failure> {
+    let (store, spec) = (store()?, find_spec(name)?);
     if let Some(image) = store.load(&spec) {
         return Ok(image);
     }
-    if let Some(archive) = installed_archive() {
+    if let Some(archive) = installed_archive(&spec) {
         match store.load_or_import(&spec, || read_archive(&spec, &archive)) {
             Ok(image) => return Ok(image),
             Err(error) => progress::say(format!("cannot use the image `{}`: {error}", archive.display())),
         }
     }
-    with_bar(|progress| store.load_or_build(&spec, progress))
+    with_bar(&spec, |progress| store.load_or_build(&spec, progress))
 }
 
 /// The archive that was installed with this program, as the package `veriplay-image-python` does, in the `share` beside the program's `bin`.
 ///
 /// Its native code is trusted as this program is, so who can change it must be who can change the program: it has the same owner, and no
 /// wider rights.
-pub(crate) fn installed_archive() -> Option<PathBuf> {
+pub(crate) fn installed_archive(spec: &ImageSpec) -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
-    let archive = program.parent()?.parent()?.join(INSTALLED);
+    let archive = program.parent()?.parent()?.join(INSTALLED).join(format!("{}.tar.zst", spec.name()));
     let found = fs::metadata(&archive).ok()?;
     let directory = fs::metadata(archive.parent()?).ok()?;
     let reference = fs::metadata(&program).ok()?;
@@ -70,9 +105,10 @@ fn read_archive(spec: &ImageSpec, path: &Path) -> Result<ImageArchive, ImageErro
 
 /// Runs a build under a progress bar.
 pub(crate) fn with_bar(
+    spec: &ImageSpec,
     build: impl FnOnce(&dyn Fn(BuildPhase)) -> Result<Arc<Image>, ImageError>,
 ) -> Result<Arc<Image>, Failure> {
-    progress::say("building the Python image: once, about a minute on two cores");
+    progress::say(format!("building the image `{}`: once, at most about a minute on two cores", spec.name()));
     let bar = progress::bar(BAR_UNITS, "image");
     let report = |phase: BuildPhase| {
         bar.set_position((phase.fraction_done() * BAR_UNITS as f64) as u64);

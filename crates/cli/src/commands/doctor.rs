@@ -111,7 +111,7 @@ fn all_checks() -> Vec<Check> {
     // To look for an image in a cache that is not there would make it.
     let is_there = default_cache_dir().is_ok_and(|dir| dir.join("images").is_dir());
     let loaded = image::store().ok().filter(|_| is_there).and_then(|store| store.load(&spec));
-    let installed = image::installed_archive();
+    let installed = image::installed_archive(&spec);
     let mut checks = vec![
         Check::ok("version", format!("veriplay {}, image {}", env!("CARGO_PKG_VERSION"), spec.digest().short())),
         check_platform(std::env::consts::OS, std::env::consts::ARCH),

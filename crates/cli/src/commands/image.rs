@@ -104,23 +104,17 @@ fn build(name: &str, wheel: Option<PathBuf>) -> Result<(), Failure> {
         Some(path) => image::store()?.with_wheel(path),
         None => image::store()?,
     };
-    let spec = find_spec(name)?;
-    let built = image::with_bar(|progress| store.build(&spec, progress))?;
+    let spec = image::find_spec(name)?;
+    let built = image::with_bar(&spec, |progress| store.build(&spec, progress))?;
     progress::data(format!("{} {}", built.name(), built.digest()));
     Ok(())
 }
 
-fn find_spec(name: &str) -> Result<ImageSpec, Failure> {
-    ImageSpec::builtin(name).map_err(|error| {
-        image::failure(error).hint(format!("images of this version: {}", ImageSpec::names().join(", ")))
-    })
-}
-
 fn export(path: &Path, name: &str, cpu: Cpu, level: i32) -> Result<(), Failure> {
-    let spec = find_spec(name)?;
+    let spec = image::find_spec(name)?;
     let store = image::store()?.with_cpu(cpu.into()).map_err(image::failure)?;
     if store.load(&spec).is_none() {
-        image::with_bar(|progress| store.build(&spec, progress))?;
+        image::with_bar(&spec, |progress| store.build(&spec, progress))?;
     }
     let fail = |what: &str| format!("cannot {what} `{}`", path.display());
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -143,7 +137,7 @@ fn export(path: &Path, name: &str, cpu: Cpu, level: i32) -> Result<(), Failure> 
 }
 
 fn import(path: &Path, expected: Option<&str>, name: &str) -> Result<(), Failure> {
-    let spec = find_spec(name)?;
+    let spec = image::find_spec(name)?;
     let (store, shown) = (image::store()?, path.display());
     let unreadable = || format!("cannot read `{shown}`");
     let mut file = File::open(path).with_context(unreadable).or_fail(ExitCode::Input)?;

@@ -11,7 +11,7 @@ use clap::builder::PossibleValuesParser;
 use serde::Serialize;
 use veriplay_corpus::probes::run::run_probe;
 use veriplay_corpus::probes::{Probe, ProbeClass, ProbeProgram, Severity, built_in_probes};
-use veriplay_sandbox::{ImageSpec, SandboxOptions};
+use veriplay_sandbox::SandboxOptions;
 
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolate::allow::AllowList;
@@ -34,7 +34,7 @@ use crate::{image, interrupt, progress};
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// The image whose probes are tried
-    #[arg(long, value_name = "NAME", default_value = "python", value_parser = images())]
+    #[arg(long, value_name = "NAME", default_value = "python", value_parser = image::names())]
     image: String,
     /// Only this class of probes [repeatable; default: all]
     #[arg(long, value_name = "CLASS", value_parser = classes())]
@@ -93,10 +93,6 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-fn images() -> PossibleValuesParser {
-    PossibleValuesParser::new(ImageSpec::names())
-}
-
 fn classes() -> PossibleValuesParser {
     PossibleValuesParser::new(catalog::classes().map(|class| class.name).chain([forgeries::CLASS]))
 }
@@ -109,7 +105,7 @@ struct SuiteRun {
 }
 
 pub(super) fn run(args: Arguments) -> Result<(), Failure> {
-    let probes = built_in_probes(&args.image)
+    let probes = built_in_probes(image::find_spec(&args.image)?.guest())
         .ok_or_else(|| Failure::message(ExitCode::Input, format!("image `{}` has no probes", args.image)))?;
     if args.list {
         return list_probes(&args, &probes);
@@ -310,7 +306,7 @@ fn attack_own_sandbox(args: &Arguments, probes: Vec<Probe>) -> Result<SuiteRun, 
     let selection = args.selection();
     let (probes, skipped) =
         selection.choose(probes, &Tested { name: &name, reason_against: &|_| None, has_verifier: true })?;
-    let image = image::python()?;
+    let image = image::open(&args.image)?;
     let suffix = if args.workers == Isolation::Process { " in worker processes" } else { "" };
     let target = format!("the image `{}` {}{suffix}", image.name(), image.digest().short());
     let sandboxes = OwnSandbox::new(Arc::clone(&image), args.workers);

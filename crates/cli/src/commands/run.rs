@@ -10,8 +10,9 @@ use serde::Serialize;
 use veriplay_core::{Entry, Execute, Job, Limits, RunReport, Value};
 
 use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::image::ImageArguments;
 use crate::isolation::{self, Isolation};
-use crate::{image, progress};
+use crate::progress;
 use veriplay_sandbox::SandboxOptions;
 
 /// Run one Python file in the sandbox
@@ -38,6 +39,8 @@ pub(super) struct Arguments {
     /// Seed of the guest's random source and clock
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
+    #[command(flatten)]
+    image: ImageArguments,
     /// Where guests run
     #[arg(long, value_enum, default_value = "thread")]
     workers: Isolation,
@@ -65,7 +68,7 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
         .with_context(|| format!("`{}` is not UTF-8", args.file.display()))
         .or_fail(ExitCode::Input)?;
     let stdin = args.stdin.as_ref().map(read_file).transpose()?.unwrap_or_default();
-    let image = image::python()?;
+    let image = args.image.open()?;
     let limits = limits(&args, image.default_limits());
     let image_name = image.name().to_owned();
     let job = Job { image: image_name, entry: entry(&args)?, stdin, limits, seed: args.seed, ..Job::script(program) };

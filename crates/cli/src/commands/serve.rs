@@ -13,11 +13,12 @@ use veriplay_server::{Address, Judge, ListenError, ServeError, Settings, Tokens}
 
 use super::LogFormat;
 use crate::exit::{ExitCode, Failure};
+use crate::image::ImageArguments;
 use crate::isolation::{self, Isolation};
 use crate::json_file::read_text;
+use crate::progress;
 use crate::serve::{MemoryPlan, ServedJudge, ServiceSandbox, raise_descriptor_limit};
 use crate::verdict_cache::CacheArguments;
-use crate::{image, progress};
 
 /// Judge attempts over HTTP, for trainers that live elsewhere
 ///
@@ -36,6 +37,8 @@ pub(super) struct Arguments {
     /// Attempts judged at once [default: one for each processor, fewer where memory is short]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     workers: Option<u16>,
+    #[command(flatten)]
+    image: ImageArguments,
     /// Where guests run
     #[arg(long, value_enum, default_value = "process")]
     isolation: Isolation,
@@ -144,7 +147,7 @@ fn open_judge(
     most_fuel: u64,
     kept_bytes: u64,
 ) -> Result<Arc<ServedJudge>, Failure> {
-    let image = image::python()?;
+    let image = args.image.open()?;
     let options = SandboxOptions { max_parallel: workers, ..SandboxOptions::fastest() };
     let sandbox = isolation::open_sandbox(Arc::clone(&image), options, args.isolation)?;
     let cache = args.cache.open()?;

@@ -13,7 +13,7 @@ use veriplay_sandbox::{Image, SandboxOptions};
 use veriplay_verifier::JUDGES;
 
 use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::image;
+use crate::image::ImageArguments;
 use crate::interrupt;
 use crate::isolation::{self, Isolation};
 use crate::processors::threads_or_processors;
@@ -78,6 +78,8 @@ pub(super) struct Arguments {
     out: Option<PathBuf>,
     #[command(flatten)]
     cache: CacheArguments,
+    #[command(flatten)]
+    image: ImageArguments,
     /// Where guests run
     #[arg(long, value_enum, default_value = "process")]
     workers: Isolation,
@@ -126,7 +128,7 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     let overrides = overrides(&args);
     let format = problem_format(&args.format).or_fail(ExitCode::Input)?;
     let tasks = TaskSet::read(&args.tasks, format, &options, &overrides)?;
-    let image = image::python()?;
+    let image = args.image.open()?;
     let limits = overrides.limits(image.default_limits());
     check_memory(&args, &image)?;
     let (scaled, early_stop) = (args.fuel.is_none(), args.early_stop);

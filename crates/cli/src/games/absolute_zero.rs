@@ -156,7 +156,10 @@ impl GameSetup for AbsoluteZeroSetup {
     }
 
     fn open(&self, workers: Isolation) -> Result<(GameExecutor, SelfPlay<AbsoluteZero>), Failure> {
-        let executor = GameExecutor::open(workers)?;
+        let executor = GameExecutor::open(
+            &[&self.gate.image, self.gate.second_image.as_ref().unwrap_or(&self.gate.image)],
+            workers,
+        )?;
         let tasks_of = |set| self.evaluation_tasks(set, &executor);
         let (guard, evaluation) = guard_and_evaluation(
             (self.eval.suite_schedule().guard()?, self.eval.set),

@@ -116,7 +116,7 @@ impl GameSetup for SolVerSetup {
     }
 
     fn open(&self, workers: Isolation) -> Result<(GameExecutor, SelfPlay<SolVer>), Failure> {
-        let executor = GameExecutor::open(workers)?;
+        let executor = GameExecutor::open(&[&self.agreement.image], workers)?;
         let limits = self.agreement.limits;
         let snippets = self.tasks.snippets.pool()?;
         let tasks_of = |set| self.tasks.evaluation(&SolVerEvalConfig { set, ..self.eval.clone() }, limits, &executor);

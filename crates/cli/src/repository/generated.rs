@@ -12,6 +12,7 @@ use veriplay_selfplay::randomness::generator;
 use super::baseline::baseline_limits;
 use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::image;
 use crate::isolation::Isolation;
 use crate::programs::{ExecutedProgram, ProgramFilter};
 
@@ -28,7 +29,7 @@ pub(crate) fn generate_repository(
     functions: usize,
     seed: u64,
 ) -> Result<(), Failure> {
-    let executor = GameExecutor::open(Isolation::Thread)?;
+    let executor = GameExecutor::open(&[image::PYTHON], Isolation::Thread)?;
     let grammar = Grammar::built_in();
     let programs = ProgramStream::new(&grammar, split, mix, seed).or_fail(ExitCode::Input)?;
     let mut inputs = generator(seed, 0, "inputs of a generated repository");

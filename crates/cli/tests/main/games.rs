@@ -201,7 +201,10 @@ fn a_dry_run_finds_an_image_that_nothing_opens() {
         let output = finished(veriplay().args(["play", "--dry-run", "--config"]).arg(path));
         let message = stderr(&output);
         assert_eq!(output.status.code(), Some(3), "{message}");
-        assert!(message.contains(&format!("configuration key `{key}` is `pythn`: it must be `python`")), "{message}");
+        assert!(
+            message.contains(&format!("configuration key `{key}` is `pythn`: it must be one of python")),
+            "{message}"
+        );
     }
 }
 

@@ -156,7 +156,10 @@ fn keys_of_a_configuration_can_be_set_on_the_command_line() {
         (&["--set", "seed.x=2"], "`seed` is a value, not a table"),
         (&["--set", "seed"], "there is no `=`"),
         (&["--set", "game.=1"], "the key is empty"),
-        (&["--set", "gate.image=pythn"], "configuration key `gate.image` is `pythn`: it must be `python`"),
+        (
+            &["--set", "gate.image=pythn"],
+            "configuration key `gate.image` is `pythn`: it must be one of python, python-numpy",
+        ),
         (&["--set", "gate.second_image=other"], "configuration key `gate.second_image` is `other`"),
         (&["--set", "tasks.eval_programs=x.jsonl"], "configuration key `tasks.eval_mix` is `natural`"),
     ];

@@ -96,6 +96,24 @@ fn the_same_run_has_the_same_fuel() {
 }
 
 #[test]
+fn numpy_is_there_already_in_its_image_and_random_numbers_follow_the_seed() {
+    let program = "import numpy as np\nprint(np.arange(3) @ np.arange(3), np.random.rand())";
+    let one = report(program, &["--image", "python-numpy", "--seed", "7"]);
+    let plain = report(program, &["--seed", "7"]);
+    assert_eq!(one["stdout"], plain["stdout"]);
+    let fuel = |report: &Value| report["fuel"].as_u64().expect("a count");
+    assert!(fuel(&one) * 10 < fuel(&plain), "{one} {plain}");
+    assert_ne!(one["stdout"], report(program, &["--image", "python-numpy", "--seed", "8"])["stdout"]);
+}
+
+#[test]
+fn an_image_that_is_not_known_is_refused_with_the_names_of_those_that_are() {
+    let output = finished(veriplay().args(["run", "--image", "ruby", "-"]));
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("[possible values: python, python-numpy]"), "{}", stderr(&output));
+}
+
+#[test]
 fn bytes_that_are_not_text_are_escaped() {
     let report = report("import sys\nsys.stdout.buffer.write(b'a\\xff\\\\n')", &[]);
     assert_eq!(report["stdout"], "a\\xff\\n");

@@ -251,6 +251,23 @@ fn a_signal_ends_it_with_what_is_judged_written_and_the_same_command_continues()
     assert!(bench.out().starts_with(&written));
 }
 
+#[test]
+fn an_image_with_numpy_judges_as_the_plain_one() {
+    let test = "import numpy as np\n\ndef check(candidate):\n    assert np.allclose(candidate(3), [0, 1, 4])\n    assert np.sum(candidate(2)) == 1\n";
+    let task = json!({"task_id": "T/0", "prompt": "def f(n):\n    \"\"\"Squares.\"\"\"\n", "entry_point": "f", "canonical_solution": "    import numpy as np\n    return (np.arange(n) ** 2).tolist()\n", "test": test});
+    let program = |body: &str| json!({"task_id": "T/0", "program": format!("import numpy as np\ndef f(n):\n    return ({body}).tolist()\n")});
+    let attempts =
+        [program("np.arange(n) ** 2"), program("np.arange(n)"), program("np.float64(n)"), program("np.random.rand(n)")];
+    let statuses = |image: &str| {
+        let bench = Bench::new(std::slice::from_ref(&task), &attempts, &["--format", "humaneval", "--image", image]);
+        bench.summary(0);
+        column(&rows(&bench.out()), "status")
+    };
+    let plain = statuses("python");
+    assert_eq!(plain, ["accepted", "wrong_answer", "wrong_answer", "wrong_answer"]);
+    assert_eq!(statuses("python-numpy"), plain);
+}
+
 /// Runs `bench` on the file it has, which must be refused as it is.
 fn refused(bench: &Bench, more: &[&str], wanted: &[&str]) {
     let before = bench.out();

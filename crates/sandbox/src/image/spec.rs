@@ -27,6 +27,9 @@ const IMAGES: &[BuiltInImage] = &[BuiltInImage {
     ],
 }];
 
+/// Images that are another one with more modules imported: name and manifest. One more is a directory with a manifest, and an entry.
+const EXTENSIONS: &[(&str, &str)] = &[("python-numpy", include_str!("../../guests/python-numpy/sandbox.toml"))];
+
 /// Version of the shim and the protocol, as far as a job can observe them. It is part of every image's digest.
 const SHIM_VERSION: u32 = 4;
 /// The engine's version is part of the digest too, because the compiler may change what the guest does. A test compares it with the lock
@@ -37,6 +40,8 @@ pub(super) const ENGINE_VERSION: &str = "48.0.8";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImageSpec {
     pub(crate) name: String,
+    /// The image that it extends; its own name where it extends none.
+    guest: String,
     pub(crate) seed: u64,
     pub(crate) headroom_bytes: u64,
     /// C stack that CPython may use before it raises `RecursionError`; `None` leaves it at what CPython assumes.
@@ -77,16 +82,37 @@ struct ImageManifest {
     limits: Limits,
 }
 
+/// The manifest of an image that extends another.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ExtensionManifest {
+    name: String,
+    /// The image whose interpreter, harness, modules and limits it has.
+    base: String,
+    /// What is imported after the base's own.
+    preload: Vec<String>,
+}
+
 impl ImageSpec {
     /// A built-in image.
     ///
     /// # Errors
     /// When there is no image of this name.
     pub fn builtin(name: &str) -> Result<Self, ImageError> {
+        if let Some((_, manifest)) = EXTENSIONS.iter().find(|(extension, _)| *extension == name) {
+            return Self::extend(manifest);
+        }
         let found = IMAGES.iter().find(|image| image.name == name);
         let image = found.ok_or_else(|| ImageError::UnknownName(name.to_owned()))?;
         let modules = image.modules.iter().map(|(name, source)| ((*name).to_owned(), (*source).to_owned()));
         Ok(Self { modules: modules.collect(), ..Self::parse(image.manifest, image.harness)? })
+    }
+
+    fn extend(manifest: &str) -> Result<Self, ImageError> {
+        let ExtensionManifest { name, base, preload } =
+            toml::from_str(manifest).map_err(|error| ImageError::Manifest(Box::new(error)))?;
+        let base = Self::builtin(&base)?;
+        Ok(Self { name, preload: [base.preload.clone(), preload].concat(), ..base })
     }
 
     /// The Python image.
@@ -101,7 +127,7 @@ impl ImageSpec {
     /// Names of the images this binary knows.
     #[must_use]
     pub fn names() -> Vec<&'static str> {
-        IMAGES.iter().map(|image| image.name).collect()
+        IMAGES.iter().map(|image| image.name).chain(EXTENSIONS.iter().map(|(name, _)| *name)).collect()
     }
 
     /// Parses a manifest, with this harness and no further modules.
@@ -112,6 +138,7 @@ impl ImageSpec {
         let ImageManifest { name, seed, headroom_bytes, c_stack_bytes, preload, wheel, limits } =
             toml::from_str(manifest).map_err(|error| ImageError::Manifest(Box::new(error)))?;
         Ok(Self {
+            guest: name.clone(),
             name,
             seed,
             headroom_bytes,
@@ -128,6 +155,12 @@ impl ImageSpec {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The name of the image whose interpreter and harness it has: `python` for `python-numpy`.
+    #[must_use]
+    pub fn guest(&self) -> &str {
+        &self.guest
     }
 
     /// Default limits of its jobs.
@@ -165,7 +198,21 @@ impl ImageSpec {
 
 #[cfg(test)]
 mod tests {
-    use super::ENGINE_VERSION;
+    use super::{ENGINE_VERSION, ImageSpec};
+
+    #[test]
+    fn every_image_is_known_by_the_name_in_its_manifest() {
+        for name in ImageSpec::names() {
+            assert_eq!(ImageSpec::builtin(name).expect("its manifest parses").name(), name);
+        }
+    }
+
+    #[test]
+    fn an_extension_shares_the_compiled_code_of_its_base() {
+        let numpy = ImageSpec::builtin("python-numpy").expect("the manifest parses");
+        assert_eq!(numpy.wheel_digest(), ImageSpec::python().wheel_digest());
+        assert_ne!(numpy.digest(), ImageSpec::python().digest());
+    }
 
     #[test]
     fn the_engine_version_in_the_images_name_is_the_locked_one() {

@@ -268,7 +268,7 @@ impl ImageStore {
 
     /// The slot of the compiled code, which depends on the wheel and the engine.
     fn code_slot(&self, spec: &ImageSpec) -> CacheSlot {
-        self.slot(&format!("{}-code", spec.name), &spec.wheel_digest())
+        self.slot(&format!("{}-code", spec.guest()), &spec.wheel_digest())
     }
 
     /// The slot of the snapshot, which depends on everything.
