@@ -12,7 +12,7 @@ use veriplay_kernels::thread_pool::{ThreadPool, run_on_threads};
 use crate::decoding::{CpuLoop, DecodeThreads, DecodingSample, DeviceLoop, PromptQueue};
 use crate::device::OpenDevice;
 use crate::network::{Decoder, Network};
-use crate::ops::{CandleOps, CpuOps, GroupTableCache, PackedModel, Purpose, SharedWorkspace};
+use crate::ops::{CandleOps, CpuOps, GroupTableCache, PackedModel, Purpose, SharedWorkspace, TILE_ROWS};
 
 /// Weights that are ready to compute with.
 pub(crate) trait Backend: Debug + Send + Sync {
@@ -87,7 +87,10 @@ struct CandleBackend {
 impl Backend for CandleBackend {
     fn decoder(&self, _: &SharedWorkspace) -> Decoder<'_> {
         let (sizes, rope) = (self.network.config.head_sizes(), Arc::clone(&self.network.rope));
-        Decoder { network: &self.network, ops: Box::new(CandleOps { sizes, rope, tables: Arc::clone(&self.tables) }) }
+        Decoder {
+            network: &self.network,
+            ops: Box::new(CandleOps { sizes, rope, tables: Arc::clone(&self.tables), tile_rows: TILE_ROWS }),
+        }
     }
 
     fn detached(&self) -> Box<dyn Backend> {

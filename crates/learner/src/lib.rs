@@ -18,6 +18,7 @@ mod gguf;
 mod gradients;
 mod hub;
 mod learner;
+mod linear;
 mod lora;
 mod losses;
 mod memory;

@@ -1,7 +1,7 @@
 //! LoRA (Hu et al. 2021, arXiv 2106.09685): the base is frozen, and of some matrices W a low-rank sum W + α/r · B·A takes the place.
 //!
-//! The sum is formed once an update or a call of the policy, so training and sampling use the same matrices, and the kernels know
-//! nothing of adapters. Gradients, moments and checkpoints of the trainer hold only the adapters. A starts uniform and B at zero
+//! For our kernels on the CPU the sum is formed once an update or a call of the policy; on a device it never is, and the base stays in the
+//! precision of activations. Either way training and sampling compute the same. Gradients, moments and checkpoints of the trainer hold only the adapters. A starts uniform and B at zero
 //! (PEFT's defaults), so the policy starts as the base to the bit. Names are PEFT's.
 
 use std::collections::BTreeMap;
@@ -12,6 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::config::TensorSpec;
+use crate::linear::LowRank;
 
 /// Matrices that can have an adapter, by the last part of their module's name.
 pub(crate) const MODULES: [&str; 7] = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"];
@@ -118,10 +119,20 @@ impl Adapters {
 
     /// The addend of a weight: α/r · B·A, tracked or not; `None` for a weight without an adapter.
     pub(crate) fn product(&self, weight: &str, tracked: bool) -> Option<Result<Tensor>> {
+        let [a, b] = self.pair(weight, tracked)?;
+        Some(b.matmul(&a).and_then(|product| product * self.scale))
+    }
+
+    /// A and α/r · B of a weight, tracked or not; `None` for a weight without an adapter.
+    pub(crate) fn low_rank(&self, weight: &str, tracked: bool) -> Option<Result<LowRank>> {
+        let [a, b] = self.pair(weight, tracked)?;
+        Some((b * self.scale).map(|b| LowRank { a, b }))
+    }
+
+    fn pair(&self, weight: &str, tracked: bool) -> Option<[Tensor; 2]> {
         let [a, b] = adapter_names(weight);
-        let (a, b) = (self.vars.get(&a)?, self.vars.get(&b)?);
         let tensor = |var: &Var| if tracked { var.as_tensor().clone() } else { var.as_detached_tensor() };
-        Some(tensor(b).matmul(&tensor(a)).and_then(|product| product * self.scale))
+        Some([tensor(self.vars.get(&a)?), tensor(self.vars.get(&b)?)])
     }
 
     /// Whether every B is still zero.

@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use candle_core::{Device, Tensor};
+use candle_core::{DType, Device, Tensor};
 use veriplay_kernels::layers::RopeTable;
 use veriplay_kernels::thread_pool::ThreadPool;
 
@@ -16,7 +16,7 @@ use crate::checkpoint::{
 };
 use crate::config::{ConfigError, ModelConfig, TensorSpec, tensor_specs};
 use crate::device::{DeviceError, DeviceSpec, OpenDevice, Precision};
-use crate::network::{GradientMode, Network, Weights, initial_values};
+use crate::network::{AdapterForm, GradientMode, Network, WeightReader, Weights, initial_values};
 use crate::ops::slices::TensorSlice;
 use crate::ops::{IdleBuffers, Purpose, SharedWorkspace};
 use crate::tokenizer::Tokenizer;
@@ -151,8 +151,9 @@ impl Model {
 
     /// The weights as the model uses them: adapters are merged.
     fn weight_tensors(&self) -> Result<Vec<Tensor>, CheckpointError> {
-        let weight =
-            |spec: &TensorSpec| self.weights.tensor(&spec.name, GradientMode::Detached)?.to_device(&Device::Cpu);
+        let weight = |spec: &TensorSpec| {
+            self.weights.tensor(&spec.name, GradientMode::Detached)?.to_device(&Device::Cpu)?.to_dtype(DType::F32)
+        };
         let weights = self.specs.iter().map(weight).collect::<Result<_, _>>();
         weights.map_err(|e| CheckpointError::Format { file: WEIGHTS.to_owned(), what: e.to_string() })
     }
@@ -197,7 +198,10 @@ impl Model {
         mode: GradientMode,
         purpose: Purpose,
     ) -> candle_core::Result<Box<dyn Backend>> {
-        let network = Network::new(&self.config, &self.rope, weights, mode, self.device.dtype)?;
+        // What packs matrices, as our kernels do, has them merged.
+        let adapters = if self.device.kernels { AdapterForm::Merged } else { AdapterForm::Beside };
+        let reader = WeightReader { weights, mode, dtype: self.device.dtype, adapters };
+        let network = Network::new(&self.config, &self.rope, &reader)?;
         prepare(network, &self.device, purpose, &self.pool()?)
     }
 

@@ -14,7 +14,7 @@ use std::ops::Range;
 use candle_core::Result;
 
 pub(crate) use decoder::Decoder;
-pub(crate) use layers::Network;
+pub(crate) use layers::{AdapterForm, Network, WeightReader};
 pub(crate) use microbatch::{MicroBatch, Response, assign_to_workers, group_by_prompt};
 pub(crate) use weights::{GradientMode, Weights, initial_values, values};
 

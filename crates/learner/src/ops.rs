@@ -16,7 +16,9 @@ use candle_core::{Result, Tensor};
 use veriplay_kernels::attention::AttentionGroup;
 use veriplay_kernels::logprob::Prediction;
 
-pub(crate) use candle::{CandleOps, GroupTableCache, rotations, step_attention, step_heads};
+use crate::linear::Linear;
+
+pub(crate) use candle::{CandleOps, GroupTableCache, TILE_ROWS, rotations, step_attention, step_heads};
 pub(crate) use cpu::CpuOps;
 pub(crate) use products::{IdleBuffers, PackedModel, Purpose, SharedWorkspace};
 
@@ -35,15 +37,15 @@ pub(crate) enum LinearSite {
 pub(crate) trait Ops: std::fmt::Debug {
     /// RMSNorm: x [rows, width], gain [width].
     fn norm(&self, x: &Tensor, gain: &Tensor) -> Result<Tensor>;
-    /// x·Wᵀ: x [rows, inputs], weight [outputs, inputs].
-    fn linear(&self, x: &Tensor, weight: &Tensor, site: LinearSite) -> Result<Tensor>;
+    /// x·Wᵀ, and what an adapter adds: x [rows, inputs].
+    fn linear(&self, x: &Tensor, linear: &Linear, site: LinearSite) -> Result<Tensor>;
     /// x + b in every row: x [rows, width], bias [width].
     fn bias(&self, x: &Tensor, bias: &Tensor) -> Result<Tensor>;
     /// Attention within `groups` from raw projections [rows, (heads + 2·kv_heads)·dim], and the gains of queries and keys [dim]
     /// each, where they are normalised; → [rows, heads·dim].
     fn attention(&self, qkv: &Tensor, gains: Option<&[Tensor; 2]>, groups: &Arc<[AttentionGroup]>) -> Result<Tensor>;
     /// SwiGLU of `layer`: x [rows, hidden], gate_up [2·inner, hidden], down [hidden, inner].
-    fn mlp(&self, x: &Tensor, gate_up: &Tensor, down: &Tensor, layer: usize) -> Result<Tensor>;
+    fn mlp(&self, x: &Tensor, gate_up: &Linear, down: &Linear, layer: usize) -> Result<Tensor>;
     /// Log-probability (row 0) and entropy (row 1) of every prediction [2, predictions], from logits [rows, vocab].
     fn logprobs(&self, logits: &Tensor, predictions: &[Prediction]) -> Result<Tensor>;
 }

@@ -57,17 +57,18 @@ impl Trainer {
         let lora = trainer.options.lora.clone();
         let initialize = |lora: &Lora| Adapters::initialize(lora, &model.specs, &model.device.device);
         let adapters = lora.as_ref().map(initialize).transpose()?;
-        trainer.restart_with(model, lora, adapters);
+        trainer.restart_with(model, lora, adapters)?;
         Ok(trainer)
     }
 
     /// Trains these adapters from now on, or the weights themselves, with a fresh optimizer.
-    fn restart_with(&mut self, model: &mut Model, lora: Option<Lora>, adapters: Option<Adapters>) {
+    fn restart_with(&mut self, model: &mut Model, lora: Option<Lora>, adapters: Option<Adapters>) -> Result<()> {
         self.trainable = lora.as_ref().map_or_else(|| model.specs.clone(), |lora| lora.specs(&model.specs));
         self.optimizer = OptimizerState::new(&self.trainable, model.device.kernels);
-        model.weights.set_adapters(adapters);
+        model.weights.set_adapters(adapters, model.device.dtype)?;
         self.options.lora = lora;
         self.checked = false;
+        Ok(())
     }
 
     pub(crate) const fn options(&self) -> &LearnerOptions {
@@ -265,15 +266,13 @@ impl Trainer {
         let adapters = Adapters::new(&lora, &model.specs, values, &model.device.device);
         let file = dir.join("adapter_config.json").display().to_string();
         let adapters = adapters.map_err(|e| format_error(&file, &e))?;
-        self.restart_with(model, Some(lora), Some(adapters));
-        Ok(())
+        self.restart_with(model, Some(lora), Some(adapters)).map_err(|e| format_error(&file, &e))
     }
 
     /// Merges the adapters into the weights, which are trained from then on, with a fresh optimizer.
     pub(crate) fn merge_adapters(&mut self, model: &mut Model) -> Result<(), CheckpointError> {
         model.merge_adapters().map_err(|e| format_error("(weights)", &e))?;
-        self.restart_with(model, None, None);
-        Ok(())
+        self.restart_with(model, None, None).map_err(|e| format_error("(weights)", &e))
     }
 }
 

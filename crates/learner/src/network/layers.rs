@@ -7,6 +7,52 @@ use veriplay_kernels::layers::RopeTable;
 
 use super::weights::{GradientMode, Weights};
 use crate::config::{Architecture, EMBEDDING, ModelConfig};
+use crate::linear::{Linear, LowRank};
+
+/// Where adapters are when a network computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AdapterForm {
+    /// Summed with their matrices, as kernels that pack matrices want it.
+    Merged,
+    /// Beside their matrices, which are never copied: less memory, and little more to compute.
+    Beside,
+}
+
+/// How a network's weights are read.
+pub(crate) struct WeightReader<'a> {
+    pub(crate) weights: &'a Weights,
+    pub(crate) mode: GradientMode,
+    /// Of all but the embedding. Under [`GradientMode::Tracked`] the conversion is part of the graph: gradients arrive in the weights' own type.
+    pub(crate) dtype: DType,
+    pub(crate) adapters: AdapterForm,
+}
+
+impl WeightReader<'_> {
+    fn tensor(&self, name: &str) -> Result<Tensor> {
+        self.weights.tensor(name, self.mode)?.to_dtype(self.dtype)
+    }
+
+    /// Matrices that read the same input, one above the other.
+    fn linear(&self, names: impl Iterator<Item = String>) -> Result<Linear> {
+        let parts = names.map(|name| self.part(&name)).collect::<Result<Vec<_>>>()?;
+        let (matrices, adapters): (Vec<Tensor>, Vec<Option<LowRank>>) = parts.into_iter().unzip();
+        let sizes = matrices.iter().map(Tensor::dims2).collect::<Result<Vec<_>>>()?;
+        let adapters: Vec<_> = sizes.into_iter().map(|(outputs, _)| outputs).zip(adapters).collect();
+        let weight = if let [one] = &*matrices { one.clone() } else { Tensor::cat(&matrices, 0)? };
+        Ok(Linear::new(weight, LowRank::join(&adapters)?))
+    }
+
+    fn part(&self, name: &str) -> Result<(Tensor, Option<LowRank>)> {
+        if self.adapters == AdapterForm::Merged {
+            return Ok((self.tensor(name)?, None));
+        }
+        let (weight, adapter) = self.weights.parts(name, self.mode)?;
+        let converted = |LowRank { a, b }: LowRank| {
+            Ok::<_, Error>(LowRank { a: a.to_dtype(self.dtype)?, b: b.to_dtype(self.dtype)? })
+        };
+        Ok((weight.to_dtype(self.dtype)?, adapter.map(converted).transpose()?))
+    }
+}
 
 /// One decoder layer.
 #[derive(Debug)]
@@ -14,39 +60,38 @@ pub(crate) struct Layer {
     /// Gain before attention [hidden].
     pub(crate) input_norm: Tensor,
     /// Query, key and value projections, one above the other.
-    pub(crate) qkv: Tensor,
+    pub(crate) qkv: Linear,
     /// Biases of the three, one behind the other, where the family has them.
     pub(crate) qkv_bias: Option<Tensor>,
     /// Gains of the queries and of the keys [head_dim] each, where the family has them.
     pub(crate) qk_norms: Option<[Tensor; 2]>,
     /// Output projection [hidden, query width].
-    pub(crate) output: Tensor,
+    pub(crate) output: Linear,
     /// Gain before the SwiGLU [hidden].
     pub(crate) post_norm: Tensor,
     /// Gate and up projections, one above the other.
-    pub(crate) gate_up: Tensor,
+    pub(crate) gate_up: Linear,
     /// Down projection [hidden, intermediate].
-    pub(crate) down: Tensor,
+    pub(crate) down: Linear,
 }
 
 impl Layer {
-    fn new(family: Architecture, weights: &Weights, layer: usize, mode: GradientMode, dtype: DType) -> Result<Self> {
-        let tensor = |part: &str| weights.tensor(&format!("model.layers.{layer}.{part}"), mode)?.to_dtype(dtype);
-        let get = |part: &str| tensor(&format!("{part}.weight"));
-        let joined = |kind: &str| {
-            let part = |name: &str| tensor(&format!("self_attn.{name}_proj.{kind}"));
-            Tensor::cat(&[part("q")?, part("k")?, part("v")?], 0)
-        };
+    fn new(family: Architecture, reader: &WeightReader<'_>, layer: usize) -> Result<Self> {
+        let name = |part: &str| format!("model.layers.{layer}.{part}");
+        let get = |part: &str| reader.tensor(&name(&format!("{part}.weight")));
+        let linear = |parts: &[&str]| reader.linear(parts.iter().map(|part| name(&format!("{part}_proj.weight"))));
+        let bias = |part: &str| reader.tensor(&name(&format!("self_attn.{part}_proj.bias")));
+        let biases = || Tensor::cat(&[bias("q")?, bias("k")?, bias("v")?], 0);
         let norms = || Ok::<_, Error>([get("self_attn.q_norm")?, get("self_attn.k_norm")?]);
         Ok(Self {
             input_norm: get("input_layernorm")?,
-            qkv: joined("weight")?,
-            qkv_bias: family.qkv_bias().then(|| joined("bias")).transpose()?,
+            qkv: linear(&["self_attn.q", "self_attn.k", "self_attn.v"])?,
+            qkv_bias: family.qkv_bias().then(biases).transpose()?,
             qk_norms: family.qk_norm().then(norms).transpose()?,
-            output: get("self_attn.o_proj")?,
+            output: linear(&["self_attn.o"])?,
             post_norm: get("post_attention_layernorm")?,
-            gate_up: Tensor::cat(&[get("mlp.gate_proj")?, get("mlp.up_proj")?], 0)?,
-            down: get("mlp.down_proj")?,
+            gate_up: linear(&["mlp.gate", "mlp.up"])?,
+            down: linear(&["mlp.down"])?,
         })
     }
 
@@ -75,42 +120,35 @@ pub(crate) struct Network {
     /// The last gain.
     pub(crate) norm: Tensor,
     /// [vocab, hidden]: the embedding itself when tied, so that its gradients meet.
-    pub(crate) head: Tensor,
+    pub(crate) head: Linear,
     /// Of the residual stream, and of all but the embedding.
     pub(crate) dtype: DType,
 }
 
 impl Network {
-    /// With weights as `dtype`. Under [`GradientMode::Tracked`] the conversion is part of the graph: gradients arrive in the weights' own type.
-    pub(crate) fn new(
-        config: &Arc<ModelConfig>,
-        rope: &Arc<RopeTable>,
-        weights: &Weights,
-        mode: GradientMode,
-        dtype: DType,
-    ) -> Result<Self> {
-        let embedding = weights.tensor(EMBEDDING, mode)?;
+    /// As the reader says.
+    pub(crate) fn new(config: &Arc<ModelConfig>, rope: &Arc<RopeTable>, reader: &WeightReader<'_>) -> Result<Self> {
+        let embedding = reader.weights.tensor(EMBEDDING, reader.mode)?;
         let head = match config.tie_word_embeddings {
-            true => embedding.to_dtype(dtype)?,
-            false => weights.tensor("lm_head.weight", mode)?.to_dtype(dtype)?,
+            true => embedding.to_dtype(reader.dtype)?,
+            false => reader.tensor("lm_head.weight")?,
         };
-        let layers = (0..config.num_hidden_layers)
-            .map(|layer| Layer::new(config.model_type, weights, layer, mode, dtype))
-            .collect::<Result<_>>();
-        let norm = weights.tensor("model.norm.weight", mode)?.to_dtype(dtype)?;
-        let (config, rope) = (Arc::clone(config), Arc::clone(rope));
-        Ok(Self { config, rope, embedding, layers: layers?, norm, head, dtype })
+        let layers = (0..config.num_hidden_layers).map(|layer| Layer::new(config.model_type, reader, layer));
+        let layers = layers.collect::<Result<_>>()?;
+        let norm = reader.tensor("model.norm.weight")?;
+        let (config, rope, head) = (Arc::clone(config), Arc::clone(rope), Linear::new(head, None));
+        Ok(Self { config, rope, embedding, layers, norm, head, dtype: reader.dtype })
     }
 
     /// The matrices of every layer that rows are multiplied with, in the order of their use.
-    pub(crate) fn matrices(&self) -> impl Iterator<Item = [Tensor; 4]> {
-        self.layers.iter().map(|layer| [&layer.qkv, &layer.output, &layer.gate_up, &layer.down].map(Tensor::clone))
+    pub(crate) fn matrices(&self) -> impl Iterator<Item = [&Linear; 4]> {
+        self.layers.iter().map(|layer| [&layer.qkv, &layer.output, &layer.gate_up, &layer.down])
     }
 
     /// The same weights, without a record for backward. Nothing is copied.
     pub(crate) fn detached(&self) -> Self {
         let layers = self.layers.iter().map(Layer::detached).collect();
-        let [embedding, norm, head] = [&self.embedding, &self.norm, &self.head].map(Tensor::detach);
+        let ([embedding, norm], head) = ([&self.embedding, &self.norm].map(Tensor::detach), self.head.detach());
         let (config, rope) = (Arc::clone(&self.config), Arc::clone(&self.rope));
         Self { config, rope, embedding, layers, norm, head, dtype: self.dtype }
     }

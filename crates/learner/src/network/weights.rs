@@ -1,7 +1,7 @@
 //! The one set of weights: candle variables by their Hugging Face name.
 //!
 //! Training tracks them, rollouts read detached views of the same storage, the optimizer changes them in place; nothing is
-//! copied between the two. With adapters the base is never tracked, and a weight that has one is the sum of the two.
+//! copied between the two. With adapters the base is never tracked; a weight that has one is the sum of the two, or stays beside it.
 
 use std::collections::BTreeMap;
 
@@ -10,6 +10,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::config::{ModelConfig, TensorSpec, tensor_specs};
+use crate::linear::LowRank;
 use crate::lora::{Adapters, copy_variables};
 
 /// Whether operations on a weight are recorded for backward.
@@ -35,9 +36,15 @@ impl Weights {
         Ok(Self { vars: tensor_specs(config).into_iter().zip(values).map(var).collect::<Result<_>>()?, adapters: None })
     }
 
-    /// With adapters, from now on, or without.
-    pub(crate) fn set_adapters(&mut self, adapters: Option<Adapters>) {
+    /// With adapters, from now on, or without. A base under adapters is kept as `dtype`: nothing updates it.
+    pub(crate) fn set_adapters(&mut self, adapters: Option<Adapters>, dtype: DType) -> Result<()> {
+        if adapters.is_some() {
+            for var in self.vars.values_mut().filter(|var| var.dtype() != dtype) {
+                *var = Var::from_tensor(&var.as_detached_tensor().to_dtype(dtype)?)?;
+            }
+        }
         self.adapters = adapters;
+        Ok(())
     }
 
     /// Whether there are adapters whose every B is still zero.
@@ -72,7 +79,14 @@ impl Weights {
             return Ok(if tracked { var.as_tensor().clone() } else { var.as_detached_tensor() });
         };
         let base = var.as_detached_tensor();
-        adapters.product(name, tracked).map_or(Ok(base.clone()), |product| base + product?)
+        adapters.product(name, tracked).map_or(Ok(base.clone()), |product| base.to_dtype(DType::F32)? + product?)
+    }
+
+    /// A weight without its adapter, and the adapter beside it.
+    pub(crate) fn parts(&self, name: &str, mode: GradientMode) -> Result<(Tensor, Option<LowRank>)> {
+        let tracked = mode == GradientMode::Tracked;
+        let Some(adapters) = &self.adapters else { return Ok((self.tensor(name, mode)?, None)) };
+        Ok((self.var(name)?.as_detached_tensor(), adapters.low_rank(name, tracked).transpose()?))
     }
 
     /// Every tensor as the model uses it, in the order of `specs`.

@@ -7,17 +7,23 @@
 //! runs on detached arguments here; its result is then attached to the graph as the output of an operation whose backward is ours.
 //! Attaching copies the result on its device; where nothing is tracked, as in rollouts, nothing is copied.
 
+mod attention;
+
 use std::sync::{Arc, Mutex, PoisonError};
 
 use candle_core::backend::BackendStorage;
 use candle_core::{
-    CpuStorage, CudaStorage, CustomOp1, CustomOp2, D, DType, Device, Error, Layout, Result, Shape, Storage, Tensor,
+    CpuStorage, CudaStorage, CustomOp1, CustomOp2, CustomOp3, D, DType, Device, Error, Layout, Result, Shape, Storage,
+    Tensor,
 };
 use veriplay_kernels::attention::{AttentionGroup, HeadSizes};
 use veriplay_kernels::layers::RopeTable;
 use veriplay_kernels::logprob::Prediction;
 
+pub(crate) use self::attention::TILE_ROWS;
+use self::attention::Tile;
 use super::{LinearSite, Ops};
+use crate::linear::Linear;
 
 /// The result of one of candle's kernels, which becomes the output of an operation with the gradients that `backward` computes.
 struct WithBackward<B> {
@@ -83,6 +89,47 @@ impl<B: Fn(&Tensor, &Tensor, &Tensor) -> Result<(Tensor, Tensor)> + Send + Sync>
     }
 }
 
+/// `backward` gives the gradients of all three arguments from them and the gradient of the result.
+impl<B> CustomOp3 for WithBackward<B>
+where
+    B: Fn(&Tensor, &Tensor, &Tensor, &Tensor) -> Result<[Tensor; 3]> + Send + Sync,
+{
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn cpu_fwd(
+        &self,
+        _: &CpuStorage,
+        _: &Layout,
+        _: &CpuStorage,
+        _: &Layout,
+        _: &CpuStorage,
+        _: &Layout,
+    ) -> Result<(CpuStorage, Shape)> {
+        self.cpu()
+    }
+
+    fn cuda_fwd(
+        &self,
+        _: &CudaStorage,
+        _: &Layout,
+        _: &CudaStorage,
+        _: &Layout,
+        _: &CudaStorage,
+        _: &Layout,
+    ) -> Result<(CudaStorage, Shape)> {
+        self.cuda()
+    }
+
+    fn bwd(&self, a: &Tensor, b: &Tensor, c: &Tensor, _: &Tensor, dy: &Tensor) -> Result<Gradients3> {
+        (self.backward)(a, b, c, dy).map(|[da, db, dc]| (Some(da), Some(db), Some(dc)))
+    }
+}
+
+/// Gradients of three arguments, as candle takes them.
+type Gradients3 = (Option<Tensor>, Option<Tensor>, Option<Tensor>);
+
 fn with_backward<B>(x: &Tensor, name: &'static str, result: Tensor, backward: B) -> Result<Tensor>
 where
     B: Fn(&Tensor, &Tensor, &Tensor) -> Result<Tensor> + Send + Sync + 'static,
@@ -140,17 +187,6 @@ fn widened(x: &Tensor) -> Result<Tensor> {
     if matches!(x.dtype(), DType::BF16 | DType::F16) { x.to_dtype(DType::F32) } else { Ok(x.clone()) }
 }
 
-/// f32 [rows, rows]: 0 where a row attends to a column, −∞ elsewhere.
-fn mask(group: &AttentionGroup, device: &Device) -> Result<Tensor> {
-    let rows = group.rows().len();
-    let mut mask = Vec::with_capacity(rows * rows);
-    for row in group.visible_rows() {
-        let cell = |j: usize| if j < row.shared || row.own.contains(&j) { 0.0_f32 } else { f32::NEG_INFINITY };
-        mask.extend((0..rows).map(cell));
-    }
-    Tensor::from_vec(mask, (rows, rows), device)
-}
-
 /// Over the last dimension. The maximum is detached: it only shifts, and its gradient would cost four more large tensors.
 fn log_softmax(x: &Tensor) -> Result<Tensor> {
     let shifted = x.broadcast_sub(&x.max_keepdim(D::Minus1)?.detach())?;
@@ -163,6 +199,8 @@ pub(crate) struct CandleOps {
     pub(crate) sizes: HeadSizes,
     pub(crate) rope: Arc<RopeTable>,
     pub(crate) tables: Arc<GroupTableCache>,
+    /// Rows of queries whose scores exist at a time.
+    pub(crate) tile_rows: usize,
 }
 
 /// The tables of the last micro-batch, which all layers share: made and sent to the device once.
@@ -178,8 +216,7 @@ struct GroupTables {
     /// [rows, dim / 2].
     cos: Tensor,
     sin: Tensor,
-    /// f32 [rows, rows].
-    mask: Tensor,
+    tiles: Arc<[Tile]>,
 }
 
 impl Ops for CandleOps {
@@ -187,8 +224,8 @@ impl Ops for CandleOps {
         rms_norm(&x.contiguous()?, gain, self.sizes.eps)
     }
 
-    fn linear(&self, x: &Tensor, weight: &Tensor, _: LinearSite) -> Result<Tensor> {
-        x.matmul(&weight.t()?)
+    fn linear(&self, x: &Tensor, linear: &Linear, _: LinearSite) -> Result<Tensor> {
+        linear.apply(x)
     }
 
     fn bias(&self, x: &Tensor, bias: &Tensor) -> Result<Tensor> {
@@ -202,11 +239,10 @@ impl Ops for CandleOps {
         Tensor::cat(&mixed, 0)
     }
 
-    fn mlp(&self, x: &Tensor, gate_up: &Tensor, down: &Tensor, _: usize) -> Result<Tensor> {
-        let inner = down.dim(1)?;
-        let pair = x.matmul(&gate_up.t()?)?;
-        let hidden = (pair.narrow(1, 0, inner)?.silu()? * pair.narrow(1, inner, inner)?)?;
-        hidden.matmul(&down.t()?)
+    fn mlp(&self, x: &Tensor, gate_up: &Linear, down: &Linear, _: usize) -> Result<Tensor> {
+        let inner = down.inputs()?;
+        let pair = gate_up.apply(x)?;
+        down.apply(&(pair.narrow(1, 0, inner)?.silu()? * pair.narrow(1, inner, inner)?)?)
     }
 
     fn logprobs(&self, logits: &Tensor, predictions: &[Prediction]) -> Result<Tensor> {
@@ -237,13 +273,8 @@ impl CandleOps {
         let q = self.rotated_heads(&qkv, 0, heads, q_gain, tables)?;
         let k = self.rotated_heads(&qkv, heads, kv_heads, k_gain, tables)?;
         let v = take_heads(&qkv, heads + kv_heads, kv_heads, dim)?;
-        // Query heads that share a key head stack up as more rows of it: keys and values are not repeated.
-        let q = q.reshape((kv_heads, heads / kv_heads * rows, dim))?;
-        let scores = (widened(&q.matmul(&k.t()?)?)? * f64::from(self.sizes.scale()))?;
-        let scores = scores.reshape((kv_heads, heads / kv_heads, rows, rows))?;
-        let weights = softmax(&scores.broadcast_add(&tables.mask)?)?.to_dtype(v.dtype())?;
-        let mixed = weights.reshape((kv_heads, heads / kv_heads * rows, rows))?.matmul(&v)?;
-        mixed.reshape((heads, rows, dim))?.transpose(0, 1)?.reshape((rows, heads * dim))
+        let mixed = attention::attend(&self.sizes, &tables.tiles, &[q, k, v])?;
+        mixed.transpose(0, 1)?.reshape((rows, heads * dim))
     }
 
     /// Some heads of a group, normed where they have a gain, and rotated: [heads, rows, dim].
@@ -270,7 +301,7 @@ impl CandleOps {
         let table = |group: &AttentionGroup| {
             let positions = group.visible_rows().map(|row| row.position);
             let [cos, sin] = rotations(&self.rope, positions, dtype, device)?;
-            Ok(GroupTables { cos, sin, mask: mask(group, device)? })
+            Ok(GroupTables { cos, sin, tiles: Tile::split(group, self.tile_rows, device)? })
         };
         let tables: Arc<[GroupTables]> = groups.iter().map(table).collect::<Result<_>>()?;
         *kept = Some((Arc::clone(groups), Arc::clone(&tables)));

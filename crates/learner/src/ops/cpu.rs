@@ -12,6 +12,7 @@ use veriplay_kernels::logprob::{Prediction, selected_logprobs, selected_logprobs
 use super::products::{AddBias, LinearOp, Mlp, PackedModel, SharedWorkspace};
 use super::slices::{TensorSlice, floats, gradient, output};
 use super::{LinearSite, Ops};
+use crate::linear::Linear;
 
 /// One thread's operations.
 #[derive(Debug)]
@@ -28,13 +29,13 @@ impl Ops for CpuOps {
         x.apply_op2(gain, RmsNorm { eps: self.sizes.eps })
     }
 
-    fn linear(&self, x: &Tensor, weight: &Tensor, site: LinearSite) -> Result<Tensor> {
+    fn linear(&self, x: &Tensor, linear: &Linear, site: LinearSite) -> Result<Tensor> {
         let packed = match site {
             LinearSite::Qkv(layer) => &self.packed.layers[layer].qkv,
             LinearSite::Output(layer) => &self.packed.layers[layer].output,
             LinearSite::Head => &self.packed.head,
         };
-        x.apply_op2(weight, LinearOp { packed: Arc::clone(packed), workspace: self.workspace.clone() })
+        x.apply_op2(linear.merged()?, LinearOp { packed: Arc::clone(packed), workspace: self.workspace.clone() })
     }
 
     fn bias(&self, x: &Tensor, bias: &Tensor) -> Result<Tensor> {
@@ -58,7 +59,8 @@ impl Ops for CpuOps {
         }
     }
 
-    fn mlp(&self, x: &Tensor, gate_up: &Tensor, down: &Tensor, layer: usize) -> Result<Tensor> {
+    fn mlp(&self, x: &Tensor, gate_up: &Linear, down: &Linear, layer: usize) -> Result<Tensor> {
+        let (gate_up, down) = (gate_up.merged()?, down.merged()?);
         let packed = &self.packed.layers[layer];
         let op = Mlp {
             gate_up: Arc::clone(&packed.gate_up),

@@ -16,12 +16,13 @@ use veriplay_kernels::simd::AlignedBuffer;
 use veriplay_kernels::thread_pool::ThreadPool;
 
 use super::slices::{TensorSlice, floats, gradient, output};
+use crate::linear::Linear;
 
 /// x [rows, inputs], W [outputs, inputs] → [rows, outputs].
 ///
 /// Invariant: `packed` was made from W's present values, so forward does not read W; it is an argument because its gradient is.
 pub(super) struct LinearOp {
-    pub(super) packed: Arc<Linear>,
+    pub(super) packed: Arc<PackedLinear>,
     pub(super) workspace: SharedWorkspace,
 }
 
@@ -62,7 +63,7 @@ impl CustomOp2 for LinearOp {
 }
 
 /// Refuses a matrix that is not the packed one.
-fn check(packed: &Linear, shape: &Shape) -> Result<()> {
+fn check(packed: &PackedLinear, shape: &Shape) -> Result<()> {
     let (outputs, inputs) = shape.dims2()?;
     if packed.forward.shape() == (inputs, outputs) {
         return Ok(());
@@ -109,8 +110,8 @@ impl CustomOp2 for AddBias {
 ///
 /// Invariant: as for [`LinearOp`].
 pub(super) struct Mlp {
-    pub(super) gate_up: Arc<Linear>,
-    pub(super) down: Arc<Linear>,
+    pub(super) gate_up: Arc<PackedLinear>,
+    pub(super) down: Arc<PackedLinear>,
     pub(super) workspace: SharedWorkspace,
     /// Gate and up of forward, for backward; empty when nothing is tracked.
     pub(super) kept: Mutex<Option<AlignedBuffer>>,
@@ -210,14 +211,14 @@ pub(crate) enum Purpose {
 
 /// A matrix [out, in], packed for y = x·Wᵀ and, when training, for dx = dy·W.
 #[derive(Debug, Default)]
-pub(crate) struct Linear {
+pub(crate) struct PackedLinear {
     /// For y = x·Wᵀ.
     pub(crate) forward: PackedMatrix,
     /// For dx = dy·W.
     pub(crate) backward: PackedMatrix,
 }
 
-impl Linear {
+impl PackedLinear {
     fn new(weight: &Tensor, purpose: Purpose) -> Result<Arc<Self>> {
         let (outputs, inputs) = weight.dims2()?;
         let weight = TensorSlice::new(weight)?;
@@ -233,34 +234,34 @@ impl Linear {
 /// The packed matrices of one layer.
 #[derive(Debug)]
 pub(crate) struct PackedLayer {
-    pub(crate) qkv: Arc<Linear>,
-    pub(crate) output: Arc<Linear>,
-    pub(crate) gate_up: Arc<Linear>,
-    pub(crate) down: Arc<Linear>,
+    pub(crate) qkv: Arc<PackedLinear>,
+    pub(crate) output: Arc<PackedLinear>,
+    pub(crate) gate_up: Arc<PackedLinear>,
+    pub(crate) down: Arc<PackedLinear>,
 }
 
 /// The packed matrices of a model.
 #[derive(Debug)]
 pub(crate) struct PackedModel {
     pub(crate) layers: Vec<PackedLayer>,
-    pub(crate) head: Arc<Linear>,
+    pub(crate) head: Arc<PackedLinear>,
 }
 
 impl PackedModel {
     /// Packs every matrix, which the threads of `pool` share: the head, and of each layer its joined query, key and value projections,
     /// its output projection, its joined gate and up projections, and its down projection.
-    pub(crate) fn new(
-        head: &Tensor,
-        layers: impl Iterator<Item = [Tensor; 4]>,
+    pub(crate) fn new<'a>(
+        head: &'a Linear,
+        layers: impl Iterator<Item = [&'a Linear; 4]>,
         purpose: Purpose,
         pool: &ThreadPool,
     ) -> Result<Self> {
         // The head first: it is the largest by far.
-        let weights: Vec<Tensor> = std::iter::once(head.clone()).chain(layers.flatten()).collect();
-        let packed: Vec<Arc<Linear>> =
-            pool.map(&weights, |weight| Linear::new(weight, purpose)).into_iter().collect::<Result<_>>()?;
+        let weights = std::iter::once(head).chain(layers.flatten()).map(Linear::merged).collect::<Result<Vec<_>>>()?;
+        let packed: Vec<Arc<PackedLinear>> =
+            pool.map(&weights, |weight| PackedLinear::new(weight, purpose)).into_iter().collect::<Result<_>>()?;
         let (head, layers) = (&packed[0], packed[1..].as_chunks().0);
-        let layer = |[qkv, output, gate_up, down]: [Arc<Linear>; 4]| PackedLayer { qkv, output, gate_up, down };
+        let layer = |[qkv, output, gate_up, down]: [Arc<PackedLinear>; 4]| PackedLayer { qkv, output, gate_up, down };
         Ok(Self { head: Arc::clone(head), layers: layers.iter().cloned().map(layer).collect() })
     }
 }

@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use candle_core::{DType, Device, Result, Tensor, Var};
+use veriplay_kernels::attention::{AttentionGroup, HeadSizes};
 use veriplay_kernels::layers::RopeTable;
 use veriplay_kernels::logprob::Prediction;
 use veriplay_kernels::thread_pool::ThreadPool;
 
-use super::{LinearSite, Purpose, SharedWorkspace};
+use super::{CandleOps, LinearSite, Ops as _, Purpose, SharedWorkspace, TILE_ROWS};
 use crate::backend::{Backend, prepare};
 use crate::config::ModelConfig;
 use crate::device::{DeviceSpec, OpenDevice, Precision};
-use crate::network::{GradientMode, Network, Weights, initial_values, values};
+use crate::linear::{Linear, LowRank};
+use crate::network::{AdapterForm, GradientMode, Network, WeightReader, Weights, initial_values, values};
 
 fn config() -> ModelConfig {
     ModelConfig {
@@ -30,7 +32,9 @@ fn backends() -> Result<(Weights, [Box<dyn Backend>; 2])> {
     let rope = Arc::new(RopeTable::new(16, &config.rope_frequencies()));
     let backend = |device| {
         let device = OpenDevice::open(device, Precision::F32).expect("the CPU is there");
-        let network = Network::new(&config, &rope, &weights, GradientMode::Tracked, DType::F32)?;
+        let mode = GradientMode::Tracked;
+        let reader = WeightReader { weights: &weights, mode, dtype: DType::F32, adapters: AdapterForm::Merged };
+        let network = Network::new(&config, &rope, &reader)?;
         prepare(network, &device, Purpose::Training, &ThreadPool::single())
     };
     let backends = [backend(DeviceSpec::Cpu)?, backend(DeviceSpec::Portable)?];
@@ -119,6 +123,56 @@ fn a_kernel_on_detached_arguments_leaves_no_graph() {
 }
 
 #[test]
+fn attention_in_tiles_is_that_of_whole_groups_and_so_are_its_gradients() {
+    let sizes = HeadSizes { heads: 4, kv_heads: 2, dim: 6, eps: 1e-5 };
+    let rope = Arc::new(RopeTable::new(16, &[1.0, 0.1, 0.01]));
+    let groups: Arc<[AttentionGroup]> = Arc::new([
+        AttentionGroup { prompt: 0..5, responses: vec![5..9, 9..16] },
+        AttentionGroup { prompt: 16..17, responses: vec![17..21] },
+        AttentionGroup { prompt: 21..25, responses: Vec::new() },
+    ]);
+    let arguments = [wave(25, sizes.width(), 1.0), wave(1, 6, 1.0), wave(1, 6, 0.5)].map(|x| x.expect("numbers"));
+    let run = |tile_rows: usize| {
+        let ops = CandleOps { sizes, rope: Arc::clone(&rope), tables: Arc::default(), tile_rows };
+        let vars = arguments.each_ref().map(|x| Var::from_tensor(x).expect("a variable"));
+        let attend = |vars: &[Var]| {
+            let gains = [vars[1].squeeze(0)?, vars[2].squeeze(0)?];
+            ops.attention(&vars[0], Some(&gains), &groups)
+        };
+        differentiated(attend, &vars).expect("runs")
+    };
+    let (want, want_gradients) = run(TILE_ROWS);
+    for tile_rows in [1, 2, 3, 7, 15] {
+        let (found, gradients) = run(tile_rows);
+        close(&found, &want);
+        gradients.iter().zip(&want_gradients).for_each(|(a, b)| close(a, b));
+    }
+}
+
+#[test]
+fn joined_adapters_add_what_each_adds_to_its_own_rows() {
+    let low_rank = |rank: usize, outputs: usize, scale: f32| {
+        Ok::<_, candle_core::Error>(LowRank { a: wave(rank, 5, scale)?, b: wave(outputs, rank, scale + 0.1)? })
+    };
+    let (first, last) = (low_rank(2, 4, 1.0).expect("numbers"), low_rank(3, 6, 0.7).expect("numbers"));
+    let joined = LowRank::join(&[(4, Some(first.clone())), (3, None), (6, Some(last.clone()))]).expect("joins");
+    let (x, weight) = (wave(2, 5, 1.0).expect("rows"), wave(13, 5, 0.3).expect("a matrix"));
+    let found = Linear::new(weight.clone(), joined).apply(&x).expect("runs");
+    let part = |from: usize, rows: usize, adapter: Option<LowRank>| {
+        Linear::new(weight.narrow(0, from, rows)?, adapter).apply(&x)
+    };
+    let want = [part(0, 4, Some(first)), part(4, 3, None), part(7, 6, Some(last))];
+    let want = Tensor::cat(&want.into_iter().collect::<Result<Vec<_>>>().expect("runs"), 1).expect("joins");
+    close(&found, &want);
+    assert!(LowRank::join(&[(4, None), (3, None)]).expect("joins").is_none());
+    assert!(
+        Linear::new(weight, LowRank::join(&[(13, Some(low_rank(1, 13, 1.0).expect("numbers")))]).expect("joins"))
+            .merged()
+            .is_err()
+    );
+}
+
+#[test]
 fn a_second_backward_through_one_graph_gives_the_same_bits() {
     let (weights, [cpu, _]) = backends().expect("backends");
     let decoder = cpu.decoder(&SharedWorkspace::default());
@@ -141,6 +195,7 @@ fn a_matrix_of_another_shape_than_was_packed_is_refused() {
     let x = wave(4, 20, 1.0).expect("rows");
     assert!(decoder.ops.linear(&x, &decoder.network.head, LinearSite::Head).is_ok());
     let other = wave(36, 20, 1.0).expect("a matrix");
-    let message = decoder.ops.linear(&x, &other, LinearSite::Head).expect_err("another shape").to_string();
+    let message =
+        decoder.ops.linear(&x, &Linear::new(other, None), LinearSite::Head).expect_err("another shape").to_string();
     assert!(message.contains("[36, 20]"), "{message}");
 }

@@ -1,0 +1,90 @@
+//! A linear map of the network: a matrix, and where it is adapted beside a frozen base a low-rank term of its own.
+//!
+//! Called by the network, which makes one of a layer's weights, and by the operations, which compute it.
+
+use candle_core::{Error, Result, Tensor};
+
+/// y = x·Wᵀ, or with an adapter y = x·Wᵀ + (x·Aᵀ)·Bᵀ.
+#[derive(Debug, Clone)]
+pub(crate) struct Linear {
+    /// W [outputs, inputs]. Under adapters that are merged it is their sum.
+    weight: Tensor,
+    adapter: Option<LowRank>,
+}
+
+/// The term of an adapter (Hu et al. 2021, arXiv 2106.09685), whose product B·A is never formed.
+#[derive(Debug, Clone)]
+pub(crate) struct LowRank {
+    /// A [rank, inputs].
+    pub(crate) a: Tensor,
+    /// α/r · B [outputs, rank].
+    pub(crate) b: Tensor,
+}
+
+impl LowRank {
+    /// (x·Aᵀ)·Bᵀ of rows x [rows, inputs].
+    fn apply(&self, x: &Tensor) -> Result<Tensor> {
+        x.matmul(&self.a.t()?)?.matmul(&self.b.t()?)
+    }
+
+    fn detach(&self) -> Self {
+        Self { a: self.a.detach(), b: self.b.detach() }
+    }
+
+    /// The adapters of matrices that are joined, one above the other, as one of their ranks' sum: A above A, and B in blocks. Each is
+    /// behind the number of its matrix's outputs, and `None` for a matrix without adapter.
+    pub(crate) fn join(parts: &[(usize, Option<Self>)]) -> Result<Option<Self>> {
+        let rank_of = |part: &Option<Self>| part.as_ref().map_or(Ok(0), |part| part.a.dim(0));
+        let ranks = parts.iter().map(|(_, part)| rank_of(part)).collect::<Result<Vec<usize>>>()?;
+        let all: usize = ranks.iter().sum();
+        let Some(like) = parts.iter().find_map(|(_, part)| part.as_ref().map(|part| &part.b)) else { return Ok(None) };
+        let (mut a, mut b, mut before) = (Vec::new(), Vec::new(), 0);
+        for ((outputs, part), rank) in parts.iter().zip(ranks) {
+            b.push(match part {
+                Some(part) => part.b.pad_with_zeros(1, before, all - before - rank)?,
+                None => Tensor::zeros((*outputs, all), like.dtype(), like.device())?,
+            });
+            a.extend(part.as_ref().map(|part| part.a.clone()));
+            before += rank;
+        }
+        Ok(Some(Self { a: Tensor::cat(&a, 0)?, b: Tensor::cat(&b, 0)? }))
+    }
+}
+
+impl Linear {
+    pub(crate) const fn new(weight: Tensor, adapter: Option<LowRank>) -> Self {
+        Self { weight, adapter }
+    }
+
+    /// W [outputs, inputs], where that is all.
+    ///
+    /// # Errors
+    /// There is an adapter beside it: what reads packed matrices wants it merged.
+    pub(crate) fn merged(&self) -> Result<&Tensor> {
+        match &self.adapter {
+            None => Ok(&self.weight),
+            Some(_) => {
+                Err(Error::Msg("an adapter beside its matrix was given to kernels that want it merged".to_owned()))
+            }
+        }
+    }
+
+    /// Of rows x [rows, inputs], by candle's operations.
+    pub(crate) fn apply(&self, x: &Tensor) -> Result<Tensor> {
+        let y = x.matmul(&self.weight.t()?)?;
+        match &self.adapter {
+            None => Ok(y),
+            Some(adapter) => y + adapter.apply(x)?,
+        }
+    }
+
+    /// The same, without a record for backward. Nothing is copied.
+    pub(crate) fn detach(&self) -> Self {
+        Self { weight: self.weight.detach(), adapter: self.adapter.as_ref().map(LowRank::detach) }
+    }
+
+    /// The number of its inputs.
+    pub(crate) fn inputs(&self) -> Result<usize> {
+        self.weight.dim(1)
+    }
+}

@@ -1,0 +1,129 @@
+//! Attention within a group by candle's operations, some rows of queries at a time.
+//!
+//! A tile is so many consecutive rows of a group, and the columns that any of them attends to: the prompt and their own responses, not those of
+//! others. Where a group has several tiles, their scores are not kept for backward, which computes each tile again (Rabe and Staats 2021, arXiv
+//! 2112.05682): the scores of one tile exist at a time, however long the responses are.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use candle_core::{DType, Device, Error, Result, Tensor, Var};
+use veriplay_kernels::attention::{AttentionGroup, HeadSizes, VisibleRows};
+
+use super::{WithBackward, softmax, widened};
+
+/// Rows of a tile. Large enough for products by cuBLAS; a group of a prompt and short answers is one tile.
+pub(crate) const TILE_ROWS: usize = 512;
+
+/// Some rows of a group, and what they attend to. Rows and columns count from the group's first.
+#[derive(Debug)]
+pub(super) struct Tile {
+    rows: Range<usize>,
+    /// Rows of the prompt, from the first on,
+    shared: usize,
+    /// and of responses.
+    own: Range<usize>,
+    /// f32 [rows, columns]: 0 where a row attends to a column, −∞ elsewhere.
+    mask: Tensor,
+}
+
+impl Tile {
+    /// The tiles of a group, of `tile_rows` rows each.
+    pub(super) fn split(group: &AttentionGroup, tile_rows: usize, device: &Device) -> Result<Arc<[Self]>> {
+        let visible: Vec<VisibleRows> = group.visible_rows().collect();
+        let tile = |(at, rows)| Self::new(at * tile_rows, rows, device);
+        visible.chunks(tile_rows).enumerate().map(tile).collect()
+    }
+
+    fn new(first: usize, rows: &[VisibleRows], device: &Device) -> Result<Self> {
+        let shared = rows.iter().map(|row| row.shared).max().unwrap_or(0);
+        let responses = || rows.iter().map(|row| &row.own).filter(|own| !own.is_empty());
+        let start = responses().map(|own| own.start).min().unwrap_or(shared);
+        let own = start..responses().map(|own| own.end).max().unwrap_or(start);
+        let columns = || (0..shared).chain(own.clone());
+        let cell = |row: &VisibleRows, column: usize| {
+            if column < row.shared || row.own.contains(&column) { 0.0_f32 } else { f32::NEG_INFINITY }
+        };
+        let mask: Vec<f32> = rows.iter().flat_map(|row| columns().map(move |column| cell(row, column))).collect();
+        let mask = Tensor::from_vec(mask, (rows.len(), columns().count()), device)?;
+        Ok(Self { rows: first..first + rows.len(), shared, own, mask })
+    }
+
+    /// Its rows of x [heads, rows of the group, dim].
+    fn rows_of(&self, x: &Tensor) -> Result<Tensor> {
+        x.narrow(1, self.rows.start, self.rows.len())?.contiguous()
+    }
+
+    /// Its columns of keys or values [kv_heads, rows of the group, dim].
+    fn columns_of(&self, x: &Tensor) -> Result<Tensor> {
+        let shared = x.narrow(1, 0, self.shared)?;
+        if self.own.is_empty() {
+            return shared.contiguous();
+        }
+        Tensor::cat(&[shared, x.narrow(1, self.own.start, self.own.len())?], 1)
+    }
+
+    /// A gradient of its columns [kv_heads, columns, dim] as one of all rows of the group.
+    fn spread(&self, columns: &Tensor, rows: usize) -> Result<Tensor> {
+        let part = |from: usize, to: &Range<usize>| {
+            columns.narrow(1, from, to.len())?.pad_with_zeros(1, to.start, rows - to.end)
+        };
+        let shared = part(0, &(0..self.shared))?;
+        if self.own.is_empty() { Ok(shared) } else { shared + part(self.shared, &self.own)? }
+    }
+
+    /// q [heads, its rows, dim] on k and v [kv_heads, its columns, dim]: [heads, its rows, dim]. Query heads that share a key head stack up
+    /// as more rows of it, so that keys and values are not repeated.
+    fn attend(&self, sizes: &HeadSizes, q: &Tensor, k: &Tensor, v: &Tensor) -> Result<Tensor> {
+        let HeadSizes { heads, kv_heads, dim, .. } = *sizes;
+        let (rows, columns) = (self.rows.len(), k.dim(1)?);
+        let stacked = heads / kv_heads * rows;
+        let scores = q.reshape((kv_heads, stacked, dim))?.matmul(&k.t()?)?;
+        let scores = (widened(&scores)? * f64::from(sizes.scale()))?;
+        let scores = scores.reshape((kv_heads, heads / kv_heads, rows, columns))?;
+        let weights = softmax(&scores.broadcast_add(&self.mask)?)?.to_dtype(v.dtype())?;
+        weights.reshape((kv_heads, stacked, columns))?.matmul(v)?.reshape((heads, rows, dim))
+    }
+}
+
+/// Attention of a group, q [heads, rows, dim] on k and v [kv_heads, rows, dim]: [heads, rows, dim].
+pub(super) fn attend(sizes: &HeadSizes, tiles: &Arc<[Tile]>, [q, k, v]: &[Tensor; 3]) -> Result<Tensor> {
+    if let [only] = &**tiles {
+        return only.attend(sizes, q, k, v);
+    }
+    let result = attend_in_tiles(sizes, tiles, &[q, k, v].map(Tensor::detach))?;
+    if ![q, k, v].iter().any(|x| x.track_op()) {
+        return Ok(result);
+    }
+    let (sizes, tiles) = (*sizes, Arc::clone(tiles));
+    let backward = move |q: &Tensor, k: &Tensor, v: &Tensor, dy: &Tensor| backward(&sizes, &tiles, [q, k, v], dy);
+    q.apply_op3(k, v, WithBackward { name: "attention", result, backward })
+}
+
+fn attend_in_tiles(sizes: &HeadSizes, tiles: &[Tile], [q, k, v]: &[Tensor; 3]) -> Result<Tensor> {
+    let tile = |tile: &Tile| tile.attend(sizes, &tile.rows_of(q)?, &tile.columns_of(k)?, &tile.columns_of(v)?);
+    Tensor::cat(&tiles.iter().map(tile).collect::<Result<Vec<_>>>()?, 1)
+}
+
+/// Gradients of queries, keys and values: each tile is computed again and differentiated. Sums over tiles are f32.
+fn backward(sizes: &HeadSizes, tiles: &[Tile], [q, k, v]: [&Tensor; 3], dy: &Tensor) -> Result<[Tensor; 3]> {
+    let rows = q.dim(1)?;
+    let mut dq = Vec::with_capacity(tiles.len());
+    let mut sums = [k, v].map(|x| Tensor::zeros(x.shape(), DType::F32, x.device()));
+    for tile in tiles {
+        let arguments = [tile.rows_of(q)?, tile.columns_of(k)?, tile.columns_of(v)?];
+        let [q, k, v] = arguments.each_ref().map(|x| Var::from_tensor(&x.detach()));
+        let (q, k, v) = (q?, k?, v?);
+        let y = tile.attend(sizes, &q, &k, &v)?;
+        let mut store = (y * tile.rows_of(dy)?)?.sum_all()?.backward()?;
+        let mut take =
+            |x: &Var| store.remove(x).ok_or_else(|| Error::Msg("a tile is cut off its arguments".to_owned()));
+        dq.push(take(&q)?);
+        for (sum, x) in sums.iter_mut().zip([&k, &v]) {
+            let columns = take(x)?.to_dtype(DType::F32)?;
+            *sum = std::mem::replace(sum, Ok(columns.clone())).and_then(|sum| sum + tile.spread(&columns, rows)?);
+        }
+    }
+    let [dk, dv] = sums.map(|sum| sum?.to_dtype(k.dtype()));
+    Ok([Tensor::cat(&dq, 1)?, dk?, dv?])
+}
