@@ -1,6 +1,6 @@
 //! Rejects a run that does not fit in the memory of the machine or the card, before it starts. Called by `play`.
 
-use veriplay_learner::{DeviceSpec, Learner, LearnerOptions, MemoryPlan, ModelConfig};
+use veriplay_learner::{DeviceSpec, Learner, LearnerOptions, MemoryPlan, MicroBatchSize, ModelConfig};
 
 use crate::exit::{ExitCode, Failure};
 use crate::games::StepTokens;
@@ -9,7 +9,7 @@ use crate::games::StepTokens;
 /// run passes.
 pub(crate) fn check(learner: &Learner, step_tokens: &StepTokens) -> Result<(), Failure> {
     let options = effective_options(learner.options());
-    let fits = |available| check_fit(learner.config(), &options, rows(&options, step_tokens), available);
+    let fits = |available| check_fit(learner.config(), &options, largest_micro_batch(&options, step_tokens), available);
     available_for(learner).map_or(Ok(()), fits)
 }
 
@@ -36,20 +36,28 @@ pub(crate) fn describe(learner: &Learner, step_tokens: &StepTokens) -> String {
 /// The same for a model of this shape, wherever it is trained.
 pub(crate) fn describe_shape(config: &ModelConfig, options: &LearnerOptions, step_tokens: &StepTokens) -> String {
     let options = effective_options(options);
-    let plan = MemoryPlan::predict(config, &options, rows(&options, step_tokens));
+    let plan = MemoryPlan::predict(config, &options, largest_micro_batch(&options, step_tokens));
     let (weights, training) = (gib(plan.weights), gib(plan.total() - plan.weights));
     format!("memory: about {weights} for weights and {training} for training")
 }
 
-/// Tokens of the largest micro-batch that a step can make.
-fn rows(options: &LearnerOptions, step_tokens: &StepTokens) -> usize {
+/// The largest micro-batch that a step can make.
+fn largest_micro_batch(options: &LearnerOptions, step_tokens: &StepTokens) -> MicroBatchSize {
     let share = step_tokens.total.div_ceil(options.data_parallel);
     // A micro-batch ends before the group that would exceed its limit by more than half of that group, and never within a response.
-    (options.micro_tokens + options.micro_tokens / 2).min(share).max(step_tokens.longest)
+    let rows = (options.micro_tokens + options.micro_tokens / 2).min(share).max(step_tokens.longest);
+    // Groups that keep most: one long response makes tiles, short ones share the largest that is one tile.
+    let group = if step_tokens.longest > MicroBatchSize::ONE_TILE { rows } else { rows.min(MicroBatchSize::ONE_TILE) };
+    MicroBatchSize { rows, group }
 }
 
-fn check_fit(config: &ModelConfig, options: &LearnerOptions, rows: usize, available: u64) -> Result<(), Failure> {
-    let plan = MemoryPlan::predict(config, options, rows);
+fn check_fit(
+    config: &ModelConfig,
+    options: &LearnerOptions,
+    batch: MicroBatchSize,
+    available: u64,
+) -> Result<(), Failure> {
+    let plan = MemoryPlan::predict(config, options, batch);
     // Predictions were up to 7 % lower than measurements.
     let wanted = (plan.total() + plan.total() / 10).saturating_sub(plan.weights);
     tracing::info!(predicted_bytes = plan.total(), available_bytes = available, "memory of training");
@@ -92,17 +100,21 @@ mod tests {
     #[test]
     fn what_fits_passes_and_what_does_not_is_refused_with_advice() {
         let (config, options) = (ModelConfig::default(), LearnerOptions::default());
-        assert!(check_fit(&config, &options, 1536, 8 << 30).is_ok());
-        let refusal = check_fit(&config, &options, 1536, 1 << 20).expect_err("a megabyte is too little").to_string();
+        let batch = MicroBatchSize { rows: 1536, group: 512 };
+        assert!(check_fit(&config, &options, batch, 8 << 30).is_ok());
+        let refusal = check_fit(&config, &options, batch, 1 << 20).expect_err("a megabyte is too little").to_string();
         assert!(refusal.contains("0.0 GiB is free") && refusal.contains("segments"), "{refusal}");
         let huge = ModelConfig { hidden_size: 8192, intermediate_size: 1 << 15, num_hidden_layers: 80, ..config };
-        assert!(check_fit(&huge, &options, 1536, 64 << 30).is_err());
+        assert!(check_fit(&huge, &options, batch, 64 << 30).is_err());
     }
 
     #[test]
     fn a_step_that_is_smaller_than_a_micro_batch_is_what_counts() {
         let step_tokens = StepTokens { total: 10_000, longest: 64 };
-        let rows_of = |micro_tokens| rows(&LearnerOptions { micro_tokens, ..LearnerOptions::default() }, &step_tokens);
+        let rows_of = |micro_tokens| {
+            let options = LearnerOptions { micro_tokens, ..LearnerOptions::default() };
+            largest_micro_batch(&options, &step_tokens).rows
+        };
         assert_eq!(rows_of(1024), 1536);
         // By two workers.
         assert_eq!(rows_of(1 << 20), 5_000);

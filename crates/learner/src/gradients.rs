@@ -17,10 +17,11 @@ use crate::ops::slices::{floats, floats_mut};
 pub(crate) struct Gradients(BTreeMap<String, Tensor>);
 
 impl Gradients {
-    /// Adds the weights' gradients of one backward pass.
+    /// Adds the weights' gradients of one backward pass. Those that candle's operations computed are detached: each would keep the whole
+    /// graph of the pass, whose activations it is a product of.
     pub(crate) fn add(&mut self, weights: &Weights, mut store: GradStore) -> Result<()> {
         weights.trainable().try_for_each(|(name, var)| match store.remove(var) {
-            Some(gradient) => self.accumulate(name, gradient),
+            Some(gradient) => self.accumulate(name, gradient.detach()),
             None => Ok(()),
         })
     }

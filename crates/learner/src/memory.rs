@@ -1,10 +1,15 @@
 //! Peak memory of training, predicted before anything is allocated.
 //!
-//! Called by the command line before a run, and by a test that measures a process at two lengths and two depths. The formulas
-//! count the tensors that are alive at the worst moment of an update on the CPU, all f32. They exclude the allocator's overhead, the program
-//! itself and the caches of rollouts.
+//! Called by the command line before a run, and by a test that measures a process at two lengths and two depths. The formulas count the
+//! tensors that are alive at the worst moment of an update: here by our kernels on the CPU, all f32, and in `memory/device.rs` by candle's
+//! operations. They exclude the allocator's overhead, the program itself and the caches of rollouts.
 
+mod device;
+
+use self::device::DeviceSizes;
 use crate::config::{ModelConfig, TensorSpec, tensor_specs};
+use crate::device::DeviceSpec;
+use crate::ops::TILE_ROWS;
 use crate::options::LearnerOptions;
 use crate::segments::Segments;
 
@@ -33,6 +38,20 @@ pub struct MemoryPlan {
     pub logits: u64,
 }
 
+/// The largest micro-batch of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MicroBatchSize {
+    /// Its tokens.
+    pub rows: usize,
+    /// Tokens of a prompt and its responses, of the group that keeps most.
+    pub group: usize,
+}
+
+impl MicroBatchSize {
+    /// Tokens of the largest group whose scores of attention a device keeps for backward; those of larger ones are computed again.
+    pub const ONE_TILE: usize = TILE_ROWS;
+}
+
 /// Sizes of a model, in numbers.
 struct ModelSizes {
     hidden: u64,
@@ -44,6 +63,7 @@ struct ModelSizes {
     qkv: u64,
     query: u64,
     biased: bool,
+    normed_heads: bool,
     specs: Vec<TensorSpec>,
 }
 
@@ -59,12 +79,19 @@ impl ModelSizes {
             qkv: query + 2 * config.key_width() as u64,
             query,
             biased: config.model_type.qkv_bias(),
+            normed_heads: config.model_type.qk_norm(),
             specs: tensor_specs(config),
         }
     }
 
     fn sum(&self, of: impl Fn(&TensorSpec) -> bool) -> u64 {
         self.specs.iter().filter(|spec| of(spec)).map(|spec| spec.elements() as u64).sum()
+    }
+
+    /// Those of the adapters; `None` where the weights themselves train.
+    fn trained(&self, options: &LearnerOptions) -> Option<u64> {
+        let specs = options.lora.as_ref().map(|lora| lora.specs(&self.specs));
+        specs.map(|specs| specs.iter().map(|spec| spec.elements() as u64).sum())
     }
 
     /// Numbers that a layer keeps of one row for backward: two norms, projections, attention with its log-sum-exps, the pair of the SwiGLU,
@@ -81,12 +108,14 @@ impl ModelSizes {
 }
 
 impl MemoryPlan {
-    /// Of a model of this shape, trained with these options on micro-batches of `rows` tokens.
-    pub fn predict(config: &ModelConfig, options: &LearnerOptions, rows: usize) -> Self {
-        let (model, rows, workers) = (ModelSizes::new(config), rows as u64, options.data_parallel as u64);
-        let all = model.sum(|_| true);
-        let trained = options.lora.as_ref().map(|lora| lora.specs(&model.specs));
-        let trained = trained.map(|specs| specs.iter().map(|spec| spec.elements() as u64).sum::<u64>());
+    /// Of a model of this shape, trained with these options on micro-batches of this size.
+    pub fn predict(config: &ModelConfig, options: &LearnerOptions, batch: MicroBatchSize) -> Self {
+        let model = ModelSizes::new(config);
+        if options.device != DeviceSpec::Cpu {
+            return DeviceSizes { model: &model, options, batch }.plan();
+        }
+        let (rows, workers) = (batch.rows as u64, options.data_parallel as u64);
+        let (all, trained) = (model.sum(|_| true), model.trained(options));
         let reference = if options.kl.is_none() { 0 } else { trained.unwrap_or(all) };
         Self {
             weights: F32 * (all + trained.unwrap_or(0)),

@@ -88,7 +88,7 @@ impl SegmentedBackward<'_> {
         let mut store = (y * dy)?.sum_all()?.backward()?;
         let dx = store.remove(x).ok_or_else(|| candle_core::Error::Msg("a segment is cut off its input".to_owned()))?;
         sum.add(self.weights, store)?;
-        Ok(dx)
+        Ok(dx.detach())
     }
 
     /// Objective and gradient of the rows behind the last layer.

@@ -25,7 +25,8 @@ use self::attention::Tile;
 use super::{LinearSite, Ops};
 use crate::linear::Linear;
 
-/// The result of one of candle's kernels, which becomes the output of an operation with the gradients that `backward` computes.
+/// The result of one of candle's kernels, which becomes the output of an operation with the gradients that `backward` computes. Its arguments
+/// are detached: a gradient with a graph of its own would keep alive what it was computed from.
 struct WithBackward<B> {
     name: &'static str,
     /// Contiguous.
@@ -66,7 +67,7 @@ impl<B: Fn(&Tensor, &Tensor, &Tensor) -> Result<Tensor> + Send + Sync> CustomOp1
     }
 
     fn bwd(&self, x: &Tensor, y: &Tensor, dy: &Tensor) -> Result<Option<Tensor>> {
-        (self.backward)(x, y, dy).map(Some)
+        (self.backward)(&x.detach(), &y.detach(), dy).map(Some)
     }
 }
 
@@ -85,7 +86,7 @@ impl<B: Fn(&Tensor, &Tensor, &Tensor) -> Result<(Tensor, Tensor)> + Send + Sync>
     }
 
     fn bwd(&self, x: &Tensor, gain: &Tensor, _: &Tensor, dy: &Tensor) -> Result<(Option<Tensor>, Option<Tensor>)> {
-        (self.backward)(x, gain, dy).map(|(dx, dgain)| (Some(dx), Some(dgain)))
+        (self.backward)(&x.detach(), &gain.detach(), dy).map(|(dx, dgain)| (Some(dx), Some(dgain)))
     }
 }
 
@@ -123,7 +124,7 @@ where
     }
 
     fn bwd(&self, a: &Tensor, b: &Tensor, c: &Tensor, _: &Tensor, dy: &Tensor) -> Result<Gradients3> {
-        (self.backward)(a, b, c, dy).map(|[da, db, dc]| (Some(da), Some(db), Some(dc)))
+        (self.backward)(&a.detach(), &b.detach(), &c.detach(), dy).map(|[da, db, dc]| (Some(da), Some(db), Some(dc)))
     }
 }
 

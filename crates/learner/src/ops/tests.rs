@@ -128,7 +128,7 @@ fn attention_in_tiles_is_that_of_whole_groups_and_so_are_its_gradients() {
     let rope = Arc::new(RopeTable::new(16, &[1.0, 0.1, 0.01]));
     let groups: Arc<[AttentionGroup]> = Arc::new([
         AttentionGroup { prompt: 0..5, responses: vec![5..9, 9..16] },
-        AttentionGroup { prompt: 16..17, responses: vec![17..21] },
+        AttentionGroup { prompt: 16..17, responses: vec![17..18, 18..21] },
         AttentionGroup { prompt: 21..25, responses: Vec::new() },
     ]);
     let arguments = [wave(25, sizes.width(), 1.0), wave(1, 6, 1.0), wave(1, 6, 0.5)].map(|x| x.expect("numbers"));

@@ -116,8 +116,10 @@ fn backward(sizes: &HeadSizes, tiles: &[Tile], [q, k, v]: [&Tensor; 3], dy: &Ten
         let (q, k, v) = (q?, k?, v?);
         let y = tile.attend(sizes, &q, &k, &v)?;
         let mut store = (y * tile.rows_of(dy)?)?.sum_all()?.backward()?;
-        let mut take =
-            |x: &Var| store.remove(x).ok_or_else(|| Error::Msg("a tile is cut off its arguments".to_owned()));
+        let mut take = |x: &Var| {
+            let gradient = store.remove(x).ok_or_else(|| Error::Msg("a tile is cut off its arguments".to_owned()));
+            gradient.map(|gradient| gradient.detach())
+        };
         dq.push(take(&q)?);
         for (sum, x) in sums.iter_mut().zip([&k, &v]) {
             let columns = take(x)?.to_dtype(DType::F32)?;

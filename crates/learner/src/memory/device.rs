@@ -1,0 +1,154 @@
+//! The prediction for candle's operations, on a card or on the CPU.
+//!
+//! What differs from our kernels: an operation with a backward of ours keeps its result twice, heads are copied out of their projections, scores
+//! of attention exist, and nothing is packed. Every number has the width of the activations unless it says otherwise.
+
+use super::{COPIES, F32, MemoryPlan, MicroBatchSize, ModelSizes};
+use crate::config::TensorSpec;
+use crate::device::DeviceSpec;
+use crate::ops::TILE_ROWS;
+use crate::options::LearnerOptions;
+use crate::segments::Segments;
+
+/// A model of some sizes, trained by candle's operations.
+pub(super) struct DeviceSizes<'a> {
+    pub(super) model: &'a ModelSizes,
+    pub(super) options: &'a LearnerOptions,
+    pub(super) batch: MicroBatchSize,
+}
+
+impl DeviceSizes<'_> {
+    pub(super) fn plan(&self) -> MemoryPlan {
+        let (rows, all, trained) = (self.rows(), self.model.sum(|_| true), self.trained());
+        let (base, adapters) = if self.has_adapters() { (self.width() * all, F32 * trained) } else { (F32 * all, 0) };
+        MemoryPlan {
+            weights: base + adapters,
+            reference: if self.options.kl.is_none() { 0 } else { F32 * trained },
+            moments: F32 * 2 * trained,
+            working: self.working_copies(),
+            gradients: self.gradients(),
+            activations: rows * self.kept_per_row() + self.transient(),
+            logits: self.logits(),
+        }
+    }
+
+    fn rows(&self) -> u64 {
+        self.batch.rows as u64
+    }
+
+    /// Bytes of an activation.
+    fn width(&self) -> u64 {
+        self.options.precision.bytes() as u64
+    }
+
+    const fn has_adapters(&self) -> bool {
+        self.options.lora.is_some()
+    }
+
+    fn trained(&self) -> u64 {
+        self.model.trained(self.options).unwrap_or_else(|| self.model.sum(|_| true))
+    }
+
+    /// Projections joined by layer, and weights converted to the activations' width; a base under adapters is kept in it.
+    fn working_copies(&self) -> u64 {
+        let converted = if self.width() == F32 || self.has_adapters() {
+            0
+        } else {
+            self.model.sum(TensorSpec::is_hidden_matrix) + self.model.vocab * self.model.hidden
+        };
+        self.width() * (self.model.joined_projections() + converted)
+    }
+
+    /// Of the weights: the sum over micro-batches, and those of one backward pass.
+    fn gradients(&self) -> u64 {
+        let (model, trained) = (self.model, self.trained());
+        if self.has_adapters() {
+            return F32 * 2 * trained;
+        }
+        let head = (self.copies() - 2) * model.vocab * model.hidden;
+        let layer = model.sum(TensorSpec::is_hidden_matrix) / model.layers.max(1);
+        let pass = match self.options.segments {
+            Some(Segments { layers, .. }) => head.max((self.copies() - 2) * layer * (layers as u64).min(model.layers)),
+            None => trained + model.vocab * model.hidden,
+        };
+        F32 * (trained + pass)
+    }
+
+    /// Layers whose intermediate results exist at a time.
+    fn layers_at_once(&self) -> u64 {
+        self.options.segments.map_or(self.model.layers, |s| (s.layers as u64).min(self.model.layers))
+    }
+
+    /// Bytes that backward needs of a row, of all layers whose results exist.
+    fn kept_per_row(&self) -> u64 {
+        let model = self.model;
+        // As for our kernels: the input of each segment; and of the one that is computed again its input, output, the output's gradient and
+        // their product.
+        let boundaries =
+            self.options.segments.map_or(0, |s| (model.layers.div_ceil(s.layers as u64) + 4) * model.hidden);
+        self.width() * boundaries + self.layers_at_once() * self.kept_per_row_and_layer()
+    }
+
+    fn kept_per_row_and_layer(&self) -> u64 {
+        let model = self.model;
+        let key = (model.qkv - model.query) / 2;
+        // Two norms, each twice; two branches and two sums of the residual stream.
+        let stream = 8 * model.hidden;
+        // Projections; heads copied out of them in two steps; queries and keys rotated, twice; the output, twice, and in two arrangements.
+        let attention = 3 * model.qkv + 2 * (model.query + key) + 4 * model.query;
+        let bias = if model.biased { model.qkv } else { 0 };
+        let head_norms = if model.normed_heads { 2 * (model.query + key) } else { 0 };
+        // Gate and up side by side, the gate's activation, and the product.
+        let swiglu = 4 * model.inner;
+        let numbers = stream + attention + bias + head_norms + swiglu + self.adapted_width();
+        self.width() * numbers + self.kept_columns() * model.heads * self.bytes_per_score()
+    }
+
+    /// Outputs of adapters, and their sums with those of the matrices.
+    fn adapted_width(&self) -> u64 {
+        let model = self.model;
+        let targets = self.options.lora.as_ref().map(|lora| &lora.target_modules);
+        let any =
+            |modules: &[&str]| targets.is_some_and(|of| of.iter().any(|module| modules.contains(&module.as_str())));
+        let sites: [(&[&str], u64); 4] = [
+            (&["q_proj", "k_proj", "v_proj"], model.qkv),
+            (&["o_proj"], model.hidden),
+            (&["gate_proj", "up_proj"], 2 * model.inner),
+            (&["down_proj"], model.hidden),
+        ];
+        2 * sites.iter().filter(|(modules, _)| any(modules)).map(|(_, width)| width).sum::<u64>()
+    }
+
+    /// Of one score: the product, scaled, masked, the softmax twice, and a gradient; under narrow activations the product and the weight as
+    /// such, too.
+    fn bytes_per_score(&self) -> u64 {
+        if self.width() == F32 { 6 * F32 } else { 7 * F32 + 2 * self.width() }
+    }
+
+    /// Columns of scores that are kept for backward: those of groups in one tile.
+    fn kept_columns(&self) -> u64 {
+        if self.batch.group > TILE_ROWS { 0 } else { self.batch.group as u64 }
+    }
+
+    /// Copies of an operation's result while it is differentiated. A card also has the zeros that a sum of gradients begins with.
+    const fn copies(&self) -> u64 {
+        if matches!(self.options.device, DeviceSpec::Cuda(_)) { COPIES + 2 } else { COPIES + 1 }
+    }
+
+    /// Bytes that exist only while an operation is differentiated.
+    fn transient(&self) -> u64 {
+        let (model, rows, columns) = (self.model, self.rows(), self.batch.group as u64);
+        let tile = columns.min(TILE_ROWS as u64);
+        let forward = if self.kept_columns() == 0 { self.bytes_per_score() } else { 0 };
+        let scores = tile * columns * model.heads * (forward + self.copies() * F32);
+        let wide = rows * (COPIES * model.hidden + model.qkv.max(4 * model.inner)) * self.width();
+        scores.max(wide)
+    }
+
+    /// Of one chunk of rows, or of all: as they are and wide, their shifted form, log-probabilities and entropies, and gradients of these.
+    fn logits(&self) -> u64 {
+        let rows = self.rows();
+        let at_once = self.options.segments.map_or(rows, |s| rows.min(s.logit_rows as u64));
+        at_once * self.model.vocab * (self.width() + 8 * F32) + 4 * rows * self.model.hidden * self.width()
+    }
+}
