@@ -1,6 +1,7 @@
 //! What training is predicted to need, against what a process of its own was seen to need; and that with segments a token costs
 //! one layer's intermediate results, not every layer's.
 
+use std::io::Write as _;
 use std::process::Command;
 
 use veriplay_core::{Learn, TrainBatch};
@@ -102,6 +103,7 @@ fn compare(cases: &[(&str, usize, usize)]) {
         fine &= (0.9..1.1).contains(&ratio);
         report += &format!("{kind}, {layers} layers, {rows} rows: {found:.3e} for {want:.3e}, {ratio:.2}\n");
     }
+    let _ = writeln!(std::io::stderr(), "{report}");
     assert!(fine, "{report}");
 }
 
