@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use candle_core::backprop::GradStore;
-use candle_core::{CpuStorage, DType, InplaceOp2, Layout, Tensor, Var};
+use candle_core::{CpuStorage, D, DType, InplaceOp2, Layout, Tensor, Var};
 use veriplay_core::LearnError;
 use veriplay_kernels::math::accumulate as add_slices;
 
@@ -86,7 +86,8 @@ impl Gradients {
         if found.iter().flatten().all(|gradient| gradient.device().is_cpu()) {
             return found.into_iter().map(|gradient| gradient.map(square).transpose()).collect();
         }
-        let sum = |gradient: &&Tensor| gradient.to_dtype(DType::F32)?.sqr()?.sum_all();
+        // Row by row first: a sum of everything is one block of a card's threads.
+        let sum = |gradient: &&Tensor| gradient.to_dtype(DType::F32)?.sqr()?.sum(D::Minus1)?.sum_all();
         let sums = found.iter().flatten().map(sum).collect::<Result<Vec<_>>>()?;
         let mut sums = Tensor::stack(&sums, 0)?.to_vec1::<f32>()?.into_iter();
         Ok(found.iter().map(|gradient| gradient.and_then(|_| sums.next()).map(f64::from)).collect())

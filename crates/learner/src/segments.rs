@@ -6,7 +6,7 @@
 //! The result is that of the plain backward, to the bit where the logits are in one chunk; it costs one more forward pass, and
 //! where there are several chunks one more of the head.
 
-use candle_core::{Result, Tensor, Var};
+use candle_core::{D, Result, Tensor, Var};
 use serde::{Deserialize, Serialize};
 use veriplay_kernels::logprob::Prediction;
 
@@ -85,7 +85,8 @@ impl SegmentedBackward<'_> {
 
     /// Adds the gradients of Σ y · dy in the weights; returns its gradient in `x`.
     fn backward(&self, y: &Tensor, dy: &Tensor, x: &Var, sum: &mut Gradients) -> Result<Tensor> {
-        let mut store = (y * dy)?.sum_all()?.backward()?;
+        // Row by row first: a sum of everything is one block of a card's threads.
+        let mut store = (y * dy)?.sum(D::Minus1)?.sum_all()?.backward()?;
         let dx = store.remove(x).ok_or_else(|| candle_core::Error::Msg("a segment is cut off its input".to_owned()))?;
         sum.add(self.weights, store)?;
         Ok(dx.detach())

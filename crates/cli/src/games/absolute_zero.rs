@@ -160,14 +160,17 @@ impl GameSetup for AbsoluteZeroSetup {
             &[&self.gate.image, self.gate.second_image.as_ref().unwrap_or(&self.gate.image)],
             workers,
         )?;
-        let tasks_of = |set| self.evaluation_tasks(set, &executor);
-        let (guard, evaluation) = guard_and_evaluation(
-            (self.eval.suite_schedule().guard()?, self.eval.set),
-            tasks_of,
-            |guard, set, number, task| {
+        let (mut guard, measured_on) = (self.eval.suite_schedule().guard()?, self.tasks.eval_source()?);
+        if let EvalSource::Programs(file) = measured_on {
+            programs::guard_all(file, &mut guard)?;
+        }
+        // A file is guarded as a whole, and its other set may be too small for as many tasks.
+        let is_made = |set| set == self.eval.set || matches!(measured_on, EvalSource::Mix(_));
+        let tasks_of = |set| if is_made(set) { self.evaluation_tasks(set, &executor) } else { Ok(Vec::new()) };
+        let (guard, evaluation) =
+            guard_and_evaluation((guard, self.eval.set), tasks_of, |guard, set, number, task| {
                 guard.add_program(set, &format!("task {number}"), task.question.program());
-            },
-        )?;
+            })?;
         // Checked here, so that drawing them cannot fail.
         self.drafts(Split::Train, &self.tasks.seed_mix, TaskType::Deduction, 0)?;
         let source = self.source(self.examples(&executor)?, evaluation);

@@ -6,6 +6,7 @@ use std::path::Path;
 use veriplay_core::Digest;
 use veriplay_selfplay::splits::functions;
 
+use super::external::published_file;
 use super::resume::survives;
 use super::{finished, last_json, root, small_config, stderr, succeeded, veriplay, write_config};
 
@@ -160,6 +161,14 @@ fn configurations_for_a_small_checkpoint_show_answered_examples() {
     let said = told(&on_built_in_model("smollm2-self-challenge.toml"));
     says(&said, &["--- challenger", "User: Use `", "\n# wrong\n", "--- executor", "answer("]);
     assert_eq!(said.matches("Assistant: ```python").count(), 2 * 3, "{said}");
+}
+
+#[test]
+fn a_configuration_that_measures_on_a_published_file_finds_as_many_tasks_there_as_it_asks_for() {
+    let Some(path) = published_file("cruxeval.jsonl") else { return };
+    let mut config = on_built_in_model("absolute-zero-qwen.toml");
+    set(&mut config, "tasks.eval_programs", path.to_str().expect("UTF-8"));
+    says(&told(&config), &["game `absolute_zero`", "--- solver, induction"]);
 }
 
 #[test]

@@ -164,6 +164,7 @@ fn norm_backward(x: &Tensor, gain: &Tensor, dy: &Tensor, eps: f64) -> Result<(Te
 
 /// Softmax over the last dimension, in f32; dx = y∘(g − Σ g∘y).
 pub(super) fn softmax(x: &Tensor) -> Result<Tensor> {
+    check_count("scores of attention", x.elem_count(), "learn.options.micro_tokens")?;
     let result = candle_nn::ops::softmax_last_dim(&x.detach())?;
     let backward = |_: &Tensor, y: &Tensor, dy: &Tensor| {
         let inner = (dy * y)?.sum_keepdim(D::Minus1)?;
@@ -181,6 +182,17 @@ pub(super) fn rope(x: &Tensor, cos: &Tensor, sin: &Tensor) -> Result<Tensor> {
     let backward =
         move |_: &Tensor, _: &Tensor, dy: &Tensor| candle_nn::rotary_emb::rope(&dy.contiguous()?, &cos, &sin.neg()?);
     with_backward(&x, "rope", result, backward)
+}
+
+/// Refuses a tensor that candle's kernels for cards, which count in 32 bits, would compute wrongly without an error.
+pub(super) fn check_count(what: &str, count: usize, key: &str) -> Result<()> {
+    if i32::try_from(count).is_ok() {
+        return Ok(());
+    }
+    let most = i32::MAX;
+    Err(Error::Msg(format!(
+        "there are {count} {what}, and an operation of a device takes {most} at most: lower `{key}`"
+    )))
 }
 
 /// At least f32.
@@ -247,6 +259,7 @@ impl Ops for CandleOps {
     }
 
     fn logprobs(&self, logits: &Tensor, predictions: &[Prediction]) -> Result<Tensor> {
+        check_count("logits", logits.elem_count(), "learn.options.segments.logit_rows")?;
         let device = logits.device();
         let rows: Vec<u32> = predictions.iter().map(|p| p.row as u32).collect();
         let tokens: Vec<u32> = predictions.iter().map(|p| p.token).collect();

@@ -114,6 +114,13 @@ fn candles_kernels_have_the_gradients_of_its_differentiable_operations() {
 }
 
 #[test]
+fn more_numbers_than_a_card_counts_are_refused_with_what_to_lower() {
+    assert!(super::candle::check_count("logits", i32::MAX as usize, "a.key").is_ok());
+    let refused = super::candle::check_count("logits", 1 << 31, "a.key").expect_err("too many").to_string();
+    assert!(refused.contains("2147483648 logits") && refused.contains("lower `a.key`"), "{refused}");
+}
+
+#[test]
 fn a_kernel_on_detached_arguments_leaves_no_graph() {
     let x = wave(2, 4, 1.0).expect("rows");
     assert!(!super::candle::softmax(&x).expect("runs").track_op());

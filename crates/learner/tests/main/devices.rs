@@ -31,7 +31,9 @@ fn devices() -> Vec<Held> {
         held(DeviceSpec::Portable, Precision::F32, 1e-4, 1e-5),
         held(DeviceSpec::Portable, Precision::Bf16, 0.06, 0.08),
     ];
+    let required = std::env::var_os("VERIPLAY_REQUIRE_CUDA").is_some();
     if !cfg!(feature = "cuda") {
+        assert!(!required, "`VERIPLAY_REQUIRE_CUDA` is set, and these tests were built without the feature `cuda`");
         return devices;
     }
     let options = LearnerOptions { device: DeviceSpec::Cuda(0), ..LearnerOptions::default() };
@@ -40,6 +42,7 @@ fn devices() -> Vec<Held> {
             devices.push(held(DeviceSpec::Cuda(0), Precision::F32, 1e-3, 1e-4));
             devices.push(held(DeviceSpec::Cuda(0), Precision::Bf16, 0.06, 0.08));
         }
+        Err(error) if required => panic!("`VERIPLAY_REQUIRE_CUDA` is set: {error}"),
         Err(error) => eprintln!("NOT run on a card: {error}"),
     }
     devices

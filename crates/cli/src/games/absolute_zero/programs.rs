@@ -5,13 +5,13 @@ use std::path::Path;
 use anyhow::Context;
 use veriplay_core::{Checks, Prediction, Proposal, TaskType, Value, program_hash};
 use veriplay_corpus::{ProblemRow, ReadOptions, problem_format, read_problems};
-use veriplay_selfplay::splits::EvalSet;
+use veriplay_selfplay::splits::{EvalSet, Guard};
 use veriplay_verifier::probes;
 
 use crate::exit::{ExitCode, Failure, ResultExt};
 
 /// One program in so many is in the validation set.
-const VALIDATION_ONE_IN: u8 = 4;
+const VALIDATION_ONE_IN: u8 = 8;
 
 /// The programs of one set with their inputs, in the order of the file. For induction a program has `inputs` inputs: its own, and others
 /// derived from it. Rows whose input is no list of literals are left out.
@@ -21,19 +21,31 @@ pub(super) fn read_drafts(
     task_type: TaskType,
     inputs: usize,
 ) -> Result<Vec<Proposal>, Failure> {
+    let of_set = read_predictions(file)?.into_iter().filter(|prediction| set_of(&prediction.program) == set);
+    Ok(of_set.filter_map(|prediction| draft(prediction, task_type, inputs)).collect())
+}
+
+/// Guards every program of the file, whether a task is made of it or not.
+pub(super) fn guard_all(file: &Path, guard: &mut Guard) -> Result<(), Failure> {
+    for (number, Prediction { program, .. }) in read_predictions(file)?.iter().enumerate() {
+        guard.add_program(set_of(program), &format!("program {number}"), program);
+    }
+    Ok(())
+}
+
+fn read_predictions(file: &Path) -> Result<Vec<Prediction>, Failure> {
     let format = problem_format("cruxeval").or_fail(ExitCode::Bug)?;
     let read = read_problems(file, format, &ReadOptions::default());
     let read =
         read.with_context(|| format!("`tasks.eval_programs` is `{}`", file.display())).or_fail(ExitCode::Input)?;
-    let predictions = read.rows.into_iter().filter_map(|(_, row)| match row {
+    let prediction = |(_, row)| match row {
         ProblemRow::Ready(problem) => match problem.checks {
             Checks::Prediction(prediction) => Some(prediction),
             _ => None,
         },
         ProblemRow::Unexecuted(_) => None,
-    });
-    let of_set = predictions.filter(|prediction| set_of(&prediction.program) == set);
-    Ok(of_set.filter_map(|prediction| draft(prediction, task_type, inputs)).collect())
+    };
+    Ok(read.rows.into_iter().filter_map(prediction).collect())
 }
 
 fn set_of(program: &str) -> EvalSet {

@@ -7,7 +7,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use candle_core::{DType, Device, Error, Result, Tensor, Var};
+use candle_core::{D, DType, Device, Error, Result, Tensor, Var};
 use veriplay_kernels::attention::{AttentionGroup, HeadSizes, VisibleRows};
 
 use super::{WithBackward, softmax, widened};
@@ -115,7 +115,7 @@ fn backward(sizes: &HeadSizes, tiles: &[Tile], [q, k, v]: [&Tensor; 3], dy: &Ten
         let [q, k, v] = arguments.each_ref().map(|x| Var::from_tensor(&x.detach()));
         let (q, k, v) = (q?, k?, v?);
         let y = tile.attend(sizes, &q, &k, &v)?;
-        let mut store = (y * tile.rows_of(dy)?)?.sum_all()?.backward()?;
+        let mut store = (y * tile.rows_of(dy)?)?.sum(D::Minus1)?.sum_all()?.backward()?;
         let mut take = |x: &Var| {
             let gradient = store.remove(x).ok_or_else(|| Error::Msg("a tile is cut off its arguments".to_owned()));
             gradient.map(|gradient| gradient.detach())
