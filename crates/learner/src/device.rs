@@ -64,7 +64,8 @@ impl TryFrom<String> for DeviceSpec {
     }
 }
 
-/// Precision of saved weights, or of activations. Weights in memory are f32 either way.
+/// Precision of saved weights, or of activations. Weights that train are f32 in memory either way; on a device a frozen base under adapters is
+/// kept in the precision of activations.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Precision {
@@ -149,7 +150,7 @@ impl DeviceSpec {
 #[derive(Debug, Clone)]
 pub(crate) struct OpenDevice {
     pub(crate) device: candle_core::Device,
-    /// Of activations, and of weights as operations read them. Weights are kept in f32.
+    /// Of activations, of weights as operations read them, and of a frozen base under adapters. Weights that train are kept in f32.
     pub(crate) dtype: DType,
     /// Whether our own kernels compute: only on the CPU.
     pub(crate) kernels: bool,

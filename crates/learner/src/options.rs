@@ -53,7 +53,7 @@ pub struct LearnerOptions {
     /// The device. Other devices than `cpu` have one worker, whatever `data_parallel` is.
     #[serde(skip)]
     pub device: DeviceSpec,
-    /// The numbers of activations. Weights, gradients and moments are f32.
+    /// The numbers of activations, and of a frozen base under adapters. What trains, its gradients and its moments are f32.
     #[serde(skip)]
     pub precision: Precision,
 }

@@ -14,7 +14,7 @@ use crate::linear::{Linear, LowRank};
 pub(crate) enum AdapterForm {
     /// Summed with their matrices, as kernels that pack matrices want it.
     Merged,
-    /// Beside their matrices, which are never copied: less memory, and little more to compute.
+    /// Beside their matrices; the product B·A is never formed: less memory, and little more to compute.
     Beside,
 }
 
