@@ -235,5 +235,5 @@ def test_a_missing_program_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     monkeypatch.delenv("VERIPLAY_BIN", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("sysconfig.get_path", lambda *_: str(tmp_path))
-    with pytest.raises(LocalServerError, match="hint: `pip install veriplay`"):
+    with pytest.raises(LocalServerError, match="hint: install the wheel of veriplay"):
         find_binary()

@@ -71,7 +71,7 @@ def find_binary() -> str:
     found = shutil.which("veriplay")
     if found is None:
         raise LocalServerError(
-            "there is no program `veriplay`\nhint: `pip install veriplay`, set `VERIPLAY_BIN`, or set `VERIPLAY_URL` to a running service"
+            "there is no program `veriplay`\nhint: install the wheel of veriplay, set `VERIPLAY_BIN`, or set `VERIPLAY_URL` to a running service"
         )
     return found
 

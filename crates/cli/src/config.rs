@@ -1,14 +1,17 @@
 //! The keys that every configuration file has, and how configuration files are read: strictly.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
+use veriplay_core::Role;
 use veriplay_learner::{DeviceSpec, Kl, LearnerOptions, Lora, Loss, Precision, Preference, Schedule, ScheduleShape};
 use veriplay_selfplay::games::absolute_zero;
+use veriplay_selfplay::settings::SharedSettings;
 
 use crate::builtin_configs::{self, QUICKSTART};
 use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
@@ -32,6 +35,9 @@ pub(crate) struct RunConfig {
     pub(crate) proposer_model: Option<String>,
     /// A checkpoint is written each this many steps, and at the end.
     pub(crate) checkpoint_every: u64,
+    /// The newest of them that are kept. Absent means all.
+    #[serde(default)]
+    pub(crate) checkpoints_kept: Option<u64>,
     /// Whether the numbers of each step are also written as TensorBoard event files. Absent means no.
     #[serde(default)]
     pub(crate) tensorboard: bool,
@@ -274,6 +280,13 @@ pub(crate) fn parse_game_name(text: &str, origin: &Path) -> Result<String, Failu
 }
 
 impl RunConfig {
+    /// The steps after which a finished run has a checkpoint, among those it has done.
+    pub(crate) fn kept_checkpoints(&self, done: u64) -> BTreeSet<u64> {
+        let scheduled =
+            (1..=done).rev().filter(|step| *step == self.steps || step.is_multiple_of(self.checkpoint_every));
+        scheduled.take(self.checkpoints_kept.map_or(usize::MAX, |kept| kept as usize)).collect()
+    }
+
     pub(crate) const KEYS: &'static [&'static str] = &[
         "plays",
         "seed",
@@ -281,6 +294,7 @@ impl RunConfig {
         "model",
         "proposer_model",
         "checkpoint_every",
+        "checkpoints_kept",
         "tensorboard",
         "exec_timeout_s",
         "learn",
@@ -293,6 +307,9 @@ impl RunConfig {
         }
         if self.checkpoint_every == 0 {
             return Err(bad_value("checkpoint_every", &self.checkpoint_every, "at least 1"));
+        }
+        if self.checkpoints_kept == Some(0) {
+            return Err(bad_value("checkpoints_kept", &0, "at least 1: a stopped run goes on from its newest"));
         }
         if !(1..=LONGEST_EXEC_TIMEOUT).contains(&self.exec_timeout_s) {
             let want = format!("from 1 to {LONGEST_EXEC_TIMEOUT} seconds");
@@ -315,15 +332,36 @@ impl LearnConfig {
         self.learner_options().validate().or_fail(ExitCode::Input)
     }
 
-    /// Rejects a sampling temperature, of configuration key `key`, that the loss does not support.
-    pub(crate) fn check_temperature(&self, key: &str, temperature: f32) -> Result<(), Failure> {
-        let options = self.learner_options();
-        match options.refuses_temperature(temperature) {
-            Some(want) => {
-                Err(bad_value(key, &temperature, &format!("{want}, under the loss `{}`", options.loss.name())))
+    /// Rejects sampling of a step that the loss does not support. A role that learns nothing may sample as it likes.
+    pub(crate) fn check_sampling(&self, shared: &SharedSettings) -> Result<(), Failure> {
+        let temperatures = [
+            (Role::Proposer, "game.proposer_temperature", shared.proposer_temperature),
+            (Role::Solver, "game.solver_temperature", shared.solver_temperature),
+        ];
+        for (role, key, temperature) in temperatures {
+            if shared.role_weight(role) > 0.0 {
+                self.check_temperature(key, temperature)?;
             }
-            None => Ok(()),
         }
+        self.check_distribution("game.top_k", &shared.top_k, shared.top_k == 0, "0")?;
+        self.check_distribution("game.top_p", &shared.top_p, shared.top_p == 1.0, "1")?;
+        self.check_distribution("game.min_p", &shared.min_p, shared.min_p == 0.0, "0")
+    }
+
+    /// Rejects a temperature, of configuration key `key`, that the loss does not support.
+    pub(crate) fn check_temperature(&self, key: &str, temperature: f32) -> Result<(), Failure> {
+        self.check_distribution(key, &temperature, temperature == 1.0, "1")
+    }
+
+    /// Rejects a value under which the policy that samples is not the one that trains, where the loss compares the two.
+    fn check_distribution(&self, key: &str, value: &dyn Display, is_model: bool, want: &str) -> Result<(), Failure> {
+        let options = self.learner_options();
+        if is_model || !options.needs_model_distribution() {
+            return Ok(());
+        }
+        let name = options.loss.name();
+        let want = format!("{want} under the loss `{name}`, or the policy that samples is not the one that trains");
+        Err(bad_value(key, value, &want))
     }
 }
 

@@ -90,6 +90,9 @@ pub(crate) trait GameSetup: Serialize + DeserializeOwned + Sized {
     /// The public sets that are measured in a run.
     fn suite_schedule(&self) -> SuiteSchedule<'_>;
 
+    /// The evaluation set.
+    fn eval_set(&self) -> EvalSet;
+
     /// Chooses the evaluation set.
     fn evaluate_on(&mut self, set: EvalSet);
 

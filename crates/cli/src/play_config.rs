@@ -55,11 +55,12 @@ impl<S: GameSetup> PlayConfig<S> {
     }
 
     /// What is wrong with the values of each part.
-    pub(crate) fn checks(&self) -> [Result<(), Failure>; 4] {
+    pub(crate) fn checks(&self) -> [Result<(), Failure>; 5] {
         [
             self.run.validate(),
             self.setup.suite_schedule().validate(),
             proposer::check(&self.run, self.setup.shared_settings()),
+            self.run.learn.check_sampling(self.setup.shared_settings()),
             self.setup.validate(&self.run.learn),
         ]
     }

@@ -202,7 +202,7 @@ pub(crate) fn execute_on(
     for (input, call) in inputs.into_iter().zip(&outcome.calls) {
         if let CallResult::Returned(bytes) = call
             && let Ok(output) = Value::decode(bytes, caps)
-            && output.to_string().len() <= filter.max_output_chars
+            && output.to_string().chars().count() <= filter.max_output_chars
         {
             pairs.push(IoPair { input, output });
         }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A blake3 digest as 64 lower-case hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(try_from = "String", into = "String")]
 pub struct Digest(String);
 
 impl Digest {
@@ -23,13 +23,13 @@ impl Digest {
     /// The first 12 digits, for messages.
     #[must_use]
     pub fn short(&self) -> &str {
-        &self.0[..12.min(self.0.len())]
+        &self.0[..12]
     }
 
     /// The digest as four words, the first digits first. Seeds of random generators are derived from them.
     ///
     /// # Panics
-    /// When the text that was deserialized is no digest.
+    /// Never: every digest has its digits.
     #[must_use]
     pub fn words(&self) -> [u64; 4] {
         std::array::from_fn(|index| {
@@ -57,11 +57,25 @@ impl std::str::FromStr for Digest {
     type Err = DigestError;
 
     fn from_str(text: &str) -> Result<Self, DigestError> {
+        Self::try_from(text.to_owned())
+    }
+}
+
+impl TryFrom<String> for Digest {
+    type Error = DigestError;
+
+    fn try_from(text: String) -> Result<Self, DigestError> {
         let hexadecimal = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
         match hexadecimal && text.len() == 64 {
-            true => Ok(Self(text.to_owned())),
+            true => Ok(Self(text)),
             false => Err(DigestError(text.chars().take(80).collect())),
         }
+    }
+}
+
+impl From<Digest> for String {
+    fn from(digest: Digest) -> Self {
+        digest.0
     }
 }
 

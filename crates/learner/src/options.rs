@@ -119,13 +119,12 @@ impl LearnerOptions {
         check_entropy(self.entropy_bonus).map_err(in_table(""))
     }
 
-    /// Why the losses are invalid for rollouts of this sampling temperature; `None` where they are valid.
+    /// Whether rollouts must be drawn from the model's own distribution: at temperature 1, and from all tokens.
     ///
-    /// A ratio or a divergence compares log-probabilities of the model at temperature 1, so the rollouts must be drawn from that policy.
-    pub fn refuses_temperature(&self, temperature: f32) -> Option<&'static str> {
+    /// A ratio or a divergence compares log-probabilities of that distribution, which is then the policy that sampled.
+    pub fn needs_model_distribution(&self) -> bool {
         let in_reward = self.kl.is_some_and(|kl| kl.place == KlPlace::Reward);
-        let compares = self.loss.formula().needs_behaviour() || in_reward;
-        (compares && temperature != 1.0).then_some("1, or the policy that samples is not the one that trains")
+        self.loss.formula().needs_behaviour() || in_reward
     }
 
     /// Tokens per forward pass, and which activations are kept for the backward pass.

@@ -111,8 +111,8 @@ impl Channel {
         Ok(ChannelReply::Bytes(Vec::new()))
     }
 
-    /// The status of the `SystemExit` that ended the program, if one did. As in CPython a text, or anything else, is status 1, and of a
-    /// number the lowest byte counts.
+    /// The status of the `SystemExit` that ended the program, if one did. Of a number the lowest byte
+    /// counts. Anything else is status 1, as in CPython: the harness quotes it, so that it does not read as a number.
     pub(crate) fn exit_code(&self) -> Option<i32> {
         match &self.failed {
             Some((Exit::Raised, GuestError { kind, message })) if *kind == SYSTEM_EXIT => {

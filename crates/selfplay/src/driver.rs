@@ -5,35 +5,30 @@
 //! No IO and no clock; one other thread, which judges while this one samples, and whose timing changes nothing. The same environment,
 //! state, seed and step give the same result. A dropped episode is no part of a solve rate, a reward, a mean or a batch.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Execute, Prompt, Role, Sampling, Status};
 
-use crate::advantages::{self, ADVANTAGES, AdvantageEstimator, AdvantageMemory};
-use crate::curricula::{self, Curriculum, CurriculumTask};
+use crate::advantages::AdvantageMemory;
+use crate::curricula::CurriculumTask;
 use crate::environment::{
     Environment, JudgedDerivation, ProposalBatch, ProposalEpisode, ProposalToJudge, Proposer, RoleSampling,
     SamplingCall, SolverEpisode, Stage, StepFacts, VerifyOutput,
 };
-use crate::external;
-use crate::intrinsic::IntrinsicTerms;
-use crate::judgement::{JudgedResponse, ProposalPosition, RoundFacts, Seeds};
-use crate::metrics::{SolveCount, is_right, solve_counts};
-use crate::monitors::{MONITORS, Monitor};
+use crate::judgement::{ProposalPosition, Seeds, is_decided};
+use crate::methods::Methods;
+use crate::metrics::{SolveCount, solve_counts};
 use crate::pipeline::run_pipelined;
-use crate::play::{Batch, OutcomeCounts, PlayError, StepContext, StepOutput};
-use crate::preferences::{Objective, Preferences};
-use crate::proposer_factor::{self, ProposerFactor};
+use crate::play::{PlayError, StepContext, StepOutput};
+use crate::preferences::Preferences;
 use crate::randomness::generator;
-use crate::rewards::{self, EpisodeFacts, EpisodeResult, ProposalOutcome, REWARDS, RewardScheme};
 use crate::rollout::{FinishedEpisode, PolicySampler, run_episodes};
-use crate::scoring::{ScoredEpisode, SftExample, SftRegulariser, assign_advantages, train_batch};
+use crate::scoring::SftExample;
 use crate::settings::{ProposerMode, SharedSettings, invalid_value};
-use crate::splits::{Guard, HELD_OUT};
+use crate::splits::Guard;
 use crate::step::Record;
 use crate::task_pool::{PoolTask, PrepareResults, Source, StepTask, StepTasks, TaskChoice, TaskPool};
-use crate::unconnected::Unconnected;
 
 /// A game as the loop plays it.
 pub struct SelfPlay<E> {
@@ -41,48 +36,6 @@ pub struct SelfPlay<E> {
     pub game: E,
     /// How it is played.
     pub methods: Methods,
-}
-
-/// The methods that a game is played with. Every method serves every game.
-pub struct Methods {
-    /// Rewards episodes.
-    pub reward: Box<dyn RewardScheme>,
-    /// Multiplies the rewards of proposers.
-    pub proposer_factor: Option<Box<dyn ProposerFactor>>,
-    /// Turns rewards into advantages.
-    pub advantage: &'static dyn AdvantageEstimator,
-    /// Weighs the tasks of the pool.
-    pub curriculum: Box<dyn Curriculum>,
-    /// Watch every step.
-    pub monitors: Vec<&'static dyn Monitor>,
-}
-
-impl Methods {
-    /// Those that checked settings name, with every monitor. An objective that uses neither rewards nor advantages may leave both out.
-    ///
-    /// # Panics
-    /// Never: checked settings name what is registered.
-    pub fn named_by(settings: &SharedSettings) -> Self {
-        let named = settings.reward.as_deref();
-        let reward: &'static dyn RewardScheme = match named.and_then(external::command) {
-            Some(_) => &Unconnected,
-            None => named.map_or(Some(REWARDS[0]), rewards::by_name).expect("a checked name"),
-        };
-        let curriculum: &'static dyn Curriculum = match external::command(&settings.curriculum) {
-            Some(_) => &Unconnected,
-            None => curricula::by_name(&settings.curriculum).expect("a checked name"),
-        };
-        let factor = settings.proposer_factor.as_ref();
-        let advantage =
-            settings.advantage.as_deref().map_or(Some(ADVANTAGES[0]), advantages::by_name).expect("a checked name");
-        Self {
-            reward: settings.alpha.and_then(|alpha| reward.with_alpha(alpha)).unwrap_or_else(|| Box::new(reward)),
-            proposer_factor: factor.map(|_| Box::new(Unconnected) as Box<dyn ProposerFactor>),
-            advantage,
-            curriculum: Box::new(curriculum),
-            monitors: MONITORS.to_vec(),
-        }
-    }
 }
 
 /// What is carried from step to step and saved with every checkpoint. It holds no floating point number but those the advantage
@@ -170,7 +123,7 @@ impl<E: Environment> SelfPlay<E> {
         state: &mut GameState<E::Task>,
         step: u64,
     ) -> Result<Output<E>, PlayError> {
-        let (mut known, now) = (state.pool.keys(), (context.seed, step));
+        let mut known = state.pool.keys();
         let proposals = match self.game.settings().proposer {
             ProposerMode::None => Vec::new(),
             ProposerMode::Train | ProposerMode::Frozen => {
@@ -203,29 +156,12 @@ impl<E: Environment> SelfPlay<E> {
             preferences: &Preferences::default(),
             pool: &state.pool,
         };
-        let objective = self.game.objective();
-        let scored = match objective {
-            Objective::PolicyGradient => self.score(&mut state.memory, now, &facts)?,
-            Objective::Preference(_) => Vec::new(),
-        };
-        let preferences = match objective {
-            Objective::PolicyGradient => Preferences::default(),
-            Objective::Preference(_) => {
-                let settings = self.game.settings();
-                self.game.preferences(context, step, &facts).weighed(|role| settings.role_weight(role))
-            }
-        };
-        let facts = StepFacts { scored: &scored, preferences: &preferences, ..facts };
-        let batches = match objective {
-            Objective::PolicyGradient => self.batch(&state.sft_examples, now, &facts).into_iter().collect(),
-            Objective::Preference(schedule) => {
-                let purpose = (context.seed, step, E::PREFERENCE_PURPOSE);
-                schedule.batches(&preferences, purpose, |response| facts.rollout(response))
-            }
-        };
+        let signal = self.training_signal(context, &mut state.memory, step, &facts)?;
+        let facts = StepFacts { scored: &signal.scored, preferences: &signal.preferences, ..facts };
+        let batches = self.batches(&state.sft_examples, (context.seed, step), &facts);
         let (propose, solve) =
             (self.game.seeds(Stage::Propose, context.seed, step), self.game.seeds(Stage::Solve, context.seed, step));
-        let summary = facts.summary(count_outcomes(&facts));
+        let summary = facts.summary();
         Ok(StepOutput {
             batches,
             metrics: self.game.metrics(&facts),
@@ -504,113 +440,9 @@ impl<E: Environment> SelfPlay<E> {
         }
         solved
     }
-
-    /// Rewards, advantages and weights.
-    fn score(
-        &self,
-        memory: &mut AdvantageMemory,
-        now: (u64, u64),
-        facts: &StepFacts<'_, E>,
-    ) -> Result<Vec<ScoredEpisode>, PlayError> {
-        let mut scored = self.reward_episodes(now.1, facts)?;
-        let Methods { reward, advantage, .. } = &self.methods;
-        assign_advantages(&mut scored, self.game.settings(), (&**reward, *advantage), E::KINDS, memory, now);
-        Ok(scored)
-    }
-
-    /// What the learner takes of the rewarded episodes of a step.
-    fn batch(&self, sft_examples: &[SftExample], now: (u64, u64), facts: &StepFacts<'_, E>) -> Option<Batch> {
-        let settings = self.game.settings();
-        let sft = SftRegulariser { examples: sft_examples, samples: settings.sft_samples, weight: settings.sft_weight };
-        train_batch(facts.scored, settings, sft, now, |scored| facts.turns(scored.role, scored.index))
-            .map(Batch::Samples)
-    }
-
-    /// The episodes that get a reward: proposers', solvers', verifiers'. Not among them are dropped ones, and those of rounds that came to
-    /// nothing.
-    fn reward_episodes<'f>(&self, step: u64, facts: &'f StepFacts<'f, E>) -> Result<Vec<ScoredEpisode>, PlayError> {
-        let rates = facts.tasks.iter().zip(facts.solved);
-        let rates = rates.filter_map(|(asked, count)| Some((asked.proposal?, count.rate()?)));
-        let rates: BTreeMap<usize, f64> = rates.collect();
-        let proposer = |(index, one): (usize, &'f ProposalEpisode<E>)| {
-            let outcome = one.admission.outcome(rates.get(&index).copied())?;
-            let verdict = one.judged.verdict.as_ref().ok();
-            // All proposals of a kind answered the same question, "invent a task", whatever they were shown: they are one group.
-            let place = (Role::Proposer, index, one.kind, 0);
-            Some((place, EpisodeResult::Proposal(outcome), &one.finished, verdict))
-        };
-        let response = |(role, index, task, finished, judged): ResponseFacts<'f, E>| {
-            let verdict = judged.verdict.as_ref().ok().filter(|_| is_decided(facts.rounds, task))?;
-            let status = if is_right(verdict.status) { Status::Accepted } else { verdict.status };
-            let place = (role, index, facts.tasks[task].task.kind(), finished.source);
-            Some((place, EpisodeResult::Response(status), finished, Some(verdict)))
-        };
-        let proposers = facts.proposals.iter().enumerate().filter_map(proposer);
-        let solvers = facts.solutions.iter().enumerate();
-        let solvers =
-            solvers.map(|(index, one)| (Role::Solver, index, one.finished.source, &one.finished, &one.judged));
-        let verifiers = facts.verifications.iter().enumerate();
-        let verifiers = verifiers.map(|(index, one)| (Role::Verifier, index, one.task, &one.finished, &one.judged));
-        let all: Vec<_> = proposers.chain(solvers.chain(verifiers).filter_map(response)).collect();
-        let known = all.iter().map(|&((role, _, kind, group), result, finished, verdict)| {
-            let well_formed = self.game.is_well_formed(finished);
-            EpisodeFacts { role, kind, group, result, well_formed, turns: &finished.turns, verdict }
-        });
-        let known: Vec<EpisodeFacts<'_>> = known.collect();
-        let mut rewards = self.methods.reward.rewards(step, &known)?;
-        if let Some(factor) = &self.methods.proposer_factor {
-            proposer_factor::apply(&**factor, step, &known, &mut rewards)?;
-        }
-        let intrinsic = IntrinsicTerms::new(&self.game.settings().intrinsic, facts.pool);
-        let scored = all.iter().zip(rewards).filter_map(|(&((role, index, kind, group), result, ..), reward)| {
-            let mut reward = reward?;
-            if let EpisodeResult::Proposal(ProposalOutcome::Solved { .. }) = result {
-                facts.proposals[index].admission.task().into_iter().for_each(|task| intrinsic.add(task, &mut reward));
-            }
-            Some(ScoredEpisode::new(role, index, kind, group, reward))
-        });
-        Ok(scored.collect())
-    }
-}
-
-/// A response to a task, as far as its reward needs it: role, place, task, episode, judgement.
-type ResponseFacts<'a, E> = (
-    Role,
-    usize,
-    usize,
-    &'a FinishedEpisode<<E as Environment>::Episode>,
-    &'a JudgedResponse<<E as Environment>::SolutionDetail>,
-);
-
-/// Whether the responses to a task were judged to an end: always, where no verifiers are needed for it.
-fn is_decided<R: RoundFacts>(rounds: &[Option<R>], task: usize) -> bool {
-    rounds.get(task).is_none_or(|round| round.as_ref().is_some_and(|round| round.refusal().is_none()))
 }
 
 /// A task that was there before step 0, or is evaluated on.
 pub(crate) fn asked_seed<T: Clone>(task: &T) -> StepTask<T> {
     StepTask { task: task.clone(), source: Source::Seed, proposal: None }
-}
-
-fn count_outcomes<E: Environment>(facts: &StepFacts<'_, E>) -> OutcomeCounts {
-    let mut counts = OutcomeCounts::default();
-    facts.proposals.iter().for_each(|one| counts.add_proposal(&one.judged));
-    facts.derived.iter().for_each(|one| counts.add_proposal(&one.judged));
-    // What was proposed turned out to be evaluated on only when it was solved.
-    let proposed = facts.tasks.iter().zip(facts.rounds).filter(|(asked, _)| asked.proposal.is_some());
-    let refusals = proposed.filter_map(|(_, round)| round.as_ref()?.refusal());
-    let held_out = refusals.filter(|refusal| refusal.rule == HELD_OUT).count() as u64;
-    counts.valid_proposals -= held_out;
-    counts.proposals_in_held_out += held_out;
-    let solutions = facts.solutions.iter().map(|one| &one.judged);
-    for judged in solutions.chain(facts.verifications.iter().map(|one| &one.judged)) {
-        match &judged.verdict {
-            Ok(verdict) => {
-                counts.attempts += 1;
-                counts.accepted += u64::from(is_right(verdict.status));
-            }
-            Err(_) => counts.dropped += 1,
-        }
-    }
-    counts
 }

@@ -69,6 +69,11 @@ pub trait RoundFacts: Clone + Debug + PartialEq + Serialize + DeserializeOwned +
     fn refusal(&self) -> Option<&GuardRefusal>;
 }
 
+/// Whether the responses to a task were judged to an end: always, where no verifiers are needed for it.
+pub(crate) fn is_decided<R: RoundFacts>(rounds: &[Option<R>], task: usize) -> bool {
+    rounds.get(task).is_none_or(|round| round.as_ref().is_some_and(|round| round.refusal().is_none()))
+}
+
 /// A verdict by a rule, without counts of tests.
 pub(crate) fn rule_verdict(status: Status, rule: impl Into<String>, detail: impl Into<String>) -> Verdict {
     let evidence = Evidence { rule: rule.into(), detail: detail.into(), ..Evidence::default() };

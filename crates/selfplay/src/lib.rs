@@ -1,8 +1,8 @@
 //! The games: roles, prompts, curriculum, rewards, advantages, admission.
 //!
-//! Called by the loop in `crates/cli`, which owns files, clock and threads. Everything here is data and pure functions:
-//! no IO and no clock; one helper thread judges a chunk of episodes while the next is sampled. All randomness is drawn from [`randomness::generator`], seeded by (run seed, step,
-//! purpose), so a resumed run needs no generator state.
+//! Called by the loop in `crates/cli`, which owns files, clock and worker threads. Everything here is data and pure functions: no IO and no
+//! clock. One scoped thread judges a chunk of episodes while the next is sampled, and changes no result. All randomness is drawn from
+//! [`randomness::generator`], seeded by (run seed, step, purpose), so a resumed run needs no generator state.
 //!
 //! A game is an [`environment::Environment`], and [`driver`] plays all of them.
 //!
@@ -22,6 +22,7 @@ pub mod external;
 pub mod games;
 pub mod intrinsic;
 pub mod judgement;
+pub mod methods;
 pub mod metrics;
 pub mod monitors;
 pub mod multi_turn;
@@ -44,5 +45,5 @@ pub mod step;
 pub mod task_content;
 pub mod task_pool;
 mod think_answer;
-mod unconnected;
+mod training_signal;
 mod verify_stage;

@@ -222,11 +222,8 @@ pub(crate) fn run_episodes<E: Episode>(
             }
             answers => answers?,
         };
-        let rollouts: Vec<Rollout> = answers.into_iter().flatten().collect();
-        if rollouts.len() != asking.len() {
-            let (given, wanted) = (rollouts.len(), asking.len());
-            return Err(PlayError::Setup(format!("the policy gave `{given}` rollouts, and `{wanted}` were requested")));
-        }
+        check_answers(&answers, prompts.len(), together)?;
+        let rollouts = answers.into_iter().flatten();
         for ((place, index), rollout) in asking.iter().enumerate().zip(rollouts) {
             all[*index].episode.respond(&rollout);
             all[*index].turns.push((prompts[place / together].clone(), rollout));
@@ -234,4 +231,18 @@ pub(crate) fn run_episodes<E: Episode>(
         advance(&mut all);
         round += 1;
     }
+}
+
+/// Refuses answers that cannot be told to belong to their prompts: `group` rollouts for each.
+fn check_answers(answers: &[Vec<Rollout>], prompts: usize, group: usize) -> Result<(), PlayError> {
+    if answers.len() != prompts {
+        let given = answers.len();
+        return Err(PlayError::Setup(format!("the policy answered `{given}` prompts, and `{prompts}` were asked")));
+    }
+    let wrong = answers.iter().enumerate().find(|(_, rollouts)| rollouts.len() != group);
+    wrong.map_or(Ok(()), |(prompt, rollouts)| {
+        let given = rollouts.len();
+        let what = format!("the policy gave `{given}` rollouts for prompt {prompt}, and `{group}` were requested");
+        Err(PlayError::Setup(what))
+    })
 }

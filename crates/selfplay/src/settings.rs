@@ -172,7 +172,11 @@ impl SharedSettings {
         if !is_program(&self.curriculum) {
             check_name("curriculum", &self.curriculum, &curricula::names())?;
         }
-        self.check_proposer_factor(rewarded)?;
+        if !rewarded {
+            self.check_unrewarded()?;
+        }
+        self.check_alpha()?;
+        self.check_proposer_factor()?;
         for (name, coefficient) in &self.intrinsic {
             check_name("intrinsic", name, &intrinsic::names())?;
             check_numbers(&[("intrinsic", *coefficient, 0.0, 1_000.0)])?;
@@ -206,16 +210,39 @@ impl SharedSettings {
         self.check_group()
     }
 
-    fn check_proposer_factor(&self, rewarded: bool) -> Result<(), ConfigError> {
+    fn check_proposer_factor(&self) -> Result<(), ConfigError> {
         match self.proposer_factor.as_deref() {
             Some(name) if !is_program(name) => {
                 Err(invalid_value("proposer_factor", name, "use `exec:COMMAND`, a program that gives the factors"))
             }
-            Some(name) if !rewarded => {
-                Err(invalid_value("proposer_factor", name, "leave it out: this objective uses no rewards"))
-            }
             _ => Ok(()),
         }
+    }
+
+    /// Refuses a penalty for a reward that has none.
+    fn check_alpha(&self) -> Result<(), ConfigError> {
+        let (Some(alpha), Some(name)) = (self.alpha, self.reward.as_deref()) else { return Ok(()) };
+        if rewards::by_name(name).is_some_and(|reward| reward.with_alpha(alpha).is_some()) {
+            return Ok(());
+        }
+        Err(invalid_value("alpha", alpha, format!("leave it out: reward `{name}` has no such penalty")))
+    }
+
+    /// Refuses keys that an objective without rewards would ignore.
+    fn check_unrewarded(&self) -> Result<(), ConfigError> {
+        let named = [
+            ("reward", self.reward.clone()),
+            ("advantage", self.advantage.clone()),
+            ("proposer_factor", self.proposer_factor.clone()),
+            ("alpha", self.alpha.map(|alpha| alpha.to_string())),
+            ("intrinsic", self.intrinsic.keys().next().cloned()),
+            ("sft_samples", (self.sft_samples > 0).then(|| self.sft_samples.to_string())),
+            ("learn_from", (self.learn_from != LearnFrom::default()).then(|| self.learn_from.name().to_owned())),
+        ];
+        let ignored = named.into_iter().find_map(|(key, value)| Some((key, value?)));
+        ignored.map_or(Ok(()), |(key, value)| {
+            Err(invalid_value(key, value, "leave it out: this objective uses no rewards"))
+        })
     }
 
     /// How many examples a game needs: those that a prompt shows and one more, as none stands in the prompt of its own question.

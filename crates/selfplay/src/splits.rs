@@ -52,6 +52,14 @@ impl EvalSet {
             EvalSet::HeldOut => "held_out",
         }
     }
+
+    /// As [`EvalSet::name`], in prose.
+    pub const fn label(self) -> &'static str {
+        match self {
+            EvalSet::Validation => "validation",
+            EvalSet::HeldOut => "held-out",
+        }
+    }
 }
 
 /// A program, function, text or repository that the policy is evaluated on.
@@ -181,10 +189,14 @@ impl Guard {
         self.find_program(program).map(|eval_item| refusal(describe_eval_item(eval_item)))
     }
 
+    /// As [`Guard::refuse_programs`], of a statement or an instruction.
+    pub fn refuse_text(&self, text: &str) -> Option<Verdict> {
+        self.find_text(text).map(|eval_item| refusal(describe_eval_item(eval_item)))
+    }
+
     /// As [`Guard::refuse_programs`], of a task: what it says, and what solves it.
     pub(crate) fn refuse_task(&self, text: &str, solution: &str) -> Option<Verdict> {
-        let refused = self.find_text(text).map(|eval_item| refusal(describe_eval_item(eval_item)));
-        refused.or_else(|| self.refuse_program(solution))
+        self.refuse_text(text).or_else(|| self.refuse_program(solution))
     }
 }
 
@@ -199,7 +211,7 @@ fn overlap(data: &str, item: &str, what: &'static str, eval_item: Option<&EvalIt
 }
 
 /// Why a proposal is refused, for people.
-pub(crate) fn describe_eval_item(eval_item: &EvalItem) -> String {
+fn describe_eval_item(eval_item: &EvalItem) -> String {
     format!("it holds {} of the {} set", eval_item.name, eval_item.set.name())
 }
 

@@ -8,12 +8,13 @@ use veriplay_core::{Dropped, Prompt, Reward, Role, Rollout, SCHEMA_VERSION, Stat
 
 use crate::admission::JudgedProposal;
 use crate::environment::{Environment, JudgedDerivation, ProposalEpisode, StepFacts};
-use crate::judgement::{JudgedResponse, Never, ProposalPosition, Seeds};
-use crate::metrics::SolveCount;
+use crate::judgement::{JudgedResponse, Never, ProposalPosition, RoundFacts, Seeds};
+use crate::metrics::{SolveCount, is_right};
 use crate::play::{OutcomeCounts, RewardedRollout};
 use crate::preferences::Response;
 use crate::rollout::{Episode, FinishedEpisode, TurnRecord};
 use crate::scoring::ScoredEpisode;
+use crate::splits::HELD_OUT;
 use crate::statistics::mean_over;
 use crate::task_pool::{PoolTask, Source, StepTask};
 
@@ -261,8 +262,32 @@ impl<E: Environment> StepFacts<'_, E> {
         proposals.chain(self.derived.iter().enumerate().map(derived)).chain(tasks).collect()
     }
 
+    /// Sums of what was judged.
+    fn outcome_counts(&self) -> OutcomeCounts {
+        let mut counts = OutcomeCounts::default();
+        self.proposals.iter().for_each(|one| counts.add_proposal(&one.judged));
+        self.derived.iter().for_each(|one| counts.add_proposal(&one.judged));
+        // What was proposed turned out to be evaluated on only when it was solved.
+        let proposed = self.tasks.iter().zip(self.rounds).filter(|(asked, _)| asked.proposal.is_some());
+        let refusals = proposed.filter_map(|(_, round)| round.as_ref()?.refusal());
+        let held_out = refusals.filter(|refusal| refusal.rule == HELD_OUT).count() as u64;
+        counts.valid_proposals -= held_out;
+        counts.proposals_in_held_out += held_out;
+        let solutions = self.solutions.iter().map(|one| &one.judged);
+        for judged in solutions.chain(self.verifications.iter().map(|one| &one.judged)) {
+            match &judged.verdict {
+                Ok(verdict) => {
+                    counts.attempts += 1;
+                    counts.accepted += u64::from(is_right(verdict.status));
+                }
+                Err(_) => counts.dropped += 1,
+            }
+        }
+        counts
+    }
+
     /// The step as monitors see it.
-    pub(crate) fn summary(&self, counts: OutcomeCounts) -> StepSummary<'_> {
+    pub(crate) fn summary(&self) -> StepSummary<'_> {
         let proposals = self
             .proposals
             .iter()
@@ -282,7 +307,7 @@ impl<E: Environment> StepFacts<'_, E> {
             solved: *solved,
         };
         StepSummary {
-            counts,
+            counts: self.outcome_counts(),
             episodes: proposals.chain(solutions).chain(verifications).collect(),
             tasks: tasks.map(task).collect(),
             scored: self.scored,

@@ -291,7 +291,14 @@ impl Service {
             self.piece(deadline, move |service| drop(report.send((index, service.judge_attempt(&attempt)))))
         });
         let ticket = self.queue.submit(client, pieces.collect(), admission)?;
-        Ok(JudgedStream { service: Arc::clone(self), ticket, results, deadline, reported: vec![false; left] })
+        Ok(JudgedStream {
+            service: Arc::clone(self),
+            ticket,
+            results,
+            deadline,
+            reported: vec![false; left],
+            first_open: 0,
+        })
     }
 }
 
@@ -306,6 +313,8 @@ pub(crate) struct JudgedStream {
     deadline: Option<Instant>,
     /// Whether each attempt's result has been given out.
     reported: Vec<bool>,
+    /// All before it have been.
+    first_open: usize,
 }
 
 impl JudgedStream {
@@ -313,7 +322,10 @@ impl JudgedStream {
     /// of the service leaves unfinished is a fault.
     pub(crate) async fn next(&mut self) -> Option<Indexed> {
         loop {
-            let first = self.reported.iter().position(|reported| !reported)?;
+            while *self.reported.get(self.first_open)? {
+                self.first_open += 1;
+            }
+            let first = self.first_open;
             let service = Arc::clone(&self.service);
             let (index, result) = match service.until(self.deadline, self.results.recv()).await {
                 Ok(Some(result)) => result,

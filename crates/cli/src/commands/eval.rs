@@ -7,6 +7,7 @@ use clap::Args;
 use serde::Serialize;
 use veriplay_core::SCHEMA_VERSION;
 use veriplay_learner::LearnerOptions;
+use veriplay_selfplay::eval_table::EvalTable;
 use veriplay_selfplay::play::StepContext;
 use veriplay_selfplay::splits::EvalSet;
 
@@ -83,12 +84,24 @@ impl GameAction for &Arguments {
         let seed = args.seed.unwrap_or(config.setup.eval_seed());
         let table = game.evaluate(&StepContext { policy: model.policy(), execute: &executor, seed })?;
         if args.json {
-            progress::data(serde_json::to_string(&table).or_fail(ExitCode::Bug)?);
+            let (schema_version, model) = (SCHEMA_VERSION, &*args.model);
+            let report = GameReport { schema_version, model, eval_set: config.setup.eval_set(), table: &table };
+            progress::data(serde_json::to_string(&report).or_fail(ExitCode::Bug)?);
         } else {
-            progress::data(table_text(None, &table));
+            progress::data(table_text(config.setup.eval_set(), None, &table));
         }
         Ok(())
     }
+}
+
+/// What `--json` prints for a game's tasks.
+#[derive(Serialize)]
+struct GameReport<'a> {
+    schema_version: u32,
+    model: &'a str,
+    eval_set: EvalSet,
+    #[serde(flatten)]
+    table: &'a EvalTable,
 }
 
 /// What `--json` prints for suites.

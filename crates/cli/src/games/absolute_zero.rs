@@ -10,10 +10,11 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{Execute, Task, TaskType};
 use veriplay_corpus::{Grammar, ProposalStream, Split};
 use veriplay_learner::ModelConfig;
-use veriplay_selfplay::driver::{Methods, SelfPlay};
+use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::games::absolute_zero::{
     self, AbsoluteZero, AbsoluteZeroConfig, AbsoluteZeroTasks, ProposalDrafts, draft_tasks,
 };
+use veriplay_selfplay::methods::Methods;
 use veriplay_selfplay::settings::SharedSettings;
 use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::ProposalGate;
@@ -100,11 +101,11 @@ impl GameSetup for AbsoluteZeroSetup {
         &self.game.shared
     }
 
-    fn validate(&self, learn: &LearnConfig) -> Result<(), Failure> {
+    fn validate(&self, _learn: &LearnConfig) -> Result<(), Failure> {
         if self.eval.tasks_per_type == 0 {
             return Err(bad_value("eval.tasks_per_type", &self.eval.tasks_per_type, "at least 1"));
         }
-        let (game, shared, gate) = (&self.game.own, &self.game.shared, &self.gate.induction);
+        let (game, gate) = (&self.game.own, &self.gate.induction);
         if (game.induction_visible, game.induction_hidden) != (gate.visible, gate.hidden) {
             let value = format!("{} visible, {} hidden", gate.visible, gate.hidden);
             let want = "equal to `game.induction_visible` and `game.induction_hidden`";
@@ -115,8 +116,6 @@ impl GameSetup for AbsoluteZeroSetup {
             GameExecutor::check_image("gate.second_image", second)?;
         }
         self.tasks.eval_source()?;
-        learn.check_temperature("game.proposer_temperature", shared.proposer_temperature)?;
-        learn.check_temperature("game.solver_temperature", shared.solver_temperature)?;
         self.gate.check().or_fail(ExitCode::Input)?;
         self.game.check().or_fail(ExitCode::Input)
     }
@@ -132,6 +131,10 @@ impl GameSetup for AbsoluteZeroSetup {
 
     fn suite_schedule(&self) -> SuiteSchedule<'_> {
         self.eval.suite_schedule()
+    }
+
+    fn eval_set(&self) -> EvalSet {
+        self.eval.set
     }
 
     fn evaluate_on(&mut self, set: EvalSet) {

@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Trust};
 use veriplay_learner::ModelConfig;
 use veriplay_sandbox::SandboxOptions;
-use veriplay_selfplay::driver::{Methods, SelfPlay};
+use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::games::bug_repair::{self, BugRepair, BugRepairConfig, Repositories, Repository};
+use veriplay_selfplay::methods::Methods;
 use veriplay_selfplay::settings::SharedSettings;
 use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::bugs::BugArtifact;
@@ -113,13 +114,12 @@ impl GameSetup for BugRepairSetup {
         &self.game.shared
     }
 
-    fn validate(&self, learn: &LearnConfig) -> Result<(), Failure> {
+    fn validate(&self, _learn: &LearnConfig) -> Result<(), Failure> {
         self.game.check().or_fail(ExitCode::Input)?;
         if self.eval.bugs == 0 {
             return Err(bad_value("eval.bugs", &self.eval.bugs, "at least 1"));
         }
-        learn.check_temperature("game.solver_temperature", self.game.shared.solver_temperature)?;
-        learn.check_temperature("game.proposer_temperature", self.game.shared.proposer_temperature)
+        Ok(())
     }
 
     /// Every turn is a sample with a prompt of its own, at most as long as the context.
@@ -133,6 +133,10 @@ impl GameSetup for BugRepairSetup {
 
     fn suite_schedule(&self) -> SuiteSchedule<'_> {
         self.eval.suite_schedule()
+    }
+
+    fn eval_set(&self) -> EvalSet {
+        self.eval.set
     }
 
     fn evaluate_on(&mut self, set: EvalSet) {

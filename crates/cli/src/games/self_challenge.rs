@@ -6,8 +6,9 @@ mod warmup;
 
 use serde::{Deserialize, Serialize};
 use veriplay_learner::ModelConfig;
-use veriplay_selfplay::driver::{Methods, SelfPlay};
+use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::games::self_challenge::{self, SelfChallenge, SelfChallengeConfig, add_task_to_guard, prompts};
+use veriplay_selfplay::methods::Methods;
 use veriplay_selfplay::settings::SharedSettings;
 use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::environments::ArtifactGate;
@@ -53,7 +54,7 @@ impl GameSetup for SelfChallengeSetup {
         &self.game.shared
     }
 
-    fn validate(&self, learn: &LearnConfig) -> Result<(), Failure> {
+    fn validate(&self, _learn: &LearnConfig) -> Result<(), Failure> {
         self.game.check().or_fail(ExitCode::Input)?;
         self.gate.check().or_fail(ExitCode::Input)?;
         GameExecutor::check_image("gate.image", &self.gate.image)?;
@@ -63,8 +64,7 @@ impl GameSetup for SelfChallengeSetup {
         if self.tasks.environments.is_empty() {
             return Err(bad_value("tasks.environments", &"[]", "at least one environment"));
         }
-        learn.check_temperature("game.solver_temperature", self.game.shared.solver_temperature)?;
-        learn.check_temperature("game.proposer_temperature", self.game.shared.proposer_temperature)
+        Ok(())
     }
 
     /// Every turn is a sample; those of the first share their group's prompt, the others have one at most as long as the context.
@@ -81,6 +81,10 @@ impl GameSetup for SelfChallengeSetup {
 
     fn suite_schedule(&self) -> SuiteSchedule<'_> {
         self.eval.suite_schedule()
+    }
+
+    fn eval_set(&self) -> EvalSet {
+        self.eval.set
     }
 
     fn evaluate_on(&mut self, set: EvalSet) {

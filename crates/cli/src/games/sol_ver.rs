@@ -59,7 +59,6 @@ impl GameSetup for SolVerSetup {
                 "`start`, because `learn.kl` is held to the start model",
             ));
         }
-        learn.check_temperature("game.solver_temperature", self.game.shared.solver_temperature)?;
         learn.check_temperature("game.verifier_temperature", self.game.own.verifier_temperature)
     }
 
@@ -68,11 +67,29 @@ impl GameSetup for SolVerSetup {
         let longest = shared.solver_max_tokens.max(game.verifier_max_tokens).max(shared.proposer_max_tokens);
         // Of a pair, both responses behind one prompt.
         let of_stage = |batch: usize, responses: usize| batch * (context + responses * longest);
-        StepTokens { total: of_stage(game.sft.batch, 1).max(of_stage(game.dpo.batch, 2)), longest }
+        let (sft, dpo) = (of_stage(game.sft.batch, 1), of_stage(game.dpo.batch, 2));
+        let total = match game.objective {
+            LearningObjective::Sft => sft,
+            LearningObjective::Dpo => dpo,
+            LearningObjective::SftDpo => sft.max(dpo),
+            LearningObjective::PolicyGradient => {
+                let codes = context + shared.group_size * shared.solver_max_tokens;
+                let suites = game.candidates * (context + game.suites * game.verifier_max_tokens);
+                let of_problem = codes + suites;
+                game.problems * (context + of_problem)
+                    + game.earlier_problems * of_problem
+                    + shared.sft_samples * context
+            }
+        };
+        StepTokens { total, longest }
     }
 
     fn suite_schedule(&self) -> SuiteSchedule<'_> {
         self.eval.suite_schedule()
+    }
+
+    fn eval_set(&self) -> EvalSet {
+        self.eval.set
     }
 
     fn evaluate_on(&mut self, set: EvalSet) {
@@ -102,6 +119,10 @@ impl GameSetup for SolVerSetup {
                 LearningObjective::PolicyGradient => "policy gradient",
             },
         );
+        let learned = match game.objective {
+            LearningObjective::PolicyGradient => "learned from the rewards of what codes and tests decide".to_owned(),
+            _ => format!("learned from what codes and tests agree on (selection `{}`)", game.selection.name()),
+        };
         vec![
             format!(
                 "a step: {} problems, for each {codes} codes, and {} suites of tests for each of {} of the codes",
@@ -111,7 +132,7 @@ impl GameSetup for SolVerSetup {
                 "jobs of a step: about {}, and as many for mutants and scans",
                 game.problems * (2 * codes + suites)
             ),
-            format!("learned from what codes and tests agree on (selection `{}`), by {stages}", game.selection.name()),
+            format!("{learned}, by {stages}"),
         ]
     }
 

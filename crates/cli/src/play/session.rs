@@ -222,9 +222,7 @@ impl<S: GameSetup> Session<S> {
     }
 
     fn finish(self, before: EvalTable, started: Instant) -> Result<Summary, Failure> {
-        let (every, steps) = (self.config.run.checkpoint_every, self.config.run.steps);
-        // What an interruption left beside the schedule goes, so that a resumed run ends as an uninterrupted one.
-        self.dir.prune_checkpoints(|step| step == steps || step.is_multiple_of(every)).or_fail(ExitCode::Input)?;
+        let steps = self.config.run.steps;
         let after = self.evaluate("the trained model")?;
         let suites = BeforeAfterSuites { before: self.suites.read(0)?, after: self.suites.read(steps)? };
         write_json(&self.dir.path("after.json"), &after).or_fail(ExitCode::Input)?;
@@ -234,6 +232,7 @@ impl<S: GameSetup> Session<S> {
             schema_version: SCHEMA_VERSION,
             steps,
             seconds,
+            eval_set: self.config.setup.eval_set(),
             eval: BeforeAfter { before, after },
             suites,
             valid_proposal_rate: self.totals.valid_rate(),
@@ -280,7 +279,7 @@ impl<S: GameSetup> Session<S> {
     }
 
     fn evaluate(&self, model: &str) -> Result<EvalTable, Failure> {
-        progress::say(format!("evaluating {model} on the held-out set"));
+        progress::say(format!("evaluating {model} on the {} set", self.config.setup.eval_set().label()));
         let started = Instant::now();
         self.actor.set_purpose(self.step, Purpose::Evaluate);
         let context =
@@ -346,7 +345,9 @@ impl<S: GameSetup> Session<S> {
         let code = if self.actor.is_external() { ExitCode::Model } else { ExitCode::Input };
         self.dir.save_checkpoint(|folder| self.actor.save(folder, self.step), &state).or_fail(code)?;
         tracing::info!(step = self.step, "checkpoint written");
-        Ok(())
+        // What an interruption left beside the schedule goes too, so that a resumed run ends as an uninterrupted one.
+        let kept = self.config.run.kept_checkpoints(self.step);
+        self.dir.prune_checkpoints(|step| step == self.step || kept.contains(&step)).or_fail(ExitCode::Input)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use veriplay_selfplay::eval_table::{EvalNumbers, EvalTable};
+use veriplay_selfplay::splits::EvalSet;
 
 use crate::progress;
 use crate::suites::SuiteScores;
@@ -14,6 +15,8 @@ pub(crate) struct Summary {
     pub(crate) steps: u64,
     /// Wall-clock seconds of this process, measuring included.
     pub(crate) seconds: f64,
+    /// The set that `eval` was measured on.
+    pub(crate) eval_set: EvalSet,
     pub(crate) eval: BeforeAfter,
     /// pass@1 of the public sets that were measured.
     pub(crate) suites: BeforeAfterSuites,
@@ -51,7 +54,7 @@ pub(crate) fn report(summary: &Summary, json: bool) -> anyhow::Result<()> {
         progress::data(serde_json::to_string(summary)?);
         return Ok(());
     }
-    progress::data(table_text(Some(&summary.eval.before), &summary.eval.after));
+    progress::data(table_text(summary.eval_set, Some(&summary.eval.before), &summary.eval.after));
     for (name, after) in &summary.suites.after {
         let before = summary.suites.before.get(name).copied().flatten();
         progress::data(format!("suite {name}: {} %", percent(Some(before), *after)));
@@ -72,9 +75,9 @@ pub(crate) fn report(summary: &Summary, json: bool) -> anyhow::Result<()> {
 }
 
 /// The rows of an evaluation and their mean, then its other numbers, in percent; with `before`, as `before → after`.
-pub(crate) fn table_text(before: Option<&EvalTable>, after: &EvalTable) -> String {
+pub(crate) fn table_text(set: EvalSet, before: Option<&EvalTable>, after: &EvalTable) -> String {
     let before_rows = before.map(rows);
-    let mut text = String::from("| %, held-out | pass@1 (T=1) | greedy | pass@8 |\n|---|---|---|---|\n");
+    let mut text = format!("| %, {} | pass@1 (T=1) | greedy | pass@8 |\n|---|---|---|---|\n", set.label());
     for (row, (name, after)) in rows(after).into_iter().enumerate() {
         let cell = |column: usize| {
             let before = before_rows.as_ref().map(|before| Some(before[row].1[column]));

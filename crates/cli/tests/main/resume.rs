@@ -212,6 +212,23 @@ fn a_finished_run_can_be_made_longer_but_not_shorter() {
 }
 
 #[test]
+fn older_checkpoints_go_when_a_newer_one_is_whole() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let mut config = small_config();
+    for (key, value) in [("steps", 5), ("checkpoint_every", 2), ("checkpoints_kept", 2)] {
+        config.insert(key.into(), value.into());
+    }
+    let (config, run) = (write_config(dir.path(), &config), dir.path().join("run"));
+    succeeded(veriplay().arg("play").arg("--config").arg(&config).arg("--out").arg(&run));
+    let saved = std::fs::read_dir(run.join("checkpoints")).expect("it can be listed");
+    let names: BTreeSet<_> = saved.map(|entry| entry.expect("an entry").file_name()).collect();
+    assert_eq!(names, ["step_4", "step_5"].map(Into::into).into());
+    let none = finished(veriplay().args(["play", "--set", "checkpoints_kept=0", "--dry-run", "--config"]).arg(&config));
+    assert_eq!(none.status.code(), Some(3));
+    assert!(stderr(&none).contains("checkpoints_kept"), "{}", stderr(&none));
+}
+
+#[test]
 fn two_processes_do_not_play_one_run() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let (config, run) = (write_config(dir.path(), &small_config()), dir.path().join("run"));

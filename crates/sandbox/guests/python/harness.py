@@ -370,6 +370,10 @@ def _veriplay_harness():
                 code = error.code
                 if code is None or ((type_(code) is int_ or type_(code) is bool_) and code == 0):
                     return names
+                if type_(code) is not int_ and type_(code) is not bool_:
+                    # Quoted, so that what is no number does not read as one.
+                    host(error_frame(b"R", "SystemExit", "'" + message_of(error) + "'"))
+                    return show(error, source)
             raised(b"R", error)
             show(error, source)
             return None

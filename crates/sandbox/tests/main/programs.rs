@@ -155,6 +155,18 @@ fn a_script_that_exits_with_zero_has_returned_and_with_anything_else_has_raised(
 }
 
 #[test]
+fn the_status_of_an_exit_is_that_of_cpython() {
+    let status = |code: &str| run(&script(&format!("import sys; sys.exit({code})"))).exit_code;
+    for (code, wanted) in
+        [("3", 3), ("-1", 255), ("256", 0), ("True", 1), ("'no'", 1), ("'3'", 1), ("[0]", 1), ("3.0", 1)]
+    {
+        assert_eq!(status(code), Some(wanted), "{code}");
+    }
+    let shown = run(&script("class C:\n    def __str__(self): return '0'\nraise SystemExit(C())"));
+    assert_eq!(shown.exit_code, Some(1));
+}
+
+#[test]
 fn a_program_that_does_not_compile_is_told_from_one_that_raises() {
     for program in ["def f(:", "  x = 1", "if 1:\n\tx = 1\n        y = 2", "x = 'a", "a\0b", "return 1", "("] {
         check(program, "CompileError", "CompileError");

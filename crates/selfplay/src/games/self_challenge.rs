@@ -122,7 +122,7 @@ impl SelfChallenge {
             return refuse("no environment: name at least one");
         }
         if self.base.evaluation.is_empty() {
-            return refuse("there is no held-out task to evaluate on: give at least one");
+            return refuse("there is no task to evaluate on: give at least one");
         }
         let mut tasks = self.given.iter().chain(self.base.evaluation.iter().map(|one| &one.task));
         if let Some(CodeTask { task_id, environment, .. }) =

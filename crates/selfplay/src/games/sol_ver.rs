@@ -61,7 +61,6 @@ use crate::splits::{EvalSet, Guard, text_fingerprint};
 use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
 use metrics::SuiteNumbers;
 use prompts::{AnsweredProblem, SolVerFormat};
-use rounds::held_out_refusal;
 
 pub use config::{DpoReference, EvalCandidate, LearningObjective, Selection, SolVerConfig, SolVerSettings};
 pub use metrics::SolVerMetrics;
@@ -158,11 +157,11 @@ impl SolVer {
         }
         let has_cases = |task: &&ProblemTask| task.reference.as_ref().is_some_and(|one| !one.hidden.is_empty());
         if let Some(task) = evaluation.iter().find(|task| !has_cases(task)) {
-            let why = format!("the held-out problem `{}` has no hidden case: give it one", task.statement);
+            let why = format!("the evaluation problem `{}` has no hidden case: give it one", task.statement);
             return Err(PlayError::Setup(why));
         }
         if evaluation.is_empty() {
-            return Err(PlayError::Setup("there is no held-out problem to evaluate on: give at least one".to_owned()));
+            return Err(PlayError::Setup("there is no problem to evaluate on: give at least one".to_owned()));
         }
         let objective = config.driver_objective();
         let SolVerConfig { shared: settings, own } = config;
@@ -230,10 +229,12 @@ impl SolVer {
 
     fn judge_statement(&self, statement: &str, snippet: &str, known: bool) -> Verdict {
         let proposed = ProposedProblem { rules: &self.rules, statement, snippet, known };
-        let overlap = self.base.guard.find_text(statement).map(held_out_refusal);
-        match overlap.or_else(|| check_statement(GUARDS, &proposed).err()) {
-            Some(refusal) => rule_verdict(Status::Invalid, refusal.rule, refusal.detail),
-            None => rule_verdict(Status::Valid, "", ""),
+        if let Some(refusal) = self.base.guard.refuse_text(statement) {
+            return refusal;
+        }
+        match check_statement(GUARDS, &proposed) {
+            Err(refusal) => rule_verdict(Status::Invalid, refusal.rule, refusal.detail),
+            Ok(()) => rule_verdict(Status::Valid, "", ""),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use expect_test::expect;
 use veriplay_selfplay::games::absolute_zero::AbsoluteZeroConfig;
+use veriplay_selfplay::{advantages, rewards};
 
 use crate::support::{config, game};
 
@@ -112,12 +113,17 @@ fn each_bad_value_is_told_with_its_key_its_value_and_what_is_allowed() {
         "solver_temperature = nan",
         "proposer_max_tokens = 0",
         "solver_max_tokens = 0",
+        "alpha = 0.5",
     ];
-    let told: Vec<String> = bad.into_iter().map(told).collect();
+    // A new reward or advantage is in the lists without a change here.
+    let list = |names: Vec<&str>| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let lists = [(list(rewards::names()), "REWARDS"), (list(advantages::names()), "ADVANTAGES")];
+    let named = |line| lists.iter().fold(told(line), |told, (list, name)| told.replace(list, name));
+    let told: Vec<String> = bad.into_iter().map(named).collect();
     expect![[r#"
         `format` is `chat`: use one of `compact`, `direct`, `think`
-        `reward` is `Azr`: use one of `quickstart`, `azr`, `azr_inverse`, `band`, `r_zero`, `sqlm`, `svs`, `spice`, `validity`, `ssr`, `consistency`, `random`, `ssr_random`
-        `advantage` is `gae`: use one of `group`, `trr`, `reinforce`, `reinforce_plus_plus`, `grpo`, `dr_grpo`, `rae`
+        `reward` is `Azr`: use one of REWARDS
+        `advantage` is `gae`: use one of ADVANTAGES
         `task_types` is ``: name one or more task types, each once
         `task_types` is `deduction, deduction`: name one or more task types, each once
         `proposals_per_type` is `65537`: use a whole number from `0` to `65536`
@@ -143,7 +149,8 @@ fn each_bad_value_is_told_with_its_key_its_value_and_what_is_allowed() {
         `proposer_temperature` is `-1`: use a number from `0` to `10`
         `solver_temperature` is `NaN`: use a number from `0` to `10`
         `proposer_max_tokens` is `0`: use a whole number from `1` to `1048576`
-        `solver_max_tokens` is `0`: use a whole number from `1` to `1048576`"#]]
+        `solver_max_tokens` is `0`: use a whole number from `1` to `1048576`
+        `alpha` is `0.5`: leave it out: reward `quickstart` has no such penalty"#]]
     .assert_eq(&told.join("\n"));
 }
 

@@ -251,12 +251,16 @@ impl Problem {
             return Err(refuse("provided_data.test.code should be a string"));
         };
         let asset = match &test["asset"] {
-            Value::String(text) => serde_json::from_str(text).unwrap_or_default(),
+            Value::String(text) => serde_json::from_str(text)
+                .map_err(|error| refuse(format!("provided_data.test.asset is no JSON: {error}")))?,
             other => other.clone(),
         };
         let files = asset.as_object().cloned().unwrap_or_default();
-        let decode = |(path, content): (String, Value)| Some((path, decode_base64(content.as_str()?)?));
-        let files = files.into_iter().filter_map(decode).collect();
+        let decode = |(path, content): (String, Value)| match content.as_str().and_then(decode_base64) {
+            Some(bytes) => Ok((path, bytes)),
+            None => Err(refuse(format!("provided_data.test.asset: the content of `{path}` is not base64"))),
+        };
+        let files = files.into_iter().map(decode).collect::<Result<_, _>>()?;
         Ok(Self { cases: Vec::new(), tests: Some(TestCode { code: code.to_owned(), files }) })
     }
 
@@ -392,7 +396,8 @@ fn append_test(code: &str, test: &str, as_literal: bool) -> String {
     }
 }
 
-/// A text that the program cannot know, printed behind its tests.
+/// A text printed behind the tests, another in each call: a program that ends early does not print it. As in the original it is in the
+/// program's own constants, so that one which looks for it finds it.
 fn completion_flag(service: &Service) -> String {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     let text = format!("{} {}", service.new_request_id(), now.as_nanos());

@@ -170,7 +170,6 @@ pub fn make_mutants(
     });
     let answers = query_sources(execute, repo, &sources.join("\n\n"), "mutate", arguments.collect())?;
     let read = |(injector, answer): (&Injector, Result<Value, String>)| match answer {
-        Err(why) if why.starts_with("SyntaxError") => Ok(mutants(injector.name, 0, Vec::new())),
         Err(why) => Err(Dropped { why: format!("operator `{}`: {why}", injector.name) }),
         Ok(value) => read(injector.name, text, &value)
             .ok_or_else(|| Dropped { why: format!("operator `{}` gives no mutants: {value}", injector.name) }),

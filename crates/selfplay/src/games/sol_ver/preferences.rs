@@ -79,7 +79,7 @@ impl SolVer {
     fn learnable_responses(&self, facts: &StepFacts<'_, Self>) -> Vec<Response> {
         let is_eval_item = |code: &Response| {
             let program = self.read_program(&facts.solutions[code.index].finished);
-            program.is_ok_and(|program| self.base.guard.find_program(&program).is_some())
+            program.is_ok_and(|program| self.base.guard.refuse_programs([&*program]).is_some())
         };
         let mut responses = Vec::new();
         for problem in judged_problems(facts).into_iter().filter(|problem| !problem.is_measured()) {

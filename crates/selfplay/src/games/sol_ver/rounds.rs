@@ -15,7 +15,6 @@ use crate::environment::{JudgedResponseOf, JudgedRound, RoundRequest, StepFacts,
 use crate::judgement::{JudgedResponse, Judging, RoundFacts, rule_verdict, run_undecided};
 use crate::play::PlayError;
 use crate::rollout::{FinishedEpisode, SingleTurn};
-use crate::splits::{EvalItem, HELD_OUT, describe_eval_item};
 
 /// What codes and tests of one problem came to, in addition to the verdicts on each of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -100,7 +99,8 @@ impl SolVer {
             let verdict = verdict?;
             if verdict.status != Status::Accepted {
                 let (text, status, detail) = (&task.statement, verdict.status, &verdict.evidence.detail);
-                let why = format!("the reference of the held-out problem `{text}` is {status:?} ({detail}): repair it");
+                let why =
+                    format!("the reference of the evaluation problem `{text}` is {status:?} ({detail}): repair it");
                 return Err(PlayError::Setup(why));
             }
         }
@@ -157,10 +157,10 @@ impl SolVer {
         let codes = judgement.codes.iter().zip(&read.codes);
         let trusted =
             codes.filter(|(decision, _)| decision.status == Status::Accepted).filter_map(|(_, code)| code.as_deref());
-        let mut eval_items = trusted.filter_map(|code| self.base.guard.find_program(code));
-        match eval_items.next() {
-            Some(eval_item) if judgement.refused.is_none() => {
-                RoundJudgement { refused: Some(held_out_refusal(eval_item)), ..judgement }
+        match self.base.guard.refuse_programs(trusted) {
+            Some(verdict) if judgement.refused.is_none() => {
+                let Evidence { rule, detail, .. } = verdict.evidence;
+                RoundJudgement { refused: Some(GuardRefusal { rule, detail }), ..judgement }
             }
             _ => judgement,
         }
@@ -282,10 +282,6 @@ fn dropped_round(round: &RoundRequest<'_, SolVer>, fault: &Dropped) -> JudgedRou
 fn suite_attempts(parsed: &ParsedRound) -> Vec<SuiteAttempt<'_>> {
     let suites = parsed.suites.iter();
     suites.map(|(candidate, suite)| SuiteAttempt { candidate: *candidate, suite: suite.as_ref() }).collect()
-}
-
-pub(super) fn held_out_refusal(eval_item: &EvalItem) -> GuardRefusal {
-    GuardRefusal { rule: HELD_OUT.to_owned(), detail: describe_eval_item(eval_item) }
 }
 
 fn hidden_problem(task: &ProblemTask) -> Problem {

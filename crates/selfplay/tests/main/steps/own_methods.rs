@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use veriplay_core::{Prompt, Reward, Role};
 use veriplay_selfplay::curricula::{Curriculum, CurriculumTask};
-use veriplay_selfplay::driver::Methods;
 use veriplay_selfplay::external::ExternalError;
+use veriplay_selfplay::methods::Methods;
 use veriplay_selfplay::play::{PlayError, StepContext};
 use veriplay_selfplay::proposer_factor::{ProposerFactor, RewardedProposal};
 use veriplay_selfplay::rewards::{EpisodeFacts, ProposalOutcome, RewardScheme};

@@ -13,8 +13,12 @@ NO_VALUES = ("annotation", "returns", "type_comment")
 
 
 def mutate(operator, text, seed, count, percent, kind, least):
-    """(number of sites, [(scope, line, edits)])."""
-    source, dice = read(text), random.Random(seed)
+    """(number of sites, [(scope, line, edits)]). A text that is no Python has none."""
+    try:
+        source = read(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return (0, [])
+    dice = random.Random(seed)
     scopes = [node for node in ast.walk(source.tree) if isinstance(node, SCOPES[kind]) and complexity(node) >= least]
     sited = []
     for scope in scopes:
