@@ -5,7 +5,7 @@ use veriplay_learner::{DeviceSpec, Learner, LearnerOptions, MemoryPlan, MicroBat
 use crate::exit::{ExitCode, Failure};
 use crate::games::StepTokens;
 
-/// Compares the predicted memory of training with what is free. The weights are in memory already. Where the free memory is unknown, every
+/// Compares the predicted memory of a step with what is free. The weights are in memory already. Where the free memory is unknown, every
 /// run passes.
 pub(crate) fn check(learner: &Learner, step_tokens: &StepTokens) -> Result<(), Failure> {
     let options = effective_options(learner.options());
@@ -27,7 +27,7 @@ fn effective_options(options: &LearnerOptions) -> LearnerOptions {
     LearnerOptions { data_parallel, ..options.clone() }
 }
 
-/// The predicted memory of training on such steps, for people.
+/// The predicted memory of such steps, for people.
 pub(crate) fn describe(learner: &Learner, step_tokens: &StepTokens) -> String {
     let free = available_for(learner).map_or_else(String::new, |bytes| format!("; {} is free here", gib(bytes)));
     describe_shape(learner.config(), learner.options(), step_tokens) + &free
@@ -37,8 +37,13 @@ pub(crate) fn describe(learner: &Learner, step_tokens: &StepTokens) -> String {
 pub(crate) fn describe_shape(config: &ModelConfig, options: &LearnerOptions, step_tokens: &StepTokens) -> String {
     let options = effective_options(options);
     let plan = MemoryPlan::predict(config, &options, largest_micro_batch(&options, step_tokens));
-    let (weights, training) = (gib(plan.weights), gib(plan.total() - plan.weights));
-    format!("memory: about {weights} for weights and {training} for training")
+    let update = MemoryPlan { rollouts: 0, ..plan };
+    let (weights, training) = (gib(plan.weights), gib(update.total() - plan.weights));
+    let rollouts = match plan.rollouts {
+        0 => String::new(),
+        bytes => format!(", before which rollouts take up to {}", gib(bytes)),
+    };
+    format!("memory: about {weights} for weights and {training} for training{rollouts}")
 }
 
 /// The largest micro-batch that a step can make.
@@ -60,19 +65,20 @@ fn check_fit(
     let plan = MemoryPlan::predict(config, options, batch);
     // Predictions were up to 7 % lower than measurements.
     let wanted = (plan.total() + plan.total() / 10).saturating_sub(plan.weights);
-    tracing::info!(predicted_bytes = plan.total(), available_bytes = available, "memory of training");
+    tracing::info!(predicted_bytes = plan.total(), available_bytes = available, "memory of a step");
     if wanted <= available {
         return Ok(());
     }
     let what = format!(
-        "training this model takes about {} of memory besides its weights, and {} is free: {} for activations, {} for gradients, {} \
-         for the optimizer, {} for logits",
+        "playing this model takes about {} of memory besides its weights, and {} is free: in training {} for activations, {} for \
+         gradients, {} for logits, or up to {} in rollouts; and {} for the optimizer",
         gib(wanted),
         gib(available),
         gib(plan.activations),
         gib(plan.gradients),
-        gib(plan.moments),
         gib(plan.logits),
+        gib(plan.rollouts),
+        gib(plan.moments),
     );
     Err(Failure::message(ExitCode::Input, what).hint(plan.advice(options).join("; or ")))
 }

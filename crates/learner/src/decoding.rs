@@ -21,7 +21,7 @@ use crate::ops::IdleBuffers;
 pub(crate) use cpu_loop::{CpuLoop, RolloutBuffers};
 pub(crate) use device_loop::DeviceLoop;
 pub use queue::{Continuation, StopReason};
-pub(crate) use queue::{DecodingSample, PromptQueue, QueuedPrompt, StopStrings};
+pub(crate) use queue::{DecodingSample, PromptQueue, QueuedPrompt, Slots, StopStrings};
 pub use token_sampler::{TokenSampler, uniform};
 
 /// The threads of one call that decodes on the CPU.

@@ -38,9 +38,9 @@ const fn placement(options: &LearnerOptions) -> Placement {
 /// Constructors.
 impl Learner {
     fn new(mut model: Model, options: LearnerOptions) -> Result<Self, ConfigError> {
-        let (device, rows) = (options.device, options.rollout_rows);
+        let (device, sampler) = (options.device, Sampler::new(&options));
         let trainer = Trainer::new(&mut model, options).map_err(|e| out_of_memory(device, &e))?;
-        Ok(Self { model, trainer, sampler: Sampler::new(rows) })
+        Ok(Self { model, trainer, sampler })
     }
 
     /// A new model with random weights: a pure function of `config` and `seed`.

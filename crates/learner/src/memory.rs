@@ -1,8 +1,8 @@
-//! Peak memory of training, predicted before anything is allocated.
+//! Peak memory of training and, on a device, of its rollouts, predicted before anything is allocated.
 //!
 //! Called by the command line before a run, and by a test that measures a process at two lengths and two depths. The formulas count the
 //! tensors that are alive at the worst moment of an update: here by our kernels on the CPU, all f32, and in `memory/device.rs` by candle's
-//! operations. They exclude the allocator's overhead, the program itself and the caches of rollouts.
+//! operations. They exclude the allocator's overhead, the program itself and, on the CPU, the caches of rollouts, which grow with what is in them.
 
 mod device;
 
@@ -19,7 +19,7 @@ const F32: u64 = size_of::<f32>() as u64;
 /// gradient so far. (The zeros it begins with are never written, and Linux gives no memory for those.)
 const COPIES: u64 = 3;
 
-/// Peak memory of an update in bytes, by purpose.
+/// Peak memory of a step in bytes, by purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryPlan {
     /// The weights, or base and adapters.
@@ -36,6 +36,8 @@ pub struct MemoryPlan {
     pub activations: u64,
     /// Logits and their gradients, of all workers.
     pub logits: u64,
+    /// Of rollouts, which are over when an update begins: caches of keys and values, a step's intermediate results, logits. 0 on the CPU.
+    pub rollouts: u64,
 }
 
 /// The largest micro-batch of a run.
@@ -54,6 +56,7 @@ impl MicroBatchSize {
 
 /// Sizes of a model, in numbers.
 struct ModelSizes {
+    context: u64,
     hidden: u64,
     layers: u64,
     vocab: u64,
@@ -71,6 +74,7 @@ impl ModelSizes {
     fn new(config: &ModelConfig) -> Self {
         let query = config.query_width() as u64;
         Self {
+            context: config.max_position_embeddings as u64,
             hidden: config.hidden_size as u64,
             layers: config.num_hidden_layers as u64,
             vocab: config.vocab_size as u64,
@@ -125,17 +129,22 @@ impl MemoryPlan {
             gradients: F32 * workers * model.gradients(options, trained),
             activations: F32 * workers * rows * model.activations(options.segments),
             logits: F32 * workers * model.logits(options.segments, rows),
+            rollouts: 0,
         }
     }
 
-    /// Everything.
-    pub const fn total(&self) -> u64 {
-        self.weights + self.reference + self.moments + self.working + self.gradients + self.activations + self.logits
+    /// The worst moment: of an update, or of rollouts.
+    pub fn total(&self) -> u64 {
+        let update = self.gradients + self.activations + self.logits;
+        self.weights + self.reference + self.moments + self.working + update.max(self.rollouts)
     }
 
     /// Options that would make it smaller, the most helpful first.
     pub fn advice(&self, options: &LearnerOptions) -> Vec<&'static str> {
         let state = self.moments + self.gradients;
+        if self.rollouts > self.gradients + self.activations + self.logits {
+            return vec!["set `learn.options.rollout_tokens`, or lower it", "lower `learn.options.rollout_rows`"];
+        }
         let mut advice = vec![
             (
                 self.activations * 3 / 4,

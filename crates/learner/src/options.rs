@@ -26,6 +26,9 @@ pub struct LearnerOptions {
     pub micro_tokens: usize,
     /// Samples in flight for each sampling thread.
     pub rollout_rows: usize,
+    /// Tokens of samples in flight on a device, prompts included: fewer samples are in flight where theirs would be more. Absent means no
+    /// bound. On the CPU it changes nothing.
+    pub rollout_tokens: Option<usize>,
     /// The optimizer.
     pub optimizer: Optimizer,
     /// Largest global gradient norm; larger gradients are scaled down to it.
@@ -64,6 +67,7 @@ impl Default for LearnerOptions {
             data_parallel: 2,
             micro_tokens: 1024,
             rollout_rows: 256,
+            rollout_tokens: None,
             optimizer: Optimizer::default(),
             clip_norm: 1.0,
             chat_template: true,
@@ -89,6 +93,7 @@ impl LearnerOptions {
             ("options.data_parallel", self.data_parallel, MAX_DATA_PARALLEL),
             ("options.micro_tokens", self.micro_tokens, 1 << 20),
             ("options.rollout_rows", self.rollout_rows, 1 << 20),
+            ("options.rollout_tokens", self.rollout_tokens.unwrap_or(1), 1 << 40),
         ];
         for (key, value, most) in sizes {
             bad_unless((1..=most).contains(&value), key, &value, &format!("from 1 to {most}"))?;

@@ -8,15 +8,16 @@ use candle_core::Result;
 use veriplay_core::Sampling;
 use veriplay_kernels::thread_pool::ThreadPool;
 
-use crate::decoding::{Continuation, DecodeThreads, DecodingSample, PromptQueue, QueuedPrompt, RolloutBuffers};
+use crate::decoding::{Continuation, DecodeThreads, DecodingSample, PromptQueue, QueuedPrompt, RolloutBuffers, Slots};
 use crate::model::Model;
 use crate::network::GradientMode;
 use crate::ops::{IdleBuffers, Purpose};
+use crate::options::LearnerOptions;
 pub use requests::{RequestError, SamplingRequest};
 pub(crate) use requests::{SamplingContext, check_sampling};
 
 /// Prompt tokens a decoding loop computes together.
-const PREFILL_TOKENS: usize = 1024;
+pub(crate) const PREFILL_TOKENS: usize = 1024;
 /// Rows of one thread from which on it is busier with multiplying than with reading the weights.
 const ENOUGH_ROWS: usize = 32;
 
@@ -25,13 +26,15 @@ const ENOUGH_ROWS: usize = 32;
 pub(crate) struct Sampler {
     /// Samples in flight for each thread.
     rows: usize,
+    /// Their tokens at most, on a device.
+    tokens: usize,
     buffers: IdleBuffers<RolloutBuffers>,
 }
 
 impl Sampler {
-    /// With so many samples in flight for each thread.
-    pub(crate) fn new(rows: usize) -> Self {
-        Self { rows, buffers: IdleBuffers::default() }
+    pub(crate) fn new(options: &LearnerOptions) -> Self {
+        let tokens = options.rollout_tokens.unwrap_or(usize::MAX);
+        Self { rows: options.rollout_rows, tokens, buffers: IdleBuffers::default() }
     }
 
     /// The log-probabilities of given tokens, one response for each prompt, by the path that samples.
@@ -69,7 +72,7 @@ impl Sampler {
             return Ok(Vec::new());
         }
         let (threads, slots) = self.divide(model, queued_prompts.iter().map(|queued| queued.samples).sum())?;
-        let queue = PromptQueue::new(queued_prompts, slots, PREFILL_TOKENS);
+        let queue = PromptQueue::new(queued_prompts, Slots { samples: slots, tokens: self.tokens }, PREFILL_TOKENS);
         let mut samples = model.backend(GradientMode::Detached, Purpose::Forward)?.decode(&queue, &threads)?;
         samples.sort_unstable_by_key(|sample| (sample.queued, sample.index));
         Ok(samples)

@@ -1,5 +1,7 @@
 //! What a run came to: the table for people, the one JSON line for programs.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use veriplay_selfplay::eval_table::{EvalNumbers, EvalTable};
 use veriplay_selfplay::splits::EvalSet;
@@ -76,11 +78,11 @@ pub(crate) fn report(summary: &Summary, json: bool) -> anyhow::Result<()> {
 
 /// The rows of an evaluation and their mean, then its other numbers, in percent; with `before`, as `before → after`.
 pub(crate) fn table_text(set: EvalSet, before: Option<&EvalTable>, after: &EvalTable) -> String {
-    let before_rows = before.map(rows);
+    let before_rows: Option<BTreeMap<String, [f64; 3]>> = before.map(|table| rows(table).into_iter().collect());
     let mut text = format!("| %, {} | pass@1 (T=1) | greedy | pass@8 |\n|---|---|---|---|\n", set.label());
-    for (row, (name, after)) in rows(after).into_iter().enumerate() {
+    for (name, after) in rows(after) {
         let cell = |column: usize| {
-            let before = before_rows.as_ref().map(|before| Some(before[row].1[column]));
+            let before = before_rows.as_ref().map(|before| before.get(&name).map(|row| row[column]));
             percent(before, Some(after[column]))
         };
         text += &format!("| {name} | {} |\n", [cell(0), cell(1), cell(2)].join(" | "));

@@ -17,6 +17,8 @@ pub(super) struct ColumnCache {
     starts: Vec<usize>,
     /// Columns that are written.
     pub(super) used: usize,
+    /// Columns that the present rows need at most.
+    most: usize,
     /// Added to scores [rows, 1, 1, capacity]: 0, or −∞ where a row does not see.
     mask: Option<Tensor>,
 }
@@ -25,19 +27,26 @@ pub(super) struct ColumnCache {
 pub(super) type PromptCache = Vec<[Tensor; 2]>;
 
 impl ColumnCache {
-    /// Keeps the rows of `kept`, in this order, and appends others; there must be at least one.
-    pub(super) fn replace_rows(&mut self, kept: &[usize], incoming: &[PromptCache], device: &Device) -> Result<()> {
+    /// Keeps the rows of `kept`, in this order, and appends others; there must be at least one. All need `most` columns at most.
+    pub(super) fn replace_rows(
+        &mut self,
+        kept: &[usize],
+        incoming: &[PromptCache],
+        most: usize,
+        device: &Device,
+    ) -> Result<()> {
         let lengths = incoming.iter().map(|row| row[0][0].dim(1)).collect::<Result<Vec<_>>>()?;
         let longest_kept = kept.iter().map(|&row| self.used - self.starts[row]).max().unwrap_or(0);
         let used = lengths.iter().copied().max().unwrap_or(0).max(longest_kept);
-        let capacity = used + ROOM;
+        let capacity = (used + ROOM).min(most).max(used + 1);
         let index: Vec<u32> = kept.iter().map(|&row| row as u32).collect();
         let index = if kept.is_empty() { None } else { Some(Tensor::new(index, device)?) };
         let count = incoming.first().map_or(self.layers.len(), Vec::len);
-        let changed = |layer: usize, which: usize| {
+        let first = self.used - longest_kept;
+        let changed = |old: Option<Tensor>, layer: usize, which: usize| {
             let mut rows = Vec::with_capacity(1 + incoming.len());
-            if let Some(index) = &index {
-                let old = self.layers[layer][which].narrow(2, self.used - longest_kept, longest_kept)?;
+            if let (Some(index), Some(old)) = (&index, old) {
+                let old = old.narrow(2, first, longest_kept)?;
                 rows.push(align_to_column(&old.contiguous()?.index_select(index, 0)?, used, capacity)?);
             }
             for row in incoming {
@@ -45,7 +54,13 @@ impl ColumnCache {
             }
             Tensor::cat(&rows, 0)?.contiguous()
         };
-        self.layers = (0..count).map(|layer| Ok([changed(layer, 0)?, changed(layer, 1)?])).collect::<Result<_>>()?;
+        // Layer by layer, so that the old cache and the new one are never both whole.
+        let mut old = std::mem::take(&mut self.layers).into_iter().map(|[keys, values]| [Some(keys), Some(values)]);
+        for layer in 0..count {
+            let [keys, values] = old.next().unwrap_or_default();
+            self.layers.push([changed(keys, layer, 0)?, changed(values, layer, 1)?]);
+        }
+        self.most = most;
         let lengths = kept.iter().map(|&row| self.used - self.starts[row]).chain(lengths);
         self.starts = lengths.map(|length| used - length).collect();
         self.used = used;
@@ -60,7 +75,7 @@ impl ColumnCache {
         if self.used < capacity {
             return Ok(());
         }
-        let more = ROOM.max(capacity / 2);
+        let more = (capacity + ROOM.max(capacity / 2)).min(self.most).max(self.used + 1) - capacity;
         for tensors in &mut self.layers {
             for tensor in tensors {
                 *tensor = tensor.pad_with_zeros(2, 0, more)?.contiguous()?;

@@ -101,7 +101,7 @@ impl<'a> CpuLoop<'a> {
 
     /// Slots without a row.
     const fn free_slots(&self) -> usize {
-        self.queue.slots - self.rows.len()
+        self.queue.slots.samples - self.rows.len()
     }
 
     /// Key-value heads of all layers.
@@ -114,7 +114,7 @@ impl<'a> CpuLoop<'a> {
     fn refill(&mut self) -> Result<()> {
         self.start_samples();
         // Prefill is cheapest in bulk: wait until a quarter of the slots is free.
-        if self.free_slots() >= self.queue.slots.div_ceil(4) {
+        if self.free_slots() >= self.queue.slots.samples.div_ceil(4) {
             while self.free_slots() > 0 && self.prefill()? {
                 self.start_samples();
             }
@@ -183,7 +183,7 @@ impl<'a> CpuLoop<'a> {
 
     /// One token for every row.
     fn step(&mut self) -> Result<()> {
-        debug_assert!(self.rows.len() <= self.queue.slots);
+        debug_assert!(self.rows.len() <= self.queue.slots.samples);
         let slots = self.cache_slots();
         for row in &mut self.rows {
             if row.cached == row.own.capacity() {

@@ -81,11 +81,13 @@ impl<'a> DeviceLoop<'a> {
 
     /// Removes the rows that ended and adds others, when it is worth while: everything in the cache moves then.
     fn replace_ended_rows(&mut self) -> Result<()> {
-        let alive = self.rows.iter().filter(|row| row.end.is_none()).count();
-        let free = self.queue.slots - alive;
-        let refill = !self.waiting.is_empty() && (alive == 0 || free >= self.queue.slots.div_ceil(4));
+        let alive = self.alive().count();
+        let room = self.room();
+        let refill = room > 0 && room >= (alive + room).div_ceil(4);
         let ended = self.rows.len() - alive;
-        if alive > 0 && !refill && ended * 2 < self.rows.len() {
+        // Columns that only rows which ended have tokens in.
+        let is_wide = alive > 0 && self.columns.used >= self.width();
+        if alive > 0 && !refill && !is_wide && ended * 2 < self.rows.len() {
             return Ok(());
         }
         let kept: Vec<usize> = (0..self.rows.len()).filter(|&at| self.rows[at].end.is_none()).collect();
@@ -94,13 +96,30 @@ impl<'a> DeviceLoop<'a> {
             std::mem::take(&mut self.rows).into_iter().partition(|row| row.end.is_none());
         self.rows = rows;
         self.finished.extend(ended);
-        let incoming = if refill { self.prefill(free, &mut logits)? } else { Vec::new() };
+        let incoming = if refill { self.prefill(&mut logits)? } else { Vec::new() };
         if !self.rows.is_empty() {
-            self.columns.replace_rows(&kept, &incoming, self.device())?;
+            let most_columns = self.width() + CHECKED_EVERY;
+            self.columns.replace_rows(&kept, &incoming, most_columns, self.device())?;
             self.logits = Some(Tensor::cat(&logits, 0)?);
             self.draw = None;
         }
         Ok(())
+    }
+
+    fn alive(&self) -> impl Iterator<Item = &DecodingSample> {
+        self.rows.iter().filter(|row| row.end.is_none())
+    }
+
+    /// Tokens that a row in flight has at most.
+    fn width(&self) -> usize {
+        self.alive().map(|row| self.queued(row).longest()).max().unwrap_or(0)
+    }
+
+    /// Samples such as those of the next prompt that there is room for: one at least where none is in flight.
+    fn room(&self) -> usize {
+        let Some(&(index, _)) = self.waiting.front() else { return 0 };
+        let (slots, width) = (self.queue.slots, self.width().max(self.queue.prompts[index].longest()));
+        slots.samples.min(slots.tokens / width).max(1).saturating_sub(self.alive().count())
     }
 
     fn kept_logits(&self, kept: &[usize]) -> Result<Vec<Tensor>> {
@@ -111,20 +130,19 @@ impl<'a> DeviceLoop<'a> {
         }
     }
 
-    /// Computes the prompts of some samples that wait, `free` samples at most, and appends their rows.
-    fn prefill(&mut self, free: usize, logits: &mut Vec<Tensor>) -> Result<Vec<PromptCache>> {
+    /// Computes the prompts of some samples that wait, as many as there is room for, and appends their rows.
+    fn prefill(&mut self, logits: &mut Vec<Tensor>) -> Result<Vec<PromptCache>> {
         let mut batch = MicroBatch::default();
         let mut taken: Vec<std::ops::Range<usize>> = Vec::new();
-        let mut room = free;
-        while room > 0 && batch.tokens.len() < self.queue.prefill_tokens.max(1) {
-            let Some((index, first)) = self.waiting.pop_front() else { break };
+        while batch.tokens.len() < self.queue.prefill_tokens.max(1) {
+            let room = self.room();
+            let Some((index, first)) = (if room > 0 { self.waiting.pop_front() } else { None }) else { break };
             let queued = &self.queue.prompts[index];
             let last = queued.samples.min(first + room);
             if last < queued.samples {
                 self.waiting.push_front((index, last));
             }
             batch.push_prompt(queued.prompt);
-            room -= last - first;
             taken.push(first..last);
             self.rows.extend((first..last).map(|sample| DecodingSample::new(index, sample)));
         }

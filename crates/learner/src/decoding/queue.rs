@@ -29,6 +29,11 @@ pub(crate) struct QueuedPrompt<'a> {
 }
 
 impl QueuedPrompt<'_> {
+    /// Tokens of one of its samples at its longest, prompt included.
+    pub(super) const fn longest(&self) -> usize {
+        self.prompt.len() + self.max_tokens
+    }
+
     /// Gives a sample of this prompt one more token, from the logits behind the tokens that it has.
     pub(crate) fn extend(&self, sample: &mut DecodingSample, logits: &mut [f32]) {
         let at = sample.tokens.len();
@@ -66,12 +71,21 @@ impl QueuedPrompt<'_> {
     }
 }
 
+/// What one loop may have in flight at a time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Slots {
+    /// Samples.
+    pub(crate) samples: usize,
+    /// Tokens of those on a device, at their longest. One sample is always in flight.
+    pub(crate) tokens: usize,
+}
+
 /// Prompts to continue, and how much of them is in work at a time.
 #[derive(Debug)]
 pub(crate) struct PromptQueue<'a> {
     pub(crate) prompts: Vec<QueuedPrompt<'a>>,
-    /// Maximum samples in flight in one loop.
-    pub(crate) slots: usize,
+    /// What one loop has in flight at most.
+    pub(crate) slots: Slots,
     /// Prompt tokens computed together, about.
     pub(crate) prefill_tokens: usize,
     /// The next prompt that no thread has taken.
@@ -79,7 +93,7 @@ pub(crate) struct PromptQueue<'a> {
 }
 
 impl<'a> PromptQueue<'a> {
-    pub(crate) const fn new(prompts: Vec<QueuedPrompt<'a>>, slots: usize, prefill_tokens: usize) -> Self {
+    pub(crate) const fn new(prompts: Vec<QueuedPrompt<'a>>, slots: Slots, prefill_tokens: usize) -> Self {
         Self { prompts, slots, prefill_tokens, next: AtomicUsize::new(0) }
     }
 

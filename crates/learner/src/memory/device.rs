@@ -8,7 +8,11 @@ use crate::config::TensorSpec;
 use crate::device::DeviceSpec;
 use crate::ops::TILE_ROWS;
 use crate::options::LearnerOptions;
+use crate::sampling::PREFILL_TOKENS;
 use crate::segments::Segments;
+
+/// Forms of the logits of a step: as they are, wide, scaled, shifted, exponentiated, normed, summed up and compared.
+const LOGIT_FORMS: u64 = 8;
 
 /// A model of some sizes, trained by candle's operations.
 pub(super) struct DeviceSizes<'a> {
@@ -29,7 +33,28 @@ impl DeviceSizes<'_> {
             gradients: self.gradients(),
             activations: rows * self.kept_per_row() + self.transient(),
             logits: self.logits(),
+            rollouts: self.rollouts(),
         }
+    }
+
+    /// While rows are replaced: the caches of all rows, one layer's keys or values in their four forms, the caches and one layer's results of
+    /// the prompts that come; and in a step the scores of a layer, and logits as they are drawn from.
+    fn rollouts(&self) -> u64 {
+        let model = self.model;
+        let samples = self.options.rollout_rows as u64;
+        let most = (self.options.rollout_tokens.unwrap_or(usize::MAX) as u64).max(model.context);
+        let tokens = samples.saturating_mul(model.context).min(most);
+        let side = (model.qkv - model.query) / 2;
+        let cache = 2 * side * model.layers * self.width();
+        let prompts = PREFILL_TOKENS as u64 + model.context;
+        // Of one prompt, a tile of scores: the product, scaled, masked, and the softmax; under narrow activations the product as such, too.
+        let narrow = if self.width() == F32 { 0 } else { self.width() };
+        let scores = model.context.min(TILE_ROWS as u64) * model.context * model.heads * (4 * F32 + narrow);
+        let wide = prompts * (COPIES * model.hidden + model.qkv.max(4 * model.inner)) * self.width();
+        let prefill = prompts * cache + wide.max(scores);
+        let replacing = tokens * (cache + 4 * side * self.width()) + prefill;
+        let step = tokens * (cache + model.heads * (self.width() + 5 * F32));
+        replacing.max(step) + samples * model.vocab * LOGIT_FORMS * F32
     }
 
     fn rows(&self) -> u64 {

@@ -195,8 +195,11 @@ fn every_device_draws_the_tokens_that_the_cpu_draws() {
     let truncated = TokenSampler { temperature: 0.8, top_k: 20, top_p: 0.9, min_p: 0.0 };
     for held in devices().into_iter().filter(|held| held.precision == Precision::F32) {
         for config in families() {
-            for (sampler, rollout_rows) in [(TokenSampler::at(1.0), 4), (TokenSampler::at(1.3), 64), (truncated, 5)] {
-                let options = LearnerOptions { rollout_rows, ..LearnerOptions::default() };
+            // Within 60 tokens there is room for one or a few samples at a time; one is always in flight.
+            let bounded = [(TokenSampler::at(1.0), 64, Some(60)), (truncated, 64, Some(1))];
+            let unbounded = [(TokenSampler::at(1.0), 4, None), (TokenSampler::at(1.3), 64, None), (truncated, 5, None)];
+            for (sampler, rollout_rows, rollout_tokens) in unbounded.into_iter().chain(bounded) {
+                let options = LearnerOptions { rollout_rows, rollout_tokens, ..LearnerOptions::default() };
                 let [cpu, other] = both(&config, held, &options);
                 let requests = requests(sampler);
                 let want = cpu.complete(&requests).expect("samples");

@@ -7,12 +7,13 @@ use std::process::Command;
 use veriplay_core::{Learn, TrainBatch};
 use veriplay_learner::{
     Architecture, DeviceSpec, Learner, LearnerOptions, Lora, MemoryPlan, MicroBatchSize, ModelConfig, Precision,
-    Segments,
+    SamplingRequest, Segments,
 };
 
 use crate::common::{sample, tokenizer};
 
 const JOB: &str = "VERIPLAY_MEASURE";
+const ROLLOUT_JOB: &str = "VERIPLAY_MEASURE_ROLLOUTS";
 const SEGMENTS: Segments = Segments { layers: 1, logit_rows: 64 };
 
 fn shape(layers: usize) -> ModelConfig {
@@ -71,13 +72,66 @@ fn the_process_that_is_measured() {
     std::fs::write(file, (status("VmHWM") - before - touched).to_string()).expect("writes");
 }
 
+/// Samples, and the tokens of each: a prompt and a few more.
+const SAMPLES: usize = 8;
+const CONTEXT: usize = 1040;
+
+fn rollout_shape(layers: usize) -> ModelConfig {
+    ModelConfig { max_position_embeddings: CONTEXT, ..shape(layers) }
+}
+
+fn rollout_options(kind: &str) -> LearnerOptions {
+    LearnerOptions { rollout_rows: SAMPLES, ..options(512, kind) }
+}
+
+/// As [`the_process_that_is_measured`]: how much sampling took beside the weights.
+#[test]
+fn the_process_whose_rollouts_are_measured() {
+    let Ok(job) = std::env::var(ROLLOUT_JOB) else { return };
+    let mut words = job.split(',');
+    let mut next = || words.next().expect("layers, kind, file");
+    let (layers, kind, file) = (next().parse().expect("layers"), next(), next());
+    let learner = Learner::initialize(rollout_shape(layers), tokenizer(), 1, rollout_options(kind)).expect("valid");
+    let request = |prompt: usize, max_tokens: usize| SamplingRequest {
+        ignore_end: true,
+        ..SamplingRequest::new((0..prompt as u32).map(|token| token * 7 % 500).collect(), max_tokens)
+    };
+    // Working copies of weights are made by the first call.
+    learner.complete(&[request(4, 2)]).expect("samples");
+    let (before, code) = (status("VmRSS"), status("RssFile"));
+    let found = learner.complete(&vec![request(CONTEXT - 40, 40); SAMPLES]).expect("samples");
+    assert!(found.iter().flatten().all(|sample| sample.tokens.len() == 40));
+    let touched = status("RssFile") - code;
+    std::fs::write(file, (status("VmHWM") - before - touched).to_string()).expect("writes");
+}
+
+#[test]
+fn the_prediction_of_rollouts_on_a_device_is_what_they_take_on_the_cpu() {
+    let (mut report, mut fine) = (String::new(), true);
+    for (kind, layers) in [("device plain", 3), ("device plain", 9), ("bf16 plain", 3), ("bf16 plain", 9)] {
+        let want = peak_of("memory::the_process_whose_rollouts_are_measured", ROLLOUT_JOB, &format!("{layers},{kind}"));
+        let batch = MicroBatchSize { rows: 1, group: 1 };
+        let found = MemoryPlan::predict(&rollout_shape(layers), &rollout_options(kind), batch).rollouts;
+        let ratio = found as f64 / want as f64;
+        fine &= (0.9..1.1).contains(&ratio);
+        report += &format!("{kind}, {layers} layers: {found:.3e} for {want:.3e}, {ratio:.2}\n");
+    }
+    let _ = writeln!(std::io::stderr(), "{report}");
+    assert!(fine, "{report}");
+}
+
 /// Bytes that two updates took at most.
 fn measured(layers: usize, rows: usize, kind: &str) -> u64 {
+    peak_of("memory::the_process_that_is_measured", JOB, &format!("{layers},{rows},{kind}"))
+}
+
+/// What a process that runs one test says that it took.
+fn peak_of(test: &str, variable: &str, job: &str) -> u64 {
     let dir = tempfile::tempdir().expect("a directory");
     let file = dir.path().join("peak");
     let mut child = Command::new(std::env::current_exe().expect("this binary"));
-    child.args(["--exact", "memory::the_process_that_is_measured"]);
-    child.env(JOB, format!("{layers},{rows},{kind},{}", file.display()));
+    child.args(["--exact", test]);
+    child.env(variable, format!("{job},{}", file.display()));
     // Freed memory goes back at once, so that the peak is what was alive.
     child.env("MALLOC_MMAP_THRESHOLD_", "65536").env("MALLOC_TRIM_THRESHOLD_", "65536");
     let output = child.output().expect("it starts");
@@ -197,7 +251,7 @@ fn a_plan_adds_up_and_its_advice_helps() {
     let plan = MemoryPlan::predict(&shape(9), &plain, whole(1024));
     let parts =
         [plan.weights, plan.reference, plan.moments, plan.working, plan.gradients, plan.activations, plan.logits];
-    assert_eq!(plan.total(), parts.iter().sum::<u64>());
+    assert_eq!((plan.total(), plan.rollouts), (parts.iter().sum::<u64>(), 0));
     assert_eq!((plan.reference, plan.moments), (0, 2 * plan.weights));
     assert!(plan.advice(&plain)[0].contains("segments"), "{:?}", plan.advice(&plain));
     for kind in ["segments", "lora"] {

@@ -129,7 +129,8 @@ fn a_config_file_says_everything_and_nothing_else() {
 #[test]
 fn a_setting_that_has_no_meaning_is_told_with_its_key_and_value() {
     let gradient = LearningObjective::PolicyGradient;
-    let wrong: [(&str, SolVerConfig); 12] = [
+    let unrewarded = "leave it out: this objective uses no rewards";
+    let wrong: [(&str, SolVerConfig); 17] = [
         ("`format` is `chatty`", config().with(|c| c.shared.format = "chatty".to_owned())),
         ("`group_size` is `1`", config().with(|c| c.shared.group_size = 1)),
         ("`problems` is `0`", config().with(|c| c.own.problems = 0)),
@@ -142,6 +143,11 @@ fn a_setting_that_has_no_meaning_is_told_with_its_key_and_value() {
         ("`selection` is `random`", gradient_config().with(|c| c.own.selection = Selection::Random)),
         ("`test_weight` is `-1`", config().with(|c| c.own.test_weight = -1.0)),
         ("`dpo.batch` is `0`", config().with(|c| c.own.dpo = UpdateSchedule { batch: 0, epochs: 1, max_updates: 1 })),
+        (unrewarded, config().with(|c| c.shared.reward = Some("quickstart".to_owned()))),
+        (unrewarded, config().with(|c| c.shared.advantage = Some("trr".to_owned()))),
+        (unrewarded, config().with(|c| c.shared.alpha = Some(0.5))),
+        (unrewarded, config().with(|c| c.shared.intrinsic = [("novelty".to_owned(), 0.1)].into())),
+        (unrewarded, config().with(|c| c.shared.sft_samples = 1)),
     ];
     for (told, config) in wrong {
         let error = made(config, rules()).err().unwrap();
