@@ -15,6 +15,7 @@ fn everything() -> toml::Table {
     merge(&mut config, small_config());
     let changed = r#"
         [game]
+        reward = "ssr"
         advantage = "rae"
         aggregation = "sequence_mean"
         zero_advantage = "keep"

@@ -177,7 +177,7 @@ fn there_must_be_something_to_propose_from_and_to_measure_by() {
         SolVer::new(config(), rules(), snippets, evaluation, Guard::default()).err().unwrap().to_string()
     };
     assert!(told(&[], evaluation()).contains("no snippet"));
-    assert!(told(&[PROGRAM], Vec::new()).contains("no held-out problem"));
+    assert!(told(&[PROGRAM], Vec::new()).contains("no problem to evaluate on"));
     assert!(told(&[PROGRAM], evaluation_of(Vec::new())).contains("`add 3 to x` has no hidden case"));
 }
 

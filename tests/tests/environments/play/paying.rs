@@ -272,7 +272,7 @@ fn a_game_that_cannot_be_played_says_what_is_wrong() {
     assert_eq!(new(config("compact"), vec![given()]), None);
     let elsewhere = vec![CodeTask { environment: "moon".to_owned(), ..given() }];
     refused(new(config("compact"), elsewhere), "is about environment `moon`, which is not among those given");
-    refused(made(config("compact"), gate(), Vec::new(), Vec::new()), "there is no held-out task to evaluate on");
+    refused(made(config("compact"), gate(), Vec::new(), Vec::new()), "there is no task to evaluate on");
     let same = ArtifactGate { seeds: [1, 1], ..gate() };
     refused(made(config("compact"), same, Vec::new(), evaluation()), "seeds");
 }
