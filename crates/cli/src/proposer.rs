@@ -43,6 +43,11 @@ impl Policy for PolicyByRole<'_> {
         let policy = if proposes { self.proposer } else { self.others };
         policy.generate(prompts, sampling)
     }
+
+    fn has_room(&self, prompt: &Prompt, max_tokens: usize) -> bool {
+        let policy = if prompt.role == Role::Proposer { self.proposer } else { self.others };
+        policy.has_room(prompt, max_tokens)
+    }
 }
 
 /// Rejects a `proposer_model` that the other keys do not allow.

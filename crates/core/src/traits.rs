@@ -39,6 +39,12 @@ pub trait Policy {
     /// # Errors
     /// When a prompt cannot be tokenized or does not fit the context, or the backend fails.
     fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError>;
+
+    /// Whether a prompt, and so many tokens behind it, fit into the context. A policy that cannot tell says that they do, and
+    /// [`Policy::generate`] refuses those that do not.
+    fn has_room(&self, _prompt: &Prompt, _max_tokens: usize) -> bool {
+        true
+    }
 }
 
 /// Learns from weighted samples, and from pairs.

@@ -256,6 +256,12 @@ impl Policy for Learner {
         let context = SamplingContext::new(&self.model);
         context.generate(prompts, sampling, template.as_ref(), self.version(), continuations)
     }
+
+    /// See the trait. A prompt that cannot be tokenized has room: sampling says what is wrong with it.
+    fn has_room(&self, prompt: &Prompt, max_tokens: usize) -> bool {
+        let context = self.model.config().max_position_embeddings;
+        self.encode_prompt(prompt).map_or(true, |tokens| tokens.len().saturating_add(max_tokens) <= context)
+    }
 }
 
 /// Sampling.

@@ -124,8 +124,8 @@ impl<E: Environment> SelfPlay<E> {
         step: u64,
     ) -> Result<Output<E>, PlayError> {
         let mut known = state.pool.keys();
-        let proposals = match self.game.settings().proposer {
-            ProposerMode::None => Vec::new(),
+        let (proposals, without_room) = match self.game.settings().proposer {
+            ProposerMode::None => (Vec::new(), 0),
             ProposerMode::Train | ProposerMode::Frozen => {
                 self.propose(context, &state.pool, Stage::Propose, step, &mut known)?
             }
@@ -146,6 +146,7 @@ impl<E: Environment> SelfPlay<E> {
             proposals: &proposals,
             derived: &derived,
             without_prompt: chosen.without_prompt.len(),
+            proposers_without_prompt: without_room,
             dropped_tasks: chosen.dropped_tasks,
             tasks: &chosen.tasks,
             solutions: &solutions,
@@ -193,7 +194,7 @@ impl<E: Environment> SelfPlay<E> {
         let asked = self.game.solver_episodes(context.execute, self.game.seeds(Stage::SftSolve, context.seed, 0), &own);
         let (mut tasks, mut episodes) = (Vec::new(), Vec::new());
         for (task, episode) in own.into_iter().zip(asked) {
-            if let Some(episode) = episode? {
+            if let Some(episode) = episode?.filter(|one| self.has_room(context, Role::Solver, one)) {
                 tasks.push(asked_seed(task));
                 episodes.push(episode);
             }
@@ -203,7 +204,7 @@ impl<E: Environment> SelfPlay<E> {
                 add(&solution.finished);
             }
         }
-        for proposal in self.propose(context, pool, Stage::SftPropose, 0, &mut pool.keys())? {
+        for proposal in self.propose(context, pool, Stage::SftPropose, 0, &mut pool.keys())?.0 {
             proposal.judged.verdict.as_ref().map_err(Clone::clone)?;
             if proposal.admission.task().is_some() {
                 add(&proposal.finished);
@@ -227,7 +228,7 @@ impl<E: Environment> SelfPlay<E> {
             .collect()
     }
 
-    /// Samples the proposers of a stage.
+    /// Samples the proposers of a stage. The number is of those that the policy has no room for.
     fn propose(
         &self,
         context: &StepContext<'_>,
@@ -235,9 +236,51 @@ impl<E: Environment> SelfPlay<E> {
         stage: Stage,
         step: u64,
         known: &mut BTreeSet<Digest>,
-    ) -> Result<Vec<ProposalEpisode<E>>, PlayError> {
-        let proposers = self.game.proposers(context, pool, stage, step)?;
-        self.run_proposers(context, &proposers, stage, step, known)
+    ) -> Result<(Vec<ProposalEpisode<E>>, usize), PlayError> {
+        let mut proposers = self.game.proposers(context, pool, stage, step)?;
+        let without_room = self.retain_with_room(context, &mut proposers)?;
+        Ok((self.run_proposers(context, &proposers, stage, step, known)?, without_room))
+    }
+
+    /// Leaves out the proposers whose prompts the policy has no room for, and returns their number.
+    ///
+    /// # Errors
+    /// It has room for none: then it is the settings that ask too much, and not the references that a prompt happens to show.
+    pub(crate) fn retain_with_room(
+        &self,
+        context: &StepContext<'_>,
+        proposers: &mut Vec<Proposer<E>>,
+    ) -> Result<usize, PlayError> {
+        let all = proposers.len();
+        proposers.retain(|one| self.has_room(context, Role::Proposer, &one.episode));
+        if all > 0 && proposers.is_empty() {
+            let what = format!(
+                "no prompt of a proposer fits into the model's context with `game.proposer_max_tokens` = {} tokens behind it: lower that, \
+                 or show fewer examples or references",
+                self.game.settings().proposer_max_tokens
+            );
+            return Err(PlayError::Setup(what));
+        }
+        Ok(all - proposers.len())
+    }
+
+    /// Whether the policy has room for the first prompt of an episode and its response.
+    pub(crate) fn has_room(&self, context: &StepContext<'_>, role: Role, episode: &E::Episode) -> bool {
+        let max_tokens = self.role_sampling(role).max_tokens;
+        episode.prompt().is_none_or(|prompt| context.policy.has_room(&prompt, max_tokens))
+    }
+
+    fn role_sampling(&self, role: Role) -> RoleSampling {
+        let settings = self.game.settings();
+        match (role, self.game.verifier()) {
+            (Role::Proposer, _) => {
+                RoleSampling { temperature: settings.proposer_temperature, max_tokens: settings.proposer_max_tokens }
+            }
+            (Role::Verifier, Some(verifier)) => verifier.sampling,
+            (Role::Solver | Role::Verifier, _) => {
+                RoleSampling { temperature: settings.solver_temperature, max_tokens: settings.solver_max_tokens }
+            }
+        }
     }
 
     /// Samples proposers and judges each chunk while the next is sampled.
@@ -305,16 +348,7 @@ impl<E: Environment> SelfPlay<E> {
         seeds: Seeds,
     ) -> Result<Vec<FinishedEpisode<E::Episode>>, PlayError> {
         let settings = self.game.settings();
-        let of_role = match (draw.role, self.game.verifier()) {
-            (Role::Proposer, _) => {
-                RoleSampling { temperature: settings.proposer_temperature, max_tokens: settings.proposer_max_tokens }
-            }
-            (Role::Verifier, Some(verifier)) => verifier.sampling,
-            (Role::Solver | Role::Verifier, _) => {
-                RoleSampling { temperature: settings.solver_temperature, max_tokens: settings.solver_max_tokens }
-            }
-        };
-        let RoleSampling { temperature, max_tokens } = of_role;
+        let RoleSampling { temperature, max_tokens } = self.role_sampling(draw.role);
         let all = Sampling { stop: settings.stop.clone(), ..Sampling::new(max_tokens) };
         let sampling = match draw.stage {
             Stage::Evaluate => all,
@@ -345,6 +379,7 @@ impl<E: Environment> SelfPlay<E> {
         let mut prepare = |tasks: &[&E::Task]| -> PrepareResults {
             let opened = self.game.solver_episodes(context.execute, seeds, tasks).into_iter();
             let mut keep = |episode: Option<E::Episode>| {
+                let episode = episode.filter(|one| self.has_room(context, Role::Solver, one));
                 let askable = episode.is_some();
                 episodes.extend(episode);
                 askable

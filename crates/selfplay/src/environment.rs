@@ -453,8 +453,10 @@ pub struct StepFacts<'a, E: Environment> {
     pub proposals: &'a [ProposalEpisode<E>],
     /// Derivations judged before and after the solve stage.
     pub derived: &'a [JudgedDerivation<E>],
-    /// How many tasks have no prompt.
+    /// How many tasks have no prompt, or none that the policy has room for.
     pub without_prompt: usize,
+    /// How many proposers were not asked, because the policy has no room for their prompts.
+    pub proposers_without_prompt: usize,
     /// How many tasks the host failed to prepare.
     pub dropped_tasks: usize,
     /// The tasks that solvers attempted.

@@ -2,6 +2,7 @@
 //!
 //! One file a monitor; each is in [`MONITORS`] under its file's name. A monitor is a pure function of what happened in the step.
 
+mod prompts_without_room;
 mod proposals_in_held_out;
 
 use crate::play::Measurement;
@@ -17,4 +18,5 @@ pub trait Monitor: Sync {
 }
 
 /// Every monitor.
-pub const MONITORS: &[&dyn Monitor] = &[&proposals_in_held_out::ProposalsInHeldOut];
+pub const MONITORS: &[&dyn Monitor] =
+    &[&proposals_in_held_out::ProposalsInHeldOut, &prompts_without_room::PromptsWithoutRoom];

@@ -51,6 +51,7 @@ impl<E: Environment> SelfPlay<E> {
         let mut missing = self.missing(pool, wanted);
         let mut proposers = self.game.proposers(context, pool, Stage::Propose, round)?;
         proposers.retain(|one| missing.contains_key(one.kind));
+        self.retain_with_room(context, &mut proposers)?;
         let proposals = self.run_proposers(context, &proposers, Stage::Propose, round, &mut pool.keys())?;
         let mut made = false;
         for proposal in &proposals {

@@ -29,6 +29,8 @@ pub struct StepSummary<'a> {
     pub tasks: Vec<TaskSummary>,
     /// The episodes that got a reward.
     pub scored: &'a [ScoredEpisode],
+    /// Proposers and tasks that were passed over, because the policy has no room for their prompts or the game makes none.
+    pub without_prompt: usize,
 }
 
 /// An episode in the same form for every game.
@@ -311,6 +313,7 @@ impl<E: Environment> StepFacts<'_, E> {
             episodes: proposals.chain(solutions).chain(verifications).collect(),
             tasks: tasks.map(task).collect(),
             scored: self.scored,
+            without_prompt: self.without_prompt + self.proposers_without_prompt,
         }
     }
 

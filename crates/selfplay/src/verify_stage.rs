@@ -67,6 +67,9 @@ impl<E: Environment> SelfPlay<E> {
         for (task, ((asked, solutions), chosen)) in solved.iter().zip(chosen).enumerate() {
             verifiers.extend(chosen.into_iter().filter_map(|candidate| {
                 let episode = self.game.verifier_episode(asked, &solutions.get(candidate)?.finished)?;
+                if !self.has_room(context, Role::Verifier, &episode) {
+                    return None;
+                }
                 Some(Verifier { task, candidate, episode })
             }));
         }

@@ -10,7 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use veriplay_core::{
-    Attempt, Digest, Execute, Prompt, Role, ScriptedPolicy, Status, Task, TaskType, TrainBatch, Value,
+    Attempt, Digest, Execute, Policy, PolicyError, Prompt, Role, Rollout, Sampling, ScriptedPolicy, Status, Task,
+    TaskType, TrainBatch, Value,
 };
 use veriplay_selfplay::admission::{Admission, JudgedProposal};
 use veriplay_selfplay::driver::{GameState, SelfPlay};
@@ -22,7 +23,7 @@ use veriplay_selfplay::games::absolute_zero::{
     AbsoluteZero, AbsoluteZeroConfig, AbsoluteZeroMetrics, AbsoluteZeroRequest, RoleMetrics, step_metrics,
 };
 use veriplay_selfplay::judgement::{JudgedResponse, Never, Seeds};
-use veriplay_selfplay::play::{Batch, PlayError, StepContext};
+use veriplay_selfplay::play::{Batch, Measurement, PlayError, StepContext};
 use veriplay_selfplay::rollout::{FinishedEpisode, SingleTurn};
 use veriplay_selfplay::scoring::SftExample;
 use veriplay_selfplay::settings::{Aggregation, ProposerMode, ZeroAdvantage};
@@ -473,4 +474,43 @@ proptest! {
             }
         }
     }
+}
+
+/// A policy that has room for prompts of proposers up to a length.
+struct Narrow(ScriptedPolicy, usize);
+
+impl Policy for Narrow {
+    fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
+        self.0.generate(prompts, sampling)
+    }
+
+    fn has_room(&self, prompt: &Prompt, _max_tokens: usize) -> bool {
+        prompt.role != Role::Proposer || prompt.text().len() <= self.1
+    }
+}
+
+#[test]
+fn a_proposer_whose_prompt_is_too_long_is_not_asked_and_counted_and_no_proposer_at_all_is_an_error() {
+    let game = table(config());
+    let open = |policy: &dyn Policy| {
+        let context = StepContext { policy, execute: &Nobody, seed: 1 };
+        game.step(&context, &mut seeded(0..9), 0)
+    };
+    let count = |records: &[Record<Table>]| records.iter().filter(|one| matches!(one, LogRecord::Proposal(_))).count();
+    let all = open(&Script::fresh(0).policy()).expect("everything has room");
+    let lengths = |records: &[Record<Table>]| -> BTreeSet<usize> {
+        let turns = records.iter().filter_map(|one| match one {
+            LogRecord::Proposal(one) => Some(one.episode.turns[0].prompt.len()),
+            _ => None,
+        });
+        turns.collect()
+    };
+    let (shortest, longest) = (lengths(&all.records).pop_first().unwrap(), lengths(&all.records).pop_last().unwrap());
+    assert!(shortest < longest, "prompts of kinds differ");
+    let some = open(&Narrow(Script::fresh(0).policy(), longest - 1)).expect("some have room");
+    let left_out = count(&all.records) - count(&some.records);
+    assert!(left_out > 0 && lengths(&some.records).last().unwrap() < &longest);
+    assert_eq!(some.monitors["prompts_without_room"], Measurement::Count(left_out as u64));
+    let error = open(&Narrow(Script::fresh(0).policy(), shortest - 1)).expect_err("none has room").to_string();
+    assert!(error.contains("`game.proposer_max_tokens`"), "{error}");
 }

@@ -10,7 +10,7 @@ use veriplay_selfplay::driver::{GameState, SelfPlay};
 use veriplay_selfplay::eval_table::EvalNumbers;
 use veriplay_selfplay::games::bug_repair::{BugRepair, BugTask, Repositories, Repository};
 use veriplay_selfplay::metrics::SolveCount;
-use veriplay_selfplay::play::{PlayError, StepContext};
+use veriplay_selfplay::play::{Measurement, PlayError, StepContext};
 use veriplay_selfplay::step::LogRecord;
 use veriplay_verifier::bugs::{BugArtifact, BugProposal, FileMap, OwnNames, TestMap};
 use veriplay_verifier::repository::{Baseline, FileBaseline, Function, PytestSettings};
@@ -245,10 +245,14 @@ impl Policy for Small {
             None => self.0.generate(prompts, sampling),
         }
     }
+
+    fn has_room(&self, prompt: &Prompt, _max_tokens: usize) -> bool {
+        prompt.text().len() <= self.1
+    }
 }
 
 #[test]
-fn a_transcript_the_model_has_no_room_for_ends_its_episode_and_a_first_prompt_the_run() {
+fn a_transcript_the_model_has_no_room_for_ends_its_episode_and_a_task_whose_first_prompt_is_too_long_is_passed_over() {
     let game = repairing_submitted_only();
     let first = game.preview(&Broken).unwrap()[0].1.text().len();
     // One sample of four thinks longer than the others, and than there is room for.
@@ -259,6 +263,7 @@ fn a_transcript_the_model_has_no_room_for_ends_its_episode_and_a_first_prompt_th
     let played = game.step(&StepContext { policy: &roomy, execute: &Broken, seed: 1 }, &mut state, 0).unwrap();
     let ends = BTreeMap::from([("out_of_room".to_owned(), 1), ("out_of_turns".to_owned(), 3)]);
     assert_eq!(played.metrics.solver.ends, ends);
-    let error = game.step(&StepContext { policy: &narrow, execute: &Broken, seed: 1 }, &mut state, 0).unwrap_err();
-    assert!(matches!(error, PlayError::Policy(PolicyError::PromptTooLong { .. })), "{error}");
+    let played = game.step(&StepContext { policy: &narrow, execute: &Broken, seed: 1 }, &mut state, 0).unwrap();
+    assert!(played.records.is_empty() && played.batches.is_empty());
+    assert!(matches!(played.monitors["prompts_without_room"], Measurement::Count(1..)), "{:?}", played.monitors);
 }
