@@ -259,7 +259,7 @@ impl Policy for Learner {
 
     /// See the trait. A prompt that cannot be tokenized has room: sampling says what is wrong with it.
     fn has_room(&self, prompt: &Prompt, max_tokens: usize) -> bool {
-        let context = self.model.config().max_position_embeddings;
+        let context = self.model.config.max_position_embeddings;
         self.encode_prompt(prompt).map_or(true, |tokens| tokens.len().saturating_add(max_tokens) <= context)
     }
 }

@@ -23,7 +23,7 @@ use crate::pipeline::run_pipelined;
 use crate::play::{PlayError, StepContext, StepOutput};
 use crate::preferences::Preferences;
 use crate::randomness::generator;
-use crate::rollout::{FinishedEpisode, PolicySampler, run_episodes};
+use crate::rollout::{Episode, FinishedEpisode, PolicySampler, run_episodes};
 use crate::scoring::SftExample;
 use crate::settings::{ProposerMode, SharedSettings, invalid_value};
 use crate::splits::Guard;
