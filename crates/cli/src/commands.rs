@@ -30,6 +30,12 @@ use crate::exit::Failure;
 pub(crate) struct CommandLine {
     #[command(subcommand)]
     command: Command,
+    /// Print no messages and no progress on stderr, only errors
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Log what is done on stderr, or with -vv its details too; `VERIPLAY_LOG` overrides it
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    verbose: u8,
 }
 
 /// The form of the log on stderr.
@@ -43,6 +49,21 @@ pub(crate) enum LogFormat {
 }
 
 impl CommandLine {
+    /// Whether only errors are said.
+    pub(crate) const fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    /// The log's level where the environment names none.
+    pub(crate) const fn log_level(&self) -> &'static str {
+        match (self.quiet, self.verbose) {
+            (true, _) => "error",
+            (_, 0) => "warn",
+            (_, 1) => "info",
+            _ => "debug",
+        }
+    }
+
     /// The form of the log that the command asks for.
     pub(crate) const fn log_format(&self) -> LogFormat {
         match &self.command {

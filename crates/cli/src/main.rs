@@ -58,21 +58,24 @@ fn main() -> ExitCode {
         restart_with_one_candle_thread();
     }
     let command = commands::CommandLine::parse();
-    start_log(command.log_format());
+    start_log(command.log_format(), command.log_level());
+    if command.is_quiet() {
+        progress::be_quiet();
+    }
     match command.run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             if !failure.is_silent() {
-                progress::say(&failure);
+                progress::say_always(&failure);
             }
             ExitCode::from(failure.code())
         }
     }
 }
 
-/// Writes the log to stderr. `VERIPLAY_LOG` filters it.
-fn start_log(format: LogFormat) {
-    let filter = tracing_subscriber::EnvFilter::try_from_env("VERIPLAY_LOG").unwrap_or_else(|_| "warn".into());
+/// Writes the log to stderr, from `level` on. `VERIPLAY_LOG` filters it otherwise.
+fn start_log(format: LogFormat, level: &str) {
+    let filter = tracing_subscriber::EnvFilter::try_from_env("VERIPLAY_LOG").unwrap_or_else(|_| level.into());
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     match format {
         LogFormat::Text => log.init(),

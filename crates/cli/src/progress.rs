@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::fmt::{Display, Write};
 use std::io::{IsTerminal, Write as _};
 use std::ops::Deref;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
@@ -12,8 +13,27 @@ use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, P
 /// How often progress is told where there is no terminal: often enough to see that something happens, seldom enough for a log.
 const LINE_EVERY: Duration = Duration::from_secs(30);
 
-/// Writes one line to stderr. A closed stderr is not an error.
+/// Whether only errors are said: `--quiet`.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// From now on only errors are said.
+pub(crate) fn be_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
+
+/// Writes one line to stderr, unless only errors are said.
 pub(crate) fn say(line: impl Display) {
+    if !is_quiet() {
+        say_always(line);
+    }
+}
+
+/// Writes one line to stderr. A closed stderr is not an error.
+pub(crate) fn say_always(line: impl Display) {
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
 
@@ -41,7 +61,7 @@ impl Deref for Progress {
 
 /// Progress over `length` steps; `what` names them.
 pub(crate) fn bar(length: u64, what: &'static str) -> Progress {
-    let terminal = std::io::stderr().is_terminal();
+    let terminal = std::io::stderr().is_terminal() && !is_quiet();
     let target = if terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
     let bar = ProgressBar::with_draw_target(Some(length), target);
     let template = "{prefix} [{wide_bar}] {pos}/{len} {rate} eta {eta} {msg}";

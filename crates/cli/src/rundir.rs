@@ -25,6 +25,7 @@ use veriplay_selfplay::play::OutcomeCounts;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::games::GameSetup;
 use crate::json_file::{read_json, write_atomically, write_json};
+use crate::model;
 use crate::play_config::PlayConfig;
 
 /// What a checkpoint contains in addition to the model and the optimizer.
@@ -114,11 +115,7 @@ impl RunDir {
 
     /// Steps that have a whole checkpoint, rising.
     pub(crate) fn checkpoint_steps(&self) -> Vec<u64> {
-        let entries = fs::read_dir(self.checkpoints()).into_iter().flatten().flatten();
-        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-        let mut steps: Vec<u64> = names.filter_map(|name| name.strip_prefix("step_")?.parse().ok()).collect();
-        steps.sort_unstable();
-        steps
+        model::checkpoint_steps(&self.checkpoints())
     }
 
     /// Writes the checkpoint of `state.step`. It appears under its name only when it is whole and on disk.

@@ -307,6 +307,11 @@ pub(crate) fn measure(
 }
 
 impl LearnerReport {
+    /// Why PyTorch's side was not measured, where it was not.
+    pub(crate) fn torch_is_missing(&self) -> Option<&str> {
+        self.torch.is_none().then_some(self.torch_versions.as_str())
+    }
+
     /// The report as a table.
     pub(crate) fn text(&self) -> String {
         let percent = |mfu: Option<f64>| mfu.map_or_else(|| "?".to_owned(), |mfu| format!("{:.0} %", 100.0 * mfu));

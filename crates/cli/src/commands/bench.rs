@@ -164,6 +164,11 @@ fn learner(args: &Arguments, threads: usize) -> Result<(), Failure> {
         let report = learner::measure(shape, &setting, args.rounds.unwrap_or(5)).or_fail(ExitCode::Model)?;
         let json = || serde_json::to_string(&report).or_fail(ExitCode::Bug);
         progress::data(if args.json { json()? } else { report.text() });
+        if let Some(why) = report.torch_is_missing() {
+            let what = format!("there is nothing to compare with: PyTorch was not measured ({why})");
+            let hint = "name a Python with torch and transformers by `--python`";
+            return Err(Failure::message(ExitCode::Input, what).hint(hint));
+        }
     }
     Ok(())
 }

@@ -37,7 +37,7 @@ pub(super) struct Arguments {
     /// The tasks: JSONL or one JSON array, plain or gzip
     #[arg(long, value_name = "FILE")]
     tasks: PathBuf,
-    /// The attempts: a row is {"task_id", "attempt_id"?, "completion"}, or "program" for a whole program
+    /// The attempts: a row is {"task_id", "attempt_id"?, "completion"}, or "program" for a whole program; `-` is standard input
     ///
     /// In format bug a completion is a unified diff; without attempts each bug is validated anew, its own reverse patch must
     /// be accepted, and the empty one must not
@@ -124,6 +124,8 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     let Some(attempts) = &args.attempts else {
         return Err(Failure::message(ExitCode::Input, "`--attempts` is missing").hint("name the file of attempts"));
     };
+    let standard_input = if attempts == Path::new("-") { Some(keep_standard_input()?) } else { None };
+    let attempts = standard_input.as_ref().map_or(attempts.as_path(), |file| file.path());
     let options = read_options(&args)?;
     let overrides = overrides(&args);
     let format = problem_format(&args.format).or_fail(ExitCode::Input)?;
@@ -134,7 +136,7 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     let (scaled, early_stop) = (args.fuel.is_none(), args.early_stop);
     let conditions = JudgeConditions { image: image.digest().clone(), limits, scaled, seed: JUDGE_SEED, early_stop };
     let mut source = AttemptSource::open(attempts, options.max_row_bytes, &tasks, &conditions)?;
-    let mut output = VerdictOutput::open(args.out.as_deref(), &[args.tasks.as_path(), attempts.as_path()])?;
+    let mut output = VerdictOutput::open(args.out.as_deref(), &[args.tasks.as_path(), attempts])?;
     let (jobs, name) = (threads_or_processors(args.jobs), image.name().to_owned());
     let sandbox_options = SandboxOptions { max_parallel: jobs, ..SandboxOptions::fastest() };
     let sandbox = isolation::open_sandbox(image, sandbox_options, args.workers)?;
@@ -148,6 +150,16 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     let summary = judge.judge_all(&mut source, &mut output, jobs, || bar.inc(1))?;
     bar.finish_and_clear();
     finish(&args, &summary, started)
+}
+
+/// Standard input as a file, because attempts are read twice where they are counted for a bar.
+fn keep_standard_input() -> Result<tempfile::NamedTempFile, Failure> {
+    let keep = || -> std::io::Result<tempfile::NamedTempFile> {
+        let mut file = tempfile::Builder::new().prefix("standard-input-").suffix(".jsonl").tempfile()?;
+        std::io::copy(&mut std::io::stdin().lock(), &mut file)?;
+        Ok(file)
+    };
+    keep().with_context(|| "cannot keep the attempts of standard input in a temporary file").or_fail(ExitCode::Input)
 }
 
 fn judge_bugs(args: &Arguments) -> Result<(), Failure> {

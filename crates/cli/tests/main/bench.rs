@@ -103,7 +103,9 @@ fn what_cannot_be_measured_is_refused_with_a_reason() {
 #[test]
 fn the_learner_is_measured_beside_pytorch_or_it_is_said_why_not() {
     let asked = ["bench", "learner", "--rounds", "1", "--threads", "2", "--json", "--python", "/no/such/python"];
-    let output = succeeded(veriplay().args(asked));
+    let output = finished(veriplay().args(asked));
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).contains("PyTorch was not measured"), "{}", stderr(&output));
     let report = last_json(&output);
     assert_eq!(
         (&report["shape"], &report["threads"], &report["parameters"]),

@@ -214,3 +214,22 @@ fn a_recipe_is_checked_before_anything_is_made() {
         assert!(stderr(&output).contains(want), "{to}: {}", stderr(&output));
     }
 }
+
+#[test]
+fn attempts_are_read_from_standard_input() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let call =
+        r#"{"function": "add", "cases": [{"input": ["1", "2"], "expected": "3"}], "comparison": {"judge": "exact"}}"#;
+    let task = format!(r#"{{"schema_version": 1, "problem": {{"task_id": "add", "checks": {{"calls": {call}}}}}}}"#);
+    let attempt = r#"{"task_id": "add", "program": "def add(a, b):\n    return a + b"}"#;
+    let [tasks, attempts] = [("tasks.jsonl", &*task), ("attempts.jsonl", attempt)].map(|(name, text)| {
+        let path = dir.path().join(name);
+        std::fs::write(&path, format!("{text}\n")).expect("it can be written");
+        path
+    });
+    let mut verify = veriplay();
+    verify.args(["verify", "--format", "veriplay", "--attempts", "-", "--tasks"]).arg(&tasks);
+    let output = succeeded(verify.stdin(std::fs::File::open(&attempts).expect("it is there")));
+    let row: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one row");
+    assert_eq!((&row["task_id"], &row["status"]), (&"add".into(), &"accepted".into()), "{row}");
+}

@@ -223,6 +223,17 @@ fn older_checkpoints_go_when_a_newer_one_is_whole() {
     let saved = std::fs::read_dir(run.join("checkpoints")).expect("it can be listed");
     let names: BTreeSet<_> = saved.map(|entry| entry.expect("an entry").file_name()).collect();
     assert_eq!(names, ["step_4", "step_5"].map(Into::into).into());
+    // A run stands for its newest checkpoint, and `-q` leaves stderr to errors.
+    let table = |model: &Path| {
+        let measured =
+            succeeded(veriplay().args(["eval", "-q", "--json", "--model"]).arg(model).arg("--config").arg(&config));
+        assert_eq!(stderr(&measured), "");
+        let mut table = last_json(&measured);
+        assert_eq!(table["eval_set"], "held_out");
+        table.as_object_mut().expect("an object").remove("model");
+        table
+    };
+    assert_eq!(table(&run), table(&run.join("checkpoints/step_5")));
     let none = finished(veriplay().args(["play", "--set", "checkpoints_kept=0", "--dry-run", "--config"]).arg(&config));
     assert_eq!(none.status.code(), Some(3));
     assert!(stderr(&none).contains("checkpoints_kept"), "{}", stderr(&none));
