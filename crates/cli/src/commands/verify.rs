@@ -117,15 +117,18 @@ fn judges() -> PossibleValuesParser {
     PossibleValuesParser::new(JUDGES.iter().map(|judge| judge.name()))
 }
 
-pub(super) fn run(args: Arguments) -> Result<(), Failure> {
+pub(super) fn run(mut args: Arguments) -> Result<(), Failure> {
+    let is_standard_input = args.attempts.as_deref() == Some(Path::new("-"));
+    let standard_input = if is_standard_input { Some(keep_standard_input()?) } else { None };
+    if let Some(file) = &standard_input {
+        args.attempts = Some(file.path().to_owned());
+    }
     if args.format == BUG_FORMAT {
         return judge_bugs(&args);
     }
     let Some(attempts) = &args.attempts else {
         return Err(Failure::message(ExitCode::Input, "`--attempts` is missing").hint("name the file of attempts"));
     };
-    let standard_input = if attempts == Path::new("-") { Some(keep_standard_input()?) } else { None };
-    let attempts = standard_input.as_ref().map_or(attempts.as_path(), |file| file.path());
     let options = read_options(&args)?;
     let overrides = overrides(&args);
     let format = problem_format(&args.format).or_fail(ExitCode::Input)?;
@@ -136,7 +139,7 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     let (scaled, early_stop) = (args.fuel.is_none(), args.early_stop);
     let conditions = JudgeConditions { image: image.digest().clone(), limits, scaled, seed: JUDGE_SEED, early_stop };
     let mut source = AttemptSource::open(attempts, options.max_row_bytes, &tasks, &conditions)?;
-    let mut output = VerdictOutput::open(args.out.as_deref(), &[args.tasks.as_path(), attempts])?;
+    let mut output = VerdictOutput::open(args.out.as_deref(), &[args.tasks.as_path(), attempts.as_path()])?;
     let (jobs, name) = (threads_or_processors(args.jobs), image.name().to_owned());
     let sandbox_options = SandboxOptions { max_parallel: jobs, ..SandboxOptions::fastest() };
     let sandbox = isolation::open_sandbox(image, sandbox_options, args.workers)?;
