@@ -45,17 +45,23 @@ use commands::LogFormat;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Without it candle runs elementwise operations on spinning threads of its own, which compete with the learner's workers: training takes
-/// three times as long, with the same bits. Candle reads the variable once, from the environment.
-const CANDLE_THREADS: &str = "CANDLE_NUM_THREADS";
+/// Variables that libraries read once, from the environment, and their values here.
+const ENVIRONMENT: [(&str, &str); 2] = [
+    // Without it candle runs elementwise operations on spinning threads of its own, which compete with the learner's workers: training
+    // takes three times as long, with the same bits.
+    ("CANDLE_NUM_THREADS", "1"),
+    // Milliseconds until freed memory returns to the kernel (times ten, for large buffers). By default it leaves within one step of
+    // training, and the kernel clears each page again: an eighth of the time of a step with 135 M parameters.
+    ("MIMALLOC_PURGE_DELAY", "1000"),
+];
 
 fn main() -> ExitCode {
     if isolation::is_worker() {
         return veriplay_sandbox::serve().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }
     let quantised = std::env::args().any(|argument| model::is_quantised(&argument));
-    if std::env::var_os(CANDLE_THREADS).is_none() && !quantised {
-        restart_with_one_candle_thread();
+    if ENVIRONMENT.iter().any(|(name, _)| std::env::var_os(name).is_none()) && !quantised {
+        restart_with_environment();
     }
     let command = commands::CommandLine::parse();
     start_log(command.log_format(), command.log_level());
@@ -83,14 +89,15 @@ fn start_log(format: LogFormat, level: &str) {
     }
 }
 
-/// Executes this program again with the variable set: safe code cannot set it for the running process. Where that fails, the work goes on,
-/// slower.
-fn restart_with_one_candle_thread() {
+/// Executes this program again with the variables that are missing: safe code cannot set them for the running process. Where that fails,
+/// the work goes on, slower.
+fn restart_with_environment() {
     use std::os::unix::process::CommandExt;
+    let missing = ENVIRONMENT.into_iter().filter(|(name, _)| std::env::var_os(name).is_none());
     let restarted = std::env::current_exe().map(|program| {
         let mut arguments = std::env::args_os();
         let name = arguments.next().unwrap_or_else(|| program.clone().into_os_string());
-        std::process::Command::new(program).arg0(name).args(arguments).env(CANDLE_THREADS, "1").exec()
+        std::process::Command::new(program).arg0(name).args(arguments).envs(missing).exec()
     });
-    tracing::debug!(?restarted, "cannot restart with {CANDLE_THREADS}=1");
+    tracing::debug!(?restarted, "cannot restart with the environment set");
 }

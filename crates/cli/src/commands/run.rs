@@ -9,6 +9,7 @@ use clap::Args;
 use serde::Serialize;
 use veriplay_core::{Entry, Execute, Job, Limits, RunReport, Value};
 
+use super::MOST_MEMORY_MIB;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::image::ImageArguments;
 use crate::isolation::{self, Isolation};
@@ -34,7 +35,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N", value_parser = parse_count)]
     fuel: Option<u64>,
     /// Linear memory in MiB, the interpreter's own share included
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_MEMORY_MIB))]
     memory_mib: Option<u64>,
     /// Seed of the guest's random source and clock
     #[arg(long, value_name = "N", default_value_t = 0)]

@@ -11,7 +11,7 @@ use clap::Args;
 use veriplay_sandbox::SandboxOptions;
 use veriplay_server::{Address, Judge, ListenError, ServeError, Settings, Tokens};
 
-use super::LogFormat;
+use super::{LogFormat, MOST_MEMORY_MIB};
 use crate::exit::{ExitCode, Failure};
 use crate::image::ImageArguments;
 use crate::isolation::{self, Isolation};
@@ -64,7 +64,12 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "SECONDS", default_value_t = Settings::default().most_seconds)]
     max_seconds: f64,
     /// The most memory that a client may ask for, in MiB, the interpreter's own share included
-    #[arg(long, value_name = "N", default_value_t = Settings::default().most_memory_bytes >> 20)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = Settings::default().most_memory_bytes >> 20,
+        value_parser = clap::value_parser!(u64).range(1..=MOST_MEMORY_MIB)
+    )]
     max_memory_mib: u64,
     #[command(flatten)]
     cache: CacheArguments,

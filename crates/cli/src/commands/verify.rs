@@ -12,6 +12,7 @@ use veriplay_corpus::{PROBLEM_FORMATS, ReadOptions, problem_format, read_attempt
 use veriplay_sandbox::{Image, SandboxOptions};
 use veriplay_verifier::JUDGES;
 
+use super::MOST_MEMORY_MIB;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::image::ImageArguments;
 use crate::interrupt;
@@ -68,7 +69,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N")]
     fuel: Option<u64>,
     /// Linear memory of each job in MiB, the interpreter's own share included
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_MEMORY_MIB))]
     memory_mib: Option<u64>,
     /// Stop each attempt at its first failed case
     #[arg(long)]

@@ -445,6 +445,7 @@ fn options_that_make_no_sense_are_refused_with_a_hint() {
         (&good, &["--format", "humanevil"], 2, "humanevil"),
         (&good, &["--jobs", "0"], 2, "--jobs"),
         (&good, &["--memory-mib", "1"], 3, "`--memory-mib 1`"),
+        (&good, &["--memory-mib", "4097"], 2, "4097"),
         (&bad, &[], 3, "no task that can be judged"),
     ] {
         let told = senseless(tasks, options, code);

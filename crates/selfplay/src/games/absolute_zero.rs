@@ -121,10 +121,12 @@ impl AbsoluteZero {
         self.tasks.examples.iter().filter(move |task| task.kind() == task_type.name()).map(|task| &task.question)
     }
 
-    /// `count` seed tasks of each type.
+    /// `count` seed tasks of each type. None holds what is evaluated on.
     fn seeds(&self, execute: &dyn Execute, seed: u64, count: usize) -> Result<Vec<Vec<Task>>, PlayError> {
-        let of_type =
-            |task_type| draft_tasks(execute, &self.tasks.gate, (self.tasks.seed_drafts)(task_type, seed), count);
+        let of_type = |task_type| {
+            let drafts = (self.tasks.seed_drafts)(task_type, seed);
+            draft_tasks(execute, &self.tasks.gate, &self.base.guard, drafts, count)
+        };
         TaskType::ALL.into_iter().map(of_type).collect()
     }
 }
@@ -147,15 +149,10 @@ impl Environment for AbsoluteZero {
         &self.base
     }
 
-    /// Seeds go through the same gate as proposals, and none may be evaluated on.
+    /// Seeds go through the same gate as proposals.
     fn initial_pool(&self, context: &StepContext<'_>) -> Result<TaskPool<Task>, PlayError> {
         let mut pool = TaskPool::default();
-        let of_types = self.seeds(context.execute, context.seed, self.tasks.seeds_per_type)?;
-        for (task_type, tasks) in TaskType::ALL.into_iter().zip(of_types) {
-            for (number, task) in tasks.iter().enumerate() {
-                let item = format!("seed {number} of type `{}`", task_type.name());
-                self.base.guard.check_program("`tasks.seed_mix`", &item, task.question.program())?;
-            }
+        for tasks in self.seeds(context.execute, context.seed, self.tasks.seeds_per_type)? {
             pool.add_seeds(tasks);
         }
         Ok(pool)

@@ -7,6 +7,7 @@ use veriplay_selfplay::environment::{Environment, Proposer, SamplingCall, Stage}
 use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, draft_tasks, proposal_key};
 use veriplay_selfplay::play::StepContext;
 use veriplay_selfplay::rollout::Episode;
+use veriplay_selfplay::splits::Guard;
 use veriplay_selfplay::task_pool::{PoolTask, TaskPool};
 use veriplay_verifier::ProposalGate;
 
@@ -166,7 +167,7 @@ fn a_task_has_the_key_of_its_proposal() {
 fn a_gate_that_refuses_every_draft_ends_with_the_rule_that_refused_most() {
     let gate: ProposalGate = toml::from_str(include_str!("gate.toml")).unwrap();
     let drafts = Box::new((0..).map(|n| proposal(TaskType::Deduction, n)));
-    let error = draft_tasks(&Exhausted, &gate, drafts, 3).unwrap_err().to_string();
+    let error = draft_tasks(&Exhausted, &gate, &Guard::default(), drafts, 3).unwrap_err().to_string();
     for wanted in ["only 0 of 3 tasks", "drafts gave none", "the rule `limits` refused", "`gate.limits`"] {
         assert!(error.contains(wanted), "{error}");
     }

@@ -13,6 +13,7 @@ use crate::environment::{JudgedProposalOf, JudgedResponseOf, ProposalBatch, Prop
 use crate::judgement::{JudgedResponse, Judging, ProposalPosition, run_undecided};
 use crate::play::PlayError;
 use crate::rollout::{FinishedEpisode, SingleTurn};
+use crate::splits::Guard;
 
 /// The image answers run in.
 const IMAGE: &str = "python";
@@ -109,13 +110,14 @@ const fn provenance(proposed: ProposalPosition) -> Provenance {
 /// Drafts in a row without a new task after which no more are drawn: generators never end.
 const DRAFTS_WITHOUT_TASK: usize = 10_000;
 
-/// The first `count` drafts that pass the gate, as tasks; no two alike.
+/// The first `count` drafts that pass the gate and hold nothing that is evaluated on, as tasks; no two alike.
 ///
 /// # Errors
 /// Too few drafts pass, none of many in a row does, or a host fault.
 pub fn draft_tasks(
     execute: &dyn Execute,
     gate: &ProposalGate,
+    guard: &Guard,
     mut drafts: ProposalDrafts,
     count: usize,
 ) -> Result<Vec<Task>, PlayError> {
@@ -131,6 +133,8 @@ pub fn draft_tasks(
         let seed = |attempt| ProposalRequest { attempt, known: false, provenance: Provenance::Seed };
         for judged in judge_proposals(execute, gate, &block.iter().map(seed).collect::<Vec<_>>()) {
             let ProposalVerdict { verdict, task } = judged?;
+            let refusal = task.as_ref().and_then(|task| guard.refuse_programs([task.question.program()]));
+            let (verdict, task) = refusal.map_or((verdict, task), |refusal| (refusal, None));
             match task {
                 Some(task) if seen.insert(task.id()) => {
                     tasks.push(task);
