@@ -45,24 +45,19 @@ use commands::LogFormat;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Variables that libraries read once, from the environment, and their values here.
-const ENVIRONMENT: [(&str, &str); 2] = [
-    // Without it candle runs elementwise operations on spinning threads of its own, which compete with the learner's workers: training
-    // takes three times as long, with the same bits.
-    ("CANDLE_NUM_THREADS", "1"),
-    // Milliseconds until freed memory returns to the kernel (times ten, for large buffers). By default it leaves within one step of
-    // training, and the kernel clears each page again: an eighth of the time of a step with 135 M parameters.
-    ("MIMALLOC_PURGE_DELAY", "1000"),
-];
+/// Without it candle runs elementwise operations on spinning threads of its own, which compete with the learner's workers: training takes
+/// three times as long, with the same bits. Candle reads the variable once, from the environment, as the allocator reads its own.
+const ONE_CANDLE_THREAD: (&str, &str) = ("CANDLE_NUM_THREADS", "1");
+
+/// Freed memory stays with the process. By default it returns to the kernel when a worker's thread ends, and the kernel clears each page
+/// before the next step has it again: an eighth of the time of a step with 135 M parameters.
+const KEPT_MEMORY: (&str, &str) = ("MIMALLOC_PURGE_DELAY", "-1");
 
 fn main() -> ExitCode {
     if isolation::is_worker() {
         return veriplay_sandbox::serve().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }
-    let quantised = std::env::args().any(|argument| model::is_quantised(&argument));
-    if ENVIRONMENT.iter().any(|(name, _)| std::env::var_os(name).is_none()) && !quantised {
-        restart_with_environment();
-    }
+    restart_with_environment();
     let command = commands::CommandLine::parse();
     start_log(command.log_format(), command.log_level());
     if command.is_quiet() {
@@ -89,11 +84,18 @@ fn start_log(format: LogFormat, level: &str) {
     }
 }
 
-/// Executes this program again with the variables that are missing: safe code cannot set them for the running process. Where that fails,
-/// the work goes on, slower.
+/// Executes this program again with the variables that its command needs and that are not set: safe code cannot set them for the running
+/// process. Where that fails, the work goes on, slower.
 fn restart_with_environment() {
     use std::os::unix::process::CommandExt;
-    let missing = ENVIRONMENT.into_iter().filter(|(name, _)| std::env::var_os(name).is_none());
+    let quantised = std::env::args().any(|argument| model::is_quantised(&argument));
+    let trains = std::env::args().any(|argument| ["play", "warmup"].contains(&argument.as_str()));
+    let wanted = [Some(ONE_CANDLE_THREAD).filter(|_| !quantised), Some(KEPT_MEMORY).filter(|_| trains)];
+    let missing: Vec<(&str, &str)> =
+        wanted.into_iter().flatten().filter(|(name, _)| std::env::var_os(name).is_none()).collect();
+    if missing.is_empty() {
+        return;
+    }
     let restarted = std::env::current_exe().map(|program| {
         let mut arguments = std::env::args_os();
         let name = arguments.next().unwrap_or_else(|| program.clone().into_os_string());
