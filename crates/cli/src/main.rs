@@ -49,8 +49,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// three times as long, with the same bits. Candle reads the variable once, from the environment, as the allocator reads its own.
 const ONE_CANDLE_THREAD: (&str, &str) = ("CANDLE_NUM_THREADS", "1");
 
-/// Freed memory stays with the process. By default it returns to the kernel when a worker's thread ends, and the kernel clears each page
-/// before the next step has it again: an eighth of the time of a step with 135 M parameters.
+/// Freed memory stays with the process. By default it returns to the kernel within a step, even with a delay of 100 s, and the kernel
+/// clears each page before it is used again: an eighth of the time of a step with 135 M parameters.
 const KEPT_MEMORY: (&str, &str) = ("MIMALLOC_PURGE_DELAY", "-1");
 
 fn main() -> ExitCode {
