@@ -88,8 +88,10 @@ fn start_log(format: LogFormat, level: &str) {
 /// process. Where that fails, the work goes on, slower.
 fn restart_with_environment() {
     use std::os::unix::process::CommandExt;
-    let quantised = std::env::args().any(|argument| model::is_quantised(&argument));
-    let trains = std::env::args().any(|argument| ["play", "warmup"].contains(&argument.as_str()));
+    // A path may be no UTF-8.
+    let arguments = || std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
+    let quantised = arguments().any(|argument| model::is_quantised(&argument));
+    let trains = arguments().any(|argument| ["play", "warmup"].contains(&argument.as_str()));
     let wanted = [Some(ONE_CANDLE_THREAD).filter(|_| !quantised), Some(KEPT_MEMORY).filter(|_| trains)];
     let missing: Vec<(&str, &str)> =
         wanted.into_iter().flatten().filter(|(name, _)| std::env::var_os(name).is_none()).collect();

@@ -1,8 +1,8 @@
 //! The guard of splits: evaluation shares no program, function, sentence or repository with training.
 //!
 //! Every game has one [`Guard`], made of its validation and its held-out set when it is set up. Set-up asks it about all that was
-//! configured ([`Guard::check_program`] and its siblings: an [`Overlap`] is an error), play about every proposal
-//! ([`Guard::refuse_programs`]: an overlap is a verdict by the rule [`HELD_OUT`]), warm-up about every example.
+//! configured ([`Guard::check_program`] and its siblings: an [`Overlap`] is an error), play about every proposal and about the seeds that
+//! a generator makes ([`Guard::refuse_programs`]: an overlap is a verdict by the rule [`HELD_OUT`]), warm-up about every example.
 //!
 //! # What evaluation means here
 //! References and statements of problems, solutions and instructions of tasks, and the functions of repositories whose bugs are
