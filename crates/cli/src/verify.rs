@@ -14,7 +14,6 @@ mod stream;
 mod summary;
 mod tasks;
 
-use std::cell::Cell;
 use std::path::Path;
 
 use veriplay_core::{Dropped, Verdict, VerdictRow};
@@ -74,14 +73,14 @@ impl AttemptJudge<'_> {
         source: &mut AttemptSource<'_>,
         output: &mut VerdictOutput,
         jobs: usize,
-        each: impl Fn(),
+        mut each: impl FnMut() + Send,
     ) -> Result<VerifySummary, Failure> {
         let (mut tally, mut cached) = (VerdictTally::default(), 0);
         let resumed = output.resume(source, |row| {
             tally.add(row);
             each();
         })?;
-        let (mut gap, cut) = (false, Cell::new(false));
+        let (mut gap, mut cut) = (false, false);
         let write = |judged: Option<JudgedAttempt>| {
             gap |= judged.is_none();
             let Some(judged) = judged.filter(|_| !gap) else { return Ok(()) };
@@ -91,15 +90,15 @@ impl AttemptJudge<'_> {
             output.write(&judged.row)
         };
         let work = source.by_ref().take_while(|_| {
-            cut.set((self.stop)());
-            !cut.get()
+            cut = (self.stop)();
+            !cut
         });
         let judge = |attempt| (!(self.stop)()).then(|| self.judge(attempt));
         let ran = run_in_order(work, jobs, jobs.saturating_mul(WINDOW), judge, write);
         let finished = output.finish();
         self.cache.flush();
         ran.and(finished)?;
-        let stopped = gap || cut.get();
+        let stopped = gap || cut;
         let (bad_rows, unknown_tasks) = (source.tasks.bad + source.bad, source.unknown);
         Ok(tally.report(RunCounts { tasks: source.tasks.len(), resumed, cached, bad_rows, unknown_tasks, stopped }))
     }

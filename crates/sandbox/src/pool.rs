@@ -35,11 +35,28 @@ pub(crate) trait Runner {
     /// The state kept from one job to the next: empty at first and when in doubt.
     type Slot: Default;
 
-    /// Runs `job` in `slot`, and leaves in it what the next job may reuse.
+    /// Runs `job` in `slot`, and leaves in it what the next job may reuse once it is [reset](Self::reset).
     ///
     /// # Errors
     /// A host fault.
     fn run(&self, slot: &mut Self::Slot, job: &Job) -> Result<Outcome, RunError>;
+
+    /// Prepares `slot` for the next job, after [`Self::run`].
+    fn reset(&self, _slot: &mut Self::Slot) {}
+}
+
+/// What `use_slot` returns. If it panics that is a fault of the host, and `slot` is empty.
+///
+/// # Errors
+/// Those of `use_slot`, and a panic.
+pub(crate) fn catch_panic<S: Default, T>(
+    slot: &mut S,
+    use_slot: impl FnOnce(&mut S) -> Result<T, RunError>,
+) -> Result<T, RunError> {
+    catch_unwind(AssertUnwindSafe(|| use_slot(slot))).unwrap_or_else(|_| {
+        *slot = S::default();
+        Err(RunError::Fault("a host function panicked".to_owned()))
+    })
 }
 
 struct Slots<P> {
@@ -75,9 +92,10 @@ impl<R: Runner> Pool<R> {
         if !may_reuse {
             slot = R::Slot::default();
         }
-        let outcome = catch_unwind(AssertUnwindSafe(|| self.runner.run(&mut slot, job))).unwrap_or_else(|_| {
-            slot = R::Slot::default();
-            Err(RunError::Fault("a host function panicked".to_owned()))
+        let outcome = catch_panic(&mut slot, |slot| {
+            let outcome = self.runner.run(slot, job)?;
+            self.runner.reset(slot);
+            Ok(outcome)
         });
         self.return_slot(slot);
         outcome
@@ -114,7 +132,7 @@ impl<R: Runner> Pool<R> {
 /// as long as a short job.
 pub(crate) struct InProcessRunner {
     image: Arc<Image>,
-    reset: ResetMode,
+    reset_mode: ResetMode,
     layers: Layers,
 }
 
@@ -123,11 +141,13 @@ pub(crate) struct InProcessRunner {
 pub(crate) struct Instances {
     guest: Option<GuestInstance>,
     callee: Option<GuestInstance>,
+    /// Those that the last job ran in, until they are reset.
+    used: (Option<GuestInstance>, Option<GuestInstance>),
 }
 
 impl InProcessRunner {
-    pub(crate) const fn new(image: Arc<Image>, reset: ResetMode, layers: Layers) -> Self {
-        Self { image, reset, layers }
+    pub(crate) const fn new(image: Arc<Image>, reset_mode: ResetMode, layers: Layers) -> Self {
+        Self { image, reset_mode, layers }
     }
 
     fn take_or_make(
@@ -149,7 +169,6 @@ impl Runner for InProcessRunner {
     type Slot = Instances;
 
     fn run(&self, slot: &mut Instances, job: &Job) -> Result<Outcome, RunError> {
-        let fresh = |mut used: GuestInstance| used.reset(self.reset).then_some(used);
         let tree = |callee: Option<&Callee>| {
             job.base.as_ref().map(|base| self.layers.get_tree(self.image.base_tree(), base, callee)).transpose()
         };
@@ -159,8 +178,14 @@ impl Runner for InProcessRunner {
             None => None,
         };
         let (outcome, callee) = guest.run(job, callee)?;
-        slot.guest = fresh(guest);
-        slot.callee = callee.and_then(fresh).or(slot.callee.take());
+        slot.used = (Some(guest), callee);
         Ok(outcome)
+    }
+
+    fn reset(&self, slot: &mut Instances) {
+        let fresh = |mut used: GuestInstance| used.reset(self.reset_mode).then_some(used);
+        let (guest, callee) = std::mem::take(&mut slot.used);
+        slot.guest = guest.and_then(fresh).or(slot.guest.take());
+        slot.callee = callee.and_then(fresh).or(slot.callee.take());
     }
 }

@@ -9,11 +9,12 @@ use std::sync::Arc;
 
 use veriplay_core::{Job, Layer};
 
-use super::{ImageSource, WorkerReply, WorkerSetup, frames, lockdown};
+use super::frames::{self, Pipe};
+use super::{ImageSource, WorkerReply, WorkerSetup, lockdown};
 use crate::exports::GlobalState;
 use crate::image::{Image, ImageId, ImageSpec, ImageStore, build_without_threads};
 use crate::memory::Baseline;
-use crate::pool::{InProcessRunner, Pool};
+use crate::pool::{InProcessRunner, Instances, Runner, catch_panic};
 
 /// The most bytes of a frame from the parent, which is trusted.
 const MAX_ORDER: u64 = u32::MAX as u64;
@@ -27,23 +28,23 @@ const MAX_ORDER: u64 = u32::MAX as u64;
 /// When standard input is not such a socket, or the parent stops in the middle of a frame.
 pub fn serve() -> io::Result<()> {
     lockdown::close_all_but_standard()?;
-    let mut pipe = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let mut pipe = frames::over(UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?));
     let Some(mut hello) = frames::receive::<WorkerSetup>(&mut pipe, MAX_ORDER)? else { return Ok(()) };
     let layers = std::mem::take(&mut hello.layers);
-    let ready = load_pool(&hello, layers).and_then(|pool| {
+    let ready = load_runner(&hello, layers).and_then(|runner| {
         lockdown::lock_down().map_err(|error| format!("cannot lock the worker down: {error}"))?;
-        Ok(pool)
+        Ok(runner)
     });
     match ready {
-        Ok(pool) => {
-            frames::send(&mut pipe, &WorkerReply::Ready)?;
-            serve_jobs(&mut pipe, &pool)
+        Ok(runner) => {
+            frames::send(pipe.get_mut(), &WorkerReply::Ready)?;
+            serve_jobs(&mut pipe, &runner)
         }
-        Err(why) => frames::send(&mut pipe, &WorkerReply::Fault(why)),
+        Err(why) => frames::send(pipe.get_mut(), &WorkerReply::Fault(why)),
     }
 }
 
-fn load_pool(hello: &WorkerSetup, layers: Vec<Layer>) -> Result<Pool<InProcessRunner>, String> {
+fn load_runner(hello: &WorkerSetup, layers: Vec<Layer>) -> Result<InProcessRunner, String> {
     let image = match &hello.from {
         ImageSource::Module(text) => {
             let image = build_without_threads(&hello.image.name, text).map_err(|error| error.to_string())?;
@@ -52,7 +53,7 @@ fn load_pool(hello: &WorkerSetup, layers: Vec<Layer>) -> Result<Pool<InProcessRu
         ImageSource::Cache => load_cached(&hello.image, &hello.cache_dir)?,
         ImageSource::Warmed { of, state } => load_warmed(&*load_cached(of, &hello.cache_dir)?, &hello.image, state)?,
     };
-    Ok(Pool::new(InProcessRunner::new(image, hello.reset, layers.into_iter().collect()), 1))
+    Ok(InProcessRunner::new(image, hello.reset, layers.into_iter().collect()))
 }
 
 /// Checks that `image` is the parent's.
@@ -79,13 +80,19 @@ fn load_warmed(image: &Image, named: &ImageId, state: &GlobalState) -> Result<Ar
     image.map(Arc::new).map_err(|error| error.to_string())
 }
 
-fn serve_jobs(pipe: &mut UnixStream, pool: &Pool<InProcessRunner>) -> io::Result<()> {
+fn serve_jobs(pipe: &mut Pipe, runner: &InProcessRunner) -> io::Result<()> {
+    let mut slot = Instances::default();
     while let Some(job) = frames::receive::<Job>(pipe, MAX_ORDER)? {
-        let reply = match pool.run(&job, true) {
+        let reply = match catch_panic(&mut slot, |slot| runner.run(slot, &job)) {
             Ok(outcome) => WorkerReply::Outcome(Box::new(outcome)),
             Err(error) => WorkerReply::Fault(error.to_string()),
         };
-        frames::send(pipe, &reply)?;
+        frames::send(pipe.get_mut(), &reply)?;
+        // The parent works on the outcome meanwhile. A panic costs the instances.
+        let _ = catch_panic(&mut slot, |slot| {
+            runner.reset(slot);
+            Ok(())
+        });
     }
     Ok(())
 }

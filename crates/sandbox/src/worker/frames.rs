@@ -2,10 +2,22 @@
 //!
 //! JSON is slower than what else there is and the records are small; it needs no second description of them.
 
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, BufReader, ErrorKind, Read, Write};
+use std::os::unix::net::UnixStream;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+
+/// One side's end of the socket. Its buffer holds most frames whole: a system call costs as much as parsing one.
+pub(super) type Pipe = BufReader<UnixStream>;
+
+/// Bytes of the buffer.
+const BUFFER: usize = 64 << 10;
+
+/// The end of a socket.
+pub(super) fn over(socket: UnixStream) -> Pipe {
+    BufReader::with_capacity(BUFFER, socket)
+}
 
 /// Sends one record.
 ///

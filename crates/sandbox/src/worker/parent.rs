@@ -13,7 +13,8 @@ use std::time::Duration;
 
 use veriplay_core::{Entry, Exit, Job, Limits, Outcome};
 
-use super::{ImageSource, WorkerReply, WorkerSetup, frames};
+use super::frames::{self, Pipe};
+use super::{ImageSource, WorkerReply, WorkerSetup};
 use crate::image::Image;
 use crate::pool::{RunError, Runner};
 
@@ -147,7 +148,9 @@ fn is_within_limits(outcome: &Outcome, limits: &Limits) -> bool {
 /// A running worker. Dropping this kills it, which loses nothing.
 pub(crate) struct WorkerProcess {
     child: Child,
-    pipe: UnixStream,
+    pipe: Pipe,
+    /// How long the socket waits.
+    patience: Option<Duration>,
 }
 
 impl WorkerProcess {
@@ -163,7 +166,7 @@ impl WorkerProcess {
             .stdout(memory.map_or_else(Stdio::null, Stdio::from))
             .stderr(Stdio::null())
             .spawn()?;
-        Ok(Self { child, pipe })
+        Ok(Self { child, pipe: frames::over(pipe), patience: None })
     }
 
     /// Sends a frame and waits for the reply.
@@ -184,9 +187,12 @@ impl WorkerProcess {
         max_bytes: u64,
         patience: Option<Duration>,
     ) -> io::Result<WorkerReply> {
-        self.pipe.set_read_timeout(patience)?;
-        self.pipe.set_write_timeout(patience)?;
-        frames::send(&mut self.pipe, frame)?;
+        if self.patience != patience {
+            self.pipe.get_ref().set_read_timeout(patience)?;
+            self.pipe.get_ref().set_write_timeout(patience)?;
+            self.patience = patience;
+        }
+        frames::send(self.pipe.get_mut(), frame)?;
         frames::receive(&mut self.pipe, max_bytes)?.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
 

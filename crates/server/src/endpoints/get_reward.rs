@@ -25,7 +25,7 @@ use crate::ground_truth::task_source;
 use crate::judge::{AttemptText, Judge, OpenTask};
 use crate::queue::{Admission, Unfinished};
 use crate::rows::reward;
-use crate::service::{AttemptWork, Service};
+use crate::service::{AttemptWork, Service, TOGETHER};
 use veriplay_core::RowStatus;
 
 /// OpenRLHF waits 180 s for an answer. The answer must reach it before.
@@ -161,7 +161,7 @@ async fn judge_all(
     attempts: Vec<AttemptWork>,
 ) -> Result<Vec<Measured>, Rejection> {
     let mut found = vec![Measured { reward: None, passed: 0, total: 0 }; attempts.len()];
-    let submitted = service.submit_attempts(caller.client, Admission::Always, Some(deadline), attempts);
+    let submitted = service.submit_attempts(caller.client, Admission::Always, Some(deadline), attempts, TOGETHER);
     let mut stream = submitted.map_err(|full| Rejection::too_late(Unfinished::Full(full)))?;
     while let Some((index, judged)) = stream.next().await {
         let row = judged.map_err(|fault| Rejection::text(StatusCode::GATEWAY_TIMEOUT, fault.message))?.row;

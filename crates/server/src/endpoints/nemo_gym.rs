@@ -87,7 +87,7 @@ async fn judge_one(
     deadline: Instant,
     attempt: AttemptWork,
 ) -> Result<Result<VerdictRow, Fault>, Rejection> {
-    let submitted = service.submit_attempts(caller.client, Admission::Always, Some(deadline), vec![attempt]);
+    let submitted = service.submit_attempts(caller.client, Admission::Always, Some(deadline), vec![attempt], 1);
     let mut stream = submitted.map_err(|full| Rejection::too_late(Unfinished::Full(full)))?;
     match stream.next().await {
         Some((_, Err(fault))) if fault.kind == FaultKind::Stopped => Err(Rejection::too_late(Unfinished::Stopped)),

@@ -26,7 +26,7 @@ use crate::lines::LineBody;
 use crate::problem::Problem;
 use crate::queue::{Admission, QueueFull};
 use crate::rows::ServedRow;
-use crate::service::{AttemptWork, JudgedStream, Service};
+use crate::service::{AttemptWork, JudgedStream, Service, TOGETHER};
 
 pub(crate) fn routes() -> Routes {
     Routes::new().routes(routes!(verify)).routes(routes!(add_tasks))
@@ -159,7 +159,9 @@ async fn verify(
 ) -> Response {
     let is_set = |value: &Option<String>| value.as_ref().is_some_and(|value| value != "0" && value != "false");
     let (lines, tasks) = (is_set(&query.stream) || wants_lines(&headers), is_set(&query.tasks));
-    match start_verify(&service, caller, &headers, body).await {
+    // Whoever reads them one by one wants each at once.
+    let batch = if lines { 1 } else { TOGETHER };
+    match start_verify(&service, caller, &headers, body, batch).await {
         Ok(started) if lines => started.stream(tasks),
         Ok(started) => started.collect().await,
         Err(problem) => problem.into_response(),
@@ -220,6 +222,7 @@ async fn start_verify(
     caller: Caller,
     headers: &HeaderMap,
     body: Body,
+    batch: usize,
 ) -> Result<StartedVerify, Problem> {
     let judge = ready_judge(service)?;
     let arrived = Instant::now();
@@ -228,7 +231,7 @@ async fn start_verify(
     let work = parse_body(text, move |text| ParsedVerify::parse(&judge, text)).await??;
     let deadline = work.deadline_ms.map(|ms| arrived + Duration::from_millis(ms));
     let names = work.attempts.iter().map(|work| (work.task.task_id().to_owned(), work.attempt_id.clone())).collect();
-    let stream = service.submit_attempts(caller.client, Admission::Bounded, deadline, work.attempts);
+    let stream = service.submit_attempts(caller.client, Admission::Bounded, deadline, work.attempts, batch);
     let stream = stream.map_err(|full| match full {
         QueueFull::TooLarge { .. } => Problem::invalid("attempts", full.to_string()),
         QueueFull::Busy { .. } => Problem::queue_full(full.to_string()),
