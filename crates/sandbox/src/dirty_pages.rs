@@ -2,8 +2,8 @@
 //!
 //! *Tracked* memory is write-protected through userfaultfd in its asynchronous mode (Linux 6.7): the first write to a page
 //! takes the protection off, in the kernel, and nobody is told. PAGEMAP_SCAN then lists what is no longer protected; that
-//! walk reads one bit a page. Pages are never protected again, so the list is everything written since the memory was
-//! mapped. Whatever the kernel does on its own (reclaim, swap) can only lose a protection, and the page is then copied back
+//! walk reads one bit a page. The list is everything written since the memory was protected, which is not after each job: a first
+//! write to a page takes longer than copying several back. Whatever the kernel does on its own (reclaim, swap) can only lose a protection, and the page is then copied back
 //! for nothing.
 //!
 //! Memory that is not tracked is scanned for private copies: pages that are present or swapped out and neither the file's
@@ -17,6 +17,8 @@ use std::os::fd::{AsRawFd, FromRawFd};
 
 /// The most written regions that are restored one by one; beyond it the image is mapped again.
 const MAX_REGIONS: usize = 4096;
+/// The most regions of one walk: about as many as the kernel reports at once.
+const WALK_REGIONS: usize = 512;
 
 /// `_IOWR('f', 16, struct pm_scan_arg)`
 pub(crate) const PAGEMAP_SCAN: u64 = 0xC060_6610;
@@ -52,7 +54,7 @@ impl DirtyPages {
         self.protector.is_some()
     }
 
-    /// Starts to track writes to `memory`, which equals the image now. Returns whether the kernel supports it.
+    /// Starts to track writes to `memory`, which equals the image now, or starts again. Returns whether the kernel supports it.
     pub(crate) fn track(&self, memory: &mut [u8]) -> bool {
         self.protector.as_ref().is_some_and(|protector| protect(protector, memory).is_ok())
     }
@@ -79,29 +81,30 @@ const PRIVATE_COPIES: ScanMasks =
 
 fn scan_pages(pagemap: &File, memory: &mut [u8], masks: &ScanMasks) -> Option<Vec<Range<usize>>> {
     let (base, len) = (memory.as_mut_ptr().addr(), memory.len());
-    let mut regions = vec![[0u64; 3]; MAX_REGIONS];
-    let (mut found, mut walked) = (0, base as u64);
+    let mut walk = [[0; 3]; WALK_REGIONS];
+    let (mut found, mut walked) = (Vec::new(), base as u64);
     let end = (base + len) as u64;
-    // The kernel may stop early, and does so at some five hundred regions: it says where.
+    // A walk may stop early, and says where.
     while walked < end {
-        let (more, stopped) = walk_pages(pagemap, walked..end, &mut regions[found..], masks)?;
-        found += more;
-        if stopped <= walked || found >= MAX_REGIONS {
+        let (regions, stopped) = walk_pages(pagemap, walked..end, &mut walk, masks)?;
+        if stopped <= walked || found.len() + regions.len() >= MAX_REGIONS {
             return None;
+        }
+        for region in regions {
+            found.push(region_in(region, base, len)?);
         }
         walked = stopped;
     }
-    regions.truncate(found);
-    regions.iter().map(|region| region_in(region, base, len)).collect()
+    Some(found)
 }
 
-/// One walk over `addresses`, which are those of a memory that is borrowed for it: how many regions were found, and where it ended.
-fn walk_pages(
+/// One walk over `addresses`, which are those of a memory that is borrowed for it: the regions that were found, and where it ended.
+fn walk_pages<'a>(
     pagemap: &File,
     addresses: Range<u64>,
-    regions: &mut [[u64; 3]],
+    regions: &'a mut [[u64; 3]],
     masks: &ScanMasks,
-) -> Option<(usize, u64)> {
+) -> Option<(&'a [[u64; 3]], u64)> {
     // struct pm_scan_arg: size, flags, start, end, walk_end, vec, vec_len, max_pages, and the masks.
     let mut arg = [
         96,
@@ -121,7 +124,7 @@ fn walk_pages(
     // outlive the call. The kernel writes only to these two. It reads page tables and changes none of them.
     let found = unsafe { libc::ioctl(pagemap.as_raw_fd(), PAGEMAP_SCAN as _, arg.as_mut_ptr()) };
     let found = usize::try_from(found).ok()?;
-    (found <= regions.len()).then_some((found, arg[4]))
+    Some((regions.get(..found)?, arg[4]))
 }
 
 /// A region of the kernel's as a range of the memory; `None` if it is not inside, which would be a kernel's mistake.
