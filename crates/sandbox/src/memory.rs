@@ -29,8 +29,9 @@ const PAGE_TABLE: usize = 512 * PAGE;
 /// Dirty pages above which the memory is mapped anew. Copying 2,500 back took an eighth of the system time of mapping anew; the bound
 /// is for memory: an instance keeps its own copy of what it has written, at most 32 MiB.
 const MAX_COPIED_PAGES: usize = 8192;
-/// Pages copied back after which tracking starts again, or where the kernel cannot track, the memory is mapped anew. Until then each reset copies what
-/// any job before it wrote. It takes some milliseconds to copy so many, and a tenth of one to write anew to the pages that a small job writes.
+/// Pages copied back after which tracking starts again and empty parts are given back, or where the kernel cannot track, the memory is mapped anew.
+/// Until then each reset copies what any job before it wrote. It takes some milliseconds to copy so many, and a tenth of one to write anew to the pages
+/// that a small job writes.
 const COPIED_BEFORE_TRACKING: usize = 16_384;
 
 /// Bytes of address space that wasmtime reserves for a memory of 32 bits.
@@ -189,14 +190,32 @@ impl Baseline {
         let many = installed.copied > COPIED_BEFORE_TRACKING;
         if many && !installed.tracked {
             *installed = self.install(memory)?;
-        } else if many || !installed.tracked {
-            // The memory equals the image now, so only later writes will differ.
-            let mut used = self.parts.iter().filter(|part| part.used);
-            installed.tracked = used.all(|part| self.pages.track(&mut memory[part.range.clone()]));
-            installed.copied = if installed.tracked { 0 } else { installed.copied };
+            return Ok(());
+        }
+        if many {
+            let empty = self.parts.iter().filter(|part| !part.used);
+            empty.map(|part| part.range.clone()).try_for_each(|range| discard(&mut memory[range]))?;
+        }
+        if many || !installed.tracked {
+            self.track(memory, installed);
         }
         Ok(())
     }
+
+    /// Starts to track writes to the used parts of `memory`, which equals the image.
+    fn track(&self, memory: &mut [u8], installed: &mut InstalledBaseline) {
+        let mut used = self.parts.iter().filter(|part| part.used);
+        if used.all(|part| self.pages.track(&mut memory[part.range.clone()])) {
+            *installed = InstalledBaseline { tracked: true, copied: 0 };
+        }
+    }
+}
+
+/// Drops the private copies of a part of a memory over which an image is installed: it equals the image then.
+fn discard(memory: &mut [u8]) -> io::Result<()> {
+    // SAFETY: a range of whole pages of our own private mapping of a file, borrowed for it. What was written is lost, and the file's bytes are there again.
+    let result = unsafe { libc::madvise(memory.as_mut_ptr().cast(), memory.len(), libc::MADV_DONTNEED) };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 /// Asks for huge pages where `memory`, which has just been made, will grow to: a program that jumps about in much memory then waits
@@ -371,7 +390,8 @@ mod tests {
         let baseline = Baseline::new(&image()).unwrap();
         let memory = memory();
         let mut installed = baseline.install(memory).unwrap();
-        memory[..PAGE_TABLE].fill(7);
+        // Of a part that is used, and of an empty one.
+        memory[..2 * PAGE_TABLE].fill(7);
         for _ in 0..2 * COPIED_BEFORE_TRACKING / (PAGE_TABLE / PAGE) {
             baseline.restore(memory, &mut installed, ResetMode::Scan).unwrap();
             memory[5 * PAGE] = 1;

@@ -563,6 +563,7 @@ del _veriplay_harness
 
 def _veriplay_start():
     """From here on a turn is a job. The reactor's own `turn` would parse, compile and evaluate a source text first."""
+    import gc
     import sys
 
     frame = sys._getframe()
@@ -571,3 +572,23 @@ def _veriplay_start():
     turn = frame.f_globals["turn"]
     turn.__globals__["_veriplay_job"] = _veriplay_job
     turn.__code__ = (lambda source, environ: (_veriplay_job(), (0, False))[1]).__code__
+    names = globals()
+    start = names.pop("_veriplay_start")
+    del names["_veriplay_job"]
+    gc.collect()
+
+    # Takes the free memory between what is alive. A job's objects would go there first, all over the heap, and each page that a job writes must be
+    # found and restored after it. Behind what is alive now they lie together.
+    taken = [start]
+    end = id(bytes(4 << 20))
+    for sizes in range(1 << 16, 1 << 12, -1 << 10), range(1 << 12, 1 << 9, -64), range(1 << 9, 1, -4):
+        for size in sizes:
+            while id(gap := bytes(size)) < end:
+                taken.append(gap)
+    # The smallest thing that there is.
+    while id(gap := object()) < end:
+        taken.append(gap)
+    # Nothing else refers to it, so no program meets it.
+    taken.append(taken)
+    # What is alive now is alive in every job, so the collector need not look at it.
+    gc.freeze()
