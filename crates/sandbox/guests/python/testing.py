@@ -217,14 +217,14 @@ class Split:
         tests could test.
         """
         self.bound, known = bound, vars(builtins).keys() - NEW_BUILTINS
-        trees = [ast.parse(source) for source in [self.setup, *self.sources]]
+        texts = [nodes_of(source) for source in [self.setup, *self.sources]]
         self.read_anywhere, self.unread = read, {}
-        if any(map(imports_all, trees)):
+        if any(map(imports_all, texts)):
             # All that the tests have of the program they import.
             read = frozenset()
         free = read - bound - MODULE_NAMES
         self.own = (free - known) | (free & set(self.functions))
-        if not self.own and not self.functions and len(free) == 1 and free.isdisjoint(REACHES) and not any(map(imports_solution, [self.setup, *self.sources])):
+        if not self.own and not self.functions and len(free) == 1 and free.isdisjoint(REACHES) and not any(map(imports_solution, texts)):
             self.own = set(free)
         self.or_builtin = set() if self.functions else free - self.own
         # Names by which the tests can come to the program. Of those that are built in here, nobody knows before the program has told.
@@ -234,21 +234,21 @@ class Split:
         for name in self.own:
             self.view.pop(name, None)
         self.caller.tell_names = self.tell_names
-        if any(map(patches, trees)):
+        if any(map(patches, texts)):
             self.caller.note(UNJUDGEABLE, "the tests patch modules, which the program does not share")
         if not self.words.isdisjoint(LIFETIMES):
             self.caller.note(UNJUDGEABLE, "the tests look at how objects are kept, which is each side's own")
-        for found in itertools.chain.from_iterable(map(observed, trees)):
+        for found in itertools.chain.from_iterable(map(observed, texts)):
             self.caller.note(UNJUDGEABLE, "the tests ask `" + found + "` of the process, which is each side's own")
-        used, given = map(set().union, *map(builtins_used, trees))
+        used, given = map(set().union, *map(builtins_used, texts))
         for label in set().union(*map(doubts_of, [self.setup, *self.sources])):
             self.caller.doubt("the tests look at " + label)
         if names_any(self.words, ("partial func",)):
             self.caller.doubt("the tests look into a `partial`, which may hold an object of the program's")
-        identities = "id" in used or any(map(asks_for_identity, trees)) or not self.words.isdisjoint(("pickle", "marshal"))
+        identities = "id" in used or any(map(asks_for_identity, texts)) or not self.words.isdisjoint(("pickle", "marshal"))
         identities = identities or asks_object(self.words) or "is" in self.words and not self.words.isdisjoint(COMPILES)
-        options = ["identities"] * identities + ["random"] * any(map(sets_a_seed, trees)) + ["numpy"] * self.asks_numpy()
-        looked_into = set().union(*map(looked_into_by, trees))
+        options = ["identities"] * identities + ["random"] * any(map(sets_a_seed, texts)) + ["numpy"] * self.asks_numpy()
+        looked_into = set().union(*map(looked_into_by, texts))
         self.caller.modules_named = {name for name in looked_into - bound - set(self.functions) if is_library(name) or name in ABBREVIATIONS}
         self.caller.watch(sorted(self.own | self.or_builtin), options)
         if given or "hash" in used and HASHES in self.caller.words_of_program:
@@ -257,7 +257,7 @@ class Split:
         for label, (triggers, _) in UNREADABLE.items():
             if names_any(self.words, triggers):
                 (self.note_change if label in self.caller.words_of_program else self.doubt_change)(label)
-        if "id" in self.words and ADDRESSES in self.caller.words_of_program and any(map(asks_for_addresses, trees)):
+        if "id" in self.words and ADDRESSES in self.caller.words_of_program and any(map(asks_for_addresses, texts)):
             self.caller.note(UNJUDGEABLE, "both sides look at addresses of objects, which each has its own of")
 
     def asks_numpy(self):
@@ -489,8 +489,7 @@ class Split:
         has made it."""
         for name in [name for name in sys.modules if name not in self.modules]:
             module, (parent, _, last) = sys.modules[name], name.rpartition(".")
-            is_loaded = getattr(module, "__spec__", None) is not None or by_library
-            if self.modules and not is_loaded and (not parent or parent in self.foreign):
+            if self.modules and not by_library and (not parent or parent in self.foreign) and getattr(module, "__spec__", None) is None:
                 self.foreign.add(name)
             if last in self.words and type(module) is types.ModuleType and name.partition(".")[0] not in TESTING:
                 self.watched[name] = dict(vars(module))
@@ -707,21 +706,34 @@ def names_of(sources):
 KNOWN_NAMES = {}
 
 
-def patches(tree):
+def nodes_of(source):
+    """What test code consists of. It is asked many things about them, and a walk through a tree takes as long as ten through this list."""
+    found = [ast.parse(source)]
+    for node in found:
+        for name in node._fields:
+            part = getattr(node, name, None)
+            if isinstance(part, ast.AST):
+                found.append(part)
+            elif type(part) is list:
+                found += [item for item in part if isinstance(item, ast.AST)]
+    return found
+
+
+def patches(nodes):
     """Whether test code uses `unittest.mock.patch`."""
-    imports = (node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom)))
+    imports = (node for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom)))
     texts = list(map(ast.unparse, imports))
     if any("import patch as" in text or ", patch as" in text for text in texts):
         return True
     mocks = any("mock" in text for text in texts)
-    return mocks and any(isinstance(node, (ast.Name, ast.Attribute)) and named(node) == "patch" for node in ast.walk(tree))
+    return mocks and any(isinstance(node, (ast.Name, ast.Attribute)) and named(node) == "patch" for node in nodes)
 
 
-def observed(tree):
+def observed(nodes):
     """What test code asks of the process that nobody shares."""
     known = {name: name for name in SHARED_OF}
-    statements = {id(node.value.func) for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)}
-    for node in ast.walk(tree):
+    statements = {id(node.value.func) for node in nodes if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)}
+    for node in nodes:
         if isinstance(node, ast.Import):
             known |= {alias.asname: alias.name for alias in node.names if alias.asname and alias.name in SHARED_OF}
             yield from (alias.name for alias in node.names if alias.name.partition(".")[0] in OBSERVERS)
@@ -737,10 +749,10 @@ def observed(tree):
                 yield known[node.value.id] + "." + node.attr
 
 
-def sets_a_seed(tree):
+def sets_a_seed(nodes):
     """Whether test code may set the state of `random`, which the program does not share."""
     return any(
-        named(node) in SEEDS or isinstance(node, ast.ImportFrom) and any(alias.name in SEEDS for alias in node.names) for node in ast.walk(tree)
+        named(node) in SEEDS or isinstance(node, ast.ImportFrom) and any(alias.name in SEEDS for alias in node.names) for node in nodes
     )
 
 
@@ -749,11 +761,11 @@ SEEDS = {"seed", "setstate", "getstate"}
 LOOKING = {"id", "hash", "type"}
 
 
-def builtins_used(tree):
+def builtins_used(nodes):
     """Those of `LOOKING` that test code uses, and those of them that it uses other than by a call of that name, a comparison, or as a class
     to have instances."""
     used, given, followed = set(), set(), set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Call):
             asks = isinstance(node.func, ast.Name) and node.func.id in ("isinstance", "issubclass")
             followed |= {id(node.func)} | {id(part) for argument in node.args for part in ast.walk(argument) if asks}
@@ -766,8 +778,8 @@ def builtins_used(tree):
             given.add(node.attr)
         elif isinstance(node, ast.ImportFrom) and node.module == "builtins":
             given |= LOOKING & {alias.name for alias in node.names}
-    if any(isinstance(node, ast.Name) and node.id in COMPILES for node in ast.walk(tree)):
-        texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and type(node.value) is str)
+    if any(isinstance(node, ast.Name) and node.id in COMPILES for node in nodes):
+        texts = (node.value for node in nodes if isinstance(node, ast.Constant) and type(node.value) is str)
         given |= LOOKING & set().union(*map(words_of, texts))
     return used | given, given
 
@@ -775,7 +787,7 @@ def builtins_used(tree):
 def attributes_of(source):
     """Words of test code that may name an attribute: those behind a dot or in a text."""
     found = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes_of(source):
         if isinstance(node, ast.Attribute):
             found.add(node.attr)
         elif isinstance(node, ast.MatchClass):
@@ -792,9 +804,9 @@ def named(node):
 IDENTITIES = {"is_", "is_not", "assertIs", "assertIsNot"}
 
 
-def asks_for_identity(tree):
+def asks_for_identity(nodes):
     """Whether test code compares by identity with anything but what there is once, so that strings and numbers need theirs."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, (ast.Name, ast.Attribute)) and named(node) in IDENTITIES:
             return True
         if isinstance(node, ast.ImportFrom) and any(alias.name in IDENTITIES for alias in node.names):
@@ -807,12 +819,12 @@ def asks_for_identity(tree):
     return False
 
 
-def asks_for_addresses(tree):
-    return any(isinstance(node, ast.Name) and node.id == "id" for node in ast.walk(tree))
+def asks_for_addresses(nodes):
+    return any(isinstance(node, ast.Name) and node.id == "id" for node in nodes)
 
 
-def imports_solution(source):
-    for node in ast.walk(ast.parse(source)):
+def imports_solution(nodes):
+    for node in nodes:
         if isinstance(node, ast.ImportFrom) and node.module == "solution":
             return True
         if isinstance(node, ast.Import) and any(alias.name == "solution" for alias in node.names):
@@ -828,13 +840,13 @@ def is_star(node):
 ABBREVIATIONS = {"np", "numpy", "pd", "pandas", "scipy", "sympy"}
 
 
-def looked_into_by(tree):
+def looked_into_by(nodes):
     """Names of which the tests ask attributes."""
-    return {node.value.id for node in ast.walk(tree) if type(node) is ast.Attribute and type(node.value) is ast.Name}
+    return {node.value.id for node in nodes if type(node) is ast.Attribute and type(node.value) is ast.Name}
 
 
-def imports_all(tree):
-    return any(map(is_star, ast.walk(tree)))
+def imports_all(nodes):
+    return any(map(is_star, nodes))
 
 
 def collect_names(table, read, bound):
@@ -857,19 +869,34 @@ CALLED, TYPE_OF, DICT_OF, OWNER, GLOBALS, GLOBAL, STAR = (
 DISPLAYS = ast.List, ast.Set, ast.Dict, ast.ListComp, ast.SetComp, ast.DictComp
 
 
-class Marked(ast.NodeTransformer):
+class Marked:
     """Test code that tells what its calls cannot show: which are statements of their own, or asserted to be constants, so that nothing
     more is made of their result, and which arguments are displays, so that nobody else has them; of one made of constants alone nobody has any part."""
 
+    def visit(self, node):
+        """What takes the place of `node`. The library's way through a tree takes several times as long."""
+        special = self.SPECIAL.get(type(node))
+        return self.visit_parts(node) if special is None else special(self, node)
+
+    def visit_parts(self, node):
+        for name in node._fields:
+            part = getattr(node, name, None)
+            if isinstance(part, ast.AST):
+                if type(part) not in LEAVES:
+                    setattr(node, name, self.visit(part))
+            elif type(part) is list:
+                part[:] = [self.visit(item) if isinstance(item, ast.AST) else item for item in part]
+        return node
+
     def visit_Expr(self, node):
-        self.generic_visit(node)
+        self.visit_parts(node)
         if isinstance(node.value, ast.Call):
             node.value = marked(node.value, thrown_away=True)
         return node
 
     def visit_Assert(self, node):
         """What is compared with constants alone cannot move what is expected of it."""
-        self.generic_visit(node)
+        self.visit_parts(node)
         if isinstance(node.test, ast.Compare):
             operands = [node.test.left, *node.test.comparators]
             calls = [operand for operand in operands if isinstance(operand, ast.Call)]
@@ -878,7 +905,7 @@ class Marked(ast.NodeTransformer):
         return node
 
     def visit_Call(self, node):
-        self.generic_visit(node)
+        self.visit_parts(node)
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         if name in ("type", "vars") and len(node.args) == 1 and not node.keywords and not isinstance(node.args[0], ast.Starred):
             return asked(TYPE_OF if name == "type" else DICT_OF, node, node.func, node.args[0])
@@ -887,38 +914,53 @@ class Marked(ast.NodeTransformer):
         return marked(node, thrown_away=False)
 
     def visit_ImportFrom(self, node):
-        return ast.copy_location(ast.Expr(asked(STAR, node)), node) if is_star(node) else node
+        return placed(ast.Expr(asked(STAR, node)), node) if is_star(node) else node
 
     def visit_Subscript(self, node):
         if not is_globals(node.value):
-            return self.generic_visit(node)
+            return self.visit_parts(node)
         node.slice = self.visit(node.slice)
         # What is stored there is the tests' own.
         return asked(GLOBAL, node, node.value.func, node.slice) if isinstance(node.ctx, ast.Load) else node
 
     def visit_Attribute(self, node):
-        self.generic_visit(node)
+        self.visit_parts(node)
         if not isinstance(node.ctx, ast.Load):
             node.value = asked(OWNER, node.value, node.value)
         elif node.attr == "__dict__":
-            return asked(DICT_OF, node, ast.Constant(None), node.value)
+            return asked(DICT_OF, node, placed(ast.Constant(None), node), node.value)
         return node
+
+    SPECIAL = {
+        ast.Expr: visit_Expr, ast.Assert: visit_Assert, ast.Call: visit_Call, ast.ImportFrom: visit_ImportFrom,
+        ast.Subscript: visit_Subscript, ast.Attribute: visit_Attribute,
+    }
+
+
+# These have no parts.
+LEAVES = {ast.Name, ast.Constant, ast.Load, ast.Store, ast.Del}
 
 
 def is_globals(node):
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "globals" and not (node.args or node.keywords)
 
 
+def placed(made, node):
+    """A new node, at the place of another in the text."""
+    made.lineno, made.col_offset, made.end_lineno, made.end_col_offset = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+    return made
+
+
 def asked(name, node, *arguments):
-    return ast.fix_missing_locations(ast.copy_location(ast.Call(ast.Name(name, ast.Load()), list(arguments), []), node))
+    return placed(ast.Call(placed(ast.Name(name, ast.Load()), node), list(arguments), []), node)
 
 
 def marked(node, thrown_away):
     """The call, changed in place."""
     if isinstance(node.func, ast.Call) and isinstance(node.func.func, ast.Name) and node.func.func.id == CALLED:
         # As an expression, before its statement.
-        node.func.args[1] = ast.Constant(thrown_away)
-        return ast.fix_missing_locations(node)
+        node.func.args[1] = placed(ast.Constant(thrown_away), node.func)
+        return node
     if any(isinstance(argument, ast.Starred) for argument in node.args):
         places = []
     else:
@@ -927,9 +969,9 @@ def marked(node, thrown_away):
     deep = [place for place, value in places if isinstance(value, (*DISPLAYS, ast.Tuple)) and is_constant(value)]
     if not (thrown_away or displays or deep):
         return node
-    told = [node.func, ast.Constant(thrown_away), ast.Constant(tuple(displays)), ast.Constant(tuple(deep))]
-    node.func = ast.copy_location(ast.Call(ast.Name(CALLED, ast.Load()), told, []), node.func)
-    return ast.fix_missing_locations(node)
+    told = [placed(ast.Constant(what), node.func) for what in (thrown_away, tuple(displays), tuple(deep))]
+    node.func = asked(CALLED, node.func, node.func, *told)
+    return node
 
 
 def is_constant(node):

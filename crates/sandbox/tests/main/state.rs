@@ -72,6 +72,27 @@ fn nothing_a_job_leaves_behind_is_there_for_the_next_one_whatever_the_reset() {
 }
 
 #[test]
+fn nothing_of_a_large_job_is_there_however_many_small_ones_come_after_it() {
+    let sandbox = one(ResetMode::Scan);
+    // Memory that is there from the start, so the instance stays; enough for its pages to be given back after a few jobs.
+    let large = script("x = [b'x' * 3000 + bytes([i % 256]) for i in range(3000)]\nprint(len(set(x)))");
+    for _ in 0..3 {
+        assert_eq!(text(&sandbox.execute(&large).unwrap().stdout), "256\n");
+        for _ in 0..20 {
+            assert_eq!(&sandbox.execute(&probe()).unwrap(), clean());
+        }
+    }
+}
+
+#[test]
+fn what_a_job_makes_lies_together() {
+    // 48 KiB of them, and a list. Scattered over the memory of the interpreter they were on 566 pages.
+    let program = "made = [what for i in range(1000) for what in (object(), bytes(8))]\nprint(len({id(what) // 4096 for what in made}))";
+    let pages: usize = text(&run(&script(program)).stdout).trim().parse().unwrap();
+    assert!(pages <= 60, "{pages} pages");
+}
+
+#[test]
 fn the_same_job_has_the_same_outcome_and_fuel_in_a_new_or_used_instance_on_any_thread() {
     let job = calls("def f(n): return sorted(str(i * i) for i in range(n))", vec![vec![Value::int(50)]; 3]);
     let expected = one(ResetMode::Fresh).execute(&job).unwrap();
