@@ -322,9 +322,11 @@ struct Reports {
 
 impl Reports {
     fn add(&self, result: Indexed) {
+        // A request may end at its first fault.
+        let is_urgent = result.1.is_err();
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.push(result);
-        if waiting.len() >= self.batch {
+        if is_urgent || waiting.len() >= self.batch {
             self.send(std::mem::take(&mut waiting));
         }
     }
