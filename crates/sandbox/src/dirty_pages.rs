@@ -2,8 +2,8 @@
 //!
 //! *Tracked* memory is write-protected through userfaultfd in its asynchronous mode (Linux 6.7): the first write to a page
 //! takes the protection off, in the kernel, and nobody is told. PAGEMAP_SCAN then lists what is no longer protected; that
-//! walk reads one bit a page. The list is everything written since the memory was protected, which is not after each job: a first
-//! write to a page takes longer than copying several back. Whatever the kernel does on its own (reclaim, swap) can only lose a protection, and the page is then copied back
+//! walk reads one bit a page. The list is everything written since the memory was protected, which is not after each job: the
+//! kernel would have to handle the first write to each page again. Whatever the kernel does on its own (reclaim, swap) can only lose a protection, and the page is then copied back
 //! for nothing.
 //!
 //! Memory that is not tracked is scanned for private copies: pages that are present or swapped out and neither the file's

@@ -30,8 +30,8 @@ const PAGE_TABLE: usize = 512 * PAGE;
 /// is for memory: an instance keeps its own copy of what it has written, at most 32 MiB.
 const MAX_COPIED_PAGES: usize = 8192;
 /// Pages copied back after which tracking starts again and empty parts are given back, or where the kernel cannot track, the memory is mapped anew.
-/// Until then each reset copies what any job before it wrote. It takes some milliseconds to copy so many, and a tenth of one to write anew to the pages
-/// that a small job writes.
+/// Until then each reset copies what any job before it wrote; after it the kernel has to handle the first write to each page again. Small jobs write
+/// some 140 pages, so for them that is once in about 115 jobs.
 const COPIED_BEFORE_TRACKING: usize = 16_384;
 
 /// Bytes of address space that wasmtime reserves for a memory of 32 bits.

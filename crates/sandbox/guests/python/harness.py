@@ -588,7 +588,7 @@ def _veriplay_start():
     # The smallest thing that there is.
     while id(gap := object()) < end:
         taken.append(gap)
-    # Nothing else refers to it, so no program meets it.
+    # Nothing else refers to it: without `gc.unfreeze` no program meets it.
     taken.append(taken)
     # What is alive now is alive in every job, so the collector need not look at it.
     gc.freeze()

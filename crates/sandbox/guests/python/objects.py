@@ -368,7 +368,7 @@ def same(one, other):
 
 
 def same_all(before, now):
-    # Most often they are the same objects, and that is asked in a tenth of the time.
+    # Most often they are the same objects, which is asked without a call of Python code for each.
     return len(before) == len(now) and (all(map(is_, before, now)) or all(map(same, before, now)))
 
 

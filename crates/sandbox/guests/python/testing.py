@@ -707,7 +707,7 @@ KNOWN_NAMES = {}
 
 
 def nodes_of(source):
-    """What test code consists of. It is asked many things about them, and a walk through a tree takes as long as ten through this list."""
+    """What test code consists of. It is asked many things about them, so the tree is walked once."""
     found = [ast.parse(source)]
     for node in found:
         for name in node._fields:

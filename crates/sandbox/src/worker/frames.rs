@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// One side's end of the socket. Its buffer holds most frames whole: a system call costs as much as parsing one.
+/// One side's end of the socket. Its buffer holds most frames whole, so that one call reads a frame.
 pub(super) type Pipe = BufReader<UnixStream>;
 
 /// Bytes of the buffer.
