@@ -11,11 +11,11 @@ pub(crate) mod jobs;
 pub(crate) mod learner;
 mod machine;
 mod memory;
+mod peer;
 pub(crate) mod report;
 pub(crate) mod rounds;
 pub(crate) mod serve;
 mod soak;
-mod torch;
 mod veriplay;
 pub(crate) mod worker;
 

@@ -1,4 +1,5 @@
-//! `veriplay bench learner`: training and batched generation, compared with PyTorch eager with the same shapes.
+//! `veriplay bench learner`: training and batched generation, compared with PyTorch eager with the same shapes, and generation with
+//! llama.cpp's in f16.
 //!
 //! A round is one training step or one generated batch of each side; the best of all rounds counts, for both. Model FLOPs
 //! utilisation is what the model's products need, over what PyTorch's own product of two 2,048² float32 matrices reaches here with as
@@ -17,13 +18,16 @@ use veriplay_learner::{
     Architecture, DeviceSpec, Learner, LearnerOptions, ModelConfig, Precision, SamplingRequest, Tokenizer,
 };
 
-use super::torch::Torch;
+use super::peer::{self, Peer};
 
 /// A model's shape, and how much work makes a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum ModelShape {
     /// The built-in model's: one million parameters.
     Tiny,
+    /// SmolLM2-135M's: 32 prompts at once.
+    #[value(name = "smollm2")]
+    SmolLm2,
     /// Qwen2.5-0.5B's: needs 18 GB of memory, so the two sides run one after the other.
     HalfBillion,
 }
@@ -34,7 +38,7 @@ pub(crate) struct LearnerBenchSetting {
     pub(crate) options: LearnerOptions,
     /// Threads on the CPU.
     pub(crate) threads: usize,
-    /// A Python with torch and transformers.
+    /// A Python with torch and transformers, and llama-cpp-python and gguf.
     pub(crate) python: PathBuf,
 }
 
@@ -71,6 +75,7 @@ impl ModelShape {
     const fn name(self) -> &'static str {
         match self {
             Self::Tiny => "tiny",
+            Self::SmolLm2 => "smollm2",
             Self::HalfBillion => "half-billion",
         }
     }
@@ -80,6 +85,22 @@ impl ModelShape {
             Self::Tiny => {
                 let config = ModelConfig::default();
                 Workload { config, sequences: 64, prompt: 48, response: 32, prompts: 64, new_tokens: 48 }
+            }
+            Self::SmolLm2 => {
+                let config = ModelConfig {
+                    model_type: Architecture::Llama,
+                    vocab_size: 49_152,
+                    hidden_size: 576,
+                    num_hidden_layers: 30,
+                    num_attention_heads: 9,
+                    num_key_value_heads: 3,
+                    head_dim: 64,
+                    intermediate_size: 1536,
+                    rms_norm_eps: 1e-5,
+                    rope_theta: 1e5,
+                    ..ModelConfig::default()
+                };
+                Workload { config, sequences: 8, prompt: 128, response: 64, prompts: 32, new_tokens: 64 }
             }
             Self::HalfBillion => {
                 let config = ModelConfig {
@@ -143,8 +164,8 @@ impl Workload {
         6.0 * (self.sequences * (products + layers * queries * length * length)) as f64
     }
 
-    /// The work as the PyTorch script reads it.
-    fn to_torch_json(&self, setting: &LearnerBenchSetting) -> Value {
+    /// The work as the scripts of the peers read it.
+    fn to_json(&self, setting: &LearnerBenchSetting) -> Value {
         let c = &self.config;
         let shape = json!({
             "model_type": c.model_type.name(), "vocab_size": c.vocab_size, "hidden_size": c.hidden_size,
@@ -185,6 +206,10 @@ pub(crate) struct LearnerReport {
     torch: Option<Throughput>,
     /// The versions of the PyTorch side, or why it is absent.
     torch_versions: String,
+    /// llama.cpp's generation with weights in f16.
+    llama_cpp_generate_tokens_per_s: Option<f64>,
+    /// Its version, or why it is absent.
+    llama_cpp_version: String,
     /// Rate of PyTorch's float32 product, in FLOP a second.
     gemm_flops: Option<f64>,
 }
@@ -242,26 +267,44 @@ impl VeriplaySide {
     }
 }
 
-/// PyTorch's side: absent, or running.
-struct TorchSide {
-    torch: Result<Torch, String>,
-    best: BestTimes,
+/// What is compared with the learner: each absent, or running.
+struct Peers {
+    torch: Result<Peer, String>,
+    torch_best: BestTimes,
+    /// FLOP a second of PyTorch's product.
     peak: f64,
+    llama_cpp: Result<Peer, String>,
+    llama_cpp_best: BestTimes,
 }
 
-impl TorchSide {
-    fn new(work: &Workload, setting: &LearnerBenchSetting) -> Self {
-        Self { torch: Torch::start(&setting.python, &work.to_torch_json(setting)), best: BestTimes::NONE, peak: 0.0 }
+impl Peers {
+    fn start(work: &Workload, setting: &LearnerBenchSetting) -> Self {
+        let json = work.to_json(setting);
+        let llama_cpp = match setting.options.device {
+            DeviceSpec::Cuda(_) => Err("it is compared on the CPU only".to_owned()),
+            DeviceSpec::Cpu | DeviceSpec::Portable => Peer::start(&setting.python, peer::LLAMA_CPP, &json),
+        };
+        let torch = Peer::start(&setting.python, peer::TORCH, &json);
+        Self { torch, torch_best: BestTimes::NONE, peak: 0.0, llama_cpp, llama_cpp_best: BestTimes::NONE }
     }
 
     fn round(&mut self, round: usize) -> anyhow::Result<()> {
-        let Ok(torch) = &mut self.torch else { return Ok(()) };
-        let mut time = |what: &str| torch.time(what).map_err(|why| anyhow::anyhow!("PyTorch: {why}"));
-        let (train, generate, gemm) = (time("train")?, time("generate")?, time("gemm")?);
-        self.best.record(round, train.seconds, generate.seconds);
-        self.peak = self.peak.max(gemm.flops.unwrap_or(0.0));
+        if let Ok(torch) = &mut self.torch {
+            let mut time = |what: &str| torch.time(what).map_err(|why| anyhow::anyhow!("PyTorch: {why}"));
+            let (train, generate, gemm) = (time("train")?, time("generate")?, time("gemm")?);
+            self.torch_best.record(round, train.seconds, generate.seconds);
+            self.peak = self.peak.max(gemm.flops.unwrap_or(0.0));
+        }
+        if let Ok(llama_cpp) = &mut self.llama_cpp {
+            let generate = llama_cpp.time("generate").map_err(|why| anyhow::anyhow!("llama.cpp: {why}"))?;
+            self.llama_cpp_best.record(round, f64::INFINITY, generate.seconds);
+        }
         Ok(())
     }
+}
+
+fn versions(peer: &Result<Peer, String>) -> String {
+    peer.as_ref().map_or_else(|why| format!("absent: {why}"), |peer| peer.versions.clone())
 }
 
 /// Measures one shape; the first round of each side is a warm-up. The sides take turns, or run one after the other where memory does not hold
@@ -277,20 +320,20 @@ pub(crate) fn measure(
     let work = shape.work();
     let mut veriplay = VeriplaySide::new(&work, setting)?;
     let parameters = veriplay.learner.parameter_count();
-    let (best, pytorch) = if shape == ModelShape::Tiny {
-        let mut pytorch = TorchSide::new(&work, setting);
-        (0..=rounds).try_for_each(|round| veriplay.round(round).and_then(|()| pytorch.round(round)))?;
-        (veriplay.best, pytorch)
-    } else {
+    let (best, peers) = if shape == ModelShape::HalfBillion {
         (0..=rounds).try_for_each(|round| veriplay.round(round))?;
         let best = veriplay.best;
         drop(veriplay);
-        let mut pytorch = TorchSide::new(&work, setting);
-        (0..=rounds).try_for_each(|round| pytorch.round(round))?;
-        (best, pytorch)
+        let mut peers = Peers::start(&work, setting);
+        (0..=rounds).try_for_each(|round| peers.round(round))?;
+        (best, peers)
+    } else {
+        let mut peers = Peers::start(&work, setting);
+        (0..=rounds).try_for_each(|round| veriplay.round(round).and_then(|()| peers.round(round)))?;
+        (veriplay.best, peers)
     };
-    let TorchSide { torch, best: other, peak } = pytorch;
-    let gemm_flops = torch.is_ok().then_some(peak);
+    let gemm_flops = peers.torch.is_ok().then_some(peers.peak);
+    let llama_cpp = peers.llama_cpp_best.throughput(&work, None).generate_tokens_per_s;
     Ok(LearnerReport {
         schema_version: SCHEMA_VERSION,
         shape: shape.name(),
@@ -300,8 +343,10 @@ pub(crate) fn measure(
         precision: setting.precision(),
         rounds,
         veriplay: best.throughput(&work, gemm_flops),
-        torch: torch.is_ok().then(|| other.throughput(&work, gemm_flops)),
-        torch_versions: torch.map_or_else(|why| format!("absent: {why}"), |torch| torch.versions.clone()),
+        torch: peers.torch.is_ok().then(|| peers.torch_best.throughput(&work, gemm_flops)),
+        torch_versions: versions(&peers.torch),
+        llama_cpp_generate_tokens_per_s: peers.llama_cpp.is_ok().then_some(llama_cpp),
+        llama_cpp_version: versions(&peers.llama_cpp),
         gemm_flops,
     })
 }
@@ -319,12 +364,15 @@ impl LearnerReport {
             let Throughput { train_tokens_per_s: train, generate_tokens_per_s: generate, train_mfu } = side;
             format!("| {name} | {train:.0} | {} | {generate:.0} |\n", percent(*train_mfu))
         };
-        let Self { shape, parameters, threads, device, precision, rounds, torch_versions, .. } = self;
+        let Self { shape, parameters, threads, device, precision, rounds, torch_versions, llama_cpp_version, .. } =
+            self;
         let mut text = format!(
-            "{shape}: {parameters} parameters, {precision}, {device}, {threads} threads, best of {rounds}; {torch_versions}\n| | training, tokens/s | of peak | generation, tokens/s |\n|---|---|---|---|\n"
+            "{shape}: {parameters} parameters, {precision}, {device}, {threads} threads, best of {rounds}; {torch_versions}; llama.cpp: {llama_cpp_version}\n| | training, tokens/s | of peak | generation, tokens/s |\n|---|---|---|---|\n"
         );
         text += &row("veriplay", &self.veriplay);
         text += &self.torch.as_ref().map_or_else(String::new, |torch| row("PyTorch", torch));
+        let llama_cpp = self.llama_cpp_generate_tokens_per_s;
+        text += &llama_cpp.map_or_else(String::new, |generate| format!("| llama.cpp, f16 | | | {generate:.0} |\n"));
         text
     }
 }
@@ -345,7 +393,7 @@ mod tests {
 
     #[test]
     fn prompts_are_ragged_and_hold_no_end_token() {
-        for work in [ModelShape::Tiny.work(), ModelShape::HalfBillion.work()] {
+        for work in [ModelShape::Tiny.work(), ModelShape::SmolLm2.work(), ModelShape::HalfBillion.work()] {
             let rows = work.prompt_rows();
             let lengths: std::collections::BTreeSet<usize> = rows.iter().map(Vec::len).collect();
             assert!(lengths.len() > rows.len() / 2 && lengths.iter().all(|&length| length <= work.prompt));

@@ -36,7 +36,7 @@ const MAX_SECONDS: f64 = 3600.0;
 enum BenchSubject {
     /// The sandbox and other ways to run programs.
     Sandbox,
-    /// Training and generation, compared with PyTorch.
+    /// Training and generation, compared with PyTorch and llama.cpp.
     Learner,
     /// A running service, by load with known answers.
     Serve,
@@ -109,7 +109,7 @@ pub(super) struct Arguments {
     /// `learner` and `cost`: rounds that count, of which the best is reported [default: 5; of `cost` 2]
     #[arg(long, value_name = "N")]
     rounds: Option<usize>,
-    /// `learner`: a Python with torch and transformers
+    /// `learner`: a Python with torch and transformers, and llama-cpp-python and gguf
     #[arg(long, value_name = "PATH", default_value = "python3")]
     python: PathBuf,
     #[command(flatten)]

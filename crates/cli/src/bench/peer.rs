@@ -1,4 +1,5 @@
-//! PyTorch in a process of its own, which does the learner's work and times itself. `benches/learner_torch.py` describes the protocol.
+//! Another program in a process of its own, which does the learner's work and times itself. `benches/learner_torch.py` describes the
+//! protocol.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -8,56 +9,59 @@ use serde::{Deserialize, Serialize};
 
 use super::machine::clean;
 
-const SCRIPT: &str = include_str!("../../../../benches/learner_torch.py");
+/// PyTorch: everything.
+pub(crate) const TORCH: &str = include_str!("../../../../benches/learner_torch.py");
+/// llama.cpp: generation, on the CPU.
+pub(crate) const LLAMA_CPP: &str = include_str!("../../../../benches/learner_llama_cpp.py");
 
-/// A running PyTorch process.
-pub(crate) struct Torch {
+/// A running process of a peer.
+pub(crate) struct Peer {
     child: Child,
     /// `None` once its input is closed.
     requests: Option<ChildStdin>,
     responses: BufReader<ChildStdout>,
-    /// Versions of Python, torch and transformers.
+    /// Versions of what it runs.
     pub(crate) versions: String,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
-struct TorchStatus {
+struct PeerStatus {
     ready: Option<String>,
     absent: Option<String>,
 }
 
 /// The time of one round.
 #[derive(Deserialize)]
-pub(crate) struct TorchTiming {
+pub(crate) struct PeerTiming {
     pub(crate) seconds: f64,
     pub(crate) flops: Option<f64>,
 }
 
-impl Torch {
+impl Peer {
     /// Starts the process and sends its work.
     ///
     /// # Errors
     /// Why it is absent.
-    pub(crate) fn start(python: &Path, work: &impl Serialize) -> Result<Self, String> {
+    pub(crate) fn start(python: &Path, script: &str, work: &impl Serialize) -> Result<Self, String> {
         let mut command = clean(python);
-        command.args(["-c", SCRIPT]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let started = command.spawn();
         let mut child = started.map_err(|e| format!("`{}` cannot be started: {e}", python.display()))?;
         let (requests, responses) = (child.stdin.take(), child.stdout.take());
         let responses = BufReader::new(responses.expect("stdout is a pipe"));
-        let mut torch = Self { child, requests, responses, versions: String::new() };
+        let mut peer = Self { child, requests, responses, versions: String::new() };
         let work = serde_json::to_string(work).map_err(|e| e.to_string())?;
-        let status: TorchStatus = torch.request(&work)?;
-        torch.versions = status.ready.ok_or_else(|| status.absent.unwrap_or_else(|| "it gave no reason".to_owned()))?;
-        Ok(torch)
+        let status: PeerStatus = peer.request(&work)?;
+        peer.versions = status.ready.ok_or_else(|| status.absent.unwrap_or_else(|| "it gave no reason".to_owned()))?;
+        Ok(peer)
     }
 
     /// `train`, `generate` or `gemm`.
     ///
     /// # Errors
     /// The round failed.
-    pub(crate) fn time(&mut self, what: &str) -> Result<TorchTiming, String> {
+    pub(crate) fn time(&mut self, what: &str) -> Result<PeerTiming, String> {
         self.request(what)
     }
 
@@ -70,7 +74,7 @@ impl Torch {
     }
 }
 
-impl Drop for Torch {
+impl Drop for Peer {
     fn drop(&mut self) {
         // It ends when its input ends.
         drop(self.requests.take());
