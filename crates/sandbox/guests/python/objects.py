@@ -1144,23 +1144,45 @@ DOUBTS = {
     ),
     "the subclasses of a class": ("__subclasses__",),
 }
+
+
+class Pattern:
+    """A pattern that a text cannot match without one of these words, which are sought first: it takes longer to search. It is compiled
+    with the image."""
+
+    def __init__(self, words, pattern):
+        self.words, self.pattern = frozenset(words.split()), re.compile(pattern, re.MULTILINE)
+
+    def is_in(self, text, words):
+        return not self.words.isdisjoint(words) and self.pattern.search(text) is not None
+
+
 DOUBTFUL = {
-    "special attributes of its own": r"\.__(call|copy|deepcopy|get)__\s*=[^=]|^__(name|package|spec|loader|file)__\s*=[^=]",
-    "what numbers are made of": r"[.'\"]_(numerator|denominator|int|exp|sign|is_special)\b",
+    "special attributes of its own": Pattern(
+        "__call__ __copy__ __deepcopy__ __get__ __name__ __package__ __spec__ __loader__ __file__",
+        r"\.__(call|copy|deepcopy|get)__\s*=[^=]|^__(name|package|spec|loader|file)__\s*=[^=]",
+    ),
+    "what numbers are made of": Pattern(
+        "_numerator _denominator _int _exp _sign _is_special", r"[.'\"]_(numerator|denominator|int|exp|sign|is_special)\b"
+    ),
 }
+RAISES_AGAIN = Pattern("raise", r"\braise[ \t]*([#;].*)?$")
+ASKS_FOR_ID = Pattern("id", r"(?<![\w.])id\(")
+NAMES_AN_IDENTITY = Pattern("id is_ is_not", r"(?<![\w.'\"])id\s*([(),\]}]|$)|\bbuiltins\W+id\b|\bis_(not)?\b")
+WORD = re.compile(r"\w+")
 
 
 def doubts_of(text):
     words = words_of(text)
     found = [label for label, groups in DOUBTS.items() if names_any(words, groups)]
-    return found + [label for label, pattern in DOUBTFUL.items() if re.search(pattern, text, re.MULTILINE)]
+    return found + [label for label, pattern in DOUBTFUL.items() if pattern.is_in(text, words)]
 
 
 # The process.
 
 
 def words_of(text):
-    return set(re.findall(r"\w+", text))
+    return set(WORD.findall(text))
 
 
 LEVELS = 8  # names that `logging` begins with
@@ -1281,7 +1303,7 @@ ASKS_FOR_HANDLED = ("exception", "exc_info", "format_exc", "print_exc", "print_e
 def asks_which_it_is(source):
     """Whether a program asks which of two values it has, where neither is one that there is once."""
     words = words_of(source)
-    if re.search(r"(?<![\w.'\"])id\s*([(),\]}]|$)|\bbuiltins\W+id\b|\bis_(not)?\b", source, re.MULTILINE) or asks_object(words):
+    if NAMES_AN_IDENTITY.is_in(source, words) or asks_object(words):
         return True
     if "is" not in words:
         return False
@@ -1332,8 +1354,24 @@ NAMESPACE = "the names of its module"
 UNDOUBTED = {"the seed of random"}
 
 
+class Groups(dict):
+    """Words by the text that lists them."""
+
+    def __missing__(self, text):
+        found = self[text] = frozenset(text.split())
+        return found
+
+
+GROUPS = Groups()
+
+
 def names_any(words, groups):
-    return any(words.issuperset(group.split()) for group in groups)
+    """Whether all words of one of the groups are there."""
+    return any(map(words.issuperset, map(GROUPS.__getitem__, groups)))
+
+
+for listed in (*DOUBTS.values(), *WORDS.values(), *(triggers for triggers, _ in UNREADABLE.values()), TRACES, ASKS_FOR_HANDLED):
+    names_any(frozenset(), listed)
 
 
 def drawn():
@@ -1951,8 +1989,8 @@ class Callee(Objects):
         super().__init__(2)
         self.names = {}  # the program's module
         self.words = words_of(source)
-        self.asks = [HANDLED] * bool(names_any(self.words, ASKS_FOR_HANDLED) or re.search(r"\braise[ \t]*([#;].*)?$", source, re.MULTILINE))
-        self.asks += [ADDRESSES] * bool(re.search(r"(?<![\w.])id\(", source))
+        self.asks = [HANDLED] * bool(names_any(self.words, ASKS_FOR_HANDLED) or RAISES_AGAIN.is_in(source, self.words))
+        self.asks += [ADDRESSES] * bool(ASKS_FOR_ID.is_in(source, self.words))
         self.state, self.modules, self.builtins = state_of_process(), len(sys.modules), dict(vars(builtins))
         self.seed = drawn() if names_any(self.words, ("seed", "setstate", "Random")) else None
         self.unreadable = [label for label, (triggers, _) in UNREADABLE.items() if names_any(self.words, triggers)]

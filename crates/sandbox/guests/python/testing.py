@@ -65,7 +65,8 @@ def run(style, setup, sources, functions, program, readings):
     `readings` are those of the two that are wanted now.
     """
     pytest.in_tests = True
-    if (fault := fault_of_text([setup, *sources])) is not None:
+    parts = {"<setup>": setup, **{name_of_part(style, index): source for index, source in enumerate(sources)}}
+    if (fault := fault_of_text(parts)) is not None:
         return [("tests", UNJUDGEABLE, fault)], []
     if program is not None:
         try:
@@ -77,14 +78,21 @@ def run(style, setup, sources, functions, program, readings):
     return records, split.other_readings()
 
 
-def fault_of_text(sources):
-    """Why tests cannot be run, whatever the program is: they do not compile."""
-    for source in sources:
+def name_of_part(style, index):
+    return "<test " + str(index) + ">" if style == "asserts" else "<test>"
+
+
+def fault_of_text(parts):
+    """Why tests cannot be run, whatever the program is: they do not compile. By their names."""
+    for name, source in parts.items():
         try:
-            compile(source, "<tests>", "exec", 0, True)
+            KNOWN_CODE[name, source] = compile(source, name, "exec", 0, True)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             return "the tests do not compile: " + text_of(error)
     return None
+
+
+KNOWN_CODE = {}
 
 
 def run_shared(style, setup, sources, functions, program):
@@ -95,7 +103,7 @@ def run_shared(style, setup, sources, functions, program):
     sys.modules["solution"] = module
     # A prompt's helpers are the tests' own. Its stub of the function under test is not.
     under_test, before = {name: own[name] for name in functions if name in own}, dict(own)
-    exec(compile(setup, "<setup>", "exec", 0, True), own)
+    exec(KNOWN_CODE["<setup>", setup], own)
     own.update(under_test)
     # What tests define must not replace what the program defines; assert lines define nothing, and see its names change.
     names = own if style == "asserts" else new_module("tests").__dict__
@@ -262,7 +270,9 @@ class Split:
 
     def asks_numpy(self):
         """Whether the tests may ask a scalar of numpy's what only that has. A word such as `item` alone says nothing."""
-        named = not self.words.isdisjoint(NUMPY) or not (self.words & OF_NUMPY).isdisjoint(self.caller.attributes())
+        named = not self.words.isdisjoint(NUMPY)
+        if not named and not self.words.isdisjoint(OF_NUMPY):
+            named = not (self.words & OF_NUMPY).isdisjoint(self.caller.attributes())
         self.caller.knows_numpy = named
         return named
 
@@ -706,54 +716,82 @@ def names_of(sources):
 KNOWN_NAMES = {}
 
 
+class Nodes:
+    """What test code consists of, by type. It is asked many things about few of them, so the tree is walked once."""
+
+    def __init__(self, source):
+        self.tree = ast.parse(source)
+        self.by_type = {}
+        todo = [self.tree]
+        for node in todo:
+            self.by_type.setdefault(type(node), []).append(node)
+            for name in node._fields:
+                part = getattr(node, name, None)
+                for item in part if type(part) is list else (part,):
+                    if type(item) in LEAVES:
+                        self.by_type.setdefault(type(item), []).append(item)
+                    elif isinstance(item, ast.AST):
+                        todo.append(item)
+
+    def of(self, *kinds):
+        return itertools.chain.from_iterable(map(self.by_type.get, kinds, itertools.repeat(())))
+
+
 def nodes_of(source):
-    """What test code consists of. It is asked many things about them, so the tree is walked once."""
-    found = [ast.parse(source)]
-    for node in found:
-        for name in node._fields:
-            part = getattr(node, name, None)
-            if isinstance(part, ast.AST):
-                found.append(part)
-            elif type(part) is list:
-                found += [item for item in part if isinstance(item, ast.AST)]
-    return found
+    if source not in KNOWN_NODES:
+        KNOWN_NODES[source] = Nodes(source)
+    return KNOWN_NODES[source]
+
+
+def taken_tree(source):
+    """The tree of a source text, which the caller may change."""
+    known = KNOWN_NODES.pop(source, None)
+    return ast.parse(source) if known is None else known.tree
+
+
+KNOWN_NODES = {}
 
 
 def patches(nodes):
     """Whether test code uses `unittest.mock.patch`."""
-    imports = (node for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom)))
-    texts = list(map(ast.unparse, imports))
-    if any("import patch as" in text or ", patch as" in text for text in texts):
+    aliases = [alias for node in nodes.of(ast.Import, ast.ImportFrom) for alias in node.names]
+    if any(alias.name == "patch" and alias.asname for alias in aliases):
         return True
-    mocks = any("mock" in text for text in texts)
-    return mocks and any(isinstance(node, (ast.Name, ast.Attribute)) and named(node) == "patch" for node in nodes)
+    names = [node.module or "" for node in nodes.of(ast.ImportFrom)] + [name or "" for alias in aliases for name in (alias.name, alias.asname)]
+    return any("mock" in name for name in names) and any(named(node) == "patch" for node in nodes.of(ast.Name, ast.Attribute))
 
 
 def observed(nodes):
     """What test code asks of the process that nobody shares."""
     known = {name: name for name in SHARED_OF}
-    statements = {id(node.value.func) for node in nodes if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)}
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            known |= {alias.asname: alias.name for alias in node.names if alias.asname and alias.name in SHARED_OF}
-            yield from (alias.name for alias in node.names if alias.name.partition(".")[0] in OBSERVERS)
-        elif isinstance(node, ast.ImportFrom) and node.module is not None:
-            if node.module.partition(".")[0] in OBSERVERS:
-                yield node.module
-            elif node.module in SHARED_OF:
-                yield from (node.module + "." + alias.name for alias in node.names if alias.name not in SHARED_OF[node.module])
-        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in known:
+    for node in nodes.of(ast.Import):
+        known |= {alias.asname: alias.name for alias in node.names if alias.asname and alias.name in SHARED_OF}
+        yield from (alias.name for alias in node.names if alias.name.partition(".")[0] in OBSERVERS)
+    for node in nodes.of(ast.ImportFrom):
+        if node.module is None:
+            continue
+        if node.module.partition(".")[0] in OBSERVERS:
+            yield node.module
+        elif node.module in SHARED_OF:
+            yield from (node.module + "." + alias.name for alias in node.names if alias.name not in SHARED_OF[node.module])
+    statements = {id(node.value.func) for node in nodes.of(ast.Expr) if isinstance(node.value, ast.Call)}
+    for node in nodes.of(ast.Attribute):
+        if isinstance(node.value, ast.Name) and node.value.id in known:
             # To collect is fine where nobody asks how much there was.
             is_told = not (node.attr == "collect" and id(node) in statements)
             if node.attr not in SHARED_OF[known[node.value.id]] and is_told:
                 yield known[node.value.id] + "." + node.attr
 
 
+def names_among(nodes, names):
+    """Those of `names` that test code reads or writes, asks for behind a dot, or imports from a module."""
+    found = {named(node) for node in nodes.of(ast.Name, ast.Attribute)}
+    return names & (found | {alias.name for node in nodes.of(ast.ImportFrom) for alias in node.names})
+
+
 def sets_a_seed(nodes):
     """Whether test code may set the state of `random`, which the program does not share."""
-    return any(
-        named(node) in SEEDS or isinstance(node, ast.ImportFrom) and any(alias.name in SEEDS for alias in node.names) for node in nodes
-    )
+    return bool(names_among(nodes, SEEDS))
 
 
 SEEDS = {"seed", "setstate", "getstate"}
@@ -764,37 +802,27 @@ LOOKING = {"id", "hash", "type"}
 def builtins_used(nodes):
     """Those of `LOOKING` that test code uses, and those of them that it uses other than by a call of that name, a comparison, or as a class
     to have instances."""
-    used, given, followed = set(), set(), set()
-    for node in nodes:
-        if isinstance(node, ast.Call):
+    given = {node.attr for node in nodes.of(ast.Attribute) if node.attr in LOOKING and named(node.value) in ("builtins", "__builtins__")}
+    for node in nodes.of(ast.ImportFrom):
+        given |= LOOKING & {alias.name for alias in node.names} if node.module == "builtins" else set()
+    looking = [node for node in nodes.of(ast.Name) if node.id in LOOKING]
+    if looking:
+        followed = {id(part) for node in nodes.of(ast.Compare) for part in (node.left, *node.comparators)}
+        for node in nodes.of(ast.Call):
             asks = isinstance(node.func, ast.Name) and node.func.id in ("isinstance", "issubclass")
             followed |= {id(node.func)} | {id(part) for argument in node.args for part in ast.walk(argument) if asks}
-        elif isinstance(node, ast.Compare):
-            followed |= {id(part) for part in (node.left, *node.comparators)}
-        elif isinstance(node, ast.Name) and node.id in LOOKING:
-            used.add(node.id)
-            given |= {node.id} if id(node) not in followed else set()
-        elif isinstance(node, ast.Attribute) and node.attr in LOOKING and named(node.value) in ("builtins", "__builtins__"):
-            given.add(node.attr)
-        elif isinstance(node, ast.ImportFrom) and node.module == "builtins":
-            given |= LOOKING & {alias.name for alias in node.names}
-    if any(isinstance(node, ast.Name) and node.id in COMPILES for node in nodes):
-        texts = (node.value for node in nodes if isinstance(node, ast.Constant) and type(node.value) is str)
+        given |= {node.id for node in looking if id(node) not in followed}
+    if any(node.id in COMPILES for node in nodes.of(ast.Name)):
+        texts = (node.value for node in nodes.of(ast.Constant) if type(node.value) is str)
         given |= LOOKING & set().union(*map(words_of, texts))
-    return used | given, given
+    return {node.id for node in looking} | given, given
 
 
 def attributes_of(source):
     """Words of test code that may name an attribute: those behind a dot or in a text."""
-    found = set()
-    for node in nodes_of(source):
-        if isinstance(node, ast.Attribute):
-            found.add(node.attr)
-        elif isinstance(node, ast.MatchClass):
-            found.update(node.kwd_attrs)
-        elif isinstance(node, ast.Constant) and type(node.value) is str:
-            found |= words_of(node.value)
-    return found
+    nodes = nodes_of(source)
+    found = {node.attr for node in nodes.of(ast.Attribute)}.union(*(node.kwd_attrs for node in nodes.of(ast.MatchClass)))
+    return found.union(*(words_of(node.value) for node in nodes.of(ast.Constant) if type(node.value) is str))
 
 
 def named(node):
@@ -806,30 +834,23 @@ IDENTITIES = {"is_", "is_not", "assertIs", "assertIsNot"}
 
 def asks_for_identity(nodes):
     """Whether test code compares by identity with anything but what there is once, so that strings and numbers need theirs."""
-    for node in nodes:
-        if isinstance(node, (ast.Name, ast.Attribute)) and named(node) in IDENTITIES:
-            return True
-        if isinstance(node, ast.ImportFrom) and any(alias.name in IDENTITIES for alias in node.names):
-            return True
-        if isinstance(node, ast.Compare):
-            for left, op, right in zip([node.left, *node.comparators], node.ops, node.comparators):
-                of_type = isinstance(left, ast.Call) and isinstance(left.func, ast.Name) and left.func.id == "type"
-                if isinstance(op, (ast.Is, ast.IsNot)) and not (of_type or is_once(left) or is_once(right)):
-                    return True
+    if names_among(nodes, IDENTITIES):
+        return True
+    for node in nodes.of(ast.Compare):
+        for left, op, right in zip([node.left, *node.comparators], node.ops, node.comparators):
+            of_type = isinstance(left, ast.Call) and isinstance(left.func, ast.Name) and left.func.id == "type"
+            if isinstance(op, (ast.Is, ast.IsNot)) and not (of_type or is_once(left) or is_once(right)):
+                return True
     return False
 
 
 def asks_for_addresses(nodes):
-    return any(isinstance(node, ast.Name) and node.id == "id" for node in nodes)
+    return any(node.id == "id" for node in nodes.of(ast.Name))
 
 
 def imports_solution(nodes):
-    for node in nodes:
-        if isinstance(node, ast.ImportFrom) and node.module == "solution":
-            return True
-        if isinstance(node, ast.Import) and any(alias.name == "solution" for alias in node.names):
-            return True
-    return False
+    names = {alias.name for node in nodes.of(ast.Import) for alias in node.names} | {node.module for node in nodes.of(ast.ImportFrom)}
+    return "solution" in names
 
 
 def is_star(node):
@@ -842,11 +863,11 @@ ABBREVIATIONS = {"np", "numpy", "pd", "pandas", "scipy", "sympy"}
 
 def looked_into_by(nodes):
     """Names of which the tests ask attributes."""
-    return {node.value.id for node in nodes if type(node) is ast.Attribute and type(node.value) is ast.Name}
+    return {node.value.id for node in nodes.of(ast.Attribute) if type(node.value) is ast.Name}
 
 
 def imports_all(nodes):
-    return any(map(is_star, nodes))
+    return any(map(is_star, nodes.of(ast.ImportFrom)))
 
 
 def collect_names(table, read, bound):
@@ -937,6 +958,12 @@ class Marked:
     }
 
 
+def may_be_marked(nodes):
+    """Whether `Marked` has anything to change."""
+    stars = any(map(is_star, nodes.of(ast.ImportFrom)))
+    return stars or any(nodes.of(ast.Call)) or any(node.attr == "__dict__" or not isinstance(node.ctx, ast.Load) for node in nodes.of(ast.Attribute))
+
+
 # These have no parts.
 LEAVES = {ast.Name, ast.Constant, ast.Load, ast.Store, ast.Del}
 
@@ -991,13 +1018,13 @@ class Judged:
         self.skipped = {}  # of each test that was skipped: its function, its class, and whether a mark did it
 
     def compiled(self, source, name):
-        if self.split is None:
-            return compile(source, name, "exec", 0, True)
+        if self.split is None or not may_be_marked(nodes_of(source)):
+            return KNOWN_CODE[name, source]
         depth = sys.getrecursionlimit()
         try:
             # A sum of a thousand terms is a tree of that depth, which the compiler takes.
             sys.setrecursionlimit(DEPTH_OF_TREES)
-            return compile(Marked().visit(ast.parse(source, name)), name, "exec", 0, True)
+            return compile(Marked().visit(taken_tree(source)), name, "exec", 0, True)
         except RecursionError as error:
             raise pytest.Unsupported("the tests hold an expression that is nested too deeply to be run here") from error
         finally:
@@ -1097,14 +1124,14 @@ LACKING = 58  # the host's word for a call that it does not have
 def run_asserts(names, sources, _functions, judged):
     records = []
     for index, source in enumerate(sources):
-        code = judged.compiled(source, "<test " + str(index) + ">")
+        code = judged.compiled(source, name_of_part("asserts", index))
         records.append((str(index), *judged.verdict_of(lambda: exec(code, names), [source])))
     return records
 
 
 def run_check(names, sources, functions, judged):
     candidate = names[functions[0]]
-    exec(judged.compiled(sources[0], "<test>"), names)
+    exec(judged.compiled(sources[0], name_of_part("", 0)), names)
     if not callable(names.get("check")):
         return [("check", UNJUDGEABLE, "the tests define no function `check`")]
     # A test that defines the function's name again must still test the program's.
@@ -1113,7 +1140,7 @@ def run_check(names, sources, functions, judged):
 
 def run_functions(names, sources, _functions, judged):
     before, module = judged.before, sys.modules[names["__name__"]]
-    exec(judged.compiled(sources[0], "<test>"), names)
+    exec(judged.compiled(sources[0], name_of_part("", 0)), names)
     if type(loader := names.get("load_tests")) is types.FunctionType and loader.__globals__ is names:
         raise pytest.Unsupported("the tests say by `load_tests` which tests there are")
     hook = functools.partial(first_hook, names.get)
