@@ -196,32 +196,41 @@ impl<S: GameSetup> Session<S> {
 
     fn play_to_end(mut self) -> Result<Summary, Failure> {
         interrupt::listen("stopping after this step, with everything saved; press Ctrl-C again to stop at once");
-        let started = Instant::now();
+        let (started, first) = (Instant::now(), self.step);
         progress::say(format!("run directory: {}", self.dir.path("").display()));
         let before = self.evaluate_before()?;
         self.measure_suites_before()?;
         let bar = progress::bar(self.config.run.steps, "self-play");
         bar.set_position(self.step);
+        let mut is_saved = true;
         while self.step < self.config.run.steps {
+            if interrupt::requested() {
+                return Err(self.stop(is_saved));
+            }
             let text = self.play_step()?;
             bar.set_position(self.step);
             bar.set_message(text);
             let last = self.step == self.config.run.steps;
-            if last || self.step.is_multiple_of(self.config.run.checkpoint_every) {
+            is_saved = last || self.step.is_multiple_of(self.config.run.checkpoint_every);
+            if is_saved {
                 self.checkpoint()?;
-            }
-            if !last && interrupt::requested() {
-                self.checkpoint()?;
-                let what = format!("stopped after step {} of {}", self.step, self.config.run.steps);
-                let hint = format!("continue with `veriplay play --resume {}`", self.dir.path("").display());
-                return Err(Failure::message(ExitCode::Interrupted, what).hint(hint));
             }
         }
         bar.finish_and_clear();
-        self.finish(before, started)
+        self.finish(before, started, first)
     }
 
-    fn finish(self, before: EvalTable, started: Instant) -> Result<Summary, Failure> {
+    /// Saves what a signal would lose, and says how to go on.
+    fn stop(&mut self, is_saved: bool) -> Failure {
+        if !is_saved && let Err(failure) = self.checkpoint() {
+            return failure;
+        }
+        let what = format!("stopped after step {} of {}", self.step, self.config.run.steps);
+        let hint = format!("continue with `veriplay play --resume {}`", self.dir.path("").display());
+        Failure::message(ExitCode::Interrupted, what).hint(hint)
+    }
+
+    fn finish(self, before: EvalTable, started: Instant, first: u64) -> Result<Summary, Failure> {
         let steps = self.config.run.steps;
         let after = self.evaluate("the trained model")?;
         let suites = BeforeAfterSuites { before: self.suites.read(0)?, after: self.suites.read(steps)? };
@@ -231,6 +240,7 @@ impl<S: GameSetup> Session<S> {
         let summary = Summary {
             schema_version: SCHEMA_VERSION,
             steps,
+            resumed_at: first,
             seconds,
             eval_set: self.config.setup.eval_set(),
             eval: BeforeAfter { before, after },

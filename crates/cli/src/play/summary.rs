@@ -15,6 +15,8 @@ pub(crate) struct Summary {
     pub(crate) schema_version: u32,
     /// Steps of the run.
     pub(crate) steps: u64,
+    /// Steps that earlier processes had played.
+    pub(crate) resumed_at: u64,
     /// Wall-clock seconds of this process, measuring included.
     pub(crate) seconds: f64,
     /// The set that `eval` was measured on.
@@ -61,8 +63,12 @@ pub(crate) fn report(summary: &Summary, json: bool) -> anyhow::Result<()> {
         let before = summary.suites.before.get(name).copied().flatten();
         progress::data(format!("suite {name}: {} %", percent(Some(before), *after)));
     }
+    let resumed = match summary.resumed_at {
+        0 => String::new(),
+        step => format!(", those after {step} by this process,"),
+    };
     progress::data(format!(
-        "{} steps in {:.0} s; {:.0} % of proposals valid, {} refused as evaluation data; {:.0} % of attempts solved; {} jobs, {:.0} jobs/s; {} dropped",
+        "{} steps{resumed} in {:.0} s; {:.0} % of proposals valid, {} refused as evaluation data; {:.0} % of attempts solved; {} jobs, {:.0} jobs/s; {} dropped",
         summary.steps,
         summary.seconds,
         100.0 * summary.valid_proposal_rate,

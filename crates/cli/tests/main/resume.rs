@@ -110,11 +110,11 @@ fn unnamed_keys(record: &Value, named: &BTreeSet<&str>, missing: &mut BTreeSet<S
     }
 }
 
-/// Runs a command and sends it a signal after a step, by its log; returns its exit status.
-fn interrupted(command: &mut Command, signal: &str) -> Option<i32> {
+/// Runs a command and sends it a signal after a line of its log that holds `event`; returns its exit status.
+fn interrupted(command: &mut Command, signal: &str, event: &str) -> Option<i32> {
     let mut child = command.env("VERIPLAY_LOG", "veriplay=info").stderr(Stdio::piped()).spawn().expect("it starts");
     let mut lines = BufReader::new(child.stderr.take().expect("stderr is piped")).lines().map_while(Result::ok);
-    assert!(lines.any(|line| line.contains("step done")), "it ended before its first step");
+    assert!(lines.any(|line| line.contains(event)), "it ended before `{event}`");
     let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill runs");
     assert!(sent.success());
     lines.for_each(drop);
@@ -189,9 +189,23 @@ fn assert_saves_at(signal: &str) {
     let (config, run) = (write_config(dir.path(), &config), dir.path().join("run"));
     let mut play = veriplay();
     play.arg("play").arg("--config").arg(config).arg("--out").arg(&run);
-    assert_eq!(interrupted(&mut play, signal), Some(130));
+    assert_eq!(interrupted(&mut play, signal, "step done"), Some(130));
     let saved: Vec<_> = std::fs::read_dir(run.join("checkpoints")).expect("it can be listed").collect();
     assert_eq!(saved.len(), 1, "{saved:?}");
+}
+
+#[test]
+fn a_signal_during_the_first_evaluation_keeps_it_and_plays_no_step() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let (config, run) = (write_config(dir.path(), &small_config()), dir.path().join("run"));
+    let mut play = veriplay();
+    play.arg("play").arg("--config").arg(config).arg("--out").arg(&run);
+    assert_eq!(interrupted(&mut play, "-TERM", "evaluating the start model"), Some(130));
+    let before = std::fs::read_to_string(run.join("before.json")).expect("the evaluation is kept");
+    assert!(std::fs::metadata(run.join("events.jsonl")).is_ok_and(|events| events.len() == 0));
+    let summary = last_json(&succeeded(veriplay().args(["play", "--json", "--resume"]).arg(&run)));
+    assert_eq!((&summary["steps"], &summary["resumed_at"]), (&5.into(), &0.into()));
+    assert_eq!(std::fs::read_to_string(run.join("before.json")).expect("it is still there"), before);
 }
 
 #[test]
