@@ -220,7 +220,7 @@ impl<S: GameSetup> Session<S> {
         self.finish(before, started, first)
     }
 
-    /// Saves what a signal would lose, and says how to go on.
+    /// Saves the steps since the last checkpoint, and says how to go on.
     fn stop(&mut self, is_saved: bool) -> Failure {
         if !is_saved && let Err(failure) = self.checkpoint() {
             return failure;
