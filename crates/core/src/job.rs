@@ -24,6 +24,11 @@ pub struct Job {
     pub limits: Limits,
     /// Seeds the guest's random source, its hash seed where the image allows it, and its virtual clock.
     pub seed: u64,
+    /// Source text that runs as a module before the program, without the job's files, input, layers and seed. Its changes to the interpreter
+    /// remain, its own names and its files do not. What it uses counts as the job's, but an executor may keep the state behind it for
+    /// other jobs with the same text, which then take less time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preload: Option<String>,
     /// A second program in an instance of its own. This one may call its functions with plain values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callee: Option<Callee>,
@@ -115,6 +120,7 @@ impl Job {
             files: Vec::new(),
             limits: Limits::small(),
             seed: 0,
+            preload: None,
             callee: None,
             base: None,
             fetch: Vec::new(),

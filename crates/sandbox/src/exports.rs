@@ -44,12 +44,20 @@ impl Exports {
     /// # Errors
     /// When a global's type cannot be saved.
     pub(crate) fn snapshot(&self, store: &mut Store<Host>) -> wasmtime::Result<GuestSnapshot> {
+        let state = self.save_globals(store)?;
+        Ok(GuestSnapshot { memory: self.memory.data(&*store).to_vec(), state })
+    }
+
+    /// The mutable globals as they are.
+    ///
+    /// # Errors
+    /// When a global's type cannot be saved.
+    pub(crate) fn save_globals(&self, store: &mut Store<Host>) -> wasmtime::Result<GlobalState> {
         let kept = self.globals.iter().map(|(name, global)| {
             let value = SavedValue::from_val(&global.get(&mut *store))?;
             Ok((name.clone(), value))
         });
-        let globals = kept.collect::<wasmtime::Result<Vec<_>>>()?;
-        Ok(GuestSnapshot { memory: self.memory.data(&*store).to_vec(), state: GlobalState { globals } })
+        Ok(GlobalState { globals: kept.collect::<wasmtime::Result<_>>()? })
     }
 }
 

@@ -15,12 +15,13 @@ use wasmtime::{Store, Trap};
 
 use crate::channel::Channel;
 use crate::deadline::Deadline;
-use crate::exports::{Exports, GuestSnapshot};
+use crate::exports::{Exports, GuestSnapshot, SavedValue};
 use crate::fuel;
 use crate::host::Host;
 use crate::host_trap::HostTrap;
 use crate::image::Image;
 use crate::memory::{InstalledBaseline, ResetMode, prefer_huge_pages};
+use crate::preloads::{Preloaded, PreloadedState, Preloads};
 use crate::request;
 use crate::stacks::run_to_completion;
 use crate::wasi::files::Tree;
@@ -60,7 +61,7 @@ impl GuestInstance {
         let installed = image.baseline().install(exports.memory.data_mut(&mut store))?;
         prefer_huge_pages(exports.memory.data_mut(&mut store));
         let mut guest = Self { image: Arc::clone(image), base: None, store, exports, installed };
-        guest.restore_globals()?;
+        guest.set_globals(image.globals())?;
         Ok(guest)
     }
 
@@ -69,12 +70,12 @@ impl GuestInstance {
         self.base = base;
     }
 
-    fn restore_globals(&mut self) -> wasmtime::Result<()> {
-        let Self { image, store, exports, .. } = self;
-        if exports.globals.len() != image.globals().len() {
+    fn set_globals(&mut self, saved: &[(String, SavedValue)]) -> wasmtime::Result<()> {
+        let Self { store, exports, .. } = self;
+        if exports.globals.len() != saved.len() {
             return Err(wasmtime::Error::msg("the module's globals are not the image's"));
         }
-        for ((name, global), (saved_name, value)) in exports.globals.iter().zip(image.globals()) {
+        for ((name, global), (saved_name, value)) in exports.globals.iter().zip(saved) {
             if name != saved_name {
                 return Err(wasmtime::Error::msg("the module's globals are not the image's"));
             }
@@ -83,8 +84,8 @@ impl GuestInstance {
         Ok(())
     }
 
-    /// Runs `job` from the image's state. The job's callee, if it has one, runs in `callee`, another instance in that state. Afterwards both
-    /// must be [reset](Self::reset) or dropped.
+    /// Runs `job` from the image's state, or from one of `preloads` if that is where its preload leads. The job's callee, if it has one, runs in
+    /// `callee`, another instance in the image's state. Afterwards both must be [reset](Self::reset) or dropped.
     ///
     /// # Errors
     /// A host fault; the instances must be dropped.
@@ -92,8 +93,14 @@ impl GuestInstance {
         &mut self,
         job: &Job,
         callee: Option<GuestInstance>,
+        preloads: &Preloads,
     ) -> Result<(Outcome, Option<GuestInstance>), HostFault> {
+        let fuel = match self.preload(job, preloads)? {
+            Preloaded::Done { fuel } => job.limits.fuel - fuel,
+            Preloaded::Ended(ended) => return Ok((self.take_outcome(&job.limits, *ended)?, callee)),
+        };
         self.prepare_job(job, &job.files, job.seed, request::encode_request(job), request::expected_calls(job))?;
+        self.set_fuel(fuel)?;
         let (Some(program), Some(guest)) = (&job.callee, callee) else {
             let ended = self.run_turn(&job.limits)?;
             let fetched = self.fetch_files(job);
@@ -128,11 +135,51 @@ impl GuestInstance {
     /// # Errors
     /// A host fault.
     pub(crate) fn into_snapshot(mut self, job: &Job) -> Result<(Outcome, GuestSnapshot), HostFault> {
-        self.prepare_job(job, &job.files, job.seed, request::encode_warm_request(job), 0)?;
+        let request = request::encode_warm_request(job, job.seed, &job.program);
+        self.prepare_job(job, &job.files, job.seed, request, 0)?;
         let ended = self.run_turn(&job.limits)?;
         let outcome = self.take_outcome(&job.limits, ended)?;
         let snapshot = self.exports.snapshot(&mut self.store).map_err(|error| error.to_string())?;
         Ok((outcome, snapshot))
+    }
+
+    /// Brings the instance, which is in the image's state, to the state behind the job's preload.
+    ///
+    /// # Errors
+    /// A host fault.
+    fn preload(&mut self, job: &Job, preloads: &Preloads) -> Result<Preloaded, HostFault> {
+        let Some(program) = &job.preload else { return Ok(Preloaded::Done { fuel: 0 }) };
+        if let Some(state) = preloads.get(program, &job.limits) {
+            state.pages.write_to(self.exports.memory.data_mut(&mut self.store));
+            self.set_globals(&state.globals).map_err(|error| error.to_string())?;
+            return Ok(Preloaded::Done { fuel: state.fuel });
+        }
+        let base = self.base.take();
+        let first = Job { limits: job.limits, ..Job::script("") };
+        self.prepare_job(&first, &[], 0, request::encode_warm_request(&first, 0, program), 0)?;
+        self.base = base;
+        let ended = self.run_turn(&job.limits)?;
+        if ended.exit != Exit::Returned {
+            return Ok(Preloaded::Ended(Box::new(ended)));
+        }
+        let left = fuel::remaining_fuel(&mut self.store).map_err(|error| error.to_string())?;
+        let fuel = job.limits.fuel.saturating_sub(left);
+        if let Some(state) = self.preloaded_state(fuel)? {
+            preloads.keep(program, &job.limits, state);
+        }
+        Ok(Preloaded::Done { fuel })
+    }
+
+    /// The state that the instance is in, where other instances can be brought to it, and it is the same whatever the limits.
+    fn preloaded_state(&mut self, fuel: u64) -> Result<Option<PreloadedState>, HostFault> {
+        let host = self.store.data();
+        if host.grew || !host.wasi.stdout.bytes.is_empty() || !host.wasi.stderr.bytes.is_empty() {
+            return Ok(None);
+        }
+        let globals = self.exports.save_globals(&mut self.store).map_err(|error| error.to_string())?;
+        let memory = self.exports.memory.data_mut(&mut self.store);
+        let pages = self.image.baseline().find_changed(memory, &self.installed);
+        Ok(pages.map(|pages| PreloadedState { pages, globals: globals.globals, fuel }))
     }
 
     /// Serves one request to a loaded callee. Its limits hold for all requests together.
@@ -225,7 +272,11 @@ impl GuestInstance {
         }
         host.memory_limit = job.limits.memory_bytes;
         host.grew = false;
-        fuel::set_fuel(&mut self.store, job.limits.fuel).map_err(|error| format!("cannot prepare the job: {error:#}"))
+        self.set_fuel(job.limits.fuel)
+    }
+
+    fn set_fuel(&mut self, fuel: u64) -> Result<(), HostFault> {
+        fuel::set_fuel(&mut self.store, fuel).map_err(|error| format!("cannot prepare the job: {error:#}"))
     }
 
     /// Resets the instance to the image's state. When this returns `false`, the instance must be dropped.
@@ -236,7 +287,8 @@ impl GuestInstance {
         }
         let memory = self.exports.memory.data_mut(&mut self.store);
         let restored = self.image.baseline().restore(memory, &mut self.installed, mode);
-        restored.is_ok() && self.restore_globals().is_ok()
+        let image = Arc::clone(&self.image);
+        restored.is_ok() && self.set_globals(image.globals()).is_ok()
     }
 }
 
@@ -299,7 +351,7 @@ fn encode_reply(result: CallResult, caps: EncodeCaps) -> Vec<u8> {
 }
 
 /// How one turn of the harness ended.
-struct TurnEnd {
+pub(crate) struct TurnEnd {
     exit: Exit,
     error: Option<GuestError>,
     /// The status by which the program ended its process, where it did.

@@ -36,6 +36,7 @@ mod layers;
 mod memory;
 mod meter;
 mod pool;
+mod preloads;
 mod request;
 mod sandbox;
 mod stacks;

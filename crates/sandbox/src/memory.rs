@@ -76,6 +76,23 @@ pub(crate) struct Baseline {
     pages: DirtyPages,
 }
 
+/// The pages of a memory that differ from the image, by their offset.
+#[derive(Debug)]
+pub(crate) struct ChangedPages(Vec<(usize, Box<[u8]>)>);
+
+impl ChangedPages {
+    pub(crate) fn bytes(&self) -> usize {
+        self.0.len() * PAGE
+    }
+
+    /// Writes them to a memory that equals the image.
+    pub(crate) fn write_to(&self, memory: &mut [u8]) {
+        for (at, page) in &self.0 {
+            memory[*at..at + PAGE].copy_from_slice(page);
+        }
+    }
+}
+
 #[derive(Debug)]
 struct BaselineMapping {
     base: *mut libc::c_void,
@@ -161,6 +178,17 @@ impl Baseline {
             written.extend(regions.into_iter().map(|region| region.start + range.start..region.end + range.start));
         }
         Some(written)
+    }
+
+    /// What differs from the image in `memory`, over which it was installed; `None` when it is not known.
+    pub(crate) fn find_changed(&self, memory: &mut [u8], installed: &InstalledBaseline) -> Option<ChangedPages> {
+        if memory.len() != self.len() {
+            return None;
+        }
+        let written = self.find_written(memory, installed.tracked)?;
+        let pages = written.into_iter().flat_map(|region| region.step_by(PAGE)).map(|at| at..at + PAGE);
+        let changed = pages.filter(|page| memory[page.clone()] != self.bytes()[page.clone()]);
+        Some(ChangedPages(changed.map(|page| (page.start, memory[page].into())).collect()))
     }
 
     /// Resets `memory`, over which the image was installed, to the image.

@@ -11,6 +11,7 @@ use crate::guest::{GuestInstance, HostFault};
 use crate::image::Image;
 use crate::layers::Layers;
 use crate::memory::ResetMode;
+use crate::preloads::Preloads;
 use crate::wasi::files::Tree;
 
 /// Why a job has no outcome.
@@ -134,6 +135,7 @@ pub(crate) struct InProcessRunner {
     image: Arc<Image>,
     reset_mode: ResetMode,
     layers: Layers,
+    preloads: Preloads,
 }
 
 /// An instance for the job and one for its callee. Each is made when first needed.
@@ -146,8 +148,8 @@ pub(crate) struct Instances {
 }
 
 impl InProcessRunner {
-    pub(crate) const fn new(image: Arc<Image>, reset_mode: ResetMode, layers: Layers) -> Self {
-        Self { image, reset_mode, layers }
+    pub(crate) fn new(image: Arc<Image>, reset_mode: ResetMode, layers: Layers) -> Self {
+        Self { image, reset_mode, layers, preloads: Preloads::default() }
     }
 
     fn take_or_make(
@@ -177,7 +179,7 @@ impl Runner for InProcessRunner {
             Some(callee) => Some(self.take_or_make(&mut slot.callee, tree(Some(callee))?.as_ref())?),
             None => None,
         };
-        let (outcome, callee) = guest.run(job, callee)?;
+        let (outcome, callee) = guest.run(job, callee, &self.preloads)?;
         slot.used = (Some(guest), callee);
         Ok(outcome)
     }

@@ -5,8 +5,8 @@
 //! [`Status::Unjudgeable`]; a sandbox that fails, or a deadline met, is a fault of the host.
 
 use veriplay_core::{
-    CallResult, Digest, Dropped, EncodeCaps, Entry, Evidence, Execute, Exit, GuestError, Job, LimitKind, Limits,
-    Outcome, Problem, REFERENCE_RULE, Status, Value, Verdict,
+    CallResult, Digest, Dropped, EncodeCaps, Evidence, Execute, Exit, GuestError, Job, LimitKind, Limits, Outcome,
+    Problem, REFERENCE_RULE, Status, Value, Verdict,
 };
 use veriplay_corpus::{ExpectedResult, UnexecutedProblem};
 
@@ -143,19 +143,8 @@ fn run_reference(
     limits: Limits,
     seed: u64,
 ) -> Result<(Outcome, Vec<Value>), ReferenceError> {
-    let function = unexecuted.checks.function.clone();
-    let job = Job {
-        image: context.image.to_owned(),
-        program: unexecuted.reference.clone(),
-        entry: Entry::Calls { function, arguments: inputs.to_vec() },
-        stdin: Vec::new(),
-        files: Vec::new(),
-        limits,
-        seed,
-        callee: None,
-        base: None,
-        fetch: Vec::new(),
-    };
+    let calls = Job::calls(&unexecuted.reference, &unexecuted.checks.function, inputs.iter().cloned());
+    let job = Job { image: context.image.to_owned(), limits, seed, ..calls };
     let host = |why: String| ReferenceError::Host(Dropped { why });
     let outcome = context.execute.execute(&job).map_err(|error| host(error.to_string()))?;
     match outcome.exit {
@@ -223,7 +212,7 @@ fn error_text(error: &GuestError) -> String {
 
 #[cfg(test)]
 mod tests {
-    use veriplay_core::{CallChecks, Comparison, ExecuteError};
+    use veriplay_core::{CallChecks, Comparison, Entry, ExecuteError};
 
     use super::*;
 

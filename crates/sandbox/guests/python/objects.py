@@ -1404,9 +1404,9 @@ class Caller(Objects):
     With `unseen`, changes that a call makes to the tests' own objects are taken over only where its result is thrown away.
     """
 
-    def __init__(self, unseen):
+    def __init__(self):
         super().__init__(1)
-        self.unseen = unseen
+        self.unseen = False
         self.trouble = None  # (word, why) of the test under way
         self.lasting = None  # the same, of this and all later ones
         self.doubted = None  # why a test that fails from now on may be right
@@ -1422,7 +1422,7 @@ class Caller(Objects):
         self.check_process = lambda: None
         self.modules_imported = lambda: None
         self.tell_names = lambda told: None
-        self.attributes = set  # those of them that name attributes, found when asked for
+        self.attributes = set()  # those of them that name attributes
         self.modules_named = set()  # names that the tests look into, as modules of the library are called, and do not bind
         self.words_of_program = set()  # labels of `STATE` that its text names
         self.knows_numpy = False  # whether the tests may ask a scalar of numpy's what only that has
@@ -1743,7 +1743,7 @@ class Caller(Objects):
         arguments, (cause, context, suppressed), fields, attributes, hidden, own_hidden = payload
         hidden = hidden + [name for name, item in fields if self.is_borrowed(item)]
         hides = hidden if type(type(error)) is StandIn else hidden + own_hidden
-        if hides and not self.attributes().isdisjoint(hides) or (hidden or own_hidden) and not self.words.isdisjoint(ENUMERATES):
+        if hides and not self.attributes.isdisjoint(hides) or (hidden or own_hidden) and not self.words.isdisjoint(ENUMERATES):
             self.spoil("unjudgeable", "what the program's exception has beside its arguments cannot cross to the tests")
         ARGUMENTS.__set__(error, tuple(map(self.at, arguments)))
         CAUSE.__set__(error, self.at(cause))

@@ -58,23 +58,32 @@ PASSED, FAILED, ERROR, SKIPPED, MISSING = "passed", "failed", "error", "skipped"
 UNJUDGEABLE, VACUOUS = "unjudgeable", "vacuous"
 
 
-def run(style, setup, sources, functions, program, readings):
+tests = split = None
+
+
+def prepare(style, setup, sources, is_split):
+    """Reads the tests that are to be run, before there is a program."""
+    global tests, split
+    tests = TestCode(style, setup, sources, is_split)
+    if is_split and tests.fault is None:
+        split = Split(tests)
+
+
+def run(functions, program, readings):
     """Returns (id, result, text) of each test, in order, and which other readings could change them: "changes", "builtins".
 
     `functions` are the names under test, as far as they are known; `program` is source text under shared trust, else None;
     `readings` are those of the two that are wanted now.
     """
     pytest.in_tests = True
-    parts = {"<setup>": setup, **{name_of_part(style, index): source for index, source in enumerate(sources)}}
-    if (fault := fault_of_text(parts)) is not None:
-        return [("tests", UNJUDGEABLE, fault)], []
+    if tests.fault is not None:
+        return [("tests", UNJUDGEABLE, tests.fault)], []
     if program is not None:
         try:
-            return run_shared(style, setup, sources, functions, program), []
+            return run_shared(tests, functions, program), []
         except pytest.Unsupported as error:
             return [("tests", UNJUDGEABLE, text_of(error))], []
-    split = Split(setup, sources, functions, readings)
-    records = split.run(style)
+    records = split.run(functions, readings)
     return records, split.other_readings()
 
 
@@ -82,20 +91,59 @@ def name_of_part(style, index):
     return "<test " + str(index) + ">" if style == "asserts" else "<test>"
 
 
-def fault_of_text(parts):
-    """Why tests cannot be run, whatever the program is: they do not compile. By their names."""
-    for name, source in parts.items():
+class TestCode:
+    """Test code, compiled, and what its text says, which is the same for all programs."""
+
+    def __init__(self, style, setup, sources, is_split):
+        self.style, self.setup, self.sources = style, setup, sources
+        self.parts = {"<setup>": setup, **{name_of_part(style, index): source for index, source in enumerate(sources)}}
+        self.code = {}  # by the names of its parts
+        self.fault = None  # why it cannot be run, whatever the program is
+        depth = sys.getrecursionlimit()
         try:
-            KNOWN_CODE[name, source] = compile(source, name, "exec", 0, True)
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            return "the tests do not compile: " + text_of(error)
-    return None
+            if is_split:
+                # A sum of a thousand terms is a tree of that depth, which the compiler takes.
+                sys.setrecursionlimit(DEPTH_OF_TREES)
+                self.read()
+        except FAULTS_OF_TEXT as error:
+            self.fault = "the tests cannot be read: " + text_of(error)
+        finally:
+            sys.setrecursionlimit(depth)
+        if not is_split or self.fault is not None:
+            self.compile()
+
+    def compile(self):
+        try:
+            self.code = {name: compile(source, name, "exec", 0, True) for name, source in self.parts.items()}
+        except FAULTS_OF_TEXT as error:
+            self.fault = "the tests do not compile: " + text_of(error)
+
+    def read(self):
+        """Compiles it with what `Marked` adds."""
+        nodes = {name: Nodes(source) for name, source in self.parts.items()}
+        texts = list(nodes.values())
+        self.names = names_of([self.setup, *self.sources])
+        self.words = set().union(*map(words_of, self.parts.values()))
+        self.imports_all = any(map(imports_all, texts))
+        self.imports_solution = any(map(imports_solution, texts))
+        self.patches = any(map(patches, texts))
+        self.observed = list(itertools.chain.from_iterable(map(observed, texts)))
+        self.builtins_used, self.builtins_given = map(set().union, *map(builtins_used, texts))
+        self.doubts = set().union(*map(doubts_of, self.parts.values()))
+        self.asks_for_identity = any(map(asks_for_identity, texts))
+        self.asks_for_addresses = any(map(asks_for_addresses, texts))
+        self.sets_a_seed = any(map(sets_a_seed, texts))
+        self.looks_into = set().union(*map(looked_into_by, texts))
+        self.attributes = set().union(*map(attributes_of, texts))
+        for name, source in self.parts.items():
+            text = Marked().visit(nodes[name].tree) if may_be_marked(nodes[name]) else source
+            self.code[name] = compile(text, name, "exec", 0, True)
 
 
-KNOWN_CODE = {}
+FAULTS_OF_TEXT = SyntaxError, ValueError, RecursionError, MemoryError
 
 
-def run_shared(style, setup, sources, functions, program):
+def run_shared(tests, functions, program):
     module = new_module("solution")
     own = module.__dict__
     # A file may begin with a mark of its byte order.
@@ -103,17 +151,17 @@ def run_shared(style, setup, sources, functions, program):
     sys.modules["solution"] = module
     # A prompt's helpers are the tests' own. Its stub of the function under test is not.
     under_test, before = {name: own[name] for name in functions if name in own}, dict(own)
-    exec(KNOWN_CODE["<setup>", setup], own)
+    exec(tests.code["<setup>"], own)
     own.update(under_test)
     # What tests define must not replace what the program defines; assert lines define nothing, and see its names change.
-    names = own if style == "asserts" else new_module("tests").__dict__
+    names = own if tests.style == "asserts" else new_module("tests").__dict__
     if names is not own:
         names.update((name, found) for name, found in own.items() if name not in MODULE_NAMES)
-    if style == "check" and functions[0] not in names:
+    if tests.style == "check" and functions[0] not in names:
         return [("check", MISSING, "`" + functions[0] + "` is not defined")]
-    judged = Judged(None, setup)
+    judged = Judged(None, tests)
     judged.before = before | {name: found for name, found in names.items() if name not in own}
-    return STYLES[style](names, sources, functions, judged)
+    return STYLES[tests.style](names, functions, judged)
 
 
 def new_module(name):
@@ -132,10 +180,9 @@ MODULE_NAMES = frozenset(vars(types.ModuleType("m"))) | {"__file__", "__builtins
 class Split:
     """Tests in this instance, the program in another."""
 
-    def __init__(self, setup, sources, functions, readings):
-        self.setup, self.sources, self.functions = setup, sources, functions
-        self.caller = Caller(unseen="changes" in readings)
-        self.prefer_program = "builtins" in readings
+    def __init__(self, tests):
+        self.tests = tests
+        self.caller = Caller()
         self.shadowed = set()  # builtins that the tests use and the program defines too
         self.starred = {}  # what `import *` has bound
         self.hidden = {}  # names of the program's that cannot cross, and why
@@ -144,8 +191,8 @@ class Split:
         own = {CALLED: self.called, TYPE_OF: self.type_of, DICT_OF: self.dict_of, OWNER: self.owner, "__import__": self.imported}
         own |= {"setattr": self.set_attribute, "delattr": self.delete_attribute}
         own |= {GLOBALS: self.globals_of, GLOBAL: self.global_of, STAR: self.import_all}
-        self.caller.words = self.words = set().union(*map(words_of, [setup, *sources]))
-        self.caller.attributes = lambda: set().union(*map(attributes_of, [setup, *sources]))
+        self.caller.words = self.words = tests.words
+        self.caller.attributes = tests.attributes
         # Code in a text may name what the tests do not. Names are looked up slower by a class of our own.
         self.view = {**vars(builtins), **own} if self.words.isdisjoint(COMPILES) else View(self, {**vars(builtins), **own})
         self.named, self.used = PeerModule(self), False  # the program as a module, and whether the tests have asked it
@@ -153,35 +200,46 @@ class Split:
         self.in_named = dict(own_dict(self.named))
         self.caller.check_process = self.check_process
         self.caller.modules_imported = self.modules_imported
-        self.importing = False  # a module, which looks at files and at the process for itself
+        self.importing = True  # a module, which looks at files and at the process for itself; before the start nothing is looked at
         IMPORTLIB._find_and_load = self.find_and_load
         sys.addaudithook(self.audit)
-        self.clock, self.readings, self.collections = read_clock(), 0, 0
+        self.clock = self.readings = self.collections = 0
         gc.callbacks.append(self.count_collection)
         self.watch_process()
-        self.process, self.builtins = state_of_process(), tuple(vars(builtins).values())
         self.modules, self.watched, self.foreign = {}, {}, set()  # those that the tests have put in place themselves
         unittest.TestCase.assertLogs = unittest.TestCase.assertNoLogs = self.spoil_logs
+        # Which of the modules that are there the tests may mean.
+        self.meant = list(filter(self.may_mean, sys.modules))
 
-    def run(self, style):
+    def start(self, functions, readings):
+        """Takes note of everything that a program could not see the tests change."""
+        self.functions = functions
+        self.caller.unseen, self.prefer_program = "changes" in readings, "builtins" in readings
+        self.clock, self.readings, self.collections = read_clock(), 0, 0
+        self.process, self.builtins = state_of_process(), tuple(vars(builtins).values())
         names = self.names = new_module("tests").__dict__
         names["__builtins__"], names["__file__"] = self.view, FILE
         sys.modules["solution"] = self.named
-        self.watch_modules()
-        judged = Judged(self, self.setup)
+        self.modules, self.watched = dict(sys.modules), {name: dict(vars(sys.modules[name])) for name in self.meant}
+        self.importing = False
+
+    def run(self, functions, readings):
+        self.start(functions, readings)
+        style, names = self.tests.style, self.names
+        judged = Judged(self, self.tests)
         try:
-            self.resolve(*names_of([self.setup, *self.sources]))
+            self.resolve(*self.tests.names)
             if style == "asserts" and "locals" in self.words:
                 self.caller.note(UNJUDGEABLE, "the tests ask for all names that there are, of which some are the program's")
             judged.before = dict(names)
-            if (fault := self.fault_of_set_up(judged.compiled(self.setup, "<setup>"), names)) is not None:
+            if (fault := self.fault_of_set_up(names)) is not None:
                 return [("tests", UNJUDGEABLE, fault)]
             if style == "check":
                 try:
                     names[self.functions[0]] = self.caller.look(self.functions[0])
                 except AttributeError as error:
                     return [("check", MISSING, str(error))]
-            records = STYLES[style](names, self.sources, self.functions, judged)
+            records = STYLES[style](names, self.functions, judged)
             # What the tests have left behind may still ask the program as it goes.
             names.clear()
             gc.collect()
@@ -205,13 +263,13 @@ class Split:
         # A crossing that failed behind the last test is part of none.
         return records if self.caller.lasting is None else [*records, ("tests", *self.caller.lasting)]
 
-    def fault_of_set_up(self, code, names):
+    def fault_of_set_up(self, names):
         """Runs it. Where it fails and has nothing of the program's, it fails whatever the program is."""
         asked = self.caller.asked
         try:
-            exec(code, names)
+            exec(self.tests.code["<setup>"], names)
         except Exception as error:
-            read, bound = names_of([self.setup])
+            read, bound = names_of([self.tests.setup])
             may_have = (read - bound) & (self.own | self.or_builtin)
             if self.caller.asked != asked or type(error) is NameError or may_have:
                 raise
@@ -224,15 +282,14 @@ class Split:
         A name that is no builtin is. One that is a builtin is where it is named as a function under test, or is all that the
         tests could test.
         """
-        self.bound, known = bound, vars(builtins).keys() - NEW_BUILTINS
-        texts = [nodes_of(source) for source in [self.setup, *self.sources]]
+        self.bound, known, tests = bound, vars(builtins).keys() - NEW_BUILTINS, self.tests
         self.read_anywhere, self.unread = read, {}
-        if any(map(imports_all, texts)):
+        if tests.imports_all:
             # All that the tests have of the program they import.
             read = frozenset()
         free = read - bound - MODULE_NAMES
         self.own = (free - known) | (free & set(self.functions))
-        if not self.own and not self.functions and len(free) == 1 and free.isdisjoint(REACHES) and not any(map(imports_solution, texts)):
+        if not self.own and not self.functions and len(free) == 1 and free.isdisjoint(REACHES) and not tests.imports_solution:
             self.own = set(free)
         self.or_builtin = set() if self.functions else free - self.own
         # Names by which the tests can come to the program. Of those that are built in here, nobody knows before the program has told.
@@ -242,22 +299,21 @@ class Split:
         for name in self.own:
             self.view.pop(name, None)
         self.caller.tell_names = self.tell_names
-        if any(map(patches, texts)):
+        if tests.patches:
             self.caller.note(UNJUDGEABLE, "the tests patch modules, which the program does not share")
         if not self.words.isdisjoint(LIFETIMES):
             self.caller.note(UNJUDGEABLE, "the tests look at how objects are kept, which is each side's own")
-        for found in itertools.chain.from_iterable(map(observed, texts)):
+        for found in tests.observed:
             self.caller.note(UNJUDGEABLE, "the tests ask `" + found + "` of the process, which is each side's own")
-        used, given = map(set().union, *map(builtins_used, texts))
-        for label in set().union(*map(doubts_of, [self.setup, *self.sources])):
+        used, given = tests.builtins_used, tests.builtins_given
+        for label in tests.doubts:
             self.caller.doubt("the tests look at " + label)
         if names_any(self.words, ("partial func",)):
             self.caller.doubt("the tests look into a `partial`, which may hold an object of the program's")
-        identities = "id" in used or any(map(asks_for_identity, texts)) or not self.words.isdisjoint(("pickle", "marshal"))
+        identities = "id" in used or tests.asks_for_identity or not self.words.isdisjoint(("pickle", "marshal"))
         identities = identities or asks_object(self.words) or "is" in self.words and not self.words.isdisjoint(COMPILES)
-        options = ["identities"] * identities + ["random"] * any(map(sets_a_seed, texts)) + ["numpy"] * self.asks_numpy()
-        looked_into = set().union(*map(looked_into_by, texts))
-        self.caller.modules_named = {name for name in looked_into - bound - set(self.functions) if is_library(name) or name in ABBREVIATIONS}
+        options = ["identities"] * identities + ["random"] * tests.sets_a_seed + ["numpy"] * self.asks_numpy()
+        self.caller.modules_named = {name for name in tests.looks_into - bound - set(self.functions) if is_library(name) or name in ABBREVIATIONS}
         self.caller.watch(sorted(self.own | self.or_builtin), options)
         if given or "hash" in used and HASHES in self.caller.words_of_program:
             names = ", ".join(sorted(given or {"hash"}))
@@ -265,14 +321,14 @@ class Split:
         for label, (triggers, _) in UNREADABLE.items():
             if names_any(self.words, triggers):
                 (self.note_change if label in self.caller.words_of_program else self.doubt_change)(label)
-        if "id" in self.words and ADDRESSES in self.caller.words_of_program and any(map(asks_for_addresses, texts)):
+        if "id" in self.words and ADDRESSES in self.caller.words_of_program and tests.asks_for_addresses:
             self.caller.note(UNJUDGEABLE, "both sides look at addresses of objects, which each has its own of")
 
     def asks_numpy(self):
         """Whether the tests may ask a scalar of numpy's what only that has. A word such as `item` alone says nothing."""
         named = not self.words.isdisjoint(NUMPY)
         if not named and not self.words.isdisjoint(OF_NUMPY):
-            named = not (self.words & OF_NUMPY).isdisjoint(self.caller.attributes())
+            named = not OF_NUMPY.isdisjoint(self.tests.attributes)
         self.caller.knows_numpy = named
         return named
 
@@ -438,7 +494,7 @@ class Split:
     def start_test(self, sources):
         self.check_clock()
         self.caller.start_test()
-        self.read = names_of([self.setup, *sources])[0] if self.own or self.or_builtin or self.unread else frozenset()
+        self.read = names_of([self.tests.setup, *sources])[0] if self.own or self.or_builtin or self.unread else frozenset()
         self.check_hidden()
 
     def check_hidden(self):
@@ -498,12 +554,17 @@ class Split:
         """Takes note of modules, and of what is in those that the tests may mean. One that nobody has loaded is foreign, unless a library
         has made it."""
         for name in [name for name in sys.modules if name not in self.modules]:
-            module, (parent, _, last) = sys.modules[name], name.rpartition(".")
+            module, parent = sys.modules[name], name.rpartition(".")[0]
             if self.modules and not by_library and (not parent or parent in self.foreign) and getattr(module, "__spec__", None) is None:
                 self.foreign.add(name)
-            if last in self.words and type(module) is types.ModuleType and name.partition(".")[0] not in TESTING:
+            if self.may_mean(name):
                 self.watched[name] = dict(vars(module))
         self.modules |= sys.modules
+
+    def may_mean(self, name):
+        """Whether the tests may mean a module that is there."""
+        is_named = name.rpartition(".")[2] in self.words
+        return is_named and type(sys.modules[name]) is types.ModuleType and name.partition(".")[0] not in TESTING
 
     def spoil_logs(self, *_, **__):
         self.caller.spoil(UNJUDGEABLE, "the tests read what is logged, which the program does not share")
@@ -737,21 +798,6 @@ class Nodes:
         return itertools.chain.from_iterable(map(self.by_type.get, kinds, itertools.repeat(())))
 
 
-def nodes_of(source):
-    if source not in KNOWN_NODES:
-        KNOWN_NODES[source] = Nodes(source)
-    return KNOWN_NODES[source]
-
-
-def taken_tree(source):
-    """The tree of a source text, which the caller may change."""
-    known = KNOWN_NODES.pop(source, None)
-    return ast.parse(source) if known is None else known.tree
-
-
-KNOWN_NODES = {}
-
-
 def patches(nodes):
     """Whether test code uses `unittest.mock.patch`."""
     aliases = [alias for node in nodes.of(ast.Import, ast.ImportFrom) for alias in node.names]
@@ -818,9 +864,8 @@ def builtins_used(nodes):
     return {node.id for node in looking} | given, given
 
 
-def attributes_of(source):
+def attributes_of(nodes):
     """Words of test code that may name an attribute: those behind a dot or in a text."""
-    nodes = nodes_of(source)
     found = {node.attr for node in nodes.of(ast.Attribute)}.union(*(node.kwd_attrs for node in nodes.of(ast.MatchClass)))
     return found.union(*(words_of(node.value) for node in nodes.of(ast.Constant) if type(node.value) is str))
 
@@ -1012,23 +1057,10 @@ def is_constant(node):
 class Judged:
     """Runs tests; `split` says what kept one from being judged."""
 
-    def __init__(self, split, setup):
-        self.split, self.setup = split, setup
+    def __init__(self, split, tests):
+        self.split, self.tests = split, tests
         self.before = {}  # what the tests' module has before any of their code has run
         self.skipped = {}  # of each test that was skipped: its function, its class, and whether a mark did it
-
-    def compiled(self, source, name):
-        if self.split is None or not may_be_marked(nodes_of(source)):
-            return KNOWN_CODE[name, source]
-        depth = sys.getrecursionlimit()
-        try:
-            # A sum of a thousand terms is a tree of that depth, which the compiler takes.
-            sys.setrecursionlimit(DEPTH_OF_TREES)
-            return compile(Marked().visit(taken_tree(source)), name, "exec", 0, True)
-        except RecursionError as error:
-            raise pytest.Unsupported("the tests hold an expression that is nested too deeply to be run here") from error
-        finally:
-            sys.setrecursionlimit(depth)
 
     def verdict_of(self, test, sources=None):
         """Runs one test; returns its result and a text for people."""
@@ -1037,7 +1069,7 @@ class Judged:
 
     def start(self, sources=None):
         if self.split is not None:
-            self.split.start_test(self.split.sources if sources is None else sources)
+            self.split.start_test(self.tests.sources if sources is None else sources)
 
     def end(self, result):
         unsupported = (UNJUDGEABLE, pytest.unsupported[0][:300]) if pytest.unsupported else None
@@ -1121,26 +1153,26 @@ LACKING = 58  # the host's word for a call that it does not have
 # Styles.
 
 
-def run_asserts(names, sources, _functions, judged):
+def run_asserts(names, _functions, judged):
     records = []
-    for index, source in enumerate(sources):
-        code = judged.compiled(source, name_of_part("asserts", index))
+    for index, source in enumerate(judged.tests.sources):
+        code = judged.tests.code[name_of_part("asserts", index)]
         records.append((str(index), *judged.verdict_of(lambda: exec(code, names), [source])))
     return records
 
 
-def run_check(names, sources, functions, judged):
+def run_check(names, functions, judged):
     candidate = names[functions[0]]
-    exec(judged.compiled(sources[0], name_of_part("", 0)), names)
+    exec(judged.tests.code["<test>"], names)
     if not callable(names.get("check")):
         return [("check", UNJUDGEABLE, "the tests define no function `check`")]
     # A test that defines the function's name again must still test the program's.
     return [("check", *judged.verdict_of(lambda: names["check"](candidate)))]
 
 
-def run_functions(names, sources, _functions, judged):
+def run_functions(names, _functions, judged):
     before, module = judged.before, sys.modules[names["__name__"]]
-    exec(judged.compiled(sources[0], name_of_part("", 0)), names)
+    exec(judged.tests.code["<test>"], names)
     if type(loader := names.get("load_tests")) is types.FunctionType and loader.__globals__ is names:
         raise pytest.Unsupported("the tests say by `load_tests` which tests there are")
     hook = functools.partial(first_hook, names.get)
@@ -1158,7 +1190,7 @@ def run_functions(names, sources, _functions, judged):
         records += around_records("teardown of fixtures", pytest.end_shared_fixtures, pytest.SESSION, judged)
     if unittest.case._module_cleanups:
         records += around_records("clean-up of the module", lambda _: unittest.doModuleCleanups(), None, judged)
-    return without_left_out(records, [judged.setup, *sources], judged)
+    return without_left_out(records, list(judged.tests.parts.values()), judged)
 
 
 def first_hook(find, *names):

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use wasmtime::{Engine, Module, Store};
 
+use super::immortal;
 use super::spec::ImageSpec;
 use super::wheel::GuestWheel;
 use super::{CompiledGuest, ImageError};
@@ -20,6 +21,10 @@ use crate::meter;
 use crate::stacks::run_to_completion;
 use crate::wasi::{Wasi, WasiSetup, base_tree};
 
+/// Writes the file [`ALIVE_FILE`].
+const ALIVE: &str = "_veriplay_alive()";
+/// Where the guest's objects are.
+const ALIVE_FILE: &str = "alive";
 /// The last turn before the snapshot; every later turn is a job. It is this one call, because what a turn is compiled to is freed at its end, and leaves
 /// gaps between what is alive.
 const START: &str = "_veriplay_start()";
@@ -27,6 +32,8 @@ const START: &str = "_veriplay_start()";
 const BUILD_FUEL: u64 = 500_000_000_000;
 /// The most bytes of output of a preload.
 const BUILD_OUTPUT: u64 = 1 << 20;
+/// The most bytes of files of a preload.
+const BUILD_FILES: u64 = 64 << 20;
 /// The most memory of a preload.
 const BUILD_MEMORY: u64 = 1 << 30;
 
@@ -59,19 +66,14 @@ pub(crate) fn snapshot_guest(
     engine: &Engine,
     code: &CompiledGuest,
 ) -> Result<GuestSnapshot, ImageError> {
-    let mut guest = PreloadGuest::start(spec, engine, code)?;
-    for module in &spec.preload {
-        guest.run_text(&format!("import {module}"))?;
-    }
-    guest
-        .run_text("import sys\nfor _name in [n for n in globals() if not n.startswith('__')]: del globals()[_name]")?;
-    guest.run_text(&spec.harness)?;
-    for (name, source) in &spec.modules {
-        guest.run_text(&module_text(name, source))?;
-    }
+    let alive = PreloadGuest::loaded(spec, engine, code)?.list_alive()?;
+    // Another one, which is the same but for what the list has moved.
+    let mut guest = PreloadGuest::loaded(spec, engine, code)?;
     guest.run_text(&format!("_room = bytearray({})\ndel _room", spec.headroom_bytes))?;
     guest.run_text(START)?;
     let mut snapshot = guest.into_snapshot()?;
+    immortal::make_immortal(&mut snapshot.memory, &alive)
+        .map_err(|detail| build_error("making the snapshot's objects immortal", detail))?;
     if let Some(bytes) = spec.c_stack_bytes {
         raise_recursion_limit(&mut snapshot, bytes)?;
     }
@@ -132,7 +134,8 @@ impl PreloadGuest {
         let errno =
             |errno: crate::wasi::errno::Errno| build_error("making the file tree", format!("errno {}", errno.0));
         let tree = base_tree(&spec.wheel.stdlib_at, Arc::clone(&code.library)).map_err(errno)?;
-        let setup = WasiSetup { seed: spec.seed, output_bytes: BUILD_OUTPUT, ..WasiSetup::default() };
+        let setup =
+            WasiSetup { seed: spec.seed, output_bytes: BUILD_OUTPUT, file_bytes: BUILD_FILES, ..WasiSetup::default() };
         let wasi = Wasi::new(&tree, &setup).map_err(errno)?;
         let mut store = Store::new(engine, Host::new(wasi, Channel::default(), BUILD_MEMORY));
         store.limiter(|host| host);
@@ -167,6 +170,29 @@ impl PreloadGuest {
             Ok(status) => Err(build_error("preloading", format!("`{first}` ended with status {status}: {}", said()))),
             Err(error) => Err(build_error("preloading", format!("`{first}`: {error:#}; {}", said()))),
         }
+    }
+
+    /// A guest in which everything is loaded that a job can use without loading it.
+    fn loaded(spec: &ImageSpec, engine: &Engine, code: &CompiledGuest) -> Result<Self, ImageError> {
+        let mut guest = Self::start(spec, engine, code)?;
+        for module in &spec.preload {
+            guest.run_text(&format!("import {module}"))?;
+        }
+        guest.run_text(
+            "import sys\nfor _name in [n for n in globals() if not n.startswith('__')]: del globals()[_name]",
+        )?;
+        guest.run_text(&spec.harness)?;
+        for (name, source) in &spec.modules {
+            guest.run_text(&module_text(name, source))?;
+        }
+        Ok(guest)
+    }
+
+    /// Where the guest's objects are.
+    fn list_alive(mut self) -> Result<Vec<u8>, ImageError> {
+        self.run_text(ALIVE)?;
+        let written = self.store.data().wasi.file(ALIVE_FILE).map(<[u8]>::to_vec);
+        written.ok_or_else(|| build_error("finding the guest's objects", format!("there is no file `{ALIVE_FILE}`")))
     }
 
     fn into_snapshot(mut self) -> Result<GuestSnapshot, ImageError> {

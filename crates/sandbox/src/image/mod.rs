@@ -11,6 +11,7 @@ mod cache;
 mod cpu;
 pub(crate) mod engine;
 mod error;
+mod immortal;
 mod spec;
 mod store;
 mod wheel;

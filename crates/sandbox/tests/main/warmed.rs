@@ -1,9 +1,9 @@
-//! Images made of what a job left: each job starts there, and only there.
+//! Images made of what a job left, and jobs with a preload: each job starts there, and only there.
 
 use std::sync::Arc;
 
-use veriplay_core::{Execute, Exit, Job, Layer, LayerMount, LayerRoot, LayerStack, Outcome};
-use veriplay_sandbox::{Image, Layers, Sandbox, SandboxOptions};
+use veriplay_core::{Execute, Exit, Job, Layer, LayerMount, LayerRoot, LayerStack, Limits, Outcome};
+use veriplay_sandbox::{Image, Layers, ResetMode, Sandbox, SandboxOptions};
 
 use crate::support::{python, script};
 use crate::workers::program;
@@ -95,4 +95,79 @@ fn a_program_that_fails_makes_no_image_and_says_why() {
     assert!(refused(&job).contains("Exceeded"), "{}", refused(&job));
     let unknown = python().warm_up("warm", &warming("pass"), &Layers::default()).unwrap_err().to_string();
     assert!(unknown.contains("is not one of this sandbox"), "{unknown}");
+}
+
+fn after(preload: &str, program: &str) -> Job {
+    Job { preload: Some(preload.to_owned()), ..script(program) }
+}
+
+const PRELOAD: &str = "import argparse, random\nargparse.seen = [random.random()]\ngone = 1\n";
+
+const LOOK: &str = "import argparse, random, sys\nargparse.seen.append(2)\n\
+    print(len(argparse.seen), 'gone' in globals(), 'program' in sys.modules, random.random())";
+
+#[test]
+fn a_job_comes_to_the_same_whether_its_preload_is_run_or_kept() {
+    let options = |reset| SandboxOptions { max_parallel: 1, reset };
+    let [scan, remap, fresh] = [ResetMode::Scan, ResetMode::Remap, ResetMode::Fresh].map(options);
+    let sandboxes = [
+        Sandbox::new(python(), scan),
+        Sandbox::new(python(), remap),
+        Sandbox::new(python(), fresh),
+        Sandbox::in_processes(python(), scan, program()).unwrap(),
+    ];
+    let enough = sandboxes[0].execute(&after(PRELOAD, LOOK)).unwrap().fuel;
+    let limited = |job: Job, fuel| Job { limits: Limits { fuel, ..job.limits }, ..job };
+    let jobs = [
+        after(PRELOAD, LOOK),
+        Job { seed: 7, ..after(PRELOAD, LOOK) },
+        limited(after(PRELOAD, LOOK), enough),
+        limited(after(PRELOAD, LOOK), enough - 1),
+        limited(after(PRELOAD, LOOK), enough / 2),
+        limited(after(PRELOAD, LOOK), 1000),
+        after("print('said')", "print('this')"),
+        after("held = bytearray(90 << 20)", "pass"),
+        after("import sys\nsys.kept = bytearray(90 << 20)", "import sys\nprint(len(sys.kept))"),
+        after("raise ValueError('no')", "pass"),
+        after("import sys\nsys.exit(3)", "pass"),
+        after("does not compile", "pass"),
+        limited(after("while True: pass", "pass"), 5_000_000),
+    ];
+    for job in &jobs {
+        let first = Sandbox::new(python(), scan).execute(job).unwrap();
+        for sandbox in &sandboxes {
+            for _ in 0..3 {
+                assert_eq!(sandbox.execute(job).unwrap(), first, "{job:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_preload_is_charged_and_what_it_changed_is_there() {
+    let sandbox = Sandbox::new(python(), SandboxOptions::fastest());
+    let outcome = sandbox.execute(&after(PRELOAD, LOOK)).unwrap();
+    let said = String::from_utf8_lossy(&outcome.stdout).into_owned();
+    assert!(said.starts_with("2 False False 0."), "{said}");
+    let import = sandbox.execute(&script("import argparse")).unwrap();
+    let empty = sandbox.execute(&script("pass")).unwrap();
+    assert!(outcome.fuel > import.fuel + empty.fuel, "{} and {}", outcome.fuel, import.fuel);
+    let failed = sandbox.execute(&after("raise ValueError('no')", "print(1)")).unwrap();
+    assert_eq!((failed.exit, failed.error.unwrap().message.as_str()), (Exit::Raised, "no"));
+}
+
+#[test]
+fn a_preload_sees_nothing_of_its_job() {
+    let sandbox = Sandbox::new(python(), SandboxOptions::fastest()).with_layers(layers());
+    let preload = "import os, sys\nsys.seen = os.listdir('.'), sys.stdin.read(), os.path.exists('/opt/lib')\n";
+    let job = Job {
+        base: base(),
+        files: vec![("secret.txt".to_owned(), b"1".to_vec())],
+        stdin: b"2".to_vec(),
+        ..after(preload, "import os, sys\nprint(sys.seen, os.listdir('.'), os.path.exists('/opt/lib'))")
+    };
+    for _ in 0..2 {
+        let outcome = sandbox.execute(&job).unwrap();
+        assert_eq!(String::from_utf8_lossy(&outcome.stdout), "([], '', False) ['secret.txt'] True\n");
+    }
 }

@@ -135,10 +135,9 @@ impl TestRun<'_> {
     fn job(&self) -> Job {
         let Self { code, program, request, trust, reading } = *self;
         let text = |text: &str| Value::str(text);
-        let (style, sources, function) = match &code.style {
-            TestStyle::Asserts(asserts) => ("asserts", asserts.iter().map(|source| text(source)).collect(), ""),
-            TestStyle::Check { source, function } => ("check", vec![text(source)], function.as_str()),
-            TestStyle::Functions(source) => ("functions", vec![text(source)], ""),
+        let function = match &code.style {
+            TestStyle::Check { function, .. } => function.as_str(),
+            TestStyle::Asserts(_) | TestStyle::Functions(_) => "",
         };
         let (callee, shared) = match trust {
             Trust::Split => {
@@ -155,12 +154,26 @@ impl TestRun<'_> {
         let functions = code.functions.iter().map(String::as_str);
         let functions = [function].into_iter().filter(|name| !name.is_empty()).chain(functions).map(text).collect();
         let readings = Value::List(reading.iter().map(|reading| text(reading.word())).collect());
-        let arguments =
-            vec![text(style), text(&code.setup), Value::List(sources), Value::List(functions), shared, readings];
-        let run = Job { callee, ..Job::call(RUNNER, "run", arguments) };
+        let arguments = vec![Value::List(functions), shared, readings];
+        let preload = Some(prepare(code, trust));
+        let run = Job { preload, callee, ..Job::call(RUNNER, "run", arguments) };
         // Both runs draw alike, so that they test the same inputs.
         runner::configure_job(request.image, request.job_limits(), tests_seed(code, request.seed), run)
     }
+}
+
+/// The program that reads the tests, which is the same for all attempts at a task. What it leaves can be kept from one to the next.
+fn prepare(code: &TestCode, trust: Trust) -> String {
+    let (style, sources) = match &code.style {
+        TestStyle::Asserts(asserts) => ("asserts", asserts.as_slice()),
+        TestStyle::Check { source, .. } => ("check", std::slice::from_ref(source)),
+        TestStyle::Functions(source) => ("functions", std::slice::from_ref(source)),
+    };
+    let is_split = u8::from(trust == Trust::Split);
+    // What a string is in JSON, it is in Python.
+    let setup = serde_json::Value::from(code.setup.as_str());
+    let sources = serde_json::Value::from(sources);
+    format!("from _veriplay_tests import prepare\nprepare('{style}', {setup}, {sources}, {is_split})\n")
 }
 
 /// The number of tests, where it is known before the code runs.
