@@ -21,7 +21,7 @@ use crate::host::Host;
 use crate::host_trap::HostTrap;
 use crate::image::Image;
 use crate::memory::{InstalledBaseline, ResetMode, prefer_huge_pages};
-use crate::preloads::{Preloaded, PreloadedState, Preloads};
+use crate::preloads::{PreloadedState, Preloads};
 use crate::request;
 use crate::stacks::run_to_completion;
 use crate::wasi::files::Tree;
@@ -350,8 +350,16 @@ fn encode_reply(result: CallResult, caps: EncodeCaps) -> Vec<u8> {
     [b"X", &[length][..], &kind[..usize::from(length)], error.message.as_bytes()].concat()
 }
 
+/// How a job's preload ended.
+enum Preloaded {
+    /// The job can start, and has used so much fuel.
+    Done { fuel: u64 },
+    /// The job has ended with it.
+    Ended(Box<TurnEnd>),
+}
+
 /// How one turn of the harness ended.
-pub(crate) struct TurnEnd {
+struct TurnEnd {
     exit: Exit,
     error: Option<GuestError>,
     /// The status by which the program ended its process, where it did.

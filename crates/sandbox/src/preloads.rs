@@ -8,19 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use veriplay_core::Limits;
 
 use crate::exports::SavedValue;
-use crate::guest::TurnEnd;
 use crate::memory::ChangedPages;
 
 /// The most bytes of all kept states together, for each sandbox or worker process. That of a task's tests has about 1 MB.
 const MAX_BYTES: usize = 32 << 20;
-
-/// How a job's preload ended.
-pub(crate) enum Preloaded {
-    /// The job can start, and has used so much fuel.
-    Done { fuel: u64 },
-    /// The job has ended with it.
-    Ended(Box<TurnEnd>),
-}
 
 /// What an instance has beyond the image, between two turns.
 #[derive(Debug)]

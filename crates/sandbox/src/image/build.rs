@@ -66,14 +66,16 @@ pub(crate) fn snapshot_guest(
     engine: &Engine,
     code: &CompiledGuest,
 ) -> Result<GuestSnapshot, ImageError> {
-    let alive = PreloadGuest::loaded(spec, engine, code)?.list_alive()?;
-    // Another one, which is the same but for what the list has moved.
     let mut guest = PreloadGuest::loaded(spec, engine, code)?;
     guest.run_text(&format!("_room = bytearray({})\ndel _room", spec.headroom_bytes))?;
     guest.run_text(START)?;
     let mut snapshot = guest.into_snapshot()?;
-    immortal::make_immortal(&mut snapshot.memory, &alive)
-        .map_err(|detail| build_error("making the snapshot's objects immortal", detail))?;
+    if spec.immortal_objects {
+        // Of another guest, which is the same but for what the list itself has moved.
+        let alive = PreloadGuest::loaded(spec, engine, code)?.list_alive()?;
+        let made = immortal::make_immortal(&mut snapshot.memory, &alive);
+        made.map_err(|detail| build_error("making the snapshot's objects immortal", detail))?;
+    }
     if let Some(bytes) = spec.c_stack_bytes {
         raise_recursion_limit(&mut snapshot, bytes)?;
     }

@@ -46,6 +46,8 @@ pub struct ImageSpec {
     pub(crate) headroom_bytes: u64,
     /// C stack that CPython may use before it raises `RecursionError`; `None` leaves it at what CPython assumes.
     pub(crate) c_stack_bytes: Option<u32>,
+    /// Whether the objects that CPython has at the start of a job are made immortal.
+    pub(crate) immortal_objects: bool,
     pub(crate) preload: Vec<String>,
     pub(crate) wheel: WheelSpec,
     pub(crate) harness: String,
@@ -77,6 +79,8 @@ struct ImageManifest {
     seed: u64,
     headroom_bytes: u64,
     c_stack_bytes: Option<u32>,
+    #[serde(default)]
+    immortal_objects: bool,
     preload: Vec<String>,
     wheel: WheelSpec,
     limits: Limits,
@@ -135,7 +139,7 @@ impl ImageSpec {
     /// # Errors
     /// When the manifest does not parse or has an unknown key.
     pub fn parse(manifest: &str, harness: &str) -> Result<Self, ImageError> {
-        let ImageManifest { name, seed, headroom_bytes, c_stack_bytes, preload, wheel, limits } =
+        let ImageManifest { name, seed, headroom_bytes, c_stack_bytes, immortal_objects, preload, wheel, limits } =
             toml::from_str(manifest).map_err(|error| ImageError::Manifest(Box::new(error)))?;
         Ok(Self {
             guest: name.clone(),
@@ -143,6 +147,7 @@ impl ImageSpec {
             seed,
             headroom_bytes,
             c_stack_bytes,
+            immortal_objects,
             preload,
             wheel,
             limits,
@@ -176,7 +181,7 @@ impl ImageSpec {
             (SHIM_VERSION, ENGINE_VERSION, meter::VERSION),
             &self.name,
             self.seed,
-            (self.headroom_bytes, self.c_stack_bytes),
+            (self.headroom_bytes, self.c_stack_bytes, self.immortal_objects),
             &self.preload,
             &self.wheel,
             &self.harness,
