@@ -24,11 +24,9 @@ pub struct Job {
     pub limits: Limits,
     /// Seeds the guest's random source, its hash seed where the image allows it, and its virtual clock.
     pub seed: u64,
-    /// Source text that runs as a module before the program, without the job's files, input, layers and seed. Its changes to the interpreter
-    /// remain, its own names and its files do not. What it uses counts as the job's, but an executor may keep the state behind it for
-    /// other jobs with the same text, which then take less time.
+    /// What runs before the program, and is the same for many jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub preload: Option<String>,
+    pub preload: Option<Preload>,
     /// A second program in an instance of its own. This one may call its functions with plain values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callee: Option<Callee>,
@@ -38,6 +36,20 @@ pub struct Job {
     /// Files to return afterwards, as paths relative to the working directory; see [`crate::Outcome::fetched`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fetch: Vec<String>,
+}
+
+/// A call that is made before a job's program runs, without the job's files, input, layers and seed. Its changes to the interpreter remain;
+/// its program's names, its files, its output and its result do not. The fuel that it uses counts as the job's. An executor may keep the state
+/// behind it for other jobs with the same preload, which then take less time and have the same outcome.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Preload {
+    /// Source text, run as a module.
+    pub program: String,
+    /// The function of it that is called.
+    pub function: String,
+    /// Its positional arguments.
+    pub arguments: Vec<Value>,
 }
 
 /// A program that the job's program calls. The job's limits hold for each of the two on its own.

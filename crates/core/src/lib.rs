@@ -29,7 +29,7 @@ mod verdict;
 pub use attempt::{Attempt, Proposal};
 pub use code_task::{CodeTask, Environment, EnvironmentChecks, ToolCall};
 pub use hash::{Digest, DigestError, content_hash, mix_seed};
-pub use job::{Callee, Entry, Job, is_under_any};
+pub use job::{Callee, Entry, Job, Preload, is_under_any};
 pub use layer::{Layer, LayerError, LayerMount, LayerRoot, LayerStack};
 pub use learn::{LearnError, PreferenceBatch, PreferencePair, Sample, TrainBatch, Update};
 pub use limits::{LimitKind, Limits};

@@ -21,11 +21,14 @@ use crate::host::Host;
 use crate::host_trap::HostTrap;
 use crate::image::Image;
 use crate::memory::{InstalledBaseline, ResetMode, prefer_huge_pages};
-use crate::preloads::{PreloadedState, Preloads};
+use crate::preloads::{PreloadKey, PreloadedState, Preloads};
 use crate::request;
 use crate::stacks::run_to_completion;
 use crate::wasi::files::Tree;
 use crate::wasi::{Wasi, WasiSetup};
+
+/// Files that a job wants back: paths and contents.
+type FetchedFiles = Vec<(String, Vec<u8>)>;
 
 /// A fault of the engine or the host, in words.
 pub(crate) type HostFault = String;
@@ -95,15 +98,8 @@ impl GuestInstance {
         callee: Option<GuestInstance>,
         preloads: &Preloads,
     ) -> Result<(Outcome, Option<GuestInstance>), HostFault> {
-        let fuel = match self.preload(job, preloads)? {
-            Preloaded::Done { fuel } => job.limits.fuel - fuel,
-            Preloaded::Ended(ended) => return Ok((self.take_outcome(&job.limits, *ended)?, callee)),
-        };
-        self.prepare_job(job, &job.files, job.seed, request::encode_request(job), request::expected_calls(job))?;
-        self.set_fuel(fuel)?;
         let (Some(program), Some(guest)) = (&job.callee, callee) else {
-            let ended = self.run_turn(&job.limits)?;
-            let fetched = self.fetch_files(job);
+            let (ended, fetched) = self.run_program(job, preloads)?;
             return Ok((Outcome { fetched, ..self.take_outcome(&job.limits, ended)? }, None));
         };
         let callee = CalleeGuest::start(guest, job, program)?;
@@ -112,13 +108,36 @@ impl GuestInstance {
         let asked = Arc::clone(&callee);
         let ask = move |request, caps| asked.lock().unwrap_or_else(PoisonError::into_inner).ask(request, caps);
         self.store.data_mut().ask_callee = Some(Box::new(ask));
-        let ended = if alive { self.run_turn(&job.limits)? } else { TurnEnd::from_trap(&HostTrap::Callee) };
+        let (ended, fetched) = if alive {
+            self.run_program(job, preloads)?
+        } else {
+            self.prepare_program(job)?;
+            (TurnEnd::from_trap(&HostTrap::Callee), self.fetch_files(job))
+        };
         self.store.data_mut().ask_callee = None;
         let callee = Arc::into_inner(callee).and_then(|callee| callee.into_inner().ok()).ok_or("the callee is gone")?;
         let (guest, callee) = callee.finish()?;
-        let fetched = self.fetch_files(job);
         let outcome = self.take_outcome(&job.limits, ended)?;
         Ok((Outcome { callee: Some(Box::new(callee)), fetched, ..outcome }, Some(guest)))
+    }
+
+    /// Runs the job's preload and its program; returns how that ended, and the files that the job wants back.
+    ///
+    /// # Errors
+    /// A host fault.
+    fn run_program(&mut self, job: &Job, preloads: &Preloads) -> Result<(TurnEnd, FetchedFiles), HostFault> {
+        let fuel = match self.preload(job, preloads)? {
+            Preloaded::Done { fuel } => fuel,
+            Preloaded::Ended(ended) => return Ok((*ended, Vec::new())),
+        };
+        self.prepare_program(job)?;
+        self.set_fuel(job.limits.fuel - fuel)?;
+        let ended = self.run_turn(&job.limits)?;
+        Ok((ended, self.fetch_files(job)))
+    }
+
+    fn prepare_program(&mut self, job: &Job) -> Result<(), HostFault> {
+        self.prepare_job(job, &job.files, job.seed, request::encode_request(job), request::expected_calls(job))
     }
 
     /// Runs the module level of a callee's program, which is then ready to [serve](Self::serve_request).
@@ -135,8 +154,7 @@ impl GuestInstance {
     /// # Errors
     /// A host fault.
     pub(crate) fn into_snapshot(mut self, job: &Job) -> Result<(Outcome, GuestSnapshot), HostFault> {
-        let request = request::encode_warm_request(job, job.seed, &job.program);
-        self.prepare_job(job, &job.files, job.seed, request, 0)?;
+        self.prepare_job(job, &job.files, job.seed, request::encode_warm_request(job), 0)?;
         let ended = self.run_turn(&job.limits)?;
         let outcome = self.take_outcome(&job.limits, ended)?;
         let snapshot = self.exports.snapshot(&mut self.store).map_err(|error| error.to_string())?;
@@ -148,29 +166,30 @@ impl GuestInstance {
     /// # Errors
     /// A host fault.
     fn preload(&mut self, job: &Job, preloads: &Preloads) -> Result<Preloaded, HostFault> {
-        let Some(program) = &job.preload else { return Ok(Preloaded::Done { fuel: 0 }) };
-        if let Some(state) = preloads.get(program, &job.limits) {
+        let Some(preload) = &job.preload else { return Ok(Preloaded::Done { fuel: 0 }) };
+        let key = PreloadKey::new(request::encode_preload_request(job, preload), &job.limits);
+        if let Some(state) = preloads.get(&key).filter(|state| state.fuel <= job.limits.fuel) {
             state.pages.write_to(self.exports.memory.data_mut(&mut self.store));
             self.set_globals(&state.globals).map_err(|error| error.to_string())?;
             return Ok(Preloaded::Done { fuel: state.fuel });
         }
         let base = self.base.take();
-        let first = Job { limits: job.limits, ..Job::script("") };
-        self.prepare_job(&first, &[], 0, request::encode_warm_request(&first, 0, program), 0)?;
+        let alone = Job { limits: job.limits, ..Job::script("") };
+        self.prepare_job(&alone, &[], 0, key.request().to_vec(), 1)?;
         self.base = base;
         let ended = self.run_turn(&job.limits)?;
-        if ended.exit != Exit::Returned {
+        if let Some(ended) = ended.failed() {
             return Ok(Preloaded::Ended(Box::new(ended)));
         }
         let left = fuel::remaining_fuel(&mut self.store).map_err(|error| error.to_string())?;
         let fuel = job.limits.fuel.saturating_sub(left);
         if let Some(state) = self.preloaded_state(fuel)? {
-            preloads.keep(program, &job.limits, state);
+            preloads.keep(key, state);
         }
         Ok(Preloaded::Done { fuel })
     }
 
-    /// The state that the instance is in, where other instances can be brought to it, and it is the same whatever the limits.
+    /// The state that the instance is in, where other instances can be brought to it. What was printed depends on the limit of output.
     fn preloaded_state(&mut self, fuel: u64) -> Result<Option<PreloadedState>, HostFault> {
         let host = self.store.data();
         if host.grew || !host.wasi.stdout.bytes.is_empty() || !host.wasi.stderr.bytes.is_empty() {
@@ -213,7 +232,7 @@ impl GuestInstance {
     }
 
     /// The files that the job wants back, as far as they are there and fit in its limit together.
-    fn fetch_files(&self, job: &Job) -> Vec<(String, Vec<u8>)> {
+    fn fetch_files(&self, job: &Job) -> FetchedFiles {
         let (wasi, mut left) = (&self.store.data().wasi, job.limits.file_bytes);
         let fetch = |path: &String| {
             let bytes = wasi.file(path)?;
@@ -369,6 +388,20 @@ struct TurnEnd {
 }
 
 impl TurnEnd {
+    /// It as a failure, unless it returned, and so did all its calls.
+    fn failed(mut self) -> Option<Self> {
+        if self.exit != Exit::Returned {
+            return Some(self);
+        }
+        let failed = self.calls.into_iter().find_map(|call| match call {
+            CallResult::Returned(_) => None,
+            CallResult::Raised(error) => Some(error),
+            CallResult::Unencodable(what) => Some(GuestError { kind: "TypeError".to_owned(), message: what }),
+        });
+        (self.exit, self.error, self.calls) = (Exit::Raised, failed, Vec::new());
+        self.error.is_some().then_some(self)
+    }
+
     fn from_trap(stop: &HostTrap) -> Self {
         let (exit, error) = exit_of_trap(stop);
         Self { exit, error, exit_code: stop.exit_code(), calls: Vec::new() }

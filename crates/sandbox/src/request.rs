@@ -1,11 +1,11 @@
 //! Encodes a job for the harness, and checks that it can run.
 //!
-//! Layout, little-endian: mode (`S` script, `C` calls, `P` callee, `O` callee that shares its objects, `W` a program that runs before jobs), seed u64, output cap u32, program (u32 length, UTF-8), and for `C` the
+//! Layout, little-endian: mode (`S` script, `C` calls, `P` callee, `O` callee that shares its objects, `W` the program of a warmed image, `L` a preload), seed u64, output cap u32, program (u32 length, UTF-8), and for `C` and `L` the
 //! function name (the same way), u32 count of calls, and one encoded list of arguments each.
 
 use std::collections::HashSet;
 
-use veriplay_core::{Callee, Entry, ExecuteError, Job, Value};
+use veriplay_core::{Callee, Entry, ExecuteError, Job, Preload, Value};
 
 use crate::wasi::files::is_plain_relative;
 
@@ -31,9 +31,18 @@ pub(crate) fn encode_callee_request(job: &Job, callee: &Callee) -> Vec<u8> {
     encode_head(if callee.shares_objects { b'O' } else { b'P' }, callee.seed, job, &callee.program)
 }
 
-/// Encodes the request of the harness of an instance in which `program` runs before jobs do.
-pub(crate) fn encode_warm_request(job: &Job, seed: u64, program: &str) -> Vec<u8> {
-    encode_head(b'W', seed, job, program)
+/// Encodes the request of the harness of an instance that becomes an image.
+pub(crate) fn encode_warm_request(job: &Job) -> Vec<u8> {
+    encode_head(b'W', job.seed, job, &job.program)
+}
+
+/// Encodes the request that comes before that of `job`.
+pub(crate) fn encode_preload_request(job: &Job, preload: &Preload) -> Vec<u8> {
+    let mut out = encode_head(b'L', 0, job, &preload.program);
+    put_text(&mut out, &preload.function);
+    put_count(&mut out, 1);
+    put_arguments(&mut out, &preload.arguments);
+    out
 }
 
 fn encode_head(mode: u8, seed: u64, job: &Job, program: &str) -> Vec<u8> {
@@ -77,7 +86,7 @@ pub(crate) fn check_job(job: &Job, image_bytes: u64) -> Result<(), ExecuteError>
         .iter()
         .map(|callee| &callee.program)
         .chain([&job.program])
-        .chain(&job.preload)
+        .chain(job.preload.iter().map(|preload| &preload.program))
         .any(|text| u32::try_from(text.len()).is_err())
     {
         return Err(ExecuteError::BadJob("the program is longer than 4 GiB".to_owned()));

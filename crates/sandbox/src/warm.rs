@@ -21,6 +21,11 @@ impl Image {
     /// When the program raises or meets a limit, a layer is missing, or the host fails.
     pub fn warm_up(self: &Arc<Self>, name: &str, job: &Job, layers: &Layers) -> Result<Arc<Self>, ImageError> {
         let failed = |detail: String| ImageError::Build { phase: "warming it", detail };
+        if job.preload.is_some() {
+            return Err(failed(
+                "the program has a preload, which only jobs have: make it part of the program".to_owned(),
+            ));
+        }
         let mut guest = GuestInstance::new(self).map_err(failed)?;
         if let Some(base) = &job.base {
             layers.check_files(base, None, &job.files).map_err(failed)?;

@@ -513,9 +513,11 @@ def _veriplay_harness():
                 shared = callee
                 if callee is not None:
                     callee.names = names
-            elif names is not None and data[0] == 87:
-                # What is there now is alive in every job of the image that comes of this.
-                del modules["program"]
+            elif names is not None and data[0] in (87, 76):
+                if data[0] == 76:
+                    call_entry(names, data, at)
+                # What is there now is alive in every job that starts from here.
+                del modules["program"], names
                 gc.collect()
                 gc.freeze()
             elif names is not None and not script:
@@ -523,7 +525,7 @@ def _veriplay_harness():
             if script:
                 run_exit_functions()
         flush()
-        if served is not None or data[0] == 87:
+        if served is not None or data[0] in (87, 76):
             host(b"D")
             return
         sys.stdout = sys.stderr = None  # the interpreter flushes them once more, and a program's own stream could fail there

@@ -3,6 +3,9 @@
 //! Every use of an object counts a reference, in the object itself. Jobs use functions, modules and strings from all over the heap, and each
 //! page that a job writes is copied by the kernel and restored after it. The count of an immortal object is not written. The objects of
 //! a snapshot are alive in every job anyway.
+//!
+//! A program can see it: `sys.getrefcount` of such an object is a number of ten digits, and after `gc.unfreeze()` the collector
+//! leaves the object out.
 
 /// The count of an immortal object where a pointer has 32 bits: `_Py_IMMORTAL_INITIAL_REFCNT`.
 const IMMORTAL: u32 = 5 << 28;

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use veriplay_core::{Execute, Exit, Job, Layer, LayerMount, LayerRoot, LayerStack, Limits, Outcome};
+use veriplay_core::{
+    Callee, Execute, Exit, Job, Layer, LayerMount, LayerRoot, LayerStack, Limits, Outcome, Preload, Value,
+};
 use veriplay_sandbox::{Image, Layers, ResetMode, Sandbox, SandboxOptions};
 
 use crate::support::{python, script};
@@ -93,18 +95,27 @@ fn a_program_that_fails_makes_no_image_and_says_why() {
     let mut job = warming("while True: pass");
     job.limits.fuel = 1_000_000;
     assert!(refused(&job).contains("Exceeded"), "{}", refused(&job));
+    let with_preload = Job { base: base(), ..after("pass", "pass") };
+    assert!(refused(&with_preload).contains("has a preload"), "{}", refused(&with_preload));
     let unknown = python().warm_up("warm", &warming("pass"), &Layers::default()).unwrap_err().to_string();
     assert!(unknown.contains("is not one of this sandbox"), "{unknown}");
 }
 
 fn after(preload: &str, program: &str) -> Job {
-    Job { preload: Some(preload.to_owned()), ..script(program) }
+    let program_of_preload = format!("{preload}\ndef done(*said): print(*said, end='')\n");
+    let preload = Preload { program: program_of_preload, function: "done".to_owned(), arguments: Vec::new() };
+    Job { preload: Some(preload), ..script(program) }
 }
 
 const PRELOAD: &str = "import argparse, random\nargparse.seen = [random.random()]\ngone = 1\n";
 
 const LOOK: &str = "import argparse, random, sys\nargparse.seen.append(2)\n\
     print(len(argparse.seen), 'gone' in globals(), 'program' in sys.modules, random.random())";
+
+fn called(job: Job, function: &str, arguments: Vec<Value>) -> Job {
+    let preload = job.preload.map(|preload| Preload { function: function.to_owned(), arguments, ..preload });
+    Job { preload, ..job }
+}
 
 #[test]
 fn a_job_comes_to_the_same_whether_its_preload_is_run_or_kept() {
@@ -132,6 +143,15 @@ fn a_job_comes_to_the_same_whether_its_preload_is_run_or_kept() {
         after("import sys\nsys.exit(3)", "pass"),
         after("does not compile", "pass"),
         limited(after("while True: pass", "pass"), 5_000_000),
+        after("def done(): return object()", "pass"),
+        called(after("", "pass"), "no_such_function", Vec::new()),
+        called(after("", "pass"), "done", vec![Value::str("said")]),
+        called(after("def raising(): raise ValueError('no')", "pass"), "raising", Vec::new()),
+        called(
+            after("import sys\ndef keep(kept): sys.kept = kept", "import sys\nprint(sys.kept)"),
+            "keep",
+            vec![Value::int(7)],
+        ),
     ];
     for job in &jobs {
         let first = Sandbox::new(python(), scan).execute(job).unwrap();
@@ -154,6 +174,33 @@ fn a_preload_is_charged_and_what_it_changed_is_there() {
     assert!(outcome.fuel > import.fuel + empty.fuel, "{} and {}", outcome.fuel, import.fuel);
     let failed = sandbox.execute(&after("raise ValueError('no')", "print(1)")).unwrap();
     assert_eq!((failed.exit, failed.error.unwrap().message.as_str()), (Exit::Raised, "no"));
+    let raising =
+        called(after("def f(xs): raise ValueError(xs[0])", "print(1)"), "f", vec![Value::List(vec![Value::int(5)])]);
+    let failed = sandbox.execute(&raising).unwrap();
+    assert_eq!((failed.exit, failed.error.unwrap().message.as_str()), (Exit::Raised, "5"));
+    assert!(failed.stdout.is_empty() && failed.calls.is_empty());
+}
+
+#[test]
+fn a_callee_that_fails_costs_no_preload() {
+    let sandbox = Sandbox::new(python(), SandboxOptions::fastest());
+    let callee = |program: &str| Some(Callee { program: program.to_owned(), ..Callee::default() });
+    let outcome =
+        sandbox.execute(&Job { callee: callee("does not compile"), ..after("while True: pass", "pass") }).unwrap();
+    assert_eq!((outcome.fuel, outcome.callee.unwrap().exit), (0, Exit::CompileError));
+    let outcome = sandbox.execute(&Job { callee: callee("x = 1"), ..after("raise ValueError", "pass") }).unwrap();
+    assert_eq!((outcome.exit, outcome.callee.unwrap().exit), (Exit::Raised, Exit::Returned));
+}
+
+#[test]
+fn objects_of_the_image_are_immortal_and_those_of_jobs_are_not() {
+    let program = "import json, sys, random\n\
+        def f(): pass\n\
+        image = [json, json.loads, json.loads.__code__, json.__dict__, json.decoder.JSONDecoder, json.loads.__doc__, random._inst]\n\
+        print([sys._is_immortal(found) for found in image], [sys._is_immortal(found) for found in (f, [1], {}, f.__code__)])";
+    let outcome = Sandbox::new(python(), SandboxOptions::fastest()).execute(&script(program)).unwrap();
+    let said = "[True, True, True, True, True, True, True] [False, False, False, False]\n";
+    assert_eq!(String::from_utf8_lossy(&outcome.stdout), said, "{:?}", outcome.error);
 }
 
 #[test]

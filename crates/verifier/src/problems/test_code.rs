@@ -13,13 +13,15 @@
 
 use std::collections::HashSet;
 
-use veriplay_core::{Callee, Dropped, Job, Outcome, Status, TestCode, TestStyle, Trust, Value, content_hash};
+use veriplay_core::{Callee, Dropped, Job, Outcome, Preload, Status, TestCode, TestStyle, Trust, Value, content_hash};
 
 use super::ProblemRequest;
 use crate::runner::{self, Decision, Runner, decode_call, job_failure, saturating_u32};
 
 /// The program of the test job. All it imports is in the image.
 const RUNNER: &str = "from _veriplay_tests import run";
+/// The program that reads the tests.
+const READER: &str = "from _veriplay_tests import prepare";
 /// The rule of what a run next to the tests says, which the program could have touched.
 const SHARED: &str = "shared";
 /// The rule of passed tests that use no name of the program.
@@ -162,18 +164,20 @@ impl TestRun<'_> {
     }
 }
 
-/// The program that reads the tests, which is the same for all attempts at a task. What it leaves can be kept from one to the next.
-fn prepare(code: &TestCode, trust: Trust) -> String {
+/// The call that reads the tests, which is the same for all attempts at a task.
+fn prepare(code: &TestCode, trust: Trust) -> Preload {
     let (style, sources) = match &code.style {
         TestStyle::Asserts(asserts) => ("asserts", asserts.as_slice()),
         TestStyle::Check { source, .. } => ("check", std::slice::from_ref(source)),
         TestStyle::Functions(source) => ("functions", std::slice::from_ref(source)),
     };
-    let is_split = u8::from(trust == Trust::Split);
-    // What a string is in JSON, it is in Python.
-    let setup = serde_json::Value::from(code.setup.as_str());
-    let sources = serde_json::Value::from(sources);
-    format!("from _veriplay_tests import prepare\nprepare('{style}', {setup}, {sources}, {is_split})\n")
+    let sources = sources.iter().map(|source| Value::str(source.as_str())).collect();
+    let is_split = Value::Bool(trust == Trust::Split);
+    Preload {
+        program: READER.to_owned(),
+        function: "prepare".to_owned(),
+        arguments: vec![Value::str(style), Value::str(code.setup.as_str()), Value::List(sources), is_split],
+    }
 }
 
 /// The number of tests, where it is known before the code runs.
