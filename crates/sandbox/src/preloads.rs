@@ -10,7 +10,7 @@ use veriplay_core::Limits;
 use crate::exports::SavedValue;
 use crate::memory::ChangedPages;
 
-/// The most bytes of all kept states together, for each sandbox or worker process. That of a task's tests has about 1 MB.
+/// The most bytes of all kept states together, for each sandbox or worker process.
 const MAX_BYTES: usize = 32 << 20;
 
 /// What an instance has beyond the image, between two turns.
