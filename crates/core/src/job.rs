@@ -39,8 +39,8 @@ pub struct Job {
 }
 
 /// A call that is made before a job's program runs, without the job's files, input, layers and seed. Its changes to the interpreter remain;
-/// its program's names, its files, its output and its result do not. The fuel that it uses counts as the job's. An executor may keep the state
-/// behind it for other jobs with the same preload, which then take less time and have the same outcome.
+/// its program's names, its files, its output and its result do not. The fuel that it uses counts as the job's; the other limits hold for it on
+/// its own. An executor may keep the state behind it for other jobs with the same preload, which then take less time and have the same outcome.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Preload {
