@@ -81,6 +81,11 @@ pub(crate) struct Baseline {
 pub(crate) struct ChangedPages(Vec<(usize, Box<[u8]>)>);
 
 impl ChangedPages {
+    #[cfg(test)]
+    pub(crate) fn of_zeros(pages: usize) -> Self {
+        Self((0..pages).map(|page| (page * PAGE, vec![0; PAGE].into())).collect())
+    }
+
     pub(crate) fn bytes(&self) -> usize {
         self.0.len() * PAGE
     }

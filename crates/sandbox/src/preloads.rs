@@ -78,3 +78,56 @@ impl Preloads {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use veriplay_core::{Job, Preload};
+
+    use super::*;
+    use crate::guest::GuestInstance;
+    use crate::host_support::HostSupport;
+    use crate::image::Image;
+    use crate::request::encode_preload_request;
+
+    const LIMITS: Limits = Limits::small();
+
+    fn key(name: &str) -> PreloadKey {
+        PreloadKey::new(name.as_bytes().to_vec(), &LIMITS)
+    }
+
+    fn state(pages: usize) -> PreloadedState {
+        PreloadedState { pages: ChangedPages::of_zeros(pages), globals: Vec::new(), fuel: 1 }
+    }
+
+    #[test]
+    fn those_that_were_not_used_for_longest_make_room() {
+        let (preloads, half) = (Preloads::default(), MAX_BYTES / 2 / 4096 - 1);
+        preloads.keep(key("a"), state(half));
+        preloads.keep(key("b"), state(half));
+        assert!(preloads.get(&key("a")).is_some());
+        preloads.keep(key("c"), state(half));
+        let kept = ["a", "b", "c"].map(|name| preloads.get(&key(name)).is_some());
+        assert_eq!(kept, [true, false, true]);
+        preloads.keep(key("d"), state(4 * half));
+        assert!(["a", "c", "d"].iter().all(|name| preloads.get(&key(name)).is_none()));
+    }
+
+    #[test]
+    fn other_limits_are_another_state() {
+        let preloads = Preloads::default();
+        preloads.keep(key("a"), state(1));
+        let other = Limits { file_bytes: LIMITS.file_bytes + 1, ..LIMITS };
+        assert!(preloads.get(&PreloadKey::new(b"a".to_vec(), &other)).is_none());
+    }
+
+    #[test]
+    fn a_job_leaves_the_state_behind_its_preload() {
+        let image = Image::python().unwrap();
+        let preload = Preload { program: "def f(): pass".to_owned(), function: "f".to_owned(), arguments: Vec::new() };
+        let job = Job { preload: Some(preload.clone()), ..Job::script("pass") };
+        let preloads = Preloads::default();
+        GuestInstance::new(&image).unwrap().run(&job, None, &preloads).unwrap();
+        let kept = preloads.get(&PreloadKey::new(encode_preload_request(&job, &preload), &job.limits));
+        assert_eq!(kept.is_some(), HostSupport::detect().page_scan);
+    }
+}
