@@ -17,6 +17,7 @@ use crate::builtin_configs::{self, QUICKSTART};
 use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
 use crate::model::refuse_frozen;
 use crate::passes::Passes;
+use crate::rollout_server::RolloutServerConfig;
 
 /// The settings of every run. Unknown keys are rejected where the game's keys are known.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,6 +45,9 @@ pub(crate) struct RunConfig {
     /// Seconds that a plug-in may take to an answer. Absent means ten minutes.
     #[serde(default = "default_exec_timeout")]
     pub(crate) exec_timeout_s: u64,
+    /// A server that samples in the learner's place. Absent means that the learner samples.
+    #[serde(default)]
+    pub(crate) rollout_server: Option<RolloutServerConfig>,
     /// How the policy is trained.
     pub(crate) learn: LearnConfig,
 }
@@ -123,6 +127,15 @@ impl LearnConfig {
         }
         if self.passes() != Passes::ONE && self.loss == Loss::default() {
             let want = "a loss that corrects for rollouts of an older policy, such as `ppo_clip` or `tis`, where `epochs` or `minibatches` is above 1";
+            return Err(bad_value("learn.loss.kind", &self.loss.name(), want));
+        }
+        Ok(())
+    }
+
+    /// Rejects a loss that takes rollouts of another sampler for the learner's own.
+    pub(crate) fn check_other_sampler(&self) -> Result<(), Failure> {
+        if self.loss == Loss::default() {
+            let want = "a loss that corrects for a server that computes otherwise than the learner, such as `tis`, or one that imitates (`rft`, `sft`), where `[rollout_server]` is there";
             return Err(bad_value("learn.loss.kind", &self.loss.name(), want));
         }
         Ok(())
@@ -297,6 +310,7 @@ impl RunConfig {
         "checkpoints_kept",
         "tensorboard",
         "exec_timeout_s",
+        "rollout_server",
         "learn",
     ];
 
@@ -315,7 +329,8 @@ impl RunConfig {
             let want = format!("from 1 to {LONGEST_EXEC_TIMEOUT} seconds");
             return Err(bad_value("exec_timeout_s", &self.exec_timeout_s, &want));
         }
-        self.learn.validate()
+        self.learn.validate()?;
+        self.rollout_server.as_ref().map_or(Ok(()), |server| server.check(&self.model, &self.learn))
     }
 }
 

@@ -27,6 +27,7 @@ mod progress;
 mod proposer;
 mod report;
 mod repository;
+mod rollout_server;
 mod rundir;
 mod serve;
 mod suites;

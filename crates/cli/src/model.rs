@@ -172,7 +172,7 @@ pub(crate) fn refuse_frozen(name: &str) -> Result<(), Failure> {
         return Ok(());
     }
     let what = format!("`{name}` is frozen, and self-play trains its model");
-    let hint = "train a checkpoint directory, a hub id or `builtin:tiny`; `veriplay eval` and `veriplay generate` take frozen models";
+    let hint = "train a checkpoint directory, a hub id or `builtin:tiny`; `[rollout_server]` has a server sample for it; `veriplay eval` and `veriplay generate` take frozen models";
     Err(Failure::message(ExitCode::Input, what).hint(hint))
 }
 
@@ -190,7 +190,8 @@ pub(crate) fn is_quantised(argument: &str) -> bool {
     argument.strip_prefix("--model=").unwrap_or(argument).starts_with(GGUF)
 }
 
-fn server_options() -> Result<ServerOptions, Failure> {
+/// The options of every server, with its key from the environment.
+pub(crate) fn server_options() -> Result<ServerOptions, Failure> {
     let key = match std::env::var(KEY) {
         Err(_) => None,
         Ok(key) => Some(ApiKey::new(&key).ok_or_else(|| {

@@ -19,6 +19,7 @@ use crate::model::{Model, NamedTensor, Placement, out_of_memory};
 use crate::options::LearnerOptions;
 use crate::sampling::{RequestError, Sampler, SamplingContext, SamplingRequest};
 use crate::score::{PromptAndResponse, check_score, logits, policy_error, score};
+use crate::server::{RolloutServer, ServerProtocol};
 use crate::tokenizer::Tokenizer;
 use crate::trainer::Trainer;
 
@@ -28,6 +29,8 @@ pub struct Learner {
     model: Model,
     trainer: Trainer,
     sampler: Sampler,
+    /// Samples in place of `sampler` what [`Policy::generate`] is asked for.
+    rollout_server: Option<RolloutServer>,
 }
 
 /// Where the options say that a model computes.
@@ -40,7 +43,7 @@ impl Learner {
     fn new(mut model: Model, options: LearnerOptions) -> Result<Self, ConfigError> {
         let (device, sampler) = (options.device, Sampler::new(&options));
         let trainer = Trainer::new(&mut model, options).map_err(|e| out_of_memory(device, &e))?;
-        Ok(Self { model, trainer, sampler })
+        Ok(Self { model, trainer, sampler, rollout_server: None })
     }
 
     /// A new model with random weights: a pure function of `config` and `seed`.
@@ -247,13 +250,46 @@ impl Learner {
     }
 }
 
+/// Rollouts by a server.
+impl Learner {
+    /// Has a server sample what [`Policy::generate`] is asked for. It gets the weights whenever they have changed.
+    ///
+    /// # Errors
+    /// The server takes adapters, and this learner trains none.
+    pub fn sample_from(&mut self, server: RolloutServer) -> Result<(), ConfigError> {
+        if server.protocol().takes_adapters() && self.options().lora.is_none() {
+            return Err(ConfigError::Option {
+                key: "lora".to_owned(),
+                value: "absent".to_owned(),
+                want: "adapters, because a server by the protocol `vllm` takes nothing else".to_owned(),
+            });
+        }
+        self.rollout_server = Some(server);
+        Ok(())
+    }
+
+    fn save_for(&self, protocol: ServerProtocol, folder: &Path) -> Result<(), CheckpointError> {
+        if protocol.takes_adapters() {
+            self.save_adapters(folder)
+        } else {
+            self.save_in(folder, self.options().precision)
+        }
+    }
+}
+
 impl Policy for Learner {
     /// See the trait. A rollout's text is without the end token and the stop string.
     fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
         let template = self.prompt_template(prompts)?;
-        let continuations =
-            |queued: Vec<QueuedPrompt<'_>>| self.sampler.continuations(&self.model, queued).map_err(policy_error);
         let context = SamplingContext::new(&self.model);
+        let continuations = |queued: Vec<QueuedPrompt<'_>>| match &self.rollout_server {
+            None => self.sampler.continuations(&self.model, queued).map_err(policy_error),
+            Some(server) => {
+                let save = |folder: &Path| self.save_for(server.protocol(), folder);
+                let groups = server.continuations(&queued, context.vocabulary, self.version(), save);
+                groups.map_err(|error| PolicyError::Backend(error.to_string()))
+            }
+        };
         context.generate(prompts, sampling, template.as_ref(), self.version(), continuations)
     }
 

@@ -56,7 +56,7 @@ pub use options::{LearnerOptions, MAX_DATA_PARALLEL};
 pub use sampling::{RequestError, SamplingRequest};
 pub use schedule::{Schedule, ScheduleShape};
 pub use segments::Segments;
-pub use server::{ApiKey, ServerError, ServerOptions, ServerPolicy};
+pub use server::{ApiKey, RolloutServer, ServerError, ServerOptions, ServerPolicy, ServerProtocol};
 pub use tokenizer::{END_TOKEN, Tokenizer, TokenizerError, build_tokenizer};
 
 /// Fails with an error of candle where no other type is given.

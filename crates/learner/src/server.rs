@@ -11,19 +11,21 @@
 //! - Sample j of prompt i is requested with a seed that is a function of (seed, i) for the whole group; whether the server's samples
 //!   repeat is up to the server, and with batching most do not, to the bit.
 
+mod requests;
+mod rollouts;
+mod sglang;
 mod transport;
 mod wire;
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use veriplay_core::{Policy, PolicyError, PolicyVersion, Prompt, PromptContent, Rollout, Sampling};
 
+use self::requests::{request_samples, run_each};
+pub use self::rollouts::{RolloutServer, ServerProtocol};
 pub use self::transport::ApiKey;
 use self::transport::{Client, Endpoint};
 use self::wire::{Completion, CompletionRequest};
-use crate::decoding::uniform;
 use crate::sampling::check_sampling;
 use crate::tokenizer::Tokenizer;
 
@@ -84,7 +86,7 @@ impl ServerPolicy {
     pub fn open(name: &str, options: ServerOptions) -> Result<Self, ServerError> {
         let endpoint = Endpoint::parse(name)?;
         let tokenizer = endpoint.tokenizer.as_deref().map_or(Ok(Tokenizer::missing()), Tokenizer::load)?;
-        let client = Client::new(&endpoint, &options);
+        let client = Client::new(&endpoint.url, &options);
         Ok(Self { client, model: endpoint.model, tokenizer, options })
     }
 
@@ -105,23 +107,8 @@ impl ServerPolicy {
         stop_at_failure: bool,
     ) -> Result<Vec<Option<GroupResult>>, ServerError> {
         check_sampling(sampling).map_err(PolicyError::Backend)?;
-        let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let done: Vec<Mutex<Option<_>>> = prompts.iter().map(|_| Mutex::new(None)).collect();
-        // Relaxed: neither orders anything but itself.
-        let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&index| index < prompts.len());
-        let work = || {
-            while let Some(index) = take().filter(|_| !(stop_at_failure && failed.load(Ordering::Relaxed))) {
-                let group = self.request_group(index, &prompts[index], sampling);
-                failed.fetch_or(group.is_err(), Ordering::Relaxed);
-                *done[index].lock().unwrap_or_else(PoisonError::into_inner) = Some(group);
-            }
-        };
-        std::thread::scope(|scope| {
-            for _ in 0..self.options.concurrency.clamp(1, prompts.len().max(1)) {
-                scope.spawn(work);
-            }
-        });
-        Ok(done.into_iter().map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner)).collect())
+        let request = |index: usize| self.request_group(index, &prompts[index], sampling);
+        Ok(run_each(prompts.len(), self.options.concurrency, stop_at_failure, request))
     }
 
     fn request_group(&self, index: usize, prompt: &Prompt, sampling: &Sampling) -> Result<Vec<Rollout>, ServerError> {
@@ -156,21 +143,10 @@ impl ServerPolicy {
         prompt: wire::WirePrompt<'_>,
         sampling: &Sampling,
     ) -> Result<Vec<Completion>, ServerError> {
-        let mut completions: Vec<Completion> = Vec::with_capacity(sampling.group);
-        let mut retries = Retries::new(&self.options, |attempt| uniform(sampling.seed, index as u64, 0, attempt));
-        while completions.len() < sampling.group {
-            let missing = sampling.group - completions.len();
-            let seed = seed(sampling.seed, index, completions.len());
+        request_samples(&self.options, (sampling.seed, index as u64), sampling.group, |missing, seed| {
             let request = CompletionRequest::new(&self.model, prompt, missing, seed, self.options.logprobs, sampling);
-            match self.exchange(&request, missing, sampling.max_tokens) {
-                Ok(more) => {
-                    completions.extend(more);
-                    retries.reset();
-                }
-                Err(fault) => retries.wait(index, fault)?,
-            }
-        }
-        Ok(completions)
+            self.exchange(&request, missing, sampling.max_tokens)
+        })
     }
 
     fn exchange(
@@ -180,13 +156,8 @@ impl ServerPolicy {
         max_tokens: usize,
     ) -> Result<Vec<Completion>, ServerError> {
         let body = serde_json::to_vec(request).expect("a request has no map with odd keys");
-        wire::parse_response(&self.client.post(request.path(), &body)?, n, max_tokens)
+        Ok(wire::parse_response(&self.client.post(request.path(), &body)?, n, max_tokens)?.completions)
     }
-}
-
-/// The seed of a request, of 31 bits, which every server accepts unchanged.
-fn seed(seed: u64, prompt: usize, sample: usize) -> u32 {
-    (uniform(seed, prompt as u64, sample as u64, 0) * f64::from(1_u32 << 31)) as u32
 }
 
 fn rollout(completion: Completion, ids: Option<&[u32]>, sampling: &Sampling) -> Rollout {
@@ -217,51 +188,6 @@ impl Policy for ServerPolicy {
     }
 }
 
-/// Retries of one prompt: which faults are retried, how often, and after which wait.
-struct Retries<'a, F> {
-    options: &'a ServerOptions,
-    /// A number in (0, 1) for an attempt: spreads those who failed together.
-    spread: F,
-    failed: usize,
-}
-
-impl<'a, F: Fn(u64) -> f64> Retries<'a, F> {
-    const fn new(options: &'a ServerOptions, spread: F) -> Self {
-        Self { options, spread, failed: 0 }
-    }
-
-    /// Starts counting afresh: the server works.
-    const fn reset(&mut self) {
-        self.failed = 0;
-    }
-
-    /// Waits until it is time for another request, or gives up.
-    fn wait(&mut self, index: usize, fault: ServerError) -> Result<(), ServerError> {
-        self.failed += 1;
-        let give_up = |cause| Err(ServerError::Prompt { index, attempts: self.failed, cause: Box::new(cause) });
-        if !fault.is_transient() || self.failed >= self.options.attempts {
-            return give_up(fault);
-        }
-        let wait = match fault {
-            ServerError::Status { status, retry_after: Some(wait), .. } if wait > self.options.longest_wait => {
-                return give_up(ServerError::Wait { status, wait, longest: self.options.longest_wait });
-            }
-            ServerError::Status { retry_after: Some(wait), .. } => wait,
-            _ => self.backoff(),
-        };
-        tracing::warn!(prompt = index, attempt = self.failed, wait = ?wait, %fault, "asking the server again");
-        std::thread::sleep(wait);
-        Ok(())
-    }
-
-    /// Exponential, between half of the full wait and all of it.
-    fn backoff(&self) -> Duration {
-        let doublings = (self.failed - 1).min(16) as u32;
-        let full = self.options.backoff.saturating_mul(1 << doublings).min(self.options.longest_wait);
-        full.mul_f64(f64::midpoint(1.0, (self.spread)(self.failed as u64)))
-    }
-}
-
 /// A fault of a server, of the connection, or of a response.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
@@ -270,6 +196,14 @@ pub enum ServerError {
     Name {
         /// The given name, without its user information.
         name: String,
+        /// The problem.
+        problem: &'static str,
+    },
+    /// The address of a server that cannot be used.
+    #[error("`{url}` is no server's address: {problem}; want such as `http://127.0.0.1:8000`")]
+    Url {
+        /// The given address, without its user information.
+        url: String,
         /// The problem.
         problem: &'static str,
     },
@@ -319,6 +253,19 @@ pub enum ServerError {
     /// The answer contradicts itself or the request.
     #[error("the answer contradicts what was asked: {0}")]
     Shape(String),
+    /// Rollouts of other weights than those that were handed over.
+    #[error(
+        "the server sampled from `{found}`, and `{wanted}` was handed over to it: nothing else may give it weights while it serves this run"
+    )]
+    OtherWeights {
+        /// What the server says that it sampled from.
+        found: String,
+        /// The name of the weights that it was given.
+        wanted: String,
+    },
+    /// The weights could not be handed over.
+    #[error("the weights could not be handed over to the server: {0}")]
+    HandOver(String),
     /// A prompt failed permanently.
     #[error("prompt {index} after {attempts} attempts: {cause}")]
     Prompt {
@@ -332,6 +279,16 @@ pub enum ServerError {
 }
 
 impl ServerError {
+    /// Whether the server does not have the weights that it was given.
+    pub(super) fn tells_of_lost_weights(&self) -> bool {
+        match self {
+            Self::Prompt { cause, .. } => cause.tells_of_lost_weights(),
+            Self::Status { status, .. } => *status == 404,
+            Self::OtherWeights { .. } => true,
+            _ => false,
+        }
+    }
+
     /// Whether a retry may help.
     pub(super) const fn is_transient(&self) -> bool {
         match self {

@@ -12,6 +12,7 @@ use crate::games::{GameAction, GameSetup, WarmupExamples, run_for_named_in};
 use crate::isolation::Isolation;
 use crate::play::{Session, plugins, report};
 use crate::play_config::PlayConfig;
+use crate::rollout_server::RolloutServerConfig;
 use crate::rundir::RunDir;
 use crate::suites::SuiteMeasurements;
 use crate::{memory, model, progress, proposer};
@@ -113,6 +114,7 @@ fn dry_run<S: GameSetup>(config: &PlayConfig<S>, workers: Isolation) -> Result<(
     progress::data(format!("game `{}`, {} steps from `{}`, seed {}", S::NAME, run.steps, run.model, run.seed));
     config.setup.describe_step().into_iter().for_each(progress::data);
     proposer::describe(run, config.setup.shared_settings()).into_iter().for_each(progress::data);
+    run.rollout_server.iter().map(RolloutServerConfig::describe).for_each(progress::data);
     plugins::describe(config.setup.shared_settings()).for_each(progress::data);
     let suites = config.setup.suite_schedule();
     SuiteMeasurements::find(suites, PathBuf::new(), workers)?;

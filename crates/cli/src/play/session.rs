@@ -111,6 +111,7 @@ impl<S: GameSetup> Session<S> {
         }
         config.validate()?;
         let suites = find_suites(&config, &dir, workers)?;
+        tell_missing_checkpoints(&dir, config.run.checkpoint_every)?;
         let Some(step) = dir.checkpoint_steps().last().copied() else {
             return Self::at_start(config, dir, suites, workers);
         };
@@ -230,6 +231,19 @@ impl<S: GameSetup> Session<S> {
         Failure::message(ExitCode::Interrupted, what).hint(hint)
     }
 
+    /// Saves the steps before one that a policy or a plug-in has failed in, and adds to its failure how to go on.
+    fn save_before(&mut self, failure: Failure) -> Failure {
+        let is_saved = self.step == 0 || self.dir.checkpoint_steps().last() == Some(&self.step);
+        // A trainer may be what has failed: it is asked for nothing more.
+        if !is_saved
+            && !self.is_external()
+            && let Err(unsaved) = self.checkpoint()
+        {
+            tracing::warn!(step = self.step, %unsaved, "the steps since the last checkpoint cannot be saved");
+        }
+        failure.or_hint(format!("continue with `veriplay play --resume {}`", self.dir.path("").display()))
+    }
+
     fn finish(self, before: EvalTable, started: Instant, first: u64) -> Result<Summary, Failure> {
         let steps = self.config.run.steps;
         let after = self.evaluate("the trained model")?;
@@ -306,7 +320,13 @@ impl<S: GameSetup> Session<S> {
         self.actor.set_purpose(step, Purpose::Play);
         let policy = self.other_proposer.beside(self.actor.policy());
         let context = StepContext { policy: &policy, execute: &self.executor, seed: self.config.run.seed };
-        let output = self.game.step(&context, &mut self.state, step).map_err(|error| self.explain(error))?;
+        // Of a step that fails, nothing stays.
+        let mut state = self.state.clone();
+        let output = match self.game.step(&context, &mut state, step) {
+            Ok(output) => output,
+            Err(error) => return Err(self.save_before(self.explain(error))),
+        };
+        self.state = state;
         let play_s = started.elapsed().as_secs_f64();
         let rate = self.config.run.learn.rate(step, self.config.run.steps);
         let passes = (self.config.run.learn.passes(), self.config.run.seed, step);
@@ -392,6 +412,28 @@ fn event<M>(
     }
 }
 
+/// Says which steps a resumed run plays again because their checkpoints were deleted, and refuses where none is left.
+fn tell_missing_checkpoints(dir: &RunDir, checkpoint_every: u64) -> Result<(), Failure> {
+    let events = match std::fs::read(dir.path("events.jsonl")) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        events => events.or_fail(ExitCode::Input)?,
+    };
+    let played = events.iter().filter(|byte| **byte == b'\n').count() as u64;
+    let saved = dir.checkpoint_steps().last().copied().unwrap_or_default();
+    // A step is logged before its checkpoint is written.
+    if played.saturating_sub(saved) <= checkpoint_every {
+        return Ok(());
+    }
+    let run = dir.path("");
+    if saved > 0 {
+        progress::say(format!("steps {} to {played} are played again: their checkpoints are missing", saved + 1));
+        return Ok(());
+    }
+    let what = format!("`{}` has {played} steps, and all its checkpoints are missing", run.display());
+    Err(Failure::message(ExitCode::Input, what)
+        .hint("put a folder `checkpoints/step_N` back, or start the run again in a new directory"))
+}
+
 /// Changes how many steps a run has, on disk too.
 fn extend<S: GameSetup>(config: &mut PlayConfig<S>, dir: &RunDir, steps: u64) -> Result<(), Failure> {
     let saved = dir.checkpoint_steps().last().copied().unwrap_or_default();
@@ -412,7 +454,7 @@ fn extend<S: GameSetup>(config: &mut PlayConfig<S>, dir: &RunDir, steps: u64) ->
 fn start_actor<S: GameSetup>(config: &PlayConfig<S>, dir: &RunDir) -> Result<Actor, Failure> {
     match model::is_external(&config.run.model) {
         true => start_trainer(config, dir, 0),
-        false => Ok(Actor::Learner(Box::new(start_learner(config)?))),
+        false => learner_actor(config, start_learner(config)?),
     }
 }
 
@@ -420,8 +462,16 @@ fn start_actor<S: GameSetup>(config: &PlayConfig<S>, dir: &RunDir) -> Result<Act
 fn resume_actor<S: GameSetup>(config: &PlayConfig<S>, dir: &RunDir, step: u64) -> Result<Actor, Failure> {
     match model::is_external(&config.run.model) {
         true => start_trainer(config, dir, step),
-        false => Ok(Actor::Learner(Box::new(resume_learner(config, &dir.checkpoint_path(step))?))),
+        false => learner_actor(config, resume_learner(config, &dir.checkpoint_path(step))?),
     }
+}
+
+/// A learner that plays: it samples itself, or has a server do it.
+fn learner_actor<S: GameSetup>(config: &PlayConfig<S>, mut learner: Learner) -> Result<Actor, Failure> {
+    if let Some(server) = &config.run.rollout_server {
+        server.attach(&mut learner)?;
+    }
+    Ok(Actor::Learner(Box::new(learner)))
 }
 
 fn start_trainer<S: GameSetup>(config: &PlayConfig<S>, dir: &RunDir, step: u64) -> Result<Actor, Failure> {

@@ -176,7 +176,7 @@ pub(crate) struct StopStrings<'a> {
 impl StopStrings<'_> {
     /// The stop string that the text of `tokens` contains, where that of all but the last contains none. Only the end of the text can
     /// hold it, so that the cost does not grow with the text.
-    pub(super) fn find_in(&self, tokens: &[u32]) -> Option<String> {
+    pub(crate) fn find_in(&self, tokens: &[u32]) -> Option<String> {
         // A token is a byte at least, but for control tokens; some tokenizers drop a space before the first token.
         let longest = self.texts.iter().map(String::len).max().unwrap_or(0) + SPARE_TOKENS;
         let tail = &tokens[tokens.len().saturating_sub(longest)..];

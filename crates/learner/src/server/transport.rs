@@ -46,7 +46,7 @@ pub(super) struct Client {
 }
 
 impl Client {
-    pub(super) fn new(endpoint: &Endpoint, options: &ServerOptions) -> Self {
+    pub(super) fn new(url: &ServerUrl, options: &ServerOptions) -> Self {
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
@@ -55,9 +55,9 @@ impl Client {
             .timeout_connect(Some(CONNECT.min(options.timeout)))
             .max_idle_connections_per_host(options.concurrency);
         // A proxy from the environment is for other machines.
-        let config = if endpoint.is_loopback() { config.proxy(None) } else { config };
+        let config = if url.is_loopback() { config.proxy(None) } else { config };
         let (key, timeout, largest) = (options.key.clone(), options.timeout, options.response_bytes);
-        Self { agent: config.build().new_agent(), base_url: endpoint.base_url(), key, timeout, largest }
+        Self { agent: config.build().new_agent(), base_url: url.root.clone(), key, timeout, largest }
     }
 
     /// Posts a JSON body to a part of the interface. Returns the body of an answer with status 200.
@@ -99,11 +99,43 @@ impl Client {
     }
 }
 
+/// Where a server is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ServerUrl {
+    /// Without the version of the interface and without a slash at its end.
+    root: String,
+    host: String,
+}
+
+impl ServerUrl {
+    /// `Err` is the problem.
+    pub(super) fn parse(url: &str) -> Result<Self, &'static str> {
+        let Ok(uri) = url.parse::<Uri>() else { return Err("the URL cannot be read") };
+        let Some(host) = uri.host() else { return Err("the URL has no host") };
+        if !matches!(uri.scheme_str(), Some("http" | "https")) {
+            return Err("the URL begins with neither `http://` nor `https://`");
+        }
+        if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+            return Err("a key does not belong into a URL");
+        }
+        if uri.query().is_some() {
+            return Err("the URL has a query");
+        }
+        let root = url.trim_end_matches('/');
+        let root = root.strip_suffix("/v1").unwrap_or(root).trim_end_matches('/');
+        Ok(Self { root: root.to_owned(), host: host.to_owned() })
+    }
+
+    fn is_loopback(&self) -> bool {
+        let host = self.host.trim_matches(['[', ']']);
+        host == "localhost" || host.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
+    }
+}
+
 /// A server and a model of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Endpoint {
-    url: String,
-    host: String,
+    pub(super) url: ServerUrl,
     pub(super) model: String,
     pub(super) tokenizer: Option<PathBuf>,
 }
@@ -112,40 +144,17 @@ impl Endpoint {
     pub(super) fn parse(name: &str) -> Result<Self, ServerError> {
         let mut parts = name.splitn(3, '#');
         let (url, model) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
-        let wrong = |problem| Err(ServerError::Name { name: quote_name(name), problem });
-        let Ok(uri) = url.parse::<Uri>() else { return wrong("the URL cannot be read") };
-        let Some(host) = uri.host() else { return wrong("the URL has no host") };
-        if !matches!(uri.scheme_str(), Some("http" | "https")) {
-            return wrong("the URL begins with neither `http://` nor `https://`");
-        }
-        if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
-            return wrong("a key does not belong into a URL");
-        }
-        if uri.query().is_some() {
-            return wrong("the URL has a query");
-        }
+        let wrong = |problem| ServerError::Name { name: quote_name(name), problem };
+        let url = ServerUrl::parse(url).map_err(wrong)?;
         if model.is_empty() {
-            return wrong("no model is named behind the `#`");
+            return Err(wrong("no model is named behind the `#`"));
         }
-        let (host, model) = (host.to_owned(), model.to_owned());
-        let tokenizer = parts.next().map(PathBuf::from);
-        Ok(Self { url: url.trim_end_matches('/').to_owned(), host, model, tokenizer })
-    }
-
-    /// Where the parts of the server's interface lie.
-    fn base_url(&self) -> String {
-        let version = if self.url.ends_with("/v1") { "" } else { "/v1" };
-        format!("{}{version}", self.url)
-    }
-
-    pub(super) fn is_loopback(&self) -> bool {
-        let host = self.host.trim_matches(['[', ']']);
-        host == "localhost" || host.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
+        Ok(Self { url, model: model.to_owned(), tokenizer: parts.next().map(PathBuf::from) })
     }
 }
 
 /// The name without parts that may be secret.
-fn quote_name(name: &str) -> String {
+pub(super) fn quote_name(name: &str) -> String {
     match (name.find("://"), name.rfind('@')) {
         (Some(scheme), Some(at)) if at > scheme => format!("{}(hidden){}", &name[..scheme + 3], &name[at..]),
         _ => name.to_owned(),

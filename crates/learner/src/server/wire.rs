@@ -120,14 +120,15 @@ impl<'a> CompletionRequest<'a> {
     /// The part of the server that answers it.
     pub(super) const fn path(&self) -> &'static str {
         match self.input {
-            Input::Text { .. } => "completions",
-            Input::Chat { .. } => "chat/completions",
+            Input::Text { .. } => "v1/completions",
+            Input::Chat { .. } => "v1/chat/completions",
         }
     }
 }
 
 #[derive(Deserialize)]
 struct CompletionsResponse {
+    model: Option<String>,
     choices: Vec<CompletionChoice>,
     /// vLLM's chat completions report it here.
     prompt_token_ids: Option<Vec<u32>>,
@@ -178,20 +179,37 @@ pub(super) struct Completion {
     pub(super) prompt_tokens: Option<Vec<u32>>,
 }
 
-/// The samples of an answer, at most `n`, each of at most `max_tokens`.
-pub(super) fn parse_response(bytes: &[u8], n: usize, max_tokens: usize) -> Result<Vec<Completion>, ServerError> {
+/// The samples of an answer.
+pub(super) struct Answer {
+    /// What the server says that it sampled from.
+    pub(super) weights: Option<String>,
+    /// At most as many as were asked for, each of at most the tokens asked for.
+    pub(super) completions: Vec<Completion>,
+}
+
+/// Reads a part of an answer that JSON has spelled.
+pub(super) fn parse_json<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, ServerError> {
     let malformed = |e: serde_json::Error| ServerError::Malformed { reason: e.to_string(), excerpt: excerpt(bytes) };
-    let CompletionsResponse { mut choices, prompt_token_ids } = serde_json::from_slice(bytes).map_err(malformed)?;
-    if choices.is_empty() || choices.len() > n {
-        return Err(ServerError::Shape(format!("{} choices, want {n}", choices.len())));
-    }
+    serde_json::from_slice(bytes).map_err(malformed)
+}
+
+/// Refuses an answer that has no sample, or more than `n`.
+pub(super) fn check_count(choices: usize, n: usize) -> Result<(), ServerError> {
+    let fine = (1..=n).contains(&choices);
+    if fine { Ok(()) } else { Err(ServerError::Shape(format!("{choices} choices, want {n}"))) }
+}
+
+/// The answer to a request for `n` samples of at most `max_tokens`.
+pub(super) fn parse_response(bytes: &[u8], n: usize, max_tokens: usize) -> Result<Answer, ServerError> {
+    let CompletionsResponse { model, mut choices, prompt_token_ids } = parse_json(bytes)?;
+    check_count(choices.len(), n)?;
     choices.sort_by_key(|choice| choice.index);
     let completion = |choice: CompletionChoice| {
         let completion = choice.into_completion(max_tokens)?;
         let prompt_tokens = completion.prompt_tokens.or_else(|| prompt_token_ids.clone());
-        Ok(Completion { prompt_tokens, ..completion })
+        Ok::<_, ServerError>(Completion { prompt_tokens, ..completion })
     };
-    choices.into_iter().map(completion).collect()
+    Ok(Answer { weights: model, completions: choices.into_iter().map(completion).collect::<Result<_, ServerError>>()? })
 }
 
 impl CompletionChoice {
@@ -233,7 +251,8 @@ impl Logprobs {
 const ROUNDING: f32 = 1e-3;
 
 impl Completion {
-    fn validate(self, index: usize, max_tokens: usize) -> Result<Self, ServerError> {
+    /// Refuses numbers that contradict one another or the request.
+    pub(super) fn validate(self, index: usize, max_tokens: usize) -> Result<Self, ServerError> {
         let Self { tokens, logprobs, .. } = &self;
         let wrong = |what: String| Err(ServerError::Shape(format!("choice {index} has {what}")));
         let counts = [tokens.as_ref().map(Vec::len), logprobs.as_ref().map(Vec::len)];

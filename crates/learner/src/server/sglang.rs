@@ -1,0 +1,122 @@
+//! SGLang's own interface: token ids in and out, and the version of the weights that a sample is from.
+//!
+//! Its OpenAI interface gives no token ids.
+
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+use veriplay_core::{FinishReason, Sampling};
+
+use super::ServerError;
+use super::wire::{Answer, Completion, check_count, parse_json};
+
+/// One request. As for the other servers, whatever would truncate or penalise by default is switched off. It has no seed: only a server
+/// that is started for that takes one.
+#[derive(Debug, Serialize)]
+pub(super) struct GenerateRequest<'a> {
+    input_ids: &'a [u32],
+    sampling_params: SamplingParams<'a>,
+    return_logprob: bool,
+    stream: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct SamplingParams<'a> {
+    n: usize,
+    max_new_tokens: usize,
+    temperature: f32,
+    top_p: f32,
+    /// -1 for all.
+    top_k: i64,
+    min_p: f32,
+    frequency_penalty: f32,
+    presence_penalty: f32,
+    repetition_penalty: f32,
+    stop: &'a [String],
+    /// What ended a sample stays among its tokens.
+    no_stop_trim: bool,
+    skip_special_tokens: bool,
+    spaces_between_special_tokens: bool,
+}
+
+impl<'a> GenerateRequest<'a> {
+    /// The part of the server that answers it.
+    pub(super) const PATH: &'static str = "generate";
+
+    pub(super) fn new(prompt: &'a [u32], n: usize, sampling: &'a Sampling) -> Self {
+        let top_k = if sampling.top_k == 0 { -1 } else { i64::try_from(sampling.top_k).unwrap_or(-1) };
+        let sampling_params = SamplingParams {
+            n,
+            max_new_tokens: sampling.max_tokens,
+            temperature: sampling.temperature,
+            top_p: sampling.top_p,
+            top_k,
+            min_p: sampling.min_p,
+            frequency_penalty: 0.0,
+            presence_penalty: 0.0,
+            repetition_penalty: 1.0,
+            stop: &sampling.stop,
+            no_stop_trim: true,
+            skip_special_tokens: false,
+            spaces_between_special_tokens: false,
+        };
+        Self { input_ids: prompt, sampling_params, return_logprob: true, stream: false }
+    }
+}
+
+/// The answer for one sample is an object, for several a list.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum GenerateResponse {
+    Many(Vec<GeneratedSample>),
+    One(GeneratedSample),
+}
+
+#[derive(Deserialize)]
+struct GeneratedSample {
+    text: String,
+    meta_info: MetaInfo,
+}
+
+#[derive(Deserialize)]
+struct MetaInfo {
+    finish_reason: Option<Finish>,
+    /// Log-probability, id and perhaps spelling of each token.
+    output_token_logprobs: Vec<(f32, u32, IgnoredAny)>,
+    weight_version: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Finish {
+    #[serde(rename = "type")]
+    kind: String,
+}
+
+/// The answer to a request for `n` samples of at most `max_tokens`.
+pub(super) fn parse_response(bytes: &[u8], n: usize, max_tokens: usize) -> Result<Answer, ServerError> {
+    let samples = match parse_json(bytes)? {
+        GenerateResponse::Many(samples) => samples,
+        GenerateResponse::One(sample) => vec![sample],
+    };
+    check_count(samples.len(), n)?;
+    let weights = samples[0].meta_info.weight_version.clone();
+    if samples.iter().any(|sample| sample.meta_info.weight_version != weights) {
+        return Err(ServerError::Shape("its samples are of different `weight_version`s".to_owned()));
+    }
+    let completions = samples.into_iter().enumerate().map(|(index, sample)| sample.into_completion(index, max_tokens));
+    Ok(Answer { weights, completions: completions.collect::<Result<_, _>>()? })
+}
+
+impl GeneratedSample {
+    fn into_completion(self, index: usize, max_tokens: usize) -> Result<Completion, ServerError> {
+        let finish = match self.meta_info.finish_reason.as_ref().map(|finish| finish.kind.as_str()) {
+            Some("stop") => FinishReason::Stop,
+            Some("length") => FinishReason::Length,
+            other => return Err(ServerError::Shape(format!("choice {index} ended by {other:?}"))),
+        };
+        let (logprobs, tokens) =
+            self.meta_info.output_token_logprobs.into_iter().map(|(logprob, id, _)| (logprob, id)).unzip();
+        let completion =
+            Completion { text: self.text, finish, tokens: Some(tokens), logprobs: Some(logprobs), prompt_tokens: None };
+        completion.validate(index, max_tokens)
+    }
+}
