@@ -30,6 +30,7 @@ mod public_sets;
 mod reports;
 mod repositories;
 mod resume;
+mod rollout_server;
 mod run;
 mod serve;
 mod shells;

@@ -226,6 +226,27 @@ fn a_finished_run_can_be_made_longer_but_not_shorter() {
 }
 
 #[test]
+fn a_run_whose_checkpoints_were_deleted_is_not_played_again_unnoticed() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let (config, run) = (write_config(dir.path(), &small_config()), dir.path().join("run"));
+    succeeded(veriplay().arg("play").arg("--config").arg(config).arg("--out").arg(&run));
+    let (checkpoints, before) = (run.join("checkpoints"), bytes_of(&run));
+    let resume = || finished(veriplay().arg("play").arg("--resume").arg(&run));
+    for newest in ["step_5", "step_4"] {
+        std::fs::remove_dir_all(checkpoints.join(newest)).expect("it was there");
+    }
+    let again = resume();
+    assert!(again.status.success() && stderr(&again).contains("steps 3 to 5 are played again"), "{}", stderr(&again));
+    assert!(bytes_of(&run) == before);
+    std::fs::remove_dir_all(&checkpoints).expect("it was there");
+    std::fs::create_dir(&checkpoints).expect("it can be made");
+    let refused = resume();
+    assert_eq!(refused.status.code(), Some(3), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("has 5 steps, and all its checkpoints are missing"), "{}", stderr(&refused));
+    assert_eq!(std::fs::read(run.join("events.jsonl")).expect("the log can be read"), before["events.jsonl"]);
+}
+
+#[test]
 fn older_checkpoints_go_when_a_newer_one_is_whole() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let mut config = small_config();

@@ -63,14 +63,6 @@ impl<'a> GenerateRequest<'a> {
     }
 }
 
-/// The answer for one sample is an object, for several a list.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum GenerateResponse {
-    Many(Vec<GeneratedSample>),
-    One(GeneratedSample),
-}
-
 #[derive(Deserialize)]
 struct GeneratedSample {
     text: String,
@@ -93,10 +85,9 @@ struct Finish {
 
 /// The answer to a request for `n` samples of at most `max_tokens`.
 pub(super) fn parse_response(bytes: &[u8], n: usize, max_tokens: usize) -> Result<Answer, ServerError> {
-    let samples = match parse_json(bytes)? {
-        GenerateResponse::Many(samples) => samples,
-        GenerateResponse::One(sample) => vec![sample],
-    };
+    // One sample is an object, several are a list.
+    let is_list = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[');
+    let samples: Vec<GeneratedSample> = if is_list { parse_json(bytes)? } else { vec![parse_json(bytes)?] };
     check_count(samples.len(), n)?;
     let weights = samples[0].meta_info.weight_version.clone();
     if samples.iter().any(|sample| sample.meta_info.weight_version != weights) {

@@ -1,6 +1,7 @@
-//! A small completions server: HTTP/1.1 on loopback, OpenAI's wire format, and our own tiny model behind it. It can be told to
-//! fail.
+//! A small completions server: HTTP/1.1 on loopback, OpenAI's wire format or SGLang's, and our own tiny model behind it, with the adapters
+//! or the weights that it is given. It can be told to fail.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -33,6 +34,8 @@ pub(crate) enum ServerKind {
     Vllm,
     /// Log-probabilities with ids in a list of objects.
     LlamaCpp,
+    /// SGLang's own interface.
+    Sglang,
     /// Text alone.
     Plain,
 }
@@ -51,6 +54,8 @@ struct Shared {
     kind: ServerKind,
     script: Box<Script>,
     seen: Mutex<Vec<Seen>>,
+    /// Adapters, or weights, by the names that they came with.
+    given: Mutex<BTreeMap<String, Arc<Learner>>>,
     /// Requests in flight, now and at most.
     flying: Mutex<(usize, usize)>,
 }
@@ -66,8 +71,8 @@ impl Server {
     pub(crate) fn start(kind: ServerKind, script: impl Fn(&Value, usize) -> Act + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
         let url = format!("http://{}", listener.local_addr().expect("bound"));
-        let (seen, flying) = (Mutex::default(), Mutex::default());
-        let shared = Arc::new(Shared { kind, script: Box::new(script), seen, flying });
+        let (seen, flying, given) = (Mutex::default(), Mutex::default(), Mutex::default());
+        let shared = Arc::new(Shared { kind, script: Box::new(script), seen, flying, given });
         let serving = Arc::clone(&shared);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -82,6 +87,16 @@ impl Server {
         self.shared.seen.lock().expect("whole").clone()
     }
 
+    /// The names of what it was given and has.
+    pub(crate) fn given(&self) -> Vec<String> {
+        self.shared.given.lock().expect("whole").keys().cloned().collect()
+    }
+
+    /// Loses what it was given, as when it starts again.
+    pub(crate) fn lose_weights(&self) {
+        self.shared.given.lock().expect("whole").clear();
+    }
+
     /// Requests that were in flight together, at most.
     pub(crate) fn most_flying(&self) -> usize {
         self.shared.flying.lock().expect("whole").1
@@ -91,8 +106,13 @@ impl Server {
 /// The tiny model of the repository.
 pub(crate) fn model() -> &'static Learner {
     static MODEL: OnceLock<Learner> = OnceLock::new();
-    let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/tiny");
-    MODEL.get_or_init(|| Learner::load(dir.as_ref(), LearnerOptions::default()).expect("the tiny model"))
+    MODEL.get_or_init(|| load(DIR))
+}
+
+const DIR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/tiny");
+
+fn load(dir: &str) -> Learner {
+    Learner::load(dir.as_ref(), LearnerOptions::default()).expect("a whole model")
 }
 
 impl Shared {
@@ -106,7 +126,7 @@ impl Shared {
                 all.len() - 1
             };
             self.fly(1);
-            let stays = self.act((self.script)(&seen.body, number), &seen.body, &stream);
+            let stays = self.act((self.script)(&seen.body, number), &seen, &stream);
             self.fly(-1);
             if stays.is_none() {
                 let _ = stream.shutdown(Shutdown::Both);
@@ -122,17 +142,20 @@ impl Shared {
     }
 
     /// `None` ends the connection.
-    fn act(&self, act: Act, body: &Value, stream: &TcpStream) -> Option<()> {
+    fn act(&self, act: Act, seen: &Seen, stream: &TcpStream) -> Option<()> {
         match act {
-            Act::Answer => send(stream, 200, "", &self.answer(body).to_string()),
+            Act::Answer => {
+                let (status, answer) = self.answer(seen);
+                send(stream, status, "", &answer.to_string())
+            }
             Act::Changed(change) => {
-                let mut answer = self.answer(body);
+                let (status, mut answer) = self.answer(seen);
                 change(&mut answer);
-                send(stream, 200, "", &answer.to_string())
+                send(stream, status, "", &answer.to_string())
             }
             Act::Say(status, headers, text) => send(stream, status, headers, &text),
             Act::Cut => {
-                let whole = message(200, "", &self.answer(body).to_string());
+                let whole = message(200, "", &self.answer(seen).1.to_string());
                 (&mut &*stream).write_all(&whole.as_bytes()[..whole.len() / 2]).ok()?;
                 None
             }
@@ -144,16 +167,74 @@ impl Shared {
         }
     }
 
-    fn answer(&self, body: &Value) -> Value {
+    fn answer(&self, Seen { path, body, .. }: &Seen) -> (u16, Value) {
+        let (named, given) = (|key: &str| body[key].as_str().expect("a text").to_owned(), &self.given);
+        match path.as_str() {
+            "/v1/load_lora_adapter" => {
+                let mut learner = load(DIR);
+                learner.load_adapters(named("lora_path").as_ref()).expect("adapters of this model");
+                let known = given.lock().expect("whole").insert(named("lora_name"), Arc::new(learner)).is_some();
+                if known { (400, json!("The lora adapter has already been loaded.")) } else { (200, json!("Success")) }
+            }
+            "/v1/unload_lora_adapter" => {
+                let known = given.lock().expect("whole").remove(&named("lora_name")).is_some();
+                if known { (200, json!("Success")) } else { (404, json!("no such adapter")) }
+            }
+            "/update_weights_from_disk" => {
+                let learner = Arc::new(load(&named("model_path")));
+                *given.lock().expect("whole") = BTreeMap::from([(named("weight_version"), learner)]);
+                (200, json!({"success": true, "message": "Succeeded to update model weights."}))
+            }
+            "/generate" => (200, self.generate(body)),
+            _ => self.complete(body),
+        }
+    }
+
+    /// SGLang's answer, from the weights that it has.
+    fn generate(&self, body: &Value) -> Value {
+        let options = &body["sampling_params"];
+        let number = |key: &str| options[key].as_f64().unwrap_or_else(|| panic!("`{key}` in {body}"));
+        assert_eq!((number("top_p"), number("min_p"), number("top_k")), (1.0, 0.0, -1.0), "nothing is cut off");
+        let prompt = serde_json::from_value(body["input_ids"].clone()).expect("ids");
+        let request = SamplingRequest {
+            samples: number("n") as usize,
+            // It draws by itself: how many requests there were stands for chance.
+            seed: self.seen.lock().expect("whole").len() as u64,
+            sampler: TokenSampler::at(number("temperature") as f32),
+            stop: serde_json::from_value(options["stop"].clone()).expect("texts"),
+            ..SamplingRequest::new(prompt, number("max_new_tokens") as usize)
+        };
+        let given = self.given.lock().expect("whole").first_key_value().map(|(name, one)| (name.clone(), one.clone()));
+        let (version, learner) = given.map_or(("default".to_owned(), None), |(name, one)| (name, Some(one)));
+        let group = learner.as_deref().unwrap_or_else(|| model()).complete(&[request]).expect("samples").remove(0);
+        let sample = |sample: &Continuation| {
+            let kind = if matches!(sample.end, StopReason::Length) { "length" } else { "stop" };
+            let pairs = sample.tokens.iter().zip(&sample.logprobs).map(|(id, p)| json!([p, id, null]));
+            json!({"text": model().text(sample), "output_ids": sample.tokens, "meta_info": {
+                "finish_reason": {"type": kind}, "weight_version": version,
+                "output_token_logprobs": pairs.collect::<Vec<_>>(),
+            }})
+        };
+        let mut samples: Vec<Value> = group.iter().map(sample).collect();
+        if samples.len() == 1 { samples.remove(0) } else { samples.into() }
+    }
+
+    fn complete(&self, body: &Value) -> (u16, Value) {
+        let name = body["model"].as_str().expect("a name");
+        let given = self.given.lock().expect("whole").get(name).cloned();
+        if given.is_none() && name != "tiny" {
+            return (404, json!({"message": format!("The model `{name}` does not exist.")}));
+        }
         let request = request(body);
-        let group = model().complete(std::slice::from_ref(&request)).expect("samples").remove(0);
+        let learner = given.as_deref().unwrap_or_else(|| model());
+        let group = learner.complete(std::slice::from_ref(&request)).expect("samples").remove(0);
         let choices: Vec<Value> =
             group.iter().enumerate().map(|(index, sample)| self.choice(index, sample, &request.prompt)).collect();
         let mut answer = json!({"id": "cmpl-1", "model": body["model"], "choices": choices});
         if body["messages"].is_array() {
             as_chat(&mut answer);
         }
-        answer
+        (200, answer)
     }
 
     fn choice(&self, index: usize, sample: &Continuation, prompt: &[u32]) -> Value {
@@ -172,7 +253,7 @@ impl Shared {
                     pairs.map(|(id, p)| json!({"id": id, "token": "?", "bytes": [63], "logprob": p})).collect();
                 choice["logprobs"] = json!({"content": content});
             }
-            ServerKind::Plain => {}
+            ServerKind::Plain | ServerKind::Sglang => {}
         }
         choice
     }

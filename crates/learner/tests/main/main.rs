@@ -18,6 +18,7 @@ mod parity;
 mod policies_gguf;
 mod policies_server;
 mod requests;
+mod rollout_server;
 mod sampling;
 mod schedules;
 mod segments;

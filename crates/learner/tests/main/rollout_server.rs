@@ -1,0 +1,264 @@
+//! A server that samples for a learner: it has the learner's weights, whatever happens to it, and anything else is an error.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use veriplay_core::{FinishReason, Learn, Policy, PolicyVersion, Prompt, Rollout, Sample, Sampling, TrainBatch};
+use veriplay_learner::{Learner, LearnerOptions, Lora, Loss, RolloutServer, ServerOptions, ServerProtocol, Tis};
+
+use crate::common::prompt;
+use crate::completions_server::{Act, Server, ServerKind};
+
+/// A learner of the tiny model with its server, and the folder between the two.
+struct Pair {
+    server: Server,
+    learner: Learner,
+    folder: TempDir,
+}
+
+fn pair(kind: ServerKind, script: impl Fn(&Value, usize) -> Act + Send + Sync + 'static) -> Pair {
+    let (server, folder) = (Server::start(kind, script), tempfile::tempdir().expect("a directory"));
+    let protocol = if kind == ServerKind::Sglang { ServerProtocol::Sglang } else { ServerProtocol::Vllm };
+    let lora = Lora { rank: 4, alpha: 8.0, target_modules: vec!["q_proj".into(), "down_proj".into()], seed: 5 };
+    let lora = protocol.takes_adapters().then_some(lora);
+    let options = LearnerOptions { lora, loss: Loss::Tis(Tis::default()), ..LearnerOptions::default() };
+    let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/tiny");
+    let mut learner = Learner::load(dir.as_ref(), options).expect("the tiny model");
+    let options = ServerOptions { backoff: Duration::ZERO, attempts: 3, ..ServerOptions::default() };
+    let opened = RolloutServer::open(&server.url, protocol, folder.path(), options).expect("a fine address");
+    learner.sample_from(opened).expect("it takes what the learner has");
+    Pair { server, learner, folder }
+}
+
+fn prompts() -> Vec<Prompt> {
+    (0..3).map(|i| prompt(&format!("<D>def f(x):\n    x = {i} +"))).collect()
+}
+
+fn sampling() -> Sampling {
+    Sampling { group: 4, seed: 3, ..Sampling::new(24) }
+}
+
+impl Pair {
+    fn generate(&self) -> Vec<Rollout> {
+        self.learner.generate(&prompts(), &sampling()).expect("the server answers").into_iter().flatten().collect()
+    }
+
+    fn failure(&self) -> String {
+        self.learner.generate(&prompts()[..1], &sampling()).expect_err("it cannot be used").to_string()
+    }
+
+    /// A step big enough that the weights before and after it are told apart.
+    fn learn(&mut self, rollouts: &[Rollout]) {
+        let sample = |(index, rollout): (usize, &Rollout)| Sample {
+            behaviour: Some(rollout.logprobs.clone()),
+            ..Sample::new(rollout.prompt_tokens.clone().into(), rollout.tokens.clone(), (index % 2) as f32 - 0.4)
+        };
+        let samples: Vec<Sample> = rollouts.iter().enumerate().map(sample).collect();
+        let normalizer = samples.iter().map(|sample| sample.response.len() as f64).sum();
+        for _ in 0..4 {
+            self.learner.update(&TrainBatch { samples: samples.clone(), normalizer }, 3e-2).expect("it learns");
+        }
+    }
+
+    /// The largest difference between the log-probabilities of rollouts and those of the learner's weights now.
+    fn distance(&self, rollouts: &[Rollout]) -> f32 {
+        let of = |rollout: &Rollout| {
+            let own = self
+                .learner
+                .score(&rollout.prompt_tokens, std::slice::from_ref(&rollout.tokens))
+                .expect("scores")
+                .remove(0);
+            own.iter().zip(&rollout.logprobs).map(|(one, other)| (one - other).abs()).fold(0.0, f32::max)
+        };
+        rollouts.iter().map(of).fold(0.0, f32::max)
+    }
+
+    /// Names in the folder between the two: that of the server, and of the weights in it.
+    fn folders(&self) -> Vec<String> {
+        let names = |path: &std::path::Path| -> Vec<_> {
+            std::fs::read_dir(path).expect("a folder").map(|entry| entry.expect("an entry").path()).collect()
+        };
+        let inner = names(self.folder.path()).into_iter().flat_map(|path| names(&path));
+        inner.map(|path| path.file_name().expect("a name").to_string_lossy().into_owned()).collect()
+    }
+}
+
+#[test]
+fn rollouts_are_of_the_weights_that_the_learner_has_before_and_after_it_learns() {
+    for kind in [ServerKind::Vllm, ServerKind::Sglang] {
+        let mut pair = pair(kind, |_, _| Act::Answer);
+        let before = pair.generate();
+        assert!(pair.distance(&before) < 1e-4, "{kind:?}: {}", pair.distance(&before));
+        assert!(before.iter().all(|rollout| rollout.policy == PolicyVersion(0) && !rollout.tokens.is_empty()));
+        assert!(before.iter().any(|rollout| rollout.finish == FinishReason::Stop), "some end by themselves");
+        pair.generate();
+        let handed_over = |pair: &Pair| {
+            let is_load = |path: &str| path.ends_with("load_lora_adapter") && !path.contains("unload");
+            let seen = pair.server.seen();
+            seen.iter().filter(|seen| is_load(&seen.path) || seen.path == "/update_weights_from_disk").count()
+        };
+        assert_eq!(handed_over(&pair), 1, "weights that have not changed are not handed over again");
+        pair.learn(&before);
+        assert!(pair.distance(&before) > 1e-2, "{kind:?}: the step has changed too little to tell");
+        let after = pair.generate();
+        assert!(pair.distance(&after) < 1e-4, "{kind:?}: {}", pair.distance(&after));
+        assert!(after.iter().all(|rollout| rollout.policy == PolicyVersion(4)));
+        assert_eq!(handed_over(&pair), 2);
+        assert_eq!(
+            (pair.folders(), pair.server.given().len()),
+            (vec!["v4".to_owned()], 1),
+            "what is replaced is freed"
+        );
+        let Pair { learner, folder, .. } = pair;
+        drop(learner);
+        assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0, "nothing is left behind");
+    }
+}
+
+#[test]
+fn a_rollout_has_the_text_tokens_and_end_that_our_own_sampling_would_give() {
+    let pair = pair(ServerKind::Vllm, |_, _| Act::Answer);
+    let stop = pair.generate().iter().find_map(|rollout| rollout.text.chars().nth(1)).expect("a text");
+    let stopped = Sampling { stop: vec![stop.to_string()], ..sampling() };
+    let rollouts: Vec<Rollout> =
+        pair.learner.generate(&prompts(), &stopped).expect("the server answers").into_iter().flatten().collect();
+    assert!(rollouts.iter().all(|rollout| !rollout.text.contains(stop)));
+    let decode = |rollout: &Rollout| pair.learner.tokenizer().decode(&rollout.tokens);
+    assert!(rollouts.iter().any(|rollout| decode(rollout).contains(stop)), "the tokens of a stop string are kept");
+    assert!(pair.server.seen().iter().skip(1).all(|seen| seen.body["prompt"].is_array()), "prompts go as ids");
+    let greedy = Sampling { temperature: 0.0, ..sampling() };
+    let greedy = pair.learner.generate(&prompts(), &greedy).expect("the server answers");
+    assert!(greedy.iter().flatten().all(|rollout| rollout.logprobs.is_empty() && !rollout.tokens.is_empty()));
+}
+
+#[test]
+fn a_server_that_has_lost_the_weights_is_given_them_again() {
+    for kind in [ServerKind::Vllm, ServerKind::Sglang] {
+        let mut pair = pair(kind, |_, _| Act::Answer);
+        let before = pair.generate();
+        pair.learn(&before);
+        pair.generate();
+        pair.server.lose_weights();
+        let again = pair.generate();
+        assert!(pair.distance(&again) < 1e-4, "{kind:?}: {}", pair.distance(&again));
+        assert!(again.iter().all(|rollout| rollout.policy == PolicyVersion(4)));
+    }
+}
+
+#[test]
+fn rollouts_of_other_weights_are_refused() {
+    let pair = |kind, change: fn(&mut Value)| pair(kind, move |_, _| Act::Changed(change)).failure();
+    let vllm = pair(ServerKind::Vllm, |answer| {
+        if let Some(model) = answer.get_mut("model") {
+            *model = json!("tiny");
+        }
+    });
+    assert!(vllm.contains("the server sampled from `tiny`, and `veriplay-"), "{vllm}");
+    let sglang = pair(ServerKind::Sglang, |answer| {
+        for sample in answer.as_array_mut().into_iter().flatten() {
+            sample["meta_info"]["weight_version"] = json!("default");
+        }
+    });
+    assert!(sglang.contains("the server sampled from `default`"), "{sglang}");
+    let mixed = self::pair(ServerKind::Sglang, |_, _| {
+        Act::Changed(|answer| {
+            if let Some(sample) = answer.as_array_mut().and_then(|samples| samples.first_mut()) {
+                sample["meta_info"]["weight_version"] = json!("default");
+            }
+        })
+    });
+    assert!(mixed.failure().contains("different `weight_version`s"), "{}", mixed.failure());
+}
+
+#[test]
+fn an_answer_that_cannot_be_trained_on_is_refused_with_the_reason() {
+    type Change = fn(&mut Value);
+    fn choices(answer: &mut Value) -> impl Iterator<Item = &mut Value> {
+        answer.get_mut("choices").and_then(Value::as_array_mut).into_iter().flatten()
+    }
+    let cases: [(&str, Change); 5] = [
+        ("no token ids", |answer| {
+            choices(answer).for_each(|choice| (choice["token_ids"], choice["logprobs"]) = (Value::Null, Value::Null));
+        }),
+        ("no log-probabilities", |answer| choices(answer).for_each(|choice| choice["logprobs"] = Value::Null)),
+        ("it serves another model", |answer| {
+            choices(answer).for_each(|choice| choice["token_ids"][0] = json!(4_000_000));
+        }),
+        ("goes on behind the end token", |answer| {
+            for choice in choices(answer) {
+                let ids = choice["token_ids"].as_array_mut().expect("ids");
+                let end = ids.last().cloned().expect("a token");
+                ids.iter_mut().for_each(|id| *id = end.clone());
+            }
+        }),
+        ("ended by itself behind token", |answer| {
+            for choice in choices(answer) {
+                (choice["token_ids"], choice["finish_reason"]) = (json!([5]), json!("stop"));
+                choice["logprobs"] = json!({"token_logprobs": [-1.0]});
+            }
+        }),
+    ];
+    for (want, change) in cases {
+        let pair = pair(ServerKind::Vllm, move |_, _| Act::Changed(change));
+        // With a generous limit, so that samples end by themselves.
+        let long = Sampling { group: 16, ..Sampling::new(200) };
+        let failure = pair.learner.generate(&prompts(), &long).expect_err(want).to_string();
+        assert!(failure.contains(want), "{failure}");
+    }
+}
+
+#[test]
+fn faults_that_pass_are_waited_out_and_others_are_named_with_what_was_asked() {
+    // Each of the first requests, the handing over among them, fails once in a way of its own.
+    let flaky = pair(ServerKind::Vllm, |_, number| match number {
+        0 | 5 => Act::Say(503, "", "loading".to_owned()),
+        2 => Act::HangUp,
+        7 => Act::Cut,
+        _ => Act::Answer,
+    });
+    assert_eq!(flaky.generate().len(), 12);
+    assert!(flaky.distance(&flaky.generate()) < 1e-4);
+    // The answer to the handing over is lost, and the adapter is there when it is asked again.
+    let lost = pair(ServerKind::Vllm, |_, number| if number == 0 { Act::Cut } else { Act::Answer });
+    assert_eq!(lost.generate().len(), 12);
+
+    let refusing = |status, body: &'static str| {
+        pair(ServerKind::Vllm, move |asked, _| match asked["lora_name"].is_string() {
+            true => Act::Say(status, "", body.to_owned()),
+            false => Act::Answer,
+        })
+        .failure()
+    };
+    let rank = refusing(400, "LoRA rank 4 is greater than max_lora_rank 2");
+    assert!(rank.contains("`/v1/load_lora_adapter`") && rank.contains("max_lora_rank"), "{rank}");
+    let absent = refusing(404, "Not Found");
+    assert!(absent.contains("answered 404"), "{absent}");
+    let loading = refusing(503, "loading");
+    assert!(loading.contains("`/v1/load_lora_adapter` after 3 attempts: the server answered 503"), "{loading}");
+    let no = pair(ServerKind::Sglang, |asked, _| match asked["model_path"].is_string() {
+        true => Act::Say(200, "", r#"{"success": false, "message": "no such file"}"#.to_owned()),
+        false => Act::Answer,
+    });
+    assert!(no.failure().contains("no such file"), "{}", no.failure());
+}
+
+#[test]
+fn an_address_a_folder_or_a_learner_that_cannot_be_used_is_refused_before_anything_is_asked() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let open = |url: &str, folder: &std::path::Path| {
+        RolloutServer::open(url, ServerProtocol::Vllm, folder, ServerOptions::default())
+    };
+    let refused = open("127.0.0.1:8000", folder.path()).expect_err("no scheme").to_string();
+    assert!(refused.contains("want such as `http://127.0.0.1:8000`"), "{refused}");
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").expect("a file");
+    let refused = open("http://127.0.0.1:9", &file).expect_err("a file").to_string();
+    assert!(refused.contains("no folder can be made in"), "{refused}");
+    let mut learner =
+        Learner::initialize(crate::common::tiny_config(), crate::common::tokenizer(), 7, LearnerOptions::default())
+            .expect("valid");
+    let server = open("http://127.0.0.1:9/v1/", folder.path()).expect("a fine address");
+    let refused = learner.sample_from(server).expect_err("no adapters").to_string();
+    assert!(refused.contains("`learn.lora`") && refused.contains("`vllm`"), "{refused}");
+}
