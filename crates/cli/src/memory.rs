@@ -1,9 +1,199 @@
-//! Rejects a run that does not fit in the memory of the machine or the card, before it starts. Called by `play`.
+//! Rejects a model that does not fit in the memory of the machine or the card: from its shape before its weights are read, and a run once more
+//! when they are there. Called by `play`, `eval` and `generate`.
 
-use veriplay_learner::{DeviceSpec, Learner, LearnerOptions, MemoryPlan, MicroBatchSize, ModelConfig};
+use veriplay_learner::{
+    DeviceSpec, Learner, LearnerOptions, Lora, MemoryPlan, MicroBatchSize, ModelConfig, SamplingPlan, Segments,
+    tensor_specs,
+};
 
 use crate::exit::{ExitCode, Failure};
 use crate::games::StepTokens;
+use crate::model;
+
+/// Refuses a model that is predicted not to fit in training, before any of its weights is read. Built-in and frozen models pass, and so does
+/// everything where the free memory is unknown.
+pub(crate) fn check_before_load(
+    name: &str,
+    options: &LearnerOptions,
+    step_tokens: impl FnOnce(&ModelConfig) -> StepTokens,
+) -> Result<(), Failure> {
+    let Some(config) = model::shape_before_load(name, options)? else { return Ok(()) };
+    check_host(name, &config, options, available())?;
+    let (options, step_tokens) = (effective_options(options), step_tokens(&config));
+    let fits = |free| check_training(name, &config, &options, &step_tokens, free);
+    free_memory(&options).map_or(Ok(()), fits)
+}
+
+/// Refuses a model whose weights, with the copies that are computed with and the cache of one answer of `tokens` tokens, do not fit, before any
+/// of them is read.
+pub(crate) fn check_sampling(
+    name: &str,
+    options: &LearnerOptions,
+    tokens: impl FnOnce(&ModelConfig) -> usize,
+) -> Result<(), Failure> {
+    let Some(config) = model::shape_before_load(name, options)? else { return Ok(()) };
+    check_host(name, &config, options, available())?;
+    let plan = SamplingPlan::predict(&config, options, tokens(&config));
+    free_memory(options).map_or(Ok(()), |free| check_sampling_plan(name, &config, options, &plan, free))
+}
+
+/// Free memory where these options compute.
+fn free_memory(options: &LearnerOptions) -> Option<u64> {
+    match options.device {
+        DeviceSpec::Cuda(_) => options.device.free_memory(options.precision),
+        DeviceSpec::Cpu | DeviceSpec::Portable => available(),
+    }
+}
+
+/// All weights are in the machine's memory, as f32, before the first goes to a card.
+fn check_host(name: &str, config: &ModelConfig, options: &LearnerOptions, free: Option<u64>) -> Result<(), Failure> {
+    let (weights, free) = (size_of::<f32>() as u64 * parameters(config), free.unwrap_or(u64::MAX));
+    if weights <= free || !matches!(options.device, DeviceSpec::Cuda(_)) {
+        return Ok(());
+    }
+    let what = format!(
+        "model `{name}` does not fit: loading its weights takes {} of the machine's memory on the way to the card, and {} is free",
+        gib(weights),
+        gib(free)
+    );
+    let most = most_parameters(free, weights, config);
+    Err(Failure::message(ExitCode::Input, what).hint(format!("at most {most} parameters fit")))
+}
+
+fn check_training(
+    name: &str,
+    config: &ModelConfig,
+    options: &LearnerOptions,
+    step_tokens: &StepTokens,
+    free: u64,
+) -> Result<(), Failure> {
+    let plan = MemoryPlan::predict(config, options, largest_micro_batch(options, step_tokens));
+    if with_margin(plan.total()) <= free {
+        return Ok(());
+    }
+    let what = format!(
+        "model `{name}` does not fit: training it is predicted to take {} of memory, and {} is free: {} for weights, {} for the \
+         optimizer, {} for a reference, {} for copies of matrices; in an update {} for activations, {} for gradients, {} for logits, or up \
+         to {} in rollouts",
+        gib(with_margin(plan.total())),
+        gib(free),
+        gib(plan.weights),
+        gib(plan.moments),
+        gib(plan.reference),
+        gib(plan.working),
+        gib(plan.activations),
+        gib(plan.gradients),
+        gib(plan.logits),
+        gib(plan.rollouts),
+    );
+    Err(Failure::message(ExitCode::Input, what).hint(what_would_fit(config, options, step_tokens, free)))
+}
+
+fn check_sampling_plan(
+    name: &str,
+    config: &ModelConfig,
+    options: &LearnerOptions,
+    plan: &SamplingPlan,
+    free: u64,
+) -> Result<(), Failure> {
+    if plan.total() <= free {
+        return Ok(());
+    }
+    let what = format!(
+        "model `{name}` does not fit: sampling takes at least {} of memory, and {} is free: {} for weights, {} for copies of matrices, {} \
+         for the keys and values of one answer",
+        gib(plan.total()),
+        gib(free),
+        gib(plan.weights),
+        gib(plan.working),
+        gib(plan.cache),
+    );
+    let most = most_parameters(free, plan.weights + plan.working, config);
+    let hint = format!("at most {most} parameters fit here; a quantised file, `gguf:PATH`, takes less");
+    Err(Failure::message(ExitCode::Input, what).hint(hint))
+}
+
+/// A prediction with room for what it leaves out: predictions were up to 7 % lower than measurements.
+const fn with_margin(bytes: u64) -> u64 {
+    bytes + bytes / 10
+}
+
+/// A way to train in less memory, and the options it changes.
+type Remedy = (&'static str, fn(&mut LearnerOptions));
+
+const RECOMPUTE: Remedy =
+    ("recompute layers (`[learn.options.segments]` with `layers = 1` and `logit_rows = 1024`)", |options| {
+        if options.segments.is_none_or(|own| own.layers > 1) {
+            options.segments = Some(Segments { layers: 1, logit_rows: 1024 });
+        }
+    });
+const ADAPT: Remedy = ("train adapters (`[learn.lora]`, here with `rank = 16` on every projection)", |options| {
+    let modules = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"];
+    let target_modules = modules.map(str::to_owned).to_vec();
+    options.lora.get_or_insert(Lora { rank: 16, alpha: 32.0, target_modules, seed: 0 });
+});
+
+/// The first of some changes of the options under which the model is predicted to fit, or how large a model may be.
+fn what_would_fit(config: &ModelConfig, options: &LearnerOptions, step_tokens: &StepTokens, free: u64) -> String {
+    let predict =
+        |options: &LearnerOptions| MemoryPlan::predict(config, options, largest_micro_batch(options, step_tokens));
+    let mut lightest = predict(options);
+    for remedies in [&[][..], &[RECOMPUTE], &[ADAPT], &[RECOMPUTE, ADAPT]] {
+        let mut changed = options.clone();
+        remedies.iter().for_each(|(_, apply)| apply(&mut changed));
+        if !remedies.is_empty() && changed == *options {
+            continue;
+        }
+        for (micro_tokens, bounds_rollouts) in smaller_batches(options) {
+            let rollout_tokens =
+                if bounds_rollouts { Some(config.max_position_embeddings) } else { options.rollout_tokens };
+            let tried = LearnerOptions { micro_tokens, rollout_tokens, ..changed.clone() };
+            let plan = predict(&tried);
+            if plan.total() < lightest.total() {
+                lightest = plan;
+            }
+            if with_margin(plan.total()) > free {
+                continue;
+            }
+            let mut changes: Vec<String> = remedies.iter().map(|(text, _)| (*text).to_owned()).collect();
+            if micro_tokens < options.micro_tokens {
+                changes.push(format!("set `learn.options.micro_tokens = {micro_tokens}`"));
+            }
+            if bounds_rollouts {
+                changes.push(format!("set `learn.options.rollout_tokens = {}`", config.max_position_embeddings));
+            }
+            return format!(
+                "{}: then it is predicted to take {}",
+                changes.join(" and "),
+                gib(with_margin(plan.total()))
+            );
+        }
+    }
+    let state = lightest.weights + lightest.reference + lightest.moments + lightest.working + lightest.gradients;
+    format!(
+        "no smaller micro-batch, recomputed layers or adapters make it fit: with all of them it is predicted to take {}, and at most {} \
+         parameters would fit here",
+        gib(with_margin(lightest.total())),
+        most_parameters(free, with_margin(state), config)
+    )
+}
+
+/// Sizes of micro-batches to try, the largest first, each without and, where a device computes, with the tightest bound on rollouts.
+fn smaller_batches(options: &LearnerOptions) -> impl Iterator<Item = (usize, bool)> {
+    let is_device = options.device != DeviceSpec::Cpu;
+    let halved = std::iter::successors(Some(options.micro_tokens), |tokens| (*tokens > 1).then_some(tokens / 2));
+    halved.flat_map(move |tokens| [Some((tokens, false)), is_device.then_some((tokens, true))]).flatten()
+}
+
+/// How many parameters `free` bytes hold at most, for people, where a model of this shape takes `bytes` that grow with its parameters.
+fn most_parameters(free: u64, bytes: u64, config: &ModelConfig) -> String {
+    let most = parameters(config) as f64 * (free as f64 / bytes as f64);
+    if most >= 1e9 { format!("{:.1} billion", most / 1e9) } else { format!("{:.0} million", most / 1e6) }
+}
+
+fn parameters(config: &ModelConfig) -> u64 {
+    tensor_specs(config).iter().map(|spec| spec.elements() as u64).sum()
+}
 
 /// Compares the predicted memory of a step with what is free. The weights are in memory already. Where the free memory is unknown, every
 /// run passes.
@@ -63,8 +253,7 @@ fn check_fit(
     available: u64,
 ) -> Result<(), Failure> {
     let plan = MemoryPlan::predict(config, options, batch);
-    // Predictions were up to 7 % lower than measurements.
-    let wanted = (plan.total() + plan.total() / 10).saturating_sub(plan.weights);
+    let wanted = with_margin(plan.total()).saturating_sub(plan.weights);
     tracing::info!(predicted_bytes = plan.total(), available_bytes = available, "memory of a step");
     if wanted <= available {
         return Ok(());
@@ -112,6 +301,88 @@ mod tests {
         assert!(refusal.contains("0.0 GiB is free") && refusal.contains("segments"), "{refusal}");
         let huge = ModelConfig { hidden_size: 8192, intermediate_size: 1 << 15, num_hidden_layers: 80, ..config };
         assert!(check_fit(&huge, &options, batch, 64 << 30).is_err());
+    }
+
+    /// The shape of Llama 3.1 405B.
+    fn huge() -> ModelConfig {
+        ModelConfig {
+            hidden_size: 16_384,
+            intermediate_size: 53_248,
+            num_hidden_layers: 126,
+            num_attention_heads: 128,
+            num_key_value_heads: 8,
+            head_dim: 128,
+            vocab_size: 128_256,
+            ..ModelConfig::default()
+        }
+    }
+
+    #[test]
+    fn a_model_is_refused_by_its_shape_with_what_would_fit() {
+        let step_tokens = StepTokens { total: 100_000, longest: 512 };
+        let refusal = |config: &ModelConfig, options: &LearnerOptions, free| {
+            check_training("some/model", config, options, &step_tokens, free).map_err(|failure| failure.to_string())
+        };
+        let (small, options) = (ModelConfig::default(), LearnerOptions::default());
+        assert_eq!(refusal(&small, &options, 8 << 30), Ok(()));
+        // A byte less than it takes: a smaller micro-batch is enough, and what the hint names fits.
+        let plan = MemoryPlan::predict(&small, &options, largest_micro_batch(&options, &step_tokens));
+        let free = with_margin(plan.total()) - 1;
+        let said = refusal(&small, &options, free).expect_err("a byte too little");
+        assert!(said.contains("`some/model`") && said.contains("micro_tokens = 512"), "{said}");
+        let halved = LearnerOptions { micro_tokens: 512, ..options.clone() };
+        assert_eq!(refusal(&small, &halved, free), Ok(()));
+        // Nothing makes the largest fit.
+        let said = refusal(&huge(), &options, 64 << 30).expect_err("it is huge");
+        assert!(said.contains("for weights") && said.contains("billion parameters would fit here"), "{said}");
+    }
+
+    #[test]
+    fn recomputed_layers_and_adapters_are_proposed_where_smaller_batches_do_not_help() {
+        let step_tokens = StepTokens { total: 100_000, longest: 4096 };
+        // On the CPU adapters are merged, which takes copies of the matrices.
+        let options = LearnerOptions {
+            data_parallel: 1,
+            rollout_rows: 1,
+            device: DeviceSpec::Portable,
+            ..LearnerOptions::default()
+        };
+        let config = ModelConfig { num_hidden_layers: 40, max_position_embeddings: 8192, ..ModelConfig::default() };
+        let takes = |remedies: &[Remedy]| {
+            let mut changed = options.clone();
+            remedies.iter().for_each(|(_, apply)| apply(&mut changed));
+            let tried = LearnerOptions { micro_tokens: 1, ..changed };
+            with_margin(MemoryPlan::predict(&config, &tried, largest_micro_batch(&tried, &step_tokens)).total())
+        };
+        let hint = |free| what_would_fit(&config, &options, &step_tokens, free);
+        assert!(takes(&[RECOMPUTE]) < takes(&[]) && takes(&[RECOMPUTE, ADAPT]) < takes(&[RECOMPUTE]));
+        let recomputed = hint(takes(&[RECOMPUTE]));
+        assert!(recomputed.starts_with("recompute layers") && !recomputed.contains("adapters"), "{recomputed}");
+        let both = hint(takes(&[RECOMPUTE, ADAPT]));
+        assert!(both.starts_with("recompute layers") && both.contains("train adapters"), "{both}");
+        let none = hint(takes(&[RECOMPUTE, ADAPT]) - 1);
+        assert!(none.contains("million parameters would fit here"), "{none}");
+    }
+
+    #[test]
+    fn sampling_is_refused_where_the_weights_alone_do_not_fit() {
+        let options = LearnerOptions::default();
+        let plan = SamplingPlan::predict(&huge(), &options, 16);
+        let check = |free| check_sampling_plan("some/model", &huge(), &options, &plan, free);
+        assert!(check(plan.total()).is_ok());
+        let said = check(64 << 30).expect_err("too little").to_string();
+        assert!(
+            said.contains("`some/model`") && said.contains("64.0 GiB is free") && said.contains("billion"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn weights_pass_through_the_machine_on_their_way_to_a_card() {
+        let on = |device| LearnerOptions { device, ..LearnerOptions::default() };
+        let check = |device, free| check_host("some/model", &huge(), &on(device), Some(free));
+        assert!(check(DeviceSpec::Cuda(0), 64 << 30).is_err() && check(DeviceSpec::Cuda(0), 1 << 44).is_ok());
+        assert!(check(DeviceSpec::Cpu, 64 << 30).is_ok(), "where they stay is checked by the plan");
     }
 
     #[test]

@@ -112,6 +112,20 @@ pub(crate) fn shape_without_weights(name: &str) -> Option<ModelConfig> {
     if paths.any(|path| path.extension().is_some_and(|end| end == "safetensors")) {
         return None;
     }
+    read_shape(folder)
+}
+
+/// The shape of a model in a directory, before any of its weights is read; a model that has to be fetched first is, as opening it would.
+/// `None` for built-in and frozen models, and where `config.json` cannot be read: opening the model says why.
+pub(crate) fn shape_before_load(name: &str, options: &LearnerOptions) -> Result<Option<ModelConfig>, Failure> {
+    if is_frozen(name) || builtin::find(name).is_some() {
+        return Ok(None);
+    }
+    device::check(options)?;
+    Ok(read_shape(&find_directory(name)?))
+}
+
+fn read_shape(folder: &Path) -> Option<ModelConfig> {
     ModelConfig::parse(&std::fs::read_to_string(folder.join("config.json")).ok()?).ok()
 }
 

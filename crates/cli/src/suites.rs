@@ -149,6 +149,12 @@ fn published_file(suite: &Suite, folder: Option<&Path>) -> Result<PathBuf, Failu
     })
 }
 
+/// Tokens of the longest answer to any of these suites.
+pub(crate) fn longest_answer(suites: &[SuiteFile], sampling: &SuiteSampling) -> usize {
+    let of_sets = suites.iter().map(|suite| suite.max_tokens).max().unwrap_or_default();
+    sampling.max_tokens.unwrap_or(of_sets)
+}
+
 /// The model that is measured.
 #[derive(Clone, Copy)]
 pub(crate) struct MeasuredModel<'a> {

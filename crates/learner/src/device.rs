@@ -144,6 +144,11 @@ impl DeviceSpec {
     pub fn probe(self, precision: Precision) -> Result<(), DeviceError> {
         OpenDevice::open(self, precision).map(|_| ())
     }
+
+    /// Free bytes of a card, before a learner is there; `None` for the CPU, and where the device cannot be opened or does not report them.
+    pub fn free_memory(self, precision: Precision) -> Option<u64> {
+        OpenDevice::open(self, precision).ok()?.free_memory()
+    }
 }
 
 /// A device that is open.

@@ -49,7 +49,7 @@ pub use losses::{
     Dpo, Kl, KlEstimator, KlPlace, LOSSES, Loss, LossEntry, LossInput, PolicyGradient, PpoClip, Preference, Rft, Sft,
     Spin, Tis,
 };
-pub use memory::{MemoryPlan, MicroBatchSize};
+pub use memory::{MemoryPlan, MicroBatchSize, SamplingPlan};
 pub use model::NamedTensor;
 pub use optim::{AdamW, Optimizer};
 pub use options::{LearnerOptions, MAX_DATA_PARALLEL};

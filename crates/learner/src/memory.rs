@@ -1,6 +1,6 @@
-//! Peak memory of training and, on a device, of its rollouts, predicted before anything is allocated.
+//! Peak memory of training and, on a device, of its rollouts, predicted before anything is allocated; and the least that sampling takes.
 //!
-//! Called by the command line before a run, and by a test that measures a process at two lengths and two depths. The formulas count the
+//! Called by the command line before a model is loaded, and by a test that measures a process at two lengths and two depths. The formulas count the
 //! tensors that are alive at the worst moment of an update: here by our kernels on the CPU, all f32, and in `memory/device.rs` by candle's
 //! operations. They exclude the allocator's overhead, the program itself and, on the CPU, the caches of rollouts, which grow with what is in them.
 
@@ -38,6 +38,38 @@ pub struct MemoryPlan {
     pub logits: u64,
     /// Of rollouts, which are over when an update begins: caches of keys and values, a step's intermediate results, logits. 0 on the CPU.
     pub rollouts: u64,
+}
+
+/// The least memory in bytes in which a model samples: that of one answer at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SamplingPlan {
+    /// The weights, and adapters where the options have them.
+    pub weights: u64,
+    /// Joined and packed, or converted, copies of the matrices.
+    pub working: u64,
+    /// Keys and values of one answer.
+    pub cache: u64,
+}
+
+impl SamplingPlan {
+    /// Of a model of this shape that continues one prompt by up to `tokens` tokens.
+    pub fn predict(config: &ModelConfig, options: &LearnerOptions, tokens: usize) -> Self {
+        let model = ModelSizes::new(config);
+        let MemoryPlan { weights, working, .. } =
+            MemoryPlan::predict(config, options, MicroBatchSize { rows: 1, group: 1 });
+        let (working, width) = match options.device {
+            // Packed for forward passes alone.
+            DeviceSpec::Cpu => (F32 * (model.joined_projections() + model.multiplied()), F32),
+            DeviceSpec::Portable | DeviceSpec::Cuda(_) => (working, options.precision.bytes() as u64),
+        };
+        let tokens = (tokens as u64).min(model.context);
+        Self { weights, working, cache: width * tokens * model.layers * (model.qkv - model.query) }
+    }
+
+    /// All of it.
+    pub const fn total(&self) -> u64 {
+        self.weights + self.working + self.cache
+    }
 }
 
 /// The largest micro-batch of a run.
@@ -163,7 +195,6 @@ impl MemoryPlan {
 impl ModelSizes {
     /// Projections joined by layer, matrices packed for both directions, and under adapters the sums that take their place.
     fn working_copies(&self, options: &LearnerOptions) -> u64 {
-        let matrices = self.sum(|spec| spec.is_hidden_matrix()) + self.vocab * self.hidden;
         let joined = self.joined_projections();
         let adapted = options.lora.as_ref().map_or(0, |lora| {
             let targets =
@@ -171,7 +202,12 @@ impl ModelSizes {
             // The product, its multiple and the sum are nodes of the graph.
             3 * self.sum(targets)
         });
-        joined + 2 * matrices + adapted
+        joined + 2 * self.multiplied() + adapted
+    }
+
+    /// Numbers of the matrices that rows are multiplied by: those of the layers, and the head.
+    fn multiplied(&self) -> u64 {
+        self.sum(TensorSpec::is_hidden_matrix) + self.vocab * self.hidden
     }
 
     /// Projections that read the same input are joined by layer: copies.

