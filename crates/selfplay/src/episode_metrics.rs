@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::multi_turn::{EpisodeEnd, MultiTurn, Workspace};
 use crate::play::Measurement;
 use crate::rollout::FinishedEpisode;
-use crate::statistics::mean_over;
+use crate::statistics::{mean_over, share};
 
 /// Episodes of several turns of one role. Means are over those that were not dropped; `None` of none.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -20,6 +20,8 @@ pub struct EpisodeMetrics {
     pub ends: BTreeMap<String, usize>,
     /// Mean number of turns.
     pub turns_mean: Option<f64>,
+    /// The share of their turns whose response has the form that the prompt asks for, whatever came of it.
+    pub well_formed_share: Option<f64>,
     /// Mean number of tool calls, in games that do not tell tools apart.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calls_mean: Option<Measurement>,
@@ -66,10 +68,13 @@ impl EpisodeMetrics {
             *ends.entry(one.episode.end().map_or("unfinished", EpisodeEnd::name).to_owned()).or_default() += 1;
         }
         let turns_mean = mean_over(kept, |one| one.turns.len() as f64);
+        let sum = |of: fn(&MultiTurn<W>) -> usize| kept.iter().map(|one| of(&one.episode)).sum::<usize>();
+        let (turns, malformed) = (sum(|one| one.turns().len()), sum(MultiTurn::malformed_turns));
+        let well_formed_share = share(turns - malformed, turns);
         // Of episodes whose tokens are known; a rollout has its end token at least.
         let tokens: Vec<usize> = kept.iter().map(|one| one.tokens()).filter(|tokens| *tokens > 0).collect();
         let tokens_mean = mean_over(&tokens, |tokens| *tokens as f64);
         let episodes = kept.len() + dropped;
-        Self { episodes, dropped, ends, turns_mean, tokens_mean, reward_mean, ..Self::default() }
+        Self { episodes, dropped, ends, turns_mean, well_formed_share, tokens_mean, reward_mean, ..Self::default() }
     }
 }

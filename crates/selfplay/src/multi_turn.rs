@@ -38,10 +38,10 @@ pub trait Workspace: Clone + Send + Sync {
     /// The message that answers a response, when `turns_left` more may follow. `shown` is what came of it.
     fn next_message(&self, shown: &str, turns_left: usize) -> String;
 
-    /// Reads a whole response.
+    /// Reads a whole response. One that can be read and asks for something that it may not have is [`TurnAction::Nothing`].
     ///
     /// # Errors
-    /// Why nothing is done, for the next prompt.
+    /// Why it cannot be read, for the next prompt.
     fn parse_response(&mut self, response: &str, turns_left: usize) -> Result<TurnAction<Self::Call>, String>;
 
     /// Takes the outcome of a call.
@@ -139,6 +139,8 @@ pub struct MultiTurn<T: Workspace> {
     /// The last prompt.
     transcript: PromptContent,
     turns: Vec<Turn>,
+    /// Turns whose response could not be read.
+    malformed: usize,
     fuel: u64,
     state: TurnState<T::Call>,
 }
@@ -148,7 +150,8 @@ impl<T: Workspace> MultiTurn<T> {
     pub fn new(workspace: T, first: PromptContent, limits: EpisodeLimits) -> Option<Self> {
         let has_room = workspace.has_room(&first);
         let state = TurnState::Asking;
-        has_room.then(|| Self { workspace, limits, transcript: first, turns: Vec::new(), fuel: 0, state })
+        let turns = Vec::new();
+        has_room.then(|| Self { workspace, limits, transcript: first, turns, malformed: 0, fuel: 0, state })
     }
 
     /// The next action of an episode.
@@ -178,7 +181,10 @@ impl<T: Workspace> MultiTurn<T> {
                 self.state = TurnState::Over(EpisodeEnd::Finished(end));
             }
             Ok(TurnAction::Nothing(shown)) => self.end_turn(response, shown),
-            Err(reason) => self.end_turn(response, format!("{}: {reason}.", T::NOTHING_DONE)),
+            Err(reason) => {
+                self.malformed += 1;
+                self.end_turn(response, format!("{}: {reason}.", T::NOTHING_DONE));
+            }
         }
     }
 
@@ -236,6 +242,11 @@ impl<T: Workspace> MultiTurn<T> {
     /// Its turns so far.
     pub fn turns(&self) -> &[Turn] {
         &self.turns
+    }
+
+    /// Turns whose response was cut off or does not have the form that the prompt asks for.
+    pub const fn malformed_turns(&self) -> usize {
+        self.malformed
     }
 
     /// How it ended; `None` while it goes on.

@@ -204,6 +204,7 @@ fn solvers_work_by_tools_and_are_paid_for_what_their_patch_does() {
     let metrics = &played.metrics.solver;
     let tool_use = metrics.tool_use.as_ref().unwrap();
     assert_eq!((metrics.episodes, tool_use.idle_turns, tool_use.tools["search"].calls), (4, 1, 4));
+    assert_eq!(metrics.well_formed_share, Some(12.0 / 13.0), "all turns but the one that sees nothing");
     assert_eq!((tool_use.tools["run"].calls, tool_use.tools["edit"].calls, tool_use.tools["read"].refused), (1, 3, 0));
     assert_eq!((played.counts.attempts, played.counts.accepted, played.counts.dropped), (4, 1, 0));
     // One sample for each turn; a token weighs the same in all turns of an episode, and each episode once.

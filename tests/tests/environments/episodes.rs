@@ -120,6 +120,7 @@ fn turns_without_code_and_cut_off_ones_cost_a_turn_and_are_told() {
     episode.take_response(&think("python", "answer(8)"), FinishReason::Length);
     let NextAction::Ask(prompt) = episode.next_action() else { panic!("{:?}", episode.next_action()) };
     assert!(prompt.to_string().contains("the response was cut off") && episode.workspace().calls().is_empty());
+    assert_eq!(episode.malformed_turns(), 3);
 }
 
 #[test]

@@ -199,6 +199,8 @@ fn what_codes_and_tests_agree_on_is_learned_and_nothing_else() {
     assert!(step.metrics.mutation_score.unwrap() > 0.5);
     assert_eq!((step.counts.proposals, step.counts.valid_proposals), (1, 1));
     assert_eq!((step.counts.attempts, step.counts.accepted, step.counts.dropped), (8, 4, 0));
+    let shares = [(Role::Proposer, Some(1.0)), (Role::Solver, Some(0.75)), (Role::Verifier, Some(1.0))];
+    assert_eq!(step.metrics.well_formed_share, std::collections::BTreeMap::from(shares));
     let malformed = step.metrics.filters.iter().find(|filter| filter.name == "malformed_code").unwrap();
     assert_eq!((malformed.seen, malformed.count), (4, FilterCount::Refused(1)));
 }

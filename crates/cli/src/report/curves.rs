@@ -23,6 +23,7 @@ const MAIN: &[&str] = &[
     "valid_rate",
     "valid_share",
     "learnable_share",
+    "well_formed_share",
     "code_pass_rate",
     "test_accuracy",
     "entropy",

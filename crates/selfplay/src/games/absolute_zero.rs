@@ -255,7 +255,7 @@ impl Environment for AbsoluteZero {
     }
 
     fn metrics(&self, step: &StepFacts<'_, Self>) -> AbsoluteZeroMetrics {
-        metrics::step_metrics(step)
+        metrics::step_metrics(self, step)
     }
 
     /// On seeds: what is evaluated on is no part of a prompt of play.

@@ -399,7 +399,7 @@ impl Environment for SolVer {
     }
 
     fn metrics(&self, step: &StepFacts<'_, Self>) -> SolVerMetrics {
-        metrics::step_metrics(step)
+        metrics::step_metrics(self, step)
     }
 
     fn preview(&self, _execute: &dyn Execute) -> Result<Vec<(String, Prompt)>, PlayError> {

@@ -293,7 +293,8 @@ fn the_transcript_is_the_next_prompt_and_room_runs_out() {
         twice.take_outcome(&outcome(1, None));
     }
     assert_eq!(twice.workspace().calls(), [("run", CallEnd::Done)]);
-    assert!(twice.turns()[1].shown.contains("no runs of tests are left"));
+    assert_eq!(twice.turns()[1].shown, "Nothing was done: no runs of tests are left.");
+    assert_eq!(twice.malformed_turns(), 0, "it was read, and refused");
 }
 
 #[test]

@@ -143,7 +143,7 @@ impl Environment for Table {
     }
 
     fn metrics(&self, step: &StepFacts<'_, Self>) -> AbsoluteZeroMetrics {
-        step_metrics(step)
+        step_metrics(self, step)
     }
 
     fn preview(&self, execute: &dyn Execute) -> Result<Vec<(String, Prompt)>, PlayError> {
@@ -388,10 +388,12 @@ fn a_right_answer_without_its_frame_is_rewarded_as_bad_format_under_azr_and_stil
             &Script::fresh(0),
         );
         let reward = played.tasks[0].attempts[0].episode.reward.as_ref().unwrap().total();
-        (reward, played.solve_rate())
+        let well_formed = played.of_role(Role::Solver, TaskType::Deduction).well_formed_share;
+        (reward, played.solve_rate(), well_formed)
     };
     // `compact` has no frame to miss.
-    assert_eq!((first("compact"), first("think")), ((1.0, Some(0.5)), (-1.0, Some(0.5))));
+    assert_eq!(first("compact"), (1.0, Some(0.5), Some(1.0)));
+    assert_eq!(first("think"), (-1.0, Some(0.5), Some(0.0)));
 }
 
 /// The rewards of each batch, as texts.

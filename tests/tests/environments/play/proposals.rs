@@ -82,6 +82,7 @@ fn a_compact_proposal_is_completed_and_judged_by_the_whole_gate() {
             ("all", readable - 6, 1),
         ]
     );
+    assert_eq!(metrics.challenger.well_formed_share, Some(readable as f64 / all as f64));
     assert_eq!((metrics.refused["malformed"], metrics.refused["case_nondeterministic"]), (3, 1));
     assert_eq!((played.counts.proposals, played.counts.valid_proposals), (all as u64, 1));
 }
@@ -175,6 +176,8 @@ fn a_challenger_explores_in_turns_and_executors_look_before_they_act() {
     assert_eq!((challenge.episode.turns.len(), challenge.episode.end.as_deref()), (2, Some("proposed")));
     assert_eq!(statuses(attempts), [Status::Accepted; 4]);
     assert_eq!(played.metrics.executor.turns_mean, Some(2.0));
+    let shares = (played.metrics.challenger.well_formed_share, played.metrics.executor.well_formed_share);
+    assert_eq!(shares, (Some(1.0), Some(1.0)));
     assert!(played.batches.is_empty(), "all did it, and one challenger alone is its own mean");
 }
 

@@ -8,6 +8,7 @@ use veriplay_core::{Attempt, Role, Status, Task, TaskType};
 use crate::admission::Admission;
 use crate::environment::{Environment, ProposalEpisode, SolverEpisode, StepFacts};
 use crate::metrics::{SolveCount, learnable_share, mean_rate};
+use crate::rollout::FinishedEpisode;
 use crate::statistics::{mean, mean_over, share};
 use crate::task_pool::{PoolTask, Source};
 
@@ -24,6 +25,8 @@ pub struct RoleMetrics {
     pub dropped: usize,
     /// Rollouts from which nothing could be extracted.
     pub malformed: usize,
+    /// The share of all rollouts that have the frame that the prompt asks for, whatever is in it.
+    pub well_formed_share: Option<f64>,
     /// Proposals that were known already. 0 for the solver.
     pub duplicates: usize,
     /// Proposals that are valid and new. 0 for the solver.
@@ -56,15 +59,15 @@ pub trait Triplets: Environment<Task = Task, ProposalDetail = Attempt, SolutionD
 
 impl<E: Environment<Task = Task, ProposalDetail = Attempt, SolutionDetail = Attempt>> Triplets for E {}
 
-/// The numbers of a step of Absolute Zero, or of a game with its tasks and attempts.
-pub fn step_metrics<E: Triplets>(step: &StepFacts<'_, E>) -> AbsoluteZeroMetrics {
+/// The numbers of a step of Absolute Zero, or of `game`, which has its tasks and attempts.
+pub fn step_metrics<E: Triplets>(game: &E, step: &StepFacts<'_, E>) -> AbsoluteZeroMetrics {
     let proposer = |task_type: TaskType| {
         let fresh = step.solved_where(|asked| asked.task.kind() == task_type.name() && asked.source == Source::Fresh);
-        with_solve_rates(proposer_metrics(step, task_type), &fresh, step)
+        with_solve_rates(proposer_metrics(game, step, task_type), &fresh, step)
     };
     let solver = |task_type: TaskType| {
         let solved = step.solved_where(|asked| asked.task.kind() == task_type.name());
-        with_solve_rates(solver_metrics(step, task_type), &solved, step)
+        with_solve_rates(solver_metrics(game, step, task_type), &solved, step)
     };
     AbsoluteZeroMetrics { roles: TaskType::ALL.map(proposer).into_iter().chain(TaskType::ALL.map(solver)).collect() }
 }
@@ -76,6 +79,7 @@ fn empty(role: Role, task_type: TaskType) -> RoleMetrics {
         rollouts: 0,
         dropped: 0,
         malformed: 0,
+        well_formed_share: None,
         duplicates: 0,
         valid: 0,
         unrated: 0,
@@ -88,9 +92,10 @@ fn empty(role: Role, task_type: TaskType) -> RoleMetrics {
     }
 }
 
-fn proposer_metrics<E: Triplets>(step: &StepFacts<'_, E>, task_type: TaskType) -> RoleMetrics {
+fn proposer_metrics<E: Triplets>(game: &E, step: &StepFacts<'_, E>, task_type: TaskType) -> RoleMetrics {
     let of_type: Vec<(usize, &ProposalEpisode<E>)> =
         step.proposals.iter().enumerate().filter(|(_, one)| one.kind == task_type.name()).collect();
+    let responses: Vec<_> = of_type.iter().map(|(_, one)| &one.finished).collect();
     let asked = step.tasks.iter().zip(step.solved).filter(|(_, count)| count.judged > 0);
     let rated: BTreeSet<usize> = asked.filter_map(|(asked, _)| asked.proposal).collect();
     let count = |is: &dyn Fn(&Admission<Task>) -> bool| of_type.iter().filter(|(_, one)| is(&one.admission)).count();
@@ -100,6 +105,7 @@ fn proposer_metrics<E: Triplets>(step: &StepFacts<'_, E>, task_type: TaskType) -
         rollouts: of_type.len(),
         dropped,
         malformed: count(&|admission| matches!(admission, Admission::Malformed)),
+        well_formed_share: well_formed_share(game, &responses),
         duplicates: count(&|admission| matches!(admission, Admission::Duplicate)),
         valid,
         unrated: of_type.iter().filter(|(index, one)| one.admission.task().is_some() && !rated.contains(index)).count(),
@@ -109,13 +115,15 @@ fn proposer_metrics<E: Triplets>(step: &StepFacts<'_, E>, task_type: TaskType) -
     }
 }
 
-fn solver_metrics<E: Triplets>(step: &StepFacts<'_, E>, task_type: TaskType) -> RoleMetrics {
+fn solver_metrics<E: Triplets>(game: &E, step: &StepFacts<'_, E>, task_type: TaskType) -> RoleMetrics {
     let kind = |one: &&SolverEpisode<E>| step.tasks[one.finished.source].task.kind() == task_type.name();
     let of_type: Vec<&SolverEpisode<E>> = step.solutions.iter().filter(kind).collect();
+    let responses: Vec<_> = of_type.iter().map(|one| &one.finished).collect();
     RoleMetrics {
         rollouts: of_type.len(),
         dropped: of_type.iter().filter(|one| one.judged.verdict.is_err()).count(),
         malformed: of_type.iter().filter(|one| is_malformed(one)).count(),
+        well_formed_share: well_formed_share(game, &responses),
         response_tokens_mean: tokens_mean(of_type.iter().map(|one| one.finished.tokens())),
         ..empty(Role::Solver, task_type)
     }
@@ -124,6 +132,10 @@ fn solver_metrics<E: Triplets>(step: &StepFacts<'_, E>, task_type: TaskType) -> 
 fn is_malformed<E: Triplets>(one: &SolverEpisode<E>) -> bool {
     let extracted_nothing = matches!(one.judged.detail, Attempt::Malformed { .. });
     one.judged.verdict.as_ref().is_ok_and(|verdict| extracted_nothing || verdict.status == Status::Malformed)
+}
+
+fn well_formed_share<E: Triplets>(game: &E, episodes: &[&FinishedEpisode<E::Episode>]) -> Option<f64> {
+    share(episodes.iter().filter(|one| game.is_well_formed(one)).count(), episodes.len())
 }
 
 /// Adds what both roles have: solve rates and the mean reward.

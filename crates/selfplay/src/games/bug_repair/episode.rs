@@ -161,7 +161,7 @@ impl Workspace for RepoWorkspace {
     fn parse_response(&mut self, response: &str, _turns_left: usize) -> Result<TurnAction<RepoToolCall>, String> {
         match self.format.parse_response(&self.assignment.goal, response)? {
             RepoResponse::Call(RepoToolCall::Run { .. }) if self.test_runs == self.budget.test_runs => {
-                Err("no runs of tests are left".to_owned())
+                Ok(TurnAction::Nothing(format!("{}: no runs of tests are left.", Self::NOTHING_DONE)))
             }
             RepoResponse::Call(call) => Ok(TurnAction::Call(call)),
             RepoResponse::Submit => Ok(TurnAction::Finish(SUBMITTED.name())),

@@ -1,6 +1,6 @@
 //! An iteration in numbers.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use veriplay_core::{Role, Status, Verdict};
@@ -17,6 +17,8 @@ use crate::statistics::{mean_over, share};
 /// An iteration in numbers. Rates are in [0, 1]; `None` where nothing was counted.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SolVerMetrics {
+    /// Of each role: the share of responses from which what was asked for could be read, whatever it is worth.
+    pub well_formed_share: BTreeMap<Role, Option<f64>>,
     /// Problems proposed.
     pub problems: usize,
     /// Those that solvers attempted.
@@ -51,7 +53,7 @@ pub struct SolVerMetrics {
     pub test_pairs: usize,
 }
 
-pub(super) fn step_metrics(facts: &StepFacts<'_, SolVer>) -> SolVerMetrics {
+pub(super) fn step_metrics(game: &SolVer, facts: &StepFacts<'_, SolVer>) -> SolVerMetrics {
     let judged = round_verdicts(facts);
     let decided: Vec<&RoundVerdicts<'_>> = judged.iter().filter(|round| round.facts.refused.is_none()).collect();
     let codes = || decided.iter().flat_map(|round| &round.codes);
@@ -62,6 +64,7 @@ pub(super) fn step_metrics(facts: &StepFacts<'_, SolVer>) -> SolVerMetrics {
     let pairs = |role: Role| pairs.iter().filter(|pair| pair.chosen.role == role).count();
     let sizes = |of: fn(&AgreementRound) -> usize| mean_over(&judged, |one| of(one.facts) as f64);
     SolVerMetrics {
+        well_formed_share: well_formed_shares(game, facts),
         problems: facts.proposals.len(),
         asked: facts.tasks.iter().filter(|asked| asked.proposal.is_some()).count(),
         dropped: facts.rounds.iter().filter(|round| round.is_none()).count(),
@@ -79,6 +82,17 @@ pub(super) fn step_metrics(facts: &StepFacts<'_, SolVer>) -> SolVerMetrics {
         code_pairs: pairs(Role::Solver),
         test_pairs: pairs(Role::Verifier),
     }
+}
+
+fn well_formed_shares(game: &SolVer, facts: &StepFacts<'_, SolVer>) -> BTreeMap<Role, Option<f64>> {
+    let problems = facts.proposals.iter().filter(|one| game.read_statement(&one.finished).is_ok());
+    let codes = facts.solutions.iter().filter(|one| game.read_program(&one.finished).is_ok());
+    let suites = facts.verifications.iter().filter(|one| game.read_suite(&one.finished).is_ok());
+    BTreeMap::from([
+        (Role::Proposer, share(problems.count(), facts.proposals.len())),
+        (Role::Solver, share(codes.count(), facts.solutions.len())),
+        (Role::Verifier, share(suites.count(), facts.verifications.len())),
+    ])
 }
 
 /// What suites are worth together.

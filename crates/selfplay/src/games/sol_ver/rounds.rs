@@ -55,7 +55,7 @@ impl SolVer {
         finished_text(episode).and_then(|text| self.responses.read_program(text))
     }
 
-    fn read_suite(&self, episode: &FinishedEpisode<SingleTurn>) -> Result<TestSuite, String> {
+    pub(super) fn read_suite(&self, episode: &FinishedEpisode<SingleTurn>) -> Result<TestSuite, String> {
         let suite = finished_text(episode).and_then(|text| self.responses.read_suite(text))?;
         let (found, most) = (suite.tests.len(), self.rules.max_suite_tests);
         if found > most { Err(format!("{found} tests, `{most}` allowed")) } else { Ok(suite) }

@@ -225,6 +225,7 @@ fn what_was_not_submitted_is_no_repair_where_the_config_says_so() {
     assert_eq!(played.metrics.solver.ends, BTreeMap::from([("out_of_turns".to_owned(), 4)]));
     let idle_turns = played.metrics.solver.tool_use.map(|tools| tools.idle_turns);
     assert_eq!((idle_turns, played.metrics.solver.turns_mean), (Some(16), Some(4.0)));
+    assert_eq!(played.metrics.solver.well_formed_share, Some(0.0));
     let last = last(&state).unwrap();
     assert_eq!((last.solved, last.judged), (0, 4));
     assert!(played.batches.is_empty(), "four equal rewards");
