@@ -115,6 +115,19 @@ impl SuiteFile {
         let format = problem_format(suite.format).or_fail(ExitCode::Bug)?;
         Ok(Self { name: name.to_owned(), format, options, path, max_tokens: suite.max_tokens })
     }
+
+    /// How its file is read, and how else one is, where no row of it is a task.
+    fn layout_hint(&self) -> String {
+        let is_own = |suite: &&Suite| suite.name == self.name && suite.format == self.format.name;
+        let Some(Suite { name, published, .. }) = SUITES.iter().find(is_own) else {
+            let known: Vec<&str> = SUITES.iter().map(|suite| suite.name).collect();
+            let known = known.join("`, `");
+            return format!(
+                "a file without a set's name has tasks of our own layout; `NAME=FILE` reads a set: `{known}`"
+            );
+        };
+        format!("suite `{name}` has the rows of `{published}`; a file without `{name}=` has tasks of our own layout")
+    }
 }
 
 fn own_tasks(request: &str) -> Result<SuiteFile, Failure> {
@@ -245,7 +258,8 @@ fn evaluate_one(
         max_tokens: sampling.max_tokens.unwrap_or(suite.max_tokens),
         sampling: sampling.clone(),
     };
-    let tasks = TaskSet::read(&suite.path, suite.format, &suite.options, &TaskOverrides::default())?;
+    let overrides = TaskOverrides::default();
+    let tasks = TaskSet::read(&suite.path, suite.format, &suite.options, &overrides, &suite.layout_hint())?;
     let samples = sampling::sample_suite(model.policy, suite, &settings, folder)?;
     let verdicts = judge.judge(&tasks, &samples.path, &folder.join(format!("{}.verdicts.jsonl", suite.name)))?;
     let sampling::Samples { truncated, too_long, not_tokenized, .. } = samples;

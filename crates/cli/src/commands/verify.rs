@@ -133,7 +133,8 @@ pub(super) fn run(mut args: Arguments) -> Result<(), Failure> {
     let options = read_options(&args)?;
     let overrides = overrides(&args);
     let format = problem_format(&args.format).or_fail(ExitCode::Input)?;
-    let tasks = TaskSet::read(&args.tasks, format, &options, &overrides)?;
+    let hint = format!("it was read as `{}`; `--format` names another format", format.name);
+    let tasks = TaskSet::read(&args.tasks, format, &options, &overrides, &hint)?;
     let image = args.image.open()?;
     let limits = overrides.limits(image.default_limits());
     check_memory(&args, &image)?;

@@ -120,29 +120,34 @@ pub(crate) struct TaskSet {
 }
 
 impl TaskSet {
-    /// Reads `path`; bad rows are reported on stderr and counted.
+    /// Reads `path`; bad rows are reported on stderr and counted. `layout_hint` is the advice where no row is a task.
     pub(crate) fn read(
         path: &Path,
         format: &ProblemFormat,
         options: &ReadOptions,
         overrides: &TaskOverrides,
+        layout_hint: &str,
     ) -> Result<Self, Failure> {
         let file = read_problems(path, format, options).or_fail(ExitCode::Input)?;
         let mut set = Self { tasks: Vec::with_capacity(file.rows.len()), by_id: HashMap::new(), bad: 0 };
         file.bad.iter().for_each(|bad| set.report_bad_row(bad));
+        let mut first_bad = file.bad.first().map(ToString::to_string);
         for (line, mut row) in file.rows {
             overrides.apply(&mut row)?;
             match check_row(&row) {
                 Ok(()) => set.push(row),
                 Err(reason) => {
-                    set.report_bad_row(&InvalidRow { path: path.to_owned(), line, field: String::new(), reason })
+                    let bad = InvalidRow { path: path.to_owned(), line, field: String::new(), reason };
+                    set.report_bad_row(&bad);
+                    first_bad.get_or_insert_with(|| bad.to_string());
                 }
             }
         }
         if set.tasks.is_empty() {
-            let what = format!("`{}` holds no task that can be judged", path.display());
-            let hint = format!("it was read as `{}`; `--format` names another format", format.name);
-            return Err(Failure::message(ExitCode::Input, what).hint(hint));
+            let why =
+                first_bad.map_or_else(|| "it has no row".to_owned(), |bad| format!("the first row is bad: {bad}"));
+            let what = format!("`{}` holds no task that can be judged; {why}", path.display());
+            return Err(Failure::message(ExitCode::Input, what).hint(layout_hint));
         }
         Ok(set)
     }

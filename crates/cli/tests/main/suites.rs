@@ -146,6 +146,29 @@ fn what_cannot_be_evaluated_is_refused_before_a_model_is_asked() {
     assert!(bench.server.seen().is_empty());
 }
 
+#[test]
+fn a_file_of_another_layout_is_refused_with_the_missing_field_and_no_option_of_another_command() {
+    let bench = Bench::new();
+    let file = bench.dir.path().join("own.jsonl");
+    let cases: [(&str, &str, &[&str]); 3] = [
+        ("", "{\"task_id\": \"x/1\", \"prompt\": \"x\"}\n", &["missing field `schema_version`", "`NAME=FILE`"]),
+        (
+            "humaneval=",
+            "{\"task_id\": \"x/1\", \"prompt\": \"x\"}\n",
+            &["field `test`: is missing", "`openai/human-eval`"],
+        ),
+        ("", "", &["it has no row"]),
+    ];
+    for (set, rows, wanted) in cases {
+        std::fs::write(&file, rows).expect("it is written");
+        let output = bench.eval(&["-q", "--suite", &format!("{set}{}", file.display())]);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(3), "{said}");
+        assert!(wanted.iter().all(|wanted| said.contains(wanted)), "{wanted:?}: {said}");
+        assert!(said.contains("hint:") && !said.contains("--format"), "{said}");
+    }
+}
+
 /// The quickstart, made small, on a copy of its model with room for the sets' prompts.
 fn measuring(bench: &Bench, eval: &str) -> toml::Table {
     let model = bench.dir.path().join("model");
