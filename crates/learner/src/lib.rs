@@ -41,8 +41,8 @@ pub use checkpoint::CheckpointError;
 pub use config::{Architecture, ConfigError, Llama3Scaling, ModelConfig, TensorSpec, tensor_specs};
 pub use decoding::{Continuation, StopReason, TokenSampler, uniform};
 pub use device::{DeviceError, DeviceSpec, Precision};
-pub use gguf::{GgufError, GgufPolicy, convert_gguf};
-pub use hub::{HubError, HubOptions, resolve_model};
+pub use gguf::{GgufDescription, GgufError, GgufPolicy, convert_gguf, describe_gguf};
+pub use hub::{HubError, HubOptions, cached_models, resolve_model};
 pub use learner::Learner;
 pub use lora::Lora;
 pub use losses::{

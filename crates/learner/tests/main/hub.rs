@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use tempfile::TempDir;
-use veriplay_learner::{HubError, HubOptions, Learner, LearnerOptions, resolve_model};
+use veriplay_learner::{HubError, HubOptions, Learner, LearnerOptions, cached_models, resolve_model};
 
 use crate::common::{learner, tiny_config};
 
@@ -106,10 +106,13 @@ fn an_id_is_fetched_once_with_only_what_it_needs_and_then_comes_from_the_cache()
     assert!(!dir.join("pytorch_model.bin").exists() && dir.join("additional_chat_templates/tool_use.jinja").exists());
     let asked = server.requests.load(Ordering::SeqCst);
     assert_eq!(resolve_model("org/tiny", &server.options(&cache)).expect("is there"), dir);
+    std::fs::create_dir_all(cache.path().join("models--org--cut/refs")).expect("a folder");
+    assert_eq!(cached_models(&server.options(&cache)), ["org/tiny"], "a repository without files is not listed");
     assert_eq!(server.requests.load(Ordering::SeqCst), asked, "the cache answers without the network");
     let shard =
         std::fs::read_dir(&dir).expect("lists").flatten().find(|e| e.file_name().to_string_lossy().contains("-of-"));
     std::fs::remove_file(shard.expect("it is sharded").path()).expect("removes");
+    assert!(cached_models(&server.options(&cache)).is_empty(), "a shard is missing");
     assert_eq!(resolve_model("org/tiny", &server.options(&cache)).expect("fetches what is missing"), dir);
     assert!(Learner::load(&dir, LearnerOptions::default()).is_ok());
 }
