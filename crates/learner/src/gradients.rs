@@ -86,12 +86,16 @@ impl Gradients {
         if found.iter().flatten().all(|gradient| gradient.device().is_cpu()) {
             return found.into_iter().map(|gradient| gradient.map(square).transpose()).collect();
         }
-        // Row by row first: a sum of everything is one block of a card's threads.
-        let sum = |gradient: &&Tensor| gradient.to_dtype(DType::F32)?.sqr()?.sum(D::Minus1)?.sum_all();
+        let sum = |gradient: &&Tensor| sum_of_squares(&gradient.to_dtype(DType::F32)?);
         let sums = found.iter().flatten().map(sum).collect::<Result<Vec<_>>>()?;
         let mut sums = Tensor::stack(&sums, 0)?.to_vec1::<f32>()?.into_iter();
         Ok(found.iter().map(|gradient| gradient.and_then(|_| sums.next()).map(f64::from)).collect())
     }
+}
+
+/// Σ x² as a scalar, in tensor operations. Row by row first: a sum of everything is one block of a card's threads.
+pub(crate) fn sum_of_squares(x: &Tensor) -> Result<Tensor> {
+    x.sqr()?.sum(D::Minus1)?.sum_all()
 }
 
 /// Σ g², in f64.

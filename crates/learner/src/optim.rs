@@ -11,7 +11,7 @@ use veriplay_kernels::optimizers::{
 use veriplay_kernels::thread_pool::run_on_threads;
 
 use crate::config::TensorSpec;
-use crate::gradients::Gradients;
+use crate::gradients::{Gradients, sum_of_squares};
 use crate::network::{Weights, values};
 use crate::ops::slices::{floats, floats_mut};
 
@@ -331,7 +331,7 @@ fn muon_in_tensors(
 /// The nearest semi-orthogonal matrix of x [short, long], as [`muon_step`] computes it.
 fn orthogonalise(x: Tensor) -> Result<Tensor> {
     let [a, b, c] = QUINTIC.map(f64::from);
-    let norm = (x.sqr()?.sum_all()?.sqrt()? + 1e-7)?;
+    let norm = (sum_of_squares(&x)?.sqrt()? + 1e-7)?;
     let mut x = x.broadcast_div(&norm)?;
     for _ in 0..NEWTON_SCHULZ_STEPS {
         let gram = x.matmul(&x.t()?)?;
