@@ -30,6 +30,8 @@ pub(crate) enum ModelShape {
     SmolLm2,
     /// Qwen2.5-0.5B's: needs 18 GB of memory, so the two sides run one after the other.
     HalfBillion,
+    /// The same shape with the work of a card: steps of 16,384 tokens in sequences of 1,024, and 256 prompts at once. Not yet run.
+    Card,
 }
 
 /// The options of both sides.
@@ -77,7 +79,13 @@ impl ModelShape {
             Self::Tiny => "tiny",
             Self::SmolLm2 => "smollm2",
             Self::HalfBillion => "half-billion",
+            Self::Card => "card",
         }
+    }
+
+    /// Whether both sides together may need more memory than there is.
+    const fn is_large(self) -> bool {
+        matches!(self, Self::HalfBillion | Self::Card)
     }
 
     fn work(self) -> Workload {
@@ -103,21 +111,30 @@ impl ModelShape {
                 Workload { config, sequences: 8, prompt: 128, response: 64, prompts: 32, new_tokens: 64 }
             }
             Self::HalfBillion => {
-                let config = ModelConfig {
-                    model_type: Architecture::Qwen2,
-                    vocab_size: 151_936,
-                    hidden_size: 896,
-                    num_hidden_layers: 24,
-                    num_attention_heads: 14,
-                    num_key_value_heads: 2,
-                    head_dim: 64,
-                    intermediate_size: 4864,
-                    rope_theta: 1e6,
-                    ..ModelConfig::default()
-                };
+                let config = half_billion();
                 Workload { config, sequences: 4, prompt: 96, response: 32, prompts: 8, new_tokens: 16 }
             }
+            Self::Card => {
+                let config = ModelConfig { max_position_embeddings: 1024, ..half_billion() };
+                Workload { config, sequences: 16, prompt: 768, response: 256, prompts: 256, new_tokens: 256 }
+            }
         }
+    }
+}
+
+/// The shape of Qwen2.5-0.5B.
+fn half_billion() -> ModelConfig {
+    ModelConfig {
+        model_type: Architecture::Qwen2,
+        vocab_size: 151_936,
+        hidden_size: 896,
+        num_hidden_layers: 24,
+        num_attention_heads: 14,
+        num_key_value_heads: 2,
+        head_dim: 64,
+        intermediate_size: 4864,
+        rope_theta: 1e6,
+        ..ModelConfig::default()
     }
 }
 
@@ -320,7 +337,7 @@ pub(crate) fn measure(
     let work = shape.work();
     let mut veriplay = VeriplaySide::new(&work, setting)?;
     let parameters = veriplay.learner.parameter_count();
-    let (best, peers) = if shape == ModelShape::HalfBillion {
+    let (best, peers) = if shape.is_large() {
         (0..=rounds).try_for_each(|round| veriplay.round(round))?;
         let best = veriplay.best;
         drop(veriplay);
@@ -379,6 +396,8 @@ impl LearnerReport {
 
 #[cfg(test)]
 mod tests {
+    use clap::ValueEnum as _;
+
     use super::ModelShape;
 
     #[test]
@@ -392,8 +411,17 @@ mod tests {
     }
 
     #[test]
+    fn a_round_of_a_card_is_256_rows_and_16k_training_tokens_in_a_context_of_1k() {
+        let work = ModelShape::Card.work();
+        assert_eq!((work.prompt_rows().len(), work.sequences * (work.prompt + work.response)), (256, 16_384));
+        let longest = work.prompt + work.response.max(work.new_tokens);
+        assert_eq!((longest, work.config.max_position_embeddings), (1024, 1024));
+    }
+
+    #[test]
     fn prompts_are_ragged_and_hold_no_end_token() {
-        for work in [ModelShape::Tiny.work(), ModelShape::SmolLm2.work(), ModelShape::HalfBillion.work()] {
+        for shape in ModelShape::value_variants() {
+            let work = shape.work();
             let rows = work.prompt_rows();
             let lengths: std::collections::BTreeSet<usize> = rows.iter().map(Vec::len).collect();
             assert!(lengths.len() > rows.len() / 2 && lengths.iter().all(|&length| length <= work.prompt));
