@@ -24,10 +24,16 @@ fn set(config: &mut toml::Table, place: &str, value: impl Into<toml::Value>) {
 
 /// The output of a dry run.
 fn told(config: &toml::Table) -> String {
+    told_with(config, &[])
+}
+
+/// The same with further options.
+fn told_with(config: &toml::Table, options: &[&str]) -> String {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let path = write_config(dir.path(), config);
-    let output = succeeded(veriplay().current_dir(root()).args(["play", "--dry-run", "--config"]).arg(path));
-    String::from_utf8(output.stdout).expect("it is text")
+    let mut command = veriplay();
+    command.current_dir(root()).args(["play", "--dry-run"]).args(options).arg("--config").arg(path);
+    String::from_utf8(succeeded(&mut command).stdout).expect("it is text")
 }
 
 fn says(said: &str, wanted: &[&str]) {
@@ -61,16 +67,57 @@ fn write_shape(dir: &Path, is_large: bool) {
     std::fs::write(dir.join("config.json"), shape.to_string()).expect("the temporary directory can be written");
 }
 
-/// What a dry run says of a recipe on a model of its shape, without the weights.
+/// Predicted memory in GiB, as a dry run prints it.
+#[derive(Debug)]
+struct ToldMemory {
+    weights: f64,
+    training: f64,
+    /// 0 on the CPU, where the line does not have them.
+    rollouts: f64,
+}
+
+impl ToldMemory {
+    fn of(said: &str) -> Self {
+        let line = said.lines().find(|line| line.starts_with("memory: about ")).unwrap_or_else(|| panic!("{said}"));
+        let mut numbers = line.split(' ').zip(line.split(' ').skip(1)).filter(|(_, unit)| unit.starts_with("GiB"));
+        let mut next = || numbers.next().and_then(|(number, _)| number.parse::<f64>().ok());
+        let (weights, training) = (next().expect("weights"), next().expect("training"));
+        Self { weights, training, rollouts: next().unwrap_or(0.0) }
+    }
+
+    /// At the worst moment.
+    fn total(&self) -> f64 {
+        self.weights + self.training.max(self.rollouts)
+    }
+}
+
+/// What a dry run says of a recipe on a model of its shape, without the weights. The figures are those of `docs/recipes.md`.
 fn told_on_shape(mut config: toml::Table, is_large: bool) -> String {
     let dir = tempfile::tempdir().expect("a temporary directory");
     write_shape(dir.path(), is_large);
     set(&mut config, "model", dir.path().display().to_string());
-    let said = told(&config);
-    // Weights of f32: 4 bytes each, of 7.6 or of 1.5 billion, and adapters.
-    let weights = said.split("memory: about ").nth(1).and_then(|rest| rest.split(' ').next()?.parse::<f64>().ok());
-    let (least, most) = if is_large { (14.0, 29.5) } else { (2.8, 6.2) };
-    assert!(weights.is_some_and(|gib| least < gib && gib < most), "{weights:?} GiB in\n{said}");
+    let said = told_with(&config, &["--device", "cpu-portable", "--precision", "bf16"]);
+    let page = include_str!("../../../../docs/recipes.md").split_whitespace().collect::<Vec<_>>().join(" ");
+    let documented = |text: String| assert!(page.contains(&text), "docs/recipes.md has no `{text}`");
+    let (card, cpu) = (ToldMemory::of(&said), ToldMemory::of(&told(&config)));
+    // A card of 80 GB, and a tenth that predictions leave out.
+    assert!(1.1 * card.total() * f64::from(1 << 30) < 80e9, "{card:?}");
+    if is_large {
+        documented(format!(
+            "each recipe of 7B takes {:.0} GiB in bf16 ({:.1} for weights, and {:.1} for training, before which rollouts take up to {:.0})",
+            card.total(),
+            card.weights,
+            card.training,
+            card.rollouts
+        ));
+        documented(format!("on the CPU, in f32, they take {:.0} and ", cpu.total()));
+    } else {
+        documented(format!(
+            "and that of 1.5B takes {:.0}, so that each is predicted to fit a card of 80 GB",
+            card.total()
+        ));
+        documented(format!(" and {:.0}. `play` refuses", cpu.total()));
+    }
     says(&said, &["GiB for training", "has no weights to play with"]);
     said
 }
