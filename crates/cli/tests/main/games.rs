@@ -77,7 +77,7 @@ struct ToldMemory {
 }
 
 impl ToldMemory {
-    fn of(said: &str) -> Self {
+    fn parse(said: &str) -> Self {
         let line = said.lines().find(|line| line.starts_with("memory: about ")).unwrap_or_else(|| panic!("{said}"));
         let mut numbers = line.split(' ').zip(line.split(' ').skip(1)).filter(|(_, unit)| unit.starts_with("GiB"));
         let mut next = || numbers.next().and_then(|(number, _)| number.parse::<f64>().ok());
@@ -99,7 +99,7 @@ fn told_on_shape(mut config: toml::Table, is_large: bool) -> String {
     let said = told_with(&config, &["--device", "cpu-portable", "--precision", "bf16"]);
     let page = include_str!("../../../../docs/recipes.md").split_whitespace().collect::<Vec<_>>().join(" ");
     let documented = |text: String| assert!(page.contains(&text), "docs/recipes.md has no `{text}`");
-    let (card, cpu) = (ToldMemory::of(&said), ToldMemory::of(&told(&config)));
+    let (card, cpu) = (ToldMemory::parse(&said), ToldMemory::parse(&told(&config)));
     // A card of 80 GB, and a tenth that predictions leave out.
     assert!(1.1 * card.total() * f64::from(1 << 30) < 80e9, "{card:?}");
     if is_large {
