@@ -85,9 +85,8 @@ impl ToldMemory {
         Self { weights, training, rollouts: next().unwrap_or(0.0) }
     }
 
-    /// At the worst moment.
-    fn total(&self) -> f64 {
-        self.weights + self.training.max(self.rollouts)
+    fn in_training(&self) -> f64 {
+        self.weights + self.training
     }
 }
 
@@ -101,22 +100,23 @@ fn told_on_shape(mut config: toml::Table, is_large: bool) -> String {
     let documented = |text: String| assert!(page.contains(&text), "docs/recipes.md has no `{text}`");
     let (card, cpu) = (ToldMemory::parse(&said), ToldMemory::parse(&told(&config)));
     // A card of 80 GB, and a tenth that predictions leave out.
-    assert!(1.1 * card.total() * f64::from(1 << 30) < 80e9, "{card:?}");
+    let worst = card.weights + card.training.max(card.rollouts);
+    assert!(1.1 * worst * f64::from(1 << 30) < 80e9, "{card:?}");
     if is_large {
         documented(format!(
             "each recipe of 7B takes {:.0} GiB in bf16 ({:.1} for weights, and {:.1} for training, before which rollouts take up to {:.0})",
-            card.total(),
+            card.in_training(),
             card.weights,
             card.training,
             card.rollouts
         ));
-        documented(format!("on the CPU, in f32, they take {:.0} and ", cpu.total()));
+        documented(format!("on the CPU, in f32, they take {:.0} and ", cpu.in_training()));
     } else {
         documented(format!(
-            "and that of 1.5B takes {:.0}, so that each is predicted to fit a card of 80 GB",
-            card.total()
+            "and that of 1.5B takes {:.0} in training, so that each is predicted to fit a card of 80 GB",
+            card.in_training()
         ));
-        documented(format!(" and {:.0}. `play` refuses", cpu.total()));
+        documented(format!(" and {:.0}. `play` refuses", cpu.in_training()));
     }
     says(&said, &["GiB for training", "has no weights to play with"]);
     said
