@@ -3,25 +3,24 @@
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::body::{Body, HttpBody};
+use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use bytes::Bytes;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::BodyExt;
 use hyper::body::{Frame, SizeHint};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout_at;
 
+use crate::body_room::BodyClaim;
 use crate::problem::Problem;
 
 /// Bodies from this size on are parsed on a thread that may block.
 const LARGE: usize = 64 << 10;
-
-/// Bytes that one unit of [`BodyRoom`] stands for.
-const ROOM_UNIT: u64 = 1024;
 
 /// Limits of bodies.
 #[derive(Debug, Clone, Copy)]
@@ -32,26 +31,34 @@ pub(crate) struct BodyLimits {
     pub(crate) patience: Duration,
 }
 
-/// Room for the bodies of all requests that are under way.
-pub(crate) struct BodyRoom {
-    units: Arc<Semaphore>,
-    limits: BodyLimits,
+/// What the outermost layer notes of a request when its head has arrived.
+#[derive(Clone)]
+pub(crate) struct Arrival {
+    pub(crate) at: Instant,
+    /// The room for its body.
+    pub(crate) claim: Arc<BodyClaim>,
 }
 
-impl BodyRoom {
-    /// Room for `all` bytes, or for one body where that is more.
-    pub(crate) fn new(all: u64, limits: BodyLimits) -> Self {
-        let units = usize::try_from(all.max(limits.bytes) / ROOM_UNIT).unwrap_or(usize::MAX).saturating_add(1);
-        Self { units: Arc::new(Semaphore::new(units.min(u32::MAX as usize))), limits }
-    }
+/// The body of a request, which has not been read.
+pub(crate) struct RequestBody {
+    body: Body,
+    arrival: Arrival,
+}
 
-    /// Waits for room for a body of that many bytes, or of the most that one may have; `None` where there is none in time. The room is given
-    /// back when the permit is dropped.
-    pub(crate) async fn take(&self, bytes: Option<u64>) -> Option<OwnedSemaphorePermit> {
-        let bytes = bytes.unwrap_or(self.limits.bytes).min(self.limits.bytes);
-        let units = u32::try_from(bytes.div_ceil(ROOM_UNIT)).unwrap_or(u32::MAX);
-        let permit = Arc::clone(&self.units).acquire_many_owned(units);
-        tokio::time::timeout(self.limits.patience, permit).await.ok()?.ok()
+impl RequestBody {
+    /// When the head of its request had arrived.
+    pub(crate) fn arrived(&self) -> Instant {
+        self.arrival.at
+    }
+}
+
+impl<S: Send + Sync> FromRequest<S> for RequestBody {
+    type Rejection = Problem;
+
+    async fn from_request(mut request: Request, _: &S) -> Result<Self, Problem> {
+        // The outermost layer puts it there.
+        let arrival = request.extensions_mut().remove::<Arrival>().ok_or_else(Problem::bug)?;
+        Ok(Self { body: request.into_body(), arrival })
     }
 }
 
@@ -62,34 +69,59 @@ pub(crate) enum BodyError {
     TooLarge(u64),
     /// It did not arrive in time.
     TimedOut,
+    /// Other bodies took all the room, for too long.
+    NoRoom,
     /// The connection broke, or the body's framing is wrong.
     Broken(String),
 }
+
+/// What a client without room for its body is told.
+const NO_ROOM: &str = "the bodies of other requests take all the memory that there is for them; try again";
 
 impl From<BodyError> for Problem {
     fn from(error: BodyError) -> Self {
         match error {
             BodyError::TooLarge(limit) => Problem::too_large(limit),
             BodyError::TimedOut => Problem::body_timeout(),
+            BodyError::NoRoom => Problem::queue_full(NO_ROOM),
             BodyError::Broken(why) => Problem::not_json(format!("the body cannot be read: {why}")),
         }
     }
 }
 
-/// Reads the whole body. One that is announced as too large is refused before it has come.
-pub(crate) async fn read_body(body: Body, limits: BodyLimits) -> Result<Bytes, BodyError> {
+/// Reads the whole body. One that is announced as too large is refused before it has come. Room is waited for until `deadline` at most, for a client
+/// that would not read a later answer.
+pub(crate) async fn read_body(
+    request: RequestBody,
+    limits: BodyLimits,
+    deadline: Option<Instant>,
+) -> Result<Bytes, BodyError> {
+    let RequestBody { mut body, arrival } = request;
     if body.size_hint().lower() > limits.bytes {
         tokio::spawn(discard(body, limits));
         return Err(BodyError::TooLarge(limits.bytes));
     }
-    let most = usize::try_from(limits.bytes).unwrap_or(usize::MAX);
-    let read = tokio::time::timeout(limits.patience, Limited::new(body, most).collect()).await;
-    match read {
-        Err(_) => Err(BodyError::TimedOut),
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(BodyError::TooLarge(limits.bytes)),
-        Ok(Err(error)) => Err(BodyError::Broken(error.to_string())),
+    let until = Instant::now() + limits.patience;
+    let room_until = deadline.map_or(until, |deadline| deadline.min(until));
+    // Pieces are copied: one that is kept would keep the whole buffer of its connection.
+    let mut whole = Vec::<u8>::new();
+    loop {
+        let frame = match timeout_at(until.into(), body.frame()).await {
+            Err(_) => return Err(BodyError::TimedOut),
+            Ok(None) => break,
+            Ok(Some(Err(error))) => return Err(BodyError::Broken(error.to_string())),
+            Ok(Some(Ok(frame))) => frame,
+        };
+        let Ok(piece) = frame.into_data() else { continue };
+        if (whole.len() + piece.len()) as u64 > limits.bytes {
+            return Err(BodyError::TooLarge(limits.bytes));
+        }
+        let admitted = timeout_at(room_until.into(), arrival.claim.take(piece.len() as u64));
+        admitted.await.map_err(|_| BodyError::NoRoom)?;
+        whole.extend_from_slice(&piece);
     }
+    arrival.claim.complete();
+    Ok(whole.into())
 }
 
 /// How many times the most bytes of a body are read of one that is refused.

@@ -6,13 +6,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use axum::body::Body;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::body::{BodyError, json_response, parse_body, read_body};
+use crate::body::{BodyError, RequestBody, json_response, parse_body, read_body};
 use crate::judge::{Judge, JudgeOptions, OpenTask, TaskSource};
 use crate::phase::Phase;
 use crate::problem::Problem;
@@ -74,7 +73,11 @@ impl Rejection {
 
 impl From<BodyError> for Rejection {
     fn from(error: BodyError) -> Self {
+        let is_full = error == BodyError::NoRoom;
         let problem = Problem::from(error);
+        if is_full {
+            return Self::text(StatusCode::GATEWAY_TIMEOUT, problem.detail);
+        }
         let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::BAD_REQUEST);
         Self::text(status, problem.detail)
     }
@@ -92,15 +95,16 @@ pub(crate) async fn until_serving(service: &Service, deadline: Option<Instant>) 
     if service.life.phase() >= Phase::Draining { Err(Rejection::too_late(Unfinished::Stopped)) } else { Ok(()) }
 }
 
-/// Reads a JSON body and parses it by `parse`.
+/// Reads a JSON body and parses it by `parse`. `deadline` is that of a client whose request does not say more: room for the body is waited for until then.
 pub(crate) async fn read_request<T: Send + 'static>(
     service: &Service,
     headers: &HeaderMap,
-    body: Body,
+    body: RequestBody,
+    deadline: Instant,
     parse: impl FnOnce(&mut Fields) -> T + Send + 'static,
 ) -> Result<T, Rejection> {
     let json = Problem::check_json(headers).is_ok();
-    let body = read_body(body, service.body_limits()).await?;
+    let body = read_body(body, service.body_limits(), Some(deadline)).await?;
     let parsed = parse_body(body, move |bytes| {
         let mut fields = Fields::new(parse_object(bytes, json)?);
         let request = parse(&mut fields);
@@ -332,10 +336,10 @@ fn whole(number: f64) -> Option<i64> {
     (number.fract() == 0.0 && number.abs() < 9e15).then_some(number as i64)
 }
 
-/// The time at which an answer to a client with these time limits must be sent.
-pub(crate) fn client_deadline(compile_seconds: f64, run_seconds: f64) -> Instant {
+/// The time at which an answer to a client with these time limits must be sent: its clock runs from when the request `arrived`.
+pub(crate) fn client_deadline(arrived: Instant, compile_seconds: f64, run_seconds: f64) -> Instant {
     let limits = Duration::from_secs_f64((compile_seconds + run_seconds).clamp(0.0, 1e9));
-    Instant::now() + limits + CLIENT_SLACK - MARGIN
+    arrived + limits + CLIENT_SLACK - MARGIN
 }
 
 #[cfg(test)]
@@ -383,6 +387,19 @@ mod tests {
         let mut wrong = fields(json!({"run_timeout": 61}));
         wrong.seconds("run_timeout", 10.0, 60.0);
         assert_eq!(detail(wrong)[0]["ctx"]["le"], 60.0);
+    }
+
+    #[test]
+    fn the_clock_of_a_client_runs_from_the_arrival_of_its_request() {
+        let arrived = Instant::now();
+        assert_eq!(client_deadline(arrived, 10.0, 10.0) - arrived, Duration::from_secs(28));
+    }
+
+    #[test]
+    fn a_body_without_room_is_tried_again() {
+        let status = |error| Rejection::from(error).status;
+        assert_eq!(status(BodyError::NoRoom), StatusCode::GATEWAY_TIMEOUT);
+        assert_eq!(status(BodyError::TimedOut), StatusCode::REQUEST_TIMEOUT);
     }
 
     #[test]

@@ -8,6 +8,7 @@
 //! sockets and connections to show pages to a browser on this machine.
 
 mod body;
+mod body_room;
 mod caller;
 mod client;
 mod code_blocks;

@@ -1,6 +1,7 @@
 //! The router: all endpoints, and what is done to every request: its id, its client, a span, a count.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::body::{Body, HttpBody};
 use axum::extract::{MatchedPath, Request, State};
@@ -13,7 +14,7 @@ use tracing::Instrument;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::body::HeldBody;
+use crate::body::{Arrival, HeldBody};
 use crate::caller::Caller;
 use crate::client::{ClientKey, Peer};
 use crate::connections::OpenConnections;
@@ -100,18 +101,14 @@ async fn receive(State(service): State<Arc<Service>>, mut request: Request, next
     response
 }
 
-/// Answers the request once there is room for its body, which it keeps to the end of the answer.
-async fn answer(service: &Service, request: Request, next: Next) -> Response {
+/// Answers the request. The room that its body takes is kept to the end of the answer.
+async fn answer(service: &Service, mut request: Request, next: Next) -> Response {
     if let Err(problem) = Problem::check_encoding(request.headers()) {
         return problem.into_response();
     }
-    let native = request.uri().path().starts_with("/v1/");
-    let bytes = request.body().size_hint().upper();
-    let Some(room) = service.bodies.take(bytes).await else {
-        let detail = "the bodies of other requests take all the memory that there is for them; try again";
-        return if native { Problem::queue_full(detail) } else { Problem::deadline(detail) }.into_response();
-    };
-    next.run(request).await.map(|inner| Body::new(HeldBody::new(inner, room)))
+    let claim = Arc::new(service.bodies.claim(request.body().size_hint().upper()));
+    request.extensions_mut().insert(Arrival { at: Instant::now(), claim: Arc::clone(&claim) });
+    next.run(request).await.map(|inner| Body::new(HeldBody::new(inner, claim)))
 }
 
 fn short(path: &str) -> &str {

@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
 use veriplay_core::{ExecuteError, Job, NoVerdict, Outcome, RowStatus, exit_word};
 
-use crate::body::{BodyLimits, BodyRoom};
+use crate::body::BodyLimits;
+use crate::body_room::BodyRoom;
 use crate::client::{ClientKey, Tokens};
 use crate::judge::{AttemptText, Judge, JudgedAttempt, OpenTask};
 use crate::metrics::{Load, Metrics};
@@ -93,7 +94,7 @@ pub(crate) struct Service {
     pub(crate) life: Life,
     pub(crate) metrics: Metrics,
     pub(crate) started: Instant,
-    pub(crate) bodies: BodyRoom,
+    pub(crate) bodies: Arc<BodyRoom>,
     /// Requests so far.
     requests: AtomicU64,
     /// Ids of requests differ between services.
@@ -105,7 +106,7 @@ pub(crate) struct Service {
 impl Service {
     pub(crate) fn new(settings: Settings) -> Arc<Self> {
         let queue = Queue::new(settings.queue);
-        let bodies = BodyRoom::new(settings.all_body_bytes, body_limits(&settings));
+        let bodies = BodyRoom::new(settings.all_body_bytes, settings.body_bytes);
         Arc::new(Self {
             settings,
             life: Life::new(),

@@ -37,6 +37,7 @@ const WEAKNESSES: &[(&str, &[&str])] = &[
     ("no_head_limit", &["service_framing/giant_head"]),
     ("no_head_time", &["service_load/slow_heads"]),
     ("no_body_time", &["service_load/slow_bodies"]),
+    ("places_for_bodies", &["service_load/slow_bodies"]),
     ("one_at_a_time", &["service_load/idle_connections"]),
     ("one_at_a_time", &["service_load/connection_flood"]),
     ("one_at_a_time", &["service_load/unread_answers"]),

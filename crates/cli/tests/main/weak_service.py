@@ -25,6 +25,7 @@ HEAD_BYTES = 1 << 16
 FIELDS = {"code": str, "stdin": (str, type(None)), "language": str, "run_timeout": (int, float), "files": dict, "fetch_files": list}
 workers = threading.Semaphore(1 if "keeps_abandoned" in WEAK else 2)
 batches = threading.Lock()
+places = threading.Semaphore(32)
 cache, waiting, last = {}, [0], {"output": "", "body": ""}
 
 
@@ -37,7 +38,7 @@ class Wire:
     """A connection, read under limits of time and size."""
 
     def __init__(self, connection):
-        self.connection, self.buffer = connection, b""
+        self.connection, self.buffer, self.has_place = connection, b"", False
 
     def fill(self, until):
         left = until - time.monotonic()
@@ -91,6 +92,10 @@ class Wire:
         return parts[0], parts[1], headers
 
     def body(self, headers):
+        # WEAK: a request has one of 32 places before its body has come, and until its answer is sent.
+        if "places_for_bodies" in WEAK:
+            places.acquire()
+            self.has_place = True
         # WEAK: no time limit of bodies; no size limit.
         until = time.monotonic() + (3600 if "no_body_time" in WEAK else 2)
         most = 1 << 50 if "no_body_limit" in WEAK else BODY_BYTES
@@ -405,6 +410,9 @@ def serve_connection(connection):
                 connection.sendall((head + "\r\n" + answer).encode())
             except OSError:
                 return
+            if wire.has_place:
+                wire.has_place = False
+                places.release()
 
 
 def main():

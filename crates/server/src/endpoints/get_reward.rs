@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::Extension;
-use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
@@ -18,7 +17,7 @@ use utoipa::ToSchema;
 use utoipa_axum::routes;
 
 use super::Routes;
-use crate::body::json_response;
+use crate::body::{RequestBody, json_response};
 use crate::caller::Caller;
 use crate::compat::{Fields, Rejection, open_task, read_request, until_serving};
 use crate::ground_truth::task_source;
@@ -63,11 +62,12 @@ async fn get_reward(
     State(service): State<Arc<Service>>,
     Extension(caller): Extension<Caller>,
     headers: HeaderMap,
-    body: Body,
+    body: RequestBody,
 ) -> Result<Response, Rejection> {
-    let deadline = Instant::now() + CLIENT_PATIENCE;
+    let deadline = body.arrived() + CLIENT_PATIENCE;
     let judge = serving_judge(&service, deadline).await?;
-    let asked = read_request(&service, &headers, body, move |fields| Asked::read(fields, &judge)).await?;
+    let read = move |fields: &mut Fields| Asked::read(fields, &judge);
+    let asked = read_request(&service, &headers, body, deadline, read).await?;
     let Asked { attempts, form } = asked;
     let verdicts = judge_all(&service, caller, deadline, attempts).await?;
     Ok(json_response(StatusCode::OK, &form.answer(&verdicts)))

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::Extension;
-use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
@@ -19,7 +18,7 @@ use veriplay_core::{RowStatus, VerdictRow};
 
 use super::Routes;
 use super::get_reward::serving_judge;
-use crate::body::json_response;
+use crate::body::{RequestBody, json_response};
 use crate::caller::Caller;
 use crate::code_blocks::last_code;
 use crate::compat::{Fields, Rejection, open_task, read_request};
@@ -61,11 +60,12 @@ async fn verify(
     State(service): State<Arc<Service>>,
     Extension(caller): Extension<Caller>,
     headers: HeaderMap,
-    body: Body,
+    body: RequestBody,
 ) -> Result<Response, Rejection> {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = body.arrived() + PATIENCE;
     let judge = serving_judge(&service, deadline).await?;
-    let asked = read_request(&service, &headers, body, move |fields| Asked::read(fields, &judge)).await?;
+    let read = move |fields: &mut Fields| Asked::read(fields, &judge);
+    let asked = read_request(&service, &headers, body, deadline, read).await?;
     let Asked { echoed, output, attempt } = asked;
     let result = match attempt {
         None => Ok(None),

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::Extension;
-use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
@@ -18,7 +17,7 @@ use veriplay_core::{Entry, ExecuteError, Job, Limits, RunReport, Value};
 
 use super::Routes;
 use super::operations::check_serving;
-use crate::body::{json_response, parse_body, parse_record, read_body};
+use crate::body::{RequestBody, json_response, parse_body, parse_record, read_body};
 use crate::caller::Caller;
 use crate::judge::JudgeFacts;
 use crate::problem::Problem;
@@ -127,12 +126,12 @@ async fn run(
     State(service): State<Arc<Service>>,
     Extension(caller): Extension<Caller>,
     headers: HeaderMap,
-    body: Body,
+    body: RequestBody,
 ) -> Result<Response, Problem> {
     check_serving(&service)?;
     Problem::check_json(&headers)?;
-    let arrived = Instant::now();
-    let body = read_body(body, service.body_limits()).await?;
+    let arrived = body.arrived();
+    let body = read_body(body, service.body_limits(), None).await?;
     let request = parse_body(body, parse_record::<RunRequest>).await??;
     let judge = service.judge().ok_or_else(|| Problem::unavailable("the image is being loaded"))?;
     let deadline = request.deadline_ms.map(|ms| arrived + Duration::from_millis(ms));

@@ -6,7 +6,6 @@
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
@@ -20,7 +19,7 @@ use utoipa_axum::routes;
 use veriplay_core::{ExecuteError, Exit, Job, LimitKind, Limits, Outcome, check_path};
 
 use super::Routes;
-use crate::body::json_response;
+use crate::body::{RequestBody, json_response};
 use crate::caller::Caller;
 use crate::compat::{Fields, Rejection, client_deadline, read_request, until_serving};
 use crate::queue::Admission;
@@ -118,11 +117,14 @@ async fn run_code(
     State(service): State<Arc<Service>>,
     Extension(caller): Extension<Caller>,
     headers: HeaderMap,
-    body: Body,
+    body: RequestBody,
 ) -> Result<Response, Rejection> {
     let settings = service.settings.clone();
-    let request = read_request(&service, &headers, body, move |fields| RunRequest::read(fields, &settings)).await?;
-    let deadline = Some(client_deadline(request.compile_seconds, request.run_seconds));
+    let arrived = body.arrived();
+    let default = client_deadline(arrived, DEFAULT_SECONDS, DEFAULT_SECONDS);
+    let read = move |fields: &mut Fields| RunRequest::read(fields, &settings);
+    let request = read_request(&service, &headers, body, default, read).await?;
+    let deadline = Some(client_deadline(arrived, request.compile_seconds, request.run_seconds));
     until_serving(&service, deadline).await?;
     let run = move |service: &Service| {
         let job = request.job(service);

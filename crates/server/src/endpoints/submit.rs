@@ -7,7 +7,6 @@
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
@@ -21,7 +20,7 @@ use veriplay_verifier::judges::{JudgeContext, JudgeFinding, ScriptRun};
 
 use super::Routes;
 use super::run_code::{RunCodeResponse, RunRequest, decode_base64};
-use crate::body::json_response;
+use crate::body::{RequestBody, json_response};
 use crate::caller::Caller;
 use crate::code_blocks::first_python_code;
 use crate::compat::{Fields, Rejection, client_deadline, read_request, until_serving};
@@ -96,13 +95,16 @@ async fn submit(
     State(service): State<Arc<Service>>,
     Extension(caller): Extension<Caller>,
     headers: HeaderMap,
-    body: Body,
+    body: RequestBody,
 ) -> Result<Response, Rejection> {
     let settings = service.settings.clone();
-    let request = read_request(&service, &headers, body, move |fields| Submission::read(fields, &settings)).await?;
+    let arrived = body.arrived();
+    let default = client_deadline(arrived, COMPILE_SECONDS, RUN_SECONDS);
+    let read = move |fields: &mut Fields| Submission::read(fields, &settings);
+    let request = read_request(&service, &headers, body, default, read).await?;
     let problem = Problem::read(&request)?;
     let runs = problem.cases.len().max(1) as f64;
-    let deadline = Some(client_deadline(request.compile_seconds, request.run_seconds * runs));
+    let deadline = Some(client_deadline(arrived, request.compile_seconds, request.run_seconds * runs));
     until_serving(&service, deadline).await?;
     let request_id = caller.request_id.clone();
     let judge = move |service: &Service| problem.judge(service, &request, &request_id);

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::Extension;
 use axum::body::Body;
@@ -18,7 +18,7 @@ use veriplay_core::{Digest, Limits, Predicted, SCHEMA_VERSION};
 
 use super::Routes;
 use super::operations::check_serving;
-use crate::body::{json_response, parse_body, parse_record, read_body};
+use crate::body::{RequestBody, json_response, parse_body, parse_record, read_body};
 use crate::caller::Caller;
 use crate::json_slices::{array_items, object_members};
 use crate::judge::{AttemptText, Judge, JudgeOptions, OpenTask, TaskError, TaskSource};
@@ -155,7 +155,7 @@ async fn verify(
     Extension(caller): Extension<Caller>,
     Query(query): Query<VerifyQuery>,
     headers: HeaderMap,
-    body: Body,
+    body: RequestBody,
 ) -> Response {
     let is_set = |value: &Option<String>| value.as_ref().is_some_and(|value| value != "0" && value != "false");
     let (lines, tasks) = (is_set(&query.stream) || wants_lines(&headers), is_set(&query.tasks));
@@ -179,7 +179,7 @@ struct TasksRequest {
 #[utoipa::path(post, path = "/v1/tasks", tag = "native", request_body = TasksRequest, responses(
     (status = 200, body = TasksResponse), (status = 422, body = Problem), (status = 503, body = Problem),
 ))]
-async fn add_tasks(State(service): State<Arc<Service>>, headers: HeaderMap, body: Body) -> Response {
+async fn add_tasks(State(service): State<Arc<Service>>, headers: HeaderMap, body: RequestBody) -> Response {
     let added = async {
         let judge = ready_judge(&service)?;
         let text = read_text(&service, &headers, body).await?;
@@ -203,9 +203,9 @@ fn ready_judge(service: &Service) -> Result<Arc<dyn Judge>, Problem> {
     service.judge().map(Arc::clone).ok_or_else(|| Problem::unavailable("the image is being loaded"))
 }
 
-async fn read_text(service: &Service, headers: &HeaderMap, body: Body) -> Result<bytes::Bytes, Problem> {
+async fn read_text(service: &Service, headers: &HeaderMap, body: RequestBody) -> Result<bytes::Bytes, Problem> {
     Problem::check_json(headers)?;
-    Ok(read_body(body, service.body_limits()).await?)
+    Ok(read_body(body, service.body_limits(), None).await?)
 }
 
 /// Attempts in the queue.
@@ -221,11 +221,11 @@ async fn start_verify(
     service: &Arc<Service>,
     caller: Caller,
     headers: &HeaderMap,
-    body: Body,
+    body: RequestBody,
     batch: usize,
 ) -> Result<StartedVerify, Problem> {
     let judge = ready_judge(service)?;
-    let arrived = Instant::now();
+    let arrived = body.arrived();
     let text = read_text(service, headers, body).await?;
     let image = judge.facts().image_digest.to_string();
     let work = parse_body(text, move |text| ParsedVerify::parse(&judge, text)).await??;

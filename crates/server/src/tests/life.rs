@@ -120,14 +120,24 @@ async fn bodies_have_room_while_their_requests_are_under_way() {
     let soon = std::time::Duration::from_millis(20);
     let settings = Settings { body_bytes: 1000, all_body_bytes: 1000, body_patience: soon, ..Settings::default() };
     let bench = Bench::with(settings);
-    let first = bench.spawn(run_code("wait"));
+    let (held, long) = (format!("wait{}", " ".repeat(800)), "x".repeat(200));
+    let first = bench.spawn(run_code(&held));
     bench.judge.until_started(1).await;
-    assert_eq!(bench.post("/run_code", &code("x")).await.status, StatusCode::GATEWAY_TIMEOUT);
-    assert_eq!(bench.post("/v1/run", &run("x")).await.status, StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(bench.post("/run_code", &code(&long)).await.status, StatusCode::GATEWAY_TIMEOUT);
+    let native = bench.post("/v1/run", &run(&long)).await;
+    assert_eq!(
+        (native.status, &native.json()["type"]),
+        (StatusCode::TOO_MANY_REQUESTS, &json!("urn:veriplay:queue-full"))
+    );
+    // A small one fits beside it.
+    let small = bench.spawn(run_code("x"));
+    bench.until_waiting(1).await;
     bench.judge.release();
-    assert_eq!(first.await.expect("it is answered").status, StatusCode::OK);
-    assert_eq!(bench.post("/run_code", &code("x")).await.status, StatusCode::OK);
-    assert_eq!(bench.judge.started(), ["wait", "x"]);
+    for answer in [first, small] {
+        assert_eq!(answer.await.expect("it is answered").status, StatusCode::OK);
+    }
+    assert_eq!(bench.post("/run_code", &code(&long)).await.status, StatusCode::OK);
+    assert_eq!(bench.judge.started(), [held.as_str(), "x", &long]);
 }
 
 #[tokio::test]

@@ -121,6 +121,27 @@ async fn a_body_that_is_announced_as_too_large_is_refused_before_it_comes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn large_bodies_that_do_not_come_delay_nobody() {
+    let running = start_tcp(Settings { body_bytes: 100_000, all_body_bytes: 100_000, ..Settings::default() }).await;
+    let head = "POST /run_code HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n";
+    let mut slow = Vec::new();
+    for framing in ["content-length: 100000\r\n\r\n{", "transfer-encoding: chunked\r\n\r\n1\r\n{\r\n"].repeat(8) {
+        let mut connection = running.connect().await;
+        connection.write_all(format!("{head}{framing}").as_bytes()).await.expect("it is open");
+        slow.push(connection);
+    }
+    while running.service.bodies.claims() != slow.len() {
+        tokio::task::yield_now().await;
+    }
+    let mut quick = running.connect().await;
+    let answer = ask(&mut quick, &run_code("x")).await;
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    assert!(running.service.bodies.claims() >= slow.len(), "they are still waited for");
+    drop(slow);
+    running.finish().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn idle_connections_do_not_keep_others_out() {
     let running = start_tcp(Settings { connections: 2, ..Settings::default() }).await;
     let mut busy = running.connect().await;

@@ -15,6 +15,8 @@ use crate::http::{Connection, ExchangeError};
 const CLIENTS: usize = 32;
 /// New connections of the flood.
 const FLOOD: usize = 1024;
+/// The length that a slow body announces to a service that does not say how much it takes.
+const ANNOUNCED: u64 = 1_000_000;
 /// The time between two bytes of a slow client.
 const DRIP: Duration = Duration::from_millis(100);
 
@@ -32,7 +34,8 @@ pub(super) const PROBES: &[ServiceProbe] = &[
         class: "service_load",
         name: "slow_bodies",
         title: "Send bodies byte by byte",
-        statement: "The same with bodies whose length is announced and never reached.",
+        statement: "The same with bodies that announce the largest length that the service takes, where it says so, and never reach it. Contained: \
+                    moreover a known program is answered while they are waited for, so what is announced takes no room from others.",
         needs: Needs::RunCode,
         attempt: slow_bodies,
     },
@@ -97,22 +100,41 @@ fn check_others(service: &Service, programs: usize) -> Result<(), Failed> {
 fn slow_heads(service: &Service) -> Result<String, Failed> {
     let head = run_code("print(1)").header("X-Slow", "x").bytes(service);
     let begin = head.windows(6).position(|bytes| bytes == b"X-Slow").unwrap_or(1);
-    drip(service, &head[..begin], b"X-Slow: x\r\n")
+    let open = begin_slow(service, &head[..begin])?;
+    check_others(service, 2)?;
+    drip(service, open, b"X-Slow: x\r\n")
 }
 
 fn slow_bodies(service: &Service) -> Result<String, Failed> {
-    let begin = Request::post("/run_code", "{").header("Content-Length", "1000000").bytes(service);
-    drip(service, &begin, b" ")
+    let announced = service.body_bytes.unwrap_or(ANNOUNCED);
+    let begin = Request::post("/run_code", "{").header("Content-Length", announced.to_string()).bytes(service);
+    let mut open = begin_slow(service, &begin)?;
+    let started = Instant::now();
+    check_others(service, 1)?;
+    // A service that reserves what is announced answers others once it gives slow clients up.
+    let waited = started.elapsed();
+    escaped_if(open.first_mut().is_some_and(has_ended), || {
+        format!("a known program was answered after {waited:.1?}, when the first slow client had been given up")
+    })?;
+    drip(service, open, b" ")
 }
 
-/// Opens connections, sends `begin`, then `drop` byte by byte and over again, until the service ends each of them.
-fn drip(service: &Service, begin: &[u8], drop: &[u8]) -> Result<String, Failed> {
+/// Opens connections that have sent `begin`, and whose answers are hardly waited for.
+fn begin_slow(service: &Service, begin: &[u8]) -> Result<Vec<Connection>, Failed> {
     let mut open = open_connections(service, CLIENTS)?;
     for connection in &mut open {
         connection.set_patience(Duration::from_millis(1))?;
         connection.send(begin)?;
     }
-    check_others(service, 2)?;
+    Ok(open)
+}
+
+fn has_ended(connection: &mut Connection) -> bool {
+    !matches!(connection.read_answer(), Err(ExchangeError::TimedOut))
+}
+
+/// Sends `drop` byte by byte and over again, until the service has ended each connection.
+fn drip(service: &Service, mut open: Vec<Connection>, drop: &[u8]) -> Result<String, Failed> {
     let started = Instant::now();
     let mut bytes = drop.iter().cycle();
     let mut ended = Vec::new();

@@ -13,9 +13,9 @@ use super::client::marker;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolate::bait::VARIABLE;
 
-/// The seconds in which a head, and a body, must arrive.
+/// The seconds in which a head, and a body, must arrive. A known program must be answered within those of a body, on a busy machine too.
 pub(super) const HEAD_SECONDS: u64 = 2;
-pub(super) const BODY_SECONDS: u64 = 3;
+pub(super) const BODY_SECONDS: u64 = 6;
 
 /// The process. It is stopped on drop.
 pub(super) struct OwnService {
