@@ -2,7 +2,8 @@
 //!
 //! OpenRLHF sends `query`, `prompts` and `labels`, lists of one or more, and takes plain numbers for one query. slime sends `prompt`,
 //! `response` and `label`, and takes a number. A label is a task: see [`crate::ground_truth`]. Neither protocol has a word for a reward that
-//! was not measured, so a fault is a 504 for the whole request, which OpenRLHF tries again.
+//! was not measured, so a fault is a 504 for the whole request, which both try again. A task that cannot judge its attempt is a mark in the extra
+//! logs for OpenRLHF, and a 422 for slime, whose answer has no place for a mark.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -29,6 +30,8 @@ use veriplay_core::RowStatus;
 
 /// OpenRLHF waits 180 s for an answer. The answer must reach it before.
 const CLIENT_PATIENCE: Duration = Duration::from_secs(175);
+/// What slime is told in place of a reward that was not measured.
+const UNJUDGED: &str = "the task cannot judge this attempt, so there is no reward: it has no usable reference";
 
 pub(crate) fn routes() -> Routes {
     Routes::new().routes(routes!(get_reward))
@@ -55,7 +58,7 @@ struct RewardRequest {
 /// Rewards of completions, as OpenRLHF and slime ask for them
 #[utoipa::path(post, path = "/get_reward", tag = "OpenRLHF, slime", request_body = RewardRequest, responses(
     (status = 200, description = "`{\"rewards\", \"scores\", \"extra_logs\"}`: numbers for one query, lists for more; for slime a number"),
-    (status = 422, description = "A field is wrong: FastAPI's list of errors"),
+    (status = 422, description = "A field is wrong: FastAPI's list of errors. For slime also: the task cannot judge the attempt, in words"),
     (status = 504, description = "Not measured: try again"),
 ))]
 async fn get_reward(
@@ -70,7 +73,7 @@ async fn get_reward(
     let asked = read_request(&service, &headers, body, deadline, read).await?;
     let Asked { attempts, form } = asked;
     let verdicts = judge_all(&service, caller, deadline, attempts).await?;
-    Ok(json_response(StatusCode::OK, &form.answer(&verdicts)))
+    Ok(json_response(StatusCode::OK, &form.answer(&verdicts)?))
 }
 
 /// The judge, once the service has one.
@@ -174,19 +177,23 @@ async fn judge_all(
 }
 
 impl Form {
-    /// The answer. A task that cannot judge its attempt gives 0: the protocols have no word for it, and trying again does not help; the logs
-    /// count it.
-    fn answer(self, verdicts: &[Measured]) -> Value {
-        let rewards: Vec<f64> = verdicts.iter().map(|verdict| verdict.reward.unwrap_or(0.0)).collect();
+    /// The answer. A task that cannot judge its attempt gives OpenRLHF 0, which the logs mark, because its training ends without a number.
+    ///
+    /// # Errors
+    /// Such a task, where the answer is a bare number: slime raises.
+    fn answer(self, verdicts: &[Measured]) -> Result<Value, Rejection> {
         if self == Form::Slime {
-            return json!(rewards.first());
+            let reward = verdicts.first().and_then(|verdict| verdict.reward);
+            let unjudged = || Rejection::text(StatusCode::UNPROCESSABLE_ENTITY, UNJUDGED);
+            return reward.map(|reward| json!(reward)).ok_or_else(unjudged);
         }
+        let rewards: Vec<f64> = verdicts.iter().map(|verdict| verdict.reward.unwrap_or(0.0)).collect();
         let unjudged: Vec<f64> = verdicts.iter().map(|verdict| f64::from(u8::from(verdict.reward.is_none()))).collect();
         let share = |verdict: &Measured| f64::from(verdict.passed) / f64::from(verdict.total.max(1));
         let shares: Vec<f64> = verdicts.iter().map(share).collect();
         let plain = |numbers: &[f64]| if let [one] = numbers { json!(one) } else { json!(numbers) };
         let logs = json!({"veriplay_passed": plain(&shares), "veriplay_unjudged": plain(&unjudged)});
-        json!({"rewards": plain(&rewards), "scores": plain(&rewards), "extra_logs": logs})
+        Ok(json!({"rewards": plain(&rewards), "scores": plain(&rewards), "extra_logs": logs}))
     }
 }
 
@@ -200,14 +207,17 @@ mod tests {
 
     #[test]
     fn one_query_gets_numbers_and_several_get_lists() {
-        let one = Form::OpenRlhf.answer(&[measured(Some(1.0))]);
+        let answer = |form: Form, verdicts: &[Measured]| form.answer(verdicts).expect("an answer");
+        let one = answer(Form::OpenRlhf, &[measured(Some(1.0))]);
         assert_eq!(
             one,
             json!({"rewards": 1.0, "scores": 1.0, "extra_logs": {"veriplay_passed": 0.5, "veriplay_unjudged": 0.0}})
         );
-        let two = Form::OpenRlhf.answer(&[measured(Some(0.0)), measured(None)]);
+        let two = answer(Form::OpenRlhf, &[measured(Some(0.0)), measured(None)]);
         assert_eq!(two["rewards"], json!([0.0, 0.0]));
         assert_eq!(two["extra_logs"]["veriplay_unjudged"], json!([0.0, 1.0]));
-        assert_eq!(Form::Slime.answer(&[measured(Some(1.0))]), json!(1.0));
+        assert_eq!(answer(Form::Slime, &[measured(Some(1.0))]), json!(1.0));
+        assert_eq!(answer(Form::Slime, &[measured(Some(0.0))]), json!(0.0));
+        assert!(Form::Slime.answer(&[measured(None)]).is_err(), "a bare 0 would be a reward");
     }
 }

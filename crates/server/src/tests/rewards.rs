@@ -126,6 +126,19 @@ async fn slime_gets_a_number() {
 }
 
 #[tokio::test]
+async fn what_was_not_measured_is_no_bare_number() {
+    let bench = Bench::serving();
+    let asked = |response: &str| json!({"prompt": "Q", "response": response, "label": label()});
+    let answer = bench.post("/get_reward", &asked("no reference")).await;
+    assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", answer.text);
+    assert!(answer.json()["detail"].as_str().expect("a text").contains("no reward"));
+    // What the attempt itself may have caused counts.
+    assert_eq!(judged(&bench, "/get_reward", &asked("unjudgeable")).await, json!(0.0));
+    let openrlhf = json!({"query": ["no reference"], "prompts": [""], "labels": [label()]});
+    assert_eq!(judged(&bench, "/get_reward", &openrlhf).await["extra_logs"]["veriplay_unjudged"], 1.0);
+}
+
+#[tokio::test]
 async fn a_label_that_is_no_task_is_named() {
     let bench = Bench::serving();
     for (labels, loc) in [

@@ -5,12 +5,12 @@ use std::sync::{Arc, Condvar, Mutex};
 
 use veriplay_core::{
     CallResult, Digest, Dropped, Entry, Evidence, ExecuteError, Exit, GuestError, Job, LimitKind, Limits, Outcome,
-    Status, Value, Verdict, VerdictRow,
+    REFERENCE_RULE, Status, Value, Verdict, VerdictRow,
 };
 
 use crate::judge::{AttemptText, Judge, JudgeFacts, JudgeOptions, JudgedAttempt, OpenTask, TaskError, TaskSource};
 
-/// Follows these words of a program: `wait` until [`ScriptedJudge::release`], `fault`, `fault once`, `panic`, `bad job`, and the exits below.
+/// Follows these words of a program: `wait` until [`ScriptedJudge::release`], `fault`, `fault once`, `panic`, `bad job`, `unjudgeable`, `no reference`, and the exits below.
 /// Any other program prints itself, and is accepted if it is `right`.
 #[derive(Default)]
 pub(super) struct ScriptedJudge {
@@ -180,11 +180,12 @@ impl OpenTask for ScriptedTask {
         let verdict = self.judge.follow(program).map_err(|why| Dropped { why }).map(|()| {
             let status = match program.as_str() {
                 "right" => Status::Accepted,
-                "unjudgeable" => Status::Unjudgeable,
+                "unjudgeable" | "no reference" => Status::Unjudgeable,
                 _ => Status::WrongAnswer,
             };
             let passed = u32::from(status == Status::Accepted);
-            Verdict { status, passed, total: 1, evidence: Evidence { fuel: 7, ..Evidence::default() } }
+            let rule = if program == "no reference" { REFERENCE_RULE.to_owned() } else { String::new() };
+            Verdict { status, passed, total: 1, evidence: Evidence { fuel: 7, rule, ..Evidence::default() } }
         });
         let row = VerdictRow::new(self.name.clone(), attempt_id.to_owned(), Digest::of(program.as_bytes()), verdict);
         JudgedAttempt { row, cached: program == "right" }
