@@ -14,6 +14,8 @@ mod float;
 mod livecodebench;
 mod stdio;
 
+use std::borrow::Cow;
+
 use veriplay_core::{Comparison, Dropped, Execute, Limits, PythonClass, Tolerance, Value};
 
 use crate::runner::{Runner, describe_mismatch};
@@ -79,6 +81,11 @@ pub trait Judge: Sync {
         check_tolerance(comparison.tolerance)
     }
 
+    /// The function that is called of `program`, where the problem names `function`: that one, unless the rules of a set let the program choose.
+    fn called_function<'f>(&self, _program: &str, function: &'f str) -> Cow<'f, str> {
+        Cow::Borrowed(function)
+    }
+
     /// Judges the return value of a call.
     ///
     /// # Errors
@@ -94,6 +101,16 @@ pub trait Judge: Sync {
     fn compare_script(&self, _context: &mut JudgeContext<'_>, run: &ScriptRun<'_>) -> Result<JudgeFinding, Dropped> {
         Err(misused(self.name(), run.task_id, OutputKind::Texts))
     }
+}
+
+/// The class of LeetCode's answers, of which functions are methods.
+const SOLUTION: &str = "Solution";
+
+/// The function as the scorers of APPS and LiveCodeBench find it: a method of `Solution` where the program's text has that class, else a function of
+/// the module, whatever the starter code had.
+fn method_or_function(program: &str, function: &str) -> String {
+    let name = function.strip_prefix(SOLUTION).and_then(|rest| rest.strip_prefix('.')).unwrap_or(function);
+    if program.contains("class Solution") { format!("{SOLUTION}.{name}") } else { name.to_owned() }
 }
 
 fn misused(judge: &str, task_id: &str, kind: OutputKind) -> Dropped {

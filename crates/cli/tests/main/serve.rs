@@ -212,6 +212,27 @@ fn published_rows_are_judged_as_verify_does() {
     assert_eq!(served.iter().filter(|row| row["reward"] == json!(1.0)).count(), 12);
 }
 
+#[test]
+fn a_function_may_be_a_method_of_solution_or_of_the_module() {
+    let service = Service::start(&[]).ready();
+    let method = |body: &str| format!("class Solution:\n    def f(self, x):\n        return {body}");
+    let function = |body: &str| format!("def f(x):\n    return {body}");
+    let label = json!({"inputs": [[1], [2]], "outputs": [2, 3], "fn_name": "f"});
+    let unit_tests = json!({"inputs": ["1", "2"], "outputs": ["2", "3"], "fn_name": "f"});
+    for (program, reward) in
+        [(method("x + 1"), 1.0), (function("x + 1"), 1.0), (method("x"), 0.0), (function("x"), 0.0)]
+    {
+        let text = format!("```python\n{program}\n```");
+        let asked = json!({"prompt": "", "response": text, "label": label});
+        assert_eq!(service.ask("/get_reward", &asked), json!(reward), "{program}");
+        let message = json!({"type": "message", "content": [{"type": "output_text", "text": text}]});
+        let asked = json!({"responses_create_params": {}, "response": {"output": [message]},
+            "verifier_metadata": {"unit_tests": unit_tests}});
+        let answer = service.ask("/verify", &asked);
+        assert_eq!((&answer["reward"], &answer["mask_sample"]), (&json!(reward), &json!(false)), "{program}");
+    }
+}
+
 fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }

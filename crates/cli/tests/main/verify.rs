@@ -424,6 +424,34 @@ fn the_published_formats_are_judged_by_their_own_rules() {
     assert_eq!(column(&rows(&String::from_utf8_lossy(&inputs.stdout)), "status"), ["accepted", "accepted"]);
 }
 
+#[test]
+fn a_method_of_solution_and_a_function_are_judged_the_same() {
+    let method = |body: &str| format!("class Solution:\n    def go(self, a, b):\n        return {body}\n");
+    let function = |body: &str| format!("def go(a, b):\n    return {body}\n");
+    let functional = json!([{"input": "[1, 2]\n3", "output": "[1, 2, 3]", "testtype": "functional"}]).to_string();
+    let metadata = "{\"func_name\": \"go\"}";
+    let livecodebench =
+        json!({"question_id": "t", "public_test_cases": functional, "private_test_cases": "[]", "metadata": metadata});
+    let tests = json!({"inputs": [[[1, 2], 3]], "outputs": [[1, 2, 3]], "fn_name": "go"}).to_string();
+    let apps = |starter: &str| json!({"task_id": "t", "input_output": tests, "starter_code": starter});
+    let attempts = [
+        completion("t", &method("a + [b]")),
+        completion("t", &function("a + [b]")),
+        completion("t", &method("a")),
+        completion("t", &function("a")),
+        completion("t", "def other(a, b):\n    return a + [b]\n"),
+        completion("t", "class Solution:\n    def other(self, a, b):\n        return a + [b]\n"),
+    ];
+    let expected = ["accepted", "accepted", "wrong_answer", "wrong_answer", "compile_error", "compile_error"];
+    for (task, format) in
+        [(livecodebench, "livecodebench"), (apps(""), "apps"), (apps("class Solution:\n    def go("), "apps")]
+    {
+        let bench = Bench::new(&[task], &attempts, &["--format", format]);
+        bench.summary(0);
+        assert_eq!(column(&rows(&bench.out()), "status"), expected, "{format}");
+    }
+}
+
 /// Runs with invalid options, and returns stderr.
 fn senseless(tasks: &[Value], options: &[&str], code: i32) -> String {
     let output = Bench::new(tasks, &[completion("one", "    return x + 1\n")], options).run(&[]);

@@ -63,7 +63,7 @@ fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
     Ok(ProblemRow::Ready(Problem { task_id, prelude, prompt: String::new(), checks, limits: None }))
 }
 
-/// Rows from LeetCode ask for a method of `Solution`, the others for a function.
+/// Rows from LeetCode ask for a method of `Solution`, the others for a function. Judge `apps` takes either, by the program's text.
 fn method(fields: &Fields, function: &str) -> Result<String, FieldError> {
     let class = fields.text_or_empty("starter_code")?.contains("class Solution");
     Ok(if class { format!("Solution.{function}") } else { function.to_owned() })

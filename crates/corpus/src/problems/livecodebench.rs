@@ -1,8 +1,8 @@
 //! `livecodebench`: LiveCodeBench's code generation (arXiv 2403.07974): `question_id, starter_code, public_test_cases,
 //! private_test_cases, metadata`.
 //!
-//! With `metadata.func_name` each line of a test's input is one JSON argument of `Solution.<func_name>`; without it the tests
-//! are texts. Private tests are JSON, or JSON pickled as one string, deflated and in base64; the pickle is read by
+//! With `metadata.func_name` each line of a test's input is one JSON argument of `Solution.<func_name>`, which judge `livecodebench` looks for
+//! in the module where a program has no `class Solution`; without it the tests are texts. Private tests are JSON, or JSON pickled as one string, deflated and in base64; the pickle is read by
 //! [`super::pickle`], which runs nothing.
 
 use std::io::Read;

@@ -3,7 +3,7 @@
 //! # What it decides
 //! A returned tuple is made a list, at the top only; then Python's `==`, without tolerance. Where the expected value is a list of one item,
 //! that item is right too; and where the returned value is a list that begins with a tuple, the list of its items as lists is
-//! compared with that item.
+//! compared with that item. A program whose text has `class Solution` is asked for its method, any other for a function of the module.
 //!
 //! # Why
 //! The set's rows from Codewars wrap each result in a list, those from LeetCode do not, and no field says which a row is. The grader takes
@@ -17,9 +17,11 @@
 //! # Example
 //! `5`, `[5]` and `(5,)` for `[5]` are right, and `[(1, 2)]` for `[[[1, 2]]]`; `[5]` for `5` and `[[5]]` for `[5]` are wrong.
 
+use std::borrow::Cow;
+
 use veriplay_core::{Dropped, Value};
 
-use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall};
+use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, method_or_function};
 
 /// The judge.
 pub(super) struct Apps;
@@ -31,6 +33,10 @@ impl Judge for Apps {
 
     fn supports(&self, kind: OutputKind) -> bool {
         kind == OutputKind::Values
+    }
+
+    fn called_function<'f>(&self, program: &str, function: &'f str) -> Cow<'f, str> {
+        Cow::Owned(method_or_function(program, function))
     }
 
     fn compare_call(&self, _context: &mut JudgeContext<'_>, call: &ReturnedCall<'_>) -> Result<JudgeFinding, Dropped> {

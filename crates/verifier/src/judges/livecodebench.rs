@@ -1,7 +1,8 @@
 //! Judge `livecodebench`: LiveCodeBench's two rules (`lcb_runner/evaluation/testing_util.py`).
 //!
 //! # What it decides
-//! Values: a returned tuple is made a list, at the top only; then Python's `==`, without tolerance. Texts: both are stripped
+//! Values: a program whose text has `class Solution` is asked for its method, any other for a function of the module. A returned
+//! tuple is made a list, at the top only; then Python's `==`, without tolerance. Texts: both are stripped
 //! and split at `\n`, each line is stripped; there must be equally many lines. Two lines are the same when their text is, or
 //! when every word of both is a number to Python's `Decimal` and the numbers are equal one by one, exactly.
 //!
@@ -22,9 +23,11 @@
 
 mod decimal;
 
+use std::borrow::Cow;
+
 use veriplay_core::{Dropped, Value};
 
-use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun, strip, words};
+use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun, method_or_function, strip, words};
 use decimal::Decimal;
 
 /// The judge.
@@ -37,6 +40,10 @@ impl Judge for LiveCodeBench {
 
     fn supports(&self, _kind: OutputKind) -> bool {
         true
+    }
+
+    fn called_function<'f>(&self, program: &str, function: &'f str) -> Cow<'f, str> {
+        Cow::Owned(method_or_function(program, function))
     }
 
     fn compare_call(&self, _context: &mut JudgeContext<'_>, call: &ReturnedCall<'_>) -> Result<JudgeFinding, Dropped> {

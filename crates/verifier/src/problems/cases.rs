@@ -34,7 +34,8 @@ pub(super) fn judge_calls(
     request: &ProblemRequest<'_>,
 ) -> Result<Decision, Dropped> {
     let judge = fit_judge(request.problem, &checks.comparison, OutputKind::Values)?;
-    let mut call_cases = CallCases { context, judge, checks, program, request };
+    let function = judge.called_function(program, &checks.function);
+    let mut call_cases = CallCases { context, judge, checks, function: &function, program, request };
     let mut tally = CaseTally::new(checks.cases.len());
     let size = if checks.fresh { 1 } else { checks.cases.len() };
     for cases in checks.cases.chunks(size.max(1)) {
@@ -51,6 +52,8 @@ struct CallCases<'a, 'e> {
     context: &'a mut JudgeContext<'e>,
     judge: &'static dyn Judge,
     checks: &'a CallChecks,
+    /// The function that is called.
+    function: &'a str,
     program: &'a str,
     request: &'a ProblemRequest<'a>,
 }
@@ -61,7 +64,7 @@ impl CallCases<'_, '_> {
         let arguments = cases.iter().map(|case| case.input.clone());
         let JudgeContext { image, seed, .. } = *self.context;
         let limits = limits_for(self.request, cases.iter().map(|case| case.expected.encode().len()).sum());
-        let calls = Job::calls(self.program, &self.checks.function, arguments);
+        let calls = Job::calls(self.program, self.function, arguments);
         let outcome = self.context.runner.run(&configure_job(image, limits, seed, calls))?;
         let mut results = Vec::with_capacity(cases.len());
         for (place, case) in cases.iter().enumerate() {
@@ -82,7 +85,7 @@ impl CallCases<'_, '_> {
         };
         let call = ReturnedCall {
             task_id: &self.request.problem.task_id,
-            function: &self.checks.function,
+            function: self.function,
             input: &case.input,
             expected: &case.expected,
             actual: actual.as_ref(),

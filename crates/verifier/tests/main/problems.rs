@@ -1,8 +1,8 @@
 //! Problems as a whole: what is refused before anything runs, the order of many, and what all kinds share.
 
 use veriplay_core::{
-    CallCase, CallChecks, Checks, Comparison, Dropped, Execute, Predicted, Prediction, Problem, Status, StdioCase,
-    StdioChecks, TestCode, TestStyle, Trust, Value, Verdict,
+    CallCase, CallChecks, Checks, Comparison, Dropped, Entry, Execute, Predicted, Prediction, Problem, Status,
+    StdioCase, StdioChecks, TestCode, TestStyle, Trust, Value, Verdict,
 };
 use veriplay_verifier::{ProblemError, ProblemRequest, check_problem, judge_program, judge_programs};
 
@@ -88,6 +88,32 @@ fn a_problem_that_cannot_be_judged_is_refused_by_name_before_anything_runs() {
     assert_eq!(check_problem(&stdio_problem(&[("", "1")], within("float", 0.0, 0.0))), Ok(()));
     assert_eq!(check_problem(&tests(TestStyle::Asserts(vec!["assert g(1)".to_owned()]))), Ok(()));
     assert!(matches!(check_problem(&calls_problem(&[], exact())), Err(ProblemError::NoChecks { .. })));
+}
+
+#[test]
+fn the_judges_of_apps_and_livecodebench_call_what_the_program_has() {
+    let called = |judge: &str, function: &str, program: &str| {
+        let mut problem = calls_problem(&[("1", "1")], Comparison::by(judge));
+        if let Checks::Calls(checks) = &mut problem.checks {
+            checks.function = function.to_owned();
+        }
+        let table = Table::default().with(program, |_| Gives::Value(read("1")));
+        judge_program(&table, &request(&problem, program)).expect("a verdict");
+        match &table.jobs()[0].entry {
+            Entry::Calls { function, .. } => function.clone(),
+            other => panic!("{other:?} calls nothing"),
+        }
+    };
+    let (method, function) = ("class Solution:\n    def g(self, x): return x", "def g(x): return x");
+    for judge in ["apps", "livecodebench"] {
+        for named in ["g", "Solution.g"] {
+            assert_eq!(called(judge, named, method), "Solution.g");
+            assert_eq!(called(judge, named, function), "g");
+        }
+    }
+    // Any other judge has the problem's word.
+    assert_eq!(called("exact", "Solution.g", function), "Solution.g");
+    assert_eq!(called("exact", "g", method), "g");
 }
 
 #[test]
