@@ -39,6 +39,7 @@ mod watch;
 use std::process::ExitCode;
 
 use clap::Parser;
+use tracing_subscriber::filter::Directive;
 
 use commands::LogFormat;
 
@@ -78,10 +79,18 @@ fn main() -> ExitCode {
 /// Writes the log to stderr, from `level` on. `VERIPLAY_LOG` filters it otherwise.
 fn start_log(format: LogFormat, level: &str) {
     let filter = tracing_subscriber::EnvFilter::try_from_env("VERIPLAY_LOG").unwrap_or_else(|_| level.into());
+    // `--quiet` holds messages back itself.
+    let filter = match format!("{}=info", progress::LOG_TARGET).parse::<Directive>() {
+        Ok(messages) if format == LogFormat::Json => filter.add_directive(messages),
+        _ => filter,
+    };
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     match format {
         LogFormat::Text => log.init(),
-        LogFormat::Json => log.json().flatten_event(true).with_current_span(false).init(),
+        LogFormat::Json => {
+            progress::log_messages();
+            log.json().flatten_event(true).with_current_span(false).init();
+        }
     }
 }
 

@@ -1,4 +1,5 @@
 //! Messages and progress for people, on stderr only, so that stdout stays data: a bar on a terminal, elsewhere a plain line now and then.
+//! Where the log is JSON, messages are events of it, so that every line of stderr is one object.
 
 use std::collections::VecDeque;
 use std::fmt::{Display, Write};
@@ -15,6 +16,17 @@ const LINE_EVERY: Duration = Duration::from_secs(30);
 
 /// Whether only errors are said: `--quiet`.
 static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Whether messages are events of the log.
+static LOGGED: AtomicBool = AtomicBool::new(false);
+
+/// The log's target of messages. A filter of levels must let it through.
+pub(crate) const LOG_TARGET: &str = "veriplay::message";
+
+/// From now on messages are events of the log.
+pub(crate) fn log_messages() {
+    LOGGED.store(true, Ordering::Relaxed);
+}
 
 /// From now on only errors are said.
 pub(crate) fn be_quiet() {
@@ -34,7 +46,19 @@ pub(crate) fn say(line: impl Display) {
 
 /// Writes one line to stderr. A closed stderr is not an error.
 pub(crate) fn say_always(line: impl Display) {
+    if LOGGED.load(Ordering::Relaxed) {
+        return log_message(&line.to_string());
+    }
     let _ = writeln!(std::io::stderr().lock(), "{line}");
+}
+
+/// The level is that of the word before the message.
+fn log_message(line: &str) {
+    match line.split_once(": ") {
+        Some(("error", rest)) => tracing::error!(target: LOG_TARGET, "{rest}"),
+        Some(("warning", rest)) => tracing::warn!(target: LOG_TARGET, "{rest}"),
+        _ => tracing::info!(target: LOG_TARGET, "{line}"),
+    }
 }
 
 /// Writes one line of data to stdout.

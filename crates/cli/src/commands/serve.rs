@@ -99,11 +99,24 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
         let judge = open_judge(&args, workers, most_memory_bytes, most_fuel, memory.kept_bytes)?;
         Ok(Arc::clone(keep.get_or_init(|| judge)) as Arc<dyn Judge>)
     };
-    let served = veriplay_server::serve(&address, settings, |address| progress::data(address), open);
+    let served = veriplay_server::serve(&address, settings, report_address, open);
     if let Some(judge) = opened.get() {
         judge.flush();
     }
     served.map_err(failure)
+}
+
+/// Prints the address, and what is to be known of one that others reach.
+fn report_address(address: &Address) {
+    progress::data(address);
+    if let Address::Tcp(tcp) = address
+        && !tcp.ip().is_loopback()
+    {
+        let what = "tokens, programs and verdicts travel in clear text";
+        progress::say(format!(
+            "warning: {what} to `{address}`: put a proxy that ends TLS in front of it, or listen on 127.0.0.1"
+        ));
+    }
 }
 
 fn duration(seconds: NonZeroU32) -> Duration {

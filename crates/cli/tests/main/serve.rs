@@ -432,6 +432,50 @@ fn the_log_is_json_with_request_ids_and_without_programs() {
     assert!(!log.contains("marker_in_a_program"), "{log}");
 }
 
+/// Messages of the log at a level. Every line must be JSON.
+fn messages(log: &str, level: &str) -> Vec<String> {
+    let entries =
+        log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap_or_else(|_| panic!("no JSON: {line}")));
+    let chosen = entries.filter(|entry| entry["level"] == level);
+    chosen.map(|entry| entry["message"].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+#[test]
+fn a_warning_has_the_form_of_the_log() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let cache = dir.path().display().to_string();
+    let options = ["--cache", &cache, "--log-format", "json"];
+    let first = Service::start(&options).ready();
+    let (_, log) = Service::start(&options).ready().stop();
+    let warnings = messages(&log, "WARN");
+    assert!(warnings.iter().any(|warning| warning.starts_with("verdicts are not cached: ")), "{log}");
+    drop(first);
+    // An error that ends the service too.
+    let output = finished(veriplay().args(["serve", "--addr", "0.0.0.0:0", "--log-format", "json"]));
+    let errors = messages(&stderr(&output), "ERROR");
+    assert!(errors.iter().any(|error| error.contains("--token-file")), "{errors:?}");
+}
+
+#[test]
+fn tokens_in_clear_text_are_warned_of() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = dir.path().join("tokens");
+    std::fs::write(&file, "0123456789abcdef0123\n").expect("it can be written");
+    let log = |address: &str, more: &[&str]| {
+        let mut command = veriplay();
+        command
+            .args(["serve", "--workers", "1", "--no-cache", "--addr", address, "--token-file"])
+            .arg(&file)
+            .args(more);
+        Service::spawn(&mut command).stop().1
+    };
+    let said = log("0.0.0.0:0", &[]);
+    assert!(said.contains("warning: ") && said.contains("clear text"), "{said}");
+    let logged = log("0.0.0.0:0", &["--log-format", "json"]);
+    assert!(messages(&logged, "WARN").iter().any(|warning| warning.contains("clear text")), "{logged}");
+    assert!(!log("127.0.0.1:0", &[]).contains("clear text"));
+}
+
 #[test]
 fn an_address_that_others_reach_needs_tokens() {
     let open = finished(veriplay().args(["serve", "--addr", "0.0.0.0:0"]));
