@@ -163,12 +163,25 @@ pub(crate) fn parse_record<T: DeserializeOwned>(json: &[u8]) -> Result<T, Proble
         let path = if path == "." { String::new() } else { path };
         let inner = error.into_inner();
         match inner.classify() {
-            serde_json::error::Category::Data => Problem::invalid(path, inner.to_string()),
+            serde_json::error::Category::Data => {
+                let detail = inner.to_string();
+                Problem::invalid(name_missing(path, &detail), detail)
+            }
             _ => Problem::not_json(inner.to_string()),
         }
     })?;
     deserializer.end().map_err(|error| Problem::not_json(error.to_string()))?;
     Ok(record)
+}
+
+/// The path of an error. That of a missing field ends at the object which lacks it; the field's name is only in serde's message.
+fn name_missing(object: String, message: &str) -> String {
+    let name = message.strip_prefix("missing field `").and_then(|rest| Some(rest.split_once('`')?.0));
+    match name {
+        None => object,
+        Some(name) if object.is_empty() => name.to_owned(),
+        Some(name) => format!("{object}.{name}"),
+    }
 }
 
 /// A JSON answer.

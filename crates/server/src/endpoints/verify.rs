@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use axum::Extension;
 use axum::body::Body;
+use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -153,10 +154,14 @@ struct VerifyQuery {
 async fn verify(
     State(service): State<Arc<Service>>,
     Extension(caller): Extension<Caller>,
-    Query(query): Query<VerifyQuery>,
+    query: Result<Query<VerifyQuery>, QueryRejection>,
     headers: HeaderMap,
     body: RequestBody,
 ) -> Response {
+    let query = match query {
+        Ok(Query(query)) => query,
+        Err(rejection) => return Problem::invalid("", rejection.body_text()).into_response(),
+    };
     let is_set = |value: &Option<String>| value.as_ref().is_some_and(|value| value != "0" && value != "false");
     let (lines, tasks) = (is_set(&query.stream) || wants_lines(&headers), is_set(&query.tasks));
     // Whoever reads them one by one wants each at once.

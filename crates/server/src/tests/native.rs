@@ -158,6 +158,7 @@ async fn a_wrong_field_is_named() {
         (with(json!({"tasks": [{"digest": "short"}]})), "tasks[0].digest"),
         (with(json!({"tasks": [{"row": {}, "name": 1}]})), "tasks[0].name"),
         (with(json!({"attempts": [{"task_id": "one"}]})), "attempts[0].completion"),
+        (with(json!({"attempts": [{"program": "x"}]})), "attempts[0].task_id"),
         (with(json!({"attempts": [{"task_id": "one", "program": "", "completion": ""}]})), "attempts[0].program"),
         (with(json!({"attempts": [attempt("one", "x"), attempt("gone", "x")]})), "attempts[1].task_id"),
         (with(json!({"attempts": [{"task_id": [], "program": ""}]})), "attempts[0].task_id"),
@@ -171,6 +172,20 @@ async fn a_wrong_field_is_named() {
         assert_eq!(problem["field"], field, "{body}: {problem}");
         assert_eq!((&problem["status"], &problem["type"]), (&json!(422), &json!("urn:veriplay:invalid-request")));
     }
+    assert!(bench.judge.started().is_empty());
+}
+
+#[tokio::test]
+async fn a_wrong_query_is_a_problem() {
+    let bench = Bench::serving();
+    let answer = bench.send(post("/v1/verify?stream=1&stream=0", verify(&["right"]).to_string())).await;
+    assert_eq!(
+        (answer.status, answer.header("content-type")),
+        (StatusCode::UNPROCESSABLE_ENTITY, "application/problem+json")
+    );
+    let problem = answer.json();
+    assert_eq!(problem["type"], "urn:veriplay:invalid-request");
+    assert!(problem["detail"].as_str().expect("a text").contains("stream"), "{problem}");
     assert!(bench.judge.started().is_empty());
 }
 
@@ -257,7 +272,8 @@ async fn a_job_is_run_and_reported() {
 async fn a_wrong_job_is_named_and_a_fault_is_no_outcome() {
     let bench = Bench::serving();
     for (body, field) in [
-        (json!({}), json!(null)),
+        (json!({}), json!("program")),
+        (json!({"program": "x", "call": {}}), json!("call.function")),
         (json!({"program": 5}), json!("program")),
         (json!({"program": "x", "argv": []}), json!("argv")),
         (json!({"program": "x", "call": {"function": "f", "arguments": "os.system('x')"}}), json!("call.arguments")),
