@@ -4,6 +4,8 @@
 //! next client, so a client with 100,000 attempts delays another's one by at most one piece a thread. Invariants:
 //! - pieces of a request start in their order; a request that is dropped loses the pieces that have not started;
 //! - a [`Admission::Bounded`] request enters whole or not at all, and one client never holds more than half of the room;
+//! - of a [`Admission::Always`] request one piece is in the queue, and more as far as there is room: the others wait with it, and enter as pieces start.
+//!   So no more pieces are in the queue than its bound and one for each such request;
 //! - after [`Queue::close`] nothing new starts, and waiting pieces are dropped.
 
 use std::collections::{HashMap, VecDeque};
@@ -21,7 +23,7 @@ pub(crate) type Piece = Box<dyn FnOnce() + Send>;
 pub(crate) enum Admission {
     /// It is refused where there is no room.
     Bounded,
-    /// It is one piece of an endpoint that must not refuse. The number of connections bounds these.
+    /// Its endpoint must not refuse it. The number of connections bounds such requests, and the room for bodies what they hold.
     Always,
 }
 
@@ -75,16 +77,18 @@ pub(crate) struct Queue {
 }
 
 struct Shared {
-    capacity: usize,
     state: Mutex<State>,
     work: Condvar,
 }
 
 #[derive(Default)]
 struct State {
+    /// The most pieces that may wait.
+    capacity: usize,
     clients: HashMap<ClientKey, ClientRing>,
     /// Clients with waiting work; the next one first.
     ring: VecDeque<ClientKey>,
+    /// Pieces in the queue.
     waiting: usize,
     running: usize,
     next_id: u64,
@@ -106,8 +110,16 @@ pub(crate) struct QueueLoad {
 /// The requests of one client; the next one first. None is empty.
 #[derive(Default)]
 struct ClientRing {
-    requests: VecDeque<(u64, VecDeque<Piece>)>,
+    requests: VecDeque<QueuedRequest>,
     waiting: usize,
+}
+
+/// What has not started of a request: at least one piece.
+struct QueuedRequest {
+    id: u64,
+    pieces: VecDeque<Piece>,
+    /// How many of them are in the queue: at least one.
+    queued: usize,
 }
 
 /// A request in the queue. Dropping it cancels the pieces that have not started.
@@ -119,11 +131,11 @@ pub(crate) struct Ticket {
 
 impl Queue {
     pub(crate) fn new(capacity: usize) -> Self {
-        let shared = Shared { capacity: capacity.max(1), state: Mutex::default(), work: Condvar::new() };
-        Self { shared: Arc::new(shared) }
+        let state = State { capacity: capacity.max(1), ..State::default() };
+        Self { shared: Arc::new(Shared { state: Mutex::new(state), work: Condvar::new() }) }
     }
 
-    /// Puts the pieces of a request into the queue.
+    /// Puts the pieces of a request into the queue, or the first of them.
     ///
     /// # Errors
     /// There is no room.
@@ -138,16 +150,17 @@ impl Queue {
         if state.closed {
             return Err(QueueFull::Closed);
         }
-        if admission == Admission::Bounded {
-            self.check_room(&state, &client, count)?;
-        }
+        let queued = match admission {
+            Admission::Bounded => state.check_room(&client, count).map(|()| count)?,
+            Admission::Always => state.room(&client).max(1).min(count),
+        };
         let id = state.next_id;
         state.next_id += 1;
         if count > 0 {
-            state.waiting += count;
+            state.waiting += queued;
             let ring = state.clients.entry(client.clone()).or_default();
-            ring.waiting += count;
-            ring.requests.push_back((id, pieces));
+            ring.waiting += queued;
+            ring.requests.push_back(QueuedRequest { id, pieces, queued });
             if ring.requests.len() == 1 {
                 state.ring.push_back(client.clone());
             }
@@ -161,26 +174,14 @@ impl Queue {
         Ok(Ticket { shared: Arc::clone(&self.shared), client, id })
     }
 
-    fn check_room(&self, state: &State, client: &ClientKey, pieces: usize) -> Result<(), QueueFull> {
-        let (capacity, waiting) = (self.shared.capacity, state.waiting);
-        let (share, mine) = (self.share(), state.clients.get(client).map_or(0, |ring| ring.waiting));
-        if pieces > share {
-            return Err(QueueFull::TooLarge { pieces, share });
-        }
-        match mine + pieces > share || waiting + pieces > capacity {
-            true => Err(QueueFull::Busy { waiting, mine, capacity, share }),
-            false => Ok(()),
-        }
-    }
-
     /// The most pieces that one client may have waiting.
     pub(crate) fn share(&self) -> usize {
-        self.shared.capacity.div_ceil(2)
+        self.shared.lock().share()
     }
 
     /// The most pieces that may wait.
     pub(crate) fn capacity(&self) -> usize {
-        self.shared.capacity
+        self.shared.lock().capacity
     }
 
     pub(crate) fn load(&self) -> QueueLoad {
@@ -245,17 +246,51 @@ impl Shared {
 }
 
 impl State {
+    fn share(&self) -> usize {
+        self.capacity.div_ceil(2)
+    }
+
+    /// Pieces of a client in the queue.
+    fn mine(&self, client: &ClientKey) -> usize {
+        self.clients.get(client).map_or(0, |ring| ring.waiting)
+    }
+
+    /// How many pieces of a client may enter.
+    fn room(&self, client: &ClientKey) -> usize {
+        let own = self.share().saturating_sub(self.mine(client));
+        own.min(self.capacity.saturating_sub(self.waiting))
+    }
+
+    fn check_room(&self, client: &ClientKey, pieces: usize) -> Result<(), QueueFull> {
+        let (capacity, waiting) = (self.capacity, self.waiting);
+        let (share, mine) = (self.share(), self.mine(client));
+        if pieces > share {
+            return Err(QueueFull::TooLarge { pieces, share });
+        }
+        match pieces > self.room(client) {
+            true => Err(QueueFull::Busy { waiting, mine, capacity, share }),
+            false => Ok(()),
+        }
+    }
+
     /// Takes a piece from the next request of the next client, and moves both to the end of their rings.
     fn take_next(&mut self) -> Option<Piece> {
         let client = self.ring.pop_front()?;
         let ring = self.clients.get_mut(&client)?;
-        let (id, mut pieces) = ring.requests.pop_front()?;
-        let piece = pieces.pop_front()?;
+        let mut request = ring.requests.pop_front()?;
+        let piece = request.pieces.pop_front()?;
+        request.queued -= 1;
         ring.waiting -= 1;
         self.waiting -= 1;
         self.running += 1;
-        if !pieces.is_empty() {
-            ring.requests.push_back((id, pieces));
+        let room = self.room(&client);
+        let ring = self.clients.get_mut(&client)?;
+        let enter = room.max(usize::from(request.queued == 0)).min(request.pieces.len() - request.queued);
+        request.queued += enter;
+        ring.waiting += enter;
+        self.waiting += enter;
+        if !request.pieces.is_empty() {
+            ring.requests.push_back(request);
         }
         match ring.requests.is_empty() {
             true => drop(self.clients.remove(&client)),
@@ -267,10 +302,10 @@ impl State {
     /// Removes what waits of a request.
     fn cancel(&mut self, client: &ClientKey, id: u64) -> Option<VecDeque<Piece>> {
         let ring = self.clients.get_mut(client)?;
-        let at = ring.requests.iter().position(|(other, _)| *other == id)?;
-        let (_, pieces) = ring.requests.remove(at)?;
-        ring.waiting -= pieces.len();
-        self.waiting -= pieces.len();
+        let at = ring.requests.iter().position(|request| request.id == id)?;
+        let QueuedRequest { pieces, queued, .. } = ring.requests.remove(at)?;
+        ring.waiting -= queued;
+        self.waiting -= queued;
         self.cancelled += pieces.len() as u64;
         if ring.requests.is_empty() {
             self.clients.remove(client);
@@ -375,6 +410,40 @@ mod tests {
         let again = submit("c", 1, Admission::Bounded).expect("a cancelled request makes room");
         drop((b, always, again));
         assert_eq!(queue.load().waiting, 0);
+    }
+
+    #[test]
+    fn a_request_that_is_not_refused_enters_bit_by_bit() {
+        let (queue, (report, seen)) = (Queue::new(4), mpsc::channel());
+        let many = queue.submit(client("a"), pieces(&report, 0..400), Admission::Always).expect("it is not refused");
+        assert_eq!(queue.load().waiting, 2, "its client's half");
+        let again =
+            queue.submit(client("a"), pieces(&report, 1000..1003), Admission::Always).expect("it is not refused");
+        assert_eq!(queue.load().waiting, 3, "one beyond the bound");
+        let other = queue.submit(client("b"), pieces(&report, [2000]), Admission::Bounded).expect("there is room");
+        // All of them run, in turns, and never more wait than the bound and one for each request that is not refused.
+        let mut order = Vec::new();
+        while queue.load().waiting > 0 {
+            assert!(queue.load().waiting <= 4 + 2);
+            let piece = queue.shared.lock().take_next().expect("a piece waits");
+            piece();
+            queue.shared.lock().running -= 1;
+            order.extend(seen.try_iter());
+        }
+        assert_eq!((order.len(), &order[..4]), (404, &[0, 2000, 1000, 1][..]));
+        drop((many, again, other));
+        assert_eq!(queue.load(), QueueLoad { waiting: 0, running: 0, cancelled: 0 });
+    }
+
+    #[test]
+    fn a_request_that_is_dropped_loses_what_has_not_entered_too() {
+        let (queue, (report, seen)) = (Queue::new(2), mpsc::channel());
+        let many = queue.submit(client("a"), pieces(&report, 0..400), Admission::Always).expect("it is not refused");
+        queue.shared.lock().take_next().expect("a piece waits")();
+        drop(many);
+        assert_eq!(queue.load(), QueueLoad { waiting: 0, running: 1, cancelled: 399 });
+        run_all(&queue);
+        assert_eq!(seen.try_iter().collect::<Vec<_>>(), [0]);
     }
 
     #[test]

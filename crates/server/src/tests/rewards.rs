@@ -3,8 +3,9 @@
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 
-use super::Bench;
 use super::native::HOST_FAULT;
+use super::{Bench, post};
+use crate::service::Settings;
 
 /// A label whose task the scripted judge knows.
 fn label() -> Value {
@@ -123,6 +124,21 @@ async fn slime_gets_a_number() {
     let bench = Bench::serving();
     let asked = json!({"prompt": "Q", "response": "right", "label": label().to_string()});
     assert_eq!(judged(&bench, "/get_reward", &asked).await, json!(1.0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_queries_in_one_request_keep_to_the_bound_of_the_queue() {
+    let bench = Bench::with(Settings { queue: 2, ..Settings::default() });
+    let query: Vec<String> = (0..400).map(|at| if at == 0 { "wait".to_owned() } else { "right".to_owned() }).collect();
+    let body = json!({"query": query, "prompts": vec![""; 400], "labels": vec![label(); 400]});
+    let asked = bench.spawn(post("/get_reward", body.to_string()));
+    bench.judge.until_started(1).await;
+    bench.until_waiting(1).await;
+    bench.judge.release();
+    let answer = asked.await.expect("it is answered");
+    assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+    let rewards = answer.json()["rewards"].as_array().expect("a list").clone();
+    assert_eq!((rewards.len(), rewards.iter().filter(|reward| **reward == 1.0).count()), (400, 399));
 }
 
 #[tokio::test]
