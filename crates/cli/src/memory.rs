@@ -34,7 +34,7 @@ pub(crate) fn check_sampling(
     let Some(config) = model::shape_before_load(name, options)? else { return Ok(()) };
     check_host(name, &config, options, available())?;
     let plan = SamplingPlan::predict(&config, options, tokens(&config));
-    free_memory(options).map_or(Ok(()), |free| check_sampling_plan(name, &config, options, &plan, free))
+    free_memory(options).map_or(Ok(()), |free| check_sampling_plan(name, &config, &plan, free))
 }
 
 /// Free memory where these options compute.
@@ -89,13 +89,7 @@ fn check_training(
     Err(Failure::message(ExitCode::Input, what).hint(what_would_fit(config, options, step_tokens, free)))
 }
 
-fn check_sampling_plan(
-    name: &str,
-    config: &ModelConfig,
-    options: &LearnerOptions,
-    plan: &SamplingPlan,
-    free: u64,
-) -> Result<(), Failure> {
+fn check_sampling_plan(name: &str, config: &ModelConfig, plan: &SamplingPlan, free: u64) -> Result<(), Failure> {
     if plan.total() <= free {
         return Ok(());
     }
@@ -368,7 +362,7 @@ mod tests {
     fn sampling_is_refused_where_the_weights_alone_do_not_fit() {
         let options = LearnerOptions::default();
         let plan = SamplingPlan::predict(&huge(), &options, 16);
-        let check = |free| check_sampling_plan("some/model", &huge(), &options, &plan, free);
+        let check = |free| check_sampling_plan("some/model", &huge(), &plan, free);
         assert!(check(plan.total()).is_ok());
         let said = check(64 << 30).expect_err("too little").to_string();
         assert!(

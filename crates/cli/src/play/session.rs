@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use veriplay_core::{SCHEMA_VERSION, Update};
-use veriplay_learner::Learner;
+use veriplay_learner::{Learner, ModelConfig};
 use veriplay_selfplay::driver::GameState;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::environment::Environment;
@@ -520,6 +520,8 @@ fn find_suites<S: GameSetup>(
 /// The start model, ready to learn.
 pub(super) fn start_learner<S: GameSetup>(config: &PlayConfig<S>) -> Result<Learner, Failure> {
     let learn = &config.run.learn;
+    let step_tokens = |shape: &ModelConfig| config.setup.step_tokens(shape);
+    memory::check_before_load(&config.run.model, &learn.learner_options(), step_tokens)?;
     let mut learner = model::open_trainable(&config.run.model, &learn.learner_options())?;
     memory::check(&learner, &config.setup.step_tokens(learner.config()))?;
     if learn.needs_reference() || config.setup.needs_reference() {
@@ -540,6 +542,8 @@ fn resume_learner<S: GameSetup>(config: &PlayConfig<S>, checkpoint: &Path) -> Re
         return Ok(learner);
     }
     device::check(&options)?;
+    let step_tokens = |shape: &ModelConfig| config.setup.step_tokens(shape);
+    memory::check_before_load(&checkpoint.display().to_string(), &options, step_tokens)?;
     let mut learner = Learner::load(checkpoint, options.clone()).or_fail(ExitCode::Model)?;
     memory::check(&learner, &config.setup.step_tokens(learner.config()))?;
     learner.load_trainer_state(checkpoint).or_fail(ExitCode::Model)?;
