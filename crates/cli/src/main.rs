@@ -36,6 +36,7 @@ mod verify;
 mod warmup;
 mod watch;
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -76,7 +77,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Writes the log to stderr, from `level` on. `VERIPLAY_LOG` filters it otherwise.
+/// Writes the log to stderr, from `level` on. `VERIPLAY_LOG` filters it otherwise. Only a terminal gets colours: elsewhere their escape
+/// sequences would be part of the text.
 fn start_log(format: LogFormat, level: &str) {
     let filter = tracing_subscriber::EnvFilter::try_from_env("VERIPLAY_LOG").unwrap_or_else(|_| level.into());
     // `--quiet` holds messages back itself.
@@ -84,7 +86,9 @@ fn start_log(format: LogFormat, level: &str) {
         Ok(messages) if format == LogFormat::Json => filter.add_directive(messages),
         _ => filter,
     };
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    // https://no-color.org: set and not empty asks for none.
+    let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colours);
     match format {
         LogFormat::Text => log.init(),
         LogFormat::Json => {

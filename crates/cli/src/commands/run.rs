@@ -130,19 +130,19 @@ fn entry(args: &Arguments) -> Result<Entry, Failure> {
     Ok(Entry::Calls { function: function.clone(), arguments: vec![arguments] })
 }
 
-/// For people: the program's own output, then one line on how it ended.
+/// For people: the program's own output, which `--quiet` keeps, then one line on how it ended.
 fn print_report(TimedReport { report, wall_ns }: &TimedReport) {
     if !report.stdout.is_empty() {
         progress::data(report.stdout.trim_end_matches('\n'));
     }
     if !report.stderr.is_empty() {
-        progress::say(report.stderr.trim_end_matches('\n'));
+        progress::say_always(report.stderr.trim_end_matches('\n'));
     }
     if let Some(value) = &report.value {
         progress::data(value);
     }
     if let Some(error) = report.error.as_ref().filter(|_| report.stderr.is_empty()) {
-        progress::say(format!("{}: {}", error.kind, error.message));
+        progress::say_always(format!("{}: {}", error.kind, error.message));
     }
     progress::say(format!(
         "{}; {} fuel, {:.0} MiB, {:.1} ms",

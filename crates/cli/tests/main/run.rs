@@ -164,3 +164,18 @@ fn a_program_that_fails_fails_the_command_and_says_how() {
         assert_eq!(run_with_input(&["-", &format!("--fuel={fuel}")], "").status.code(), Some(2), "{fuel}");
     }
 }
+
+#[test]
+fn quiet_keeps_what_the_program_says() {
+    let output = run_with_input(&["-", "--quiet"], "import sys\nprint('out')\nprint('seen', file=sys.stderr)");
+    assert_eq!((output.stdout.as_slice(), stderr(&output).as_str()), (b"out\n".as_slice(), "seen\n"));
+    let output = run_with_input(&["-", "--quiet", "--call", "f"], "def f():\n    raise ValueError('seen')");
+    assert!(stderr(&output).contains("ValueError: seen"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_log_that_goes_to_no_terminal_has_no_colours() {
+    let output = run_with_input(&["-", "-vv"], "print(1)");
+    let log = stderr(&output);
+    assert!(log.contains("DEBUG") && !log.contains('\u{1b}'), "{log}");
+}

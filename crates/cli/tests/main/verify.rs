@@ -142,6 +142,11 @@ fn the_bytes_are_the_same_on_any_number_of_threads_and_on_stdout() {
         let summary: Value = serde_json::from_str(said.lines().last().expect("a summary")).expect("it is JSON");
         assert_eq!(summary["attempts"], 8);
     }
+    // Data is not a message, wherever it goes.
+    let output = bench.run(&["--json", "--quiet"]);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), bench.out());
+    let summary: Value = serde_json::from_str(&stderr(&output)).expect("the summary and nothing else");
+    assert_eq!(summary["attempts"], 8);
 }
 
 #[test]
