@@ -24,9 +24,6 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::exit::Failure;
 
-/// The most that a guest's memory can hold, in MiB: WebAssembly's addresses have 32 bits.
-const MOST_MEMORY_MIB: u64 = 4096;
-
 /// Self-play for code with verifiable rewards
 #[derive(Debug, Parser)]
 #[command(name = "veriplay", version, arg_required_else_help = true)]

@@ -15,6 +15,7 @@ mod interrupt;
 mod isolate;
 mod isolation;
 mod json_file;
+mod limits;
 mod logfile;
 mod memory;
 mod model;

@@ -2,6 +2,8 @@
 
 use std::num::NonZeroUsize;
 
+use crate::progress;
+
 /// The processors of the control group and the affinity mask; 1 where they are unknown.
 pub(crate) fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
@@ -10,4 +12,14 @@ pub(crate) fn processors() -> usize {
 /// The given number of threads, else one for each processor.
 pub(crate) fn threads_or_processors(threads: Option<NonZeroUsize>) -> usize {
     threads.map_or_else(processors, usize::from)
+}
+
+/// The attempts that are judged at once where `asked` are to be: at most one for each processor. Judging only computes, so more of them gain
+/// nothing, and each has an instance to start and to reset. The verdicts and their order do not depend on it.
+pub(crate) fn attempts_at_once(asked: Option<NonZeroUsize>) -> usize {
+    let (wanted, most) = (threads_or_processors(asked), processors());
+    if wanted > most {
+        progress::say(format!("`--jobs {wanted}`: {most} attempts are judged at once, one for each processor"));
+    }
+    wanted.min(most)
 }

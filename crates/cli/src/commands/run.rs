@@ -9,10 +9,10 @@ use clap::Args;
 use serde::Serialize;
 use veriplay_core::{Entry, Execute, Job, Limits, RunReport, Value};
 
-use super::MOST_MEMORY_MIB;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::image::ImageArguments;
 use crate::isolation::{self, Isolation};
+use crate::limits::{check_fuel, check_memory, parse_count};
 use crate::progress;
 use veriplay_sandbox::SandboxOptions;
 
@@ -35,7 +35,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N", value_parser = parse_count)]
     fuel: Option<u64>,
     /// Linear memory in MiB, the interpreter's own share included
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_MEMORY_MIB))]
+    #[arg(long, value_name = "N")]
     memory_mib: Option<u64>,
     /// Seed of the guest's random source and clock
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -69,7 +69,9 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
         .with_context(|| format!("`{}` is not UTF-8", args.file.display()))
         .or_fail(ExitCode::Input)?;
     let stdin = args.stdin.as_ref().map(read_file).transpose()?.unwrap_or_default();
+    check_fuel(args.fuel)?;
     let image = args.image.open()?;
+    check_memory("--memory-mib", args.memory_mib, &image)?;
     let limits = limits(&args, image.default_limits());
     let image_name = image.name().to_owned();
     let job = Job { image: image_name, entry: entry(&args)?, stdin, limits, seed: args.seed, ..Job::script(program) };
@@ -100,18 +102,6 @@ fn read_file(path: &PathBuf) -> Result<Vec<u8>, Failure> {
         return Ok(bytes);
     }
     std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)
-}
-
-/// A count that may be written with an exponent, such as `1e9` or `2.5e10`.
-fn parse_count(text: &str) -> Result<u64, String> {
-    let digits = text.replace('_', "");
-    if let Ok(count) = digits.parse() {
-        return Ok(count);
-    }
-    let number: f64 = digits.parse().map_err(|_| "not a number".to_owned())?;
-    // Every whole number below 2^53 is a double of its own.
-    let is_exact = number >= 0.0 && number.fract() == 0.0 && number < 9_007_199_254_740_992.0;
-    if is_exact { Ok(number as u64) } else { Err("not a whole number from 0 to 2^53".to_owned()) }
 }
 
 fn limits(args: &Arguments, default: Limits) -> Limits {

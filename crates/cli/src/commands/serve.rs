@@ -11,11 +11,12 @@ use clap::Args;
 use veriplay_sandbox::SandboxOptions;
 use veriplay_server::{Address, Judge, ListenError, ServeError, Settings, Tokens};
 
-use super::{LogFormat, MOST_MEMORY_MIB};
+use super::LogFormat;
 use crate::exit::{ExitCode, Failure};
 use crate::image::ImageArguments;
 use crate::isolation::{self, Isolation};
 use crate::json_file::read_text;
+use crate::limits::check_memory;
 use crate::progress;
 use crate::serve::{MemoryPlan, ServedJudge, ServiceSandbox, raise_descriptor_limit};
 use crate::verdict_cache::CacheArguments;
@@ -64,12 +65,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "SECONDS", default_value_t = Settings::default().most_seconds)]
     max_seconds: f64,
     /// The most memory that a client may ask for, in MiB, the interpreter's own share included
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = Settings::default().most_memory_bytes >> 20,
-        value_parser = clap::value_parser!(u64).range(1..=MOST_MEMORY_MIB)
-    )]
+    #[arg(long, value_name = "N", default_value_t = Settings::default().most_memory_bytes >> 20)]
     max_memory_mib: u64,
     #[command(flatten)]
     cache: CacheArguments,
@@ -166,6 +162,7 @@ fn open_judge(
     kept_bytes: u64,
 ) -> Result<Arc<ServedJudge>, Failure> {
     let image = args.image.open()?;
+    check_memory("--max-memory-mib", Some(args.max_memory_mib), &image)?;
     let options = SandboxOptions { max_parallel: workers, ..SandboxOptions::fastest() };
     let sandbox = isolation::open_sandbox(Arc::clone(&image), options, args.isolation)?;
     let cache = args.cache.open()?;

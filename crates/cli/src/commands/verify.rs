@@ -9,15 +9,15 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use veriplay_core::{Predicted, Trust};
 use veriplay_corpus::{PROBLEM_FORMATS, ReadOptions, problem_format, read_attempts};
-use veriplay_sandbox::{Image, SandboxOptions};
+use veriplay_sandbox::SandboxOptions;
 use veriplay_verifier::JUDGES;
 
-use super::MOST_MEMORY_MIB;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::image::ImageArguments;
 use crate::interrupt;
 use crate::isolation::{self, Isolation};
-use crate::processors::threads_or_processors;
+use crate::limits::{check_fuel, check_memory, parse_count};
+use crate::processors::attempts_at_once;
 use crate::progress::{self, Progress};
 use crate::verdict_cache::CacheArguments;
 use crate::verify::{
@@ -59,17 +59,17 @@ pub(super) struct Arguments {
     /// Where test code runs, instead of what each task says: in an instance of its own, or in the program's
     #[arg(long, value_enum)]
     trust: Option<TestTrust>,
-    /// Attempts judged at once [default: one for each processor]
+    /// Attempts judged at once, at most one for each processor [default: one for each processor]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
-    /// Wasm fuel of each job, instead of the tasks' and the image's own
+    /// Wasm fuel of each job, such as `1e9`, instead of the tasks' and the image's own
     ///
     /// Without it a task with a reference program gives four times what that needs, at least the image's own and at most 40
     /// times that
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
     fuel: Option<u64>,
     /// Linear memory of each job in MiB, the interpreter's own share included
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_MEMORY_MIB))]
+    #[arg(long, value_name = "N")]
     memory_mib: Option<u64>,
     /// Stop each attempt at its first failed case
     #[arg(long)]
@@ -133,16 +133,17 @@ pub(super) fn run(mut args: Arguments) -> Result<(), Failure> {
     let options = read_options(&args)?;
     let overrides = overrides(&args);
     let format = problem_format(&args.format).or_fail(ExitCode::Input)?;
+    check_fuel(args.fuel)?;
     let hint = format!("it was read as `{}`; `--format` names another format", format.name);
     let tasks = TaskSet::read(&args.tasks, format, &options, &overrides, &hint)?;
     let image = args.image.open()?;
     let limits = overrides.limits(image.default_limits());
-    check_memory(&args, &image)?;
+    check_memory("--memory-mib", args.memory_mib, &image)?;
     let (scaled, early_stop) = (args.fuel.is_none(), args.early_stop);
     let conditions = JudgeConditions { image: image.digest().clone(), limits, scaled, seed: JUDGE_SEED, early_stop };
     let mut source = AttemptSource::open(attempts, options.max_row_bytes, &tasks, &conditions)?;
     let mut output = VerdictOutput::open(args.out.as_deref(), &[args.tasks.as_path(), attempts.as_path()])?;
-    let (jobs, name) = (threads_or_processors(args.jobs), image.name().to_owned());
+    let (jobs, name) = (attempts_at_once(args.jobs), image.name().to_owned());
     let sandbox_options = SandboxOptions { max_parallel: jobs, ..SandboxOptions::fastest() };
     let sandbox = isolation::open_sandbox(image, sandbox_options, args.workers)?;
     let context = VerifyContext { execute: &sandbox, image: &name, conditions: &conditions };
@@ -173,7 +174,7 @@ fn judge_bugs(args: &Arguments) -> Result<(), Failure> {
         attempts: args.attempts.as_deref(),
         repositories: &args.repo,
         out: args.out.as_deref(),
-        jobs: threads_or_processors(args.jobs),
+        jobs: attempts_at_once(args.jobs),
         workers: args.workers,
         seed: JUDGE_SEED,
         trust: args.trust.map(Trust::from).unwrap_or_default(),
@@ -200,18 +201,6 @@ fn overrides(args: &Arguments) -> TaskOverrides {
         trust: args.trust.map(Trust::from),
         fuel: args.fuel,
         memory_bytes: args.memory_mib.map(|mib| mib.saturating_mul(1 << 20)),
-    }
-}
-
-/// Rejects a memory limit below the image's own memory, with which every job would be a host fault.
-fn check_memory(args: &Arguments, image: &Image) -> Result<(), Failure> {
-    let least = image.memory_bytes().div_ceil(1 << 20);
-    match args.memory_mib {
-        Some(mib) if mib < least => {
-            let what = format!("`--memory-mib {mib}` is less than the image itself needs");
-            Err(Failure::message(ExitCode::Input, what).hint(format!("give at least {least}")))
-        }
-        _ => Ok(()),
     }
 }
 

@@ -166,6 +166,16 @@ fn a_program_that_fails_fails_the_command_and_says_how() {
 }
 
 #[test]
+fn a_limit_out_of_range_is_an_error_of_the_input_with_the_range() {
+    for (option, value) in [("--fuel", "0"), ("--memory-mib", "0"), ("--memory-mib", "10"), ("--memory-mib", "5000")] {
+        let output = run_with_input(&["-", option, value], "print(1)");
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(3), "{option} {value}: {said}");
+        assert!(said.contains(&format!("`{option} {value}` is out of range\nhint: give a number from ")), "{said}");
+    }
+}
+
+#[test]
 fn quiet_keeps_what_the_program_says() {
     let output = run_with_input(&["-", "--quiet"], "import sys\nprint('out')\nprint('seen', file=sys.stderr)");
     assert_eq!((output.stdout.as_slice(), stderr(&output).as_str()), (b"out\n".as_slice(), "seen\n"));

@@ -109,7 +109,7 @@ const STATUSES: [&str; 8] = [
 ];
 
 /// Few enough that an endless loop ends soon.
-pub(crate) const FUEL: [&str; 2] = ["--fuel", "300000000"];
+pub(crate) const FUEL: [&str; 2] = ["--fuel", "3e8"];
 
 #[test]
 fn verdicts_come_in_the_order_of_the_attempts() {
@@ -142,6 +142,10 @@ fn the_bytes_are_the_same_on_any_number_of_threads_and_on_stdout() {
         let summary: Value = serde_json::from_str(said.lines().last().expect("a summary")).expect("it is JSON");
         assert_eq!(summary["attempts"], 8);
     }
+    // More than there are processors gain nothing.
+    let output = bench.run(&["--jobs", "10000", "--json"]);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), bench.out());
+    assert!(stderr(&output).starts_with("`--jobs 10000`: "), "{}", stderr(&output));
     // Data is not a message, wherever it goes.
     let output = bench.run(&["--json", "--quiet"]);
     assert_eq!(String::from_utf8_lossy(&output.stdout), bench.out());
@@ -477,8 +481,10 @@ fn options_that_make_no_sense_are_refused_with_a_hint() {
         (&good, &["--judge", "eqxact"], 2, "eqxact"),
         (&good, &["--format", "humanevil"], 2, "humanevil"),
         (&good, &["--jobs", "0"], 2, "--jobs"),
-        (&good, &["--memory-mib", "1"], 3, "`--memory-mib 1`"),
-        (&good, &["--memory-mib", "4097"], 2, "4097"),
+        (&good, &["--memory-mib", "1"], 3, "`--memory-mib 1` is out of range"),
+        (&good, &["--memory-mib", "4097"], 3, "`--memory-mib 4097` is out of range"),
+        (&good, &["--fuel", "0"], 3, "`--fuel 0` is out of range"),
+        (&good, &["--fuel", "1.5"], 2, "1.5"),
         (&bad, &[], 3, "no task that can be judged"),
     ] {
         let told = senseless(tasks, options, code);
