@@ -1,12 +1,15 @@
 //! From an attempt's text to the program that is judged.
 //!
 //! A `program` is complete. A `completion` with a closed block fenced as `python` (or `py`, `python3`) is prose around a program, and the last
-//! such block is the program. Any other `completion` is appended to the problem's prompt, as HumanEval does. A prediction is the text itself.
+//! such block is the program. Without one, the last closed block without a label is. Any other `completion` is appended to the problem's
+//! prompt, as HumanEval does. A prediction is the text itself.
 
 use veriplay_corpus::{AttemptBody, ProblemRow};
 
 const FENCE: &str = "```";
 const LABELS: [&str; 3] = ["python", "py", "python3"];
+/// Columns of white space before a fence, as in CommonMark: behind more of it a line is indented text.
+const MAX_FENCE_INDENT: usize = 3;
 
 /// The text for the judges, which add the problem's prelude.
 pub(super) fn assemble_program(problem: &ProblemRow, body: AttemptBody) -> String {
@@ -14,21 +17,44 @@ pub(super) fn assemble_program(problem: &ProblemRow, body: AttemptBody) -> Strin
         AttemptBody::Program(text) => text,
         AttemptBody::Completion(text) if problem.is_prediction() => text,
         AttemptBody::Completion(text) => {
-            last_python_block(&text).unwrap_or_else(|| format!("{}{text}", problem.prompt()))
+            last_program_block(&text).unwrap_or_else(|| format!("{}{text}", problem.prompt()))
         }
     }
 }
 
-/// The last closed Python block. Opening and closing fences are on lines of their own.
-fn last_python_block(text: &str) -> Option<String> {
-    let (mut found, mut open) = (None, None);
+/// The language of a fenced block, by its label.
+#[derive(Clone, Copy)]
+enum BlockLabel {
+    Python,
+    Missing,
+    /// Another language, or a fence without label that Markdown would take for indented text. A continuation's docstring has such fences.
+    Other,
+}
+
+impl BlockLabel {
+    fn of_fence(line: &str, label: &str) -> Self {
+        let blanks = line.chars().take_while(|char| char.is_whitespace());
+        let indent: usize = blanks.map(|blank| if blank == '\t' { 4 } else { 1 }).sum();
+        match label.trim().to_ascii_lowercase().as_str() {
+            "" if indent <= MAX_FENCE_INDENT => Self::Missing,
+            label if LABELS.contains(&label) => Self::Python,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// The last closed Python block, else the last closed one without label. Opening and closing fences are on lines of their own.
+fn last_program_block(text: &str) -> Option<String> {
+    let (mut python, mut unlabelled, mut open) = (None, None, None);
     for line in text.lines() {
         let fence = line.trim().strip_prefix(FENCE);
         match (&mut open, fence) {
-            (None, Some(label)) => {
-                open = Some((LABELS.contains(&label.trim().to_ascii_lowercase().as_str()), String::new()))
-            }
-            (Some(_), Some("")) => found = open.take().filter(|(python, _)| *python).map(|(_, block)| block).or(found),
+            (None, Some(label)) => open = Some((BlockLabel::of_fence(line, label), String::new())),
+            (Some(_), Some("")) => match open.take() {
+                Some((BlockLabel::Python, block)) => python = Some(block),
+                Some((BlockLabel::Missing, block)) => unlabelled = Some(block),
+                Some((BlockLabel::Other, _)) | None => {}
+            },
             (Some((_, block)), _) => {
                 block.push_str(line);
                 block.push('\n');
@@ -36,7 +62,7 @@ fn last_python_block(text: &str) -> Option<String> {
             (None, None) => {}
         }
     }
-    found
+    python.or(unlabelled)
 }
 
 #[cfg(test)]
@@ -79,8 +105,26 @@ mod tests {
     }
 
     #[test]
+    fn without_a_python_block_the_last_closed_one_without_label_is_a_whole_program() {
+        assert_eq!(
+            completed("So:\n```\nfirst\n```\nBetter:\n ```\ndef f(x):\n    return 1\n```\n"),
+            "def f(x):\n    return 1\n"
+        );
+        assert_eq!(completed("```sh\npip install x\n```\n```\ny\n```\n```\nopen"), "y\n");
+        // Its output, or the like.
+        assert_eq!(completed("```python\nx\n```\nIt prints:\n```\n3\n```\n"), "x\n");
+    }
+
+    #[test]
+    fn fences_in_the_docstring_of_a_continuation_are_no_program() {
+        let text = "    \"\"\"Doubles.\n\n    ```\n    f(1)\n    ```\n    \"\"\"\n    return 2 * x\n";
+        assert_eq!(completed(text), format!("def f(x):\n{text}"));
+    }
+
+    #[test]
     fn an_open_fence_or_another_language_is_not_a_program() {
-        for text in ["```python\nx", "```\nx\n```", "```rust\nx\n```", "a ```python\nx\n```x"] {
+        for text in ["```python\nx", "```\nx", "```rust\nx\n```", "```\n", "a ```python\nx\n```x", "x\n    ```\ny\n```"]
+        {
             assert_eq!(completed(text), format!("def f(x):\n{text}"));
         }
     }
