@@ -222,6 +222,8 @@ def test_a_task_that_cannot_judge_is_no_wrong_answer() -> None:
     assert found.reward is None and found.fraction is None
     with pytest.raises(Unmeasured, match="unjudgeable: why"):
         found.require()
+    for rule in ("invalid_row", "unknown_task"):
+        assert Verdict.from_json({**row, "evidence": {"rule": rule, "detail": "why"}}).reward is None
     chosen = Verdict.from_json({**row, "evidence": {"rule": "", "detail": "the program looks at frames"}})
     assert chosen.reward == 0.0, "an attempt cannot choose not to be measured"
     assert Verdict.from_json({**row, "status": "dropped"}).fault is not None

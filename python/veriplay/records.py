@@ -18,8 +18,9 @@ __all__ = ["Attempt", "Limits", "Outcome", "Task", "Verdict"]
 
 Json = Mapping[str, Any]
 
-#: The rule of attempts whose task has no usable reference program.
-_REFERENCE_RULE = "reference"
+#: The rules of what nothing in an attempt's text makes unjudgeable: its task has no usable reference program, the row is no attempt, or there
+#: is no such task.
+_UNMEASURED_RULES = ("reference", "invalid_row", "unknown_task")
 
 
 @dataclass(frozen=True)
@@ -175,7 +176,7 @@ class Verdict:
         if self.fault is not None or self.status in (None, "dropped"):
             return False
         # Any other unjudgeable attempt counts as not accepted: its own text may have made it so.
-        return self.status != "unjudgeable" or self.evidence.get("rule") != _REFERENCE_RULE
+        return self.status != "unjudgeable" or self.evidence.get("rule") not in _UNMEASURED_RULES
 
     @property
     def reward(self) -> float | None:

@@ -259,7 +259,7 @@ fn evaluate_one(
         sampling: sampling.clone(),
     };
     let overrides = TaskOverrides::default();
-    let tasks = TaskSet::read(&suite.path, suite.format, &suite.options, &overrides, &suite.layout_hint())?;
+    let tasks = TaskSet::read(&suite.path, suite.format, &suite.options, &overrides, Some(&suite.layout_hint()))?;
     let samples = sampling::sample_suite(model.policy, suite, &settings, folder)?;
     let verdicts = judge.judge(&tasks, &samples.path, &folder.join(format!("{}.verdicts.jsonl", suite.name)))?;
     let sampling::Samples { truncated, too_long, not_tokenized, .. } = samples;

@@ -1,11 +1,12 @@
 //! The parts of `veriplay verify`: tasks and attempts in, verdicts out in the order of the attempts.
 //!
-//! [`tasks`] reads the tasks, [`source`] the attempts; [`stream`] runs [`AttemptJudge`] on all threads and restores the order; [`output`]
+//! [`tasks`] reads the tasks, [`source`] the attempts; [`faults`] reports rows that are neither; [`stream`] runs [`AttemptJudge`] on all threads and restores the order; [`output`]
 //! writes the verdicts, or continues what an earlier run wrote; [`summary`] counts. The command calls them. Invariant: memory is bounded by
 //! the tasks and by the window of attempts under way, not by the number of attempts.
 
 mod assemble;
 pub(crate) mod bugs;
+mod faults;
 mod output;
 mod reference;
 mod scaled_limits;
@@ -27,7 +28,7 @@ use summary::{RunCounts, VerdictTally};
 
 pub(crate) use output::VerdictOutput;
 pub(crate) use reference::{JudgeConditions, VerifyContext};
-pub(crate) use source::{AttemptSource, PendingAttempt};
+pub(crate) use source::{AttemptSource, PendingAttempt, ReadAttempt};
 pub(crate) use summary::{VerdictSummary, VerifySummary};
 pub(crate) use tasks::{LoadedTask, TaskOverrides, TaskSet, check_row};
 
@@ -67,7 +68,8 @@ const WINDOW: usize = 64;
 
 impl AttemptJudge<'_> {
     /// Judges all attempts of `source` on `jobs` threads, behind those that `output` has from an earlier run. `each` is called after every
-    /// verdict. An attempt that is not begun when it stops has no row, and none behind it has one.
+    /// verdict. Every row of the file has one, in its place, also where there is nothing to judge or no task to judge it by. An attempt that
+    /// is not begun when it stops has none, and none behind it has one.
     pub(crate) fn judge_all(
         &self,
         source: &mut AttemptSource<'_>,
@@ -93,10 +95,16 @@ impl AttemptJudge<'_> {
             cut = (self.stop)();
             !cut
         });
-        let judge = |attempt| (!(self.stop)()).then(|| self.judge(attempt));
+        let judge = |attempt: ReadAttempt| {
+            (!(self.stop)()).then(|| match attempt.at_task() {
+                Ok(attempt) => self.judge(attempt),
+                Err(row) => JudgedAttempt { row: *row, cached: false },
+            })
+        };
         let ran = run_in_order(work, jobs, jobs.saturating_mul(WINDOW), judge, write);
         let finished = output.finish();
         self.cache.flush();
+        source.report_counts();
         ran.and(finished)?;
         let stopped = gap || cut;
         let (bad_rows, unknown_tasks) = (source.tasks.bad + source.bad, source.unknown);

@@ -148,13 +148,25 @@ pub enum NoVerdict {
 /// The [`Evidence::rule`] of attempts whose task has no usable reference program.
 pub const REFERENCE_RULE: &str = "reference";
 
+/// The [`Evidence::rule`] of rows that are no attempt, such as one that is not JSON.
+pub const INVALID_ROW_RULE: &str = "invalid_row";
+
+/// The [`Evidence::rule`] of attempts at a task that is not there.
+pub const UNKNOWN_TASK_RULE: &str = "unknown_task";
+
 impl VerdictRow {
-    /// Whether it counts, for pass@k and for rewards. A dropped attempt does not, nor one whose task has no usable reference. Any other that
-    /// is unjudgeable counts as not accepted: what the attempt contains may have made it so.
+    /// Whether it is of an attempt at a task, and not of an invalid row or of an attempt at an unknown task.
+    #[must_use]
+    pub fn has_task(&self) -> bool {
+        ![INVALID_ROW_RULE, UNKNOWN_TASK_RULE].contains(&self.evidence.rule.as_str())
+    }
+
+    /// Whether it counts, for pass@k and for rewards. A dropped attempt does not, nor one without a task or whose task has no usable
+    /// reference. Any other that is unjudgeable counts as not accepted: what the attempt contains may have made it so.
     #[must_use]
     pub fn counts(&self) -> bool {
         match self.status {
-            RowStatus::Judged(Status::Unjudgeable) => self.evidence.rule != REFERENCE_RULE,
+            RowStatus::Judged(Status::Unjudgeable) => self.has_task() && self.evidence.rule != REFERENCE_RULE,
             RowStatus::Judged(_) => true,
             RowStatus::Dropped(_) => false,
         }

@@ -29,7 +29,7 @@ use crate::CorpusError;
 use fields::{FieldError, Fields};
 use rows::Rows;
 
-pub use attempts::{AttemptBody, AttemptRow, AttemptRows, parse_attempts, read_attempts};
+pub use attempts::{AttemptBody, AttemptRow, AttemptRows, InvalidAttempt, parse_attempts, read_attempts};
 
 /// All formats of problems.
 pub const PROBLEM_FORMATS: &[ProblemFormat] = &[
@@ -217,6 +217,11 @@ impl InvalidRow {
     fn new(path: &Path, line: usize, fault: FieldError) -> Self {
         Self { path: path.to_owned(), line, field: fault.field, reason: fault.reason }
     }
+
+    /// The message without file and line: rows with the same fault have the same.
+    pub fn fault(&self) -> String {
+        format!("{}{}", field_text(&self.field), self.reason)
+    }
 }
 
 fn field_text(field: &str) -> String {
@@ -231,6 +236,21 @@ pub fn problem_format(name: &str) -> Result<&'static ProblemFormat, CorpusError>
     let known: Vec<String> = PROBLEM_FORMATS.iter().map(|format| format.name.to_owned()).collect();
     let found = PROBLEM_FORMATS.iter().find(|format| format.name == name);
     found.ok_or_else(|| CorpusError::unknown("format of problems", name, known.iter()))
+}
+
+/// The formats in which one of the first rows of the file is a problem, in the order of [`PROBLEM_FORMATS`].
+///
+/// # Errors
+/// The file cannot be read.
+pub fn matching_formats(path: &Path, options: &ReadOptions) -> Result<Vec<&'static str>, CorpusError> {
+    /// A bad row or two hide no format.
+    const ROWS: usize = 3;
+    let rows: Vec<_> = Rows::open(path, options.max_row_bytes)?.take(ROWS).collect::<Result<_, _>>()?;
+    let texts: Vec<String> = rows.into_iter().filter_map(|row| row.text.ok()).collect();
+    let reads = |format: &&ProblemFormat| {
+        texts.iter().enumerate().any(|(index, text)| (format.parse)(&RowInput { text, index, options }).is_ok())
+    };
+    Ok(PROBLEM_FORMATS.iter().filter(reads).map(|format| format.name).collect())
 }
 
 /// Reads a file of problems: JSONL or one JSON array, plain or gzip. Bad rows, and rows that repeat a task id, are reported

@@ -52,7 +52,7 @@ fn rows(bytes: &[u8]) {
     for row in rows {
         match row {
             Ok(Ok(row)) => assert!(!row.task_id.is_empty()),
-            Ok(Err(bad)) => assert!(!bad.reason.is_empty()),
+            Ok(Err(bad)) => assert!(!bad.fault.reason.is_empty()),
             Err(_) => return,
         }
     }

@@ -25,7 +25,7 @@ use crate::verify::{
     VerifyContext, VerifySummary, bugs,
 };
 
-const EXIT_CODES: &str = "Exit codes: 0 every attempt has its verdict; 3 bad rows were left out; 7 attempts were dropped through a \
+const EXIT_CODES: &str = "Exit codes: 0 every attempt has its verdict; 3 rows are invalid or name an unknown task; 7 attempts were dropped through a \
 fault of the host; 9 attempts are unjudgeable: their task is the cause, such as a reference that raises, or their program, such as a value that tests cannot be given";
 
 /// The format whose tasks are bugs in repositories.
@@ -134,8 +134,7 @@ pub(super) fn run(mut args: Arguments) -> Result<(), Failure> {
     let overrides = overrides(&args);
     let format = problem_format(&args.format).or_fail(ExitCode::Input)?;
     check_fuel(args.fuel)?;
-    let hint = format!("it was read as `{}`; `--format` names another format", format.name);
-    let tasks = TaskSet::read(&args.tasks, format, &options, &overrides, &hint)?;
+    let tasks = TaskSet::read(&args.tasks, format, &options, &overrides, None)?;
     let image = args.image.open()?;
     let limits = overrides.limits(image.default_limits());
     check_memory("--memory-mib", args.memory_mib, &image)?;
@@ -227,19 +226,24 @@ fn finish(args: &Arguments, report: &VerifySummary, started: Instant) -> Result<
     if report.stopped() {
         return Err(verify::stopped(args.out.as_deref()));
     }
-    match (report.dropped(), report.unjudgeable(), report.left_out()) {
+    match (report.dropped(), report.unjudgeable(), report.without_task()) {
         (0, 0, 0) => Ok(()),
         (0, 0, rows) => {
-            Err(Failure::message(ExitCode::Input, format!("{rows} rows were left out; the messages above name each")))
+            let hint = "attempts among them are `unjudgeable`, with the reason; the messages above name the first of each kind";
+            Err(Failure::message(ExitCode::Input, format!("{rows} rows are invalid or name an unknown task"))
+                .hint(hint))
         }
         (0, unjudgeable, rows) => {
-            let what = format!("{unjudgeable} attempts cannot be judged by their tasks, {rows} rows were left out");
+            let what = format!(
+                "{unjudgeable} attempts cannot be judged by their tasks, {rows} rows are invalid or name an unknown task"
+            );
             let hint = "their rows are `unjudgeable` and give the reason; pass@k counts them as not accepted unless the task has no usable reference";
             Err(Failure::message(ExitCode::Unjudgeable, what).hint(hint))
         }
         (dropped, _, rows) => {
-            let what =
-                format!("{dropped} attempts were dropped through a fault of the host, {rows} rows were left out");
+            let what = format!(
+                "{dropped} attempts were dropped through a fault of the host, {rows} rows are invalid or name an unknown task"
+            );
             let hint =
                 "their rows give the reason; to judge them again, truncate the file before the first `dropped` row";
             Err(Failure::message(ExitCode::Host, what).hint(hint))

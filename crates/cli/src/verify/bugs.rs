@@ -6,13 +6,14 @@ use std::path::Path;
 
 use serde::Serialize;
 use veriplay_core::{Digest, Dropped, Execute, Fuzz, SCHEMA_VERSION, Status, Trust, Verdict, VerdictRow, content_hash};
-use veriplay_corpus::{AttemptBody, ReadOptions, read_attempts};
+use veriplay_corpus::{AttemptBody, InvalidRow, ReadOptions, read_attempts};
 use veriplay_sandbox::SandboxOptions;
 use veriplay_verifier::OutcomeCache;
 use veriplay_verifier::bugs::{BugArtifact, BugRules, RepairRequest, RepoContext, TestMap, grade_repair, validate_bug};
 
+use super::faults::RowFaults;
 use super::output::VerdictOutput;
-use super::source::PendingAttempt;
+use super::source::{PendingAttempt, ReadAttempt};
 use super::stream::run_in_order;
 use crate::executor::Sandboxes;
 use crate::exit::{ExitCode, Failure, ResultExt};
@@ -54,7 +55,8 @@ struct BugSummary {
     dropped: usize,
     /// Rows of a validation with an unexpected status.
     failed: usize,
-    left_out: usize,
+    /// Rows that are no attempts, or name an unknown bug.
+    bad_rows: usize,
 }
 
 /// The repositories of the bugs, with the maps of their tests.
@@ -77,7 +79,7 @@ impl BugRepositories {
 pub(crate) fn judge(options: &BugOptions<'_>) -> Result<(), Failure> {
     let bugs = read_bugs(options.tasks)?;
     let (sandboxes, repositories) = open_repositories(options, &bugs)?;
-    let (mut work, left_out) = match options.attempts {
+    let (mut work, bad_rows) = match options.attempts {
         Some(path) => read_patches(path, &bugs, options.seed)?,
         None => (validation_attempts(&bugs, options.seed), 0),
     };
@@ -90,19 +92,24 @@ pub(crate) fn judge(options: &BugOptions<'_>) -> Result<(), Failure> {
         statuses: BTreeMap::new(),
         dropped: 0,
         failed: 0,
-        left_out,
+        bad_rows,
     };
     let validating = options.attempts.is_none();
     let mut work = work.drain(..).map(Ok);
     output.resume(&mut work, |row| summary.add(row, validating))?;
     let cache = OutcomeCache::new(&sandboxes, REMEMBERED);
     interrupt::listen(super::STOPPING);
-    let judged = |work: PendingAttempt<usize>| {
+    let judged = |work: ReadAttempt<usize>| {
         if interrupt::requested() {
             return None;
         }
-        let verdict = repositories.verdict(&cache, &bugs[work.task], &work, validating, options.seed);
-        Some(work.into_row(verdict))
+        Some(match work.at_task() {
+            Ok(work) => {
+                let verdict = repositories.verdict(&cache, &bugs[work.task], &work, validating, options.seed);
+                work.into_row(verdict)
+            }
+            Err(row) => *row,
+        })
     };
     let mut stopped = false;
     run_in_order(&mut work, options.jobs, options.jobs.saturating_mul(WINDOW), judged, |row: Option<VerdictRow>| {
@@ -137,39 +144,45 @@ fn open_repositories(options: &BugOptions<'_>, bugs: &[BugArtifact]) -> Result<(
     Ok((sandboxes, BugRepositories { stored, pytest, images, trust: options.trust }))
 }
 
-/// Rows about an unknown bug and invalid rows are reported and left out.
-fn read_patches(path: &Path, bugs: &[BugArtifact], seed: u64) -> Result<(Vec<PendingAttempt<usize>>, usize), Failure> {
+/// All rows of the file, and how many of them are invalid or about an unknown bug, which is reported.
+fn read_patches(path: &Path, bugs: &[BugArtifact], seed: u64) -> Result<(Vec<ReadAttempt<usize>>, usize), Failure> {
     let by_id: HashMap<&str, usize> =
         bugs.iter().enumerate().map(|(index, bug)| (bug.task_id.as_str(), index)).collect();
-    let (mut work, mut left_out, mut seen) = (Vec::new(), 0, vec![0_u64; bugs.len()]);
+    let (mut work, mut bad_rows, mut seen) = (Vec::new(), 0, vec![0_u64; bugs.len()]);
+    let mut faults = RowFaults::default();
     for row in read_attempts(path, ReadOptions::default().max_row_bytes).or_fail(ExitCode::Input)? {
         match row.or_fail(ExitCode::Input)? {
             Err(bad) => {
-                progress::say(bad);
-                left_out += 1;
+                faults.report(&bad.fault.fault(), &bad.fault);
+                bad_rows += 1;
+                work.push(PendingAttempt::invalid(bad));
             }
             Ok(row) => match by_id.get(row.task_id.as_str()) {
                 None => {
-                    progress::say(format!("{}:{}: there is no bug `{}`", path.display(), row.line, row.task_id));
-                    left_out += 1;
+                    let (field, reason) = ("task_id".to_owned(), format!("there is no bug `{}`", row.task_id));
+                    let bad = InvalidRow { path: path.to_owned(), line: row.line, field, reason };
+                    faults.report("there is no bug of that name", bad);
+                    bad_rows += 1;
+                    work.push(PendingAttempt::at_unknown_task(row));
                 }
                 Some(&task) => {
                     let (AttemptBody::Completion(patch) | AttemptBody::Program(patch)) = row.body;
                     let attempt_id = row.attempt_id.unwrap_or_else(|| seen[task].to_string());
                     seen[task] += 1;
-                    work.push(pending_attempt(bugs, task, attempt_id, patch, seed));
+                    work.push(pending_attempt(bugs, task, attempt_id, patch, seed).into_read());
                 }
             },
         }
     }
-    Ok((work, left_out))
+    faults.report_counts(path);
+    Ok((work, bad_rows))
 }
 
-fn validation_attempts(bugs: &[BugArtifact], seed: u64) -> Vec<PendingAttempt<usize>> {
+fn validation_attempts(bugs: &[BugArtifact], seed: u64) -> Vec<ReadAttempt<usize>> {
     let of = |(task, bug): (usize, &BugArtifact)| {
         let reverse = bug.bug.bug_inject.reverse().to_string();
         [(ARTIFACT, String::new()), (REVERSE, reverse), (EMPTY, String::new())]
-            .map(|(kind, patch)| pending_attempt(bugs, task, kind.to_owned(), patch, seed))
+            .map(|(kind, patch)| pending_attempt(bugs, task, kind.to_owned(), patch, seed).into_read())
     };
     bugs.iter().enumerate().flat_map(of).collect()
 }
@@ -250,10 +263,10 @@ impl BugSummary {
             let kinds: Vec<String> = self.statuses.iter().map(words).collect();
             progress::say(format!("{} rows on {} bugs; {}", self.rows, self.bugs, kinds.join("; ")));
         }
-        match (self.dropped, self.failed + self.left_out) {
+        match (self.dropped, self.failed + self.bad_rows) {
             (0, 0) => Ok(()),
             (0, rows) => {
-                let text = format!("{rows} rows have an unexpected status, or were left out");
+                let text = format!("{rows} rows have an unexpected status, are no attempts or name an unknown bug");
                 Err(Failure::message(ExitCode::Input, text).hint("their `evidence` gives the reason"))
             }
             (dropped, _) => {

@@ -3,14 +3,20 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use veriplay_core::{Digest, Dropped, Verdict, VerdictRow, content_hash};
-use veriplay_corpus::{AttemptBody, AttemptRow, AttemptRows, CorpusError, InvalidRow, read_attempts};
+use veriplay_core::{
+    Digest, Dropped, Evidence, INVALID_ROW_RULE, Status, UNKNOWN_TASK_RULE, Verdict, VerdictRow, content_hash,
+};
+use veriplay_corpus::{AttemptBody, AttemptRow, AttemptRows, CorpusError, InvalidAttempt, InvalidRow, read_attempts};
 
 use super::assemble;
+use super::faults::RowFaults;
 use super::reference::JudgeConditions;
 use super::tasks::{LoadedTask, TaskSet};
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::progress;
+
+/// Attempts at unknown tasks, with no other before them, after which the tasks are said to be those of other attempts.
+const PREFLIGHT: u64 = 64;
 
 /// One attempt to judge.
 pub(crate) struct PendingAttempt<T = Arc<LoadedTask>> {
@@ -37,9 +43,55 @@ impl<T> PendingAttempt<T> {
     pub(crate) fn into_row(self, verdict: Result<Verdict, Dropped>) -> VerdictRow {
         VerdictRow::new(self.task_id, self.attempt_id, self.judged, verdict)
     }
+
+    /// The same, as a row of the file.
+    pub(super) fn into_read(self) -> ReadAttempt<T> {
+        let Self { task, task_id, attempt_id, program, judged } = self;
+        PendingAttempt { task: Ok(task), task_id, attempt_id, program, judged }
+    }
 }
 
-/// The attempts that can be judged, in file order. Others are reported on stderr, with file and line, and counted.
+/// A row of the attempts file. Without a task it has its verdict already.
+pub(crate) type ReadAttempt<T = Arc<LoadedTask>> = PendingAttempt<Result<T, Box<Verdict>>>;
+
+impl<T> PendingAttempt<Result<T, Box<Verdict>>> {
+    /// The attempt, or the row with its verdict where there is no task to judge it by.
+    pub(super) fn at_task(self) -> Result<PendingAttempt<T>, Box<VerdictRow>> {
+        let Self { task, task_id, attempt_id, program, judged } = self;
+        match task {
+            Ok(task) => Ok(PendingAttempt { task, task_id, attempt_id, program, judged }),
+            Err(verdict) => Err(Box::new(VerdictRow::new(task_id, attempt_id, judged, Ok(*verdict)))),
+        }
+    }
+
+    /// A row that is no attempt.
+    pub(super) fn invalid(row: InvalidAttempt) -> Self {
+        let InvalidAttempt { task_id, attempt_id, fault } = row;
+        Self::unjudgeable(INVALID_ROW_RULE, fault.line, task_id, attempt_id, &fault.fault())
+    }
+
+    /// The attempt at a task that is not there.
+    pub(super) fn at_unknown_task(row: AttemptRow) -> Self {
+        let why = format!("there is no task `{}`", row.task_id);
+        Self::unjudgeable(UNKNOWN_TASK_RULE, row.line, Some(row.task_id), row.attempt_id, &why)
+    }
+
+    /// An attempt without a name has that of its line. The file's name is not in the verdict, so that equal rows have equal ones.
+    fn unjudgeable(rule: &str, line: usize, task_id: Option<String>, attempt_id: Option<String>, why: &str) -> Self {
+        let detail = format!("line {line} of the attempts: {why}");
+        let evidence = Evidence { rule: rule.to_owned(), detail, ..Evidence::default() };
+        let verdict = Verdict { status: Status::Unjudgeable, passed: 0, total: 0, evidence };
+        Self {
+            judged: content_hash(&verdict),
+            task: Err(Box::new(verdict)),
+            task_id: task_id.unwrap_or_default(),
+            attempt_id: attempt_id.unwrap_or_else(|| format!("line {line}")),
+            program: String::new(),
+        }
+    }
+}
+
+/// All rows of the file, in its order. Those that cannot be judged are reported on stderr, with file and line, and counted.
 pub(crate) struct AttemptSource<'a> {
     rows: AttemptRows,
     path: &'a Path,
@@ -51,6 +103,11 @@ pub(crate) struct AttemptSource<'a> {
     pub(crate) bad: u64,
     /// Attempts at an unknown task.
     pub(crate) unknown: u64,
+    faults: RowFaults,
+    /// Whether there was an attempt at a known task.
+    matched: bool,
+    /// The first unknown task, until it is said that the tasks are those of other attempts.
+    first_unknown: Option<String>,
     /// Rows so far, of any kind.
     read: u64,
 }
@@ -64,7 +121,19 @@ impl<'a> AttemptSource<'a> {
     ) -> Result<Self, Failure> {
         let rows = read_attempts(path, max_row_bytes).or_fail(ExitCode::Input)?;
         let (conditions, seen) = (content_hash(conditions), vec![0; tasks.len()]);
-        Ok(Self { rows, path, tasks, conditions, seen, bad: 0, unknown: 0, read: 0 })
+        Ok(Self {
+            rows,
+            path,
+            tasks,
+            conditions,
+            seen,
+            bad: 0,
+            unknown: 0,
+            faults: RowFaults::default(),
+            matched: false,
+            first_unknown: None,
+            read: 0,
+        })
     }
 
     /// The failure of a file that cannot be read to its end.
@@ -79,43 +148,63 @@ impl<'a> AttemptSource<'a> {
         )
     }
 
-    fn work(&mut self, row: AttemptRow) -> Option<PendingAttempt> {
-        let Some(task) = self.tasks.index(&row.task_id) else {
-            let reason = format!("there is no task `{}` to judge it by", row.task_id);
-            let field = "task_id".to_owned();
-            progress::say(InvalidRow { path: self.path.to_owned(), line: row.line, field, reason });
-            self.unknown += 1;
-            return None;
-        };
+    /// Reports how many rows could not be judged beside those that were named. Called after the last row.
+    pub(super) fn report_counts(&self) {
+        self.faults.report_counts(self.path);
+    }
+
+    fn work(&mut self, row: AttemptRow) -> ReadAttempt {
+        let Some(task) = self.tasks.index(&row.task_id) else { return self.unknown_task(row) };
+        self.matched = true;
         let index = self.seen[task];
         self.seen[task] += 1;
         let attempt_id = row.attempt_id.unwrap_or_else(|| index.to_string());
-        Some(PendingAttempt::new(self.tasks.task(task), attempt_id, row.body, &self.conditions))
+        PendingAttempt::new(self.tasks.task(task), attempt_id, row.body, &self.conditions).into_read()
+    }
+
+    fn unknown_task(&mut self, row: AttemptRow) -> ReadAttempt {
+        let reason = format!("there is no task `{}` to judge it by", row.task_id);
+        let bad = InvalidRow { path: self.path.to_owned(), line: row.line, field: "task_id".to_owned(), reason };
+        self.faults.report("there is no task of that name to judge it by", bad);
+        if self.unknown == 0 {
+            self.first_unknown = Some(row.task_id.clone());
+        }
+        self.unknown += 1;
+        if self.unknown == PREFLIGHT {
+            self.warn_of_other_tasks();
+        }
+        PendingAttempt::at_unknown_task(row)
+    }
+
+    /// Says that the tasks are those of other attempts, where no attempt so far is at one of them.
+    fn warn_of_other_tasks(&mut self) {
+        if let Some(wanted) = self.first_unknown.take().filter(|_| !self.matched) {
+            progress::say(self.tasks.other_tasks_warning(self.unknown, &wanted));
+        }
     }
 }
 
 impl Iterator for AttemptSource<'_> {
-    type Item = Result<PendingAttempt, Failure>;
+    type Item = Result<ReadAttempt, Failure>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            let row = match self.rows.next()? {
-                Err(error) => return Some(Err(self.damaged(&error))),
-                Ok(row) => row,
-            };
-            self.read += 1;
-            match row {
-                Err(bad) => {
-                    progress::say(bad);
-                    self.bad += 1;
-                }
-                Ok(row) => {
-                    if let Some(work) = self.work(row) {
-                        return Some(Ok(work));
-                    }
-                }
+        let row = match self.rows.next() {
+            None => {
+                self.warn_of_other_tasks();
+                return None;
             }
-        }
+            Some(Err(error)) => return Some(Err(self.damaged(&error))),
+            Some(Ok(row)) => row,
+        };
+        self.read += 1;
+        Some(Ok(match row {
+            Ok(row) => self.work(row),
+            Err(bad) => {
+                self.faults.report(&bad.fault.fault(), &bad.fault);
+                self.bad += 1;
+                PendingAttempt::invalid(bad)
+            }
+        }))
     }
 }
 

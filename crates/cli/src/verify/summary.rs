@@ -13,6 +13,8 @@ const KS: [u32; 4] = [1, 5, 10, 100];
 #[derive(Debug, Default)]
 pub(crate) struct VerdictTally {
     by_status: BTreeMap<RowStatus, u64>,
+    /// Rows without a task, which are invalid or name an unknown one.
+    without_task: u64,
     /// Of each task with an attempt.
     by_task: HashMap<String, SolveCount>,
 }
@@ -47,9 +49,9 @@ pub(crate) struct VerdictSummary {
     dropped: u64,
     /// Rows that their task cannot judge: neither right nor wrong, and through no fault of the host.
     unjudgeable: u64,
-    /// Rows of either file that were reported and left out.
+    /// Rows of either file that are invalid. Those of the attempts are `unjudgeable` by their status.
     bad_rows: u64,
-    /// Attempts at an unknown task: reported and left out.
+    /// Attempts at an unknown task, which are `unjudgeable` by their status.
     unknown_tasks: u64,
     /// Mean over the tasks with a verdict; a `k` is present where every attempted task has that many.
     pass_at_k: BTreeMap<u32, f64>,
@@ -72,6 +74,10 @@ impl VerdictTally {
     /// Adds one row.
     pub(crate) fn add(&mut self, row: &VerdictRow) {
         *self.by_status.entry(row.status).or_default() += 1;
+        if !row.has_task() {
+            self.without_task += 1;
+            return;
+        }
         let counts = match self.by_task.get_mut(&row.task_id) {
             Some(counts) => counts,
             None => self.by_task.entry(row.task_id.clone()).or_default(),
@@ -84,6 +90,7 @@ impl VerdictTally {
     pub(crate) fn report(self, counts: RunCounts) -> VerifySummary {
         let dropped = |(status, _): &(&RowStatus, &u64)| matches!(status, RowStatus::Dropped(_));
         let pass_at_k: BTreeMap<u32, f64> = KS.into_iter().filter_map(|k| Some((k, self.mean(k)?))).collect();
+        let unjudgeable = self.by_status.get(&RowStatus::Judged(Status::Unjudgeable)).copied().unwrap_or(0);
         let judged_tasks = self.by_task.values().filter(|count| count.judged > 0).count();
         let verdicts = VerdictSummary {
             schema_version: SCHEMA_VERSION,
@@ -93,7 +100,7 @@ impl VerdictTally {
             dropped: self.by_status.iter().filter(dropped).map(|(_, count)| count).sum(),
             bad_rows: counts.bad_rows,
             unknown_tasks: counts.unknown_tasks,
-            unjudgeable: self.by_status.get(&RowStatus::Judged(Status::Unjudgeable)).copied().unwrap_or(0),
+            unjudgeable: unjudgeable.saturating_sub(self.without_task),
             pass_at_k_interval: pass_at_k.iter().map(|(&k, &mean)| (k, wilson_interval(mean, judged_tasks))).collect(),
             pass_at_k,
             statuses: self.by_status,
@@ -134,8 +141,8 @@ impl VerifySummary {
         self.verdicts.unjudgeable
     }
 
-    /// Rows that were left out.
-    pub(crate) const fn left_out(&self) -> u64 {
+    /// Rows that are invalid or name an unknown task.
+    pub(crate) const fn without_task(&self) -> u64 {
         self.verdicts.bad_rows + self.verdicts.unknown_tasks
     }
 

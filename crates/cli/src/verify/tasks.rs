@@ -1,16 +1,18 @@
 //! The tasks: the rows of their file, with the overrides of the command line.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use veriplay_core::{Checks, Comparison, Digest, Limits, Problem, Trust, Value, content_hash};
-use veriplay_corpus::{InvalidRow, ProblemFormat, ProblemRow, ReadOptions, UnexecutedProblem, read_problems};
+use veriplay_corpus::{
+    InvalidRow, ProblemFormat, ProblemRow, ReadOptions, UnexecutedProblem, matching_formats, read_problems,
+};
 use veriplay_verifier::check_problem;
 
+use super::faults::RowFaults;
 use super::reference::{self, ProblemError, VerifyContext};
 use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::progress;
 
 /// Overrides from the command line.
 #[derive(Debug, Clone, Default, serde::Serialize)]
@@ -113,23 +115,59 @@ impl LoadedTask {
 
 /// All tasks of a file.
 pub(crate) struct TaskSet {
+    file: TaskFile,
     tasks: Vec<Arc<LoadedTask>>,
     by_id: HashMap<String, usize>,
-    /// Rows that were reported and left out.
+    /// Rows that are no task.
     pub(crate) bad: u64,
+    faults: RowFaults,
+}
+
+/// A file of tasks, and how it is read.
+struct TaskFile {
+    path: PathBuf,
+    format: &'static str,
+    options: ReadOptions,
+}
+
+impl TaskFile {
+    /// `--format` with each other format as which the file can be read. It reads the beginning of the file again.
+    fn other_formats(&self) -> Option<String> {
+        // A pipe has been read, and opening it again may wait for ever.
+        let formats = if self.path.is_file() { matching_formats(&self.path, &self.options) } else { Ok(Vec::new()) };
+        let formats = formats.unwrap_or_default();
+        let others = formats.into_iter().filter(|format| *format != self.format);
+        let options: Vec<String> = others.map(|format| format!("`--format {format}`")).collect();
+        (!options.is_empty()).then(|| options.join(" or "))
+    }
+
+    /// Advice where no row is a task.
+    fn format_hint(&self) -> String {
+        match self.other_formats() {
+            Some(others) => format!("it was read as `{}`; {others} reads it", self.format),
+            None => format!("it was read as `{}`; `--format` names another format", self.format),
+        }
+    }
 }
 
 impl TaskSet {
-    /// Reads `path`; bad rows are reported on stderr and counted. `layout_hint` is the advice where no row is a task.
+    /// Reads `path`; bad rows are reported on stderr and counted, those with the same fault together. `layout_hint` is the advice where no row is
+    /// a task; without it, which formats read the file.
     pub(crate) fn read(
         path: &Path,
         format: &ProblemFormat,
         options: &ReadOptions,
         overrides: &TaskOverrides,
-        layout_hint: &str,
+        layout_hint: Option<&str>,
     ) -> Result<Self, Failure> {
         let file = read_problems(path, format, options).or_fail(ExitCode::Input)?;
-        let mut set = Self { tasks: Vec::with_capacity(file.rows.len()), by_id: HashMap::new(), bad: 0 };
+        let mut set = Self {
+            file: TaskFile { path: path.to_owned(), format: format.name, options: *options },
+            tasks: Vec::with_capacity(file.rows.len()),
+            by_id: HashMap::new(),
+            bad: 0,
+            faults: RowFaults::default(),
+        };
         file.bad.iter().for_each(|bad| set.report_bad_row(bad));
         let mut first_bad = file.bad.first().map(ToString::to_string);
         for (line, mut row) in file.rows {
@@ -143,23 +181,36 @@ impl TaskSet {
                 }
             }
         }
+        set.faults.report_counts(path);
         if set.tasks.is_empty() {
             let why =
                 first_bad.map_or_else(|| "it has no row".to_owned(), |bad| format!("the first row is bad: {bad}"));
             let what = format!("`{}` holds no task that can be judged; {why}", path.display());
-            return Err(Failure::message(ExitCode::Input, what).hint(layout_hint));
+            let hint = layout_hint.map_or_else(|| set.file.format_hint(), str::to_owned);
+            return Err(Failure::message(ExitCode::Input, what).hint(hint));
         }
         Ok(set)
     }
 
     fn report_bad_row(&mut self, bad: &InvalidRow) {
-        progress::say(bad);
+        self.faults.report(&bad.fault(), bad);
         self.bad += 1;
     }
 
     fn push(&mut self, row: ProblemRow) {
         self.by_id.insert(row.task_id().to_owned(), self.tasks.len());
         self.tasks.push(Arc::new(LoadedTask::new(row)));
+    }
+
+    /// What is said where the first `count` attempts, and the attempt at `wanted` among them, are at none of the tasks.
+    pub(super) fn other_tasks_warning(&self, count: u64, wanted: &str) -> String {
+        let first = self.tasks.first().map_or("", |task| task.row.task_id());
+        let format = self.file.other_formats().map_or_else(String::new, |others| format!(", or read it with {others}"));
+        format!(
+            "warning: none of the first {count} attempts is at a task of `{}`: they name `{wanted}`, and its first task is `{first}`\n\
+             hint: give the file of their tasks as `--tasks`{format}",
+            self.file.path.display()
+        )
     }
 
     /// How many there are.

@@ -168,7 +168,7 @@ fn a_program_may_print_as_much_as_its_task_allows() {
 }
 
 #[test]
-fn bad_rows_and_unknown_tasks_are_told_and_the_rest_is_judged() {
+fn bad_rows_and_unknown_tasks_have_rows_in_their_places_and_do_not_count() {
     let good = completion("one", "    return x + 1\n");
     let bench = Bench::new(&[task("one", 1)], &[], &[]);
     bench.write("tasks.jsonl", &format!("{{\n{}\n", task("one", 1)));
@@ -190,8 +190,51 @@ fn bad_rows_and_unknown_tasks_are_told_and_the_rest_is_judged() {
     }
     let summary = last_json(&output);
     assert_eq!((&summary["bad_rows"], &summary["unknown_tasks"]), (&json!(3), &json!(1)));
-    assert_eq!(summary["pass_at_k"]["1"], 1.0);
-    assert_eq!(column(&rows(&bench.out()), "attempt_id"), ["0", "1"]);
+    assert_eq!((&summary["attempts"], &summary["unjudgeable"]), (&json!(5), &json!(0)));
+    assert_eq!(summary["pass_at_k"], json!({"1": 1.0}));
+    let rows = rows(&bench.out());
+    assert_eq!(column(&rows, "task_id"), ["one", "", "gone", "one", "one"]);
+    assert_eq!(column(&rows, "attempt_id"), ["0", "line 2", "line 3", "line 4", "1"]);
+    assert_eq!(column(&rows, "status"), ["accepted", "unjudgeable", "unjudgeable", "unjudgeable", "accepted"]);
+    let evidence: Vec<Value> = rows.iter().map(|row| row["evidence"].clone()).collect();
+    assert_eq!(column(&evidence, "rule"), ["", "invalid_row", "unknown_task", "invalid_row", ""]);
+    assert_eq!(evidence[2]["detail"], "line 3 of the attempts: there is no task `gone`");
+    assert_eq!(bench.summary(3)["resumed"], 5);
+}
+
+#[test]
+fn attempts_at_other_tasks_are_one_line_and_a_hint() {
+    let attempts: Vec<Value> = std::iter::repeat_n(completion("other", "    return x\n"), 70).collect();
+    let bench = Bench::new(&[task("one", 1)], &attempts, &[]);
+    let output = bench.run(&["--out", "out.jsonl", "--json"]);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert_eq!(said.matches("attempts.jsonl:1: ").count(), 1, "{said}");
+    for told in [
+        "attempts.jsonl: 69 more rows with the same fault: there is no task of that name",
+        "warning: none of the first 64 attempts is at a task of `tasks.jsonl`: they name `other`, and its first task is `one`",
+        "hint: give the file of their tasks as `--tasks`",
+    ] {
+        assert!(said.contains(told), "`{told}` is not in {said}");
+    }
+    assert!(said.lines().count() < 10, "{said}");
+    assert_eq!(last_json(&output)["statuses"], json!({"unjudgeable": 70}));
+    assert_eq!(rows(&bench.out()).len(), 70);
+}
+
+#[test]
+fn tasks_of_another_format_are_one_line_and_the_format_that_reads_them() {
+    let row = |n: usize| {
+        json!({"task_id": format!("T/{n}"), "prompt": "def f(n):\n", "entry_point": "f",
+        "canonical_solution": "    return n\n", "test": "def check(candidate):\n    assert candidate(3) == 3\n"})
+    };
+    let tasks: Vec<Value> = (0..9).map(row).collect();
+    let told = senseless(&tasks, &[], 3);
+    assert!(
+        told.contains("tasks.jsonl:1: ") && told.contains("tasks.jsonl: 8 more rows with the same fault: "),
+        "{told}"
+    );
+    assert!(told.contains("it was read as `veriplay`; `--format humaneval`"), "{told}");
 }
 
 #[test]

@@ -11,3 +11,4 @@ mod program;
 mod python;
 mod repr;
 mod scripted;
+mod verdicts;

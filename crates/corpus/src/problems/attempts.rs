@@ -32,6 +32,17 @@ pub struct AttemptRow {
     pub body: AttemptBody,
 }
 
+/// A row that is no attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InvalidAttempt {
+    /// The id of its problem, where the row has one.
+    pub task_id: Option<String>,
+    /// Its own id, where the row has one.
+    pub attempt_id: Option<String>,
+    /// What is wrong with it, and where. Boxed: most rows are attempts.
+    pub fault: Box<InvalidRow>,
+}
+
 /// An iterator over the attempts of a file, in order. JSONL is never in memory as a whole.
 pub struct AttemptRows {
     path: PathBuf,
@@ -56,24 +67,33 @@ pub fn parse_attempts(origin: &Path, bytes: Vec<u8>, max_row_bytes: u64) -> Resu
 
 impl Iterator for AttemptRows {
     /// The outer error ends the iteration, the inner one is about a row.
-    type Item = Result<Result<AttemptRow, InvalidRow>, CorpusError>;
+    type Item = Result<Result<AttemptRow, InvalidAttempt>, CorpusError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let row = self.rows.next()?;
-        Some(row.map(|raw| {
-            let line = raw.line;
-            parse(raw).map_err(|fault| InvalidRow::new(&self.path, line, fault))
-        }))
+        Some(row.map(|raw| parse(&self.path, raw)))
     }
 }
 
-fn parse(raw: RawRow) -> Result<AttemptRow, FieldError> {
-    let fields = Fields::parse_lenient(&raw.text.map_err(|reason| FieldError::new("", reason))?)?;
-    let attempt_id = match fields.get("attempt_id") {
-        Some(_) => Some(fields.id(&["attempt_id"])?),
-        None => None,
+fn parse(path: &Path, raw: RawRow) -> Result<AttemptRow, InvalidAttempt> {
+    let RawRow { line, text } = raw;
+    let invalid = |fault, task_id, attempt_id| InvalidAttempt {
+        task_id,
+        attempt_id,
+        fault: Box::new(InvalidRow::new(path, line, fault)),
     };
-    Ok(AttemptRow { line: raw.line, task_id: fields.id(&["task_id"])?, attempt_id, body: body(&fields)? })
+    let fields = text.map_err(|reason| FieldError::new("", reason)).and_then(|text| Fields::parse_lenient(&text));
+    let fields = fields.map_err(|fault| invalid(fault, None, None))?;
+    match (attempt_id(&fields), fields.id(&["task_id"]), body(&fields)) {
+        (Ok(attempt_id), Ok(task_id), Ok(body)) => Ok(AttemptRow { line, task_id, attempt_id, body }),
+        (Err(fault), task_id, _) => Err(invalid(fault, task_id.ok(), None)),
+        (Ok(attempt_id), Err(fault), _) => Err(invalid(fault, None, attempt_id)),
+        (Ok(attempt_id), Ok(task_id), Err(fault)) => Err(invalid(fault, Some(task_id), attempt_id)),
+    }
+}
+
+fn attempt_id(fields: &Fields) -> Result<Option<String>, FieldError> {
+    fields.get("attempt_id").map(|_| fields.id(&["attempt_id"])).transpose()
 }
 
 fn body(fields: &Fields) -> Result<AttemptBody, FieldError> {

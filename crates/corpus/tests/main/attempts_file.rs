@@ -1,10 +1,10 @@
 //! The attempts file.
 
-use veriplay_corpus::{AttemptBody, AttemptRow, InvalidRow, read_attempts};
+use veriplay_corpus::{AttemptBody, AttemptRow, InvalidAttempt, read_attempts};
 
 use super::file;
 
-fn read(text: &str) -> Vec<Result<AttemptRow, InvalidRow>> {
+fn read(text: &str) -> Vec<Result<AttemptRow, InvalidAttempt>> {
     let (_dir, path) = file(text);
     let rows = read_attempts(&path, 1 << 20).expect("the file can be read");
     rows.map(|row| row.expect("the file can be read to its end")).collect()
@@ -65,8 +65,25 @@ fn bad_rows_are_reported_by_line_and_field_and_the_rest_goes_on() {
         let good = "{\"task_id\":\"a\",\"completion\":\"x\"}";
         let rows = read(&format!("{good}\n{row}\n{good}\n"));
         assert!(rows.len() == 3 && rows[0].is_ok() && rows[2].is_ok(), "{row}: {rows:?}");
-        let bad = rows[1].as_ref().expect_err(row);
+        let bad = &rows[1].as_ref().expect_err(row).fault;
         assert_eq!((bad.line, bad.field.as_str()), (2, field), "{bad}");
         assert!(bad.reason.contains(reason), "{bad}");
+    }
+}
+
+#[test]
+fn bad_rows_keep_the_names_that_they_have() {
+    let names = |row: &str| {
+        let bad = read(row).remove(0).expect_err(row);
+        (bad.task_id, bad.attempt_id)
+    };
+    let text = |text: &str| Some(text.to_owned());
+    for (row, found) in [
+        ("{\"task_id\":\"a\",\"attempt_id\":\"b\"}", (text("a"), text("b"))),
+        ("{\"task_id\":\"a\",\"attempt_id\":true,\"completion\":\"x\"}", (text("a"), None)),
+        ("{\"task_id\":[],\"attempt_id\":7,\"completion\":\"x\"}", (None, text("7"))),
+        ("null", (None, None)),
+    ] {
+        assert_eq!(names(row), found, "{row}");
     }
 }
