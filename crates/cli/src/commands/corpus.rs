@@ -1,5 +1,6 @@
 //! `veriplay corpus`: real repositories, the results of their tests in the sandbox, and bugs in them.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValuesParser;
@@ -81,7 +82,7 @@ struct InjectBugs {
     repo: String,
     /// How many valid bugs to make
     #[arg(long, value_name = "N", default_value = "100")]
-    count: usize,
+    count: NonZeroUsize,
     /// Seed of the mutants
     #[arg(long, value_name = "N", default_value = "0")]
     seed: u64,
@@ -195,7 +196,7 @@ fn inject_bugs(args: &InjectBugs) -> Result<(), Failure> {
     let report = repository::inject_bugs(&repository::InjectRequest {
         repository: &StoredRepository::open(&args.repo)?,
         injectors: &INJECTORS.iter().filter(chosen).copied().collect::<Vec<_>>(),
-        count: args.count,
+        count: args.count.get(),
         seed: args.seed,
         trust: args.trust.into(),
         out: &args.out,

@@ -90,6 +90,9 @@ pub(crate) fn inject_bugs(request: &InjectRequest<'_>) -> Result<InjectionReport
     let mut report = InjectionReport { schema_version: SCHEMA_VERSION, ..InjectionReport::default() };
     let mutants = draw_mutants(&sandboxes, &repo, request, &mut report)?;
     report.candidates = mutants.len();
+    if mutants.is_empty() {
+        return Err(nothing_to_try(&repo, &report));
+    }
     let names: Vec<&str> = request.injectors.iter().map(|injector| injector.name).collect();
     let mut journal =
         Journal::open(request.out, &content_hash(&(&repo.baseline.package, request.seed, request.trust, names)))?;
@@ -115,6 +118,21 @@ pub(crate) fn inject_bugs(request: &InjectRequest<'_>) -> Result<InjectionReport
     bar.finish_and_clear();
     report.wall_s = started.elapsed().as_secs_f64();
     Ok(report)
+}
+
+/// The failure where there is no mutant, with its reason.
+fn nothing_to_try(repo: &RepoContext<'_>, report: &InjectionReport) -> Failure {
+    let sites: usize = report.operators.values().map(|counts| counts.sites).sum();
+    let (why, hint) = match (repo.code_files().is_empty(), sites) {
+        (true, _) => ("no test enters a function of its code", "`corpus add-repo` prints which tests can be used"),
+        (false, 0) => {
+            ("the operators find nothing to change in its code", "name other `--injectors`, or leave them out")
+        }
+        (false, _) => {
+            ("no change by the operators makes another program", "name other `--injectors`, or another `--seed`")
+        }
+    };
+    Failure::message(ExitCode::Input, format!("there is no bug to make in the repository: {why}")).hint(hint)
 }
 
 /// All mutants, in the order they are tried: each round has one of each operator and file.

@@ -183,6 +183,12 @@ fn bugs_are_made_once_continued_and_validated() {
         assert!(output.status.success(), "{}", stderr(&output));
         last_json(&output)
     };
+    // It has no `await`.
+    let asked = ["corpus", "inject-bugs", "--injectors", "drop_await"];
+    let output = ran(&asked, &[("--repo", &out), ("--out", &bugs)]);
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(stderr(&output).contains("find nothing to change in its code\nhint: "), "{}", stderr(&output));
+    assert!(!bugs.exists(), "no file of no bugs is made");
     let made = make("2", &bugs);
     assert_eq!(made["valid"], 2, "{made}");
     assert_eq!(made["operators"]["insert_unary"]["sites"], 1, "{made}");
