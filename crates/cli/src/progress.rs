@@ -14,6 +14,12 @@ use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, P
 /// How often progress is told where there is no terminal: often enough to see that something happens, seldom enough for a log.
 const LINE_EVERY: Duration = Duration::from_secs(30);
 
+/// Columns of a terminal that does not tell them.
+const COLUMNS: u16 = 80;
+/// Columns from which on a bar has room for its message, and for the time that is left.
+const COLUMNS_OF_MESSAGE: u16 = 72;
+const COLUMNS_OF_ETA: u16 = 46;
+
 /// Whether only errors are said: `--quiet`.
 static QUIET: AtomicBool = AtomicBool::new(false);
 
@@ -88,14 +94,43 @@ pub(crate) fn bar(length: u64, what: &'static str) -> Progress {
     let terminal = std::io::stderr().is_terminal() && !is_quiet();
     let target = if terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
     let bar = ProgressBar::with_draw_target(Some(length), target);
-    let template = "{prefix} [{wide_bar}] {pos}/{len} {rate} eta {eta} {msg}";
-    let style = ProgressStyle::with_template(template).expect("the template is valid");
+    let style = ProgressStyle::with_template(&template(columns())).expect("the template is valid");
     bar.set_style(style.progress_chars("=> ").with_key("rate", |state: &ProgressState, out: &mut dyn Write| {
-        let _ = write!(out, "{:.1}/s", state.per_sec());
+        let _ = out.write_str(&rate(state.per_sec()));
     }));
     bar.set_prefix(what);
     let lines = (!terminal).then(|| print_lines(bar.clone(), LINE_EVERY, say));
     Progress { bar, _lines: lines }
+}
+
+/// The columns of the terminal of stderr.
+fn columns() -> u16 {
+    let size = rustix::termios::tcgetwinsize(std::io::stderr());
+    size.map(|size| size.ws_col).ok().filter(|columns| *columns > 0).unwrap_or(COLUMNS)
+}
+
+/// A bar that fits into so many columns. The message is cut off where it does not fit; of a narrow terminal it is dropped, and then the time
+/// that is left.
+fn template(columns: u16) -> String {
+    match columns {
+        COLUMNS_OF_MESSAGE.. => {
+            format!("{{prefix}} [{{bar:{}}}] {{pos}}/{{len}} {{rate}} eta {{eta}} {{wide_msg}}", columns / 4)
+        }
+        COLUMNS_OF_ETA.. => "{prefix} [{wide_bar}] {pos}/{len} {rate} eta {eta}".to_owned(),
+        _ => "{prefix} [{wide_bar}] {pos}/{len} {rate}".to_owned(),
+    }
+}
+
+/// A pace in steps a second, or in the time of a step where that is several seconds.
+fn rate(per_second: f64) -> String {
+    if per_second.is_nan() || per_second <= 0.0 {
+        return "-/s".to_owned();
+    }
+    match per_second.recip() {
+        seconds if seconds < 2.0 => format!("{per_second:.1}/s"),
+        seconds if seconds < 120.0 => format!("{seconds:.0} s/step"),
+        seconds => format!("{:.0} min/step", seconds / 60.0),
+    }
 }
 
 /// Prints the state of `bar` every `every`, until it is finished or the sender is dropped.
@@ -155,7 +190,30 @@ mod tests {
 
     use indicatif::ProgressBar;
 
-    use super::{Pace, print_lines};
+    use super::{Pace, print_lines, rate, template};
+
+    #[test]
+    fn a_slow_pace_is_the_time_of_a_step() {
+        for (per_second, text) in [
+            (33.3, "33.3/s"),
+            (0.8, "0.8/s"),
+            (0.25, "4 s/step"),
+            (1.0 / 12.0, "12 s/step"),
+            (1.0 / 600.0, "10 min/step"),
+            (0.0, "-/s"),
+            (f64::NAN, "-/s"),
+        ] {
+            assert_eq!(rate(per_second), text);
+        }
+    }
+
+    #[test]
+    fn a_narrow_terminal_has_no_message_and_a_narrower_one_no_time_left() {
+        let has = |columns, what| template(columns).contains(what);
+        assert!(has(120, "{wide_msg}") && has(120, "{eta}") && has(72, "{wide_msg}"));
+        assert!(!has(71, "msg") && has(71, "{eta}"));
+        assert!(!has(40, "{eta}") && has(40, "{pos}/{len} {rate}"));
+    }
 
     #[test]
     fn the_time_left_follows_the_pace_of_the_last_lines() {
