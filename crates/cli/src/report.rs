@@ -11,7 +11,7 @@ use std::path::Path;
 use minijinja::{Value, context};
 use veriplay_selfplay::eval_table::EvalTable;
 
-use crate::config::read_text;
+use crate::config::{from_toml, read_text};
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::json_file::read_json;
 use crate::rundir::RunDir;
@@ -38,12 +38,13 @@ impl RunReport {
     /// Reads the run in `path`, finished or not, with `samples` of its records. The page calls it `name`.
     pub(crate) fn read(path: &Path, name: String, samples: usize) -> Result<Self, Failure> {
         let dir = RunDir::open(path)?;
-        let config = read_text(&dir.path("config.toml"))?;
+        let config_path = dir.path("config.toml");
+        let config = read_text(&config_path)?;
         let table = |name: &str| {
             let path = dir.path(name);
             path.exists().then(|| read_json::<EvalTable>(&path)).transpose()
         };
-        let settings: toml::Table = toml::from_str(&config).or_fail(ExitCode::Input)?;
+        let settings: toml::Table = from_toml(&config, &config_path)?;
         let eval_samples = settings.get("game").and_then(|game| game.get("eval_samples")?.as_integer());
         Ok(Self {
             name,

@@ -22,6 +22,10 @@ use crate::rundir::RunDir;
 /// Lines judged together.
 const BLOCK: usize = 512;
 
+/// Advice where a line of the log cannot be read.
+const DAMAGED: &str =
+    "the log is damaged, was cut off or is of another version; a run under way may be writing its last step";
+
 /// Judge every logged rollout of a run again
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -70,15 +74,17 @@ impl GameAction for &Arguments {
         let (executor, game) = config.setup.open(args.workers)?;
         let mut report = Report { schema_version: SCHEMA_VERSION, ..Report::default() };
         let (mut check, mut block) = (LogCheck::default(), Vec::with_capacity(BLOCK));
-        for (number, line) in lines(&dir.path("rollouts.jsonl.zst"))?.enumerate() {
-            let line = line.with_context(|| format!("line {} of the log", number + 1)).or_fail(ExitCode::Input)?;
-            let record = serde_json::from_str(&line)
-                .with_context(|| format!("line {} of the log is damaged or of another version", number + 1))
-                .or_fail(ExitCode::Input)?;
-            check
-                .check(&record)
-                .with_context(|| format!("line {} of the log does not fit those before it", number + 1))
-                .or_fail(ExitCode::Input)?;
+        let log = dir.path("rollouts.jsonl.zst");
+        let damaged = |failure: Failure| failure.hint(DAMAGED);
+        for (number, line) in lines(&log)?.enumerate() {
+            let place = || format!("`{}` line {}", log.display(), number + 1);
+            let line = line.with_context(|| format!("{} cannot be read", place()));
+            let line = line.or_fail(ExitCode::Input).map_err(damaged)?;
+            let record =
+                serde_json::from_str(&line).with_context(|| format!("{} is not a record of rollouts", place()));
+            let record = record.or_fail(ExitCode::Input).map_err(damaged)?;
+            let checked = check.check(&record).with_context(|| format!("{} does not fit those before it", place()));
+            checked.or_fail(ExitCode::Input).map_err(damaged)?;
             block.push(record);
             if block.len() == BLOCK {
                 report.add(game.replay(&executor, &std::mem::take(&mut block))?);

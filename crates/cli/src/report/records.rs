@@ -12,6 +12,7 @@ use minijinja::context;
 use serde_json::Value;
 
 use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::progress;
 
 /// Characters of a text that are shown.
 const SHOWN: usize = 4000;
@@ -252,14 +253,20 @@ impl LoggedRecord {
     }
 }
 
-/// Reads about `count` records of `rollouts.jsonl.zst`: every n-th, so that all steps have some. A part of the file that is still being
-/// written is left out.
+/// Reads about `count` records of `rollouts.jsonl.zst`: every n-th, so that all steps have some. What stands behind a damaged part, or one
+/// that is still being written, is left out, and that is said.
 pub(crate) fn read_records(path: &Path, count: usize) -> Result<Vec<LoggedRecord>, Failure> {
     if count == 0 {
         return Ok(Vec::new());
     }
     let mut total = 0_usize;
-    for_each_response(path, |_| total += 1)?;
+    if let Some(damage) = for_each_response(path, |_| total += 1)? {
+        progress::say(format!(
+            "warning: `{}` {damage}; the rollouts before it are shown\nhint: of a run under way that is its last step; any other log is \
+             damaged or was cut off",
+            path.display()
+        ));
+    }
     let every = total.div_ceil(count).max(1);
     let (mut index, mut records) = (0, Vec::new());
     for_each_response(path, |response| {
@@ -271,18 +278,27 @@ pub(crate) fn read_records(path: &Path, count: usize) -> Result<Vec<LoggedRecord
     Ok(records)
 }
 
-/// Calls `see` with every response that a policy gave. A run that has not written its first step has none.
-fn for_each_response(path: &Path, mut see: impl FnMut(&Response<'_>)) -> Result<(), Failure> {
+/// Calls `see` with every response that a policy gave. A run that has not written its first step has none. Returns the line that cannot be
+/// read, with the reason, where there is one.
+fn for_each_response(path: &Path, mut see: impl FnMut(&Response<'_>)) -> Result<Option<String>, Failure> {
     let file = match File::open(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         file => file.with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)?,
     };
     let lines = BufReader::new(zstd::Decoder::new(file).or_fail(ExitCode::Input)?).lines();
-    for line in lines.map_while(Result::ok) {
-        let Ok(line) = serde_json::from_str::<Value>(&line) else { break };
+    for (number, line) in lines.enumerate() {
+        let damage = |why: &dyn Display| Some(format!("cannot be read at line {}: {why}", number + 1));
+        let line = match line {
+            Ok(line) => line,
+            Err(error) => return Ok(damage(&error)),
+        };
+        let line: Value = match serde_json::from_str(&line) {
+            Ok(line) => line,
+            Err(error) => return Ok(damage(&error)),
+        };
         responses(&line).iter().filter(|response| response.id.kind != ResponseKind::Derived).for_each(&mut see);
     }
-    Ok(())
+    Ok(None)
 }
 
 /// Σ score · weight; `None` where there is no reward.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{finished, small_config, stderr, succeeded, veriplay, write_config};
+use super::{finished, root, small_config, stderr, succeeded, veriplay, write_config};
 
 /// The page of these runs.
 fn page_of(dir: &Path, runs: &[&Path]) -> String {
@@ -73,4 +73,36 @@ fn what_is_no_run_is_refused() {
     let output = finished(veriplay().arg("report").arg(&run));
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     assert!(stderr(&output).contains("line 1 is not an event"), "{}", stderr(&output));
+}
+
+#[test]
+fn damaged_files_of_a_run_are_named_with_a_hint() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let run = dir.path().join("run");
+    run_with_response(&run, "what is still there");
+    let log = run.join("rollouts.jsonl.zst");
+    let mut bytes = std::fs::read(&log).expect("the log can be read");
+    bytes.extend_from_slice(b"no frame");
+    std::fs::write(&log, bytes).expect("the log is written");
+    let mut command = veriplay();
+    let output = succeeded(command.arg("report").arg(&run).arg("--out").arg(dir.path().join("report.html")));
+    let said = stderr(&output);
+    assert!(said.contains("warning: `") && said.contains("rollouts.jsonl.zst` cannot be read at line 2: "), "{said}");
+    assert!(said.contains("hint: "), "{said}");
+    let page = std::fs::read_to_string(dir.path().join("report.html")).expect("the page can be read");
+    assert!(page.contains("what is still there"));
+
+    std::fs::write(&log, "no log\n").expect("the log is written");
+    let output = finished(veriplay().current_dir(root()).arg("replay").arg(&run));
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("rollouts.jsonl.zst` line 1 cannot be read: ") && said.contains("hint: "), "{said}");
+
+    std::fs::write(run.join("config.toml"), "seed = [\n").expect("the configuration is written");
+    for command in ["report", "replay"] {
+        let output = finished(veriplay().arg(command).arg(&run));
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(3), "{said}");
+        assert!(said.contains("config.toml` is not a valid configuration") && said.contains("hint: "), "{said}");
+    }
 }
