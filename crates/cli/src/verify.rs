@@ -1,8 +1,8 @@
 //! The parts of `veriplay verify`: tasks and attempts in, verdicts out in the order of the attempts.
 //!
-//! [`tasks`] reads the tasks, [`source`] the attempts; [`faults`] reports rows that are neither; [`stream`] runs [`AttemptJudge`] on all threads and restores the order; [`output`]
-//! writes the verdicts, or continues what an earlier run wrote; [`summary`] counts. The command calls them. Invariant: memory is bounded by
-//! the tasks and by the window of attempts under way, not by the number of attempts.
+//! [`tasks`] reads the tasks, [`source`] the attempts, and [`faults`] reports rows that are neither; [`stream`] runs [`AttemptJudge`] on all
+//! threads and restores the order; [`output`] writes the verdicts, or continues what an earlier run wrote; [`summary`] counts. The command
+//! calls them. Invariant: memory is bounded by the tasks and by the window of attempts under way, not by the number of attempts.
 
 mod assemble;
 pub(crate) mod bugs;

@@ -30,13 +30,13 @@ impl RowFaults {
     /// Reports `row`, unless one with the same fault was.
     pub(super) fn report(&mut self, fault: &str, row: impl Display) {
         let key: String = fault.chars().filter(|char| !char.is_ascii_digit()).collect();
-        match self.kinds.iter_mut().find(|kind| kind.key == key) {
-            Some(kind) => kind.more += 1,
-            None if self.kinds.len() < MAX_KINDS => {
-                self.kinds.push(FaultKind { key, first: fault.to_owned(), more: 0 });
-                progress::say(row);
-            }
-            None => self.others += 1,
+        if let Some(kind) = self.kinds.iter_mut().find(|kind| kind.key == key) {
+            kind.more += 1;
+        } else if self.kinds.len() < MAX_KINDS {
+            self.kinds.push(FaultKind { key, first: fault.to_owned(), more: 0 });
+            progress::say(row);
+        } else {
+            self.others += 1;
         }
     }
 
