@@ -12,7 +12,7 @@ use minijinja::{Value, context};
 use veriplay_selfplay::eval_table::EvalTable;
 
 use crate::config::{from_toml, read_text};
-use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::exit::Failure;
 use crate::json_file::read_json;
 use crate::rundir::RunDir;
 use curves::{Curves, read_curves};
