@@ -124,7 +124,7 @@ fn sources(tasks: &[Value]) -> Vec<Value> {
 
 /// A request with the fuel of [`FUEL`].
 fn request(tasks: &[Value], attempts: &[Value]) -> Value {
-    let fuel: u64 = FUEL[1].parse().expect("a number");
+    let fuel = FUEL[1].parse::<f64>().expect("a number") as u64;
     json!({"tasks": sources(tasks), "attempts": attempts, "limits": {"fuel": fuel}})
 }
 
