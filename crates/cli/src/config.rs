@@ -133,7 +133,7 @@ impl LearnConfig {
     }
 
     /// Rejects a loss that takes rollouts of another sampler for the learner's own.
-    pub(crate) fn check_other_sampler(&self) -> Result<(), Failure> {
+    fn check_other_sampler(&self) -> Result<(), Failure> {
         if self.loss == Loss::default() {
             let want = "a loss that corrects for a server that computes otherwise than the learner, such as `tis`, or one that imitates (`rft`, `sft`), where `[rollout_server]` is there";
             return Err(bad_value("learn.loss.kind", &self.loss.name(), want));
@@ -330,7 +330,9 @@ impl RunConfig {
             return Err(bad_value("exec_timeout_s", &self.exec_timeout_s, &want));
         }
         self.learn.validate()?;
-        self.rollout_server.as_ref().map_or(Ok(()), |server| server.check(&self.model, &self.learn))
+        let Some(server) = &self.rollout_server else { return Ok(()) };
+        server.check(&self.model, self.learn.trains_adapters())?;
+        self.learn.check_other_sampler()
     }
 }
 

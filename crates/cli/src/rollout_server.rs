@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use veriplay_learner::{Learner, RolloutServer, ServerOptions, ServerProtocol};
 
-use crate::config::LearnConfig;
 use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
 use crate::model;
 
@@ -35,7 +34,7 @@ const fn default_concurrency() -> usize {
 
 impl RolloutServerConfig {
     /// Rejects values that the keys beside it do not allow.
-    pub(crate) fn check(&self, model: &str, learn: &LearnConfig) -> Result<(), Failure> {
+    pub(crate) fn check(&self, model: &str, trains_adapters: bool) -> Result<(), Failure> {
         if model::is_external(model) {
             return Err(bad_value(
                 "rollout_server.url",
@@ -47,11 +46,11 @@ impl RolloutServerConfig {
             let want = format!("from 1 to {MOST_CONCURRENCY}");
             return Err(bad_value("rollout_server.concurrency", &self.concurrency, &want));
         }
-        if self.protocol.takes_adapters() && !learn.trains_adapters() {
+        if self.protocol.takes_adapters() && !trains_adapters {
             let want = "`sglang`, or `[learn.lora]` must be there: vLLM takes adapters, and no weights of the model";
             return Err(bad_value("rollout_server.protocol", &self.protocol, want));
         }
-        learn.check_other_sampler()
+        Ok(())
     }
 
     /// Has it sample for `learner`.

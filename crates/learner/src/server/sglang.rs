@@ -80,7 +80,17 @@ struct MetaInfo {
 #[derive(Deserialize)]
 struct Finish {
     #[serde(rename = "type")]
-    kind: String,
+    cause: FinishCause,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum FinishCause {
+    Stop,
+    Length,
+    Abort,
+    #[serde(other)]
+    Other,
 }
 
 /// The answer to a request for `n` samples of at most `max_tokens`.
@@ -99,9 +109,9 @@ pub(super) fn parse_response(bytes: &[u8], n: usize, max_tokens: usize) -> Resul
 
 impl GeneratedSample {
     fn into_completion(self, index: usize, max_tokens: usize) -> Result<Completion, ServerError> {
-        let finish = match self.meta_info.finish_reason.as_ref().map(|finish| finish.kind.as_str()) {
-            Some("stop") => FinishReason::Stop,
-            Some("length") => FinishReason::Length,
+        let finish = match self.meta_info.finish_reason.map(|finish| finish.cause) {
+            Some(FinishCause::Stop) => FinishReason::Stop,
+            Some(FinishCause::Length) => FinishReason::Length,
             other => return Err(ServerError::Shape(format!("choice {index} ended by {other:?}"))),
         };
         let (logprobs, tokens) =
