@@ -9,7 +9,9 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 use veriplay_core::Role;
-use veriplay_learner::{DeviceSpec, Kl, LearnerOptions, Lora, Loss, Precision, Preference, Schedule, ScheduleShape};
+use veriplay_learner::{
+    DeviceSpec, Kl, KlPlace, LearnerOptions, Lora, Loss, Precision, Preference, Schedule, ScheduleShape,
+};
 use veriplay_selfplay::games::absolute_zero;
 use veriplay_selfplay::settings::SharedSettings;
 
@@ -332,6 +334,10 @@ impl RunConfig {
         self.learn.validate()?;
         let Some(server) = &self.rollout_server else { return Ok(()) };
         server.check(&self.model, self.learn.trains_adapters())?;
+        if self.learn.kl.is_some_and(|kl| kl.place == KlPlace::Reward) {
+            let want = "`loss`, where `[rollout_server]` is there: in the reward it compares log-probabilities of the server with the learner's";
+            return Err(bad_value("learn.kl.place", &"reward", want));
+        }
         self.learn.check_other_sampler()
     }
 }

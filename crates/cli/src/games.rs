@@ -104,6 +104,11 @@ pub(crate) trait GameSetup: Serialize + DeserializeOwned + Sized {
         false
     }
 
+    /// Whether the log-probabilities of the rollouts are the reference of its pairs.
+    fn takes_sampler_as_reference(&self) -> bool {
+        false
+    }
+
     /// Whether that reference is instead the policy as it is before a step's first pairs.
     fn refreshes_reference(&self) -> bool {
         false

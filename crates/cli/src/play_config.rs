@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use crate::config::{RunConfig, from_toml, read_text, refuse_renamed_keys, refuse_unknown_keys};
-use crate::exit::{ExitCode, Failure};
+use crate::exit::{ExitCode, Failure, bad_value};
 use crate::games::GameSetup;
 use crate::proposer;
 
@@ -57,12 +57,24 @@ impl<S: GameSetup> PlayConfig<S> {
     /// What is wrong with the values of each part.
     pub(crate) fn checks(&self) -> [Result<(), Failure>; 5] {
         [
-            self.run.validate(),
+            self.run.validate().and_then(|()| self.check_sampler_reference()),
             self.setup.suite_schedule().validate(),
             proposer::check(&self.run, self.setup.shared_settings()),
             self.run.learn.check_sampling(self.setup.shared_settings()),
             self.setup.validate(&self.run.learn),
         ]
+    }
+}
+
+impl<S: GameSetup> PlayConfig<S> {
+    /// Rejects pairs whose reference would be another program's log-probabilities: their loss has no ratio that corrects for that.
+    fn check_sampler_reference(&self) -> Result<(), Failure> {
+        if self.run.rollout_server.is_none() || !self.setup.takes_sampler_as_reference() {
+            return Ok(());
+        }
+        let want =
+            "`start` or `sft`, where `[rollout_server]` is there: the sampler's log-probabilities are the server's";
+        Err(bad_value("game.dpo_reference", &"sampler", want))
     }
 }
 

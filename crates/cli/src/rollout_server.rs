@@ -1,6 +1,7 @@
 //! The table `[rollout_server]` of a configuration: a server that samples in the learner's place, from its newest weights. Called by `play`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use veriplay_learner::{Learner, RolloutServer, ServerOptions, ServerProtocol};
@@ -10,6 +11,10 @@ use crate::model;
 
 /// Attempts at a request before a step is given up: with the waits between them, some five minutes, in which a server can start again.
 const ATTEMPTS: usize = 12;
+/// Bytes of an answer: a group of long responses, each token with its text and log-probability.
+const RESPONSE_BYTES: u64 = 1 << 30;
+/// A week.
+const LONGEST_TIMEOUT: u64 = 604_800;
 /// Most requests in flight.
 const MOST_CONCURRENCY: usize = 4096;
 
@@ -26,6 +31,13 @@ pub(crate) struct RolloutServerConfig {
     /// Most requests in flight, one for each prompt. Absent means 64.
     #[serde(default = "default_concurrency")]
     concurrency: usize,
+    /// Seconds that a request may take, its wait at the server included. Absent means an hour.
+    #[serde(default = "default_timeout")]
+    timeout_s: u64,
+}
+
+const fn default_timeout() -> u64 {
+    3600
 }
 
 const fn default_concurrency() -> usize {
@@ -46,6 +58,10 @@ impl RolloutServerConfig {
             let want = format!("from 1 to {MOST_CONCURRENCY}");
             return Err(bad_value("rollout_server.concurrency", &self.concurrency, &want));
         }
+        if !(1..=LONGEST_TIMEOUT).contains(&self.timeout_s) {
+            let want = format!("from 1 to {LONGEST_TIMEOUT} seconds");
+            return Err(bad_value("rollout_server.timeout_s", &self.timeout_s, &want));
+        }
         if self.protocol.takes_adapters() && !trains_adapters {
             let want = "`sglang`, or `[learn.lora]` must be there: vLLM takes adapters, and no weights of the model";
             return Err(bad_value("rollout_server.protocol", &self.protocol, want));
@@ -55,7 +71,13 @@ impl RolloutServerConfig {
 
     /// Has it sample for `learner`.
     pub(crate) fn attach(&self, learner: &mut Learner) -> Result<(), Failure> {
-        let options = ServerOptions { concurrency: self.concurrency, attempts: ATTEMPTS, ..model::server_options()? };
+        let options = ServerOptions {
+            concurrency: self.concurrency,
+            attempts: ATTEMPTS,
+            timeout: Duration::from_secs(self.timeout_s),
+            response_bytes: RESPONSE_BYTES,
+            ..model::server_options()?
+        };
         let server = RolloutServer::open(&self.url, self.protocol, &self.folder, options).or_fail(ExitCode::Input)?;
         learner.sample_from(server).or_fail(ExitCode::Input)
     }

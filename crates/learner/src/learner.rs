@@ -221,6 +221,7 @@ impl Learner {
     /// # Errors
     /// A file that is missing, broken, of another schema, or of another model; the learner is then unchanged.
     pub fn load_trainer_state(&mut self, dir: &Path) -> Result<(), CheckpointError> {
+        self.forget_handed_over();
         self.trainer.load_state(dir)
     }
 
@@ -238,6 +239,7 @@ impl Learner {
     /// A file that is missing or broken, an option of PEFT that this learner does not have, or tensors of another model; the learner
     /// is then unchanged.
     pub fn load_adapters(&mut self, dir: &Path) -> Result<(), CheckpointError> {
+        self.forget_handed_over();
         self.trainer.load_adapters(&mut self.model, dir)
     }
 
@@ -246,6 +248,7 @@ impl Learner {
     /// # Errors
     /// The tensor backend failed.
     pub fn merge_adapters(&mut self) -> Result<(), CheckpointError> {
+        self.forget_handed_over();
         self.trainer.merge_adapters(&mut self.model)
     }
 }
@@ -266,6 +269,11 @@ impl Learner {
         }
         self.rollout_server = Some(server);
         Ok(())
+    }
+
+    /// What the server has is not of the weights that this version will have.
+    fn forget_handed_over(&self) {
+        self.rollout_server.iter().for_each(RolloutServer::forget);
     }
 
     fn save_for(&self, protocol: ServerProtocol, folder: &Path) -> Result<(), CheckpointError> {

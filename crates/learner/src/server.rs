@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use veriplay_core::{Policy, PolicyError, PolicyVersion, Prompt, PromptContent, Rollout, Sampling};
 
-use self::requests::{request_samples, run_each};
+use self::requests::{Samples, request_samples, run_each};
 pub use self::rollouts::{RolloutServer, ServerProtocol};
 pub use self::transport::ApiKey;
 use self::transport::{Client, Endpoint};
@@ -143,8 +143,10 @@ impl ServerPolicy {
         prompt: wire::WirePrompt<'_>,
         sampling: &Sampling,
     ) -> Result<Vec<Completion>, ServerError> {
-        request_samples(&self.options, (sampling.seed, index as u64), sampling.group, |missing, seed| {
-            let request = CompletionRequest::new(&self.model, prompt, missing, seed, self.options.logprobs, sampling);
+        let samples = Samples::of(sampling.group, sampling);
+        request_samples(&self.options, (sampling.seed, index as u64), samples, |missing, seed| {
+            let request =
+                CompletionRequest::new(&self.model, prompt, missing, Some(seed), self.options.logprobs, sampling);
             self.exchange(&request, missing, sampling.max_tokens)
         })
     }

@@ -104,6 +104,11 @@ impl GameSetup for SolVerSetup {
         self.game.needs_reference()
     }
 
+    fn takes_sampler_as_reference(&self) -> bool {
+        let makes_pairs = matches!(self.game.own.objective, LearningObjective::SftDpo | LearningObjective::Dpo);
+        makes_pairs && !self.needs_reference()
+    }
+
     fn refreshes_reference(&self) -> bool {
         self.needs_reference() && self.game.own.dpo_reference == DpoReference::Sft
     }

@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use veriplay_core::Sampling;
+
 use super::wire::Completion;
 use super::{ServerError, ServerOptions};
 use crate::decoding::uniform;
@@ -35,24 +37,41 @@ pub(super) fn run_each<T: Send>(
     done.into_iter().map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
 }
 
-/// `samples` completions of prompt `index`. Where the server gives fewer than requested, the rest is requested again. `exchange` is called
+/// How many samples a prompt is to have, and how many of them are drawn.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Samples {
+    wanted: usize,
+    drawn: usize,
+}
+
+impl Samples {
+    /// Greedy samples are equal, and vLLM refuses to make several.
+    pub(super) fn of(wanted: usize, sampling: &Sampling) -> Self {
+        Self { wanted, drawn: if sampling.temperature == 0.0 { wanted.min(1) } else { wanted } }
+    }
+}
+
+/// Completions of prompt `index`. Where the server gives fewer than requested, the rest is requested again. `exchange` is called
 /// with the number that is missing and the seed of the request.
 pub(super) fn request_samples(
     options: &ServerOptions,
     (seed, index): (u64, u64),
-    samples: usize,
+    samples: Samples,
     exchange: impl Fn(usize, u32) -> Result<Vec<Completion>, ServerError>,
 ) -> Result<Vec<Completion>, ServerError> {
-    let mut completions: Vec<Completion> = Vec::with_capacity(samples);
+    let mut completions: Vec<Completion> = Vec::with_capacity(samples.wanted);
     let mut retries = Retries::new(options, |attempt| uniform(seed, index, 0, attempt));
-    while completions.len() < samples {
-        match exchange(samples - completions.len(), request_seed(seed, index, completions.len())) {
+    while completions.len() < samples.drawn {
+        match exchange(samples.drawn - completions.len(), request_seed(seed, index, completions.len())) {
             Ok(more) => {
                 completions.extend(more);
                 retries.reset();
             }
             Err(fault) => retries.wait(index as usize, fault)?,
         }
+    }
+    if let Some(only) = completions.first().cloned().filter(|_| samples.drawn < samples.wanted) {
+        completions.resize(samples.wanted, only);
     }
     Ok(completions)
 }

@@ -13,6 +13,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
@@ -20,7 +21,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use veriplay_core::{FinishReason, PolicyVersion, Sampling};
 
-use super::requests::{Retries, request_samples, run_each};
+use super::requests::{Retries, Samples, request_samples, run_each};
 use super::sglang::{self, GenerateRequest};
 use super::transport::{Client, ServerUrl, quote_name};
 use super::wire::{self, Answer, Completion, CompletionRequest, WirePrompt};
@@ -55,6 +56,8 @@ impl fmt::Display for ServerProtocol {
     }
 }
 
+const LOAD_ADAPTER: &str = "v1/load_lora_adapter";
+
 /// Weights that the server has.
 #[derive(Debug)]
 struct Loaded {
@@ -72,6 +75,8 @@ pub struct RolloutServer {
     /// Where weights lie until the server has the next ones. Its name is new each time, and is part of theirs.
     folder: TempDir,
     loaded: Mutex<Option<Loaded>>,
+    /// How often weights were handed over: part of their names, so that none is used twice.
+    hand_overs: AtomicU64,
 }
 
 impl RolloutServer {
@@ -96,7 +101,14 @@ impl RolloutServer {
         let folder = make().map_err(|error: std::io::Error| {
             ServerError::HandOver(format!("no folder can be made in `{}`: {error}", folder.display()))
         })?;
-        Ok(Self { client: Client::new(&at, &options), protocol, options, folder, loaded: Mutex::new(None) })
+        Ok(Self {
+            client: Client::new(&at, &options),
+            protocol,
+            options,
+            folder,
+            loaded: Mutex::new(None),
+            hand_overs: AtomicU64::new(0),
+        })
     }
 
     /// How it is asked.
@@ -112,19 +124,38 @@ impl RolloutServer {
         version: PolicyVersion,
         save: impl Fn(&Path) -> Result<(), CheckpointError>,
     ) -> Result<Vec<Vec<Continuation>>, ServerError> {
-        let sample = || {
+        let mut groups: Vec<Option<Vec<Continuation>>> = vec![None; queued.len()];
+        let mut may_have_restarted = true;
+        loop {
             let name = self.hand_over(version, &save)?;
-            let work = |index: usize| self.sample(index, &queued[index], vocabulary, &name);
-            let groups = run_each(queued.len(), self.options.concurrency, true, work);
-            groups.into_iter().flatten().collect::<Result<Vec<_>, _>>()
-        };
-        match sample() {
-            Err(fault) if fault.tells_of_lost_weights() => {
-                tracing::warn!(%fault, "the server has lost the weights: handing them over again");
-                self.loaded.lock().unwrap_or_else(PoisonError::into_inner).take();
-                sample()
+            let missing: Vec<usize> = (0..queued.len()).filter(|index| groups[*index].is_none()).collect();
+            let work = |place: usize| self.sample(missing[place], &queued[missing[place]], vocabulary, &name);
+            let results = run_each(missing.len(), self.options.concurrency, true, work);
+            let mut fault = None;
+            for (index, result) in missing.into_iter().zip(results) {
+                match result {
+                    Some(Ok(group)) => groups[index] = Some(group),
+                    Some(Err(error)) => fault = fault.or(Some(error)),
+                    None => {}
+                }
             }
-            groups => groups,
+            match fault {
+                None => return Ok(groups.into_iter().flatten().collect()),
+                Some(fault) if may_have_restarted && fault.tells_of_lost_weights() => {
+                    tracing::warn!(%fault, "the server has lost the weights: handing them over again");
+                    may_have_restarted = false;
+                    self.forget();
+                }
+                Some(fault) => return Err(fault),
+            }
+        }
+    }
+
+    /// Hands the weights over again before the next sample: they have changed and have the version that they had.
+    pub(crate) fn forget(&self) {
+        let loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(Err(error)) = loaded.map(|loaded| std::fs::remove_dir_all(loaded.folder)) {
+            tracing::warn!(%error, "cannot remove weights that are not used any more");
         }
     }
 
@@ -138,9 +169,16 @@ impl RolloutServer {
         if let Some(loaded) = loaded.as_ref().filter(|loaded| loaded.version == version) {
             return Ok(loaded.name.clone());
         }
-        let label = self.folder.path().file_name().unwrap_or_default().to_string_lossy();
-        let name = format!("{label}-v{}", version.0);
-        let folder = self.folder.path().join(format!("v{}", version.0));
+        // Relaxed: it orders nothing but itself.
+        let label = format!("v{}-{}", version.0, self.hand_overs.fetch_add(1, Ordering::Relaxed));
+        let run = self.folder.path().file_name().unwrap_or_default().to_string_lossy();
+        let (name, folder) = (format!("{run}-{label}"), self.folder.path().join(label));
+        if !self.protocol.takes_adapters()
+            && let Some(old) = loaded.take()
+        {
+            // The server has them in its own memory, and two copies of large weights may not fit.
+            self.drop_weights(&old);
+        }
         save(&folder).map_err(|error| ServerError::HandOver(error.to_string()))?;
         self.load(&name, &folder)?;
         if let Some(old) = loaded.replace(Loaded { version, name: name.clone(), folder }) {
@@ -151,26 +189,38 @@ impl RolloutServer {
 
     fn load(&self, name: &str, folder: &Path) -> Result<(), ServerError> {
         let (path, body) = match self.protocol {
-            ServerProtocol::Vllm => ("v1/load_lora_adapter", json!({"lora_name": name, "lora_path": folder})),
-            ServerProtocol::Sglang => {
-                ("update_weights_from_disk", json!({"model_path": folder, "weight_version": name}))
-            }
+            ServerProtocol::Vllm => (LOAD_ADAPTER, json!({"lora_name": name, "lora_path": folder})),
+            // Nothing of ours is under way, but perhaps what a killed process has asked for.
+            ServerProtocol::Sglang => (
+                "update_weights_from_disk",
+                json!({"model_path": folder, "weight_version": name, "abort_all_requests": true}),
+            ),
         };
         let mut retries = Retries::new(&self.options, |attempt| uniform(0, 0, 0, attempt));
         loop {
-            match self.client.post(path, body.to_string().as_bytes()) {
+            let fault = match self.client.post(path, body.to_string().as_bytes()) {
                 Ok(answer) => return check_loaded(path, &answer),
-                // An answer that was lost on its way: the name is of these weights alone.
-                Err(ServerError::Status { status: 400, message, .. }) if message.contains("already") => return Ok(()),
-                Err(fault) if fault.is_transient() => retries.wait(0, fault).map_err(|error| match error {
-                    ServerError::Prompt { attempts, cause, .. } => {
-                        ServerError::HandOver(format!("`/{path}` after {attempts} attempts: {cause}"))
-                    }
-                    other => other,
-                })?,
-                Err(fault) => return Err(ServerError::HandOver(format!("`/{path}`: {fault}"))),
+                Err(fault) if self.is_loaded(&fault, name) => return Ok(()),
+                Err(fault) => fault,
+            };
+            // vLLM answers 500 where the adapter is none that it can take.
+            let is_refused = matches!(fault, ServerError::Status { status: 500, .. });
+            if is_refused || !fault.is_transient() {
+                return Err(refused(path, &fault));
             }
+            retries.wait(0, fault).map_err(|error| match error {
+                ServerError::Prompt { attempts, cause, .. } => {
+                    ServerError::HandOver(format!("`/{path}` after {attempts} attempts: {cause}"))
+                }
+                other => other,
+            })?;
         }
+    }
+
+    /// Whether the server has taken the weights, and its answer was lost: their name is of these alone.
+    fn is_loaded(&self, fault: &ServerError, name: &str) -> bool {
+        let ServerError::Status { status: 400, message, .. } = fault else { return false };
+        self.protocol.takes_adapters() && message.contains("already been loaded") && message.contains(name)
     }
 
     /// Frees what the server and the folder hold of weights that have been replaced. What fails here costs memory and no sample.
@@ -196,12 +246,15 @@ impl RolloutServer {
         let stop = queued.stops.map(|stops| stops.texts.to_vec()).unwrap_or_default();
         let crate::decoding::TokenSampler { temperature, top_k, top_p, min_p } = queued.sampler;
         let sampling = Sampling { temperature, top_k, top_p, min_p, stop, ..Sampling::new(queued.max_tokens) };
-        let seeds = (queued.seed, queued.stream);
-        let completions = request_samples(&self.options, seeds, queued.samples, |missing, seed| {
-            let Answer { weights, completions } = self.exchange(queued, &sampling, name, (missing, seed))?;
-            match weights.filter(|found| found != name) {
-                Some(found) => Err(ServerError::OtherWeights { found, wanted: name.to_owned() }),
-                None => Ok(completions),
+        let (seeds, samples) = ((queued.seed, queued.stream), Samples::of(queued.samples, &sampling));
+        let completions = request_samples(&self.options, seeds, samples, |missing, _| {
+            let Answer { weights, completions } = self.exchange(queued, &sampling, name, missing)?;
+            match weights {
+                Some(found) if found == name => Ok(completions),
+                found => {
+                    let found = found.unwrap_or_else(|| "weights without a name".to_owned());
+                    Err(ServerError::OtherWeights { found, wanted: name.to_owned() })
+                }
             }
         })?;
         let continuation = |completion| continuation(completion, queued, vocabulary);
@@ -217,22 +270,36 @@ impl RolloutServer {
         queued: &QueuedPrompt<'_>,
         sampling: &Sampling,
         name: &str,
-        (n, seed): (usize, u32),
+        n: usize,
     ) -> Result<Answer, ServerError> {
         let encode = |request: serde_json::Result<Vec<u8>>| request.expect("a request has no map with odd keys");
         match self.protocol {
             ServerProtocol::Vllm => {
-                let request = CompletionRequest::new(name, WirePrompt::Tokens(queued.prompt), n, seed, true, sampling);
+                // Servers do not repeat their samples, and draw slower with seeds.
+                let prompt = WirePrompt::Tokens(queued.prompt);
+                let request = CompletionRequest::new(name, prompt, n, None, true, sampling);
+                let request = request.ending_with(queued.end_tokens);
                 let answer = self.client.post(request.path(), &encode(serde_json::to_vec(&request)))?;
                 wire::parse_response(&answer, n, queued.max_tokens)
             }
             ServerProtocol::Sglang => {
-                let request = GenerateRequest::new(queued.prompt, n, sampling);
+                let request = GenerateRequest::new(queued.prompt, queued.end_tokens, n, sampling);
                 let answer = self.client.post(GenerateRequest::PATH, &encode(serde_json::to_vec(&request)))?;
                 sglang::parse_response(&answer, n, queued.max_tokens)
             }
         }
     }
+}
+
+/// The failure of a hand-over that the server has refused.
+fn refused(path: &str, fault: &ServerError) -> ServerError {
+    let is_absent = path == LOAD_ADAPTER && matches!(fault, ServerError::Status { status: 404, .. });
+    let hint = if is_absent {
+        "; start vLLM with `--enable-lora`, and with VLLM_ALLOW_RUNTIME_LORA_UPDATING=True in its environment"
+    } else {
+        ""
+    };
+    ServerError::HandOver(format!("`/{path}`: {fault}{hint}"))
 }
 
 /// Lets a server of another user read what is in the folder.

@@ -32,6 +32,8 @@ struct SamplingParams<'a> {
     presence_penalty: f32,
     repetition_penalty: f32,
     stop: &'a [String],
+    /// Beside the server's own.
+    stop_token_ids: &'a [u32],
     /// What ended a sample stays among its tokens.
     no_stop_trim: bool,
     skip_special_tokens: bool,
@@ -42,7 +44,7 @@ impl<'a> GenerateRequest<'a> {
     /// The part of the server that answers it.
     pub(super) const PATH: &'static str = "generate";
 
-    pub(super) fn new(prompt: &'a [u32], n: usize, sampling: &'a Sampling) -> Self {
+    pub(super) fn new(prompt: &'a [u32], end_tokens: &'a [u32], n: usize, sampling: &'a Sampling) -> Self {
         let top_k = if sampling.top_k == 0 { -1 } else { i64::try_from(sampling.top_k).unwrap_or(-1) };
         let sampling_params = SamplingParams {
             n,
@@ -55,6 +57,7 @@ impl<'a> GenerateRequest<'a> {
             presence_penalty: 0.0,
             repetition_penalty: 1.0,
             stop: &sampling.stop,
+            stop_token_ids: end_tokens,
             no_stop_trim: true,
             skip_special_tokens: false,
             spaces_between_special_tokens: false,
@@ -65,6 +68,8 @@ impl<'a> GenerateRequest<'a> {
 
 #[derive(Deserialize)]
 struct GeneratedSample {
+    /// Absent where the server has no tokenizer.
+    #[serde(default)]
     text: String,
     meta_info: MetaInfo,
 }

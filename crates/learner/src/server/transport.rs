@@ -53,6 +53,7 @@ impl Client {
             .max_redirects_will_error(false)
             .timeout_global(Some(options.timeout))
             .timeout_connect(Some(CONNECT.min(options.timeout)))
+            .max_idle_connections(options.concurrency)
             .max_idle_connections_per_host(options.concurrency);
         // A proxy from the environment is for other machines.
         let config = if url.is_loopback() { config.proxy(None) } else { config };

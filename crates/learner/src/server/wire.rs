@@ -25,7 +25,11 @@ pub(super) struct CompletionRequest<'a> {
     input: Input<'a>,
     max_tokens: usize,
     n: usize,
-    seed: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u32>,
+    /// What ends a sample in place of the server's own end tokens; vLLM's words.
+    #[serde(flatten)]
+    ends: Option<Ends<'a>>,
     temperature: f32,
     top_p: f32,
     /// More than any vocabulary has. Servers spell "all" as 0, as -1, or as both, and refuse what they do not know.
@@ -47,6 +51,13 @@ pub(super) struct CompletionRequest<'a> {
     /// vLLM: ids of the prompt and of the answer, and ids in place of spellings.
     return_token_ids: bool,
     return_tokens_as_token_ids: bool,
+}
+
+/// End tokens of our own.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct Ends<'a> {
+    stop_token_ids: &'a [u32],
+    ignore_eos: bool,
 }
 
 /// What differs between completions and chat completions.
@@ -89,7 +100,7 @@ impl<'a> CompletionRequest<'a> {
         model: &'a str,
         prompt: WirePrompt<'a>,
         n: usize,
-        seed: u32,
+        seed: Option<u32>,
         logprobs: bool,
         sampling: &'a Sampling,
     ) -> Self {
@@ -99,6 +110,7 @@ impl<'a> CompletionRequest<'a> {
             max_tokens: sampling.max_tokens,
             n,
             seed,
+            ends: None,
             temperature: sampling.temperature,
             top_p: sampling.top_p,
             top_k: if sampling.top_k == 0 { 1 << 30 } else { sampling.top_k },
@@ -115,6 +127,12 @@ impl<'a> CompletionRequest<'a> {
             return_token_ids: true,
             return_tokens_as_token_ids: true,
         }
+    }
+
+    /// The same, whose samples end with these tokens and no others.
+    pub(super) const fn ending_with(mut self, tokens: &'a [u32]) -> Self {
+        self.ends = Some(Ends { stop_token_ids: tokens, ignore_eos: true });
+        self
     }
 
     /// The part of the server that answers it.

@@ -226,6 +226,9 @@ impl Shared {
             return (404, json!({"message": format!("The model `{name}` does not exist.")}));
         }
         let request = request(body);
+        if request.samples > 1 && request.sampler.temperature == 0.0 {
+            return (400, json!({"message": "n must be 1 when using greedy sampling"}));
+        }
         let learner = given.as_deref().unwrap_or_else(|| model());
         let group = learner.complete(std::slice::from_ref(&request)).expect("samples").remove(0);
         let choices: Vec<Value> =
@@ -300,7 +303,7 @@ pub(crate) fn request(body: &Value) -> SamplingRequest {
     assert!(number("top_k") > model().config().vocab_size as f64, "nothing is cut off");
     SamplingRequest {
         samples: number("n") as usize,
-        seed: number("seed") as u64,
+        seed: body["seed"].as_u64().unwrap_or_default(),
         sampler: TokenSampler::at(number("temperature") as f32),
         stop: serde_json::from_value(body["stop"].clone()).unwrap_or_default(),
         ..SamplingRequest::new(prompt, number("max_tokens") as usize)

@@ -107,7 +107,7 @@ fn rollouts_are_of_the_weights_that_the_learner_has_before_and_after_it_learns()
         assert_eq!(handed_over(&pair), 2);
         assert_eq!(
             (pair.folders(), pair.server.given().len()),
-            (vec!["v4".to_owned()], 1),
+            (vec!["v4-1".to_owned()], 1),
             "what is replaced is freed"
         );
         let Pair { learner, folder, .. } = pair;
@@ -130,6 +130,11 @@ fn a_rollout_has_the_text_tokens_and_end_that_our_own_sampling_would_give() {
     let greedy = Sampling { temperature: 0.0, ..sampling() };
     let greedy = pair.learner.generate(&prompts(), &greedy).expect("the server answers");
     assert!(greedy.iter().flatten().all(|rollout| rollout.logprobs.is_empty() && !rollout.tokens.is_empty()));
+    assert!(greedy.iter().all(|group| group.len() == 4 && group.iter().all(|rollout| rollout == &group[0])));
+    let ends = pair.learner.end_tokens();
+    let asked = pair.server.seen();
+    let mut samples = asked.iter().filter(|seen| seen.path == "/v1/completions");
+    assert!(samples.all(|seen| seen.body["stop_token_ids"] == json!(ends) && seen.body["seed"].is_null()));
 }
 
 #[test]
@@ -147,6 +152,20 @@ fn a_server_that_has_lost_the_weights_is_given_them_again() {
 }
 
 #[test]
+fn weights_that_change_and_keep_their_version_are_handed_over() {
+    let mut pair = pair(ServerKind::Vllm, |_, _| Act::Answer);
+    let before = pair.generate();
+    pair.learn(&before);
+    let saved = tempfile::tempdir().expect("a directory");
+    pair.learner.save_adapters(saved.path()).expect("saves");
+    pair.generate();
+    pair.learn(&before);
+    pair.learner.load_adapters(saved.path()).expect("loads");
+    let after = pair.generate();
+    assert!(pair.distance(&after) < 1e-4, "{}", pair.distance(&after));
+}
+
+#[test]
 fn rollouts_of_other_weights_are_refused() {
     let pair = |kind, change: fn(&mut Value)| pair(kind, move |_, _| Act::Changed(change)).failure();
     let vllm = pair(ServerKind::Vllm, |answer| {
@@ -161,6 +180,12 @@ fn rollouts_of_other_weights_are_refused() {
         }
     });
     assert!(sglang.contains("the server sampled from `default`"), "{sglang}");
+    let unnamed = pair(ServerKind::Sglang, |answer| {
+        for sample in answer.as_array_mut().into_iter().flatten() {
+            drop(sample["meta_info"].as_object_mut().map(|facts| facts.remove("weight_version")));
+        }
+    });
+    assert!(unnamed.contains("the server sampled from `weights without a name`"), "{unnamed}");
     let mixed = self::pair(ServerKind::Sglang, |_, _| {
         Act::Changed(|answer| {
             if let Some(sample) = answer.as_array_mut().and_then(|samples| samples.first_mut()) {
@@ -230,10 +255,12 @@ fn faults_that_pass_are_waited_out_and_others_are_named_with_what_was_asked() {
         })
         .failure()
     };
-    let rank = refusing(400, "LoRA rank 4 is greater than max_lora_rank 2");
-    assert!(rank.contains("`/v1/load_lora_adapter`") && rank.contains("max_lora_rank"), "{rank}");
+    for status in [400, 500] {
+        let rank = refusing(status, "LoRA rank 4 is greater than max_lora_rank 2, which has already been said");
+        assert!(rank.contains("`/v1/load_lora_adapter`: the server") && rank.contains("max_lora_rank"), "{rank}");
+    }
     let absent = refusing(404, "Not Found");
-    assert!(absent.contains("answered 404"), "{absent}");
+    assert!(absent.contains("answered 404") && absent.contains("VLLM_ALLOW_RUNTIME_LORA_UPDATING"), "{absent}");
     let loading = refusing(503, "loading");
     assert!(loading.contains("`/v1/load_lora_adapter` after 3 attempts: the server answered 503"), "{loading}");
     let no = pair(ServerKind::Sglang, |asked, _| match asked["model_path"].is_string() {
