@@ -134,7 +134,7 @@ impl<E: Environment> SelfPlay<E> {
         let (chosen, episodes) = self.choose_tasks(context, &state.pool, &proposals, &derived, step)?;
         self.admit(state, step, proposals.iter().filter_map(|one| one.admission.task()));
         self.admit(state, step, derived.iter().filter_map(|one| one.judged.admitted()));
-        let mut solutions = self.solve(context, &chosen.tasks, episodes, Stage::Solve, step)?;
+        let mut solutions = self.solve(context, &chosen.tasks, episodes, (Stage::Solve, step), &mut |_| {})?;
         let VerifyOutput { verifications, rounds } = self.verify(context, &chosen.tasks, &mut solutions, step)?;
         let judged: Vec<_> =
             solutions.iter().map(|one| (&chosen.tasks[one.finished.source].task, &one.judged)).collect();
@@ -199,7 +199,7 @@ impl<E: Environment> SelfPlay<E> {
                 episodes.push(episode);
             }
         }
-        for solution in self.solve(context, &tasks, episodes, Stage::SftSolve, 0)? {
+        for solution in self.solve(context, &tasks, episodes, (Stage::SftSolve, 0), &mut |_| {})? {
             if solution.judged.verdict?.status == Status::Accepted {
                 add(&solution.finished);
             }
@@ -305,7 +305,7 @@ impl<E: Environment> SelfPlay<E> {
                 let episodes = proposers.iter().enumerate().map(|(place, one)| (first + place, one.episode.clone()));
                 let (role, group) = (Role::Proposer, proposers[0].rollouts);
                 let draw = SamplingCall { stage, role, group, chunk, round: 0 };
-                let finished = self.sample(context, episodes.collect(), draw, step, seeds)?;
+                let finished = self.sample(context, episodes.collect(), (draw, step), seeds, &mut |_| {})?;
                 Ok::<_, PlayError>((chunk, finished))
             },
             |(chunk, finished)| {
@@ -338,14 +338,14 @@ impl<E: Environment> SelfPlay<E> {
         Ok(judged.into_iter().flatten().collect())
     }
 
-    /// Samples episodes of one stage to their ends.
+    /// Samples episodes of one stage to their ends. `ended` is told how many more have ended, as they do.
     pub(crate) fn sample(
         &self,
         context: &StepContext<'_>,
         first: Vec<(usize, E::Episode)>,
-        draw: SamplingCall,
-        step: u64,
+        (draw, step): (SamplingCall, u64),
         seeds: Seeds,
+        ended: &mut dyn FnMut(usize),
     ) -> Result<Vec<FinishedEpisode<E::Episode>>, PlayError> {
         let settings = self.game.settings();
         let RoleSampling { temperature, max_tokens } = self.role_sampling(draw.role);
@@ -360,7 +360,15 @@ impl<E: Environment> SelfPlay<E> {
         };
         let seed = |round| self.game.sampling_seed(context.seed, step, &SamplingCall { round, ..draw });
         let mut sampler = PolicySampler { policy: context.policy, sampling, seed: &seed };
-        run_episodes(first, draw.group, &mut sampler, |all| self.game.advance(context.execute, seeds.tools, all))
+        let mut over = 0;
+        let all = run_episodes(first, draw.group, &mut sampler, |all| {
+            self.game.advance(context.execute, seeds.tools, all);
+            let now = all.iter().filter(|one| one.is_over()).count();
+            ended(now.saturating_sub(over));
+            over = now;
+        })?;
+        ended(all.len() - over);
+        Ok(all)
     }
 
     fn choose_tasks(
@@ -396,14 +404,14 @@ impl<E: Environment> SelfPlay<E> {
         Ok((choice.finish(), episodes))
     }
 
-    /// Samples a group of solvers for each task and judges each chunk while the next is sampled.
+    /// Samples a group of solvers for each task and judges each chunk while the next is sampled. `ended` as for [`SelfPlay::sample`].
     pub(crate) fn solve(
         &self,
         context: &StepContext<'_>,
         tasks: &[StepTask<E::Task>],
         episodes: Vec<E::Episode>,
-        stage: Stage,
-        step: u64,
+        (stage, step): (Stage, u64),
+        ended: &mut dyn FnMut(usize),
     ) -> Result<Vec<SolverEpisode<E>>, PlayError> {
         let (settings, seeds, execute) =
             (self.game.settings(), self.game.seeds(stage, context.seed, step), context.execute);
@@ -419,7 +427,7 @@ impl<E: Environment> SelfPlay<E> {
             |chunk| {
                 let first = episodes.by_ref().take(size).collect();
                 let draw = SamplingCall { stage, role: Role::Solver, group, chunk, round: 0 };
-                self.sample(context, first, draw, step, seeds)
+                self.sample(context, first, (draw, step), seeds, ended)
             },
             |finished| self.judge_solutions(execute, seeds.judge, finished, |source| &tasks[source].task),
         )?;

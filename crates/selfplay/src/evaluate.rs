@@ -15,13 +15,31 @@ impl<E: Environment> SelfPlay<E> {
     /// # Errors
     /// A fault of the policy, or of the host: a number with holes is no number.
     pub fn evaluate(&self, context: &StepContext<'_>) -> Result<EvalTable, PlayError> {
+        self.evaluate_watched(context, &mut |_| {})
+    }
+
+    /// The episodes of an evaluation.
+    pub fn evaluation_episodes(&self) -> usize {
+        let roles = 1 + usize::from(self.game.verifier().is_some());
+        self.game.evaluation_tasks().len() * (self.game.settings().eval_samples + 1) * roles
+    }
+
+    /// As [`SelfPlay::evaluate`]. `ended` is told how many more of [`SelfPlay::evaluation_episodes`] have ended, as they do.
+    ///
+    /// # Errors
+    /// As [`SelfPlay::evaluate`].
+    pub fn evaluate_watched(
+        &self,
+        context: &StepContext<'_>,
+        ended: &mut dyn FnMut(usize),
+    ) -> Result<EvalTable, PlayError> {
         let mut rows: Vec<&str> = self.game.evaluation_tasks().iter().map(|one| one.row.as_str()).collect();
-        let sampled = self.solve_evaluation(context, Stage::Evaluate)?;
-        let greedy = self.solve_evaluation(context, Stage::EvaluateGreedy)?;
+        let sampled = self.solve_evaluation(context, Stage::Evaluate, ended)?;
+        let greedy = self.solve_evaluation(context, Stage::EvaluateGreedy, ended)?;
         let Some(verifier) = self.game.verifier() else {
             return EvalTable::new(&rows, sampled.iter().map(verdict).collect(), greedy.iter().map(verdict).collect());
         };
-        let judged = self.verify_evaluation(context, group_by_task(rows.len(), sampled, greedy))?;
+        let judged = self.verify_evaluation(context, group_by_task(rows.len(), sampled, greedy), ended)?;
         let first = rows.len();
         rows.extend(vec![verifier.row; first]);
         let (mut sampled, mut greedy, mut verifications) = (Vec::new(), Vec::new(), Vec::new());
@@ -38,14 +56,19 @@ impl<E: Environment> SelfPlay<E> {
         Ok(EvalTable { numbers, ..EvalTable::new(&rows, sampled, greedy)? })
     }
 
-    fn solve_evaluation(&self, context: &StepContext<'_>, stage: Stage) -> Result<Vec<SolverEpisode<E>>, PlayError> {
+    fn solve_evaluation(
+        &self,
+        context: &StepContext<'_>,
+        stage: Stage,
+        ended: &mut dyn FnMut(usize),
+    ) -> Result<Vec<SolverEpisode<E>>, PlayError> {
         let all = self.game.evaluation_tasks();
         let tasks: Vec<StepTask<E::Task>> = all.iter().map(|one| asked_seed(&one.task)).collect();
         let own: Vec<&E::Task> = all.iter().map(|one| &one.task).collect();
         let episodes = self.game.solver_episodes(context.execute, self.game.seeds(stage, context.seed, 0), &own);
         let episodes =
             episodes.into_iter().enumerate().map(|(index, one)| one?.ok_or_else(|| self.without_prompt(index)));
-        self.solve(context, &tasks, episodes.collect::<Result<_, PlayError>>()?, stage, 0)
+        self.solve(context, &tasks, episodes.collect::<Result<_, PlayError>>()?, (stage, 0), ended)
     }
 
     fn without_prompt(&self, index: usize) -> PlayError {
@@ -59,6 +82,7 @@ impl<E: Environment> SelfPlay<E> {
         &self,
         context: &StepContext<'_>,
         rounds: Vec<Vec<SolverEpisode<E>>>,
+        ended: &mut dyn FnMut(usize),
     ) -> Result<Vec<JudgedRound<E>>, PlayError> {
         let tasks: Vec<&E::Task> = self.game.evaluation_tasks().iter().map(|one| &one.task).collect();
         let episode = |(index, solutions): (usize, &Vec<SolverEpisode<E>>)| {
@@ -68,9 +92,10 @@ impl<E: Environment> SelfPlay<E> {
         };
         let episodes: Vec<(usize, E::Episode)> =
             rounds.iter().enumerate().map(episode).collect::<Result<_, PlayError>>()?;
-        let sample = |stage: Stage, group: usize| {
+        let mut sample = |stage: Stage, group: usize| {
             let draw = SamplingCall { stage, role: Role::Verifier, group, chunk: 0, round: 0 };
-            self.sample(context, episodes.clone(), draw, 0, self.game.seeds(stage, context.seed, 0))
+            let seeds = self.game.seeds(stage, context.seed, 0);
+            self.sample(context, episodes.clone(), (draw, 0), seeds, ended)
         };
         let sampled = sample(Stage::Evaluate, self.game.settings().eval_samples)?;
         let greedy = sample(Stage::EvaluateGreedy, 1)?;

@@ -71,6 +71,11 @@ pub enum LogFault {
 }
 
 impl LogCheck {
+    /// The step of the last record.
+    pub const fn step(&self) -> u64 {
+        self.step
+    }
+
     /// Checks the next record.
     ///
     /// # Errors

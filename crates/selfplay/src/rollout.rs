@@ -83,6 +83,11 @@ impl<E: Episode> FinishedEpisode<E> {
         self.episode.end().filter(|_| self.dropped.is_none())
     }
 
+    /// Whether nothing is asked in it any more.
+    pub(crate) fn is_over(&self) -> bool {
+        self.dropped.is_some() || self.episode.end().is_some()
+    }
+
     /// Tokens that were generated in it.
     pub fn tokens(&self) -> usize {
         self.turns.iter().map(|(_, rollout)| rollout.tokens.len()).sum()

@@ -52,7 +52,7 @@ impl<E: Environment> SelfPlay<E> {
                 let episodes = own.map(|(source, one)| (source, one.episode.clone())).collect();
                 let draw =
                     SamplingCall { stage: Stage::Solve, role: Role::Verifier, group: settings.group, chunk, round: 0 };
-                Ok::<_, PlayError>((first, solved, self.sample(context, episodes, draw, step, seeds)?))
+                Ok::<_, PlayError>((first, solved, self.sample(context, episodes, (draw, step), seeds, &mut |_| {})?))
             },
             |(first, solved, finished)| {
                 self.judge_chunk(context.execute, seeds.judge, (first, solved), &verifiers, finished)

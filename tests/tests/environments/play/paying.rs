@@ -239,7 +239,9 @@ fn a_measurement_counts_samples_and_the_greedy_response() {
         if right { solution.clone() } else { "answer(1)".to_owned() }
     });
     let game = game(config("compact"));
-    let table = game.evaluate(&StepContext { policy: &policy, execute: sandbox(), seed: 7 }).unwrap();
+    let (context, mut ended) = (StepContext { policy: &policy, execute: sandbox(), seed: 7 }, 0);
+    let table = game.evaluate_watched(&context, &mut |more| ended += more).unwrap();
+    assert_eq!((ended, game.evaluation_episodes()), (9, 9));
     let row = EvalRow { row: "orders".to_owned(), tasks: 1, pass1: 0.25, greedy: 1.0, pass8: 1.0 };
     assert_eq!(table.rows, [row]);
     assert_eq!(table.mean, EvalNumbers { pass1: 0.25, greedy: 1.0, pass8: 1.0 });

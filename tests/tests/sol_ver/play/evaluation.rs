@@ -17,7 +17,9 @@ fn evaluation_problems_are_judged_by_their_references() {
     });
     let context = StepContext { policy: &policy, execute: sandbox(), seed: 5 };
     assert_eq!(game.init(&context).unwrap(), State::default());
-    let table = game.evaluate(&context).unwrap();
+    let mut ended = 0;
+    let table = game.evaluate_watched(&context, &mut |more| ended += more).unwrap();
+    assert_eq!((ended, game.evaluation_episodes()), (18, 18), "eight and a greedy one of each role");
     let row = |row: &str, pass1| EvalRow { row: row.to_owned(), tasks: 1, pass1, greedy: 1.0, pass8: 1.0 };
     assert_eq!(table.rows, [row("code", 0.25), row("tests", 0.5)]);
     assert_eq!(table.mean, EvalNumbers { pass1: 0.375, greedy: 1.0, pass8: 1.0 });
