@@ -19,6 +19,9 @@ macro_rules! eval_config {
             /// Steps between two measurements of `suites` in the run. Absent means none.
             #[serde(default)]
             $visibility every: Option<u64>,
+            /// Steps between two evaluations on the validation set in the run. Absent means none.
+            #[serde(default)]
+            $visibility tasks_every: Option<u64>,
             /// The first tasks of each of `suites`. Absent means all.
             #[serde(default)]
             $visibility limit: Option<usize>,
@@ -65,12 +68,13 @@ use sol_ver::SolVerSetup;
 
 use crate::config::{LearnConfig, parse_game_name};
 use crate::executor::GameExecutor;
-use crate::exit::{ExitCode, Failure};
+use crate::exit::{ExitCode, Failure, bad_value};
 use crate::isolation::Isolation;
+use crate::progress;
 use crate::suites::SuiteSchedule;
 
 /// What a configuration says of one game, in addition to what every run has.
-pub(crate) trait GameSetup: Serialize + DeserializeOwned + Sized {
+pub(crate) trait GameSetup: Clone + Serialize + DeserializeOwned {
     /// What it becomes.
     type Game: Environment;
     /// The configuration's `plays`.
@@ -96,6 +100,9 @@ pub(crate) trait GameSetup: Serialize + DeserializeOwned + Sized {
     /// Chooses the evaluation set.
     fn evaluate_on(&mut self, set: EvalSet);
 
+    /// Steps between two evaluations on the validation set in a run.
+    fn tasks_every(&self) -> Option<u64>;
+
     /// Seeds the samples of a measurement: the same for every run.
     fn eval_seed(&self) -> u64;
 
@@ -119,6 +126,23 @@ pub(crate) trait GameSetup: Serialize + DeserializeOwned + Sized {
 
     /// Opens the sandbox and makes the game in it.
     fn open(&self, workers: Isolation) -> Result<(GameExecutor, SelfPlay<Self::Game>), Failure>;
+}
+
+/// Opens a game, and says so first: its tasks are made by running programs, which takes seconds.
+pub(crate) fn open_game<S: GameSetup>(
+    setup: &S,
+    workers: Isolation,
+) -> Result<(GameExecutor, SelfPlay<S::Game>), Failure> {
+    progress::say(format!("making the {} tasks of `{}`", setup.eval_set().label(), S::NAME));
+    setup.open(workers)
+}
+
+/// Refuses to evaluate every no steps.
+pub(crate) fn check_tasks_every(setup: &impl GameSetup) -> Result<(), Failure> {
+    match setup.tasks_every() {
+        Some(0) => Err(bad_value("eval.tasks_every", &0, "at least 1")),
+        _ => Ok(()),
+    }
 }
 
 /// The most that one step trains on.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::config::{RunConfig, from_toml, read_text, refuse_renamed_keys, refuse_unknown_keys};
 use crate::exit::{ExitCode, Failure, bad_value};
-use crate::games::GameSetup;
+use crate::games::{GameSetup, check_tasks_every};
 use crate::proposer;
 
 /// The configuration of a run, such as `configs/quickstart.toml`.
@@ -55,10 +55,11 @@ impl<S: GameSetup> PlayConfig<S> {
     }
 
     /// What is wrong with the values of each part.
-    pub(crate) fn checks(&self) -> [Result<(), Failure>; 5] {
+    pub(crate) fn checks(&self) -> [Result<(), Failure>; 6] {
         [
             self.run.validate().and_then(|()| self.check_sampler_reference()),
             self.setup.suite_schedule().validate(),
+            check_tasks_every(&self.setup),
             proposer::check(&self.run, self.setup.shared_settings()),
             self.run.learn.check_sampling(self.setup.shared_settings()),
             self.setup.validate(&self.run.learn),

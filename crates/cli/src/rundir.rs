@@ -140,10 +140,19 @@ impl RunDir {
         fs::File::open(self.checkpoints())?.sync_all().context("cannot sync the checkpoints directory")
     }
 
-    /// Removes checkpoints that `keep` does not name.
-    pub(crate) fn prune_checkpoints(&self, keep: impl Fn(u64) -> bool) -> std::io::Result<()> {
-        let mut doomed = self.checkpoint_steps().into_iter().filter(|step| !keep(*step));
-        doomed.try_for_each(|step| fs::remove_dir_all(self.checkpoint_path(step)))
+    /// Removes checkpoints that `keep` does not name, and returns their steps, rising.
+    pub(crate) fn prune_checkpoints(&self, keep: impl Fn(u64) -> bool) -> std::io::Result<Vec<u64>> {
+        let doomed: Vec<u64> = self.checkpoint_steps().into_iter().filter(|step| !keep(*step)).collect();
+        doomed.iter().try_for_each(|step| fs::remove_dir_all(self.checkpoint_path(*step)))?;
+        Ok(doomed)
+    }
+
+    /// Steps in the log of events; 0 where there is no log.
+    pub(crate) fn logged_steps(&self) -> Result<u64, Failure> {
+        match fs::read(self.path("events.jsonl")) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(0),
+            events => Ok(events.or_fail(ExitCode::Input)?.iter().filter(|byte| **byte == b'\n').count() as u64),
+        }
     }
 
     pub(crate) fn load_state<G: DeserializeOwned>(&self, step: u64) -> Result<PlayState<G>, Failure> {

@@ -14,10 +14,10 @@ use veriplay_selfplay::splits::EvalSet;
 use crate::config::read_with_settings;
 use crate::device::DeviceArguments;
 use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::games::{GameAction, WarmupExamples, eval_set_parser, run_for_named_in};
+use crate::games::{GameAction, WarmupExamples, eval_set_parser, open_game, run_for_named_in};
 use crate::isolation::Isolation;
 use crate::model::Model;
-use crate::play::table_text;
+use crate::play::{evaluate_with_bar, table_text};
 use crate::play_config::PlayConfig;
 use crate::suites::{self, MeasuredModel, SuiteFile, SuiteReport, SuiteSampling};
 use crate::{memory, model, progress};
@@ -81,10 +81,12 @@ impl GameAction for &Arguments {
         config.validate()?;
         let options = config.run.learn.learner_options();
         memory::check_sampling(&args.model, &options, |shape| config.setup.step_tokens(shape).longest)?;
+        progress::say(format!("loading the model `{}`", args.model));
         let model = Model::open(&args.model, &options)?;
-        let (executor, game) = config.setup.open(Isolation::Thread)?;
+        let (executor, game) = open_game(&config.setup, Isolation::Thread)?;
         let seed = args.seed.unwrap_or(config.setup.eval_seed());
-        let table = game.evaluate(&StepContext { policy: model.policy(), execute: &executor, seed })?;
+        let context = StepContext { policy: model.policy(), execute: &executor, seed };
+        let table = evaluate_with_bar(&game, &context)?;
         if args.json {
             let (schema_version, model) = (SCHEMA_VERSION, &*args.model);
             let report = GameReport { schema_version, model, eval_set: config.setup.eval_set(), table: &table };

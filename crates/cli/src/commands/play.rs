@@ -10,7 +10,7 @@ use crate::device::{self, DeviceArguments};
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::games::{GameAction, GameSetup, WarmupExamples, run_for_named_in};
 use crate::isolation::Isolation;
-use crate::play::{Session, plugins, report};
+use crate::play::{Session, Validation, plugins, report};
 use crate::play_config::PlayConfig;
 use crate::rollout_server::RolloutServerConfig;
 use crate::rundir::RunDir;
@@ -119,8 +119,12 @@ fn dry_run<S: GameSetup>(config: &PlayConfig<S>, workers: Isolation) -> Result<(
     let suites = config.setup.suite_schedule();
     SuiteMeasurements::find(suites, PathBuf::new(), workers)?;
     suites.describe().into_iter().for_each(progress::data);
+    if let Some(every) = config.setup.tasks_every() {
+        progress::data(format!("the validation set: every {every} steps"));
+    }
     progress::data(describe_memory(config)?);
     let (executor, game) = config.setup.open(workers)?;
+    Validation::open(&config.setup, workers, &game)?;
     for (what, prompt) in game.preview(&executor)? {
         progress::data(format!("--- {what}\n{}", prompt.text()));
     }

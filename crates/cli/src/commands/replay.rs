@@ -13,7 +13,7 @@ use veriplay_selfplay::replay::LogCheck;
 
 use crate::config::read_text;
 use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::games::{GameAction, WarmupExamples, run_for_named_in};
+use crate::games::{GameAction, WarmupExamples, open_game, run_for_named_in};
 use crate::isolation::Isolation;
 use crate::play_config::PlayConfig;
 use crate::progress;
@@ -71,7 +71,8 @@ impl GameAction for &Arguments {
         let args = self;
         let dir = RunDir::open(&args.run)?;
         let config = PlayConfig::<S>::read(&dir.path("config.toml"))?;
-        let (executor, game) = config.setup.open(args.workers)?;
+        let (executor, game) = open_game(&config.setup, args.workers)?;
+        let bar = progress::bar(dir.logged_steps()?, "replay");
         let mut report = Report { schema_version: SCHEMA_VERSION, ..Report::default() };
         let (mut check, mut block) = (LogCheck::default(), Vec::with_capacity(BLOCK));
         let log = dir.path("rollouts.jsonl.zst");
@@ -88,9 +89,12 @@ impl GameAction for &Arguments {
             block.push(record);
             if block.len() == BLOCK {
                 report.add(game.replay(&executor, &std::mem::take(&mut block))?);
+                bar.set_position(check.step());
+                bar.set_message(format!("{} verdicts", report.verdicts));
             }
         }
         report.add(game.replay(&executor, &block)?);
+        bar.finish_and_clear();
         finish(&report, args.json)
     }
 }

@@ -143,6 +143,10 @@ impl GameSetup for BugRepairSetup {
         self.eval.set = set;
     }
 
+    fn tasks_every(&self) -> Option<u64> {
+        self.eval.tasks_every
+    }
+
     fn eval_seed(&self) -> u64 {
         self.eval.seed
     }

@@ -96,6 +96,10 @@ impl GameSetup for SolVerSetup {
         self.eval.set = set;
     }
 
+    fn tasks_every(&self) -> Option<u64> {
+        self.eval.tasks_every
+    }
+
     fn eval_seed(&self) -> u64 {
         self.tasks.eval_seed
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use veriplay_selfplay::environment::Environment;
 
+use super::evaluation::Validation;
 use super::session::{refuse_sft, start_learner};
 use crate::exit::Failure;
 use crate::games::GameSetup;
@@ -22,6 +23,7 @@ pub(crate) fn start_checks<S: GameSetup>(config: &PlayConfig<S>, workers: Isolat
 
 fn check_game<S: GameSetup>(config: &PlayConfig<S>, workers: Isolation) -> Result<(), Failure> {
     let (executor, game) = config.setup.open(workers)?;
+    Validation::open(&config.setup, workers, &game)?;
     if model::is_external(&config.run.model) {
         refuse_sft(game.game.settings())?;
     }

@@ -15,13 +15,15 @@ use veriplay_selfplay::play::{Measurement, OutcomeCounts, PlayError, StepContext
 use veriplay_selfplay::settings::SharedSettings;
 
 use super::actor::Actor;
+use super::evaluation::{Validation, evaluate_with_bar};
 use super::plugins::{self, PluginContext};
-use super::summary::{BeforeAfter, BeforeAfterSuites, Summary};
+use super::summary::{BeforeAfter, BeforeAfterSuites, ProcessShare, Summary};
 use super::tensorboard::EventFile;
+use super::timing::{StepTotals, Timing, whole_lines};
 use super::trainer::{ExternalTrainer, Purpose, Standing};
 use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
-use crate::games::GameSetup;
+use crate::games::{self, GameSetup};
 use crate::isolation::Isolation;
 use crate::json_file::{read_json, write_json};
 use crate::logfile::LogFile;
@@ -35,10 +37,14 @@ use crate::{device, interrupt, memory, model, progress};
 /// What a game carries from step to step.
 type State<S> = GameState<<<S as GameSetup>::Game as Environment>::Task>;
 
+/// A game, and what evaluates the policy in the run.
+type EvaluatedGame<E> = (SelfPlay<E>, Option<Validation<E>>);
+
 /// One run, at the start of step `step`.
 pub(crate) struct Session<S: GameSetup> {
     config: PlayConfig<S>,
     game: SelfPlay<S::Game>,
+    validation: Option<Validation<S::Game>>,
     executor: GameExecutor,
     actor: Actor,
     other_proposer: OtherProposer,
@@ -51,6 +57,15 @@ pub(crate) struct Session<S: GameSetup> {
     rollouts: LogFile,
     timing: LogFile,
     tensorboard: Option<EventFile>,
+    /// Whether it was said that older checkpoints go.
+    has_told_pruning: bool,
+}
+
+/// Where this process begins.
+struct ProcessStart {
+    at: Instant,
+    step: u64,
+    jobs: u64,
 }
 
 /// One line of `events.jsonl`. Where a step had several updates, losses, entropies and norms are their means.
@@ -75,20 +90,13 @@ struct Event<M> {
     /// pass@1 of the public sets measured after the step, each under `eval/` and its name.
     #[serde(flatten)]
     suites: BTreeMap<String, Option<f64>>,
+    /// The evaluation on the validation set after the step, where it was due.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    validation: Option<EvalTable>,
     /// Numbers of monitors, each under `play/` and its name.
     #[serde(flatten)]
     monitors: BTreeMap<String, Measurement>,
     play: M,
-}
-
-/// One line of `timing.jsonl`.
-#[derive(Serialize)]
-struct Timing {
-    step: u64,
-    /// Generating and judging.
-    play_s: f64,
-    update_s: f64,
-    jobs: u64,
 }
 
 impl<S: GameSetup> Session<S> {
@@ -132,13 +140,15 @@ impl<S: GameSetup> Session<S> {
         let other_proposer = OtherProposer::open(&config.run)?;
         let actor = start_actor(&config, &dir)?;
         // Before the tasks of step 0 are made, which may take long: a plug-in that does not start is known at once.
-        let (executor, game) = open_game(&config, workers)?;
+        let (executor, (game, validation)) = open_game(&config, workers)?;
         if actor.is_external() {
             refuse_sft(game.game.settings())?;
         }
         let seeds = game.game.settings().seed_proposals;
         if seeds > 0 {
             progress::say(format!("proposing tasks until there are {seeds} of each kind"));
+        } else {
+            progress::say("making the tasks that the run starts with");
         }
         let policy = other_proposer.beside(actor.policy());
         let context = StepContext { policy: &policy, execute: &executor, seed: config.run.seed };
@@ -151,19 +161,19 @@ impl<S: GameSetup> Session<S> {
             totals: OutcomeCounts::default(),
             game: initial,
         };
-        Self::assemble(config, (dir, suites), executor, game, (actor, other_proposer), state)
+        Self::assemble(config, (dir, suites), executor, (game, validation), (actor, other_proposer), state)
     }
 
     fn assemble(
         config: PlayConfig<S>,
         (dir, suites): (RunDir, SuiteMeasurements),
         executor: GameExecutor,
-        game: SelfPlay<S::Game>,
+        (game, validation): EvaluatedGame<S::Game>,
         (actor, other_proposer): (Actor, OtherProposer),
         state: PlayState<State<S>>,
     ) -> Result<Self, Failure> {
         let open = |name: &str, bytes| LogFile::open_at(&dir.path(name), bytes).or_fail(ExitCode::Input);
-        let timing_bytes = std::fs::metadata(dir.path("timing.jsonl")).map_or(0, |metadata| metadata.len());
+        let timing_bytes = whole_lines(&dir.path("timing.jsonl"));
         let tensorboard = config.run.tensorboard.then(|| EventFile::create(&dir.path(""), state.step));
         Ok(Self {
             tensorboard: tensorboard.transpose().or_fail(ExitCode::Input)?,
@@ -175,11 +185,13 @@ impl<S: GameSetup> Session<S> {
             state: state.game,
             config,
             game,
+            validation,
             executor,
             actor,
             other_proposer,
             dir,
             suites,
+            has_told_pruning: false,
         })
     }
 
@@ -197,7 +209,7 @@ impl<S: GameSetup> Session<S> {
 
     fn play_to_end(mut self) -> Result<Summary, Failure> {
         interrupt::listen("stopping after this step, with everything saved; press Ctrl-C again to stop at once");
-        let (started, first) = (Instant::now(), self.step);
+        let start = ProcessStart { at: Instant::now(), step: self.step, jobs: self.executor.jobs() };
         progress::say(format!("run directory: {}", self.dir.path("").display()));
         let before = self.evaluate_before()?;
         self.measure_suites_before()?;
@@ -218,7 +230,7 @@ impl<S: GameSetup> Session<S> {
             }
         }
         bar.finish_and_clear();
-        self.finish(before, started, first)
+        self.finish(before, &start)
     }
 
     /// Saves the steps since the last checkpoint, and says how to go on.
@@ -244,26 +256,28 @@ impl<S: GameSetup> Session<S> {
         failure.or_hint(format!("continue with `veriplay play --resume {}`", self.dir.path("").display()))
     }
 
-    fn finish(self, before: EvalTable, started: Instant, first: u64) -> Result<Summary, Failure> {
+    fn finish(self, before: EvalTable, start: &ProcessStart) -> Result<Summary, Failure> {
         let steps = self.config.run.steps;
         let after = self.evaluate("the trained model")?;
         let suites = BeforeAfterSuites { before: self.suites.read(0)?, after: self.suites.read(steps)? };
         write_json(&self.dir.path("after.json"), &after).or_fail(ExitCode::Input)?;
-        let seconds = started.elapsed().as_secs_f64();
-        let jobs = self.executor.jobs();
+        let of_steps = StepTotals::read(&self.dir.path("timing.jsonl"), steps)?;
+        let process =
+            ProcessShare { seconds: start.at.elapsed().as_secs_f64(), jobs: self.executor.jobs() - start.jobs };
         let summary = Summary {
             schema_version: SCHEMA_VERSION,
             steps,
-            resumed_at: first,
-            seconds,
+            resumed_at: start.step,
+            seconds: of_steps.seconds,
             eval_set: self.config.setup.eval_set(),
             eval: BeforeAfter { before, after },
             suites,
             valid_proposal_rate: self.totals.valid_rate(),
             proposals_in_held_out: self.totals.proposals_in_held_out,
             solve_rate: self.totals.solve_rate(),
-            jobs,
-            jobs_per_s: jobs as f64 / seconds,
+            jobs: of_steps.jobs,
+            jobs_per_s: of_steps.jobs_per_s(),
+            process,
             dropped: self.totals.dropped,
             run: self.dir.path("").display().to_string(),
         };
@@ -306,12 +320,30 @@ impl<S: GameSetup> Session<S> {
         progress::say(format!("evaluating {model} on the {} set", self.config.setup.eval_set().label()));
         let started = Instant::now();
         self.actor.set_purpose(self.step, Purpose::Evaluate);
-        let context =
-            StepContext { policy: self.actor.policy(), execute: &self.executor, seed: self.config.setup.eval_seed() };
-        let table = self.game.evaluate(&context)?;
+        let table = evaluate_with_bar(&self.game, &self.eval_context())?;
         let (pass1, seconds) = (100.0 * table.mean.pass1, started.elapsed().as_secs_f64());
         progress::say(format!("{model}: pass@1 {pass1:.1} %, measured in {seconds:.0} s"));
         Ok(table)
+    }
+
+    /// Evaluates on the validation set, where that is due after `step` steps. It has no bar: that of the run is there.
+    fn validate(&self, step: u64) -> Result<Option<EvalTable>, Failure> {
+        let Some(validation) = self.validation.as_ref().filter(|validation| validation.is_due(step)) else {
+            return Ok(None);
+        };
+        let started = Instant::now();
+        self.actor.set_purpose(step, Purpose::Evaluate);
+        let table = validation.game(&self.game).evaluate(&self.eval_context())?;
+        let (pass1, seconds) = (100.0 * table.mean.pass1, started.elapsed().as_secs_f64());
+        progress::say(format!(
+            "after step {step}: pass@1 {pass1:.1} % on the validation set, measured in {seconds:.0} s"
+        ));
+        Ok(Some(table))
+    }
+
+    /// What an evaluation runs with: the same samples each time, so that only the weights differ.
+    fn eval_context(&self) -> StepContext<'_> {
+        StepContext { policy: self.actor.policy(), execute: &self.executor, seed: self.config.setup.eval_seed() }
     }
 
     /// Plays one step; returns the text of the progress bar.
@@ -333,12 +365,13 @@ impl<S: GameSetup> Session<S> {
         let refreshes_reference = self.config.setup.refreshes_reference();
         let updates = self.actor.learn((&output.batches, &output.rewarded), rate, passes, refreshes_reference)?;
         let update_s = started.elapsed().as_secs_f64() - play_s;
-        let suites = self.measure_suites(step + 1)?;
-        let event = event(step, rate, &updates, suites, output.monitors, output.metrics);
+        let jobs = self.executor.jobs() - jobs;
+        let evaluated = (self.measure_suites(step + 1)?, self.validate(step + 1)?);
+        let event = event(step, rate, &updates, evaluated, output.monitors, output.metrics);
         self.actor.report_step(&event)?;
         self.events.append(&[&event]).or_fail(ExitCode::Input)?;
         self.rollouts.append(&output.records).or_fail(ExitCode::Input)?;
-        let timing = Timing { step, play_s, update_s, jobs: self.executor.jobs() - jobs };
+        let timing = Timing { step, play_s, update_s, jobs };
         self.timing.append(&[&timing]).or_fail(ExitCode::Input)?;
         self.append_scalars(&event, &timing)?;
         self.totals.add(output.counts);
@@ -377,7 +410,20 @@ impl<S: GameSetup> Session<S> {
         tracing::info!(step = self.step, "checkpoint written");
         // What an interruption left beside the schedule goes too, so that a resumed run ends as an uninterrupted one.
         let kept = self.config.run.kept_checkpoints(self.step);
-        self.dir.prune_checkpoints(|step| step == self.step || kept.contains(&step)).or_fail(ExitCode::Input)
+        let is_kept = |step: u64| step == self.step || kept.contains(&step);
+        let removed = self.dir.prune_checkpoints(is_kept).or_fail(ExitCode::Input)?;
+        self.tell_pruning(&removed);
+        Ok(())
+    }
+
+    /// Says once that older checkpoints go.
+    fn tell_pruning(&mut self, removed: &[u64]) {
+        let (Some(kept), Some(step)) = (self.config.run.checkpoints_kept, removed.first()) else { return };
+        if !std::mem::replace(&mut self.has_told_pruning, true) {
+            progress::say(format!(
+                "removed the checkpoint of step {step}: `checkpoints_kept` keeps the newest {kept}, and the others go from here on"
+            ));
+        }
     }
 }
 
@@ -385,7 +431,7 @@ fn event<M>(
     step: u64,
     learning_rate: f64,
     updates: &[Update],
-    suites: SuiteScores,
+    (suites, validation): (SuiteScores, Option<EvalTable>),
     measured: BTreeMap<&'static str, Measurement>,
     play: M,
 ) -> Event<M> {
@@ -407,6 +453,7 @@ fn event<M>(
         tokens: updates.iter().map(|update| update.tokens).sum(),
         loss_terms,
         suites: suites.into_iter().map(|(name, score)| (format!("eval/{name}"), score)).collect(),
+        validation,
         monitors: measured.into_iter().map(|(name, number)| (format!("play/{name}"), number)).collect(),
         play,
     }
@@ -414,11 +461,7 @@ fn event<M>(
 
 /// Says which steps a resumed run plays again because their checkpoints were deleted, and refuses where none is left.
 fn tell_missing_checkpoints(dir: &RunDir, checkpoint_every: u64) -> Result<(), Failure> {
-    let events = match std::fs::read(dir.path("events.jsonl")) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        events => events.or_fail(ExitCode::Input)?,
-    };
-    let played = events.iter().filter(|byte| **byte == b'\n').count() as u64;
+    let played = dir.logged_steps()?;
     let saved = dir.checkpoint_steps().last().copied().unwrap_or_default();
     // A step is logged before its checkpoint is written.
     if played.saturating_sub(saved) <= checkpoint_every {
@@ -454,7 +497,10 @@ fn extend<S: GameSetup>(config: &mut PlayConfig<S>, dir: &RunDir, steps: u64) ->
 fn start_actor<S: GameSetup>(config: &PlayConfig<S>, dir: &RunDir) -> Result<Actor, Failure> {
     match model::is_external(&config.run.model) {
         true => start_trainer(config, dir, 0),
-        false => learner_actor(config, start_learner(config)?),
+        false => {
+            progress::say(format!("loading the model `{}`", config.run.model));
+            learner_actor(config, start_learner(config)?)
+        }
     }
 }
 
@@ -462,7 +508,10 @@ fn start_actor<S: GameSetup>(config: &PlayConfig<S>, dir: &RunDir) -> Result<Act
 fn resume_actor<S: GameSetup>(config: &PlayConfig<S>, dir: &RunDir, step: u64) -> Result<Actor, Failure> {
     match model::is_external(&config.run.model) {
         true => start_trainer(config, dir, step),
-        false => learner_actor(config, resume_learner(config, &dir.checkpoint_path(step))?),
+        false => {
+            progress::say(format!("loading the checkpoint of step {step}"));
+            learner_actor(config, resume_learner(config, &dir.checkpoint_path(step))?)
+        }
     }
 }
 
@@ -501,11 +550,12 @@ pub(super) fn refuse_sft(settings: &SharedSettings) -> Result<(), Failure> {
 fn open_game<S: GameSetup>(
     config: &PlayConfig<S>,
     workers: Isolation,
-) -> Result<(GameExecutor, SelfPlay<S::Game>), Failure> {
-    let (executor, mut game) = config.setup.open(workers)?;
+) -> Result<(GameExecutor, EvaluatedGame<S::Game>), Failure> {
+    let (executor, mut game) = games::open_game(&config.setup, workers)?;
     let timeout = Duration::from_secs(config.run.exec_timeout_s);
     plugins::connect(&mut game, PluginContext { game: S::NAME, seed: config.run.seed, timeout })?;
-    Ok((executor, game))
+    let validation = Validation::open(&config.setup, workers, &game)?;
+    Ok((executor, (game, validation)))
 }
 
 /// The public sets that are measured in the run: their files, before a model is loaded.

@@ -17,7 +17,7 @@ pub(crate) struct Summary {
     pub(crate) steps: u64,
     /// Steps that earlier processes had played.
     pub(crate) resumed_at: u64,
-    /// Wall-clock seconds of this process, measuring included.
+    /// Wall-clock seconds of the run's steps, whichever processes have played them; evaluations are no part of it.
     pub(crate) seconds: f64,
     /// The set that `eval` was measured on.
     pub(crate) eval_set: EvalSet,
@@ -30,13 +30,23 @@ pub(crate) struct Summary {
     pub(crate) proposals_in_held_out: u64,
     /// Accepted attempts among those judged, over the run.
     pub(crate) solve_rate: f64,
-    /// Sandbox jobs of this process.
+    /// Sandbox jobs of the run's steps.
     pub(crate) jobs: u64,
     pub(crate) jobs_per_s: f64,
+    pub(crate) process: ProcessShare,
     /// Attempts lost to a host fault, over the run.
     pub(crate) dropped: u64,
     /// Where everything is.
     pub(crate) run: String,
+}
+
+/// What this process did of the run: the steps from `resumed_at` on, and evaluations.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct ProcessShare {
+    /// Wall-clock seconds.
+    pub(crate) seconds: f64,
+    /// Sandbox jobs.
+    pub(crate) jobs: u64,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -52,6 +62,19 @@ pub(crate) struct BeforeAfterSuites {
     pub(crate) after: SuiteScores,
 }
 
+impl Summary {
+    /// The part of this process, for people, where others have played steps before it.
+    fn process_text(&self) -> Option<String> {
+        let steps = match self.resumed_at {
+            0 => return None,
+            first if first == self.steps => "no step".to_owned(),
+            first => format!("the steps after step {first}"),
+        };
+        let ProcessShare { seconds, jobs } = self.process;
+        Some(format!("this process: {steps}, with evaluation in {seconds:.0} s and {jobs} jobs"))
+    }
+}
+
 /// Prints the summary: with `json`, one line; else the table.
 pub(crate) fn report(summary: &Summary, json: bool) -> anyhow::Result<()> {
     if json {
@@ -63,12 +86,8 @@ pub(crate) fn report(summary: &Summary, json: bool) -> anyhow::Result<()> {
         let before = summary.suites.before.get(name).copied().flatten();
         progress::data(format!("suite {name}: {} %", percent(Some(before), *after)));
     }
-    let resumed = match summary.resumed_at {
-        0 => String::new(),
-        step => format!(", those after {step} by this process,"),
-    };
     progress::data(format!(
-        "{} steps{resumed} in {:.0} s; {:.0} % of proposals valid, {} refused as evaluation data; {:.0} % of attempts solved; {} jobs, {:.0} jobs/s; {} dropped",
+        "{} steps in {:.0} s; {:.0} % of proposals valid, {} refused as evaluation data; {:.0} % of attempts solved; {} jobs, {:.0} jobs/s; {} dropped",
         summary.steps,
         summary.seconds,
         100.0 * summary.valid_proposal_rate,
@@ -78,6 +97,7 @@ pub(crate) fn report(summary: &Summary, json: bool) -> anyhow::Result<()> {
         summary.jobs_per_s,
         summary.dropped,
     ));
+    summary.process_text().into_iter().for_each(progress::data);
     progress::data(format!("run directory: {0}; check it with `veriplay replay {0}`", summary.run));
     Ok(())
 }

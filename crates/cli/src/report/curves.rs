@@ -35,11 +35,11 @@ const MAIN: &[&str] = &[
     "jobs_per_second",
 ];
 
-/// First parts of paths whose curves come first too: measurements of public sets.
-const MAIN_GROUPS: &[&str] = &["eval/", "suites/"];
+/// First parts of paths whose curves come first too: evaluations on public sets and on the validation set.
+const MAIN_GROUPS: &[&str] = &["eval/", "suites/", "validation/mean/"];
 
 /// Keys of objects in a list that tell them apart.
-const LABELS: &[&str] = &["role", "task_type", "mode", "name", "operator"];
+const LABELS: &[&str] = &["role", "task_type", "mode", "name", "operator", "row"];
 
 /// Reads the curves of a run.
 pub(crate) fn read_curves(dir: &RunDir) -> Result<Curves, Failure> {
@@ -194,5 +194,8 @@ mod tests {
         let counted = |runs: &[&Curves]| (charts(&["one", "two"], runs).0.len(), charts(&["one", "two"], runs).1.len());
         assert_eq!(counted(&[&flat, &flat]), (0, 0));
         assert_eq!(counted(&[&flat, &moving]), (1, 0));
+        let named = |path: &str| Curves::from([(path.to_owned(), vec![(1.0, 0.25), (3.0, 0.5)])]);
+        assert_eq!(counted(&[&named("validation/mean/pass8")]), (1, 0));
+        assert_eq!(counted(&[&named("validation/rows/induction/pass8")]), (0, 1));
     }
 }

@@ -331,9 +331,31 @@ pub(crate) fn small_bug_repair() -> toml::Table {
     config
 }
 
+/// As [`survives`], of four steps of which every second one is evaluated.
+fn survives_with_evaluations(mut config: toml::Table) {
+    config["eval"].as_table_mut().expect("a table").insert("tasks_every".to_owned(), 2.into());
+    let (dir, _) = survives(&config, &[1, 3]);
+    let events = std::fs::read_to_string(dir.path().join("whole/events.jsonl")).expect("the log can be read");
+    let event = |line: &str| serde_json::from_str::<serde_json::Value>(line).expect("an event is JSON");
+    let measured: Vec<bool> =
+        events.lines().map(|line| event(line)["validation"]["mean"]["pass8"].is_number()).collect();
+    assert_eq!(measured, [false, true, false, true]);
+}
+
+#[test]
+fn evaluations_in_a_run_that_cannot_be_made_are_refused() {
+    for (mut config, every, want) in [
+        (small_sol_ver(), 0, "configuration key `eval.tasks_every` is `0`: it must be at least 1"),
+        (small_bug_repair(), 2, "the validation set of this configuration has no task"),
+    ] {
+        config["eval"].as_table_mut().expect("a table").insert("tasks_every".to_owned(), every.into());
+        says(&refused(&config), &[want]);
+    }
+}
+
 #[test]
 fn sol_ver_resumes_to_the_same_bytes_and_replays() {
-    survives(&small_sol_ver(), &[1, 3]);
+    survives_with_evaluations(small_sol_ver());
 }
 
 #[test]
@@ -379,7 +401,7 @@ fn bug_repair_resumes_to_the_same_bytes_and_replays() {
 
 #[test]
 fn self_challenge_resumes_to_the_same_bytes_and_replays() {
-    survives(&small_self_challenge(), &[1, 3]);
+    survives_with_evaluations(small_self_challenge());
 }
 
 /// The functions of a repository's code, by fingerprint.

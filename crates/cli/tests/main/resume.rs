@@ -52,12 +52,15 @@ const MAPS: [&str; 10] = [
 /// Fields with data of one game, which the page does not describe.
 const OF_THE_GAME: [&str; 5] = ["derivation", "detail", "game", "request", "task"];
 
-/// Fails unless `docs/run-directory.md` names every file of a run and every key of its logs and evaluations.
-fn assert_documented(run: &Path) {
+/// Fails unless `docs/run-directory.md` names every file of a run and every key of its logs, its evaluations and its summary.
+fn assert_documented(run: &Path, mut summary: Value) {
     let page = include_str!("../../../../docs/run-directory.md");
     let named: BTreeSet<&str> = page.split('`').skip(1).step_by(2).collect();
     let mut missing = BTreeSet::new();
     let mut reports = Vec::new();
+    // The keys in it are names of sets.
+    summary["suites"] = Value::Null;
+    unnamed_keys(&summary, &named, &mut missing);
     for (name, bytes) in bytes_of(run) {
         let file = name.rsplit('/').next().unwrap_or(&name);
         // The names of files of public sets begin with the set's.
@@ -156,7 +159,7 @@ pub(crate) fn survives(config: &toml::Table, kills: &[usize]) -> (TempDir, Value
     kills[1..].iter().for_each(|events| assert!(killed_after(&mut resume(), *events)));
     succeeded(&mut resume());
     assert_same(&whole, &broken);
-    assert_documented(&whole);
+    assert_documented(&whole, summary.clone());
     let report = last_json(&succeeded(veriplay().current_dir(root()).arg("replay").arg(&whole).arg("--json")));
     assert!(report["verdicts"].as_u64().expect("a count") > 0, "{report}");
     assert_eq!((&report["verdicts"], &report["changed"]), (&report["same"], &0.into()));
@@ -173,6 +176,27 @@ fn a_killed_run_resumes_to_the_same_bytes_and_replays() {
             && summary["eval"]["after"]["mean"]["greedy"].is_number()
     );
     replay_notices_a_change(&dir.path().join("whole"));
+}
+
+#[test]
+fn evaluations_in_a_run_are_on_the_validation_set_and_a_killed_run_ends_with_the_same_bytes() {
+    let mut config = small_config();
+    config.insert("steps".into(), 3.into());
+    config["eval"].as_table_mut().expect("a table").insert("tasks_every".to_owned(), 2.into());
+    // In the first step, and behind the checkpoint after the second, which was evaluated.
+    let (dir, summary) = survives(&config, &[1, 3]);
+    assert_eq!(summary["eval_set"], "held_out");
+    let run = dir.path().join("whole");
+    let events = std::fs::read_to_string(run.join("events.jsonl")).expect("the log can be read");
+    let events: Vec<Value> = events.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let measured: Vec<bool> = events.iter().map(|event| event.get("validation").is_some()).collect();
+    assert_eq!(measured, [false, true, false], "every second step");
+    let mut eval = veriplay();
+    eval.args(["eval", "--json", "--set", "validation", "--config"]).arg(dir.path().join("config.toml"));
+    let table = last_json(&succeeded(eval.arg("--model").arg(run.join("checkpoints/step_2"))));
+    let validation = &events[1]["validation"];
+    assert_eq!((&validation["rows"], &validation["mean"]), (&table["rows"], &table["mean"]));
+    assert_ne!(validation["rows"], summary["eval"]["before"]["rows"], "of other tasks");
 }
 
 #[test]
@@ -220,9 +244,18 @@ fn a_finished_run_can_be_made_longer_but_not_shorter() {
     assert!(stderr(&shorter).contains("has a checkpoint of step 2"), "{}", stderr(&shorter));
     let longer = resume("3");
     assert!(longer.status.success(), "{}", stderr(&longer));
-    assert_eq!(last_json(&longer)["steps"], 3);
-    let events = std::fs::read_to_string(run.join("events.jsonl")).expect("the log can be read");
-    assert_eq!(events.lines().count(), 3);
+    let summary = last_json(&longer);
+    assert_eq!((&summary["steps"], &summary["resumed_at"]), (&3.into(), &2.into()));
+    let read = |name: &str| std::fs::read_to_string(run.join(name)).expect("the log can be read");
+    assert_eq!(read("events.jsonl").lines().count(), 3);
+    let timing = read("timing.jsonl");
+    let of_line = |line: &str| serde_json::from_str::<Value>(line).expect("JSON")["jobs"].as_u64();
+    let jobs: Option<u64> = timing.lines().map(of_line).sum();
+    assert_eq!(summary["jobs"].as_u64(), jobs, "of the whole run: {timing}");
+    assert!(summary["process"]["jobs"].is_u64(), "{summary}");
+    let done = succeeded(veriplay().args(["play", "--resume"]).arg(&run));
+    let said = String::from_utf8_lossy(&done.stdout);
+    assert!(said.contains("\n3 steps in ") && said.contains("\nthis process: no step, with evaluation in "), "{said}");
 }
 
 #[test]
@@ -254,7 +287,13 @@ fn older_checkpoints_go_when_a_newer_one_is_whole() {
         config.insert(key.into(), value.into());
     }
     let (config, run) = (write_config(dir.path(), &config), dir.path().join("run"));
-    succeeded(veriplay().arg("play").arg("--config").arg(&config).arg("--out").arg(&run));
+    let said = stderr(&succeeded(veriplay().arg("play").arg("--config").arg(&config).arg("--out").arg(&run)));
+    let told = "removed the checkpoint of step 2: `checkpoints_kept` keeps the newest 2";
+    assert_eq!((said.matches(told).count(), said.matches("`checkpoints_kept`").count()), (1, 1), "{said}");
+    // What takes long before the first step is told at once.
+    let started = "loading the model `builtin:tiny`\nmaking the held-out tasks of `absolute_zero`\n\
+                   making the tasks that the run starts with\nrun directory: ";
+    assert!(said.starts_with(started), "{said}");
     let saved = std::fs::read_dir(run.join("checkpoints")).expect("it can be listed");
     let names: BTreeSet<_> = saved.map(|entry| entry.expect("an entry").file_name()).collect();
     assert_eq!(names, ["step_4", "step_5"].map(Into::into).into());

@@ -88,7 +88,7 @@ fn a_run_writes_its_numbers_for_tensorboard() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let run = dir.path().join("run");
     let config = write_config(dir.path(), &small_config());
-    let play = ["play", "--set", "tensorboard=true", "--steps", "2"];
+    let play = ["play", "--set", "tensorboard=true", "--set", "eval.tasks_every=1", "--steps", "2"];
     succeeded(veriplay().args(play).arg("--config").arg(config).arg("--out").arg(&run));
     let files = event_files(&run);
     let [events] = &files[..] else { panic!("{} event files", files.len()) };
@@ -105,6 +105,11 @@ fn a_run_writes_its_numbers_for_tensorboard() {
         let rate = &logged["play"]["roles"][3];
         let tag = format!("play/roles/solver {}/solve_rate", rate["task_type"].as_str().expect("a type"));
         assert!((found(&tag).expect("it is written") - rate["solve_rate"].as_f64().expect("a rate")).abs() < 1e-6);
+        let validation = &logged["validation"];
+        for (tag, number) in [("mean", &validation["mean"]), ("rows/deduction", &validation["rows"][0])] {
+            let written = found(&format!("validation/{tag}/greedy")).expect("it is written");
+            assert!((written - number["greedy"].as_f64().expect("a share")).abs() < 1e-6, "{validation}");
+        }
         assert!(found("timing/play_s").is_some_and(|seconds| seconds > 0.0) && found("step").is_none());
     }
     // A resumed run tells TensorBoard from which step on it writes anew.
