@@ -6,6 +6,7 @@
 //! This crate does no IO, reads no clock, and depends on no other crate of ours.
 
 mod attempt;
+mod cancellation;
 mod code_task;
 mod hash;
 mod job;
@@ -27,6 +28,7 @@ mod value;
 mod verdict;
 
 pub use attempt::{Attempt, Proposal};
+pub use cancellation::CancellationToken;
 pub use code_task::{CodeTask, Environment, EnvironmentChecks, ToolCall};
 pub use hash::{Digest, DigestError, content_hash, mix_seed};
 pub use job::{Callee, Entry, Job, Preload, is_under_any};

@@ -30,6 +30,9 @@ pub enum ExecuteError {
     /// The engine or the host failed.
     #[error("the sandbox failed: {0}")]
     Host(String),
+    /// The job was [cancelled](crate::CancellationToken) before it ended.
+    #[error("the job was cancelled")]
+    Cancelled,
 }
 
 /// Generates rollouts.

@@ -10,7 +10,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use veriplay_core::{CallResult, Callee, EncodeCaps, Exit, GuestError, Job, LimitKind, Limits, Outcome, Value};
+use veriplay_core::{
+    CallResult, Callee, CancellationToken, EncodeCaps, Exit, GuestError, Job, LimitKind, Limits, Outcome, Value,
+};
 use wasmtime::{Store, Trap};
 
 use crate::channel::Channel;
@@ -71,6 +73,11 @@ impl GuestInstance {
     /// Makes the next jobs start from the file tree `base` instead of the image's.
     pub(crate) fn set_base(&mut self, base: Option<Arc<Tree>>) {
         self.base = base;
+    }
+
+    /// Makes the next job end when it is cancelled.
+    pub(crate) fn set_cancellation(&mut self, cancellation: CancellationToken) {
+        self.store.data_mut().cancellation = cancellation;
     }
 
     fn set_globals(&mut self, saved: &[(String, SavedValue)]) -> wasmtime::Result<()> {

@@ -1,6 +1,6 @@
 //! The host's state for one guest, which the functions of [`crate::imports`] work on.
 
-use veriplay_core::{EncodeCaps, LimitKind};
+use veriplay_core::{CancellationToken, EncodeCaps, LimitKind};
 use wasmtime::{Memory, TypedFunc};
 
 use crate::channel::Channel;
@@ -19,6 +19,8 @@ pub(crate) struct Host {
     pub(crate) channel: Channel,
     /// When the wall clock ends the job.
     pub(crate) deadline: Deadline,
+    /// Cancels the job.
+    pub(crate) cancellation: CancellationToken,
     /// The guest's fuel.
     pub(crate) fuel: FuelTank,
     /// Calls the job's callee, if it has one.
@@ -37,6 +39,7 @@ impl Host {
             wasi,
             channel,
             deadline: Deadline::NEVER,
+            cancellation: CancellationToken::new(),
             fuel: FuelTank::default(),
             ask_callee: None,
             memory: None,
@@ -52,6 +55,18 @@ impl Host {
     /// When the guest calls the host before it is instantiated, as a start function would.
     pub(crate) fn memory(&self) -> wasmtime::Result<Memory> {
         self.memory.ok_or_else(|| wasmtime::Error::msg("the module calls its host while it is being instantiated"))
+    }
+
+    /// Checks that the job may go on.
+    ///
+    /// # Errors
+    /// The job is cancelled, or its deadline has passed.
+    pub(crate) fn check_time(&self) -> wasmtime::Result<()> {
+        if self.cancellation.is_cancelled() {
+            // No trap: a cancelled job has no outcome.
+            return Err(wasmtime::Error::msg("the job was cancelled"));
+        }
+        self.deadline.check()
     }
 
     /// Sets the memory of a module that is not an image's.

@@ -24,7 +24,7 @@ const CALL_FUEL: u64 = 800;
 /// [`wasmtime::Trap::OutOfFuel`] when there is not enough.
 fn charge(caller: &mut Caller<'_, Host>, work: u64) -> wasmtime::Result<()> {
     // A loop of calls never reaches the end of a slice.
-    caller.data().deadline.check()?;
+    caller.data().check_time()?;
     fuel::consume_fuel(caller, CALL_FUEL.saturating_add(work))
 }
 
@@ -272,6 +272,6 @@ fn ask_callee(host: &mut Host, request: Vec<u8>) -> wasmtime::Result<Vec<u8>> {
 
 /// Gives the guest its next slice of fuel, or ends the job.
 fn refill_fuel(mut caller: Caller<'_, Host>) -> wasmtime::Result<()> {
-    caller.data().deadline.check()?;
+    caller.data().check_time()?;
     fuel::consume_fuel(&mut caller, 0)
 }

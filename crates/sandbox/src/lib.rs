@@ -11,8 +11,8 @@
 //! random source. Nothing of the host is behind them. Worker processes ([`Sandbox::in_processes`]) are a third.
 #![expect(
     unsafe_code,
-    reason = "the reset of guest memory and the loading of cached native code; see `memory`, `stacks`, `worker::lockdown`, `image::cache` and \
-              `image::engine`"
+    reason = "the reset of guest memory and the loading of cached native code; see `memory`, `stacks`, `worker::lockdown`, `worker::parent`, \
+              `image::cache` and `image::engine`"
 )]
 
 mod channel;

@@ -5,7 +5,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use veriplay_core::{Callee, Job, Outcome};
+use veriplay_core::{Callee, CancellationToken, Job, Outcome};
 
 use crate::guest::{GuestInstance, HostFault};
 use crate::image::Image;
@@ -39,8 +39,8 @@ pub(crate) trait Runner {
     /// Runs `job` in `slot`, and leaves in it what the next job may reuse once it is [reset](Self::reset).
     ///
     /// # Errors
-    /// A host fault.
-    fn run(&self, slot: &mut Self::Slot, job: &Job) -> Result<Outcome, RunError>;
+    /// A host fault, or the job was cancelled.
+    fn run(&self, slot: &mut Self::Slot, job: &Job, cancellation: &CancellationToken) -> Result<Outcome, RunError>;
 
     /// Prepares `slot` for the next job, after [`Self::run`].
     fn reset(&self, _slot: &mut Self::Slot) {}
@@ -87,14 +87,19 @@ impl<R: Runner> Pool<R> {
     /// Runs `job` on this thread, once fewer than the maximum run.
     ///
     /// # Errors
-    /// A host fault.
-    pub(crate) fn run(&self, job: &Job, may_reuse: bool) -> Result<Outcome, RunError> {
+    /// A host fault, or the job was cancelled.
+    pub(crate) fn run(
+        &self,
+        job: &Job,
+        may_reuse: bool,
+        cancellation: &CancellationToken,
+    ) -> Result<Outcome, RunError> {
         let mut slot = self.take_slot();
         if !may_reuse {
             slot = R::Slot::default();
         }
         let outcome = catch_panic(&mut slot, |slot| {
-            let outcome = self.runner.run(slot, job)?;
+            let outcome = self.runner.run(slot, job, cancellation)?;
             self.runner.reset(slot);
             Ok(outcome)
         });
@@ -156,9 +161,11 @@ impl InProcessRunner {
         &self,
         kept: &mut Option<GuestInstance>,
         base: Option<&Arc<Tree>>,
+        cancellation: &CancellationToken,
     ) -> Result<GuestInstance, HostFault> {
         let mut guest = kept.take().map_or_else(|| GuestInstance::new(&self.image), Ok)?;
         guest.set_base(base.map(Arc::clone));
+        guest.set_cancellation(cancellation.clone());
         Ok(guest)
     }
 
@@ -170,13 +177,13 @@ impl InProcessRunner {
 impl Runner for InProcessRunner {
     type Slot = Instances;
 
-    fn run(&self, slot: &mut Instances, job: &Job) -> Result<Outcome, RunError> {
+    fn run(&self, slot: &mut Instances, job: &Job, cancellation: &CancellationToken) -> Result<Outcome, RunError> {
         let tree = |callee: Option<&Callee>| {
             job.base.as_ref().map(|base| self.layers.get_tree(self.image.base_tree(), base, callee)).transpose()
         };
-        let mut guest = self.take_or_make(&mut slot.guest, tree(None)?.as_ref())?;
+        let mut guest = self.take_or_make(&mut slot.guest, tree(None)?.as_ref(), cancellation)?;
         let callee = match &job.callee {
-            Some(callee) => Some(self.take_or_make(&mut slot.callee, tree(Some(callee))?.as_ref())?),
+            Some(callee) => Some(self.take_or_make(&mut slot.callee, tree(Some(callee))?.as_ref(), cancellation)?),
             None => None,
         };
         let (outcome, callee) = guest.run(job, callee, &self.preloads)?;

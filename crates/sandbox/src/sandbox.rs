@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use veriplay_core::{Execute, ExecuteError, Exit, GuestError, Job, LimitKind, Outcome};
+use veriplay_core::{CancellationToken, Execute, ExecuteError, Exit, GuestError, Job, LimitKind, Outcome};
 
 use crate::image::{Image, ImageError};
 use crate::layers::Layers;
@@ -73,6 +73,41 @@ impl Sandbox {
         self.execute(job)
     }
 
+    /// Runs `job` as [`Self::run`] does, unless it is cancelled. An outcome does not depend on who could have cancelled the job.
+    ///
+    /// # Errors
+    /// Those of [`Self::run`], and [`ExecuteError::Cancelled`]: the job has no outcome, and the sandbox is as before it.
+    pub fn run_cancellable(&self, job: &Job, cancellation: &CancellationToken) -> Result<Outcome, ExecuteError> {
+        self.check_job(job)?;
+        // The lock guards no data, so a panic of another thread does not matter.
+        let with_others = self.alone.read().unwrap_or_else(PoisonError::into_inner);
+        let first = self.run_once(job, true, cancellation);
+        drop(with_others);
+        match first {
+            Ok(outcome) if !met_deadline(&outcome) => Ok(outcome),
+            // It was ended, or met a fault or its deadline before that.
+            _ if cancellation.is_cancelled() => Err(ExecuteError::Cancelled),
+            Err(fault) => {
+                tracing::warn!(%fault, "a job failed through a fault of the sandbox, it is run again alone");
+                self.run_alone(job, Err(fault), cancellation)
+            }
+            met => self.run_alone(job, met, cancellation),
+        }
+    }
+
+    fn check_job(&self, job: &Job) -> Result<(), ExecuteError> {
+        if job.image != self.image.name() {
+            return Err(ExecuteError::UnknownImage(job.image.clone()));
+        }
+        request::check_job(job, self.image.memory_bytes())?;
+        let Some(base) = &job.base else { return Ok(()) };
+        self.layers.check_files(base, None, &job.files).map_err(ExecuteError::BadJob)?;
+        if let Some(callee) = &job.callee {
+            self.layers.check_files(base, Some(callee), &callee.files_in(job)).map_err(ExecuteError::BadJob)?;
+        }
+        Ok(())
+    }
+
     /// A sandbox for jobs of `image`. Instances are made when jobs need them; a job runs on the thread that asks.
     #[must_use]
     pub fn new(image: Arc<Image>, options: SandboxOptions) -> Self {
@@ -116,19 +151,29 @@ impl Sandbox {
         self
     }
 
-    fn run_once(&self, job: &Job, may_reuse: bool) -> Result<Outcome, RunError> {
+    fn run_once(&self, job: &Job, may_reuse: bool, cancellation: &CancellationToken) -> Result<Outcome, RunError> {
+        if cancellation.is_cancelled() {
+            // It would cost an instance.
+            return Err(RunError::Fault("the job was cancelled".to_owned()));
+        }
         match &self.workers {
-            Workers::InProcess(pool) => pool.run(job, may_reuse),
-            Workers::Processes(pool) => pool.run(job, may_reuse),
+            Workers::InProcess(pool) => pool.run(job, may_reuse, cancellation),
+            Workers::Processes(pool) => pool.run(job, may_reuse, cancellation),
         }
     }
 
     /// Runs a job again with no other job beside it, after its first run gave `first`.
-    fn run_alone(&self, job: &Job, first: Result<Outcome, RunError>) -> Result<Outcome, ExecuteError> {
+    fn run_alone(
+        &self,
+        job: &Job,
+        first: Result<Outcome, RunError>,
+        cancellation: &CancellationToken,
+    ) -> Result<Outcome, ExecuteError> {
         let _alone = self.alone.write().unwrap_or_else(PoisonError::into_inner);
-        let second = self.run_once(job, false);
+        let second = self.run_once(job, false, cancellation);
         match (first, second) {
             (_, Ok(outcome)) => Ok(outcome),
+            _ if cancellation.is_cancelled() => Err(ExecuteError::Cancelled),
             // The same crash twice, the second time alone, is the program's fault and must not be rewarded above a failure.
             (Err(RunError::Crash(a)), Err(RunError::Crash(b))) if a == b => Ok(crash_outcome(a, job)),
             (_, Err(error)) => Err(ExecuteError::Host(error.to_string())),
@@ -144,28 +189,7 @@ impl Sandbox {
 
 impl Execute for Sandbox {
     fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
-        if job.image != self.image.name() {
-            return Err(ExecuteError::UnknownImage(job.image.clone()));
-        }
-        request::check_job(job, self.image.memory_bytes())?;
-        if let Some(base) = &job.base {
-            self.layers.check_files(base, None, &job.files).map_err(ExecuteError::BadJob)?;
-            if let Some(callee) = &job.callee {
-                self.layers.check_files(base, Some(callee), &callee.files_in(job)).map_err(ExecuteError::BadJob)?;
-            }
-        }
-        // The lock guards no data, so a panic of another thread does not matter.
-        let with_others = self.alone.read().unwrap_or_else(PoisonError::into_inner);
-        let first = self.run_once(job, true);
-        drop(with_others);
-        match first {
-            Ok(outcome) if !met_deadline(&outcome) => Ok(outcome),
-            Err(fault) => {
-                tracing::warn!(%fault, "a job failed through a fault of the sandbox, it is run again alone");
-                self.run_alone(job, Err(fault))
-            }
-            met => self.run_alone(job, met),
-        }
+        self.run_cancellable(job, &CancellationToken::new())
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use veriplay_core::{Digest, ExecuteError, Job, Limits, Outcome, Predicted, VerdictRow};
+use veriplay_core::{CancellationToken, Digest, ExecuteError, Job, Limits, Outcome, Predicted, VerdictRow};
 
 /// Judges attempts and runs jobs. All functions block, and are called from many threads at once.
 pub trait Judge: Send + Sync + 'static {
@@ -16,11 +16,11 @@ pub trait Judge: Send + Sync + 'static {
     /// Why there is no such task.
     fn open_task(self: Arc<Self>, source: &TaskSource, options: &JudgeOptions) -> Result<Arc<dyn OpenTask>, TaskError>;
 
-    /// Runs one job.
+    /// Runs one job, unless it is cancelled.
     ///
     /// # Errors
-    /// An invalid job, or a fault of the host.
-    fn run(&self, job: &Job) -> Result<Outcome, ExecuteError>;
+    /// An invalid job, a fault of the host, or [`ExecuteError::Cancelled`].
+    fn run(&self, job: &Job, cancellation: &CancellationToken) -> Result<Outcome, ExecuteError>;
 }
 
 /// A task, ready to judge attempts under fixed options.
@@ -31,8 +31,8 @@ pub trait OpenTask: Send + Sync {
     /// The digest under which its row is kept.
     fn digest(&self) -> &Digest;
 
-    /// Judges one attempt. Equal calls give equal rows, unless the host fails.
-    fn judge(&self, attempt_id: &str, text: &AttemptText) -> JudgedAttempt;
+    /// Judges one attempt. Equal calls give equal rows, unless the host fails. An attempt that is cancelled meanwhile may be dropped.
+    fn judge(&self, attempt_id: &str, text: &AttemptText, cancellation: &CancellationToken) -> JudgedAttempt;
 }
 
 /// Facts about a judge that clients may know.

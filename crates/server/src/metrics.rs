@@ -95,7 +95,7 @@ impl Metrics {
         registry.register("cache_hits", "Verdicts that were in the cache", self.cache_hits.clone());
         registry.register(
             "cancelled",
-            "Attempts dropped before they started, because their client hung up or their deadline passed",
+            "Attempts and programs cancelled, in the queue or on a worker, because their client hung up or their deadline passed",
             self.cancelled.clone(),
         );
         registry.register("queue_length", "Attempts that wait for a worker", self.waiting.clone());

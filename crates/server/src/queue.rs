@@ -13,6 +13,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
+use veriplay_core::CancellationToken;
+
 use crate::client::ClientKey;
 
 /// One piece of work: it judges and reports by itself.
@@ -122,11 +124,12 @@ struct QueuedRequest {
     queued: usize,
 }
 
-/// A request in the queue. Dropping it cancels the pieces that have not started.
+/// A request in the queue. Dropping it cancels its pieces: those that have not started, and those that run by its token.
 pub(crate) struct Ticket {
     shared: Arc<Shared>,
     client: ClientKey,
     id: u64,
+    running: CancellationToken,
 }
 
 impl Queue {
@@ -171,7 +174,7 @@ impl Queue {
         } else {
             self.shared.work.notify_all()
         }
-        Ok(Ticket { shared: Arc::clone(&self.shared), client, id })
+        Ok(Ticket { shared: Arc::clone(&self.shared), client, id, running: CancellationToken::new() })
     }
 
     /// The most pieces that one client may have waiting.
@@ -187,6 +190,11 @@ impl Queue {
     pub(crate) fn load(&self) -> QueueLoad {
         let State { waiting, running, cancelled, .. } = *self.shared.lock();
         QueueLoad { waiting, running, cancelled }
+    }
+
+    /// Counts a piece that was cancelled while it ran.
+    pub(crate) fn count_cancelled(&self) {
+        self.shared.lock().cancelled += 1;
     }
 
     /// Drops what waits; the threads end after what they run.
@@ -316,8 +324,15 @@ impl State {
 }
 
 impl Ticket {
-    /// Drops the pieces that have not started.
+    /// The same ticket, for pieces that end soon after `running` is cancelled.
+    pub(crate) fn with_token(mut self, running: CancellationToken) -> Self {
+        self.running = running;
+        self
+    }
+
+    /// Drops the pieces that have not started, and cancels those that run.
     pub(crate) fn cancel(&self) {
+        self.running.cancel();
         let cancelled = self.shared.lock().cancel(&self.client, self.id);
         // Outside of the lock: a piece holds a request's texts.
         drop(cancelled);

@@ -1,7 +1,8 @@
 //! The state of the service, and the one way from a request to a judge thread.
 //!
-//! Invariants: nothing blocks a thread of the runtime; a request that ends, for whatever reason, takes its waiting work with it; an attempt
-//! whose sandbox failed is judged again, and without a verdict then it is a [`Fault`], never a wrong answer.
+//! Invariants: nothing blocks a thread of the runtime; a request that ends, for whatever reason, takes its work with it, and what it runs
+//! is cancelled without a result; an attempt whose sandbox failed is judged again, and without a verdict then it is a [`Fault`], never a wrong
+//! answer.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -10,7 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot};
-use veriplay_core::{ExecuteError, Job, NoVerdict, Outcome, RowStatus, exit_word};
+use veriplay_core::{CancellationToken, ExecuteError, Job, NoVerdict, Outcome, RowStatus, exit_word};
 
 use crate::body::BodyLimits;
 use crate::body_room::BodyRoom;
@@ -138,7 +139,7 @@ impl Service {
         format!("{}-{number:x}", &self.name.to_hex()[..12])
     }
 
-    /// Ends judging: what waits is dropped.
+    /// Ends judging: what waits is dropped, and requests that are open end, which cancels what they run.
     pub(crate) fn stop(&self) {
         self.life.advance(Phase::Stopped);
         self.queue.close();
@@ -182,17 +183,20 @@ impl Service {
         }
     }
 
-    /// Runs `work` on a judge thread and waits for it. Dropping the future cancels work that has not started.
+    /// Runs `work` on a judge thread and waits for it. Dropping the future cancels it, and so does the deadline.
     pub(crate) async fn run_one<T: Send + 'static>(
         self: &Arc<Self>,
         client: ClientKey,
         admission: Admission,
         deadline: Option<Instant>,
-        work: impl FnOnce(&Service) -> T + Send + 'static,
+        work: impl FnOnce(&Service, &CancellationToken) -> T + Send + 'static,
     ) -> Result<T, Unfinished> {
         let (report, result) = oneshot::channel();
-        let piece = self.piece(deadline, move |service| drop(report.send(work(service))));
+        let cancellation = CancellationToken::new();
+        let token = cancellation.clone();
+        let piece = self.piece(deadline, move |service| drop(report.send(work(service, &token))));
         let ticket = self.queue.submit(client, VecDeque::from([piece]), admission).map_err(Unfinished::Full)?;
+        let ticket = ticket.with_token(cancellation);
         let result = self.until(deadline, result).await?;
         drop(ticket);
         result.map_err(|_| self.why_lost(deadline))
@@ -222,16 +226,16 @@ impl Service {
     /// Runs a job on this thread, which must be a judge thread. A host that fails is asked again.
     ///
     /// # Errors
-    /// An invalid job, or the fault of the last try.
-    pub(crate) fn run_job(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+    /// An invalid job, the fault of the last try, or the job was cancelled.
+    pub(crate) fn run_job(&self, job: &Job, cancellation: &CancellationToken) -> Result<Outcome, ExecuteError> {
         let Some(judge) = self.judge() else { return Err(ExecuteError::Host("there is no judge yet".to_owned())) };
         let started = Instant::now();
-        let mut ran = judge.run(job);
+        let mut ran = judge.run(job, cancellation);
         for _ in 0..RETRIES {
             if !matches!(ran, Err(ExecuteError::Host(_))) {
                 break;
             }
-            ran = judge.run(job);
+            ran = judge.run(job, cancellation);
         }
         match &ran {
             Ok(outcome) => self.metrics.count_job(exit_word(&outcome.exit), outcome.fuel, started.elapsed()),
@@ -239,33 +243,40 @@ impl Service {
                 tracing::warn!(why, "a job has no outcome");
                 self.metrics.count_fault(FaultKind::Host.word());
             }
-            Err(_) => {}
+            Err(ExecuteError::Cancelled) => self.queue.count_cancelled(),
+            Err(ExecuteError::BadJob(_) | ExecuteError::UnknownImage(_)) => {}
         }
         ran
     }
 
-    /// Judges an attempt on this thread, which must be a judge thread. A host that fails is asked again.
-    ///
-    /// # Errors
-    /// The fault of the last try.
-    pub(crate) fn judge_attempt(&self, work: &AttemptWork) -> Result<JudgedAttempt, Fault> {
+    /// Judges an attempt on this thread, which must be a judge thread. A host that fails is asked again, and the fault of the last try is the
+    /// result. An attempt that was cancelled has none.
+    fn judge_attempt(
+        &self,
+        work: &AttemptWork,
+        cancellation: &CancellationToken,
+    ) -> Option<Result<JudgedAttempt, Fault>> {
         let started = Instant::now();
         let mut retried = 0;
         loop {
-            let judged = work.task.judge(&work.attempt_id, &work.text);
+            let judged = work.task.judge(&work.attempt_id, &work.text, cancellation);
             match judged.row.status {
                 RowStatus::Judged(status) => {
                     self.metrics.count_job(&status.to_string(), judged.row.fuel, started.elapsed());
                     if judged.cached {
                         self.metrics.count_cache_hit();
                     }
-                    return Ok(judged);
+                    return Some(Ok(judged));
+                }
+                RowStatus::Dropped(NoVerdict::Dropped) if cancellation.is_cancelled() => {
+                    self.queue.count_cancelled();
+                    return None;
                 }
                 RowStatus::Dropped(NoVerdict::Dropped) if retried < RETRIES => retried += 1,
                 RowStatus::Dropped(NoVerdict::Dropped) => {
                     let why = judged.row.evidence.detail;
                     tracing::warn!(why, retried, "an attempt has no verdict");
-                    return Err(self.count(Fault::host(retried)));
+                    return Some(Err(self.count(Fault::host(retried))));
                 }
             }
         }
@@ -292,11 +303,16 @@ impl Service {
         let (send, results) = mpsc::unbounded_channel();
         let left = attempts.len();
         let reports = Arc::new(Reports { batch, waiting: Mutex::default(), send });
+        let cancellation = CancellationToken::new();
         let pieces = attempts.into_iter().enumerate().map(|(index, attempt)| {
-            let reports = Arc::clone(&reports);
-            self.piece(deadline, move |service| reports.add((index, service.judge_attempt(&attempt))))
+            let (reports, cancellation) = (Arc::clone(&reports), cancellation.clone());
+            self.piece(deadline, move |service| {
+                if let Some(result) = service.judge_attempt(&attempt, &cancellation) {
+                    reports.add((index, result));
+                }
+            })
         });
-        let ticket = self.queue.submit(client, pieces.collect(), admission)?;
+        let ticket = self.queue.submit(client, pieces.collect(), admission)?.with_token(cancellation);
         Ok(JudgedStream {
             service: Arc::clone(self),
             ticket,
@@ -349,7 +365,7 @@ impl Drop for Reports {
     }
 }
 
-/// Attempts under way. Dropping it cancels those that have not started.
+/// Attempts under way. Dropping it cancels them.
 pub(crate) struct JudgedStream {
     service: Arc<Service>,
     ticket: Ticket,

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use veriplay_core::{Digest, Execute, ExecuteError, Job, Limits, Outcome, RowStatus, content_hash};
+use veriplay_core::{CancellationToken, Digest, Execute, ExecuteError, Job, Limits, Outcome, RowStatus, content_hash};
 use veriplay_corpus::{AttemptBody, PROBLEM_FORMATS, ProblemRow, ReadOptions, parse_problems, problem_format};
 use veriplay_sandbox::{Image, Sandbox};
 use veriplay_server::{AttemptText, Judge, JudgeFacts, JudgeOptions, JudgedAttempt, OpenTask, TaskError, TaskSource};
@@ -189,8 +189,20 @@ impl Judge for ServedJudge {
         Ok(Arc::new(ServedTask { judge: self, task_id, task, key, row, conditions, conditions_digest: digest }))
     }
 
-    fn run(&self, job: &Job) -> Result<Outcome, ExecuteError> {
-        self.parts.sandbox.execute(job)
+    fn run(&self, job: &Job, cancellation: &CancellationToken) -> Result<Outcome, ExecuteError> {
+        self.parts.sandbox.run_cancellable(job, cancellation)
+    }
+}
+
+/// The sandbox for the jobs of one attempt.
+struct CancellableSandbox<'a> {
+    sandbox: &'a Sandbox,
+    cancellation: &'a CancellationToken,
+}
+
+impl Execute for CancellableSandbox<'_> {
+    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+        self.sandbox.run_cancellable(job, self.cancellation)
     }
 }
 
@@ -208,11 +220,6 @@ struct ServedTask {
 }
 
 impl ServedTask {
-    fn context(&self) -> VerifyContext<'_> {
-        let (execute, image): (&dyn Execute, _) = (&self.judge.parts.sandbox, self.judge.facts.image.as_str());
-        VerifyContext { execute, image, conditions: &self.conditions }
-    }
-
     fn current(&self) -> MutexGuard<'_, Arc<LoadedTask>> {
         // One pointer is always consistent.
         self.task.lock().unwrap_or_else(PoisonError::into_inner)
@@ -237,16 +244,19 @@ impl OpenTask for ServedTask {
         &self.row
     }
 
-    fn judge(&self, attempt_id: &str, text: &AttemptText) -> JudgedAttempt {
+    fn judge(&self, attempt_id: &str, text: &AttemptText, cancellation: &CancellationToken) -> JudgedAttempt {
         let body = match text {
             AttemptText::Completion(text) => AttemptBody::Completion(text.clone()),
             AttemptText::Program(text) => AttemptBody::Program(text.clone()),
         };
         let task = Arc::clone(&*self.current());
         let attempt = PendingAttempt::new(&task, attempt_id.to_owned(), body, &self.conditions_digest);
-        let judge = AttemptJudge { context: self.context(), cache: &self.judge.parts.cache, stop: || false };
+        let ServiceSandbox { sandbox, cache, .. } = &self.judge.parts;
+        let execute = &CancellableSandbox { sandbox, cancellation };
+        let context = VerifyContext { execute, image: &self.judge.facts.image, conditions: &self.conditions };
+        let judge = AttemptJudge { context, cache, stop: || false };
         let judged = judge.judge(attempt);
-        if matches!(judged.row.status, RowStatus::Dropped(_)) {
+        if matches!(judged.row.status, RowStatus::Dropped(_)) && !cancellation.is_cancelled() {
             self.forget_fault(&task);
         }
         JudgedAttempt { row: judged.row, cached: judged.cached }

@@ -1,6 +1,7 @@
 //! `veriplay serve`: the real service over real sockets. Its verdicts are those of `veriplay verify`.
 
 use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
@@ -325,6 +326,43 @@ fn a_killed_worker_changes_no_answer() {
         let answer: Value = serde_json::from_str(text).expect("JSON");
         let fine = answer["run_result"]["stdout"] == format!("{number}\n") || answer["detail"].is_string();
         assert!(fine, "{text}");
+    }
+}
+
+/// Sends a request, and hangs up once a worker runs it.
+fn hang_up(service: &Service, path: &str, body: &Value) {
+    let address = service.address.strip_prefix("http://").expect("it listens on TCP");
+    let (mut stream, body) = (TcpStream::connect(address).expect("it listens"), body.to_string());
+    let head = format!("POST {path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json");
+    write!(stream, "{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len()).expect("it reads");
+    while !service.get("/metrics").1.contains("\nveriplay_running 1\n") {
+        thread::yield_now();
+    }
+}
+
+#[test]
+fn a_client_that_hangs_up_frees_the_worker_of_its_endless_loop() {
+    let (tasks, attempts) = mixed();
+    let fuel = json!({"fuel": 2_000_000_000_000_u64});
+    let run = json!({"program": "while True: pass", "limits": fuel});
+    let verify = json!({"tasks": sources(&tasks), "attempts": &attempts[7..], "limits": fuel});
+    let mut late = verify.clone();
+    late["deadline_ms"] = json!(300);
+    for isolation in ["process", "thread"] {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let mut command = veriplay();
+        command.args(["serve", "--workers", "1", "--isolation", isolation, "--addr", "127.0.0.1:0", "--cache"]);
+        let service = Service::spawn(command.arg(dir.path())).ready();
+        for (path, body) in [("/v1/run", &run), ("/v1/verify", &verify)] {
+            hang_up(&service, path, body);
+            assert_eq!(service.ask("/run_code", &code("print(2)"))["run_result"]["stdout"], "2\n", "{isolation}");
+        }
+        // The attempt has no verdict yet, and no wrong one.
+        let row = &service.ask("/v1/verify", &late)["verdicts"][0];
+        assert_eq!((&row["reward"], &row["fault"]["kind"]), (&Value::Null, &json!("deadline")), "{row}");
+        assert_eq!(service.ask("/run_code", &code("print(3)"))["run_result"]["stdout"], "3\n", "{isolation}");
+        let metrics = service.get("/metrics").1;
+        assert!(metrics.contains("veriplay_cache_hits_total 0\n"), "{metrics}");
     }
 }
 

@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Arc;
 
-use veriplay_core::{Job, Layer};
+use veriplay_core::{CancellationToken, Job, Layer};
 
 use super::frames::{self, Pipe};
 use super::{ImageSource, WorkerReply, WorkerSetup, lockdown};
@@ -82,8 +82,10 @@ fn load_warmed(image: &Image, named: &ImageId, state: &GlobalState) -> Result<Ar
 
 fn serve_jobs(pipe: &mut Pipe, runner: &InProcessRunner) -> io::Result<()> {
     let mut slot = Instances::default();
+    // The parent cancels a job by killing this process.
+    let never = CancellationToken::new();
     while let Some(job) = frames::receive::<Job>(pipe, MAX_ORDER)? {
-        let reply = match catch_panic(&mut slot, |slot| runner.run(slot, &job)) {
+        let reply = match catch_panic(&mut slot, |slot| runner.run(slot, &job, &never)) {
             Ok(outcome) => WorkerReply::Outcome(Box::new(outcome)),
             Err(error) => WorkerReply::Fault(error.to_string()),
         };

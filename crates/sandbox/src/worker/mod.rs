@@ -4,7 +4,8 @@
 //! socket and its image, and gives up every right it does not need ([`lockdown`]) before the first job. Its replies are as untrusted as a
 //! guest: the parent checks size, shape and numbers ([`parent`]).
 //!
-//! The death of a worker is a fault of the host. [`crate::Sandbox`] runs the job once more, alone, in a new process.
+//! The death of a worker is a fault of the host. [`crate::Sandbox`] runs the job once more, alone, in a new process. A job that is cancelled
+//! is killed with its worker, and not run again.
 
 mod child;
 mod frames;

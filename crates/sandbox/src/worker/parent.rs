@@ -3,15 +3,15 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use veriplay_core::{Entry, Exit, Job, Limits, Outcome};
+use veriplay_core::{CancellationToken, Entry, Exit, Job, Limits, Outcome};
 
 use super::frames::{self, Pipe};
 use super::{ImageSource, WorkerReply, WorkerSetup};
@@ -28,6 +28,8 @@ const FETCH_FACTOR: u64 = 4;
 const START: Duration = Duration::from_secs(120);
 /// How much longer than a job's deadline its reply may take before the worker is killed.
 const GRACE: Duration = Duration::from_secs(10);
+/// How often the wait for a reply looks whether the job is cancelled, in milliseconds.
+const LOOK_MS: libc::c_int = 20;
 
 /// The command that starts a worker process, `program arguments…`. It must call [`crate::serve`] first.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,7 +77,7 @@ impl ProcessRunner {
         let memory = self.warmed.as_ref().map(|image| image.baseline().file());
         let mut process = WorkerProcess::spawn(&self.program, memory)
             .map_err(|error| RunError::Fault(format!("cannot start the worker `{what}`: {error}")))?;
-        match process.request(&self.hello, ANSWER_ROOM, Some(START))? {
+        match process.request(&self.hello, ANSWER_ROOM, Some(START), &CancellationToken::new())? {
             WorkerReply::Ready => Ok(process),
             WorkerReply::Fault(why) => Err(RunError::Fault(format!("the worker `{what}` cannot work: {why}"))),
             WorkerReply::Outcome(_) => {
@@ -88,14 +90,19 @@ impl ProcessRunner {
 impl Runner for ProcessRunner {
     type Slot = Option<WorkerProcess>;
 
-    fn run(&self, slot: &mut Option<WorkerProcess>, job: &Job) -> Result<Outcome, RunError> {
+    fn run(
+        &self,
+        slot: &mut Option<WorkerProcess>,
+        job: &Job,
+        cancellation: &CancellationToken,
+    ) -> Result<Outcome, RunError> {
         let mut process = slot.take().map_or_else(|| self.start(), Ok)?;
         let limits = &job.limits;
         let fetched = if job.fetch.is_empty() { 0 } else { limits.file_bytes.saturating_mul(FETCH_FACTOR) };
         let max_bytes = limits.output_bytes.saturating_mul(ANSWER_FACTOR).saturating_add(fetched + ANSWER_ROOM);
         let patience = Duration::from_nanos(limits.deadline_ns).checked_mul(1 + u32::from(job.callee.is_some()));
         let patience = patience.and_then(|patience| patience.checked_add(GRACE));
-        match process.request(job, max_bytes, patience)? {
+        match process.request(job, max_bytes, patience, cancellation)? {
             WorkerReply::Outcome(outcome) if is_possible(&outcome, job) => {
                 *slot = Some(process);
                 Ok(*outcome)
@@ -169,14 +176,15 @@ impl WorkerProcess {
         Ok(Self { child, pipe: frames::over(pipe), patience: None })
     }
 
-    /// Sends a frame and waits for the reply.
+    /// Sends a frame and waits for the reply. Without one the worker is killed.
     fn request(
         &mut self,
         frame: &impl serde::Serialize,
         max_bytes: u64,
         patience: Option<Duration>,
+        cancellation: &CancellationToken,
     ) -> Result<WorkerReply, RunError> {
-        let answer = self.exchange(frame, max_bytes, patience);
+        let answer = self.exchange(frame, max_bytes, patience, cancellation);
         let fault = |error| RunError::Fault(format!("no answer from a worker process: {error}"));
         answer.map_err(|error| self.kill().unwrap_or_else(|| fault(error)))
     }
@@ -186,6 +194,7 @@ impl WorkerProcess {
         frame: &impl serde::Serialize,
         max_bytes: u64,
         patience: Option<Duration>,
+        cancellation: &CancellationToken,
     ) -> io::Result<WorkerReply> {
         if self.patience != patience {
             self.pipe.get_ref().set_read_timeout(patience)?;
@@ -193,7 +202,25 @@ impl WorkerProcess {
             self.patience = patience;
         }
         frames::send(self.pipe.get_mut(), frame)?;
+        self.wait_for_reply(patience, cancellation)?;
         frames::receive(&mut self.pipe, max_bytes)?.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+    }
+
+    /// Waits until the worker replies or ends.
+    ///
+    /// # Errors
+    /// When it takes longer than `patience`, or the job is cancelled.
+    fn wait_for_reply(&self, patience: Option<Duration>, cancellation: &CancellationToken) -> io::Result<()> {
+        let started = Instant::now();
+        while self.pipe.buffer().is_empty() && !is_readable_soon(self.pipe.get_ref())? {
+            if cancellation.is_cancelled() {
+                return Err(io::Error::other("the job was cancelled"));
+            }
+            if patience.is_some_and(|patience| started.elapsed() > patience) {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+        }
+        Ok(())
     }
 
     /// Kills the worker; returns how it had crashed before that, if it had.
@@ -210,4 +237,16 @@ impl Drop for WorkerProcess {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+/// Whether `socket` has something to read, or is closed, within [`LOOK_MS`].
+fn is_readable_soon(socket: &UnixStream) -> io::Result<bool> {
+    let mut entry = libc::pollfd { fd: socket.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // SAFETY: the call reads and writes this one entry, which outlives it.
+    let ready = unsafe { libc::poll(&raw mut entry, 1, LOOK_MS) };
+    if ready >= 0 {
+        return Ok(ready > 0);
+    }
+    let error = io::Error::last_os_error();
+    if error.kind() == io::ErrorKind::Interrupted { Ok(false) } else { Err(error) }
 }

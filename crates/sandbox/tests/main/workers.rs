@@ -16,7 +16,7 @@ pub(crate) fn program() -> WorkerProgram {
 }
 
 /// A sandbox whose workers are known by `name`, which must be its own.
-fn processes(max_parallel: usize, name: &str) -> Sandbox {
+pub(crate) fn processes(max_parallel: usize, name: &str) -> Sandbox {
     let options = SandboxOptions { max_parallel, ..SandboxOptions::fastest() };
     let directory = tempfile::tempdir().unwrap();
     let link = directory.path().join(name);
@@ -56,7 +56,7 @@ fn a_job_has_the_same_outcome_in_a_process() {
 }
 
 /// Process ids of the workers of that name this process has now.
-fn workers(of_name: &str) -> BTreeSet<u32> {
+pub(crate) fn workers(of_name: &str) -> BTreeSet<u32> {
     let me = std::process::id().to_string();
     let of = |entry: std::fs::DirEntry| {
         let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;

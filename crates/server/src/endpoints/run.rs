@@ -13,7 +13,7 @@ use base64::prelude::BASE64_STANDARD;
 use serde::Deserialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
-use veriplay_core::{Entry, ExecuteError, Job, Limits, RunReport, Value};
+use veriplay_core::{CancellationToken, Entry, ExecuteError, Job, Limits, RunReport, Value};
 
 use super::Routes;
 use super::operations::check_serving;
@@ -137,12 +137,13 @@ async fn run(
     let deadline = request.deadline_ms.map(|ms| arrived + Duration::from_millis(ms));
     let job = request.into_job(judge.facts())?;
     let limits = job.limits;
-    let run = move |service: &Service| service.run_job(&job);
+    let run = move |service: &Service, cancellation: &CancellationToken| service.run_job(&job, cancellation);
     let ran = service.run_one(caller.client, Admission::Bounded, deadline, run).await.map_err(unfinished)?;
     match ran {
         Ok(outcome) => Ok(json_response(StatusCode::OK, &RunReport::new(outcome, &limits))),
         Err(ExecuteError::BadJob(why)) => Err(Problem::invalid("", why)),
-        Err(ExecuteError::Host(_) | ExecuteError::UnknownImage(_)) => Err(Problem::fault()),
+        // Who cancels a job does not wait for this answer.
+        Err(ExecuteError::Host(_) | ExecuteError::UnknownImage(_) | ExecuteError::Cancelled) => Err(Problem::fault()),
     }
 }
 

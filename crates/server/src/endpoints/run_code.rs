@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
-use veriplay_core::{ExecuteError, Exit, Job, LimitKind, Limits, Outcome, check_path};
+use veriplay_core::{CancellationToken, ExecuteError, Exit, Job, LimitKind, Limits, Outcome, check_path};
 
 use super::Routes;
 use crate::body::{RequestBody, json_response};
@@ -126,9 +126,9 @@ async fn run_code(
     let request = read_request(&service, &headers, body, default, read).await?;
     let deadline = Some(client_deadline(arrived, request.compile_seconds, request.run_seconds));
     until_serving(&service, deadline).await?;
-    let run = move |service: &Service| {
+    let run = move |service: &Service, cancellation: &CancellationToken| {
         let job = request.job(service);
-        service.run_job(&job)
+        service.run_job(&job, cancellation)
     };
     let ran = service.run_one(caller.client, Admission::Always, deadline, run).await.map_err(Rejection::too_late)?;
     Ok(json_response(StatusCode::OK, &RunCodeResponse::from_run(ran, &service, caller.request_id)?))
@@ -246,7 +246,10 @@ impl RunCodeResponse {
         match ran {
             Ok(outcome) => Ok(Self::new(outcome, service.settings.fuel_per_second, request_id)),
             Err(ExecuteError::BadJob(why)) => Err(Rejection::text(StatusCode::UNPROCESSABLE_ENTITY, why)),
-            Err(ExecuteError::Host(_) | ExecuteError::UnknownImage(_)) => Err(Rejection::host_fault()),
+            // Who cancels a job does not wait for this answer.
+            Err(ExecuteError::Host(_) | ExecuteError::UnknownImage(_) | ExecuteError::Cancelled) => {
+                Err(Rejection::host_fault())
+            }
         }
     }
 

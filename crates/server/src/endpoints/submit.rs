@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
-use veriplay_core::{Comparison, Execute, ExecuteError, Job, Limits, Outcome};
+use veriplay_core::{CancellationToken, Comparison, Execute, ExecuteError, Job, Limits, Outcome};
 use veriplay_verifier::judge_by_name;
 use veriplay_verifier::judges::{JudgeContext, JudgeFinding, ScriptRun};
 
@@ -107,7 +107,9 @@ async fn submit(
     let deadline = Some(client_deadline(arrived, request.compile_seconds, request.run_seconds * runs));
     until_serving(&service, deadline).await?;
     let request_id = caller.request_id.clone();
-    let judge = move |service: &Service| problem.judge(service, &request, &request_id);
+    let judge = move |service: &Service, cancellation: &CancellationToken| {
+        problem.judge(&ProgramRunner { service, cancellation, request_id: &request_id }, &request)
+    };
     let judged =
         service.run_one(caller.client, Admission::Always, deadline, judge).await.map_err(Rejection::too_late)?;
     judged.map(|response| json_response(StatusCode::OK, &response))
@@ -267,25 +269,24 @@ impl Problem {
     }
 
     /// Judges on a judge thread.
-    fn judge(&self, service: &Service, request: &Submission, request_id: &str) -> Result<SubmitResponse, Rejection> {
+    fn judge(&self, runner: &ProgramRunner<'_>, request: &Submission) -> Result<SubmitResponse, Rejection> {
         let code = first_python_code(&request.completion);
         match &self.tests {
-            None => self.judge_cases(service, request, request_id, code),
-            Some(tests) => tests.judge(service, request, request_id, code),
+            None => self.judge_cases(runner, request, code),
+            Some(tests) => tests.judge(runner, request, code),
         }
     }
 
     fn judge_cases(
         &self,
-        service: &Service,
+        runner: &ProgramRunner<'_>,
         request: &Submission,
-        request_id: &str,
         code: String,
     ) -> Result<SubmitResponse, Rejection> {
         let (run_all, in_full) = (request.flag("run_all_cases"), request.flag("return_full_case"));
         let mut tests = Vec::new();
         for case in &self.cases {
-            let exec_info = run(service, &request.run(code.clone(), case.stdin.clone(), Vec::new()), request_id)?;
+            let exec_info = runner.run(&request.run(code.clone(), case.stdin.clone(), Vec::new()))?;
             let passed = exec_info.succeeded() && same_output(&case.stdout, exec_info.stdout());
             let info = if passed && !in_full { shortened(&case.info) } else { case.info.clone() };
             tests.push(TestResponse { passed, exec_info, test_info: Some(info) });
@@ -301,19 +302,18 @@ impl Problem {
 impl TestCode {
     fn judge(
         &self,
-        service: &Service,
+        runner: &ProgramRunner<'_>,
         request: &Submission,
-        request_id: &str,
         code: String,
     ) -> Result<SubmitResponse, Rejection> {
         let code = without_entry_point(&code);
         let mut full_code = append_test(&code, &self.code, request.flag("repr_code"));
-        let flag = request.flag("append_flag").then(|| completion_flag(service));
+        let flag = request.flag("append_flag").then(|| completion_flag(runner.service));
         if let Some(flag) = &flag {
             full_code += &format!("\n\nprint(\"{flag}\")");
         }
         let job = request.run(full_code.clone(), String::new(), self.files.clone());
-        let exec_info = run(service, &job, request_id)?;
+        let exec_info = runner.run(&job)?;
         let complete = flag.is_none_or(|flag| exec_info.stdout().contains(&flag));
         let accepted = exec_info.succeeded() && complete;
         let tests = vec![TestResponse { passed: accepted, exec_info, test_info: None }];
@@ -344,8 +344,18 @@ fn provided(request: &Submission, name: &str) -> Result<Option<Value>, Rejection
     }
 }
 
-fn run(service: &Service, request: &RunRequest, request_id: &str) -> Result<RunCodeResponse, Rejection> {
-    RunCodeResponse::from_run(service.run_job(&request.job(service)), service, request_id.to_owned())
+/// Runs the programs of one request.
+struct ProgramRunner<'a> {
+    service: &'a Service,
+    cancellation: &'a CancellationToken,
+    request_id: &'a str,
+}
+
+impl ProgramRunner<'_> {
+    fn run(&self, request: &RunRequest) -> Result<RunCodeResponse, Rejection> {
+        let ran = self.service.run_job(&request.job(self.service), self.cancellation);
+        RunCodeResponse::from_run(ran, self.service, self.request_id.to_owned())
+    }
 }
 
 /// Whether the judge calls the outputs the same.

@@ -6,12 +6,13 @@ use std::time::Instant;
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use serde_json::{Value, json};
+use veriplay_core::CancellationToken;
 
 use super::{Bench, post};
 use crate::client::{ClientKey, Tokens};
 use crate::phase::Phase;
 use crate::queue::{Admission, Unfinished};
-use crate::service::Settings;
+use crate::service::{Service, Settings};
 
 fn code(program: &str) -> Value {
     json!({"code": program, "language": "python"})
@@ -42,7 +43,7 @@ async fn before_the_judge_is_there_programs_wait_and_native_requests_are_told() 
 #[tokio::test]
 async fn work_whose_deadline_has_passed_is_not_done() {
     let bench = Bench::serving();
-    let work = |service: &crate::service::Service| service.judge().is_some();
+    let work = |service: &Service, _: &CancellationToken| service.judge().is_some();
     let client = || ClientKey::named("a");
     let late = bench.service.run_one(client(), Admission::Always, Some(Instant::now()), work).await;
     assert_eq!(late, Err(Unfinished::Deadline));
@@ -64,6 +65,46 @@ async fn a_client_that_hangs_up_has_its_waiting_work_cancelled() {
     assert_eq!(first.await.expect("it is answered").status, StatusCode::OK);
     assert_eq!(bench.judge.started(), ["wait"]);
     assert!(bench.get("/metrics").await.text.contains("veriplay_cancelled_total 1"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_hangs_up_has_its_running_work_cancelled() {
+    let bench = Bench::serving();
+    let verify = json!({"tasks": [{"format": "plain", "row": {"name": "one"}}],
+        "attempts": [{"task_id": "one", "program": "endless"}]});
+    let endless = [
+        run_code("endless"),
+        post("/v1/run", run("endless").to_string()),
+        post("/v1/verify", verify.to_string()),
+        post("/v1/verify?stream=1", verify.to_string()),
+    ];
+    for (before, request) in endless.into_iter().enumerate() {
+        let running = bench.spawn(request);
+        bench.judge.until_started(2 * before + 1).await;
+        let other = bench.spawn(run_code("other"));
+        bench.until_waiting(1).await;
+        running.abort();
+        assert_eq!(other.await.expect("it is answered").status, StatusCode::OK);
+    }
+    let metrics = bench.get("/metrics").await.text;
+    assert!(metrics.contains("veriplay_cancelled_total 4"), "{metrics}");
+    assert!(!metrics.contains("veriplay_faults_total{"), "{metrics}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn work_that_runs_at_its_deadline_is_cancelled_and_has_no_result() {
+    let bench = Bench::serving();
+    let verify = json!({"tasks": [{"format": "plain", "row": {"name": "one"}}], "deadline_ms": 50,
+        "attempts": [{"task_id": "one", "program": "endless"}, {"task_id": "one", "program": "right"}]});
+    let answer = bench.post("/v1/verify", &verify).await.json();
+    let rows = answer["verdicts"].as_array().expect("rows");
+    assert_eq!(rows.len(), 2);
+    for row in rows {
+        assert_eq!((&row["reward"], &row["fault"]["kind"]), (&Value::Null, &json!("deadline")), "{row}");
+    }
+    let late = bench.post("/v1/run", &json!({"program": "endless", "deadline_ms": 50})).await;
+    assert_eq!((late.status, &late.json()["type"]), (StatusCode::GATEWAY_TIMEOUT, &json!("urn:veriplay:deadline")));
+    assert_eq!(bench.post("/run_code", &code("other")).await.status, StatusCode::OK);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -94,6 +135,18 @@ async fn stopping_answers_what_is_unfinished() {
     assert_eq!(running.await.expect("it is answered").status, StatusCode::GATEWAY_TIMEOUT);
     assert_eq!(waiting.await.expect("it is answered").status, StatusCode::SERVICE_UNAVAILABLE);
     assert_eq!(bench.judge.started(), ["wait"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stopping_ends_what_runs() {
+    let bench = Bench::serving();
+    let running = bench.spawn(run_code("endless"));
+    bench.judge.until_started(1).await;
+    bench.service.stop();
+    assert_eq!(running.await.expect("it is answered").status, StatusCode::GATEWAY_TIMEOUT);
+    while bench.service.queue().load().running != 0 {
+        tokio::task::yield_now().await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

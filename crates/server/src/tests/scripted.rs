@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
 use veriplay_core::{
-    CallResult, Digest, Dropped, Entry, Evidence, ExecuteError, Exit, GuestError, Job, LimitKind, Limits, Outcome,
-    REFERENCE_RULE, Status, Value, Verdict, VerdictRow,
+    CallResult, CancellationToken, Digest, Dropped, Entry, Evidence, ExecuteError, Exit, GuestError, Job, LimitKind,
+    Limits, Outcome, REFERENCE_RULE, Status, Value, Verdict, VerdictRow,
 };
 
 use crate::judge::{AttemptText, Judge, JudgeFacts, JudgeOptions, JudgedAttempt, OpenTask, TaskError, TaskSource};
 
-/// Follows these words of a program: `wait` until [`ScriptedJudge::release`], `fault`, `fault once`, `panic`, `bad job`, `unjudgeable`, `no reference`, and the exits below.
+/// Follows these words of a program: `wait` until [`ScriptedJudge::release`], `endless` until it is cancelled, `fault`, `fault once`, `panic`, `bad job`, `unjudgeable`, `no reference`, and the exits below.
 /// Any other program prints itself, and is accepted if it is `right`.
 #[derive(Default)]
 pub(super) struct ScriptedJudge {
@@ -50,7 +50,7 @@ impl ScriptedJudge {
     }
 
     /// Notes the start of a program, and does what every kind of it does.
-    fn follow(&self, program: &str) -> Result<(), String> {
+    fn follow(&self, program: &str, cancellation: &CancellationToken) -> Result<(), ExecuteError> {
         let mut gate = self.gate.lock().expect("nobody panics");
         gate.started.push(program.to_owned());
         self.changed.notify_all();
@@ -58,10 +58,17 @@ impl ScriptedJudge {
             gate = self.changed.wait_while(gate, |gate| !gate.open).expect("nobody panics");
         }
         drop(gate);
+        let fault = |why: &str| Err(ExecuteError::Host(why.to_owned()));
         match program {
+            "endless" => {
+                while !cancellation.is_cancelled() {
+                    std::thread::yield_now();
+                }
+                Err(ExecuteError::Cancelled)
+            }
             "panic" => panic!("a bug of the judge"),
-            "fault" => Err("the machine failed".to_owned()),
-            "fault once" if self.faults.fetch_add(1, Ordering::Relaxed) == 0 => Err("it failed once".to_owned()),
+            "fault" => fault("the machine failed"),
+            "fault once" if self.faults.fetch_add(1, Ordering::Relaxed) == 0 => fault("it failed once"),
             _ => Ok(()),
         }
     }
@@ -133,8 +140,8 @@ impl Judge for ScriptedJudge {
         Ok(Arc::new(ScriptedTask { judge: self, name, digest }))
     }
 
-    fn run(&self, job: &Job) -> Result<Outcome, ExecuteError> {
-        self.follow(&job.program).map_err(ExecuteError::Host)?;
+    fn run(&self, job: &Job, cancellation: &CancellationToken) -> Result<Outcome, ExecuteError> {
+        self.follow(&job.program, cancellation)?;
         let limit = |limit| Exit::Exceeded { limit, allowed: 1, used: 2 };
         Ok(match (job.program.as_str(), &job.entry) {
             ("bad job", _) => return Err(ExecuteError::BadJob("it has two files of one name".to_owned())),
@@ -175,9 +182,10 @@ impl OpenTask for ScriptedTask {
         &self.digest
     }
 
-    fn judge(&self, attempt_id: &str, text: &AttemptText) -> JudgedAttempt {
+    fn judge(&self, attempt_id: &str, text: &AttemptText, cancellation: &CancellationToken) -> JudgedAttempt {
         let (AttemptText::Completion(program) | AttemptText::Program(program)) = text;
-        let verdict = self.judge.follow(program).map_err(|why| Dropped { why }).map(|()| {
+        let followed = self.judge.follow(program, cancellation);
+        let verdict = followed.map_err(|error| Dropped { why: error.to_string() }).map(|()| {
             let status = match program.as_str() {
                 "right" => Status::Accepted,
                 "unjudgeable" | "no reference" => Status::Unjudgeable,
