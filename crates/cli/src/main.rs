@@ -8,6 +8,7 @@ mod device;
 mod effective_config;
 mod executor;
 mod exit;
+mod free_memory;
 mod games;
 mod http;
 mod image;

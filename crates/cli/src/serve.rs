@@ -5,4 +5,4 @@ mod machine;
 mod store;
 
 pub(crate) use judge::{ServedJudge, ServiceSandbox};
-pub(crate) use machine::{MemoryPlan, free_memory, raise_descriptor_limit};
+pub(crate) use machine::{MemoryPlan, raise_descriptor_limit};

@@ -15,8 +15,8 @@ use veriplay_sandbox::{
 };
 
 use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::free_memory::free_memory;
 use crate::isolation::{self, Isolation};
-use crate::serve::free_memory;
 use crate::{image, progress};
 
 /// Check whether this machine has what Veriplay needs

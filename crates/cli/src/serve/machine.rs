@@ -4,7 +4,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use veriplay_server::Settings;
 
-use crate::memory;
+use crate::free_memory::free_memory;
 use crate::processors::processors;
 
 /// Memory of a worker at rest and with a program of usual size.
@@ -43,16 +43,6 @@ impl MemoryPlan {
         let workers = processors.min(usize::try_from(fit).unwrap_or(usize::MAX)).max(1);
         Self { workers, body_bytes, kept_bytes }
     }
-}
-
-/// Memory that is free on the machine and in the control group.
-pub(crate) fn free_memory() -> Option<u64> {
-    let number = |path: &str| std::fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
-    let group = match (number("/sys/fs/cgroup/memory.max"), number("/sys/fs/cgroup/memory.current")) {
-        (Some(most), Some(used)) => Some(most.saturating_sub(used)),
-        _ => None,
-    };
-    [group, memory::available()].into_iter().flatten().min()
 }
 
 /// Raises the number of descriptors that this process may open to what the system allows, and returns how many connections fit.
