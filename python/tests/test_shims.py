@@ -241,6 +241,38 @@ def test_the_real_inspect_scores_a_sample(at_service: str, tmp_path: Any, monkey
     assert log.results.scores[0].metrics["accuracy"].value == 0.5
 
 
+def test_the_real_inspect_leaves_out_what_has_no_verdict(
+    at_service: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inspect_ai = pytest.importorskip("inspect_ai")
+    words = SimpleNamespace(encode=lambda text, **_: text.split())
+    monkeypatch.setattr("tiktoken.get_encoding", lambda _: words)
+    from inspect_ai.dataset import Sample
+    from inspect_ai.model import ModelOutput, get_model
+    from inspect_ai.solver import generate
+
+    from veriplay.inspect import verify
+
+    def evaluated(texts: list[str], scorer: Any) -> Any:
+        samples = [Sample(input="sum", target=TRUTH, metadata={"truth": TRUTH}) for _ in texts]
+        task = inspect_ai.Task(dataset=samples, solver=generate(), scorer=scorer)
+        model = get_model("mockllm/model", custom_outputs=[ModelOutput.from_content("m", text) for text in texts])
+        (log,) = inspect_ai.eval(task, model=model, log_dir=str(tmp_path), display="none", max_samples=1)
+        assert log.status == "success", log.error
+        return log.results.scores[0], [next(iter(sample.scores.values())) for sample in log.samples]
+
+    results, scores = evaluated([RIGHT, WRONG, "no code"], verify())
+    assert [score.value for score in scores] == ["C", "I", "I"]
+    assert [score.metadata["status"] for score in scores[:2]] == ["accepted", "wrong_answer"]
+    assert results.metrics["accuracy"].value == pytest.approx(1 / 3)
+    results, scores = evaluated([RIGHT, WRONG], verify(column="truth", credit="fraction"))
+    assert [score.value for score in scores] == [1.0, 0.5]
+    assert results.metrics["accuracy"].value == 0.75
+    results, scores = evaluated([RIGHT], verify(url=NOWHERE, patience=0.0))
+    assert math.isnan(scores[0].value) and scores[0].reason == "scoring_failed" and scores[0].explanation
+    assert (results.scored_samples, results.unscored_samples) == (0, 1)
+
+
 def test_every_shim_imports_without_its_framework() -> None:
     for name in ("verl", "trl", "openrlhf", "verifiers"):
         assert importlib.util.find_spec(f"veriplay.{name}") is not None

@@ -1,12 +1,20 @@
-"""inspect_ai: the sandbox ``veriplay``, found through this package's entry point.
+"""inspect_ai: the scorer :func:`verify`, and the sandbox ``veriplay``, found through this package's entry point.
 
 .. code-block:: python
 
-    Task(dataset=…, solver=generate(), scorer=verify(), sandbox="veriplay")
+    from veriplay.inspect import verify
+    Task(dataset=…, solver=generate(), scorer=verify())
 
-It runs Python and nothing else: ``python3 -c CODE``, ``python3 FILE`` and ``python3 -`` with the program on standard input, as scorers of
-programs do (HumanEval, MBPP, APPS). Every command begins in a fresh interpreter that sees the sample's files; what it writes to files is not
-kept. A shell, packages and a network are not there: such a command ends with code 127.
+The scorer judges the model's answer as ``veriplay verify`` does, with tests that the answer cannot read. It needs no sandbox of inspect's.
+
+.. code-block:: python
+
+    Task(dataset=…, solver=generate(), scorer=…, sandbox="veriplay")
+
+The sandbox is for scorers and solvers that run programs themselves. It runs Python and nothing else: ``python3 -c CODE``, ``python3 FILE``
+and ``python3 -`` with the program on standard input, as scorers of programs do (HumanEval, MBPP, APPS). Every command begins in a fresh
+interpreter that sees the sample's files; what it writes to files is not kept. A shell, packages and a network are not there: such a command
+ends with code 127.
 
 A program over its time raises ``TimeoutError``, as inspect's other sandboxes do. A fault of the service raises ``SandboxUnavailableError``,
 which is no result of the sample.
@@ -16,14 +24,18 @@ from __future__ import annotations
 
 import os
 import posixpath
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
+from veriplay._reward import Credit
+from veriplay.client import PATIENCE
 from veriplay.errors import Unmeasured
 from veriplay.records import Limits, Outcome
-from veriplay.verifier import shared_runner
+from veriplay.tasks import task_from
+from veriplay.verifier import shared_runner, shared_verifier
 
 if TYPE_CHECKING:
-    from typing import Protocol
+    from typing import ParamSpec, Protocol
 
     class SandboxEnvironment:
         """What is used of inspect's."""
@@ -37,11 +49,31 @@ if TYPE_CHECKING:
 
     class SandboxUnavailableError(Exception): ...
 
+    class Score:
+        """A score of a sample."""
+
+        def __init__(self, *, value: str | float, answer: str, explanation: str, metadata: dict[str, Any]) -> None: ...
+
+        @classmethod
+        def unscored(cls, *, reason: str, answer: str, explanation: str) -> Score:
+            """What metrics leave out."""
+
+    _Arguments = ParamSpec("_Arguments")
+    _Score = Callable[[Any, Any], Awaitable[Score]]
+    CORRECT: str
+    INCORRECT: str
+    accuracy: Callable[[], Any]
+    stderr: Callable[[], Any]
+
+    def scorer(metrics: list[Any]) -> Callable[[Callable[_Arguments, _Score]], Callable[_Arguments, _Score]]:
+        """Registers a scorer."""
+
     class _Register(Protocol):
         def __call__(self, name: str) -> Any: ...
 
     sandboxenv: _Register
 else:
+    from inspect_ai.scorer import CORRECT, INCORRECT, Score, accuracy, scorer, stderr
     from inspect_ai.util import ExecResult, SandboxEnvironment, sandboxenv
 
     try:
@@ -49,7 +81,7 @@ else:
     except ImportError:  # older versions have no word for it
         SandboxUnavailableError = ConnectionError
 
-__all__ = ["VeriplaySandbox"]
+__all__ = ["VeriplaySandbox", "verify"]
 
 #: Work a second: 1 s of a time limit is so much fuel.
 FUEL_PER_SECOND = 10_000_000_000
@@ -57,6 +89,39 @@ FUEL_PER_SECOND = 10_000_000_000
 PYTHONS = ("python", "python3")
 #: What a shell returns for a command that it does not find.
 NOT_FOUND = 127
+
+
+@scorer(metrics=[accuracy(), stderr()])
+def verify(
+    column: str | None = None,
+    url: str | None = None,
+    patience: float = PATIENCE,
+    credit: Credit = "accepted",
+    format: str | None = None,
+) -> Callable[[Any, Any], Awaitable[Score]]:
+    """A scorer that judges the model's answer. A sample without a verdict is unscored, which metrics leave out: it is not incorrect.
+
+    Args:
+        column: the key of the sample's metadata with the task (:mod:`veriplay.tasks` has the shapes); by default the task is the target.
+        url: the service; by default ``VERIPLAY_URL``, else the server of this machine.
+        patience: seconds to go on without an answer.
+        credit: ``accepted`` scores correct or incorrect, ``fraction`` the part of the checks that passed.
+        format: the format of the tasks, where their shape does not say it.
+    """
+
+    async def score(state: Any, target: Any) -> Score:
+        answer = state.output.completion
+        task = task_from(target.text if column is None else state.metadata[column], format)
+        try:
+            verdict = await shared_verifier(url, patience).judge(task, answer, early_stop=credit == "accepted")
+            verdict.require()
+        except Unmeasured as error:
+            return Score.unscored(reason="scoring_failed", answer=answer, explanation=str(error))
+        value = (verdict.fraction or 0.0) if credit == "fraction" else CORRECT if verdict.accepted else INCORRECT
+        metadata = {"status": verdict.status, "passed": verdict.passed, "total": verdict.total}
+        return Score(value=value, answer=answer, explanation=f"{verdict.status}", metadata=metadata)
+
+    return score
 
 
 @sandboxenv(name="veriplay")
