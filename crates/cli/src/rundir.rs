@@ -8,6 +8,7 @@
 //! events.out.tfevents.*    the same numbers for TensorBoard, with `tensorboard`; they hold times too
 //! rollouts.jsonl.zst       every prompt, rollout, attempt, verdict and reward; one zstd frame a step
 //! suites/step_N/           samples, verdicts and reports of public sets after N steps, with `[eval] suites`
+//! last_checkpoint.json     the step of the newest checkpoint
 //! checkpoints/step_N/      the model in Hugging Face layout, optimizer state, `play.json`; adapters in PEFT's layout; or `trainer/`
 //! ```
 //!
@@ -39,6 +40,15 @@ pub(crate) struct PlayState<G> {
     pub(crate) rollouts_bytes: u64,
     pub(crate) totals: OutcomeCounts,
     pub(crate) game: G,
+}
+
+const LAST_CHECKPOINT: &str = "last_checkpoint.json";
+
+/// Outside of the checkpoints, so that it tells of those that were deleted.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LastCheckpoint {
+    step: u64,
 }
 
 pub(crate) struct RunDir {
@@ -137,7 +147,14 @@ impl RunDir {
             fs::remove_dir_all(&target)?;
         }
         fs::rename(&staging, &target)?;
-        fs::File::open(self.checkpoints())?.sync_all().context("cannot sync the checkpoints directory")
+        fs::File::open(self.checkpoints())?.sync_all().context("cannot sync the checkpoints directory")?;
+        write_json(&self.path(LAST_CHECKPOINT), &LastCheckpoint { step: state.step })
+    }
+
+    /// The step of the newest checkpoint that was ever whole, whatever has become of it; 0 where there was none.
+    pub(crate) fn last_saved(&self) -> Result<u64, Failure> {
+        let path = self.path(LAST_CHECKPOINT);
+        if path.exists() { read_json(&path).map(|last: LastCheckpoint| last.step) } else { Ok(0) }
     }
 
     /// Removes checkpoints that `keep` does not name, and returns their steps, rising.

@@ -119,7 +119,7 @@ impl<S: GameSetup> Session<S> {
         }
         config.validate()?;
         let suites = find_suites(&config, &dir, workers)?;
-        tell_missing_checkpoints(&dir, config.run.checkpoint_every)?;
+        tell_missing_checkpoints(&dir)?;
         let Some(step) = dir.checkpoint_steps().last().copied() else {
             return Self::at_start(config, dir, suites, workers);
         };
@@ -245,15 +245,29 @@ impl<S: GameSetup> Session<S> {
 
     /// Saves the steps before one that a policy or a plug-in has failed in, and adds to its failure how to go on.
     fn save_before(&mut self, failure: Failure) -> Failure {
-        let is_saved = self.step == 0 || self.dir.checkpoint_steps().last() == Some(&self.step);
         // A trainer may be what has failed: it is asked for nothing more.
-        if !is_saved
-            && !self.is_external()
-            && let Err(unsaved) = self.checkpoint()
+        if !self.is_external()
+            && let Err(unsaved) = self.save()
         {
             tracing::warn!(step = self.step, %unsaved, "the steps since the last checkpoint cannot be saved");
         }
-        failure.or_hint(format!("continue with `veriplay play --resume {}`", self.dir.path("").display()))
+        failure.or_hint(self.resume_hint())
+    }
+
+    fn resume_hint(&self) -> String {
+        format!("continue with `veriplay play --resume {}`", self.dir.path("").display())
+    }
+
+    /// Writes a checkpoint where the newest is of an earlier step.
+    fn save(&mut self) -> Result<(), Failure> {
+        let is_saved = self.step == 0 || self.dir.checkpoint_steps().last() == Some(&self.step);
+        if is_saved { Ok(()) } else { self.checkpoint() }
+    }
+
+    /// Whether something is sampled between the update of a step and its end.
+    fn evaluates_after(&self, step: u64) -> bool {
+        let validates = self.validation.as_ref().is_some_and(|validation| validation.is_due(step));
+        validates || self.suites.are_due(step, self.config.run.steps)
     }
 
     fn finish(self, before: EvalTable, start: &ProcessStart) -> Result<Summary, Failure> {
@@ -348,6 +362,10 @@ impl<S: GameSetup> Session<S> {
 
     /// Plays one step; returns the text of the progress bar.
     fn play_step(&mut self) -> Result<String, Failure> {
+        if self.config.run.rollout_server.is_some() && self.evaluates_after(self.step + 1) {
+            // When the server fails then, the weights are not those of any step any more.
+            self.save()?;
+        }
         let (step, jobs, started) = (self.step, self.executor.jobs(), Instant::now());
         self.actor.set_purpose(step, Purpose::Play);
         let policy = self.other_proposer.beside(self.actor.policy());
@@ -366,7 +384,8 @@ impl<S: GameSetup> Session<S> {
         let updates = self.actor.learn((&output.batches, &output.rewarded), rate, passes, refreshes_reference)?;
         let update_s = started.elapsed().as_secs_f64() - play_s;
         let jobs = self.executor.jobs() - jobs;
-        let evaluated = (self.measure_suites(step + 1)?, self.validate(step + 1)?);
+        let evaluated = self.measure_suites(step + 1).and_then(|suites| Ok((suites, self.validate(step + 1)?)));
+        let evaluated = evaluated.map_err(|failure| failure.or_hint(self.resume_hint()))?;
         let event = event(step, rate, &updates, evaluated, output.monitors, output.metrics);
         self.actor.report_step(&event)?;
         self.events.append(&[&event]).or_fail(ExitCode::Input)?;
@@ -460,19 +479,16 @@ fn event<M>(
 }
 
 /// Says which steps a resumed run plays again because their checkpoints were deleted, and refuses where none is left.
-fn tell_missing_checkpoints(dir: &RunDir, checkpoint_every: u64) -> Result<(), Failure> {
-    let played = dir.logged_steps()?;
-    let saved = dir.checkpoint_steps().last().copied().unwrap_or_default();
-    // A step is logged before its checkpoint is written.
-    if played.saturating_sub(saved) <= checkpoint_every {
+fn tell_missing_checkpoints(dir: &RunDir) -> Result<(), Failure> {
+    let (saved, left) = (dir.last_saved()?, dir.checkpoint_steps().last().copied().unwrap_or_default());
+    if left >= saved {
         return Ok(());
     }
-    let run = dir.path("");
-    if saved > 0 {
-        progress::say(format!("steps {} to {played} are played again: their checkpoints are missing", saved + 1));
+    if left > 0 {
+        progress::say(format!("steps {} to {saved} are played again: their checkpoints are missing", left + 1));
         return Ok(());
     }
-    let what = format!("`{}` has {played} steps, and all its checkpoints are missing", run.display());
+    let what = format!("`{}` has played {saved} steps, and all its checkpoints are missing", dir.path("").display());
     Err(Failure::message(ExitCode::Input, what)
         .hint("put a folder `checkpoints/step_N` back, or start the run again in a new directory"))
 }

@@ -275,7 +275,11 @@ fn a_run_whose_checkpoints_were_deleted_is_not_played_again_unnoticed() {
     std::fs::create_dir(&checkpoints).expect("it can be made");
     let refused = resume();
     assert_eq!(refused.status.code(), Some(3), "{}", stderr(&refused));
-    assert!(stderr(&refused).contains("has 5 steps, and all its checkpoints are missing"), "{}", stderr(&refused));
+    assert!(
+        stderr(&refused).contains("has played 5 steps, and all its checkpoints are missing"),
+        "{}",
+        stderr(&refused)
+    );
     assert_eq!(std::fs::read(run.join("events.jsonl")).expect("the log can be read"), before["events.jsonl"]);
 }
 
