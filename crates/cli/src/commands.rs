@@ -1,6 +1,7 @@
 //! The commands. Adding one is a file here, its `mod`, and a line in [`commands!`].
 
 mod bench;
+mod compare;
 mod completions;
 mod config;
 mod corpus;
@@ -108,6 +109,7 @@ commands! {
     Replay: replay,
     Watch: watch,
     Report: report,
+    Compare: compare,
     Isolate: isolate,
     Bench: bench,
     Corpus: corpus,

@@ -31,7 +31,12 @@ pub(crate) struct Difference {
 impl EffectiveConfig {
     /// Parses a configuration. `origin` says where it is from.
     pub(crate) fn parse(text: &str, origin: &Path) -> Result<Self, Failure> {
-        run_for_named_in(text, origin, Resolve { text, origin })
+        run_for_named_in(text, origin, Resolve { text, origin, is_validated: true })
+    }
+
+    /// Parses the configuration of a run. It was valid where the run began: what it names may be missing on this machine.
+    pub(crate) fn parse_of_run(text: &str, origin: &Path) -> Result<Self, Failure> {
+        run_for_named_in(text, origin, Resolve { text, origin, is_validated: false })
     }
 
     /// Reads a configuration file, a run directory's, or a built-in one.
@@ -98,6 +103,7 @@ fn visit(table: &Map<String, Value>, prefix: &str, visitor: &mut impl FnMut(Stri
 struct Resolve<'a> {
     text: &'a str,
     origin: &'a Path,
+    is_validated: bool,
 }
 
 impl GameAction for Resolve<'_> {
@@ -105,7 +111,9 @@ impl GameAction for Resolve<'_> {
 
     fn run<S: WarmupExamples>(self) -> Result<EffectiveConfig, Failure> {
         let config = PlayConfig::<S>::parse(self.text, self.origin)?;
-        config.validate()?;
+        if self.is_validated {
+            config.validate()?;
+        }
         Ok(EffectiveConfig {
             toml: config.to_toml().or_fail(ExitCode::Bug)?,
             json: config.to_json().or_fail(ExitCode::Bug)?,

@@ -1,7 +1,8 @@
 //! A run for people: its evaluation, its curves, and logged records with their verdicts. [`render`] makes one page that loads nothing;
-//! `veriplay watch` shows the same parts live.
+//! `veriplay watch` shows the same parts live, and `veriplay compare` prints the numbers of several runs.
 
 mod chart;
+mod comparison;
 mod curves;
 mod records;
 mod templates;
@@ -18,25 +19,40 @@ use crate::rundir::RunDir;
 use curves::{Curves, read_curves};
 use records::{LoggedRecord, read_records};
 
+pub(crate) use comparison::{ComparedRun, Comparison};
 pub(crate) use curves::named_numbers;
 pub(crate) use records::{Response, ResponseFacts, ResponseId, cut, responses};
 pub(crate) use templates::{STYLE, render_template};
 
 /// A run, read.
 pub(crate) struct RunReport {
+    numbers: RunNumbers,
+    records: Vec<LoggedRecord>,
+}
+
+/// A run without its records.
+struct RunNumbers {
     name: String,
+    /// The text of its configuration.
     config: String,
+    /// The same, parsed.
+    settings: toml::Table,
     before: Option<EvalTable>,
     after: Option<EvalTable>,
-    /// Samples of each evaluation task.
-    eval_samples: usize,
     curves: Curves,
-    records: Vec<LoggedRecord>,
 }
 
 impl RunReport {
     /// Reads the run in `path`, finished or not, with `samples` of its records. The page calls it `name`.
     pub(crate) fn read(path: &Path, name: String, samples: usize) -> Result<Self, Failure> {
+        let numbers = RunNumbers::read(path, name)?;
+        Ok(Self { numbers, records: read_records(&path.join("rollouts.jsonl.zst"), samples)? })
+    }
+}
+
+impl RunNumbers {
+    /// Reads the run in `path`, finished or not.
+    fn read(path: &Path, name: String) -> Result<Self, Failure> {
         let dir = RunDir::open(path)?;
         let config_path = dir.path("config.toml");
         let config = read_text(&config_path)?;
@@ -44,15 +60,12 @@ impl RunReport {
             let path = dir.path(name);
             path.exists().then(|| read_json::<EvalTable>(&path)).transpose()
         };
-        let settings: toml::Table = from_toml(&config, &config_path)?;
-        let eval_samples = settings.get("game").and_then(|game| game.get("eval_samples")?.as_integer());
         Ok(Self {
             name,
+            settings: from_toml(&config, &config_path)?,
             before: table("before.json")?,
             after: table("after.json")?,
-            eval_samples: eval_samples.and_then(|count| usize::try_from(count).ok()).unwrap_or(1),
             curves: read_curves(&dir)?,
-            records: read_records(&dir.path("rollouts.jsonl.zst"), samples)?,
             config,
         })
     }
@@ -60,13 +73,14 @@ impl RunReport {
 
 /// The page of these runs.
 pub(crate) fn render(runs: &[RunReport]) -> Result<String, Failure> {
-    let records = runs.iter().flat_map(|run| run.records.iter().map(|record| record.to_value(&run.name)));
+    let records = runs.iter().flat_map(|run| run.records.iter().map(|record| record.to_value(&run.numbers.name)));
     let values = context!(records => records.collect::<Vec<_>>(), ..values(runs));
     render_template(&[], "page.html", values)
 }
 
 /// What the templates show of runs, apart from their records.
 pub(crate) fn values(runs: &[RunReport]) -> Value {
+    let runs: Vec<&RunNumbers> = runs.iter().map(|run| &run.numbers).collect();
     let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
     let curves: Vec<&Curves> = runs.iter().map(|run| &run.curves).collect();
     let (main, others) = curves::charts(&names, &curves);
@@ -74,14 +88,14 @@ pub(crate) fn values(runs: &[RunReport]) -> Value {
         names => names.iter().map(|name| Value::from(*name)).collect::<Vec<_>>(),
         main,
         others,
-        evaluations => runs.iter().map(evaluation).collect::<Vec<_>>(),
-        differences => runs.iter().skip(1).filter_map(|run| difference(&runs[0], run)).collect::<Vec<_>>(),
+        evaluations => runs.iter().map(|run| evaluation(run)).collect::<Vec<_>>(),
+        differences => runs.iter().skip(1).filter_map(|run| difference(runs[0], run)).collect::<Vec<_>>(),
         configs => runs.iter().map(|run| context!(name => run.name.as_str(), text => run.config.as_str())).collect::<Vec<_>>(),
     )
 }
 
 /// The table of a run, in percent: a row's name, and pass@1, greedy and pass@8, each as *before → after*.
-fn evaluation(run: &RunReport) -> Value {
+fn evaluation(run: &RunNumbers) -> Value {
     let (before, after) = (run.before.as_ref().map(measures), run.after.as_ref().map(measures));
     let names = run.after.as_ref().or(run.before.as_ref()).map(measures).unwrap_or_default();
     let row = |(index, (name, _)): (usize, (String, [f64; 3]))| {
@@ -101,19 +115,17 @@ fn measures(table: &EvalTable) -> Vec<(String, [f64; 3])> {
     rows.chain([("mean".to_owned(), [table.mean.pass1, table.mean.greedy, table.mean.pass8])]).collect()
 }
 
-/// How much higher the mean pass@1 of a run is than that of the first, after training, in points, with half of the 95 % interval. `None`
-/// where one of the two is not finished.
-fn difference(first: &RunReport, run: &RunReport) -> Option<Value> {
-    let (one, two) = (first.after.as_ref()?, run.after.as_ref()?);
-    let variance = mean_variance(one, first.eval_samples) + mean_variance(two, run.eval_samples);
-    let points = format!("{:+.1}", 100.0 * (two.mean.pass1 - one.mean.pass1));
-    let margin = format!("{:.1}", 196.0 * variance.sqrt());
-    Some(context!(first => first.name.as_str(), run => run.name.as_str(), points, margin))
+/// How much higher the mean pass@1 of a run is than that of the first, after training, in points, with the 95 % interval. `None` where one of
+/// the two is not finished, or their tables have other rows.
+fn difference(first: &RunNumbers, run: &RunNumbers) -> Option<Value> {
+    let difference = run.after.as_ref()?.difference(first.after.as_ref()?)?;
+    let pass1 = difference.mean.pass1;
+    let [low, high] = pass1.interval.map(points);
+    let (first, run, points) = (first.name.as_str(), run.name.as_str(), points(pass1.value));
+    Some(context!(first, run, points, low, high, paired => difference.paired))
 }
 
-/// The binomial variance of the mean pass@1 over rows: of the samples, with the tasks as they are.
-fn mean_variance(table: &EvalTable, samples: usize) -> f64 {
-    let row = |tasks: usize, p: f64| p * (1.0 - p) / (tasks * samples).max(1) as f64;
-    let rows = table.rows.len().max(1) as f64;
-    table.rows.iter().map(|one| row(one.tasks, one.pass1)).sum::<f64>() / (rows * rows)
+/// A difference of fractions, in points.
+fn points(difference: f64) -> String {
+    format!("{:+.1}", 100.0 * difference)
 }

@@ -11,14 +11,16 @@ mod schedule;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Policy, Predicted, SCHEMA_VERSION};
 use veriplay_corpus::{ProblemFormat, ReadOptions, problem_format};
 use veriplay_sandbox::{SandboxOptions, default_cache_dir};
+use veriplay_selfplay::intervals::Estimate;
 
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::image;
 use crate::isolation::{self, Isolation};
+use crate::json_file::read_json;
 use crate::model::Model;
 use crate::verdict_cache::{FOLDER, VerdictCache};
 use crate::verify::{
@@ -28,7 +30,7 @@ use crate::verify::{
 
 pub(crate) use prompts::PromptStyle;
 pub(crate) use sampling::SuiteSampling;
-pub(crate) use schedule::{SuiteMeasurements, SuiteName, SuiteSchedule, SuiteScores};
+pub(crate) use schedule::{SuiteEstimates, SuiteMeasurements, SuiteName, SuiteSchedule, SuiteScores};
 
 /// The environment variable with the folder of published files, where `--data` does not name one.
 const DATA: &str = "VERIPLAY_DATA";
@@ -210,6 +212,47 @@ struct SuiteSettings {
     #[serde(flatten)]
     sampling: SuiteSampling,
     max_tokens: usize,
+}
+
+/// What is read of a `SET.report.json`, which a [`SuiteReport`] was written to.
+#[derive(Debug, Deserialize)]
+pub(crate) struct SuiteRecord {
+    pub(crate) settings: RecordedSettings,
+    verdicts: RecordedVerdicts,
+}
+
+/// What is read of its settings: the tasks that were sampled.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+pub(crate) struct RecordedSettings {
+    /// Digest of the set's file.
+    tasks: Digest,
+    /// The first tasks of the set; `None` means all.
+    limit: Option<usize>,
+}
+
+#[derive(Debug, Deserialize)]
+struct RecordedVerdicts {
+    tasks_attempted: usize,
+    pass_at_k: BTreeMap<u64, f64>,
+    pass_at_k_interval: BTreeMap<u64, [f64; 2]>,
+}
+
+impl SuiteRecord {
+    /// Reads a report.
+    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
+        read_json(path)
+    }
+
+    /// Tasks with an attempt.
+    pub(crate) const fn tasks(&self) -> usize {
+        self.verdicts.tasks_attempted
+    }
+
+    /// pass@1, where a task has a verdict.
+    pub(crate) fn pass_at_1(&self) -> Option<Estimate> {
+        let RecordedVerdicts { pass_at_k, pass_at_k_interval, .. } = &self.verdicts;
+        Some(Estimate { value: *pass_at_k.get(&1)?, interval: *pass_at_k_interval.get(&1)? })
+    }
 }
 
 /// Samples the suites in turn, and judges the samples. `folder` gets the samples, the verdicts and a report of each; `print` gets a line of

@@ -1,6 +1,6 @@
 //! Evaluates the policy on tasks that it is not trained on. Verifiers, where the game has them, work on the greedy response to each task.
 
-use veriplay_core::Role;
+use veriplay_core::{Digest, Role};
 
 use crate::driver::{SelfPlay, asked_seed};
 use crate::environment::{Environment, JudgedRound, RoundRequest, SamplingCall, SolverEpisode, Stage};
@@ -34,10 +34,12 @@ impl<E: Environment> SelfPlay<E> {
         ended: &mut dyn FnMut(usize),
     ) -> Result<EvalTable, PlayError> {
         let mut rows: Vec<&str> = self.game.evaluation_tasks().iter().map(|one| one.row.as_str()).collect();
+        let set = self.evaluation_digest()?;
         let sampled = self.solve_evaluation(context, Stage::Evaluate, ended)?;
         let greedy = self.solve_evaluation(context, Stage::EvaluateGreedy, ended)?;
         let Some(verifier) = self.game.verifier() else {
-            return EvalTable::new(&rows, sampled.iter().map(verdict).collect(), greedy.iter().map(verdict).collect());
+            let [sampled, greedy] = [sampled, greedy].map(|episodes| episodes.iter().map(verdict).collect());
+            return EvalTable::new(&rows, set, sampled, greedy);
         };
         let judged = self.verify_evaluation(context, group_by_task(rows.len(), sampled, greedy), ended)?;
         let first = rows.len();
@@ -53,7 +55,16 @@ impl<E: Environment> SelfPlay<E> {
             }
         }
         let numbers = self.game.evaluation_numbers(&verifications);
-        Ok(EvalTable { numbers, ..EvalTable::new(&rows, sampled, greedy)? })
+        Ok(EvalTable { numbers, ..EvalTable::new(&rows, set, sampled, greedy)? })
+    }
+
+    /// Names the tasks of the evaluation.
+    fn evaluation_digest(&self) -> Result<Digest, PlayError> {
+        let tasks: Vec<(&str, &E::Task)> =
+            self.game.evaluation_tasks().iter().map(|one| (one.row.as_str(), &one.task)).collect();
+        let bytes = serde_json::to_vec(&tasks)
+            .map_err(|error| PlayError::Setup(format!("an evaluation task cannot be written: {error}")))?;
+        Ok(Digest::of(&bytes))
     }
 
     fn solve_evaluation(

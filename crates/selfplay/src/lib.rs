@@ -20,6 +20,7 @@ pub mod eval_table;
 mod evaluate;
 pub mod external;
 pub mod games;
+pub mod intervals;
 pub mod intrinsic;
 pub mod judgement;
 pub mod methods;

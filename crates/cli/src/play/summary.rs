@@ -7,7 +7,7 @@ use veriplay_selfplay::eval_table::{EvalNumbers, EvalTable};
 use veriplay_selfplay::splits::EvalSet;
 
 use crate::progress;
-use crate::suites::SuiteScores;
+use crate::suites::{SuiteEstimates, SuiteScores};
 
 /// The last stdout line of `play --json`. Rates and accuracies are fractions of 1.
 #[derive(Debug, Clone, Serialize)]
@@ -22,7 +22,7 @@ pub(crate) struct Summary {
     /// The set that `eval` was measured on.
     pub(crate) eval_set: EvalSet,
     pub(crate) eval: BeforeAfter,
-    /// pass@1 of the public sets that were measured.
+    /// pass@1 of the public sets that were measured, with 95 % intervals.
     pub(crate) suites: BeforeAfterSuites,
     /// Valid proposals among those judged, over the run.
     pub(crate) valid_proposal_rate: f64,
@@ -57,9 +57,36 @@ pub(crate) struct BeforeAfter {
 
 /// pass@1 of public sets, by name; empty where the configuration names none.
 #[derive(Debug, Clone, Serialize)]
+#[serde(into = "WrittenSuites")]
 pub(crate) struct BeforeAfterSuites {
-    pub(crate) before: SuiteScores,
-    pub(crate) after: SuiteScores,
+    pub(crate) before: SuiteEstimates,
+    pub(crate) after: SuiteEstimates,
+}
+
+/// The same as it is written: the intervals have keys of their own.
+#[derive(Serialize)]
+struct WrittenSuites {
+    before: SuiteScores,
+    after: SuiteScores,
+    before_interval: BTreeMap<String, Option<[f64; 2]>>,
+    after_interval: BTreeMap<String, Option<[f64; 2]>>,
+}
+
+impl From<BeforeAfterSuites> for WrittenSuites {
+    fn from(suites: BeforeAfterSuites) -> Self {
+        let values = |suites: &SuiteEstimates| {
+            suites.iter().map(|(name, score)| (name.clone(), score.map(|score| score.value))).collect()
+        };
+        let intervals = |suites: &SuiteEstimates| {
+            suites.iter().map(|(name, score)| (name.clone(), score.map(|score| score.interval))).collect()
+        };
+        Self {
+            before: values(&suites.before),
+            after: values(&suites.after),
+            before_interval: intervals(&suites.before),
+            after_interval: intervals(&suites.after),
+        }
+    }
 }
 
 impl Summary {
@@ -84,7 +111,8 @@ pub(crate) fn report(summary: &Summary, json: bool) -> anyhow::Result<()> {
     progress::data(table_text(summary.eval_set, Some(&summary.eval.before), &summary.eval.after));
     for (name, after) in &summary.suites.after {
         let before = summary.suites.before.get(name).copied().flatten();
-        progress::data(format!("suite {name}: {} %", percent(Some(before), *after)));
+        let [before, after] = [before, *after].map(|score| score.map(|score| score.value));
+        progress::data(format!("suite {name}: {} %", percent(Some(before), after)));
     }
     progress::data(format!(
         "{} steps in {:.0} s; {:.0} % of proposals valid, {} refused as evaluation data; {:.0} % of attempts solved; {} jobs, {:.0} jobs/s; {} dropped",

@@ -1,6 +1,6 @@
 //! The curves of a run: every number of `events.jsonl`, by its path, its pace, and what public sets say of it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -33,6 +33,7 @@ const MAIN: &[&str] = &[
     "kl_loss",
     "steps_per_minute",
     "jobs_per_second",
+    "tokens_per_second",
 ];
 
 /// First parts of paths whose curves come first too: evaluations on public sets and on the validation set.
@@ -49,7 +50,11 @@ pub(crate) fn read_curves(dir: &RunDir) -> Result<Curves, Failure> {
             curves.entry(name).or_default().push((step, number));
         }
     })?;
-    for_each_event(&dir.path("timing.jsonl"), |step, timing| add_pace(&mut curves, step, timing))?;
+    let tokens = curves.get("perf/total_num_tokens").into_iter().flatten();
+    let tokens: HashMap<u64, f64> = tokens.map(|(step, tokens)| (step.to_bits(), *tokens)).collect();
+    for_each_event(&dir.path("timing.jsonl"), |step, timing| {
+        add_pace(&mut curves, step, timing, tokens.get(&step.to_bits()).copied());
+    })?;
     add_suites(&mut curves, &dir.path("suites"))?;
     curves.values_mut().for_each(keep_last_of_each_step);
     Ok(curves)
@@ -72,12 +77,17 @@ fn for_each_event(path: &Path, mut see: impl FnMut(f64, &Value)) -> Result<(), F
     Ok(())
 }
 
-/// The pace of a step, from a line of `timing.jsonl`.
-fn add_pace(curves: &mut Curves, step: f64, timing: &Value) {
+/// The pace of a step, from a line of `timing.jsonl` and the tokens that its updates processed.
+fn add_pace(curves: &mut Curves, step: f64, timing: &Value, tokens: Option<f64>) {
     let number = |key: &str| timing[key].as_f64().unwrap_or_default();
     let (play, update) = (number("play_s"), number("update_s"));
-    let rates = [("steps_per_minute", 60.0, play + update), ("jobs_per_second", number("jobs"), play)];
-    for (name, count, seconds) in rates.into_iter().filter(|(.., seconds)| *seconds > 0.0) {
+    let rates = [
+        ("steps_per_minute", Some(60.0), play + update),
+        ("jobs_per_second", Some(number("jobs")), play),
+        ("tokens_per_second", tokens, play + update),
+    ];
+    let rates = rates.into_iter().filter_map(|(name, count, seconds)| Some((name, count?, seconds)));
+    for (name, count, seconds) in rates.filter(|(.., seconds)| *seconds > 0.0) {
         curves.entry(format!("timing/{name}")).or_default().push((step, count / seconds));
     }
 }
@@ -181,10 +191,11 @@ mod tests {
     #[test]
     fn a_pace_is_counts_over_seconds() {
         let mut curves = Curves::new();
-        add_pace(&mut curves, 3.0, &json!({"play_s": 2.0, "update_s": 1.0, "jobs": 50}));
-        add_pace(&mut curves, 4.0, &json!({}));
+        add_pace(&mut curves, 3.0, &json!({"play_s": 2.0, "update_s": 1.0, "jobs": 50}), Some(600.0));
+        add_pace(&mut curves, 4.0, &json!({}), None);
         assert_eq!(curves["timing/steps_per_minute"], [(3.0, 20.0)]);
         assert_eq!(curves["timing/jobs_per_second"], [(3.0, 25.0)]);
+        assert_eq!(curves["timing/tokens_per_second"], [(3.0, 200.0)]);
     }
 
     #[test]

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use veriplay_corpus::{ProblemRow, ProblemStatement, StatedTask, read_problems, read_statements};
+use veriplay_selfplay::intervals::Estimate;
 use veriplay_selfplay::splits::{EvalSet, Guard};
 
-use super::{MeasuredModel, SUITES, SuiteFile, SuiteJudge, SuiteSampling, evaluate_with};
+use super::{MeasuredModel, SUITES, SuiteFile, SuiteJudge, SuiteRecord, SuiteSampling, evaluate_with};
 use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
 use crate::isolation::Isolation;
-use crate::json_file::read_json;
 use crate::progress;
 
 /// A value of `suites`, as `veriplay eval --suite` takes one.
@@ -121,6 +121,9 @@ impl SuiteSchedule<'_> {
 /// pass@1 of each suite, by its name; `None` where no task has a verdict.
 pub(crate) type SuiteScores = BTreeMap<String, Option<f64>>;
 
+/// The same with its interval.
+pub(crate) type SuiteEstimates = BTreeMap<String, Option<Estimate>>;
+
 /// The measurements of one run.
 pub(crate) struct SuiteMeasurements {
     suites: Vec<SuiteFile>,
@@ -166,19 +169,10 @@ impl SuiteMeasurements {
     }
 
     /// The scores of an earlier measurement.
-    pub(crate) fn read(&self, step: u64) -> Result<SuiteScores, Failure> {
-        /// What is read of a report.
-        #[derive(Deserialize)]
-        struct Report {
-            verdicts: Verdicts,
-        }
-        #[derive(Deserialize)]
-        struct Verdicts {
-            pass_at_k: BTreeMap<u64, f64>,
-        }
+    pub(crate) fn read(&self, step: u64) -> Result<SuiteEstimates, Failure> {
         let score = |suite: &SuiteFile| {
-            let report: Report = read_json(&self.folder_of(step).join(format!("{}.report.json", suite.name)))?;
-            Ok((suite.name.clone(), report.verdicts.pass_at_k.get(&1).copied()))
+            let report = SuiteRecord::read(&self.folder_of(step).join(format!("{}.report.json", suite.name)))?;
+            Ok((suite.name.clone(), report.pass_at_1()))
         };
         self.suites.iter().map(score).collect()
     }

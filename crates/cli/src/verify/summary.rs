@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 use veriplay_core::{RowStatus, SCHEMA_VERSION, Status, VerdictRow};
+use veriplay_selfplay::intervals::Estimate;
 use veriplay_selfplay::metrics::{SolveCount, pass_at_k};
 
 /// The values of `k` that are reported where every task has that many verdicts; 1 always is.
@@ -101,7 +102,10 @@ impl VerdictTally {
             bad_rows: counts.bad_rows,
             unknown_tasks: counts.unknown_tasks,
             unjudgeable: unjudgeable.saturating_sub(self.without_task),
-            pass_at_k_interval: pass_at_k.iter().map(|(&k, &mean)| (k, wilson_interval(mean, judged_tasks))).collect(),
+            pass_at_k_interval: pass_at_k
+                .iter()
+                .map(|(&k, &mean)| (k, Estimate::of_share(mean, judged_tasks).interval))
+                .collect(),
             pass_at_k,
             statuses: self.by_status,
         };
@@ -188,28 +192,5 @@ impl VerdictSummary {
             false => format!("{} of {} tasks", self.tasks_attempted, self.tasks),
         };
         format!("{} attempts at {attempted}: {}", self.attempts, parts.join(", "))
-    }
-}
-
-/// The score interval of Wilson (1927, doi 10.1080/01621459.1927.10502953) at 95 % for a mean of `n` numbers between 0 and 1. Its
-/// coverage is close to that where they are 0 or 1; shares of several samples a task vary less, and for them it is wider than it need be.
-fn wilson_interval(mean: f64, n: usize) -> [f64; 2] {
-    const Z: f64 = 1.959_963_984_540_054;
-    let (n, z2) = (n as f64, Z * Z);
-    let (centre, scale) = (mean + z2 / (2.0 * n), 1.0 + z2 / n);
-    let half = Z * (mean * (1.0 - mean) / n + z2 / (4.0 * n * n)).sqrt();
-    [((centre - half) / scale).max(0.0), ((centre + half) / scale).min(1.0)]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::wilson_interval;
-
-    #[test]
-    fn the_interval_is_wilsons() {
-        // The roots of (p − x)² = z² x (1 − x) / n, by hand for 8 of 10, and one-sided where nothing or everything is right.
-        let [low, high] = wilson_interval(0.8, 10);
-        assert!((low - 0.490_16).abs() < 1e-4 && (high - 0.943_3).abs() < 1e-3, "{low} {high}");
-        assert!(wilson_interval(0.0, 10)[0] < 1e-12 && wilson_interval(1.0, 10)[1] > 1.0 - 1e-12);
     }
 }
