@@ -90,7 +90,7 @@ pub struct RowCounts {
 }
 
 /// How much higher the measures of one evaluation are than those of another.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct EvalDifference {
     /// Whether the tasks are the same, and compared one by one.
     pub paired: bool,
@@ -188,7 +188,8 @@ impl EvalTable {
             return None;
         }
         let counts = self.counts.as_ref().zip(other.counts.as_ref());
-        if let Some(rows) = counts.and_then(|(own, others)| own.minus(others)) {
+        let paired = counts.and_then(|(own, others)| own.minus(others)).filter(|rows| rows.len() == self.rows.len());
+        if let Some(rows) = paired {
             return Some(EvalDifference { paired: true, mean: EvalNumbers::mean(&rows)?, rows });
         }
         let rows = self.row_estimates().into_iter().zip(other.row_estimates());

@@ -2,6 +2,7 @@
 
 mod bench;
 mod browser;
+mod compare;
 #[path = "../../../learner/tests/main/completions_server.rs"]
 #[expect(dead_code, reason = "the learner's tests use the rest of it")]
 mod completions_server;

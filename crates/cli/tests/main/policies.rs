@@ -70,7 +70,8 @@ fn eval_of_a_served_model_is_eval_of_the_model() {
         last_json(&output)
     };
     let (served, ours) = (eval(&format!("openai:{}#tiny", server.url)), eval("builtin:tiny"));
-    assert!(ours["mean"]["greedy"].is_number());
+    assert!(ours["mean"]["greedy"].is_number() && ours["intervals"]["rows"][0]["pass1"][0].is_number(), "{ours}");
+    assert_eq!(served["counts"]["set"], ours["counts"]["set"], "the tasks are the same");
     assert_eq!(served["mean"]["greedy"], ours["mean"]["greedy"], "greedy answers need no seeds");
     assert_eq!(server.seen().len(), 2 * 12, "every task is asked once for its group and once greedily");
 }

@@ -57,7 +57,8 @@ fn a_page_compares_runs_of_real_play() {
             .expect("the table is JSON");
     let pass1 = format!("→ {:.1}", 100.0 * after["mean"]["pass1"].as_f64().expect("a number"));
     assert!(page.contains(&pass1), "{pass1}");
-    assert!(page.contains("in points, with the 95 % interval"));
+    assert!(page.contains("in points, with the 95 % interval") && page.contains("), task by task</li>"));
+    super::compare::assert_real_runs_are_compared(&runs);
     assert!(page.contains("solve_rate") && page.contains("data-role=\"proposer\""));
     assert!(page.len() < 3 << 20, "{} bytes", page.len());
 }

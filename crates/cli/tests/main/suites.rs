@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::completions_server::{Act, Server, ServerKind};
 use super::resume::survives;
-use super::{finished, last_json, root, small_config, stderr, veriplay, write_config};
+use super::{finished, last_json, root, small_config, stderr, succeeded, veriplay, write_config};
 
 /// A folder with two small sets, and a server that knows two of the three functions.
 struct Bench {
@@ -211,6 +211,12 @@ fn suites_of_a_run_are_measured_on_schedule_and_a_killed_run_ends_with_the_same_
     }
     assert!(!run.join("suites/step_1").exists());
     assert!(summary["suites"]["before"]["humaneval+"].is_f64() && summary["suites"]["after"]["cruxeval-o"].is_f64());
+    let [low, high] =
+        [0, 1].map(|end| summary["suites"]["after_interval"]["humaneval+"][end].as_f64().expect("a number"));
+    assert!(0.0 <= low && low < high && high <= 1.0, "{summary}");
+    let compared = succeeded(veriplay().args(["compare", "--json"]).arg(&run).arg(&run));
+    let suite = &last_json(&compared)["differences"][0]["suites"]["humaneval+"];
+    assert_eq!((&suite["paired"], suite["pass1"]["value"].as_f64()), (&json!(true), Some(0.0)), "{suite}");
 }
 
 #[test]
