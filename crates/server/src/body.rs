@@ -105,6 +105,7 @@ pub(crate) async fn read_body(
     let room_until = deadline.map_or(until, |deadline| deadline.min(until));
     // Pieces are copied: one that is kept would keep the whole buffer of its connection.
     let mut whole = Vec::<u8>::new();
+    let announced = usize::try_from(body.size_hint().upper().unwrap_or(limits.bytes)).unwrap_or(usize::MAX);
     loop {
         let frame = match timeout_at(until.into(), body.frame()).await {
             Err(_) => return Err(BodyError::TimedOut),
@@ -117,11 +118,24 @@ pub(crate) async fn read_body(
             return Err(BodyError::TooLarge(limits.bytes));
         }
         let admitted = timeout_at(room_until.into(), arrival.claim.take(piece.len() as u64));
-        admitted.await.map_err(|_| BodyError::NoRoom)?;
+        if admitted.await.is_err() {
+            tokio::spawn(discard(body, limits));
+            return Err(BodyError::NoRoom);
+        }
+        grow(&mut whole, piece.len(), announced);
         whole.extend_from_slice(&piece);
     }
     arrival.claim.complete();
     Ok(whole.into())
+}
+
+/// Makes space for `more` bytes: twice what there was, and no more than the body was announced to have.
+fn grow(whole: &mut Vec<u8>, more: usize, announced: usize) {
+    let needed = whole.len() + more;
+    if whole.capacity() < needed {
+        let wanted = whole.capacity().saturating_mul(2).min(announced).max(needed);
+        whole.reserve_exact(wanted - whole.len());
+    }
 }
 
 /// How many times the most bytes of a body are read of one that is refused.

@@ -5,7 +5,7 @@
 //! afterwards all begun bodies could still be completed one after another (the banker's algorithm). What waits is admitted in the order of the bytes
 //! that may still come, so that small bodies pass large ones.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
@@ -25,7 +25,12 @@ struct RoomState {
     held: u64,
     next_id: u64,
     bodies: BTreeMap<u64, ClaimedBody>,
+    /// Bodies of which a piece waits: the bytes that may still come, and the body.
+    waiting: BTreeSet<(u64, u64)>,
 }
+
+/// Pieces that are admitted at one time, so that the lock is not kept for long. Each of them gives its room back later, when the next ones come.
+const ADMITTED_AT_ONCE: usize = 32;
 
 /// A body that has room, or may ask for it.
 struct ClaimedBody {
@@ -102,13 +107,13 @@ impl BodyRoom {
 
     /// Admits what waits, the body of which the least is missing first, up to the first that must wait on.
     fn admit_waiting(&self, state: &mut RoomState) {
-        loop {
-            let waiting =
-                state.bodies.iter().filter_map(|(id, body)| Some((body.left, *id, body.waiting.as_ref()?.bytes)));
-            let Some((_, id, bytes)) = waiting.min() else { return };
+        for _ in 0..ADMITTED_AT_ONCE {
+            let Some(&(left, id)) = state.waiting.first() else { return };
+            let bytes = state.bodies.get(&id).and_then(|body| Some(body.waiting.as_ref()?.bytes)).unwrap_or_default();
             if !self.admit(state, id, bytes) {
                 return;
             }
+            state.waiting.remove(&(left, id));
             if let Some(piece) = state.bodies.get_mut(&id).and_then(|body| body.waiting.take()) {
                 // A reader that has given up drops its claim next.
                 let _ = piece.admit.send(());
@@ -143,6 +148,8 @@ impl BodyClaim {
             let (admit, admitted) = oneshot::channel();
             if let Some(body) = state.bodies.get_mut(&self.id) {
                 body.waiting = Some(WaitingPiece { bytes, admit });
+                let place = (body.left, self.id);
+                state.waiting.insert(place);
             }
             admitted
         };
@@ -165,6 +172,7 @@ impl Drop for BodyClaim {
         let mut state = self.room.lock();
         if let Some(body) = state.bodies.remove(&self.id) {
             state.held -= body.held;
+            state.waiting.remove(&(body.left, self.id));
         }
         self.room.admit_waiting(&mut state);
     }

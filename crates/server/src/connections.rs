@@ -24,6 +24,9 @@ use crate::listener::{Listener, Socket};
 use crate::phase::{Life, Phase};
 use crate::stall::StallGuard;
 
+/// The most bytes that one connection has read and nobody has taken: they are beside the room for bodies. A head fits in it.
+const READ_BUFFER: usize = 128 << 10;
+
 /// Time for the connections that are still open when the service has stopped: their answers are being written.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
@@ -171,7 +174,7 @@ async fn serve_connection(
         })
     };
     let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(limits.head_patience);
+    builder.timer(TokioTimer::new()).header_read_timeout(limits.head_patience).max_buf_size(READ_BUFFER);
     let mut served =
         std::pin::pin!(builder.serve_connection(TokioIo::new(StallGuard::new(socket, limits.write_patience)), answer));
     let mut told = false;

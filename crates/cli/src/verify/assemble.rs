@@ -1,7 +1,7 @@
 //! From an attempt's text to the program that is judged.
 //!
 //! A `program` is complete. A `completion` with a closed block fenced as `python` (or `py`, `python3`) is prose around a program, and the last
-//! such block is the program. Without one, the last closed block without a label is. Any other `completion` is appended to the problem's
+//! such block is the program. Without one, the last closed block without a label that has a statement is. Any other `completion` is appended to the problem's
 //! prompt, as HumanEval does. A prediction is the text itself.
 
 use veriplay_corpus::{AttemptBody, ProblemRow};
@@ -43,16 +43,49 @@ impl BlockLabel {
     }
 }
 
-/// The last closed Python block, else the last closed one without label. Opening and closing fences are on lines of their own.
+/// Beginnings of lines that only a program has.
+const STATEMENTS: [&str; 14] = [
+    "def ",
+    "async def ",
+    "class ",
+    "@",
+    "import ",
+    "from ",
+    "for ",
+    "while ",
+    "if ",
+    "with ",
+    "try:",
+    "return ",
+    "print(",
+    "\"\"\"",
+];
+
+/// Whether a line of Python begins a statement other than a bare value: a known word, or a name that is assigned to.
+fn begins_statement(line: &str) -> bool {
+    let line = line.trim_start();
+    let is_name =
+        |text: &str| !text.is_empty() && text.chars().all(|char| char.is_alphanumeric() || "_.,[] ".contains(char));
+    let assigns = || line.split_once(" = ").is_some_and(|(name, _)| is_name(name));
+    STATEMENTS.iter().any(|word| line.starts_with(word)) || assigns()
+}
+
+/// The last closed Python block, else the last closed one without label that has a statement. Opening and closing fences are on lines of their own.
 fn last_program_block(text: &str) -> Option<String> {
     let (mut python, mut unlabelled, mut open) = (None, None, None);
+    // Of a whole program the fences are in its texts.
+    let is_prose = text.lines().find(|line| !line.trim().is_empty()).is_none_or(|line| !begins_statement(line));
     for line in text.lines() {
         let fence = line.trim().strip_prefix(FENCE);
         match (&mut open, fence) {
             (None, Some(label)) => open = Some((BlockLabel::of_fence(line, label), String::new())),
             (Some(_), Some("")) => match open.take() {
                 Some((BlockLabel::Python, block)) => python = Some(block),
-                Some((BlockLabel::Missing, block)) => unlabelled = Some(block),
+                // What a program prints is often in such a block too.
+                Some((BlockLabel::Missing, block)) if is_prose && block.lines().any(begins_statement) => {
+                    unlabelled = Some(block);
+                }
+                Some((BlockLabel::Missing, _)) => {}
                 Some((BlockLabel::Other, _)) | None => {}
             },
             (Some((_, block)), _) => {
@@ -107,10 +140,12 @@ mod tests {
     #[test]
     fn without_a_python_block_the_last_closed_one_without_label_is_a_whole_program() {
         assert_eq!(
-            completed("So:\n```\nfirst\n```\nBetter:\n ```\ndef f(x):\n    return 1\n```\n"),
+            completed(
+                "So:\n```\nfirst = 1\n```\nBetter:\n ```\ndef f(x):\n    return 1\n```\nIt prints:\n```\n6\n```\n"
+            ),
             "def f(x):\n    return 1\n"
         );
-        assert_eq!(completed("```sh\npip install x\n```\n```\ny\n```\n```\nopen"), "y\n");
+        assert_eq!(completed("```sh\npip install x\n```\n```\ny = 1\n```\n```\nopen"), "y = 1\n");
         // Its output, or the like.
         assert_eq!(completed("```python\nx\n```\nIt prints:\n```\n3\n```\n"), "x\n");
     }
@@ -119,6 +154,13 @@ mod tests {
     fn fences_in_the_docstring_of_a_continuation_are_no_program() {
         let text = "    \"\"\"Doubles.\n\n    ```\n    f(1)\n    ```\n    \"\"\"\n    return 2 * x\n";
         assert_eq!(completed(text), format!("def f(x):\n{text}"));
+    }
+
+    #[test]
+    fn fences_in_a_whole_program_are_text() {
+        for text in ["import x\n\"\"\"\n```\nf = 1\n```\n\"\"\"\n", "\"\"\"Doc.\n```\nf = 1\n```\n\"\"\"\nx = 2\n"] {
+            assert_eq!(completed(text), format!("def f(x):\n{text}"));
+        }
     }
 
     #[test]

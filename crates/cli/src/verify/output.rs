@@ -190,17 +190,25 @@ impl VerdictFile {
     /// Checks that the last row read belongs to the attempt at its position.
     fn check<T>(&self, row: &VerdictRow, expected: Option<&PendingAttempt<T>>) -> Result<(), Failure> {
         let about = format!("is about attempt `{}` at `{}`", row.attempt_id, row.task_id);
-        match expected {
-            None => Err(self.mismatch(&format!("{about}; the attempts end before it"))),
-            Some(expected) if (&expected.task_id, &expected.attempt_id) != (&row.task_id, &row.attempt_id) => {
-                let what = format!("{about}; expected attempt `{}` at `{}`", expected.attempt_id, expected.task_id);
-                Err(self.mismatch(&what))
-            }
-            Some(expected) if expected.judged != row.judged => {
-                Err(self.mismatch(&format!("{about}, with another program, task, image, limit or judge than this run")))
-            }
-            Some(_) => Ok(()),
+        let Some(expected) = expected else {
+            return Err(self.mismatch(&format!("{about}; the attempts end before it")));
+        };
+        let is_named = (&expected.task_id, &expected.attempt_id) == (&row.task_id, &row.attempt_id);
+        if is_named && expected.judged == row.judged {
+            return Ok(());
         }
+        if !row.has_task() {
+            // Its row of the attempts file was mended.
+            let text =
+                format!("{}:{}: the row {about}, which could not be judged then", self.path.display(), self.line);
+            let hint = format!("truncate the file before line {} to judge it and what follows", self.line);
+            return Err(Failure::message(ExitCode::Input, text).hint(hint));
+        }
+        Err(self.mismatch(&if is_named {
+            format!("{about}, with another program, task, image, limit or judge than this run")
+        } else {
+            format!("{about}; expected attempt `{}` at `{}`", expected.attempt_id, expected.task_id)
+        }))
     }
 
     fn mismatch(&self, what: &str) -> Failure {

@@ -30,6 +30,8 @@ use veriplay_core::RowStatus;
 
 /// OpenRLHF waits 180 s for an answer. The answer must reach it before.
 const CLIENT_PATIENCE: Duration = Duration::from_secs(175);
+/// slime waits 120 s.
+const SLIME_PATIENCE: Duration = Duration::from_secs(115);
 /// What slime is told in place of a reward that was not measured.
 const UNJUDGED: &str = "the task cannot judge this attempt, so there is no reward: it has no usable reference";
 
@@ -67,11 +69,13 @@ async fn get_reward(
     headers: HeaderMap,
     body: RequestBody,
 ) -> Result<Response, Rejection> {
-    let deadline = body.arrived() + CLIENT_PATIENCE;
+    let arrived = body.arrived();
+    let deadline = arrived + CLIENT_PATIENCE;
     let judge = serving_judge(&service, deadline).await?;
     let read = move |fields: &mut Fields| Asked::read(fields, &judge);
     let asked = read_request(&service, &headers, body, deadline, read).await?;
     let Asked { attempts, form } = asked;
+    let deadline = if form == Form::Slime { arrived + SLIME_PATIENCE } else { deadline };
     let verdicts = judge_all(&service, caller, deadline, attempts).await?;
     Ok(json_response(StatusCode::OK, &form.answer(&verdicts)?))
 }

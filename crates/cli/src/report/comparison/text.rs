@@ -15,8 +15,11 @@ const GAP: usize = 2;
 /// What stands where there is no number.
 const NOTHING: &str = "-";
 
+/// A number of a table: its name, and where it is.
+type Measure = (&'static str, fn(&EvalNumbers<Estimate>) -> Estimate);
+
 /// The three measures by the names that tables have for them.
-const MEASURES: [(&str, fn(&EvalNumbers<Estimate>) -> Estimate); 3] = [
+const MEASURES: [Measure; 3] = [
     ("pass@1 (T=1)", |measures| measures.pass1),
     ("greedy", |measures| measures.greedy),
     ("pass@8", |measures| measures.pass8),
