@@ -19,6 +19,7 @@ use crate::progress;
 const PREFLIGHT: u64 = 64;
 
 /// One attempt to judge.
+#[derive(Clone)]
 pub(crate) struct PendingAttempt<T = Arc<LoadedTask>> {
     /// Its task, or the index of it.
     pub(crate) task: T,
@@ -146,6 +147,19 @@ impl<'a> AttemptSource<'a> {
         Failure::message(ExitCode::Input, text).hint(
             "the file is damaged or was cut off; the rows before are judged, and with `--out` the same command continues behind them",
         )
+    }
+
+    /// Reads all attempts, and counts the rows that there is no task to judge by.
+    pub(crate) fn read_all(&mut self) -> Result<(Vec<PendingAttempt>, usize), Failure> {
+        let (mut attempts, mut without_task) = (Vec::new(), 0);
+        for attempt in self.by_ref() {
+            match attempt?.at_task() {
+                Ok(attempt) => attempts.push(attempt),
+                Err(_) => without_task += 1,
+            }
+        }
+        self.report_counts();
+        Ok((attempts, without_task))
     }
 
     /// Reports how many rows could not be judged beside those that were named. Called after the last row.
