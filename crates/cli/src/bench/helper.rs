@@ -110,7 +110,9 @@ impl Worker for Helper {
         self.serial += response.ns.len() as u64;
         match response.wrong {
             Some(wrong) => Err(RoundError::Wrong(wrong)),
-            None => Ok(Round { ns: response.ns, elapsed: Duration::from_nanos(response.elapsed_ns), fuel: None }),
+            None => {
+                Ok(Round { ns: response.ns, elapsed: Duration::from_nanos(response.elapsed_ns), ..Round::default() })
+            }
         }
     }
 }

@@ -141,3 +141,12 @@ impl BenchJob {
 pub(crate) fn numbered(program: &str, serial: u64) -> String {
     format!("{program}\n# {serial:08}")
 }
+
+impl JobProgram {
+    /// The program with a last line that prints a number, and all that it must print then: no exit status shows that a program was run.
+    pub(crate) fn with_proof(&self, serial: u64) -> (String, String) {
+        let proof = format!("finished {serial:08}");
+        let printed = self.prints.as_deref().unwrap_or_default();
+        (format!("{}\nprint('{proof}')\n", self.program), format!("{printed}{proof}\n"))
+    }
+}

@@ -40,6 +40,11 @@ impl Machine {
         }
     }
 
+    /// Runnable processes before the measurement, and the processors for them.
+    pub(crate) const fn load(&self) -> (Option<f64>, usize) {
+        (self.load_1m, self.cpus)
+    }
+
     /// In one line.
     pub(crate) fn text(&self) -> String {
         let or_unknown = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());

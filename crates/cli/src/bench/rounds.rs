@@ -1,11 +1,12 @@
-//! Runs all baselines in turn, round by round.
+//! Runs all baselines in turn, round by round, and keeps what was measured.
 
 use std::sync::Barrier;
 use std::time::Duration;
 
 use super::baselines::{BASELINES, Baseline, BaselineSetting};
+use super::command_peer::{CommandPeer, PeerCommand};
 use super::jobs::BenchJob;
-use super::worker::{Round, RoundError, Worker};
+use super::worker::{Round, RoundError, Worker, WrongResults};
 use crate::exit::{ExitCode, Failure};
 
 /// Rounds that count, after one warm-up round.
@@ -13,24 +14,45 @@ pub(crate) const ROUNDS: usize = 5;
 
 /// A baseline with all its workers started.
 pub(crate) struct StartedBaseline {
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     workers: Vec<Box<dyn Worker>>,
+    /// Whether its wrong results are counted instead of ending the run.
+    counts_wrong: bool,
 }
 
-/// The name of a baseline that could not start, and why.
-pub(crate) type AbsentBaseline = (&'static str, String);
+/// A baseline that could not start.
+#[derive(Debug, Clone)]
+pub(crate) struct AbsentBaseline {
+    pub(crate) name: &'static str,
+    pub(crate) why: String,
+    /// How to have it.
+    pub(crate) install: &'static str,
+}
 
 /// Starts `threads` workers of every available baseline.
 pub(crate) fn open(setting: &BaselineSetting, threads: usize) -> (Vec<StartedBaseline>, Vec<AbsentBaseline>) {
     let (mut opened, mut absent) = (Vec::new(), Vec::new());
-    for Baseline { name, open } in BASELINES {
+    for Baseline { name, install, open } in BASELINES {
         let workers: Result<Vec<_>, String> = (0..threads).map(|_| open(setting)).collect();
         match workers {
-            Ok(workers) => opened.push(StartedBaseline { name, workers }),
-            Err(why) => absent.push((*name, why)),
+            Ok(workers) => {
+                opened.push(StartedBaseline { name: (*name).to_owned(), workers, counts_wrong: false });
+            }
+            Err(why) => absent.push(AbsentBaseline { name: *name, why, install: *install }),
         }
     }
     (opened, absent)
+}
+
+/// Starts `threads` workers of a peer.
+///
+/// # Errors
+/// They cannot be started.
+pub(crate) fn open_peer(peer: &PeerCommand, threads: usize) -> Result<StartedBaseline, Failure> {
+    let start = |_| CommandPeer::new(peer).map(|worker| Box::new(worker) as Box<dyn Worker>);
+    let workers: Result<Vec<_>, String> = (0..threads).map(start).collect();
+    let workers = workers.map_err(|why| Failure::message(ExitCode::Host, format!("peer `{}`: {why}", peer.name)))?;
+    Ok(StartedBaseline { name: peer.name.clone(), workers, counts_wrong: true })
 }
 
 /// The measurements of one baseline on one job, over all rounds that count.
@@ -41,14 +63,53 @@ pub(crate) struct Samples {
     /// Microseconds, one number a job.
     pub(crate) us: Vec<f64>,
     pub(crate) fuel: Option<u64>,
+    /// Wrong results, those of the check before the measurement included.
+    pub(crate) wrong: WrongResults,
+}
+
+/// The measurements of one job.
+#[derive(Debug, Clone)]
+pub(crate) struct MeasuredJob {
+    pub(crate) job: &'static str,
+    /// In ascending order of the number of threads, which begins with 1.
+    pub(crate) by_threads: Vec<ThreadSamples>,
+}
+
+impl MeasuredJob {
+    /// Those with this number of threads.
+    pub(crate) fn with_threads(&self, threads: usize) -> Option<&ThreadSamples> {
+        self.by_threads.iter().find(|row| row.threads == threads)
+    }
+}
+
+/// The measurements of one job with one number of threads.
+#[derive(Debug, Clone)]
+pub(crate) struct ThreadSamples {
+    pub(crate) threads: usize,
+    /// By baseline, in the order of reports.
+    pub(crate) baselines: Vec<(String, Samples)>,
+}
+
+impl ThreadSamples {
+    pub(crate) fn samples_of(&self, baseline: &str) -> Option<&Samples> {
+        self.baselines.iter().find(|(name, _)| name == baseline).map(|(_, samples)| samples)
+    }
+
+    /// Jobs a second of `own` over those of `other`. `None` of itself, and where one of them gave wrong results, whose time means nothing.
+    pub(crate) fn speed_of(&self, own: &str, other: &str) -> Option<f64> {
+        let right = |baseline| self.samples_of(baseline).filter(|samples| samples.wrong.count == 0);
+        if own == other { None } else { right(own)?.ratio(right(other)?) }
+    }
 }
 
 impl Samples {
-    fn add(&mut self, rounds: &[Round]) {
+    /// Adds a round of each of several workers, which ran at the same time.
+    pub(super) fn add(&mut self, rounds: &[Round]) {
         let rate = |round: &Round| round.ns.len() as f64 / round.elapsed.as_secs_f64();
         self.per_s.push(rounds.iter().map(rate).sum());
         self.us.extend(rounds.iter().flat_map(|round| &round.ns).map(|ns| *ns as f64 / 1e3));
         self.fuel = rounds.iter().find_map(|round| round.fuel).or(self.fuel);
+        rounds.iter().for_each(|round| self.wrong.add(&round.wrong));
     }
 
     /// Jobs per second over those of `other`: the median over rounds, each compared with the other's round of the same number.
@@ -89,7 +150,7 @@ pub(crate) fn measure(
         for (threads, row) in threads.iter().zip(&mut table) {
             for (baseline, samples) in baselines.iter_mut().zip(row) {
                 let rounds = run_together(&mut baseline.workers[..*threads], work, span);
-                let rounds = rounds.map_err(|error| baseline_failure(baseline.name, work, &error))?;
+                let rounds = rounds.map_err(|error| baseline_failure(&baseline.name, work, &error))?;
                 if round > 0 {
                     samples.add(&rounds);
                 }
@@ -121,24 +182,33 @@ fn run_at_barrier(
     worker.round(work, span)
 }
 
-/// Checks that every baseline accepts `work` and finds the bug in its broken copy, because the time of a wrong result means nothing.
+/// Checks that every baseline accepts `work` and finds the bug in its broken copy, because the time of a wrong result means nothing. Returns
+/// the wrong results of each: only baselines whose wrong results are counted have any.
 ///
 /// # Errors
-/// The first baseline that does not.
-pub(crate) fn check(baselines: &mut [StartedBaseline], work: &BenchJob) -> Result<(), Failure> {
-    for baseline in baselines {
-        let worker = &mut baseline.workers[0];
-        worker.round(work, Duration::ZERO).map_err(|error| baseline_failure(baseline.name, work, &error))?;
-        match worker.round(&work.broken(), Duration::ZERO) {
-            Err(RoundError::Wrong(_)) => {}
-            Err(error) => return Err(baseline_failure(baseline.name, work, &error)),
-            Ok(_) => {
-                let error = RoundError::Wrong("it did not find the bug in a broken copy".to_owned());
-                return Err(baseline_failure(baseline.name, work, &error));
-            }
-        }
+/// The first other baseline that does not.
+pub(crate) fn check(baselines: &mut [StartedBaseline], work: &BenchJob) -> Result<Vec<WrongResults>, Failure> {
+    let check_one = |baseline: &mut StartedBaseline| {
+        check_worker(&mut baseline.workers[0], work, baseline.counts_wrong)
+            .map_err(|error| baseline_failure(&baseline.name, work, &error))
+    };
+    baselines.iter_mut().map(check_one).collect()
+}
+
+fn check_worker(worker: &mut Box<dyn Worker>, work: &BenchJob, counts_wrong: bool) -> Result<WrongResults, RoundError> {
+    let mut wrong = worker.round(work, Duration::ZERO)?.wrong;
+    let found = match worker.round(&work.broken(), Duration::ZERO) {
+        Err(RoundError::Wrong(_)) => true,
+        Err(error) => return Err(error),
+        Ok(round) => round.wrong.count > 0,
+    };
+    let missed = "it did not find the bug in a broken copy";
+    match (found, counts_wrong) {
+        (true, _) => {}
+        (false, true) => wrong.note(missed.to_owned()),
+        (false, false) => return Err(RoundError::Wrong(missed.to_owned())),
     }
-    Ok(())
+    Ok(wrong)
 }
 
 fn baseline_failure(baseline: &str, work: &BenchJob, error: &RoundError) -> Failure {
@@ -195,14 +265,16 @@ mod tests {
 
     impl Worker for FixedWorker {
         fn round(&mut self, work: &BenchJob, span: Duration) -> Result<Round, RoundError> {
-            (self.0)(work).map(|()| Round { ns: vec![1000], elapsed: span.max(Duration::from_micros(1)), fuel: None })
+            let elapsed = span.max(Duration::from_micros(1));
+            (self.0)(work).map(|()| Round { ns: vec![1000], elapsed, ..Round::default() })
         }
     }
 
     fn baseline(answer: fn(&BenchJob) -> Result<(), RoundError>) -> Vec<StartedBaseline> {
         vec![StartedBaseline {
-            name: "fixed",
+            name: "fixed".to_owned(),
             workers: vec![Box::new(FixedWorker(answer)), Box::new(FixedWorker(answer))],
+            counts_wrong: false,
         }]
     }
 
@@ -229,6 +301,23 @@ mod tests {
             let text = check(&mut baseline(says), work).unwrap_err().to_string();
             assert!(text.contains("`fixed`") && text.contains("`assert-small`"), "{text}");
         }
+    }
+
+    /// A peer that accepts whatever it is given, which is right until a program is broken.
+    #[test]
+    fn wrong_results_of_a_peer_are_counted_and_do_not_end_the_run() {
+        let mut peers = baseline(|_| Ok(()));
+        peers[0].counts_wrong = true;
+        let checked = check(&mut peers, &jobs::all()[0]).unwrap();
+        assert_eq!((checked.len(), checked[0].count), (1, 1));
+        assert!(checked[0].first.as_ref().unwrap().contains("broken copy"));
+
+        let mut samples = Samples::default();
+        let wrong = WrongResults { count: 2, first: Some("no".to_owned()) };
+        let round = Round { ns: vec![1, 1], elapsed: Duration::from_micros(1), fuel: None, wrong };
+        samples.add(&[round.clone(), round]);
+        samples.wrong.add(&checked[0]);
+        assert_eq!(samples.wrong, WrongResults { count: 5, first: Some("no".to_owned()) });
     }
 
     #[test]

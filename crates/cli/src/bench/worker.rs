@@ -11,7 +11,7 @@ pub(crate) trait Worker: Send {
 }
 
 /// One round of one worker.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Round {
     /// Nanoseconds of each job.
     pub(crate) ns: Vec<u64>,
@@ -19,6 +19,29 @@ pub(crate) struct Round {
     pub(crate) elapsed: Duration,
     /// Wasm fuel of the last job, where the baseline counts fuel.
     pub(crate) fuel: Option<u64>,
+    /// Wrong results of a baseline whose wrong results are counted: for others they are a [`RoundError`].
+    pub(crate) wrong: WrongResults,
+}
+
+/// Wrong results: how many, and what was wrong with the first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct WrongResults {
+    pub(crate) count: u64,
+    pub(crate) first: Option<String>,
+}
+
+impl WrongResults {
+    /// Counts one.
+    pub(crate) fn note(&mut self, what: String) {
+        self.count += 1;
+        self.first.get_or_insert(what);
+    }
+
+    /// Adds those of `other`, which came later.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.count += other.count;
+        self.first = self.first.take().or_else(|| other.first.clone());
+    }
 }
 
 /// Why a round has no result.
@@ -44,7 +67,7 @@ pub(crate) fn time_round(
         ns.push(u64::try_from((elapsed - before).as_nanos()).unwrap_or(u64::MAX));
         before = elapsed;
         if elapsed >= span {
-            return Ok(Round { ns, elapsed, fuel });
+            return Ok(Round { ns, elapsed, fuel, wrong: WrongResults::default() });
         }
     }
 }

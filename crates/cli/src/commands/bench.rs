@@ -1,35 +1,43 @@
 //! `veriplay bench`: Veriplay and common alternatives, on this machine, in one run.
 
+use std::collections::BTreeSet;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use veriplay_corpus::{ORDINARY_LOOP, built_in_cost_programs};
+use clap::builder::PossibleValuesParser;
+use veriplay_corpus::{ORDINARY_LOOP, PROBLEM_FORMATS, built_in_cost_programs, problem_format};
 use veriplay_learner::LearnerOptions;
 use veriplay_sandbox::SandboxOptions;
 
 use crate::bench::baselines::BaselineSetting;
+use crate::bench::chart::svg;
+use crate::bench::compare::{EarlierReport, JobChange};
 use crate::bench::cost::report::CostReport;
 use crate::bench::cost::{self, CostBench};
+use crate::bench::csv::csv;
 use crate::bench::jobs::{self, BenchJob};
 use crate::bench::learner::{self, ModelShape};
-use crate::bench::report::{BenchContext, BenchReport, MeasuredJob};
-use crate::bench::rounds::{self, ROUNDS, Samples, StartedBaseline};
+use crate::bench::report::{BenchContext, BenchReport, wrong_results};
+use crate::bench::rounds::{self, MeasuredJob, ROUNDS, Samples, StartedBaseline, ThreadSamples};
 use crate::bench::serve::{self, LoadPlan, Protocol};
-use crate::bench::worker::RoundError;
-use crate::bench::{Machine, MemoryReport, SoakReport, find_node, find_python};
+use crate::bench::worker::{RoundError, WrongResults};
+use crate::bench::workload::{Workload, WorkloadFiles, WorkloadReport};
+use crate::bench::{Machine, MemoryReport, PeerCommand, SoakReport, find_node, find_python};
 use crate::device::{self, DeviceArguments};
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::http::Target;
 use crate::isolation::{self, Isolation};
-use crate::json_file::read_text;
+use crate::json_file::{read_text, write_atomically};
 use crate::processors::processors;
 use crate::{image, progress};
 
 /// Upper bound of `--seconds`.
 const MAX_SECONDS: f64 = 3600.0;
+/// Passes over a workload that count.
+const PASSES: usize = 3;
 
 /// The subject of a benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -78,6 +86,43 @@ struct LoadArguments {
     token_file: Option<PathBuf>,
 }
 
+// A real workload. No documentation comment: clap would make it the text of the whole command.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "A workload of your own")]
+struct WorkloadArguments {
+    /// Measure how fast `verify` judges attempts at the tasks of this file, instead of the named jobs
+    #[arg(long, value_name = "FILE", requires = "attempts", conflicts_with_all = ["job", "soak", "seconds", "peer"])]
+    tasks: Option<PathBuf>,
+    /// The attempts, in the layout of `verify`: all are judged in each pass
+    #[arg(long, value_name = "FILE", requires = "tasks")]
+    attempts: Option<PathBuf>,
+    /// Format of the tasks, as of `verify` [default: veriplay]
+    #[arg(long, value_name = "NAME", requires = "tasks", value_parser = formats())]
+    format: Option<String>,
+}
+
+// What becomes of the numbers.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output and comparison")]
+struct OutputArguments {
+    /// Also write a row for each job, number of threads and baseline to this file
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// Also draw the speeds by the number of threads into this file
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// Compare Veriplay's speed with that of an earlier report, which `bench --json` printed: faster, slower or within noise
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Exit with code 12 if a job is slower than in the baseline beyond the noise
+    #[arg(long, requires = "baseline")]
+    fail_on_regression: bool,
+}
+
+fn formats() -> PossibleValuesParser {
+    PossibleValuesParser::new(PROBLEM_FORMATS.iter().map(|format| format.name))
+}
+
 /// Compare Veriplay with a subprocess, a fork and a process pool, on this machine in one run
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -91,9 +136,14 @@ pub(super) struct Arguments {
     /// Seconds for each job of each baseline, without the warm-up
     #[arg(long, value_name = "S", default_value_t = 2.5)]
     seconds: f64,
-    /// Threads of the second measurement; the first has one [default: one for each processor]
-    #[arg(long, value_name = "N")]
-    threads: Option<usize>,
+    /// Numbers of threads to measure with, such as `1,2,4`; 1 always is. `learner` and `--soak` take one number [default: one for each
+    /// processor]
+    #[arg(long, value_name = "N,N", value_delimiter = ',')]
+    threads: Vec<usize>,
+    /// Also measure a command, such as `mine='python3 {file}'`: each program is a file and a run of it, whose output is checked
+    /// [repeatable]
+    #[arg(long, value_name = "NAME=COMMAND")]
+    peer: Vec<PeerCommand>,
     /// Run N empty jobs instead, and report memory and descriptors before and after
     #[arg(long, value_name = "N", conflicts_with_all = ["job", "seconds"])]
     soak: Option<u64>,
@@ -106,14 +156,13 @@ pub(super) struct Arguments {
     /// `cost`: only this program [repeatable; default: all]
     #[arg(long, value_name = "NAME")]
     program: Vec<String>,
-    /// `learner` and `cost`: rounds that count, of which the best is reported [default: 5; of `cost` 2]
+    /// `learner` and `cost`: rounds that count, of which the best is reported [default: 5; of `cost` 2]. `--tasks`: passes that count,
+    /// of which the median is reported [default: 3]
     #[arg(long, value_name = "N")]
     rounds: Option<usize>,
     /// `learner`: a Python with torch and transformers, and llama-cpp-python and gguf
     #[arg(long, value_name = "PATH", default_value = "python3")]
     python: PathBuf,
-    #[command(flatten)]
-    load: LoadArguments,
     #[command(flatten)]
     device: DeviceArguments,
     /// Where guests run
@@ -122,40 +171,125 @@ pub(super) struct Arguments {
     /// Print one JSON object instead of a table
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    workload: WorkloadArguments,
+    #[command(flatten)]
+    output: OutputArguments,
+    #[command(flatten)]
+    load: LoadArguments,
 }
 
 pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     check(&args)?;
-    let threads = args.threads.unwrap_or_else(processors);
-    if args.subject == BenchSubject::Learner {
-        return learner(&args, threads);
-    }
-    if args.subject == BenchSubject::Serve {
-        return serve(&args.load, args.json);
+    match args.subject {
+        BenchSubject::Learner => return learner(&args),
+        BenchSubject::Serve => return serve(&args.load, args.json),
+        BenchSubject::Sandbox => {}
     }
     if let Some(jobs) = args.soak {
-        return soak(jobs, threads, args.workers, args.json);
+        return soak(jobs, one_number_of_threads(&args)?, args.workers, args.json);
     }
     if args.job == [cost::NAME] {
         return cost(&args);
     }
-    let works = jobs::named(&args.job)?;
-    let span = Duration::from_secs_f64(args.seconds / ROUNDS as f64);
-    let (setting, memory, machine) = setting(threads, args.workers)?;
-    progress::say("starting the baselines");
-    let (mut baselines, absent) = rounds::open(&setting, threads);
-    let measured = measure(&mut baselines, &works, threads, span)?;
-    let context = BenchContext { round_seconds: span.as_secs_f64(), threads, memory, absent, machine };
+    sandbox(&args)
+}
+
+/// Measures the named jobs or a workload, and reports.
+fn sandbox(args: &Arguments) -> Result<(), Failure> {
+    let earlier = args.output.baseline.as_deref().map(EarlierReport::read).transpose()?;
+    let threads = numbers_of_threads(&args.threads);
+    let (measured, mut context) = match workload_files(&args.workload)? {
+        Some(files) => measure_workload(args, files, &threads)?,
+        None => measure_jobs(args, &threads)?,
+    };
+    let compared = earlier.map(|earlier| compare(&earlier, &measured, &context)).transpose();
+    // What was measured is reported, whatever the baseline is.
+    let (comparison, incomparable) = match compared {
+        Ok(comparison) => (comparison, None),
+        Err(failure) => (None, Some(failure)),
+    };
+    context.comparison = comparison;
     let report = BenchReport::new(&measured, context);
     if args.json {
         progress::data(serde_json::to_string(&report).or_fail(ExitCode::Bug)?);
     } else {
         progress::data(report.text(&measured).trim_end());
     }
+    if let Some(warning) = report.noise_warning() {
+        progress::say(warning);
+    }
+    write_files(&args.output, &measured)?;
+    incomparable.map_or(Ok(()), Err)?;
+    conclude(&report, &measured, args.output.fail_on_regression)
+}
+
+/// The numbers of threads to measure with, in ascending order.
+fn numbers_of_threads(asked: &[usize]) -> Vec<usize> {
+    let mut numbers = if asked.is_empty() { vec![processors()] } else { asked.to_vec() };
+    numbers.push(1);
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
+
+fn one_number_of_threads(args: &Arguments) -> Result<usize, Failure> {
+    match args.threads[..] {
+        [] => Ok(processors()),
+        [threads] => Ok(threads),
+        _ => {
+            let text = "`--threads` names several numbers, and `learner` and `--soak` take one";
+            Err(Failure::message(ExitCode::Input, text).hint("run the command once for each"))
+        }
+    }
+}
+
+fn workload_files(args: &WorkloadArguments) -> Result<Option<WorkloadFiles<'_>>, Failure> {
+    let (Some(tasks), Some(attempts)) = (&args.tasks, &args.attempts) else { return Ok(None) };
+    let format = problem_format(args.format.as_deref().unwrap_or("veriplay")).or_fail(ExitCode::Input)?;
+    Ok(Some(WorkloadFiles { tasks, attempts, format }))
+}
+
+/// Compares with an earlier report, and warns where it is of another machine.
+fn compare(
+    earlier: &EarlierReport,
+    measured: &[MeasuredJob],
+    context: &BenchContext,
+) -> Result<Vec<JobChange>, Failure> {
+    let machine = serde_json::to_value(&context.machine).or_fail(ExitCode::Bug)?;
+    if let Some(warning) = earlier.other_machine(&machine) {
+        progress::say(warning);
+    }
+    let statuses = context.workload.as_ref().map(WorkloadReport::statuses).unwrap_or_default();
+    earlier.compare(measured, &statuses)
+}
+
+fn write_files(output: &OutputArguments, measured: &[MeasuredJob]) -> Result<(), Failure> {
+    if let Some(path) = &output.csv {
+        write_atomically(path, csv(measured).as_bytes()).or_fail(ExitCode::Input)?;
+    }
+    if let Some(path) = &output.svg {
+        write_atomically(path, svg(measured).as_bytes()).or_fail(ExitCode::Input)?;
+    }
     Ok(())
 }
 
-fn learner(args: &Arguments, threads: usize) -> Result<(), Failure> {
+/// Fails where a peer was wrong, or where a regression is to fail.
+fn conclude(report: &BenchReport, measured: &[MeasuredJob], fail_on_regression: bool) -> Result<(), Failure> {
+    let wrong = wrong_results(measured);
+    if !wrong.is_empty() {
+        return Err(Failure::message(ExitCode::Host, format!("wrong results: {}", wrong.join("; "))));
+    }
+    let slower = report.slower();
+    if !fail_on_regression || slower.is_empty() {
+        return Ok(());
+    }
+    let text = format!("slower than in the baseline, beyond the noise: {}", slower.join(", "));
+    Err(Failure::message(ExitCode::Slower, text).hint("measure again, on an idle machine and with longer `--seconds`"))
+}
+
+fn learner(args: &Arguments) -> Result<(), Failure> {
+    let threads = one_number_of_threads(args)?;
     let options = args.device.options(LearnerOptions { data_parallel: threads, ..LearnerOptions::default() });
     device::check(&options)?;
     let setting = learner::LearnerBenchSetting { options, threads, python: args.python.clone() };
@@ -276,10 +410,36 @@ fn check(args: &Arguments) -> Result<(), Failure> {
     if args.rounds == Some(0) {
         return Err(Failure::message(ExitCode::Input, "--rounds is `0`: it must be at least 1"));
     }
-    if args.threads == Some(0) {
+    if args.threads.contains(&0) {
         return Err(Failure::message(ExitCode::Input, "--threads is `0`: it must be at least 1"));
     }
-    Ok(())
+    let names: BTreeSet<&str> = args.peer.iter().map(|peer| peer.name.as_str()).collect();
+    if names.len() < args.peer.len() {
+        return Err(Failure::message(ExitCode::Input, "two of `--peer` have the same name"));
+    }
+    check_options_apply(args)
+}
+
+/// Rejects options of jobs and workloads where something else is measured.
+fn check_options_apply(args: &Arguments) -> Result<(), Failure> {
+    if args.subject == BenchSubject::Sandbox && args.soak.is_none() && args.job != [cost::NAME] {
+        return Ok(());
+    }
+    let OutputArguments { csv, svg, baseline, .. } = &args.output;
+    let given = [
+        ("peer", !args.peer.is_empty()),
+        ("tasks", args.workload.tasks.is_some()),
+        ("csv", csv.is_some()),
+        ("svg", svg.is_some()),
+        ("baseline", baseline.is_some()),
+    ];
+    match given.iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((name, _)) => {
+            let text = format!("`--{name}` does not apply to `learner`, `serve`, `--soak` and `--job cost`");
+            Err(Failure::message(ExitCode::Input, text).hint("omit it, or measure the sandbox's jobs"))
+        }
+    }
 }
 
 /// The setting of the baselines. Memory is measured here, before any of them starts.
@@ -294,30 +454,68 @@ fn setting(threads: usize, workers: Isolation) -> Result<(BaselineSetting, Memor
     Ok((BaselineSetting { python, node: find_node(), sandbox }, memory, machine))
 }
 
-/// All jobs, one after another, with one thread and with `threads`.
+/// The named jobs on all baselines and peers.
+fn measure_jobs(args: &Arguments, threads: &[usize]) -> Result<(Vec<MeasuredJob>, BenchContext), Failure> {
+    let works = jobs::named(&args.job)?;
+    let span = Duration::from_secs_f64(args.seconds / ROUNDS as f64);
+    let most = threads.last().copied().unwrap_or(1);
+    let (setting, memory, machine) = setting(most, args.workers)?;
+    progress::say("starting the baselines");
+    let (mut baselines, absent) = rounds::open(&setting, most);
+    for peer in &args.peer {
+        baselines.push(rounds::open_peer(peer, most)?);
+    }
+    let measured = measure(&mut baselines, &works, threads, span)?;
+    let (rounds, round_seconds) = (ROUNDS, span.as_secs_f64());
+    let context = BenchContext { rounds, round_seconds, memory, absent, workload: None, comparison: None, machine };
+    Ok((measured, context))
+}
+
+/// A workload, which only Veriplay can judge.
+fn measure_workload(
+    args: &Arguments,
+    files: WorkloadFiles<'_>,
+    threads: &[usize],
+) -> Result<(Vec<MeasuredJob>, BenchContext), Failure> {
+    let (setting, memory, machine) = setting(threads.last().copied().unwrap_or(1), args.workers)?;
+    let (workload, mut report) = Workload::read(files, &setting.sandbox)?;
+    let rounds = args.rounds.unwrap_or(PASSES);
+    let bar = progress::bar(((rounds + 1) * threads.len()) as u64, "passes");
+    let measured = workload.measure(&setting.sandbox, threads, rounds, &mut report, &|| bar.inc(1))?;
+    bar.finish_and_clear();
+    let round_seconds = report.pass_seconds(&measured);
+    let (absent, workload) = (Vec::new(), Some(report));
+    let context = BenchContext { rounds, round_seconds, memory, absent, workload, comparison: None, machine };
+    Ok((vec![measured], context))
+}
+
+/// All jobs, one after another, with each number of threads.
 fn measure(
     baselines: &mut [StartedBaseline],
     works: &[BenchJob],
-    threads: usize,
+    threads: &[usize],
     span: Duration,
 ) -> Result<Vec<MeasuredJob>, Failure> {
-    let counts = if threads == 1 { vec![1] } else { vec![1, threads] };
-    let names: Vec<&'static str> = baselines.iter().map(|baseline| baseline.name).collect();
-    let steps = works.len() * (ROUNDS + 1) * counts.len() * baselines.len();
+    let names: Vec<String> = baselines.iter().map(|baseline| baseline.name.clone()).collect();
+    let steps = works.len() * (ROUNDS + 1) * threads.len() * baselines.len();
     let bar = progress::bar(steps as u64, "rounds");
     let mut measured = Vec::with_capacity(works.len());
     for work in works {
         bar.set_message(work.name);
-        bar.suspend(|| progress::say(format!("{}: {} baselines, threads: {counts:?}", work.name, names.len())));
-        rounds::check(baselines, work)?;
-        let table = rounds::measure(baselines, work, &counts, span, &|| bar.inc(1))?;
-        measured.push(label_samples(work.name, &names, table));
+        bar.suspend(|| progress::say(format!("{}: {} baselines, threads: {threads:?}", work.name, names.len())));
+        let checked = rounds::check(baselines, work)?;
+        let table = rounds::measure(baselines, work, threads, span, &|| bar.inc(1))?;
+        let rows = threads.iter().zip(table);
+        let row = |(&threads, row)| ThreadSamples { threads, baselines: label_samples(&names, row, &checked) };
+        measured.push(MeasuredJob { job: work.name, by_threads: rows.map(row).collect() });
     }
     bar.finish_and_clear();
     Ok(measured)
 }
 
-fn label_samples(job: &'static str, names: &[&'static str], table: rounds::Table) -> MeasuredJob {
-    let mut rows = table.into_iter().map(|row| names.iter().copied().zip(row).collect::<Vec<(_, Samples)>>());
-    MeasuredJob { job, one: rows.next().unwrap_or_default(), several: rows.next() }
+/// The samples of each baseline, with the wrong results of its check.
+fn label_samples(names: &[String], row: Vec<Samples>, checked: &[WrongResults]) -> Vec<(String, Samples)> {
+    let mut labelled: Vec<(String, Samples)> = names.iter().cloned().zip(row).collect();
+    labelled.iter_mut().zip(checked).for_each(|((_, samples), wrong)| samples.wrong.add(wrong));
+    labelled
 }

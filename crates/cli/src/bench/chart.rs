@@ -1,0 +1,108 @@
+//! The report of a benchmark as SVG: a chart for each job, of the jobs a second of each baseline by the number of threads.
+
+use plotters::prelude::*;
+
+use super::rounds::MeasuredJob;
+use crate::report::chart::COLOURS;
+
+/// Pixels of the chart of one job, its names included.
+const PANEL: (u32, u32) = (520, 280);
+/// Pixels of the names beside a chart.
+const NAMES: u32 = 120;
+/// Charts beside each other.
+const COLUMNS: usize = 2;
+
+/// Draws all jobs. Speeds are on a logarithmic axis: a sandbox may be a hundred times as fast as a process.
+pub(crate) fn svg(measured: &[MeasuredJob]) -> String {
+    let mut svg = String::new();
+    try_draw(measured, &mut svg).expect("drawing into a text cannot fail");
+    svg
+}
+
+fn try_draw(measured: &[MeasuredJob], svg: &mut String) -> Result<(), Box<dyn std::error::Error>> {
+    let columns = measured.len().clamp(1, COLUMNS);
+    let rows = measured.len().div_ceil(columns).max(1);
+    let size = (PANEL.0 * columns as u32, PANEL.1 * rows as u32);
+    let root = SVGBackend::with_string(svg, size).into_drawing_area();
+    root.fill(&WHITE)?;
+    for (panel, job) in root.split_evenly((rows, columns)).iter().zip(measured) {
+        draw_job(panel, job)?;
+    }
+    root.present()?;
+    Ok(())
+}
+
+/// The name of a baseline, and its speed by the number of threads.
+type Curve<'a> = (&'a str, Vec<(i32, f64)>);
+
+fn curves(job: &MeasuredJob) -> Vec<Curve<'_>> {
+    let names = job.by_threads.iter().take(1).flat_map(|row| row.baselines.iter().map(|(name, _)| name.as_str()));
+    let points = |name: &str| {
+        let rows = job.by_threads.iter();
+        rows.filter_map(|row| Some((row.threads as i32, row.samples_of(name)?.median_per_s()?))).collect()
+    };
+    names.map(|name| (name, points(name))).collect()
+}
+
+fn draw_job(
+    panel: &DrawingArea<SVGBackend<'_>, plotters::coord::Shift>,
+    job: &MeasuredJob,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let curves = curves(job);
+    let speeds = || curves.iter().flat_map(|(_, points)| points.iter().map(|(_, speed)| *speed));
+    let (low, high) = (speeds().fold(f64::INFINITY, f64::min), speeds().fold(f64::MIN_POSITIVE, f64::max));
+    let most_threads = job.by_threads.last().map_or(1, |row| row.threads as i32);
+    let (plot, names) = panel.split_horizontally(PANEL.0 - NAMES);
+    let mut chart = ChartBuilder::on(&plot)
+        .caption(format!("{}, jobs a second by threads", job.job), ("sans-serif", 15))
+        .margin(8)
+        .x_label_area_size(24)
+        .y_label_area_size(56)
+        .build_cartesian_2d(0..most_threads + 1, (low.min(high) / 2.0..high * 2.0).log_scale())?;
+    chart
+        .configure_mesh()
+        .x_labels(8)
+        .y_labels(6)
+        .y_label_formatter(&|speed| if *speed < 1.0 { format!("{speed:.2}") } else { format!("{speed:.0}") })
+        .light_line_style(TRANSPARENT)
+        .bold_line_style(BLACK.mix(0.1))
+        .draw()?;
+    for (index, (name, points)) in curves.iter().enumerate() {
+        let colour = COLOURS[index % COLOURS.len()];
+        // Where the colours repeat, dots are hollow.
+        let dots = if index < COLOURS.len() { colour.filled() } else { colour.stroke_width(1) };
+        chart.draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2)))?;
+        chart.draw_series(points.iter().map(|point| Circle::new(*point, 4, dots)))?;
+        let y = 40 + 18 * index as i32;
+        names.draw(&Circle::new((8, y), 4, dots))?;
+        names.draw(&Text::new((*name).to_owned(), (18, y - 6), ("sans-serif", 12).into_font()))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::svg;
+    use crate::bench::rounds::{MeasuredJob, Samples, ThreadSamples};
+
+    #[test]
+    fn every_job_and_baseline_is_drawn() {
+        let samples = |per_s| Samples { per_s: vec![per_s], ..Samples::default() };
+        let row = |threads, scale: f64| {
+            let names = ["subprocess", "fork", "pool", "one", "two", "three", "four", "veriplay"];
+            let baselines =
+                names.iter().zip(1..).map(|(name, n)| ((*name).to_owned(), samples(scale * f64::from(n).exp())));
+            ThreadSamples { threads, baselines: baselines.collect() }
+        };
+        let jobs = ["empty", "triplet", "cpu-bound"];
+        let measured = jobs.map(|job| MeasuredJob { job, by_threads: vec![row(1, 0.01), row(2, 0.02), row(4, 0.03)] });
+        let drawn = svg(&measured);
+        assert!(drawn.starts_with("<svg") && drawn.trim_end().ends_with("</svg>"), "{drawn}");
+        for text in jobs.iter().chain(&["subprocess", "veriplay", "four"]) {
+            assert!(drawn.contains(text), "no `{text}` in {drawn}");
+        }
+        // 3 jobs, 8 baselines, 3 points each and a dot beside the name.
+        assert_eq!(drawn.matches("<circle").count(), 3 * 8 * 4);
+        assert!(svg(&[]).starts_with("<svg"));
+    }
+}

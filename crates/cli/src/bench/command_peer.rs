@@ -1,0 +1,193 @@
+//! Peers of one's own: a command that runs one Python file, in any way it likes. Each program is a file and a run of the command.
+//!
+//! Every program prints a number of its own as its last act, and what the command prints is compared, so a peer that skips or caches programs
+//! is found out. Wrong results are counted and do not end the run: that a peer is wrong is a result, too.
+
+use std::io::Read;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::str::FromStr;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use super::baselines::BASELINES;
+use super::jobs::{BenchJob, JobProgram};
+use super::worker::{Round, RoundError, Worker, WrongResults, time_round};
+
+/// How long a run may take: many times what the longest job takes in a slow interpreter.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long the output of a killed peer is waited for: a process that left its group may hold the pipe open.
+const AFTER_KILL: Duration = Duration::from_secs(2);
+/// Bytes of output that are read: no job prints a hundredth of it.
+const KEPT: u64 = 1 << 16;
+/// Characters of a wrong output that are shown.
+const SHOWN: usize = 200;
+/// A key of the report beside the baselines of a job.
+const RESERVED: &str = "ratio";
+
+/// `NAME=COMMAND` of `--peer`.
+#[derive(Debug, Clone)]
+pub(crate) struct PeerCommand {
+    pub(crate) name: String,
+    command: String,
+}
+
+impl FromStr for PeerCommand {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, command) = text.split_once('=').ok_or("it is not `NAME=COMMAND`")?;
+        let allowed = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        if name.is_empty() || !name.chars().all(allowed) {
+            return Err(format!("`{name}` is no name: letters, digits, `-`, `_` and `.` are allowed"));
+        }
+        if name == RESERVED || BASELINES.iter().any(|baseline| baseline.name == name) {
+            return Err(format!("the name `{name}` is taken"));
+        }
+        if !command.contains("{file}") {
+            return Err("the command has no `{file}` for the program, as `python3 {file}` has".to_owned());
+        }
+        Ok(Self { name: name.to_owned(), command: command.to_owned() })
+    }
+}
+
+/// One worker of a peer.
+pub(crate) struct CommandPeer {
+    command: String,
+    /// Of its programs.
+    folder: tempfile::TempDir,
+    serial: u64,
+}
+
+impl CommandPeer {
+    /// # Errors
+    /// No folder can be made for its programs.
+    pub(crate) fn new(peer: &PeerCommand) -> Result<Self, String> {
+        let folder = tempfile::Builder::new().prefix("veriplay-bench-").tempdir();
+        let folder = folder.map_err(|error| format!("no temporary directory for its programs: {error}"))?;
+        Ok(Self { command: peer.command.clone(), folder, serial: 0 })
+    }
+
+    /// Runs the programs of a job. `None`, or what was wrong with the first wrong one.
+    fn run(&mut self, steps: &[JobProgram]) -> Result<Option<String>, RoundError> {
+        self.serial += 1;
+        for step in steps {
+            let wrong = self.step(step).map_err(|error| RoundError::Failed(error.to_string()))?;
+            if wrong.is_some() {
+                return Ok(wrong);
+            }
+        }
+        Ok(None)
+    }
+
+    fn step(&self, step: &JobProgram) -> std::io::Result<Option<String>> {
+        let (program, expected) = step.with_proof(self.serial);
+        let file = self.folder.path().join(format!("program_{}.py", self.serial));
+        std::fs::write(&file, program)?;
+        let ended = run_command(&self.command, self.folder.path(), &file)?;
+        std::fs::remove_file(&file)?;
+        Ok(match ended {
+            Some((status, printed)) if status.success() && printed == expected => None,
+            Some((status, printed)) => {
+                let shown: String = printed.chars().take(SHOWN).collect();
+                Some(format!("{status}, {shown:?} instead of {expected:?}"))
+            }
+            None => Some(format!("it was still running after {} s", PATIENCE.as_secs())),
+        })
+    }
+}
+
+impl Worker for CommandPeer {
+    fn round(&mut self, work: &BenchJob, span: Duration) -> Result<Round, RoundError> {
+        let steps = work.steps();
+        let mut wrong = WrongResults::default();
+        let round = time_round(span, || {
+            if let Some(what) = self.run(&steps)? {
+                wrong.note(what);
+            }
+            Ok(None)
+        })?;
+        Ok(Round { wrong, ..round })
+    }
+}
+
+/// Runs the command on a file, as a group of processes: how it ended and what it printed, or `None` where it was killed for its time.
+fn run_command(command: &str, folder: &Path, file: &Path) -> std::io::Result<Option<(ExitStatus, String)>> {
+    let line = command.replace("{file}", &file.display().to_string());
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(line).current_dir(folder).process_group(0);
+    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let (sender, receiver) = channel();
+    // The receiver may have gone.
+    std::thread::spawn(move || drop(sender.send(wait_for(child))));
+    if let Ok(ended) = receiver.recv_timeout(PATIENCE) {
+        return ended.map(Some);
+    }
+    if let Some(group) = group {
+        // It may have ended just now.
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    let _ = receiver.recv_timeout(AFTER_KILL);
+    Ok(None)
+}
+
+fn wait_for(mut child: Child) -> std::io::Result<(ExitStatus, String)> {
+    let mut printed = Vec::new();
+    if let Some(output) = child.stdout.take() {
+        output.take(KEPT).read_to_end(&mut printed)?;
+    }
+    Ok((child.wait()?, String::from_utf8_lossy(&printed).into_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::jobs;
+
+    #[test]
+    fn a_peer_is_a_name_and_a_command_with_a_file() {
+        let peer: PeerCommand = "mine=env A=1 python3 {file}".parse().expect("it is one");
+        assert_eq!((peer.name.as_str(), peer.command.as_str()), ("mine", "env A=1 python3 {file}"));
+        for (text, why) in [
+            ("python3 {file}", "not `NAME=COMMAND`"),
+            ("=python3 {file}", "no name"),
+            ("a,b=python3 {file}", "no name"),
+            ("veriplay=python3 {file}", "is taken"),
+            ("ratio=python3 {file}", "is taken"),
+            ("mine=python3", "no `{file}`"),
+        ] {
+            let error = text.parse::<PeerCommand>().expect_err(text);
+            assert!(error.contains(why), "{text}: {error}");
+        }
+    }
+
+    /// The results of a peer that ends well without running anything, and of one that has no such command.
+    #[test]
+    fn a_peer_that_runs_nothing_has_wrong_results() {
+        for (command, what) in
+            [("true {file}", "exit status: 0, \"\" instead of"), ("/no/such/command {file}", "exit status: 127")]
+        {
+            let peer: PeerCommand = format!("mine={command}").parse().expect("it is a peer");
+            let mut worker = CommandPeer::new(&peer).expect("it starts");
+            for job in jobs::all() {
+                let round = worker.round(&job, Duration::ZERO).expect("a wrong result is no error");
+                assert_eq!((round.wrong.count, round.ns.len()), (1, 1));
+                assert!(round.wrong.first.as_ref().is_some_and(|first| first.contains(what)), "{:?}", round.wrong);
+            }
+        }
+    }
+
+    /// `sed` stands for an interpreter here: it prints what the last line of the program would.
+    #[test]
+    fn a_peer_that_prints_the_right_output_is_right_and_leaves_no_programs() {
+        let peer: PeerCommand = "mine=sed -n \"s/^print('\\(.*\\)')$/\\1/p\" {file}".parse().expect("it is a peer");
+        let mut worker = CommandPeer::new(&peer).expect("it starts");
+        let round = worker.round(&jobs::all()[0], Duration::ZERO).expect("it runs");
+        assert_eq!(round.wrong, WrongResults::default());
+        assert_eq!(std::fs::read_dir(worker.folder.path()).expect("it is there").count(), 0);
+    }
+}

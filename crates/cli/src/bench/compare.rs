@@ -1,0 +1,256 @@
+//! What has changed since an earlier report of `bench --json`: Veriplay's jobs a second, then and now.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde_json::Value;
+use veriplay_core::SCHEMA_VERSION;
+
+use super::baselines::VERIPLAY;
+use super::rounds::MeasuredJob;
+use crate::exit::{ExitCode, Failure};
+use crate::json_file::read_json;
+
+/// A difference of this share is noise even where the rounds of both reports agree better.
+const LEAST_NOISE: f64 = 0.05;
+/// Fields of `machine` whose change makes speeds incomparable.
+const MACHINE: [&str; 3] = ["model", "cpus", "build"];
+
+/// An earlier report.
+#[derive(Debug)]
+pub(crate) struct EarlierReport {
+    path: PathBuf,
+    /// By job and number of threads.
+    speeds: BTreeMap<(String, u64), EarlierSpeed>,
+    machine: Value,
+    /// Verdicts by status, of a workload.
+    statuses: Value,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct EarlierSpeed {
+    per_s: f64,
+    spread: f64,
+}
+
+/// One job with one number of threads, then and now.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct JobChange {
+    job: &'static str,
+    threads: usize,
+    before_per_s: f64,
+    per_s: f64,
+    /// Jobs a second now over those of then.
+    ratio: f64,
+    /// Half of the spreads of both: ratios up to 1 plus it, or down to its reciprocal, are within the noise.
+    noise: f64,
+    verdict: Change,
+}
+
+/// What the ratio of two speeds says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Change {
+    Faster,
+    Slower,
+    WithinNoise,
+}
+
+impl EarlierReport {
+    /// Reads what `bench --json` printed.
+    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
+        let report: Value = read_json(path)?;
+        if report["schema_version"].as_u64() != Some(u64::from(SCHEMA_VERSION)) {
+            let text =
+                format!("`{}` has schema_version {}, not {SCHEMA_VERSION}", path.display(), report["schema_version"]);
+            return Err(Failure::message(ExitCode::Input, text).hint("`--baseline` reads what `bench --json` printed"));
+        }
+        let mut speeds = BTreeMap::new();
+        add_speeds(&mut speeds, 1, &report["jobs"]);
+        if let Some(threads) = report["scaling"]["threads"].as_u64() {
+            add_speeds(&mut speeds, threads, &report["all_cores"]);
+        }
+        for row in report["sweep"].as_array().into_iter().flatten() {
+            add_speeds(&mut speeds, row["threads"].as_u64().unwrap_or(1), &row["jobs"]);
+        }
+        if speeds.is_empty() {
+            let text = format!("`{}` has no job of Veriplay", path.display());
+            return Err(Failure::message(ExitCode::Input, text).hint("`--baseline` reads what `bench --json` printed"));
+        }
+        let (machine, statuses) = (report["machine"].clone(), report["workload"]["statuses"].clone());
+        Ok(Self { path: path.to_owned(), speeds, machine, statuses })
+    }
+
+    /// A warning where the report is of another machine or build than `machine`.
+    pub(crate) fn other_machine(&self, machine: &Value) -> Option<String> {
+        let differs = |key: &&str| self.machine[*key] != machine[*key];
+        let differences: Vec<String> = MACHINE
+            .into_iter()
+            .filter(differs)
+            .map(|key| format!("{key} {} then, {} now", self.machine[key], machine[key]))
+            .collect();
+        let text =
+            || format!("warning: `{}` is of another machine or build: {}", self.path.display(), differences.join("; "));
+        (!differences.is_empty()).then(text)
+    }
+
+    /// Compares all jobs that both have. `statuses` are the verdicts of the workload that was measured now, if one was.
+    ///
+    /// # Errors
+    /// They have none in common, or the workload is another.
+    pub(crate) fn compare(&self, measured: &[MeasuredJob], statuses: &Value) -> Result<Vec<JobChange>, Failure> {
+        if !self.statuses.is_null() && !statuses.is_null() && self.statuses != *statuses {
+            let text =
+                format!("the workload of `{}` is another: its verdicts are {}", self.path.display(), self.statuses);
+            return Err(Failure::message(ExitCode::Input, text).hint(format!("those of this one are {statuses}")));
+        }
+        let rows = measured.iter().flat_map(|job| job.by_threads.iter().map(move |row| (job.job, row)));
+        let changes: Vec<JobChange> = rows
+            .filter_map(|(job, row)| {
+                let earlier = *self.speeds.get(&(job.to_owned(), row.threads as u64))?;
+                let samples = row.samples_of(VERIPLAY)?;
+                Some(JobChange::new(job, row.threads, earlier, samples.median_per_s()?, samples.spread()?))
+            })
+            .collect();
+        if changes.is_empty() {
+            let text = format!("`{}` has no job with a number of threads that was measured now", self.path.display());
+            return Err(Failure::message(ExitCode::Input, text).hint("give the same `--job` and `--threads` as then"));
+        }
+        Ok(changes)
+    }
+}
+
+/// Adds the speeds of Veriplay with one number of threads.
+fn add_speeds(speeds: &mut BTreeMap<(String, u64), EarlierSpeed>, threads: u64, jobs: &Value) {
+    for (job, baselines) in jobs.as_object().into_iter().flatten() {
+        let number = |key: &str| baselines[VERIPLAY][key].as_f64();
+        if let (Some(per_s), Some(spread)) = (number("per_s").filter(|speed| *speed > 0.0), number("spread")) {
+            speeds.insert((job.clone(), threads), EarlierSpeed { per_s, spread });
+        }
+    }
+}
+
+impl JobChange {
+    fn new(job: &'static str, threads: usize, earlier: EarlierSpeed, per_s: f64, spread: f64) -> Self {
+        let ratio = per_s / earlier.per_s;
+        let noise = f64::midpoint(earlier.spread, spread).max(LEAST_NOISE);
+        let verdict = match ratio {
+            ratio if ratio > 1.0 + noise => Change::Faster,
+            ratio if ratio < (1.0 + noise).recip() => Change::Slower,
+            _ => Change::WithinNoise,
+        };
+        Self { job, threads, before_per_s: earlier.per_s, per_s, ratio, noise, verdict }
+    }
+
+    /// Whether the job became slower beyond the noise.
+    pub(crate) fn is_slower(&self) -> bool {
+        self.verdict == Change::Slower
+    }
+
+    /// The job, for people.
+    pub(crate) fn name(&self) -> String {
+        format!("{} (threads: {})", self.job, self.threads)
+    }
+
+    /// For people.
+    pub(crate) fn text(&self) -> String {
+        let verdict = match self.verdict {
+            Change::Faster => "faster",
+            Change::Slower => "slower",
+            Change::WithinNoise => "within noise",
+        };
+        let (before, now, noise) = (self.before_per_s, self.per_s, 100.0 * self.noise);
+        format!(
+            "{:<26}{before:>10.1} -> {now:.1} jobs/s, {:.2} ×: {verdict} (noise {noise:.0} %)",
+            self.name(),
+            self.ratio
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::bench::rounds::{Samples, ThreadSamples};
+
+    fn read(report: &Value) -> Result<EarlierReport, Failure> {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        std::fs::write(file.path(), report.to_string()).expect("it can be written");
+        EarlierReport::read(file.path())
+    }
+
+    fn report(per_s: f64) -> Value {
+        json!({"schema_version": SCHEMA_VERSION, "jobs": {"empty": {"veriplay": {"per_s": per_s, "spread": 0.02}, "ratio": {}}}})
+    }
+
+    fn measured(per_s: [f64; 3]) -> Vec<MeasuredJob> {
+        let samples = Samples { per_s: per_s.to_vec(), ..Samples::default() };
+        let row = ThreadSamples { threads: 1, baselines: vec![(VERIPLAY.to_owned(), samples)] };
+        vec![MeasuredJob { job: "empty", by_threads: vec![row] }]
+    }
+
+    fn compared(before: f64, now: [f64; 3]) -> Change {
+        read(&report(before)).unwrap().compare(&measured(now), &Value::Null).unwrap()[0].verdict
+    }
+
+    #[test]
+    fn a_change_counts_when_it_is_larger_than_the_noise() {
+        let steady = [1000.0, 1000.0, 1000.0];
+        assert_eq!(compared(1000.0, steady), Change::WithinNoise);
+        assert_eq!(compared(1040.0, steady), Change::WithinNoise, "less than 5 %");
+        assert_eq!(compared(1100.0, steady), Change::Slower);
+        assert_eq!(compared(900.0, steady), Change::Faster);
+        // Half of 2 % and of 40 % are 21 %.
+        let noisy = [800.0, 1000.0, 1200.0];
+        assert_eq!(compared(1200.0, noisy), Change::WithinNoise);
+        assert_eq!(compared(1230.0, noisy), Change::Slower);
+        assert_eq!(compared(830.0, noisy), Change::WithinNoise);
+        assert_eq!(compared(820.0, noisy), Change::Faster);
+    }
+
+    #[test]
+    fn every_number_of_threads_of_a_report_is_read() {
+        let jobs = |per_s: f64| json!({"empty": {"veriplay": {"per_s": per_s, "spread": 0.0}}});
+        let sweep = [json!({"threads": 2, "jobs": jobs(20.0)})];
+        let report = json!({"schema_version": SCHEMA_VERSION, "jobs": jobs(10.0), "all_cores": jobs(40.0),
+            "scaling": {"threads": 4}, "sweep": sweep});
+        let speeds = read(&report).unwrap().speeds;
+        let speeds: Vec<(u64, f64)> = speeds.iter().map(|((_, threads), speed)| (*threads, speed.per_s)).collect();
+        assert_eq!(speeds, [(1, 10.0), (2, 20.0), (4, 40.0)]);
+    }
+
+    #[test]
+    fn reports_that_cannot_be_compared_are_refused() {
+        for (report, why) in [
+            (json!({"schema_version": 99}), "schema_version 99"),
+            (
+                json!({"schema_version": SCHEMA_VERSION, "jobs": {"empty": {"fork": {"per_s": 1.0}}}}),
+                "no job of Veriplay",
+            ),
+        ] {
+            assert!(read(&report).unwrap_err().to_string().contains(why));
+        }
+        let mut other = report(1.0);
+        other["workload"] = json!({"statuses": {"accepted": 3}});
+        let failure = read(&other).unwrap().compare(&measured([1.0; 3]), &json!({"accepted": 4})).unwrap_err();
+        assert!(failure.to_string().contains("is another"), "{failure}");
+        let renamed =
+            json!({"schema_version": SCHEMA_VERSION, "jobs": {"x": {"veriplay": {"per_s": 1.0, "spread": 0.0}}}});
+        let failure = read(&renamed).unwrap().compare(&measured([1.0; 3]), &Value::Null).unwrap_err();
+        assert!(failure.to_string().contains("no job with"), "{failure}");
+    }
+
+    #[test]
+    fn another_machine_is_named() {
+        let mut earlier = report(1.0);
+        let machine = json!({"model": "A", "cpus": 2, "build": "release"});
+        earlier["machine"] = machine.clone();
+        let earlier = read(&earlier).unwrap();
+        assert_eq!(earlier.other_machine(&machine), None);
+        let warning = earlier.other_machine(&json!({"model": "A", "cpus": 4, "build": "release"})).unwrap();
+        assert!(warning.contains("cpus 2 then, 4 now"), "{warning}");
+    }
+}
