@@ -5,6 +5,7 @@ use std::net::{TcpListener, TcpStream};
 
 use serde_json::{Value, json};
 
+use super::verify::{Bench, completion, task};
 use super::{finished, last_json, stderr, succeeded, veriplay};
 
 /// The ways every machine with a `python3` has.
@@ -59,7 +60,10 @@ fn without_a_native_interpreter_its_ways_are_absent_with_a_reason_and_veriplay_i
     let report = last_json(&output);
     for peer in PEERS {
         assert!(report["absent"][peer].as_str().is_some_and(|why| why.contains("python3")), "{report}");
+        assert!(report["install"][peer].as_str().is_some_and(|how| how.contains("`python3`")), "{report}");
     }
+    assert!(report["install"]["pydantic-monty"].as_str().is_some_and(|how| how.contains("pip install")), "{report}");
+    assert_eq!(report["noise"]["trusted"], report["noise"]["reasons"].as_array().is_some_and(Vec::is_empty));
     check_job(&report, &report["jobs"]["empty"]);
     assert!(report["scaling"].is_null() && report["memory"]["subprocess"].is_null(), "{report}");
 }
@@ -97,6 +101,143 @@ fn what_cannot_be_measured_is_refused_with_a_reason() {
         let output = finished(veriplay().arg("bench").args(arguments));
         assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
         assert!(stderr(&output).contains(reason), "{}", stderr(&output));
+    }
+}
+
+/// A command that exits well without running anything, and one that runs Python without its assertions.
+#[test]
+fn peers_are_swept_over_threads_into_all_files_and_their_wrong_results_are_counted() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let mut command = veriplay();
+    command.args(["bench", "--json", "--job", "empty", "--seconds", "0.05", "--threads", "3,2"]);
+    command.args(["--csv", "speeds.csv", "--svg", "speeds.svg"]);
+    command.args(["--peer", "idle=true {file}", "--peer", "careless=python3 -I -S -O {file}"]);
+    let output = finished(command.current_dir(folder.path()));
+    assert_eq!(output.status.code(), Some(7), "{}", stderr(&output));
+    assert!(stderr(&output).contains("peer `idle` on `empty` (threads: 1)"), "{}", stderr(&output));
+
+    let report = last_json(&output);
+    let sweep = report["sweep"].as_array().expect("a list");
+    assert_eq!(sweep.iter().map(|step| step["threads"].as_u64()).collect::<Vec<_>>(), [Some(1), Some(2), Some(3)]);
+    assert_eq!((&sweep[0]["jobs"], &sweep[2]["jobs"]), (&report["jobs"], &report["all_cores"]));
+    assert_eq!(report["scaling"]["threads"], 3);
+    for step in sweep {
+        check_job(&report, &step["jobs"]["empty"]);
+        let idle = &step["jobs"]["empty"]["idle"];
+        assert_eq!(idle["wrong"].as_u64(), idle["timed"].as_u64().map(|timed| timed + 1), "with that of the check");
+        assert!(step["jobs"]["empty"]["ratio"]["idle"].is_null(), "{step}");
+        assert_eq!(step["jobs"]["empty"]["veriplay"]["wrong"], 0);
+    }
+    let careless = &sweep[0]["jobs"]["empty"]["careless"];
+    if report["machine"]["python"].is_string() {
+        assert_eq!(careless["wrong"], 1, "{careless}");
+        assert!(careless["first_wrong"].as_str().is_some_and(|what| what.contains("broken copy")), "{careless}");
+    }
+
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("the file is there");
+    let rows = read("speeds.csv");
+    let baselines = sweep[0]["jobs"]["empty"].as_object().expect("an object").len() - 1;
+    assert_eq!(rows.lines().count(), 1 + 3 * baselines, "{rows}");
+    for threads in 1..=3 {
+        let begins = format!("empty,{threads},veriplay,");
+        assert!(rows.lines().any(|row| row.starts_with(&begins)), "{rows}");
+    }
+    let drawn = read("speeds.svg");
+    assert!(drawn.starts_with("<svg") && drawn.contains("careless"), "{drawn}");
+}
+
+/// Two attempts at a task, one of them right, and `bench` on them.
+fn workload() -> Bench {
+    let attempts = [completion("one", "    return x + 1\n"), completion("one", "    return 2\n")];
+    Bench::new(&[task("one", 1)], &attempts, &[])
+}
+
+fn bench_workload(bench: &Bench, more: &[&str]) -> std::process::Output {
+    let mut command = veriplay();
+    command.args(["bench", "--tasks", "tasks.jsonl", "--attempts", "attempts.jsonl", "--rounds", "2"]);
+    finished(command.args(more).current_dir(bench.dir.path()))
+}
+
+#[test]
+fn a_workload_of_files_is_judged_in_every_pass_and_its_verdicts_are_counted() {
+    let bench = workload();
+    let output = bench_workload(&bench, &["--json", "--threads", "2"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let report = last_json(&output);
+    assert_eq!(
+        report["workload"],
+        json!({"format": "veriplay", "tasks": 1, "attempts": 2, "left_out": 0,
+            "statuses": {"accepted": 1, "wrong_answer": 1}})
+    );
+    assert_eq!((&report["rounds"], &report["absent"]), (&json!(2), &json!({})));
+    for step in report["sweep"].as_array().expect("a list") {
+        let own = &step["jobs"]["workload"]["veriplay"];
+        assert_eq!(own["timed"], 4, "two attempts in two passes");
+        assert!(own["per_s"].as_f64() > Some(0.0), "{own}");
+    }
+    let text = bench_workload(&bench, &["--threads", "1"]);
+    let text = String::from_utf8_lossy(&text.stdout).into_owned();
+    assert!(text.contains("2 attempts at 1 tasks in format veriplay: accepted 1, wrong_answer 1"), "{text}");
+
+    bench.write("attempts.jsonl", &format!("{}\n", completion("two", "    return 2\n")));
+    let output = bench_workload(&bench, &["--threads", "1"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).contains("no attempt of `attempts.jsonl` can be judged"), "{}", stderr(&output));
+}
+
+/// A report with Veriplay's speeds multiplied, far beyond what a busy machine does.
+fn doctored(report: &Value, times: f64) -> String {
+    let mut report = report.clone();
+    let change = |speed: &mut Value| *speed = json!(speed.as_f64().expect("a number") * times);
+    change(&mut report["jobs"]["workload"]["veriplay"]["per_s"]);
+    change(&mut report["sweep"][0]["jobs"]["workload"]["veriplay"]["per_s"]);
+    report.to_string()
+}
+
+#[test]
+fn a_baseline_says_what_became_slower_and_may_fail_the_command() {
+    let bench = workload();
+    let first = last_json(&bench_workload(&bench, &["--json", "--threads", "1"]));
+    assert!(first["comparison"].is_null(), "{first}");
+    let compared = |times: f64, more: &[&str]| {
+        bench.write("before.json", &doctored(&first, times));
+        bench_workload(&bench, &[&["--threads", "1", "--baseline", "before.json"][..], more].concat())
+    };
+    for (times, verdict, code) in [(1e6, "slower", 12), (1e-6, "faster", 0)] {
+        let output = compared(times, &["--json", "--fail-on-regression"]);
+        assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
+        let change = last_json(&output)["comparison"][0].clone();
+        assert_eq!((&change["job"], &change["threads"]), (&json!("workload"), &json!(1)));
+        assert_eq!(change["verdict"], verdict);
+        assert!((change["ratio"].as_f64() < Some(1.0)) == (verdict == "slower"), "{change}");
+    }
+    let output = compared(1e6, &[]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("since the baseline") && text.contains("slower (noise"), "{text}");
+}
+
+#[test]
+fn options_that_would_be_ignored_or_have_no_meaning_are_refused() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    std::fs::write(folder.path().join("empty.json"), "{\"schema_version\": 1}").expect("it can be written");
+    for (arguments, code, reason) in [
+        (&["--peer", "mine=python3"][..], 2, "no `{file}`"),
+        (&["--peer", "fork=python3 {file}"], 2, "is taken"),
+        (&["--peer", "a=x {file}", "--peer", "a=y {file}"], 3, "the same name"),
+        (&["--peer", "a=x {file}", "--soak", "1"], 3, "`--peer` does not apply"),
+        (&["learner", "--csv", "x.csv"], 3, "`--csv` does not apply"),
+        (&["learner", "--threads", "1,2"], 3, "several numbers"),
+        (&["--threads", "2,0"], 3, "--threads is `0`"),
+        (&["--tasks", "tasks.jsonl"], 2, "--attempts"),
+        (&["--tasks", "t", "--attempts", "a", "--peer", "a=x {file}"], 2, "--peer"),
+        (&["--fail-on-regression"], 2, "--baseline"),
+        (&["--baseline", "/no/such.json"], 3, "cannot read `/no/such.json`"),
+        (&["--baseline", "empty.json"], 3, "no job of Veriplay"),
+    ] {
+        let output = finished(veriplay().arg("bench").args(arguments).current_dir(folder.path()));
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(reason), "{arguments:?}: {}", stderr(&output));
     }
 }
 
