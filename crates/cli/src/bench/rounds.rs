@@ -38,7 +38,7 @@ pub(crate) fn open(setting: &BaselineSetting, threads: usize) -> (Vec<StartedBas
             Ok(workers) => {
                 opened.push(StartedBaseline { name: (*name).to_owned(), workers, counts_wrong: false });
             }
-            Err(why) => absent.push(AbsentBaseline { name: *name, why, install: *install }),
+            Err(why) => absent.push(AbsentBaseline { name, why, install }),
         }
     }
     (opened, absent)
