@@ -174,7 +174,11 @@ impl Shared {
                 let mut learner = load(DIR);
                 learner.load_adapters(named("lora_path").as_ref()).expect("adapters of this model");
                 let known = given.lock().expect("whole").insert(named("lora_name"), Arc::new(learner)).is_some();
-                if known { (400, json!("The lora adapter has already been loaded.")) } else { (200, json!("Success")) }
+                if known {
+                    (400, json!(format!("The lora adapter '{}' has already been loaded.", named("lora_name"))))
+                } else {
+                    (200, json!("Success"))
+                }
             }
             "/v1/unload_lora_adapter" => {
                 let known = given.lock().expect("whole").remove(&named("lora_name")).is_some();
