@@ -109,6 +109,9 @@ def verify(
         format: the format of the tasks, where their shape does not say it.
     """
 
+    if credit not in ("accepted", "fraction"):
+        raise ValueError(f"`credit` is `{credit}`; hint: write `accepted` or `fraction`")
+
     async def score(state: Any, target: Any) -> Score:
         answer = state.output.completion
         task = task_from(target.text if column is None else state.metadata[column], format)

@@ -2,16 +2,21 @@
 
 use std::path::{Component, Path, PathBuf};
 
-/// The files of a control group with memory, and the line of its `memory.stat` with what it gives back before it runs out.
+/// The files of a control group with memory, and the lines of its `memory.stat` with what it gives back before it runs out: files, used
+/// lately or not.
 struct GroupFiles {
     limit: &'static str,
     used: &'static str,
-    reclaimable: &'static str,
+    reclaimable: [&'static str; 2],
 }
 
-const VERSION_1: GroupFiles =
-    GroupFiles { limit: "memory.limit_in_bytes", used: "memory.usage_in_bytes", reclaimable: "total_inactive_file" };
-const VERSION_2: GroupFiles = GroupFiles { limit: "memory.max", used: "memory.current", reclaimable: "inactive_file" };
+const VERSION_1: GroupFiles = GroupFiles {
+    limit: "memory.limit_in_bytes",
+    used: "memory.usage_in_bytes",
+    reclaimable: ["total_inactive_file", "total_active_file"],
+};
+const VERSION_2: GroupFiles =
+    GroupFiles { limit: "memory.max", used: "memory.current", reclaimable: ["inactive_file", "active_file"] };
 
 /// Bytes that are free on the machine and in every control group of this process; `None` where nothing is known.
 pub(crate) fn free_memory() -> Option<u64> {
@@ -54,12 +59,13 @@ fn free_in_folder(folder: &Path, files: &GroupFiles) -> Option<u64> {
     Some(number(files.limit)?.saturating_sub(used))
 }
 
-/// Bytes of files that the group has read and does not use.
+/// Bytes of files that the group has read, which can be read again.
 fn reclaimable(folder: &Path, files: &GroupFiles) -> Option<u64> {
     let stat = std::fs::read_to_string(folder.join("memory.stat")).ok()?;
-    let mut fields = stat.lines().filter_map(|line| line.split_once(' '));
-    let (_, bytes) = fields.find(|(name, _)| *name == files.reclaimable)?;
-    bytes.trim().parse().ok()
+    let fields = stat.lines().filter_map(|line| line.split_once(' '));
+    let bytes =
+        fields.filter(|(name, _)| files.reclaimable.contains(name)).map(|(_, bytes)| bytes.trim().parse::<u64>());
+    bytes.sum::<Result<u64, _>>().ok()
 }
 
 #[cfg(test)]
@@ -103,7 +109,7 @@ mod tests {
             ("memory.stat", "anon 1\ninactive_file 200\nactive_file 300"),
         ]);
         for group in ["/", "/named/by/the/host", "/../../other"] {
-            assert_eq!(free_in_groups(&format!("0::{group}\n"), root.path()), Some(300), "{group}");
+            assert_eq!(free_in_groups(&format!("0::{group}\n"), root.path()), Some(600), "{group}");
         }
     }
 

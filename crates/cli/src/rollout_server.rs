@@ -11,6 +11,8 @@ use crate::model;
 
 /// Attempts at a request before a step is given up: with the waits between them, some five minutes, in which a server can start again.
 const ATTEMPTS: usize = 12;
+/// Of them, those that may end without an answer: a server that does not answer in an hour seldom does in the next.
+const TIMEOUTS: usize = 2;
 /// Bytes of an answer: a group of long responses, each token with its text and log-probability.
 const RESPONSE_BYTES: u64 = 1 << 30;
 /// A week.
@@ -74,6 +76,7 @@ impl RolloutServerConfig {
         let options = ServerOptions {
             concurrency: self.concurrency,
             attempts: ATTEMPTS,
+            timeouts: TIMEOUTS,
             timeout: Duration::from_secs(self.timeout_s),
             response_bytes: RESPONSE_BYTES,
             ..model::server_options()?

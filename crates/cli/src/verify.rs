@@ -17,7 +17,7 @@ mod tasks;
 
 use std::path::Path;
 
-use veriplay_core::{Dropped, ExecuteError, Verdict, VerdictRow};
+use veriplay_core::{Dropped, Verdict, VerdictRow};
 use veriplay_verifier::{ProblemRequest, judge_program};
 
 use crate::exit::{ExitCode, Failure};
@@ -133,9 +133,8 @@ impl AttemptJudge<'_> {
             Ok(problem) => problem,
             Err(ProblemError::Task(verdict)) => return Ok(*verdict),
             Err(ProblemError::Host(dropped)) => return Err(dropped),
-            Err(ProblemError::Cancelled) => return Err(Dropped { why: ExecuteError::Cancelled.to_string() }),
         };
-        let VerifyContext { execute, image, conditions } = self.context;
+        let VerifyContext { execute, image, conditions, .. } = self.context;
         let JudgeConditions { limits, seed, early_stop, .. } = *conditions;
         judge_program(execute, &ProblemRequest { problem, program: &attempt.program, image, limits, seed, early_stop })
     }

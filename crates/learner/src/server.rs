@@ -38,6 +38,8 @@ pub struct ServerOptions {
     pub concurrency: usize,
     /// Attempts for a prompt without progress, the first one included.
     pub attempts: usize,
+    /// Of them, attempts that may end without an answer in time.
+    pub timeouts: usize,
     /// The wait before the second attempt; doubled before each further one.
     pub backoff: Duration,
     /// The longest wait, including waits that the server requests.
@@ -56,6 +58,7 @@ impl Default for ServerOptions {
             key: None,
             concurrency: 16,
             attempts: 6,
+            timeouts: 6,
             backoff: Duration::from_millis(500),
             longest_wait: Duration::from_secs(60),
             timeout: Duration::from_secs(600),

@@ -119,6 +119,7 @@ pub(crate) async fn read_body(
         }
         let admitted = timeout_at(room_until.into(), arrival.claim.take(piece.len() as u64));
         if admitted.await.is_err() {
+            arrival.claim.abandon();
             tokio::spawn(discard(body, limits));
             return Err(BodyError::NoRoom);
         }

@@ -143,6 +143,7 @@ impl BodyClaim {
         let admitted = {
             let mut state = self.room.lock();
             if self.room.admit(&mut state, self.id, bytes) {
+                self.room.admit_waiting(&mut state);
                 return;
             }
             let (admit, admitted) = oneshot::channel();
@@ -155,6 +156,18 @@ impl BodyClaim {
         };
         // The other side is dropped only with this claim.
         let _ = admitted.await;
+    }
+
+    /// Gives the room back, and asks for no more: nobody reads the body any more.
+    pub(crate) fn abandon(&self) {
+        let mut state = self.room.lock();
+        if let Some(mut body) = state.bodies.remove(&self.id) {
+            state.held -= body.held;
+            state.waiting.remove(&(body.left, self.id));
+            (body.held, body.left, body.waiting) = (0, 0, None);
+            state.bodies.insert(self.id, body);
+        }
+        self.room.admit_waiting(&mut state);
     }
 
     /// Notes that no more bytes come. The claim keeps what it has.

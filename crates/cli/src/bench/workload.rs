@@ -101,7 +101,12 @@ impl Workload {
         report: &mut WorkloadReport,
         tick: &dyn Fn(),
     ) -> Result<MeasuredJob, Failure> {
-        let context = VerifyContext { execute: sandbox, image: sandbox.image().name(), conditions: &self.conditions };
+        let context = VerifyContext {
+            execute: sandbox,
+            execute_reference: sandbox,
+            image: sandbox.image().name(),
+            conditions: &self.conditions,
+        };
         let judge = AttemptJudge { context, cache: &self.cache, stop: || false };
         let mut table: Vec<(usize, Samples)> = threads.iter().map(|&threads| (threads, Samples::default())).collect();
         for round in 0..=rounds {

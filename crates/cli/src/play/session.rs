@@ -114,12 +114,12 @@ impl<S: GameSetup> Session<S> {
     pub(crate) fn resume(out: &Path, steps: Option<u64>, workers: Isolation) -> Result<Self, Failure> {
         let dir = RunDir::open_to_write(out)?;
         let mut config = PlayConfig::<S>::read(&dir.path("config.toml"))?;
+        tell_missing_checkpoints(&dir)?;
         if let Some(steps) = steps.filter(|steps| *steps != config.run.steps) {
             extend(&mut config, &dir, steps)?;
         }
         config.validate()?;
         let suites = find_suites(&config, &dir, workers)?;
-        tell_missing_checkpoints(&dir)?;
         let Some(step) = dir.checkpoint_steps().last().copied() else {
             return Self::at_start(config, dir, suites, workers);
         };
@@ -352,7 +352,8 @@ impl<S: GameSetup> Session<S> {
         progress::say(format!(
             "after step {step}: pass@1 {pass1:.1} % on the validation set, measured in {seconds:.0} s"
         ));
-        Ok(Some(table))
+        // Of each task there would be a curve.
+        Ok(Some(EvalTable { counts: None, intervals: None, ..table }))
     }
 
     /// What an evaluation runs with: the same samples each time, so that only the weights differ.
@@ -362,8 +363,8 @@ impl<S: GameSetup> Session<S> {
 
     /// Plays one step; returns the text of the progress bar.
     fn play_step(&mut self) -> Result<String, Failure> {
-        if self.config.run.rollout_server.is_some() && self.evaluates_after(self.step + 1) {
-            // When the server fails then, the weights are not those of any step any more.
+        if !self.is_external() && self.evaluates_after(self.step + 1) {
+            // When that fails, through a server or a fault of the host, the weights are not those of any step any more.
             self.save()?;
         }
         let (step, jobs, started) = (self.step, self.executor.jobs(), Instant::now());

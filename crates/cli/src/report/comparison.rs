@@ -206,7 +206,8 @@ impl ComparedRun {
 impl RunNumbers {
     /// Steps with an event.
     fn steps_done(&self) -> u64 {
-        let played = self.curves.iter().filter(|(path, _)| !path.starts_with("suites/"));
+        let played =
+            self.curves.iter().filter(|(path, _)| !path.starts_with("suites/") && !path.starts_with("timing/"));
         played.filter_map(|(_, points)| Some(points.last()?.0 as u64 + 1)).max().unwrap_or_default()
     }
 }

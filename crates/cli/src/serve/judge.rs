@@ -253,7 +253,12 @@ impl OpenTask for ServedTask {
         let attempt = PendingAttempt::new(&task, attempt_id.to_owned(), body, &self.conditions_digest);
         let ServiceSandbox { sandbox, cache, .. } = &self.judge.parts;
         let execute = &CancellableSandbox { sandbox, cancellation };
-        let context = VerifyContext { execute, image: &self.judge.facts.image, conditions: &self.conditions };
+        let context = VerifyContext {
+            execute,
+            execute_reference: sandbox,
+            image: &self.judge.facts.image,
+            conditions: &self.conditions,
+        };
         let judge = AttemptJudge { context, cache, stop: || false };
         let judged = judge.judge(attempt);
         if matches!(judged.row.status, RowStatus::Dropped(_)) && !cancellation.is_cancelled() {

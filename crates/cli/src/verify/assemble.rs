@@ -1,7 +1,8 @@
 //! From an attempt's text to the program that is judged.
 //!
 //! A `program` is complete. A `completion` with a closed block fenced as `python` (or `py`, `python3`) is prose around a program, and the last
-//! such block is the program. Without one, the last closed block without a label that has a statement is. Any other `completion` is appended to the problem's
+//! such block is the program. Without one, the last closed block without a label is, of
+//! those that have a statement if one has. Any other `completion` is appended to the problem's
 //! prompt, as HumanEval does. A prediction is the text itself.
 
 use veriplay_corpus::{AttemptBody, ProblemRow};
@@ -43,50 +44,46 @@ impl BlockLabel {
     }
 }
 
-/// Beginnings of lines that only a program has.
-const STATEMENTS: [&str; 14] = [
-    "def ",
-    "async def ",
-    "class ",
-    "@",
-    "import ",
-    "from ",
-    "for ",
-    "while ",
-    "if ",
-    "with ",
-    "try:",
-    "return ",
-    "print(",
-    "\"\"\"",
-];
+/// Beginnings of lines of a program. Those of the first are in no prose either.
+const DEFINITIONS: [&str; 6] = ["def ", "async def ", "class ", "@", "import ", "\"\"\""];
+const STATEMENTS: [&str; 10] =
+    ["from ", "for ", "while ", "if ", "with ", "try:", "return ", "print(", "assert ", "raise "];
 
-/// Whether a line of Python begins a statement other than a bare value: a known word, or a name that is assigned to.
-fn begins_statement(line: &str) -> bool {
+/// Whether a line of a block is a statement, and not a value that a program has printed.
+fn is_statement(line: &str) -> bool {
     let line = line.trim_start();
-    let is_name =
-        |text: &str| !text.is_empty() && text.chars().all(|char| char.is_alphanumeric() || "_.,[] ".contains(char));
-    let assigns = || line.split_once(" = ").is_some_and(|(name, _)| is_name(name));
-    STATEMENTS.iter().any(|word| line.starts_with(word)) || assigns()
+    let assigns = || {
+        let (target, value) = line.split_once('=').unwrap_or_default();
+        let target = target.split(':').next().unwrap_or_default().trim_end_matches(['+', '-', '*', '/', '%', '|', '&']);
+        let is_target = |name: &str| {
+            let name = name.trim();
+            !name.is_empty() && name.chars().all(|char| char.is_alphanumeric() || "_.[]".contains(char))
+        };
+        !value.starts_with('=') && target.split(',').all(is_target)
+    };
+    DEFINITIONS.iter().chain(&STATEMENTS).any(|word| line.starts_with(word)) || assigns()
 }
 
-/// The last closed Python block, else the last closed one without label that has a statement. Opening and closing fences are on lines of their own.
+/// The last closed Python block, else the last closed one without label, of which those with a statement come first. Opening and closing fences are on lines of their own.
 fn last_program_block(text: &str) -> Option<String> {
     let (mut python, mut unlabelled, mut open) = (None, None, None);
     // Of a whole program the fences are in its texts.
-    let is_prose = text.lines().find(|line| !line.trim().is_empty()).is_none_or(|line| !begins_statement(line));
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let is_prose = !DEFINITIONS.iter().any(|word| first.starts_with(word));
     for line in text.lines() {
         let fence = line.trim().strip_prefix(FENCE);
         match (&mut open, fence) {
             (None, Some(label)) => open = Some((BlockLabel::of_fence(line, label), String::new())),
             (Some(_), Some("")) => match open.take() {
                 Some((BlockLabel::Python, block)) => python = Some(block),
-                // What a program prints is often in such a block too.
-                Some((BlockLabel::Missing, block)) if is_prose && block.lines().any(begins_statement) => {
-                    unlabelled = Some(block);
+                // What a program prints is often in such a block too: it is behind the program.
+                Some((BlockLabel::Missing, block)) if is_prose => {
+                    let has_statement = block.lines().any(is_statement);
+                    if has_statement || unlabelled.as_ref().is_none_or(|(is_program, _)| !is_program) {
+                        unlabelled = Some((has_statement, block));
+                    }
                 }
-                Some((BlockLabel::Missing, _)) => {}
-                Some((BlockLabel::Other, _)) | None => {}
+                Some(_) | None => {}
             },
             (Some((_, block)), _) => {
                 block.push_str(line);
@@ -95,7 +92,7 @@ fn last_program_block(text: &str) -> Option<String> {
             (None, None) => {}
         }
     }
-    python.or(unlabelled)
+    python.or(unlabelled.map(|(_, block)| block))
 }
 
 #[cfg(test)]
@@ -154,6 +151,17 @@ mod tests {
     fn fences_in_the_docstring_of_a_continuation_are_no_program() {
         let text = "    \"\"\"Doubles.\n\n    ```\n    f(1)\n    ```\n    \"\"\"\n    return 2 * x\n";
         assert_eq!(completed(text), format!("def f(x):\n{text}"));
+    }
+
+    #[test]
+    fn prose_is_no_program_and_a_block_need_not_have_a_definition() {
+        for prose in ["Let n = 10.", "The answer for n = 5 is:", "if so, then", "from here on"] {
+            assert_eq!(completed(&format!("{prose}\n```\nmain()\n```\n")), "main()\n", "{prose}");
+        }
+        for line in ["x: int = 5", "n=int(input())", "a, b = 1, 2", "d[k] += 1", "assert f(1)"] {
+            assert_eq!(completed(&format!("So\n```\n{line}\n```\nprints\n```\n[1, 2]\n```\n")), format!("{line}\n"));
+        }
+        assert_eq!(completed("So\n```\nf = 1\n```\nprints\n```\nf(1) == 2\n```\n"), "f = 1\n");
     }
 
     #[test]

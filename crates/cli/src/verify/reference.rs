@@ -5,8 +5,8 @@
 //! [`Status::Unjudgeable`]; a sandbox that fails, or a deadline met, is a fault of the host.
 
 use veriplay_core::{
-    CallResult, Digest, Dropped, EncodeCaps, Evidence, Execute, ExecuteError, Exit, GuestError, Job, LimitKind, Limits,
-    Outcome, Problem, REFERENCE_RULE, Status, Value, Verdict,
+    CallResult, Digest, Dropped, EncodeCaps, Evidence, Execute, Exit, GuestError, Job, LimitKind, Limits, Outcome,
+    Problem, REFERENCE_RULE, Status, Value, Verdict,
 };
 use veriplay_corpus::{ExpectedResult, UnexecutedProblem};
 
@@ -32,6 +32,8 @@ pub(crate) struct JudgeConditions {
 #[derive(Clone, Copy)]
 pub(crate) struct VerifyContext<'a> {
     pub(crate) execute: &'a dyn Execute,
+    /// Runs references: their values serve all attempts, so they are not cancelled with one.
+    pub(crate) execute_reference: &'a dyn Execute,
     /// Name of the image.
     pub(crate) image: &'a str,
     pub(crate) conditions: &'a JudgeConditions,
@@ -44,8 +46,6 @@ pub(crate) enum ProblemError {
     Task(Box<Verdict>),
     /// A fault of the host.
     Host(Dropped),
-    /// The attempt for which the reference ran was cancelled.
-    Cancelled,
 }
 
 /// Why a run of the reference gives no expected values.
@@ -56,8 +56,6 @@ enum ReferenceError {
     Excess(String),
     /// A fault of the host.
     Host(Dropped),
-    /// The attempt for which it runs was cancelled.
-    Cancelled,
 }
 
 /// Makes the problem by running the reference on its inputs. Inputs that exceed its limits are left out where they are few, as in EvalPlus'
@@ -78,7 +76,6 @@ fn no_problem(unexecuted: &UnexecutedProblem, failed: ReferenceError) -> Problem
     let what = match failed {
         ReferenceError::Task(what) | ReferenceError::Excess(what) => what,
         ReferenceError::Host(dropped) => return ProblemError::Host(dropped),
-        ReferenceError::Cancelled => return ProblemError::Cancelled,
     };
     let detail = format!("the reference of `{}` gives no expected values: {what}", unexecuted.task_id);
     let evidence = Evidence { rule: REFERENCE_RULE.to_owned(), detail, ..Evidence::default() };
@@ -151,10 +148,7 @@ fn run_reference(
     let calls = Job::calls(&unexecuted.reference, &unexecuted.checks.function, inputs.iter().cloned());
     let job = Job { image: context.image.to_owned(), limits, seed, ..calls };
     let host = |why: String| ReferenceError::Host(Dropped { why });
-    let outcome = context.execute.execute(&job).map_err(|error| match error {
-        ExecuteError::Cancelled => ReferenceError::Cancelled,
-        error => host(error.to_string()),
-    })?;
+    let outcome = context.execute_reference.execute(&job).map_err(|error| host(error.to_string()))?;
     match outcome.exit {
         Exit::Exceeded { limit: LimitKind::DeadlineNs, allowed, .. } => {
             Err(host(format!("the reference of `{}` met the deadline of {allowed} ns", unexecuted.task_id)))
@@ -220,13 +214,9 @@ fn error_text(error: &GuestError) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicBool, Ordering};
-
-    use veriplay_core::{CallChecks, Comparison, Entry};
-    use veriplay_corpus::ProblemRow;
+    use veriplay_core::{CallChecks, Comparison, Entry, ExecuteError};
 
     use super::*;
-    use crate::verify::LoadedTask;
 
     const LIMITS: Limits = Limits { fuel: 100, memory_bytes: 1, output_bytes: 1000, file_bytes: 1, deadline_ns: 1 };
 
@@ -277,7 +267,10 @@ mod tests {
     fn executed(execute: &dyn Execute, unexecuted: &UnexecutedProblem, scaled: bool) -> Result<Problem, ProblemError> {
         let image = Digest::of(b"image");
         let conditions = JudgeConditions { image, limits: LIMITS, scaled, seed: 0, early_stop: false };
-        execute_reference(&VerifyContext { execute, image: "python", conditions: &conditions }, unexecuted)
+        execute_reference(
+            &VerifyContext { execute, execute_reference: execute, image: "python", conditions: &conditions },
+            unexecuted,
+        )
     }
 
     fn problem(expects: ExpectedResult, outcomes: [Outcome; 2], scaled: bool) -> Result<Problem, ProblemError> {
@@ -291,7 +284,6 @@ mod tests {
             }
             Ok(problem) => panic!("calls become calls, not {problem:?}"),
             Err(ProblemError::Host(dropped)) => panic!("no fault of the host: {dropped:?}"),
-            Err(ProblemError::Cancelled) => panic!("nobody cancels it"),
             Err(ProblemError::Task(verdict)) => {
                 assert_eq!((verdict.status, verdict.passed, verdict.total), (Status::Unjudgeable, 0, 2));
                 Err(verdict.evidence.detail)
@@ -362,26 +354,6 @@ mod tests {
         let exit = Exit::Exceeded { limit: LimitKind::DeadlineNs, allowed: 25, used: 26 };
         let late = Outcome { exit, ..outcome(Vec::new()) };
         assert!(matches!(problem(ExpectedResult::Value, [late.clone(), late], true), Err(ProblemError::Host(_))));
-    }
-
-    /// The first job is cancelled.
-    struct CancelledOnce(AtomicBool, Scripted);
-
-    impl Execute for CancelledOnce {
-        fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
-            if self.0.swap(true, Ordering::Relaxed) { self.1.execute(job) } else { Err(ExecuteError::Cancelled) }
-        }
-    }
-
-    #[test]
-    fn a_reference_whose_attempt_was_cancelled_runs_again_for_the_next_one() {
-        let task = LoadedTask::new(ProblemRow::Unexecuted(unexecuted(ExpectedResult::Value, 2)));
-        let execute = CancelledOnce(AtomicBool::new(false), Scripted([two(3), two(3)]));
-        let image = Digest::of(b"image");
-        let conditions = JudgeConditions { image, limits: LIMITS, scaled: true, seed: 0, early_stop: false };
-        let context = VerifyContext { execute: &execute, image: "python", conditions: &conditions };
-        assert_eq!(task.problem(&context).err(), Some(ProblemError::Cancelled));
-        assert!(task.problem(&context).is_ok());
     }
 
     /// Returns each argument, and uses up its fuel on those below the number it holds.

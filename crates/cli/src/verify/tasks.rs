@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use veriplay_core::{Checks, Comparison, Digest, Limits, Problem, Trust, Value, content_hash};
 use veriplay_corpus::{
@@ -84,52 +84,31 @@ pub(crate) struct LoadedTask {
     /// Digest of the row, overrides included.
     pub(super) digest: Digest,
     executed: OnceLock<Result<Problem, ProblemError>>,
-    /// Held while the reference runs.
-    executing: Mutex<()>,
 }
 
 impl LoadedTask {
     /// The task of a row with overrides applied.
     pub(crate) fn new(row: ProblemRow) -> Self {
-        Self { digest: content_hash(&row), row, executed: OnceLock::new(), executing: Mutex::default() }
+        Self { digest: content_hash(&row), row, executed: OnceLock::new() }
     }
 
     /// The same task, whose reference has not run yet.
     pub(crate) fn without_problem(&self) -> Self {
-        let (executed, executing) = (OnceLock::new(), Mutex::default());
-        Self { row: self.row.clone(), digest: self.digest.clone(), executed, executing }
+        Self { row: self.row.clone(), digest: self.digest.clone(), executed: OnceLock::new() }
     }
 
     /// The problem. The first call runs the reference, where the file has one instead of expected values; concurrent calls wait for it.
     ///
     /// # Errors
-    /// A host fault, a reference without usable values, which is a fault of the task, or the attempt was cancelled while its reference ran: the
-    /// next call runs it again.
+    /// A host fault, or a reference without usable values, which is a fault of the task.
     pub(crate) fn problem(&self, context: &VerifyContext<'_>) -> Result<&Problem, ProblemError> {
-        let unexecuted = match &self.row {
-            ProblemRow::Ready(problem) => return Ok(problem),
-            ProblemRow::Unexecuted(unexecuted) => unexecuted,
-        };
-        let executed = match self.executed.get() {
-            Some(executed) => executed,
-            None => self.execute_once(context, unexecuted)?,
-        };
-        executed.as_ref().map_err(Clone::clone)
-    }
-
-    fn execute_once(
-        &self,
-        context: &VerifyContext<'_>,
-        unexecuted: &UnexecutedProblem,
-    ) -> Result<&Result<Problem, ProblemError>, ProblemError> {
-        // It guards no data, so a panic of another thread does not matter.
-        let _executing = self.executing.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(executed) = self.executed.get() {
-            return Ok(executed);
-        }
-        match reference::execute_reference(context, unexecuted) {
-            Err(ProblemError::Cancelled) => Err(ProblemError::Cancelled),
-            executed => Ok(self.executed.get_or_init(|| executed)),
+        match &self.row {
+            ProblemRow::Ready(problem) => Ok(problem),
+            ProblemRow::Unexecuted(unexecuted) => self
+                .executed
+                .get_or_init(|| reference::execute_reference(context, unexecuted))
+                .as_ref()
+                .map_err(Clone::clone),
         }
     }
 }

@@ -87,23 +87,26 @@ pub(super) struct Retries<'a, F> {
     /// A number in (0, 1) for an attempt: spreads those who failed together.
     spread: F,
     failed: usize,
+    timed_out: usize,
 }
 
 impl<'a, F: Fn(u64) -> f64> Retries<'a, F> {
     pub(super) const fn new(options: &'a ServerOptions, spread: F) -> Self {
-        Self { options, spread, failed: 0 }
+        Self { options, spread, failed: 0, timed_out: 0 }
     }
 
     /// Starts counting afresh: the server works.
     const fn reset(&mut self) {
-        self.failed = 0;
+        (self.failed, self.timed_out) = (0, 0);
     }
 
     /// Waits until it is time for another request, or gives up.
     pub(super) fn wait(&mut self, index: usize, fault: ServerError) -> Result<(), ServerError> {
         self.failed += 1;
         let give_up = |cause| Err(ServerError::Prompt { index, attempts: self.failed, cause: Box::new(cause) });
-        if !fault.is_transient() || self.failed >= self.options.attempts {
+        self.timed_out += usize::from(matches!(fault, ServerError::Timeout(_)));
+        let is_last = self.failed >= self.options.attempts || self.timed_out >= self.options.timeouts;
+        if !fault.is_transient() || is_last {
             return give_up(fault);
         }
         let wait = match fault {

@@ -153,9 +153,8 @@ impl RolloutServer {
 
     /// Hands the weights over again before the next sample: they have changed and have the version that they had.
     pub(crate) fn forget(&self) {
-        let loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(Err(error)) = loaded.map(|loaded| std::fs::remove_dir_all(loaded.folder)) {
-            tracing::warn!(%error, "cannot remove weights that are not used any more");
+        if let Some(loaded) = self.loaded.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            self.drop_weights(&loaded);
         }
     }
 
