@@ -11,6 +11,7 @@ use std::path::Path;
 
 use minijinja::{Value, context};
 use veriplay_selfplay::eval_table::EvalTable;
+use veriplay_selfplay::splits::EvalSet;
 
 use crate::config::{from_toml, read_text};
 use crate::exit::Failure;
@@ -51,6 +52,11 @@ impl RunReport {
 }
 
 impl RunNumbers {
+    /// The set that it was evaluated on; `None` where its configuration does not say.
+    fn eval_set(&self) -> Option<EvalSet> {
+        self.settings.get("eval").and_then(|eval| eval.get("set")?.clone().try_into().ok())
+    }
+
     /// Reads the run in `path`, finished or not.
     fn read(path: &Path, name: String) -> Result<Self, Failure> {
         let dir = RunDir::open(path)?;
@@ -116,8 +122,11 @@ fn measures(table: &EvalTable) -> Vec<(String, [f64; 3])> {
 }
 
 /// How much higher the mean pass@1 of a run is than that of the first, after training, in points, with the 95 % interval. `None` where one of
-/// the two is not finished, or their tables have other rows.
+/// the two is not finished, or their tables are of other sets or have other rows.
 fn difference(first: &RunNumbers, run: &RunNumbers) -> Option<Value> {
+    if first.eval_set() != run.eval_set() {
+        return None;
+    }
     let difference = run.after.as_ref()?.difference(first.after.as_ref()?)?;
     let pass1 = difference.mean.pass1;
     let [low, high] = pass1.interval.map(points);

@@ -116,7 +116,9 @@ impl Worker for CommandPeer {
 
 /// Runs the command on a file, as a group of processes: how it ended and what it printed, or `None` where it was killed for its time.
 fn run_command(command: &str, folder: &Path, file: &Path) -> std::io::Result<Option<(ExitStatus, String)>> {
-    let line = command.replace("{file}", &file.display().to_string());
+    // A single quote ends the quotation, stands by itself, and begins the next.
+    let quoted = format!("'{}'", file.display().to_string().replace('\'', r"'\''"));
+    let line = command.replace("{file}", &quoted);
     let mut command = Command::new("sh");
     command.arg("-c").arg(line).current_dir(folder).process_group(0);
     let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;

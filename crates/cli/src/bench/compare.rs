@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::Value;
-use veriplay_core::SCHEMA_VERSION;
+use veriplay_core::{Digest, SCHEMA_VERSION};
 
 use super::baselines::VERIPLAY;
 use super::rounds::MeasuredJob;
@@ -24,8 +24,8 @@ pub(crate) struct EarlierReport {
     /// By job and number of threads.
     speeds: BTreeMap<(String, u64), EarlierSpeed>,
     machine: Value,
-    /// Verdicts by status, of a workload.
-    statuses: Value,
+    /// Digest of its workload; null where it has none.
+    workload: Value,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -78,8 +78,8 @@ impl EarlierReport {
             let text = format!("`{}` has no job of Veriplay", path.display());
             return Err(Failure::message(ExitCode::Input, text).hint("`--baseline` reads what `bench --json` printed"));
         }
-        let (machine, statuses) = (report["machine"].clone(), report["workload"]["statuses"].clone());
-        Ok(Self { path: path.to_owned(), speeds, machine, statuses })
+        let (machine, workload) = (report["machine"].clone(), report["workload"]["digest"].clone());
+        Ok(Self { path: path.to_owned(), speeds, machine, workload })
     }
 
     /// A warning where the report is of another machine or build than `machine`.
@@ -95,15 +95,19 @@ impl EarlierReport {
         (!differences.is_empty()).then(text)
     }
 
-    /// Compares all jobs that both have. `statuses` are the verdicts of the workload that was measured now, if one was.
+    /// Compares all jobs that both have. `workload` is the digest of the one that was measured now, if one was.
     ///
     /// # Errors
     /// They have none in common, or the workload is another.
-    pub(crate) fn compare(&self, measured: &[MeasuredJob], statuses: &Value) -> Result<Vec<JobChange>, Failure> {
-        if !self.statuses.is_null() && !statuses.is_null() && self.statuses != *statuses {
-            let text =
-                format!("the workload of `{}` is another: its verdicts are {}", self.path.display(), self.statuses);
-            return Err(Failure::message(ExitCode::Input, text).hint(format!("those of this one are {statuses}")));
+    pub(crate) fn compare(
+        &self,
+        measured: &[MeasuredJob],
+        workload: Option<&Digest>,
+    ) -> Result<Vec<JobChange>, Failure> {
+        if let Some(workload) = workload.filter(|now| !self.workload.is_null() && self.workload != now.to_string()) {
+            let text = format!("the workload of `{}` is another, with digest {}", self.path.display(), self.workload);
+            let hint = format!("that of this one is {workload}: give the same tasks, attempts and image as then");
+            return Err(Failure::message(ExitCode::Input, text).hint(hint));
         }
         let rows = measured.iter().flat_map(|job| job.by_threads.iter().map(move |row| (job.job, row)));
         let changes: Vec<JobChange> = rows
@@ -193,7 +197,7 @@ mod tests {
     }
 
     fn compared(before: f64, now: [f64; 3]) -> Change {
-        read(&report(before)).unwrap().compare(&measured(now), &Value::Null).unwrap()[0].verdict
+        read(&report(before)).unwrap().compare(&measured(now), None).unwrap()[0].verdict
     }
 
     #[test]
@@ -234,12 +238,13 @@ mod tests {
             assert!(read(&report).unwrap_err().to_string().contains(why));
         }
         let mut other = report(1.0);
-        other["workload"] = json!({"statuses": {"accepted": 3}});
-        let failure = read(&other).unwrap().compare(&measured([1.0; 3]), &json!({"accepted": 4})).unwrap_err();
+        other["workload"] = json!({"digest": Digest::of(b"then").to_string()});
+        let now = Digest::of(b"now");
+        let failure = read(&other).unwrap().compare(&measured([1.0; 3]), Some(&now)).unwrap_err();
         assert!(failure.to_string().contains("is another"), "{failure}");
         let renamed =
             json!({"schema_version": SCHEMA_VERSION, "jobs": {"x": {"veriplay": {"per_s": 1.0, "spread": 0.0}}}});
-        let failure = read(&renamed).unwrap().compare(&measured([1.0; 3]), &Value::Null).unwrap_err();
+        let failure = read(&renamed).unwrap().compare(&measured([1.0; 3]), None).unwrap_err();
         assert!(failure.to_string().contains("no job with"), "{failure}");
     }
 

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use serde::Serialize;
-use veriplay_core::RowStatus;
+use veriplay_core::{Digest, RowStatus, content_hash};
 use veriplay_corpus::{ProblemFormat, ReadOptions};
 use veriplay_sandbox::Sandbox;
 
@@ -43,6 +43,8 @@ pub(crate) struct Workload {
 /// What was judged.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct WorkloadReport {
+    /// Of the tasks, the attempts and what they are judged under: only equal ones can be compared.
+    digest: Digest,
     format: &'static str,
     tasks: usize,
     /// Attempts of one pass.
@@ -78,7 +80,9 @@ impl Workload {
             let text = format!("no attempt of `{}` can be judged", files.attempts.display());
             return Err(Failure::message(ExitCode::Input, text).hint("`--tasks` names the tasks that they are for"));
         }
+        let identities: Vec<_> = attempts.iter().map(PendingAttempt::identity).collect();
         let report = WorkloadReport {
+            digest: content_hash(&identities),
             format: files.format.name,
             tasks: tasks.len(),
             attempts: attempts.len(),
@@ -183,9 +187,9 @@ impl WorkloadReport {
         samples.and_then(Samples::median_per_s).map_or(0.0, |per_s| self.attempts as f64 / per_s)
     }
 
-    /// Verdicts by status.
-    pub(crate) fn statuses(&self) -> serde_json::Value {
-        serde_json::to_value(&self.statuses).expect("a status is a text")
+    /// Which workload it is.
+    pub(crate) const fn digest(&self) -> &Digest {
+        &self.digest
     }
 
     /// For people.

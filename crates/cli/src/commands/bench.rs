@@ -260,8 +260,7 @@ fn compare(
     if let Some(warning) = earlier.other_machine(&machine) {
         progress::say(warning);
     }
-    let statuses = context.workload.as_ref().map(WorkloadReport::statuses).unwrap_or_default();
-    earlier.compare(measured, &statuses)
+    earlier.compare(measured, context.workload.as_ref().map(WorkloadReport::digest))
 }
 
 fn write_files(output: &OutputArguments, measured: &[MeasuredJob]) -> Result<(), Failure> {

@@ -153,7 +153,7 @@ impl ComparedRun {
         let suites = |step: u64| read_suites(&path.join(format!("suites/step_{step}"))).map_err(damaged);
         Ok(Self {
             game: parse_game_name(&numbers.config, &config_path)?,
-            eval_set: numbers.settings.get("eval").and_then(|eval| eval.get("set")?.clone().try_into().ok()),
+            eval_set: numbers.eval_set(),
             steps,
             suites: BeforeAfter { before: suites(0)?, after: suites(steps)? },
             config,

@@ -45,6 +45,11 @@ impl<T> PendingAttempt<T> {
         VerdictRow::new(self.task_id, self.attempt_id, self.judged, verdict)
     }
 
+    /// What it is an attempt of, and the digest of all that its verdict depends on.
+    pub(crate) fn identity(&self) -> (&str, &str, &Digest) {
+        (&self.task_id, &self.attempt_id, &self.judged)
+    }
+
     /// The same, as a row of the file.
     pub(super) fn into_read(self) -> ReadAttempt<T> {
         let Self { task, task_id, attempt_id, program, judged } = self;

@@ -164,11 +164,20 @@ fn a_workload_of_files_is_judged_in_every_pass_and_its_verdicts_are_counted() {
     let output = bench_workload(&bench, &["--json", "--threads", "2"]);
     assert!(output.status.success(), "{}", stderr(&output));
     let report = last_json(&output);
+    let digest = report["workload"]["digest"].clone();
     assert_eq!(
         report["workload"],
-        json!({"format": "veriplay", "tasks": 1, "attempts": 2, "left_out": 0,
+        json!({"digest": digest, "format": "veriplay", "tasks": 1, "attempts": 2, "left_out": 0,
             "statuses": {"accepted": 1, "wrong_answer": 1}})
     );
+    // The same two verdicts, of another program.
+    bench.write(
+        "attempts.jsonl",
+        &format!("{}\n{}\n", completion("one", "    return x + 1\n"), completion("one", "    return 3\n")),
+    );
+    let other = last_json(&bench_workload(&bench, &["--json", "--threads", "1"]));
+    assert_eq!(other["workload"]["statuses"], report["workload"]["statuses"]);
+    assert_ne!(other["workload"]["digest"], digest);
     assert_eq!((&report["rounds"], &report["absent"]), (&json!(2), &json!({})));
     for step in report["sweep"].as_array().expect("a list") {
         let own = &step["jobs"]["workload"]["veriplay"];
