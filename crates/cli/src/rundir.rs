@@ -28,6 +28,7 @@ use crate::games::GameSetup;
 use crate::json_file::{read_json, write_atomically, write_json};
 use crate::model;
 use crate::play_config::PlayConfig;
+use crate::progress;
 
 /// What a checkpoint contains in addition to the model and the optimizer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -152,9 +153,27 @@ impl RunDir {
     }
 
     /// The step of the newest checkpoint that was ever whole, whatever has become of it; 0 where there was none.
-    pub(crate) fn last_saved(&self) -> Result<u64, Failure> {
+    fn last_saved(&self) -> Result<u64, Failure> {
         let path = self.path(LAST_CHECKPOINT);
         if path.exists() { read_json(&path).map(|last: LastCheckpoint| last.step) } else { Ok(0) }
+    }
+
+    /// Says which steps a resumed run plays again because their checkpoints were deleted.
+    ///
+    /// # Errors
+    /// None of the checkpoints is left.
+    pub(crate) fn tell_missing_checkpoints(&self) -> Result<(), Failure> {
+        let (saved, left) = (self.last_saved()?, self.checkpoint_steps().last().copied().unwrap_or_default());
+        if left >= saved {
+            return Ok(());
+        }
+        if left > 0 {
+            progress::say(format!("steps {} to {saved} are played again: their checkpoints are missing", left + 1));
+            return Ok(());
+        }
+        let what = format!("`{}` has played {saved} steps, and all its checkpoints are missing", self.root.display());
+        Err(Failure::message(ExitCode::Input, what)
+            .hint("put a folder `checkpoints/step_N` back, or start the run again in a new directory"))
     }
 
     /// Removes checkpoints that `keep` does not name, and returns their steps, rising.

@@ -114,7 +114,7 @@ impl<S: GameSetup> Session<S> {
     pub(crate) fn resume(out: &Path, steps: Option<u64>, workers: Isolation) -> Result<Self, Failure> {
         let dir = RunDir::open_to_write(out)?;
         let mut config = PlayConfig::<S>::read(&dir.path("config.toml"))?;
-        tell_missing_checkpoints(&dir)?;
+        dir.tell_missing_checkpoints()?;
         if let Some(steps) = steps.filter(|steps| *steps != config.run.steps) {
             extend(&mut config, &dir, steps)?;
         }
@@ -202,7 +202,7 @@ impl<S: GameSetup> Session<S> {
 
     /// Plays to the end, with an evaluation before and after.
     pub(crate) fn play(self) -> Result<Summary, Failure> {
-        let resume = format!("continue with `veriplay play --resume {}`", self.dir.path("").display());
+        let resume = self.resume_hint();
         let is_external = self.is_external();
         self.play_to_end().map_err(|failure| if is_external { failure.or_hint(resume) } else { failure })
     }
@@ -239,8 +239,7 @@ impl<S: GameSetup> Session<S> {
             return failure;
         }
         let what = format!("stopped after step {} of {}", self.step, self.config.run.steps);
-        let hint = format!("continue with `veriplay play --resume {}`", self.dir.path("").display());
-        Failure::message(ExitCode::Interrupted, what).hint(hint)
+        Failure::message(ExitCode::Interrupted, what).hint(self.resume_hint())
     }
 
     /// Saves the steps before one that a policy or a plug-in has failed in, and adds to its failure how to go on.
@@ -477,21 +476,6 @@ fn event<M>(
         monitors: measured.into_iter().map(|(name, number)| (format!("play/{name}"), number)).collect(),
         play,
     }
-}
-
-/// Says which steps a resumed run plays again because their checkpoints were deleted, and refuses where none is left.
-fn tell_missing_checkpoints(dir: &RunDir) -> Result<(), Failure> {
-    let (saved, left) = (dir.last_saved()?, dir.checkpoint_steps().last().copied().unwrap_or_default());
-    if left >= saved {
-        return Ok(());
-    }
-    if left > 0 {
-        progress::say(format!("steps {} to {saved} are played again: their checkpoints are missing", left + 1));
-        return Ok(());
-    }
-    let what = format!("`{}` has played {saved} steps, and all its checkpoints are missing", dir.path("").display());
-    Err(Failure::message(ExitCode::Input, what)
-        .hint("put a folder `checkpoints/step_N` back, or start the run again in a new directory"))
 }
 
 /// Changes how many steps a run has, on disk too.

@@ -27,7 +27,7 @@ use super::transport::{Client, ServerUrl, quote_name};
 use super::wire::{self, Answer, Completion, CompletionRequest, WirePrompt};
 use super::{ServerError, ServerOptions};
 use crate::checkpoint::CheckpointError;
-use crate::decoding::{Continuation, QueuedPrompt, StopReason, uniform};
+use crate::decoding::{Continuation, QueuedPrompt, StopReason, TokenSampler, uniform};
 
 /// How a server is asked for samples, and given weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -243,7 +243,7 @@ impl RolloutServer {
         name: &str,
     ) -> Result<Vec<Continuation>, ServerError> {
         let stop = queued.stops.map(|stops| stops.texts.to_vec()).unwrap_or_default();
-        let crate::decoding::TokenSampler { temperature, top_k, top_p, min_p } = queued.sampler;
+        let TokenSampler { temperature, top_k, top_p, min_p } = queued.sampler;
         let sampling = Sampling { temperature, top_k, top_p, min_p, stop, ..Sampling::new(queued.max_tokens) };
         let (seeds, samples) = ((queued.seed, queued.stream), Samples::of(queued.samples, &sampling));
         let completions = request_samples(&self.options, seeds, samples, |missing, _| {
