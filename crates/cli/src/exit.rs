@@ -4,34 +4,48 @@ use std::fmt::Display;
 
 use veriplay_core::Dropped;
 
-/// Exit status of the process. `docs/commands.md` has the same table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum ExitCode {
+/// Declares the exit codes, each with its number and what it means to who runs a command.
+macro_rules! exit_codes {
+    ($($(#[$doc:meta])* $name:ident = $code:literal, $meaning:literal;)*) => {
+        /// Exit status of the process.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[repr(u8)]
+        pub(crate) enum ExitCode {
+            $($(#[$doc])* $name = $code,)*
+        }
+
+        impl ExitCode {
+            /// Each number and its meaning, for the command reference.
+            pub(crate) const MEANINGS: &'static [(u8, &'static str)] = &[$(($code, $meaning)),*];
+        }
+    };
+}
+
+exit_codes! {
     /// A bug of ours, or an unforeseen error. [`ExitCode::DIFFERENT`] has the same number.
-    Bug = 1,
+    Bug = 1, "a bug in Veriplay; of `config diff`: the configurations differ";
     /// Bad input: a configuration, a corpus file, a program file, a run directory. (2 is clap's, for usage.)
-    Input = 3,
+    Input = 3, "invalid input";
     /// The guest image cannot be loaded or built.
-    Image = 4,
+    Image = 4, "the Python image is missing";
     /// The model cannot be read, or failed while running.
-    Model = 5,
+    Model = 5, "the model cannot be loaded or used";
     /// `replay` found a verdict that came out differently.
-    VerdictChanged = 6,
+    VerdictChanged = 6, "a replayed verdict changed";
     /// The sandbox failed: a host fault.
-    Host = 7,
+    Host = 7, "the host failed, not the program";
     /// `isolate` found a probe that escaped or is unclear; `bench --job cost` a program that costs more than its fuel.
-    NotContained = 8,
+    NotContained = 8, "a probe (an attempt to break out) escaped, or a program cost more than its fuel";
     /// `verify` met attempts that their tasks cannot judge: the task may be the cause, or what the attempt contains.
-    Unjudgeable = 9,
+    Unjudgeable = 9, "at least one attempt is `unjudgeable`";
     /// The program of `run` failed.
-    Program = 10,
+    Program = 10, "the program of `veriplay run` failed";
     /// `doctor` found something without which Veriplay does not work.
-    Unsuitable = 11,
+    Unsuitable = 11, "`doctor` found something without which Veriplay does not work";
     /// `bench --fail-on-regression` found a job that is slower than in the baseline, beyond the noise.
-    Slower = 12,
+    Slower = 12, "`bench --fail-on-regression` found a job that is slower than in the baseline, beyond the noise";
     /// Stopped by Ctrl-C or SIGTERM, everything saved.
-    Interrupted = 130,
+    Interrupted = 130, "stopped by Ctrl-C or SIGTERM, with everything saved";
 }
 
 impl ExitCode {

@@ -2,6 +2,7 @@
 
 mod bench;
 mod builtin_configs;
+mod command_reference;
 mod commands;
 mod config;
 mod device;

@@ -1,4 +1,4 @@
-//! `veriplay man`: the manual pages, made from the same texts as `--help`.
+//! `veriplay man`: the manual pages and the command reference, made from the same texts as `--help`.
 
 use std::path::{Path, PathBuf};
 
@@ -7,6 +7,7 @@ use clap::{Args, CommandFactory};
 use clap_mangen::Man;
 
 use super::CommandLine;
+use crate::command_reference;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::progress;
 
@@ -16,10 +17,17 @@ pub(super) struct Arguments {
     /// Folder to write `veriplay.1` and a page for each command to
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Print every command, option and exit code as one Markdown page instead
+    #[arg(long, conflicts_with = "out")]
+    markdown: bool,
 }
 
 pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     match &args.out {
+        None if args.markdown => {
+            progress::data(command_reference::markdown(CommandLine::command()).trim_end());
+            Ok(())
+        }
         Some(folder) => write_pages(folder).or_fail(ExitCode::Input),
         None => {
             let mut page = Vec::new();

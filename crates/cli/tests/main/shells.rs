@@ -1,9 +1,9 @@
-//! What shells and `man` get: completions that a real bash loads, and a manual page for every command.
+//! What shells, `man` and the book get: completions that a real bash loads, a manual page for every command, and the command reference.
 
 use std::process::{Command, Stdio};
 
 use super::external::report_skipped;
-use super::{succeeded, veriplay};
+use super::{root, succeeded, veriplay};
 
 #[test]
 fn a_real_bash_completes_commands_and_options() {
@@ -56,6 +56,16 @@ fn every_command_has_a_manual_page() {
     assert!(read("veriplay-config-diff.1").contains("run directory"));
     let warnings = groff_warnings(&dir.path().join("veriplay-play.1"));
     assert_eq!(warnings.unwrap_or_default(), "");
+}
+
+/// `UPDATE_EXPECT=1 cargo test -p veriplay the_command_reference` writes the page again.
+#[test]
+fn the_command_reference_is_what_the_definitions_make() {
+    let page = String::from_utf8(succeeded(veriplay().args(["man", "--markdown"])).stdout).expect("it is text");
+    for command in commands() {
+        assert!(page.contains(&format!("\n## `veriplay {command}`\n")), "`{command}` has no section");
+    }
+    expect_test::expect_file![root().join("docs/command-reference.md")].assert_eq(&page);
 }
 
 /// The commands of `--help`.
