@@ -37,15 +37,18 @@ pub(crate) struct CommandLine {
     /// Log what is done on stderr, or with -vv its details too; `VERIPLAY_LOG` overrides it
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     verbose: u8,
+    /// Form of messages, progress and log on stderr; `VERIPLAY_LOG` filters the log
+    #[arg(long, global = true, value_enum, value_name = "FORMAT", default_value = "text")]
+    log_format: LogFormat,
 }
 
-/// The form of the log on stderr.
+/// The form of what is on stderr.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogFormat {
     /// For people
     #[default]
     Text,
-    /// One JSON object a line
+    /// One JSON object a line, and nothing else
     Json,
 }
 
@@ -65,12 +68,8 @@ impl CommandLine {
         }
     }
 
-    /// The form of the log that the command asks for.
     pub(crate) const fn log_format(&self) -> LogFormat {
-        match &self.command {
-            Command::Serve(arguments) => arguments.log_format,
-            _ => LogFormat::Text,
-        }
+        self.log_format
     }
 
     /// Runs the command.

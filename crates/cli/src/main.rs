@@ -59,12 +59,18 @@ const ONE_CANDLE_THREAD: (&str, &str) = ("CANDLE_NUM_THREADS", "1");
 /// clears each page before it is used again: an eighth of the time of a step with 135 M parameters.
 const KEPT_MEMORY: (&str, &str) = ("MIMALLOC_PURGE_DELAY", "-1");
 
+/// The exit code of wrong usage, which clap uses too.
+const USAGE: u8 = 2;
+
 fn main() -> ExitCode {
     if isolation::is_worker() {
         return veriplay_sandbox::serve().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }
     restart_with_environment();
-    let command = commands::CommandLine::parse();
+    let command = match commands::CommandLine::try_parse() {
+        Ok(command) => command,
+        Err(error) => return end_unparsed(&error),
+    };
     start_log(command.log_format(), command.log_level());
     if command.is_quiet() {
         progress::be_quiet();
@@ -78,6 +84,23 @@ fn main() -> ExitCode {
             ExitCode::from(failure.code())
         }
     }
+}
+
+/// Prints the help or the version that was asked for, or what is wrong with the command line, in the form of the log that it names.
+fn end_unparsed(error: &clap::Error) -> ExitCode {
+    if !(error.use_stderr() && asks_for_json()) {
+        error.exit();
+    }
+    start_log(LogFormat::Json, "error");
+    progress::say_always(error.render().to_string().trim_end());
+    ExitCode::from(USAGE)
+}
+
+/// Whether a command line that cannot be parsed asks for a log as JSON.
+fn asks_for_json() -> bool {
+    let arguments: Vec<String> = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
+    arguments.windows(2).any(|pair| *pair == ["--log-format", "json"])
+        || arguments.iter().any(|argument| argument == "--log-format=json")
 }
 
 /// Writes the log to stderr, from `level` on. `VERIPLAY_LOG` filters it otherwise. Only a terminal gets colours: elsewhere their escape
@@ -96,6 +119,7 @@ fn start_log(format: LogFormat, level: &str) {
         LogFormat::Text => log.init(),
         LogFormat::Json => {
             progress::log_messages();
+            std::panic::set_hook(Box::new(|panic| tracing::error!(target: progress::LOG_TARGET, "{panic}")));
             log.json().flatten_event(true).with_current_span(false).init();
         }
     }

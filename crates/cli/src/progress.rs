@@ -1,12 +1,13 @@
 //! Messages and progress for people, on stderr only, so that stdout stays data: a bar on a terminal, elsewhere a plain line now and then.
-//! Where the log is JSON, messages are events of it, so that every line of stderr is one object.
+//! Where the log is JSON, messages and progress are events of it, so that every line of stderr is one object.
 
 use std::collections::VecDeque;
 use std::fmt::{Display, Write};
-use std::io::{IsTerminal, Write as _};
+use std::io::{BufRead as _, BufReader, IsTerminal, Write as _};
 use std::ops::Deref;
+use std::process::{ChildStderr, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
@@ -29,9 +30,13 @@ static LOGGED: AtomicBool = AtomicBool::new(false);
 /// The log's target of messages. A filter of levels must let it through.
 pub(crate) const LOG_TARGET: &str = "veriplay::message";
 
-/// From now on messages are events of the log.
+/// From now on messages and progress are events of the log.
 pub(crate) fn log_messages() {
     LOGGED.store(true, Ordering::Relaxed);
+}
+
+fn is_logged() -> bool {
+    LOGGED.load(Ordering::Relaxed)
 }
 
 /// From now on only errors are said.
@@ -52,7 +57,7 @@ pub(crate) fn say(line: impl Display) {
 
 /// Writes one line to stderr. A closed stderr is not an error.
 pub(crate) fn say_always(line: impl Display) {
-    if LOGGED.load(Ordering::Relaxed) {
+    if is_logged() {
         return log_message(&line.to_string());
     }
     let _ = writeln!(std::io::stderr().lock(), "{line}");
@@ -60,11 +65,36 @@ pub(crate) fn say_always(line: impl Display) {
 
 /// The level is that of the word before the message.
 fn log_message(line: &str) {
+    let (line, hint) = line.split_once("\nhint: ").map_or((line, None), |(line, hint)| (line, Some(hint)));
     match line.split_once(": ") {
-        Some(("error", rest)) => tracing::error!(target: LOG_TARGET, "{rest}"),
-        Some(("warning", rest)) => tracing::warn!(target: LOG_TARGET, "{rest}"),
-        _ => tracing::info!(target: LOG_TARGET, "{line}"),
+        Some(("error", rest)) => tracing::error!(target: LOG_TARGET, hint, "{rest}"),
+        Some(("warning", rest)) => tracing::warn!(target: LOG_TARGET, hint, "{rest}"),
+        _ => tracing::info!(target: LOG_TARGET, hint, "{line}"),
     }
+}
+
+/// Writes to stderr what a program wrote to its own, whatever `--quiet` says. No word of it decides on a level.
+pub(crate) fn pass_on(text: &str) {
+    if is_logged() {
+        return tracing::info!(target: LOG_TARGET, stream = "stderr", "{text}");
+    }
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// Where a child process writes its errors: to stderr, or to [`pass_on_lines`] where the log is JSON.
+pub(crate) fn child_stderr() -> Stdio {
+    if is_logged() { Stdio::piped() } else { Stdio::inherit() }
+}
+
+/// Passes on each line that a child process writes, on a thread. The channel closes with the last.
+pub(crate) fn pass_on_lines(stderr: ChildStderr) -> Receiver<()> {
+    let (open, closed) = channel();
+    std::thread::spawn(move || {
+        let lines = BufReader::new(stderr).split(b'\n').map_while(Result::ok);
+        lines.for_each(|line| pass_on(&String::from_utf8_lossy(&line)));
+        drop::<Sender<()>>(open);
+    });
+    closed
 }
 
 /// Writes one line of data to stdout.
@@ -74,7 +104,13 @@ pub(crate) fn data(line: impl Display) {
     let _ = writeln!(std::io::stdout().lock(), "{line}");
 }
 
-/// A bar that is drawn on a terminal. Elsewhere a thread prints a line every 30 seconds, until this is dropped.
+/// Writes one line of data to stderr, where stdout has other data. It is no message, so that it is the same in every form of the log.
+pub(crate) fn data_beside(line: impl Display) {
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
+}
+
+/// A bar that is drawn on a terminal. Elsewhere a thread prints a line every 30 seconds, until this is dropped; where the log is JSON, the
+/// line is an event, and so are the beginning and the end.
 pub(crate) struct Progress {
     bar: ProgressBar,
     /// Its end stops the thread.
@@ -89,17 +125,29 @@ impl Deref for Progress {
     }
 }
 
-/// Progress over `length` steps; `what` names them.
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if is_logged() {
+            report(&Status::new(&self.bar, &mut Pace::default()));
+        }
+    }
+}
+
+/// Progress over `length` steps, 0 where nobody knows their number; `what` names them.
 pub(crate) fn bar(length: u64, what: &'static str) -> Progress {
-    let terminal = std::io::stderr().is_terminal() && !is_quiet();
+    let terminal = std::io::stderr().is_terminal() && !is_quiet() && !is_logged();
     let target = if terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    let bar = ProgressBar::with_draw_target(Some(length), target);
+    // A bar that ends goes to its length.
+    let bar = ProgressBar::with_draw_target((length > 0).then_some(length), target);
     let style = ProgressStyle::with_template(&template(columns())).expect("the template is valid");
     bar.set_style(style.progress_chars("=> ").with_key("rate", |state: &ProgressState, out: &mut dyn Write| {
         let _ = out.write_str(&rate(state.per_sec()));
     }));
     bar.set_prefix(what);
-    let lines = (!terminal).then(|| print_lines(bar.clone(), LINE_EVERY, say));
+    if is_logged() && !is_quiet() {
+        tracing::info!(target: LOG_TARGET, phase = what, total = bar.length(), "{what}: begins");
+    }
+    let lines = (!terminal).then(|| print_lines(bar.clone(), LINE_EVERY, |status| report(&status)));
     Progress { bar, _lines: lines }
 }
 
@@ -134,12 +182,12 @@ fn rate(per_second: f64) -> String {
 }
 
 /// Prints the state of `bar` every `every`, until it is finished or the sender is dropped.
-fn print_lines(bar: ProgressBar, every: Duration, print: impl Fn(String) + Send + 'static) -> Sender<()> {
+fn print_lines(bar: ProgressBar, every: Duration, print: impl Fn(Status) + Send + 'static) -> Sender<()> {
     let (sender, dropped) = channel();
     std::thread::spawn(move || {
         let mut pace = Pace::default();
         while dropped.recv_timeout(every) == Err(RecvTimeoutError::Timeout) && !bar.is_finished() {
-            print(line(&bar, &mut pace));
+            print(Status::new(&bar, &mut pace));
         }
     });
     sender
@@ -167,20 +215,59 @@ impl Pace {
     }
 }
 
-/// The state of `bar` as one plain line.
-fn line(bar: &ProgressBar, pace: &mut Pace) -> String {
-    let (position, length) = (bar.position(), bar.length().unwrap_or_default());
-    let of = if length > 0 { format!("/{length}") } else { String::new() };
-    let mut line = format!("{}: {position}{of} after {}", bar.prefix(), HumanDuration(bar.elapsed()));
-    if let Some(left) =
-        pace.estimate(bar.elapsed(), position, length.saturating_sub(position)).filter(|_| position < length)
-    {
-        line += &format!(", {} left", HumanDuration(left));
+/// The state of a bar.
+struct Status {
+    phase: String,
+    done: u64,
+    /// `None` where nobody knows.
+    total: Option<u64>,
+    elapsed: Duration,
+    left: Option<Duration>,
+    message: String,
+}
+
+impl Status {
+    fn new(bar: &ProgressBar, pace: &mut Pace) -> Self {
+        let (done, total, elapsed) = (bar.position(), bar.length(), bar.elapsed());
+        let to_do = total.unwrap_or_default().saturating_sub(done);
+        let left = pace.estimate(elapsed, done, to_do).filter(|_| to_do > 0);
+        Self { phase: bar.prefix(), done, total, elapsed, left, message: bar.message() }
     }
-    if !bar.message().is_empty() {
-        line += &format!("; {}", bar.message());
+}
+
+impl Display for Status {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.phase, self.done)?;
+        if let Some(total) = self.total {
+            write!(f, "/{total}")?;
+        }
+        write!(f, " after {}", HumanDuration(self.elapsed))?;
+        if let Some(left) = self.left {
+            write!(f, ", {} left", HumanDuration(left))?;
+        }
+        if !self.message.is_empty() {
+            write!(f, "; {}", self.message)?;
+        }
+        Ok(())
     }
-    line
+}
+
+/// Says how far a bar is: as a plain line, or as an event with the numbers as fields.
+fn report(status: &Status) {
+    if !is_logged() {
+        return say(status);
+    }
+    if !is_quiet() {
+        tracing::info!(
+            target: LOG_TARGET,
+            phase = status.phase.as_str(),
+            done = status.done,
+            total = status.total,
+            elapsed_seconds = status.elapsed.as_secs(),
+            left_seconds = status.left.map(|left| left.as_secs()),
+            "{status}"
+        );
+    }
 }
 
 #[cfg(test)]
@@ -235,8 +322,8 @@ mod tests {
         bar.set_message("solved 0.50");
         bar.set_position(60);
         let (printed, lines) = channel();
-        let running = print_lines(bar, Duration::from_millis(1), move |line| {
-            let _ = printed.send(line);
+        let running = print_lines(bar, Duration::from_millis(1), move |status| {
+            let _ = printed.send(status.to_string());
         });
         let line = lines.recv().expect("a line is printed");
         assert!(line.starts_with("self-play: 60/60 after ") && line.ends_with("; solved 0.50"), "{line}");

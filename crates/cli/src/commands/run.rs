@@ -126,13 +126,13 @@ fn print_report(TimedReport { report, wall_ns }: &TimedReport) {
         progress::data(report.stdout.trim_end_matches('\n'));
     }
     if !report.stderr.is_empty() {
-        progress::say_always(report.stderr.trim_end_matches('\n'));
+        progress::pass_on(report.stderr.trim_end_matches('\n'));
     }
     if let Some(value) = &report.value {
         progress::data(value);
     }
     if let Some(error) = report.error.as_ref().filter(|_| report.stderr.is_empty()) {
-        progress::say_always(format!("{}: {}", error.kind, error.message));
+        progress::pass_on(&format!("{}: {}", error.kind, error.message));
     }
     progress::say(format!(
         "{}; {} fuel, {:.0} MiB, {:.1} ms",

@@ -11,7 +11,6 @@ use clap::Args;
 use veriplay_sandbox::SandboxOptions;
 use veriplay_server::{Address, Judge, ListenError, ServeError, Settings, Tokens};
 
-use super::LogFormat;
 use crate::exit::{ExitCode, Failure};
 use crate::image::ImageArguments;
 use crate::isolation::{self, Isolation};
@@ -72,9 +71,6 @@ pub(super) struct Arguments {
     /// Stop after this many seconds without a request
     #[arg(long, value_name = "SECONDS")]
     idle_exit: Option<NonZeroU32>,
-    /// Form of the log on stderr; `VERIPLAY_LOG` filters it
-    #[arg(long, value_enum, default_value = "text")]
-    pub(super) log_format: LogFormat,
 }
 
 impl Arguments {

@@ -219,7 +219,7 @@ fn finish(args: &Arguments, report: &VerifySummary, started: Instant) -> Result<
     let seconds = started.elapsed().as_secs_f64();
     if args.json {
         let json = serde_json::to_string(report).or_fail(ExitCode::Bug)?;
-        if args.out.is_some() { progress::data(json) } else { progress::say_always(json) }
+        if args.out.is_some() { progress::data(json) } else { progress::data_beside(json) }
     } else {
         let rate = report.judged_now() as f64 / seconds.max(1e-9);
         progress::say(format!("{}; {seconds:.1} s, {rate:.1}/s", report.text()));

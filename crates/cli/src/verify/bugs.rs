@@ -254,7 +254,7 @@ impl BugSummary {
     fn finish(&self, options: &BugOptions<'_>) -> Result<(), Failure> {
         if options.json {
             let json = serde_json::to_string(self).or_fail(ExitCode::Bug)?;
-            if options.out.is_some() { progress::data(json) } else { progress::say_always(json) }
+            if options.out.is_some() { progress::data(json) } else { progress::data_beside(json) }
         } else {
             let words = |(kind, counts): (&String, &BTreeMap<String, usize>)| {
                 let counts: Vec<String> = counts.iter().map(|(status, count)| format!("{status} {count}")).collect();

@@ -23,6 +23,7 @@ mod inputs;
 mod isolate;
 mod isolate_service;
 mod isolate_targets;
+mod log_format;
 mod losses;
 mod models;
 mod plugins;

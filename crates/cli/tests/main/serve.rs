@@ -490,8 +490,9 @@ fn a_warning_has_the_form_of_the_log() {
     drop(first);
     // An error that ends the service too.
     let output = finished(veriplay().args(["serve", "--addr", "0.0.0.0:0", "--log-format", "json"]));
-    let errors = messages(&stderr(&output), "ERROR");
-    assert!(errors.iter().any(|error| error.contains("--token-file")), "{errors:?}");
+    let said = stderr(&output);
+    assert!(messages(&said, "ERROR").iter().any(|error| error.contains("loopback")), "{said}");
+    assert!(said.contains(r#""hint":"add `--token-file FILE`"#), "{said}");
 }
 
 #[test]

@@ -20,6 +20,7 @@ use veriplay_selfplay::randomness::derive_seed;
 
 use super::PluginContext;
 use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::progress;
 
 /// Version of the lines.
 const PROTOCOL: u32 = 1;
@@ -178,6 +179,8 @@ struct PluginChild {
     lines: Option<Sender<Vec<u8>>>,
     /// Its answer to each.
     answers: Receiver<Answer>,
+    /// Closes when all that it wrote to its stderr is passed on; `None` where it writes to this process's.
+    errors: Option<Receiver<()>>,
 }
 
 /// What came back for a line.
@@ -197,15 +200,17 @@ impl PluginChild {
             .args(["-c", command])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
+            .stderr(progress::child_stderr())
             .process_group(0)
             .spawn()?;
+        let errors = child.stderr.take().map(progress::pass_on_lines);
         let stdin = child.stdin.take().context("a program without standard input")?;
         let stdout = child.stdout.take().context("a program without standard output")?;
         let ((lines, to_write), (read, answers)) = (channel(), channel());
         std::thread::Builder::new()
             .name("plug-in".to_owned())
             .spawn(move || speak(stdin, BufReader::new(stdout), &to_write, &read))?;
-        Ok(Self { child, lines: Some(lines), answers })
+        Ok(Self { child, lines: Some(lines), answers, errors })
     }
 
     fn exchange(&mut self, line: Vec<u8>, timeout: Duration) -> Result<Vec<u8>, String> {
@@ -257,6 +262,8 @@ impl Drop for PluginChild {
     fn drop(&mut self) {
         // There is nobody to tell.
         let _ = self.end();
+        // What it wrote last may say why it ended. A process that it left behind may keep its stderr open.
+        let _ = self.errors.take().map(|errors| errors.recv_timeout(PATIENCE));
     }
 }
 

@@ -1,0 +1,105 @@
+//! `--log-format json`: whatever a command says on stderr is one JSON object a line.
+
+use std::io::Write as _;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+use super::{finished, small_config, stderr, succeeded, veriplay, write_config};
+
+/// The lines of stderr, each of which must be an event.
+fn events(output: &Output) -> Vec<Value> {
+    let parse = |line: &str| serde_json::from_str::<Value>(line).unwrap_or_else(|_| panic!("no JSON: {line}"));
+    let events: Vec<Value> = stderr(output).lines().map(parse).collect();
+    for event in &events {
+        assert!(["timestamp", "level", "message"].iter().all(|key| event[*key].is_string()), "{event}");
+    }
+    events
+}
+
+/// How far a phase came at last.
+fn last_of<'a>(events: &'a [Value], phase: &str) -> &'a Value {
+    let last = events.iter().rfind(|event| event["phase"] == phase);
+    last.unwrap_or_else(|| panic!("no phase `{phase}` in {events:#?}"))
+}
+
+/// Runs a program that is on standard input.
+fn run_with_log(options: &[&str], program: &str) -> Output {
+    let mut command = veriplay();
+    command.args(options).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("it starts");
+    child.stdin.take().expect("it is piped").write_all(program.as_bytes()).expect("it reads");
+    child.wait_with_output().expect("it ends")
+}
+
+#[test]
+fn a_run_its_replay_and_an_evaluation_say_events_and_nothing_else() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let config = write_config(dir.path(), &small_config());
+    let run = dir.path().join("run");
+    let with_log = |command: &mut Command| succeeded(command.args(["--log-format", "json"]));
+
+    let played = events(&with_log(veriplay().arg("play").arg("--config").arg(&config).arg("--out").arg(&run)));
+    let end = last_of(&played, "self-play");
+    assert_eq!((&end["done"], &end["total"], &end["level"]), (&5.into(), &5.into(), &"INFO".into()));
+    assert!(end["elapsed_seconds"].is_u64());
+    let begin = played.iter().find(|event| event["phase"] == "self-play");
+    assert_eq!(begin.map(|event| &event["message"]), Some(&"self-play: begins".into()));
+
+    let replayed = events(&with_log(veriplay().arg("replay").arg(&run)));
+    assert_eq!(last_of(&replayed, "replay")["done"], 5);
+    let evaluated = events(&with_log(veriplay().args(["eval", "--model", "builtin:tiny", "--config"]).arg(&config)));
+    let end = last_of(&evaluated, "evaluate");
+    assert_eq!(end["done"], end["total"]);
+}
+
+#[test]
+fn a_plug_in_writes_into_the_log() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let mut config = small_config();
+    let reward = "exec:echo 'error: not today' >&2; exit 3";
+    config["game"].as_table_mut().expect("a section").insert("reward".to_owned(), reward.into());
+    let config = write_config(dir.path(), &config);
+    let mut command = veriplay();
+    command.args(["--log-format", "json", "play", "--config"]).arg(&config).arg("--out").arg(dir.path().join("run"));
+    let output = finished(&mut command);
+    assert!(!output.status.success());
+    let events = events(&output);
+    let said = events.iter().find(|event| event["message"] == "error: not today");
+    assert_eq!(said.map(|event| (&event["level"], &event["stream"])), Some((&"INFO".into(), &"stderr".into())));
+    assert!(events.iter().any(|event| event["level"] == "ERROR"), "{events:#?}");
+}
+
+#[test]
+fn a_program_cannot_forge_the_level_of_an_event() {
+    let program = "import sys\nprint('out')\nprint('error: forged\\n{\"level\": \"ERROR\"}', file=sys.stderr)";
+    let output = run_with_log(&["--log-format", "json", "run", "-"], program);
+    assert_eq!(output.stdout, b"out\n");
+    let events = events(&output);
+    assert!(events.iter().all(|event| event["level"] == "INFO"), "{events:#?}");
+    assert_eq!(events[0]["stream"], "stderr");
+    let output = run_with_log(&["run", "-", "--quiet", "--log-format=json"], "print('out')");
+    assert_eq!((output.stdout.as_slice(), stderr(&output)), (b"out\n".as_slice(), String::new()));
+}
+
+#[test]
+fn errors_have_their_hint_as_a_field_and_wrong_usage_is_one_of_them() {
+    let output = finished(veriplay().args(["run", "-", "--fuel", "0", "--log-format", "json"]));
+    assert_eq!(output.status.code(), Some(3));
+    let refused = events(&output);
+    assert_eq!((refused.len(), &refused[0]["level"]), (1, &"ERROR".into()));
+    assert_eq!(refused[0]["message"], "`--fuel 0` is out of range");
+    assert!(refused[0]["hint"].as_str().is_some_and(|hint| hint.starts_with("give a number from ")), "{refused:?}");
+
+    for form in [&["--log-format", "json"][..], &["--log-format=json"][..]] {
+        let output = finished(veriplay().args(["play", "--no-such-option"]).args(form));
+        assert_eq!(output.status.code(), Some(2));
+        let refused = events(&output);
+        assert_eq!((refused.len(), &refused[0]["level"]), (1, &"ERROR".into()));
+        assert!(refused[0]["message"].as_str().is_some_and(|message| message.contains("--no-such-option")));
+    }
+    let output = finished(veriplay().args(["play", "--no-such-option"]));
+    assert!(output.status.code() == Some(2) && stderr(&output).starts_with("error: "), "{}", stderr(&output));
+    let help = succeeded(veriplay().args(["--log-format", "json", "--help"]));
+    assert!(stderr(&help).is_empty() && help.stdout.starts_with(b"Self-play"));
+}
