@@ -4,6 +4,7 @@
 pub(crate) mod chart;
 mod comparison;
 mod curves;
+mod picture;
 mod records;
 mod templates;
 
@@ -14,10 +15,11 @@ use veriplay_selfplay::eval_table::EvalTable;
 use veriplay_selfplay::splits::EvalSet;
 
 use crate::config::{from_toml, read_text};
-use crate::exit::Failure;
+use crate::exit::{ExitCode, Failure};
 use crate::json_file::read_json;
 use crate::rundir::RunDir;
 use curves::{Curves, read_curves};
+use picture::NamedCurve;
 use records::{LoggedRecord, read_records};
 
 pub(crate) use comparison::{ComparedRun, Comparison};
@@ -82,6 +84,35 @@ pub(crate) fn render(runs: &[RunReport]) -> Result<String, Failure> {
     let records = runs.iter().flat_map(|run| run.records.iter().map(|record| record.to_value(&run.numbers.name)));
     let values = context!(records => records.collect::<Vec<_>>(), ..values(runs));
     render_template(&[], "page.html", values)
+}
+
+/// The curves of these paths as an SVG file, each of every run that has it.
+pub(crate) fn draw_curves(runs: &[RunReport], paths: &[String]) -> Result<String, Failure> {
+    let (title, labels) = picture::title_and_labels(paths);
+    let mut curves = Vec::new();
+    for (path, label) in paths.iter().zip(&labels) {
+        let before = curves.len();
+        for RunReport { numbers, .. } in runs {
+            let name = curve_name(numbers, label, runs.len() > 1);
+            curves.extend(numbers.curves.get(path).map(|points| NamedCurve { name, points }));
+        }
+        if curves.len() == before {
+            let hint = "the charts of the page have the paths of their curves as captions";
+            return Err(Failure::message(ExitCode::Input, format!("no run has a curve `{path}`")).hint(hint));
+        }
+    }
+    Ok(picture::draw(&title, &curves))
+}
+
+/// What tells a curve apart: its run, or what of its path other curves have not, or both.
+fn curve_name(run: &RunNumbers, label: &str, several: bool) -> String {
+    let folder =
+        Path::new(&run.name).file_name().map_or_else(|| run.name.clone(), |name| name.to_string_lossy().into());
+    match (label.is_empty(), several) {
+        (true, _) => folder,
+        (false, true) => format!("{folder}: {label}"),
+        (false, false) => label.to_owned(),
+    }
 }
 
 /// What the templates show of runs, apart from their records.

@@ -64,6 +64,28 @@ fn a_page_compares_runs_of_real_play() {
 }
 
 #[test]
+fn chosen_curves_are_a_picture_of_their_own() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let runs = ["learned", "control"].map(|name| dir.path().join(name));
+    runs.iter().for_each(|run| run_with_response(run, "x"));
+    let draw = |curve: &str| {
+        let mut command = veriplay();
+        command.current_dir(dir.path()).arg("report").args(&runs).args(["--svg", "curve.svg", "--curve", curve]);
+        finished(&mut command)
+    };
+    let drawn = draw("actor/loss");
+    assert_eq!(String::from_utf8_lossy(&drawn.stdout), "report.html\ncurve.svg\n", "{}", stderr(&drawn));
+    let picture = std::fs::read_to_string(dir.path().join("curve.svg")).expect("the picture is there");
+    assert!(picture.starts_with("<svg"), "{picture}");
+    for text in ["actor/loss", "step", "learned", "control"] {
+        assert!(picture.contains(text), "no `{text}` in {picture}");
+    }
+    let refused = draw("actor/no_such_number");
+    assert_eq!(refused.status.code(), Some(3));
+    assert!(stderr(&refused).contains("no run has a curve `actor/no_such_number`"), "{}", stderr(&refused));
+}
+
+#[test]
 fn what_is_no_run_is_refused() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let output = finished(veriplay().arg("report").arg(dir.path()));
