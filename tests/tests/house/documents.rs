@@ -6,6 +6,9 @@ use super::root;
 
 const DOCUMENTS: &[&str] = &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "LIMITATIONS.md", "SECURITY.md"];
 
+/// The page that the program writes: what looks like a path in it is what an option may be given, such as `evals/MODEL`.
+const MADE: &str = "command-reference.md";
+
 /// The pages of the book, `docs/`.
 fn pages() -> Vec<String> {
     let entries = fs::read_dir(root().join("docs")).expect("docs/ is there");
@@ -24,7 +27,7 @@ fn the_summary_of_the_book_lists_every_page() {
 
 #[test]
 fn paths_named_in_documents_exist() {
-    let pages: Vec<String> = pages().iter().map(|page| format!("docs/{page}")).collect();
+    let pages: Vec<String> = pages().iter().filter(|page| *page != MADE).map(|page| format!("docs/{page}")).collect();
     for document in DOCUMENTS.iter().copied().chain(pages.iter().map(String::as_str)) {
         let text = fs::read_to_string(root().join(document)).unwrap_or_else(|e| panic!("{document}: {e}"));
         let missing: Vec<&str> = paths(&text).filter(|path| !root().join(path).exists()).collect();
