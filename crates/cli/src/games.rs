@@ -28,13 +28,17 @@ macro_rules! eval_config {
             /// Folder with the published files of `suites`. Absent means `VERIPLAY_DATA`, else the working directory.
             #[serde(default)]
             $visibility data: Option<std::path::PathBuf>,
+            /// Files that say how `suites` are asked, as `--prompt-template` takes them. Absent means none.
+            #[serde(default)]
+            $visibility prompt_templates: Vec<String>,
         }
 
         impl $name {
             /// The public sets that are measured in a run.
             $visibility fn suite_schedule(&self) -> crate::suites::SuiteSchedule<'_> {
-                let Self { suites, every, limit, data, .. } = self;
-                crate::suites::SuiteSchedule { every: *every, suites, limit: *limit, data: data.as_deref() }
+                let Self { suites, every, limit, data, prompt_templates, .. } = self;
+                let (every, limit, data) = (*every, *limit, data.as_deref());
+                crate::suites::SuiteSchedule { every, suites, limit, data, prompt_templates }
             }
         }
     };

@@ -1,19 +1,23 @@
 //! Public sets: a model's samples of them, and their verdicts. For `veriplay eval --suite`, and for `suites` of `[eval]` while training.
 //!
-//! [`prompts`] asks, [`sampling`] samples and keeps what came, and the parts of `verify` judge it. A suite is one line in [`SUITES`]. Invariants:
-//! samples and verdicts are files that `verify` and the sets' own tools read; a killed evaluation continues behind the last whole chunk; a
-//! folder never mixes samples of two settings.
+//! [`published`] fetches a set, [`prompts`] asks, [`sampling`] samples and keeps what came, and the parts of `verify` judge it. A suite is one line
+//! in [`SUITES`]. Invariants: samples and verdicts are files that `verify` and the sets' own tools read; a killed evaluation continues behind the
+//! last whole chunk; a folder never mixes samples of two settings.
 
+mod extraction;
 mod prompts;
+mod published;
 mod sampling;
 mod schedule;
+mod template;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Policy, Predicted, SCHEMA_VERSION};
-use veriplay_corpus::{ProblemFormat, ReadOptions, problem_format};
+use veriplay_corpus::{ProblemFormat, ProblemStatement, ReadOptions, problem_format, read_statements};
 use veriplay_sandbox::{SandboxOptions, default_cache_dir};
 use veriplay_selfplay::intervals::Estimate;
 
@@ -22,6 +26,7 @@ use crate::image;
 use crate::isolation::{self, Isolation};
 use crate::json_file::read_json;
 use crate::model::Model;
+use crate::progress;
 use crate::verdict_cache::{FOLDER, VerdictCache};
 use crate::verify::{
     AttemptJudge, AttemptSource, JUDGE_SEED, JudgeConditions, TaskOverrides, TaskSet, VerdictOutput, VerdictSummary,
@@ -31,6 +36,10 @@ use crate::verify::{
 pub(crate) use prompts::PromptStyle;
 pub(crate) use sampling::SuiteSampling;
 pub(crate) use schedule::{SuiteEstimates, SuiteMeasurements, SuiteName, SuiteSchedule, SuiteScores};
+
+use prompts::SuitePrompt;
+use published::{MIRROR, PublishedFile};
+use template::{AskedTask, PromptTemplate};
 
 /// The environment variable with the folder of published files, where `--data` does not name one.
 const DATA: &str = "VERIPLAY_DATA";
@@ -44,6 +53,8 @@ struct Suite {
     files: &'static [&'static str],
     /// Where it is published.
     published: &'static str,
+    /// Its published file. `None` where no hash of it is known, so that it is not fetched.
+    pinned: Option<&'static PublishedFile>,
     /// Tokens of an answer at most.
     max_tokens: usize,
 }
@@ -59,30 +70,60 @@ const fn suite(
     published: &'static str,
     files: &'static [&'static str],
 ) -> Suite {
-    Suite { name, format, predict: Predicted::Output, files, published, max_tokens: PROGRAM }
+    Suite { name, format, predict: Predicted::Output, files, published, pinned: None, max_tokens: PROGRAM }
+}
+
+const fn pinned(
+    name: &'static str,
+    format: &'static str,
+    file: &'static PublishedFile,
+    files: &'static [&'static str],
+) -> Suite {
+    Suite { pinned: Some(file), ..suite(name, format, file.repository, files) }
 }
 
 const fn cruxeval(name: &'static str, predict: Predicted) -> Suite {
-    let files: &[&str] = &["cruxeval.jsonl"];
-    Suite { predict, max_tokens: LITERAL, ..suite(name, "cruxeval", "facebookresearch/cruxeval", files) }
+    Suite { predict, max_tokens: LITERAL, ..pinned(name, "cruxeval", &CRUXEVAL, &["cruxeval.jsonl"]) }
 }
+
+const HUMANEVAL: PublishedFile = PublishedFile {
+    repository: "openai/human-eval",
+    commit: "6d43fb980f9fee3c892a914eda09951f772ad10d",
+    path: "data/HumanEval.jsonl.gz",
+    sha256: "b796127e635a67f93fb35c04f4cb03cf06f38c8072ee7cee8833d7bee06979ef",
+};
+/// v0.1.10.
+const HUMANEVAL_PLUS: PublishedFile = PublishedFile {
+    repository: "evalplus/humanevalplus_release",
+    commit: "200defce9e3429d28ca215b6dd061c0f7f31c18b",
+    path: "HumanEvalPlus.jsonl.gz",
+    sha256: "272720b90ac375502c8ed23cd791c2a93dfb22a911641a494da74a426c09f101",
+};
+/// v0.2.0.
+const MBPP_PLUS: PublishedFile = PublishedFile {
+    repository: "evalplus/mbppplus_release",
+    commit: "64fc4195b858a17cdfdb3324f0baf37939144e14",
+    path: "MbppPlus.jsonl.gz",
+    sha256: "af43697e8791c4c149bdfd6b489d8b5412507551ac20e28a439f650b8225db63",
+};
+const CRUXEVAL: PublishedFile = PublishedFile {
+    repository: "facebookresearch/cruxeval",
+    commit: "190faf16d175b5847b0af05d937872b1fb395942",
+    path: "data/cruxeval.jsonl",
+    sha256: "8368b81047dc5014e4caf5a2f97604eff7644e0ecd7415e3ceeb184bbc2e0c96",
+};
 
 /// All public sets.
 const SUITES: &[Suite] = &[
-    suite("humaneval", "humaneval", "openai/human-eval", &["HumanEval.jsonl.gz", "HumanEval.jsonl"]),
-    suite(
+    pinned("humaneval", "humaneval", &HUMANEVAL, &["HumanEval.jsonl.gz", "HumanEval.jsonl"]),
+    pinned(
         "humaneval+",
         "evalplus",
-        "evalplus/humanevalplus_release",
+        &HUMANEVAL_PLUS,
         &["HumanEvalPlus-v0.1.10.jsonl.gz", "HumanEvalPlus.jsonl.gz", "HumanEvalPlus.jsonl"],
     ),
     suite("mbpp", "mbpp", "google-research/google-research", &["mbpp.jsonl", "sanitized-mbpp.json"]),
-    suite(
-        "mbpp+",
-        "evalplus",
-        "evalplus/mbppplus_release",
-        &["MbppPlus-v0.2.0.jsonl.gz", "MbppPlus.jsonl.gz", "MbppPlus.jsonl"],
-    ),
+    pinned("mbpp+", "evalplus", &MBPP_PLUS, &["MbppPlus-v0.2.0.jsonl.gz", "MbppPlus.jsonl.gz", "MbppPlus.jsonl"]),
     cruxeval("cruxeval-o", Predicted::Output),
     cruxeval("cruxeval-i", Predicted::Input),
     suite("livecodebench", "livecodebench", "livecodebench/code_generation_lite", &["test.jsonl"]),
@@ -96,12 +137,46 @@ pub(crate) struct SuiteFile {
     format: &'static ProblemFormat,
     options: ReadOptions,
     path: PathBuf,
+    /// Whether it is the published file; `None` where that is not known.
+    is_published: Option<bool>,
     max_tokens: usize,
+    /// How its tasks are asked, if not as we ask them.
+    template: Option<Arc<PromptTemplate>>,
+}
+
+/// Finds the files of all suites, each with its prompt template. `templates` are `[SUITE=]FILE`: the last that names a suite is for it, else the
+/// last that names none. Says where a file is not the published one.
+pub(crate) fn find_suites<'a>(
+    requests: impl Iterator<Item = &'a str>,
+    folder: Option<&Path>,
+    templates: &[String],
+) -> Result<Vec<SuiteFile>, Failure> {
+    let mut suites = requests.map(|request| SuiteFile::find(request, folder)).collect::<Result<Vec<_>, _>>()?;
+    let mut entries: Vec<(Option<&str>, &str)> = Vec::new();
+    for entry in templates {
+        let named = entry.split_once('=').filter(|(name, _)| suites.iter().any(|suite| suite.name == *name));
+        entries.push(named.map_or((None, entry.as_str()), |(name, path)| (Some(name), path)));
+    }
+    // Those for all suites first.
+    entries.sort_by_key(|(name, _)| name.is_some());
+    for (name, path) in entries {
+        let read = PromptTemplate::read(Path::new(path));
+        let template =
+            Arc::new(read.map_err(|failure| failure.or_hint("write FILE, or SET=FILE with an evaluated set"))?);
+        for suite in suites.iter_mut().filter(|suite| name.is_none_or(|name| suite.name == name)) {
+            suite.template = Some(Arc::clone(&template));
+        }
+    }
+    for suite in &suites {
+        suite.say_what_is_not_published();
+        suite.check_template()?;
+    }
+    Ok(suites)
 }
 
 impl SuiteFile {
-    /// Finds the file of `request`: `NAME` in `folder`, `NAME=FILE`, or `FILE` in format `veriplay`.
-    pub(crate) fn find(request: &str, folder: Option<&Path>) -> Result<Self, Failure> {
+    /// Finds the file of `request`: `NAME` in `folder` or as it is published, `NAME=FILE`, or `FILE` in format `veriplay`.
+    fn find(request: &str, folder: Option<&Path>) -> Result<Self, Failure> {
         let (name, path) = match request.split_once('=') {
             Some((name, path)) => (name, Some(PathBuf::from(path))),
             None => (request, None),
@@ -115,7 +190,52 @@ impl SuiteFile {
         };
         let options = ReadOptions { predict: suite.predict, ..ReadOptions::default() };
         let format = problem_format(suite.format).or_fail(ExitCode::Bug)?;
-        Ok(Self { name: name.to_owned(), format, options, path, max_tokens: suite.max_tokens })
+        // Reading it says what is wrong with a file that cannot be read.
+        let is_published = suite.pinned.map(|file| std::fs::read(&path).is_ok_and(|bytes| file.has_bytes(&bytes)));
+        let (name, max_tokens) = (name.to_owned(), suite.max_tokens);
+        Ok(Self { name, format, options, path, is_published, max_tokens, template: None })
+    }
+
+    fn say_what_is_not_published(&self) {
+        if self.is_published == Some(false) {
+            let path = self.path.display();
+            progress::say(format!("suite `{}`: `{path}` is not the published file, and is used as it is", self.name));
+        }
+    }
+
+    /// Renders the prompt of every task, so that a fault of the template is found before a model is loaded.
+    fn check_template(&self) -> Result<(), Failure> {
+        let Some(template) = &self.template else { return Ok(()) };
+        for task in read_statements(&self.path, self.format, &self.options).or_fail(ExitCode::Input)? {
+            // Sampling reports a row without one.
+            if let Ok(statement) = &task.statement {
+                template.render(self.asked(&task.task_id, statement))?;
+            }
+        }
+        Ok(())
+    }
+
+    const fn asked<'a>(&self, task_id: &'a str, statement: &'a ProblemStatement) -> AskedTask<'a> {
+        AskedTask { task_id, statement, predict: self.options.predict }
+    }
+
+    /// How a task is asked, and its answer read.
+    fn prompt(&self, task_id: &str, statement: &ProblemStatement, style: PromptStyle) -> Result<SuitePrompt, Failure> {
+        match &self.template {
+            Some(template) => SuitePrompt::from_template(template, self.asked(task_id, statement)),
+            None => Ok(SuitePrompt::new(statement, self.options.predict, style)),
+        }
+    }
+
+    fn prompt_style(&self, sampling: &SuiteSampling, has_chat_template: bool) -> PromptStyle {
+        let of_template = self.template.as_ref().map(|template| PromptStyle::of(template.is_chat()));
+        of_template.or(sampling.prompts).unwrap_or_else(|| PromptStyle::of(has_chat_template))
+    }
+
+    /// Tokens of an answer at most.
+    fn answer_tokens(&self, sampling: &SuiteSampling) -> usize {
+        let of_template = self.template.as_ref().and_then(|template| template.max_tokens());
+        sampling.max_tokens.or(of_template).unwrap_or(self.max_tokens)
     }
 
     /// How its file is read, and how else one is, where no row of it is a task.
@@ -141,33 +261,36 @@ fn own_tasks(request: &str) -> Result<SuiteFile, Failure> {
         return Err(Failure::message(ExitCode::Input, what).hint(hint));
     };
     let format = problem_format("veriplay").or_fail(ExitCode::Bug)?;
-    let name = name.to_string_lossy().into_owned();
-    Ok(SuiteFile { name, format, options: ReadOptions::default(), path, max_tokens: PROGRAM })
+    let (name, options) = (name.to_string_lossy().into_owned(), ReadOptions::default());
+    Ok(SuiteFile { name, format, options, path, is_published: None, max_tokens: PROGRAM, template: None })
 }
 
+/// The file of a set in the folder, or else as it is published, which is fetched once.
 fn published_file(suite: &Suite, folder: Option<&Path>) -> Result<PathBuf, Failure> {
     let folder = folder.map(Path::to_owned).or_else(|| std::env::var_os(DATA).map(PathBuf::from));
     let folder = folder.unwrap_or_else(|| PathBuf::from("."));
-    let found = suite.files.iter().map(|file| folder.join(file)).find(|path| path.is_file());
-    found.ok_or_else(|| {
-        let what = format!(
-            "suite `{}` has no file in `{}`, which is searched for `{}`",
-            suite.name,
-            folder.display(),
-            suite.files.join("`, `")
-        );
+    if let Some(found) = suite.files.iter().map(|file| folder.join(file)).find(|path| path.is_file()) {
+        return Ok(found);
+    }
+    let missing = |why: &str, more: &str| {
+        let (name, published) = (suite.name, suite.published);
+        let files = suite.files.join("`, `");
+        let what =
+            format!("suite `{name}` has no file in `{}`, which is searched for `{files}`, and {why}", folder.display());
         let hint = format!(
-            "it is published as `{}`; put its file there, name the folder with `--data`, or give `--suite {}=FILE`",
-            suite.published, suite.name
+            "it is published as `{published}`; put its file there, name the folder with `--data`, or give `--suite {name}=FILE`{more}"
         );
         Failure::message(ExitCode::Input, what).hint(hint)
-    })
+    };
+    let Some(file) = suite.pinned else {
+        return Err(missing("it is not fetched, because the hash of its file is not known", ""));
+    };
+    file.fetch().map_err(|error| missing(&format!("{error:#}"), &format!("; `{MIRROR}` names a mirror")))
 }
 
 /// Tokens of the longest answer to any of these suites.
 pub(crate) fn longest_answer(suites: &[SuiteFile], sampling: &SuiteSampling) -> usize {
-    let of_sets = suites.iter().map(|suite| suite.max_tokens).max().unwrap_or_default();
-    sampling.max_tokens.unwrap_or(of_sets)
+    suites.iter().map(|suite| suite.answer_tokens(sampling)).max().unwrap_or_default()
 }
 
 /// The model that is measured.
@@ -191,6 +314,8 @@ impl<'a> MeasuredModel<'a> {
 #[derive(Debug, Serialize)]
 pub(crate) struct SuiteReport {
     settings: SuiteSettings,
+    /// Whether the file is the published one; `None` where that is not known.
+    published: Option<bool>,
     /// Answers that were cut off at the limit of tokens.
     truncated: u64,
     /// Tasks whose prompt does not fit the model's context: their attempts are empty, and wrong.
@@ -209,6 +334,8 @@ struct SuiteSettings {
     /// Digest of the set's file.
     tasks: Digest,
     prompts: PromptStyle,
+    /// Digest of the prompt template; `None` for our own prompts.
+    prompt_template: Option<Digest>,
     #[serde(flatten)]
     sampling: SuiteSampling,
     max_tokens: usize,
@@ -297,8 +424,9 @@ fn evaluate_one(
         suite: suite.name.clone(),
         model: model.name.to_owned(),
         tasks: Digest::of(&bytes),
-        prompts: sampling.prompts.unwrap_or_else(|| PromptStyle::of(model.has_chat_template)),
-        max_tokens: sampling.max_tokens.unwrap_or(suite.max_tokens),
+        prompts: suite.prompt_style(sampling, model.has_chat_template),
+        prompt_template: suite.template.as_ref().map(|template| template.digest().clone()),
+        max_tokens: suite.answer_tokens(sampling),
         sampling: sampling.clone(),
     };
     let overrides = TaskOverrides::default();
@@ -306,7 +434,7 @@ fn evaluate_one(
     let samples = sampling::sample_suite(model.policy, suite, &settings, folder)?;
     let verdicts = judge.judge(&tasks, &samples.path, &folder.join(format!("{}.verdicts.jsonl", suite.name)))?;
     let sampling::Samples { truncated, too_long, not_tokenized, .. } = samples;
-    let report = SuiteReport { settings, truncated, too_long, not_tokenized, verdicts };
+    let report = SuiteReport { settings, published: suite.is_published, truncated, too_long, not_tokenized, verdicts };
     let path = folder.join(format!("{}.report.json", suite.name));
     crate::json_file::write_pretty_json(&path, &report).or_fail(ExitCode::Input)?;
     Ok(report)

@@ -19,7 +19,7 @@ use crate::isolation::Isolation;
 use crate::model::Model;
 use crate::play::{evaluate_with_bar, table_text};
 use crate::play_config::PlayConfig;
-use crate::suites::{self, MeasuredModel, SuiteFile, SuiteReport, SuiteSampling};
+use crate::suites::{self, MeasuredModel, SuiteReport, SuiteSampling};
 use crate::{memory, model, progress};
 
 /// Measure a model: on a game's tasks (pass@1, greedy accuracy and pass@8 per task type), or on public sets
@@ -40,12 +40,15 @@ pub(super) struct Arguments {
     /// otherwise; they are kept, judged as `verify` judges, and continued where an evaluation was cut off
     #[arg(long, value_name = "SET", value_delimiter = ',')]
     suite: Vec<String>,
-    /// With --suite: folder with the published files [default: VERIPLAY_DATA, else this one]
+    /// With --suite: folder with the published files [default: VERIPLAY_DATA, else this one]. What it lacks is fetched where the hash is known
     #[arg(long, value_name = "DIR", requires = "suite")]
     data: Option<PathBuf>,
     /// With --suite: folder for samples, verdicts and reports [default: `evals/MODEL`]
     #[arg(long, value_name = "DIR", requires = "suite")]
     out: Option<PathBuf>,
+    /// With --suite: TOML file of Jinja templates that asks the tasks, FILE for every set or SET=FILE; may be repeated
+    #[arg(long = "prompt-template", value_name = "FILE", requires = "suite")]
+    prompt_templates: Vec<String>,
     #[command(flatten)]
     sampling: SuiteSampling,
     /// Seed of the samples, instead of the configuration's, or of 0
@@ -120,8 +123,8 @@ fn evaluate_suites(args: &Arguments) -> Result<(), Failure> {
     let sampling = args.sampling.clone().with_seed(args.seed.unwrap_or(0));
     sampling.validate()?;
     // All files are looked for before a model is loaded.
-    let find = |request: &String| SuiteFile::find(request, args.data.as_deref());
-    let suites = args.suite.iter().map(find).collect::<Result<Vec<_>, _>>()?;
+    let requests = args.suite.iter().map(String::as_str);
+    let suites = suites::find_suites(requests, args.data.as_deref(), &args.prompt_templates)?;
     let options = args.device.options(LearnerOptions { rollout_rows: 32, ..LearnerOptions::default() });
     memory::check_sampling(&args.model, &options, |_| suites::longest_answer(&suites, &sampling))?;
     let model = Model::open(&args.model, &options)?;

@@ -183,6 +183,7 @@ fn single_file(mut files: Vec<Downloaded>) -> Result<Downloaded, Failure> {
     }
 }
 
-pub(super) fn hash_sha256(bytes: &[u8]) -> String {
+/// The SHA-256 of these bytes, in hexadecimal.
+pub(crate) fn hash_sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }

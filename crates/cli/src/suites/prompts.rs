@@ -2,11 +2,16 @@
 //!
 //! A model with a chat template is asked in a conversation whose last message, the model's own, is already begun; a base model continues text.
 //! Both begin the answer where the set's answer begins, so nothing has to be searched for in prose: a program in a fenced block, a literal
-//! behind an assertion. The layouts are those of EvalPlus (arXiv 2305.01210) and CRUXEval (arXiv 2401.03065), the words our own.
+//! behind an assertion. The layouts are those of EvalPlus (arXiv 2305.01210) and CRUXEval (arXiv 2401.03065), the words our own. A template of
+//! the user's asks in other words, and its answers are extracted.
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Message, Predicted, Prompt, PromptContent, Role};
+use veriplay_core::{Message, MessageRole, Predicted, Prompt, PromptContent, Role};
 use veriplay_corpus::{AttemptBody, ProblemStatement};
+
+use super::extraction::Continued;
+use super::template::{AskedTask, PromptTemplate, RenderedPrompt};
+use crate::exit::Failure;
 
 /// How a model is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
@@ -49,6 +54,10 @@ enum AnswerKind {
     Output,
     /// Arguments, and `) == …` behind them.
     Input,
+    /// A program somewhere in the response.
+    ExtractedProgram(Continued),
+    /// Literals somewhere in the response.
+    ExtractedPrediction(Continued, Predicted),
 }
 
 impl SuitePrompt {
@@ -64,6 +73,18 @@ impl SuitePrompt {
         }
     }
 
+    /// Asks as a template of the user's does.
+    pub(super) fn from_template(template: &PromptTemplate, task: AskedTask<'_>) -> Result<Self, Failure> {
+        let RenderedPrompt { content, stop, program_start } = template.render(task)?;
+        let continued = Continued::after(continued_text(&content));
+        let answer = match (program_start, task.statement) {
+            (Some(start), _) => AnswerKind::Program(start),
+            (None, ProblemStatement::Prediction { .. }) => AnswerKind::ExtractedPrediction(continued, task.predict),
+            (None, _) => AnswerKind::ExtractedProgram(continued),
+        };
+        Ok(Self { prompt: Prompt::new(Role::Solver, content).with_stop(stop), answer })
+    }
+
     /// The attempt that a response makes.
     pub(super) fn attempt(&self, response: &str) -> AttemptBody {
         match &self.answer {
@@ -73,6 +94,23 @@ impl SuitePrompt {
                 let arguments = response.rsplit_once("==").map_or(response, |(call, _)| call).trim();
                 AttemptBody::Completion(arguments.strip_suffix(')').unwrap_or(arguments).to_owned())
             }
+            AnswerKind::ExtractedProgram(continued) => {
+                AttemptBody::Program(format!("{}\n", continued.program(response).trim_end()))
+            }
+            AnswerKind::ExtractedPrediction(continued, predict) => {
+                AttemptBody::Completion(continued.prediction(response, *predict))
+            }
+        }
+    }
+}
+
+/// What a response continues: the text, or the assistant's message that is begun.
+fn continued_text(content: &PromptContent) -> &str {
+    match content {
+        PromptContent::Text(text) => text,
+        PromptContent::Messages(messages) => {
+            let begun = messages.last().filter(|message| message.role == MessageRole::Assistant);
+            begun.map_or("", |message| &message.content)
         }
     }
 }
@@ -171,10 +209,12 @@ fn as_plain_text(messages: &[Message]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use veriplay_core::Predicted;
     use veriplay_corpus::{AttemptBody, ProblemStatement};
 
-    use super::{PromptStyle, SuitePrompt};
+    use super::{AskedTask, PromptStyle, PromptTemplate, SuitePrompt};
 
     fn asked(statement: &ProblemStatement, style: PromptStyle) -> SuitePrompt {
         SuitePrompt::new(statement, Predicted::Output, style)
@@ -243,6 +283,44 @@ mod tests {
             for response in ["91, 20) == 71", "91, 20)", "91, 20"] {
                 assert_eq!(input.attempt(response), completion("91, 20"));
             }
+        }
+    }
+
+    fn asked_by(source: &str, statement: &ProblemStatement, predict: Predicted) -> SuitePrompt {
+        let template = PromptTemplate::parse(source.to_owned(), Path::new("own.toml")).expect("a template");
+        SuitePrompt::from_template(&template, AskedTask { task_id: "1", statement, predict }).expect("it renders")
+    }
+
+    #[test]
+    fn a_program_is_found_where_the_template_has_it_begin() {
+        let source = ProblemStatement::Continuation("def f(x):\n".to_owned());
+        for (template, response, found) in [
+            (
+                "user = '{{ prompt }}'\nprefill = \"```python\\n\"\nstop = [\"\\n```\"]",
+                "def f(x):\n    return x",
+                "def f(x):\n    return x\n",
+            ),
+            ("user = '{{ prompt }}'", "Sure:\n```python\nx = 1\n```\nDone.", "x = 1\n"),
+            ("text = '{{ prompt }}'\nprogram_start = '{{ prompt }}'", "    return x", "def f(x):\n    return x\n"),
+        ] {
+            assert_eq!(asked_by(template, &source, Predicted::Output).attempt(response), program(found), "{template}");
+        }
+        let prompt = asked_by("text = '{{ prompt }}'\nstop = ['[DONE]']", &source, Predicted::Output).prompt;
+        assert_eq!((&*prompt.text(), prompt.stop), ("def f(x):\n", vec!["[DONE]".to_owned()]));
+    }
+
+    #[test]
+    fn a_prediction_is_found_behind_the_assertion_that_a_template_begins_or_asks_for() {
+        let [program, input, output] = ["def f(a):\n    return a", "3", "3"].map(str::to_owned);
+        let statement = ProblemStatement::Prediction { program, input, output };
+        for (template, predict, response) in [
+            ("text = '{{ code }} assert f({{ input }}) == ?? [ANSWER]'", Predicted::Output, "assert f(3) == 3"),
+            ("user = '{{ code }}'\nprefill = 'assert f({{ input }}) =='", Predicted::Output, " 3"),
+            ("user = '{{ code }} {{ output }}'", Predicted::Input, "So: [ANSWER]assert f(3) == 3[/ANSWER]"),
+            ("user = '{{ code }} {{ output }}'\nprefill = 'assert f('", Predicted::Input, "3) == 3"),
+        ] {
+            let attempt = asked_by(template, &statement, predict).attempt(response);
+            assert_eq!(attempt, AttemptBody::Completion("3".to_owned()), "{template}");
         }
     }
 }

@@ -43,7 +43,7 @@ pub(crate) struct SuiteSampling {
     #[serde(skip)]
     pub(super) max_tokens: Option<usize>,
     /// With --suite: how the model is asked [default: chat where the checkpoint has a chat template]
-    #[arg(long, value_enum, requires = "suite")]
+    #[arg(long, value_enum, requires = "suite", conflicts_with = "prompt_templates")]
     #[serde(skip)]
     pub(super) prompts: Option<PromptStyle>,
     #[arg(skip)]
@@ -167,10 +167,11 @@ fn claim_folder(path: &Path, settings: &SuiteSettings) -> Result<(), Failure> {
     }
     let found: serde_json::Value = json_file::read_json(path)?;
     let keys = wanted.as_object().into_iter().flatten();
-    match keys.into_iter().find(|(key, value)| found.get(key.as_str()) != Some(value)) {
+    let earlier_value = |key: &str| found.get(key).unwrap_or(&serde_json::Value::Null);
+    match keys.into_iter().find(|(key, value)| earlier_value(key) != *value) {
         None => Ok(()),
         Some((key, value)) => {
-            let earlier = found.get(key.as_str()).unwrap_or(&serde_json::Value::Null);
+            let earlier = earlier_value(key);
             let what = format!("`{}` was made with {key} = {earlier}, and {value} is asked for", path.display());
             Err(Failure::message(ExitCode::Input, what)
                 .hint("name another folder with `--out`, or use the same settings"))
@@ -216,8 +217,8 @@ fn sample_chunk(
     tasks: &[(String, ProblemStatement)],
     sampling: &Sampling,
 ) -> Result<Vec<SampleRow>, Failure> {
-    let prompts: Vec<_> =
-        tasks.iter().map(|(_, statement)| SuitePrompt::new(statement, suite.options.predict, style)).collect();
+    let prompt = |(task_id, statement): &(String, ProblemStatement)| suite.prompt(task_id, statement, style);
+    let prompts = tasks.iter().map(prompt).collect::<Result<Vec<_>, _>>()?;
     let asked: Vec<Prompt> = prompts.iter().map(|prompt| prompt.prompt.clone()).collect();
     let names: Vec<&str> = tasks.iter().map(|(task_id, _)| task_id.as_str()).collect();
     let groups = generate_what_can_be_asked(policy, &names, asked, sampling)?;

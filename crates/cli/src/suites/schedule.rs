@@ -12,7 +12,7 @@ use veriplay_corpus::{ProblemRow, ProblemStatement, StatedTask, read_problems, r
 use veriplay_selfplay::intervals::Estimate;
 use veriplay_selfplay::splits::{EvalSet, Guard};
 
-use super::{MeasuredModel, SUITES, SuiteFile, SuiteJudge, SuiteRecord, SuiteSampling, evaluate_with};
+use super::{MeasuredModel, SUITES, SuiteFile, SuiteJudge, SuiteRecord, SuiteSampling, evaluate_with, find_suites};
 use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
 use crate::isolation::Isolation;
 use crate::progress;
@@ -56,6 +56,8 @@ pub(crate) struct SuiteSchedule<'a> {
     pub(crate) limit: Option<usize>,
     /// The folder with the published files; `None` as for `--data`.
     pub(crate) data: Option<&'a Path>,
+    /// Prompt templates, as `--prompt-template` takes them.
+    pub(crate) prompt_templates: &'a [String],
 }
 
 impl SuiteSchedule<'_> {
@@ -71,6 +73,7 @@ impl SuiteSchedule<'_> {
             ("eval.every", self.every.map(|every| every.to_string())),
             ("eval.limit", self.limit.map(|limit| limit.to_string())),
             ("eval.data", self.data.map(|data| data.display().to_string())),
+            ("eval.prompt_templates", self.prompt_templates.first().cloned()),
         ];
         match unused.iter().find_map(|(key, value)| Some((key, value.as_ref()?))) {
             Some((key, value)) if self.suites.is_empty() => {
@@ -138,8 +141,8 @@ pub(crate) struct SuiteMeasurements {
 impl SuiteMeasurements {
     /// Finds the files of all suites.
     pub(crate) fn find(schedule: SuiteSchedule<'_>, folder: PathBuf, isolation: Isolation) -> Result<Self, Failure> {
-        let find = |name: &SuiteName| SuiteFile::find(&name.0, schedule.data);
-        let suites = schedule.suites.iter().map(find).collect::<Result<Vec<_>, _>>()?;
+        let names = schedule.suites.iter().map(|name| name.0.as_str());
+        let suites = find_suites(names, schedule.data, schedule.prompt_templates)?;
         let mut names = BTreeSet::new();
         if let Some(twice) = suites.iter().find(|suite| !names.insert(&suite.name)) {
             return Err(bad_value("eval.suites", &twice.name, "named once, because its samples have one file"));
@@ -193,7 +196,8 @@ mod tests {
         let row = r#"{"id": "sample_0", "code": "def f(x):\n    return x * 977", "input": "1", "output": "977"}"#;
         std::fs::write(&path, row).expect("it is written");
         let suites = [SuiteName::try_from("cruxeval-o".to_owned()).expect("a set")];
-        let schedule = SuiteSchedule { every: None, suites: &suites, limit: Some(1), data: Some(dir.path()) };
+        let data = Some(dir.path());
+        let schedule = SuiteSchedule { every: None, suites: &suites, limit: Some(1), data, prompt_templates: &[] };
         let guard = schedule.guard().expect("the file is there");
         let found = guard.find_program("def f(value):\n    # mine\n    return value*977").expect("it is measured");
         assert!(found.name.ends_with("task `sample_0` of suite `cruxeval-o`"), "{}", found.name);

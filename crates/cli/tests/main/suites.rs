@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::completions_server::{Act, Server, ServerKind};
 use super::resume::survives;
-use super::{finished, last_json, root, small_config, stderr, succeeded, veriplay, write_config};
+use super::{NO_SERVER, finished, last_json, root, small_config, stderr, succeeded, veriplay, write_config};
 
 /// A folder with two small sets, and a server that knows two of the three functions.
 struct Bench {
@@ -84,6 +84,7 @@ fn sets_are_sampled_judged_and_reported_with_an_interval() {
     let [low, high] = [0, 1].map(|end| plus["verdicts"]["pass_at_k_interval"]["1"][end].as_f64().expect("a number"));
     assert!(low < 2.0 / 3.0 && 2.0 / 3.0 < high && high < 1.0, "{plus}");
     assert_eq!(plus["settings"]["prompts"], "chat");
+    assert_eq!((&plus["published"], &plus["settings"]["prompt_template"]), (&json!(false), &Value::Null));
     for suite in ["cruxeval-o", "cruxeval-i"] {
         let statuses = &all["suites"][suite]["verdicts"]["statuses"];
         assert_eq!(statuses, &json!({if suite == "cruxeval-o" { "accepted" } else { "wrong_answer" }: 1}), "{all}");
@@ -98,6 +99,8 @@ fn sets_are_sampled_judged_and_reported_with_an_interval() {
     let lines = String::from_utf8_lossy(&told.stdout);
     assert!(lines.starts_with("humaneval+: 3 attempts") && lines.lines().count() == 1, "{lines}{}", stderr(&told));
     assert!(!stderr(&told).contains("humaneval+: 3 attempts"), "the line is printed once: {}", stderr(&told));
+    let said = stderr(&told);
+    assert_eq!(said.matches("HumanEvalPlus.jsonl` is not the published file").count(), 1, "{said}");
     assert_eq!(read(&bench.out("humaneval+.verdicts.jsonl")).lines().count(), 3);
     assert_eq!(serde_json::from_str::<Value>(&read(&bench.out("humaneval+.report.json"))).expect("JSON"), *plus);
 }
@@ -127,9 +130,17 @@ fn a_folder_is_continued_with_its_own_settings_and_refused_with_others() {
 fn what_cannot_be_evaluated_is_refused_before_a_model_is_asked() {
     let bench = Bench::new();
     let missing = bench.dir.path().join("none").display().to_string();
-    let cases: [(&[&str], &str); 6] = [
+    let file = "evalplus/mbppplus_release/64fc4195b858a17cdfdb3324f0baf37939144e14/MbppPlus.jsonl.gz";
+    let fetched = format!("`{NO_SERVER}/{file}` cannot be fetched: ");
+    let cases: [(&[&str], &str); 9] = [
         (&["--suite", "humanevil"], "names neither a public set nor a file"),
         (&["--suite", "mbpp+"], "`MbppPlus-v0.2.0.jsonl.gz`"),
+        (&["--suite", "mbpp+"], &fetched),
+        (&["--suite", "mbpp+"], "`VERIPLAY_DATA_MIRROR` names a mirror"),
+        (
+            &["--suite", "mbpp"],
+            "the hash of its file is not known\nhint: it is published as `google-research/google-research`",
+        ),
         (&["--suite", "humaneval+", "--data", &missing], "`--data`"),
         (&["--suite", "humaneval+", "--samples", "4"], "at temperature 0 would be one sample repeated"),
         (&["--suite", "humaneval+", "--limit", "0"], "count from 1"),
@@ -140,7 +151,8 @@ fn what_cannot_be_evaluated_is_refused_before_a_model_is_asked() {
         let model = format!("openai:{}#m", bench.server.url);
         let mut command = veriplay();
         command.args(["eval", "--model", &model]).args(options).env("VERIPLAY_DATA", bench.dir.path());
-        let output = finished(&mut command);
+        // A cache without what an earlier command may have fetched.
+        let output = finished(command.env("VERIPLAY_CACHE", bench.dir.path().join("cache")));
         assert!(!output.status.success() && stderr(&output).contains(want), "{options:?}: {}", stderr(&output));
     }
     assert!(bench.server.seen().is_empty());
@@ -169,6 +181,68 @@ fn a_file_of_another_layout_is_refused_with_the_missing_field_and_no_option_of_a
     }
 }
 
+#[test]
+fn a_template_of_the_users_asks_to_the_letter_and_is_part_of_the_settings() {
+    let bench = Bench::new();
+    let template = bench.dir.path().join("own.toml");
+    let write = |text: &str| std::fs::write(&template, text).expect("it is written");
+    write(
+        "user = \"{{ code }}\\nassert f({{ input }}) == ?\"\nprefill = \"assert f({{ input }}) ==\"\nstop = [\"[/ANSWER]\"]\nmax_tokens = 7\n",
+    );
+    let own = format!("cruxeval-o={}", template.display());
+    let options = ["--suite", "cruxeval-o,humaneval+", "--prompt-template", &own];
+    let suites = &bench.report(&options)["suites"];
+    assert_eq!(suites["cruxeval-o"]["verdicts"]["statuses"], json!({"accepted": 1}), "{suites}");
+    let settings = &suites["cruxeval-o"]["settings"];
+    let digest = settings["prompt_template"].as_str().expect("a digest");
+    assert_eq!((digest.len(), &settings["prompts"], &settings["max_tokens"]), (64, &json!("chat"), &json!(7)));
+    assert_eq!(suites["humaneval+"]["settings"]["prompt_template"], Value::Null, "it is for the other set");
+    let seen = bench.server.seen();
+    let asked = &seen.iter().find(|seen| seen.body["max_tokens"] == 7).expect("it is asked").body;
+    let messages = json!([
+        {"role": "user", "content": "def f(x):\n    return x * x\nassert f(3) == ?"},
+        {"role": "assistant", "content": "assert f(3) =="},
+    ]);
+    assert_eq!((&asked["messages"], &asked["max_tokens"]), (&messages, &json!(7)), "{asked}");
+    assert_eq!(asked["stop"], json!(["[/ANSWER]"]), "{asked}");
+    // The same folder is not for another prompt, and not for ours.
+    let count = seen.len();
+    write("user = \"{{ code }}\"\nmax_tokens = 7\n");
+    let other = stderr(&bench.eval(&options));
+    assert!(other.contains(&format!("was made with prompt_template = \"{digest}\", and ")), "{other}");
+    let ours = stderr(&bench.eval(&["--suite", "cruxeval-o", "--max-tokens", "7"]));
+    assert!(ours.contains("prompt_template = ") && ours.contains("and null is asked for"), "{ours}");
+    assert_eq!(bench.server.seen().len(), count);
+}
+
+#[test]
+fn a_template_that_cannot_ask_a_set_is_refused_before_a_model_is_asked() {
+    let bench = Bench::new();
+    let template = bench.dir.path().join("own.toml");
+    let path = template.display().to_string();
+    let other = format!("mbpp={path}");
+    let cases: [(&str, &str, &[&str]); 4] = [
+        (
+            "user = \"{{ code }}\"",
+            &path,
+            &["line 1, column 12 (`user`): undefined value `code`", "`task_id`, `prompt`"],
+        ),
+        ("user = \"{{ prompt }\"", &path, &["line 1, column ", "syntax error"]),
+        ("users = \"\"", &path, &["is not a prompt template", "line 1"]),
+        ("user = \"{{ prompt }}\"", &other, &["cannot read `mbpp="]),
+    ];
+    for (text, option, wanted) in cases {
+        std::fs::write(&template, text).expect("it is written");
+        let output = bench.eval(&["--suite", "humaneval+", "--prompt-template", option]);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(3), "{said}");
+        assert!(wanted.iter().all(|wanted| said.contains(wanted)), "{wanted:?}: {said}");
+    }
+    let output = bench.eval(&["--suite", "humaneval+", "--prompts", "chat", "--prompt-template", &path]);
+    assert!(stderr(&output).contains("cannot be used with"), "{}", stderr(&output));
+    assert!(bench.server.seen().is_empty());
+}
+
 /// The quickstart, made small, on a copy of its model with room for the sets' prompts.
 fn measuring(bench: &Bench, eval: &str) -> toml::Table {
     let model = bench.dir.path().join("model");
@@ -195,7 +269,10 @@ fn measuring(bench: &Bench, eval: &str) -> toml::Table {
 #[test]
 fn suites_of_a_run_are_measured_on_schedule_and_a_killed_run_ends_with_the_same_bytes() {
     let bench = Bench::new();
-    let eval = "suites = [\"cruxeval-o\", \"humaneval+\"]\nevery = 2\nlimit = 2\ndata = \"DIR\"";
+    let template = "text = \"{{ code }}\\nassert f({{ input }}) ==\"\nstop = [\"\\n\"]\n";
+    std::fs::write(bench.dir.path().join("own.toml"), template).expect("it is written");
+    let eval = "suites = [\"cruxeval-o\", \"humaneval+\"]\nevery = 2\nlimit = 2\ndata = \"DIR\"\n\
+                prompt_templates = [\"cruxeval-o=DIR/own.toml\"]";
     // In the first step, and behind the checkpoint after the second, which was measured.
     let (dir, summary) = survives(&measuring(&bench, eval), &[1, 3]);
     let run = dir.path().join("whole");
@@ -208,6 +285,7 @@ fn suites_of_a_run_are_measured_on_schedule_and_a_killed_run_ends_with_the_same_
         assert_eq!(read(&folder.join("humaneval+.verdicts.jsonl")).lines().count(), 2);
         let report: Value = serde_json::from_str(&read(&folder.join("cruxeval-o.report.json"))).expect("JSON");
         assert_eq!((&report["too_long"], &report["verdicts"]["attempts"]), (&json!(0), &json!(1)), "{report}");
+        assert_eq!(report["settings"]["prompts"], "completion", "as the template asks");
     }
     assert!(!run.join("suites/step_1").exists());
     assert!(summary["suites"]["before"]["humaneval+"].is_f64() && summary["suites"]["after"]["cruxeval-o"].is_f64());
@@ -222,9 +300,14 @@ fn suites_of_a_run_are_measured_on_schedule_and_a_killed_run_ends_with_the_same_
 #[test]
 fn suites_that_cannot_be_measured_are_refused_before_a_run_begins() {
     let bench = Bench::new();
-    let cases: [(&str, &[&str]); 6] = [
+    let cases: [(&str, &[&str]); 8] = [
         ("suites = [\"humanevil\"]", &["`humanevil` is neither a public set nor a file", "line ", "^"]),
-        ("suites = [\"mbpp+\"]\ndata = \"DIR\"", &["`MbppPlus-v0.2.0.jsonl.gz`"]),
+        ("suites = [\"mbpp\"]\ndata = \"DIR\"", &["`mbpp.jsonl`", "the hash of its file is not known"]),
+        (
+            "suites = [\"cruxeval-o\"]\ndata = \"DIR\"\nprompt_templates = [\"DIR/none.toml\"]",
+            &["cannot read `", "none.toml`"],
+        ),
+        ("prompt_templates = [\"own.toml\"]", &["`eval.prompt_templates` is `own.toml`", "`eval.suites` names a set"]),
         ("suites = [\"cruxeval-o\", \"cruxeval-o\"]\ndata = \"DIR\"", &["`eval.suites` is `cruxeval-o`", "named once"]),
         ("every = 2", &["`eval.every` is `2`", "`eval.suites` names a set"]),
         ("suites = [\"cruxeval-o\"]\ndata = \"DIR\"\nevery = 0", &["`eval.every` is `0`"]),
