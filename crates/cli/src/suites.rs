@@ -190,8 +190,8 @@ impl SuiteFile {
         };
         let options = ReadOptions { predict: suite.predict, ..ReadOptions::default() };
         let format = problem_format(suite.format).or_fail(ExitCode::Bug)?;
-        // Reading it says what is wrong with a file that cannot be read.
-        let is_published = suite.pinned.map(|file| std::fs::read(&path).is_ok_and(|bytes| file.has_bytes(&bytes)));
+        // Whoever reads its tasks reports a file that cannot be read.
+        let is_published = suite.pinned.and_then(|file| Some(file.has_bytes(&std::fs::read(&path).ok()?)));
         let (name, max_tokens) = (name.to_owned(), suite.max_tokens);
         Ok(Self { name, format, options, path, is_published, max_tokens, template: None })
     }

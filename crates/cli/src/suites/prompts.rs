@@ -306,7 +306,8 @@ mod tests {
             assert_eq!(asked_by(template, &source, Predicted::Output).attempt(response), program(found), "{template}");
         }
         let prompt = asked_by("text = '{{ prompt }}'\nstop = ['[DONE]']", &source, Predicted::Output).prompt;
-        assert_eq!((&*prompt.text(), prompt.stop), ("def f(x):\n", vec!["[DONE]".to_owned()]));
+        assert_eq!(prompt.text(), "def f(x):\n");
+        assert_eq!(prompt.stop, ["[DONE]"]);
     }
 
     #[test]

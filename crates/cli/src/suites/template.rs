@@ -286,8 +286,13 @@ mod tests {
 
     #[test]
     fn a_conversation_is_rendered_to_the_letter() {
-        let source = "system = \"Be brief.\"\nuser = '''\n{{ text }}\n{% for test in tests %}{{ test }}\n{% endfor %}\
-                      {% if starter_code %}{{ starter_code }}{% endif %}'''\nprefill = \"Here:\\n```python\\n\"\nstop = [\"\\n```\", \"[{{ task_id }}]\"]\n";
+        let source = concat!(
+            "system = \"Be brief.\"\n",
+            "user = '''\n{{ text }}\n{% for test in tests %}{{ test }}\n{% endfor %}",
+            "{% if starter_code %}{{ starter_code }}{% endif %}'''\n",
+            "prefill = \"Here:\\n```python\\n\"\n",
+            "stop = [\"\\n```\", \"[{{ task_id }}]\"]\n",
+        );
         let RenderedPrompt { content, stop, program_start } =
             render(source, &instruction(&["assert f(1) == 2", "assert f(2) == 3"], ""), Predicted::Output)
                 .expect("it renders");
