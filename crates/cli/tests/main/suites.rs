@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::completions_server::{Act, Server, ServerKind};
+use super::external::published_file;
 use super::resume::survives;
 use super::{NO_SERVER, finished, last_json, root, small_config, stderr, succeeded, veriplay, write_config};
 
@@ -213,6 +214,22 @@ fn a_template_of_the_users_asks_to_the_letter_and_is_part_of_the_settings() {
     let ours = stderr(&bench.eval(&["--suite", "cruxeval-o", "--max-tokens", "7"]));
     assert!(ours.contains("prompt_template = ") && ours.contains("and null is asked for"), "{ours}");
     assert_eq!(bench.server.seen().len(), count);
+}
+
+#[test]
+fn a_file_with_the_pinned_hash_is_reported_as_the_published_one() {
+    let bench = Bench::new();
+    for (suite, file) in [
+        ("humaneval", "HumanEval.jsonl.gz"),
+        ("humaneval+", "HumanEvalPlus.jsonl.gz"),
+        ("mbpp+", "MbppPlus.jsonl.gz"),
+        ("cruxeval-o", "cruxeval.jsonl"),
+    ] {
+        let Some(path) = published_file(file) else { continue };
+        let output = bench.eval(&["--suite", &format!("{suite}={}", path.display()), "--limit", "1"]);
+        assert!(output.status.success() && !stderr(&output).contains("published file"), "{}", stderr(&output));
+        assert_eq!(last_json(&output)["suites"][suite]["published"], true, "{suite}");
+    }
 }
 
 #[test]
