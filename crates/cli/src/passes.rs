@@ -2,8 +2,8 @@
 //! into mini-batches, and each mini-batch is an optimizer step.
 //!
 //! Called by the training loop. The rollout's log-probabilities stay those of sampling, so after the first update the loss's ratio differs
-//! from 1. Invariants: samples of one prompt stay together, in their order, because they share its computation and their advantages belong
-//! to one group; the order is a function of (seed, step, epoch); one epoch of one mini-batch is the batch itself, to the bit.
+//! from 1. Invariants: samples of one prompt and turns of one episode stay together, in their order, because they share computation and their
+//! advantages belong to one group; the order is a function of (seed, step, epoch); one epoch of one mini-batch is the batch itself, to the bit.
 
 use std::borrow::Cow;
 
@@ -35,7 +35,7 @@ impl Passes {
     }
 
     fn epoch(self, batch: &TrainBatch, rng: &mut ChaCha8Rng) -> Vec<TrainBatch> {
-        let mut groups: Vec<&[Sample]> = batch.samples.chunk_by(|a, b| a.prompt == b.prompt).collect();
+        let mut groups = groups(&batch.samples);
         groups.shuffle(rng);
         let parts = self.minibatches.min(groups.len()).max(1);
         let mut samples: Vec<Vec<Sample>> = vec![Vec::new(); parts];
@@ -48,6 +48,22 @@ impl Passes {
         let normalizer = batch.normalizer / parts as f64;
         samples.into_iter().map(|samples| TrainBatch { samples, normalizer }).collect()
     }
+}
+
+/// Neighbours that belong together: samples of one prompt, and the later turns of their episodes.
+fn groups(samples: &[Sample]) -> Vec<&[Sample]> {
+    let mut first = 0;
+    let mut groups = Vec::new();
+    for at in 1..=samples.len() {
+        let belongs = samples.get(at).is_some_and(|next| {
+            next.prompt == samples[first].prompt || next.episode.is_some() && next.episode == samples[at - 1].episode
+        });
+        if !belongs {
+            groups.push(&samples[first..at]);
+            first = at;
+        }
+    }
+    groups
 }
 
 fn rng(seed: u64, step: u64, epoch: usize) -> ChaCha8Rng {
@@ -100,6 +116,19 @@ mod tests {
             assert!(epoch.iter().all(|part| part.normalizer == 6.0 && part.samples.len() >= 4));
         }
         assert_ne!(weights(&found[0]), weights(&found[2]), "epochs differ in their order");
+    }
+
+    #[test]
+    fn an_episode_is_not_cut() {
+        let turn = |prompt: u32, episode, weight| Sample {
+            episode: Some(episode),
+            ..Sample::new([prompt].into(), vec![1], weight)
+        };
+        let samples = vec![turn(1, 0, 0.0), turn(2, 0, 1.0), turn(1, 1, 2.0), turn(3, 1, 3.0), turn(4, 2, 4.0)];
+        let batch = TrainBatch { samples, normalizer: 1.0 };
+        for part in (Passes { epochs: 2, minibatches: 5 }).batches(&batch, 1, 2) {
+            assert!([vec![0.0, 1.0, 2.0, 3.0], vec![4.0]].contains(&weights(&part)), "{:?}", weights(&part));
+        }
     }
 
     #[test]

@@ -27,14 +27,17 @@ pub struct Sample {
     pub reference: Option<Vec<f32>>,
     /// The rollout it was made of, where its trainer numbers them.
     pub rollout: Option<RolloutId>,
+    /// Neighbours with the same number are the turns of one episode, in their order. A learner may compute what their prompts have in common
+    /// once; their losses are those of samples on their own.
+    pub episode: Option<u32>,
 }
 
 impl Sample {
-    /// A sample with nothing masked, scale 1 and no log-probabilities.
+    /// A sample with nothing masked, scale 1, no log-probabilities and no episode.
     #[must_use]
     pub fn new(prompt: Arc<[u32]>, response: Vec<u32>, weight: f32) -> Self {
-        let (behaviour, reference, rollout) = (None, None, None);
-        Self { prompt, response, masked: 0, weight, scale: 1.0, imitate: false, behaviour, reference, rollout }
+        let (behaviour, reference, rollout, episode) = (None, None, None, None);
+        Self { prompt, response, masked: 0, weight, scale: 1.0, imitate: false, behaviour, reference, rollout, episode }
     }
 
     /// A supervised example; otherwise as [`Sample::new`].
@@ -50,7 +53,7 @@ impl Sample {
 /// `normalizer`. That of the default loss is −weight · log p: on-policy REINFORCE (Williams 1992), and PPO-clip at ratio 1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrainBatch {
-    /// The samples. Those that share a prompt stand side by side.
+    /// The samples. Those that share a prompt stand side by side, and so do the turns of an episode.
     pub samples: Vec<Sample>,
     /// Divisor of the summed loss; the number of response tokens gives a token mean. Must be positive.
     pub normalizer: f64,
@@ -94,8 +97,8 @@ pub struct Update {
     pub gradient_norm: f64,
     /// Number of prompt and response tokens that the model processed.
     pub tokens: u64,
-    /// The loss's own metrics, as means over tokens or over pairs, under verl's names where verl has the metric. Empty for the default
-    /// loss.
+    /// The loss's own metrics, as means over tokens or over pairs, under verl's names where verl has the metric; and of episodes of several
+    /// turns the share of later turns that were computed as one sequence with the turn before. Empty for the default loss on single turns.
     pub metrics: BTreeMap<&'static str, f64>,
 }
 

@@ -5,7 +5,7 @@ use veriplay_kernels::thread_pool::run_on_threads;
 
 use crate::backend::Backend;
 use crate::gradients::Gradients;
-use crate::network::{Decoder, MicroBatch, Weights, assign_to_workers, group_by_prompt, values};
+use crate::network::{Decoder, MicroBatch, Weights, assign_to_workers, group_by_prompt, join_turns, values};
 use crate::objective::{BatchTotals, Objective};
 use crate::ops::SharedWorkspace;
 use crate::segments::{SegmentedBackward, Segments};
@@ -44,11 +44,10 @@ pub(crate) fn compute_gradients(
     sizes: BatchSizes,
 ) -> Result<(BatchTotals, Gradients)> {
     let BatchSizes { micro_tokens, segments } = sizes;
-    let shares = assign_to_workers(
-        group_by_prompt(objective.responses().into_iter(), micro_tokens),
-        workspaces.len(),
-        micro_tokens,
-    );
+    let responses = objective.responses();
+    let turns = join_turns(&responses);
+    let (later, joined) = (turns.later, turns.joined);
+    let shares = assign_to_workers(group_by_prompt(turns.sequences, micro_tokens), workspaces.len(), micro_tokens);
     let detached = segments.map(|segments| (backend.detached(), segments));
     let work = |(workspace, share): (&SharedWorkspace, &Vec<MicroBatch>)| {
         let tracked = backend.decoder(workspace);
@@ -65,6 +64,9 @@ pub(crate) fn compute_gradients(
         let (totals, gradients) = part?;
         sum.0.add(totals);
         sum.1.merge(gradients)?;
+    }
+    if later > 0 {
+        sum.0.metrics.add_many("actor/turns_joined", joined as f64, later as f64);
     }
     Ok(sum)
 }

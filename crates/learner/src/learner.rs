@@ -18,7 +18,7 @@ use crate::device::Precision;
 use crate::model::{Model, NamedTensor, Placement, out_of_memory};
 use crate::options::LearnerOptions;
 use crate::sampling::{RequestError, Sampler, SamplingContext, SamplingRequest};
-use crate::score::{PromptAndResponse, check_score, logits, policy_error, score};
+use crate::score::{PromptAndResponse, check_score, logits, policy_error, score, whole_responses};
 use crate::server::{RolloutServer, ServerProtocol};
 use crate::tokenizer::Tokenizer;
 use crate::trainer::Trainer;
@@ -395,7 +395,8 @@ impl Learner {
     /// As [`Learner::score`], and no reference.
     pub fn reference_logprobs(&self, prompt: &[u32], responses: &[Vec<u32>]) -> Result<Vec<Vec<f32>>, PolicyError> {
         check_score(&self.model, prompt, responses)?;
-        self.trainer.reference_scores(&self.model, &pairs(prompt, responses)).map_err(policy_error)
+        let responses = whole_responses(&pairs(prompt, responses));
+        self.trainer.reference_scores(&self.model, &responses).map_err(policy_error)
     }
 
     /// As [`Learner::score`] for one response behind each prompt, by the path that samples: prompts go through the cache, and the

@@ -15,7 +15,7 @@ use candle_core::Result;
 
 pub(crate) use decoder::Decoder;
 pub(crate) use layers::{AdapterForm, Network, WeightReader};
-pub(crate) use microbatch::{MicroBatch, Response, assign_to_workers, group_by_prompt};
+pub(crate) use microbatch::{MicroBatch, PromptedResponse, Response, assign_to_workers, group_by_prompt, join_turns};
 pub(crate) use weights::{GradientMode, Weights, initial_values, values};
 
 /// Computes the parts of a decoder layer: x += O·attention(QKV·norm(x)), then x += SwiGLU(norm(x)).

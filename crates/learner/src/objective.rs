@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 use veriplay_core::{LearnError, PreferenceBatch, PreferencePair, Sample, TrainBatch};
 
 use crate::losses::{Kl, KlPlace, Loss, Preference, TokenTerm, TokenView, entropy_term};
-use crate::network::{MicroBatch, Response};
+use crate::network::{MicroBatch, PromptedResponse, Response};
 
 /// Something to minimise.
 pub(crate) trait Objective: Sync {
     /// The responses that go through the model, each with its prompt.
-    fn responses(&self) -> Vec<(&[u32], Response<'_>)>;
+    fn responses(&self) -> Vec<PromptedResponse<'_>>;
 
     /// Value and slopes on one micro-batch, from the log-probability and the entropy of every prediction.
     fn evaluate(&self, batch: &MicroBatch, logprobs: &[f32], entropies: &[f32]) -> ObjectiveValue;
@@ -38,7 +38,8 @@ impl Metrics {
         self.add_many(name, value, 1.0);
     }
 
-    fn add_many(&mut self, name: &'static str, sum: f64, count: f64) {
+    /// Adds as many values as `count` says, of this sum.
+    pub(crate) fn add_many(&mut self, name: &'static str, sum: f64, count: f64) {
         let entry = self.0.entry(name).or_default();
         *entry = (entry.0 + sum, entry.1 + count);
     }
@@ -229,10 +230,10 @@ fn normalizer(terms: &ObjectiveTerms, batch: &TrainBatch, kept: &[(usize, &Sampl
 }
 
 impl Objective for SampleObjective<'_> {
-    fn responses(&self) -> Vec<(&[u32], Response<'_>)> {
+    fn responses(&self) -> Vec<PromptedResponse<'_>> {
         let both = self.rows.iter().map(|(&index, LossSample { sample, .. })| {
-            let Sample { prompt, response, masked, .. } = sample;
-            (&**prompt, Response { index, tokens: response, masked: *masked, bound: false })
+            let Sample { prompt, response, masked, episode, .. } = sample;
+            (&**prompt, Response { masked: *masked, episode: *episode, ..Response::new(index, response) })
         });
         both.collect()
     }
@@ -286,11 +287,11 @@ impl<'a> PairObjective<'a> {
 }
 
 impl Objective for PairObjective<'_> {
-    fn responses(&self) -> Vec<(&[u32], Response<'_>)> {
-        let mut out: Vec<(&[u32], Response<'_>)> = Vec::with_capacity(2 * self.pairs.len());
+    fn responses(&self) -> Vec<PromptedResponse<'_>> {
+        let mut out: Vec<PromptedResponse<'_>> = Vec::with_capacity(2 * self.pairs.len());
         for (i, pair) in self.pairs.iter().enumerate().filter(|(_, pair)| pair.weight != 0.0) {
             for (index, tokens, bound) in [(2 * i, &pair.chosen, false), (2 * i + 1, &pair.rejected, true)] {
-                out.push((&pair.prompt, Response { index, tokens, masked: 0, bound }));
+                out.push((&pair.prompt, Response { bound, ..Response::new(index, tokens) }));
             }
         }
         out

@@ -7,7 +7,9 @@ use veriplay_kernels::thread_pool::run_on_threads;
 use crate::Result;
 use crate::backend::Backend;
 use crate::model::Model;
-use crate::network::{GradientMode, MicroBatch, Response, assign_to_workers, group_by_prompt};
+use crate::network::{
+    GradientMode, MicroBatch, PromptedResponse, Response, assign_to_workers, group_by_prompt, join_turns,
+};
 use crate::ops::{Purpose, SharedWorkspace};
 
 /// A prompt and one response behind it.
@@ -16,24 +18,29 @@ pub(crate) type PromptAndResponse<'a> = (&'a [u32], &'a [u32]);
 /// Log-probability, in nats at temperature 1, of every token of every response, by the path that trains. About `micro_tokens` rows go
 /// through the model together.
 pub(crate) fn score(model: &Model, pairs: &[PromptAndResponse<'_>], micro_tokens: usize) -> Result<Vec<Vec<f32>>> {
-    score_with(model, &*model.backend(GradientMode::Detached, Purpose::Forward)?, pairs, micro_tokens)
+    let backend = model.backend(GradientMode::Detached, Purpose::Forward)?;
+    score_with(model, &*backend, &whole_responses(pairs), micro_tokens)
 }
 
-/// As [`score`], with weights of the same shape as the model's.
+/// Every response on its own, by its place.
+pub(crate) fn whole_responses<'a>(pairs: &[PromptAndResponse<'a>]) -> Vec<PromptedResponse<'a>> {
+    pairs.iter().enumerate().map(|(index, &(prompt, tokens))| (prompt, Response::new(index, tokens))).collect()
+}
+
+/// As [`score`], with weights of the same shape as the model's. The index of a response is its place.
 pub(crate) fn score_with(
     model: &Model,
     backend: &dyn Backend,
-    pairs: &[PromptAndResponse<'_>],
+    responses: &[PromptedResponse<'_>],
     micro_tokens: usize,
 ) -> Result<Vec<Vec<f32>>> {
-    let response = |(index, &(prompt, tokens))| (prompt, Response { index, tokens, masked: 0, bound: false });
-    let samples = pairs.iter().enumerate().map(response);
-    let shares = assign_to_workers(group_by_prompt(samples, micro_tokens), model.workers(), micro_tokens);
+    let groups = group_by_prompt(join_turns(responses).sequences, micro_tokens);
+    let shares = assign_to_workers(groups, model.workers(), micro_tokens);
     let parts: Vec<Result<Vec<Vec<f32>>>> = run_on_threads(shares.iter(), |share| {
         model.buffers.with(|workspace| share.iter().map(|batch| logprobs(backend, batch, workspace)).collect())
     });
     let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
-    let mut out: Vec<Vec<f32>> = pairs.iter().map(|(_, r)| vec![0.0; r.len()]).collect();
+    let mut out: Vec<Vec<f32>> = responses.iter().map(|(_, r)| vec![0.0; r.tokens.len()]).collect();
     for (batch, logprobs) in shares.iter().flatten().zip(parts.into_iter().flatten()) {
         for (&(response, at), logprob) in batch.origins.iter().zip(logprobs) {
             out[response][at] = logprob;

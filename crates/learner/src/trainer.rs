@@ -19,12 +19,12 @@ use crate::config::{ModelConfig, TensorSpec};
 use crate::gradients::Gradients;
 use crate::lora::{Adapters, Lora, is_a};
 use crate::model::{Model, NamedTensor, name_tensors};
-use crate::network::{GradientMode, Weights, values};
+use crate::network::{GradientMode, PromptedResponse, Response, Weights, values};
 use crate::objective::{BatchTotals, Objective, PairObjective, SampleObjective};
 use crate::ops::{Purpose, SharedWorkspace};
 use crate::optim::{Moments, OptimizerState, StepSettings};
 use crate::options::LearnerOptions;
-use crate::score::{PromptAndResponse, score_with};
+use crate::score::{score_with, whole_responses};
 
 /// Options, state and reference of training.
 #[derive(Debug)]
@@ -188,11 +188,11 @@ impl Trainer {
     }
 
     /// Log-probabilities under the reference of every response behind its prompt.
-    pub(crate) fn reference_scores(&self, model: &Model, pairs: &[PromptAndResponse<'_>]) -> Result<Vec<Vec<f32>>> {
+    pub(crate) fn reference_scores(&self, model: &Model, responses: &[PromptedResponse<'_>]) -> Result<Vec<Vec<f32>>> {
         let none = || candle_core::Error::Msg("no reference is held: call `hold_reference` first".to_owned());
         let weights = self.reference.as_ref().ok_or_else(none)?;
         let backend = model.backend_for(weights, GradientMode::Detached, Purpose::Forward)?;
-        score_with(model, &*backend, pairs, self.options.micro_tokens)
+        score_with(model, &*backend, responses, self.options.micro_tokens)
     }
 
     /// The batch, checked, with the reference log-probabilities that its loss needs, where there is a reference.
@@ -203,8 +203,11 @@ impl Trainer {
         let wanting = |sample: &&mut Sample| !sample.imitate && sample.reference.is_none() && terms.keeps(sample);
         let mut filled = batch.clone();
         let mut wanting: Vec<_> = filled.samples.iter_mut().filter(wanting).collect();
-        let pairs: Vec<PromptAndResponse<'_>> = wanting.iter().map(|s| (&*s.prompt, s.response.as_slice())).collect();
-        let scores = self.reference_scores(model, &pairs).map_err(learn_error)?;
+        let responses = wanting.iter().enumerate().map(|(index, sample)| {
+            (&*sample.prompt, Response { episode: sample.episode, ..Response::new(index, &sample.response) })
+        });
+        let responses: Vec<PromptedResponse<'_>> = responses.collect();
+        let scores = self.reference_scores(model, &responses).map_err(learn_error)?;
         wanting.iter_mut().zip(scores).for_each(|(sample, score)| sample.reference = Some(score));
         Ok(Cow::Owned(filled))
     }
@@ -221,7 +224,7 @@ impl Trainer {
         let wanting: Vec<usize> = (0..batch.pairs.len()).filter(|&i| batch.pairs[i].reference.is_none()).collect();
         let pairs = wanting.iter().map(|&i| &batch.pairs[i]);
         let both = pairs.flat_map(|p| [(&*p.prompt, p.chosen.as_slice()), (&*p.prompt, p.rejected.as_slice())]);
-        let scores = self.reference_scores(model, &both.collect::<Vec<_>>()).map_err(learn_error)?;
+        let scores = self.reference_scores(model, &whole_responses(&both.collect::<Vec<_>>())).map_err(learn_error)?;
         let sums: Vec<f64> = scores.iter().map(|s| s.iter().map(|&l| f64::from(l)).sum()).collect();
         Ok(wanting.into_iter().zip(sums.chunks_exact(2).map(|pair| [pair[0], pair[1]])).collect())
     }

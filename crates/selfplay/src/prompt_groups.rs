@@ -16,7 +16,7 @@ impl<S> Default for PromptGroups<'_, S> {
 }
 
 impl<'a, S> PromptGroups<'a, S> {
-    /// Adds what `make` makes of the prompt, which all of its group share.
+    /// Adds to the group of a prompt what `make` makes of it; all of a group share it.
     pub(crate) fn add(&mut self, prompt: &'a [u32], make: impl FnOnce(Arc<[u32]>) -> S) {
         let next = self.groups.len();
         let index = *self.index.entry(prompt).or_insert(next);

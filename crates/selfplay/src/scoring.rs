@@ -1,6 +1,9 @@
 //! From facts to training batches: rewards, advantages, weights, samples, supervised examples.
 //!
-//! A turn of an episode is a sample, and all turns of an episode have the episode's advantage.
+//! A turn of an episode is a sample, and all turns of an episode have the episode's advantage. They stand side by side under one number, so that
+//! the learner can compute them as one sequence.
+
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Prompt, Reward, Role, Rollout, Sample, TrainBatch};
@@ -91,7 +94,7 @@ pub(crate) fn assign_advantages(
 pub(crate) type Turns = [(Prompt, Rollout)];
 
 /// The step's batch: the turns of every episode of a role that learns whose weight is not 0, or of all if the settings keep those, then the
-/// step's supervised examples, with samples of one prompt side by side. Denominators count all rewarded episodes of [`denominator_episodes`],
+/// step's supervised examples, with samples of one prompt side by side, and the turns of an episode too. Denominators count all rewarded episodes of [`denominator_episodes`],
 /// those of weight 0 included unless only successes are learned from.
 /// `None` when there is nothing to learn from.
 pub(crate) fn train_batch<'a>(
@@ -104,17 +107,27 @@ pub(crate) fn train_batch<'a>(
     let tokens = |turns: &Turns| turns.iter().map(|(_, rollout)| rollout.tokens.len()).sum::<usize>();
     let (aggregation, keep_zeros) = (settings.aggregation, settings.zero_advantage == ZeroAdvantage::Keep);
     let mut groups = PromptGroups::default();
-    for scored in scored.iter().filter(|one| settings.learns(one.role) && (keep_zeros || one.weight != 0.0)) {
+    let learned = scored.iter().filter(|one| settings.learns(one.role) && (keep_zeros || one.weight != 0.0));
+    for (number, scored) in (0..).zip(learned) {
         let turns = turns(scored);
         let scale = aggregation.scale(tokens(turns));
         // Nothing can be learned from a response without tokens, such as a server's that does not tell them.
-        for (_, rollout) in turns.iter().filter(|(_, rollout)| rollout.is_trainable()) {
-            groups.add(&rollout.prompt_tokens, |prompt| Sample {
+        let rollouts = turns.iter().map(|(_, rollout)| rollout).filter(|rollout| rollout.is_trainable());
+        let rollouts: Vec<&Rollout> = rollouts.collect();
+        let Some(first) = rollouts.first() else { continue };
+        for rollout in &rollouts {
+            let sample = |prompt| Sample {
                 behaviour: (!rollout.logprobs.is_empty()).then(|| rollout.logprobs.clone()),
                 scale,
                 imitate: settings.learn_from == LearnFrom::Successes,
                 rollout: rollout.id,
+                episode: (rollouts.len() > 1).then_some(number),
                 ..Sample::new(prompt, rollout.tokens.clone(), scored.weight as f32)
+            };
+            // Later turns stand behind the first one, whose prompt its group shares.
+            groups.add(&first.prompt_tokens, |prompt| match std::ptr::eq(*rollout, *first) {
+                true => sample(prompt),
+                false => sample(Arc::from(&*rollout.prompt_tokens)),
             });
         }
     }

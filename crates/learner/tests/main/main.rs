@@ -6,6 +6,7 @@ mod common;
 mod completions_server;
 mod configs;
 mod devices;
+mod episodes;
 mod gradients;
 mod hub;
 mod learning;
