@@ -40,7 +40,7 @@ pub use patch::{Edits, FileChange, Fuzz, Patch, PatchError, PatchProblem, TextFi
 pub use path::{PathError, check_path};
 pub use policy::{
     FinishReason, Message, MessageRole, PLAIN_USER, PolicyError, PolicyVersion, Prompt, PromptContent, Role, Rollout,
-    RolloutId, Sampling,
+    RolloutId, SampledTurn, Sampling,
 };
 pub use problem::{
     CallCase, CallChecks, Checks, Comparison, Predicted, Prediction, Problem, StdioCase, StdioChecks, TestCode,

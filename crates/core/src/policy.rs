@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -35,13 +36,26 @@ pub struct Prompt {
     pub content: PromptContent,
     /// Text that ends the response, besides the model's end tokens and [`Sampling::stop`]. Empty where only an end token ends it.
     pub stop: Vec<String>,
+    /// In a later turn of an episode, the turn before: the last message of the assistant is its response. A policy may continue its tokens
+    /// in place of reading their text again.
+    #[serde(skip)]
+    pub earlier: Option<Arc<SampledTurn>>,
+}
+
+/// The tokens of one turn, as the policy saw and sampled them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SampledTurn {
+    /// Those of the prompt.
+    pub prompt: Vec<u32>,
+    /// Those of the response, the end token included.
+    pub response: Vec<u32>,
 }
 
 impl Prompt {
     /// Asks to continue a text or a conversation. Only an end token ends the response.
     #[must_use]
     pub fn new(role: Role, content: impl Into<PromptContent>) -> Self {
-        Self { role, task_type: None, content: content.into(), stop: Vec::new() }
+        Self { role, task_type: None, content: content.into(), stop: Vec::new(), earlier: None }
     }
 
     /// The prompt as plain text: a conversation as a base model is shown it.

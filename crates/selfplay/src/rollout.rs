@@ -1,7 +1,11 @@
 //! Samples many episodes at once, turn by turn, from a policy or from a log.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Dropped, FinishReason, Policy, PolicyError, PolicyVersion, Prompt, Rollout, Sampling};
+use veriplay_core::{
+    Dropped, FinishReason, Policy, PolicyError, PolicyVersion, Prompt, Rollout, SampledTurn, Sampling,
+};
 
 use crate::play::PlayError;
 
@@ -76,6 +80,12 @@ impl<E: Episode> FinishedEpisode<E> {
     /// The prompt it waits for an answer to.
     fn prompt(&self) -> Option<Prompt> {
         self.episode.prompt().filter(|_| self.dropped.is_none())
+    }
+
+    /// The tokens of its last turn, where they are known.
+    fn last_turn(&self) -> Option<Arc<SampledTurn>> {
+        let Rollout { prompt_tokens, tokens, .. } = self.last().filter(|rollout| !rollout.tokens.is_empty())?;
+        Some(Arc::new(SampledTurn { prompt: prompt_tokens.clone(), response: tokens.clone() }))
     }
 
     /// How it ended; `None` when the host failed in it.
@@ -218,7 +228,11 @@ pub(crate) fn run_episodes<E: Episode>(
         // The first turn of a group has one prompt, whose computation it shares.
         let together = if round == 0 { group } else { 1 };
         let firsts: Vec<usize> = asking.iter().copied().step_by(together).collect();
-        let prompts: Vec<Prompt> = firsts.iter().filter_map(|place| all[*place].prompt()).collect();
+        let asked = firsts.iter().filter_map(|place| {
+            let prompt = all[*place].prompt()?;
+            Some(Prompt { earlier: all[*place].last_turn(), ..prompt })
+        });
+        let prompts: Vec<Prompt> = asked.collect();
         let answers = match sampler.sample(round, &firsts, &prompts, together) {
             // A transcript that the model has no room for ends its episode. A first prompt that does not fit is the configuration's fault.
             Err(PlayError::Policy(PolicyError::PromptTooLong { index, .. })) if round > 0 && index < asking.len() => {
@@ -231,7 +245,8 @@ pub(crate) fn run_episodes<E: Episode>(
         let rollouts = answers.into_iter().flatten();
         for ((place, index), rollout) in asking.iter().enumerate().zip(rollouts) {
             all[*index].episode.respond(&rollout);
-            all[*index].turns.push((prompts[place / together].clone(), rollout));
+            // What it was asked is kept without the turn before, which stands before it.
+            all[*index].turns.push((Prompt { earlier: None, ..prompts[place / together].clone() }, rollout));
         }
         advance(&mut all);
         round += 1;

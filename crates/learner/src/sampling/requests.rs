@@ -180,18 +180,49 @@ impl<'a> SamplingContext<'a> {
     ) -> Result<EncodedPrompt, PolicyError> {
         let fail = |reason: String| PolicyError::Tokenize { index, reason };
         let mut stops = [&prompt.stop[..], stop].concat();
+        if template.is_none() && matches!(prompt.content, PromptContent::Messages(_)) {
+            stops.push(PLAIN_USER.to_owned());
+        }
+        if let Some(tokens) = self.continue_turn(prompt, &stops, template) {
+            return Ok(EncodedPrompt { tokens, stops });
+        }
         let tokens = match (&prompt.content, template) {
             (PromptContent::Text(text), _) => self.tokenizer.encode(text),
             (PromptContent::Messages(messages), Some(template)) => {
                 self.tokenizer.encode(&render(messages, template).map_err(fail)?)
             }
-            (plain @ PromptContent::Messages(_), None) => {
-                stops.push(PLAIN_USER.to_owned());
-                self.tokenizer.encode_document(&plain.to_string())
-            }
+            (plain @ PromptContent::Messages(_), None) => self.tokenizer.encode_document(&plain.to_string()),
         };
         let tokens = tokens.map_err(|e| fail(e.to_string()))?;
         if tokens.is_empty() { Err(fail("it is empty".to_owned())) } else { Ok(EncodedPrompt { tokens, stops }) }
+    }
+
+    /// The tokens of an episode's next prompt: those of the turn before as they were seen and sampled, then those of the text behind its
+    /// response. An end token is the template's own, or none; a stop string stays. `None` where the prompt does not begin with that turn, such
+    /// as under a template that leaves out earlier reasoning: it is then read anew.
+    fn continue_turn(&self, prompt: &Prompt, stops: &[String], template: Option<&ChatTemplate>) -> Option<Vec<u32>> {
+        let (turn, PromptContent::Messages(messages)) = (prompt.earlier.as_deref()?, &prompt.content) else {
+            return None;
+        };
+        let is_response = |message: &Message| message.role == MessageRole::Assistant;
+        let at = messages.iter().rposition(is_response).filter(|at| at + 1 < messages.len())?;
+        let said = messages[at].content.as_str();
+        let [before, whole] = match template {
+            Some(template) => [render(&messages[..at], template).ok()?, render(messages, template).ok()?],
+            None => [format!("{} ", plain_text(&messages[..at])), plain_text(messages)],
+        };
+        let added = whole.strip_prefix(before.as_str())?.strip_prefix(said)?;
+        let ended = turn.response.last().is_some_and(|token| self.end_tokens.contains(token));
+        let read = &turn.response[..turn.response.len() - usize::from(ended)];
+        let text = self.tokenizer.decode(read);
+        let (response, stop) =
+            text.split_at(stops.iter().filter_map(|stop| text.find(stop)).min().unwrap_or(text.len()));
+        if response.trim() != said {
+            return None;
+        }
+        // The next message begins with the stop string of plain text, which has been read.
+        let added = self.tokenizer.encode(added.strip_prefix(stop).unwrap_or(added)).ok()?;
+        Some([turn.prompt.as_slice(), read, &added].concat())
     }
 
     /// Rejects prompts that cannot be continued.
@@ -234,6 +265,11 @@ impl<'a> SamplingContext<'a> {
 pub(crate) struct EncodedPrompt {
     pub(crate) tokens: Vec<u32>,
     stops: Vec<String>,
+}
+
+/// A conversation as a base model is shown it.
+fn plain_text(messages: &[Message]) -> String {
+    PromptContent::Messages(messages.to_vec()).to_string()
 }
 
 /// The text of a conversation, which a last message of the assistant ends. `Err` is the reason why there is none.

@@ -1,10 +1,11 @@
 //! Tokenizers and chat templates against transformers: the fixtures of `tests/chat`, which `scripts/chat.py` made.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::Deserialize;
 use tempfile::TempDir;
-use veriplay_core::{Message, Policy, PolicyError, Prompt, Role, Sampling};
+use veriplay_core::{Message, Policy, PolicyError, Prompt, PromptContent, Role, SampledTurn, Sampling};
 use veriplay_learner::{
     Chat, ChatError, ChatTemplate, Learner, LearnerOptions, ModelConfig, Tokenizer, TokenizerError,
 };
@@ -164,6 +165,72 @@ fn without_a_template_messages_are_plain_text_that_ends_before_the_next_user() {
     assert_eq!(prompt_tokens(&learner, begun).expect("samples"), want);
     let error = prompt_tokens(&load(dir.path()), vec![Message::assistant("4")]).expect_err("nothing asked").to_string();
     assert!(error.contains("no message to answer"), "{error}");
+}
+
+/// The prompt behind a response, whose tokens are those of these texts one by one and, where it ended, an end token.
+fn next_prompt(learner: &Learner, asked: &[Message], response: &[&str], ended: bool) -> (Prompt, Vec<u32>) {
+    let encode = |text: &str| learner.tokenizer().encode(text).expect("encodes");
+    let first = learner.encode_prompt(&Prompt::new(Role::Solver, asked.to_vec())).expect("encodes");
+    let read: Vec<u32> = response.iter().flat_map(|text| encode(text)).collect();
+    let end = ended.then_some(learner.end_tokens()[0]);
+    let turn = SampledTurn { prompt: first.clone(), response: read.iter().copied().chain(end).collect() };
+    let said = response.concat().split("##").next().expect("a part").trim().to_owned();
+    let messages = [asked.to_vec(), vec![Message::assistant(said), Message::user("3?")]].concat();
+    let prompt = Prompt { earlier: Some(Arc::new(turn)), ..Prompt::new(Role::Solver, messages).with_stop(["##"]) };
+    (prompt, [first, read].concat())
+}
+
+#[test]
+fn a_later_prompt_begins_with_the_tokens_of_the_turn_before_as_they_were_sampled() {
+    let asked = vec![Message::system("Be short."), Message::user("1 + 1?")];
+    let mut checked = 0;
+    for (name, dir, _) in fixtures() {
+        let dir = checkpoint(&dir);
+        let learner = load(dir.path());
+        let render = |messages: &[Message]| {
+            learner.chat_template().and_then(|template| template.render(&Chat::from_messages(messages)))
+        };
+        let Ok(before) = render(&asked) else { continue };
+        for (response, ended) in [(vec![" de", "f "], true), (vec!["de", "f"], false), (vec!["def", "#", "#"], false)] {
+            let (prompt, read) = next_prompt(&learner, &asked, &response, ended);
+            let PromptContent::Messages(messages) = &prompt.content else { panic!("messages") };
+            let whole = render(messages).expect("renders");
+            let added = whole.strip_prefix(&format!("{before}def")).expect("the template appends");
+            let want = [read, learner.tokenizer().encode(added).expect("encodes")].concat();
+            assert_eq!(learner.encode_prompt(&prompt).expect("encodes"), want, "{name}: {response:?}");
+        }
+        checked += 1;
+    }
+    assert!(checked >= 3, "{checked}");
+    let plain = LearnerOptions { chat_template: false, ..LearnerOptions::default() };
+    let dir = checkpoint(&fixtures()[0].1);
+    let learner = Learner::load(dir.path(), plain).expect("loads");
+    for (response, said) in [(" 2\nUser:", "2"), ("\nUser:", "")] {
+        let (prompt, read) = next_prompt(&learner, &asked, &[response], false);
+        let messages = [asked.clone(), vec![Message::assistant(said), Message::user("3?")]].concat();
+        let prompt = Prompt { content: messages.into(), ..prompt };
+        let want = [read, learner.tokenizer().encode(" 3?\nAssistant:").expect("encodes")].concat();
+        assert_eq!(learner.encode_prompt(&prompt).expect("encodes"), want);
+    }
+}
+
+#[test]
+fn a_prompt_that_does_not_continue_the_turn_before_is_read_anew() {
+    let asked = vec![Message::user("1 + 1?")];
+    let (_, dir, _) = fixtures().into_iter().find(|(name, ..)| name == "thinking").expect("a fixture");
+    let dir = checkpoint(&dir);
+    let learner = load(dir.path());
+    let read_anew = |prompt: Prompt| {
+        let anew = learner.encode_prompt(&Prompt { earlier: None, ..prompt.clone() }).expect("encodes");
+        learner.encode_prompt(&prompt).expect("encodes") == anew
+    };
+    // The template leaves out what was thought in earlier turns.
+    let (prompt, read) = next_prompt(&learner, &asked, &["<think>", "1, 2", "</think>", "2"], true);
+    assert!(!learner.encode_prompt(&prompt).expect("encodes").starts_with(&read) && read_anew(prompt));
+    let (prompt, _) = next_prompt(&learner, &asked, &["de", "f"], true);
+    let other = [asked, vec![Message::assistant("another"), Message::user("3?")]].concat();
+    assert!(read_anew(Prompt { content: other.into(), ..prompt.clone() }), "the response is another one");
+    assert!(read_anew(Prompt { content: "def".into(), ..prompt }), "a text has no turns");
 }
 
 #[test]

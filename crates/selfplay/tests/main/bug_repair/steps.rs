@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use veriplay_core::{
-    Digest, Limits, Patch, Policy, PolicyError, Prompt, Role, Rollout, Sampling, ScriptedPolicy, ScriptedRequest,
-    Status, TextFiles,
+    Digest, Limits, MessageRole, Patch, Policy, PolicyError, Prompt, PromptContent, Role, Rollout, Sampling,
+    ScriptedPolicy, ScriptedRequest, Status, TextFiles,
 };
 use veriplay_selfplay::driver::{GameState, SelfPlay};
 use veriplay_selfplay::eval_table::EvalNumbers;
 use veriplay_selfplay::games::bug_repair::{BugRepair, BugTask, Repositories, Repository};
 use veriplay_selfplay::metrics::SolveCount;
-use veriplay_selfplay::play::{Measurement, PlayError, StepContext};
+use veriplay_selfplay::play::{Batch, Measurement, PlayError, StepContext};
+use veriplay_selfplay::settings::ZeroAdvantage;
 use veriplay_selfplay::step::LogRecord;
 use veriplay_verifier::bugs::{BugArtifact, BugProposal, FileMap, OwnNames, TestMap};
 use veriplay_verifier::repository::{Baseline, FileBaseline, Function, PytestSettings};
@@ -205,8 +206,14 @@ fn on_a_host_where_nothing_runs_a_step_learns_nothing_and_a_measurement_is_none(
 
 /// A game of one bug, where only what was submitted is graded, and nothing is injected.
 fn repairing_submitted_only() -> SelfPlay<BugRepair> {
+    repairing(ZeroAdvantage::Drop)
+}
+
+/// The same, with or without what all of a group did equally well.
+fn repairing(zero_advantage: ZeroAdvantage) -> SelfPlay<BugRepair> {
     let (place, two) = (repository(), artifact(&repository(), 2));
     let config = config().with(|c| {
+        c.shared.zero_advantage = zero_advantage;
         c.own.grade_unfinished = false;
         c.own.injections_per_step = 0;
         c.own.modes = Vec::new();
@@ -267,4 +274,37 @@ fn a_transcript_the_model_has_no_room_for_ends_its_episode_and_a_task_whose_firs
     let played = game.step(&StepContext { policy: &narrow, execute: &Broken, seed: 1 }, &mut state, 0).unwrap();
     assert!(played.records.is_empty() && played.batches.is_empty());
     assert!(matches!(played.monitors["prompts_without_room"], Measurement::Count(1..)), "{:?}", played.monitors);
+}
+
+/// Checks what a policy is told of the turn before.
+struct Told(ScriptedPolicy);
+
+impl Policy for Told {
+    fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
+        for prompt in prompts {
+            let PromptContent::Messages(messages) = &prompt.content else { panic!("{prompt:?}") };
+            let text: Vec<u32> = prompt.text().bytes().map(u32::from).collect();
+            match prompt.earlier.as_deref() {
+                Some(turn) => assert!(text.starts_with(&turn.prompt) && turn.response.ends_with(&[u32::from(b'.'), 0])),
+                None => assert!(messages.iter().all(|message| message.role != MessageRole::Assistant)),
+            }
+        }
+        self.0.generate(prompts, sampling)
+    }
+}
+
+#[test]
+fn the_turns_of_an_episode_stand_side_by_side_in_the_batch_under_one_number() {
+    let game = repairing(ZeroAdvantage::Keep);
+    let policy = Told(ScriptedPolicy::new(|turn: &ScriptedRequest<'_>| format!("I give up {}.", turn.index)));
+    let context = StepContext { policy: &policy, execute: &Broken, seed: 1 };
+    let mut state = game.init(&context).unwrap();
+    let played = game.step(&context, &mut state, 0).unwrap();
+    let [Batch::Samples(batch)] = played.batches.as_slice() else { panic!("{:?}", played.batches) };
+    let episodes: Vec<_> = batch.samples.chunk_by(|a, b| a.episode == b.episode).collect();
+    assert_eq!(episodes.iter().map(|turns| turns.len()).collect::<Vec<_>>(), [4; 4]);
+    for (number, turns) in (0..).zip(episodes) {
+        assert!(turns[0].episode == Some(number) && turns[0].prompt == batch.samples[0].prompt);
+        assert!(turns.windows(2).all(|pair| pair[1].prompt.starts_with(&pair[0].prompt)));
+    }
 }
