@@ -3,11 +3,12 @@
 //! A group is one prompt and the responses behind it, lying side by side in the rows of a micro-batch: no padding and no mask.
 //! A prompt row sees the prompt up to itself; a response row sees the whole prompt and its own response up to itself. The
 //! probabilities are not kept: backward recomputes them from the saved log-sum-exp, as FlashAttention does (Dao et al. 2022).
-//! Decoding has a path of its own, which reads a key-value cache: [`DecodeStep`]. Grouped queries are those of Ainslie et al. 2023.
+//! Two paths read a key-value cache: decoding, [`DecodeStep`], and prompts of which it has the beginning, [`PrefillStep`]. Grouped queries are those of Ainslie et al. 2023.
 
 mod backward;
 mod decode;
 mod forward;
+mod prefill;
 mod spans;
 
 use std::ops::Range;
@@ -15,6 +16,7 @@ use std::ops::Range;
 pub use backward::{AttentionSaved, attention_backward};
 pub use decode::{DecodeRow, DecodeScratch, DecodeStep, KvCache};
 pub use forward::{AttentionWorkspace, attention};
+pub use prefill::PrefillStep;
 pub(crate) use spans::Spans;
 
 use crate::layers::{RopeTable, inverse_rms, rms_norm_row_backward, rotate, unrotate};

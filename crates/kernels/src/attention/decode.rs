@@ -1,17 +1,19 @@
 //! Attention of one decoding step, and the key-value cache it reads: every row has one query a head, and attends to its prompt's
 //! cache and its own.
 
+use std::ops::Range;
+
 use pulp::{Simd, WithSimd};
 
-use super::{AttentionGroup, HeadSizes, LayerAttention, Spans, padded, softmax};
+use super::{HeadSizes, LayerAttention, Spans, padded, softmax};
 use crate::math::LANES;
 use crate::simd::{AlignedBuffer, dispatch};
 
 /// Buffers of one thread.
 #[derive(Debug, Default)]
 pub struct DecodeScratch {
-    weights: AlignedBuffer,
-    head: AlignedBuffer,
+    pub(super) weights: AlignedBuffer,
+    pub(super) head: AlignedBuffer,
 }
 
 /// One sequence that is being decoded.
@@ -162,12 +164,12 @@ impl KvCache {
         values[at * dim..(at + 1) * dim].copy_from_slice(value);
     }
 
-    /// Writes one layer's keys and values of a group's prompt, from the raw projections `qkv` [rows, (heads + 2·kv_heads)·dim] of the
-    /// micro-batch that the group is in.
-    pub fn fill(&mut self, heads: &LayerAttention<'_>, layer: usize, qkv: &[f32], group: &AttentionGroup) {
+    /// Writes one layer's keys and values of a prompt's tokens from position `first` on: those of `rows` of a micro-batch, from its raw
+    /// projections `qkv` [rows, (heads + 2·kv_heads)·dim].
+    pub fn fill(&mut self, heads: &LayerAttention<'_>, layer: usize, qkv: &[f32], rows: Range<usize>, first: usize) {
         let HeadSizes { heads: queries, kv_heads, dim, .. } = heads.sizes;
         let mut key = vec![0.0; dim];
-        for (position, row) in group.prompt.clone().enumerate() {
+        for (position, row) in (first..).zip(rows) {
             let raw = &qkv[row * heads.width()..(row + 1) * heads.width()];
             for kv in 0..kv_heads {
                 heads.rotate_head(&mut key, &raw[(queries + kv) * dim..][..dim], heads.k_gain, position, 1.0);
@@ -179,16 +181,28 @@ impl KvCache {
 
     /// Doubles the capacity and keeps the first `used` tokens.
     pub fn grow(&mut self, slots: usize, used: usize) {
-        let mut larger = Self::new(slots, self.dim, 2 * self.capacity);
-        let mut key = vec![0.0; self.dim];
-        for slot in 0..slots {
-            let (keys, values) = self.slot(slot);
-            for at in 0..used {
-                key.iter_mut().enumerate().for_each(|(d, x)| *x = keys[d * self.stride() + at]);
-                larger.write(slot, at, &key, &values[at * self.dim..(at + 1) * self.dim]);
+        *self = self.extended(slots, used, 2 * self.capacity);
+    }
+
+    /// A copy of the first `used` tokens, with room for `capacity`.
+    #[must_use]
+    pub fn extended(&self, slots: usize, used: usize, capacity: usize) -> Self {
+        let mut larger = Self::new(slots, self.dim, capacity);
+        let (dim, from, to) = (self.dim, self.stride(), larger.stride());
+        let size = slot_size(dim, larger.capacity);
+        for (slot, copy) in larger.data.chunks_exact_mut(size).enumerate() {
+            let ((keys, values), (new_keys, new_values)) = (self.slot(slot), copy.split_at_mut(dim * to));
+            for (new, old) in new_keys.chunks_exact_mut(to).zip(keys.chunks_exact(from)) {
+                new[..used].copy_from_slice(&old[..used]);
             }
+            new_values[..used * dim].copy_from_slice(&values[..used * dim]);
         }
-        *self = larger;
+        larger
+    }
+
+    /// Bytes of its numbers.
+    pub const fn bytes(&self) -> usize {
+        size_of::<f32>() * self.data.len()
     }
 }
 
