@@ -40,6 +40,9 @@ pub struct Prompt {
     /// in place of reading their text again.
     #[serde(skip)]
     pub earlier: Option<Arc<SampledTurn>>,
+    /// Whether a later turn may come, whose prompt then begins with this one: a policy may keep what it computes of it.
+    #[serde(skip)]
+    pub may_continue: bool,
 }
 
 /// The tokens of one turn, as the policy saw and sampled them.
@@ -55,7 +58,7 @@ impl Prompt {
     /// Asks to continue a text or a conversation. Only an end token ends the response.
     #[must_use]
     pub fn new(role: Role, content: impl Into<PromptContent>) -> Self {
-        Self { role, task_type: None, content: content.into(), stop: Vec::new(), earlier: None }
+        Self { role, task_type: None, content: content.into(), stop: Vec::new(), earlier: None, may_continue: false }
     }
 
     /// The prompt as plain text: a conversation as a base model is shown it.

@@ -271,9 +271,10 @@ impl Learner {
         Ok(())
     }
 
-    /// What the server has is not of the weights that this version will have.
+    /// What the server has is not of the weights that this version will have, and neither is what the sampler has computed.
     fn forget_handed_over(&self) {
         self.rollout_server.iter().for_each(RolloutServer::forget);
+        self.sampler.forget();
     }
 
     fn save_for(&self, protocol: ServerProtocol, folder: &Path) -> Result<(), CheckpointError> {
@@ -436,10 +437,12 @@ impl Learn for Learner {
     /// See the trait. Samples on which the loss does not depend, such as those of weight 0 under the default one, are not computed,
     /// and `entropy` and `tokens` cover only the others. A batch without others changes only the version.
     fn update(&mut self, batch: &TrainBatch, learning_rate: f64) -> Result<Update, LearnError> {
+        self.sampler.forget();
         self.trainer.update(&self.model, batch, learning_rate)
     }
 
     fn prefer(&mut self, batch: &PreferenceBatch, learning_rate: f64) -> Result<Update, LearnError> {
+        self.sampler.forget();
         self.trainer.prefer(&self.model, batch, learning_rate)
     }
 }

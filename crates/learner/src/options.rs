@@ -29,6 +29,9 @@ pub struct LearnerOptions {
     /// Tokens of samples in flight on a device, prompts included: fewer samples are in flight where theirs would be more. Absent means no
     /// bound. On the CPU it changes nothing.
     pub rollout_tokens: Option<usize>,
+    /// On the CPU, memory in MiB for keys and values of prompts that the next turn of an episode continues; what has no room is computed
+    /// again. Samples do not depend on it. 0 keeps nothing.
+    pub turn_cache_mib: usize,
     /// The optimizer.
     pub optimizer: Optimizer,
     /// Largest global gradient norm; larger gradients are scaled down to it.
@@ -68,6 +71,7 @@ impl Default for LearnerOptions {
             micro_tokens: 1024,
             rollout_rows: 256,
             rollout_tokens: None,
+            turn_cache_mib: 1024,
             optimizer: Optimizer::default(),
             clip_norm: 1.0,
             chat_template: true,
@@ -98,6 +102,8 @@ impl LearnerOptions {
         for (key, value, most) in sizes {
             bad_unless((1..=most).contains(&value), key, &value, &format!("from 1 to {most}"))?;
         }
+        let (turns, most) = (self.turn_cache_mib, 1 << 24);
+        bad_unless(turns <= most, "options.turn_cache_mib", &turns, &format!("from 0 to {most}"))?;
         if let Some(Segments { layers, logit_rows }) = self.segments {
             bad_unless((1..=1 << 16).contains(&layers), "options.segments.layers", &layers, "from 1 to 65536")?;
             let fine = (1..=1 << 20).contains(&logit_rows);

@@ -8,7 +8,9 @@ use candle_core::Result;
 use veriplay_core::Sampling;
 use veriplay_kernels::thread_pool::ThreadPool;
 
-use crate::decoding::{Continuation, DecodeThreads, DecodingSample, PromptQueue, QueuedPrompt, RolloutBuffers, Slots};
+use crate::decoding::{
+    Continuation, DecodeThreads, DecodingSample, PromptQueue, QueuedPrompt, RolloutBuffers, Slots, TurnCache,
+};
 use crate::model::Model;
 use crate::network::GradientMode;
 use crate::ops::{IdleBuffers, Purpose};
@@ -29,12 +31,21 @@ pub(crate) struct Sampler {
     /// Their tokens at most, on a device.
     tokens: usize,
     buffers: IdleBuffers<RolloutBuffers>,
+    /// Prompts that later turns continue, and how many bytes of them.
+    turns: TurnCache,
+    turn_bytes: usize,
 }
 
 impl Sampler {
     pub(crate) fn new(options: &LearnerOptions) -> Self {
         let tokens = options.rollout_tokens.unwrap_or(usize::MAX);
-        Self { rows: options.rollout_rows, tokens, buffers: IdleBuffers::default() }
+        let (buffers, turns) = (IdleBuffers::default(), TurnCache::default());
+        Self { rows: options.rollout_rows, tokens, buffers, turns, turn_bytes: options.turn_cache_mib << 20 }
+    }
+
+    /// Forgets what it has computed: the weights are others from now on.
+    pub(crate) fn forget(&self) {
+        self.turns.clear();
     }
 
     /// The log-probabilities of given tokens, one response for each prompt, by the path that samples.
@@ -72,8 +83,10 @@ impl Sampler {
             return Ok(Vec::new());
         }
         let (threads, slots) = self.divide(model, queued_prompts.iter().map(|queued| queued.samples).sum())?;
-        let queue = PromptQueue::new(queued_prompts, Slots { samples: slots, tokens: self.tokens }, PREFILL_TOKENS);
+        let (slots, turns) = (Slots { samples: slots, tokens: self.tokens }, self.turns.begin(self.turn_bytes));
+        let queue = PromptQueue::new(queued_prompts, slots, PREFILL_TOKENS, turns);
         let mut samples = model.backend(GradientMode::Detached, Purpose::Forward)?.decode(&queue, &threads)?;
+        self.turns.end(queue.turns);
         samples.sort_unstable_by_key(|sample| (sample.queued, sample.index));
         Ok(samples)
     }
@@ -88,5 +101,96 @@ impl Sampler {
         } else {
             (DecodeThreads { loops: workers, pool: ThreadPool::single(), buffers }, self.rows)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use veriplay_core::Sampling;
+
+    use super::{Sampler, SamplingContext};
+    use crate::config::ModelConfig;
+    use crate::decoding::{Continuation, QueuedPrompt};
+    use crate::device::{DeviceSpec, Precision};
+    use crate::model::{Model, Placement};
+    use crate::options::LearnerOptions;
+    use crate::tokenizer::build_tokenizer;
+
+    fn model() -> Model {
+        let config = ModelConfig {
+            vocab_size: 110,
+            hidden_size: 36,
+            num_hidden_layers: 2,
+            num_attention_heads: 4,
+            num_key_value_heads: 2,
+            head_dim: 10,
+            intermediate_size: 50,
+            max_position_embeddings: 96,
+            initializer_range: 0.15,
+            ..ModelConfig::default()
+        };
+        let placement = Placement { device: DeviceSpec::Cpu, precision: Precision::F32, workers: 2 };
+        Model::initialize(config, build_tokenizer(&[], &[]).expect("a tokenizer"), 7, placement).expect("valid")
+    }
+
+    fn tokens(count: usize, salt: u32) -> Vec<u32> {
+        (0..count as u32).map(|i| (i * 37 + i * i * salt + salt) % 107 + 1).collect()
+    }
+
+    /// Three samples of each prompt, which begins with so many tokens of the turn before.
+    fn sample(sampler: &Sampler, model: &Model, prompts: &[(Vec<u32>, usize)]) -> Vec<Vec<Continuation>> {
+        let (context, sampling) = (SamplingContext::new(model), Sampling { group: 3, seed: 5, ..Sampling::new(9) });
+        let queued = prompts.iter().enumerate().map(|(index, (prompt, earlier))| QueuedPrompt {
+            earlier: *earlier,
+            may_continue: true,
+            ..context.queue_prompt(index, prompt, &sampling)
+        });
+        sampler.continuations(model, queued.collect()).expect("samples")
+    }
+
+    /// Prompts of a turn, each continued by a sample and more.
+    fn next(prompts: &[(Vec<u32>, usize)], samples: &[Vec<Continuation>]) -> Vec<(Vec<u32>, usize)> {
+        let next = |((prompt, _), group): (&(Vec<u32>, usize), &Vec<Continuation>)| {
+            ([prompt.as_slice(), &group[1].tokens, &tokens(4, 3)].concat(), prompt.len())
+        };
+        prompts.iter().zip(samples).map(next).collect()
+    }
+
+    #[test]
+    fn samples_are_the_same_to_the_bit_whether_prompts_of_earlier_turns_are_kept_or_computed_again() {
+        let model = model();
+        let sampler = |turn_cache_mib| Sampler::new(&LearnerOptions { turn_cache_mib, ..LearnerOptions::default() });
+        let (kept, none) = (sampler(1024), sampler(0));
+        let mut prompts: Vec<(Vec<u32>, usize)> = (1..6).map(|i| (tokens(7 * i, i as u32), 0)).collect();
+        for turn in 0..3 {
+            let samples = sample(&kept, &model, &prompts);
+            assert_eq!(samples, sample(&none, &model, &prompts), "turn {turn}");
+            prompts = next(&prompts, &samples);
+        }
+    }
+
+    #[test]
+    fn a_prompt_that_was_kept_is_not_computed_again_until_it_is_forgotten() {
+        let model = model();
+        let sampler = Sampler::new(&LearnerOptions::default());
+        let first = vec![(tokens(20, 1), 0), (tokens(20, 2), 0)];
+        let samples = sample(&sampler, &model, &first);
+        let asked = next(&first[..1], &samples);
+        let want = sample(&sampler, &model, &asked);
+        // The keys and values of another prompt give other samples, so they are read.
+        let poison = || {
+            sample(&sampler, &model, &first);
+            let call = sampler.turns.begin(usize::MAX);
+            let other = call.find(&first[1].0).expect("it was kept").clone();
+            call.keep(&first[0].0, &Arc::new(other));
+            sampler.turns.end(call);
+        };
+        poison();
+        assert_ne!(sample(&sampler, &model, &asked), want);
+        poison();
+        sampler.forget();
+        assert_eq!(sample(&sampler, &model, &asked), want);
     }
 }

@@ -260,7 +260,8 @@ impl<T: Workspace> Episode for MultiTurn<T> {
         match self.next_action() {
             NextAction::Ask(content) => {
                 let stop = self.workspace.stop().iter().copied();
-                Some(Prompt::new(self.workspace.role(), content.clone()).with_stop(stop))
+                let prompt = Prompt::new(self.workspace.role(), content.clone()).with_stop(stop);
+                Some(Prompt { may_continue: self.turns_left() > 1, ..prompt })
             }
             NextAction::Call(_) | NextAction::Over(_) => None,
         }

@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use candle_core::Result;
-use veriplay_kernels::attention::{AttentionGroup, DecodeRow, KvCache};
+use candle_core::{Result, Tensor};
+use veriplay_kernels::attention::{DecodeRow, KvCache};
 use veriplay_kernels::thread_pool::ThreadPool;
 
-use super::cpu_step::{CpuStep, StepBuffers, with_heads};
-use super::queue::{DecodingSample, PromptQueue};
+use super::cpu_step::{CpuStep, NewRows, StepBuffers, with_heads};
+use super::queue::{DecodingSample, PromptQueue, QueuedPrompt};
 use crate::network::{Decoder, MicroBatch};
 use crate::ops::slices::TensorSlice;
 use crate::ops::{PackedModel, SharedWorkspace};
@@ -33,6 +33,32 @@ struct ComputedPrompt {
     logits: Vec<f32>,
     /// Samples that have started.
     started: usize,
+}
+
+/// Prompts that are computed together.
+#[derive(Debug, Default)]
+struct PromptBatch {
+    /// Which of the queue.
+    taken: Vec<usize>,
+    /// Their tokens, but for those that their caches begin with.
+    batch: MicroBatch,
+    /// How many those are.
+    firsts: Vec<usize>,
+    /// With room for all tokens.
+    caches: Vec<KvCache>,
+}
+
+impl PromptBatch {
+    fn rows(&self) -> usize {
+        self.batch.tokens.len()
+    }
+
+    fn push(&mut self, queued: usize, tokens: &[u32], first: usize, cache: KvCache) {
+        self.taken.push(queued);
+        self.batch.push_prompt(tokens);
+        self.firsts.push(first);
+        self.caches.push(cache);
+    }
 }
 
 /// Multiplications that take no longer than drawing from one logit: that took 0.7 ns, which is some 60 of them.
@@ -124,36 +150,78 @@ impl<'a> CpuLoop<'a> {
 
     /// Takes and computes some prompts, as many as the free slots can use. False when none is left.
     fn prefill(&mut self) -> Result<bool> {
-        let mut batch = MicroBatch::default();
-        let (mut taken, mut samples) = (Vec::new(), 0);
-        while batch.tokens.len() < self.queue.prefill_tokens && samples < self.free_slots() {
+        let (mut whole, mut continued, mut samples) = (PromptBatch::default(), PromptBatch::default(), 0);
+        while whole.rows() + continued.rows() < self.queue.prefill_tokens && samples < self.free_slots() {
             let Some(index) = self.queue.take() else { break };
-            let queued = &self.queue.prompts[index];
-            batch.push_prompt(queued.prompt);
-            samples += queued.samples;
-            taken.push(index);
+            let QueuedPrompt { prompt, earlier, samples: more, .. } = self.queue.prompts[index];
+            samples += more;
+            let (slots, dim) = (self.cache_slots(), self.decoder.network.config.head_dim);
+            // At least one row is computed: the logits are behind it.
+            match self.queue.turns.find(&prompt[..earlier]).filter(|_| earlier < prompt.len()) {
+                Some(before) => {
+                    continued.push(index, &prompt[earlier..], earlier, before.extended(slots, earlier, prompt.len()));
+                }
+                None => whole.push(index, prompt, 0, KvCache::new(slots, dim, prompt.len())),
+            }
         }
-        if taken.is_empty() {
-            return Ok(false);
+        let is_any = whole.rows() + continued.rows() > 0;
+        if whole.rows() > 0 {
+            let last = self.compute_whole(&mut whole)?;
+            self.queue_computed(whole, &last)?;
         }
-        let network = self.decoder.network;
-        let (slots, config) = (self.cache_slots(), &network.config);
-        let new = |group: &AttentionGroup| KvCache::new(slots, config.head_dim, group.prompt.len());
-        let mut caches: Vec<KvCache> = batch.groups.iter().map(new).collect();
-        let last = self.decoder.forward(&batch, |layer, qkv| {
+        if continued.rows() > 0 {
+            let last = self.compute_continued(&mut continued)?;
+            self.queue_computed(continued, &last)?;
+        }
+        Ok(is_any)
+    }
+
+    /// Computes prompts from their first tokens on, and fills their caches.
+    fn compute_whole(&self, prompts: &mut PromptBatch) -> Result<Tensor> {
+        let (network, PromptBatch { batch, caches, .. }) = (self.decoder.network, prompts);
+        self.decoder.forward(batch, |layer, qkv| {
             let (qkv, prompts) = (TensorSlice::new(qkv)?, caches.iter_mut().zip(&batch.groups));
             with_heads(network, layer, |heads| {
-                prompts.for_each(|(cache, group)| cache.fill(heads, layer, &qkv, group));
+                prompts.for_each(|(cache, group)| cache.fill(heads, layer, &qkv, group.prompt.clone(), 0));
             })
-        })?;
-        let logits = self.decoder.logits(&last, &batch.outputs)?;
+        })
+    }
+
+    /// Computes what prompts have behind the tokens that their caches begin with, and fills their caches.
+    fn compute_continued(&mut self, prompts: &mut PromptBatch) -> Result<Tensor> {
+        let (network, PromptBatch { batch, firsts, caches, .. }) = (self.decoder.network, prompts);
+        let (buffers, pool) = (&mut self.buffers.step, self.pool);
+        let (width, raw_width) = (network.config.query_width(), network.config.head_sizes().width());
+        self.decoder.run_with(0..self.decoder.layers(), self.decoder.embed(batch)?, |layer, qkv| {
+            let raw = TensorSlice::new(&qkv)?;
+            let mut out = vec![0.0; batch.tokens.len() * width];
+            with_heads(network, layer, |heads| {
+                for ((cache, group), &first) in caches.iter_mut().zip(&batch.groups).zip(&*firsts) {
+                    let rows = group.prompt.clone();
+                    cache.fill(heads, layer, &raw, rows.clone(), first);
+                    let qkv = &raw[rows.start * raw_width..rows.end * raw_width];
+                    let out = &mut out[rows.start * width..rows.end * width];
+                    buffers.attend_prompt(pool, NewRows { out, qkv, first, cache }, (layer, heads));
+                }
+            })?;
+            Tensor::from_vec(out, (batch.tokens.len(), width), qkv.device())
+        })
+    }
+
+    /// Has the samples of computed prompts wait for slots, and keeps what later turns need. `last` is the stream behind the last layer.
+    fn queue_computed(&mut self, prompts: PromptBatch, last: &Tensor) -> Result<()> {
+        let PromptBatch { taken, batch, caches, .. } = prompts;
+        let logits = self.decoder.logits(last, &batch.outputs)?;
         let logits = TensorSlice::new(&logits)?;
-        let rows = logits.chunks_exact(config.vocab_size);
+        let rows = logits.chunks_exact(self.decoder.network.config.vocab_size);
         for ((queued, cache), row) in taken.into_iter().zip(caches).zip(rows) {
-            let cache = Arc::new(cache);
+            let (cache, prompt) = (Arc::new(cache), &self.queue.prompts[queued]);
+            if prompt.may_continue {
+                self.queue.turns.keep(prompt.prompt, &cache);
+            }
             self.waiting.push_back(ComputedPrompt { queued, cache, logits: row.to_vec(), started: 0 });
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Starts samples of computed prompts while there are free slots: their first tokens come from the prompt's logits.

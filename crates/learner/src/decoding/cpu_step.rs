@@ -1,7 +1,7 @@
 //! One decoding step on the CPU: all rows through all layers on slices, without a candle graph.
 
 use candle_core::{Error, Result};
-use veriplay_kernels::attention::{DecodeRow, DecodeScratch, DecodeStep, LayerAttention};
+use veriplay_kernels::attention::{DecodeRow, DecodeScratch, DecodeStep, KvCache, LayerAttention, PrefillStep};
 use veriplay_kernels::gemm::{GemmWorkspace, MatrixTarget, MatrixView, multiply};
 use veriplay_kernels::layers::{add_bias, rms_norm, swiglu};
 use veriplay_kernels::simd::AlignedBuffer;
@@ -33,10 +33,42 @@ impl StepBuffers {
         self.scratches.resize_with(pool.threads(), DecodeScratch::default);
     }
 
+    /// One layer's attention of a prompt's new rows, which `pool` shares.
+    pub(super) fn attend_prompt(
+        &mut self,
+        pool: &ThreadPool,
+        new: NewRows<'_>,
+        (layer, heads): (usize, &LayerAttention<'_>),
+    ) {
+        let NewRows { out, qkv, first, cache } = new;
+        let (raw_width, width) = (heads.width(), heads.heads * heads.dim);
+        let rows = qkv.len() / raw_width;
+        // A query and a weight for each position that is visible.
+        let share = rows.div_ceil(pool.threads_worth_waking(2 * rows * (first + rows) * width));
+        let inputs = qkv.chunks(share * raw_width).enumerate();
+        let outputs = out.chunks_mut(share * width).zip(&mut self.scratches);
+        let part = |((number, qkv), (out, scratch)): ((usize, _), (_, _))| {
+            let first = first + number * share;
+            PrefillStep { out, qkv, first, cache, layer, heads, scratch }
+        };
+        pool.for_each(&mut inputs.zip(outputs).map(part).collect::<Vec<_>>(), PrefillStep::run);
+    }
+
     /// Logits behind the last step's tokens [rows, vocab].
     pub(super) fn logits(&mut self) -> &mut [f32] {
         self.logits.as_mut_slice()
     }
+}
+
+/// Rows of a prompt, which lie side by side, with a cache of the keys and values of the whole prompt up to them.
+pub(super) struct NewRows<'a> {
+    /// Overwritten [rows, heads·dim].
+    pub(super) out: &'a mut [f32],
+    /// Raw projections.
+    pub(super) qkv: &'a [f32],
+    /// Position of the first one.
+    pub(super) first: usize,
+    pub(super) cache: &'a KvCache,
 }
 
 /// Calls `work` with the attention of one layer.

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use veriplay_core::FinishReason;
 
 use super::token_sampler::{TokenSampler, log_probability, uniform};
+use super::turn_cache::CallCache;
 use crate::tokenizer::Tokenizer;
 
 /// One prompt to continue, with all options.
@@ -26,6 +27,10 @@ pub(crate) struct QueuedPrompt<'a> {
     pub(crate) stops: Option<StopStrings<'a>>,
     /// Tokens of its one sample, which are taken instead of drawn.
     pub(crate) forced: Option<&'a [u32]>,
+    /// Tokens at its start that are the prompt of the turn before. There are more behind them.
+    pub(crate) earlier: usize,
+    /// Whether a later prompt may begin with it.
+    pub(crate) may_continue: bool,
 }
 
 impl QueuedPrompt<'_> {
@@ -88,13 +93,20 @@ pub(crate) struct PromptQueue<'a> {
     pub(crate) slots: Slots,
     /// Prompt tokens computed together, about.
     pub(crate) prefill_tokens: usize,
+    /// Prompts of the turns before, and those that later turns continue.
+    pub(crate) turns: CallCache,
     /// The next prompt that no thread has taken.
     next: AtomicUsize,
 }
 
 impl<'a> PromptQueue<'a> {
-    pub(crate) const fn new(prompts: Vec<QueuedPrompt<'a>>, slots: Slots, prefill_tokens: usize) -> Self {
-        Self { prompts, slots, prefill_tokens, next: AtomicUsize::new(0) }
+    pub(crate) const fn new(
+        prompts: Vec<QueuedPrompt<'a>>,
+        slots: Slots,
+        prefill_tokens: usize,
+        turns: CallCache,
+    ) -> Self {
+        Self { prompts, slots, prefill_tokens, turns, next: AtomicUsize::new(0) }
     }
 
     /// Takes a prompt that no thread has taken, by its index.

@@ -127,11 +127,13 @@ impl<'a> SamplingContext<'a> {
     ) -> Result<Vec<Vec<Rollout>>, PolicyError> {
         let encode = |(index, prompt)| self.encode_prompt(index, prompt, &sampling.stop, template);
         let encoded: Vec<EncodedPrompt> = prompts.iter().enumerate().map(encode).collect::<Result<_, _>>()?;
-        let queued = encoded.iter().enumerate().map(|(index, EncodedPrompt { tokens, stops })| {
+        let queued = encoded.iter().zip(prompts).enumerate().map(|(index, (encoded, prompt))| {
+            let EncodedPrompt { tokens, stops, earlier } = encoded;
             self.check_prompt(index, tokens, sampling)?;
             let stops = StopStrings { texts: stops, tokenizer: self.tokenizer };
             let stops = (!stops.texts.is_empty()).then_some(stops);
-            Ok(QueuedPrompt { stops, ..self.queue_prompt(index, tokens, sampling) })
+            let (earlier, may_continue) = (*earlier, prompt.may_continue);
+            Ok(QueuedPrompt { stops, earlier, may_continue, ..self.queue_prompt(index, tokens, sampling) })
         });
         let queued: Vec<QueuedPrompt<'_>> = queued.collect::<Result<_, _>>()?;
         if sampling.group == 0 {
@@ -167,6 +169,8 @@ impl<'a> SamplingContext<'a> {
             end_tokens: self.end_tokens,
             stops: None,
             forced: None,
+            earlier: 0,
+            may_continue: false,
         }
     }
 
@@ -183,8 +187,8 @@ impl<'a> SamplingContext<'a> {
         if template.is_none() && matches!(prompt.content, PromptContent::Messages(_)) {
             stops.push(PLAIN_USER.to_owned());
         }
-        if let Some(tokens) = self.continue_turn(prompt, &stops, template) {
-            return Ok(EncodedPrompt { tokens, stops });
+        if let Some((tokens, earlier)) = self.continue_turn(prompt, &stops, template) {
+            return Ok(EncodedPrompt { tokens, stops, earlier });
         }
         let tokens = match (&prompt.content, template) {
             (PromptContent::Text(text), _) => self.tokenizer.encode(text),
@@ -194,13 +198,21 @@ impl<'a> SamplingContext<'a> {
             (plain @ PromptContent::Messages(_), None) => self.tokenizer.encode_document(&plain.to_string()),
         };
         let tokens = tokens.map_err(|e| fail(e.to_string()))?;
-        if tokens.is_empty() { Err(fail("it is empty".to_owned())) } else { Ok(EncodedPrompt { tokens, stops }) }
+        if tokens.is_empty() {
+            return Err(fail("it is empty".to_owned()));
+        }
+        Ok(EncodedPrompt { tokens, stops, earlier: 0 })
     }
 
     /// The tokens of an episode's next prompt: those of the turn before as they were seen and sampled, then those of the text behind its
-    /// response. An end token is the template's own, or none; a stop string stays. `None` where the prompt does not begin with that turn, such
+    /// response; and the number of those of the prompt before. An end token is the template's own, or none; a stop string stays. `None` where the prompt does not begin with that turn, such
     /// as under a template that leaves out earlier reasoning: it is then read anew.
-    fn continue_turn(&self, prompt: &Prompt, stops: &[String], template: Option<&ChatTemplate>) -> Option<Vec<u32>> {
+    fn continue_turn(
+        &self,
+        prompt: &Prompt,
+        stops: &[String],
+        template: Option<&ChatTemplate>,
+    ) -> Option<(Vec<u32>, usize)> {
         let (turn, PromptContent::Messages(messages)) = (prompt.earlier.as_deref()?, &prompt.content) else {
             return None;
         };
@@ -222,7 +234,7 @@ impl<'a> SamplingContext<'a> {
         }
         // The next message begins with the stop string of plain text, which has been read.
         let added = self.tokenizer.encode(added.strip_prefix(stop).unwrap_or(added)).ok()?;
-        Some([turn.prompt.as_slice(), read, &added].concat())
+        Some(([turn.prompt.as_slice(), read, &added].concat(), turn.prompt.len()))
     }
 
     /// Rejects prompts that cannot be continued.
@@ -265,6 +277,8 @@ impl<'a> SamplingContext<'a> {
 pub(crate) struct EncodedPrompt {
     pub(crate) tokens: Vec<u32>,
     stops: Vec<String>,
+    /// How many of the tokens are the prompt of the turn before.
+    earlier: usize,
 }
 
 /// A conversation as a base model is shown it.
@@ -339,6 +353,8 @@ impl<'a> SamplingContext<'a> {
             end_tokens: if request.ignore_end { &[] } else { self.end_tokens },
             stops: (!request.stop.is_empty()).then_some(stops),
             forced: None,
+            earlier: 0,
+            may_continue: false,
         }
     }
 

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use veriplay_core::{Learn, Sample, TrainBatch};
+use veriplay_core::{
+    Learn, Message, Policy, Prompt, PromptContent, Role, Rollout, Sample, SampledTurn, Sampling, TrainBatch,
+};
 use veriplay_learner::{
     DeviceSpec, Kl, KlEstimator, KlPlace, Learner, LearnerOptions, Loss, NamedTensor, PpoClip, Segments,
 };
@@ -145,4 +147,43 @@ fn a_reference_scores_turns_alike_however_they_are_computed() {
     let (loss, _) = learner.named_gradients(&joined).expect("gradients");
     let (want, _) = learner.named_gradients(&turn_by_turn(&joined)).expect("gradients");
     assert!((loss - want).abs() < 1e-5, "{loss} {want}");
+}
+
+/// The prompts behind some rollouts, with one more message of the user.
+fn next_turn(prompts: &[Prompt], rollouts: &[Vec<Rollout>]) -> Vec<Prompt> {
+    let next = |(prompt, group): (&Prompt, &Vec<Rollout>)| {
+        let PromptContent::Messages(messages) = &prompt.content else { panic!("messages") };
+        let Rollout { prompt_tokens, tokens, text, .. } = &group[0];
+        let said = [Message::assistant(text.trim()), Message::user("b")];
+        let turn = SampledTurn { prompt: prompt_tokens.clone(), response: tokens.clone() };
+        let content = [messages.as_slice(), &said].concat().into();
+        Prompt { content, earlier: Some(Arc::new(turn)), ..prompt.clone() }
+    };
+    prompts.iter().zip(rollouts).map(next).collect()
+}
+
+#[test]
+fn turns_are_sampled_alike_whether_earlier_ones_are_kept_or_computed_again_and_updates_forget_them() {
+    let first = |text: &str| Prompt { may_continue: true, ..Prompt::new(Role::Solver, vec![Message::user(text)]) };
+    let mut prompts = vec![first("a"), first("def f(x):"), first("1")];
+    let [mut kept, mut none] = [1024, 0].map(|turn_cache_mib| {
+        learner(DeviceSpec::Cpu, &LearnerOptions { turn_cache_mib, ..LearnerOptions::default() })
+    });
+    for turn in 0..3 {
+        let sampling = Sampling { seed: turn, ..Sampling::new(8) };
+        let rollouts = kept.generate(&prompts, &sampling).expect("samples");
+        assert_eq!(rollouts, none.generate(&prompts, &sampling).expect("samples"), "turn {turn}");
+        for (prompt, group) in prompts.iter().zip(&rollouts) {
+            let Some(before) = &prompt.earlier else { continue };
+            let read = &before.response[..before.response.len() - 1];
+            assert!(group[0].prompt_tokens.starts_with(&[before.prompt.as_slice(), read].concat()));
+        }
+        prompts = next_turn(&prompts, &rollouts);
+        if turn == 1 {
+            let batch = batch(&kept, &[1, 2], &[vec![(vec![3, 4], vec![5]), (vec![6], vec![])]], false);
+            for learner in [&mut kept, &mut none] {
+                learner.update(&batch, 1e-2).expect("learns");
+            }
+        }
+    }
 }
