@@ -250,8 +250,8 @@ mod tests {
     /// A response, what the template puts in the place of its last token, what is shown then, and whether the transcript is rewritten.
     type SampledTurn = (Vec<u32>, Option<u32>, Vec<u32>, bool);
 
-    /// Episodes behind one prompt. Between two turns the template may put another end, may show nothing but that, and may rewrite what was
-    /// said.
+    /// Episodes behind one prompt. Between two turns the template may put another end, may show nothing but that, and may rewrite the
+    /// transcript.
     fn episodes() -> impl Strategy<Value = Vec<Vec<Turn>>> {
         let tokens = |least: usize, most: usize| prop::collection::vec(0_u32..50, least..=most);
         let turn = (tokens(1, 4), prop::option::of(50_u32..60), tokens(0, 3), prop::bool::weighted(0.1));
@@ -277,11 +277,11 @@ mod tests {
         })
     }
 
-    fn responses(episodes: &[Vec<Turn>], is_told: bool) -> Vec<PromptedResponse<'_>> {
+    fn responses(episodes: &[Vec<Turn>], is_marked: bool) -> Vec<PromptedResponse<'_>> {
         let mut all: Vec<PromptedResponse<'_>> = Vec::new();
         for (number, turns) in (0..).zip(episodes) {
             for (prompt, response) in turns {
-                let episode = is_told.then_some(number);
+                let episode = is_marked.then_some(number);
                 all.push((prompt, Response { episode, ..Response::new(all.len(), response) }));
             }
         }
@@ -323,16 +323,16 @@ mod tests {
         fn every_response_token_is_predicted_once_behind_its_own_context_and_nothing_else_is(
             episodes in episodes(), limit in 5_usize..60,
         ) {
-            let told = responses(&episodes, true);
-            let joined = join_turns(&told);
+            let marked = responses(&episodes, true);
+            let joined = join_turns(&marked);
             let (later, count) = (joined.later, joined.joined);
             prop_assert_eq!(later, episodes.iter().map(|turns| turns.len() - 1).sum::<usize>());
-            prop_assert_eq!(joined.sequences.len() + count, told.len());
+            prop_assert_eq!(joined.sequences.len() + count, marked.len());
             let batches = assign_to_workers(group_by_prompt(joined.sequences, limit), 2, limit).concat();
             let found = contexts(&batches);
-            prop_assert_eq!(found.len(), told.iter().map(|(_, response)| response.tokens.len()).sum::<usize>());
+            prop_assert_eq!(found.len(), marked.iter().map(|(_, response)| response.tokens.len()).sum::<usize>());
             for ((index, at), (context, token)) in found {
-                let (prompt, response) = told[index];
+                let (prompt, response) = marked[index];
                 prop_assert_eq!(context, [prompt, &response.tokens[..at]].concat());
                 prop_assert_eq!(token, response.tokens[at]);
             }

@@ -218,18 +218,18 @@ impl<'a> SamplingContext<'a> {
         };
         let is_response = |message: &Message| message.role == MessageRole::Assistant;
         let at = messages.iter().rposition(is_response).filter(|at| at + 1 < messages.len())?;
-        let said = messages[at].content.as_str();
+        let response = messages[at].content.as_str();
         let [before, whole] = match template {
             Some(template) => [render(&messages[..at], template).ok()?, render(messages, template).ok()?],
             None => [format!("{} ", plain_text(&messages[..at])), plain_text(messages)],
         };
-        let added = whole.strip_prefix(before.as_str())?.strip_prefix(said)?;
+        let added = whole.strip_prefix(before.as_str())?.strip_prefix(response)?;
         let ended = turn.response.last().is_some_and(|token| self.end_tokens.contains(token));
         let read = &turn.response[..turn.response.len() - usize::from(ended)];
-        let text = self.tokenizer.decode(read);
-        let (response, stop) =
-            text.split_at(stops.iter().filter_map(|stop| text.find(stop)).min().unwrap_or(text.len()));
-        if response.trim() != said {
+        let sampled = self.tokenizer.decode(read);
+        let stopped_at = stops.iter().filter_map(|stop| sampled.find(stop)).min().unwrap_or(sampled.len());
+        let (text, stop) = sampled.split_at(stopped_at);
+        if text.trim() != response {
             return None;
         }
         // The next message begins with the stop string of plain text, which has been read.

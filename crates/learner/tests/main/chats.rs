@@ -174,8 +174,8 @@ fn next_prompt(learner: &Learner, asked: &[Message], response: &[&str], ended: b
     let read: Vec<u32> = response.iter().flat_map(|text| encode(text)).collect();
     let end = ended.then_some(learner.end_tokens()[0]);
     let turn = SampledTurn { prompt: first.clone(), response: read.iter().copied().chain(end).collect() };
-    let said = response.concat().split("##").next().expect("a part").trim().to_owned();
-    let messages = [asked.to_vec(), vec![Message::assistant(said), Message::user("3?")]].concat();
+    let text = response.concat().split("##").next().expect("a part").trim().to_owned();
+    let messages = [asked.to_vec(), vec![Message::assistant(text), Message::user("3?")]].concat();
     let prompt = Prompt { earlier: Some(Arc::new(turn)), ..Prompt::new(Role::Solver, messages).with_stop(["##"]) };
     (prompt, [first, read].concat())
 }
@@ -205,9 +205,9 @@ fn a_later_prompt_begins_with_the_tokens_of_the_turn_before_as_they_were_sampled
     let plain = LearnerOptions { chat_template: false, ..LearnerOptions::default() };
     let dir = checkpoint(&fixtures()[0].1);
     let learner = Learner::load(dir.path(), plain).expect("loads");
-    for (response, said) in [(" 2\nUser:", "2"), ("\nUser:", "")] {
+    for (response, text) in [(" 2\nUser:", "2"), ("\nUser:", "")] {
         let (prompt, read) = next_prompt(&learner, &asked, &[response], false);
-        let messages = [asked.clone(), vec![Message::assistant(said), Message::user("3?")]].concat();
+        let messages = [asked.clone(), vec![Message::assistant(text), Message::user("3?")]].concat();
         let prompt = Prompt { content: messages.into(), ..prompt };
         let want = [read, learner.tokenizer().encode(" 3?\nAssistant:").expect("encodes")].concat();
         assert_eq!(learner.encode_prompt(&prompt).expect("encodes"), want);

@@ -276,10 +276,10 @@ fn a_transcript_the_model_has_no_room_for_ends_its_episode_and_a_task_whose_firs
     assert!(matches!(played.monitors["prompts_without_room"], Measurement::Count(1..)), "{:?}", played.monitors);
 }
 
-/// Checks what a policy is told of the turn before.
-struct Told(ScriptedPolicy);
+/// Checks the turn before that comes with a prompt.
+struct CheckedTurns(ScriptedPolicy);
 
-impl Policy for Told {
+impl Policy for CheckedTurns {
     fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
         for prompt in prompts {
             let PromptContent::Messages(messages) = &prompt.content else { panic!("{prompt:?}") };
@@ -296,7 +296,7 @@ impl Policy for Told {
 #[test]
 fn the_turns_of_an_episode_stand_side_by_side_in_the_batch_under_one_number() {
     let game = repairing(ZeroAdvantage::Keep);
-    let policy = Told(ScriptedPolicy::new(|turn: &ScriptedRequest<'_>| format!("I give up {}.", turn.index)));
+    let policy = CheckedTurns(ScriptedPolicy::new(|turn: &ScriptedRequest<'_>| format!("I give up {}.", turn.index)));
     let context = StepContext { policy: &policy, execute: &Broken, seed: 1 };
     let mut state = game.init(&context).unwrap();
     let played = game.step(&context, &mut state, 0).unwrap();
