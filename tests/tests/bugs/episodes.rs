@@ -121,6 +121,7 @@ fn an_edit_is_exact_and_once() {
     let Some((bed, _)) = tool_env() else { return };
     let done = called(&bed.texts, &edit(CODE, "    result = 0\n", "    result = 5\n")).unwrap();
     let (path, text) = done.edited.unwrap();
+    let text = text.unwrap();
     assert_eq!((done.end, path.as_str()), (CallEnd::Done, CODE));
     assert_eq!(text, bed.texts[CODE].replace("result = 0", "result = 5"));
     let mut overlapping = bed.texts.clone();
@@ -149,7 +150,7 @@ fn an_edit_keeps_the_line_ends_of_its_file() {
     let (carriage, mixed) = ("a = 1\r\nb = 2\r\nc = 3\r\n", "a = 1\r\nb = 2\nc = 3\r\n");
     tree.insert("carriage.py".to_owned(), carriage.to_owned());
     tree.insert("mixed.py".to_owned(), mixed.to_owned());
-    let text = |path, old, new| called(&tree, &edit(path, old, new)).unwrap().edited.map(|(_, text)| text);
+    let text = |path, old, new| called(&tree, &edit(path, old, new)).unwrap().edited.and_then(|(_, text)| text);
     let want = Some("a = 1\r\nd = 4\r\ne = 5\r\nc = 3\r\n".to_owned());
     assert_eq!(text("carriage.py", "b = 2\n", "d = 4\ne = 5\n"), want);
     assert_eq!(text("carriage.py", "b = 2\r\n", "d = 4\r\ne = 5\r\n"), want);

@@ -8,6 +8,7 @@ mod called;
 mod cheats;
 mod checks;
 mod episodes;
+mod files;
 mod fuel;
 mod operators;
 mod play;

@@ -248,6 +248,7 @@ fn run_parts(
     let mut whole = FileRun {
         tests: Vec::new(),
         broken: None,
+        uncollected: false,
         starred: StarredNames::new(),
         jobs: Vec::<Digest>::new(),
         fuel: 0,
@@ -256,6 +257,7 @@ fn run_parts(
     for run in runs {
         whole.tests.extend(run.tests);
         whole.broken = whole.broken.or(run.broken);
+        whole.uncollected |= run.uncollected;
         whole.jobs.extend(run.jobs);
         whole.fuel = whole.fuel.saturating_add(run.fuel);
         whole.met_deadline |= run.met_deadline;

@@ -130,6 +130,12 @@ fn the_think_format_reads_one_block_and_says_what_is_wrong_with_others() {
             "````edit x\n<<<<<<< OLD\n```\n=======\n>>>>>>> NEW\n````",
             call(RepoToolCall::Edit { path: "x".to_owned(), old: "```\n".to_owned(), new: String::new() }),
         ),
+        (
+            "```create src/new.py\na = 1\n\n```",
+            call(RepoToolCall::Create { path: "src/new.py".to_owned(), text: "a = 1\n\n".to_owned() }),
+        ),
+        ("```create empty.py\n```", call(RepoToolCall::Create { path: "empty.py".to_owned(), text: String::new() })),
+        ("```delete src/a b.py\n```", call(RepoToolCall::Delete { path: path() })),
         ("```submit\n```", Ok(RepoResponse::Submit)),
     ] {
         assert_eq!(read(text), action, "{text}");
@@ -204,7 +210,7 @@ fn outcome(fuel: u64, edited: Option<&str>) -> RepoToolOutcome {
     RepoToolOutcome {
         end: CallEnd::Done,
         shown: "SHOWN".to_owned(),
-        edited: edited.map(|text| ("src/one.py".to_owned(), text.to_owned())),
+        edited: edited.map(|text| ("src/one.py".to_owned(), Some(text.to_owned()))),
         evidence: Evidence { fuel, ..Evidence::default() },
     }
 }

@@ -70,6 +70,11 @@ impl BugStates {
     }
 }
 
+/// Whether `now` lacks a module of `base`.
+pub(crate) fn lacks_module(base: &TextFiles, now: &TextFiles) -> bool {
+    base.keys().any(|path| path.ends_with(".py") && !now.contains_key(path))
+}
+
 /// Returns `now` with every file that `wanted` selects as in `base`.
 pub(crate) fn restore_files(base: &TextFiles, now: &TextFiles, wanted: impl Fn(&str) -> bool) -> TextFiles {
     let kept = now.iter().filter(|(path, _)| !wanted(path));

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use veriplay_core::{Dropped, Execute, Fuzz, Patch, Status, TextFiles, Trust, Verdict, content_hash};
 
-use super::bug_states::{BugStates, restore_files};
+use super::bug_states::{BugStates, lacks_module, restore_files};
 use super::code_scan::{MAX_PATCH_BYTES, scan_changes};
 use super::grade::{RepairRequest, grade_repair, needs_shared};
 use super::paths::{PatchPurpose, forbidden_change, is_test};
@@ -121,7 +121,11 @@ pub const CHECKS: &[BugCheck] = &[
         what: "a: each test file exists, and the weakening touches no other",
         holds: test_files,
     },
-    BugCheck { name: "records", what: "b: each test file gives a record a test, with the bug too", holds: records },
+    BugCheck {
+        name: "records",
+        what: "b: each test file gives a record a test, with the bug too unless it deletes a module",
+        holds: records,
+    },
     BugCheck { name: "passing", what: "c: enough tests pass in the original", holds: passing },
     BugCheck { name: "changed_files", what: "d: the bug changes enough files", holds: changed_files },
     BugCheck { name: "machinery", what: "the bug reaches for no introspection, chance or clock", holds: machinery },
@@ -133,7 +137,11 @@ pub const CHECKS: &[BugCheck] = &[
     },
     BugCheck { name: "repeated", what: "another seed gives the same results", holds: repeated },
     BugCheck { name: "hidden", what: "f: the weakening hides a failing test, and breaks none", holds: hidden },
-    BugCheck { name: "inverse", what: "g: undoing any one file of the bug makes a failing test pass", holds: inverse },
+    BugCheck {
+        name: "inverse",
+        what: "g: undoing any one file of the bug makes a failing test pass, or a passing one fail where it deletes a module",
+        holds: inverse,
+    },
     BugCheck { name: "empty_repair", what: "an empty patch is no repair of it", holds: empty_repair },
 ];
 
@@ -181,12 +189,12 @@ fn records(context: &mut CheckContext<'_>) -> CheckResult {
         return Ok(Ok(()));
     }
     let affected = context.affected.clone();
+    let deletes_module = lacks_module(context.original(), &context.states.buggy);
     let results = context.buggy_results(0)?;
-    if let Some(why) = results.broken.first() {
+    if let Some(why) = results.invalid_file(deletes_module) {
         return Ok(Err(format!("with the bug {why}")));
     }
-    let missing = |id: &&String| matches!(results.by_id.get(*id), None | Some(TestResult::Missing));
-    if let Some(id) = affected.iter().find(missing) {
+    if let Some(id) = affected.iter().find(|id| results.lacks(id)) {
         return Ok(Err(format!("with the bug test `{id}` has no record")));
     }
     // Skipped tests and expected failures carry no information about the bug.
@@ -239,6 +247,8 @@ fn hidden(context: &mut CheckContext<'_>) -> CheckResult {
         let beside = context.tests.repo.map.tests().filter(|id| touched.contains(&super::test_runner::file_of(id)));
         affected.extend(beside.cloned());
     }
+    // The tests of a file that the weakening deletes are hidden.
+    affected.retain(|id| weakened.contains_key(super::test_runner::file_of(id)));
     let results = context.tests.run(&weakened, &affected, seed)?;
     if let Some(why) = results.broken.first() {
         return Ok(Err(format!("weakened {why}")));
@@ -277,9 +287,12 @@ fn empty_repair(context: &mut CheckContext<'_>) -> CheckResult {
     require(verdict.status != Status::Accepted, || "graded with an empty patch, its failing tests pass".to_owned())
 }
 
-/// Inverse mutation testing. Undoing the only file of a bug gives the original, whose results are the baseline.
+/// Inverse mutation testing. Undoing the only file of a bug gives the original, whose results are the baseline. Where the bug deletes a
+/// module, other files are changed so that the rest still runs: such a change is needed when tests fail without it.
 fn inverse(context: &mut CheckContext<'_>) -> CheckResult {
     let failing = context.failing_tests()?;
+    let deletes_module = lacks_module(context.original(), &context.states.buggy);
+    let passing: BTreeSet<String> = context.affected.difference(&failing).cloned().collect();
     let touched = std::iter::once(&context.bug.bug_inject).chain(&context.bug.failed_repairs);
     let paths: BTreeSet<&str> = touched.flat_map(|patch| patch.touched().map(|(path, _)| path)).collect();
     for path in paths {
@@ -287,8 +300,16 @@ fn inverse(context: &mut CheckContext<'_>) -> CheckResult {
         if undone == *context.original() {
             continue;
         }
-        let results = context.tests.run(&undone, &failing, context.rules.seeds[0])?;
-        if !failing.iter().any(|id| results.passed(id)) {
+        let seed = context.rules.seeds[0];
+        let results = context.tests.run(&undone, &failing, seed)?;
+        if failing.iter().any(|id| results.passed(id)) {
+            continue;
+        }
+        let lets_run = deletes_module && {
+            let results = context.tests.run(&undone, &passing, seed)?;
+            passing.iter().any(|id| !results.passed(id))
+        };
+        if !lets_run {
             return Ok(Err(format!("without its change of `{path}` the bug is the same")));
         }
     }

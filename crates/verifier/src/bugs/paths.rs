@@ -1,8 +1,11 @@
-//! Decides which files a patch may touch. Repairs and bugs may change code files and add modules beside them; a weakening may change the
-//! test files that it names.
+//! Decides which files a patch or a tool may touch. Repairs and bugs may change, make and delete code files; a weakening may change and
+//! delete the test files that it names.
 //!
 //! No patch may touch what pytest or the interpreter loads by itself: `conftest.py`, configuration, path files, start-up modules, and new
-//! top-level modules, which could shadow a library's.
+//! top-level modules, which could shadow a library's. What decides is where a new module lies, not its name: a module of a package is found
+//! through the package alone, so one called `pytest` or `json` there stands in for nobody's. A module lies in a package when each directory
+//! down from a package of the original is new, and none is on the search path. An existing directory without `__init__.py` is not entered:
+//! pytest puts such a directory of a test on the search path.
 
 use veriplay_core::{FileChange, Patch, TextFiles};
 
@@ -21,6 +24,7 @@ const CONFIGURATION: [&str; 9] = [
     "pyvenv.cfg",
 ];
 const LOADED_BY_ENDING: [&str; 7] = [".pth", ".pyc", ".pyo", ".so", ".pyd", ".egg-link", ".zip"];
+const LOADED: &str = "is read by pytest or the interpreter without being asked for";
 const TEST_DIRS: [&str; 3] = ["tests", "test", "testing"];
 
 /// The purpose of a patch.
@@ -45,27 +49,40 @@ pub(crate) fn forbidden_change(repo: &RepoContext<'_>, patch: &Patch, purpose: P
 
 fn forbidden_code_change(repo: &RepoContext<'_>, path: &str, change: FileChange) -> Option<&'static str> {
     if is_loaded_by_itself(path) {
-        return Some("is read by pytest or the interpreter without being asked for");
+        return Some(LOADED);
     }
     if is_test(repo, path) {
         return Some("belongs to the tests");
     }
     match change {
-        // Without it Python would search another directory, or find another copy of the package.
-        FileChange::Deleted if path.ends_with("/__init__.py") => {
-            Some("makes a package of its directory, and is deleted")
+        FileChange::Deleted if has(repo.texts, path) && !may_go(repo, path) => {
+            Some("makes a package of its directory, which is a top-level one or has tests, and is deleted")
         }
         FileChange::Created if !may_be_new(repo, path) => Some("is new, and not a module of a package that is there"),
+        FileChange::Created if stands_for_tests(repo, path) => Some("is new, and would be imported in place of tests"),
         _ => None,
     }
 }
 
 fn forbidden_test_change(path: &str, change: FileChange, files: &[String]) -> Option<&'static str> {
     match (is_loaded_by_itself(path), files.iter().any(|file| file == path), change) {
-        (true, _, _) => Some("is read by pytest or the interpreter without being asked for"),
+        (true, _, _) => Some(LOADED),
         (_, false, _) => Some("is not in the list of test files"),
         (_, _, FileChange::Created) => Some("is new, and weakening adds no tests"),
         _ => None,
+    }
+}
+
+/// Why a tool may not make, change or delete the file. Test files are restored before judging, so they may be changed and deleted, but not
+/// added to the original's.
+pub(crate) fn forbidden_to_tools(repo: &RepoContext<'_>, path: &str, change: FileChange) -> Option<&'static str> {
+    match change {
+        FileChange::Created if is_test(repo, path) && !has(repo.texts, path) => {
+            Some("is new, and no tests can be added")
+        }
+        FileChange::Modified => is_loaded_by_itself(path).then_some(LOADED),
+        _ if is_test(repo, path) && !is_loaded_by_itself(path) => None,
+        _ => forbidden_code_change(repo, path, change),
     }
 }
 
@@ -77,9 +94,8 @@ pub(crate) fn is_test(repo: &RepoContext<'_>, path: &str) -> bool {
 /// Whether `path` is in or below the directory of a test file, where that directory is neither a package nor a root of the search path.
 fn is_beside(repo: &RepoContext<'_>, path: &str, test: &str) -> bool {
     let Some((dir, _)) = test.rsplit_once('/') else { return false };
-    let is_root = repo.baseline.roots.iter().any(|root| root.trim_end_matches('/') == dir);
-    let is_package = repo.texts.contains_key(&format!("{dir}/__init__.py"));
-    !is_root && !is_package && path.strip_prefix(dir).is_some_and(|rest| rest.starts_with('/'))
+    let is_package = has(repo.texts, &format!("{dir}/__init__.py"));
+    !is_root(repo, dir) && !is_package && path.strip_prefix(dir).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// Whether a file belongs to the tests by its directory or its name.
@@ -113,12 +129,218 @@ pub(crate) fn is_loaded_by_itself(path: &str) -> bool {
 
 /// Whether a patch may create the file: it is in the original, or a module in a package of the original.
 fn may_be_new(repo: &RepoContext<'_>, path: &str) -> bool {
-    let Some((dir, name)) = path.rsplit_once('/') else { return repo.texts.contains_key(path) };
-    let is_root = repo.baseline.roots.iter().any(|root| root.trim_end_matches('/') == dir);
-    let package = format!("{dir}/__init__.py");
-    repo.texts.contains_key(path) || (!is_root && name.ends_with(".py") && has(repo.texts, &package))
+    let in_package = || path.rsplit_once('/').is_some_and(|(dir, _)| path.ends_with(".py") && is_in_package(repo, dir));
+    has(repo.texts, path) || in_package()
+}
+
+/// Whether modules of the directory are found through a package of the original alone. Directories between the two are new.
+fn is_in_package(repo: &RepoContext<'_>, dir: &str) -> bool {
+    let mut dir = dir;
+    loop {
+        if is_root(repo, dir) {
+            return false;
+        }
+        if has(repo.texts, &format!("{dir}/__init__.py")) {
+            return true;
+        }
+        match dir.rsplit_once('/') {
+            Some((above, _)) if files_below(repo, dir).next().is_none() => dir = above,
+            _ => return false,
+        }
+    }
+}
+
+/// Whether a new module would be imported in place of the original's tests: a module before a directory without `__init__.py`, and a
+/// package before a module.
+fn stands_for_tests(repo: &RepoContext<'_>, path: &str) -> bool {
+    if has(repo.texts, path) {
+        return false;
+    }
+    let name = path.strip_suffix(".py").unwrap_or(path);
+    let mut dirs = path.match_indices('/').map(|(end, _)| format!("{}.py", &path[..end]));
+    files_below(repo, name).any(|file| is_test(repo, file))
+        || dirs.any(|module| has(repo.texts, &module) && is_test(repo, &module))
+}
+
+/// Whether a file of the original may go. A directory may stop being a package where it is in another one, through which alone it is found,
+/// and has no tests. Of a top-level package Python could find another copy, and pytest would put another directory of its tests on the
+/// search path.
+fn may_go(repo: &RepoContext<'_>, path: &str) -> bool {
+    let Some(dir) = path.strip_suffix("/__init__.py") else { return true };
+    let is_inner = dir.rsplit_once('/').is_some_and(|(above, _)| has(repo.texts, &format!("{above}/__init__.py")));
+    is_inner && !is_root(repo, dir) && !files_below(repo, dir).any(|file| is_test(repo, file))
+}
+
+/// Whether a directory is on the search path.
+fn is_root(repo: &RepoContext<'_>, dir: &str) -> bool {
+    repo.baseline.roots.iter().any(|root| root.trim_end_matches('/') == dir)
+}
+
+/// The original's text files in or below a directory.
+fn files_below<'a>(repo: &RepoContext<'a>, dir: &str) -> impl Iterator<Item = &'a str> {
+    let start = format!("{dir}/");
+    let from = repo.texts.range(start.clone()..).map(|(path, _)| path.as_str());
+    from.take_while(move |path| path.starts_with(&start))
 }
 
 fn has(files: &TextFiles, path: &str) -> bool {
     files.contains_key(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use veriplay_core::{Digest, FileChange, Limits, SCHEMA_VERSION, TextFiles, Trust};
+
+    use super::super::{OwnNames, RepoContext, TestMap};
+    use super::{forbidden_code_change, forbidden_to_tools};
+    use crate::repository::{Baseline, FileBaseline, PytestSettings};
+
+    /// A package with packages and plain directories inside, under the root `src`; `src/app/vendored` is on the search path too.
+    const FILES: [&str; 14] = [
+        "conftest.py",
+        "src/flat.py",
+        "src/app/__init__.py",
+        "src/app/core.py",
+        "src/app/data/names.txt",
+        "src/app/inner/__init__.py",
+        "src/app/inner/one.py",
+        "src/app/tested/__init__.py",
+        "src/app/tested/test_two.py",
+        "src/app/plain/deep/__init__.py",
+        "src/app/plain/deep/test_three.py",
+        "src/app/checks/test_four.py",
+        "src/app/vendored/lib.py",
+        "tests/test_core.py",
+    ];
+
+    /// What may be done to a file, by a patch of code and by a tool.
+    fn allowed(path: &str, change: FileChange) -> (bool, bool) {
+        let (none, limits) = (Digest::of(b""), Limits::small());
+        let texts: TextFiles = FILES.iter().map(|path| ((*path).to_owned(), String::new())).collect();
+        let file = |path: &&str| FileBaseline {
+            path: (*path).to_owned(),
+            passed: Vec::new(),
+            unsupported: Vec::new(),
+            broken: None,
+            fuel: 0,
+        };
+        let baseline = Baseline {
+            schema_version: SCHEMA_VERSION,
+            name: String::new(),
+            version: String::new(),
+            package: none.clone(),
+            pytest: none.clone(),
+            image: none.clone(),
+            limits,
+            seeds: [1, 2],
+            dependencies: None,
+            roots: vec!["src".to_owned(), "src/app/vendored/".to_owned(), String::new()],
+            settings: PytestSettings::default(),
+            library: Vec::new(),
+            notes: Vec::new(),
+            files: FILES.iter().filter(|path| path.contains("/test_")).map(file).collect(),
+        };
+        let map = TestMap {
+            schema_version: SCHEMA_VERSION,
+            package: none.clone(),
+            files: Vec::new(),
+            names: OwnNames::default(),
+        };
+        let repo = RepoContext {
+            image: "",
+            split_image: "",
+            pytest: &none,
+            texts: &texts,
+            baseline: &baseline,
+            map: &map,
+            limits,
+            max_jobs: 0,
+            trust: Trust::Split,
+        };
+        (forbidden_code_change(&repo, path, change).is_none(), forbidden_to_tools(&repo, path, change).is_none())
+    }
+
+    #[test]
+    fn new_modules_lie_in_packages_and_in_new_directories_of_packages() {
+        for path in [
+            "src/app/new.py",
+            "src/app/json.py",
+            "src/app/pytest.py",
+            "src/app/inner/new.py",
+            "src/app/fresh/__init__.py",
+            "src/app/fresh/more/new.py",
+            // Of the original: a repair may make again what a bug has deleted.
+            "src/flat.py",
+            "src/app/__init__.py",
+            "src/app/data/names.txt",
+            "src/app/vendored/lib.py",
+        ] {
+            assert_eq!(allowed(path, FileChange::Created), (true, true), "{path}");
+        }
+    }
+
+    #[test]
+    fn nothing_new_stands_in_for_the_library_the_runner_or_a_test() {
+        for path in [
+            "new.py",
+            "json.py",
+            "pytest.py",
+            "src/json.py",
+            "src/pytest.py",
+            "src/_pytest/__init__.py",
+            "src/sitecustomize.py",
+            "src/usercustomize/__init__.py",
+            "src/yaml/__init__.py",
+            "fresh/__init__.py",
+            "src/app.pth",
+            "src/app/inner.pth",
+            "src/app/sitecustomize.py",
+            "src/app/conftest.py",
+            "src/app/__main__.py",
+            "src/app/fresh/conftest.py",
+            "src/app/fresh/pyproject.toml",
+            "src/app/fresh/new.txt",
+            "src/app/__pycache__/core.cpython-315.pyc",
+            "src/app.dist-info/entry_points.txt",
+            // On the search path.
+            "src/app/vendored/json.py",
+            "src/app/vendored/json/__init__.py",
+            // Directories without `__init__.py`: pytest may put them on the search path.
+            "src/app/plain/json.py",
+            "src/app/plain/__init__.py",
+            "src/app/data/json.py",
+            // In place of a test module, of a directory of tests, or among them.
+            "src/app/tested/test_two/__init__.py",
+            "src/app/checks.py",
+            "src/app/checks/__init__.py",
+            "src/app/checks/helper.py",
+            "src/app/test_new.py",
+            "src/app/tests/__init__.py",
+            "tests/helper.py",
+        ] {
+            assert_eq!(allowed(path, FileChange::Created), (false, false), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_file_may_go_unless_python_or_pytest_would_look_elsewhere_for_it() {
+        let expected: BTreeMap<&str, (bool, bool)> = BTreeMap::from([
+            ("src/flat.py", (true, true)),
+            ("src/app/core.py", (true, true)),
+            ("src/app/data/names.txt", (true, true)),
+            ("src/app/inner/__init__.py", (true, true)),
+            ("src/app/__init__.py", (false, false)),
+            ("src/app/tested/__init__.py", (false, false)),
+            // Not in a package of its own.
+            ("src/app/plain/deep/__init__.py", (false, false)),
+            ("conftest.py", (false, false)),
+            // Tests are restored before judging, so a tool may delete them, and a patch of code has no part in them.
+            ("tests/test_core.py", (false, true)),
+        ]);
+        for (path, expected) in expected {
+            assert_eq!(allowed(path, FileChange::Deleted), expected, "{path}");
+        }
+    }
 }

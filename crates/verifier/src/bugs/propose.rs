@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Execute, Patch, TextFiles, Value};
 
+use super::bug_states::lacks_module;
 use super::paths::is_test;
 use super::source_queries::{apply_edits, parse_edits, query_sources};
 use super::test_runner::{RepoTestRunner, file_of};
 use super::{BugProposal, Mutant, RepoContext};
-use crate::repository::TestResult;
 use crate::runner::string_list;
 
 const WEAKEN: &str = include_str!("python/weaken.py");
@@ -56,10 +56,10 @@ pub(crate) fn propose_files(
         Ok(failing) => failing,
         Err(rejection) => return Ok(Err(rejection)),
     };
-    let Some(test_weaken) = weaken_tests(execute, repo, &failing)? else {
+    let Some(test_weaken) = derive_weakening(execute, repo, &failing)? else {
         return reject("hidden", "its failing tests cannot be taken out by name");
     };
-    let test_files = failing.iter().map(|id| file_of(id).to_owned()).collect();
+    let test_files = failing.ids.iter().map(|id| file_of(id).to_owned()).collect();
     Ok(Ok(new_proposal((bug_inject, test_weaken), test_files, injector, seeds.0)))
 }
 
@@ -131,35 +131,62 @@ fn propose_with_own_weakening(
         Err(rejection) => return Ok(Err(rejection)),
     };
     let touched = test_weaken.touched().map(|(path, _)| path);
-    let test_files = failing.iter().map(|id| file_of(id)).chain(touched).map(str::to_owned).collect();
+    let test_files = failing.ids.iter().map(|id| file_of(id)).chain(touched).map(str::to_owned).collect();
     Ok(Ok(new_proposal((bug_inject, test_weaken), test_files, request.injector, request.seeds.0)))
 }
 
-/// Finds the tests that fail in the state, at least one.
-pub(crate) fn find_failing_tests(
+/// The tests that fail in a state.
+struct FailingTests {
+    /// At least one.
+    ids: BTreeSet<String>,
+    /// Test files all of whose tests fail, because a module that the state lacks keeps pytest from collecting them.
+    uncollected: BTreeSet<String>,
+}
+
+/// Finds the tests that fail in the state.
+fn find_failing_tests(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
     buggy: &TextFiles,
     seed: u64,
-) -> Result<Result<BTreeSet<String>, ProposalRejection>, Dropped> {
+) -> Result<Result<FailingTests, ProposalRejection>, Dropped> {
     let affected = repo.map.affected(execute, repo, repo.texts, buggy)?;
     if affected.is_empty() {
         return reject("failing", "no test enters what it changes");
     }
     let results = RepoTestRunner::new(execute, repo).run(buggy, &affected, seed)?;
-    if let Some(why) = results.broken.first() {
+    if let Some(why) = results.invalid_file(lacks_module(repo.texts, buggy)) {
         return reject("records", why);
     }
-    let recorded = |id: &String| !matches!(results.by_id.get(id), None | Some(TestResult::Missing));
-    if !affected.iter().all(recorded) {
+    if affected.iter().any(|id| results.lacks(id)) {
         return reject("records", "it stops more tests than are waited for");
     }
-    let failing: BTreeSet<String> = affected.into_iter().filter(|id| !results.passed(id)).collect();
-    if failing.is_empty() { reject("failing", "every test passes") } else { Ok(Ok(failing)) }
+    let ids: BTreeSet<String> = affected.into_iter().filter(|id| !results.passed(id)).collect();
+    if ids.is_empty() {
+        return reject("failing", "every test passes");
+    }
+    Ok(Ok(FailingTests { ids, uncollected: results.uncollected }))
+}
+
+/// Makes the patch that removes the failing tests: their functions by name, and whole files that cannot be collected.
+fn derive_weakening(
+    execute: &dyn Execute,
+    repo: &RepoContext<'_>,
+    failing: &FailingTests,
+) -> Result<Option<Patch>, Dropped> {
+    let FailingTests { ids, uncollected } = failing;
+    if uncollected.is_empty() {
+        return weaken_tests(execute, repo, ids);
+    }
+    let named: BTreeSet<String> = ids.iter().filter(|id| !uncollected.contains(file_of(id))).cloned().collect();
+    let named = if named.is_empty() { Some(Patch::default()) } else { weaken_tests(execute, repo, &named)? };
+    let Some(mut after) = named.and_then(|patch| patch.apply(repo.texts).ok()) else { return Ok(None) };
+    after.retain(|path, _| !uncollected.contains(path));
+    Ok(Patch::make(repo.texts, &after).ok())
 }
 
 /// Makes the patch that removes the functions of the tests `failing` from the original's test files. `None` when a function cannot be
-/// found by its name, such as one that a class inherits.
+/// found by its name, such as one that a class inherits, or when nothing is to be removed. Tests of files that are not there are removed.
 ///
 /// # Errors
 /// A host fault.
@@ -169,8 +196,11 @@ pub fn weaken_tests(
     failing: &BTreeSet<String>,
 ) -> Result<Option<Patch>, Dropped> {
     let mut functions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for id in failing {
+    for id in failing.iter().filter(|id| repo.texts.contains_key(file_of(id))) {
         functions.entry(file_of(id)).or_default().insert(name_of(id));
+    }
+    if functions.is_empty() {
+        return Ok(None);
     }
     let text = |file: &str| repo.texts.get(file).map_or("", String::as_str);
     let arguments =

@@ -20,11 +20,26 @@ pub(crate) struct TestResults {
     pub(crate) by_id: BTreeMap<String, TestResult>,
     /// Why test files have no records.
     pub(crate) broken: Vec<String>,
+    /// Those of `broken` that are in `uncollected` left out.
+    stopped: Vec<String>,
+    /// Test files that pytest could not collect.
+    pub(crate) uncollected: BTreeSet<String>,
 }
 
 impl TestResults {
     pub(crate) fn passed(&self, id: &str) -> bool {
         self.by_id.get(id) == Some(&TestResult::Passed)
+    }
+
+    /// Why a test file without records speaks against a bug. Where the bug deletes a module, the tests of a file that cannot be collected
+    /// fail: a file imports what it tests, and nothing that stops the interpreter is hidden by it.
+    pub(crate) fn invalid_file(&self, deletes_module: bool) -> Option<&String> {
+        if deletes_module { self.stopped.first() } else { self.broken.first() }
+    }
+
+    /// Whether a test has no record although its file was collected.
+    pub(crate) fn lacks(&self, id: &str) -> bool {
+        !self.uncollected.contains(file_of(id)) && matches!(self.by_id.get(id), None | Some(TestResult::Missing))
     }
 }
 
@@ -102,7 +117,13 @@ impl<'a> RepoTestRunner<'a> {
         let mut results = TestResults::default();
         for (file, run) in runs {
             add_cost(&mut self.evidence, run.jobs, run.fuel, run.met_deadline);
-            results.broken.extend(run.broken.map(|why| format!("`{file}`: {why}")));
+            let broken = run.broken.map(|why| format!("`{file}`: {why}"));
+            if run.uncollected {
+                results.uncollected.insert(file.to_owned());
+            } else {
+                results.stopped.extend(broken.clone());
+            }
+            results.broken.extend(broken);
             results.by_id.extend(run.tests.into_iter().map(|test| (test.id, test.result)));
         }
         Ok(results)

@@ -1,11 +1,12 @@
-//! The tool environment of a repository, in which a policy lists, reads, searches, edits, and runs tests.
+//! The tool environment of a repository, in which a policy lists, reads and searches, makes, edits and deletes files, and runs tests.
 //!
 //! The game `bug_repair` uses it for solvers and injectors. Where each tool runs:
 //! - **list, read, search** run in a program in the sandbox, over the layer and the changes of the tree as job files. The pattern comes
 //!   from the policy; the fuel of the job bounds its cost.
 //! - **run** is pytest in the sandbox, on the tree of the policy. In the tree of a solver the oracle tests are weakened. Results come from
 //!   records, never from a log.
-//! - **edit** replaces an exact text on the host, which executes nothing.
+//! - **edit**, **create** and **delete** change the tree on the host, which executes nothing. They refuse what no patch may change, so
+//!   that a policy learns of it before it is judged.
 //!
 //! # Invariants
 //! No job of a tool environment can reach the original text of a file that the tree has changed: the files of the tree lie over those of
@@ -22,8 +23,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{
-    Digest, Dropped, Evidence, Execute, Job, LayerMount, LayerRoot, LayerStack, Limits, Outcome, Status, TextFiles,
-    Value, check_path,
+    Digest, Dropped, Evidence, Execute, FileChange, Job, LayerMount, LayerRoot, LayerStack, Limits, Outcome, Status,
+    TextFiles, Value, check_path,
 };
 
 pub use batch::{
@@ -35,7 +36,7 @@ pub use solver_view::{SolverView, ViewRequest, repair_of, solver_view, test_func
 
 use super::RepoContext;
 use super::bug_states::Overlay;
-use super::paths::is_loaded_by_itself;
+use super::paths::forbidden_to_tools;
 use crate::runner::{NoValue, Runner, decode_call, job_failure, truncate_detail, truncate_output};
 
 /// The program of list, read and search; see its docstring.
@@ -79,6 +80,18 @@ pub enum RepoToolCall {
         /// Its replacement.
         new: String,
     },
+    /// Makes a file that the tree does not have.
+    Create {
+        /// The file.
+        path: String,
+        /// Its whole text.
+        text: String,
+    },
+    /// Deletes a file.
+    Delete {
+        /// The file.
+        path: String,
+    },
     /// Runs tests.
     Run {
         /// Test files, test ids, or ids without their parameters. Empty for [`DefaultTests`].
@@ -95,6 +108,8 @@ impl RepoToolCall {
             RepoToolCall::Read { .. } => "read",
             RepoToolCall::Search { .. } => "search",
             RepoToolCall::Edit { .. } => "edit",
+            RepoToolCall::Create { .. } => "create",
+            RepoToolCall::Delete { .. } => "delete",
             RepoToolCall::Run { .. } => "run",
         }
     }
@@ -149,8 +164,8 @@ pub struct RepoToolOutcome {
     pub end: CallEnd,
     /// The output for the policy.
     pub shown: String,
-    /// The path and the new text of the edited file.
-    pub edited: Option<(String, String)>,
+    /// The path and the new text of the changed file; without a text the file is deleted.
+    pub edited: Option<(String, Option<String>)>,
     /// The jobs and their cost.
     pub evidence: Evidence,
 }
@@ -158,6 +173,12 @@ pub struct RepoToolOutcome {
 impl RepoToolOutcome {
     fn done(shown: String, evidence: Evidence) -> Self {
         Self { end: CallEnd::Done, shown, edited: None, evidence }
+    }
+
+    /// The file `path` now has `text`, or is gone.
+    fn edited(path: &str, text: Option<String>, what: &str) -> Self {
+        let edited = Some((path.to_owned(), text));
+        Self { edited, ..Self::done(format!("`{path}` is {what}."), Evidence::default()) }
     }
 
     fn refused(why: impl Into<String>) -> Self {
@@ -172,7 +193,9 @@ impl RepoToolOutcome {
 /// A host fault. Failures of trees, patterns and tests are in the [`RepoToolOutcome`].
 pub fn serve_tool_call(execute: &dyn Execute, request: &RepoToolRequest<'_>) -> Result<RepoToolOutcome, Dropped> {
     let served = match request.call {
-        RepoToolCall::Edit { path, old, new } => Ok(edit(request.tree, path, old, new)),
+        RepoToolCall::Edit { path, old, new } => Ok(edit(request, path, old, new)),
+        RepoToolCall::Create { path, text } => Ok(create(request, path, text)),
+        RepoToolCall::Delete { path } => Ok(delete(request, path)),
         RepoToolCall::Run { tests } => test_report::run_named_tests(execute, request, tests),
         RepoToolCall::List { path } | RepoToolCall::Read { path, .. } | RepoToolCall::Search { path, .. } => {
             match path.is_empty() || check_path(path).is_ok() {
@@ -211,7 +234,10 @@ fn tool_arguments(call: &RepoToolCall) -> Option<(&str, Vec<Value>)> {
         RepoToolCall::Search { path, pattern, expression } => {
             Some((path, vec![Value::str(pattern.as_str()), Value::Bool(*expression)]))
         }
-        RepoToolCall::Edit { .. } | RepoToolCall::Run { .. } => None,
+        RepoToolCall::Edit { .. }
+        | RepoToolCall::Create { .. }
+        | RepoToolCall::Delete { .. }
+        | RepoToolCall::Run { .. } => None,
     }
 }
 
@@ -249,14 +275,10 @@ fn parse_tool_answer(outcome: &Outcome, limits: &Limits) -> Result<(bool, String
 }
 
 /// Replaces `old`, which must occur exactly once in the file. Test files may be edited: they are restored before judging.
-fn edit(tree: &TextFiles, path: &str, old: &str, new: &str) -> RepoToolOutcome {
-    let Some(text) = tree.get(path) else {
-        return RepoToolOutcome::refused(format!("there is no text file `{path}`"));
-    };
-    if is_loaded_by_itself(path) {
-        return RepoToolOutcome::refused(format!(
-            "`{path}` is read by pytest or the interpreter without being asked for"
-        ));
+fn edit(request: &RepoToolRequest<'_>, path: &str, old: &str, new: &str) -> RepoToolOutcome {
+    let Some(text) = request.tree.get(path) else { return no_text_file(path) };
+    if let Some(refused) = refuse_change(request.repo, path, FileChange::Modified) {
+        return refused;
     }
     let (old, new) = (&*ended_as_in(text, old), &*ended_as_in(text, new));
     match places(text, old) {
@@ -266,13 +288,52 @@ fn edit(tree: &TextFiles, path: &str, old: &str, new: &str) -> RepoToolOutcome {
             RepoToolOutcome::refused(format!("`{path}` has no such text; quote it exactly, with its indentation"))
         }
         (Some(at), None) => {
-            let edited = Some((path.to_owned(), format!("{}{new}{}", &text[..at], &text[at + old.len()..])));
-            RepoToolOutcome { edited, ..RepoToolOutcome::done(format!("`{path}` is edited."), Evidence::default()) }
+            let text = format!("{}{new}{}", &text[..at], &text[at + old.len()..]);
+            RepoToolOutcome::edited(path, Some(text), "edited")
         }
         (Some(_), Some(_)) => {
             RepoToolOutcome::refused(format!("`{path}` has that text more than once; quote more of what is around it"))
         }
     }
+}
+
+/// Makes a file. One that is there already is edited, so that no text is lost by mistake.
+fn create(request: &RepoToolRequest<'_>, path: &str, text: &str) -> RepoToolOutcome {
+    if check_path(path).is_err() {
+        return RepoToolOutcome::refused(format!("`{path}` is no path in the repository"));
+    }
+    let (tree, below) = (request.tree, format!("{path}/"));
+    let mut above = path.match_indices('/').map(|(end, _)| &path[..end]);
+    if tree.contains_key(path) {
+        return RepoToolOutcome::refused(format!("`{path}` is there already; edit it"));
+    }
+    if tree.keys().any(|file| file.starts_with(&below)) {
+        return RepoToolOutcome::refused(format!("`{path}` is a directory"));
+    }
+    if let Some(file) = above.find(|dir| tree.contains_key(*dir)) {
+        return RepoToolOutcome::refused(format!("`{file}` is a file"));
+    }
+    refuse_change(request.repo, path, FileChange::Created)
+        .unwrap_or_else(|| RepoToolOutcome::edited(path, Some(text.to_owned()), "made"))
+}
+
+/// Deletes a text file.
+fn delete(request: &RepoToolRequest<'_>, path: &str) -> RepoToolOutcome {
+    if !request.tree.contains_key(path) {
+        return no_text_file(path);
+    }
+    // A file that the policy has made itself is in no patch once it is gone.
+    let is_own = !request.repo.texts.contains_key(path);
+    let refused = if is_own { None } else { refuse_change(request.repo, path, FileChange::Deleted) };
+    refused.unwrap_or_else(|| RepoToolOutcome::edited(path, None, "deleted"))
+}
+
+fn no_text_file(path: &str) -> RepoToolOutcome {
+    RepoToolOutcome::refused(format!("there is no text file `{path}`"))
+}
+
+fn refuse_change(repo: &RepoContext<'_>, path: &str, change: FileChange) -> Option<RepoToolOutcome> {
+    forbidden_to_tools(repo, path, change).map(|why| RepoToolOutcome::refused(format!("`{path}` {why}")))
 }
 
 /// Gives `part` the line ends of `text`. Policies write line feeds, and a file whose lines all end in CRLF keeps these.

@@ -29,6 +29,9 @@ const WARM: &str = include_str!("warm_pytest.py");
 /// The maximum fuel of a file whose tests stop the interpreter, as a multiple of the limit of one job. Tests beyond it are missing.
 const FUEL_FACTOR: u64 = 4;
 
+/// What `run_pytest.py` puts before the reason of a file that is skipped as a whole.
+const SKIPPED_FILE: &str = "skipped: ";
+
 /// A state of a repository to run tests in.
 #[derive(Debug, Clone)]
 pub struct Repository<'a> {
@@ -111,6 +114,8 @@ pub struct FileRun {
     pub tests: Vec<TestRecord>,
     /// Why there are no records at all.
     pub broken: Option<String>,
+    /// Whether it is broken by an error while pytest collected it, as of a module that is not there, and not by what stops the interpreter.
+    pub uncollected: bool,
     /// The names that `import *` took of each module of the package. Known of runs in two instances.
     pub starred: StarredNames,
     /// Digests of its jobs.
@@ -169,6 +174,7 @@ fn run_pytest(
     let mut session = PytestSession { runner: Runner::new(executor), repository, file, package, wanted };
     let outcome = session.run(&[session.whole_file_call()])?;
     let answer = session.answer(&outcome, 0).and_then(|value| Ok((parse_records(&value)?, parse_starred(&value)?)));
+    let uncollected = matches!(&answer, Err(AnswerError::Broken(why)) if !why.starts_with(SKIPPED_FILE));
     let (tests, starred, broken) = match answer {
         Ok((tests, starred)) => (tests, starred, None),
         Err(AnswerError::Broken(why)) => (Vec::new(), StarredNames::new(), Some(why)),
@@ -181,7 +187,7 @@ fn run_pytest(
     let broken = broken.or(twice.map(|id| format!("test `{id}` has two records")));
     let tests = if broken.is_some() { Vec::new() } else { tests };
     let Evidence { jobs, fuel, met_deadline, .. } = session.runner.evidence;
-    Ok(FileRun { tests, broken, starred, jobs, fuel, met_deadline })
+    Ok(FileRun { tests, broken, uncollected, starred, jobs, fuel, met_deadline })
 }
 
 /// The records of a test file, and the functions that its run entered.

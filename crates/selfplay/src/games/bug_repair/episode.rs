@@ -173,7 +173,11 @@ impl Workspace for RepoWorkspace {
         self.test_runs += usize::from(matches!(call, RepoToolCall::Run { .. }));
         self.calls.push((call.tool(), outcome.end));
         if let Some((path, text)) = &outcome.edited {
-            Arc::make_mut(&mut self.tree).insert(path.clone(), text.clone());
+            let tree = Arc::make_mut(&mut self.tree);
+            match text {
+                Some(text) => tree.insert(path.clone(), text.clone()),
+                None => tree.remove(path),
+            };
         }
         Observation { shown: outcome.shown.clone(), fuel: outcome.evidence.fuel, end: None }
     }

@@ -50,7 +50,9 @@ fn selected_tests(
     let RepoToolRequest { repo, tree, suite, .. } = request;
     let of_names = |names: &[String]| {
         let is_named = |id: &&String| names.iter().any(|name| named_by(name, id));
-        repo.map.tests().filter(is_named).cloned().collect()
+        // A file that is gone as a whole is as unknown as one that never was.
+        let is_there = |id: &&String| tree.contains_key(file_of(id));
+        repo.map.tests().filter(is_named).filter(is_there).cloned().collect()
     };
     match suite {
         _ if !named.is_empty() => Ok(of_names(named)),

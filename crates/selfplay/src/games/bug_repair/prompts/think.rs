@@ -3,7 +3,7 @@
 //! # Layout
 //! A response holds exactly one closed block, and any thoughts around it. The words behind its opening fence are the tool and a
 //! path: `list PATH`, `read PATH` (the block holds nothing, or `FIRST-LAST`), `search PATH` and `search-regex PATH` (the block holds
-//! one line), `edit PATH` (a line `<<<<<<< OLD`, the lines that are there, `=======`, the lines that are to be there, `>>>>>>> NEW`),
+//! one line), `create PATH` (the block holds the file's lines), `delete PATH`, `edit PATH` (a line `<<<<<<< OLD`, the lines that are there, `=======`, the lines that are to be there, `>>>>>>> NEW`),
 //! `run` (a test file or id a line, or nothing), `submit`. A fence is a line of three backticks or more and closes by a line of as
 //! many, so that a block may hold shorter ones.
 //!
@@ -38,6 +38,8 @@ the lines that are there
 =======
 the lines that are to be there
 >>>>>>> NEW
+- ```create PATH makes a file; the block holds its lines. A new file is a module inside a package, or one that was there before.
+- ```delete PATH deletes a file.
 - ```run runs tests; the block holds test files or test ids, one a line, or nothing.
 - ```submit ends your work.
 A block is closed by a line of three backticks. Paths are relative to the repository. There is no shell, no network and no history.";
@@ -94,8 +96,8 @@ fn mode_text(mode: InjectionMode, function: &FunctionSource) -> String {
     match mode {
         InjectionMode::Direct => format!("Change the code as you like. A place to begin: {place}."),
         InjectionMode::Removal => format!(
-            "Make the bug by taking code out: a case, a check, a feature with all that belongs to it, and change what is left only so \
-             that it still runs. More lines must go than come. A place to begin: {place}."
+            "Make the bug by taking code out: a case, a check, a module, a feature with all that belongs to it, and change what is left \
+             only so that it still runs. More lines must go than come. A place to begin: {place}."
         ),
         InjectionMode::Rewrite => format!(
             "The body of {place} has been taken out. Write it anew, from its name, its docstring and its uses, as you think it might be. \
@@ -119,6 +121,8 @@ fn parse_action(tool: &str, path: &str, lines: &[&str]) -> Result<RepoResponse, 
             Ok(RepoResponse::Call(RepoToolCall::Search { path: path(), pattern, expression }))
         }
         "edit" => parse_edit(path(), lines).map(RepoResponse::Call),
+        "create" => Ok(RepoResponse::Call(RepoToolCall::Create { path: path(), text: whole_lines(lines) })),
+        "delete" => nothing(RepoResponse::Call(RepoToolCall::Delete { path: path() })),
         "run" if path().is_empty() => {
             let tests = lines.iter().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty());
             Ok(RepoResponse::Call(RepoToolCall::Run { tests: tests.collect() }))
@@ -141,14 +145,17 @@ fn parse_range(lines: &[&str]) -> Result<(usize, usize), String> {
     }
 }
 
-/// Lines, each with the newline that ends it.
 fn parse_edit(path: String, lines: &[&str]) -> Result<RepoToolCall, String> {
     let wrong = || format!("an `edit` block is `{OLD}`, lines, `{BETWEEN}`, lines, `{NEW}`");
     let inner = lines.strip_prefix(&[OLD]).and_then(|lines| lines.strip_suffix(&[NEW])).ok_or_else(wrong)?;
     let mut parts = inner.split(|line| *line == BETWEEN);
     let (Some(old), Some(new), None) = (parts.next(), parts.next(), parts.next()) else { return Err(wrong()) };
-    let whole = |lines: &[&str]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
-    Ok(RepoToolCall::Edit { path, old: whole(old), new: whole(new) })
+    Ok(RepoToolCall::Edit { path, old: whole_lines(old), new: whole_lines(new) })
+}
+
+/// Lines, each ended.
+fn whole_lines(lines: &[&str]) -> String {
+    lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// The label and the lines of the response's one block.

@@ -1,0 +1,161 @@
+//! Files made and deleted: bugs that take a module away, repairs that make it again, and the tools that do either.
+
+use veriplay_core::{FileChange, Fuzz, Patch, Status, TextFiles};
+use veriplay_verifier::bugs::tool_env::{
+    CallEnd, DefaultTests, RepoToolCall, RepoToolOutcome, RepoToolRequest, ViewRequest, propose_all, repair_of,
+    serve_tool_call, solver_view,
+};
+use veriplay_verifier::bugs::{
+    BugArtifact, BugProposal, BugRules, RepairRequest, TreeRequest, Weakening, check_each, grade_repair, validate_bug,
+};
+
+use super::{Bed, CODE, TOOL_ENV, bed, replaced};
+
+const NAMES: &str = "src/tally/names.py";
+const INIT: &str = "src/tally/__init__.py";
+const NAMES_TESTS: &str = "tests/test_names.py";
+
+/// The original without the module `names`, and without what imports it where `compatible`.
+fn without_names(bed: &Bed, compatible: bool) -> TextFiles {
+    let mut now = match compatible {
+        true => bed.with(INIT, "from tally.names import label\n", ""),
+        false => bed.texts.clone(),
+    };
+    now.remove(NAMES);
+    now
+}
+
+fn proposed(bed: &Bed, now: &TextFiles) -> Result<BugProposal, &'static str> {
+    let repo = bed.repo();
+    let request = TreeRequest { repo: &repo, now, injector: "by hand", weakening: Weakening::Derived, seeds: (0, 1) };
+    propose_all(&bed.sandbox, &[request]).remove(0).unwrap().map_err(|rejection| rejection.check)
+}
+
+fn valid(bed: &Bed, bug: &BugProposal) -> BugArtifact {
+    let validated = validate_bug(&bed.sandbox, &bed.repo(), bug, &BugRules::LEAST).unwrap();
+    validated.artifact.unwrap_or_else(|| panic!("{:?}", validated.verdict))
+}
+
+/// The verdict on the repair that leaves `after`, by the patch that an episode makes of it.
+fn graded(bed: &Bed, artifact: &BugArtifact, after: &TextFiles) -> (Status, String) {
+    let (repo, handed) = (bed.repo(), bed.weakened(artifact));
+    let patch = repair_of(&repo, &handed, after).unwrap().to_string();
+    let request = RepairRequest { artifact, patch: &patch, fuzz: Fuzz::NONE, seed: 0 };
+    let verdict = grade_repair(&bed.sandbox, &repo, &request).unwrap();
+    (verdict.status, verdict.evidence.rule)
+}
+
+#[test]
+fn a_bug_that_takes_a_module_away_is_valid_and_a_repair_makes_the_module_again() {
+    let Some(bed) = bed() else { return };
+    let bug = proposed(bed, &without_names(bed, true)).unwrap();
+    // No test of a file that cannot be collected is left, so the weakening takes the whole file.
+    assert_eq!(bug.test_weaken.touched().collect::<Vec<_>>(), [(NAMES_TESTS, FileChange::Deleted)]);
+    assert_eq!(bug.test_files, [NAMES_TESTS]);
+    let found = check_each(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap();
+    assert!(found.iter().all(|(_, why)| why.is_none()), "{found:?}");
+    let artifact = valid(bed, &bug);
+    assert!(artifact.fail_to_pass.iter().all(|id| id.starts_with(NAMES_TESTS)), "{:?}", artifact.fail_to_pass);
+    let (repo, hidden) = (bed.repo(), Default::default());
+    let view = solver_view(
+        &bed.sandbox,
+        &ViewRequest { repo: &repo, artifact: &artifact, hidden: &hidden, with_function: true },
+    )
+    .unwrap();
+    assert!(view.function.is_none() && !view.tree.contains_key(NAMES) && !view.tree.contains_key(NAMES_TESTS));
+    assert_eq!(view.spec.touched().collect::<Vec<_>>(), [(NAMES_TESTS, FileChange::Created)]);
+    let handed = bed.weakened(&artifact);
+    assert_eq!(handed, view.tree);
+    let with = |files: &[(&str, &str)]| {
+        let files = files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
+        handed.clone().into_iter().chain(files).collect::<TextFiles>()
+    };
+    let names = bed.texts[NAMES].as_str();
+    assert_eq!(graded(bed, &artifact, &with(&[(NAMES, names)])).0, Status::Accepted);
+    let other = names.replace("unit + \"s\"", "f\"{unit}s\"");
+    assert_eq!(graded(bed, &artifact, &with(&[(NAMES, &other)])).0, Status::Accepted);
+    let wrong = names.replace("unit + \"s\"", "unit + \"z\"");
+    assert_eq!(graded(bed, &artifact, &with(&[(NAMES, &wrong)])).0, Status::WrongAnswer);
+    // What a repair makes of tests is no part of it.
+    assert_eq!(
+        graded(bed, &artifact, &with(&[(NAMES_TESTS, "def test_label():\n    pass\n")])).0,
+        Status::RuntimeError
+    );
+    for path in ["src/names.py", "names.py", "src/helper/__init__.py", "src/tally/conftest.py", "src/tally/new.txt"] {
+        let cheat = with(&[(NAMES, names), (path, "x = 1\n")]);
+        assert_eq!(graded(bed, &artifact, &cheat), (Status::Malformed, "paths".to_owned()), "{path}");
+    }
+    let package = with(&[(NAMES, "from tally.made.labels import coin, label\n"), ("src/tally/made/labels.py", names)]);
+    let patch = repair_of(&bed.repo(), &handed, &package).unwrap();
+    assert!(patch.touched().all(|(_, change)| change == FileChange::Created), "{patch}");
+    assert_ne!(graded(bed, &artifact, &package).1, "paths", "a new package inside the package");
+}
+
+#[test]
+fn a_bug_that_takes_a_module_away_must_need_each_of_its_changes() {
+    let Some(bed) = bed() else { return };
+    assert_eq!(proposed(bed, &without_names(bed, false)).err(), None);
+    let more = replaced(&without_names(bed, true), CODE, "\"\"\"Sums.\"\"\"\n", "\"\"\"All sums.\"\"\"\n");
+    let bug = proposed(bed, &more).unwrap();
+    let validated = validate_bug(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap();
+    assert_eq!(validated.verdict.evidence.rule, "inverse", "{:?}", validated.verdict);
+    // A file that stops the interpreter, or one that cannot be read, is no module taken away.
+    let exits = replaced(&without_names(bed, true), CODE, "\"\"\"Sums.\"\"\"\n", "import os\nos._exit(0)\n");
+    assert_eq!(proposed(bed, &exits).err(), Some("records"));
+    let broken = bed.with(CODE, "    result = 0\n", "    result = (\n");
+    assert_eq!(proposed(bed, &broken).err(), Some("records"));
+    let mut package = without_names(bed, true);
+    package.remove(INIT);
+    let bug = BugProposal {
+        bug_inject: Patch::make(&bed.texts, &package).unwrap(),
+        ..proposed(bed, &without_names(bed, true)).unwrap()
+    };
+    let validated = validate_bug(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap();
+    assert_eq!(validated.verdict.evidence.rule, "paths", "{:?}", validated.verdict);
+}
+
+fn served(bed: &Bed, tree: &TextFiles, call: &RepoToolCall) -> RepoToolOutcome {
+    let (repo, suite) = (bed.repo(), DefaultTests::Affected);
+    let (fuel, shown_chars) = (60_000_000_000, 4000);
+    let request =
+        RepoToolRequest { repo: &repo, image: TOOL_ENV, tree, suite: &suite, call, fuel, shown_chars, seed: 1 };
+    serve_tool_call(&bed.sandbox, &request).unwrap()
+}
+
+#[test]
+fn tools_make_and_delete_what_a_patch_may_and_say_why_not() {
+    let Some(bed) = bed() else { return };
+    let create = |path: &str| RepoToolCall::Create { path: path.to_owned(), text: "x = 1\n".to_owned() };
+    let delete = |path: &str| RepoToolCall::Delete { path: path.to_owned() };
+    let made = served(bed, &bed.texts, &create("src/tally/made/new.py"));
+    assert_eq!((made.end, made.shown.as_str()), (CallEnd::Done, "`src/tally/made/new.py` is made."));
+    assert_eq!(made.edited, Some(("src/tally/made/new.py".to_owned(), Some("x = 1\n".to_owned()))));
+    let gone = served(bed, &bed.texts, &delete(NAMES));
+    assert_eq!((gone.end, gone.edited), (CallEnd::Done, Some((NAMES.to_owned(), None))));
+    let mut tree = bed.texts.clone();
+    tree.remove(NAMES_TESTS);
+    tree.insert("src/tally/own.py".to_owned(), String::new());
+    for call in [create(NAMES_TESTS), delete("src/tally/own.py"), delete("tests/test_core.py")] {
+        assert_eq!(served(bed, &tree, &call).end, CallEnd::Done, "{call:?}");
+    }
+    for (call, why) in [
+        (create(CODE), "is there already; edit it"),
+        (create("src/tally"), "is a directory"),
+        (create("src/tally/core.py/new.py"), "`src/tally/core.py` is a file"),
+        (create("../new.py"), "no path in the repository"),
+        (create(""), "no path in the repository"),
+        (create("src/json.py"), "is new, and not a module of a package that is there"),
+        (create("src/tally/new.txt"), "is new, and not a module of a package that is there"),
+        (create("tests/test_new.py"), "is new, and no tests can be added"),
+        (create("conftest.py"), "without being asked for"),
+        (delete("src/tally/nothing.py"), "there is no text file"),
+        (delete(INIT), "makes a package of its directory"),
+    ] {
+        let outcome = served(bed, &tree, &call);
+        assert_eq!((outcome.end, &outcome.edited), (CallEnd::Refused, &None), "{call:?}");
+        assert!(outcome.shown.contains(why), "{call:?}: {}", outcome.shown);
+    }
+    let run = RepoToolCall::Run { tests: vec![NAMES_TESTS.to_owned()] };
+    let shown = served(bed, &tree, &run).shown;
+    assert_eq!(shown, format!("0 passed, 0 did not.\n`{NAMES_TESTS}` is no test that runs here."));
+}
