@@ -97,6 +97,18 @@ impl Patch {
         Self { files: self.files.iter().filter(|file| wanted(&file.path)).cloned().collect() }
     }
 
+    /// The patch in parts, one for each hunk, in their order. Each of them applies by itself to what the patch applies to. A file that is
+    /// created or deleted is one part.
+    #[must_use]
+    pub fn hunks(&self) -> Vec<Self> {
+        let part = |file: &FilePatch, hunks: Vec<Hunk>| Self { files: vec![FilePatch { hunks, ..file.clone() }] };
+        let parts = |file: &FilePatch| match file.change {
+            FileChange::Modified => file.hunks.iter().map(|hunk| part(file, vec![hunk.clone()])).collect(),
+            FileChange::Created | FileChange::Deleted => vec![part(file, file.hunks.clone())],
+        };
+        self.files.iter().flat_map(parts).collect()
+    }
+
     /// Numbers of lines it removes and adds.
     #[must_use]
     pub fn changed_lines(&self) -> (usize, usize) {

@@ -21,7 +21,9 @@ use veriplay_selfplay::play::{Batch, PlayError, ReplayReport, StepContext};
 use veriplay_selfplay::settings::{Aggregation, SharedSettings};
 use veriplay_selfplay::step::{self, AttemptRecord, EpisodeRecord, LogRecord, TaskRecord};
 use veriplay_selfplay::task_pool::{PoolEntry, Source};
-use veriplay_verifier::bugs::{BugArtifact, BugProposal, BugRules, Weakening, validate_bug, weaken_tests};
+use veriplay_verifier::bugs::{
+    BugArtifact, BugProposal, BugRules, Commit, PastChange, Weakening, validate_bug, weaken_tests,
+};
 
 use super::TOOL_ENV;
 use super::episodes::tool_env;
@@ -74,10 +76,19 @@ fn repository(bed: &Bed) -> Repository {
         texts: bed.texts.clone(),
         baseline: bed.baseline.clone(),
         map: bed.map.clone(),
+        history: vec![past_change(bed)],
         limits: LIMITS,
         max_jobs: 0,
         trust: Trust::Shared,
     }
+}
+
+/// The commit after which `mean` refuses an empty list.
+fn past_change(bed: &Bed) -> PastChange {
+    let check = "    if not numbers:\n        raise ValueError(\"nothing\")\n";
+    let after = bed.texts[CODE].as_str();
+    let commit = Commit { hash: "c0ffee", subject: "The mean of nothing is an error" };
+    PastChange::of_file(&bed.texts, CODE, (&after.replace(check, ""), after), &commit).unwrap()
 }
 
 type Game = SelfPlay<BugRepair>;
@@ -296,6 +307,8 @@ fn injected(prompt: &str) -> String {
         edit(path, "    raise NotImplementedError\n", "    return None\n")
     } else if prompt.contains("More lines must go than come") {
         edit(CODE, "    for number in numbers:\n        result += number\n", "")
+    } else if prompt.contains("undoing a past change of `mean`") {
+        edit(CODE, "    if not numbers:\n        raise ValueError(\"nothing\")\n", "")
     } else {
         edit(CODE, "        result += number\n", "        result -= number\n")
     };

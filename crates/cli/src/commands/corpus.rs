@@ -8,7 +8,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
 use veriplay_core::{Layer, SCHEMA_VERSION};
 use veriplay_corpus::Split;
-use veriplay_verifier::bugs::{INJECTORS, Injector};
+use veriplay_verifier::bugs::{History, INJECTORS, Injector};
 use veriplay_verifier::repository::Baseline;
 
 use super::verify::TestTrust;
@@ -16,7 +16,8 @@ use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::Isolation;
 use crate::progress;
 use crate::repository::{
-    self, BaselineRequest, DependencySource, RepositorySources, Requirement, StoredRepository, TableRequest, TestSource,
+    self, BaselineRequest, CommitSource, DependencySource, RepositorySources, Requirement, StoredRepository,
+    TableRequest, TestSource,
 };
 
 /// Real repositories with a baseline of tests, and bugs in them
@@ -119,6 +120,12 @@ struct AddRepo {
     /// fetches. Files that the source distribution has are not replaced
     #[arg(long, value_name = "FILE|DIR|URL@COMMIT")]
     tests: Option<TestSource>,
+    /// A commit of the project's repository: changes of the package's code up to it are kept, for bugs that undo them
+    #[arg(long, value_name = "DIR|URL@COMMIT")]
+    history: Option<CommitSource>,
+    /// The number of commits of the history that are looked at
+    #[arg(long, value_name = "COUNT", default_value = "100", requires = "history")]
+    commits: NonZeroUsize,
     /// A dependency of the tests that the package's metadata does not name: a pure-Python wheel
     #[arg(long, value_name = "NAME==VERSION")]
     with: Vec<Requirement>,
@@ -167,6 +174,7 @@ struct AddRepoReport<'a> {
     broken_files: usize,
     passed: usize,
     unsupported: usize,
+    past_changes: usize,
     dependencies: Vec<String>,
     notes: &'a [String],
     fuel: u64,
@@ -213,14 +221,17 @@ fn add_repo(args: &AddRepo) -> Result<(), Failure> {
     let sources =
         RepositorySources { requirement: &args.requirement, sdist: args.sdist.as_deref(), tests: args.tests.as_ref() };
     let package = sources.layer()?;
+    let history = args.history.as_ref();
+    let history = history.map(|from| repository::collect_history(from, args.commits.get(), &package)).transpose()?;
     let pins = args.pins.as_deref().map(repository::read_pins).transpose()?;
     let dependencies = pins.as_deref().map_or(DependencySource::Resolve { with: &args.with }, DependencySource::Pinned);
     let request =
         BaselineRequest { requirement: &args.requirement, package: &package, dependencies, workers: args.workers };
     let measured = repository::measure_baseline(&request)?;
     let directory = target_directory(args)?;
+    repository::write_history(&directory, history.as_ref())?;
     measured.write(&directory, &package)?;
-    print_report(args, &package, &measured, &directory)
+    print_report(args, &package, &measured, history.as_ref(), &directory)
 }
 
 fn target_directory(args: &AddRepo) -> Result<PathBuf, Failure> {
@@ -231,6 +242,7 @@ fn print_report(
     args: &AddRepo,
     package: &Layer,
     measured: &repository::MeasuredBaseline,
+    history: Option<&History>,
     directory: &Path,
 ) -> Result<(), Failure> {
     let baseline = &measured.baseline;
@@ -244,6 +256,7 @@ fn print_report(
         broken_files: baseline.files.iter().filter(|file| file.broken.is_some()).count(),
         passed: baseline.passed(),
         unsupported: baseline.unsupported(),
+        past_changes: history.map_or(0, |history| history.changes.len()),
         dependencies: dependencies(baseline),
         notes: &baseline.notes,
         fuel: baseline.files.iter().map(|file| file.fuel).sum(),
@@ -253,6 +266,9 @@ fn print_report(
         progress::data(serde_json::to_string(&report).or_fail(ExitCode::Bug)?);
     } else {
         print_unusable_tests(baseline);
+        if let Some(History { commits, changes, .. }) = history {
+            progress::data(format!("history      {} changes of {commits} commits can be undone", changes.len()));
+        }
         progress::data(format!(
             "{}: {} tests pass, {} cannot be used, {} of {} files cannot be tested; {:.1} s and {:.1} G fuel\n{}",
             args.requirement,

@@ -228,5 +228,6 @@ fn repository(
         max_jobs: repo.max_jobs,
         trust,
         map: map.clone(),
+        history: stored.history.clone(),
     })
 }

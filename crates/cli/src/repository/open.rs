@@ -8,12 +8,13 @@ use anyhow::Context;
 use veriplay_core::{Digest, Execute, Layer, TextFiles, Trust};
 use veriplay_corpus::{BUILTIN_PREFIX, builtin_repository};
 use veriplay_sandbox::{Sandbox, SandboxOptions, default_cache_dir};
-use veriplay_verifier::bugs::{OwnNames, RepoContext, TestMap};
+use veriplay_verifier::bugs::{OwnNames, PastChange, RepoContext, TestMap};
 use veriplay_verifier::repository::Baseline;
 
 use super::Requirement;
 use super::baseline::{BaselineRequest, measure_baseline};
 use super::dependencies::DependencySource;
+use super::history::read_history;
 use super::pip::pytest_layer;
 use super::records::{read_record, write_record};
 use super::warm::{RepoImages, WarmSources};
@@ -32,6 +33,8 @@ pub(crate) struct StoredRepository {
     /// The package's dependencies.
     pub(crate) dependencies: Option<Layer>,
     texts: TextFiles,
+    /// Past changes of its files.
+    pub(crate) history: Vec<PastChange>,
 }
 
 impl StoredRepository {
@@ -63,7 +66,8 @@ impl StoredRepository {
             let text = format!("`{}` contains a baseline of other files", directory.display());
             return Err(Failure::message(ExitCode::Input, text).hint("create it again with `veriplay corpus add-repo`"));
         }
-        Ok(Self { texts: package.texts(), directory, baseline, package, dependencies })
+        let history = read_history(&directory, &package)?;
+        Ok(Self { texts: package.texts(), directory, baseline, package, dependencies, history })
     }
 
     /// The images for its tests, and for those of the other `repositories`.

@@ -30,8 +30,16 @@ pub(crate) struct RepositorySources<'a> {
 pub(crate) enum TestSource {
     /// An archive with one directory at its top, or a directory.
     Path(PathBuf),
-    /// A commit of a repository, which git checks by its hash.
-    Commit { url: String, commit: String },
+    /// A commit of a repository.
+    Commit(CommitSource),
+}
+
+/// A commit of a repository, which git checks by its hash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CommitSource {
+    /// A URL, or a directory on this machine.
+    pub(super) place: String,
+    pub(super) commit: String,
 }
 
 impl std::str::FromStr for TestSource {
@@ -39,17 +47,32 @@ impl std::str::FromStr for TestSource {
 
     fn from_str(text: &str) -> Result<Self, String> {
         if !text.starts_with("https://") {
-            return if text.contains("://") {
-                Err("a URL starts with `https://`".to_owned())
-            } else {
-                Ok(Self::Path(text.into()))
-            };
+            return if text.contains("://") { Err(HTTPS_ONLY.to_owned()) } else { Ok(Self::Path(text.into())) };
         }
-        let commit = text
+        text.parse().map(Self::Commit)
+    }
+}
+
+const HTTPS_ONLY: &str = "a URL starts with `https://`";
+
+impl std::str::FromStr for CommitSource {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let is_hash = |commit: &str| commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let (place, commit) = text
             .rsplit_once('@')
-            .filter(|(_, commit)| commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit()));
-        let (url, commit) = commit.ok_or("write URL@COMMIT: a commit by its 40 hexadecimal digits")?;
-        Ok(Self::Commit { url: url.to_owned(), commit: commit.to_owned() })
+            .filter(|(_, commit)| is_hash(commit))
+            .ok_or("write URL@COMMIT: a commit by its 40 hexadecimal digits")?;
+        if !place.starts_with("https://") {
+            if place.contains("://") {
+                return Err(HTTPS_ONLY.to_owned());
+            }
+            if !Path::new(place).is_dir() {
+                return Err(format!("`{place}` is no URL and no directory"));
+            }
+        }
+        Ok(Self { place: place.to_owned(), commit: commit.to_owned() })
     }
 }
 
@@ -81,7 +104,7 @@ impl TestSource {
                 Ok(layer.files().iter().map(|(path, bytes)| (path.clone(), bytes.as_ref().clone())).collect())
             }
             Self::Path(path) => unpack_sources(&path.display().to_string(), &read_bytes(path)?),
-            Self::Commit { url, commit } => unpack_sources(&format!("{commit}.tar.gz"), &fetch_commit(url, commit)?),
+            Self::Commit(source) => unpack_sources(&format!("{}.tar.gz", source.commit), &fetch_commit(source)?),
         }
     }
 }
@@ -102,21 +125,43 @@ fn is_compiled(path: &str) -> bool {
     path.ends_with(".pyc") || path.split('/').any(|part| part == "__pycache__")
 }
 
-/// The files of a commit, from a bare repository in the cache. git runs none of the fetched files.
-fn fetch_commit(url: &str, commit: &str) -> Result<Vec<u8>, Failure> {
-    let bare = default_cache_dir().map_err(image::failure)?.join("projects.git");
-    if !bare.join("HEAD").is_file() {
-        std::fs::create_dir_all(&bare).or_fail(ExitCode::Input)?;
-        run_git(&bare, &["init", "--bare", "--quiet", "--template="])?;
-    }
+/// The files of a commit. git runs none of them.
+fn fetch_commit(source: &CommitSource) -> Result<Vec<u8>, Failure> {
+    let (bare, commit) = (open_bare(&cached_projects()?)?, source.commit.as_str());
     let object = format!("{commit}^{{commit}}");
     if run_git(&bare, &["cat-file", "-e", &object]).is_err() {
-        run_git(&bare, &["fetch", "--quiet", "--depth=1", "--no-tags", "--", url, commit])?;
+        fetch_commits(&bare, source, 1)?;
     }
     run_git(&bare, &["archive", "--format=tar.gz", "--prefix=project/", commit])
 }
 
-fn run_git(bare: &Path, arguments: &[&str]) -> Result<Vec<u8>, Failure> {
+/// Where commits are kept.
+pub(super) fn cached_projects() -> Result<PathBuf, Failure> {
+    Ok(default_cache_dir().map_err(image::failure)?.join("projects.git"))
+}
+
+/// Opens the bare repository `path`, which is made where it is not there.
+pub(super) fn open_bare(path: &Path) -> Result<PathBuf, Failure> {
+    if !path.join("HEAD").is_file() {
+        std::fs::create_dir_all(path).or_fail(ExitCode::Input)?;
+        run_git(path, &["init", "--bare", "--quiet", "--template="])?;
+    }
+    Ok(path.to_owned())
+}
+
+/// Fetches a commit and those before it: `depth` commits of each line of them.
+pub(super) fn fetch_commits(bare: &Path, source: &CommitSource, depth: usize) -> Result<(), Failure> {
+    let CommitSource { place, commit } = source;
+    run_git(bare, &["fetch", "--quiet", &format!("--depth={depth}"), "--no-tags", "--", place, commit]).map(drop)
+}
+
+/// As [`run_git`], for an answer that is text.
+pub(super) fn git_text(bare: &Path, arguments: &[&str]) -> Result<String, Failure> {
+    Ok(String::from_utf8_lossy(&run_git(bare, arguments)?).into_owned())
+}
+
+/// Runs git on the bare repository and returns what it prints.
+pub(super) fn run_git(bare: &Path, arguments: &[&str]) -> Result<Vec<u8>, Failure> {
     let command = format!("git {}", arguments.join(" "));
     let output = Command::new("git")
         .arg("--git-dir")
@@ -132,5 +177,5 @@ fn run_git(bare: &Path, arguments: &[&str]) -> Result<Vec<u8>, Failure> {
     }
     let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
     Err(Failure::message(ExitCode::Input, format!("`{command}` failed: {message}"))
-        .hint("`--tests` also takes a local archive or directory"))
+        .hint("`--tests` also takes a local archive or directory, and `--history` a local repository"))
 }

@@ -1,5 +1,5 @@
 //! The JSON files of a repository on disk: `layer.json` (the layer of its files), `dependencies.json` (that of its dependencies),
-//! `baseline.json`, `map.json`, and `timing.json`, the one file that differs from run to run.
+//! `baseline.json`, `history.json` (past changes, where they were asked for), `map.json`, and `timing.json`, the one file that differs from run to run.
 
 use std::path::Path;
 

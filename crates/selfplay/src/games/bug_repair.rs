@@ -127,6 +127,11 @@ impl BugRepair {
         check_packages("training", self.training.iter(), training)?;
         check_packages("measured", self.base.evaluation.iter().map(|one| &one.task), evaluation)?;
         self.check_training_bugs()?;
+        if self.own.modes.contains(&InjectionMode::History) && self.past_changes().is_empty() {
+            let what = "mode `history` undoes past changes, and no training repository has any: fetch one with `veriplay corpus add-repo \
+                        NAME==VERSION --history URL@COMMIT`";
+            return Err(PlayError::Setup(what.to_owned()));
+        }
         let makes = self.own.injections_per_step + self.own.mutants_per_step;
         if self.training.is_empty() && makes == 0 {
             let what = "there are no training bugs, and the config makes none: set `injections_per_step` or `mutants_per_step`";
@@ -303,7 +308,15 @@ impl Environment for BugRepair {
     fn preview(&self, execute: &dyn Execute) -> Result<Vec<(String, Prompt)>, PlayError> {
         let mut prompts = Vec::new();
         for mode in &self.own.modes {
-            let sites = self.draw_sites(execute, 0, 0).into_iter().map(|site| InjectionSite { mode: *mode, ..site });
+            let drawn = match mode {
+                InjectionMode::History => self.draw_sites_of(execute, &[*mode], (0, 0)),
+                _ => self.draw_sites(execute, 0, 0),
+            };
+            let sites = drawn.into_iter().map(|site| InjectionSite {
+                mode: *mode,
+                past: site.past.filter(|_| *mode == InjectionMode::History),
+                ..site
+            });
             let episode = sites.filter_map(|site| self.injection_episode(site)).next();
             let prompt = episode.and_then(|episode| rollout::Episode::prompt(&episode));
             prompts.extend(prompt.map(|prompt| (format!("injector, {}", mode.name()), prompt)));

@@ -313,7 +313,7 @@ fn a_rewriting_injector_is_not_shown_what_it_is_to_write() {
             .to_string()
             .starts_with("<BUG><TEST>assert one() == 1<FIX>")
     );
-    assert_eq!(InjectionMode::ALL.map(InjectionMode::name), ["direct", "removal", "rewrite"]);
+    assert_eq!(InjectionMode::ALL.map(InjectionMode::name), ["direct", "removal", "rewrite", "history"]);
     let family = |injector: &str| {
         let bug = BugProposal {
             bug_inject: Patch::default(),

@@ -38,10 +38,31 @@ fn each_mode_makes_bugs_that_pass_all_checks_and_never_shows_what_it_hides() {
 }
 
 #[test]
+fn an_injector_by_history_is_shown_the_change_and_its_request_names_the_commit() {
+    let Some((bed, routes)) = tool_env() else { return };
+    let game = game(bed, injecting(1, &[InjectionMode::History]), &[bed.artifact().clone()]);
+    let prompts = game.preview(routes).unwrap();
+    let (injector, solver) = (prompts[0].1.text(), prompts[1].1.text());
+    assert!(injector.contains("called `The mean of nothing is an error`"), "{injector}");
+    assert!(injector.contains("-    if not numbers:\n-        raise ValueError(\"nothing\")\n"), "{injector}");
+    assert!(!solver.contains("past change") && !solver.contains("c0ffee"), "{solver}");
+    let policy = ScriptedPolicy::new(|turn: &ScriptedRequest<'_>| match turn.prompt.role {
+        Role::Solver => SUBMIT.to_owned(),
+        _ => injected(&turn.prompt.text()),
+    });
+    let played = step(&game, &policy, routes, &mut begun(&game), 0);
+    let LogRecord::Proposal(record) = &played.records[0] else { panic!("{:?}", played.records[0]) };
+    let request = &record.request;
+    assert_eq!((request.function.as_str(), request.commit.as_deref()), ("mean", Some("c0ffee")));
+    let again = game.replay(routes, &played.records).unwrap();
+    assert!(again.verdicts > 0 && again.same == again.verdicts, "{again:?}");
+}
+
+#[test]
 fn a_mode_that_is_not_kept_to_is_refused() {
     let Some((bed, routes)) = tool_env() else { return };
     let elsewhere = edit("src/tally/names.py", "\"\"\"Labels.\"\"\"\n", "\"\"\"Names.\"\"\"\nMORE = 1\n");
-    for mode in [InjectionMode::Removal, InjectionMode::Rewrite] {
+    for mode in [InjectionMode::Removal, InjectionMode::Rewrite, InjectionMode::History] {
         let game = game(bed, injecting(1, &[mode]), &[]);
         let plans = [vec![elsewhere.clone()]];
         let policy = ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| planned(&turn.prompt.text(), 0, &plans));

@@ -64,6 +64,15 @@ proptest! {
     }
 
     #[test]
+    fn the_hunks_of_a_patch_apply_one_by_one((old, new) in edited()) {
+        let hunks = Patch::make(&old, &new).unwrap().hunks();
+        prop_assert!(hunks.iter().all(|hunk| hunk.apply(&old).is_ok() && Patch::parse(&hunk.to_string()).as_ref() == Ok(hunk)));
+        // From below: what is above a hunk is still as it was.
+        let after = hunks.iter().rev().fold(old, |files, hunk| hunk.apply(&files).unwrap());
+        prop_assert_eq!(after, new);
+    }
+
+    #[test]
     fn a_patch_between_unrelated_trees_works_too(old in tree(), new in tree()) {
         let patch = Patch::make(&old, &new).unwrap();
         prop_assert_eq!(patch.apply(&old).unwrap(), new.clone());

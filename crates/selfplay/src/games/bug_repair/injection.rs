@@ -6,8 +6,8 @@ use std::sync::Arc;
 use rand::seq::IndexedRandom;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Dropped, Execute, Status, TextFiles};
-use veriplay_verifier::bugs::RepoContext;
 use veriplay_verifier::bugs::tool_env::{DefaultTests, EMPTY_BODY, FunctionSource, functions_all, repair_of};
+use veriplay_verifier::bugs::{PastChange, RepoContext};
 
 use super::BugRepair;
 use super::episode::{Assignment, RepoEpisode, RepoWorkspace, SUBMITTED};
@@ -32,6 +32,9 @@ pub struct InjectionRequest {
     pub path: String,
     /// That function.
     pub function: String,
+    /// The commit of the past change to undo, in the mode `history`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
 }
 
 /// Where an injector begins.
@@ -40,6 +43,21 @@ pub(super) struct InjectionSite {
     pub(super) repository: usize,
     pub(super) mode: InjectionMode,
     pub(super) function: FunctionSource,
+    /// The change to undo; `Some` in the mode `history` alone.
+    pub(super) past: Option<PastChange>,
+}
+
+/// Where an injector shall begin: a drawn function, or a drawn past change of one.
+struct DrawnSite<'a> {
+    repository: usize,
+    mode: InjectionMode,
+    path: &'a str,
+    target: DrawnTarget<'a>,
+}
+
+enum DrawnTarget<'a> {
+    Function(&'a str),
+    Change(&'a PastChange),
 }
 
 impl BugRepair {
@@ -51,6 +69,7 @@ impl BugRepair {
                 mode: site.mode,
                 path: site.function.path.clone(),
                 function: site.function.name.clone(),
+                commit: site.past.as_ref().map(|past| past.commit.clone()),
             };
             Some(Proposer { request, episode: self.injection_episode(site)?, rollouts: 1, kind: KIND })
         };
@@ -60,28 +79,78 @@ impl BugRepair {
     /// Draws where the step's injections begin: functions that tests enter. Fewer than there could be, when one that was drawn is
     /// not to be found whole.
     pub(super) fn draw_sites(&self, execute: &dyn Execute, seed: u64, step: u64) -> Vec<InjectionSite> {
+        self.draw_sites_of(execute, &self.own.modes, (seed, step))
+    }
+
+    /// As [`BugRepair::draw_sites`], by these modes.
+    pub(super) fn draw_sites_of(
+        &self,
+        execute: &dyn Execute,
+        modes: &[InjectionMode],
+        (seed, step): (u64, u64),
+    ) -> Vec<InjectionSite> {
         let mut generator = generator(seed, step, "injections");
-        let functions = self.tested_functions();
+        let (functions, changes) = (self.tested_functions(), self.past_changes());
         let wanted = self.own.injections_per_step;
         let drawn = |generator: &mut _| {
-            let mode = *self.own.modes.choose(generator)?;
-            functions.choose(generator).map(|(repository, path, name)| (mode, *repository, *path, *name))
+            let mode = *modes.choose(generator)?;
+            if mode == InjectionMode::History {
+                let (repository, change) = *changes.choose(generator)?;
+                let target = DrawnTarget::Change(change);
+                return Some(DrawnSite { repository, mode, path: change.path(), target });
+            }
+            let (repository, path, name) = *functions.choose(generator)?;
+            Some(DrawnSite { repository, mode, path, target: DrawnTarget::Function(name) })
         };
-        let drawn: Vec<_> = (0..wanted.saturating_mul(4)).filter_map(|_| drawn(&mut generator)).collect();
-        let files: BTreeSet<(usize, &str)> =
-            drawn.iter().map(|(_, repository, path, _)| (*repository, *path)).collect();
+        let drawn: Vec<DrawnSite<'_>> = (0..wanted.saturating_mul(4)).filter_map(|_| drawn(&mut generator)).collect();
+        let files: BTreeSet<(usize, &str)> = drawn.iter().map(|site| (site.repository, site.path)).collect();
         let repos = self.repos();
         let requests: Vec<(&RepoContext<'_>, &str)> =
             files.iter().map(|(repository, path)| (&repos[*repository], *path)).collect();
         // A file that the host failed on has no functions in this step.
         let found = functions_all(execute, &requests).into_iter().map(Result::unwrap_or_default);
         let found: BTreeMap<(usize, &str), Vec<FunctionSource>> = files.into_iter().zip(found).collect();
-        let site = |(mode, repository, path, name): (InjectionMode, usize, &str, &str)| {
-            let function = found[&(repository, path)].iter().find(|function| function.name == name)?.clone();
-            let site = InjectionSite { repository, mode, function };
+        let tested: BTreeSet<(usize, &str, &str)> = functions.iter().copied().collect();
+        let site = |drawn: DrawnSite<'_>| {
+            let (function, past) = self.find_target(&drawn, &found[&(drawn.repository, drawn.path)], &tested)?;
+            let site = InjectionSite { repository: drawn.repository, mode: drawn.mode, function, past };
             self.injector_files(&site).map(|_| site)
         };
         drawn.into_iter().filter_map(site).take(wanted).collect()
+    }
+
+    /// The function of a drawn site, and the change to undo. Of a change it is the first function that tests enter and that it changed.
+    fn find_target(
+        &self,
+        drawn: &DrawnSite<'_>,
+        functions: &[FunctionSource],
+        tested: &BTreeSet<(usize, &str, &str)>,
+    ) -> Option<(FunctionSource, Option<PastChange>)> {
+        match drawn.target {
+            DrawnTarget::Function(name) => {
+                functions.iter().find(|function| function.name == name).map(|function| (function.clone(), None))
+            }
+            DrawnTarget::Change(change) => {
+                let texts = &self.originals[drawn.repository];
+                let is_tested = |function: &&FunctionSource| {
+                    tested.contains(&(drawn.repository, function.path.as_str(), function.name.as_str()))
+                };
+                let mut tested = functions.iter().filter(is_tested);
+                let found = tested.find(|function| change.concerns(texts, function))?;
+                Some((found.clone(), Some(change.clone())))
+            }
+        }
+    }
+
+    /// The past changes of files of code in the training repositories.
+    pub(super) fn past_changes(&self) -> Vec<(usize, &PastChange)> {
+        let repositories = self.training_repositories().iter().enumerate();
+        let changes = repositories.flat_map(|(index, repository)| {
+            let files: BTreeSet<String> = repository.context().code_files().into_iter().map(str::to_owned).collect();
+            let of_code = repository.history.iter().filter(move |change| files.contains(change.path()));
+            of_code.map(move |change| (index, change))
+        });
+        changes.collect()
     }
 
     /// The episode of a logged request; `None` where the log does not fit the game.
@@ -93,8 +162,14 @@ impl BugRepair {
         let Some(repository) = self.repository_of(&request.package) else { return Ok(None) };
         let found = functions_all(execute, &[(&self.repositories[repository].context(), &request.path)]).remove(0)?;
         let function = found.into_iter().find(|function| function.name == request.function);
-        Ok(function
-            .and_then(|function| self.injection_episode(InjectionSite { repository, mode: request.mode, function })))
+        let is_asked =
+            |change: &&PastChange| request.commit.as_ref() == Some(&change.commit) && change.path() == request.path;
+        let past = self.repositories[repository].history.iter().find(is_asked).cloned();
+        if past.is_none() && request.mode == InjectionMode::History {
+            return Ok(None);
+        }
+        let site = |function| InjectionSite { repository, mode: request.mode, function, past };
+        Ok(function.and_then(|function| self.injection_episode(site(function))))
     }
 
     /// Functions of the training repositories' code that tests enter, each once.
@@ -130,8 +205,8 @@ impl BugRepair {
     /// The episode that begins at a site; `None` where no prompt can be made of it.
     pub(super) fn injection_episode(&self, site: InjectionSite) -> Option<RepoEpisode> {
         let (tree, suite) = (self.injector_files(&site)?, DefaultTests::Affected);
-        let InjectionSite { repository, mode, function } = site;
-        let goal = RepoGoal::Inject { mode, function };
+        let InjectionSite { repository, mode, function, past } = site;
+        let goal = RepoGoal::Inject { mode, function, past };
         let assignment = Assignment { goal, repository, tree, suite, hidden: BTreeSet::new() };
         let examples = self.examples_beside(repository, &assignment.goal);
         RepoWorkspace::open(Arc::new(assignment), self.format, &examples, self.own.injector_budget)
@@ -180,13 +255,17 @@ impl BugRepair {
         }
         let original = &self.originals[assignment.repository];
         let patch = repair_of(&self.repositories[assignment.repository].context(), original, workspace.tree());
-        let lines = patch.map_or((0, 0), |patch| patch.changed_lines());
+        let patch = patch.unwrap_or_default();
+        let lines = patch.changed_lines();
         if mode == InjectionMode::Removal && lines.0 <= lines.1 {
             return malformed("mode", "a removal takes out more lines than it adds");
         }
-        let RepoGoal::Inject { function, .. } = &assignment.goal else {
+        let RepoGoal::Inject { function, past, .. } = &assignment.goal else {
             return malformed("mode", "it is no injection");
         };
+        if past.as_ref().is_some_and(|past| !past.is_undone_by(&patch)) {
+            return malformed("mode", "nothing of the past change is undone");
+        }
         let count_empty_bodies = |files: &TextFiles| {
             let text = files.get(&function.path).map_or("", String::as_str);
             text.matches(EMPTY_BODY).count()

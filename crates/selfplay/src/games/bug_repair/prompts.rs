@@ -8,6 +8,7 @@ mod think;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::PromptContent;
+use veriplay_verifier::bugs::PastChange;
 use veriplay_verifier::bugs::tool_env::{FunctionSource, RepoToolCall};
 
 use crate::registry::registry;
@@ -24,11 +25,15 @@ pub enum InjectionMode {
     Removal,
     /// It gets the repository with one function's body taken out, and writes that anew. It never sees the original's.
     Rewrite,
+    /// It undoes a past change of the repository, or a part of it, and changes what is left only so that it still runs. The paper mixes this
+    /// with removal.
+    History,
 }
 
 impl InjectionMode {
     /// All of them, in the order of reports.
-    pub const ALL: [InjectionMode; 3] = [InjectionMode::Direct, InjectionMode::Removal, InjectionMode::Rewrite];
+    pub const ALL: [InjectionMode; 4] =
+        [InjectionMode::Direct, InjectionMode::Removal, InjectionMode::Rewrite, InjectionMode::History];
 
     /// Its name in configs.
     pub const fn name(self) -> &'static str {
@@ -36,6 +41,7 @@ impl InjectionMode {
             InjectionMode::Direct => "direct",
             InjectionMode::Removal => "removal",
             InjectionMode::Rewrite => "rewrite",
+            InjectionMode::History => "history",
         }
     }
 
@@ -45,6 +51,7 @@ impl InjectionMode {
             InjectionMode::Direct => "model_direct",
             InjectionMode::Removal => "model_removal",
             InjectionMode::Rewrite => "model_rewrite",
+            InjectionMode::History => "model_history",
         }
     }
 }
@@ -66,6 +73,8 @@ pub enum RepoGoal {
         /// Where to begin; in [`InjectionMode::Rewrite`] the function whose body is gone. Its text is the original's, which a prompt of that
         /// mode must not show.
         function: FunctionSource,
+        /// In [`InjectionMode::History`] the change to undo, which changed the function.
+        past: Option<PastChange>,
     },
 }
 

@@ -1,7 +1,7 @@
 //! Where bugs are: a repository as the cli loads it, owned.
 
 use veriplay_core::{Digest, Limits, TextFiles, Trust};
-use veriplay_verifier::bugs::{RepoContext, TestMap};
+use veriplay_verifier::bugs::{PastChange, RepoContext, TestMap};
 use veriplay_verifier::repository::Baseline;
 
 use crate::splits::{EvalSet, Guard};
@@ -22,6 +22,8 @@ pub struct Repository {
     pub baseline: Baseline,
     /// Which test file enters which function.
     pub map: TestMap,
+    /// Past changes of its files, for the injection mode `history`; empty where none are known.
+    pub history: Vec<PastChange>,
     /// Of each job.
     pub limits: Limits,
     /// As [`RepoContext::max_jobs`].

@@ -8,12 +8,12 @@ use veriplay_core::{
 };
 use veriplay_selfplay::driver::{GameState, SelfPlay};
 use veriplay_selfplay::eval_table::EvalNumbers;
-use veriplay_selfplay::games::bug_repair::{BugRepair, BugTask, Repositories, Repository};
+use veriplay_selfplay::games::bug_repair::{BugRepair, BugTask, InjectionMode, Repositories, Repository};
 use veriplay_selfplay::metrics::SolveCount;
 use veriplay_selfplay::play::{Batch, Measurement, PlayError, StepContext};
 use veriplay_selfplay::settings::ZeroAdvantage;
 use veriplay_selfplay::step::LogRecord;
-use veriplay_verifier::bugs::{BugArtifact, BugProposal, FileMap, OwnNames, TestMap};
+use veriplay_verifier::bugs::{BugArtifact, BugProposal, Commit, FileMap, OwnNames, PastChange, TestMap};
 use veriplay_verifier::repository::{Baseline, FileBaseline, Function, PytestSettings};
 
 use super::config;
@@ -71,6 +71,7 @@ fn repository() -> Repository {
             }],
             names: OwnNames::default(),
         },
+        history: Vec::new(),
         limits,
         max_jobs: 0,
         trust: veriplay_core::Trust::Shared,
@@ -143,6 +144,16 @@ fn what_cannot_be_played_is_refused_when_it_is_set_up() {
         let why = format!("which is not among the {set} repositories");
         refused(new(config(), repositories(), training, heldout), &why);
     }
+    let past = || config().with(|c| c.own.modes = vec![InjectionMode::History, InjectionMode::Removal]);
+    refused(new(past(), repositories(), bugs, &[]), "corpus add-repo NAME==VERSION --history URL@COMMIT");
+    let change = |path: &str| {
+        let texts = TextFiles::from([(path.to_owned(), "def one():\n    return 1\n".to_owned())]);
+        let versions = ("def one():\n    return 0\n", "def one():\n    return 1\n");
+        PastChange::of_file(&texts, path, versions, &Commit { hash: "c0ffee", subject: "One" }).expect("it is there")
+    };
+    let with_history = |path| with_measured(Repository { history: vec![change(path)], ..repository() });
+    assert_eq!(new(past(), with_history("src/one.py"), bugs, &[]), None);
+    refused(new(past(), with_history("tests/test_one.py"), bugs, &[]), "no training repository has any");
     let wrong = config().with(|c| c.shared.group_size = 0);
     refused(new(wrong, repositories(), bugs, &[]), "`group_size` is `0`");
 }

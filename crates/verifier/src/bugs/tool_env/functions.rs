@@ -33,6 +33,11 @@ impl FunctionSource {
         Some(format!("{before}{}{after}", indented(source.trim_end_matches('\n'), &self.indent)))
     }
 
+    /// Whether `other`, another text of its file `file`, has the function unchanged.
+    pub(crate) fn is_whole_in(&self, file: &str, other: &str) -> bool {
+        file.get(self.start..self.end).is_some_and(|whole| other.contains(whole))
+    }
+
     /// Empties the function in the file, except for its header and docstring. `None` when they share a line with the body.
     #[must_use]
     pub fn emptied(&self, file: &str) -> Option<String> {

@@ -41,7 +41,7 @@ impl RepairFormat for Direct {
     /// One function it must be, which a block can hold, and an injector must be shown it.
     fn can_ask(&self, goal: &RepoGoal) -> bool {
         let fits = goal.function().is_some_and(|function| !function.source.contains(FENCE));
-        fits && !matches!(goal, RepoGoal::Inject { mode: InjectionMode::Removal | InjectionMode::Rewrite, .. })
+        fits && !matches!(goal, RepoGoal::Inject { mode, .. } if *mode != InjectionMode::Direct)
     }
 
     fn first_prompt(&self, goal: &RepoGoal, examples: &[&AnsweredBug], _left: RepoBudgetLeft) -> PromptContent {

@@ -3,7 +3,8 @@
 //! # Layout
 //! A response holds exactly one closed block, and any thoughts around it. The words behind its opening fence are the tool and a
 //! path: `list PATH`, `read PATH` (the block holds nothing, or `FIRST-LAST`), `search PATH` and `search-regex PATH` (the block holds
-//! one line), `create PATH` (the block holds the file's lines), `delete PATH`, `edit PATH` (a line `<<<<<<< OLD`, the lines that are there, `=======`, the lines that are to be there, `>>>>>>> NEW`),
+//! one line), `create PATH` (the block holds the file's lines), `delete PATH`, `edit PATH` (a line `<<<<<<< OLD`, the lines that are there,
+//! `=======`, the lines that are to be there, `>>>>>>> NEW`),
 //! `run` (a test file or id a line, or nothing), `submit`. A fence is a line of three backticks or more and closes by a line of as
 //! many, so that a block may hold shorter ones.
 //!
@@ -18,6 +19,7 @@
 //! A block opened by three backticks and `search src`, that holds `def total`.
 
 use veriplay_core::{Message, PromptContent};
+use veriplay_verifier::bugs::PastChange;
 use veriplay_verifier::bugs::tool_env::{FunctionSource, RepoToolCall};
 
 use super::{AnsweredBug, InjectionMode, RepairFormat, RepoBudgetLeft, RepoGoal, RepoResponse};
@@ -70,7 +72,10 @@ impl RepairFormat for Think {
     fn first_prompt(&self, goal: &RepoGoal, _examples: &[&AnsweredBug], left: RepoBudgetLeft) -> PromptContent {
         let head = match goal {
             RepoGoal::Repair { spec, .. } => format!("{REPAIR}\n\n{TOOLS}\n\nThe tests, as a patch:\n{spec}"),
-            RepoGoal::Inject { mode, function } => format!("{INJECT}\n\n{}\n\n{TOOLS}\n", mode_text(*mode, function)),
+            RepoGoal::Inject { mode, function, past } => {
+                let past = past.as_ref().map_or_else(String::new, past_text);
+                format!("{INJECT}\n\n{}\n\n{TOOLS}\n{past}", mode_text(*mode, function))
+            }
         };
         let (left_text, shown_chars) = (left_text(left), left.shown_chars);
         vec![Message::user(format!("{head}\n{left_text} Of each result {shown_chars} characters are shown."))].into()
@@ -103,7 +108,15 @@ fn mode_text(mode: InjectionMode, function: &FunctionSource) -> String {
             "The body of {place} has been taken out. Write it anew, from its name, its docstring and its uses, as you think it might be. \
              It is a bug if tests then fail, so leave the cases you find least obvious to your first guess."
         ),
+        InjectionMode::History => format!(
+            "Make the bug by undoing a past change of {place}, or a part of it, and change what is left only so that it still runs."
+        ),
     }
+}
+
+/// What undoes a past change.
+fn past_text(past: &PastChange) -> String {
+    format!("\nThe past change was called `{}`. This patch undoes what is left of it:\n{}", past.subject, past.undo)
 }
 
 fn parse_action(tool: &str, path: &str, lines: &[&str]) -> Result<RepoResponse, String> {
