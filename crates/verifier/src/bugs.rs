@@ -29,6 +29,7 @@ mod modules;
 mod paths;
 mod propose;
 mod source_queries;
+mod test_command;
 mod test_map;
 mod test_runner;
 pub mod tool_env;
@@ -45,6 +46,7 @@ pub use history::{Commit, History, PastChange};
 pub use injectors::{INJECTORS, Injector, InjectorFamily, InjectorScope, Mutant, Mutants, make_mutants};
 pub use modules::own_modules;
 pub use propose::{ProposalRejection, TreeRequest, Weakening, propose_mutant, weaken_tests};
+pub use test_command::TestCommand;
 pub use test_map::{FileMap, TestMap};
 
 use crate::repository::Baseline;
@@ -95,6 +97,9 @@ pub struct BugProposal {
     pub injector: String,
     /// The injector's seed.
     pub seed: u64,
+    /// How the injector says that the tests are run; `None` where Veriplay says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_command: Option<TestCommand>,
     /// Failed repairs on top of the bug, in order; empty for a first-order bug.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_repairs: Vec<Patch>,

@@ -50,6 +50,7 @@ fn bed_proposal() -> BugProposal {
         test_files: Vec::new(),
         injector: "by hand".to_owned(),
         seed: 0,
+        test_command: None,
         failed_repairs: Vec::new(),
     }
 }

@@ -27,7 +27,14 @@ fn without_names(bed: &Bed, compatible: bool) -> TextFiles {
 
 fn proposed(bed: &Bed, now: &TextFiles) -> Result<BugProposal, &'static str> {
     let repo = bed.repo();
-    let request = TreeRequest { repo: &repo, now, injector: "by hand", weakening: Weakening::Derived, seeds: (0, 1) };
+    let request = TreeRequest {
+        repo: &repo,
+        now,
+        injector: "by hand",
+        weakening: Weakening::Derived,
+        seeds: (0, 1),
+        test_command: None,
+    };
     propose_all(&bed.sandbox, &[request]).remove(0).unwrap().map_err(|rejection| rejection.check)
 }
 

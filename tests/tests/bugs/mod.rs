@@ -105,6 +105,7 @@ impl Bed {
             test_files: vec![TESTS.to_owned()],
             injector: "by hand".to_owned(),
             seed: 0,
+            test_command: None,
             failed_repairs: Vec::new(),
         }
     }

@@ -15,7 +15,7 @@ use veriplay_selfplay::driver::{GameState, Output, SelfPlay};
 use veriplay_selfplay::eval_table::{EvalNumbers, EvalRow};
 use veriplay_selfplay::games::bug_repair::{
     BugOrigin, BugRepair, BugRepairConfig, BugRepairSettings, BugTask, InjectionMode, RepairDetail, RepoBudget,
-    Repositories, Repository,
+    Repositories, Repository, TestCommandSource,
 };
 use veriplay_selfplay::play::{Batch, PlayError, ReplayReport, StepContext};
 use veriplay_selfplay::settings::{Aggregation, SharedSettings};
@@ -51,6 +51,7 @@ fn config(format: &str) -> BugRepairConfig {
             modes: Vec::new(),
             trust: Trust::Shared,
             weakening: Weakening::Derived,
+            test_command: TestCommandSource::Veriplay,
             mutants_per_step: 0,
             mutant_share: 0.0,
             operators: Vec::new(),
@@ -396,6 +397,7 @@ fn bed_second(bed: &Bed) -> BugArtifact {
         test_files: vec!["tests/test_names.py".to_owned()],
         injector: "flip_operator".to_owned(),
         seed: 0,
+        test_command: None,
         failed_repairs: Vec::new(),
     };
     let validated = validate_bug(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap();

@@ -47,6 +47,7 @@ fn bug(bed: &Bed, (path, old, new): (&str, &str, &str), (tests, header): (&str, 
         test_files: vec![tests.to_owned()],
         injector: "by hand".to_owned(),
         seed: 0,
+        test_command: None,
         failed_repairs: Vec::new(),
     }
 }

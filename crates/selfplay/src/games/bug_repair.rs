@@ -56,7 +56,7 @@ use prompts::RepairFormat;
 pub use prompts::InjectionMode;
 use task::KIND;
 
-pub use config::{BugRepairConfig, BugRepairSettings};
+pub use config::{BugRepairConfig, BugRepairSettings, TestCommandSource};
 pub use episode::{Assignment, RepoBudget, RepoEpisode, RepoWorkspace, SUBMITTED};
 pub use injection::InjectionRequest;
 pub use metrics::{BugRepairMetrics, BugYield};

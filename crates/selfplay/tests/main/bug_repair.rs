@@ -90,6 +90,11 @@ fn a_config_is_read_strictly_and_each_bound_names_its_key() {
     assert!(toml::from_str::<BugRepairConfig>(&compact).unwrap().check().is_ok());
     let weakens: BugRepairConfig = toml::from_str(&compact.replace("\"derived\"", "\"model\"")).unwrap();
     assert_eq!(weakens.check().unwrap_err().key, "weakening");
+    let names = |config: &str| -> BugRepairConfig {
+        toml::from_str(&format!("test_command = \"injector\"\n{config}")).unwrap()
+    };
+    assert!(names(CONFIG).check().is_ok());
+    assert_eq!(names(&compact).check().unwrap_err().key, "test_command");
 }
 
 fn goal() -> RepoGoal {
@@ -136,7 +141,7 @@ fn the_think_format_reads_one_block_and_says_what_is_wrong_with_others() {
         ),
         ("```create empty.py\n```", call(RepoToolCall::Create { path: "empty.py".to_owned(), text: String::new() })),
         ("```delete src/a b.py\n```", call(RepoToolCall::Delete { path: path() })),
-        ("```submit\n```", Ok(RepoResponse::Submit)),
+        ("```submit\n```", Ok(RepoResponse::Submit(None))),
     ] {
         assert_eq!(read(text), action, "{text}");
     }
@@ -321,6 +326,7 @@ fn a_rewriting_injector_is_not_shown_what_it_is_to_write() {
             test_files: Vec::new(),
             injector: injector.to_owned(),
             seed: 0,
+            test_command: None,
             failed_repairs: Vec::new(),
         };
         let (task_id, package) = (String::new(), Digest::of(b"package"));

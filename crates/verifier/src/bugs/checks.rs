@@ -10,7 +10,7 @@ use super::code_scan::{MAX_PATCH_BYTES, scan_changes};
 use super::grade::{RepairRequest, grade_repair, needs_shared};
 use super::paths::{PatchPurpose, forbidden_change, is_test};
 use super::test_runner::{RepoTestRunner, TestResults};
-use super::{BugArtifact, BugProposal, RepoContext};
+use super::{BugArtifact, BugProposal, RepoContext, TestCommand};
 use crate::repository::TestResult;
 use crate::runner::{Decision, saturating_u32};
 
@@ -126,10 +126,18 @@ pub const CHECKS: &[BugCheck] = &[
         what: "b: each test file gives a record a test, with the bug too unless it deletes a module",
         holds: records,
     },
-    BugCheck { name: "passing", what: "c: enough tests pass in the original", holds: passing },
+    BugCheck {
+        name: "passing",
+        what: "c: enough tests pass in the original, and all of a test command",
+        holds: passing,
+    },
     BugCheck { name: "changed_files", what: "d: the bug changes enough files", holds: changed_files },
     BugCheck { name: "machinery", what: "the bug reaches for no introspection, chance or clock", holds: machinery },
-    BugCheck { name: "failing", what: "e: enough tests of the test files fail with the bug", holds: failing },
+    BugCheck {
+        name: "failing",
+        what: "e: enough tests of the test files fail with the bug, and none outside a test command",
+        holds: failing,
+    },
     BugCheck {
         name: "judgeable",
         what: "under split trust: each failing test fails with the package in an instance of its own, and passes there in the original",
@@ -204,9 +212,30 @@ fn records(context: &mut CheckContext<'_>) -> CheckResult {
 }
 
 fn passing(context: &mut CheckContext<'_>) -> CheckResult {
-    let listed = context.tests.repo.map.files.iter().filter(|file| context.bug.test_files.contains(&file.path));
-    let (found, wanted) = (listed.map(|file| file.tests.len()).sum::<usize>(), context.rules.min_passing);
+    let (bug, wanted) = (context.bug, context.rules.min_passing);
+    let listed = context.tests.repo.map.files.iter().filter(|file| bug.test_files.contains(&file.path));
+    let mut found = listed.map(|file| file.tests.len()).sum::<usize>();
+    if let Some(command) = &bug.test_command {
+        match run_command(context, command)? {
+            Ok(passed) => found = passed,
+            Err(why) => return Ok(Err(why)),
+        }
+    }
     require(found > wanted, || format!("{found} tests pass in the original, and more than {wanted} must"))
+}
+
+/// Runs what a test command selects on the original. Returns how many tests that are; all of them must pass, also without the others.
+fn run_command(context: &mut CheckContext<'_>, command: &TestCommand) -> Result<Result<usize, String>, Dropped> {
+    let repo = context.tests.repo;
+    if let Some(why) = command.invalid_selection(repo) {
+        return Ok(Err(why));
+    }
+    let selected: BTreeSet<String> = repo.map.tests().filter(|id| command.selects(id)).cloned().collect();
+    let results = context.tests.run(repo.texts, &selected, context.rules.seeds[0])?;
+    Ok(match selected.iter().find(|id| !results.passed(id)) {
+        Some(id) => Err(format!("by the test command, test `{id}` does not pass in the original")),
+        None => Ok(selected.len()),
+    })
 }
 
 fn changed_files(context: &mut CheckContext<'_>) -> CheckResult {
@@ -224,6 +253,13 @@ fn failing(context: &mut CheckContext<'_>) -> CheckResult {
     let listed = |id: &String| context.bug.test_files.iter().any(|file| super::test_runner::file_of(id) == file);
     let failing = context.failing_tests()?;
     let (found, wanted) = (failing.iter().filter(|id| listed(id)).count(), context.rules.min_failing);
+    let bug = context.bug;
+    // A failed repair may break other tests than its bug, whose command the proposal has.
+    if let Some(command) = bug.test_command.as_ref().filter(|_| bug.order() == 1)
+        && let Some(id) = failing.iter().find(|id| !command.selects(id))
+    {
+        return Ok(Err(format!("test `{id}` fails with the bug, and the test command does not run it")));
+    }
     require(found >= wanted, || format!("{found} tests fail with the bug, and {wanted} must"))
 }
 

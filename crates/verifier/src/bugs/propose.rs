@@ -9,7 +9,7 @@ use super::bug_states::lacks_module;
 use super::paths::is_test;
 use super::source_queries::{apply_edits, parse_edits, query_sources};
 use super::test_runner::{RepoTestRunner, file_of};
-use super::{BugProposal, Mutant, RepoContext};
+use super::{BugProposal, Mutant, RepoContext, TestCommand};
 use crate::runner::string_list;
 
 const WEAKEN: &str = include_str!("python/weaken.py");
@@ -69,8 +69,15 @@ fn new_proposal(
     injector: &str,
     seed: u64,
 ) -> BugProposal {
-    let (test_files, failed_repairs) = (test_files.into_iter().collect(), Vec::new());
-    BugProposal { bug_inject, test_weaken, test_files, injector: injector.to_owned(), seed, failed_repairs }
+    BugProposal {
+        bug_inject,
+        test_weaken,
+        test_files: test_files.into_iter().collect(),
+        injector: injector.to_owned(),
+        seed,
+        test_command: None,
+        failed_repairs: Vec::new(),
+    }
 }
 
 /// Who removes the tests that notice a bug.
@@ -96,6 +103,8 @@ pub struct TreeRequest<'a> {
     pub weakening: Weakening,
     /// The proposal's seed, and that of the run that finds the failing tests.
     pub seeds: (u64, u64),
+    /// As [`BugProposal::test_command`].
+    pub test_command: Option<&'a TestCommand>,
 }
 
 /// Proposes the code changes of an edited tree as a bug. Runs the affected tests once.
@@ -113,10 +122,21 @@ pub(crate) fn propose_tree(
         return reject("changed_files", "no code is changed");
     }
     let Ok(buggy) = bug.apply(repo.texts) else { return reject("applies", "its patch does not apply") };
-    match request.weakening {
+    let proposed = match request.weakening {
         Weakening::Derived => propose_files(execute, repo, &buggy, request.injector, request.seeds),
         Weakening::Model => propose_with_own_weakening(execute, request, &buggy, bug, weaken),
-    }
+    }?;
+    Ok(match request.test_command {
+        None => proposed,
+        Some(command) => proposed.map(|bug| with_command(repo, bug, command)),
+    })
+}
+
+/// The proposal with the test files of a command.
+fn with_command(repo: &RepoContext<'_>, bug: BugProposal, command: &TestCommand) -> BugProposal {
+    let selected = repo.map.tests().filter(|id| command.selects(id));
+    let test_files: BTreeSet<String> = selected.map(|id| file_of(id).to_owned()).collect();
+    BugProposal { test_files: test_files.into_iter().collect(), test_command: Some(command.clone()), ..bug }
 }
 
 fn propose_with_own_weakening(

@@ -1,7 +1,7 @@
 //! Bugs of a step: the model's in each mode, mutants, and refused ones; the reward of each.
 
 use veriplay_core::{Role, ScriptedPolicy, ScriptedRequest, Status};
-use veriplay_selfplay::games::bug_repair::{BugOrigin, InjectionMode};
+use veriplay_selfplay::games::bug_repair::{BugOrigin, InjectionMode, TestCommandSource};
 use veriplay_selfplay::play::Batch;
 use veriplay_selfplay::step::LogRecord;
 use veriplay_verifier::bugs::Weakening;
@@ -56,6 +56,39 @@ fn an_injector_by_history_is_shown_the_change_and_its_request_names_the_commit()
     assert_eq!((request.function.as_str(), request.commit.as_deref()), ("mean", Some("c0ffee")));
     let again = game.replay(routes, &played.records).unwrap();
     assert!(again.verdicts > 0 && again.same == again.verdicts, "{again:?}");
+}
+
+#[test]
+fn an_injector_that_says_how_tests_are_run_must_be_right_about_it() {
+    let Some((bed, routes)) = tool_env() else { return };
+    let config = || injecting(1, &[InjectionMode::Direct]).with(|c| c.own.test_command = TestCommandSource::Injector);
+    for (command, rule) in [
+        ("pytest tests/test_core.py tests/test_steps.py", None),
+        ("python -m pytest -q tests --ignore tests/test_broken.py", None),
+        ("pytest tests", Some("passing")),
+        ("pytest tests/test_core.py tests/test_steps.py src", Some("passing")),
+        ("pytest tests/test_core.py", Some("test_files")),
+        ("pytest tests/test_core.py tests/test_steps.py --deselect tests/test_core.py::test_total", Some("failing")),
+    ] {
+        let game = game(bed, config(), &[]);
+        let policy = ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| match turn.prompt.role {
+            Role::Solver => SUBMIT.to_owned(),
+            _ => injected(&turn.prompt.text()).replace(SUBMIT, &format!("```submit\n{command}\n```")),
+        });
+        let mut state = begun(&game);
+        let played = step(&game, &policy, routes, &mut state, 0);
+        let yields = &played.metrics.injections["direct"];
+        match rule {
+            Some(rule) => assert_eq!(yields.refused.get(rule), Some(&1), "{command}: {yields:?}"),
+            None => {
+                assert_eq!(yields.valid, 1, "{command}: {yields:?}");
+                let kept = made(&state)[0].task.bug.test_command.clone().map(String::from);
+                assert_eq!(kept.as_deref(), Some(command));
+            }
+        }
+        let again = game.replay(routes, &played.records).unwrap();
+        assert_eq!(again.same, again.verdicts, "{again:?}");
+    }
 }
 
 #[test]

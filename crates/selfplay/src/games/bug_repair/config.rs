@@ -29,6 +29,9 @@ pub struct BugRepairSettings {
     pub trust: Trust,
     /// Who takes out the tests that notice a model's bug: `derived` or `model`.
     pub weakening: Weakening,
+    /// Who says how the tests are run that a model's bug is about: `veriplay` or, as in the paper, the `injector`.
+    #[serde(default)]
+    pub test_command: TestCommandSource,
     /// Mutants a step that are tried as bugs; 0 makes none.
     pub mutants_per_step: usize,
     /// Share of a step's tasks that its mutants may fill, in [0, 1].
@@ -58,6 +61,17 @@ pub struct BugRepairSettings {
     pub solver_budget: RepoBudget,
     /// What an injector's may.
     pub injector_budget: RepoBudget,
+}
+
+/// Who writes the test command of a model's bug.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TestCommandSource {
+    /// Nobody: a bug is about the tests that it makes fail.
+    #[default]
+    Veriplay,
+    /// The injector, when it submits. All tests of its command must pass in the original, and none outside may fail with the bug.
+    Injector,
 }
 
 impl BugRepairSettings {
@@ -143,6 +157,10 @@ impl BugRepairConfig {
         if single && *weakening == Weakening::Model {
             let allowed = format!("format `{format}` changes no tests; use `derived`");
             return Err(invalid_value("weakening", "model", allowed));
+        }
+        if single && self.own.test_command == TestCommandSource::Injector {
+            let allowed = format!("format `{format}` has no command in its answers; use `veriplay`");
+            return Err(invalid_value("test_command", "injector", allowed));
         }
         Ok(())
     }

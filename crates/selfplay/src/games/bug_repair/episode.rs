@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{PromptContent, Role, TextFiles};
+use veriplay_verifier::bugs::TestCommand;
 use veriplay_verifier::bugs::tool_env::{CallEnd, DefaultTests, RepoToolCall, RepoToolOutcome};
 
 use super::prompts::{AnsweredBug, RepairFormat, RepoBudgetLeft, RepoGoal, RepoResponse};
@@ -79,6 +80,7 @@ pub struct RepoWorkspace {
     tree: Arc<TextFiles>,
     calls: Vec<(&'static str, CallEnd)>,
     test_runs: usize,
+    test_command: Option<TestCommand>,
 }
 
 impl RepoWorkspace {
@@ -94,7 +96,7 @@ impl RepoWorkspace {
         }
         let turns = if format.is_single_turn() { 1 } else { budget.turns };
         let tree = Arc::clone(&assignment.tree);
-        let workspace = Self { assignment, format, budget, tree, calls: Vec::new(), test_runs: 0 };
+        let workspace = Self { assignment, format, budget, tree, calls: Vec::new(), test_runs: 0, test_command: None };
         let first = format.first_prompt(&workspace.assignment.goal, examples, workspace.budget_left(turns));
         MultiTurn::new(workspace, first, EpisodeLimits { turns, fuel: budget.fuel })
     }
@@ -117,6 +119,11 @@ impl RepoWorkspace {
     /// The tools that were called, and how each call ended.
     pub fn calls(&self) -> &[(&'static str, CallEnd)] {
         &self.calls
+    }
+
+    /// The test command that its policy submitted.
+    pub const fn test_command(&self) -> Option<&TestCommand> {
+        self.test_command.as_ref()
     }
 
     /// Characters of a result that the policy is shown.
@@ -164,7 +171,10 @@ impl Workspace for RepoWorkspace {
                 Ok(TurnAction::Nothing(format!("{}: no runs of tests are left.", Self::NOTHING_DONE)))
             }
             RepoResponse::Call(call) => Ok(TurnAction::Call(call)),
-            RepoResponse::Submit => Ok(TurnAction::Finish(SUBMITTED.name())),
+            RepoResponse::Submit(command) => {
+                self.test_command = command;
+                Ok(TurnAction::Finish(SUBMITTED.name()))
+            }
             RepoResponse::Replace(source) => self.replace(&source),
         }
     }

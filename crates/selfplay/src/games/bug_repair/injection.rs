@@ -10,6 +10,7 @@ use veriplay_verifier::bugs::tool_env::{DefaultTests, EMPTY_BODY, FunctionSource
 use veriplay_verifier::bugs::{PastChange, RepoContext};
 
 use super::BugRepair;
+use super::config::TestCommandSource;
 use super::episode::{Assignment, RepoEpisode, RepoWorkspace, SUBMITTED};
 use super::mutation::{EditedTree, judgement, mark_known, refusal};
 use super::prompts::{InjectionMode, RepoGoal};
@@ -206,7 +207,8 @@ impl BugRepair {
     pub(super) fn injection_episode(&self, site: InjectionSite) -> Option<RepoEpisode> {
         let (tree, suite) = (self.injector_files(&site)?, DefaultTests::Affected);
         let InjectionSite { repository, mode, function, past } = site;
-        let goal = RepoGoal::Inject { mode, function, past };
+        let names_command = self.own.test_command == TestCommandSource::Injector;
+        let goal = RepoGoal::Inject { mode, function, past, names_command };
         let assignment = Assignment { goal, repository, tree, suite, hidden: BTreeSet::new() };
         let examples = self.examples_beside(repository, &assignment.goal);
         RepoWorkspace::open(Arc::new(assignment), self.format, &examples, self.own.injector_budget)
@@ -224,7 +226,8 @@ impl BugRepair {
             None => {
                 let workspace = one.finished.episode.workspace();
                 let (repository, injector) = (workspace.assignment().repository, one.request.mode.injector());
-                Judging::Open(EditedTree { repository, now: workspace.tree(), injector })
+                let test_command = workspace.test_command();
+                Judging::Open(EditedTree { repository, now: workspace.tree(), injector, test_command })
             }
         });
         let mut judged = run_undecided(trees, |open| self.judge_trees(execute, open, self.own.weakening));

@@ -6,7 +6,7 @@ use rand::seq::{IndexedRandom, SliceRandom};
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Dropped, Execute, Patch, Status, TextFiles, Verdict};
 use veriplay_verifier::bugs::tool_env::{MutateRequest, ValidateRequest, mutate_all, propose_all, validate_all};
-use veriplay_verifier::bugs::{BugProposal, BugValidation, RepoContext, TreeRequest, Weakening};
+use veriplay_verifier::bugs::{BugProposal, BugValidation, RepoContext, TestCommand, TreeRequest, Weakening};
 
 use super::BugRepair;
 use super::repair::RepairDetail;
@@ -46,6 +46,8 @@ pub(super) struct EditedTree<'a> {
     pub(super) repository: usize,
     pub(super) now: &'a TextFiles,
     pub(super) injector: &'a str,
+    /// As [`BugProposal::test_command`].
+    pub(super) test_command: Option<&'a TestCommand>,
 }
 
 /// A file's text by an operator.
@@ -158,8 +160,12 @@ impl BugRepair {
             }
         }
         let of_trees = run_undecided(mutants, |open| {
-            let trees =
-                open.iter().map(|(repository, now, injector)| EditedTree { repository: *repository, now, injector });
+            let trees = open.iter().map(|(repository, now, injector)| EditedTree {
+                repository: *repository,
+                now,
+                injector,
+                test_command: None,
+            });
             self.judge_trees(execute, &trees.collect::<Vec<_>>(), Weakening::Derived)
         });
         let of_bugs = run_undecided(repairs, |open| self.validate(execute, open));
@@ -186,8 +192,8 @@ impl BugRepair {
             .map(|tree| self.refuse_held_out(tree.repository, tree.now).map_or(Judging::Open(*tree), Judging::Decided));
         run_undecided(unmeasured, |trees| {
             let requests = trees.iter().map(|tree| {
-                let EditedTree { repository, now, injector } = *tree;
-                TreeRequest { repo: &repos[repository], now, injector, weakening, seeds }
+                let EditedTree { repository, now, injector, test_command } = *tree;
+                TreeRequest { repo: &repos[repository], now, injector, weakening, seeds, test_command }
             });
             let proposed = propose_all(execute, &requests.collect::<Vec<_>>());
             let bugs = trees.iter().zip(proposed).map(|(tree, proposed)| match proposed {

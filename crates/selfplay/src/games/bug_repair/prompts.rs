@@ -8,8 +8,8 @@ mod think;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::PromptContent;
-use veriplay_verifier::bugs::PastChange;
 use veriplay_verifier::bugs::tool_env::{FunctionSource, RepoToolCall};
+use veriplay_verifier::bugs::{PastChange, TestCommand};
 
 use crate::registry::registry;
 
@@ -75,6 +75,8 @@ pub enum RepoGoal {
         function: FunctionSource,
         /// In [`InjectionMode::History`] the change to undo, which changed the function.
         past: Option<PastChange>,
+        /// Whether the injector says how the tests are run, when it submits.
+        names_command: bool,
     },
 }
 
@@ -104,8 +106,8 @@ pub struct RepoBudgetLeft {
 pub enum RepoResponse {
     /// Call this tool.
     Call(RepoToolCall),
-    /// Nothing more: it is done.
-    Submit,
+    /// Nothing more: it is done. An injector that is asked for a test command gives it here.
+    Submit(Option<TestCommand>),
     /// Put this in the place of the goal's function, and nothing more.
     Replace(String),
 }

@@ -96,6 +96,7 @@ fn artifact(place: &Repository, value: u8) -> BugArtifact {
             test_files: vec!["tests/test_one.py".to_owned()],
             injector: "by hand".to_owned(),
             seed: 0,
+            test_command: None,
             failed_repairs: Vec::new(),
         },
         fail_to_pass: vec!["tests/test_one.py::test_one".to_owned()],

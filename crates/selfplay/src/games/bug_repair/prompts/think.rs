@@ -5,7 +5,7 @@
 //! path: `list PATH`, `read PATH` (the block holds nothing, or `FIRST-LAST`), `search PATH` and `search-regex PATH` (the block holds
 //! one line), `create PATH` (the block holds the file's lines), `delete PATH`, `edit PATH` (a line `<<<<<<< OLD`, the lines that are there,
 //! `=======`, the lines that are to be there, `>>>>>>> NEW`),
-//! `run` (a test file or id a line, or nothing), `submit`. A fence is a line of three backticks or more and closes by a line of as
+//! `run` (a test file or id a line, or nothing), `submit` (where an injector is asked for a test command, the block holds it). A fence is a line of three backticks or more and closes by a line of as
 //! many, so that a block may hold shorter ones.
 //!
 //! # Why
@@ -19,8 +19,8 @@
 //! A block opened by three backticks and `search src`, that holds `def total`.
 
 use veriplay_core::{Message, PromptContent};
-use veriplay_verifier::bugs::PastChange;
 use veriplay_verifier::bugs::tool_env::{FunctionSource, RepoToolCall};
+use veriplay_verifier::bugs::{PastChange, TestCommand};
 
 use super::{AnsweredBug, InjectionMode, RepairFormat, RepoBudgetLeft, RepoGoal, RepoResponse};
 
@@ -54,6 +54,10 @@ const INJECT: &str = "You make a bug in a Python repository for somebody else to
 fail with it, the repository can still be imported, every file you change is needed for the bug, and the bug is hard but possible to \
 repair for somebody who sees the tests that fail. Use no randomness, no clock and no introspection, and leave configuration alone.";
 
+const COMMAND: &str = "Find out how the tests are run. The block of your `submit` holds the command, in one line: `pytest` and files, \
+directories or ids of tests, with `--deselect ID` and `--ignore PATH` where some do not pass now. All tests that it runs must pass now, and \
+all that fail with the bug must be among them.\n";
+
 pub(super) struct Think;
 
 impl RepairFormat for Think {
@@ -72,9 +76,10 @@ impl RepairFormat for Think {
     fn first_prompt(&self, goal: &RepoGoal, _examples: &[&AnsweredBug], left: RepoBudgetLeft) -> PromptContent {
         let head = match goal {
             RepoGoal::Repair { spec, .. } => format!("{REPAIR}\n\n{TOOLS}\n\nThe tests, as a patch:\n{spec}"),
-            RepoGoal::Inject { mode, function, past } => {
+            RepoGoal::Inject { mode, function, past, names_command } => {
                 let past = past.as_ref().map_or_else(String::new, past_text);
-                format!("{INJECT}\n\n{}\n\n{TOOLS}\n{past}", mode_text(*mode, function))
+                let command = if *names_command { COMMAND } else { "" };
+                format!("{INJECT}\n\n{}\n\n{TOOLS}\n{command}{past}", mode_text(*mode, function))
             }
         };
         let (left_text, shown_chars) = (left_text(left), left.shown_chars);
@@ -85,9 +90,13 @@ impl RepairFormat for Think {
         format!("{shown}\n\n{}", left_text(left))
     }
 
-    fn parse_response(&self, _goal: &RepoGoal, response: &str) -> Result<RepoResponse, String> {
+    fn parse_response(&self, goal: &RepoGoal, response: &str) -> Result<RepoResponse, String> {
         let (label, lines) = parse_only_block(response)?;
         let (tool, path) = label.split_once(' ').map_or((label, ""), |(tool, path)| (tool, path.trim()));
+        if matches!((tool, path, goal), ("submit", "", RepoGoal::Inject { names_command: true, .. })) {
+            let [command] = lines.as_slice() else { return Err("a `submit` block holds the test command".to_owned()) };
+            return TestCommand::parse(command).map(|command| RepoResponse::Submit(Some(command)));
+        }
         parse_action(tool, path, &lines)
     }
 }
@@ -124,7 +133,7 @@ fn parse_action(tool: &str, path: &str, lines: &[&str]) -> Result<RepoResponse, 
     let nothing = |action| if lines.is_empty() { Ok(action) } else { Err(format!("a `{tool}` block holds nothing")) };
     match tool {
         "list" => nothing(RepoResponse::Call(RepoToolCall::List { path: path() })),
-        "submit" if path().is_empty() => nothing(RepoResponse::Submit),
+        "submit" if path().is_empty() => nothing(RepoResponse::Submit(None)),
         "read" => {
             parse_range(lines).map(|(first, last)| RepoResponse::Call(RepoToolCall::Read { path: path(), first, last }))
         }
