@@ -5,19 +5,15 @@
 
 use std::path::Path;
 
-use anyhow::Context;
 use veriplay_core::{Layer, TextFiles};
 use veriplay_verifier::bugs::{Commit, History, PastChange};
 
 use super::project::{CommitSource, cached_projects, fetch_commits, git_text, open_bare, run_git};
-use super::records::{read_record, write_record};
-use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::exit::Failure;
 
-/// The record of a repository's directory.
-const RECORD: &str = "history.json";
-/// Changed lines of a change at most. Larger ones are moves and new formats, and an injector is shown all of them.
+/// Changed lines of a change at most. Larger ones are usually moves or another layout, and a prompt shows the whole change.
 const MAX_LINES: usize = 200;
-/// Characters of a commit's message that are kept: who wrote it is nobody's to trust.
+/// Characters of a commit's message that are kept. It is untrusted text that a prompt shows.
 const MAX_SUBJECT: usize = 100;
 
 /// The changes of the last `commits` commits, newest first, that can be undone in `package`. Of a merge it is what the merge brought.
@@ -76,35 +72,6 @@ fn changed_files(bare: &Path, parent: &str, commit: &str) -> Result<Vec<String>,
     Ok(names.split('\0').map(str::to_owned).collect())
 }
 
-/// Writes the record, or removes the one of an earlier run: it is of other files.
-pub(crate) fn write_history(directory: &Path, history: Option<&History>) -> Result<(), Failure> {
-    match history {
-        Some(history) => {
-            std::fs::create_dir_all(directory)
-                .with_context(|| format!("cannot make `{}`", directory.display()))
-                .or_fail(ExitCode::Input)?;
-            write_record(directory, RECORD, history)
-        }
-        None if directory.join(RECORD).is_file() => std::fs::remove_file(directory.join(RECORD))
-            .with_context(|| format!("cannot remove `{RECORD}` in `{}`", directory.display()))
-            .or_fail(ExitCode::Input),
-        None => Ok(()),
-    }
-}
-
-/// Reads the record of a repository of these files; no changes where there is none.
-pub(super) fn read_history(directory: &Path, package: &Layer) -> Result<Vec<PastChange>, Failure> {
-    if !directory.join(RECORD).is_file() {
-        return Ok(Vec::new());
-    }
-    let history: History = read_record(directory, RECORD)?;
-    if history.package != *package.digest() {
-        let text = format!("`{}` contains a history of other files", directory.display());
-        return Err(Failure::message(ExitCode::Input, text).hint("create it again with `veriplay corpus add-repo`"));
-    }
-    Ok(history.changes)
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -112,8 +79,9 @@ mod tests {
 
     use veriplay_core::{Layer, TextFiles};
 
-    use super::{collect_into, read_history, write_history};
+    use super::collect_into;
     use crate::repository::project::CommitSource;
+    use crate::repository::records::{read_history, write_history};
 
     fn git(directory: &Path, arguments: &[&str]) -> String {
         let output = Command::new("git")

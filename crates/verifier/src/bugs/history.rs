@@ -8,8 +8,6 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Fuzz, Patch, SCHEMA_VERSION, TextFiles};
 
-use super::tool_env::FunctionSource;
-
 /// The past changes of a repository.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -62,16 +60,6 @@ impl PastChange {
     #[must_use]
     pub fn path(&self) -> &str {
         self.undo.touched().next().map_or("", |(path, _)| path)
-    }
-
-    /// Whether undoing it changes the function.
-    #[must_use]
-    pub fn concerns(&self, texts: &TextFiles, function: &FunctionSource) -> bool {
-        let Some((path, text)) = texts.get_key_value(self.path()).filter(|(path, _)| **path == function.path) else {
-            return false;
-        };
-        let undone = self.undo.apply(&TextFiles::from([(path.clone(), text.clone())]));
-        undone.is_ok_and(|undone| !function.is_whole_in(text, undone.get(path).map_or("", String::as_str)))
     }
 
     /// Whether a bug undoes a part of it: they have a changed line in common.

@@ -137,7 +137,7 @@ impl BugRepair {
                     tested.contains(&(drawn.repository, function.path.as_str(), function.name.as_str()))
                 };
                 let mut tested = functions.iter().filter(is_tested);
-                let found = tested.find(|function| change.concerns(texts, function))?;
+                let found = tested.find(|function| function.is_changed_by(texts, change))?;
                 Some((found.clone(), Some(change.clone())))
             }
         }

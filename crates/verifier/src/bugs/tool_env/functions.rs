@@ -3,6 +3,7 @@
 use veriplay_core::{Dropped, Execute, TextFiles, Value};
 
 use super::super::RepoContext;
+use super::super::history::PastChange;
 use super::super::source_queries::{parse_index, query_sources};
 
 const PROGRAM: &str = include_str!("../python/functions.py");
@@ -33,9 +34,13 @@ impl FunctionSource {
         Some(format!("{before}{}{after}", indented(source.trim_end_matches('\n'), &self.indent)))
     }
 
-    /// Whether `other`, another text of its file `file`, has the function unchanged.
-    pub(crate) fn is_whole_in(&self, file: &str, other: &str) -> bool {
-        file.get(self.start..self.end).is_some_and(|whole| other.contains(whole))
+    /// Whether undoing a past change in the files `texts`, of which the function is, changes the function.
+    #[must_use]
+    pub fn is_changed_by(&self, texts: &TextFiles, change: &PastChange) -> bool {
+        let Some(text) = texts.get(&self.path).filter(|_| change.path() == self.path) else { return false };
+        let undone = change.undo.apply(&TextFiles::from([(self.path.clone(), text.clone())])).unwrap_or_default();
+        let whole = text.get(self.start..self.end).unwrap_or_default();
+        undone.get(&self.path).is_some_and(|undone| !undone.contains(whole))
     }
 
     /// Empties the function in the file, except for its header and docstring. `None` when they share a line with the body.
