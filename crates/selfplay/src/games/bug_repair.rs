@@ -1,8 +1,9 @@
 //! `bug_repair` (Self-play SWE-RL, arXiv 2512.18552): one policy puts bugs into real repositories, and repairs them.
 //!
 //! # One step
-//! Injectors work on the original in a tool environment ([`veriplay_verifier::bugs::tool_env`]), in one of four [`InjectionMode`]s, and leave an edited tree
-//! each. Its changes of code are the bug; the weakening that hides it is made from the tests that fail, or is what it did to test files
+//! Injectors work on the original in a tool environment ([`veriplay_verifier::bugs::tool_env`]), in one of four [`InjectionMode`]s,
+//! and leave an edited tree each. Its changes of code are the bug; the weakening that hides it is made from the tests that fail, or is
+//! what it did to test files
 //! ([`BugRepairSettings::weakening`]). Mutants are made beside them. Every proposal goes through all checks of
 //! [`veriplay_verifier::bugs::CHECKS`]. Tasks are this step's bugs and earlier ones of the second order, each up to its share, then the
 //! training set and earlier ones. A solver gets base, bug and weakening, without history; its prompt is the weakening

@@ -1,8 +1,8 @@
 //! The test command of an injector: which tests a bug is about, as a command line of pytest.
 //!
-//! In SSR the injector finds out how the tests of a repository are run, and writes a script and a parser. Here it writes one line, and nothing
-//! runs it: it is parsed, and what it selects runs in the sandbox as every other test does, with results from records. The options
-//! are those that select tests; others could load code, change results or write files.
+//! In SSR the injector finds out how the tests of a repository are run, and writes a script and a parser. Here it writes one line, and
+//! nothing runs that: it is parsed, and what it selects runs in the sandbox as every other test does, with results from records. The
+//! options are those that select tests. Others could load code, change results or write files.
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::check_path;

@@ -3,9 +3,9 @@
 //! # Layout
 //! A response holds exactly one closed block, and any thoughts around it. The words behind its opening fence are the tool and a
 //! path: `list PATH`, `read PATH` (the block holds nothing, or `FIRST-LAST`), `search PATH` and `search-regex PATH` (the block holds
-//! one line), `create PATH` (the block holds the file's lines), `delete PATH`, `edit PATH` (a line `<<<<<<< OLD`, the lines that are there,
-//! `=======`, the lines that are to be there, `>>>>>>> NEW`),
-//! `run` (a test file or id a line, or nothing), `submit` (where an injector is asked for a test command, the block holds it). A fence is a line of three backticks or more and closes by a line of as
+//! one line), `create PATH` (the block holds the file's lines), `delete PATH`, `edit PATH` (a line `<<<<<<< OLD`, the lines that are
+//! there, `=======`, the lines that are to be there, `>>>>>>> NEW`), `run` (a test file or id a line, or nothing), `submit` (where an
+//! injector is asked for a test command, the block holds it). A fence is a line of three backticks or more and closes by a line of as
 //! many, so that a block may hold shorter ones.
 //!
 //! # Why
