@@ -14,6 +14,8 @@ pub enum Attempt {
     Arguments(Vec<Value>),
     /// A whole program.
     Program(String),
+    /// The name given for the exception of an error task.
+    Exception(String),
     /// A proposed task.
     Proposal(Proposal),
     /// The text holds no attempt of the wanted kind.
@@ -27,9 +29,9 @@ pub enum Attempt {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Proposal {
-    /// A program and one input, for deduction and abduction.
+    /// A program and one input, for deduction, abduction and error tasks.
     Triplet {
-        /// `Deduction` or `Abduction`.
+        /// `Deduction`, `Abduction` or `Error`.
         task_type: TaskType,
         /// Source text with entry `f`.
         program: String,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Digest, Limits, Value, content_hash};
 
-/// The three task types of Absolute Zero (arXiv 2505.03335, §3.2).
+/// The task types of Absolute Zero: those of arXiv 2505.03335, §3.2, and the error task of its released code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskType {
@@ -14,11 +14,15 @@ pub enum TaskType {
     Abduction,
     /// Given input-output pairs, write a program.
     Induction,
+    /// Given a program and an input at which it raises, name the exception.
+    Error,
 }
 
 impl TaskType {
-    /// All three, in the order reports use.
-    pub const ALL: [TaskType; 3] = [TaskType::Deduction, TaskType::Abduction, TaskType::Induction];
+    /// All of them, in the order reports use.
+    pub const ALL: [TaskType; 4] = [TaskType::Deduction, TaskType::Abduction, TaskType::Induction, TaskType::Error];
+    /// Those of the paper's runs, which a run has unless its configuration says otherwise.
+    pub const STANDARD: [TaskType; 3] = [TaskType::Deduction, TaskType::Abduction, TaskType::Induction];
 
     /// Its name in reports.
     #[must_use]
@@ -27,6 +31,7 @@ impl TaskType {
             TaskType::Deduction => "deduction",
             TaskType::Abduction => "abduction",
             TaskType::Induction => "induction",
+            TaskType::Error => "error",
         }
     }
 }
@@ -69,6 +74,15 @@ pub enum Question {
         /// The program that made the pairs. Only the judge sees it.
         reference: String,
     },
+    /// Name the exception that `program` raises for `input`.
+    Error {
+        /// Source text with entry `f`.
+        program: String,
+        /// Positional arguments of the call of `f`.
+        input: Vec<Value>,
+        /// The name of the exception's nearest built-in type, as our execution found it. Only the judge sees it.
+        exception: String,
+    },
 }
 
 impl Question {
@@ -79,6 +93,7 @@ impl Question {
             Question::Deduction { .. } => TaskType::Deduction,
             Question::Abduction { .. } => TaskType::Abduction,
             Question::Induction { .. } => TaskType::Induction,
+            Question::Error { .. } => TaskType::Error,
         }
     }
 
@@ -86,7 +101,9 @@ impl Question {
     #[must_use]
     pub fn program(&self) -> &str {
         match self {
-            Question::Deduction { program, .. } | Question::Abduction { program, .. } => program,
+            Question::Deduction { program, .. }
+            | Question::Abduction { program, .. }
+            | Question::Error { program, .. } => program,
             Question::Induction { reference, .. } => reference,
         }
     }

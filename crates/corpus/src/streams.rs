@@ -70,7 +70,7 @@ pub struct ProposalStream<'g> {
 
 impl<'g> ProposalStream<'g> {
     /// Proposals of `task_type` in `split`, programs drawn from `mix`. An induction draft has `inputs` distinct inputs
-    /// (fewer where the kind has fewer); the other two types have one, whatever `inputs` says.
+    /// (fewer where the kind has fewer); the other types have one, whatever `inputs` says.
     ///
     /// # Errors
     /// No such mix.

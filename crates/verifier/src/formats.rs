@@ -76,6 +76,16 @@ fn parse_output_or_tuple(text: &str) -> Parsed<Value> {
     }
 }
 
+/// Parses the name of an exception's type.
+fn parse_exception(text: &str) -> Parsed<String> {
+    let name = text.trim();
+    let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    match name.chars().next() {
+        Some(first) if is_name && !first.is_ascii_digit() => Ok(name.to_owned()),
+        _ => Err("the answer is no name of an exception".to_owned()),
+    }
+}
+
 fn parse_triplet(task_type: TaskType, program_text: &str, input_text: &str) -> Parsed<Attempt> {
     let (program, input) = (parse_program(program_text)?, parse_inputs(input_text)?);
     Ok(Attempt::Proposal(Proposal::Triplet { task_type, program, input }))

@@ -2,7 +2,7 @@
 //!
 //! # What it decides
 //! Whether a proposal is a useful task, and whether an answer is right. `gate` holds the conditions on proposals as data; deduction,
-//! abduction and induction each judge their own answers.
+//! abduction, induction and error tasks each judge their own answers.
 //!
 //! # Why
 //! The original release compares by evaluating text, in the trainer or inside a script, and takes a run for failed when its last line
@@ -12,6 +12,7 @@
 //! A program can detect repeated calls and their order. The gate's two jobs call in rotated orders, so that an output which depends on
 //! earlier calls differs between them. A program with one of a few random outputs can pass all rules here; the reward has to handle it.
 
+mod error;
 mod gate;
 mod induction;
 pub mod rules;
@@ -58,7 +59,7 @@ pub struct ProposalRequest<'a> {
 }
 
 /// Judges a proposal: Valid with its task, Invalid with the violated rule in `evidence.rule` (see `rules`), or Malformed. Runs at most two
-/// jobs, and none when a rule on the text decides.
+/// jobs, three for an error task, and none when a rule on the text decides.
 ///
 /// # Errors
 /// A host fault.
@@ -96,6 +97,9 @@ fn execute_proposal(
         return Err(ProposalError::refused(rules::DUPLICATE, "the same proposal has been made before"));
     }
     match proposal {
+        Proposal::Triplet { task_type: TaskType::Error, program, input } => {
+            error::execute(runner, gate, program, input)
+        }
         Proposal::Triplet { task_type, program, input } => {
             let (program, pair) = triplet::execute(runner, gate, program, input)?;
             Ok(match task_type {
@@ -111,7 +115,7 @@ fn reject(status: Status, evidence: Evidence, rule: &str, detail: &str) -> Propo
     ProposalVerdict { verdict: Decision::by_rule(status, rule, detail).into_verdict(evidence), task: None }
 }
 
-/// Judges an answer. A pure function of the request and the image. Runs no job for deduction, one for the other two.
+/// Judges an answer. A pure function of the request and the image. Runs one job for abduction and induction, none for the other two.
 ///
 /// # Errors
 /// A host fault.
@@ -127,6 +131,7 @@ pub fn judge_answer(execute: &dyn Execute, request: &AnswerRequest<'_>) -> Resul
         (Question::Induction { hidden, .. }, Attempt::Program(program)) => {
             induction::judge_answer(&mut runner, request, program, hidden)?
         }
+        (Question::Error { exception, .. }, Attempt::Exception(name)) => error::judge_answer(exception, name),
         (question, _) => Decision::on_one(Status::Malformed, format!("no answer to {}", question.task_type().name())),
     };
     let total = match &task.question {

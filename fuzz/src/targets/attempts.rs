@@ -6,7 +6,7 @@ use veriplay_core::{Attempt, Proposal, TaskType, Value};
 use veriplay_corpus::parse_attempts;
 use veriplay_verifier::formats::{FORMATS, ProposalShape};
 
-const TYPES: [TaskType; 3] = [TaskType::Deduction, TaskType::Abduction, TaskType::Induction];
+const TYPES: [TaskType; 4] = TaskType::ALL;
 const MAX_ROW_BYTES: u64 = 1 << 16;
 
 /// The first byte chooses the format, the rest is the text.
@@ -35,6 +35,7 @@ fn holds(attempt: &Attempt) {
         Attempt::Proposal(Proposal::Triplet { input, .. }) => survives(input),
         Attempt::Proposal(Proposal::Inputs { inputs, .. }) => inputs.iter().for_each(|input| survives(input)),
         Attempt::Program(program) => assert!(!program.trim().is_empty()),
+        Attempt::Exception(name) => assert!(!name.is_empty()),
     }
 }
 

@@ -3,6 +3,7 @@
 //! Each file describes what the release does, and shows that Veriplay differs: an attack that must fail, and beside it
 //! an honest program that must pass.
 
+mod exceptions;
 mod failures;
 mod forgeries;
 mod host_faults;

@@ -1,6 +1,7 @@
 //! `absolute_zero`: its configuration, and its tasks from the corpus.
 
 mod programs;
+mod raising;
 mod warmup;
 
 use std::path::{Path, PathBuf};
@@ -179,7 +180,7 @@ impl GameSetup for AbsoluteZeroSetup {
                 guard.add_program(set, &format!("task {number}"), task.question.program());
             })?;
         // Checked here, so that drawing them cannot fail.
-        self.drafts(Split::Train, &self.tasks.seed_mix, TaskType::Deduction, 0)?;
+        self.drafts(Split::Train, &self.tasks.seed_mix, TaskType::Deduction, 0).map(drop)?;
         let source = self.source(self.examples(&guard, &executor)?, evaluation);
         let game = AbsoluteZero::new(self.game.clone(), source, guard)?;
         Ok((executor, SelfPlay::new(game)))
@@ -193,12 +194,9 @@ impl AbsoluteZeroSetup {
     /// One of the two sets: the same for every run, whatever its seed.
     fn evaluation_tasks(&self, set: EvalSet, execute: &dyn Execute) -> Result<Vec<Task>, Failure> {
         let mut all = Vec::new();
-        for task_type in TaskType::ALL {
-            let drafts = match self.tasks.eval_source()? {
-                EvalSource::Mix(mix) => {
-                    let drafts = self.drafts(corpus_split(set), mix, task_type, self.tasks.eval_seed)?;
-                    Box::new(drafts) as ProposalDrafts
-                }
+        for task_type in self.game.own.types_with_tasks() {
+            let drafts: ProposalDrafts = match self.tasks.eval_source()? {
+                EvalSource::Mix(mix) => self.drafts(corpus_split(set), mix, task_type, self.tasks.eval_seed)?,
                 EvalSource::Programs(file) => {
                     Box::new(programs::read_drafts(file, set, task_type, self.game.own.induction_inputs())?.into_iter())
                 }
@@ -212,9 +210,9 @@ impl AbsoluteZeroSetup {
     fn examples(&self, guard: &Guard, execute: &dyn Execute) -> Result<Vec<Task>, Failure> {
         let mut all = Vec::new();
         let count = self.game.shared.example_count();
-        for task_type in TaskType::ALL {
+        for task_type in self.game.own.types_with_tasks() {
             let drafts = self.drafts(Split::Train, &self.tasks.seed_mix, task_type, self.tasks.eval_seed)?;
-            all.extend(draft_tasks(execute, &self.gate, guard, Box::new(drafts), count)?);
+            all.extend(draft_tasks(execute, &self.gate, guard, drafts, count)?);
         }
         Ok(all)
     }
@@ -234,15 +232,15 @@ impl AbsoluteZeroSetup {
         }
     }
 
-    fn drafts(
-        &self,
-        split: Split,
-        mix: &str,
-        task_type: TaskType,
-        seed: u64,
-    ) -> Result<ProposalStream<'static>, Failure> {
+    fn drafts(&self, split: Split, mix: &str, task_type: TaskType, seed: u64) -> Result<ProposalDrafts, Failure> {
         let inputs = self.game.own.induction_inputs();
-        ProposalStream::new(&GRAMMAR, split, mix, seed, task_type, inputs).or_fail(ExitCode::Input)
+        let stream: ProposalStream<'static> =
+            ProposalStream::new(&GRAMMAR, split, mix, seed, task_type, inputs).or_fail(ExitCode::Input)?;
+        let drafts: ProposalDrafts = match task_type {
+            TaskType::Error => Box::new(raising::drafts(stream)),
+            _ => Box::new(stream),
+        };
+        Ok(drafts)
     }
 }
 
@@ -250,12 +248,12 @@ impl AbsoluteZeroSetup {
 mod tests {
     use std::collections::HashMap;
 
-    use veriplay_core::{Question, ScriptedPolicy, ScriptedRequest, Value, program_hash};
+    use veriplay_core::{Question, ScriptedPolicy, ScriptedRequest, Status, Value, program_hash};
     use veriplay_selfplay::environment::Environment;
     use veriplay_selfplay::play::StepContext;
     use veriplay_selfplay::splits::HELD_OUT;
     use veriplay_selfplay::step::LogRecord;
-    use veriplay_verifier::formats::compact::{INPUT, PROPOSE_ABDUCTION, PROPOSE_DEDUCTION};
+    use veriplay_verifier::formats::compact::{INPUT, PROPOSE_ABDUCTION, PROPOSE_DEDUCTION, PROPOSE_ERROR};
 
     use super::*;
     use crate::builtin_configs;
@@ -324,7 +322,7 @@ mod tests {
         assert_eq!(step.counts.proposals_in_held_out, 2);
         assert_eq!(step.counts.valid_proposals, 2, "{rules:?}");
         let measured = program_hash(measured.question.program());
-        for task_type in TaskType::ALL {
+        for task_type in TaskType::STANDARD {
             let programs = || state.pool.of_kind(task_type.name()).map(|entry| entry.task.question.program());
             assert!(programs().all(|program| program_hash(program) != measured));
             let own = programs().any(|program| program.contains("12345"));
@@ -335,7 +333,7 @@ mod tests {
         let seed = state.pool.entries()[0].task.question.program().to_owned();
         let state = measuring(&seed).init(&context).expect("other seeds take its place");
         let programs: Vec<&str> = state.pool.entries().iter().map(|entry| entry.task.question.program()).collect();
-        assert_eq!(programs.len(), TaskType::ALL.len() * 4);
+        assert_eq!(programs.len(), TaskType::STANDARD.len() * 4);
         assert!(programs.iter().all(|program| program_hash(program) != program_hash(&seed)));
     }
 
@@ -383,6 +381,50 @@ mod tests {
         assert_eq!(malformed, 2);
         let again = played.replay(&executor, &step.records).expect("no host fault");
         assert_eq!((again.verdicts, again.same), (again.same, again.verdicts));
+    }
+
+    #[test]
+    fn error_tasks_are_there_where_the_configuration_names_them() {
+        let mut setup = small();
+        setup.game.own.task_types.push(TaskType::Error);
+        let (executor, played) = setup.open(Isolation::Thread).expect("the image is there");
+        let raising: Vec<&Task> =
+            played.game.evaluation_tasks().iter().map(|one| &one.task).filter(|task| is_error(task)).collect();
+        assert_eq!(raising.len(), 3);
+        // A proposer's program raises on 0 alone; one answer names that exception, one another.
+        let policy = ScriptedPolicy::new(|turn: &ScriptedRequest<'_>| match turn.sample % 2 {
+            0 if turn.prompt.text().ends_with(PROPOSE_ERROR) => format!("def f(x):\n    return 12345 // x{INPUT}0"),
+            0 => "zerodivisionerror".to_owned(),
+            _ => "IndexError".to_owned(),
+        });
+        let context = StepContext { policy: &policy, execute: &executor, seed: 1 };
+        let mut state = played.init(&context).expect("seeds of every type");
+        assert_eq!(state.pool.of_kind(TaskType::Error.name()).count(), 4);
+        let step = played.step(&context, &mut state, 0).expect("a step");
+        let admitted = state.pool.of_kind(TaskType::Error.name()).find(|entry| !entry.seed).map(|entry| &entry.task);
+        let Some(Question::Error { exception, .. }) = admitted.map(|task| &task.question) else {
+            panic!("{admitted:?}")
+        };
+        assert_eq!(exception, "ZeroDivisionError");
+        let solved = step.records.iter().find_map(|record| match record {
+            LogRecord::Task(record) if Some(&record.task) == admitted => Some(record),
+            _ => None,
+        });
+        let statuses: Vec<Status> = solved
+            .expect("its fresh task is solved")
+            .attempts
+            .iter()
+            .map(|attempt| attempt.judged.verdict.as_ref().expect("no host fault").status)
+            .collect();
+        assert_eq!(statuses, [Status::Accepted, Status::WrongAnswer]);
+        let again = played.replay(&executor, &step.records).expect("no host fault");
+        assert_eq!(again.verdicts, again.same);
+        let roles = serde_json::to_value(&step.metrics).expect("numbers")["roles"].as_array().map_or(0, Vec::len);
+        assert_eq!(roles, 8);
+    }
+
+    fn is_error(task: &Task) -> bool {
+        task.question.task_type() == TaskType::Error
     }
 
     #[test]

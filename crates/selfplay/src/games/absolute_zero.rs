@@ -1,8 +1,9 @@
 //! `absolute_zero` (arXiv 2505.03335): one policy proposes programs with inputs, and solves what execution made of them.
 //!
 //! # One step
-//! Proposers write programs with inputs: triplets for deduction and for abduction, and lists of inputs to programs of the pool
-//! for induction. What the gate lets through is executed, and becomes tasks: predict the output, find an input, write the program.
+//! Proposers write programs with inputs: triplets for deduction, for abduction and, where a run has error tasks, for these, and lists of
+//! inputs to programs of the pool for induction. What the gate lets through is executed, and becomes tasks: predict the output, find an
+//! input, name the exception, write the program.
 //! Solvers answer them, and their solve rates reward the proposers. [`crate::driver`] has the rest.
 //!
 //! # Invariants
@@ -121,13 +122,13 @@ impl AbsoluteZero {
         self.tasks.examples.iter().filter(move |task| task.kind() == task_type.name()).map(|task| &task.question)
     }
 
-    /// `count` seed tasks of each type. None holds what is evaluated on.
+    /// `count` seed tasks of each type that the run has. None holds what is evaluated on.
     fn seeds(&self, execute: &dyn Execute, seed: u64, count: usize) -> Result<Vec<Vec<Task>>, PlayError> {
         let of_type = |task_type| {
             let drafts = (self.tasks.seed_drafts)(task_type, seed);
             draft_tasks(execute, &self.tasks.gate, &self.base.guard, drafts, count)
         };
-        TaskType::ALL.into_iter().map(of_type).collect()
+        self.own.types_with_tasks().into_iter().map(of_type).collect()
     }
 }
 
@@ -143,7 +144,7 @@ impl Environment for AbsoluteZero {
 
     const CHOICE_PURPOSE: &'static str = "solver turns";
     const KINDS: &'static [&'static str] =
-        &[TaskType::Deduction.name(), TaskType::Abduction.name(), TaskType::Induction.name()];
+        &[TaskType::Deduction.name(), TaskType::Abduction.name(), TaskType::Induction.name(), TaskType::Error.name()];
 
     fn base(&self) -> &GameBase<Task> {
         &self.base
@@ -272,7 +273,7 @@ impl Environment for AbsoluteZero {
             let solver = solver.map(|prompt| (format!("solver, {}", task_type.name()), prompt));
             std::iter::once((format!("proposer, {}", task_type.name()), proposer)).chain(solver)
         };
-        Ok(TaskType::ALL.into_iter().flat_map(preview).collect())
+        Ok(self.own.types_with_tasks().into_iter().flat_map(preview).collect())
     }
 
     fn chunk(&self, stage: Stage) -> usize {
@@ -311,6 +312,7 @@ impl PoolTask for Task {
                 let inputs: Vec<&Vec<Value>> = visible.iter().chain(hidden).map(|pair| &pair.input).collect();
                 key(TaskType::Induction, reference, &inputs)
             }
+            Question::Error { program, input, .. } => key(TaskType::Error, program, &[input]),
         }
     }
 
@@ -323,6 +325,7 @@ impl PoolTask for Task {
             Question::Deduction { pair, .. } => Some(pair.output.to_string()),
             Question::Abduction { pair, .. } => Some(Value::arguments_text(&pair.input)),
             Question::Induction { .. } => None,
+            Question::Error { exception, .. } => Some(exception.clone()),
         };
         TaskContent::new(self.question.program(), answer)
     }

@@ -146,7 +146,7 @@ fn the_same_group_number_in_two_task_types_is_two_groups() {
 fn any_row() -> impl Strategy<Value = AdvantageRow> {
     let rewards = prop::sample::select(vec![-1.0, -0.5, -0.25, 0.0, 0.1, 0.125, 0.5, 0.875, 1.0]);
     (any::<bool>(), 0..3_usize, 0..4_usize, rewards).prop_map(|(solver, task_type, group, reward)| {
-        row(if solver { Role::Solver } else { Role::Proposer }, TaskType::ALL[task_type], group, reward)
+        row(if solver { Role::Solver } else { Role::Proposer }, TaskType::STANDARD[task_type], group, reward)
     })
 }
 

@@ -27,7 +27,7 @@ fn check(texts: &[String], expected: &Expect) {
 
 #[test]
 fn compact_solver_prompts_and_answers_are_control_tokens_and_values() {
-    let texts = TaskType::ALL.map(|task_type| {
+    let texts = TaskType::STANDARD.map(|task_type| {
         let question = task(task_type, 2).question;
         compact().solver_prompt(&question, &[]).text().into_owned() + " => " + &compact().answer_text(&question)
     });
@@ -70,7 +70,7 @@ fn compact_proposer_prompts_show_references_or_the_given_program() {
 
 #[test]
 fn compact_proposals_are_a_program_with_its_input_or_inputs() {
-    let texts = TaskType::ALL.map(|task_type| compact().proposal_text(&proposal(task_type, 4)));
+    let texts = TaskType::STANDARD.map(|task_type| compact().proposal_text(&proposal(task_type, 4)));
     check(
         &texts,
         &expect![[r#"
@@ -86,8 +86,8 @@ fn compact_proposals_are_a_program_with_its_input_or_inputs() {
 
 #[test]
 fn think_solver_prompts_ask_for_one_block() {
-    let texts =
-        TaskType::ALL.map(|task_type| think().solver_prompt(&task(task_type, 2).question, &[]).text().into_owned());
+    let texts = TaskType::STANDARD
+        .map(|task_type| think().solver_prompt(&task(task_type, 2).question, &[]).text().into_owned());
     check(
         &texts,
         &expect![[r#"
@@ -224,8 +224,8 @@ fn think_proposer_prompts_have_rules_criteria_and_references() {
 
 #[test]
 fn think_answers_and_proposals_are_tagged_blocks() {
-    let answers = TaskType::ALL.map(|task_type| think().answer_text(&task(task_type, 2).question));
-    let proposals = TaskType::ALL.map(|task_type| think().proposal_text(&proposal(task_type, 4)));
+    let answers = TaskType::STANDARD.map(|task_type| think().answer_text(&task(task_type, 2).question));
+    let proposals = TaskType::STANDARD.map(|task_type| think().proposal_text(&proposal(task_type, 4)));
     check(
         &[answers, proposals].concat(),
         &expect![[r#"
@@ -316,6 +316,7 @@ fn no_solver_prompt_contains_what_only_the_judge_may_see() {
                     hidden[1].input = vec![Value::int(secret)];
                     reference.push_str(&format!(" + {secret}"));
                 }
+                Question::Error { exception, .. } => *exception = format!("Error{secret}"),
             }
             let prompt = format.solver_prompt(&task.question, &[]).text().into_owned();
             assert!(!prompt.contains(&secret.to_string()), "{} {task_type:?}: {prompt}", format.name());
@@ -357,6 +358,7 @@ fn the_verifier_reads_back_every_ideal_answer() {
                 (Attempt::Program(program), Question::Induction { reference, .. }) => {
                     assert_eq!(program_hash(&program), program_hash(reference));
                 }
+                (Attempt::Exception(name), Question::Error { exception, .. }) => assert_eq!(name, *exception),
                 (attempt, _) => panic!("{attempt:?} of {text}"),
             }
         }

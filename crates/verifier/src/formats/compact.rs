@@ -1,9 +1,9 @@
 //! `compact`: control tokens instead of words, for models that are trained from nothing.
 //!
 //! # Layout
-//! Answers are bare: deduction one literal, abduction an argument list, induction a program. Proposals:
-//! `program<I>arguments` for deduction and abduction, `<I>arguments` for each input of induction. The end token has been
-//! taken off already.
+//! Answers are bare: deduction one literal, abduction an argument list, induction a program, an error task a name. Proposals:
+//! `program<I>arguments` for deduction, abduction and error tasks, `<I>arguments` for each input of induction. The end token
+//! has been taken off already.
 //!
 //! # Why
 //! A response is a handful of tokens without boilerplate.
@@ -18,8 +18,8 @@
 use veriplay_core::{Attempt, TaskType};
 
 use super::{
-    Format, Parsed, ProposalShape, into_attempt, parse_input_list, parse_inputs, parse_output, parse_program,
-    parse_triplet,
+    Format, Parsed, ProposalShape, into_attempt, parse_exception, parse_input_list, parse_inputs, parse_output,
+    parse_program, parse_triplet,
 };
 
 /// Opens a deduction question.
@@ -45,7 +45,14 @@ pub const REFERENCE: &str = "<R>";
 /// Ends a response.
 pub const END: &str = "<|end|>";
 
-/// Every control token except [`END`], which tokenizers have themselves.
+/// Opens an error question.
+pub const ERROR: &str = "<E>";
+/// Asks for an error proposal.
+pub const PROPOSE_ERROR: &str = "<PE>";
+/// The control tokens of error tasks, which the built-in models do not have: they read them letter by letter.
+pub const ERROR_CONTROL: [&str; 2] = [ERROR, PROPOSE_ERROR];
+
+/// Every control token except [`END`], which tokenizers have themselves, and those of error tasks.
 pub const CONTROL: [&str; 10] = [
     DEDUCTION,
     ABDUCTION,
@@ -80,6 +87,7 @@ impl Format for Compact {
             TaskType::Deduction => parse_output(text).map(Attempt::Value),
             TaskType::Abduction => parse_inputs(text).map(Attempt::Arguments),
             TaskType::Induction => parse_program(text).map(Attempt::Program),
+            TaskType::Error => parse_exception(text).map(Attempt::Exception),
         }))
     }
 
@@ -91,7 +99,8 @@ impl Format for Compact {
 
 fn parse_program_and_input(task_type: TaskType, text: &str) -> Parsed<Attempt> {
     let (program, input) = text.split_once(INPUT).ok_or_else(|| format!("no `{INPUT}` behind the program"))?;
-    parse_triplet(task_type, parse_part(program)?, parse_part(input)?)
+    let more_tokens: &[&str] = if task_type == TaskType::Error { &ERROR_CONTROL } else { &[] };
+    parse_triplet(task_type, parse_part_without(program, more_tokens)?, parse_part(input)?)
 }
 
 fn induction_inputs(shape: &ProposalShape<'_>, text: &str) -> Parsed<Attempt> {

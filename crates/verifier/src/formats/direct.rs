@@ -1,7 +1,7 @@
 //! `direct`: bare answers, for pretrained models that are too small to reason.
 //!
 //! # Layout
-//! The answer to a deduction or an abduction is one line with a literal, or with arguments. A program is a block fenced as `python`, with
+//! The answer to a deduction, an abduction or an error task is one line with a literal, with arguments, or with a name. A program is a block fenced as `python`, with
 //! which the response begins; what follows the block does not count. A triplet's block ends with a line that calls `f`. Inputs are one
 //! call of `f` a line, the first ones that were asked for; a comment before them is the message.
 //!
@@ -18,8 +18,8 @@
 use veriplay_core::{Attempt, TaskType};
 
 use super::{
-    Format, Parsed, ProposalShape, into_attempt, parse_input_list, parse_inputs, parse_output_or_tuple, parse_program,
-    parse_triplet,
+    Format, Parsed, ProposalShape, into_attempt, parse_exception, parse_input_list, parse_inputs,
+    parse_output_or_tuple, parse_program, parse_triplet,
 };
 
 const BLOCK: &str = "```python\n";
@@ -47,6 +47,7 @@ impl Format for Direct {
             TaskType::Deduction => single_line(text).and_then(parse_output_or_tuple).map(Attempt::Value),
             TaskType::Abduction => single_line(text).and_then(parse_inputs).map(Attempt::Arguments),
             TaskType::Induction => parse_code_block(text).and_then(parse_program).map(Attempt::Program),
+            TaskType::Error => single_line(text).and_then(parse_exception).map(Attempt::Exception),
         })
     }
 

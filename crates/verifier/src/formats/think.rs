@@ -19,8 +19,8 @@
 use veriplay_core::{Attempt, TaskType};
 
 use super::{
-    Format, Parsed, ProposalShape, into_attempt, parse_input_list, parse_inputs, parse_output_or_tuple, parse_program,
-    parse_triplet,
+    Format, Parsed, ProposalShape, into_attempt, parse_exception, parse_input_list, parse_inputs,
+    parse_output_or_tuple, parse_program, parse_triplet,
 };
 
 const THINK: &str = "<think>";
@@ -50,6 +50,7 @@ impl Format for Think {
             TaskType::Deduction => parse_output_or_tuple(&last_block(answer, "output")?).map(Attempt::Value),
             TaskType::Abduction => parse_inputs(&last_block(answer, "input")?).map(Attempt::Arguments),
             TaskType::Induction => parse_program(&last_block(answer, "python")?).map(Attempt::Program),
+            TaskType::Error => parse_exception(&last_block(answer, "output")?).map(Attempt::Exception),
         }))
     }
 

@@ -32,13 +32,14 @@ pub struct ProposalGate {
     pub max_statements: Option<usize>,
     /// The maximum size of an output's `repr`, in bytes.
     pub max_output_bytes: usize,
-    /// Conditions on a triplet's program at inputs like the proposed one.
+    /// Conditions on the program of a triplet or an error task at inputs like the proposed one.
     pub probes: ProbeRules,
     /// Conditions on the inputs of an induction proposal.
     pub induction: InductionRules,
 }
 
-/// Conditions on a triplet's program at probes, inputs like the proposed one (see [`crate::probes`]).
+/// Conditions on a program at probes, inputs like the proposed one (see [`crate::probes`]). Of an error task, whose program may raise at all of
+/// them, only `min_distinct_outputs` holds, and asks for two results at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProbeRules {

@@ -28,7 +28,7 @@ pub const OUTPUT_LENGTH: &str = "output_length";
 pub const NONDETERMINISTIC: &str = "nondeterministic";
 /// The program returns at too few probes.
 pub const PROBES: &str = "probes";
-/// Too few distinct outputs at the proposed input and the probes.
+/// Too few distinct outputs at the proposed input and the probes. In an error task: the same exception at all of them.
 pub const CONSTANT: &str = "constant";
 /// Every output is one of the arguments, or all of them.
 pub const IDENTITY: &str = "identity";
@@ -39,8 +39,13 @@ pub const REPEATED_INPUT: &str = "repeated_input";
 /// The message to the solver quotes the program.
 pub const LEAK: &str = "leak";
 
+/// The program of an error task does not raise at the proposed input.
+pub const NO_EXCEPTION: &str = "no_exception";
+/// The program of an error task raises a class of its own, and no built-in exception but `Exception` or `BaseException` is behind it.
+pub const OWN_EXCEPTION: &str = "own_exception";
+
 /// All rules.
-pub const RULES: [&str; 18] = [
+pub const RULES: [&str; 20] = [
     DUPLICATE,
     PROGRAM_LENGTH,
     STATEMENTS,
@@ -59,6 +64,8 @@ pub const RULES: [&str; 18] = [
     INPUT_COUNT,
     REPEATED_INPUT,
     LEAK,
+    NO_EXCEPTION,
+    OWN_EXCEPTION,
 ];
 
 /// Why a proposal did not become a task.

@@ -35,7 +35,7 @@ pub(super) fn execute(
 }
 
 /// The result of the first call. A limit that a later probe exceeds does not count against the proposal.
-fn own_call(outcome: &Outcome) -> Result<&CallResult, ProposalError> {
+pub(super) fn own_call(outcome: &Outcome) -> Result<&CallResult, ProposalError> {
     match (&outcome.exit, outcome.calls.first()) {
         (Exit::Returned | Exit::Exceeded { .. }, Some(call)) => Ok(call),
         _ => {

@@ -21,6 +21,11 @@ fn abduction(output: &str) -> Task {
     task(Question::Abduction { program: "p".to_owned(), pair: pair("1", output) })
 }
 
+fn error(exception: &str) -> Task {
+    let (program, input, exception) = ("p".to_owned(), arguments("1"), exception.to_owned());
+    task(Question::Error { program, input, exception })
+}
+
 /// Squares: 1 and 2 are visible, 3, 4 and 5 hidden.
 fn induction() -> Task {
     let pairs = |inputs: &[i64]| inputs.iter().map(|x| pair(&x.to_string(), &(x * x).to_string())).collect();
@@ -56,6 +61,22 @@ fn deduction_is_python_equality_and_runs_nothing() {
     for (gold, answer, wanted) in cases {
         let (status, passed, total) = judge(&table, &deduction(gold), &Attempt::Value(read(answer)));
         assert_eq!((status, passed, total), (wanted, u32::from(wanted == Status::Accepted), 1), "{answer} for {gold}");
+    }
+    assert!(table.jobs().is_empty());
+}
+
+#[test]
+fn an_error_task_compares_names_and_runs_nothing() {
+    let table = Table::default();
+    let cases = [
+        ("KeyError", Status::Accepted),
+        ("keyerror", Status::Accepted),
+        ("LookupError", Status::WrongAnswer),
+        ("Key", Status::WrongAnswer),
+    ];
+    for (name, wanted) in cases {
+        let (status, passed, total) = judge(&table, &error("KeyError"), &Attempt::Exception(name.to_owned()));
+        assert_eq!((status, passed, total), (wanted, u32::from(wanted == Status::Accepted), 1), "{name}");
     }
     assert!(table.jobs().is_empty());
 }
@@ -143,11 +164,12 @@ fn a_host_fault_is_dropped_and_never_a_verdict() {
 fn malformed_attempts_and_answers_to_another_question_fail_every_check() {
     let table = Table::default();
     let malformed = Attempt::Malformed { reason: "no literal".to_owned() };
-    for (task, total) in [(deduction("4"), 1), (abduction("4"), 1), (induction(), 3)] {
+    for (task, total) in [(deduction("4"), 1), (abduction("4"), 1), (induction(), 3), (error("KeyError"), 1)] {
         assert_eq!(judge(&table, &task, &malformed), (Status::Malformed, 0, total));
     }
     assert_eq!(judge(&table, &deduction("4"), &program()), (Status::Malformed, 0, 1));
     assert_eq!(judge(&table, &induction(), &Attempt::Value(read("4"))), (Status::Malformed, 0, 3));
+    assert_eq!(judge(&table, &error("KeyError"), &Attempt::Value(read("'KeyError'"))), (Status::Malformed, 0, 1));
     assert!(table.jobs().is_empty());
 }
 

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use veriplay_core::{Attempt, Proposal, TaskType, Value};
-use veriplay_verifier::formats::compact::{CONTROL, Compact, END};
+use veriplay_verifier::formats::compact::{CONTROL, Compact, END, ERROR_CONTROL};
 use veriplay_verifier::{FORMATS, Format, ProposalShape, format_by_name};
 
 use crate::table::{arguments, read};
@@ -36,6 +36,7 @@ fn answers_are_read_by_task_type() {
     assert_eq!(answer(TaskType::Abduction, "[1], 'a'"), Attempt::Arguments(arguments("[1], 'a'")));
     let program = "def f(x):\n    return x";
     assert_eq!(answer(TaskType::Induction, program), Attempt::Program(program.to_owned()));
+    assert_eq!(answer(TaskType::Error, " KeyError"), Attempt::Exception("KeyError".to_owned()));
 }
 
 #[test]
@@ -53,6 +54,11 @@ fn an_answer_that_is_more_than_an_answer_is_malformed() {
         (TaskType::Induction, ""),
         (TaskType::Induction, "def f(x):\n    return x<P>"),
         (TaskType::Induction, "def f(x):\n    return x<|end|>"),
+        (TaskType::Error, ""),
+        (TaskType::Error, "KeyError: 1"),
+        (TaskType::Error, "'KeyError'"),
+        (TaskType::Error, "3"),
+        (TaskType::Error, "KeyError<O>"),
     ];
     for (task_type, text) in corpus {
         assert!(is_malformed(&Compact.extract_answer(task_type, text)), "{task_type:?} `{text}`");
@@ -67,6 +73,8 @@ fn a_triplet_is_a_program_and_one_input() {
     for text in ["p", "<I>1", "p<I>", "p<I>1<I>2", "p<O>1", "p<I>x", "p<I>1<O>2", "<R>p<I>1", " <I>1", "p<I>f(1)"] {
         assert!(is_malformed(&Compact.extract_proposal(&TRIPLET, text)), "`{text}`");
     }
+    let of_type = |task_type| Compact.extract_proposal(&ProposalShape { task_type, ..TRIPLET }, "p '<E>'<I>1");
+    assert!(is_malformed(&of_type(TaskType::Error)) && !is_malformed(&of_type(TaskType::Deduction)));
 }
 
 #[test]
@@ -83,7 +91,7 @@ fn an_induction_proposal_is_the_wanted_number_of_inputs() {
 
 #[test]
 fn no_control_token_holds_another_and_all_are_ascii() {
-    let all: Vec<&str> = CONTROL.iter().copied().chain([END]).collect();
+    let all: Vec<&str> = CONTROL.iter().copied().chain(ERROR_CONTROL).chain([END]).collect();
     for (index, token) in all.iter().enumerate() {
         assert!(token.is_ascii() && token.starts_with('<') && token.ends_with('>'));
         assert!(all.iter().enumerate().all(|(other, text)| other == index || !text.contains(token)), "{token}");

@@ -19,6 +19,8 @@ fn an_answer_is_one_line_with_a_literal_or_arguments() {
         assert_eq!(Direct.extract_answer(TaskType::Deduction, text), Attempt::Value(read(want)), "{text}");
     }
     assert_eq!(Direct.extract_answer(TaskType::Abduction, " 1, [2]"), Attempt::Arguments(arguments("1, [2]")));
+    assert_eq!(Direct.extract_answer(TaskType::Error, "KeyError"), Attempt::Exception("KeyError".to_owned()));
+    assert!(is_malformed(&Direct.extract_answer(TaskType::Error, "KeyError\nValueError")));
     for text in ["", "The value is 3", "3\n4", "f(2)", "1 + 1", "```python\n3\n```"] {
         assert!(is_malformed(&Direct.extract_answer(TaskType::Deduction, text)), "{text}");
         assert!(is_malformed(&Direct.extract_answer(TaskType::Abduction, text)), "{text}");

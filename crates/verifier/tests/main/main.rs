@@ -6,6 +6,7 @@ mod cache;
 mod compact;
 mod direct;
 mod environments;
+mod errors;
 mod gate;
 mod induction;
 mod judges;

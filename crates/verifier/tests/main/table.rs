@@ -70,18 +70,31 @@ impl Table {
 impl Execute for Table {
     fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
         self.jobs.lock().unwrap().push(job.clone());
-        if let Some((exit, kind)) = self.module_ends.get(&job.program) {
+        let program = job.callee.as_ref().map_or(&job.program, |callee| &callee.program);
+        if let Some((exit, kind)) = self.module_ends.get(program) {
             let error = GuestError { kind: (*kind).to_owned(), message: "at module level".to_owned() };
             return Ok(Outcome { error: Some(error), ..outcome(exit.clone(), Vec::new()) });
         }
-        let Some(function) = self.functions.get(&job.program) else {
-            return Err(ExecuteError::Host(format!("the table has no program `{}`", job.program)));
+        let Some(function) = self.functions.get(program) else {
+            return Err(ExecuteError::Host(format!("the table has no program `{program}`")));
         };
         let Entry::Calls { arguments, .. } = &job.entry else {
             return Err(ExecuteError::BadJob("the table runs calls only".to_owned()));
         };
-        run(function, job, arguments)
+        let ended = run(function, job, arguments)?;
+        Ok(if job.callee.is_some() { observed(ended) } else { ended })
     }
+}
+
+/// What a program sees that calls this one as its callee, and returns the class of what it raises.
+fn observed(ended: Outcome) -> Outcome {
+    let seen = |call: &CallResult| match call {
+        CallResult::Raised(error) => CallResult::Returned(Value::str(error.kind.clone()).encode()),
+        CallResult::Returned(_) | CallResult::Unencodable(_) => CallResult::Returned(Value::None.encode()),
+    };
+    let calls = ended.calls.iter().map(seen).collect();
+    let exit = if ended.exit == Exit::Returned { Exit::Returned } else { Exit::Trapped };
+    Outcome { callee: Some(Box::new(ended)), ..outcome(exit, calls) }
 }
 
 fn run(function: &Function, job: &Job, arguments: &[Vec<Value>]) -> Result<Outcome, ExecuteError> {

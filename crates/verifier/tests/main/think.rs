@@ -28,6 +28,9 @@ fn the_last_block_of_the_wanted_kind_counts() {
     assert_eq!(Think.extract_answer(TaskType::Deduction, &text), Attempt::Value(read("[2, 3]")));
     assert_eq!(Think.extract_answer(TaskType::Abduction, &text), Attempt::Arguments(arguments("7")));
     assert_eq!(Think.extract_answer(TaskType::Induction, &text), Attempt::Program("9".to_owned()));
+    assert!(is_malformed(&Think.extract_answer(TaskType::Error, &text)));
+    let text = answered(&block("output", "KeyError"));
+    assert_eq!(Think.extract_answer(TaskType::Error, &text), Attempt::Exception("KeyError".to_owned()));
 }
 
 #[test]

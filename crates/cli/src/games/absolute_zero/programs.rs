@@ -14,7 +14,8 @@ use crate::exit::{ExitCode, Failure, ResultExt};
 const VALIDATION_ONE_IN: u8 = 8;
 
 /// The programs of one set with their inputs, in the order of the file. For induction a program has `inputs` inputs: its own, and others
-/// derived from it. Rows whose input is no list of literals are left out.
+/// derived from it. For an error task each of its inputs is another proposal: first one of every program, then the next of every program.
+/// Rows whose input is no list of literals are left out.
 pub(super) fn read_drafts(
     file: &Path,
     set: EvalSet,
@@ -22,6 +23,9 @@ pub(super) fn read_drafts(
     inputs: usize,
 ) -> Result<Vec<Proposal>, Failure> {
     let of_set = read_predictions(file)?.into_iter().filter(|prediction| set_of(&prediction.program) == set);
+    if task_type == TaskType::Error {
+        return Ok(error_drafts(of_set));
+    }
     Ok(of_set.filter_map(|prediction| draft(prediction, task_type, inputs)).collect())
 }
 
@@ -54,9 +58,27 @@ fn set_of(program: &str) -> EvalSet {
     if first.is_multiple_of(VALIDATION_ONE_IN) { EvalSet::Validation } else { EvalSet::HeldOut }
 }
 
+/// Inputs that a program is tried on for one at which it raises.
+const ERROR_INPUTS: usize = 16;
+
+fn error_drafts(predictions: impl Iterator<Item = Prediction>) -> Vec<Proposal> {
+    let mut rounds = vec![Vec::new(); ERROR_INPUTS];
+    for Prediction { program, input, .. } in predictions {
+        let Some(input) = parse_input(&input) else { continue };
+        for (round, input) in rounds.iter_mut().zip(probes(&input, ERROR_INPUTS)) {
+            round.push(Proposal::Triplet { task_type: TaskType::Error, program: program.clone(), input });
+        }
+    }
+    rounds.concat()
+}
+
+fn parse_input(text: &str) -> Option<Vec<Value>> {
+    Value::parse_arguments(text).ok().filter(|input| !input.is_empty())
+}
+
 fn draft(prediction: Prediction, task_type: TaskType, inputs: usize) -> Option<Proposal> {
     let Prediction { program, input, .. } = prediction;
-    let input = Value::parse_arguments(&input).ok().filter(|input| !input.is_empty())?;
+    let input = parse_input(&input)?;
     if task_type != TaskType::Induction {
         return Some(Proposal::Triplet { task_type, program, input });
     }

@@ -14,8 +14,9 @@ pub type AbsoluteZeroConfig = GameConfig<AbsoluteZeroSettings>;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AbsoluteZeroSettings {
-    /// The task types that a step proposes and solves; evaluation has all. Absent means all.
-    #[serde(default = "all_types")]
+    /// The task types that a step proposes and solves. Absent means deduction, abduction and induction, which evaluation has in any case;
+    /// error tasks are there only where they are named.
+    #[serde(default = "standard_types")]
     pub task_types: Vec<TaskType>,
     /// Proposals a step for each task type; 0 trains the solver on the buffers alone.
     pub proposals_per_type: usize,
@@ -24,7 +25,7 @@ pub struct AbsoluteZeroSettings {
     /// Reference tasks in a proposer prompt (K); 0 shows none, and then all proposals of a type share one prompt, in which `examples`
     /// stand in for references.
     pub references: usize,
-    /// Share of deduction and abduction proposals that must call functions of earlier tasks, in [0, 1]; `think` alone asks for that.
+    /// Share of the proposals of a new program that must call functions of earlier tasks, in [0, 1]; `think` alone asks for that.
     #[serde(default)]
     pub composite_share: f64,
     /// Share of a type's solver tasks that this step's proposals may fill, in [0, 1]. Valid proposals beyond it enter the
@@ -38,11 +39,17 @@ pub struct AbsoluteZeroSettings {
     pub induction_hidden: usize,
 }
 
-fn all_types() -> Vec<TaskType> {
-    TaskType::ALL.to_vec()
+fn standard_types() -> Vec<TaskType> {
+    TaskType::STANDARD.to_vec()
 }
 
 impl AbsoluteZeroSettings {
+    /// The types that have seeds, examples and evaluation tasks, whatever a step plays.
+    pub fn types_with_tasks(&self) -> Vec<TaskType> {
+        let has = |one: &TaskType| TaskType::STANDARD.contains(one) || self.task_types.contains(one);
+        TaskType::ALL.into_iter().filter(has).collect()
+    }
+
     /// Inputs an induction proposal must have.
     pub const fn induction_inputs(&self) -> usize {
         self.induction_visible + self.induction_hidden

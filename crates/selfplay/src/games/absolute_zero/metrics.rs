@@ -47,10 +47,10 @@ pub struct RoleMetrics {
     pub response_tokens_mean: Option<f64>,
 }
 
-/// A step in numbers: proposer then solver, each in the order of [`TaskType::ALL`].
+/// A step in numbers: proposer then solver, each in the order of [`TaskType::ALL`]. Error tasks are there where the run has them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AbsoluteZeroMetrics {
-    /// Six of them.
+    /// Six of them, or eight.
     pub roles: Vec<RoleMetrics>,
 }
 
@@ -69,7 +69,11 @@ pub fn step_metrics<E: Triplets>(game: &E, step: &StepFacts<'_, E>) -> AbsoluteZ
         let solved = step.solved_where(|asked| asked.task.kind() == task_type.name());
         with_solve_rates(solver_metrics(game, step, task_type), &solved, step)
     };
-    AbsoluteZeroMetrics { roles: TaskType::ALL.map(proposer).into_iter().chain(TaskType::ALL.map(solver)).collect() }
+    let kinds = game.kinds();
+    let is_reported = |one: &TaskType| TaskType::STANDARD.contains(one) || kinds.contains(&one.name());
+    let types: Vec<TaskType> = TaskType::ALL.into_iter().filter(is_reported).collect();
+    let (proposers, solvers) = (types.iter().copied().map(proposer), types.iter().copied().map(solver));
+    AbsoluteZeroMetrics { roles: proposers.chain(solvers).collect() }
 }
 
 fn empty(role: Role, task_type: TaskType) -> RoleMetrics {

@@ -48,7 +48,7 @@ pub trait PromptFormat: Sync {
     /// What a proposer is shown.
     fn proposer_content(&self, request: &ProposerRequest<'_>) -> PromptContent;
 
-    /// The right response: the output, the witness input, or the reference program.
+    /// The right response: the output, the witness input, the reference program, or the name of the exception.
     fn answer_text(&self, question: &Question) -> String;
 
     /// The response that makes this proposal.

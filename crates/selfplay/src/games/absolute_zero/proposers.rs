@@ -8,12 +8,12 @@ use super::{AbsoluteZero, AbsoluteZeroRequest};
 use crate::environment::{Proposer, Stage};
 use crate::randomness::{generator, weighted_sample};
 use crate::rollout::SingleTurn;
-use crate::task_pool::{PoolTask, TaskPool};
+use crate::task_pool::TaskPool;
 
 impl AbsoluteZero {
     /// The proposers of a step or of the supervised examples, by task type.
     ///
-    /// Without references and composites, a type's deduction or abduction proposals share one prompt. With K references each has its own draw from its
+    /// Without references and composites, the proposals of a type but induction share one prompt. With K references each has its own draw from its
     /// type's tasks. Each induction proposal is given a program of the deduction and abduction tasks; while there are none, there is no
     /// such proposal.
     pub(super) fn draw_proposers(
@@ -35,19 +35,25 @@ impl AbsoluteZero {
         for task_type in [TaskType::Deduction, TaskType::Abduction].into_iter().filter(|one| self.plays(*one)) {
             proposers.extend(self.triplet_proposers(pool, task_type, count, &mut generator));
         }
-        if !self.plays(TaskType::Induction) {
-            return proposers;
+        if self.plays(TaskType::Induction) {
+            proposers.extend(self.input_proposers(pool, count, &mut generator));
         }
+        if self.plays(TaskType::Error) {
+            proposers.extend(self.triplet_proposers(pool, TaskType::Error, count, &mut generator));
+        }
+        proposers
+    }
+
+    fn input_proposers(&self, pool: &TaskPool<Task>, count: usize, generator: &mut ChaCha8Rng) -> Vec<Proposer<Self>> {
         // Where programs are few, each is given several times.
-        let programs = draw_programs(pool, count, &mut generator);
-        let request = |program: &&str| AbsoluteZeroRequest {
+        let programs = draw_programs(pool, count, generator);
+        let request = |program: &str| AbsoluteZeroRequest {
             task_type: TaskType::Induction,
-            given: Some((*program).to_owned()),
+            given: Some(program.to_owned()),
             helpers: Vec::new(),
         };
         let given = programs.iter().cycle().take(count);
-        proposers.extend(given.map(|program| self.proposer(request(program), Vec::new(), 1)));
-        proposers
+        given.map(|program| self.proposer(request(program), Vec::new(), 1)).collect()
     }
 
     fn triplet_proposers(
@@ -104,9 +110,16 @@ impl AbsoluteZero {
 
 /// Up to `count` different programs of the deduction and abduction tasks.
 fn draw_programs<'a>(pool: &'a TaskPool<Task>, count: usize, generator: &mut ChaCha8Rng) -> Vec<&'a str> {
-    let triplets = pool.entries().iter().filter(|entry| entry.task.kind() != TaskType::Induction.name());
-    let mut programs: Vec<&str> = triplets.map(|entry| entry.task.question.program()).collect();
+    let mut programs: Vec<&str> = pool.entries().iter().filter_map(|entry| returning_program(&entry.task)).collect();
     programs.sort_unstable();
     programs.dedup();
     weighted_sample(programs.into_iter().map(|program| (program, 1.0)).collect(), count, generator)
+}
+
+/// The program of a deduction or abduction task. That of an error task need not return anywhere.
+fn returning_program(task: &Task) -> Option<&str> {
+    match &task.question {
+        Question::Deduction { program, .. } | Question::Abduction { program, .. } => Some(program),
+        Question::Induction { .. } | Question::Error { .. } => None,
+    }
 }

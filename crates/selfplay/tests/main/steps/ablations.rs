@@ -125,8 +125,8 @@ fn the_start_model_proposes_until_each_type_has_the_seeds_that_are_wanted() {
     };
     let state = begin(1);
     // Nine of each type were given, and four proposals of a type are a round.
-    for kind in Table::KINDS {
-        assert_eq!(state.pool.of_kind(kind).count(), 14);
+    for kind in TaskType::STANDARD {
+        assert_eq!(state.pool.of_kind(kind.name()).count(), 14);
     }
     assert!(state.pool.entries().iter().all(|entry| entry.seed));
     assert_eq!(state, begin(1));

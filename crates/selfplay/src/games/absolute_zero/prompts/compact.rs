@@ -2,9 +2,9 @@
 //!
 //! # Layout
 //! Solver: deduction `<D>program<I>args<O>`, abduction `<A>program<O>output<I>`, induction `<F>` with `<I>args<O>output` for
-//! each visible pair and then `<P>`. Proposer: `<R>program<I>args` for each reference, then `<PD>` or `<PA>`; `<PF>program`
-//! for induction. Responses are the bare output, argument list or program; `program<I>args` for a proposed triplet,
-//! `<I>args` for each proposed input. A message for the solver has no place here and is left out.
+//! each visible pair and then `<P>`, error task `<E>program<I>args<O>`. Proposer: `<R>program<I>args` for each reference, then
+//! `<PD>`, `<PA>` or `<PE>`; `<PF>program` for induction. Responses are the bare output, argument list, program or name;
+//! `program<I>args` for a proposed triplet, `<I>args` for each proposed input. A message for the solver has no place here and is left out.
 //!
 //! # Why
 //! A prompt of a tiny task is some 20 tokens instead of hundreds, and prefill dominates sampling.
@@ -13,8 +13,8 @@
 //! `<D>def f(x):⏎    return x + 1<I>2<O>` is answered by `3`.
 
 use veriplay_verifier::formats::compact::{
-    ABDUCTION, DEDUCTION, INDUCTION, INPUT, OUTPUT, PROGRAM, PROPOSE_ABDUCTION, PROPOSE_DEDUCTION, PROPOSE_INDUCTION,
-    REFERENCE,
+    ABDUCTION, DEDUCTION, ERROR, INDUCTION, INPUT, OUTPUT, PROGRAM, PROPOSE_ABDUCTION, PROPOSE_DEDUCTION,
+    PROPOSE_ERROR, PROPOSE_INDUCTION, REFERENCE,
 };
 
 use super::{PromptFormat, ProposerRequest};
@@ -37,6 +37,7 @@ impl PromptFormat for Compact {
             TaskType::Deduction => format!("{references}{PROPOSE_DEDUCTION}"),
             TaskType::Abduction => format!("{references}{PROPOSE_ABDUCTION}"),
             TaskType::Induction => format!("{PROPOSE_INDUCTION}{}", request.given_program()),
+            TaskType::Error => format!("{references}{PROPOSE_ERROR}"),
         }
         .into()
     }
@@ -46,6 +47,7 @@ impl PromptFormat for Compact {
             Question::Deduction { pair, .. } => pair.output.to_string(),
             Question::Abduction { pair, .. } => Value::arguments_text(&pair.input),
             Question::Induction { reference, .. } => reference.clone(),
+            Question::Error { exception, .. } => exception.clone(),
         }
     }
 
@@ -71,6 +73,9 @@ pub fn solver_text_parts(question: &Question) -> [String; 2] {
             let pairs: String = visible.iter().map(pair_text).collect();
             [format!("{INDUCTION}{pairs}{PROGRAM}"), String::new()]
         }
+        Question::Error { program, input, .. } => {
+            [format!("{ERROR}{program}"), format!("{}{OUTPUT}", input_text(input))]
+        }
     }
 }
 
@@ -80,10 +85,10 @@ fn input_text(input: &[Value]) -> String {
 
 /// A task as an example for a proposer. Induction tasks are none: their proposer is shown a program instead.
 fn reference_text(question: &Question) -> String {
+    let text = |program: &str, input: &[Value]| format!("{REFERENCE}{program}{}", input_text(input));
     match question {
-        Question::Deduction { program, pair } | Question::Abduction { program, pair } => {
-            format!("{REFERENCE}{program}{}", input_text(&pair.input))
-        }
+        Question::Deduction { program, pair } | Question::Abduction { program, pair } => text(program, &pair.input),
+        Question::Error { program, input, .. } => text(program, input),
         Question::Induction { .. } => String::new(),
     }
 }

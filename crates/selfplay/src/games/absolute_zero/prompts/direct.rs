@@ -3,7 +3,7 @@
 //! # Layout
 //! A conversation: an instruction, then for each example a message of the user and the assistant's answer, then the question. Deduction
 //! and abduction show a program and an assertion with a `?` in place of what is asked; the answer is that literal alone. Induction shows
-//! assertions; the answer is a block fenced as `python`. A proposal is such a block whose last line calls `f`; inputs for a given program
+//! assertions; the answer is a block fenced as `python`. An error task shows a program and a call; the answer is the exception's name. A proposal is such a block whose last line calls `f`; inputs for a given program
 //! are a comment and one call of `f` a line.
 //!
 //! # Why
@@ -30,6 +30,7 @@ impl PromptFormat for Direct {
             TaskType::Deduction => "Replace the question mark. Answer with the value alone.",
             TaskType::Abduction => "Replace the question mark. Answer with the arguments alone.",
             TaskType::Induction => "Write the Python function `f` that satisfies every assertion.",
+            TaskType::Error => "Replace the question mark. Answer with the name of the exception alone.",
         };
         let shown = examples.iter().map(|example| (question_text(example), self.answer_text(example)));
         conversation(instruction, shown, question_text(question))
@@ -37,7 +38,7 @@ impl PromptFormat for Direct {
 
     fn proposer_content(&self, request: &ProposerRequest<'_>) -> PromptContent {
         match request.task_type {
-            TaskType::Deduction | TaskType::Abduction => self.triplet_content(request),
+            TaskType::Deduction | TaskType::Abduction | TaskType::Error => self.triplet_content(request),
             TaskType::Induction => self.inputs_content(request),
         }
     }
@@ -47,6 +48,7 @@ impl PromptFormat for Direct {
             Question::Deduction { pair, .. } => pair.output.to_string(),
             Question::Abduction { pair, .. } => Value::arguments_text(&pair.input),
             Question::Induction { reference, .. } => code_block(reference),
+            Question::Error { exception, .. } => exception.clone(),
         }
     }
 
@@ -59,7 +61,7 @@ impl PromptFormat for Direct {
 
     fn stop(&self, role: Role, task_type: TaskType) -> &'static [&'static str] {
         match (role, task_type) {
-            (Role::Solver, TaskType::Deduction | TaskType::Abduction) => &["\n"],
+            (Role::Solver, TaskType::Deduction | TaskType::Abduction | TaskType::Error) => &["\n"],
             (Role::Proposer, TaskType::Induction) => &["\n\n"],
             _ => FENCE_END,
         }
@@ -70,15 +72,17 @@ impl Direct {
     fn triplet_content(&self, request: &ProposerRequest<'_>) -> PromptContent {
         let goal = match request.task_type {
             TaskType::Abduction => "from the result of the call, its arguments are hard to find",
+            TaskType::Error => "the call raises a built-in exception, and which one is hard to work out",
             TaskType::Deduction | TaskType::Induction => "the result of the call is hard to work out",
         };
         let ask = format!("Write another one, such that {goal}.");
         let shown = request.references.iter().filter_map(|question| {
-            let (program, pair) = match question {
-                Question::Deduction { program, pair } | Question::Abduction { program, pair } => (program, pair),
-                Question::Induction { reference, visible, .. } => (reference, visible.first()?),
+            let (program, input) = match question {
+                Question::Deduction { program, pair } | Question::Abduction { program, pair } => (program, &pair.input),
+                Question::Induction { reference, visible, .. } => (reference, &visible.first()?.input),
+                Question::Error { program, input, .. } => (program, input),
             };
-            Some((ask.clone(), triplet_text(program, &pair.input)))
+            Some((ask.clone(), triplet_text(program, input)))
         });
         conversation("Write a short Python function `f`, and call it. It must not print.", shown, ask.clone())
     }
@@ -89,7 +93,7 @@ impl Direct {
                 let inputs = visible.iter().chain(hidden).map(|pair| &pair.input);
                 Some((reference.clone(), inputs_text(message, inputs)))
             }
-            Question::Deduction { .. } | Question::Abduction { .. } => None,
+            Question::Deduction { .. } | Question::Abduction { .. } | Question::Error { .. } => None,
         });
         let instruction = format!(
             "Call the function with {} different inputs, one call a line, after a comment that says what it does.",
@@ -110,6 +114,7 @@ fn question_text(question: &Question) -> String {
             let assertions: Vec<String> = visible.iter().map(assertion).collect();
             comment(message) + &assertions.join("\n")
         }
+        Question::Error { program, input, .. } => format!("{program}\n{}  # raises ?", call(input)),
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! # Layout
 //! The structure of Absolute Zero's prompts in our own words: a frame that asks for `<think>` and `<answer>`, the request,
-//! and the opened `<think>` tag. Blocks are fenced with `python`, `input`, `output` and `message`. Deduction and abduction
+//! and the opened `<think>` tag. Blocks are fenced with `python`, `input`, `output` and `message`, and with `error` in references. Deduction and abduction
 //! each state their own difficulty criterion; in Absolute Zero's release the two are swapped.
 //!
 //! # Why
@@ -35,6 +35,7 @@ impl PromptFormat for Think {
             Question::Deduction { program, pair } => deduction_request(program, &pair.input),
             Question::Abduction { program, pair } => abduction_request(program, &pair.output),
             Question::Induction { visible, message, .. } => induction_request(visible, message),
+            Question::Error { program, input, .. } => exception_request(program, input),
         })
     }
 
@@ -42,6 +43,7 @@ impl PromptFormat for Think {
         framed(&match request.task_type {
             TaskType::Deduction | TaskType::Abduction => triplet_request(request),
             TaskType::Induction => inputs_request(request),
+            TaskType::Error => raising_request(request),
         })
     }
 
@@ -59,6 +61,9 @@ impl PromptFormat for Think {
             }
             Question::Induction { reference, .. } => {
                 answered("I look for a program that agrees with every pair.", &block("python", reference))
+            }
+            Question::Error { exception, .. } => {
+                answered("I run the program on the input until it raises.", &block("output", exception))
             }
         }
     }
@@ -99,6 +104,16 @@ Output:\n{}",
     )
 }
 
+fn exception_request(program: &str, input: &[Value]) -> String {
+    format!(
+        "The program raises an exception for the input. Work out which one, step by step. Answer with one block fenced as `output` \
+that holds the name of its type alone, such as ValueError. For a type that is not built into Python, name the nearest built-in \
+type that it derives from.\n\nProgram:\n{}\nInput (the arguments of `f`):\n{}",
+        block("python", program),
+        input_block(input)
+    )
+}
+
 fn induction_request(visible: &[IoPair], message: &str) -> String {
     let pair_text = |pair: &IoPair| input_block(&pair.input) + &block("output", &pair.output);
     let pairs: String = visible.iter().map(pair_text).collect();
@@ -128,6 +143,24 @@ Answer with one block fenced as `python` and one fenced as \
     )
 }
 
+/// The request for a program that raises at its input.
+fn raising_request(request: &ProposerRequest<'_>) -> String {
+    format!(
+        "Invent a new Python program and one input at which it raises a built-in exception. A solver will see the program and the \
+input and must name the type of the exception without running it.\n\n{CODE_RULES}\n- What it raises at the input, it does \
+not catch. At other inputs of the same kind it returns, or raises another exception.\n\nThe input: exactly one, the \
+arguments of `f` as Python literals, separated by commas, strings in quotes. It stands nowhere in the program.\n\n\
+Answer with one block fenced as `python` and one fenced as `input`, for example:\n{}{}\nWhat counts:\n- The program \
+raises at the input, and what it does depends on the input.\n- Working forwards from the input to the exception takes \
+several steps of reasoning, and is possible.\n- It is new, and different from every reference there is.\n\n\
+First devise a plan, then write.{}{}",
+        block("python", "def f(name, counts):\n    total = sum(counts)\n    return name * (12 // total)"),
+        block("input", "'ab', [1, -1]"),
+        helpers_text(request.helpers),
+        references_text(&request.references),
+    )
+}
+
 fn helpers_text(helpers: &[String]) -> String {
     if helpers.is_empty() {
         return String::new();
@@ -146,7 +179,7 @@ fn triplet_goal(task_type: TaskType) -> (&'static str, &'static str) {
             "A solver will see the program and its output and must find an input that gives it.",
             "Working backwards from the output to an input takes careful reasoning, and is possible.",
         ),
-        TaskType::Deduction | TaskType::Induction => (
+        TaskType::Deduction | TaskType::Induction | TaskType::Error => (
             "A solver will see the program and the input and must work out the output without running it.",
             "Working forwards from the input to the output takes several steps of reasoning, and is possible.",
         ),
@@ -162,11 +195,14 @@ fn references_text(references: &[&Question]) -> String {
 }
 
 fn reference_text(question: &Question, number: usize) -> String {
-    let (program, pair) = match question {
-        Question::Deduction { program, pair } | Question::Abduction { program, pair } => (program, Some(pair)),
-        Question::Induction { reference, visible, .. } => (reference, visible.first()),
+    let returned = |pair: &IoPair| input_block(&pair.input) + &block("output", &pair.output);
+    let (program, call) = match question {
+        Question::Deduction { program, pair } | Question::Abduction { program, pair } => (program, returned(pair)),
+        Question::Induction { reference, visible, .. } => {
+            (reference, visible.first().map(returned).unwrap_or_default())
+        }
+        Question::Error { program, input, exception } => (program, input_block(input) + &block("error", exception)),
     };
-    let call = pair.map(|pair| input_block(&pair.input) + &block("output", &pair.output)).unwrap_or_default();
     format!("<snippet_{number}>\n{}{call}</snippet_{number}>\n", block("python", program))
 }
 
