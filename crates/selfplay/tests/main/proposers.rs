@@ -51,6 +51,15 @@ fn without_references_the_proposals_of_a_type_share_one_prompt() {
 }
 
 #[test]
+fn error_tasks_are_proposed_where_they_are_named_and_change_no_other_prompt() {
+    let with = config().with(|c| c.own.task_types.push(TaskType::Error));
+    let asked = drawn(with, 0..9, Stage::Propose, 1, 0);
+    let (last, others) = asked.split_last().unwrap();
+    assert_eq!((last.task_type, last.text.as_str(), last.rollouts), (TaskType::Error, "<PE>", 4));
+    assert_eq!(others, drawn(config(), 0..9, Stage::Propose, 1, 0));
+}
+
+#[test]
 fn each_induction_proposal_is_given_another_program() {
     let asked = drawn(config(), 0..9, Stage::Propose, 1, 0);
     let of_type = of(&asked, TaskType::Induction);
