@@ -125,6 +125,11 @@ pub(crate) trait GameSetup: Clone + Serialize + DeserializeOwned {
         false
     }
 
+    /// Whether each step trains the start model anew.
+    fn trains_from_start(&self) -> bool {
+        false
+    }
+
     /// Describes what a step generates, runs and rewards, for people: a line each.
     fn describe_step(&self) -> Vec<String>;
 

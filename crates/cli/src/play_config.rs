@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::config::{RunConfig, from_toml, read_text, refuse_renamed_keys, refuse_unknown_keys};
 use crate::exit::{ExitCode, Failure, bad_value};
 use crate::games::{GameSetup, check_tasks_every};
-use crate::proposer;
+use crate::{model, proposer};
 
 /// The configuration of a run, such as `configs/quickstart.toml`.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,7 +57,7 @@ impl<S: GameSetup> PlayConfig<S> {
     /// What is wrong with the values of each part.
     pub(crate) fn checks(&self) -> [Result<(), Failure>; 6] {
         [
-            self.run.validate().and_then(|()| self.check_sampler_reference()),
+            self.run.validate().and_then(|()| self.check_sampler_reference()).and_then(|()| self.check_train_from()),
             self.setup.suite_schedule().validate(),
             check_tasks_every(&self.setup),
             proposer::check(&self.run, self.setup.shared_settings()),
@@ -76,6 +76,14 @@ impl<S: GameSetup> PlayConfig<S> {
         let want =
             "`start` or `sft`, where `[rollout_server]` is there: the sampler's log-probabilities are the server's";
         Err(bad_value("game.dpo_reference", &"sampler", want))
+    }
+
+    /// Rejects a trainer outside this process, whose weights cannot be set back.
+    fn check_train_from(&self) -> Result<(), Failure> {
+        if !self.setup.trains_from_start() || !model::is_external(&self.run.model) {
+            return Ok(());
+        }
+        Err(bad_value("game.train_from", &"start", "`previous`, because `model` is `stdio`"))
     }
 }
 

@@ -470,6 +470,22 @@ impl Learner {
         self.trainer.hold_reference(&other.model.weights).map_err(policy_error)
     }
 
+    /// Goes on with the weights, the options and the fresh optimizer of `start`, which has the same shape. The version counts on; the
+    /// reference and the server that samples stay. Until it returns there are two copies of the weights.
+    ///
+    /// # Errors
+    /// It has another shape; the learner is then unchanged.
+    pub fn restart_from(&mut self, start: Self) -> Result<(), LearnError> {
+        if self.model.config != start.model.config {
+            let what = "the start model's config.json differs from the policy's: they must be the same model";
+            return Err(LearnError::Backend(what.to_owned()));
+        }
+        self.forget_handed_over();
+        (self.model, self.sampler) = (start.model, start.sampler);
+        self.trainer.restart_from(start.trainer);
+        Ok(())
+    }
+
     /// Whether there is a reference.
     pub const fn holds_reference(&self) -> bool {
         self.trainer.holds_reference()

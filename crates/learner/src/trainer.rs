@@ -71,6 +71,11 @@ impl Trainer {
         Ok(())
     }
 
+    /// Goes on with the fresh optimizer of another trainer; the version and the reference stay.
+    pub(crate) fn restart_from(&mut self, fresh: Self) {
+        *self = Self { version: self.version, reference: self.reference.take(), ..fresh };
+    }
+
     pub(crate) const fn options(&self) -> &LearnerOptions {
         &self.options
     }

@@ -21,7 +21,7 @@ use crate::methods::Methods;
 use crate::metrics::{SolveCount, solve_counts};
 use crate::pipeline::run_pipelined;
 use crate::play::{PlayError, StepContext, StepOutput};
-use crate::preferences::Preferences;
+use crate::preferences::{Preferences, TrainingData};
 use crate::randomness::generator;
 use crate::rollout::{Episode, FinishedEpisode, PolicySampler, run_episodes};
 use crate::scoring::SftExample;
@@ -50,6 +50,9 @@ pub struct GameState<T> {
     /// What the advantage estimator remembers, where it does.
     #[serde(default, skip_serializing_if = "AdvantageMemory::is_empty")]
     pub memory: AdvantageMemory,
+    /// What earlier steps have made to learn from, where each step trains the start model anew.
+    #[serde(default, skip_serializing_if = "TrainingData::is_empty")]
+    pub training_data: TrainingData,
 }
 
 /// The output of a step of an environment.
@@ -57,7 +60,12 @@ pub type Output<E> = StepOutput<<E as Environment>::Metrics, Record<E>>;
 
 impl<T> Default for GameState<T> {
     fn default() -> Self {
-        Self { pool: TaskPool::default(), sft_examples: Vec::new(), memory: AdvantageMemory::default() }
+        Self {
+            pool: TaskPool::default(),
+            sft_examples: Vec::new(),
+            memory: AdvantageMemory::default(),
+            training_data: TrainingData::default(),
+        }
     }
 }
 
@@ -159,7 +167,7 @@ impl<E: Environment> SelfPlay<E> {
         };
         let signal = self.training_signal(context, &mut state.memory, step, &facts)?;
         let facts = StepFacts { scored: &signal.scored, preferences: &signal.preferences, ..facts };
-        let batches = self.batches(&state.sft_examples, (context.seed, step), &facts);
+        let batches = self.batches(&state.sft_examples, &mut state.training_data, (context.seed, step), &facts);
         let (propose, solve) =
             (self.game.seeds(Stage::Propose, context.seed, step), self.game.seeds(Stage::Solve, context.seed, step));
         let summary = facts.summary();

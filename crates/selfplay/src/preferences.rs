@@ -5,7 +5,7 @@
 
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
-use veriplay_core::{PreferenceBatch, PreferencePair, Role, Rollout, Sample, TrainBatch};
+use veriplay_core::{PreferenceBatch, PreferencePair, Role, Rollout, RolloutId, Sample, TrainBatch};
 
 use crate::play::Batch;
 use crate::prompt_groups::PromptGroups;
@@ -30,6 +30,8 @@ pub struct PreferenceSchedule {
     /// Whether the learner holds the reference of the pairs. Else it is the policy that sampled them, by the log-probabilities of the
     /// rollouts.
     pub held_reference: bool,
+    /// Whether each step learns from what all steps so far have made, because it trains the start model anew.
+    pub from_start: bool,
 }
 
 /// How examples become optimizer steps.
@@ -107,39 +109,157 @@ impl Preferences {
     }
 }
 
-impl PreferenceSchedule {
-    /// The batches of a step. Responses without tokens, such as a server's that does not tell them, are left out.
-    pub(crate) fn batches<'a>(
-        &self,
-        preferences: &Preferences,
-        (seed, step, purpose): (u64, u64, &str),
-        rollout: impl Fn(Response) -> Option<&'a Rollout>,
-    ) -> Vec<Batch> {
-        let rollout = |response: Response| rollout(response).filter(|rollout| rollout.is_trainable());
-        let example = |one: &Example| Some((rollout(one.response)?, one.weight as f32));
-        let pair = |one: &Pair| Some((rollout(one.chosen)?, rollout(one.rejected)?, one.weight as f32));
-        let examples: Vec<_> = preferences.examples.iter().filter_map(example).collect();
-        let pairs: Vec<_> = preferences.pairs.iter().filter_map(pair).collect();
-        let deal = |schedule: UpdateSchedule| schedule.deal(&examples, seed, step, &format!("{purpose}/sft"));
-        let sft = self.sft.map_or_else(Vec::new, deal).into_iter().map(|batch| Batch::Samples(samples(&batch)));
-        let deal = |schedule: UpdateSchedule| schedule.deal(&pairs, seed, step, &format!("{purpose}/dpo"));
-        let dpo = self.dpo.map_or_else(Vec::new, deal).into_iter();
-        sft.chain(dpo.map(|batch| Batch::Preferences(self.pairs(&batch)))).collect()
+/// The examples and pairs of all steps so far, which a checkpoint keeps: for games that train the start model anew in each step.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrainingData {
+    examples: Vec<KeptExample>,
+    pairs: Vec<KeptPair>,
+}
+
+/// Bits instead of a weight: JSON then gives back exactly what was saved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KeptExample {
+    prompt_tokens: Vec<u32>,
+    tokens: Vec<u32>,
+    weight_bits: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KeptPair {
+    prompt_tokens: Vec<u32>,
+    chosen: Vec<u32>,
+    rejected: Vec<u32>,
+    weight_bits: u32,
+}
+
+impl TrainingData {
+    /// Whether nothing was kept yet.
+    pub const fn is_empty(&self) -> bool {
+        self.examples.is_empty() && self.pairs.is_empty()
     }
 
-    fn pairs(&self, batch: &[(&Rollout, &Rollout, f32)]) -> PreferenceBatch {
-        let mut groups = PromptGroups::default();
-        for &(chosen, rejected, weight) in batch {
-            groups.add(&chosen.prompt_tokens, |prompt| PreferencePair {
-                prompt,
-                chosen: chosen.tokens.clone(),
-                rejected: rejected.tokens.clone(),
-                weight,
-                reference: self.reference(chosen, rejected),
-                rollouts: chosen.id.zip(rejected.id).map(|(chosen, rejected)| [chosen, rejected]),
-            });
+    fn keep(&mut self, examples: &[TrustedExample<'_>], pairs: &[TrustedPair<'_>]) {
+        self.examples.extend(examples.iter().map(|one| KeptExample {
+            prompt_tokens: one.prompt.to_vec(),
+            tokens: one.tokens.to_vec(),
+            weight_bits: one.weight.to_bits(),
+        }));
+        self.pairs.extend(pairs.iter().map(|pair| KeptPair {
+            prompt_tokens: pair.prompt.to_vec(),
+            chosen: pair.chosen.to_vec(),
+            rejected: pair.rejected.to_vec(),
+            weight_bits: pair.weight.to_bits(),
+        }));
+    }
+
+    fn examples(&self) -> Vec<TrustedExample<'_>> {
+        self.examples.iter().map(KeptExample::trusted).collect()
+    }
+
+    fn pairs(&self) -> Vec<TrustedPair<'_>> {
+        self.pairs.iter().map(KeptPair::trusted).collect()
+    }
+}
+
+impl KeptExample {
+    fn trusted(&self) -> TrustedExample<'_> {
+        let weight = f32::from_bits(self.weight_bits);
+        TrustedExample { prompt: &self.prompt_tokens, tokens: &self.tokens, weight, rollout: None }
+    }
+}
+
+impl KeptPair {
+    /// Its reference is the learner's: the policy that sampled it is not the one that is trained.
+    fn trusted(&self) -> TrustedPair<'_> {
+        let (prompt, weight) = (self.prompt_tokens.as_slice(), f32::from_bits(self.weight_bits));
+        TrustedPair { prompt, chosen: &self.chosen, rejected: &self.rejected, weight, reference: None, rollouts: None }
+    }
+}
+
+/// A response to imitate, in tokens.
+#[derive(Clone, Copy)]
+struct TrustedExample<'a> {
+    prompt: &'a [u32],
+    tokens: &'a [u32],
+    weight: f32,
+    rollout: Option<RolloutId>,
+}
+
+impl<'a> TrustedExample<'a> {
+    fn new(rollout: &'a Rollout, weight: f64) -> Self {
+        let (prompt, tokens) = (rollout.prompt_tokens.as_slice(), rollout.tokens.as_slice());
+        Self { prompt, tokens, weight: weight as f32, rollout: rollout.id }
+    }
+}
+
+/// A response before another one, in tokens.
+#[derive(Clone, Copy)]
+struct TrustedPair<'a> {
+    prompt: &'a [u32],
+    chosen: &'a [u32],
+    rejected: &'a [u32],
+    weight: f32,
+    reference: Option<[f64; 2]>,
+    rollouts: Option<[RolloutId; 2]>,
+}
+
+/// What the batches of a step are made of.
+pub(crate) struct StepPreferences<'a> {
+    /// What the step's responses prove.
+    pub(crate) preferences: &'a Preferences,
+    /// What those of earlier steps have proved, where the schedule keeps that.
+    pub(crate) kept: &'a mut TrainingData,
+    /// Seed, step and purpose of the order.
+    pub(crate) now: (u64, u64, &'a str),
+}
+
+impl PreferenceSchedule {
+    /// The batches of a step. Responses without tokens, such as a server's that does not tell them, are left out. A step that has made nothing
+    /// to learn from leaves the policy as it is.
+    pub(crate) fn batches<'a>(
+        &self,
+        step: StepPreferences<'_>,
+        rollout: impl Fn(Response) -> Option<&'a Rollout>,
+    ) -> Vec<Batch> {
+        let StepPreferences { preferences, kept, now } = step;
+        let rollout = |response: Response| rollout(response).filter(|rollout| rollout.is_trainable());
+        let example = |one: &Example| Some(TrustedExample::new(rollout(one.response)?, one.weight));
+        let pair = |one: &Pair| Some(self.trusted_pair(rollout(one.chosen)?, rollout(one.rejected)?, one.weight));
+        let examples = self.sft.iter().flat_map(|_| &preferences.examples).filter_map(example);
+        let pairs = self.dpo.iter().flat_map(|_| &preferences.pairs).filter_map(pair);
+        let (examples, pairs): (Vec<_>, Vec<_>) = (examples.collect(), pairs.collect());
+        if !self.from_start || examples.is_empty() && pairs.is_empty() {
+            return self.deal(&examples, &pairs, now);
         }
-        PreferenceBatch { pairs: groups.finish() }
+        kept.keep(&examples, &pairs);
+        self.deal(&kept.examples(), &kept.pairs(), now)
+    }
+
+    fn deal(
+        &self,
+        examples: &[TrustedExample<'_>],
+        pairs: &[TrustedPair<'_>],
+        (seed, step, purpose): (u64, u64, &str),
+    ) -> Vec<Batch> {
+        let deal = |schedule: UpdateSchedule| schedule.deal(examples, seed, step, &format!("{purpose}/sft"));
+        let sft = self.sft.map_or_else(Vec::new, deal).into_iter().map(|batch| Batch::Samples(samples(&batch)));
+        let deal = |schedule: UpdateSchedule| schedule.deal(pairs, seed, step, &format!("{purpose}/dpo"));
+        let dpo = self.dpo.map_or_else(Vec::new, deal).into_iter();
+        sft.chain(dpo.map(|batch| Batch::Preferences(preference_batch(&batch)))).collect()
+    }
+
+    fn trusted_pair<'a>(&self, chosen: &'a Rollout, rejected: &'a Rollout, weight: f64) -> TrustedPair<'a> {
+        TrustedPair {
+            prompt: &chosen.prompt_tokens,
+            chosen: &chosen.tokens,
+            rejected: &rejected.tokens,
+            weight: weight as f32,
+            reference: self.reference(chosen, rejected),
+            rollouts: chosen.id.zip(rejected.id).map(|(chosen, rejected)| [chosen, rejected]),
+        }
     }
 
     /// The log-probabilities under the policy that made the responses: in each step the one it starts from.
@@ -152,13 +272,28 @@ impl PreferenceSchedule {
     }
 }
 
-/// The loss is the mean over the batch's tokens.
-fn samples(batch: &[(&Rollout, f32)]) -> TrainBatch {
+fn preference_batch(batch: &[TrustedPair<'_>]) -> PreferenceBatch {
     let mut groups = PromptGroups::default();
-    for &(rollout, weight) in batch {
-        groups.add(&rollout.prompt_tokens, |prompt| Sample {
-            rollout: rollout.id,
-            ..Sample::example(prompt, rollout.tokens.clone(), weight)
+    for pair in batch {
+        groups.add(pair.prompt, |prompt| PreferencePair {
+            prompt,
+            chosen: pair.chosen.to_vec(),
+            rejected: pair.rejected.to_vec(),
+            weight: pair.weight,
+            reference: pair.reference,
+            rollouts: pair.rollouts,
+        });
+    }
+    PreferenceBatch { pairs: groups.finish() }
+}
+
+/// The loss is the mean over the batch's tokens.
+fn samples(batch: &[TrustedExample<'_>]) -> TrainBatch {
+    let mut groups = PromptGroups::default();
+    for one in batch {
+        groups.add(one.prompt, |prompt| Sample {
+            rollout: one.rollout,
+            ..Sample::example(prompt, one.tokens.to_vec(), one.weight)
         });
     }
     let samples: Vec<Sample> = groups.finish();

@@ -11,7 +11,7 @@ use crate::intrinsic::IntrinsicTerms;
 use crate::judgement::{JudgedResponse, is_decided};
 use crate::metrics::is_right;
 use crate::play::{Batch, PlayError, StepContext};
-use crate::preferences::{Objective, Preferences};
+use crate::preferences::{Objective, Preferences, StepPreferences, TrainingData};
 use crate::proposer_factor;
 use crate::rewards::{EpisodeFacts, EpisodeResult, ProposalOutcome};
 use crate::rollout::FinishedEpisode;
@@ -51,12 +51,19 @@ impl<E: Environment> SelfPlay<E> {
     }
 
     /// What the learner takes of a step, in this order. `facts` hold its training signal.
-    pub(crate) fn batches(&self, sft_examples: &[SftExample], now: (u64, u64), facts: &StepFacts<'_, E>) -> Vec<Batch> {
+    pub(crate) fn batches(
+        &self,
+        sft_examples: &[SftExample],
+        kept: &mut TrainingData,
+        now: (u64, u64),
+        facts: &StepFacts<'_, E>,
+    ) -> Vec<Batch> {
         match self.game.objective() {
             Objective::PolicyGradient => self.sample_batch(sft_examples, now, facts).into_iter().collect(),
             Objective::Preference(schedule) => {
-                let purpose = (now.0, now.1, E::PREFERENCE_PURPOSE);
-                schedule.batches(facts.preferences, purpose, |response| facts.rollout(response))
+                let now = (now.0, now.1, E::PREFERENCE_PURPOSE);
+                let step = StepPreferences { preferences: facts.preferences, kept, now };
+                schedule.batches(step, |response| facts.rollout(response))
             }
         }
     }

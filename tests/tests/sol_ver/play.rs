@@ -15,7 +15,7 @@ use veriplay_selfplay::eval_table::{EvalNumbers, EvalRow};
 use veriplay_selfplay::games::sol_ver::prompts::{SolVerFormat, by_name};
 use veriplay_selfplay::games::sol_ver::{
     AgreementRound, DpoReference, EvalCandidate, LearningObjective, ProblemTask, ReferenceSolution, Selection,
-    SnippetRequest, SolVer, SolVerConfig, SolVerMetrics, SolVerSettings,
+    SnippetRequest, SolVer, SolVerConfig, SolVerMetrics, SolVerSettings, TrainFrom,
 };
 use veriplay_selfplay::metrics::FilterCount;
 use veriplay_selfplay::play::{Batch, StepContext};
@@ -68,6 +68,7 @@ fn config() -> SolVerConfig {
             code_weight: 1.0,
             test_weight: 0.5,
             dpo_reference: DpoReference::Sampler,
+            train_from: TrainFrom::Previous,
             sft: schedule,
             dpo: schedule,
             verifier_temperature: 1.0,
@@ -231,6 +232,35 @@ fn batches_are_imitation_first_then_preference_with_prompts_side_by_side() {
     assert!(warm.needs_reference() && !config().needs_reference());
     let step = once(warm, &policy(&[DOUBLE, SQUARE, ADDED, SQUARE], &[GOOD, BAD]));
     assert!(pairs(&step)[0].pairs.iter().all(|pair| pair.reference.is_none()));
+}
+
+#[test]
+fn the_start_model_is_trained_in_each_step_on_what_all_have_made() {
+    let policy = policy(&[DOUBLE, SQUARE, ADDED, SQUARE], &[GOOD, BAD]);
+    let own = |train_from| {
+        let dpo_reference = DpoReference::Start;
+        game(config().with(|c| (c.own.train_from, c.own.dpo_reference) = (train_from, dpo_reference)))
+    };
+    let (previous, start) = (own(TrainFrom::Previous), own(TrainFrom::Start));
+    let (mut of_previous, mut of_start) = (State::default(), State::default());
+    let (mut examples, mut pairs, mut steps_with_any) = (Vec::new(), Vec::new(), 0);
+    for step in 0..5 {
+        let made = learned(&played(&previous, &policy, &mut of_previous, step));
+        let taught = learned(&played(&start, &policy, &mut of_start, step));
+        if made.0.is_empty() {
+            assert_eq!(taught, made, "a repeated problem leaves the policy as it is");
+            continue;
+        }
+        steps_with_any += 1;
+        examples.extend(made.0);
+        pairs.extend(made.1);
+        examples.sort();
+        pairs.sort();
+        assert_eq!(taught, (examples.clone(), pairs.clone()));
+        let text = serde_json::to_string(&of_start).unwrap();
+        assert_eq!(serde_json::from_str::<State>(&text).unwrap(), of_start);
+    }
+    assert!(steps_with_any > 1 && !serde_json::to_string(&of_previous).unwrap().contains("training_data"));
 }
 
 #[test]

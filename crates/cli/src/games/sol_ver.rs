@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_learner::ModelConfig;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::games::sol_ver::{
-    self, DpoReference, LearningObjective, SolVer, SolVerConfig, add_problem_to_guard,
+    self, DpoReference, LearningObjective, SolVer, SolVerConfig, TrainFrom, add_problem_to_guard,
 };
 use veriplay_selfplay::settings::SharedSettings;
 use veriplay_selfplay::splits::EvalSet;
@@ -117,6 +117,10 @@ impl GameSetup for SolVerSetup {
         self.needs_reference() && self.game.own.dpo_reference == DpoReference::Sft
     }
 
+    fn trains_from_start(&self) -> bool {
+        self.game.own.train_from == TrainFrom::Start
+    }
+
     fn describe_step(&self) -> Vec<String> {
         let (game, codes) = (&self.game.own, self.game.shared.group_size);
         let (suites, stages) = (
@@ -132,6 +136,10 @@ impl GameSetup for SolVerSetup {
             LearningObjective::PolicyGradient => "learned from the rewards of what codes and tests decide".to_owned(),
             _ => format!("learned from what codes and tests agree on (selection `{}`)", game.selection.name()),
         };
+        let weights = match game.train_from {
+            TrainFrom::Previous => "",
+            TrainFrom::Start => "; each step trains the start model anew, on what all steps so far have made",
+        };
         vec![
             format!(
                 "a step: {} problems, for each {codes} codes, and {} suites of tests for each of {} of the codes",
@@ -141,7 +149,7 @@ impl GameSetup for SolVerSetup {
                 "jobs of a step: about {}, and as many for mutants and scans",
                 game.problems * (2 * codes + suites)
             ),
-            format!("{learned}, by {stages}"),
+            format!("{learned}, by {stages}{weights}"),
         ]
     }
 

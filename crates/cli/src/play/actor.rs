@@ -77,6 +77,14 @@ impl Actor {
         Ok(updates)
     }
 
+    /// Goes on with the weights and the fresh optimizer of the start model. A trainer has weights of its own.
+    pub(crate) fn restart_from(&mut self, start: Learner) -> Result<(), Failure> {
+        match self {
+            Self::Learner(learner) => learner.restart_from(start).or_fail(ExitCode::Model),
+            Self::Trainer(_) => Ok(()),
+        }
+    }
+
     /// Makes the policy as it is the reference of pairs.
     fn hold_reference(&mut self) -> Result<(), Failure> {
         match self {

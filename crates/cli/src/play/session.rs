@@ -378,6 +378,9 @@ impl<S: GameSetup> Session<S> {
         };
         self.state = state;
         let play_s = started.elapsed().as_secs_f64();
+        if self.config.setup.trains_from_start() && !output.batches.is_empty() {
+            self.restart()?;
+        }
         let rate = self.config.run.learn.rate(step, self.config.run.steps);
         let passes = (self.config.run.learn.passes(), self.config.run.seed, step);
         let refreshes_reference = self.config.setup.refreshes_reference();
@@ -397,6 +400,13 @@ impl<S: GameSetup> Session<S> {
         self.step += 1;
         tracing::info!(step = self.step, "step done");
         Ok(format!("valid {:.2} solved {:.2}", self.totals.valid_rate(), self.totals.solve_rate()))
+    }
+
+    /// Has what is learned next be learned by the start model.
+    fn restart(&mut self) -> Result<(), Failure> {
+        let run = &self.config.run;
+        let start = model::open_trainable(&run.model, &run.learn.learner_options())?;
+        self.actor.restart_from(start)
     }
 
     /// A failed step, with what to do about a plug-in that failed.

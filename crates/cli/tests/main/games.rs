@@ -394,6 +394,36 @@ fn pairs_that_are_held_to_the_imitating_model_resume_to_the_same_bytes() {
     says(&refused(&config), &["configuration key `game.dpo_reference` is `sft`", "`learn.kl`"]);
 }
 
+fn train_from_start(config: &mut toml::Table, dpo_reference: &str) {
+    let game = config["game"].as_table_mut().expect("a table");
+    game.insert("train_from".to_owned(), "start".into());
+    game.insert("dpo_reference".to_owned(), dpo_reference.into());
+}
+
+#[test]
+fn runs_that_train_the_start_model_in_each_step_resume_to_the_same_bytes() {
+    let mut config = small_sol_ver();
+    train_from_start(&mut config, "sampler");
+    says(
+        &refused(&config),
+        &["configuration key `game.train_from` is `start`", "set `dpo_reference` to `sft` or `start`"],
+    );
+    set(&mut config, "game.dpo_reference", "sft");
+    survives(&config, &[1, 3]);
+    set(&mut config, "model", "stdio");
+    says(&refused(&config), &["configuration key `game.train_from` is `start`", "because `model` is `stdio`"]);
+}
+
+#[test]
+fn adapters_of_the_start_model_are_trained_anew_in_each_step() {
+    let mut config = small_sol_ver();
+    train_from_start(&mut config, "sampler");
+    set(&mut config, "game.objective", "sft");
+    let lora = "rank = 2\nalpha = 4.0\ntarget_modules = [\"q_proj\"]\nseed = 1".parse::<toml::Table>().expect("TOML");
+    config["learn"].as_table_mut().expect("a table").insert("lora".to_owned(), lora.into());
+    survives(&config, &[1, 3]);
+}
+
 #[test]
 fn bug_repair_resumes_to_the_same_bytes_and_replays() {
     survives(&small_bug_repair(), &[1, 3]);

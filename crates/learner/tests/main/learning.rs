@@ -1,7 +1,7 @@
 //! What updates do.
 
 use veriplay_core::{Learn, LearnError, Policy, Sampling, TrainBatch};
-use veriplay_learner::{Learner, LearnerOptions};
+use veriplay_learner::{Learner, LearnerOptions, ModelConfig};
 
 use crate::common::{learner, prompt, sample, tiny_config, tokenizer};
 
@@ -38,6 +38,30 @@ fn a_batch_of_zero_weights_changes_nothing_but_the_version() {
     let update = learner.update(&batch, 0.1).expect("a no-op");
     assert_eq!((update.policy.0, update.tokens), (1, 0));
     assert_eq!(before, learner.weights_bytes().expect("bytes"));
+}
+
+#[test]
+fn a_restarted_learner_learns_as_a_new_one_and_counts_its_versions_on() {
+    let batch = TrainBatch { samples: vec![sample(&[1, 2], &[3, 0], 1.0)], normalizer: 2.0 };
+    let mut new = learner(tiny_config());
+    let start = new.weights_bytes().expect("bytes");
+    let mut again = learner(tiny_config());
+    again.hold_reference().expect("holds");
+    for _ in 0..3 {
+        again.update(&batch, 1e-2).expect("learns");
+    }
+    assert_ne!(again.weights_bytes().expect("bytes"), start);
+    again.restart_from(learner(tiny_config())).expect("the same shape");
+    assert_eq!((again.weights_bytes().expect("bytes"), again.version().0, again.holds_reference()), (start, 3, true));
+    for _ in 0..2 {
+        let (one, other) = (new.update(&batch, 1e-2).expect("learns"), again.update(&batch, 1e-2).expect("learns"));
+        assert_eq!((one.loss, one.gradient_norm), (other.loss, other.gradient_norm));
+    }
+    assert_eq!(new.weights_bytes().expect("bytes"), again.weights_bytes().expect("bytes"));
+    assert_eq!((new.version().0, again.version().0), (2, 5));
+    let other = ModelConfig { num_hidden_layers: 1, ..tiny_config() };
+    assert!(again.restart_from(learner(other)).is_err());
+    assert_eq!(again.version().0, 5);
 }
 
 #[test]

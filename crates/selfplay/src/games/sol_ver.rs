@@ -62,7 +62,7 @@ use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
 use metrics::SuiteNumbers;
 use prompts::{AnsweredProblem, SolVerFormat};
 
-pub use config::{DpoReference, EvalCandidate, LearningObjective, Selection, SolVerConfig, SolVerSettings};
+pub use config::{DpoReference, EvalCandidate, LearningObjective, Selection, SolVerConfig, SolVerSettings, TrainFrom};
 pub use metrics::SolVerMetrics;
 pub use rounds::AgreementRound;
 

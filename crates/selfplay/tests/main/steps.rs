@@ -206,7 +206,7 @@ fn table(config: AbsoluteZeroConfig) -> SelfPlay<Table> {
 fn seeded(numbers: std::ops::Range<i64>) -> State {
     let mut pool = TaskPool::default();
     pool.add_seeds(seeds(numbers));
-    GameState { pool, sft_examples: Vec::new(), memory: Default::default() }
+    GameState { pool, ..GameState::default() }
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -53,6 +53,17 @@ pub enum DpoReference {
     Sft,
 }
 
+/// Which weights a step trains.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TrainFrom {
+    /// Those that the step before has left, on what this step has made.
+    #[default]
+    Previous,
+    /// The start model's, on what all steps so far have made.
+    Start,
+}
+
 /// Which program the suites of an evaluation are written for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -104,6 +115,9 @@ pub struct SolVerSettings {
     /// What the better one of a pair is held to. Absent means `sampler`.
     #[serde(default)]
     pub dpo_reference: DpoReference,
+    /// `previous`, or `start`: which weights a step trains. Absent means `previous`.
+    #[serde(default)]
+    pub train_from: TrainFrom,
     /// Imitation.
     pub sft: UpdateSchedule,
     /// Preference.
@@ -135,7 +149,8 @@ impl SolVerConfig {
             LearningObjective::Sft => (Some(sft), None),
             LearningObjective::Dpo => (None, Some(dpo)),
         };
-        Objective::Preference(PreferenceSchedule { sft, dpo, held_reference: self.needs_reference() })
+        let from_start = self.own.train_from == TrainFrom::Start;
+        Objective::Preference(PreferenceSchedule { sft, dpo, held_reference: self.needs_reference(), from_start })
     }
 
     /// Checks every key.
@@ -150,6 +165,7 @@ impl SolVerConfig {
             let allowed = "objective `policy_gradient` selects nothing: its control is reward `random`";
             return Err(invalid_value("selection", "random", allowed));
         }
+        self.check_train_from()?;
         self.check_counts()?;
         check_numbers(&[
             ("code_weight", own.code_weight, 0.0, 1_000.0),
@@ -168,6 +184,23 @@ impl SolVerConfig {
             ));
         }
         Ok(())
+    }
+
+    /// Rejects what cannot be learned from by a model that has not sampled it.
+    fn check_train_from(&self) -> Result<(), ConfigError> {
+        if self.own.train_from == TrainFrom::Previous {
+            return Ok(());
+        }
+        let refuse = |allowed: &str| Err(invalid_value("train_from", "start", allowed));
+        match self.own.objective {
+            LearningObjective::PolicyGradient => {
+                refuse("use `previous`, or an objective of examples and pairs: rewards are of the policy that sampled")
+            }
+            LearningObjective::SftDpo | LearningObjective::Dpo if self.own.dpo_reference == DpoReference::Sampler => {
+                refuse("set `dpo_reference` to `sft` or `start`: pairs of earlier steps have other samplers")
+            }
+            _ => Ok(()),
+        }
     }
 
     fn check_counts(&self) -> Result<(), ConfigError> {
