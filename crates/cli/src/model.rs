@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use veriplay_core::Policy;
 use veriplay_learner::{
-    ApiKey, CheckpointError, GgufPolicy, HubOptions, Learner, LearnerOptions, MAX_DATA_PARALLEL, ModelConfig,
-    ServerOptions, ServerPolicy, cached_models, resolve_model,
+    ApiKey, CheckpointError, GgufPolicy, HubError, HubOptions, Learner, LearnerOptions, MAX_DATA_PARALLEL, ModelConfig,
+    ServerOptions, ServerPolicy, cached_models, resolve_config, resolve_model,
 };
 
 pub(crate) use builtin::{TINY, names as builtin_names};
@@ -115,14 +115,15 @@ pub(crate) fn shape_without_weights(name: &str) -> Option<ModelConfig> {
     read_shape(folder)
 }
 
-/// The shape of a model in a directory, before any of its weights is read; a model that has to be fetched first is, as opening it would.
+/// The shape of a model in a directory, before any of its weights is read; of a hub's model that has to be fetched, `config.json` alone is, and a
+/// wheel as opening it would.
 /// `None` for built-in and frozen models, and where `config.json` cannot be read: opening the model says why.
 pub(crate) fn shape_before_load(name: &str, options: &LearnerOptions) -> Result<Option<ModelConfig>, Failure> {
     if is_frozen(name) || builtin::find(name).is_some() {
         return Ok(None);
     }
     device::check(options)?;
-    Ok(read_shape(&find_directory(name)?))
+    Ok(read_shape(&find_with(name, resolve_config)?))
 }
 
 fn read_shape(folder: &Path) -> Option<ModelConfig> {
@@ -141,6 +142,13 @@ fn load_learner(name: &str, options: &LearnerOptions, load: LoadCheckpoint) -> R
 
 /// The directory of a checkpoint: the named one, the newest of a run directory, the hub's in its cache, or one made of a wheel's GGUF file.
 pub(crate) fn find_directory(name: &str) -> Result<PathBuf, Failure> {
+    find_with(name, resolve_model)
+}
+
+/// Finds directories and hub ids.
+type Resolve = fn(&str, &HubOptions) -> Result<PathBuf, HubError>;
+
+fn find_with(name: &str, resolve: Resolve) -> Result<PathBuf, Failure> {
     if let Some(rest) = name.strip_prefix(OLD_BUILTIN) {
         let what = format!("model `{name}` is called `builtin:{rest}` now");
         return Err(hint_forms(Failure::message(ExitCode::Input, what)));
@@ -155,7 +163,7 @@ pub(crate) fn find_directory(name: &str) -> Result<PathBuf, Failure> {
     }
     match name.strip_prefix(pypi::PREFIX) {
         Some(wheel) => pypi::find_directory(wheel),
-        None => resolve_model(name, &HubOptions::default()).or_fail(ExitCode::Model).map_err(hint_forms),
+        None => resolve(name, &HubOptions::default()).or_fail(ExitCode::Model).map_err(hint_forms),
     }
 }
 

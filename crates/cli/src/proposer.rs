@@ -6,6 +6,7 @@ use veriplay_selfplay::settings::{ProposerMode, SharedSettings};
 
 use crate::config::RunConfig;
 use crate::exit::{Failure, bad_value};
+use crate::memory;
 use crate::model::{self, Model};
 
 /// The value of `proposer_model` that stands for the run's start model.
@@ -15,12 +16,14 @@ const START: &str = "start";
 pub(crate) struct OtherProposer(Option<Model>);
 
 impl OtherProposer {
-    /// Opens the model that the configuration names.
-    pub(crate) fn open(run: &RunConfig) -> Result<Self, Failure> {
+    /// Opens the model that the configuration names, unless it is predicted not to fit in the free memory.
+    pub(crate) fn open(run: &RunConfig, shared: &SharedSettings) -> Result<Self, Failure> {
         let open = |name: &str| {
             let name = if name == START { &run.model } else { name };
             // It never learns: it needs neither adapters nor a reference.
-            Model::open(name, &LearnerOptions { lora: None, kl: None, ..run.learn.learner_options() })
+            let options = LearnerOptions { lora: None, kl: None, ..run.learn.learner_options() };
+            memory::check_sampling(name, &options, |_| shared.proposer_max_tokens)?;
+            Model::open(name, &options)
         };
         run.proposer_model.as_deref().map(open).transpose().map(Self)
     }

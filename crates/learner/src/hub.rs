@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hf_hub::api::sync::{Api, ApiBuilder, ApiError};
+use hf_hub::api::sync::{Api, ApiBuilder, ApiError, ApiRepo};
 use hf_hub::{Cache, CacheRepo, Repo, RepoType};
 
 /// Address, cache, access token and revision of the hub.
@@ -87,6 +87,23 @@ const OTHERS: [&str; 5] = [
 /// # Errors
 /// See [`HubError`].
 pub fn resolve_model(name: &str, options: &HubOptions) -> Result<PathBuf, HubError> {
+    resolve(name, options, |hub| hub.fetch())
+}
+
+/// As [`resolve_model`], but of a repository that is not in the cache only `config.json` is fetched: for whoever wants to know a model's shape
+/// before its weights are.
+///
+/// # Errors
+/// See [`HubError`].
+pub fn resolve_config(name: &str, options: &HubOptions) -> Result<PathBuf, HubError> {
+    resolve(name, options, |hub| hub.fetch_config())
+}
+
+fn resolve(
+    name: &str,
+    options: &HubOptions,
+    fetch: impl FnOnce(&Hub<'_>) -> Result<PathBuf, HubError>,
+) -> Result<PathBuf, HubError> {
     if Path::new(name).is_dir() {
         return Ok(PathBuf::from(name));
     }
@@ -96,7 +113,7 @@ pub fn resolve_model(name: &str, options: &HubOptions) -> Result<PathBuf, HubErr
     let hub = Hub::new(name, options);
     match hub.cached() {
         Some(dir) => Ok(dir),
-        None => hub.fetch(),
+        None => fetch(&hub),
     }
 }
 
@@ -126,6 +143,15 @@ struct Hub<'a> {
     revision: &'a str,
     options: &'a HubOptions,
     cache: Cache,
+}
+
+/// What a revision stands for now.
+struct Commit {
+    sha: String,
+    /// The repository at that commit.
+    repo: ApiRepo,
+    /// The names of its files.
+    names: Vec<String>,
 }
 
 impl<'a> Hub<'a> {
@@ -158,18 +184,29 @@ impl<'a> Hub<'a> {
     }
 
     fn fetch(&self) -> Result<PathBuf, HubError> {
-        let api = self.api().map_err(|e| self.hub_error(CONFIG, e))?;
-        let info = api.repo(self.repo(self.revision)).info().map_err(|e| self.hub_error("", e))?;
-        let names: Vec<String> = info.siblings.into_iter().map(|file| file.rfilename).collect();
-        let files = self.checkpoint_files(&names)?;
-        let pinned = api.repo(self.repo(&info.sha));
-        for file in &files {
+        let Commit { sha, repo, names } = self.newest_commit()?;
+        for file in self.checkpoint_files(&names)? {
             tracing::info!(id = self.id, file, "fetching from the hub");
-            pinned.get(file).map_err(|e| self.hub_error(file, e))?;
+            repo.get(file).map_err(|e| self.hub_error(file, e))?;
         }
         let keep = |e: std::io::Error| self.hub_error(CONFIG, ApiError::IoError(e));
-        self.store().create_ref(&info.sha).map_err(keep)?;
-        Ok(self.store().pointer_path(&info.sha))
+        self.store().create_ref(&sha).map_err(keep)?;
+        Ok(self.store().pointer_path(&sha))
+    }
+
+    /// Fetches `config.json` of a repository that holds a checkpoint. The cache has no checkpoint after that.
+    fn fetch_config(&self) -> Result<PathBuf, HubError> {
+        let Commit { sha, repo, names } = self.newest_commit()?;
+        self.checkpoint_files(&names)?;
+        repo.get(CONFIG).map_err(|e| self.hub_error(CONFIG, e))?;
+        Ok(self.store().pointer_path(&sha))
+    }
+
+    fn newest_commit(&self) -> Result<Commit, HubError> {
+        let api = self.api().map_err(|e| self.hub_error(CONFIG, e))?;
+        let info = api.repo(self.repo(self.revision)).info().map_err(|e| self.hub_error("", e))?;
+        let names = info.siblings.into_iter().map(|file| file.rfilename).collect();
+        Ok(Commit { repo: api.repo(self.repo(&info.sha)), sha: info.sha, names })
     }
 
     /// The files of a checkpoint among those of the repository.

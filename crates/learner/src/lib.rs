@@ -42,7 +42,7 @@ pub use config::{Architecture, ConfigError, Llama3Scaling, ModelConfig, TensorSp
 pub use decoding::{Continuation, StopReason, TokenSampler, uniform};
 pub use device::{DeviceError, DeviceSpec, Precision};
 pub use gguf::{GgufDescription, GgufError, GgufPolicy, convert_gguf, describe_gguf};
-pub use hub::{HubError, HubOptions, cached_models, resolve_model};
+pub use hub::{HubError, HubOptions, cached_models, resolve_config, resolve_model};
 pub use learner::Learner;
 pub use lora::Lora;
 pub use losses::{

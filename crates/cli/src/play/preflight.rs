@@ -11,14 +11,20 @@ use crate::games::GameSetup;
 use crate::isolation::Isolation;
 use crate::model;
 use crate::play_config::PlayConfig;
+use crate::proposer::OtherProposer;
 use crate::suites::SuiteMeasurements;
 
 /// Opens what a run opens: the files of public sets, the start model on its device, and the game with its tasks and prompts. It samples
 /// nothing, and starts neither a trainer nor a plug-in.
 pub(crate) fn start_checks<S: GameSetup>(config: &PlayConfig<S>, workers: Isolation) -> [Result<(), Failure>; 3] {
     let suites = SuiteMeasurements::find(config.setup.suite_schedule(), PathBuf::new(), workers);
-    let model = if model::is_external(&config.run.model) { Ok(()) } else { start_learner(config).map(drop) };
-    [suites.map(drop), model, check_game(config, workers)]
+    [suites.map(drop), check_models(config), check_game(config, workers)]
+}
+
+/// The model that proposes first, as in a run, so that what is free for training is known.
+fn check_models<S: GameSetup>(config: &PlayConfig<S>) -> Result<(), Failure> {
+    let _other_proposer = OtherProposer::open(&config.run, config.setup.shared_settings())?;
+    if model::is_external(&config.run.model) { Ok(()) } else { start_learner(config).map(drop) }
 }
 
 fn check_game<S: GameSetup>(config: &PlayConfig<S>, workers: Isolation) -> Result<(), Failure> {

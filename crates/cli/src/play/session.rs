@@ -124,7 +124,7 @@ impl<S: GameSetup> Session<S> {
             return Self::at_start(config, dir, suites, workers);
         };
         let state: PlayState<State<S>> = dir.load_state(step)?;
-        let other_proposer = OtherProposer::open(&config.run)?;
+        let other_proposer = OtherProposer::open(&config.run, config.setup.shared_settings())?;
         let actor = resume_actor(&config, &dir, step)?;
         let (executor, game) = open_game(&config, workers)?;
         Self::assemble(config, (dir, suites), executor, game, (actor, other_proposer), state)
@@ -137,7 +137,7 @@ impl<S: GameSetup> Session<S> {
         workers: Isolation,
     ) -> Result<Self, Failure> {
         // First, so that what is free for training is known.
-        let other_proposer = OtherProposer::open(&config.run)?;
+        let other_proposer = OtherProposer::open(&config.run, config.setup.shared_settings())?;
         let actor = start_actor(&config, &dir)?;
         // Before the tasks of step 0 are made, which may take long: a plug-in that does not start is known at once.
         let (executor, (game, validation)) = open_game(&config, workers)?;

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use tempfile::TempDir;
-use veriplay_learner::{HubError, HubOptions, Learner, LearnerOptions, cached_models, resolve_model};
+use veriplay_learner::{
+    HubError, HubOptions, Learner, LearnerOptions, ModelConfig, cached_models, resolve_config, resolve_model,
+};
 
 use crate::common::{learner, tiny_config};
 
@@ -115,6 +117,25 @@ fn an_id_is_fetched_once_with_only_what_it_needs_and_then_comes_from_the_cache()
     assert!(cached_models(&server.options(&cache)).is_empty(), "a shard is missing");
     assert_eq!(resolve_model("org/tiny", &server.options(&cache)).expect("fetches what is missing"), dir);
     assert!(Learner::load(&dir, LearnerOptions::default()).is_ok());
+}
+
+#[test]
+fn the_shape_of_an_id_is_fetched_without_its_weights() {
+    let (server, cache) = (Server::start(files()), tempfile::tempdir().expect("a directory"));
+    let dir = resolve_config("org/tiny", &server.options(&cache)).expect("fetches");
+    let names: Vec<_> = std::fs::read_dir(&dir).expect("lists").flatten().map(|entry| entry.file_name()).collect();
+    assert_eq!(names, ["config.json"]);
+    let text = std::fs::read_to_string(dir.join("config.json")).expect("reads");
+    assert_eq!(ModelConfig::parse(&text).expect("a shape").num_hidden_layers, tiny_config().num_hidden_layers);
+    assert!(cached_models(&server.options(&cache)).is_empty(), "it is no checkpoint yet");
+    assert_eq!(resolve_model("org/tiny", &server.options(&cache)).expect("fetches the rest"), dir);
+    let asked = server.requests.load(Ordering::SeqCst);
+    assert_eq!(resolve_config("org/tiny", &server.options(&cache)).expect("is there"), dir);
+    assert_eq!(server.requests.load(Ordering::SeqCst), asked, "the cache answers without the network");
+    server.files.lock().expect("no panic").retain(|name, _| !name.contains("safetensors"));
+    let empty = tempfile::tempdir().expect("a directory");
+    let got = resolve_config("org/tiny", &server.options(&empty));
+    assert!(matches!(got, Err(HubError::NoFile { file: "model.safetensors", .. })), "{got:?}");
 }
 
 #[test]
