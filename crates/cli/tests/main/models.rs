@@ -77,10 +77,17 @@ fn a_model_that_does_not_fit_is_refused_by_its_shape_before_its_weights_are_read
     let model = dir.path().to_str().expect("UTF-8");
     let run = dir.path().join("run");
     let sampling = "sampling takes at least";
+    let proposer = format!("proposer_model={model:?}");
+    let run_by_another = dir.path().join("run_by_another");
+    let mut proposing = vec!["play", "--out", run_by_another.to_str().expect("UTF-8")];
+    for setting in [&*proposer, "game.proposer=\"frozen\"", "game.sft_samples=0"] {
+        proposing.extend(["--set", setting]);
+    }
     for (arguments, want) in [
         (vec!["generate", "--prompt-ids", "1", "--model", model], sampling),
         (vec!["eval", "--model", model], sampling),
         (vec!["play", "--model", model, "--out", run.to_str().expect("UTF-8")], "training it is predicted to take"),
+        (proposing, sampling),
     ] {
         let output = finished(veriplay().args(&arguments));
         let said = stderr(&output);
