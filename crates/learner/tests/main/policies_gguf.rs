@@ -67,12 +67,16 @@ fn logits_are_those_of_our_decoder_on_the_same_weights() {
 fn logits_of_eight_bits_are_near_those_of_our_decoder_and_are_not_the_same() {
     for family in Architecture::ALL {
         let (got, want): (Vec<_>, Vec<_>) = logits(family, "q8_0.gguf").into_iter().unzip();
-        let (got, want) = (got.concat(), want.concat());
-        let square = |values: &mut dyn Iterator<Item = f32>| values.map(|x| f64::from(x).powi(2)).sum::<f64>();
-        let off = square(&mut got.iter().zip(&want).map(|(a, b)| a - b));
-        let error = (off / square(&mut want.iter().copied())).sqrt();
+        let error = off_by(&got.concat(), &want.concat());
         assert!((1e-3..=Q8_0).contains(&error), "{family:?}: {error:e} away");
     }
+}
+
+/// The root mean square of the difference, relative to that of `want`.
+fn off_by(got: &[f32], want: &[f32]) -> f64 {
+    let square = |values: &mut dyn Iterator<Item = f32>| values.map(|x| f64::from(x).powi(2)).sum::<f64>();
+    let off = square(&mut got.iter().zip(want).map(|(a, b)| a - b));
+    (off / square(&mut want.iter().copied())).sqrt()
 }
 
 #[test]
@@ -201,10 +205,14 @@ impl Parts {
     fn load(&self) -> Result<GgufPolicy, GgufError> {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("model.gguf");
+        self.write(&path);
+        GgufPolicy::load(&path, None)
+    }
+
+    fn write(&self, path: &Path) {
         let metadata: Vec<_> = self.metadata.iter().map(|(key, value)| (key.as_str(), value)).collect();
         let tensors: Vec<_> = self.tensors.iter().map(|(name, tensor)| (name.as_str(), tensor)).collect();
-        gguf_file::write(&mut File::create(&path).expect("creates"), &metadata, &tensors).expect("writes");
-        GgufPolicy::load(&path, None)
+        gguf_file::write(&mut File::create(path).expect("creates"), &metadata, &tensors).expect("writes");
     }
 }
 
@@ -338,6 +346,118 @@ fn the_tokenizer_inside_a_file_is_read_where_its_kind_is_known() {
         bytes_inside(parts, "tekken");
     });
     assert!(refused.contains("kind `gpt2, tekken`") && refused.contains("tokenizer.json"), "{refused}");
+}
+
+/// Adds the token that is made of two others.
+fn add_merge(parts: &mut Parts, first: &str, second: &str) {
+    let mut push = |key: &str, text: String| match parts.metadata.get_mut(key) {
+        Some(Value::Array(list)) => {
+            list.push(Value::String(text));
+            list.len()
+        }
+        other => panic!("{key}: {other:?}"),
+    };
+    push("tokenizer.ggml.merges", format!("{first} {second}"));
+    let count = push("tokenizer.ggml.tokens", format!("{first}{second}"));
+    parts.put("token_embd.weight", (count, 32));
+}
+
+#[test]
+fn each_kind_of_tokenizer_splits_digits_and_lines_as_its_models_do() {
+    for (kind, digits, lines) in [
+        ("qwen2", 2, 1),
+        ("llama-bpe", 1, 1),
+        ("gpt-2", 1, 1),
+        ("smollm", 2, 1),
+        ("starcoder", 2, 1),
+        ("refact", 2, 1),
+        ("deepseek-coder", 2, 2),
+    ] {
+        let mut parts = Parts::of(Architecture::Qwen2);
+        bytes_inside(&mut parts, kind);
+        // There is a token of `12` already.
+        add_merge(&mut parts, "Ċ", "Ċ");
+        let policy = parts.load().unwrap_or_else(|e| panic!("{kind}: {e}"));
+        let encoded = |text: &str| policy.tokenizer().encode(text).expect("bytes spell everything");
+        assert_eq!((encoded("12").len(), encoded("\n\n").len()), (digits, lines), "{kind}");
+        for text in ["def f(x):\n    return x + 12", " a é→ b", "  two  spaces\r\n\n", "可以, 한 1️⃣ 2024!"] {
+            assert_eq!(policy.tokenizer().decode(&encoded(text)), text, "{kind}");
+        }
+    }
+}
+
+/// Numbers that look random.
+fn noise(count: usize, seed: u64) -> Vec<f32> {
+    let next = |state: &mut u64| {
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        Some(((*state >> 40) as f32 / (1_u64 << 24) as f32 - 0.5) * 0.2)
+    };
+    std::iter::repeat(()).scan(seed, |state, ()| next(state)).take(count).collect()
+}
+
+/// A Llama of one layer with matrices in blocks of this kind, which are 256 numbers wide, and the numbers of its embedding.
+fn wide(kind: GgmlDType) -> (Parts, Vec<f32>) {
+    let mut parts = Parts::of(Architecture::Llama);
+    parts.tensors.clear();
+    for (key, number) in [
+        ("embedding_length", 256),
+        ("feed_forward_length", 256),
+        ("block_count", 1),
+        ("attention.head_count", 4),
+        ("attention.head_count_kv", 2),
+        ("rope.dimension_count", 64),
+    ] {
+        parts.set(&format!("llama.{key}"), Value::U32(number));
+    }
+    for key in ["llama.attention.key_length", "llama.attention.value_length"] {
+        parts.metadata.remove(key);
+    }
+    let matrices = [
+        ("token_embd", 104),
+        ("blk.0.attn_q", 256),
+        ("blk.0.attn_k", 128),
+        ("blk.0.attn_v", 128),
+        ("blk.0.attn_output", 256),
+        ("blk.0.ffn_gate", 256),
+        ("blk.0.ffn_up", 256),
+        ("blk.0.ffn_down", 256),
+    ];
+    for ((name, rows), seed) in matrices.into_iter().zip(1..) {
+        let matrix = Tensor::from_vec(noise(rows * 256, seed), (rows, 256), &Device::Cpu).expect("a matrix");
+        let quantised = QTensor::quantize(&matrix, kind).expect("quantises");
+        parts.tensors.insert(format!("{name}.weight"), quantised);
+    }
+    for name in ["blk.0.attn_norm", "blk.0.ffn_norm", "output_norm"] {
+        let ones = Tensor::ones(256, candle_core::DType::F32, &Device::Cpu).expect("ones");
+        let plain = QTensor::quantize(&ones, GgmlDType::F32).expect("quantises");
+        parts.tensors.insert(format!("{name}.weight"), plain);
+    }
+    (parts, noise(104 * 256, 1))
+}
+
+#[test]
+fn weights_in_k_quants_are_nearer_the_more_bits_they_have_and_train_as_they_sample() {
+    let kinds = [GgmlDType::Q2K, GgmlDType::Q3K, GgmlDType::Q4K, GgmlDType::Q5K, GgmlDType::Q6K];
+    let mut errors = Vec::new();
+    for kind in kinds {
+        let (parts, embedding) = wide(kind);
+        let dir = tempfile::tempdir().expect("a directory");
+        let (path, out) = (dir.path().join("model.gguf"), dir.path().join("converted"));
+        parts.write(&path);
+        let policy = GgufPolicy::load(&path, None).unwrap_or_else(|e| panic!("{kind:?}: {e}"));
+        convert_gguf(&path, &out, Precision::F32).unwrap_or_else(|e| panic!("{kind:?}: {e}"));
+        let converted = Learner::load_by_ids(&out, LearnerOptions::default()).expect("loads");
+        let weights = converted.named_weights();
+        let found = weights.iter().find(|(spec, _)| spec.name == "model.embed_tokens.weight").expect("an embedding");
+        errors.push(off_by(&found.1, &embedding));
+        let tokens = tokens(40);
+        let (got, want) = (policy.logits(&tokens).expect("computes"), converted.logits(&tokens).expect("computes"));
+        // candle rounds what it multiplies with to 8 bits.
+        let error = off_by(&got, want.last().expect("a row"));
+        assert!(error <= Q8_0, "{kind:?}: {error:e} away");
+    }
+    assert!(errors.is_sorted_by(|one, next| one > next), "{errors:?}");
+    assert!(errors[0] < 0.5 && errors[4] < 0.05, "{errors:?}");
 }
 
 #[test]
