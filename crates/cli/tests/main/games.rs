@@ -404,10 +404,7 @@ fn train_from_start(config: &mut toml::Table, dpo_reference: &str) {
 fn runs_that_train_the_start_model_in_each_step_resume_to_the_same_bytes() {
     let mut config = small_sol_ver();
     train_from_start(&mut config, "sampler");
-    says(
-        &refused(&config),
-        &["configuration key `game.train_from` is `start`", "set `dpo_reference` to `sft` or `start`"],
-    );
+    says(&refused(&config), &["`train_from` is `start`: set `dpo_reference` to `sft` or `start`"]);
     set(&mut config, "game.dpo_reference", "sft");
     survives(&config, &[1, 3]);
     set(&mut config, "model", "stdio");

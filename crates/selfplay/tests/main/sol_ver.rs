@@ -6,7 +6,7 @@ use veriplay_selfplay::driver::{GameState, SelfPlay};
 use veriplay_selfplay::environment::Environment as _;
 use veriplay_selfplay::games::sol_ver::prompts::{AnsweredProblem, PROMPT_FORMATS, by_name, names};
 use veriplay_selfplay::games::sol_ver::{
-    EvalCandidate, LearningObjective, ProblemTask, ReferenceSolution, Selection, SolVer, SolVerConfig,
+    EvalCandidate, LearningObjective, ProblemTask, ReferenceSolution, Selection, SolVer, SolVerConfig, TrainFrom,
 };
 use veriplay_selfplay::metrics::FilterCount;
 use veriplay_selfplay::play::StepContext;
@@ -130,7 +130,8 @@ fn a_config_file_says_everything_and_nothing_else() {
 fn a_setting_that_has_no_meaning_is_told_with_its_key_and_value() {
     let gradient = LearningObjective::PolicyGradient;
     let unrewarded = "leave it out: this objective uses no rewards";
-    let wrong: [(&str, SolVerConfig); 17] = [
+    let start = TrainFrom::Start;
+    let wrong: [(&str, SolVerConfig); 19] = [
         ("`format` is `chatty`", config().with(|c| c.shared.format = "chatty".to_owned())),
         ("`group_size` is `1`", config().with(|c| c.shared.group_size = 1)),
         ("`problems` is `0`", config().with(|c| c.own.problems = 0)),
@@ -141,6 +142,8 @@ fn a_setting_that_has_no_meaning_is_told_with_its_key_and_value() {
         ("`reward` is `pay`: use one of", config().with(|c| c.shared.reward = Some("pay".to_owned()))),
         ("`reward` is ``: set it to one of", config().with(|c| c.own.objective = gradient)),
         ("`selection` is `random`", gradient_config().with(|c| c.own.selection = Selection::Random)),
+        ("`train_from` is `start`: use `previous`", gradient_config().with(|c| c.own.train_from = start)),
+        ("`train_from` is `start`: set `dpo_reference`", config().with(|c| c.own.train_from = start)),
         ("`test_weight` is `-1`", config().with(|c| c.own.test_weight = -1.0)),
         ("`dpo.batch` is `0`", config().with(|c| c.own.dpo = UpdateSchedule { batch: 0, epochs: 1, max_updates: 1 })),
         (unrewarded, config().with(|c| c.shared.reward = Some("quickstart".to_owned()))),
