@@ -32,6 +32,7 @@ mod host_support;
 mod host_trap;
 mod image;
 mod imports;
+mod job_lock;
 mod layers;
 mod memory;
 mod meter;

@@ -9,6 +9,7 @@ use veriplay_core::{Callee, CancellationToken, Job, Outcome};
 
 use crate::guest::{GuestInstance, HostFault};
 use crate::image::Image;
+use crate::job_lock::wait_while;
 use crate::layers::Layers;
 use crate::memory::ResetMode;
 use crate::preloads::Preloads;
@@ -23,6 +24,13 @@ pub(crate) enum RunError {
     /// The worker process died of this signal: a crash, or a forbidden system call.
     #[error("a worker process died of signal {0}")]
     Crash(i32),
+}
+
+impl RunError {
+    /// The fault of a job that was cancelled. Nobody reads it: the caller knows.
+    pub(crate) fn cancelled() -> Self {
+        Self::Fault("the job was cancelled".to_owned())
+    }
 }
 
 impl From<String> for RunError {
@@ -94,7 +102,7 @@ impl<R: Runner> Pool<R> {
         may_reuse: bool,
         cancellation: &CancellationToken,
     ) -> Result<Outcome, RunError> {
-        let mut slot = self.take_slot();
+        let mut slot = self.take_slot(cancellation).ok_or_else(RunError::cancelled)?;
         if !may_reuse {
             slot = R::Slot::default();
         }
@@ -118,11 +126,12 @@ impl<R: Runner> Pool<R> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn take_slot(&self) -> R::Slot {
-        let full = |state: &mut Slots<R::Slot>| state.in_use >= self.max_parallel;
-        let mut state = self.freed.wait_while(self.lock(), full).unwrap_or_else(PoisonError::into_inner);
+    /// A slot, once there is one; `None` if the job is cancelled first.
+    fn take_slot(&self, cancellation: &CancellationToken) -> Option<R::Slot> {
+        let full = |state: &Slots<R::Slot>| state.in_use >= self.max_parallel;
+        let mut state = wait_while(self.lock(), &self.freed, cancellation, full)?;
         state.in_use += 1;
-        state.idle.pop().unwrap_or_default()
+        Some(state.idle.pop().unwrap_or_default())
     }
 
     fn return_slot(&self, slot: R::Slot) {
@@ -196,5 +205,49 @@ impl Runner for InProcessRunner {
         let (guest, callee) = std::mem::take(&mut slot.used);
         slot.guest = guest.and_then(fresh).or(slot.guest.take());
         slot.callee = callee.and_then(fresh).or(slot.callee.take());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Receiver, Sender, channel};
+
+    use veriplay_core::Exit;
+
+    use super::*;
+
+    /// Runs each job until the test ends it.
+    struct Held {
+        begun: Sender<()>,
+        end: Mutex<Receiver<()>>,
+    }
+
+    impl Runner for Held {
+        type Slot = ();
+
+        fn run(&self, _slot: &mut (), _job: &Job, _cancellation: &CancellationToken) -> Result<Outcome, RunError> {
+            self.begun.send(()).unwrap();
+            self.end.lock().unwrap().recv().unwrap();
+            Ok(Outcome::new(Exit::Returned))
+        }
+    }
+
+    #[test]
+    fn a_job_that_waits_for_a_slot_ends_when_it_is_cancelled_and_takes_none() {
+        let ((begun, has_begun), (end, ends)) = (channel(), channel());
+        let pool = Pool::new(Held { begun, end: Mutex::new(ends) }, 1);
+        let (job, token) = (Job::script("pass"), CancellationToken::new());
+        let (first, second) = std::thread::scope(|scope| {
+            let first = scope.spawn(|| pool.run(&job, true, &CancellationToken::new()));
+            has_begun.recv().unwrap();
+            let second = scope.spawn(|| pool.run(&job, true, &token));
+            token.cancel();
+            let second = second.join().unwrap();
+            end.send(()).unwrap();
+            (first.join().unwrap(), second)
+        });
+        assert_eq!((first.is_ok(), second), (true, Err(RunError::cancelled())));
+        end.send(()).unwrap();
+        assert!(pool.run(&job, true, &CancellationToken::new()).is_ok());
     }
 }

@@ -1,10 +1,11 @@
 //! The sandbox: jobs in, outcomes out, from any thread.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use veriplay_core::{CancellationToken, Execute, ExecuteError, Exit, GuestError, Job, LimitKind, Outcome};
 
 use crate::image::{Image, ImageError};
+use crate::job_lock::JobLock;
 use crate::layers::Layers;
 use crate::memory::ResetMode;
 use crate::pool::{InProcessRunner, Pool, RunError};
@@ -46,8 +47,8 @@ pub struct Sandbox {
     /// The layers that a job's base may name. The workers have them too.
     layers: Layers,
     workers: Workers,
-    /// Held shared by every job, and exclusively by a job that runs again alone.
-    alone: RwLock<()>,
+    /// Shared by all jobs but one that runs again alone.
+    lock: JobLock,
 }
 
 /// The workers that run jobs.
@@ -76,11 +77,11 @@ impl Sandbox {
     /// Runs `job` as [`Self::run`] does, unless it is cancelled. An outcome does not depend on who could have cancelled the job.
     ///
     /// # Errors
-    /// Those of [`Self::run`], and [`ExecuteError::Cancelled`]: the job has no outcome, and the sandbox is as before it.
+    /// Those of [`Self::run`], and [`ExecuteError::Cancelled`]: the job has no outcome, and the sandbox is as before it. A job that waits for
+    /// others or for a worker to start is cancelled too.
     pub fn run_cancellable(&self, job: &Job, cancellation: &CancellationToken) -> Result<Outcome, ExecuteError> {
         self.check_job(job)?;
-        // The lock guards no data, so a panic of another thread does not matter.
-        let with_others = self.alone.read().unwrap_or_else(PoisonError::into_inner);
+        let with_others = self.lock.share(cancellation).ok_or(ExecuteError::Cancelled)?;
         let first = self.run_once(job, true, cancellation);
         drop(with_others);
         match first {
@@ -113,7 +114,7 @@ impl Sandbox {
     pub fn new(image: Arc<Image>, options: SandboxOptions) -> Self {
         let here = InProcessRunner::new(Arc::clone(&image), options.reset, Layers::default());
         let workers = Workers::InProcess(Pool::new(here, options.parallel()));
-        Self { image, layers: Layers::default(), workers, alone: RwLock::new(()) }
+        Self { image, layers: Layers::default(), workers, lock: JobLock::default() }
     }
 
     /// A sandbox whose jobs run in worker processes: a second wall between a guest and this process, for some
@@ -129,13 +130,14 @@ impl Sandbox {
         program: WorkerProgram,
     ) -> Result<Self, ExecuteError> {
         let processes = ProcessRunner::new(program, &image, options.reset);
-        let first = processes.start().map_err(|error| ExecuteError::Host(error.to_string()))?;
+        let first =
+            processes.start(&CancellationToken::new()).map_err(|error| ExecuteError::Host(error.to_string()))?;
         let pool = Pool::starting_with(processes, options.parallel(), vec![Some(first)]);
         Ok(Self {
             image,
             layers: Layers::default(),
             workers: Workers::Processes(Box::new(pool)),
-            alone: RwLock::new(()),
+            lock: JobLock::default(),
         })
     }
 
@@ -154,7 +156,7 @@ impl Sandbox {
     fn run_once(&self, job: &Job, may_reuse: bool, cancellation: &CancellationToken) -> Result<Outcome, RunError> {
         if cancellation.is_cancelled() {
             // It would cost an instance.
-            return Err(RunError::Fault("the job was cancelled".to_owned()));
+            return Err(RunError::cancelled());
         }
         match &self.workers {
             Workers::InProcess(pool) => pool.run(job, may_reuse, cancellation),
@@ -169,7 +171,7 @@ impl Sandbox {
         first: Result<Outcome, RunError>,
         cancellation: &CancellationToken,
     ) -> Result<Outcome, ExecuteError> {
-        let _alone = self.alone.write().unwrap_or_else(PoisonError::into_inner);
+        let _alone = self.lock.hold_alone(cancellation).ok_or(ExecuteError::Cancelled)?;
         let second = self.run_once(job, false, cancellation);
         match (first, second) {
             (_, Ok(outcome)) => Ok(outcome),

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io;
+use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
@@ -28,7 +28,7 @@ const FETCH_FACTOR: u64 = 4;
 const START: Duration = Duration::from_secs(120);
 /// How much longer than a job's deadline its reply may take before the worker is killed.
 const GRACE: Duration = Duration::from_secs(10);
-/// How often the wait for a reply looks whether the job is cancelled, in milliseconds.
+/// How often a wait for a worker looks whether the job is cancelled, in milliseconds.
 const LOOK_MS: libc::c_int = 20;
 
 /// The command that starts a worker process, `program arguments…`. It must call [`crate::serve`] first.
@@ -68,16 +68,16 @@ impl ProcessRunner {
         self.hello.layers = layers.to_vec();
     }
 
-    /// Starts a worker that has loaded its image and locked itself down.
+    /// Starts a worker that has loaded its image and locked itself down, unless the job that it is for is cancelled.
     ///
     /// # Errors
     /// When it cannot be started, or says why it cannot work.
-    pub(crate) fn start(&self) -> Result<WorkerProcess, RunError> {
+    pub(crate) fn start(&self, cancellation: &CancellationToken) -> Result<WorkerProcess, RunError> {
         let what = self.program.program.display();
         let memory = self.warmed.as_ref().map(|image| image.baseline().file());
         let mut process = WorkerProcess::spawn(&self.program, memory)
             .map_err(|error| RunError::Fault(format!("cannot start the worker `{what}`: {error}")))?;
-        match process.request(&self.hello, ANSWER_ROOM, Some(START), &CancellationToken::new())? {
+        match process.request(&self.hello, ANSWER_ROOM, Some(START), cancellation)? {
             WorkerReply::Ready => Ok(process),
             WorkerReply::Fault(why) => Err(RunError::Fault(format!("the worker `{what}` cannot work: {why}"))),
             WorkerReply::Outcome(_) => {
@@ -96,7 +96,7 @@ impl Runner for ProcessRunner {
         job: &Job,
         cancellation: &CancellationToken,
     ) -> Result<Outcome, RunError> {
-        let mut process = slot.take().map_or_else(|| self.start(), Ok)?;
+        let mut process = slot.take().map_or_else(|| self.start(cancellation), Ok)?;
         let limits = &job.limits;
         let fetched = if job.fetch.is_empty() { 0 } else { limits.file_bytes.saturating_mul(FETCH_FACTOR) };
         let max_bytes = limits.output_bytes.saturating_mul(ANSWER_FACTOR).saturating_add(fetched + ANSWER_ROOM);
@@ -155,15 +155,15 @@ fn is_within_limits(outcome: &Outcome, limits: &Limits) -> bool {
 /// A running worker. Dropping this kills it, which loses nothing.
 pub(crate) struct WorkerProcess {
     child: Child,
+    /// Does not block: [`TimedPipe`] waits for it.
     pipe: Pipe,
-    /// How long the socket waits.
-    patience: Option<Duration>,
 }
 
 impl WorkerProcess {
     /// Starts a worker. Its standard output, which it does not write to, is `memory`, a sealed file.
     fn spawn(program: &WorkerProgram, memory: Option<&File>) -> io::Result<Self> {
         let (pipe, theirs) = UnixStream::pair()?;
+        pipe.set_nonblocking(true)?;
         let memory = memory.map(File::try_clone).transpose()?;
         let child = Command::new(&program.program)
             .args(&program.arguments)
@@ -173,10 +173,10 @@ impl WorkerProcess {
             .stdout(memory.map_or_else(Stdio::null, Stdio::from))
             .stderr(Stdio::null())
             .spawn()?;
-        Ok(Self { child, pipe: frames::over(pipe), patience: None })
+        Ok(Self { child, pipe: frames::over(pipe) })
     }
 
-    /// Sends a frame and waits for the reply. Without one the worker is killed.
+    /// Sends a frame and waits up to `patience` for the whole reply. Without one the worker is killed.
     fn request(
         &mut self,
         frame: &impl serde::Serialize,
@@ -196,31 +196,10 @@ impl WorkerProcess {
         patience: Option<Duration>,
         cancellation: &CancellationToken,
     ) -> io::Result<WorkerReply> {
-        if self.patience != patience {
-            self.pipe.get_ref().set_read_timeout(patience)?;
-            self.pipe.get_ref().set_write_timeout(patience)?;
-            self.patience = patience;
-        }
-        frames::send(self.pipe.get_mut(), frame)?;
-        self.wait_for_reply(patience, cancellation)?;
-        frames::receive(&mut self.pipe, max_bytes)?.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
-    }
-
-    /// Waits until the worker replies or ends.
-    ///
-    /// # Errors
-    /// When it takes longer than `patience`, or the job is cancelled.
-    fn wait_for_reply(&self, patience: Option<Duration>, cancellation: &CancellationToken) -> io::Result<()> {
-        let started = Instant::now();
-        while self.pipe.buffer().is_empty() && !is_readable_soon(self.pipe.get_ref())? {
-            if cancellation.is_cancelled() {
-                return Err(io::Error::other("the job was cancelled"));
-            }
-            if patience.is_some_and(|patience| started.elapsed() > patience) {
-                return Err(io::ErrorKind::TimedOut.into());
-            }
-        }
-        Ok(())
+        let deadline = patience.and_then(|patience| Instant::now().checked_add(patience));
+        let mut pipe = TimedPipe { pipe: &mut self.pipe, deadline, cancellation };
+        frames::send(&mut pipe, frame)?;
+        frames::receive(&mut pipe, max_bytes)?.ok_or_else(|| ErrorKind::UnexpectedEof.into())
     }
 
     /// Kills the worker; returns how it had crashed before that, if it had.
@@ -239,14 +218,114 @@ impl Drop for WorkerProcess {
     }
 }
 
-/// Whether `socket` has something to read, or is closed, within [`LOOK_MS`].
-fn is_readable_soon(socket: &UnixStream) -> io::Result<bool> {
-    let mut entry = libc::pollfd { fd: socket.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+/// The socket during one exchange. The deadline is that of the whole exchange: a worker that takes or sends byte after byte gains no time by it.
+struct TimedPipe<'a> {
+    pipe: &'a mut Pipe,
+    deadline: Option<Instant>,
+    cancellation: &'a CancellationToken,
+}
+
+impl TimedPipe<'_> {
+    /// Waits until the socket is ready for `events`, or closed.
+    ///
+    /// # Errors
+    /// The deadline has passed, or the job is cancelled.
+    fn wait_for(&self, events: libc::c_short) -> io::Result<()> {
+        loop {
+            if self.cancellation.is_cancelled() {
+                return Err(io::Error::other(RunError::cancelled()));
+            }
+            if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return Err(ErrorKind::TimedOut.into());
+            }
+            if is_ready_soon(self.pipe.get_ref(), events)? {
+                return Ok(());
+            }
+        }
+    }
+}
+
+impl Read for TimedPipe<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if self.pipe.buffer().is_empty() {
+                self.wait_for(libc::POLLIN)?;
+            }
+            match self.pipe.read(buffer) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                done => return done,
+            }
+        }
+    }
+}
+
+impl Write for TimedPipe<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        loop {
+            match self.pipe.get_mut().write(bytes) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => self.wait_for(libc::POLLOUT)?,
+                done => return done,
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Whether `socket` is ready for `events`, or closed, within [`LOOK_MS`].
+fn is_ready_soon(socket: &UnixStream, events: libc::c_short) -> io::Result<bool> {
+    let mut entry = libc::pollfd { fd: socket.as_raw_fd(), events, revents: 0 };
     // SAFETY: the call reads and writes this one entry, which outlives it.
     let ready = unsafe { libc::poll(&raw mut entry, 1, LOOK_MS) };
     if ready >= 0 {
         return Ok(ready > 0);
     }
     let error = io::Error::last_os_error();
-    if error.kind() == io::ErrorKind::Interrupted { Ok(false) } else { Err(error) }
+    if error.kind() == ErrorKind::Interrupted { Ok(false) } else { Err(error) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Announces the longest frame there is, and sends it byte by byte.
+    const DRIBBLES: &str = r"printf '\377\377\377\377' >&0; while printf ' ' >&0; do :; done";
+    /// Does not read what it is sent.
+    const READS_NOTHING: &str = "while :; do :; done";
+
+    /// A worker that is a script of the shell, which has the socket as its standard input.
+    fn scripted(script: &str) -> WorkerProcess {
+        let arguments = vec!["-c".into(), script.into()];
+        let program = WorkerProgram { program: "/bin/sh".into(), arguments, cache_dir: PathBuf::new() };
+        WorkerProcess::spawn(&program, None).unwrap()
+    }
+
+    /// Why the worker gave no answer to a frame that no socket holds. It must be dead then.
+    fn end_of(script: &str, patience: Option<Duration>, cancellation: &CancellationToken) -> String {
+        let (mut worker, frame) = (scripted(script), "x".repeat(8 << 20));
+        let frame = if script == READS_NOTHING { frame.as_str() } else { "" };
+        let ended = worker.request(&frame, u64::MAX, patience, cancellation).unwrap_err();
+        assert!(worker.child.try_wait().unwrap().is_some(), "{ended}");
+        ended.to_string()
+    }
+
+    #[test]
+    fn a_worker_that_sends_byte_by_byte_or_reads_nothing_is_killed_when_its_time_is_over() {
+        for script in [DRIBBLES, READS_NOTHING] {
+            let ended = end_of(script, Some(Duration::from_millis(50)), &CancellationToken::new());
+            assert_eq!(ended, "no answer from a worker process: timed out", "{script}");
+        }
+    }
+
+    #[test]
+    fn a_worker_that_sends_byte_by_byte_or_reads_nothing_is_killed_when_its_job_is_cancelled() {
+        let cancelled = CancellationToken::new();
+        cancelled.cancel();
+        for script in [DRIBBLES, READS_NOTHING] {
+            let ended = end_of(script, None, &cancelled);
+            assert_eq!(ended, "no answer from a worker process: the job was cancelled", "{script}");
+        }
+    }
 }

@@ -1,10 +1,10 @@
 //! Cancelled jobs: they end, have no outcome, and leave nothing to the next job.
 
 use veriplay_core::{Callee, CancellationToken, ExecuteError, Job, Limits};
-use veriplay_sandbox::{Sandbox, SandboxOptions};
+use veriplay_sandbox::{Sandbox, SandboxOptions, WorkerProgram};
 
 use crate::support::{calls, limits, python, run, sandbox, script};
-use crate::workers::{processes, workers};
+use crate::workers::{processes, program, workers};
 
 /// Jobs that only their deadline would end, in ten minutes.
 fn endless() -> Vec<Job> {
@@ -63,4 +63,37 @@ fn a_job_that_is_cancelled_before_it_starts_costs_nothing() {
         assert!(matches!(ended, Err(ExecuteError::Cancelled)), "{ended:?}");
     }
     assert_eq!((workers("spared"), before.len()), (before.clone(), 1));
+}
+
+/// A worker that is ready once, and ends. From its second start on it takes what it is sent and is never ready.
+const NEVER_READY_AGAIN: &str = "import os, struct, sys
+folder = sys.argv[1]
+again = os.path.exists(folder + '/started')
+open(folder + ('/again' if again else '/started'), 'w').close()
+if again:
+    while os.read(0, 1 << 16): pass
+length = struct.unpack('<I', os.read(0, 4))[0]
+while length: length -= len(os.read(0, length))
+os.write(0, struct.pack('<I', 7) + b'\"Ready\"')
+";
+
+#[test]
+fn a_job_that_waits_for_its_worker_to_start_ends_when_it_is_cancelled() {
+    let directory = tempfile::tempdir().unwrap();
+    let (file, again) = (directory.path().join("worker.py"), directory.path().join("again"));
+    std::fs::write(&file, NEVER_READY_AGAIN).unwrap();
+    let arguments = vec!["python3".into(), file.into_os_string(), directory.path().into()];
+    let program = WorkerProgram { program: "/usr/bin/env".into(), arguments, ..program() };
+    let sandbox = Sandbox::in_processes(python(), SandboxOptions::fastest(), program).unwrap();
+    let (job, token) = (script("pass"), CancellationToken::new());
+    let ended = std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| sandbox.run_cancellable(&job, &token));
+        // Its first worker has ended, so it waits for another one.
+        while !again.exists() {
+            std::thread::yield_now();
+        }
+        token.cancel();
+        waiting.join().unwrap()
+    });
+    assert!(matches!(ended, Err(ExecuteError::Cancelled)), "{ended:?}");
 }
