@@ -480,6 +480,7 @@ impl SuiteJudge {
         let context = VerifyContext {
             execute: &self.sandbox,
             execute_reference: &self.sandbox,
+            cancellation: None,
             image: image.name(),
             conditions: &conditions,
         };

@@ -108,6 +108,7 @@ impl Workload {
         let context = VerifyContext {
             execute: sandbox,
             execute_reference: sandbox,
+            cancellation: None,
             image: sandbox.image().name(),
             conditions: &self.conditions,
         };

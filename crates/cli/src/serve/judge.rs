@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use veriplay_core::{CancellationToken, Digest, Execute, ExecuteError, Job, Limits, Outcome, RowStatus, content_hash};
+use veriplay_core::{CancellationToken, Digest, Execute, ExecuteError, Job, Limits, Outcome, content_hash};
 use veriplay_corpus::{AttemptBody, PROBLEM_FORMATS, ProblemRow, ReadOptions, parse_problems, problem_format};
 use veriplay_sandbox::{Image, Sandbox};
 use veriplay_server::{AttemptText, Judge, JudgeFacts, JudgeOptions, JudgedAttempt, OpenTask, TaskError, TaskSource};
@@ -256,12 +256,14 @@ impl OpenTask for ServedTask {
         let context = VerifyContext {
             execute,
             execute_reference: sandbox,
+            cancellation: Some(cancellation),
             image: &self.judge.facts.image,
             conditions: &self.conditions,
         };
         let judge = AttemptJudge { context, cache, stop: || false };
         let judged = judge.judge(attempt);
-        if matches!(judged.row.status, RowStatus::Dropped(_)) && !cancellation.is_cancelled() {
+        // Also where this attempt was cancelled meanwhile: another one would get the fault as its own.
+        if task.met_host_fault() {
             self.forget_fault(&task);
         }
         JudgedAttempt { row: judged.row, cached: judged.cached }

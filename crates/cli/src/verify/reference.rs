@@ -5,8 +5,8 @@
 //! [`Status::Unjudgeable`]; a sandbox that fails, or a deadline met, is a fault of the host.
 
 use veriplay_core::{
-    CallResult, Digest, Dropped, EncodeCaps, Evidence, Execute, Exit, GuestError, Job, LimitKind, Limits, Outcome,
-    Problem, REFERENCE_RULE, Status, Value, Verdict,
+    CallResult, CancellationToken, Digest, Dropped, EncodeCaps, Evidence, Execute, Exit, GuestError, Job, LimitKind,
+    Limits, Outcome, Problem, REFERENCE_RULE, Status, Value, Verdict,
 };
 use veriplay_corpus::{ExpectedResult, UnexecutedProblem};
 
@@ -34,6 +34,8 @@ pub(crate) struct VerifyContext<'a> {
     pub(crate) execute: &'a dyn Execute,
     /// Runs references: their values serve all attempts, so they are not cancelled with one.
     pub(crate) execute_reference: &'a dyn Execute,
+    /// Ends the wait for a reference that another attempt runs. `None`: nobody cancels attempts.
+    pub(crate) cancellation: Option<&'a CancellationToken>,
     /// Name of the image.
     pub(crate) image: &'a str,
     pub(crate) conditions: &'a JudgeConditions,
@@ -268,7 +270,13 @@ mod tests {
         let image = Digest::of(b"image");
         let conditions = JudgeConditions { image, limits: LIMITS, scaled, seed: 0, early_stop: false };
         execute_reference(
-            &VerifyContext { execute, execute_reference: execute, image: "python", conditions: &conditions },
+            &VerifyContext {
+                execute,
+                execute_reference: execute,
+                cancellation: None,
+                image: "python",
+                conditions: &conditions,
+            },
             unexecuted,
         )
     }

@@ -2,9 +2,12 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
-use veriplay_core::{Checks, Comparison, Digest, Limits, Problem, Trust, Value, content_hash};
+use veriplay_core::{
+    CancellationToken, Checks, Comparison, Digest, Dropped, ExecuteError, Limits, Problem, Trust, Value, content_hash,
+};
 use veriplay_corpus::{
     InvalidRow, ProblemFormat, ProblemRow, ReadOptions, UnexecutedProblem, matching_formats, read_problems,
 };
@@ -83,33 +86,96 @@ pub(crate) struct LoadedTask {
     pub(super) row: ProblemRow,
     /// Digest of the row, overrides included.
     pub(super) digest: Digest,
-    executed: OnceLock<Result<Problem, ProblemError>>,
+    reference: ReferenceRun,
 }
 
 impl LoadedTask {
     /// The task of a row with overrides applied.
     pub(crate) fn new(row: ProblemRow) -> Self {
-        Self { digest: content_hash(&row), row, executed: OnceLock::new() }
+        Self { digest: content_hash(&row), row, reference: ReferenceRun::default() }
     }
 
     /// The same task, whose reference has not run yet.
     pub(crate) fn without_problem(&self) -> Self {
-        Self { row: self.row.clone(), digest: self.digest.clone(), executed: OnceLock::new() }
+        Self { row: self.row.clone(), digest: self.digest.clone(), reference: ReferenceRun::default() }
     }
 
-    /// The problem. The first call runs the reference, where the file has one instead of expected values; concurrent calls wait for it.
+    /// Whether its reference met a fault of the host, which it keeps.
+    pub(crate) fn met_host_fault(&self) -> bool {
+        matches!(self.reference.result.get(), Some(Err(ProblemError::Host(_))))
+    }
+
+    /// The problem. The first call runs the reference, where the file has one instead of expected values; concurrent calls wait for it until
+    /// they are cancelled.
     ///
     /// # Errors
-    /// A host fault, or a reference without usable values, which is a fault of the task.
+    /// A host fault, a call that is cancelled, or a reference without usable values, which is a fault of the task.
     pub(crate) fn problem(&self, context: &VerifyContext<'_>) -> Result<&Problem, ProblemError> {
         match &self.row {
             ProblemRow::Ready(problem) => Ok(problem),
-            ProblemRow::Unexecuted(unexecuted) => self
-                .executed
-                .get_or_init(|| reference::execute_reference(context, unexecuted))
-                .as_ref()
-                .map_err(Clone::clone),
+            ProblemRow::Unexecuted(unexecuted) => {
+                self.reference.result(context.cancellation, || reference::execute_reference(context, unexecuted))
+            }
         }
+    }
+}
+
+/// How often whoever waits for a reference looks whether it is cancelled.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// The run of a reference, for all attempts at its task. The first who asks for its result runs it.
+#[derive(Default)]
+struct ReferenceRun {
+    result: OnceLock<Result<Problem, ProblemError>>,
+    is_running: Mutex<bool>,
+    ended: Condvar,
+}
+
+/// The right to run a reference. It ends after the result is there, or without one by a panic.
+struct Turn<'a>(&'a ReferenceRun);
+
+impl ReferenceRun {
+    fn result(
+        &self,
+        cancellation: Option<&CancellationToken>,
+        run: impl FnOnce() -> Result<Problem, ProblemError>,
+    ) -> Result<&Problem, ProblemError> {
+        let _turn = match self.result.get() {
+            Some(_) => None,
+            None => self.take_turn(cancellation)?,
+        };
+        // Without a turn there is a result.
+        self.result.get_or_init(run).as_ref().map_err(Clone::clone)
+    }
+
+    /// Waits for the result, or for the turn to run the reference.
+    fn take_turn(&self, cancellation: Option<&CancellationToken>) -> Result<Option<Turn<'_>>, ProblemError> {
+        let mut is_running = self.lock();
+        loop {
+            if self.result.get().is_some() {
+                return Ok(None);
+            }
+            if cancellation.is_some_and(CancellationToken::is_cancelled) {
+                return Err(ProblemError::Host(Dropped { why: ExecuteError::Cancelled.to_string() }));
+            }
+            if !*is_running {
+                *is_running = true;
+                return Ok(Some(Turn(self)));
+            }
+            is_running = self.ended.wait_timeout(is_running, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, bool> {
+        // One flag is always consistent.
+        self.is_running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        *self.0.lock() = false;
+        self.0.ended.notify_all();
     }
 }
 
@@ -240,4 +306,53 @@ pub(crate) fn check_row(row: &ProblemRow) -> Result<(), String> {
         }
     };
     checked.map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    fn fault(why: &str) -> ProblemError {
+        ProblemError::Host(Dropped { why: why.to_owned() })
+    }
+
+    fn cancelled() -> CancellationToken {
+        let token = CancellationToken::new();
+        token.cancel();
+        token
+    }
+
+    #[test]
+    fn who_waits_for_a_reference_stops_when_cancelled_and_the_reference_goes_on() {
+        let ((begun, has_begun), (end, ends)) = (channel(), channel());
+        let run = &ReferenceRun::default();
+        let (first, second) = std::thread::scope(|scope| {
+            let reference = move || {
+                begun.send(()).expect("the test waits for it");
+                ends.recv().expect("the test ends it");
+                Err(fault("its own"))
+            };
+            let first = scope.spawn(move || run.result(None, reference).cloned());
+            has_begun.recv().expect("it begins");
+            let second = run.result(Some(&cancelled()), || panic!("it runs already")).cloned();
+            end.send(()).expect("it waits");
+            (first.join().expect("it does not panic"), second)
+        });
+        assert_eq!((first, second), (Err(fault("its own")), Err(fault("the job was cancelled"))));
+        // A result that is there is no wait.
+        assert_eq!(run.result(Some(&cancelled()), || panic!("it has run")), Err(fault("its own")));
+    }
+
+    #[test]
+    fn a_cancelled_attempt_does_not_begin_a_reference_and_a_panic_leaves_it_to_the_next() {
+        let run = ReferenceRun::default();
+        assert_eq!(run.result(Some(&cancelled()), || panic!("it begins")), Err(fault("the job was cancelled")));
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let _ = run.result(None, || panic!("a bug"));
+        }));
+        assert!(panicked.is_err());
+        assert_eq!(run.result(None, || Err(fault("its own"))), Err(fault("its own")));
+    }
 }
