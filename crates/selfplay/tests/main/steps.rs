@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use veriplay_core::{
-    Attempt, Digest, Execute, Policy, PolicyError, Prompt, Role, Rollout, Sampling, ScriptedPolicy, Status, Task,
-    TaskType, TrainBatch, Value,
+    Attempt, Digest, Execute, FinishReason, Policy, PolicyError, Prompt, Role, Rollout, Sampling, ScriptedPolicy,
+    Status, Task, TaskType, TrainBatch, Value,
 };
 use veriplay_selfplay::admission::{Admission, JudgedProposal};
 use veriplay_selfplay::driver::{GameState, SelfPlay};
@@ -394,6 +394,28 @@ fn a_right_answer_without_its_frame_is_rewarded_as_bad_format_under_azr_and_stil
     // `compact` has no frame to miss.
     assert_eq!(first("compact"), (1.0, Some(0.5), Some(1.0)));
     assert_eq!(first("think"), (-1.0, Some(0.5), Some(0.0)));
+}
+
+/// A policy whose first response to each prompt is cut off.
+struct CutsOff(ScriptedPolicy);
+
+impl Policy for CutsOff {
+    fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
+        let mut groups = self.0.generate(prompts, sampling)?;
+        groups.iter_mut().for_each(|group| group[0].finish = FinishReason::Length);
+        Ok(groups)
+    }
+}
+
+#[test]
+fn a_response_that_was_cut_off_is_not_well_formed() {
+    let game = table(config().with(|c| c.shared.format = "compact".to_owned()));
+    let policy = CutsOff(Script::fresh(0).policy());
+    let context = StepContext { policy: &policy, execute: &Nobody, seed: 1 };
+    let played = game.step(&context, &mut seeded(0..9), 0).unwrap();
+    let solver = played.metrics.roles.iter().filter(|one| one.role == Role::Solver);
+    // One of the four attempts at each task.
+    assert_eq!(solver.map(|one| one.well_formed_share).collect::<Vec<_>>(), [Some(0.75); 3]);
 }
 
 /// The rewards of each batch, as texts.

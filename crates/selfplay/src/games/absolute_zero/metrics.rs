@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde::Serialize;
-use veriplay_core::{Attempt, Role, Status, Task, TaskType};
+use veriplay_core::{Attempt, FinishReason, Role, Status, Task, TaskType};
 
 use crate::admission::Admission;
 use crate::environment::{Environment, ProposalEpisode, SolverEpisode, StepFacts};
@@ -25,7 +25,7 @@ pub struct RoleMetrics {
     pub dropped: usize,
     /// Rollouts from which nothing could be extracted.
     pub malformed: usize,
-    /// The share of all rollouts that have the frame that the prompt asks for, whatever is in it.
+    /// The share of all rollouts that came to their end and have the frame that the prompt asks for, whatever is in it.
     pub well_formed_share: Option<f64>,
     /// Proposals that were known already. 0 for the solver.
     pub duplicates: usize,
@@ -139,7 +139,9 @@ fn is_malformed<E: Triplets>(one: &SolverEpisode<E>) -> bool {
 }
 
 fn well_formed_share<E: Triplets>(game: &E, episodes: &[&FinishedEpisode<E::Episode>]) -> Option<f64> {
-    share(episodes.iter().filter(|one| game.is_well_formed(one)).count(), episodes.len())
+    // As in every game, a response that was cut off has not the form that was asked for.
+    let is_whole = |one: &FinishedEpisode<E::Episode>| one.last().is_some_and(|last| last.finish == FinishReason::Stop);
+    share(episodes.iter().filter(|one| is_whole(one) && game.is_well_formed(one)).count(), episodes.len())
 }
 
 /// Adds what both roles have: solve rates and the mean reward.
