@@ -1,9 +1,14 @@
-//! Ctrl-C and SIGTERM: the first one asks the command to stop and keep what it has, the second one ends the process.
+//! Ctrl-C and SIGTERM: the first one asks the command to stop and keep what it has, the second one ends the process. A command that has nothing
+//! to keep ends at the first.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::exit::ExitCode;
 use crate::progress;
+
+/// The exit code of a process that a signal ends.
+const CODE: i32 = ExitCode::Interrupted as i32;
 
 /// Set by the first signal.
 static REQUESTED: AtomicBool = AtomicBool::new(false);
@@ -11,13 +16,24 @@ static INSTALLED: OnceLock<()> = OnceLock::new();
 
 /// Listens from now on; `notice` is said at the first signal. Where no handler can be set, a signal kills the process.
 pub(crate) fn listen(notice: &'static str) {
+    install(move || {
+        if REQUESTED.swap(true, Ordering::SeqCst) {
+            std::process::exit(CODE);
+        }
+        progress::say(notice);
+    });
+}
+
+/// From now on the first signal ends the process, after `clean_up`.
+pub(crate) fn end_after(clean_up: fn()) {
+    install(move || {
+        clean_up();
+        std::process::exit(CODE);
+    });
+}
+
+fn install(handler: impl FnMut() + Send + 'static) {
     INSTALLED.get_or_init(|| {
-        let handler = move || {
-            if REQUESTED.swap(true, Ordering::SeqCst) {
-                std::process::exit(130);
-            }
-            progress::say(notice);
-        };
         if let Err(error) = ctrlc::set_handler(handler) {
             tracing::warn!("Ctrl-C will not be handled: {error}");
         }

@@ -3,12 +3,14 @@
 //! Every program prints a number of its own as its last act, and what the command prints is compared, so a peer that skips or caches programs
 //! is found out. Wrong results are counted and do not end the run: that a peer is wrong is a result, too.
 
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::str::FromStr;
 use std::sync::mpsc::channel;
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -16,6 +18,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use super::baselines::BASELINES;
 use super::jobs::{BenchJob, JobProgram};
 use super::worker::{Round, RoundError, Worker, WrongResults, time_round};
+use crate::interrupt;
 
 /// How long a run may take: many times what the longest job takes in a slow interpreter.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -66,6 +69,7 @@ impl CommandPeer {
     /// # Errors
     /// No folder can be made for its programs.
     pub(crate) fn new(peer: &PeerCommand) -> Result<Self, String> {
+        interrupt::end_after(kill_running);
         let folder = tempfile::Builder::new().prefix("veriplay-bench-").tempdir();
         let folder = folder.map_err(|error| format!("no temporary directory for its programs: {error}"))?;
         Ok(Self { command: peer.command.clone(), folder, serial: 0 })
@@ -120,21 +124,49 @@ fn run_command(command: &str, folder: &Path, file: &Path) -> std::io::Result<Opt
     let quoted = format!("'{}'", file.display().to_string().replace('\'', r"'\''"));
     let line = command.replace("{file}", &quoted);
     let mut command = Command::new("sh");
-    command.arg("-c").arg(line).current_dir(folder).process_group(0);
-    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
-    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    command.arg("-c").arg(line).current_dir(folder);
+    let child = start_group(command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()))?;
+    let group = child.id();
     let (sender, receiver) = channel();
     // The receiver may have gone.
     std::thread::spawn(move || drop(sender.send(wait_for(child))));
     if let Ok(ended) = receiver.recv_timeout(PATIENCE) {
         return ended.map(Some);
     }
-    if let Some(group) = group {
+    kill_group(group);
+    let _ = receiver.recv_timeout(AFTER_KILL);
+    Ok(None)
+}
+
+/// Groups of processes that were started and not waited for yet. Ctrl-C at a terminal reaches this process alone.
+static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+/// Shared while a group starts, so that threads start theirs beside each other.
+static STARTING: RwLock<()> = RwLock::new(());
+
+fn running() -> MutexGuard<'static, BTreeSet<u32>> {
+    // A set is consistent between any two calls.
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Starts a command as a group that a signal to this process ends, too.
+fn start_group(command: &mut Command) -> std::io::Result<Child> {
+    let _starting = STARTING.read().unwrap_or_else(PoisonError::into_inner);
+    let child = command.process_group(0).spawn()?;
+    running().insert(child.id());
+    Ok(child)
+}
+
+/// Kills all groups. None starts any more: this process ends.
+fn kill_running() {
+    std::mem::forget(STARTING.write().unwrap_or_else(PoisonError::into_inner));
+    running().iter().copied().for_each(kill_group);
+}
+
+fn kill_group(leader: u32) {
+    if let Some(group) = i32::try_from(leader).ok().and_then(Pid::from_raw) {
         // It may have ended just now.
         let _ = kill_process_group(group, Signal::KILL);
     }
-    let _ = receiver.recv_timeout(AFTER_KILL);
-    Ok(None)
 }
 
 fn wait_for(mut child: Child) -> std::io::Result<(ExitStatus, String)> {
@@ -142,7 +174,9 @@ fn wait_for(mut child: Child) -> std::io::Result<(ExitStatus, String)> {
     if let Some(output) = child.stdout.take() {
         output.take(KEPT).read_to_end(&mut printed)?;
     }
-    Ok((child.wait()?, String::from_utf8_lossy(&printed).into_owned()))
+    let status = child.wait();
+    running().remove(&child.id());
+    Ok((status?, String::from_utf8_lossy(&printed).into_owned()))
 }
 
 #[cfg(test)]

@@ -2,7 +2,9 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::process::Stdio;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::verify::{Bench, completion, task};
@@ -346,4 +348,38 @@ fn load_that_cannot_be_made_is_refused() {
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", stderr(&output));
         assert!(stderr(&output).contains(reason), "{}", stderr(&output));
     }
+}
+
+#[test]
+fn a_signal_ends_the_processes_of_peers_too() {
+    for signal in [Signal::INT, Signal::TERM] {
+        let folder = tempfile::tempdir().expect("a temporary directory");
+        let (started, survived) = (folder.path().join("started"), folder.path().join("survived"));
+        let (first, last) = (started.display(), survived.display());
+        let peer = format!("hung=true {{file}}; echo $$ > '{first}'; sleep 60; touch '{last}'");
+        let mut command = veriplay();
+        command.args(["bench", "--job", "empty", "--seconds", "0.05", "--threads", "1", "--peer", &peer]);
+        let mut bench = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary starts");
+        let leader = loop {
+            assert!(bench.try_wait().expect("it can be asked").is_none(), "it ended before its peer started");
+            let text = std::fs::read_to_string(&started).unwrap_or_default();
+            if let Some(leader) = text.strip_suffix('\n') {
+                break leader.to_owned();
+            }
+            std::thread::yield_now();
+        };
+        let process = Pid::from_raw(i32::try_from(bench.id()).expect("a pid")).expect("a pid");
+        kill_process(process, signal).expect("it runs");
+        assert_eq!(bench.wait().expect("it ends").code(), Some(130));
+        while is_running(&leader) {
+            std::thread::yield_now();
+        }
+        assert!(!survived.exists(), "the peer survived {signal:?}");
+    }
+}
+
+/// Whether a process runs. One that has ended may wait for its parent to notice.
+fn is_running(process: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
 }
