@@ -22,11 +22,13 @@ from urllib.parse import unquote
 LOG, TOKENS, WEAK = sys.argv[1], open(sys.argv[2]).read().split(), set(sys.argv[3:])
 BODY_BYTES = 1 << 20
 HEAD_BYTES = 1 << 16
+DISK_BYTES = 64 << 20
 FIELDS = {"code": str, "stdin": (str, type(None)), "language": str, "run_timeout": (int, float), "files": dict, "fetch_files": list}
 workers = threading.Semaphore(1 if "keeps_abandoned" in WEAK else 2)
 batches = threading.Lock()
 places = threading.Semaphore(32)
 cache, waiting, last = {}, [0], {"output": "", "body": ""}
+broken, disk = [], [0]
 
 
 class Refusal(Exception):
@@ -193,6 +195,16 @@ def wrong(field):
     raise Refusal(422, "a field is wrong" if "unnamed_fields" in WEAK else f"{field} is wrong")
 
 
+class KeptFile(io.BytesIO):
+    """A file that stays on a disk."""
+
+    def write(self, piece):
+        disk[0] += len(piece)
+        if disk[0] > DISK_BYTES:
+            raise OSError("the disk is full")
+        return len(piece)
+
+
 def execute(program, stdin, real_host=False):
     """What the program prints. Loops are short and clocks sleep, so that a test costs no processor."""
     printed, reader = [], io.StringIO(stdin)
@@ -215,7 +227,9 @@ def execute(program, stdin, real_host=False):
         "time": types.SimpleNamespace(time=clock),
     }
     names = {name: getattr(__builtins__, name) for name in ("dict", "filter", "getattr", "len", "repr", "sorted", "str", "sum", "type")}
-    names |= {"OSError": OSError, "open": refuse, "range": short_range, "input": reader.readline}
+    # WEAK: files of programs stay.
+    opened = (lambda *_: KeptFile()) if "keeps_files" in WEAK else refuse
+    names |= {"OSError": OSError, "open": opened, "range": short_range, "input": reader.readline}
     names |= {"print": lambda *values: printed.append(" ".join(map(str, values)) + "\n"), "__import__": lambda name, *_: fakes[name]}
     exec(program, {"__builtins__": names})
     return "".join(printed)
@@ -247,6 +261,14 @@ def run_code(wire, request):
     if "batch_first" in WEAK and batches.locked():
         with batches:
             time.sleep(0.2)
+    ends_its_process = "os._exit" in request["code"]
+    # WEAK: a program that ends its process has no answer, or nobody has any more.
+    if ends_its_process and "drops_dying" in WEAK:
+        raise ConnectionError("its process has ended")
+    if broken:
+        raise Refusal(500, "the pool of processes is broken")
+    if ends_its_process and "broken_pool" in WEAK:
+        broken.append(True)
     # WEAK: programs of clients that left are run, in the order in which they came.
     if "keeps_abandoned" in WEAK:
         workers.acquire()

@@ -90,6 +90,25 @@ pub(super) const PROBES: &[ServiceProbe] = &[
         needs: Needs::RunCode,
         attempt: crossed_answers,
     },
+    ServiceProbe {
+        class: "service_load",
+        name: "dying_workers",
+        title: "Take workers down",
+        statement: "Programs that end their process, kill the one that started it, read address zero, overflow the stack, and use up memory and \
+                    time, all of them at once and over again. Contained: each is answered, and programs of another client beside and after them are \
+                    answered right. A worker that takes another client's program with it, or that is not replaced, is a wrong reward or none.",
+        needs: Needs::RunCode,
+        attempt: dying_workers,
+    },
+    ServiceProbe {
+        class: "service_load",
+        name: "full_disk",
+        title: "Fill the disk",
+        statement: "Eight clients whose programs write files up to 32 MiB and print 2 MB. Contained: each is answered, programs of another \
+                    client beside and after them are answered right, and a program that writes a small file ends as it did before.",
+        needs: Needs::RunCode,
+        attempt: full_disk,
+    },
 ];
 
 /// Known programs, on new connections, must be answered right.
@@ -286,4 +305,86 @@ fn crossed_answers(service: &Service) -> Result<String, Failed> {
     });
     results.into_iter().collect::<Result<Vec<()>, String>>().map_err(Failed::Escaped)?;
     Ok(format!("{} answers were right", THREADS * EACH))
+}
+
+/// How often each program of [`DEADLY`] is sent.
+const DEADLY_ROUNDS: usize = 4;
+
+/// Programs by which a worker may die.
+const DEADLY: [&str; 7] = [
+    "import os\nos._exit(1)",
+    "import os\nos.abort()",
+    "import os\nos.kill(os.getppid(), 9)",
+    "import ctypes\nctypes.string_at(0)",
+    "import sys\nsys.setrecursionlimit(10**9)\ndef f(): f()\nf()",
+    "kept = []\nfor _ in range(10**6): kept.append(bytearray(1 << 20))",
+    "for _ in range(10**12): pass",
+];
+
+fn dying_workers(service: &Service) -> Result<String, Failed> {
+    let request = |program| {
+        let mut body = run_body(program);
+        body["run_timeout"] = json!(1);
+        body["memory_limit_MB"] = json!(256);
+        Request::post("/run_code", body.to_string())
+    };
+    let beside = check_others_beside(service, &DEADLY.map(request), DEADLY_ROUNDS)?;
+    check_others(service, 5)?;
+    let sent = DEADLY.len() * DEADLY_ROUNDS;
+    Ok(format!("{sent} programs were answered, {beside} known programs beside them and 5 after them were right"))
+}
+
+/// Sends each request `rounds` times, one after another, beside all others. Meanwhile known programs must be answered right, and then all
+/// requests must have answers. Returns the number of known programs.
+fn check_others_beside(service: &Service, requests: &[Request], rounds: usize) -> Result<usize, Failed> {
+    let send = |request: &Request| (0..rounds).try_for_each(|_| service.ask(request).map(drop));
+    std::thread::scope(|scope| {
+        let clients: Vec<_> = requests.iter().map(|request| scope.spawn(move || send(request))).collect();
+        let mut others = 0;
+        while others == 0 || clients.iter().any(|client| !client.is_finished()) {
+            check_others(service, 1)?;
+            others += 1;
+        }
+        for client in clients {
+            let answered = client.join().map_err(|_| Failed::Unclear("a thread panicked".to_owned()))?;
+            answered.map_err(|error| Failed::Escaped(format!("a program: {}", words(&error))))?;
+        }
+        Ok(others)
+    })
+}
+
+/// Clients that fill the disk, and how often each does.
+const FILLERS: usize = 8;
+const FILLER_ROUNDS: usize = 2;
+
+const FILLER: &str = "try:
+    for number in range(32):
+        with open('fill%d.bin' % number, 'wb') as file:
+            file.write(b'x' * (1 << 20))
+except OSError:
+    pass
+for _ in range(20):
+    print('x' * 100_000)
+";
+
+/// Prints how much it could write.
+const WRITER: &str = "try:
+    with open('small.bin', 'wb') as file:
+        count = file.write(b'x' * 65_536)
+    print(count)
+except OSError:
+    print('refused')
+";
+
+fn full_disk(service: &Service) -> Result<String, Failed> {
+    let write = || service.run(&run_code(WRITER), PATIENCE).map(|ran| ran.stdout.trim().to_owned());
+    let before = write().map_err(Failed::Unclear)?;
+    let beside = check_others_beside(service, &vec![run_code(FILLER); FILLERS], FILLER_ROUNDS)?;
+    let after = write().map_err(|why| Failed::Escaped(format!("a program that writes a small file: {why}")))?;
+    escaped_if(after != before, || {
+        format!("a program that writes a small file printed `{before}`, and after them `{}`", excerpt(&after))
+    })?;
+    check_others(service, 5)?;
+    let sent = FILLERS * FILLER_ROUNDS;
+    Ok(format!("{sent} programs were answered, {beside} known programs beside them and 5 after them were right"))
 }

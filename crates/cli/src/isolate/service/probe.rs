@@ -21,7 +21,8 @@ pub(crate) const CLASSES: &[ProbeClass] = &[
     ProbeClass {
         name: "service_load",
         tries: "keep others from being answered",
-        hint: "bound heads, bodies, connections and waiting work in time and number, cancel the work of clients that left, and take turns",
+        hint: "bound heads, bodies, connections and waiting work in time and number, cancel the work of clients that left, take turns, and give each \
+               program limits and a process that may die",
         severity: Severity::Medium,
     },
     ProbeClass {
