@@ -1,5 +1,7 @@
 //! `veriplay serve`: the real service over real sockets. Its verdicts are those of `veriplay verify`.
 
+mod broken_host;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
