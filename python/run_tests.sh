@@ -3,6 +3,7 @@
 #
 # It makes its own environment in python/.venv, or in VERIPLAY_PYTHON_VENV, and builds the program, unless VERIPLAY_TEST_BIN names one.
 # VERIPLAY_RAY=1 adds the pool on a local Ray cluster, in an environment of its own: 300 MB more, and a minute.
+# VERIPLAY_TRACKIO=1 adds trackio, which imports what a run writes for it, in an environment of its own: 200 MB more, and a minute.
 # VERIPLAY_TORCH=1 adds the frameworks that need torch (verl, TRL, verifiers), in an environment of their own: 6 GB more.
 # Arguments go to pytest.
 set -euo pipefail
@@ -45,6 +46,11 @@ PYTHONDONTWRITEBYTECODE=1 "$light/bin/python" -m pytest -p no:cacheprovider "$@"
 if [ -n "${VERIPLAY_RAY:-}" ]; then
   environment "$light-ray" tests/requirements-test.txt tests/requirements-ray.txt
   PYTHONDONTWRITEBYTECODE=1 "$light-ray/bin/python" -m pytest -p no:cacheprovider tests/test_ray.py "$@"
+fi
+
+if [ -n "${VERIPLAY_TRACKIO:-}" ]; then
+  environment "$light-trackio" tests/requirements-test.txt tests/requirements-trackio.txt
+  PYTHONDONTWRITEBYTECODE=1 "$light-trackio/bin/python" -m pytest -p no:cacheprovider tests/test_trackio.py "$@"
 fi
 
 if [ -n "${VERIPLAY_TORCH:-}" ]; then

@@ -44,6 +44,9 @@ pub(crate) struct RunConfig {
     /// Whether the numbers of each step are also written as TensorBoard event files. Absent means no.
     #[serde(default)]
     pub(crate) tensorboard: bool,
+    /// The project of trackio that they are written for too, into its inbox. Absent means none.
+    #[serde(default)]
+    pub(crate) trackio: Option<String>,
     /// Seconds that a plug-in may take to an answer. Absent means ten minutes.
     #[serde(default = "default_exec_timeout")]
     pub(crate) exec_timeout_s: u64,
@@ -311,6 +314,7 @@ impl RunConfig {
         "checkpoint_every",
         "checkpoints_kept",
         "tensorboard",
+        "trackio",
         "exec_timeout_s",
         "rollout_server",
         "learn",
@@ -330,6 +334,9 @@ impl RunConfig {
         if !(1..=LONGEST_EXEC_TIMEOUT).contains(&self.exec_timeout_s) {
             let want = format!("from 1 to {LONGEST_EXEC_TIMEOUT} seconds");
             return Err(bad_value("exec_timeout_s", &self.exec_timeout_s, &want));
+        }
+        if self.trackio.as_deref() == Some("") {
+            return Err(bad_value("trackio", &"\"\"", "the name of a project of trackio"));
         }
         self.learn.validate()?;
         let Some(server) = &self.rollout_server else { return Ok(()) };

@@ -8,6 +8,7 @@ mod session;
 mod summary;
 mod tensorboard;
 mod timing;
+mod trackio;
 mod trainer;
 
 pub(crate) use evaluation::{Validation, evaluate_with_bar};

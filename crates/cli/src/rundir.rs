@@ -6,6 +6,7 @@
 //! events.jsonl             one metrics object a step, without clocks
 //! timing.jsonl             seconds and rates a step: the one file that differs between two equal runs
 //! events.out.tfevents.*    the same numbers for TensorBoard, with `tensorboard`; they hold times too
+//! trackio-run-id           the run's id in trackio, with `trackio`
 //! rollouts.jsonl.zst       every prompt, rollout, attempt, verdict and reward; one zstd frame a step
 //! suites/step_N/           samples, verdicts and reports of public sets after N steps, with `[eval] suites`
 //! last_checkpoint.json     the step of the newest checkpoint

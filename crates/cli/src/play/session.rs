@@ -20,6 +20,7 @@ use super::plugins::{self, PluginContext};
 use super::summary::{BeforeAfter, BeforeAfterSuites, ProcessShare, Summary};
 use super::tensorboard::EventFile;
 use super::timing::{StepTotals, Timing, whole_lines};
+use super::trackio::TrackioInbox;
 use super::trainer::{ExternalTrainer, Purpose, Standing};
 use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
@@ -57,6 +58,7 @@ pub(crate) struct Session<S: GameSetup> {
     rollouts: LogFile,
     timing: LogFile,
     tensorboard: Option<EventFile>,
+    trackio: Option<TrackioInbox>,
     /// Whether it was said that older checkpoints go.
     has_told_pruning: bool,
 }
@@ -176,6 +178,7 @@ impl<S: GameSetup> Session<S> {
         let timing_bytes = whole_lines(&dir.path("timing.jsonl"));
         let tensorboard = config.run.tensorboard.then(|| EventFile::create(&dir.path(""), state.step));
         Ok(Self {
+            trackio: open_trackio(&config, &dir)?,
             tensorboard: tensorboard.transpose().or_fail(ExitCode::Input)?,
             events: open("events.jsonl", state.events_bytes)?,
             rollouts: open("rollouts.jsonl.zst", state.rollouts_bytes)?,
@@ -416,13 +419,21 @@ impl<S: GameSetup> Session<S> {
         if is_of_plugin { failure.hint(plugins::hint(&self.dir.path(""))) } else { failure }
     }
 
-    /// Writes the numbers of the step for TensorBoard, where the configuration asks for that.
+    /// Writes the numbers of the step for TensorBoard and trackio, where the configuration asks for that.
     fn append_scalars(&mut self, event: &impl Serialize, timing: &Timing) -> Result<(), Failure> {
-        let Some(file) = &mut self.tensorboard else { return Ok(()) };
+        if self.tensorboard.is_none() && self.trackio.is_none() {
+            return Ok(());
+        }
         let mut numbers = named_numbers(&serde_json::to_value(event).or_fail(ExitCode::Bug)?);
         let (step, timing) = (timing.step, serde_json::to_value(timing).or_fail(ExitCode::Bug)?);
         numbers.extend(named_numbers(&timing).into_iter().map(|(name, number)| (format!("timing/{name}"), number)));
-        file.append(step, &numbers).or_fail(ExitCode::Input)
+        if let Some(file) = &mut self.tensorboard {
+            file.append(step, &numbers).or_fail(ExitCode::Input)?;
+        }
+        if let Some(inbox) = &mut self.trackio {
+            inbox.append(step, &numbers).or_fail(ExitCode::Input)?;
+        }
+        Ok(())
     }
 
     fn checkpoint(&mut self) -> Result<(), Failure> {
@@ -567,6 +578,12 @@ fn open_game<S: GameSetup>(
     plugins::connect(&mut game, PluginContext { game: S::NAME, seed: config.run.seed, timeout })?;
     let validation = Validation::open(&config.setup, workers, &game)?;
     Ok((executor, (game, validation)))
+}
+
+/// trackio's inbox, where the configuration names a project of it.
+fn open_trackio<S: GameSetup>(config: &PlayConfig<S>, dir: &RunDir) -> Result<Option<TrackioInbox>, Failure> {
+    let Some(project) = &config.run.trackio else { return Ok(None) };
+    TrackioInbox::open(project, &dir.path(""), config.to_json().or_fail(ExitCode::Bug)?).map(Some)
 }
 
 /// The public sets that are measured in the run: their files, before a model is loaded.

@@ -38,6 +38,7 @@ mod serve;
 mod shells;
 mod suites;
 mod tensorboard;
+mod trackio;
 mod trainers;
 mod verify;
 mod verify_cache;
