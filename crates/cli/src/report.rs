@@ -4,9 +4,12 @@
 pub(crate) mod chart;
 mod comparison;
 mod curves;
+mod log_sample;
+mod log_summary;
 mod picture;
 mod records;
 mod templates;
+mod tokens;
 
 use std::path::Path;
 
@@ -18,19 +21,22 @@ use crate::config::{from_toml, read_text};
 use crate::exit::{ExitCode, Failure};
 use crate::json_file::read_json;
 use crate::rundir::RunDir;
-use curves::{Curves, read_curves};
+use curves::{Bands, RunCurves, read_curves};
+use log_sample::{LogSample, read_log};
 use picture::NamedCurve;
-use records::{LoggedRecord, read_records};
 
 pub(crate) use comparison::{ComparedRun, Comparison};
 pub(crate) use curves::named_numbers;
 pub(crate) use records::{Response, ResponseFacts, ResponseId, cut, responses};
-pub(crate) use templates::{STYLE, render_template};
+pub(crate) use templates::{CHARTS_SCRIPT, STYLE, render_template};
+pub(crate) use tokens::TokenTexts;
 
 /// A run, read.
 pub(crate) struct RunReport {
     numbers: RunNumbers,
-    records: Vec<LoggedRecord>,
+    log: LogSample,
+    /// What the log says of each step, by role and type of task.
+    shares: RunCurves,
 }
 
 /// A run without its records.
@@ -42,14 +48,16 @@ struct RunNumbers {
     settings: toml::Table,
     before: Option<EvalTable>,
     after: Option<EvalTable>,
-    curves: Curves,
+    curves: RunCurves,
 }
 
 impl RunReport {
     /// Reads the run in `path`, finished or not, with `samples` of its records. The page calls it `name`.
     pub(crate) fn read(path: &Path, name: String, samples: usize) -> Result<Self, Failure> {
         let numbers = RunNumbers::read(path, name)?;
-        Ok(Self { numbers, records: read_records(&path.join("rollouts.jsonl.zst"), samples)? })
+        let log = read_log(path, samples)?;
+        let shares = RunCurves { curves: log.summary.curves(&numbers.curves.curves), bands: Bands::new() };
+        Ok(Self { numbers, log, shares })
     }
 }
 
@@ -81,8 +89,15 @@ impl RunNumbers {
 
 /// The page of these runs.
 pub(crate) fn render(runs: &[RunReport]) -> Result<String, Failure> {
-    let records = runs.iter().flat_map(|run| run.records.iter().map(|record| record.to_value(&run.numbers.name)));
-    let values = context!(records => records.collect::<Vec<_>>(), ..values(runs));
+    let records = runs.iter().flat_map(|run| run.log.records.iter().map(|record| record.to_value(&run.numbers.name)));
+    let (mut shares, others) = curves::charts(&runs.iter().map(|run| &run.shares).collect::<Vec<_>>());
+    shares.extend(others);
+    let values = context!(
+        records => records.collect::<Vec<_>>(),
+        logs => runs.iter().map(|run| run.log.summary.to_value(&run.numbers.name)).collect::<Vec<_>>(),
+        shares,
+        ..values(runs)
+    );
     render_template(&[], "page.html", values)
 }
 
@@ -94,7 +109,7 @@ pub(crate) fn draw_curves(runs: &[RunReport], paths: &[String]) -> Result<String
         let before = curves.len();
         for RunReport { numbers, .. } in runs {
             let name = curve_name(numbers, label, runs.len() > 1);
-            curves.extend(numbers.curves.get(path).map(|points| NamedCurve { name, points }));
+            curves.extend(numbers.curves.curves.get(path).map(|points| NamedCurve { name, points }));
         }
         if curves.len() == before {
             let hint = "the charts of the page have the paths of their curves as captions";
@@ -119,8 +134,7 @@ fn curve_name(run: &RunNumbers, label: &str, several: bool) -> String {
 pub(crate) fn values(runs: &[RunReport]) -> Value {
     let runs: Vec<&RunNumbers> = runs.iter().map(|run| &run.numbers).collect();
     let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
-    let curves: Vec<&Curves> = runs.iter().map(|run| &run.curves).collect();
-    let (main, others) = curves::charts(&names, &curves);
+    let (main, others) = curves::charts(&runs.iter().map(|run| &run.curves).collect::<Vec<_>>());
     context!(
         names => names.iter().map(|name| Value::from(*name)).collect::<Vec<_>>(),
         main,

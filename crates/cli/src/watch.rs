@@ -12,7 +12,6 @@ mod rollout_log;
 mod runs;
 mod stamp;
 mod summary;
-mod tokens;
 mod views;
 
 use std::collections::HashMap;
@@ -23,7 +22,7 @@ use veriplay_server::{PageAnswer, PageRequest, Pages};
 
 use crate::exit::Failure;
 use crate::isolation::Isolation;
-use crate::report::{ResponseId, STYLE};
+use crate::report::{CHARTS_SCRIPT, ResponseId, STYLE};
 use addresses::run_path;
 use filter::RolloutFilter;
 use rerun::{Rerun, Reruns};
@@ -170,6 +169,7 @@ impl Pages for Watch {
             [""] => self.home(request),
             ["style.css"] => asset("text/css; charset=utf-8", STYLE),
             ["watch.js"] => asset("text/javascript; charset=utf-8", SCRIPT),
+            ["charts.js"] => asset("text/javascript; charset=utf-8", CHARTS_SCRIPT),
             ["compare"] => self.compare(request),
             ["runs", name, ref rest @ ..] => match (self.folder.find(name), rest) {
                 (None, _) => self.missing(&format!("The run `{name}` is not there, or not any more.")),

@@ -207,7 +207,7 @@ impl RunNumbers {
     /// Steps with an event.
     fn steps_done(&self) -> u64 {
         let played =
-            self.curves.iter().filter(|(path, _)| !path.starts_with("suites/") && !path.starts_with("timing/"));
+            self.curves.curves.iter().filter(|(path, _)| !path.starts_with("suites/") && !path.starts_with("timing/"));
         played.filter_map(|(_, points)| Some(points.last()?.0 as u64 + 1)).max().unwrap_or_default()
     }
 }
@@ -252,7 +252,7 @@ impl RunSummary {
             eval_set: run.eval_set,
             eval: BeforeAfter { before: before.map(Evaluation::new), after: after.map(Evaluation::new) },
             suites: run.suites,
-            curves: curve_ends(&curves, steps_done),
+            curves: curve_ends(&curves.curves, steps_done),
         }
     }
 }

@@ -12,7 +12,6 @@ use minijinja::context;
 use serde_json::Value;
 
 use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::progress;
 
 /// Characters of a text that are shown.
 const SHOWN: usize = 4000;
@@ -111,6 +110,16 @@ pub(crate) struct ResponseFacts {
 }
 
 impl ResponseFacts {
+    /// Whether some checks passed, and not all.
+    pub(crate) const fn is_near_miss(&self) -> bool {
+        0 < self.passed && self.passed < self.total
+    }
+
+    /// Whether a rule decided: among these are the cheats that were caught.
+    pub(crate) fn is_ruled(&self) -> bool {
+        !self.rule.is_empty()
+    }
+
     /// What the templates show.
     pub(crate) fn to_value(&self) -> minijinja::Value {
         context!(
@@ -122,6 +131,7 @@ impl ResponseFacts {
             rule => &*self.rule,
             passed => self.passed,
             total => self.total,
+            near_miss => self.is_near_miss(),
             reward => self.reward,
         )
     }
@@ -232,7 +242,7 @@ impl Response<'_> {
 
     pub(crate) fn to_record(&self) -> LoggedRecord {
         let turns = self.turns().map(|(prompt, text)| (cut(prompt), cut(text))).collect();
-        LoggedRecord { facts: self.facts(), detail: cut(self.detail()), turns }
+        LoggedRecord { facts: self.facts(), detail: cut(self.detail()), turns, tokens: Vec::new() }
     }
 }
 
@@ -242,45 +252,27 @@ pub(crate) struct LoggedRecord {
     detail: String,
     /// Prompts and responses.
     turns: Vec<(String, String)>,
+    /// The tokens of each turn, where they are shown.
+    tokens: Vec<minijinja::Value>,
 }
 
 impl LoggedRecord {
+    /// The same with the tokens of each turn.
+    pub(crate) fn with_tokens(self, tokens: Vec<minijinja::Value>) -> Self {
+        Self { tokens, ..self }
+    }
+
     /// What the template shows.
     pub(crate) fn to_value(&self, run: &str) -> minijinja::Value {
         let turn = |(prompt, text): &(String, String)| context!(prompt => prompt.as_str(), text => text.as_str());
         let turns = self.turns.iter().map(turn).collect::<Vec<_>>();
-        context!(run, detail => &*self.detail, turns, ..self.facts.to_value())
+        context!(run, detail => &*self.detail, turns, tokens => self.tokens.clone(), ..self.facts.to_value())
     }
-}
-
-/// Reads about `count` records of `rollouts.jsonl.zst`: every n-th, so that all steps have some. What stands behind a damaged part, or one
-/// that is still being written, is left out, and that is said.
-pub(crate) fn read_records(path: &Path, count: usize) -> Result<Vec<LoggedRecord>, Failure> {
-    if count == 0 {
-        return Ok(Vec::new());
-    }
-    let mut total = 0_usize;
-    if let Some(damage) = for_each_response(path, |_| total += 1)? {
-        progress::say(format!(
-            "warning: `{}` {damage}; the rollouts before it are shown\nhint: of a run under way that is its last step; any other log is \
-             damaged or was cut off",
-            path.display()
-        ));
-    }
-    let every = total.div_ceil(count).max(1);
-    let (mut index, mut records) = (0, Vec::new());
-    for_each_response(path, |response| {
-        if index % every == 0 {
-            records.push(response.to_record());
-        }
-        index += 1;
-    })?;
-    Ok(records)
 }
 
 /// Calls `see` with every response that a policy gave. A run that has not written its first step has none. Returns the line that cannot be
 /// read, with the reason, where there is one.
-fn for_each_response(path: &Path, mut see: impl FnMut(&Response<'_>)) -> Result<Option<String>, Failure> {
+pub(crate) fn for_each_response(path: &Path, mut see: impl FnMut(&Response<'_>)) -> Result<Option<String>, Failure> {
     let file = match File::open(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         file => file.with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)?,

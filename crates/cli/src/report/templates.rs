@@ -8,11 +8,15 @@ use crate::exit::{ExitCode, Failure, ResultExt};
 /// The style of every page.
 pub(crate) const STYLE: &str = include_str!("style.css");
 
+/// The script of every page with charts.
+pub(crate) const CHARTS_SCRIPT: &str = include_str!("charts.js");
+
 /// What pages of other modules import and include.
-const SHARED: [(&str, &str); 4] = [
+const SHARED: [(&str, &str); 5] = [
     ("parts.html", include_str!("parts.html")),
     ("page.html", include_str!("page.html")),
     ("page.js", include_str!("page.js")),
+    ("charts.js", CHARTS_SCRIPT),
     ("style.css", STYLE),
 ];
 

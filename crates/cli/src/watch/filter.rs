@@ -26,8 +26,8 @@ impl Special {
 
     fn fits(self, rollout: &Rollout) -> bool {
         match self {
-            Self::NearMiss => 0 < rollout.facts.passed && rollout.facts.passed < rollout.facts.total,
-            Self::Ruled => !rollout.facts.rule.is_empty(),
+            Self::NearMiss => rollout.facts.is_near_miss(),
+            Self::Ruled => rollout.facts.is_ruled(),
         }
     }
 }

@@ -12,12 +12,13 @@ use super::rerun::Judged;
 use super::rollout_log::{Rollout, RolloutLog, TaskKey};
 use super::runs::{Run, RunFolder};
 use super::summary::summary;
-use super::tokens::TokenTexts;
 use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::report::{self, Response, ResponseId, RunReport, cut, render_template, responses};
+use crate::report::{self, Response, ResponseId, RunReport, TokenTexts, cut, render_template, responses};
 
 /// Rollouts on a page of a list.
 const PAGE: usize = 50;
+/// Tokens that are shown of a rollout.
+const TOKENS: usize = 8192;
 
 /// The templates that are not shared with `veriplay report`.
 const TEMPLATES: [(&str, &str); 7] = [
@@ -117,7 +118,7 @@ impl Views {
             record => response.to_record().to_value(run.name()),
             others => other_rollouts(&path, &response),
             episode => rows(&without(response.episode, &["turns"])),
-            tokens => self.token_texts.of(run.folder(), response.episode),
+            tokens => self.token_texts.of(run.folder(), response.episode, TOKENS),
             task => rows(response.task()),
             request => rows(&response.record["request"]),
             detail => rows(&response.judged["detail"]),

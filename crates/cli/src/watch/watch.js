@@ -25,6 +25,7 @@ function replaceParts(next) {
     }
     old.replaceWith(fresh);
   }
+  document.dispatchEvent(new Event("replaced"));
 }
 
 async function refresh() {

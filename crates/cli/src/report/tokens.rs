@@ -9,20 +9,23 @@ use veriplay_learner::Tokenizer;
 
 use crate::rundir::RunDir;
 
-/// Tokens that are shown of a response.
-const SHOWN: usize = 4096;
-
 /// Tokenizers that were read, by their run, with the bytes of their files: reading one takes up to a second, and all checkpoints of a run
 /// have the same.
 #[derive(Default)]
 pub(crate) struct TokenTexts(Mutex<HashMap<PathBuf, (u64, Arc<Tokenizer>)>>);
 
 impl TokenTexts {
-    /// The tokens of each turn of an episode, with their ids and log-probabilities.
-    pub(crate) fn of(&self, run: &Path, episode: &serde_json::Value) -> Vec<Value> {
+    /// The first `most` tokens of an episode by its turns, with their ids and log-probabilities.
+    pub(crate) fn of(&self, run: &Path, episode: &serde_json::Value, most: usize) -> Vec<Value> {
         let tokenizer = self.tokenizer(run);
+        let mut left = most;
         let turns = episode["turns"].as_array().into_iter().flatten();
-        turns.map(|turn| Value::from(tokens(tokenizer.as_deref(), turn))).collect()
+        let turn = |turn| {
+            let shown = tokens(tokenizer.as_deref(), turn, left);
+            left -= shown.len();
+            Value::from(shown)
+        };
+        turns.map(turn).collect()
     }
 
     fn tokenizer(&self, run: &Path) -> Option<Arc<Tokenizer>> {
@@ -40,14 +43,14 @@ impl TokenTexts {
     }
 }
 
-fn tokens(tokenizer: Option<&Tokenizer>, turn: &serde_json::Value) -> Vec<Value> {
+fn tokens(tokenizer: Option<&Tokenizer>, turn: &serde_json::Value, most: usize) -> Vec<Value> {
     let ids = turn["tokens"].as_array().into_iter().flatten().filter_map(|id| u32::try_from(id.as_u64()?).ok());
     let token = |(place, id): (usize, u32)| {
         let logprob = turn["logprobs"][place].as_f64();
         let text = tokenizer.map(|tokenizer| text_of(tokenizer, id));
         context!(id, text, logprob => logprob.map(|logprob| format!("{logprob:.3}")), class => logprob.map(class))
     };
-    ids.enumerate().take(SHOWN).map(token).collect()
+    ids.enumerate().take(most).map(token).collect()
 }
 
 /// A control token by its name, any other as it reads.
