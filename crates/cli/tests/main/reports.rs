@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::browser::Browser;
 use super::{finished, root, small_config, stderr, succeeded, veriplay, write_config};
 
 /// The page of these runs.
@@ -25,6 +26,142 @@ fn run_with_response(run: &Path, text: &str) {
     let record = json!({"task": {"step": 1, "attempts": [{"episode": episode, "judged": {"verdict": verdict}}]}});
     let log = zstd::encode_all(format!("{record}\n").as_bytes(), 1).expect("it is compressed");
     write("rollouts.jsonl.zst", &log);
+}
+
+/// An attempt at a task of this type that passed so many of four checks.
+fn attempt(text: &str, passed: u64, rule: &str) -> Value {
+    let status = if passed == 4 { "accepted" } else { "wrong_answer" };
+    let evidence = json!({"rule": rule, "detail": text});
+    let verdict = json!({"Ok": {"status": status, "passed": passed, "total": 4, "evidence": evidence}});
+    let turn = json!({"prompt": text, "text": text, "tokens": [1, 2], "logprobs": [-0.1, -3.0], "finish": "stop"});
+    json!({"episode": {"turns": [turn], "reward": null}, "judged": {"verdict": verdict}})
+}
+
+/// Writes a run with these attempts at a task of each type, and with two evaluations on the validation set.
+fn write_run(run: &Path, attempts: &[(&str, Vec<Value>)]) {
+    run_with_response(run, "replaced");
+    let line = |(index, (task_type, attempts)): (usize, &(&str, Vec<Value>))| {
+        let task = json!({"question": {*task_type: {}}});
+        format!("{}\n", json!({"task": {"step": 1, "index": index, "task": task, "attempts": attempts}}))
+    };
+    let lines: String = attempts.iter().enumerate().map(line).collect();
+    let log = zstd::encode_all(lines.as_bytes(), 1).expect("it is compressed");
+    std::fs::write(run.join("rollouts.jsonl.zst"), log).expect("the log is written");
+    let event = |step: u32| {
+        let share = f64::from(step) / 40.0;
+        let mut event = json!({"step": step, "actor/entropy": if step % 2 == 0 { 1.0 } else { 2.0 }});
+        if step % 19 == 0 {
+            let measures = json!({"pass1": share, "greedy": share, "pass8": share});
+            let row = json!({"row": "all", "tasks": 50, "pass1": share, "greedy": share, "pass8": share});
+            event["validation"] = json!({"rows": [row], "mean": measures});
+        }
+        format!("{event}\n")
+    };
+    let events: String = (0..20).map(event).collect();
+    std::fs::write(run.join("events.jsonl"), events).expect("the events are written");
+}
+
+/// A text that does something wherever it is taken for markup.
+const MARKUP: &str =
+    "</pre></script><script>window.taken = 1</script><img src=x onerror='window.taken = 1'>\" onfocus='x'";
+
+/// A page of a run with two near misses, a caught cheat and markup, in a browser.
+fn open_page(browser: &mut Browser, dir: &Path) {
+    let run = dir.join("a \"run\", & more");
+    let deduction = vec![attempt(MARKUP, 1, ""), attempt("x", 4, ""), attempt("x", 3, ""), attempt("x", 0, MARKUP)];
+    write_run(&run, &[("deduction", deduction), ("induction", vec![attempt("y", 0, "")])]);
+    page_of(dir, &[&run]);
+    browser.open(&format!("file://{}", dir.join("report.html").display()));
+    browser.wait_for("document.querySelector('#count').textContent === '5 of 5'");
+}
+
+/// Chooses an option of a list, as a reader does.
+fn choose(browser: &mut Browser, list: &str, value: &str) {
+    let (list, value) = (json!(list), json!(value));
+    browser.value(&format!(
+        "(() => {{ const list = document.querySelector({list}); list.value = {value};
+         for (const type of ['input', 'change']) list.dispatchEvent(new Event(type, {{ bubbles: true }})); }})()"
+    ));
+}
+
+#[test]
+fn records_are_filtered_in_a_browser() {
+    let Some(mut browser) = Browser::start() else { return };
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    open_page(&mut browser, dir.path());
+    assert_eq!(browser.value("window.taken === undefined && document.scripts.length === 1"), true);
+    assert_eq!(browser.value("document.querySelectorAll('img, [onerror], [onfocus]').length"), 0);
+    assert!(browser.text("#records").contains(MARKUP));
+    let table = "[...document.querySelectorAll('th, td')].map((cell) => cell.textContent).join('|')";
+    let table = browser.value(table).to_string();
+    assert!(table.contains("solver|deduction|4|1 (25.0 %)|2 (50.0 %)|1 (25.0 %)|0|solver|induction|1|"), "{table}");
+    choose(&mut browser, "#type", "induction");
+    assert_eq!(browser.text("#count"), "1 of 5");
+    choose(&mut browser, "#type", "");
+    choose(&mut browser, "#only", "near-misses");
+    assert_eq!(browser.text("#count"), "2 of 5");
+    let shown = "[...document.querySelectorAll('.record:not([hidden])')].map((record) => record.dataset.passed).join()";
+    assert_eq!(browser.value(shown), "0.75,0.25", "the nearest first");
+    let address = browser.value("location.href").as_str().expect("an address").to_owned();
+    assert!(address.ends_with("#only=near-misses"), "{address}");
+    choose(&mut browser, "#only", "ruled");
+    choose(&mut browser, "#rule", MARKUP);
+    choose(&mut browser, "#status", "wrong_answer");
+    assert_eq!(browser.text("#count"), "1 of 5");
+    choose(&mut browser, "#role", "solver");
+    choose(&mut browser, "#status", "accepted");
+    assert_eq!(browser.text("#count"), "0 of 5");
+    assert_eq!(browser.value("document.querySelectorAll('.record .tokens span[title]').length"), 10);
+    assert_eq!(browser.take_errors(), [""; 0]);
+}
+
+#[test]
+fn charts_have_values_a_smoothing_and_their_data() {
+    let Some(mut browser) = Browser::start() else { return };
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    open_page(&mut browser, dir.path());
+    let entropy = "[...document.querySelectorAll('figure')].find((one) => one.textContent.includes('actor/entropy'))";
+    assert_eq!(browser.value("document.querySelectorAll('figure polygon').length"), 6, "each evaluation has a band");
+    // Without a mean the line goes up and down between the two values; over a fifth of the curve it does so less.
+    let height = format!(
+        "(() => {{ const line = {entropy}.querySelector(\"polyline[stroke-width='2']\");
+         const ys = line.getAttribute('points').trim().split(/\\s+/).map((point) => Number(point.split(',')[1]));
+         return Math.max(...ys) - Math.min(...ys); }})()"
+    );
+    let mut heights = ["0", "15", "5"].map(|share| {
+        choose(&mut browser, "#smoothing", share);
+        browser.value(&height).as_f64().expect("a number")
+    });
+    assert!(heights[0] > 2.0 * heights[1] && heights[1] > heights[2], "{heights:?}");
+    heights.sort_by(f64::total_cmp);
+    assert!(heights[0] > 0.0);
+    let point = |part: f64| {
+        format!(
+            "(() => {{ const chart = {entropy}.querySelector('svg'); chart.scrollIntoView();
+             const place = chart.getBoundingClientRect(); const clientX = place.left + {part} * place.width;
+             chart.dispatchEvent(new PointerEvent('pointermove', {{ bubbles: true, clientX, clientY: place.top + 9 }})); }})()"
+        )
+    };
+    let values = "[...document.querySelectorAll('output')].map((one) => one.textContent).join('|')";
+    browser.value(&point(0.99));
+    let values = browser.value(values).to_string();
+    assert!(values.starts_with("\"2 at step 19|") && values.contains("|0.475 (0.3"), "{values}");
+    let lines = "document.querySelectorAll('.pointer').length === document.querySelectorAll('figure').length";
+    assert_eq!(browser.value(lines), true, "every chart shows the step");
+    browser.value(
+        "(() => { URL.createObjectURL = (blob) => { window.saved = blob; return 'blob:none'; };
+         HTMLAnchorElement.prototype.click = function () { window.file = this.download; }; })()",
+    );
+    browser.click("#csv");
+    assert_eq!(browser.value("window.file"), "curves.csv");
+    let data = browser.value("window.saved.text()").as_str().expect("a text").to_owned();
+    let rows: Vec<&str> = data.lines().collect();
+    assert_eq!(rows[0], "run,metric,step,value,low,high");
+    let run = format!("\"{}\"", dir.path().join("a \"\"run\"\", & more").display());
+    assert!(rows.contains(&format!("{run},\"actor/entropy\",3,2,,").as_str()), "{data}");
+    let evaluation = format!("{run},\"validation/mean/pass1\",19,0.475,0.3");
+    assert!(rows.iter().any(|row| row.starts_with(&evaluation)), "{data}");
+    assert_eq!(browser.take_errors(), [""; 0]);
 }
 
 #[test]
@@ -60,6 +197,7 @@ fn a_page_compares_runs_of_real_play() {
     assert!(page.contains("in points, with the 95 % interval") && page.contains("), task by task</li>"));
     super::compare::assert_real_runs_are_compared(&runs);
     assert!(page.contains("solve_rate") && page.contains("data-role=\"proposer\""));
+    assert!(page.contains("id=\"tokens-1-1\"") && page.contains("<option value=\"near-misses\">"));
     assert!(page.len() < 3 << 20, "{} bytes", page.len());
 }
 
