@@ -90,7 +90,8 @@ impl RunNumbers {
 /// The page of these runs.
 pub(crate) fn render(runs: &[RunReport]) -> Result<String, Failure> {
     let records = runs.iter().flat_map(|run| run.log.records.iter().map(|record| record.to_value(&run.numbers.name)));
-    let (mut shares, others) = curves::charts(&runs.iter().map(|run| &run.shares).collect::<Vec<_>>());
+    let all: Vec<&RunCurves> = runs.iter().map(|run| &run.shares).collect();
+    let (mut shares, others) = curves::charts(&all, step_range(runs));
     shares.extend(others);
     let values = context!(
         records => records.collect::<Vec<_>>(),
@@ -132,9 +133,10 @@ fn curve_name(run: &RunNumbers, label: &str, several: bool) -> String {
 
 /// What the templates show of runs, apart from their records.
 pub(crate) fn values(runs: &[RunReport]) -> Value {
+    let steps = step_range(runs);
     let runs: Vec<&RunNumbers> = runs.iter().map(|run| &run.numbers).collect();
     let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
-    let (main, others) = curves::charts(&runs.iter().map(|run| &run.curves).collect::<Vec<_>>());
+    let (main, others) = curves::charts(&runs.iter().map(|run| &run.curves).collect::<Vec<_>>(), steps);
     context!(
         names => names.iter().map(|name| Value::from(*name)).collect::<Vec<_>>(),
         main,
@@ -143,6 +145,12 @@ pub(crate) fn values(runs: &[RunReport]) -> Value {
         differences => runs.iter().skip(1).filter_map(|run| difference(runs[0], run)).collect::<Vec<_>>(),
         configs => runs.iter().map(|run| context!(name => run.name.as_str(), text => run.config.as_str())).collect::<Vec<_>>(),
     )
+}
+
+/// The steps of all charts of these runs.
+fn step_range(runs: &[RunReport]) -> (f64, f64) {
+    let all = runs.iter().flat_map(|run| [&run.numbers.curves, &run.shares]);
+    chart::step_range(all.flat_map(|all| all.curves.values()).map(Vec::as_slice))
 }
 
 /// The table of a run, in percent: a row's name, and pass@1, greedy and pass@8, each as *before → after*.

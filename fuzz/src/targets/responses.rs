@@ -55,7 +55,7 @@ fn repaired(format: &dyn bug_repair::prompts::RepairFormat, text: &str) {
     match format.parse_response(&goal, text) {
         Err(refused) => assert!(!refused.is_empty()),
         Ok(RepoResponse::Replace(source)) => assert!(!source.trim().is_empty()),
-        Ok(RepoResponse::Call(_) | RepoResponse::Submit) => assert!(!format.is_single_turn()),
+        Ok(RepoResponse::Call(_) | RepoResponse::Submit(_)) => assert!(!format.is_single_turn()),
     }
 }
 

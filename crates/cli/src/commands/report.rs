@@ -18,7 +18,7 @@ pub(super) struct Arguments {
     /// The page to write
     #[arg(long, value_name = "FILE", default_value = "report.html")]
     out: PathBuf,
-    /// Number of logged records to show of each run, spread over its steps
+    /// Number of logged records to show of each run, spread over its steps; near misses and what rules decided are shown besides
     #[arg(long, value_name = "N", default_value_t = 200)]
     samples: usize,
     /// Also draw curves, which `--curve` names, into this file

@@ -81,13 +81,12 @@ function showLine(figure, x, y0, y1) {
   for (const [key, value] of Object.entries({ x1: x, x2: x, y1: y0, y2: y1 })) line.setAttribute(key, value);
 }
 
-// Shows the values at a step in every chart: their axes of steps are the same, or begin and end elsewhere in another section.
+// Shows the values at a step in every chart: they have the same axis of steps.
 function showStep(step) {
   const names = runNames();
   for (const figure of allCharts()) {
     const { frame, curves } = numbersOf(figure);
     const [left, right, , , x0, x1, y0, y1] = frame;
-    if (step < left || step > right) continue;
     showLine(figure, x0 + ((step - left) / (right - left)) * (x1 - x0), y0, y1);
     figure.querySelector("output").textContent = curves.map((curve) => valueText(curve, step, names)).join("; ");
   }

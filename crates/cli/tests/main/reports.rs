@@ -122,6 +122,9 @@ fn charts_have_values_a_smoothing_and_their_data() {
     open_page(&mut browser, dir.path());
     let entropy = "[...document.querySelectorAll('figure')].find((one) => one.textContent.includes('actor/entropy'))";
     assert_eq!(browser.value("document.querySelectorAll('figure polygon').length"), 6, "each evaluation has a band");
+    let axes =
+        "new Set([...document.querySelectorAll('figure')].map((one) => one.dataset.frame.split(',', 2).join())).size";
+    assert_eq!(browser.value(axes), 1, "all charts have the same steps");
     // Without a mean the line goes up and down between the two values; over a fifth of the curve it does so less.
     let height = format!(
         "(() => {{ const line = {entropy}.querySelector(\"polyline[stroke-width='2']\");
