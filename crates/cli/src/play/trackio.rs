@@ -60,7 +60,7 @@ impl TrackioInbox {
         let run = whole.file_name().map_or_else(|| "run".to_owned(), |name| name.to_string_lossy().into_owned());
         let run_id = run_id(&whole.join(RUN_ID))?;
         let folder = home.join("inbox").join(&run_id);
-        // A place that cannot be written is told before the first step.
+        // Fails before the first step where the inbox cannot be written.
         make_folder(&folder).or_fail(ExitCode::Input)?;
         Ok(Self { folder, project: project.to_owned(), run, run_id, config: Some(config) })
     }
