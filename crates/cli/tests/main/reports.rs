@@ -49,8 +49,8 @@ fn write_run(run: &Path, attempts: &[(&str, Vec<Value>)]) {
     std::fs::write(run.join("rollouts.jsonl.zst"), log).expect("the log is written");
     let event = |step: u32| {
         let share = f64::from(step) / 40.0;
-        let mut event = json!({"step": step, "actor/entropy": if step % 2 == 0 { 1.0 } else { 2.0 }});
-        if step % 19 == 0 {
+        let mut event = json!({"step": step, "actor/entropy": if step.is_multiple_of(2) { 1.0 } else { 2.0 }});
+        if step.is_multiple_of(19) {
             let measures = json!({"pass1": share, "greedy": share, "pass8": share});
             let row = json!({"row": "all", "tasks": 50, "pass1": share, "greedy": share, "pass8": share});
             event["validation"] = json!({"rows": [row], "mean": measures});

@@ -171,8 +171,7 @@ mod tests {
             let chosen: String =
                 (0..ids.len()).filter(|at| parsed.selects(ids[*at])).map(|at| at.to_string()).collect();
             assert_eq!(chosen, selected, "{command}");
-            let text = serde_json::to_string(&parsed).expect("it is text");
-            assert_eq!(serde_json::from_str::<TestCommand>(&text).expect("it is read"), parsed, "{text}");
+            assert_eq!(TestCommand::try_from(String::from(parsed.clone())), Ok(parsed), "{command}");
         }
     }
 
