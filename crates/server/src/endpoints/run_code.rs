@@ -185,8 +185,8 @@ impl RunRequest {
     }
 }
 
-/// The files of a request. Entries of `null` and bad base64 are left out, as in the original; a path that leaves the working directory is
-/// an error, because there is nothing outside of it.
+/// The files of a request. Entries of `null` are left out, as in the original. Two things are errors: a path that leaves the working directory,
+/// because there is nothing outside of it, and base64 that cannot be decoded, because the program would run without its file.
 fn read_files(fields: &mut Fields) -> Vec<(String, Vec<u8>)> {
     let mut files = Vec::new();
     for (path, content) in fields.object("files") {
@@ -197,7 +197,10 @@ fn read_files(fields: &mut Fields) -> Vec<(String, Vec<u8>)> {
                 let why = "Input should be a relative path inside the working directory";
                 fields.wrong(&["files", &path], "value_error", why, &Value::String(path.clone()));
             }
-            Value::String(text) => files.extend(decode_base64(&text).map(|content| (plain.to_owned(), content))),
+            Value::String(text) => match decode_base64(&text) {
+                Some(content) => files.push((plain.to_owned(), content)),
+                None => fields.wrong(&["files", &path], "value_error", "Input should be base64", &Value::String(text)),
+            },
             other => fields.wrong(&["files", &path], "string_type", "Input should be a valid string", &other),
         }
     }
