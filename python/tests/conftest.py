@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -52,3 +54,50 @@ def at_service(service: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """The same, also as `VERIPLAY_URL`."""
     monkeypatch.setenv("VERIPLAY_URL", service)
     return service
+
+
+class MortalService:
+    """A real service at one address, which can be killed and started again there, and whose worker processes can be killed."""
+
+    def __init__(self, binary: str, folder: Path) -> None:
+        self.binary, self.folder = binary, folder
+        self.url = "http://127.0.0.1:0"
+        self.start()
+
+    def start(self) -> None:
+        address = self.url.removeprefix("http://")
+        command = [self.binary, "serve", "--addr", address, "--workers", "2", "--cache", str(self.folder / "verdicts")]
+        with open(self.folder / "stderr", "ab") as log:
+            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
+        assert self.process.stdout is not None
+        self.url = self.process.stdout.readline().strip()
+        assert self.url, (self.folder / "stderr").read_text()
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+    def kill_and_start(self) -> None:
+        self.kill()
+        self.start()
+
+    def kill_workers(self) -> int:
+        """Kills the worker processes that run. Returns how many."""
+        killed = 0
+        for thread in Path(f"/proc/{self.process.pid}/task").iterdir():
+            # A thread or a worker may have ended since.
+            with contextlib.suppress(OSError):
+                for worker in (thread / "children").read_text().split():
+                    os.kill(int(worker), signal.SIGKILL)
+                    killed += 1
+        return killed
+
+
+@pytest.fixture
+def mortal(binary: str, tmp_path: Path) -> Iterator[MortalService]:
+    """A service of the test's own, to be killed."""
+    service = MortalService(binary, tmp_path)
+    yield service
+    service.kill()
