@@ -133,6 +133,70 @@ def test_the_real_openrlhf_executor_takes_both_the_file_and_the_url(
         assert (found["rewards"], found["scores"]) == (1.0, 1.0), url
 
 
+class ScriptedEngine:
+    """What OpenRLHF asks of vLLM: each answer is the next text of a script. A token is a code point."""
+
+    def __init__(self, texts: list[str]) -> None:
+        self.texts = list(texts)
+        self.prompts: list[str] = []
+
+    async def generate(self, tokens: list[int], sampling_params: Any, multi_modal_data: Any = None) -> Any:
+        self.prompts.append("".join(map(chr, tokens)))
+        text = self.texts.pop(0)
+        output = SimpleNamespace(token_ids=[ord(letter) for letter in text], text=text, finish_reason="stop")
+        return SimpleNamespace(outputs=[output])
+
+
+class Letters:
+    """A tokenizer whose tokens are code points, with the two calls that OpenRLHF's executor makes."""
+
+    def __call__(self, text: str, **_: object) -> dict[str, Any]:
+        tokens = [ord(letter) for letter in text]
+        return {"input_ids": [SimpleNamespace(tolist=lambda: tokens)]}
+
+    def decode(self, tokens: list[int], **_: object) -> str:
+        return "".join(map(chr, tokens))
+
+
+def openrlhf_episode(executor: Any, texts: list[str]) -> tuple[dict[str, Any], list[str]]:
+    """An episode that the real executor plays. Returns its record, and what the model was prompted with."""
+    engine = ScriptedEngine(texts)
+    sampling = SimpleNamespace(max_tokens=64, logprobs=None)
+    record = asyncio.run(executor.execute("Add.\n", TRUTH, sampling, 10_000, Letters(), engine))
+    assert engine.texts == []
+    return record, engine.prompts
+
+
+def test_the_real_openrlhf_agent_executor_plays_several_turns(at_service: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    agent = openrlhf_agent(monkeypatch)
+    # As OpenRLHF loads it: from its file, under another name.
+    path = f"{veriplay.__path__[0]}/openrlhf_agent.py"
+    spec = importlib.util.spec_from_file_location("agent_module", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert issubclass(module.AgentExecutor, agent.AgentExecutorBase)
+
+    record, prompts = openrlhf_episode(module.AgentExecutor(), [WRONG, RIGHT])
+    feedback = "\n\nUser: The program is not right (wrong answer; 1 of 2 tests passed). Write the whole program again.\n\nAssistant: "
+    assert prompts == ["Add.\n", f"Add.\n{WRONG}{feedback}"]
+    assert (record["reward"], record["scores"], record["extra_logs"]["veriplay_turns"]) == (1.0, 1.0, 2.0)
+    text = Letters().decode(record["observation_tokens"])
+    assert [text[start:end] for start, end in record["action_ranges"]] == [WRONG, RIGHT]
+
+    first, _ = openrlhf_episode(module.AgentExecutor(), [RIGHT])
+    assert (first["reward"], first["extra_logs"]["veriplay_turns"]) == (1.0, 1.0)
+    never, _ = openrlhf_episode(module.executor(turns=3, credit="fraction")(), [WRONG] * 3)
+    assert (never["reward"], never["extra_logs"]["veriplay_accepted"]) == (0.5, 0.0)
+    lost = module.executor(url=NOWHERE, patience=0.0, on_fault="zero")
+    record, _ = openrlhf_episode(lost(), [RIGHT])
+    assert (record["reward"], record["extra_logs"]["veriplay_unjudged"]) == (0.0, 1.0)
+    with pytest.raises(Unmeasured):
+        openrlhf_episode(module.executor(url=NOWHERE, patience=0.0)(), [RIGHT])
+    with pytest.raises(ValueError, match=r"no `.feedback.`"):
+        module.executor(template="again")
+
+
 def trace_of(reply: str) -> Any:
     return SimpleNamespace(last_reply=reply)
 
