@@ -17,8 +17,8 @@ pytestmark = pytest.mark.skipif(sys.version_info < (3, 11), reason="scripts/whee
 def wheels(*arguments: str | Path) -> str:
     command = [sys.executable, str(ROOT / "scripts/wheels"), *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True)
-    # A debug build of the program may be larger than what a registry takes.
-    assert done.returncode == 0 or "a registry takes" in done.stderr, done.stderr
+    # A debug build of the program, and an image that is packed fast, may be larger than what a registry takes.
+    assert done.returncode == 0 or "too many for a registry" in done.stderr, done.stderr
     return done.stdout.strip()
 
 
@@ -32,3 +32,10 @@ def test_the_wheels_install_and_answer(binary: str, tmp_path: Path) -> None:
     assert "installed, and answered" in wheels("check", program)
     # With an empty cache and no way to build an image: it is the installed one.
     assert "installed, and answered" in wheels("check", program, image)
+    timed = wheels("time", program, image)
+    assert [line.split(":")[0] for line in timed.splitlines()] == [
+        "pip install",
+        "first answer",
+        "both",
+        "second answer",
+    ]
