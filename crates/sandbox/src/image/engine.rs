@@ -67,6 +67,8 @@ fn with_compiler(level: CpuLevel, threads: bool) -> Result<Engine, ImageError> {
         // The module is ours and fixed: nobody reads its backtraces, and its memory comes from the baseline.
         .wasm_backtrace_max_frames(None)
         .generate_address_map(false)
+        // Nor does a debugger or profiler unwind through it: 6 MB of tables, which each process would register.
+        .native_unwind_info(false)
         .memory_init_cow(true);
     Engine::new(&config).map_err(fail)
 }
