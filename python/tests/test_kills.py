@@ -20,6 +20,8 @@ fusion = pytest.importorskip("sandbox_fusion")
 
 PROGRAMS = 200
 IN_FLIGHT = 32
+#: After how many answers something is killed. The service tries a job three times, so that two kills of its worker are no fault.
+KILLS = (60, 120)
 TRUTH = json.dumps({"inputs": ["1 2\n"], "outputs": ["3\n"]})
 
 
@@ -46,7 +48,7 @@ def test_a_service_that_is_killed_under_load_loses_nothing(mortal: Any, caplog: 
     caplog.set_level(logging.DEBUG, logger="sandbox_fusion.client")
 
     def kill_twice(answered: int) -> None:
-        if answered in (40, 120):
+        if answered in KILLS:
             mortal.kill_and_start()
 
     # As often as the client repeats a request by default.
@@ -59,12 +61,12 @@ def test_workers_that_are_killed_under_load_lose_nothing(mortal: Any) -> None:
 
     def kill_workers(answered: int) -> None:
         nonlocal killed
-        if answered % 20 == 0:
+        if answered in KILLS:
             killed += mortal.kill_workers()
 
     # The client repeats nothing: what the service accepted, it answers.
     assert asyncio.run(run_all(mortal.url, 1, kill_workers)) == EXPECTED
-    assert killed >= 5
+    assert killed >= 2
 
 
 def verl_scores(url: str, after: Callable[[int], Any]) -> list[float]:
@@ -93,7 +95,7 @@ def test_the_function_for_verl_loses_nothing_by_kills(mortal: Any, victim: str) 
     kill = mortal.kill_and_start if victim == "service" else mortal.kill_workers
 
     def kill_twice(at: int) -> None:
-        if at in (60, 110):
+        if at in KILLS:
             kill()
 
     assert verl_scores(mortal.url, kill_twice) == [float(at % 2 == 0) for at in range(PROGRAMS)]
@@ -140,11 +142,11 @@ def test_verls_own_scoring_loses_nothing_by_killed_workers(mortal: Any) -> None:
 
     def kill_workers(answered: int) -> None:
         nonlocal killed
-        if answered % 20 == 0:
+        if answered in KILLS:
             killed += mortal.kill_workers()
 
     assert scored_by_verl(mortal.url, kill_workers) == (1.0, ["success"] * PROGRAMS)
-    assert killed >= 5
+    assert killed >= 2
 
 
 def test_verls_own_scoring_marks_what_it_lost_by_a_killed_service(mortal: Any) -> None:
