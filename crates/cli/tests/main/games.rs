@@ -308,6 +308,7 @@ pub(crate) fn small_bug_repair() -> toml::Table {
     config.insert("learn".to_owned(), learn);
     set(&mut config, "model", "builtin:tiny");
     set(&mut config, "game.format", "compact");
+    set(&mut config, "game.test_command", "veriplay");
     set(&mut config, "game.weakening", "derived");
     set(&mut config, "game.modes", vec!["direct"]);
     for (place, value) in [
