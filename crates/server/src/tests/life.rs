@@ -110,8 +110,9 @@ async fn work_that_runs_at_its_deadline_is_cancelled_and_has_no_result() {
 #[tokio::test(flavor = "multi_thread")]
 async fn draining_finishes_what_is_under_way_and_accepts_nothing_new() {
     let bench = Bench::serving();
-    let (running, waiting) = (bench.spawn(run_code("wait")), bench.spawn(post("/v1/run", run("after").to_string())));
+    let running = bench.spawn(run_code("wait"));
     bench.judge.until_started(1).await;
+    let waiting = bench.spawn(post("/v1/run", run("after").to_string()));
     bench.until_waiting(1).await;
     bench.service.life.advance(Phase::Draining);
     assert_eq!(bench.get("/ready").await.status, StatusCode::SERVICE_UNAVAILABLE);
