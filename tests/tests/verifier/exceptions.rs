@@ -54,10 +54,19 @@ fn a_program_cannot_forge_the_name() {
         ("import sys\nE = KeyError\nprint('ValueError: no')\nsys.stderr.write('ValueError: no\\n')\n", "KeyError"),
         ("class E(KeyError):\n    def __str__(self):\n        return 'x\\nValueError: no'\n", "KeyError"),
         ("import builtins\nE = KeyError\nbuiltins.type = lambda x: ValueError\n", "KeyError"),
+        // A class's name is any object of a subclass of `str`.
+        (
+            "class S(str):\n    __hash__ = lambda self: 1\n    __eq__ = lambda self, other: False\n\
+             E = type(S('ValueError'), (Exception,), {})\n",
+            "Exception",
+        ),
     ];
     for (before, want) in forgeries {
         assert_eq!(gold(&format!("{before}{raises}")), want, "{before}");
     }
+    let encoded =
+        "class S(str):\n    encode = lambda self, *how: b'ValueError'\nE = type(S('Odd'), (Exception,), {})\n";
+    assert_eq!(refused_by(&format!("{encoded}{raises}")), rules::OWN_EXCEPTION);
 }
 
 #[test]

@@ -45,7 +45,9 @@ def _veriplay_harness():
     is_exception = lambda found: isinstance(found, type) and issubclass(found, BaseException)
     exceptions = {id(found): found.__name__ for found in vars(builtins).values() if is_exception(found)}
     reserved = frozenset(exceptions.values())
-    name_of, from_bytes, modules = type.__dict__["__name__"].__get__, int.from_bytes, sys.modules
+    given_name, exact_text = type.__dict__["__name__"].__get__, str.__str__
+    # A program may name a class by an object of a subclass of `str`, whose methods are its own: they are not called.
+    name_of, from_bytes, modules = (lambda kind: exact_text(given_name(kind))), int.from_bytes, sys.modules
     stdout, stderr, seed_random, format_exception = sys.stdout, sys.stderr, random.seed, traceback.format_exception
     max_depth = 64
     nan = struct.pack("<Q", 0x7FF8000000000000)
