@@ -91,6 +91,9 @@ const BUILT_IN: [&str; 56] = [
     "ZeroDivisionError",
 ];
 
+/// Other names of `OSError` in Python.
+const OS_ERROR_ALIASES: [&str; 2] = ["IOError", "EnvironmentError"];
+
 /// Runs the proposal, and returns its question when no rule is violated.
 pub(super) fn execute(
     runner: &mut Runner<'_>,
@@ -162,9 +165,31 @@ fn seen(gate: &ProposalGate, outcome: &Outcome) -> Vec<Value> {
 
 /// Compares the names, whose case does not count. Runs no job.
 pub(super) fn judge_answer(exception: &str, name: &str) -> Decision {
-    if name.eq_ignore_ascii_case(exception) {
+    let is_alias = exception == "OSError" && OS_ERROR_ALIASES.iter().any(|alias| name.eq_ignore_ascii_case(alias));
+    if is_alias || name.eq_ignore_ascii_case(exception) {
         return Decision::on_one(Status::Accepted, "");
     }
     let name: String = name.chars().take(EXCERPT_CHARS).collect();
     Decision::on_one(Status::WrongAnswer, describe_mismatch(&name, exception))
+}
+
+#[cfg(test)]
+mod tests {
+    use veriplay_core::Status;
+
+    use super::judge_answer;
+
+    #[test]
+    fn an_answer_may_use_any_name_of_the_type() {
+        for (exception, name, wanted) in [
+            ("KeyError", "keyerror", Status::Accepted),
+            ("OSError", "OSError", Status::Accepted),
+            ("OSError", "IOError", Status::Accepted),
+            ("OSError", "environmenterror", Status::Accepted),
+            ("FileNotFoundError", "IOError", Status::WrongAnswer),
+            ("KeyError", "IOError", Status::WrongAnswer),
+        ] {
+            assert_eq!(judge_answer(exception, name).status, wanted, "{exception}: {name}");
+        }
+    }
 }
