@@ -3,7 +3,7 @@
 //! A job on a repository of hundreds of files does not carry them: it names the layers below its own files by digest
 //! ([`LayerStack`]).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -93,6 +93,13 @@ impl Layer {
     pub fn texts(&self) -> TextFiles {
         let text = |bytes: &Arc<Vec<u8>>| String::from_utf8(bytes.as_ref().clone()).ok();
         self.files.iter().filter_map(|(path, bytes)| Some((path.clone(), text(bytes)?))).collect()
+    }
+
+    /// The paths of its other files, which are not UTF-8.
+    #[must_use]
+    pub fn binaries(&self) -> BTreeSet<String> {
+        let is_binary = |bytes: &Vec<u8>| std::str::from_utf8(bytes).is_err();
+        self.files.iter().filter(|(_, bytes)| is_binary(bytes)).map(|(path, _)| path.clone()).collect()
     }
 }
 

@@ -62,6 +62,8 @@ pub struct RepoContext<'a> {
     pub pytest: &'a Digest,
     /// The text files of the package's layer.
     pub texts: &'a TextFiles,
+    /// The paths of its other files, which no patch changes.
+    pub binaries: &'a BTreeSet<String>,
     /// The tests that pass.
     pub baseline: &'a Baseline,
     /// Which test file enters which function.

@@ -16,6 +16,7 @@ mod split;
 mod trust;
 mod warm;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -66,6 +67,7 @@ struct Bed {
     artifact: OnceLock<BugArtifact>,
     pytest: Digest,
     texts: TextFiles,
+    binaries: BTreeSet<String>,
     baseline: Baseline,
     map: TestMap,
 }
@@ -77,6 +79,7 @@ impl Bed {
             split_image: TOOL_ENV,
             pytest: &self.pytest,
             texts: &self.texts,
+            binaries: &self.binaries,
             baseline: &self.baseline,
             map: &self.map,
             limits: LIMITS,
@@ -180,7 +183,8 @@ fn measured(pytest: Layer, name: &str, directory: &Path) -> Bed {
     let package = Layer::new(files_under(directory, "")).unwrap();
     let image = python_image();
     let image_digest = image.digest().clone();
-    let (layout, texts) = (RepositoryLayout::detect(package.files().keys().map(String::as_str)), package.texts());
+    let layout = RepositoryLayout::detect(package.files().keys().map(String::as_str));
+    let (texts, binaries) = (package.texts(), package.binaries());
     let own = own_modules(texts.keys().map(String::as_str), &layout.roots, &layout.test_files);
     let (pytest_digest, package_digest) = (pytest.digest().clone(), package.digest().clone());
     let nothing = Layer::new([]).unwrap();
@@ -234,7 +238,7 @@ fn measured(pytest: Layer, name: &str, directory: &Path) -> Bed {
     let nothing =
         TestMap { schema_version: 1, package: content_hash(&0), files: Vec::new(), names: OwnNames::default() };
     let (sandbox, artifact) = (OutcomeCache::new(sandbox, 4096), OnceLock::new());
-    let mut bed = Bed { sandbox, artifact, pytest: pytest_digest, texts, baseline, map: nothing };
+    let mut bed = Bed { sandbox, artifact, pytest: pytest_digest, texts, binaries, baseline, map: nothing };
     bed.map = TestMap::measure(&bed.sandbox, &bed.repo()).unwrap();
     bed
 }

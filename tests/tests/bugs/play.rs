@@ -75,6 +75,7 @@ fn repository(bed: &Bed) -> Repository {
         tool_env_image: TOOL_ENV.to_owned(),
         pytest: bed.pytest.clone(),
         texts: bed.texts.clone(),
+        binaries: bed.binaries.clone(),
         baseline: bed.baseline.clone(),
         map: bed.map.clone(),
         history: vec![past_change(bed)],

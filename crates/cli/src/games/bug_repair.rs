@@ -223,6 +223,7 @@ fn repository(
         tool_env_image: repo.split_image.to_owned(),
         pytest: pytest.clone(),
         texts: repo.texts.clone(),
+        binaries: repo.binaries.clone(),
         baseline: repo.baseline.clone(),
         limits: repo.limits,
         max_jobs: repo.max_jobs,

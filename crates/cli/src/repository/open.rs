@@ -1,6 +1,7 @@
 //! A repository that `corpus add-repo` wrote, with the map of its tests. A plain directory of sources becomes one: its tests are run once, and
 //! their results are kept in the cache.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -32,6 +33,8 @@ pub(crate) struct StoredRepository {
     /// The package's dependencies.
     pub(crate) dependencies: Option<Layer>,
     texts: TextFiles,
+    /// The paths of the package's other files.
+    binaries: BTreeSet<String>,
     /// Past changes of its files.
     pub(crate) history: Vec<PastChange>,
 }
@@ -66,7 +69,8 @@ impl StoredRepository {
             return Err(Failure::message(ExitCode::Input, text).hint("create it again with `veriplay corpus add-repo`"));
         }
         let history = read_history(&directory, &package)?;
-        Ok(Self { texts: package.texts(), directory, baseline, package, dependencies, history })
+        let (texts, binaries) = (package.texts(), package.binaries());
+        Ok(Self { texts, binaries, directory, baseline, package, dependencies, history })
     }
 
     /// The images for its tests, and for those of the other `repositories`.
@@ -112,6 +116,7 @@ impl StoredRepository {
             split_image: images.split.name(),
             pytest,
             texts: &self.texts,
+            binaries: &self.binaries,
             baseline: &self.baseline,
             map,
             limits: self.baseline.limits,

@@ -4,6 +4,8 @@
 //! complexities, and the classic operators of mutation testing, which change one site per mutant. A new operator is a new file and a line
 //! of [`INJECTORS`].
 
+use std::collections::BTreeSet;
+
 use veriplay_core::{Digest, Dropped, Execute, Limits, SCHEMA_VERSION, TextFiles, Trust, Value};
 
 use super::source_queries::{TextEdit, apply_edits, parse_edits, parse_index, query_sources};
@@ -213,12 +215,13 @@ impl Mutants {
             files: Vec::new(),
             names: OwnNames::default(),
         };
-        let (texts, baseline, map) = (&TextFiles::new(), &baseline, &map);
+        let (texts, binaries, baseline, map) = (&TextFiles::new(), &BTreeSet::new(), &baseline, &map);
         let repo = RepoContext {
             image,
             split_image: image,
             pytest: &none,
             texts,
+            binaries,
             baseline,
             map,
             limits,

@@ -6,6 +6,11 @@
 //! through the package alone, so one called `pytest` or `json` there stands in for nobody's. A module lies in a package when each directory
 //! down from a package of the original is new, and none is on the search path. An existing directory without `__init__.py` is not entered:
 //! pytest puts such a directory of a test on the search path.
+//!
+//! # Invariants
+//! No state has a file below another file, whichever files of the original are restored: a new path is never a directory of the original,
+//! never below one of its files, and its new directories have importable names, which no `NAME.py` is. The sandbox refuses such a tree, and
+//! a patch could make an attempt a host fault by it.
 
 use veriplay_core::{FileChange, Patch, TextFiles};
 
@@ -129,8 +134,21 @@ pub(crate) fn is_loaded_by_itself(path: &str) -> bool {
 
 /// Whether a patch may create the file: it is in the original, or a module in a package of the original.
 fn may_be_new(repo: &RepoContext<'_>, path: &str) -> bool {
-    let in_package = || path.rsplit_once('/').is_some_and(|(dir, _)| path.ends_with(".py") && is_in_package(repo, dir));
-    has(repo.texts, path) || in_package()
+    let module = path.strip_suffix(".py").and_then(|module| module.rsplit_once('/'));
+    let is_new_module = |(dir, name): (&str, &str)| is_importable(name) && is_in_package(repo, dir);
+    has(repo.texts, path) || (!clashes(repo, path) && module.is_some_and(is_new_module))
+}
+
+/// Whether the original has a file at the path, above it or below it. It may be gone now, and is restored where a repair is judged.
+fn clashes(repo: &RepoContext<'_>, path: &str) -> bool {
+    let mut above = path.match_indices('/').map(|(end, _)| &path[..end]);
+    is_file(repo, path) || above.any(|dir| is_file(repo, dir)) || files_below(repo, path).next().is_some()
+}
+
+/// Whether an import statement can name a module so.
+fn is_importable(name: &str) -> bool {
+    let is_letter = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
+    name.bytes().next().is_some_and(is_letter) && name.bytes().all(|byte| is_letter(byte) || byte.is_ascii_digit())
 }
 
 /// Whether modules of the directory are found through a package of the original alone. Directories between the two are new.
@@ -144,7 +162,7 @@ fn is_in_package(repo: &RepoContext<'_>, dir: &str) -> bool {
             return true;
         }
         match dir.rsplit_once('/') {
-            Some((above, _)) if files_below(repo, dir).next().is_none() => dir = above,
+            Some((above, name)) if is_importable(name) && files_below(repo, dir).next().is_none() => dir = above,
             _ => return false,
         }
     }
@@ -159,7 +177,7 @@ fn stands_for_tests(repo: &RepoContext<'_>, path: &str) -> bool {
     let name = path.strip_suffix(".py").unwrap_or(path);
     let mut dirs = path.match_indices('/').map(|(end, _)| format!("{}.py", &path[..end]));
     files_below(repo, name).any(|file| is_test(repo, file))
-        || dirs.any(|module| has(repo.texts, &module) && is_test(repo, &module))
+        || dirs.any(|module| is_file(repo, &module) && is_test(repo, &module))
 }
 
 /// Whether a file of the original may go. A directory may stop being a package where it is in another one, through which alone it is found,
@@ -176,11 +194,18 @@ fn is_root(repo: &RepoContext<'_>, dir: &str) -> bool {
     repo.baseline.roots.iter().any(|root| root.trim_end_matches('/') == dir)
 }
 
-/// The original's text files in or below a directory.
+/// The original's files in or below a directory.
 fn files_below<'a>(repo: &RepoContext<'a>, dir: &str) -> impl Iterator<Item = &'a str> {
     let start = format!("{dir}/");
-    let from = repo.texts.range(start.clone()..).map(|(path, _)| path.as_str());
-    from.take_while(move |path| path.starts_with(&start))
+    let texts = repo.texts.range(start.clone()..).map(|(path, _)| path.as_str());
+    let binaries = repo.binaries.range(start.clone()..).map(String::as_str);
+    let is_below = move |path: &&str| path.starts_with(&start);
+    texts.take_while(is_below.clone()).chain(binaries.take_while(is_below))
+}
+
+/// Whether the original has the file, as a text or not.
+fn is_file(repo: &RepoContext<'_>, path: &str) -> bool {
+    has(repo.texts, path) || repo.binaries.contains(path)
 }
 
 fn has(files: &TextFiles, path: &str) -> bool {
@@ -189,7 +214,7 @@ fn has(files: &TextFiles, path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
 
     use veriplay_core::{Digest, FileChange, Limits, SCHEMA_VERSION, TextFiles, Trust};
 
@@ -198,8 +223,11 @@ mod tests {
     use crate::repository::{Baseline, FileBaseline, PytestSettings};
 
     /// A package with packages and plain directories inside, under the root `src`; `src/app/vendored` is on the search path too.
-    const FILES: [&str; 14] = [
+    const FILES: [&str; 17] = [
         "conftest.py",
+        "src/app/LICENSE",
+        "src/app/py.typed",
+        "src/app/quoted/__init__.py",
         "src/flat.py",
         "src/app/__init__.py",
         "src/app/core.py",
@@ -215,10 +243,15 @@ mod tests {
         "tests/test_core.py",
     ];
 
+    /// Files that are not UTF-8, one of them a test.
+    const BINARIES: [&str; 4] =
+        ["src/app/Europe", "src/app/icon.png", "src/app/latin.py", "src/app/quoted/test_latin.py"];
+
     /// What may be done to a file, by a patch of code and by a tool.
     fn allowed(path: &str, change: FileChange) -> (bool, bool) {
         let (none, limits) = (Digest::of(b""), Limits::small());
         let texts: TextFiles = FILES.iter().map(|path| ((*path).to_owned(), String::new())).collect();
+        let binaries: BTreeSet<String> = BINARIES.into_iter().map(str::to_owned).collect();
         let file = |path: &&str| FileBaseline {
             path: (*path).to_owned(),
             passed: Vec::new(),
@@ -240,7 +273,7 @@ mod tests {
             settings: PytestSettings::default(),
             library: Vec::new(),
             notes: Vec::new(),
-            files: FILES.iter().filter(|path| path.contains("/test_")).map(file).collect(),
+            files: FILES.iter().chain(&BINARIES).filter(|path| path.contains("/test_")).map(file).collect(),
         };
         let map = TestMap {
             schema_version: SCHEMA_VERSION,
@@ -253,6 +286,7 @@ mod tests {
             split_image: "",
             pytest: &none,
             texts: &texts,
+            binaries: &binaries,
             baseline: &baseline,
             map: &map,
             limits,
@@ -276,6 +310,7 @@ mod tests {
             "src/app/__init__.py",
             "src/app/data/names.txt",
             "src/app/vendored/lib.py",
+            "src/app/py.typed",
         ] {
             assert_eq!(allowed(path, FileChange::Created), (true, true), "{path}");
         }
@@ -320,6 +355,40 @@ mod tests {
             "src/app/tests/__init__.py",
             "tests/helper.py",
         ] {
+            assert_eq!(allowed(path, FileChange::Created), (false, false), "{path}");
+        }
+    }
+
+    /// The sandbox refuses a job in which a file lies below another one. Each of these was such a job: the file above is restored before
+    /// judging, or no text.
+    #[test]
+    fn no_file_is_made_below_a_file_that_is_or_was_there() {
+        for path in [
+            "src/app/py.typed/new.py",
+            "src/app/LICENSE/new.py",
+            "src/app/core.py/new.py",
+            "src/app/tested/test_two.py/new.py",
+            "src/app/icon.png/new.py",
+            "src/app/Europe/new.py",
+            "src/app/fresh/Europe.tab/new.py",
+            // In place of a file that is no text.
+            "src/app/latin.py",
+            // What no import names.
+            "src/app/new.pyi.py",
+            "src/app/1new.py",
+            "src/app/new one.py",
+            "src/app/n\u{e9}w.py",
+            "src/app/.py",
+            "src/app/fresh one/new.py",
+        ] {
+            assert_eq!(allowed(path, FileChange::Created), (false, false), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_test_that_is_not_utf_8_is_a_test() {
+        assert_eq!(allowed("src/app/quoted/__init__.py", FileChange::Deleted), (false, false));
+        for path in ["src/app/quoted.py", "src/app/quoted/test_latin/__init__.py", "src/app/quoted/test_latin.py"] {
             assert_eq!(allowed(path, FileChange::Created), (false, false), "{path}");
         }
     }

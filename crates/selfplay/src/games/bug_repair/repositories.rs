@@ -1,5 +1,7 @@
 //! Where bugs are: a repository as the cli loads it, owned.
 
+use std::collections::BTreeSet;
+
 use veriplay_core::{Digest, Limits, TextFiles, Trust};
 use veriplay_verifier::bugs::{PastChange, RepoContext, TestMap};
 use veriplay_verifier::repository::Baseline;
@@ -18,6 +20,8 @@ pub struct Repository {
     pub pytest: Digest,
     /// The text files of the package's layer.
     pub texts: TextFiles,
+    /// The paths of its other files.
+    pub binaries: BTreeSet<String>,
     /// Which of its tests pass.
     pub baseline: Baseline,
     /// Which test file enters which function.
@@ -40,6 +44,7 @@ impl Repository {
             split_image: self.tool_env_image.as_str(),
             pytest: &self.pytest,
             texts: &self.texts,
+            binaries: &self.binaries,
             baseline: &self.baseline,
             map: &self.map,
             limits: self.limits,

@@ -1,6 +1,6 @@
 //! Setting the game up, and steps on a host where nothing runs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use veriplay_core::{
     Digest, Limits, MessageRole, Patch, Policy, PolicyError, Prompt, PromptContent, Role, Rollout, Sampling,
@@ -33,6 +33,7 @@ fn repository() -> Repository {
             ("src/one.py".to_owned(), "def one():\n    return 1\n".to_owned()),
             (test.clone(), "def test_one():\n    assert one() == 1\n\n\nx = 1\n".to_owned()),
         ]),
+        binaries: BTreeSet::new(),
         baseline: Baseline {
             schema_version: 1,
             name: "one".to_owned(),
