@@ -1,7 +1,7 @@
 //! Each check rejects a bug that every other check lets through.
 
 use veriplay_core::{Patch, Status, TextFiles};
-use veriplay_verifier::bugs::{BugArtifact, BugProposal, BugRules, CHECKS, check_each, validate_bug};
+use veriplay_verifier::bugs::{BugArtifact, BugProposal, BugRules, CHECKS, TestCommand, check_each, validate_bug};
 
 use super::{Bed, CODE, TESTS, bed, replaced};
 
@@ -60,6 +60,19 @@ fn a_listed_file_that_cannot_be_collected_fails_b_alone() {
     let Some(bed) = bed() else { return };
     let test_files = vec![TESTS.to_owned(), "tests/test_broken.py".to_owned()];
     only(bed, &BugProposal { test_files, ..bed.proposal() }, &BugRules::LEAST, "records");
+}
+
+#[test]
+fn a_test_command_costs_no_run() {
+    let Some(bed) = bed() else { return };
+    let command = TestCommand::parse("pytest tests/test_core.py tests/test_steps.py").unwrap();
+    let jobs = |test_command: Option<TestCommand>| {
+        let bug = BugProposal { test_command, ..bed.proposal() };
+        let validated = validate_bug(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap();
+        assert_eq!(validated.verdict.status, Status::Valid, "{:?}", validated.verdict);
+        validated.verdict.evidence.jobs
+    };
+    assert_eq!(jobs(Some(command)), jobs(None));
 }
 
 #[test]

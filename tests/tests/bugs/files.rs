@@ -101,7 +101,6 @@ fn a_bug_that_takes_a_module_away_is_valid_and_a_repair_makes_the_module_again()
 #[test]
 fn a_bug_that_takes_a_module_away_must_need_each_of_its_changes() {
     let Some(bed) = bed() else { return };
-    assert_eq!(proposed(bed, &without_names(bed, false)).err(), None);
     let more = replaced(&without_names(bed, true), CODE, "\"\"\"Sums.\"\"\"\n", "\"\"\"All sums.\"\"\"\n");
     let bug = proposed(bed, &more).unwrap();
     let validated = validate_bug(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap();
@@ -119,6 +118,33 @@ fn a_bug_that_takes_a_module_away_must_need_each_of_its_changes() {
     };
     let validated = validate_bug(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap();
     assert_eq!(validated.verdict.evidence.rule, "paths", "{:?}", validated.verdict);
+}
+
+fn refused_by(bed: &Bed, now: &TextFiles) -> (String, String) {
+    let bug = proposed(bed, now).unwrap();
+    let evidence = validate_bug(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap().verdict.evidence;
+    (evidence.rule, evidence.detail)
+}
+
+#[test]
+fn a_deleted_module_excuses_no_test_file_that_another_change_keeps_from_being_collected() {
+    let Some(bed) = bed() else { return };
+    // What imports the module is as before, so no test file can be collected.
+    let (rule, why) = refused_by(bed, &without_names(bed, false));
+    assert!(rule == "records" && why.contains("no test file can be collected"), "{rule}: {why}");
+    let crash = replaced(&without_names(bed, true), "src/tally/steps.py", "    yield name\n", "    yield (\n");
+    let (rule, why) = refused_by(bed, &crash);
+    assert!(rule == "records" && why.contains("the modules that it deletes"), "{rule}: {why}");
+}
+
+#[test]
+fn changes_beside_a_deleted_module_that_need_only_each_other_are_refused() {
+    let Some(bed) = bed() else { return };
+    let one = replaced(&without_names(bed, true), CODE, "def mean(numbers):\n", "def average(numbers):\n");
+    let pair = replaced(&one, INIT, "import Amount, mean, total\n", "import Amount, average as mean, total\n");
+    let bug = proposed(bed, &pair).unwrap();
+    let found = check_each(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap();
+    assert!(found.iter().any(|(name, why)| *name == "inverse" && why.is_some()), "{found:?}");
 }
 
 fn served(bed: &Bed, tree: &TextFiles, call: &RepoToolCall) -> RepoToolOutcome {

@@ -75,6 +75,11 @@ pub(crate) fn lacks_module(base: &TextFiles, now: &TextFiles) -> bool {
     base.keys().any(|path| path.ends_with(".py") && !now.contains_key(path))
 }
 
+/// Returns `now` with the modules of `base` that it lacks.
+pub(crate) fn restore_modules(base: &TextFiles, now: &TextFiles) -> TextFiles {
+    restore_files(base, now, |path| path.ends_with(".py") && !now.contains_key(path))
+}
+
 /// Returns `now` with every file that `wanted` selects as in `base`.
 pub(crate) fn restore_files(base: &TextFiles, now: &TextFiles, wanted: impl Fn(&str) -> bool) -> TextFiles {
     let kept = now.iter().filter(|(path, _)| !wanted(path));

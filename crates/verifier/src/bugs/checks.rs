@@ -1,16 +1,16 @@
-//! The checks that a proposed bug must pass: SSR's a to g and five of our own, in the order in which they run. Checks without jobs run
-//! first. Each check is a line of [`CHECKS`], and the tests hold a bug for each that no other check rejects.
+//! The checks that a proposed bug must pass: SSR's a to g and five of our own, in the order in which they run. Each check is a line
+//! of [`CHECKS`], and the tests hold a bug for each that no other check rejects.
 
 use std::collections::BTreeSet;
 
 use veriplay_core::{Dropped, Execute, Fuzz, Patch, Status, TextFiles, Trust, Verdict, content_hash};
 
-use super::bug_states::{BugStates, lacks_module, restore_files};
+use super::bug_states::{BugStates, lacks_module, restore_files, restore_modules};
 use super::code_scan::{MAX_PATCH_BYTES, scan_changes};
 use super::grade::{RepairRequest, grade_repair, needs_shared};
 use super::paths::{PatchPurpose, forbidden_change, is_test};
-use super::test_runner::{RepoTestRunner, TestResults};
-use super::{BugArtifact, BugProposal, RepoContext, TestCommand};
+use super::test_runner::{RepoTestRunner, TestResults, file_of};
+use super::{BugArtifact, BugProposal, RepoContext};
 use crate::repository::TestResult;
 use crate::runner::{Decision, saturating_u32};
 
@@ -123,7 +123,7 @@ pub const CHECKS: &[BugCheck] = &[
     },
     BugCheck {
         name: "records",
-        what: "b: each test file gives a record a test, with the bug too unless it deletes a module",
+        what: "b: each test file gives a record a test, with the bug too unless it lacks a module that the bug deletes",
         holds: records,
     },
     BugCheck {
@@ -147,7 +147,7 @@ pub const CHECKS: &[BugCheck] = &[
     BugCheck { name: "hidden", what: "f: the weakening hides a failing test, and breaks none", holds: hidden },
     BugCheck {
         name: "inverse",
-        what: "g: undoing any one file of the bug makes a failing test pass, or a passing one fail where it deletes a module",
+        what: "g: undoing any one file of the bug makes a failing test pass, or a passing one fail for want of a module that it deletes",
         holds: inverse,
     },
     BugCheck { name: "empty_repair", what: "an empty patch is no repair of it", holds: empty_repair },
@@ -198,9 +198,12 @@ fn records(context: &mut CheckContext<'_>) -> CheckResult {
     }
     let affected = context.affected.clone();
     let deletes_module = lacks_module(context.original(), &context.states.buggy);
-    let results = context.buggy_results(0)?;
+    let results = context.buggy_results(0)?.clone();
     if let Some(why) = results.invalid_file(deletes_module) {
         return Ok(Err(format!("with the bug {why}")));
+    }
+    if let Some(why) = uncollected_without_cause(context, &results.uncollected)? {
+        return Ok(Err(why));
     }
     if let Some(id) = affected.iter().find(|id| results.lacks(id)) {
         return Ok(Err(format!("with the bug test `{id}` has no record")));
@@ -211,31 +214,37 @@ fn records(context: &mut CheckContext<'_>) -> CheckResult {
     require(unrun.is_none(), || format!("with the bug test `{}` is skipped", unrun.map_or("", |id| id)))
 }
 
-fn passing(context: &mut CheckContext<'_>) -> CheckResult {
-    let (bug, wanted) = (context.bug, context.rules.min_passing);
-    let listed = context.tests.repo.map.files.iter().filter(|file| bug.test_files.contains(&file.path));
-    let mut found = listed.map(|file| file.tests.len()).sum::<usize>();
-    if let Some(command) = &bug.test_command {
-        match run_command(context, command)? {
-            Ok(passed) => found = passed,
-            Err(why) => return Ok(Err(why)),
-        }
+/// Why test files that pytest cannot collect speak against a bug that deletes modules. Some file must be left, or the repository can no longer
+/// be imported; and the modules alone must be what the others lack: with these back, each file is collected.
+fn uncollected_without_cause(
+    context: &mut CheckContext<'_>,
+    uncollected: &BTreeSet<String>,
+) -> Result<Option<String>, Dropped> {
+    if uncollected.is_empty() {
+        return Ok(None);
     }
-    require(found > wanted, || format!("{found} tests pass in the original, and more than {wanted} must"))
+    let is_uncollected = |id: &&String| uncollected.contains(file_of(id));
+    if context.affected.iter().all(|id| is_uncollected(&id)) {
+        return Ok(Some("with the bug no test file can be collected".to_owned()));
+    }
+    let ids: BTreeSet<String> = context.affected.iter().filter(is_uncollected).cloned().collect();
+    let restored = restore_modules(context.original(), &context.states.buggy);
+    let results = context.tests.run(&restored, &ids, context.rules.seeds[0])?;
+    Ok(results.broken.first().map(|why| format!("with the bug, and the modules that it deletes, {why}")))
 }
 
-/// Runs what a test command selects on the original. Returns how many tests that are; all of them must pass, also without the others.
-fn run_command(context: &mut CheckContext<'_>, command: &TestCommand) -> Result<Result<usize, String>, Dropped> {
-    let repo = context.tests.repo;
-    if let Some(why) = command.invalid_selection(repo) {
-        return Ok(Err(why));
+fn passing(context: &mut CheckContext<'_>) -> CheckResult {
+    let (bug, repo, wanted) = (context.bug, context.tests.repo, context.rules.min_passing);
+    let listed = repo.map.files.iter().filter(|file| bug.test_files.contains(&file.path));
+    let mut found = listed.map(|file| file.tests.len()).sum::<usize>();
+    // The map has the results of whole files in the original, which is how tests are run; a run for each command would be in no budget.
+    if let Some(command) = &bug.test_command {
+        if let Some(why) = command.invalid_selection(repo) {
+            return Ok(Err(why));
+        }
+        found = repo.map.tests().filter(|id| command.selects(id)).count();
     }
-    let selected: BTreeSet<String> = repo.map.tests().filter(|id| command.selects(id)).cloned().collect();
-    let results = context.tests.run(repo.texts, &selected, context.rules.seeds[0])?;
-    Ok(match selected.iter().find(|id| !results.passed(id)) {
-        Some(id) => Err(format!("by the test command, test `{id}` does not pass in the original")),
-        None => Ok(selected.len()),
-    })
+    require(found > wanted, || format!("{found} tests pass in the original, and more than {wanted} must"))
 }
 
 fn changed_files(context: &mut CheckContext<'_>) -> CheckResult {
@@ -250,7 +259,7 @@ fn machinery(context: &mut CheckContext<'_>) -> CheckResult {
 }
 
 fn failing(context: &mut CheckContext<'_>) -> CheckResult {
-    let listed = |id: &String| context.bug.test_files.iter().any(|file| super::test_runner::file_of(id) == file);
+    let listed = |id: &String| context.bug.test_files.iter().any(|file| file_of(id) == file);
     let failing = context.failing_tests()?;
     let (found, wanted) = (failing.iter().filter(|id| listed(id)).count(), context.rules.min_failing);
     let bug = context.bug;
@@ -280,11 +289,11 @@ fn hidden(context: &mut CheckContext<'_>) -> CheckResult {
     // Added lines may break tests that do not notice the bug.
     if context.bug.test_weaken.changed_lines().1 > 0 {
         let touched: Vec<&str> = context.bug.test_weaken.touched().map(|(path, _)| path).collect();
-        let beside = context.tests.repo.map.tests().filter(|id| touched.contains(&super::test_runner::file_of(id)));
+        let beside = context.tests.repo.map.tests().filter(|id| touched.contains(&file_of(id)));
         affected.extend(beside.cloned());
     }
     // The tests of a file that the weakening deletes are hidden.
-    affected.retain(|id| weakened.contains_key(super::test_runner::file_of(id)));
+    affected.retain(|id| weakened.contains_key(file_of(id)));
     let results = context.tests.run(&weakened, &affected, seed)?;
     if let Some(why) = results.broken.first() {
         return Ok(Err(format!("weakened {why}")));
@@ -324,7 +333,7 @@ fn empty_repair(context: &mut CheckContext<'_>) -> CheckResult {
 }
 
 /// Inverse mutation testing. Undoing the only file of a bug gives the original, whose results are the baseline. Where the bug deletes a
-/// module, other files are changed so that the rest still runs: such a change is needed when tests fail without it.
+/// module, other files are changed so that the rest still runs: [`is_needed_without_modules`].
 fn inverse(context: &mut CheckContext<'_>) -> CheckResult {
     let failing = context.failing_tests()?;
     let deletes_module = lacks_module(context.original(), &context.states.buggy);
@@ -341,15 +350,29 @@ fn inverse(context: &mut CheckContext<'_>) -> CheckResult {
         if failing.iter().any(|id| results.passed(id)) {
             continue;
         }
-        let lets_run = deletes_module && {
-            let results = context.tests.run(&undone, &passing, seed)?;
-            passing.iter().any(|id| !results.passed(id))
-        };
-        if !lets_run {
+        if !(deletes_module && is_needed_without_modules(context, &undone, &passing)?) {
             return Ok(Err(format!("without its change of `{path}` the bug is the same")));
         }
     }
     Ok(Ok(()))
+}
+
+/// Whether tests that pass with the bug fail in the state `undone`, and pass there with the deleted modules back. Changes that need only each
+/// other fail there with these modules too.
+fn is_needed_without_modules(
+    context: &mut CheckContext<'_>,
+    undone: &TextFiles,
+    passing: &BTreeSet<String>,
+) -> Result<bool, Dropped> {
+    let seed = context.rules.seeds[0];
+    let results = context.tests.run(undone, passing, seed)?;
+    let failing: BTreeSet<String> = passing.iter().filter(|id| !results.passed(id)).cloned().collect();
+    if failing.is_empty() {
+        return Ok(false);
+    }
+    let restored = restore_modules(context.original(), undone);
+    let results = context.tests.run(&restored, &failing, seed)?;
+    Ok(failing.iter().all(|id| results.passed(id)))
 }
 
 /// The result of [`validate_bug`].

@@ -126,10 +126,16 @@ impl From<TestCommand> for String {
     }
 }
 
-/// Whether `name` is the test or file `id`, or holds it: a function its cases, a class or file its tests, a directory its files.
+/// Whether `name` is the test or file `id`, or holds it: a function its cases, a class or file its tests, a directory its files. A case, whose
+/// parameters may have any text, holds nothing.
 fn is_named(name: &str, id: &str) -> bool {
-    let is_above = |rest: &str| rest.is_empty() || rest.starts_with("::") || rest.starts_with(['[', '/']);
-    name == "." || id.strip_prefix(name).is_some_and(is_above)
+    let below = match name.split_once("::") {
+        None => "/",
+        Some((_, test)) if test.contains('[') => return name == id,
+        Some(_) => "[",
+    };
+    let is_held = |rest: &str| rest.is_empty() || rest.starts_with("::") || rest.starts_with(below);
+    name == "." || id.strip_prefix(name).is_some_and(is_held)
 }
 
 /// A file, a directory or an id, as ids begin: without `./` and a last slash.
@@ -153,9 +159,11 @@ mod tests {
             "tests/test_a.py::T::test_y[1]",
             "tests/deep/test_b.py::test_z",
             "test_c.py::test_x",
+            "test_d.py::test_w[a/b]",
+            "test_d.py::test_w[a]",
         ];
         for (command, selected) in [
-            ("pytest .", "0123"),
+            ("pytest .", "012345"),
             ("pytest -q tests", "012"),
             ("python -m pytest ./tests/ --verbose", "012"),
             ("pytest tests/test_a.py", "01"),
@@ -164,8 +172,13 @@ mod tests {
             ("pytest tests/test_a.py::T::test_y test_c.py", "13"),
             ("pytest tests/test_a.py::T::test_y[1]", "1"),
             ("pytest tests/test_a.py::T::test_", ""),
-            ("pytest . --ignore tests/deep --deselect=test_c.py::test_x", "01"),
-            ("pytest --ignore=tests/test_a.py . --deselect tests/deep/test_b.py::test_", "3"),
+            ("pytest test_d.py::test_w", "45"),
+            ("pytest test_d.py::test_w[a/b]", "4"),
+            ("pytest test_d.py::test_w[a", ""),
+            ("pytest test_d.py::test_w[a/", ""),
+            ("pytest test_d.py::test_", ""),
+            ("pytest . --ignore tests/deep --deselect=test_c.py::test_x", "0145"),
+            ("pytest --ignore=tests/test_a.py . --deselect tests/deep/test_b.py::test_", "345"),
         ] {
             let parsed = TestCommand::parse(command).unwrap_or_else(|why| panic!("{command}: {why}"));
             let chosen: String =
