@@ -3,10 +3,11 @@
 //! Nothing here reads a version control system. The command line reads the commits of a project and keeps, for each changed file, the patch
 //! that undoes the change in the repository as it is now. Games show such a patch to an injector. Solvers see none.
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Digest, Fuzz, Patch, SCHEMA_VERSION, TextFiles};
+use veriplay_core::{Digest, FileChange, Fuzz, LineChange, Patch, SCHEMA_VERSION, TextFiles};
+
+/// The fewest characters, blanks left out, of a line that is recognised by its text alone.
+const MIN_DISTINCTIVE_CHARS: usize = 8;
 
 /// The past changes of a repository.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,12 +63,21 @@ impl PastChange {
         self.undo.touched().next().map_or("", |(path, _)| path)
     }
 
-    /// Whether a bug undoes a part of it: they have a changed line in common.
+    /// Whether a bug in the files `texts` undoes a part of it: the bug changes the file, and they have a changed line in common, which is at the
+    /// same place or nowhere else in the file. Lines such as `return None` are all over a file, and a deleted file has every line of it.
     #[must_use]
-    pub fn is_undone_by(&self, bug: &Patch) -> bool {
-        let bug = bug.only(|path| path == self.path()).to_string();
-        let undo = self.undo.to_string();
-        !changed_lines(&undo).is_disjoint(&changed_lines(&bug))
+    pub fn is_undone_by(&self, texts: &TextFiles, bug: &Patch) -> bool {
+        let (path, undo) = (self.path(), self.undo.line_changes());
+        let text = texts.get(path).map_or("", String::as_str);
+        let is_undone = |change: &LineChange<'_>| {
+            let is_same = |undone: &&LineChange<'_>| (undone.is_added, undone.text) == (change.is_added, change.text);
+            let mut same = undo.iter().filter(is_same);
+            same.any(|undone| undone.at == change.at || is_distinctive(text, change))
+        };
+        let is_modified = bug.touched().any(|touched| touched == (path, FileChange::Modified));
+        let changes = bug.line_changes();
+        let mut lines = changes.iter().filter(|change| change.path == path && !change.text.trim().is_empty());
+        is_modified && lines.any(is_undone)
     }
 }
 
@@ -80,11 +90,11 @@ pub struct Commit<'a> {
     pub subject: &'a str,
 }
 
-/// The removed and added lines that are not blank, each with its mark.
-fn changed_lines(patch: &str) -> BTreeSet<&str> {
-    let is_header = |line: &str| line.starts_with("--- ") || line.starts_with("+++ ");
-    let is_change = |line: &&str| line.starts_with(['+', '-']) && !is_header(line) && !line[1..].trim().is_empty();
-    patch.lines().filter(is_change).collect()
+/// Whether the text of a changed line says which line it is: it is long, and the file `text` has it once, or not yet where it is added.
+fn is_distinctive(text: &str, change: &LineChange<'_>) -> bool {
+    let chars = change.text.chars().filter(|found| !found.is_whitespace()).count();
+    let occurrences = text.split('\n').filter(|line| *line == change.text).count();
+    chars >= MIN_DISTINCTIVE_CHARS && occurrences == usize::from(!change.is_added)
 }
 
 #[cfg(test)]
@@ -132,12 +142,30 @@ mod tests {
     fn a_bug_undoes_a_change_when_it_has_one_of_its_lines() {
         let change = PastChange::of_file(&file(&after()), PATH, (BEFORE, &after()), &COMMIT).unwrap();
         let bug = |text: &str| Patch::make(&file(&after()), &file(text)).unwrap();
-        assert!(change.is_undone_by(&bug(BEFORE)));
-        assert!(change.is_undone_by(&bug(&after().replace("    if not x:\n        return None\n", ""))));
-        assert!(!change.is_undone_by(&bug(&after().replace("A = 1", "A = 2"))));
-        assert!(!change.is_undone_by(&Patch::default()));
+        let now = file(&after());
+        assert!(change.is_undone_by(&now, &bug(BEFORE)));
+        assert!(change.is_undone_by(&now, &bug(&after().replace("    if not x:\n        return None\n", ""))));
+        assert!(!change.is_undone_by(&now, &bug(&after().replace("A = 1", "A = 2"))));
+        assert!(!change.is_undone_by(&now, &Patch::default()));
         let elsewhere = TextFiles::from([("src/two.py".to_owned(), after())]);
         let moved = TextFiles::from([("src/two.py".to_owned(), BEFORE.to_owned())]);
-        assert!(!change.is_undone_by(&Patch::make(&elsewhere, &moved).unwrap()), "another file");
+        assert!(!change.is_undone_by(&now, &Patch::make(&elsewhere, &moved).unwrap()), "another file");
+        assert!(!change.is_undone_by(&now, &Patch::make(&now, &TextFiles::new()).unwrap()), "no file");
+    }
+
+    #[test]
+    fn a_line_that_is_elsewhere_too_counts_in_its_place_alone() {
+        let now = file(&format!("{}\n\ndef three(x):\n    if x:\n        return None\n", after()));
+        let change = PastChange::of_file(&now, PATH, (BEFORE, &after()), &COMMIT).unwrap();
+        let other = file(&now[PATH].replace("    if x:\n        return None\n", "    pass\n"));
+        assert!(!change.is_undone_by(&now, &Patch::make(&now, &other).unwrap()));
+        // The commit took a call away. A bug has it again, in another function.
+        for (call, wanted) in [("    remember(x)\n", true), ("    f(x)\n", false)] {
+            let before = BEFORE.replace("def one(x):\n", &format!("def one(x):\n{call}"));
+            let change = PastChange::of_file(&file(BEFORE), PATH, (&before, BEFORE), &COMMIT).unwrap();
+            let other = BEFORE.replace("def two(x):\n", &format!("def two(x):\n{call}"));
+            let bug = Patch::make(&file(BEFORE), &file(&other)).unwrap();
+            assert_eq!(change.is_undone_by(&file(BEFORE), &bug), wanted, "{call}");
+        }
     }
 }

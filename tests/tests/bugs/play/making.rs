@@ -95,9 +95,13 @@ fn an_injector_that_says_how_tests_are_run_must_be_right_about_it() {
 fn a_mode_that_is_not_kept_to_is_refused() {
     let Some((bed, routes)) = tool_env() else { return };
     let elsewhere = edit("src/tally/names.py", "\"\"\"Labels.\"\"\"\n", "\"\"\"Names.\"\"\"\nMORE = 1\n");
-    for mode in [InjectionMode::Removal, InjectionMode::Rewrite, InjectionMode::History] {
+    let every = [InjectionMode::Removal, InjectionMode::Rewrite, InjectionMode::History];
+    let edits = every.map(|mode| (mode, elsewhere.clone()));
+    // Who deletes the file writes no function anew, and undoes nothing.
+    let deletes = every[1..].iter().map(|mode| (*mode, format!("```delete {CODE}\n```")));
+    for (mode, response) in edits.into_iter().chain(deletes) {
         let game = game(bed, injecting(1, &[mode]), &[]);
-        let plans = [vec![elsewhere.clone()]];
+        let plans = [vec![response]];
         let policy = ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| planned(&turn.prompt.text(), 0, &plans));
         let played = step(&game, &policy, routes, &mut begun(&game), 0);
         let yields = &played.metrics.injections[mode.name()];

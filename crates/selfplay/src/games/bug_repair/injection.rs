@@ -266,16 +266,28 @@ impl BugRepair {
         let RepoGoal::Inject { function, past, .. } = &assignment.goal else {
             return malformed("mode", "it is no injection");
         };
-        if past.as_ref().is_some_and(|past| !past.is_undone_by(&patch)) {
+        if past.as_ref().is_some_and(|past| !past.is_undone_by(original, &patch)) {
             return malformed("mode", "nothing of the past change is undone");
         }
-        let count_empty_bodies = |files: &TextFiles| {
-            let text = files.get(&function.path).map_or("", String::as_str);
-            text.matches(EMPTY_BODY).count()
-        };
-        if mode == InjectionMode::Rewrite && count_empty_bodies(workspace.tree()) > count_empty_bodies(original) {
+        if mode == InjectionMode::Rewrite && !is_rewritten(function, original, workspace.tree()) {
             return malformed("mode", "the body that was taken out is not written");
         }
         None
     }
+}
+
+/// Whether the file of a function whose body was taken out has the function, and a body. Who deletes either has written none.
+fn is_rewritten(function: &FunctionSource, original: &TextFiles, now: &TextFiles) -> bool {
+    let (before, after) = (original.get(&function.path), now.get(&function.path));
+    let (Some(before), Some(after)) = (before, after) else { return false };
+    let name = function.name.rsplit('.').next().unwrap_or_default();
+    after.matches(EMPTY_BODY).count() <= before.matches(EMPTY_BODY).count()
+        && count_definitions(after, name) >= count_definitions(before, name)
+}
+
+/// The number of functions of this name in a source.
+fn count_definitions(source: &str, name: &str) -> usize {
+    let start = format!("def {name}");
+    let ends_name = |rest: &str| !rest.starts_with(|next: char| next.is_alphanumeric() || next == '_');
+    source.match_indices(&start).filter(|(at, _)| ends_name(&source[at + start.len()..])).count()
 }
