@@ -13,6 +13,8 @@ use crate::exit::Failure;
 
 /// Changed lines of a change at most. Larger ones are usually moves or another layout, and a prompt shows the whole change.
 const MAX_LINES: usize = 200;
+/// Bytes of a file at most, as for patches. Git is asked for the size first, so that a commit cannot fill the memory.
+const MAX_FILE_BYTES: usize = 8 << 20;
 /// Characters of a commit's message that are kept. It is untrusted text that a prompt shows.
 const MAX_SUBJECT: usize = 100;
 
@@ -41,10 +43,8 @@ fn collect_into(bare: &Path, source: &CommitSource, commits: usize, package: &La
         let subject: String = subject.chars().filter(|found| !found.is_control()).take(MAX_SUBJECT).collect();
         let commit = Commit { hash, subject: &subject };
         for path in changed_files(&bare, parent, hash)?.into_iter().filter(|path| is_code(&texts, path)) {
-            let blob = |commit: &str| run_git(&bare, &["cat-file", "blob", &format!("{commit}:{path}")]);
-            let (Ok(before), Ok(after)) = (String::from_utf8(blob(parent)?), String::from_utf8(blob(hash)?)) else {
-                continue;
-            };
+            let texts_of_commit = (read_text(&bare, parent, &path)?, read_text(&bare, hash, &path)?);
+            let (Some(before), Some(after)) = texts_of_commit else { continue };
             let change = PastChange::of_file(&texts, &path, (&before, &after), &commit);
             changes.extend(change.filter(|change| {
                 let (removed, added) = change.undo.changed_lines();
@@ -59,6 +59,16 @@ fn collect_into(bare: &Path, source: &CommitSource, commits: usize, package: &La
         commits: found,
         changes,
     })
+}
+
+/// The text of a file of a commit. `None` where it is not UTF-8, or larger than any file of which patches are made.
+fn read_text(bare: &Path, commit: &str, path: &str) -> Result<Option<String>, Failure> {
+    let object = format!("{commit}:{path}");
+    let size = git_text(bare, &["cat-file", "-s", &object])?;
+    if !size.trim().parse::<usize>().is_ok_and(|size| size <= MAX_FILE_BYTES) {
+        return Ok(None);
+    }
+    Ok(String::from_utf8(run_git(bare, &["cat-file", "blob", &object])?).ok())
 }
 
 fn is_code(texts: &TextFiles, path: &str) -> bool {
@@ -79,7 +89,7 @@ mod tests {
 
     use veriplay_core::{Layer, TextFiles};
 
-    use super::collect_into;
+    use super::{MAX_FILE_BYTES, collect_into, read_text};
     use crate::repository::project::CommitSource;
     use crate::repository::records::{read_history, write_history};
 
@@ -134,6 +144,18 @@ mod tests {
         write_history(directory, None).expect("it is removed");
         assert!(read_history(directory, &package).expect("none is there").is_empty());
         write_history(directory, None).expect("none is there");
+    }
+
+    #[test]
+    fn a_file_that_is_too_large_is_not_read() {
+        let project = tempfile::tempdir().expect("a directory");
+        let directory = project.path();
+        git(directory, &["init", "--quiet"]);
+        let (most, more) = ("#".repeat(MAX_FILE_BYTES), "#".repeat(MAX_FILE_BYTES + 1));
+        let hash = commit(directory, &[("most.py", most.as_str()), ("more.py", more.as_str())], "Large");
+        let read = |path: &str| read_text(&directory.join(".git"), &hash, path).expect("git reads it");
+        assert!(read("most.py").is_some_and(|text| text == most));
+        assert_eq!(read("more.py"), None);
     }
 
     #[test]
