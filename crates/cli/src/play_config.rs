@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use serde_json::{Map, Value};
+use veriplay_learner::ScheduleShape;
 
 use crate::config::{RunConfig, from_toml, read_text, refuse_renamed_keys, refuse_unknown_keys};
 use crate::exit::{ExitCode, Failure, bad_value};
@@ -78,12 +79,23 @@ impl<S: GameSetup> PlayConfig<S> {
         Err(bad_value("game.dpo_reference", &"sampler", want))
     }
 
-    /// Rejects a trainer outside this process, whose weights cannot be set back.
+    /// Rejects a trainer outside this process, whose weights cannot be set back, and a learning rate that belongs to the whole run: it would be
+    /// 0 in some step, whose training would then leave the start model as it is.
     fn check_train_from(&self) -> Result<(), Failure> {
-        if !self.setup.trains_from_start() || !model::is_external(&self.run.model) {
+        if !self.setup.trains_from_start() {
             return Ok(());
         }
-        Err(bad_value("game.train_from", &"start", "`previous`, because `model` is `stdio`"))
+        let refuse = |want: &str| Err(bad_value("game.train_from", &"start", want));
+        if model::is_external(&self.run.model) {
+            return refuse("`previous`, because `model` is `stdio`");
+        }
+        let learn = &self.run.learn;
+        if learn.shape != ScheduleShape::Constant || learn.warmup_steps > 0 {
+            return refuse(
+                "`previous`, or `learn.shape = \"constant\"` with `learn.warmup_steps = 0`, because each step begins again",
+            );
+        }
+        Ok(())
     }
 }
 

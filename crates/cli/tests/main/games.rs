@@ -395,7 +395,14 @@ fn pairs_that_are_held_to_the_imitating_model_resume_to_the_same_bytes() {
     says(&refused(&config), &["configuration key `game.dpo_reference` is `sft`", "`learn.kl`"]);
 }
 
+/// With more than one update in a step: else a step learns one batch, whatever was kept.
 fn train_from_start(config: &mut toml::Table, dpo_reference: &str) {
+    for part in ["sft", "dpo"] {
+        set(config, &format!("game.{part}.batch"), 4);
+        set(config, &format!("game.{part}.max_updates"), 8);
+    }
+    set(config, "learn.shape", "constant");
+    set(config, "learn.warmup_steps", 0);
     let game = config["game"].as_table_mut().expect("a table");
     game.insert("train_from".to_owned(), "start".into());
     game.insert("dpo_reference".to_owned(), dpo_reference.into());
@@ -408,6 +415,11 @@ fn runs_that_train_the_start_model_in_each_step_resume_to_the_same_bytes() {
     says(&refused(&config), &["`train_from` is `start`: set `dpo_reference` to `sft` or `start`"]);
     set(&mut config, "game.dpo_reference", "sft");
     survives(&config, &[1, 3]);
+    for (place, value) in [("learn.shape", toml::Value::from("linear")), ("learn.warmup_steps", 1.into())] {
+        let mut config = config.clone();
+        set(&mut config, place, value);
+        says(&refused(&config), &["configuration key `game.train_from` is `start`", "because each step begins again"]);
+    }
     set(&mut config, "model", "stdio");
     says(&refused(&config), &["configuration key `game.train_from` is `start`", "because `model` is `stdio`"]);
 }
