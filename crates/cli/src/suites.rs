@@ -238,6 +238,28 @@ impl SuiteFile {
         sampling.max_tokens.or(of_template).unwrap_or(self.max_tokens)
     }
 
+    /// Digest of its prompt template, if it has one.
+    fn template_digest(&self) -> Option<&Digest> {
+        self.template.as_ref().map(|template| template.digest())
+    }
+
+    /// Refuses a file or a prompt template that is not the one which `recorded` was measured with.
+    fn check_same(&self, recorded: &RecordedSettings) -> Result<(), Failure> {
+        let tasks = Digest::of(&std::fs::read(&self.path).or_fail(ExitCode::Input)?);
+        let text = |digest: Option<&Digest>| digest.map_or_else(|| "none".to_owned(), Digest::to_string);
+        let files = [
+            ("file", Some(&recorded.tasks), Some(&tasks)),
+            ("prompt template", recorded.prompt_template.as_ref(), self.template_digest()),
+        ];
+        let Some((what, began, found)) = files.into_iter().find(|(_, began, found)| began != found) else {
+            return Ok(());
+        };
+        let (name, began, found) = (&self.name, text(began), text(found));
+        let what = format!("the {what} of suite `{name}` has digest {found}, and the run began with {began}");
+        Err(Failure::message(ExitCode::Input, what)
+            .hint("put the earlier file back, or start another run: a curve has one set and one prompt"))
+    }
+
     /// How its file is read, and how else one is, where no row of it is a task.
     fn layout_hint(&self) -> String {
         let is_own = |suite: &&Suite| suite.name == self.name && suite.format == self.format.name;
@@ -348,13 +370,20 @@ pub(crate) struct SuiteRecord {
     verdicts: RecordedVerdicts,
 }
 
-/// What is read of its settings: the tasks that were sampled.
+/// What is read of its settings: the tasks, and how they were asked.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 pub(crate) struct RecordedSettings {
     /// Digest of the set's file.
     tasks: Digest,
     /// The first tasks of the set; `None` means all.
     limit: Option<usize>,
+    /// Digest of the prompt template; `None` for our own prompts.
+    #[serde(default)]
+    prompt_template: Option<Digest>,
+    #[serde(default)]
+    prompts: Option<PromptStyle>,
+    #[serde(default)]
+    max_tokens: Option<usize>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -425,7 +454,7 @@ fn evaluate_one(
         model: model.name.to_owned(),
         tasks: Digest::of(&bytes),
         prompts: suite.prompt_style(sampling, model.has_chat_template),
-        prompt_template: suite.template.as_ref().map(|template| template.digest().clone()),
+        prompt_template: suite.template_digest().cloned(),
         max_tokens: suite.answer_tokens(sampling),
         sampling: sampling.clone(),
     };

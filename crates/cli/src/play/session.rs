@@ -586,13 +586,15 @@ fn open_trackio<S: GameSetup>(config: &PlayConfig<S>, dir: &RunDir) -> Result<Op
     TrackioInbox::open(project, &dir.path(""), config.to_json().or_fail(ExitCode::Bug)?).map(Some)
 }
 
-/// The public sets that are measured in the run: their files, before a model is loaded.
+/// The public sets that are measured in the run: their files, which are those that the run began with, before a model is loaded.
 fn find_suites<S: GameSetup>(
     config: &PlayConfig<S>,
     dir: &RunDir,
     workers: Isolation,
 ) -> Result<SuiteMeasurements, Failure> {
-    SuiteMeasurements::find(config.setup.suite_schedule(), dir.path("suites"), workers)
+    let suites = SuiteMeasurements::find(config.setup.suite_schedule(), dir.path("suites"), workers)?;
+    suites.check_same_files()?;
+    Ok(suites)
 }
 
 /// The start model, ready to learn.

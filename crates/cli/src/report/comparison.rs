@@ -196,10 +196,10 @@ impl ComparedRun {
         let (name, first_name) = (self.name(), first.name());
         let note = |suite: &str| {
             format!(
-                "`{name}` measured other tasks of `{suite}` than `{first_name}`: measure both with `veriplay eval --suite`"
+                "`{name}` measured other tasks of `{suite}` than `{first_name}`, or asked them otherwise: measure both with `veriplay eval --suite`"
             )
         };
-        suites::other_tasks(&first.suites.after, &self.suites.after).into_iter().map(note).collect()
+        suites::measured_otherwise(&first.suites.after, &self.suites.after).into_iter().map(note).collect()
     }
 }
 

@@ -1,7 +1,8 @@
 //! Public sets measured while training: `suites` of `[eval]`, at the start of a run, every so many steps, and at its end.
 //!
 //! Called by the loop of `play`. Each measurement is a folder as `veriplay eval --suite` writes it. Invariants: a measurement is a function of
-//! the configuration and the weights, so a resumed run ends with the same bytes; one that was cut off continues.
+//! the configuration and the weights, so a resumed run ends with the same bytes; one that was cut off continues; all measurements of a run have the
+//! files of the first.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -157,8 +158,20 @@ impl SuiteMeasurements {
         scheduled && !self.suites.is_empty()
     }
 
+    /// Refuses files that are not those of the measurement before the first step, where there is one.
+    pub(crate) fn check_same_files(&self) -> Result<(), Failure> {
+        for suite in &self.suites {
+            let report = self.report_of(0, suite);
+            if report.exists() {
+                suite.check_same(&SuiteRecord::read(&report)?.settings)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Measures a model after `step` steps, or reads what an earlier process has measured of it.
     pub(crate) fn measure(&self, model: MeasuredModel<'_>, step: u64) -> Result<SuiteScores, Failure> {
+        self.check_same_files()?;
         let judge = match self.judge.get() {
             Some(judge) => judge,
             None => {
@@ -174,10 +187,14 @@ impl SuiteMeasurements {
     /// The scores of an earlier measurement.
     pub(crate) fn read(&self, step: u64) -> Result<SuiteEstimates, Failure> {
         let score = |suite: &SuiteFile| {
-            let report = SuiteRecord::read(&self.folder_of(step).join(format!("{}.report.json", suite.name)))?;
+            let report = SuiteRecord::read(&self.report_of(step, suite))?;
             Ok((suite.name.clone(), report.pass_at_1()))
         };
         self.suites.iter().map(score).collect()
+    }
+
+    fn report_of(&self, step: u64, suite: &SuiteFile) -> PathBuf {
+        self.folder_of(step).join(format!("{}.report.json", suite.name))
     }
 
     fn folder_of(&self, step: u64) -> PathBuf {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use veriplay_core::Digest;
 
 use super::completions_server::{Act, Server, ServerKind};
 use super::external::published_file;
@@ -312,6 +313,26 @@ fn suites_of_a_run_are_measured_on_schedule_and_a_killed_run_ends_with_the_same_
     let compared = succeeded(veriplay().args(["compare", "--json"]).arg(&run).arg(&run));
     let suite = &last_json(&compared)["differences"][0]["suites"]["humaneval+"];
     assert_eq!((&suite["paired"], suite["pass1"]["value"].as_f64()), (&json!(true), Some(0.0)), "{suite}");
+    assert_other_files_are_refused(&run, &bench);
+}
+
+/// Fails unless a run that goes on with another prompt template or another file of a set is refused, with both digests.
+fn assert_other_files_are_refused(run: &Path, bench: &Bench) {
+    let cases = [("own.toml", "prompt template"), ("cruxeval.jsonl", "file")];
+    for (file, what) in cases {
+        let path = bench.dir.path().join(file);
+        let began = read(&path);
+        std::fs::write(&path, format!("{began}\n")).expect("it is written");
+        let output = finished(veriplay().args(["play", "--resume"]).arg(run));
+        let digests = [format!("{began}\n"), began.clone()].map(|text| Digest::of(text.as_bytes()));
+        let [found, recorded] = &digests;
+        let wanted = format!(
+            "the {what} of suite `cruxeval-o` has digest {found}, and the run began with {recorded}\nhint: put the earlier"
+        );
+        assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+        assert!(stderr(&output).contains(&wanted), "{}", stderr(&output));
+        std::fs::write(&path, began).expect("it is written");
+    }
 }
 
 #[test]

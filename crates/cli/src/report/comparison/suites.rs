@@ -69,15 +69,15 @@ fn read_pass_rates(path: &Path) -> Result<BTreeMap<String, f64>, Failure> {
     Ok(counts.into_iter().filter_map(|(task, count)| Some((task, count.rate()?))).collect())
 }
 
-/// The sets that both have measured, on other tasks.
-pub(super) fn other_tasks<'a>(first: &'a MeasuredSuites, other: &MeasuredSuites) -> Vec<&'a str> {
+/// The sets that both have measured, on other tasks or by other prompts.
+pub(super) fn measured_otherwise<'a>(first: &'a MeasuredSuites, other: &MeasuredSuites) -> Vec<&'a str> {
     let differs = |(name, suite): &(&String, &MeasuredSuite)| {
         other.get(*name).is_some_and(|other| other.settings != suite.settings)
     };
     first.iter().filter(differs).map(|(name, _)| name.as_str()).collect()
 }
 
-/// How much higher the sets of `other` are, of those that both have measured on the same tasks.
+/// How much higher the sets of `other` are, of those that both have measured on the same tasks by the same prompts.
 pub(super) fn differences(first: &MeasuredSuites, other: &MeasuredSuites) -> BTreeMap<String, SuiteDifference> {
     let difference = |(name, suite): (&String, &MeasuredSuite)| {
         let other = other.get(name).filter(|other| other.settings == suite.settings)?;
@@ -104,17 +104,19 @@ impl MeasuredSuite {
 mod tests {
     use std::path::Path;
 
-    use serde_json::json;
+    use serde_json::{Map, Value, json};
     use veriplay_core::Digest;
 
-    use super::{differences, other_tasks, read_suites};
+    use super::{differences, measured_otherwise, read_suites};
 
-    /// Writes a measurement in which the tasks whose numbers are below `accepted` of four are solved.
-    fn write(folder: &Path, accepted: usize, file: &str) {
+    /// Writes a measurement in which the tasks whose numbers are below `accepted` of four are solved. `asked` is how, beside the file's tasks.
+    fn write(folder: &Path, accepted: usize, file: &str, asked: Value) {
         std::fs::create_dir_all(folder).expect("a folder");
         let rate = accepted as f64 / 4.0;
         let verdicts = json!({"tasks_attempted": 4, "pass_at_k": {"1": rate}, "pass_at_k_interval": {"1": [0.0, 1.0]}});
-        let settings = json!({"tasks": Digest::of(file.as_bytes()), "limit": null, "seed": 0});
+        let mut settings = json!({"tasks": Digest::of(file.as_bytes()), "limit": null, "seed": 0});
+        let asked: Map<String, Value> = serde_json::from_value(asked).expect("an object");
+        settings.as_object_mut().expect("an object").extend(asked);
         let report = json!({"settings": settings, "truncated": 0, "verdicts": verdicts});
         std::fs::write(folder.join("mbpp.report.json"), report.to_string()).expect("it is written");
         let row = |task: usize| {
@@ -132,14 +134,14 @@ mod tests {
     fn sets_are_compared_task_by_task_where_they_can_be() {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let folders = ["one", "other", "third"].map(|name| dir.path().join(name));
-        write(&folders[0], 1, "tasks");
-        write(&folders[1], 3, "tasks");
-        write(&folders[2], 3, "other tasks");
+        write(&folders[0], 1, "tasks", json!({}));
+        write(&folders[1], 3, "tasks", json!({}));
+        write(&folders[2], 3, "other tasks", json!({}));
         let [one, other, third] = folders.each_ref().map(|folder| read_suites(folder).expect("it can be read"));
         let found = &differences(&one, &other)["mbpp"];
         assert!(found.paired && (found.pass1.value - 0.5).abs() < 1e-12);
-        assert!(differences(&one, &third).is_empty() && other_tasks(&one, &other).is_empty());
-        assert_eq!(other_tasks(&one, &third), ["mbpp"]);
+        assert!(differences(&one, &third).is_empty() && measured_otherwise(&one, &other).is_empty());
+        assert_eq!(measured_otherwise(&one, &third), ["mbpp"]);
         std::fs::remove_file(folders[1].join("mbpp.verdicts.jsonl")).expect("it was there");
         let other = read_suites(&folders[1]).expect("it can be read");
         let found = &differences(&one, &other)["mbpp"];
@@ -147,5 +149,28 @@ mod tests {
         assert!(read_suites(&dir.path().join("missing")).expect("there is nothing to read").is_empty());
         std::fs::write(folders[1].join("mbpp.verdicts.jsonl"), "{}\n").expect("it is written");
         assert!(read_suites(&folders[1]).is_err_and(|failure| failure.to_string().contains("line 1 is not a verdict")));
+    }
+
+    #[test]
+    fn sets_that_were_asked_otherwise_are_not_compared() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let ours = json!({"prompts": "chat", "prompt_template": null, "max_tokens": 768});
+        let asked = [
+            json!({"prompts": "chat", "prompt_template": Digest::of(b"one"), "max_tokens": 768}),
+            json!({"prompts": "completion", "prompt_template": null, "max_tokens": 768}),
+            json!({"prompts": "chat", "prompt_template": null, "max_tokens": 7}),
+        ];
+        let read = |name: &str, asked: Value| {
+            let folder = dir.path().join(name);
+            write(&folder, 2, "tasks", asked);
+            read_suites(&folder).expect("it can be read")
+        };
+        let one = read("one", ours.clone());
+        assert!(measured_otherwise(&one, &read("same", ours)).is_empty());
+        for asked in asked {
+            let other = read("other", asked.clone());
+            assert!(differences(&one, &other).is_empty(), "{asked}");
+            assert_eq!(measured_otherwise(&one, &other), ["mbpp"], "{asked}");
+        }
     }
 }
