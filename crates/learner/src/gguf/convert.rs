@@ -87,6 +87,7 @@ fn model_config(file: &GgufFile, shape: &GgufShape) -> Result<ModelConfig, GgufE
         intermediate_size: shape.inner,
         rms_norm_eps: file.float(&key("attention.layer_norm_rms_epsilon"))?,
         rope_theta: if file.has(&base) { file.float(&base)? } else { ROPE_BASE },
+        // A file that scales positions has been refused with its shape.
         rope_scaling: None,
         tie_word_embeddings: !file.content.tensor_infos.contains_key("output.weight"),
         max_position_embeddings: file.number(&key("context_length"))?,

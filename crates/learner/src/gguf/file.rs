@@ -138,18 +138,28 @@ impl GgufFile {
         Ok(assumed)
     }
 
+    /// Rejects scaled positions. As in llama.cpp, a file that names no type scales linearly where it has a factor, under its present key or its
+    /// older one; 0 and 1 are none.
     fn check_scaling(&self, prefix: &str) -> Result<(), GgufError> {
-        let key = format!("{prefix}.rope.scaling.type");
-        match self.content.metadata.get(&key) {
-            None => Ok(()),
-            Some(Value::String(kind)) if kind == "none" => Ok(()),
-            Some(kind) => {
-                let why = format!(
-                    "is `{kind:?}`, and candle's quantised models do not scale positions: load the safetensors checkpoint"
-                );
-                Err(self.invalid_key(&key, &why))
-            }
+        let kind = format!("{prefix}.rope.scaling.type");
+        match self.content.metadata.get(&kind) {
+            Some(Value::String(none)) if none == "none" => return Ok(()),
+            Some(found) => return Err(self.scaled(&kind, &format!("{found:?}"))),
+            None => {}
         }
+        let keys = [format!("{prefix}.rope.scaling.factor"), format!("{prefix}.rope.scale_linear")];
+        let Some(key) = keys.iter().find(|key| self.has(key)) else { return Ok(()) };
+        match self.float(key)? {
+            0.0 | 1.0 => Ok(()),
+            factor => Err(self.scaled(key, &factor.to_string())),
+        }
+    }
+
+    fn scaled(&self, key: &str, found: &str) -> GgufError {
+        let why = format!(
+            "is `{found}`, and candle's quantised models do not scale positions: load the safetensors checkpoint"
+        );
+        self.invalid_key(key, &why)
     }
 
     fn check_tensor(&self, name: &str, want: &[usize]) -> Result<(), GgufError> {

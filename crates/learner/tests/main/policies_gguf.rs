@@ -216,6 +216,36 @@ impl Parts {
     }
 }
 
+/// Linear scaling of Llama's positions as a file may have it, and whether it scales.
+const LINEAR_SCALING: [(&str, f32, bool); 5] = [
+    ("llama.rope.scaling.factor", 4.0, true),
+    ("llama.rope.scale_linear", 2.0, true),
+    ("llama.rope.scale_linear", 0.25, true),
+    ("llama.rope.scaling.factor", 1.0, false),
+    ("llama.rope.scale_linear", 0.0, false),
+];
+
+#[test]
+fn a_file_that_scales_positions_without_naming_how_is_neither_run_nor_converted() {
+    for (key, factor, scales) in LINEAR_SCALING {
+        let mut parts = Parts::of(Architecture::Llama);
+        parts.set(key, Value::F32(factor));
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("model.gguf");
+        parts.write(&path);
+        let loaded = GgufPolicy::load(&path, None).map(drop);
+        let converted = convert_gguf(&path, &dir.path().join("converted"), Precision::F32);
+        for result in [loaded, converted] {
+            let said = result.map_or_else(|e| e.to_string(), |()| String::new());
+            assert_eq!(said.contains(&format!("`{key}` is `{factor}`, and candle's")), scales, "{said}");
+            assert_eq!(said.is_empty(), !scales, "{said}");
+        }
+        // As llama.cpp has it: the factor is for a type.
+        parts.set("llama.rope.scaling.type", Value::String("none".to_owned()));
+        assert!(parts.load().is_ok(), "{key}");
+    }
+}
+
 /// What becomes of a file after a change.
 fn changed(family: Architecture, change: impl FnOnce(&mut Parts)) -> String {
     let mut parts = Parts::of(family);
