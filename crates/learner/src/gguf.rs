@@ -20,6 +20,7 @@ use tokenizers::pre_tokenizers::byte_level::ByteLevel;
 use tokenizers::pre_tokenizers::digits::Digits;
 use tokenizers::pre_tokenizers::sequence::Sequence as PreTokenizers;
 use tokenizers::pre_tokenizers::split::{Split, SplitPattern};
+use tokenizers::processors::PostProcessorWrapper;
 use tokenizers::{SplitDelimiterBehavior, Tokenizer as Inner};
 use veriplay_core::{Policy, PolicyError, PolicyVersion, Prompt, Rollout, Sampling};
 
@@ -351,10 +352,21 @@ fn read_inner_tokenizer(file: &mut GgufFile) -> Result<Tokenizer, GgufError> {
         inner.with_pre_tokenizer(Some(PreTokenizers::new(steps))).with_decoder(Some(ByteLevel::new(false, true, true)));
     }
     if matches!(splitting, WordSplitting::Gpt2 | WordSplitting::DigitsThenGpt2) {
-        // These models add nothing around a text.
-        inner.with_post_processor(None::<ByteLevel>);
+        // candle's other step trims offsets, which nothing reads; the files of these models have none.
+        let around = tokens_around(inner.get_post_processor());
+        inner.with_post_processor(around);
     }
     Ok(Tokenizer::from_inner(inner))
+}
+
+/// The step that adds tokens around a text, where the file asks for that (`add_bos_token`, `add_eos_token`).
+fn tokens_around(steps: Option<&PostProcessorWrapper>) -> Option<PostProcessorWrapper> {
+    let adds = |step: &&PostProcessorWrapper| matches!(step, PostProcessorWrapper::Template(_));
+    let found = match steps? {
+        PostProcessorWrapper::Sequence(steps) => steps.as_ref().iter().find(adds),
+        step => Some(step).filter(adds),
+    };
+    found.cloned()
 }
 
 /// The chat template inside the file, with the special tokens that templates spell.

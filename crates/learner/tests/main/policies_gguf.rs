@@ -416,6 +416,26 @@ fn each_kind_of_tokenizer_splits_digits_and_lines_as_its_models_do() {
     }
 }
 
+#[test]
+fn a_begin_token_is_added_to_documents_of_every_kind_where_the_file_asks_for_it() {
+    const BEGIN: u32 = 1;
+    for kind in ["qwen2", "llama-bpe", "gpt-2", "smollm", "starcoder", "refact", "deepseek-coder"] {
+        for (asked, added) in [(None, &[][..]), (Some(false), &[][..]), (Some(true), &[BEGIN][..])] {
+            let mut parts = Parts::of(Architecture::Qwen2);
+            bytes_inside(&mut parts, kind);
+            parts.set("tokenizer.ggml.bos_token_id", Value::U32(BEGIN));
+            if let Some(asked) = asked {
+                parts.set("tokenizer.ggml.add_bos_token", Value::Bool(asked));
+            }
+            let policy = parts.load().unwrap_or_else(|e| panic!("{kind}: {e}"));
+            let text = "def f(x):\n    return 12";
+            let plain = policy.tokenizer().encode(text).expect("bytes spell everything");
+            let document = policy.tokenizer().encode_document(text).expect("bytes spell everything");
+            assert_eq!(document, [added, &plain].concat(), "{kind}, {asked:?}");
+        }
+    }
+}
+
 /// Numbers that look random.
 fn noise(count: usize, seed: u64) -> Vec<f32> {
     let next = |state: &mut u64| {
