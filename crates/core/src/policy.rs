@@ -89,7 +89,8 @@ impl Prompt {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum PromptContent {
-    /// Continued as it stands; control tokens are spelled out as the tokenizer spells them.
+    /// Continued as it stands, behind the begin token that a policy's tokenizer puts before documents, unless the text begins with it. Control
+    /// tokens are spelled out as the tokenizer spells them.
     Text(String),
     /// The policy renders it: with the chat template of its checkpoint, or as plain text for base models, which have none. Where the last
     /// message is the assistant's, the response continues that message.

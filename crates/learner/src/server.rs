@@ -131,7 +131,7 @@ impl ServerPolicy {
         let refused = |reason| ServerError::Refused(PolicyError::Tokenize { index, reason });
         match &prompt.content {
             PromptContent::Text(text) if !text.is_empty() => {
-                let encode = || self.tokenizer.encode(text).map_err(|e| refused(e.to_string()));
+                let encode = || self.tokenizer.encode_prompt(text).map_err(|e| refused(e.to_string()));
                 self.tokenizer.is_present().then(encode).transpose()
             }
             PromptContent::Messages(messages) if !messages.is_empty() => Ok(None),

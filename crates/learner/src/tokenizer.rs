@@ -180,6 +180,20 @@ impl Tokenizer {
         self.encode_with(text, true)
     }
 
+    /// Tokens of a text that a model continues: as [`Tokenizer::encode_document`], but a text that begins with the begin token gets no second one.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode`].
+    pub fn encode_prompt(&self, text: &str) -> Result<Vec<u32>, TokenizerError> {
+        let own = self.encode(text)?;
+        if self.inner()?.get_post_processor().is_none() {
+            return Ok(own);
+        }
+        let document = self.encode_document(text)?;
+        let has_begin = own.first().is_some_and(|first| document.first() == Some(first));
+        Ok(if has_begin { own } else { document })
+    }
+
     fn encode_with(&self, text: &str, around: bool) -> Result<Vec<u32>, TokenizerError> {
         let encoding = self.inner()?.encode_fast(text, around).map_err(|e| TokenizerError::Encode(e.to_string()))?;
         Ok(encoding.get_ids().to_vec())

@@ -175,9 +175,7 @@ fn prompt_tokens(
         return chat_tokens(learner, path);
     }
     let text = args.prompt.as_deref().unwrap_or_default();
-    // `encode` rejects text that the tokenizer cannot spell; `encode_document` adds the tokens that surround a document.
-    let tokens = tokenizer.encode(text).and_then(|_| tokenizer.encode_document(text));
-    let tokens = tokens.context("the prompt cannot be tokenized").or_fail(ExitCode::Input);
+    let tokens = tokenizer.encode_prompt(text).context("the prompt cannot be tokenized").or_fail(ExitCode::Input);
     tokens.map_err(|failure| failure.hint("`--prompt-ids` takes tokens instead of text"))
 }
 

@@ -191,7 +191,7 @@ impl<'a> SamplingContext<'a> {
             return Ok(EncodedPrompt { tokens, stops, earlier });
         }
         let tokens = match (&prompt.content, template) {
-            (PromptContent::Text(text), _) => self.tokenizer.encode(text),
+            (PromptContent::Text(text), _) => self.tokenizer.encode_prompt(text),
             (PromptContent::Messages(messages), Some(template)) => {
                 self.tokenizer.encode(&render(messages, template).map_err(fail)?)
             }

@@ -167,6 +167,39 @@ fn without_a_template_messages_are_plain_text_that_ends_before_the_next_user() {
     assert!(error.contains("no message to answer"), "{error}");
 }
 
+#[test]
+fn a_prompt_in_text_has_the_begin_token_of_documents_once() {
+    for (name, is_begun) in [("thinking", true), ("plain", false)] {
+        let (_, dir, _) = fixtures().into_iter().find(|(found, ..)| found == name).expect("a fixture");
+        let dir = checkpoint(&dir);
+        let learner = load(dir.path());
+        let tokens = |text: &str| learner.encode_prompt(&Prompt::new(Role::Solver, text)).expect("encodes");
+        let own = learner.tokenizer().encode("def f(x):").expect("encodes");
+        let begin = learner.tokenizer().token_id("<|begin|>").expect("it is special");
+        let with_begin = [&[begin][..], &own].concat();
+        assert_eq!(tokens("def f(x):"), if is_begun { with_begin.clone() } else { own }, "{name}");
+        assert_eq!(tokens("<|begin|>def f(x):"), with_begin, "{name}");
+        let rollouts = learner.generate(&[Prompt::new(Role::Solver, "def f(x):")], &Sampling::new(1)).expect("samples");
+        assert_eq!(rollouts[0][0].prompt_tokens, tokens("def f(x):"), "{name}");
+    }
+}
+
+#[test]
+fn later_turns_of_plain_text_get_no_second_begin_token() {
+    let (_, dir, _) = fixtures().into_iter().find(|(name, ..)| name == "thinking").expect("a fixture");
+    let dir = checkpoint(&dir);
+    let plain = LearnerOptions { chat_template: false, ..LearnerOptions::default() };
+    let learner = Learner::load(dir.path(), plain).expect("loads");
+    let asked = vec![Message::user("1 + 1?")];
+    let (prompt, read) = next_prompt(&learner, &asked, &[" 2\nUser:"], false);
+    let messages = [asked, vec![Message::assistant("2"), Message::user("3?")]].concat();
+    let later = learner.encode_prompt(&Prompt { content: messages.into(), ..prompt }).expect("encodes");
+    let begin = learner.tokenizer().token_id("<|begin|>").expect("it is special");
+    assert!(later.starts_with(&read), "{later:?}");
+    let places: Vec<usize> = (0..later.len()).filter(|&place| later[place] == begin).collect();
+    assert_eq!(places, [0], "{later:?}");
+}
+
 /// The prompt behind a response, whose tokens are those of these texts one by one and, where it ended, an end token.
 fn next_prompt(learner: &Learner, asked: &[Message], response: &[&str], ended: bool) -> (Prompt, Vec<u32>) {
     let encode = |text: &str| learner.tokenizer().encode(text).expect("encodes");
