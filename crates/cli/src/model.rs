@@ -6,8 +6,12 @@
 mod builtin;
 mod pypi;
 
+use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
+use anyhow::Context;
+use sha2::{Digest, Sha256};
 use veriplay_core::Policy;
 use veriplay_learner::{
     ApiKey, CheckpointError, GgufPolicy, HubError, HubOptions, Learner, LearnerOptions, MAX_DATA_PARALLEL, ModelConfig,
@@ -105,6 +109,88 @@ pub(crate) fn open_trainable(name: &str, options: &LearnerOptions) -> Result<Lea
     load_learner(name, options, Learner::load)
 }
 
+/// A model of ours, found by its name. The name may mean another one later: the newest checkpoint of a run, or of a hub's model.
+pub(crate) struct FoundModel(Place);
+
+/// Where its files are.
+enum Place {
+    Program(&'static builtin::BuiltinModel),
+    Directory(PathBuf),
+}
+
+impl FoundModel {
+    /// Finds a model that can learn.
+    pub(crate) fn find_trainable(name: &str) -> Result<Self, Failure> {
+        refuse_frozen(name)?;
+        Self::find(name)
+    }
+
+    fn find(name: &str) -> Result<Self, Failure> {
+        Ok(Self(match builtin::find(name) {
+            Some(model) => Place::Program(model),
+            None => Place::Directory(find_directory(name)?),
+        }))
+    }
+
+    /// Opens it on a device that is there.
+    pub(crate) fn open(&self, options: &LearnerOptions) -> Result<Learner, Failure> {
+        self.load(options, Learner::load)
+    }
+
+    fn load(&self, options: &LearnerOptions, load: LoadCheckpoint) -> Result<Learner, Failure> {
+        match &self.0 {
+            Place::Program(model) => {
+                let learner = Learner::from_bytes(model.config, model.tokenizer, model.weights, options.clone());
+                learner.or_fail(ExitCode::Bug)
+            }
+            Place::Directory(path) => load(path, options.clone()).or_fail(ExitCode::Model).map_err(hint_forms),
+        }
+    }
+
+    /// The SHA-256 of its weights, in hexadecimal digits.
+    pub(crate) fn hash_weights(&self) -> Result<String, Failure> {
+        let mut hasher = Sha256::new();
+        match &self.0 {
+            Place::Program(model) => hasher.update(model.weights),
+            Place::Directory(path) => {
+                let hashed = hash_weight_files(path, &mut hasher);
+                let hashed = hashed.with_context(|| format!("cannot read the weights in `{}`", path.display()));
+                hashed.or_fail(ExitCode::Model)?;
+            }
+        }
+        Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+}
+
+/// Files of a checkpoint that have the ending of weights, and none of the model's.
+const NOT_WEIGHTS: [&str; 2] = ["optimizer.safetensors", "adapter_model.safetensors"];
+
+/// Hashes the files with a model's weights and their names, in the order of these.
+fn hash_weight_files(folder: &Path, hasher: &mut Sha256) -> std::io::Result<()> {
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if name.ends_with(".safetensors") && !NOT_WEIGHTS.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    names.sort_unstable();
+    for name in names {
+        hasher.update(&name);
+        let mut file = BufReader::with_capacity(1 << 20, File::open(folder.join(&name))?);
+        loop {
+            let bytes = file.fill_buf()?;
+            if bytes.is_empty() {
+                break;
+            }
+            hasher.update(bytes);
+            let read = bytes.len();
+            file.consume(read);
+        }
+    }
+    Ok(())
+}
+
 /// The shape of a model whose directory has a readable `config.json` and no weights, which is enough to predict memory.
 pub(crate) fn shape_without_weights(name: &str) -> Option<ModelConfig> {
     let folder = Path::new(name);
@@ -133,11 +219,7 @@ fn read_shape(folder: &Path) -> Option<ModelConfig> {
 /// Loads a built-in model, or the checkpoint that [`find_directory`] finds.
 fn load_learner(name: &str, options: &LearnerOptions, load: LoadCheckpoint) -> Result<Learner, Failure> {
     device::check(options)?;
-    if let Some(model) = builtin::find(name) {
-        let learner = Learner::from_bytes(model.config, model.tokenizer, model.weights, options.clone());
-        return learner.or_fail(ExitCode::Bug);
-    }
-    load(&find_directory(name)?, options.clone()).or_fail(ExitCode::Model).map_err(hint_forms)
+    FoundModel::find(name)?.load(options, load)
 }
 
 /// The directory of a checkpoint: the named one, the newest of a run directory, the hub's in its cache, or one made of a wheel's GGUF file.
@@ -247,7 +329,7 @@ pub(crate) fn server_options() -> Result<ServerOptions, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use super::{find_directory, is_quantised, refuse_frozen};
+    use super::{FoundModel, Place, find_directory, is_quantised, refuse_frozen};
 
     #[test]
     fn only_names_of_frozen_models_are_refused_where_something_learns() {
@@ -258,6 +340,27 @@ mod tests {
         for name in ["builtin:tiny", "org/name", "./gguf:model", "runs/x/checkpoints/step_5"] {
             assert!(refuse_frozen(name).is_ok(), "{name}");
         }
+    }
+
+    #[test]
+    fn a_digest_of_weights_is_of_all_their_files_and_of_no_other() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let hash = |files: &[(&str, &str)]| {
+            for (name, content) in files {
+                std::fs::write(dir.path().join(name), content).expect("it is written");
+            }
+            FoundModel(Place::Directory(dir.path().to_owned())).hash_weights().expect("they can be read")
+        };
+        let first = hash(&[("model-1-of-2.safetensors", "a"), ("model-2-of-2.safetensors", "b")]);
+        assert_eq!(
+            first,
+            hash(&[("optimizer.safetensors", "c"), ("adapter_model.safetensors", "d"), ("config.json", "e")])
+        );
+        let other = hash(&[("model-2-of-2.safetensors", "x")]);
+        assert_ne!(first, other);
+        assert_ne!(other, hash(&[("model-3-of-3.safetensors", "")]));
+        let builtin = FoundModel::find_trainable("builtin:tiny").and_then(|found| found.hash_weights());
+        assert_eq!(builtin.expect("it is part of the program").len(), 64);
     }
 
     #[test]

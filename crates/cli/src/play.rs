@@ -5,6 +5,7 @@ mod evaluation;
 pub(crate) mod plugins;
 mod preflight;
 mod session;
+mod start_model;
 mod summary;
 mod tensorboard;
 mod timing;

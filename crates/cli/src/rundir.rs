@@ -41,6 +41,9 @@ pub(crate) struct PlayState<G> {
     pub(crate) events_bytes: u64,
     pub(crate) rollouts_bytes: u64,
     pub(crate) totals: OutcomeCounts,
+    /// Digest of the start model's weights, where every step begins with them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) start_weights: Option<String>,
     pub(crate) game: G,
 }
 

@@ -15,7 +15,9 @@ use crate::checkpoint::CheckpointError;
 use crate::config::{ConfigError, ModelConfig};
 use crate::decoding::{Continuation, QueuedPrompt};
 use crate::device::Precision;
+use crate::lora::Lora;
 use crate::model::{Model, NamedTensor, Placement, out_of_memory};
+use crate::ops::IdleBuffers;
 use crate::options::LearnerOptions;
 use crate::sampling::{RequestError, Sampler, SamplingContext, SamplingRequest};
 use crate::score::{PromptAndResponse, check_score, logits, policy_error, score, whole_responses};
@@ -470,8 +472,26 @@ impl Learner {
         self.trainer.hold_reference(&other.model.weights).map_err(policy_error)
     }
 
+    /// Trains fresh adapters on the same base from now on, those that a learner with this option begins with, with a fresh optimizer. The version
+    /// counts on; the reference and the server that samples stay.
+    ///
+    /// # Errors
+    /// The tensor backend failed.
+    pub fn restart_adapters(&mut self, lora: &Lora) -> Result<(), LearnError> {
+        self.forget_handed_over();
+        self.trainer.restart_adapters(&mut self.model, lora)
+    }
+
+    /// Begins with a fresh optimizer, and frees the buffers of training and sampling.
+    pub fn reset_optimizer(&mut self) {
+        self.sampler = Sampler::new(self.options());
+        self.model.buffers = IdleBuffers::default();
+        self.trainer.reset_optimizer(&self.model);
+    }
+
     /// Goes on with the weights, the options and the fresh optimizer of `start`, which has the same shape. The version counts on; the
-    /// reference and the server that samples stay. Until it returns there are two copies of the weights.
+    /// reference and the server that samples stay. Until it returns there are two copies of the weights: behind [`Learner::reset_optimizer`], which
+    /// frees the moments, that is less than training takes.
     ///
     /// # Errors
     /// It has another shape; the learner is then unchanged.

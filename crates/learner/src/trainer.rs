@@ -71,6 +71,18 @@ impl Trainer {
         Ok(())
     }
 
+    /// Trains the adapters that a trainer with these options begins with, with a fresh optimizer; the version and the reference stay.
+    pub(crate) fn restart_adapters(&mut self, model: &mut Model, lora: &Lora) -> Result<(), LearnError> {
+        let adapters = Adapters::initialize(lora, &model.specs, &model.device.device).map_err(learn_error)?;
+        self.restart_with(model, Some(lora.clone()), Some(adapters)).map_err(learn_error)
+    }
+
+    /// Begins with a fresh optimizer, and frees the buffers of updates.
+    pub(crate) fn reset_optimizer(&mut self, model: &Model) {
+        self.optimizer = OptimizerState::new(&self.trainable, model.device.kernels);
+        self.workspaces.clear();
+    }
+
     /// Goes on with the fresh optimizer of another trainer; the version and the reference stay.
     pub(crate) fn restart_from(&mut self, fresh: Self) {
         *self = Self { version: self.version, reference: self.reference.take(), ..fresh };

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use veriplay_core::{Learn, Policy, Update};
-use veriplay_learner::Learner;
+use veriplay_learner::{Learner, LearnerOptions};
 use veriplay_selfplay::play::{Batch, RewardedRollout};
 
 use super::summary::Summary;
@@ -77,12 +77,20 @@ impl Actor {
         Ok(updates)
     }
 
-    /// Goes on with the weights and the fresh optimizer of the start model. A trainer has weights of its own.
-    pub(crate) fn restart_from(&mut self, start: Learner) -> Result<(), Failure> {
-        match self {
-            Self::Learner(learner) => learner.restart_from(start).or_fail(ExitCode::Model),
-            Self::Trainer(_) => Ok(()),
+    /// Goes on with the start model, which `open` loads, and a fresh optimizer. Where adapters train, they alone begin again, because their base is
+    /// the start model. A trainer has weights of its own.
+    pub(crate) fn restart(
+        &mut self,
+        options: &LearnerOptions,
+        open: impl FnOnce() -> Result<Learner, Failure>,
+    ) -> Result<(), Failure> {
+        let Self::Learner(learner) = self else { return Ok(()) };
+        if let Some(lora) = &options.lora {
+            return learner.restart_adapters(lora).or_fail(ExitCode::Model);
         }
+        // First, so that the two copies of the weights take less memory than training.
+        learner.reset_optimizer();
+        learner.restart_from(open()?).or_fail(ExitCode::Model)
     }
 
     /// Makes the policy as it is the reference of pairs.

@@ -17,6 +17,7 @@ use veriplay_selfplay::settings::SharedSettings;
 use super::actor::Actor;
 use super::evaluation::{Validation, evaluate_with_bar};
 use super::plugins::{self, PluginContext};
+use super::start_model::StartModel;
 use super::summary::{BeforeAfter, BeforeAfterSuites, ProcessShare, Summary};
 use super::tensorboard::EventFile;
 use super::timing::{StepTotals, Timing, whole_lines};
@@ -49,6 +50,8 @@ pub(crate) struct Session<S: GameSetup> {
     executor: GameExecutor,
     actor: Actor,
     other_proposer: OtherProposer,
+    /// Where steps begin with it.
+    start_model: Option<StartModel>,
     state: State<S>,
     dir: RunDir,
     suites: SuiteMeasurements,
@@ -161,6 +164,7 @@ impl<S: GameSetup> Session<S> {
             events_bytes: 0,
             rollouts_bytes: 0,
             totals: OutcomeCounts::default(),
+            start_weights: None,
             game: initial,
         };
         Self::assemble(config, (dir, suites), executor, (game, validation), (actor, other_proposer), state)
@@ -178,6 +182,7 @@ impl<S: GameSetup> Session<S> {
         let timing_bytes = whole_lines(&dir.path("timing.jsonl"));
         let tensorboard = config.run.tensorboard.then(|| EventFile::create(&dir.path(""), state.step));
         Ok(Self {
+            start_model: StartModel::find(&config, state.start_weights.as_deref())?,
             trackio: open_trackio(&config, &dir)?,
             tensorboard: tensorboard.transpose().or_fail(ExitCode::Input)?,
             events: open("events.jsonl", state.events_bytes)?,
@@ -381,7 +386,7 @@ impl<S: GameSetup> Session<S> {
         };
         self.state = state;
         let play_s = started.elapsed().as_secs_f64();
-        if self.config.setup.trains_from_start() && !output.batches.is_empty() {
+        if !output.batches.is_empty() {
             self.restart()?;
         }
         let rate = self.config.run.learn.rate(step, self.config.run.steps);
@@ -405,11 +410,11 @@ impl<S: GameSetup> Session<S> {
         Ok(format!("valid {:.2} solved {:.2}", self.totals.valid_rate(), self.totals.solve_rate()))
     }
 
-    /// Has what is learned next be learned by the start model.
+    /// Has what is learned next be learned by the start model, where steps begin with it.
     fn restart(&mut self) -> Result<(), Failure> {
-        let run = &self.config.run;
-        let start = model::open_trainable(&run.model, &run.learn.learner_options())?;
-        self.actor.restart_from(start)
+        let Some(start) = &self.start_model else { return Ok(()) };
+        let options = self.config.run.learn.learner_options();
+        self.actor.restart(&options, || start.open(&options))
     }
 
     /// A failed step, with what to do about a plug-in that failed.
@@ -443,6 +448,7 @@ impl<S: GameSetup> Session<S> {
             events_bytes: self.events.sync().or_fail(ExitCode::Input)?,
             rollouts_bytes: self.rollouts.sync().or_fail(ExitCode::Input)?,
             totals: self.totals,
+            start_weights: self.start_model.as_ref().map(|start| start.digest().to_owned()),
             game: &self.state,
         };
         let code = if self.actor.is_external() { ExitCode::Model } else { ExitCode::Input };

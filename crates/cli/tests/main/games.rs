@@ -408,13 +408,40 @@ fn train_from_start(config: &mut toml::Table, dpo_reference: &str) {
     game.insert("dpo_reference".to_owned(), dpo_reference.into());
 }
 
+/// A copy of a built-in model, in a directory.
+fn copy_model(name: &str, dir: &Path) {
+    for file in std::fs::read_dir(root().join("models").join(name)).expect("the model is there") {
+        let file = file.expect("a file");
+        std::fs::copy(file.path(), dir.join(file.file_name())).expect("it is copied");
+    }
+}
+
+/// Fails unless a run whose start model has other weights by now is refused, with both digests.
+fn assert_other_weights_are_refused(run: &Path, model: &Path) {
+    let path = model.join("model.safetensors");
+    let mut bytes = std::fs::read(&path).expect("the weights are there");
+    // Part of a weight.
+    *bytes.last_mut().expect("a byte") ^= 1;
+    std::fs::write(&path, bytes).expect("they are written");
+    let output = finished(veriplay().current_dir(root()).args(["play", "--resume"]).arg(run));
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    says(
+        &stderr(&output),
+        &["has weights of digest ", "and the run's steps began with those of ", "hint: let `model`"],
+    );
+}
+
 #[test]
 fn runs_that_train_the_start_model_in_each_step_resume_to_the_same_bytes() {
     let mut config = small_sol_ver();
+    let model = tempfile::tempdir().expect("a temporary directory");
+    copy_model("sol-ver", model.path());
+    set(&mut config, "model", model.path().display().to_string());
     train_from_start(&mut config, "sampler");
     says(&refused(&config), &["`train_from` is `start`: set `dpo_reference` to `sft` or `start`"]);
     set(&mut config, "game.dpo_reference", "sft");
-    survives(&config, &[1, 3]);
+    let (dir, _) = survives(&config, &[1, 3]);
+    assert_other_weights_are_refused(&dir.path().join("whole"), model.path());
     for (place, value) in [("learn.shape", toml::Value::from("linear")), ("learn.warmup_steps", 1.into())] {
         let mut config = config.clone();
         set(&mut config, place, value);

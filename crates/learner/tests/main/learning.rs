@@ -51,6 +51,7 @@ fn a_restarted_learner_learns_as_a_new_one_and_counts_its_versions_on() {
         again.update(&batch, 1e-2).expect("learns");
     }
     assert_ne!(again.weights_bytes().expect("bytes"), start);
+    again.reset_optimizer();
     again.restart_from(learner(tiny_config())).expect("the same shape");
     assert_eq!((again.weights_bytes().expect("bytes"), again.version().0, again.holds_reference()), (start, 3, true));
     for _ in 0..2 {
@@ -62,6 +63,22 @@ fn a_restarted_learner_learns_as_a_new_one_and_counts_its_versions_on() {
     let other = ModelConfig { num_hidden_layers: 1, ..tiny_config() };
     assert!(again.restart_from(learner(other)).is_err());
     assert_eq!(again.version().0, 5);
+}
+
+#[test]
+fn a_reset_optimizer_leaves_the_weights_and_steps_as_a_fresh_one() {
+    let batch = TrainBatch { samples: vec![sample(&[1, 2], &[3, 0], 1.0)], normalizer: 2.0 };
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut reset = learner(tiny_config());
+    reset.update(&batch, 1e-2).expect("learns");
+    reset.save(dir.path()).expect("saves");
+    let mut fresh = Learner::load(dir.path(), LearnerOptions::default()).expect("loads");
+    reset.reset_optimizer();
+    assert_eq!(reset.weights_bytes().expect("bytes"), fresh.weights_bytes().expect("bytes"));
+    for learner in [&mut reset, &mut fresh] {
+        learner.update(&batch, 1e-2).expect("learns");
+    }
+    assert_eq!(reset.weights_bytes().expect("bytes"), fresh.weights_bytes().expect("bytes"));
 }
 
 #[test]

@@ -49,6 +49,25 @@ fn a_learner_with_new_adapters_is_its_base_to_the_bit() {
     assert_eq!((adapted.trainable_count(), adapted.parameter_count()), (2 * sizes, plain.trainable_count()));
 }
 
+#[test]
+fn restarted_adapters_learn_as_new_ones_on_the_same_base() {
+    let (mut new, mut again) = (learner(Some(lora(EVERYWHERE))), trained(lora(EVERYWHERE)));
+    let bytes = |learner: &Learner| learner.weights_bytes().expect("bytes");
+    assert_ne!(bytes(&again), bytes(&new));
+    // The file of adapters has no seed.
+    let dir = tempfile::tempdir().expect("a directory");
+    again.save_adapters(dir.path()).expect("saves");
+    again.load_adapters(dir.path()).expect("loads");
+    again.restart_adapters(&lora(EVERYWHERE)).expect("restarts");
+    assert_eq!((bytes(&again), again.version().0), (bytes(&new), 4));
+    for turn in 0..3 {
+        let (one, other) =
+            (new.update(&batch(turn), 1e-2).expect("learns"), again.update(&batch(turn), 1e-2).expect("learns"));
+        assert_eq!((one.loss, one.gradient_norm), (other.loss, other.gradient_norm));
+    }
+    assert_eq!(bytes(&again), bytes(&new));
+}
+
 /// The gradients of A and B by the chain rule from those of the merged matrices: dB = α/r · dW·Aᵀ and dA = α/r · Bᵀ·dW.
 #[test]
 fn gradients_of_adapters_follow_from_those_of_the_matrices_they_are_added_to() {
