@@ -314,6 +314,17 @@ mod tests {
         assert_eq!((template.max_tokens(), template.is_chat()), (Some(9), false));
     }
 
+    /// As `docs/evaluating.md` has it: EvalPlus strips a prompt and adds a line end.
+    #[test]
+    fn evalplus_base_prompt_is_stripped_and_ends_in_a_line_end() {
+        let source = "text = \"{{ prompt | trim }}\\n\"\nprogram_start = \"{{ prompt | trim }}\\n\"";
+        let statement = ProblemStatement::Continuation("\n\ndef f(x):\n    '''One.'''\n\n".to_owned());
+        let rendered = render(source, &statement, Predicted::Output).expect("it renders");
+        let asked = "def f(x):\n    '''One.'''\n";
+        assert_eq!(rendered.content, PromptContent::Text(asked.to_owned()));
+        assert_eq!(rendered.program_start.as_deref(), Some(asked));
+    }
+
     #[test]
     fn a_template_does_not_see_what_is_asked_for() {
         let shown = "user = '{{ code }} {{ input }}'";
