@@ -29,7 +29,7 @@ async def answer(index):
         return type(error).__name__
     if response.status != RunStatus.Success or response.run_result is None:
         return str(response.status)
-    return "right" if response.run_result.stdout.strip() == expected else "wrong"
+    return "right" if (response.run_result.stdout or "").strip() == expected else "wrong"
 
 
 async def load(requests, in_flight):

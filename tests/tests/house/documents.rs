@@ -25,11 +25,27 @@ fn the_summary_of_the_book_lists_every_page() {
     }
 }
 
+/// The name and the text of each document and page.
+fn texts() -> impl Iterator<Item = (String, String)> {
+    let pages = pages().into_iter().map(|page| format!("docs/{page}"));
+    DOCUMENTS.iter().map(|document| (*document).to_owned()).chain(pages).map(|document| {
+        let text = fs::read_to_string(root().join(&document)).unwrap_or_else(|e| panic!("{document}: {e}"));
+        (document, text)
+    })
+}
+
+#[test]
+fn no_document_is_left_unfinished() {
+    for (document, text) in texts() {
+        let unfinished: Vec<&str> = text.lines().filter(|line| line.contains("TODO")).collect();
+        assert!(unfinished.is_empty(), "{document} is unfinished: {unfinished:?}");
+    }
+}
+
 #[test]
 fn paths_named_in_documents_exist() {
-    let pages: Vec<String> = pages().iter().filter(|page| *page != MADE).map(|page| format!("docs/{page}")).collect();
-    for document in DOCUMENTS.iter().copied().chain(pages.iter().map(String::as_str)) {
-        let text = fs::read_to_string(root().join(document)).unwrap_or_else(|e| panic!("{document}: {e}"));
+    let made = format!("docs/{MADE}");
+    for (document, text) in texts().filter(|(document, _)| *document != made) {
         let missing: Vec<&str> = paths(&text).filter(|path| !root().join(path).exists()).collect();
         assert!(missing.is_empty(), "{document} names paths that do not exist: {missing:?}");
     }
