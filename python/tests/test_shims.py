@@ -158,11 +158,11 @@ class Letters:
         return "".join(map(chr, tokens))
 
 
-def openrlhf_episode(executor: Any, texts: list[str]) -> tuple[dict[str, Any], list[str]]:
+def openrlhf_episode(executor: Any, texts: list[str], max_length: int = 10_000) -> tuple[dict[str, Any], list[str]]:
     """An episode that the real executor plays. Returns its record, and what the model was prompted with."""
     engine = ScriptedEngine(texts)
     sampling = SimpleNamespace(max_tokens=64, logprobs=None)
-    record = asyncio.run(executor.execute("Add.\n", TRUTH, sampling, 10_000, Letters(), engine))
+    record = asyncio.run(executor.execute("Add.\n", TRUTH, sampling, max_length, Letters(), engine))
     assert engine.texts == []
     return record, engine.prompts
 
@@ -188,6 +188,10 @@ def test_the_real_openrlhf_agent_executor_plays_several_turns(at_service: str, m
     assert (first["reward"], first["extra_logs"]["veriplay_turns"]) == (1.0, 1.0)
     never, _ = openrlhf_episode(module.executor(turns=3, credit="fraction")(), [WRONG] * 3)
     assert (never["reward"], never["extra_logs"]["veriplay_accepted"]) == (0.5, 0.0)
+    # The feedback fills the context, so the executor asks for no further step.
+    full, _ = openrlhf_episode(module.executor(credit="fraction")(), [WRONG], max_length=100)
+    assert (full["reward"], full["scores"], full["extra_logs"]["veriplay_turns"]) == (0.5, 0.5, 1.0)
+    assert len(full["observation_tokens"]) > 100
     lost = module.executor(url=NOWHERE, patience=0.0, on_fault="zero")
     record, _ = openrlhf_episode(lost(), [RIGHT])
     assert (record["reward"], record["extra_logs"]["veriplay_unjudged"]) == (0.0, 1.0)

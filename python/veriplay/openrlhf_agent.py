@@ -5,7 +5,8 @@
     --train.agent_func_path "$(python -c 'import veriplay; print(veriplay.__path__[0])')/openrlhf_agent.py"
     --data.label_key ground_truth
 
-A label is a task: see :mod:`veriplay.tasks`. The last code of each action is judged. The reward of an episode is that of its last program.
+A label is a task: see :mod:`veriplay.tasks`. The last code of each action is judged. The reward of an episode is that of its last program,
+also where the feedback leaves no room for another one.
 For other settings write a file of your own, and name that:
 
 .. code-block:: python
@@ -87,11 +88,11 @@ def executor(
         """One episode."""
 
         def __init__(self) -> None:
-            self._turn = 0
+            self._turn, self._given = 0, 0.0
 
         async def reset(self, states: dict[str, Any], **_: object) -> dict[str, Any]:
             """The first observation is the prompt."""
-            self._turn = 0
+            self._turn, self._given = 0, 0.0
             return states
 
         async def step(self, state_dict: Mapping[str, Any], **_: object) -> dict[str, Any]:
@@ -105,11 +106,13 @@ def executor(
                 early_stop=credit == "accepted" and turns == 1,
             )
             reward = credit_or_fault(verdict, credit, on_fault or default_on_fault())
+            # OpenRLHF adds up the rewards of an episode, and ends one whose context the feedback fills without asking for another step. So the
+            # sum is that of the last program after every turn.
+            change, self._given = reward - self._given, reward
             done = verdict.accepted or not verdict.measured or self._turn == turns
             return {
-                # OpenRLHF adds up the rewards of an episode: only the last program counts.
-                "rewards": Reward(reward if done else 0.0),
-                "scores": Reward(reward if done else 0.0),
+                "rewards": Reward(change),
+                "scores": Reward(reward),
                 "environment_feedback": "" if done else template.replace("{feedback}", _feedback(verdict)),
                 "done": done,
                 "sampling_params": state_dict.get("sampling_params"),
