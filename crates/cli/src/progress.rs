@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::fmt::{Display, Write};
-use std::io::{BufRead as _, BufReader, IsTerminal, Write as _};
+use std::io::{BufRead, BufReader, IsTerminal, Read as _, Write as _};
 use std::ops::Deref;
 use std::process::{ChildStderr, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,6 +14,9 @@ use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, P
 
 /// How often progress is told where there is no terminal: often enough to see that something happens, seldom enough for a log.
 const LINE_EVERY: Duration = Duration::from_secs(30);
+
+/// The longest line of a child process that is passed on whole.
+const LINE_BYTES: usize = 64 << 10;
 
 /// Columns of a terminal that does not tell them.
 const COLUMNS: u16 = 80;
@@ -90,11 +93,28 @@ pub(crate) fn child_stderr() -> Stdio {
 pub(crate) fn pass_on_lines(stderr: ChildStderr) -> Receiver<()> {
     let (open, closed) = channel();
     std::thread::spawn(move || {
-        let lines = BufReader::new(stderr).split(b'\n').map_while(Result::ok);
-        lines.for_each(|line| pass_on(&String::from_utf8_lossy(&line)));
+        for_each_line(BufReader::new(stderr), pass_on);
         drop::<Sender<()>>(open);
     });
     closed
+}
+
+/// Calls `see` with each line that has text. A carriage return ends a line too, as progress bars write it, and a long line comes in parts.
+fn for_each_line(text: impl BufRead, mut see: impl FnMut(&str)) {
+    let mut line = Vec::new();
+    for byte in text.bytes().map_while(Result::ok) {
+        let ends = matches!(byte, b'\n' | b'\r');
+        if !ends {
+            line.push(byte);
+        }
+        if (ends && !line.is_empty()) || line.len() == LINE_BYTES {
+            see(&String::from_utf8_lossy(&line));
+            line.clear();
+        }
+    }
+    if !line.is_empty() {
+        see(&String::from_utf8_lossy(&line));
+    }
 }
 
 /// Writes one line of data to stdout.
@@ -115,6 +135,13 @@ pub(crate) struct Progress {
     bar: ProgressBar,
     /// Its end stops the thread.
     _lines: Option<Sender<()>>,
+}
+
+impl Progress {
+    /// Removes the bar. One that finishes goes to its length; where it was `interrupted`, the log says how far it came.
+    pub(crate) fn finish_unless(&self, interrupted: bool) {
+        if is_logged() && interrupted { self.bar.abandon() } else { self.bar.finish_and_clear() }
+    }
 }
 
 impl Deref for Progress {
@@ -277,7 +304,16 @@ mod tests {
 
     use indicatif::ProgressBar;
 
-    use super::{Pace, print_lines, rate, template};
+    use super::{LINE_BYTES, Pace, for_each_line, print_lines, rate, template};
+
+    #[test]
+    fn lines_of_a_child_end_at_a_carriage_return_too_and_are_bounded() {
+        let long = "x".repeat(LINE_BYTES + 1);
+        let text = format!("one\r\ntwo\r 10 %\r 20 %\n\n{long}");
+        let mut seen = Vec::new();
+        for_each_line(text.as_bytes(), |line| seen.push(line.to_owned()));
+        assert_eq!(seen, ["one", "two", " 10 %", " 20 %", &long[1..], "x"]);
+    }
 
     #[test]
     fn a_slow_pace_is_the_time_of_a_step() {

@@ -297,7 +297,7 @@ fn attack_service(args: &Arguments, url: Option<&str>) -> Result<SuiteRun, Failu
     let (probes, skipped) = args.selection().choose(service::probes(), &tested)?;
     let bar = progress::bar(probes.len() as u64, "probes");
     let results = open.attack(&probes, &|| bar.inc(1));
-    bar.finish_and_clear();
+    bar.finish_unless(interrupt::requested());
     Ok(SuiteRun { target, results, skipped })
 }
 
@@ -318,7 +318,7 @@ fn attack_own_sandbox(args: &Arguments, probes: Vec<Probe>) -> Result<SuiteRun, 
         let sandbox = isolation::open_sandbox(Arc::clone(&image), SandboxOptions::fastest(), args.workers)?;
         results.extend(forgeries::judge_forgeries(&sandbox, image.name()));
     }
-    bar.finish_and_clear();
+    bar.finish_unless(interrupt::requested());
     Ok(SuiteRun { target, results, skipped })
 }
 
@@ -333,6 +333,6 @@ fn attack_target(args: &Arguments, name: &str, probes: Vec<Probe>) -> Result<Sui
     let bar = progress::bar(probes.len() as u64, "probes");
     let attempt = |probe: &Probe| target::attempt(target.as_ref(), &bait, probe);
     let results = run_probes(&probes, threads_or_processors(args.jobs), &attempt, &|| bar.inc(1));
-    bar.finish_and_clear();
+    bar.finish_unless(interrupt::requested());
     Ok(SuiteRun { target: quoted, results, skipped })
 }

@@ -159,7 +159,7 @@ pub(super) fn run(mut args: Arguments) -> Result<(), Failure> {
     let bar = attempts_bar(attempts, &options)?;
     let started = Instant::now();
     let summary = judge.judge_all(&mut source, &mut output, jobs, || bar.inc(1))?;
-    bar.finish_and_clear();
+    bar.finish_unless(interrupt::requested());
     finish(&args, &summary, started)
 }
 

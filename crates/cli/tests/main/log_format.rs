@@ -5,7 +5,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-use super::{finished, small_config, stderr, succeeded, veriplay, write_config};
+use super::{finished, last_json, small_config, stderr, succeeded, veriplay, write_config};
 
 /// The lines of stderr, each of which must be an event.
 fn events(output: &Output) -> Vec<Value> {
@@ -51,6 +51,23 @@ fn a_run_its_replay_and_an_evaluation_say_events_and_nothing_else() {
     let evaluated = events(&with_log(veriplay().args(["eval", "--model", "builtin:tiny", "--config"]).arg(&config)));
     let end = last_of(&evaluated, "evaluate");
     assert_eq!(end["done"], end["total"]);
+}
+
+#[test]
+fn an_interrupted_phase_is_not_complete() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let sent = folder.path().join("sent");
+    // One signal: a second would end the process at once.
+    let sent = sent.display();
+    let target = format!("cmd:python3 {{file}}; [ -e {sent} ] || {{ touch {sent}; kill -TERM $PPID; }}");
+    let output =
+        finished(veriplay().args(["isolate", "--log-format", "json", "--jobs", "1", "--json", "--target", &target]));
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    let events = events(&output);
+    let end = last_of(&events, "probes");
+    let tried = last_json(&output)["probes"].as_array().map(Vec::len);
+    assert_eq!(end["done"].as_u64(), tried.map(|tried| tried as u64), "{end}");
+    assert!(end["done"].as_u64() < end["total"].as_u64(), "{end}");
 }
 
 #[test]
