@@ -100,9 +100,7 @@ impl Runner for ProcessRunner {
         let limits = &job.limits;
         let fetched = if job.fetch.is_empty() { 0 } else { limits.file_bytes.saturating_mul(FETCH_FACTOR) };
         let max_bytes = limits.output_bytes.saturating_mul(ANSWER_FACTOR).saturating_add(fetched + ANSWER_ROOM);
-        let patience = Duration::from_nanos(limits.deadline_ns).checked_mul(1 + u32::from(job.callee.is_some()));
-        let patience = patience.and_then(|patience| patience.checked_add(GRACE));
-        match process.request(job, max_bytes, patience, cancellation)? {
+        match process.request(job, max_bytes, patience_for(job), cancellation)? {
             WorkerReply::Outcome(outcome) if is_possible(&outcome, job) => {
                 *slot = Some(process);
                 Ok(*outcome)
@@ -114,6 +112,13 @@ impl Runner for ProcessRunner {
             }
         }
     }
+}
+
+/// How long the reply to a job may take; `None` is without end. Each turn of the guest has the job's deadline: the preload, the program, the
+/// module level of the callee, and the callee's request that is under way when the program's time is over.
+fn patience_for(job: &Job) -> Option<Duration> {
+    let deadlines = 1 + u32::from(job.preload.is_some()) + 2 * u32::from(job.callee.is_some());
+    Duration::from_nanos(job.limits.deadline_ns).checked_mul(deadlines)?.checked_add(GRACE)
 }
 
 /// Whether `job` can have this outcome: a compromised worker could send anything.
@@ -288,6 +293,8 @@ fn is_ready_soon(socket: &UnixStream, events: libc::c_short) -> io::Result<bool>
 
 #[cfg(test)]
 mod tests {
+    use veriplay_core::{Callee, Preload};
+
     use super::*;
 
     /// Announces the longest frame there is, and sends it byte by byte.
@@ -309,6 +316,19 @@ mod tests {
         let ended = worker.request(&frame, u64::MAX, patience, cancellation).unwrap_err();
         assert!(worker.child.try_wait().unwrap().is_some(), "{ended}");
         ended.to_string()
+    }
+
+    #[test]
+    fn a_job_has_the_time_of_all_its_turns() {
+        let text = String::new;
+        let preload = Preload { program: text(), function: text(), arguments: Vec::new() };
+        let limits = Limits { deadline_ns: 1_000_000_000, ..Limits::small() };
+        let job = Job { limits, ..Job::script("") };
+        let preloaded = Job { preload: Some(preload), ..job.clone() };
+        let called = Job { callee: Some(Callee::default()), ..preloaded.clone() };
+        for (job, seconds) in [(job, 1), (preloaded, 2), (called, 4)] {
+            assert_eq!(patience_for(&job), Some(GRACE + Duration::from_secs(seconds)));
+        }
     }
 
     #[test]
