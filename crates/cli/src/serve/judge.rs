@@ -227,7 +227,7 @@ impl ServedTask {
 
     /// A reference that met a fault of the host keeps it. The next attempt runs it again.
     fn forget_fault(&self, failed: &Arc<LoadedTask>) {
-        self.judge.tasks().remove(&self.key);
+        self.judge.tasks().remove_this(&self.key, failed);
         let mut current = self.current();
         if Arc::ptr_eq(&current, failed) {
             *current = Arc::new(failed.without_problem());

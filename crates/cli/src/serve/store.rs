@@ -51,8 +51,14 @@ impl<T> Store<T> {
         item
     }
 
-    /// Drops an item.
-    pub(super) fn remove(&mut self, digest: &Digest) {
+    /// Drops the item of that digest, unless another one has taken its place.
+    pub(super) fn remove_this(&mut self, digest: &Digest, item: &Arc<T>) {
+        if self.items.get(digest).is_some_and(|kept| Arc::ptr_eq(&kept.item, item)) {
+            self.remove(digest);
+        }
+    }
+
+    fn remove(&mut self, digest: &Digest) {
         if let Some(kept) = self.items.remove(digest) {
             self.order.remove(&kept.used);
             self.bytes -= kept.bytes;
@@ -98,8 +104,10 @@ mod tests {
         let second = store.insert(&digest("a"), Arc::new(2), 3);
         assert!(Arc::ptr_eq(&first, &second));
         assert_eq!(store.bytes, 3);
-        store.remove(&digest("a"));
-        store.remove(&digest("a"));
+        store.remove_this(&digest("a"), &Arc::new(1));
+        assert!(store.get(&digest("a")).is_some(), "another item of that digest stays");
+        store.remove_this(&digest("a"), &first);
+        store.remove_this(&digest("a"), &first);
         assert_eq!((store.bytes, store.order.len()), (0, 0));
     }
 }
