@@ -59,6 +59,12 @@ impl RunReport {
         let shares = RunCurves { curves: log.summary.curves(&numbers.curves.curves), bands: Bands::new() };
         Ok(Self { numbers, log, shares })
     }
+
+    /// The points of the curve that the page calls so.
+    fn curve(&self, path: &str) -> Option<&[(f64, f64)]> {
+        let points = self.numbers.curves.curves.get(path).or_else(|| self.shares.curves.get(path));
+        points.map(Vec::as_slice)
+    }
 }
 
 impl RunNumbers {
@@ -106,11 +112,13 @@ pub(crate) fn render(runs: &[RunReport]) -> Result<String, Failure> {
 pub(crate) fn draw_curves(runs: &[RunReport], paths: &[String]) -> Result<String, Failure> {
     let (title, labels) = picture::title_and_labels(paths);
     let mut curves = Vec::new();
-    for (path, label) in paths.iter().zip(&labels) {
+    for (at, (path, label)) in paths.iter().zip(&labels).enumerate() {
         let before = curves.len();
-        for RunReport { numbers, .. } in runs {
-            let name = curve_name(numbers, label, runs.len() > 1);
-            curves.extend(numbers.curves.curves.get(path).map(|points| NamedCurve { name, points }));
+        for (index, run) in runs.iter().enumerate() {
+            let name = curve_name(&run.numbers, label, runs.len() > 1);
+            // One curve has a colour for each run. Of several, each has its colour in all runs.
+            let (colour, dashes) = if paths.len() == 1 { (index, 0) } else { (at, index) };
+            curves.extend(run.curve(path).map(|points| NamedCurve { name, points, colour, dashes }));
         }
         if curves.len() == before {
             let hint = "the charts of the page have the paths of their curves as captions";

@@ -1,13 +1,23 @@
 //! Chosen curves of runs as one SVG file, for a page or a paper: with a title and names, on white.
 
+use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 
 use super::chart::COLOURS;
 
-/// Pixels.
-const SIZE: (u32, u32) = (760, 300);
-/// Pixels of the names beside the chart.
-const NAMES: u32 = 150;
+/// Pixels of the chart, which a longer title widens, and of the picture's height, which more names raise.
+const CHART: u32 = 610;
+const HEIGHT: u32 = 300;
+/// Pixels of a title's letter and of a name's. The font is the browser's, so these are more than in most.
+const TITLE_LETTER: Letter = Letter { usual: 8, wide: 13 };
+const NAME_LETTER: Letter = Letter { usual: 6, wide: 10 };
+/// Pixels of a line in the list of names: where the first is, the distance to the next, the length of its sample and the room to either side.
+const FIRST_NAME: u32 = 40;
+const NEXT_NAME: u32 = 18;
+const SAMPLE: u32 = 20;
+const ROOM: u32 = 8;
+/// Pixels of dash and gap for each further run.
+const DASHES: [(u32, u32); 2] = [(6, 4), (2, 4)];
 /// Points of a curve: each is the mean over a hundredth of the steps.
 const POINTS: usize = 100;
 
@@ -15,26 +25,75 @@ const POINTS: usize = 100;
 pub(super) struct NamedCurve<'a> {
     pub(super) name: String,
     pub(super) points: &'a [(f64, f64)],
+    /// Curves of one colour belong together.
+    pub(super) colour: usize,
+    /// 0 draws a whole line, others dashes.
+    pub(super) dashes: usize,
+}
+
+impl NamedCurve<'_> {
+    fn style(&self) -> ShapeStyle {
+        COLOURS[self.colour % COLOURS.len()].stroke_width(2)
+    }
+
+    /// Dash and gap, where the line has some.
+    fn dash(&self) -> Option<(u32, u32)> {
+        let of_further = self.dashes.checked_sub(1)?;
+        Some(DASHES[of_further % DASHES.len()])
+    }
+}
+
+/// Pixels of a letter, and of one such as `m`, `W` or one beyond ASCII.
+#[derive(Clone, Copy)]
+struct Letter {
+    usual: u32,
+    wide: u32,
+}
+
+impl Letter {
+    fn width(self, text: &str) -> u32 {
+        let is_wide = |letter: char| matches!(letter, 'm' | 'w' | 'A'..='Z') || !letter.is_ascii();
+        text.chars().map(|letter| if is_wide(letter) { self.wide } else { self.usual }).sum()
+    }
 }
 
 /// Draws the curves over the step.
 pub(super) fn draw(title: &str, curves: &[NamedCurve<'_>]) -> String {
     let means: Vec<Vec<(f64, f64)>> = curves.iter().map(|curve| means(curve.points)).collect();
-    let named: Vec<(&str, &[(f64, f64)])> =
-        curves.iter().zip(&means).map(|(curve, means)| (curve.name.as_str(), means.as_slice())).collect();
+    let curves: Vec<NamedCurve<'_>> = curves
+        .iter()
+        .zip(&means)
+        .map(|(curve, points)| NamedCurve { name: curve.name.clone(), points, ..*curve })
+        .collect();
     let mut svg = String::new();
-    try_draw(title, &named, &mut svg).expect("drawing into a text cannot fail");
+    try_draw(title, &curves, &mut svg).expect("drawing into a text cannot fail");
     svg
 }
 
-fn try_draw(title: &str, curves: &[(&str, &[(f64, f64)])], svg: &mut String) -> Result<(), Box<dyn std::error::Error>> {
-    let root = SVGBackend::with_string(svg, SIZE).into_drawing_area();
+type Drawn = Result<(), Box<dyn std::error::Error>>;
+
+fn try_draw(title: &str, curves: &[NamedCurve<'_>], svg: &mut String) -> Drawn {
+    let chart = CHART.max(TITLE_LETTER.width(title) + 2 * ROOM);
+    let names = curves.iter().map(|curve| NAME_LETTER.width(&curve.name)).max().unwrap_or_default();
+    let height = HEIGHT.max(FIRST_NAME + NEXT_NAME * curves.len() as u32);
+    let root = SVGBackend::with_string(svg, (chart + names + SAMPLE + 3 * ROOM, height)).into_drawing_area();
     root.fill(&WHITE)?;
-    let (plot, names) = root.split_horizontally(SIZE.0 - NAMES);
+    let (plot, list) = root.split_horizontally(chart);
+    draw_chart(&plot, title, curves)?;
+    for (curve, y) in curves.iter().zip((FIRST_NAME..).step_by(NEXT_NAME as usize)) {
+        draw_name(&list, curve, y as i32)?;
+    }
+    root.present()?;
+    Ok(())
+}
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
+
+fn draw_chart(plot: &Area<'_>, title: &str, curves: &[NamedCurve<'_>]) -> Drawn {
     let (left, right) = bounds(curves, |point| point.0);
     let (low, high) = bounds(curves, |point| point.1);
     let margin = (high - low) * 0.05;
-    let mut chart = ChartBuilder::on(&plot)
+    let mut chart = ChartBuilder::on(plot)
         .caption(title, ("sans-serif", 15))
         .margin(8)
         .x_label_area_size(38)
@@ -49,20 +108,31 @@ fn try_draw(title: &str, curves: &[(&str, &[(f64, f64)])], svg: &mut String) -> 
         .light_line_style(TRANSPARENT)
         .bold_line_style(BLACK.mix(0.1))
         .draw()?;
-    for (index, (name, points)) in curves.iter().enumerate() {
-        let colour = COLOURS[index % COLOURS.len()];
-        chart.draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2)))?;
-        let y = 40 + 18 * index as i32;
-        names.draw(&Circle::new((8, y), 4, colour.filled()))?;
-        names.draw(&Text::new((*name).to_owned(), (18, y - 6), ("sans-serif", 12).into_font()))?;
+    for curve in curves {
+        let points = curve.points.iter().copied();
+        match curve.dash() {
+            None => chart.draw_series(LineSeries::new(points, curve.style()))?,
+            Some((dash, gap)) => chart.draw_series(DashedLineSeries::new(points, dash, gap, curve.style()))?,
+        };
     }
-    root.present()?;
+    Ok(())
+}
+
+/// Draws a piece of the curve's line, and its name.
+fn draw_name(list: &Area<'_>, curve: &NamedCurve<'_>, y: i32) -> Drawn {
+    let (from, to) = (ROOM as i32, (ROOM + SAMPLE) as i32);
+    let ends = [(from, y), (to, y)];
+    match curve.dash() {
+        None => list.draw(&PathElement::new(ends, curve.style()))?,
+        Some((dash, gap)) => list.draw(&DashedPathElement::new(ends, dash, gap, curve.style()))?,
+    }
+    list.draw(&Text::new(curve.name.clone(), (to + ROOM as i32, y - 6), ("sans-serif", 12).into_font()))?;
     Ok(())
 }
 
 /// The least and the greatest coordinate, which are not the same.
-fn bounds(curves: &[(&str, &[(f64, f64)])], of: fn(&(f64, f64)) -> f64) -> (f64, f64) {
-    let found = curves.iter().flat_map(|(_, points)| points.iter().map(of));
+fn bounds(curves: &[NamedCurve<'_>], of: fn(&(f64, f64)) -> f64) -> (f64, f64) {
+    let found = curves.iter().flat_map(|curve| curve.points.iter().map(of));
     let (low, high) = found.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
     if low < high { (low, high) } else { (low, low + 1.0) }
 }
@@ -98,16 +168,50 @@ pub(super) fn title_and_labels(paths: &[String]) -> (String, Vec<String>) {
 mod tests {
     use super::{NamedCurve, draw, means, title_and_labels};
 
+    /// A solid line of the first colour.
+    fn curve<'a>(name: &str, points: &'a [(f64, f64)]) -> NamedCurve<'a> {
+        NamedCurve { name: name.to_owned(), points, colour: 0, dashes: 0 }
+    }
+
+    /// Width and height of a picture.
+    fn size(svg: &str) -> (u32, u32) {
+        let number = |name: &str| {
+            let (_, rest) = svg.split_once(&format!(" {name}=\"")).expect("it has a size");
+            rest.split('"').next().and_then(|number| number.parse().ok()).expect("a number")
+        };
+        (number("width"), number("height"))
+    }
+
     #[test]
     fn every_curve_is_drawn_with_its_name_as_text() {
         let points: Vec<(f64, f64)> = (0..1000).map(|step| (f64::from(step), f64::from(step).sqrt())).collect();
-        let curve = |name: &str, from: usize| NamedCurve { name: name.to_owned(), points: &points[from..] };
-        let svg = draw("a/…/b", &[curve("one", 0), curve("<script>", 990)]);
+        let curves = [curve("one", &points), NamedCurve { colour: 1, ..curve("<script>", &points[990..]) }];
+        let svg = draw("a/…/b", &curves);
         assert!(svg.starts_with("<svg") && svg.contains("a/…/b") && svg.contains("step"), "{svg}");
-        assert_eq!(svg.matches("<circle").count(), 2);
+        // A curve and a sample of it in each colour.
+        assert_eq!((svg.matches("#0072B2").count(), svg.matches("#D55E00").count()), (2, 2));
         assert!(svg.contains("one") && svg.contains("&lt;script&gt;") && !svg.contains("<script"), "{svg}");
-        let flat = [(3.0, 0.5)];
-        assert!(draw("", &[NamedCurve { name: String::new(), points: &flat }]).contains("<circle"));
+        assert!(draw("", &[curve("", &[(3.0, 0.5)])]).contains("#0072B2"));
+    }
+
+    #[test]
+    fn the_curve_of_a_further_run_has_dashes() {
+        let points = [(0.0, 0.0), (9.0, 1.0)];
+        let svg = draw("", &[curve("run", &points), NamedCurve { dashes: 1, ..curve("control", &points) }]);
+        assert!(svg.matches("#0072B2").count() > 20, "{svg}");
+    }
+
+    #[test]
+    fn a_picture_has_room_for_its_names() {
+        let points = [(0.0, 0.0), (9.0, 1.0)];
+        let short = size(&draw("", &[curve("a", &points)]));
+        assert_eq!(short.1, 300);
+        let long = "control-seed1: solver induction and others";
+        let wide = size(&draw("", &[curve(long, &points)]));
+        assert_eq!(wide, (short.0 + 6 * (long.len() as u32 - 1), 300));
+        assert!(size(&draw(&"a title".repeat(20), &[curve("a", &points)])).0 > 8 * 140);
+        let many: Vec<NamedCurve<'_>> = (0..20).map(|_| curve("a", &points)).collect();
+        assert_eq!(size(&draw("", &many)), (short.0, 40 + 18 * 20));
     }
 
     #[test]

@@ -227,6 +227,23 @@ fn chosen_curves_are_a_picture_of_their_own() {
 }
 
 #[test]
+fn shares_of_the_log_are_drawn_too_and_the_second_run_has_dashes() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let runs = ["learned", "control"].map(|name| dir.path().join(name));
+    runs.iter().for_each(|run| write_run(run, &[("induction", vec![attempt("x", 3, "")])]));
+    let shares = ["rollouts/solver induction/near_miss_share", "actor/entropy"];
+    let mut command = veriplay();
+    command.current_dir(dir.path()).arg("report").args(&runs).args(["--svg", "curve.svg"]);
+    succeeded(command.args(shares.iter().flat_map(|curve| ["--curve", curve])));
+    let picture = std::fs::read_to_string(dir.path().join("curve.svg")).expect("the picture is there");
+    for name in ["learned: rollouts/solver induction/near_miss_share", "control: actor/entropy"] {
+        assert!(picture.contains(name), "no `{name}` in {picture}");
+    }
+    // Two lines of the second curve's colour for the first run, and the dashes of the second.
+    assert!(picture.matches("#D55E00").count() > 20, "{picture}");
+}
+
+#[test]
 fn what_is_no_run_is_refused() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let output = finished(veriplay().arg("report").arg(dir.path()));
