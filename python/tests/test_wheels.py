@@ -38,4 +38,5 @@ def test_the_wheels_install_and_answer(binary: str, tmp_path: Path) -> None:
         "first answer",
         "both",
         "second answer",
+        "peak memory of the first answer",
     ]
