@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::str::FromStr;
 use std::sync::mpsc::channel;
@@ -26,6 +26,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const AFTER_KILL: Duration = Duration::from_secs(2);
 /// Bytes of output that are read: no job prints a hundredth of it.
 const KEPT: u64 = 1 << 16;
+/// How often a folder is tried to be removed at a signal.
+const REMOVALS: usize = 3;
 /// Characters of a wrong output that are shown.
 const SHOWN: usize = 200;
 /// A key of the report beside the baselines of a job.
@@ -61,7 +63,7 @@ impl FromStr for PeerCommand {
 pub(crate) struct CommandPeer {
     command: String,
     /// Of its programs.
-    folder: tempfile::TempDir,
+    folder: ProgramFolder,
     serial: u64,
 }
 
@@ -69,8 +71,8 @@ impl CommandPeer {
     /// # Errors
     /// No folder can be made for its programs.
     pub(crate) fn new(peer: &PeerCommand) -> Result<Self, String> {
-        interrupt::end_after(kill_running);
-        let folder = tempfile::Builder::new().prefix("veriplay-bench-").tempdir();
+        interrupt::end_after(end_peers);
+        let folder = ProgramFolder::new();
         let folder = folder.map_err(|error| format!("no temporary directory for its programs: {error}"))?;
         Ok(Self { command: peer.command.clone(), folder, serial: 0 })
     }
@@ -89,9 +91,9 @@ impl CommandPeer {
 
     fn step(&self, step: &JobProgram) -> std::io::Result<Option<String>> {
         let (program, expected) = step.with_proof(self.serial);
-        let file = self.folder.path().join(format!("program_{}.py", self.serial));
-        std::fs::write(&file, program)?;
-        let ended = run_command(&self.command, self.folder.path(), &file)?;
+        let file = self.folder.0.path().join(format!("program_{}.py", self.serial));
+        write_program(&file, &program)?;
+        let ended = run_command(&self.command, self.folder.0.path(), &file)?;
         std::fs::remove_file(&file)?;
         Ok(match ended {
             Some((status, printed)) if status.success() && printed == expected => None,
@@ -116,6 +118,42 @@ impl Worker for CommandPeer {
         })?;
         Ok(Round { wrong, ..round })
     }
+}
+
+/// A temporary folder that goes with its owner, and at a signal, which ends the process without dropping anything.
+struct ProgramFolder(tempfile::TempDir);
+
+/// The folders that are there.
+static FOLDERS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn folders() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    // A set is consistent between any two calls.
+    FOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl ProgramFolder {
+    fn new() -> std::io::Result<Self> {
+        // The lock is held meanwhile: a signal finds every folder, and after it none is made.
+        let mut folders = folders();
+        let folder = tempfile::Builder::new().prefix("veriplay-bench-").tempdir()?;
+        folders.insert(folder.path().to_owned());
+        Ok(Self(folder))
+    }
+}
+
+impl Drop for ProgramFolder {
+    fn drop(&mut self) {
+        let mut folders = folders();
+        // Before it is forgotten: a signal may come in between.
+        let _ = std::fs::remove_dir_all(self.0.path());
+        folders.remove(self.0.path());
+    }
+}
+
+/// Writes a program, unless this process ends: the folder would stay behind.
+fn write_program(file: &Path, program: &str) -> std::io::Result<()> {
+    let _starting = STARTING.read().unwrap_or_else(PoisonError::into_inner);
+    std::fs::write(file, program)
 }
 
 /// Runs the command on a file, as a group of processes: how it ended and what it printed, or `None` where it was killed for its time.
@@ -156,10 +194,16 @@ fn start_group(command: &mut Command) -> std::io::Result<Child> {
     Ok(child)
 }
 
-/// Kills all groups. None starts any more: this process ends.
-fn kill_running() {
+/// Kills all groups and removes the folders. Nothing starts and no folder is made any more: this process ends.
+fn end_peers() {
     std::mem::forget(STARTING.write().unwrap_or_else(PoisonError::into_inner));
     running().iter().copied().for_each(kill_group);
+    let folders = folders();
+    for folder in &*folders {
+        // A peer may write there while it dies.
+        let _ = (0..REMOVALS).any(|_| std::fs::remove_dir_all(folder).is_ok());
+    }
+    std::mem::forget(folders);
 }
 
 fn kill_group(leader: u32) {
@@ -224,6 +268,6 @@ mod tests {
         let mut worker = CommandPeer::new(&peer).expect("it starts");
         let round = worker.round(&jobs::all()[0], Duration::ZERO).expect("it runs");
         assert_eq!(round.wrong, WrongResults::default());
-        assert_eq!(std::fs::read_dir(worker.folder.path()).expect("it is there").count(), 0);
+        assert_eq!(std::fs::read_dir(worker.folder.0.path()).expect("it is there").count(), 0);
     }
 }

@@ -351,7 +351,7 @@ fn load_that_cannot_be_made_is_refused() {
 }
 
 #[test]
-fn a_signal_ends_the_processes_of_peers_too() {
+fn a_signal_ends_the_processes_of_peers_and_leaves_no_folder() {
     for signal in [Signal::INT, Signal::TERM] {
         let folder = tempfile::tempdir().expect("a temporary directory");
         let (started, survived) = (folder.path().join("started"), folder.path().join("survived"));
@@ -359,6 +359,9 @@ fn a_signal_ends_the_processes_of_peers_too() {
         let peer = format!("hung=true {{file}}; echo $$ > '{first}'; sleep 60; touch '{last}'");
         let mut command = veriplay();
         command.args(["bench", "--job", "empty", "--seconds", "0.05", "--threads", "1", "--peer", &peer]);
+        let temporary = folder.path().join("tmp");
+        std::fs::create_dir(&temporary).expect("a folder");
+        command.env("TMPDIR", &temporary);
         let mut bench = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary starts");
         let leader = loop {
             assert!(bench.try_wait().expect("it can be asked").is_none(), "it ended before its peer started");
@@ -375,6 +378,8 @@ fn a_signal_ends_the_processes_of_peers_too() {
             std::thread::yield_now();
         }
         assert!(!survived.exists(), "the peer survived {signal:?}");
+        let left: Vec<_> = std::fs::read_dir(&temporary).expect("it can be listed").collect();
+        assert!(left.is_empty(), "{left:?}");
     }
 }
 
