@@ -29,7 +29,7 @@ function runningMean(values, share) {
   });
 }
 
-// Draws the thick lines anew.
+// Draws the thick lines anew. Of a long curve they are means of the lowest and the highest points that the page has.
 function smooth() {
   const share = Number(document.getElementById("smoothing")?.value ?? 15);
   for (const figure of allCharts()) {
@@ -92,6 +92,20 @@ function showStep(step) {
   }
 }
 
+// A step to show, until the page is drawn next: a pointer moves more often.
+let nextStep = null;
+
+function showStepSoon(step) {
+  if (nextStep === null) {
+    requestAnimationFrame(() => {
+      const shown = nextStep;
+      nextStep = null;
+      showStep(shown);
+    });
+  }
+  nextStep = step;
+}
+
 function follow(event) {
   const figure = event.target.closest?.("figure[data-curves]");
   if (!figure) return;
@@ -99,7 +113,7 @@ function follow(event) {
   const svg = figure.querySelector("svg");
   const place = svg.getBoundingClientRect();
   const x = ((event.clientX - place.left) / place.width) * svg.viewBox.baseVal.width;
-  showStep(left + ((Math.min(Math.max(x, x0), x1) - x0) / (x1 - x0)) * (right - left));
+  showStepSoon(left + ((Math.min(Math.max(x, x0), x1) - x0) / (x1 - x0)) * (right - left));
 }
 
 // All curves as CSV: a row for each value.

@@ -122,17 +122,23 @@ impl LogSummary {
     }
 }
 
-/// What the events call the rate of success of a role.
+/// The rate of success of a role, by the status that counts, as the events call it where they have it.
 fn success_rate(role: &str) -> &'static str {
-    let proposes = role == ResponseKind::Proposal.role();
-    if proposes { "valid_rate" } else { "solve_rate" }
+    let is = |kind: ResponseKind| role == kind.role();
+    if is(ResponseKind::Proposal) || is(ResponseKind::Derived) {
+        "valid_rate"
+    } else if is(ResponseKind::Verification) {
+        "sound_rate"
+    } else {
+        "solve_rate"
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
-    use super::{Counts, Curves, LogSummary, ResponseFacts};
+    use super::{Counts, Curves, LogSummary, ResponseFacts, success_rate};
 
     fn facts(id: &str, status: &str, rule: &str, passed: u64) -> ResponseFacts {
         let id = id.parse().expect("an id");
@@ -179,5 +185,7 @@ mod tests {
         assert_eq!(curves["rollouts/solver induction/near_miss_share"], [(0.0, 0.5), (4.0, 0.0)]);
         assert_eq!(curves["rollouts/solver induction/rule_share"], [(0.0, 0.0), (4.0, 1.0)]);
         assert!(!curves.contains_key("rollouts/proposer induction/valid_rate"));
+        let rates = ["proposer", "derived", "solver", "verifier"].map(success_rate);
+        assert_eq!(rates, ["valid_rate", "valid_rate", "solve_rate", "sound_rate"]);
     }
 }

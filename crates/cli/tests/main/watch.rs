@@ -244,9 +244,9 @@ fn runs_of_a_folder_are_listed_and_compared() {
         const at = { bubbles: true, clientX: place.right - 9, clientY: place.top + 9 };
         chart.dispatchEvent(new PointerEvent('pointermove', at)); })()";
     browser.value(pointer);
+    browser.wait_for("document.querySelectorAll('#main-curves .pointer').length === 4");
     let values = browser.text("#main-curves output");
     assert!(values.starts_with("one: 0.333333 at step 2; two & more: 0.333333 at step 2"), "{values}");
-    assert_eq!(browser.value("document.querySelectorAll('#main-curves .pointer').length"), 4);
     browser.click("nav a[href='/']");
     browser.wait_for("document.querySelector('#runs')");
     browser.click("#runs a[href*='two']");
