@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::fmt::{Display, Write};
-use std::io::{BufRead, BufReader, IsTerminal, Read as _, Write as _};
+use std::io::{BufRead, BufReader, IsTerminal, Write as _};
 use std::ops::Deref;
 use std::process::{ChildStderr, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
