@@ -56,7 +56,6 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use veriplay_corpus::Split;
-use veriplay_learner::ModelConfig;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::environment::Environment;
 use veriplay_selfplay::play::PlayError;
@@ -92,8 +91,8 @@ pub(crate) trait GameSetup: Clone + Serialize + DeserializeOwned {
     /// Checks what types cannot.
     fn validate(&self, learn: &LearnConfig) -> Result<(), Failure>;
 
-    /// The memory that one step needs of the learner, for a model of this shape.
-    fn step_tokens(&self, model: &ModelConfig) -> StepTokens;
+    /// The most that one step trains on, where a prompt and its response may have `context` tokens together.
+    fn step_tokens(&self, context: usize) -> StepTokens;
 
     /// The public sets that are measured in a run.
     fn suite_schedule(&self) -> SuiteSchedule<'_>;
@@ -159,8 +158,10 @@ pub(crate) fn check_tasks_every(setup: &impl GameSetup) -> Result<(), Failure> {
 pub(crate) struct StepTokens {
     /// Tokens of a step, prompts included; those of one prompt that several responses share count once.
     pub(crate) total: usize,
-    /// Tokens of its longest response.
+    /// Tokens of its longest sequence: a prompt with its response, an episode, or a prompt with both responses of a pair.
     pub(crate) longest: usize,
+    /// Tokens of its longest response.
+    pub(crate) longest_response: usize,
 }
 
 /// Parses `--set` of `veriplay eval`.

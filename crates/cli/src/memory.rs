@@ -68,7 +68,7 @@ fn check_training(
     step_tokens: &StepTokens,
     free: u64,
 ) -> Result<(), Failure> {
-    let plan = MemoryPlan::predict(config, options, largest_micro_batch(options, step_tokens));
+    let plan = predict(config, options, step_tokens);
     if with_margin(plan.total()) <= free {
         return Ok(());
     }
@@ -130,20 +130,27 @@ const ADAPT: Remedy = ("train adapters (`[learn.lora]`, here with `rank = 16` on
 
 /// The first of some changes of the options under which the model is predicted to fit, or how large a model may be.
 fn what_would_fit(config: &ModelConfig, options: &LearnerOptions, step_tokens: &StepTokens, free: u64) -> String {
-    let predict =
-        |options: &LearnerOptions| MemoryPlan::predict(config, options, largest_micro_batch(options, step_tokens));
-    let mut lightest = predict(options);
+    let mut lightest = predict(config, options, step_tokens);
     for remedies in [&[][..], &[RECOMPUTE], &[ADAPT], &[RECOMPUTE, ADAPT]] {
         let mut changed = options.clone();
         remedies.iter().for_each(|(_, apply)| apply(&mut changed));
         if !remedies.is_empty() && changed == *options {
             continue;
         }
-        for (micro_tokens, bounds_rollouts) in smaller_batches(options) {
-            let rollout_tokens =
-                if bounds_rollouts { Some(config.max_position_embeddings) } else { options.rollout_tokens };
-            let tried = LearnerOptions { micro_tokens, rollout_tokens, ..changed.clone() };
-            let plan = predict(&tried);
+        for SmallerBatch { micro_tokens, bounds_length, bounds_rollouts } in smaller_batches(options) {
+            let mut tried = LearnerOptions { micro_tokens, ..changed.clone() };
+            let mut longest = step_tokens.longest;
+            if bounds_length {
+                let Some(length) = shorter_length(micro_tokens, step_tokens) else { continue };
+                tried.max_length = Some(length);
+                // Of a pair, both responses stand behind one prompt.
+                longest = length + step_tokens.longest_response;
+            }
+            let context = tried.context(config);
+            if bounds_rollouts {
+                tried.rollout_tokens = Some(context);
+            }
+            let plan = predict(config, &tried, &StepTokens { longest, ..*step_tokens });
             if plan.total() < lightest.total() {
                 lightest = plan;
             }
@@ -154,8 +161,11 @@ fn what_would_fit(config: &ModelConfig, options: &LearnerOptions, step_tokens: &
             if micro_tokens < options.micro_tokens {
                 changes.push(format!("set `learn.options.micro_tokens = {micro_tokens}`"));
             }
+            if let Some(length) = tried.max_length.filter(|_| bounds_length) {
+                changes.push(format!("set `learn.options.max_length = {length}`"));
+            }
             if bounds_rollouts {
-                changes.push(format!("set `learn.options.rollout_tokens = {}`", config.max_position_embeddings));
+                changes.push(format!("set `learn.options.rollout_tokens = {context}`"));
             }
             return format!(
                 "{}: then it is predicted to take {}",
@@ -166,18 +176,40 @@ fn what_would_fit(config: &ModelConfig, options: &LearnerOptions, step_tokens: &
     }
     let state = lightest.weights + lightest.reference + lightest.moments + lightest.working + lightest.gradients;
     format!(
-        "no smaller micro-batch, recomputed layers or adapters make it fit: with all of them it is predicted to take {}, and at most {} \
-         parameters would fit here",
+        "no smaller micro-batch, shorter sequences, recomputed layers or adapters make it fit: with all of them it is predicted to take {}, \
+         and at most {} parameters would fit here",
         gib(with_margin(lightest.total())),
         most_parameters(free, with_margin(state), config)
     )
 }
 
-/// Sizes of micro-batches to try, the largest first, each without and, where a device computes, with the tightest bound on rollouts.
-fn smaller_batches(options: &LearnerOptions) -> impl Iterator<Item = (usize, bool)> {
+/// A micro-batch to try.
+struct SmallerBatch {
+    micro_tokens: usize,
+    /// Whether sequences are bounded with it.
+    bounds_length: bool,
+    /// Whether rollouts have the tightest bound.
+    bounds_rollouts: bool,
+}
+
+/// Micro-batches to try, the largest first, each with sequences as they are and bounded; and where a device computes, without and with the
+/// tightest bound on rollouts.
+fn smaller_batches(options: &LearnerOptions) -> impl Iterator<Item = SmallerBatch> {
     let is_device = options.device != DeviceSpec::Cpu;
     let halved = std::iter::successors(Some(options.micro_tokens), |tokens| (*tokens > 1).then_some(tokens / 2));
-    halved.flat_map(move |tokens| [Some((tokens, false)), is_device.then_some((tokens, true))]).flatten()
+    let bounds = [(false, false), (false, true), (true, false), (true, true)];
+    let bounds = bounds.into_iter().filter(move |(_, bounds_rollouts)| is_device || !bounds_rollouts);
+    halved.flat_map(move |micro_tokens| {
+        let batch =
+            move |(bounds_length, bounds_rollouts)| SmallerBatch { micro_tokens, bounds_length, bounds_rollouts };
+        bounds.clone().map(batch)
+    })
+}
+
+/// A bound on sequences with which micro-batches of this size are not larger than they would be anyway, and prompts have half of it or more.
+fn shorter_length(micro_tokens: usize, step_tokens: &StepTokens) -> Option<usize> {
+    let length = 2 * micro_tokens;
+    (length < step_tokens.longest && length >= 2 * step_tokens.longest_response).then_some(length)
 }
 
 /// How many parameters `free` bytes hold at most, for people, where a model of this shape takes `bytes` that grow with its parameters.
@@ -194,8 +226,8 @@ fn parameters(config: &ModelConfig) -> u64 {
 /// run passes.
 pub(crate) fn check(learner: &Learner, step_tokens: &StepTokens) -> Result<(), Failure> {
     let options = effective_options(learner.options());
-    let fits = |available| check_fit(learner.config(), &options, largest_micro_batch(&options, step_tokens), available);
-    available_for(learner).map_or(Ok(()), fits)
+    let plan = predict(learner.config(), &options, step_tokens);
+    available_for(learner).map_or(Ok(()), |available| check_fit(&plan, &options, available))
 }
 
 /// Free memory where the learner computes.
@@ -221,7 +253,7 @@ pub(crate) fn describe(learner: &Learner, step_tokens: &StepTokens) -> String {
 /// The same for a model of this shape, wherever it is trained.
 pub(crate) fn describe_shape(config: &ModelConfig, options: &LearnerOptions, step_tokens: &StepTokens) -> String {
     let options = effective_options(options);
-    let plan = MemoryPlan::predict(config, &options, largest_micro_batch(&options, step_tokens));
+    let plan = predict(config, &options, step_tokens);
     let update = MemoryPlan { rollouts: 0, ..plan };
     let (weights, training) = (gib(plan.weights), gib(update.total() - plan.weights));
     let rollouts = match plan.rollouts {
@@ -231,23 +263,36 @@ pub(crate) fn describe_shape(config: &ModelConfig, options: &LearnerOptions, ste
     format!("memory: about {weights} for weights and {training} for training{rollouts}")
 }
 
-/// The largest micro-batch that a step can make.
-fn largest_micro_batch(options: &LearnerOptions, step_tokens: &StepTokens) -> MicroBatchSize {
-    let share = step_tokens.total.div_ceil(options.data_parallel);
-    // A micro-batch ends before the group that would exceed its limit by more than half of that group, and never within a response.
-    let rows = (options.micro_tokens + options.micro_tokens / 2).min(share).max(step_tokens.longest);
-    // Groups that keep most: one long response makes tiles, short ones share the largest that is one tile.
-    let group = if step_tokens.longest > MicroBatchSize::ONE_TILE { rows } else { rows.min(MicroBatchSize::ONE_TILE) };
-    MicroBatchSize { rows, group }
+/// The prediction for the steps of a run, at their worst.
+fn predict(config: &ModelConfig, options: &LearnerOptions, step_tokens: &StepTokens) -> MemoryPlan {
+    let of = |batch| MemoryPlan::predict(config, options, batch);
+    let (long, short) = (of(largest_micro_batch(options, step_tokens)), of(short_micro_batch(options, step_tokens)));
+    if short.total() > long.total() { short } else { long }
 }
 
-fn check_fit(
-    config: &ModelConfig,
-    options: &LearnerOptions,
-    batch: MicroBatchSize,
-    available: u64,
-) -> Result<(), Failure> {
-    let plan = MemoryPlan::predict(config, options, batch);
+/// The largest micro-batch that a step can make.
+fn largest_micro_batch(options: &LearnerOptions, step_tokens: &StepTokens) -> MicroBatchSize {
+    let longest = step_tokens.longest;
+    // A micro-batch ends before the group that would exceed its limit by more than half of that group, and never within a sequence.
+    let rows = options.micro_tokens + options.micro_tokens.max(longest) / 2;
+    let rows = rows.min(rows_of_worker(options, step_tokens)).max(longest);
+    // Of long sequences a group makes tiles of attention; short ones keep most where they share the largest group that is one tile.
+    let group = if longest > MicroBatchSize::ONE_TILE { rows } else { rows.min(MicroBatchSize::ONE_TILE) };
+    MicroBatchSize { rows, group, outputs: rows }
+}
+
+/// The largest micro-batch of groups of one tile, which keep more of a token on a device than long sequences do.
+fn short_micro_batch(options: &LearnerOptions, step_tokens: &StepTokens) -> MicroBatchSize {
+    let rows = (options.micro_tokens + MicroBatchSize::ONE_TILE / 2).min(rows_of_worker(options, step_tokens));
+    MicroBatchSize { rows, group: rows.min(MicroBatchSize::ONE_TILE), outputs: rows }
+}
+
+/// Tokens of a step for each worker.
+const fn rows_of_worker(options: &LearnerOptions, step_tokens: &StepTokens) -> usize {
+    step_tokens.total.div_ceil(options.data_parallel)
+}
+
+fn check_fit(plan: &MemoryPlan, options: &LearnerOptions, available: u64) -> Result<(), Failure> {
     let wanted = with_margin(plan.total()).saturating_sub(plan.weights);
     tracing::info!(predicted_bytes = plan.total(), available_bytes = available, "memory of a step");
     if wanted <= available {
@@ -283,12 +328,14 @@ mod tests {
     #[test]
     fn what_fits_passes_and_what_does_not_is_refused_with_advice() {
         let (config, options) = (ModelConfig::default(), LearnerOptions::default());
-        let batch = MicroBatchSize { rows: 1536, group: 512 };
-        assert!(check_fit(&config, &options, batch, 8 << 30).is_ok());
-        let refusal = check_fit(&config, &options, batch, 1 << 20).expect_err("a megabyte is too little").to_string();
+        let plan = |config: &ModelConfig| {
+            MemoryPlan::predict(config, &options, MicroBatchSize { rows: 1536, group: 512, outputs: 1536 })
+        };
+        assert!(check_fit(&plan(&config), &options, 8 << 30).is_ok());
+        let refusal = check_fit(&plan(&config), &options, 1 << 20).expect_err("a megabyte is too little").to_string();
         assert!(refusal.contains("0.0 GiB is free") && refusal.contains("segments"), "{refusal}");
         let huge = ModelConfig { hidden_size: 8192, intermediate_size: 1 << 15, num_hidden_layers: 80, ..config };
-        assert!(check_fit(&huge, &options, batch, 64 << 30).is_err());
+        assert!(check_fit(&plan(&huge), &options, 64 << 30).is_err());
     }
 
     /// The shape of Llama 3.1 405B.
@@ -307,14 +354,14 @@ mod tests {
 
     #[test]
     fn a_model_is_refused_by_its_shape_with_what_would_fit() {
-        let step_tokens = StepTokens { total: 100_000, longest: 512 };
+        let step_tokens = StepTokens { total: 100_000, longest: 512, longest_response: 64 };
         let refusal = |config: &ModelConfig, options: &LearnerOptions, free| {
             check_training("some/model", config, options, &step_tokens, free).map_err(|failure| failure.to_string())
         };
         let (small, options) = (ModelConfig::default(), LearnerOptions::default());
         assert_eq!(refusal(&small, &options, 8 << 30), Ok(()));
         // A byte less than it takes: a smaller micro-batch is enough, and what the hint names fits.
-        let plan = MemoryPlan::predict(&small, &options, largest_micro_batch(&options, &step_tokens));
+        let plan = predict(&small, &options, &step_tokens);
         let free = with_margin(plan.total()) - 1;
         let said = refusal(&small, &options, free).expect_err("a byte too little");
         assert!(said.contains("`some/model`") && said.contains("micro_tokens = 512"), "{said}");
@@ -327,7 +374,8 @@ mod tests {
 
     #[test]
     fn recomputed_layers_and_adapters_are_proposed_where_smaller_batches_do_not_help() {
-        let step_tokens = StepTokens { total: 100_000, longest: 4096 };
+        // Prompts have no room in half of it.
+        let step_tokens = StepTokens { total: 100_000, longest: 4096, longest_response: 4096 };
         // On the CPU adapters are merged, which takes copies of the matrices.
         let options = LearnerOptions {
             data_parallel: 1,
@@ -340,7 +388,7 @@ mod tests {
             let mut changed = options.clone();
             remedies.iter().for_each(|(_, apply)| apply(&mut changed));
             let tried = LearnerOptions { micro_tokens: 1, ..changed };
-            with_margin(MemoryPlan::predict(&config, &tried, largest_micro_batch(&tried, &step_tokens)).total())
+            with_margin(predict(&config, &tried, &step_tokens).total())
         };
         let hint = |free| what_would_fit(&config, &options, &step_tokens, free);
         assert!(takes(&[RECOMPUTE]) < takes(&[]) && takes(&[RECOMPUTE, ADAPT]) < takes(&[RECOMPUTE]));
@@ -375,7 +423,7 @@ mod tests {
 
     #[test]
     fn a_step_that_is_smaller_than_a_micro_batch_is_what_counts() {
-        let step_tokens = StepTokens { total: 10_000, longest: 64 };
+        let step_tokens = StepTokens { total: 10_000, longest: 64, longest_response: 64 };
         let rows_of = |micro_tokens| {
             let options = LearnerOptions { micro_tokens, ..LearnerOptions::default() };
             largest_micro_batch(&options, &step_tokens).rows
@@ -384,5 +432,38 @@ mod tests {
         // By two workers.
         assert_eq!(rows_of(1 << 20), 5_000);
         assert_eq!(rows_of(1), 64);
+    }
+
+    #[test]
+    fn the_longest_sequence_is_planned_for_and_a_bound_on_it_is_proposed() {
+        let config = ModelConfig { max_position_embeddings: 8192, ..ModelConfig::default() };
+        let step_tokens = StepTokens { total: 1 << 20, longest: 8192, longest_response: 64 };
+        let options = LearnerOptions::default();
+        let rows_of =
+            |micro_tokens| largest_micro_batch(&LearnerOptions { micro_tokens, ..options.clone() }, &step_tokens).rows;
+        // One on its own; and where there is room for half of it, behind others.
+        assert_eq!((rows_of(1024), rows_of(4096), rows_of(8192), rows_of(10_000)), (8192, 8192, 12_288, 15_000));
+        let plan = predict(&config, &options, &step_tokens);
+        let said = what_would_fit(&config, &options, &step_tokens, with_margin(plan.total()) - 1);
+        assert!(said.starts_with("set `learn.options.max_length = 2048`: then"), "{said}");
+        let bounded = LearnerOptions { max_length: Some(2048), ..options };
+        let shorter = StepTokens { longest: bounded.context(&config), ..step_tokens };
+        assert!(predict(&config, &bounded, &shorter).total() < plan.total());
+    }
+
+    #[test]
+    fn groups_of_one_tile_count_where_they_keep_more_than_a_long_sequence() {
+        let config = ModelConfig { max_position_embeddings: 1024, ..ModelConfig::default() };
+        let step_tokens = StepTokens { total: 1 << 20, longest: 1024, longest_response: 64 };
+        let options = LearnerOptions {
+            device: DeviceSpec::Portable,
+            micro_tokens: 8192,
+            rollout_rows: 1,
+            ..LearnerOptions::default()
+        };
+        let long = MemoryPlan::predict(&config, &options, largest_micro_batch(&options, &step_tokens));
+        let short = MemoryPlan::predict(&config, &options, short_micro_batch(&options, &step_tokens));
+        assert!(short.total() > long.total());
+        assert_eq!(predict(&config, &options, &step_tokens), short);
     }
 }

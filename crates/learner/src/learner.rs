@@ -292,7 +292,7 @@ impl Policy for Learner {
     /// See the trait. A rollout's text is without the end token and the stop string.
     fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
         let template = self.prompt_template(prompts)?;
-        let context = SamplingContext::new(&self.model);
+        let context = self.sampling_context();
         let continuations = |queued: Vec<QueuedPrompt<'_>>| match &self.rollout_server {
             None => self.sampler.continuations(&self.model, queued).map_err(policy_error),
             Some(server) => {
@@ -306,7 +306,7 @@ impl Policy for Learner {
 
     /// See the trait. A prompt that cannot be tokenized has room: sampling says what is wrong with it.
     fn has_room(&self, prompt: &Prompt, max_tokens: usize) -> bool {
-        let context = self.model.config.max_position_embeddings;
+        let context = self.options().context(&self.model.config);
         self.encode_prompt(prompt).map_or(true, |tokens| tokens.len().saturating_add(max_tokens) <= context)
     }
 }
@@ -319,7 +319,7 @@ impl Learner {
     /// It is empty, its chat template refuses it, or it cannot be tokenized.
     pub fn encode_prompt(&self, prompt: &Prompt) -> Result<Vec<u32>, PolicyError> {
         let template = self.prompt_template(std::slice::from_ref(prompt))?;
-        SamplingContext::new(&self.model).encode_prompt(0, prompt, &[], template.as_ref()).map(|encoded| encoded.tokens)
+        self.sampling_context().encode_prompt(0, prompt, &[], template.as_ref()).map(|encoded| encoded.tokens)
     }
 
     /// A response in tokens, with the end token that closes it.
@@ -332,6 +332,12 @@ impl Learner {
         let end = self.model.end_tokens.first().ok_or_else(|| fail("the checkpoint names no end token".to_owned()))?;
         tokens.push(*end);
         Ok(tokens)
+    }
+
+    /// Its tokenizer and limits.
+    fn sampling_context(&self) -> SamplingContext<'_> {
+        let context = self.options().context(&self.model.config);
+        SamplingContext { context, ..SamplingContext::new(&self.model) }
     }
 
     /// The chat template for these prompts; `None` where none is a conversation, the checkpoint has no template, or the options say so.
@@ -355,7 +361,7 @@ impl Learner {
         prompts: &[Vec<u32>],
         sampling: &Sampling,
     ) -> Result<Vec<Vec<Continuation>>, PolicyError> {
-        let context = SamplingContext::new(&self.model);
+        let context = self.sampling_context();
         context.check_prompts(prompts, sampling)?;
         if sampling.group == 0 {
             return Ok(prompts.iter().map(|_| Vec::new()).collect());
@@ -368,7 +374,7 @@ impl Learner {
     /// # Errors
     /// The first request that cannot be done; nothing is sampled then.
     pub fn complete(&self, requests: &[SamplingRequest]) -> Result<Vec<Vec<Continuation>>, RequestError> {
-        let context = SamplingContext::new(&self.model);
+        let context = self.sampling_context();
         context.check(requests)?;
         let queued_prompts = requests.iter().map(|request| context.queue_request(request)).collect();
         Ok(self.sampler.continuations(&self.model, queued_prompts).map_err(policy_error)?)
@@ -377,7 +383,7 @@ impl Learner {
     /// The text of a continuation: without the end token, and up to the stop string that ended it. Empty where the checkpoint has no
     /// tokenizer.
     pub fn text(&self, continuation: &Continuation) -> String {
-        SamplingContext::new(&self.model).text(continuation)
+        self.sampling_context().text(continuation)
     }
 }
 

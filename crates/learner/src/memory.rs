@@ -54,9 +54,9 @@ pub struct SamplingPlan {
 impl SamplingPlan {
     /// Of a model of this shape that continues one prompt by up to `tokens` tokens.
     pub fn predict(config: &ModelConfig, options: &LearnerOptions, tokens: usize) -> Self {
-        let model = ModelSizes::new(config);
+        let model = ModelSizes::new(config, options);
         let MemoryPlan { weights, working, .. } =
-            MemoryPlan::predict(config, options, MicroBatchSize { rows: 1, group: 1 });
+            MemoryPlan::predict(config, options, MicroBatchSize { rows: 1, group: 1, outputs: 1 });
         let (working, width) = match options.device {
             // Packed for forward passes alone.
             DeviceSpec::Cpu => (F32 * (model.joined_projections() + model.multiplied()), F32),
@@ -79,6 +79,8 @@ pub struct MicroBatchSize {
     pub rows: usize,
     /// Tokens of a prompt and its responses, of the group that keeps most.
     pub group: usize,
+    /// Those of its tokens that are predicted: responses.
+    pub outputs: usize,
 }
 
 impl MicroBatchSize {
@@ -88,6 +90,7 @@ impl MicroBatchSize {
 
 /// Sizes of a model, in numbers.
 struct ModelSizes {
+    /// As long as the options let sequences be.
     context: u64,
     hidden: u64,
     layers: u64,
@@ -103,10 +106,10 @@ struct ModelSizes {
 }
 
 impl ModelSizes {
-    fn new(config: &ModelConfig) -> Self {
+    fn new(config: &ModelConfig, options: &LearnerOptions) -> Self {
         let query = config.query_width() as u64;
         Self {
-            context: config.max_position_embeddings as u64,
+            context: options.context(config) as u64,
             hidden: config.hidden_size as u64,
             layers: config.num_hidden_layers as u64,
             vocab: config.vocab_size as u64,
@@ -146,7 +149,7 @@ impl ModelSizes {
 impl MemoryPlan {
     /// Of a model of this shape, trained with these options on micro-batches of this size.
     pub fn predict(config: &ModelConfig, options: &LearnerOptions, batch: MicroBatchSize) -> Self {
-        let model = ModelSizes::new(config);
+        let model = ModelSizes::new(config, options);
         if options.device != DeviceSpec::Cpu {
             return DeviceSizes { model: &model, options, batch }.plan();
         }
@@ -160,7 +163,7 @@ impl MemoryPlan {
             working: F32 * model.working_copies(options),
             gradients: F32 * workers * model.gradients(options, trained),
             activations: F32 * workers * rows * model.activations(options.segments),
-            logits: F32 * workers * model.logits(options.segments, rows),
+            logits: F32 * workers * model.logits(options.segments, batch),
             rollouts: 0,
         }
     }
@@ -183,7 +186,11 @@ impl MemoryPlan {
                 options.segments.is_none(),
                 "recompute layers: `[learn.options.segments]` with `layers = 1`",
             ),
-            ((self.activations + self.logits) / 2, options.micro_tokens > 1, "halve `learn.options.micro_tokens`"),
+            (
+                (self.activations + self.logits) / 2,
+                options.micro_tokens > 1,
+                "halve `learn.options.micro_tokens`, and bound sequences that are longer by `learn.options.max_length`",
+            ),
             (state, options.lora.is_none(), "train adapters: `[learn.lora]`"),
             (self.gradients / 2, options.data_parallel > 1, "lower `learn.options.data_parallel`"),
         ];
@@ -240,9 +247,10 @@ impl ModelSizes {
         boundaries + at_once * self.activations_per_layer() + self.transient_per_row()
     }
 
-    fn logits(&self, segments: Option<Segments>, rows: u64) -> u64 {
-        let at_once = segments.map_or(rows, |s| rows.min(s.logit_rows as u64));
-        // A chunk, or everything; and the rows behind the last layer, normed or not.
-        COPIES * at_once * self.vocab + 4 * rows * self.hidden
+    fn logits(&self, segments: Option<Segments>, batch: MicroBatchSize) -> u64 {
+        let (rows, outputs) = (batch.rows as u64, batch.outputs as u64);
+        let at_once = segments.map_or(outputs, |s| outputs.min(s.logit_rows as u64));
+        // A chunk, or everything; the rows behind the last layer, and those that are predicted from, normed or not.
+        COPIES * at_once * self.vocab + 2 * (rows + outputs) * self.hidden
     }
 }

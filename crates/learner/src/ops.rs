@@ -18,7 +18,7 @@ use veriplay_kernels::logprob::Prediction;
 
 use crate::linear::Linear;
 
-pub(crate) use candle::{CandleOps, GroupTableCache, TILE_ROWS, rotations, step_attention, step_heads};
+pub(crate) use candle::{CandleOps, GroupTableCache, TILE_ROWS, rotations, rows_of_tile, step_attention, step_heads};
 pub(crate) use cpu::CpuOps;
 pub(crate) use products::{IdleBuffers, PackedModel, Purpose, SharedWorkspace};
 

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use serde::{Deserialize, Serialize};
 
 use crate::backward::BatchSizes;
-use crate::config::ConfigError;
+use crate::config::{ConfigError, ModelConfig};
 use crate::device::{DeviceSpec, Precision};
 use crate::lora::Lora;
 use crate::losses::{BadOption, Kl, KlPlace, Loss, Preference, check_entropy};
@@ -24,6 +24,9 @@ pub struct LearnerOptions {
     pub data_parallel: usize,
     /// Tokens that go through the model together.
     pub micro_tokens: usize,
+    /// Tokens of a prompt and its response together, at most. Absent, or above the model's context, it is that. Memory is planned for
+    /// sequences of this length.
+    pub max_length: Option<usize>,
     /// Samples in flight for each sampling thread.
     pub rollout_rows: usize,
     /// Tokens of samples in flight on a device, prompts included: fewer samples are in flight where theirs would be more. Absent means no
@@ -69,6 +72,7 @@ impl Default for LearnerOptions {
         Self {
             data_parallel: 2,
             micro_tokens: 1024,
+            max_length: None,
             rollout_rows: 256,
             rollout_tokens: None,
             turn_cache_mib: 1024,
@@ -96,6 +100,7 @@ impl LearnerOptions {
         let sizes = [
             ("options.data_parallel", self.data_parallel, MAX_DATA_PARALLEL),
             ("options.micro_tokens", self.micro_tokens, 1 << 20),
+            ("options.max_length", self.max_length.unwrap_or(1), 1 << 20),
             ("options.rollout_rows", self.rollout_rows, 1 << 20),
             ("options.rollout_tokens", self.rollout_tokens.unwrap_or(1), 1 << 40),
         ];
@@ -136,6 +141,11 @@ impl LearnerOptions {
     pub fn needs_model_distribution(&self) -> bool {
         let in_reward = self.kl.is_some_and(|kl| kl.place == KlPlace::Reward);
         self.loss.formula().needs_behaviour() || in_reward
+    }
+
+    /// Tokens that a prompt and its response may have together, for a model of this shape.
+    pub fn context(&self, config: &ModelConfig) -> usize {
+        self.max_length.unwrap_or(usize::MAX).min(config.max_position_embeddings)
     }
 
     /// Tokens per forward pass, and which activations are kept for the backward pass.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 use veriplay_core::SCHEMA_VERSION;
-use veriplay_learner::LearnerOptions;
+use veriplay_learner::{LearnerOptions, ModelConfig};
 use veriplay_selfplay::eval_table::EvalTable;
 use veriplay_selfplay::play::StepContext;
 use veriplay_selfplay::splits::EvalSet;
@@ -83,7 +83,8 @@ impl GameAction for &Arguments {
         args.device.apply(&mut config.run.learn.device, &mut config.run.learn.precision);
         config.validate()?;
         let options = config.run.learn.learner_options();
-        memory::check_sampling(&args.model, &options, |shape| config.setup.step_tokens(shape).longest)?;
+        let longest = |shape: &ModelConfig| config.setup.step_tokens(options.context(shape)).longest_response;
+        memory::check_sampling(&args.model, &options, longest)?;
         progress::say(format!("loading the model `{}`", args.model));
         let model = Model::open(&args.model, &options)?;
         let (executor, game) = open_game(&config.setup, Isolation::Thread)?;

@@ -10,7 +10,6 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Execute, Task, TaskType};
 use veriplay_corpus::{Grammar, ProposalStream, Split};
-use veriplay_learner::ModelConfig;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::games::absolute_zero::{
     self, AbsoluteZero, AbsoluteZeroConfig, AbsoluteZeroTasks, ProposalDrafts, draft_tasks,
@@ -122,12 +121,13 @@ impl GameSetup for AbsoluteZeroSetup {
     }
 
     /// All prompts as long as the context, all responses as long as they may be.
-    fn step_tokens(&self, model: &ModelConfig) -> StepTokens {
+    fn step_tokens(&self, context: usize) -> StepTokens {
         let (game, shared) = (&self.game.own, &self.game.shared);
-        let (context, types) = (model.max_position_embeddings, game.task_types.len());
+        let types = game.task_types.len();
         let solver = types * game.tasks_per_type * (context + shared.group_size * shared.solver_max_tokens);
         let proposer = (types * game.proposals_per_type + shared.sft_samples) * context;
-        StepTokens { total: solver + proposer, longest: shared.solver_max_tokens.max(shared.proposer_max_tokens) }
+        let longest_response = shared.solver_max_tokens.max(shared.proposer_max_tokens);
+        StepTokens { total: solver + proposer, longest: context, longest_response }
     }
 
     fn suite_schedule(&self) -> SuiteSchedule<'_> {
@@ -430,8 +430,8 @@ mod tests {
     #[test]
     fn a_step_demands_all_its_prompts_and_responses() {
         let quickstart = PlayConfig::<AbsoluteZeroSetup>::parse(builtin_configs::QUICKSTART, "quickstart".as_ref());
-        let step_tokens = quickstart.expect("it is valid").setup.step_tokens(&ModelConfig::default());
+        let step_tokens = quickstart.expect("it is valid").setup.step_tokens(512);
         // 96 tasks of 512 + 8 · 48 tokens, 96 proposals and 16 supervised examples of 512.
-        assert_eq!(step_tokens, StepTokens { total: 96 * 896 + 112 * 512, longest: 64 });
+        assert_eq!(step_tokens, StepTokens { total: 96 * 896 + 112 * 512, longest: 512, longest_response: 64 });
     }
 }

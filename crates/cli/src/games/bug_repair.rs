@@ -7,7 +7,6 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Trust};
-use veriplay_learner::ModelConfig;
 use veriplay_sandbox::SandboxOptions;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::games::bug_repair::{self, BugRepair, BugRepairConfig, Repositories, Repository};
@@ -123,12 +122,12 @@ impl GameSetup for BugRepairSetup {
     }
 
     /// Every turn is a sample with a prompt of its own, at most as long as the context.
-    fn step_tokens(&self, model: &ModelConfig) -> StepTokens {
-        let (game, shared, context) = (&self.game.own, &self.game.shared, model.max_position_embeddings);
+    fn step_tokens(&self, context: usize) -> StepTokens {
+        let (game, shared) = (&self.game.own, &self.game.shared);
         let solver = game.tasks_per_step * shared.group_size * game.solver_budget.turns;
         let injector = game.injections_per_step * game.injector_budget.turns;
-        let longest = shared.solver_max_tokens.max(shared.proposer_max_tokens);
-        StepTokens { total: (solver + injector + shared.sft_samples) * context, longest }
+        let longest_response = shared.solver_max_tokens.max(shared.proposer_max_tokens);
+        StepTokens { total: (solver + injector + shared.sft_samples) * context, longest: context, longest_response }
     }
 
     fn suite_schedule(&self) -> SuiteSchedule<'_> {

@@ -5,7 +5,6 @@ mod tasks;
 mod warmup;
 
 use serde::{Deserialize, Serialize};
-use veriplay_learner::ModelConfig;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::games::self_challenge::{self, SelfChallenge, SelfChallengeConfig, add_task_to_guard, prompts};
 use veriplay_selfplay::methods::Methods;
@@ -68,15 +67,15 @@ impl GameSetup for SelfChallengeSetup {
     }
 
     /// Every turn is a sample; those of the first share their group's prompt, the others have one at most as long as the context.
-    fn step_tokens(&self, model: &ModelConfig) -> StepTokens {
-        let (game, shared, context) = (&self.game.own, &self.game.shared, model.max_position_embeddings);
+    fn step_tokens(&self, context: usize) -> StepTokens {
+        let (game, shared) = (&self.game.own, &self.game.shared);
         let (executor, challenger) = self.turns();
         let attempts = game.tasks_per_step * shared.group_size;
         let first = game.tasks_per_step * context + attempts * shared.solver_max_tokens;
         let later = attempts * (executor - 1) * context;
         let others = (game.challenges_per_step * challenger + shared.sft_samples) * context;
-        let longest = shared.solver_max_tokens.max(shared.proposer_max_tokens);
-        StepTokens { total: first + later + others, longest }
+        let longest_response = shared.solver_max_tokens.max(shared.proposer_max_tokens);
+        StepTokens { total: first + later + others, longest: context, longest_response }
     }
 
     fn suite_schedule(&self) -> SuiteSchedule<'_> {

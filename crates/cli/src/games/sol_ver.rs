@@ -5,7 +5,6 @@ mod tasks;
 mod warmup;
 
 use serde::{Deserialize, Serialize};
-use veriplay_learner::ModelConfig;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::games::sol_ver::{
     self, DpoReference, LearningObjective, SolVer, SolVerConfig, TrainFrom, add_problem_to_guard,
@@ -62,11 +61,12 @@ impl GameSetup for SolVerSetup {
         learn.check_temperature("game.verifier_temperature", self.game.own.verifier_temperature)
     }
 
-    fn step_tokens(&self, model: &ModelConfig) -> StepTokens {
-        let (game, shared, context) = (&self.game.own, &self.game.shared, model.max_position_embeddings);
-        let longest = shared.solver_max_tokens.max(game.verifier_max_tokens).max(shared.proposer_max_tokens);
+    /// A pair is two responses behind one prompt, which stay together.
+    fn step_tokens(&self, context: usize) -> StepTokens {
+        let (game, shared) = (&self.game.own, &self.game.shared);
+        let longest_response = shared.solver_max_tokens.max(game.verifier_max_tokens).max(shared.proposer_max_tokens);
         // Of a pair, both responses behind one prompt.
-        let of_stage = |batch: usize, responses: usize| batch * (context + responses * longest);
+        let of_stage = |batch: usize, responses: usize| batch * (context + responses * longest_response);
         let (sft, dpo) = (of_stage(game.sft.batch, 1), of_stage(game.dpo.batch, 2));
         let total = match game.objective {
             LearningObjective::Sft => sft,
@@ -81,7 +81,9 @@ impl GameSetup for SolVerSetup {
                     + shared.sft_samples * context
             }
         };
-        StepTokens { total, longest }
+        let has_pairs = matches!(game.objective, LearningObjective::Dpo | LearningObjective::SftDpo);
+        let longest = if has_pairs { context + longest_response } else { context };
+        StepTokens { total, longest, longest_response }
     }
 
     fn suite_schedule(&self) -> SuiteSchedule<'_> {

@@ -606,10 +606,11 @@ fn find_suites<S: GameSetup>(
 /// The start model, ready to learn.
 pub(super) fn start_learner<S: GameSetup>(config: &PlayConfig<S>) -> Result<Learner, Failure> {
     let learn = &config.run.learn;
-    let step_tokens = |shape: &ModelConfig| config.setup.step_tokens(shape);
-    memory::check_before_load(&config.run.model, &learn.learner_options(), step_tokens)?;
-    let mut learner = model::open_trainable(&config.run.model, &learn.learner_options())?;
-    memory::check(&learner, &config.setup.step_tokens(learner.config()))?;
+    let options = learn.learner_options();
+    let step_tokens = |shape: &ModelConfig| config.setup.step_tokens(options.context(shape));
+    memory::check_before_load(&config.run.model, &options, step_tokens)?;
+    let mut learner = model::open_trainable(&config.run.model, &options)?;
+    memory::check(&learner, &step_tokens(learner.config()))?;
     if learn.needs_reference() || config.setup.needs_reference() {
         learner.hold_reference().or_fail(ExitCode::Model)?;
     }
@@ -628,10 +629,10 @@ fn resume_learner<S: GameSetup>(config: &PlayConfig<S>, checkpoint: &Path) -> Re
         return Ok(learner);
     }
     device::check(&options)?;
-    let step_tokens = |shape: &ModelConfig| config.setup.step_tokens(shape);
+    let step_tokens = |shape: &ModelConfig| config.setup.step_tokens(options.context(shape));
     memory::check_before_load(&checkpoint.display().to_string(), &options, step_tokens)?;
     let mut learner = Learner::load(checkpoint, options.clone()).or_fail(ExitCode::Model)?;
-    memory::check(&learner, &config.setup.step_tokens(learner.config()))?;
+    memory::check(&learner, &step_tokens(learner.config()))?;
     learner.load_trainer_state(checkpoint).or_fail(ExitCode::Model)?;
     if learn.needs_reference() || config.setup.needs_reference() {
         let start = model::open_trainable(&config.run.model, &options)?;

@@ -6,7 +6,7 @@
 use super::{COPIES, F32, MemoryPlan, MicroBatchSize, ModelSizes};
 use crate::config::TensorSpec;
 use crate::device::DeviceSpec;
-use crate::ops::TILE_ROWS;
+use crate::ops::{TILE_ROWS, rows_of_tile};
 use crate::options::LearnerOptions;
 use crate::sampling::PREFILL_TOKENS;
 use crate::segments::Segments;
@@ -31,7 +31,7 @@ impl DeviceSizes<'_> {
             moments: F32 * 2 * trained,
             working: self.working_copies(),
             gradients: self.gradients(),
-            activations: rows * self.kept_per_row() + self.transient(),
+            activations: rows * self.kept_per_row() + self.masks() + self.transient(),
             logits: self.logits(),
             rollouts: self.rollouts(),
         }
@@ -49,7 +49,7 @@ impl DeviceSizes<'_> {
         let prompts = PREFILL_TOKENS as u64 + model.context;
         // Of one prompt, a tile of scores: the product, scaled, masked, and the softmax; under narrow activations the product as such, too.
         let narrow = if self.width() == F32 { 0 } else { self.width() };
-        let scores = model.context.min(TILE_ROWS as u64) * model.context * model.heads * (4 * F32 + narrow);
+        let scores = tile(model.context) * model.context * model.heads * (4 * F32 + narrow);
         let wide = prompts * (COPIES * model.hidden + model.qkv.max(4 * model.inner)) * self.width();
         let prefill = prompts * cache + wide.max(scores);
         let replacing = tokens * (cache + 4 * side * self.width()) + prefill;
@@ -160,20 +160,30 @@ impl DeviceSizes<'_> {
         if matches!(self.options.device, DeviceSpec::Cuda(_)) { COPIES + 2 } else { COPIES + 1 }
     }
 
+    /// Bytes of the masks of all tiles, which layers share: a number for each row and each column up to the last that a row of its tile sees.
+    fn masks(&self) -> u64 {
+        let (rows, columns) = (self.rows(), self.batch.group as u64);
+        F32 * (columns * rows.saturating_sub(columns / 2) + rows * tile(columns) / 2)
+    }
+
     /// Bytes that exist only while an operation is differentiated.
     fn transient(&self) -> u64 {
         let (model, rows, columns) = (self.model, self.rows(), self.batch.group as u64);
-        let tile = columns.min(TILE_ROWS as u64);
         let forward = if self.kept_columns() == 0 { self.bytes_per_score() } else { 0 };
-        let scores = tile * columns * model.heads * (forward + self.copies() * F32);
+        let scores = tile(columns) * columns * model.heads * (forward + self.copies() * F32);
         let wide = rows * (COPIES * model.hidden + model.qkv.max(4 * model.inner)) * self.width();
         scores.max(wide)
     }
 
     /// Of one chunk of rows, or of all: as they are and wide, their shifted form, log-probabilities and entropies, and gradients of these.
     fn logits(&self) -> u64 {
-        let rows = self.rows();
-        let at_once = self.options.segments.map_or(rows, |s| rows.min(s.logit_rows as u64));
-        at_once * self.model.vocab * (self.width() + 8 * F32) + 4 * rows * self.model.hidden * self.width()
+        let (rows, outputs) = (self.rows(), self.batch.outputs as u64);
+        let at_once = self.options.segments.map_or(outputs, |s| outputs.min(s.logit_rows as u64));
+        at_once * self.model.vocab * (self.width() + 8 * F32) + 2 * (rows + outputs) * self.model.hidden * self.width()
     }
+}
+
+/// Rows of a tile whose last row sees so many columns.
+fn tile(columns: u64) -> u64 {
+    columns.min(rows_of_tile(columns as usize) as u64)
 }

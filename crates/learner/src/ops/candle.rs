@@ -20,8 +20,8 @@ use veriplay_kernels::attention::{AttentionGroup, HeadSizes};
 use veriplay_kernels::layers::RopeTable;
 use veriplay_kernels::logprob::Prediction;
 
-pub(crate) use self::attention::TILE_ROWS;
 use self::attention::Tile;
+pub(crate) use self::attention::{TILE_ROWS, rows_of_tile};
 use super::{LinearSite, Ops};
 use crate::linear::Linear;
 

@@ -8,7 +8,7 @@ use veriplay_kernels::layers::RopeTable;
 use veriplay_kernels::logprob::Prediction;
 use veriplay_kernels::thread_pool::ThreadPool;
 
-use super::{CandleOps, LinearSite, Ops as _, Purpose, SharedWorkspace, TILE_ROWS};
+use super::{CandleOps, LinearSite, Ops as _, Purpose, SharedWorkspace, TILE_ROWS, rows_of_tile};
 use crate::backend::{Backend, prepare};
 use crate::config::ModelConfig;
 use crate::device::{DeviceSpec, OpenDevice, Precision};
@@ -154,6 +154,12 @@ fn attention_in_tiles_is_that_of_whole_groups_and_so_are_its_gradients() {
         close(&found, &want);
         gradients.iter().zip(&want_gradients).for_each(|(a, b)| close(a, b));
     }
+}
+
+#[test]
+fn tiles_of_long_sequences_have_fewer_rows() {
+    assert_eq!([1, 512, 8192].map(rows_of_tile), [TILE_ROWS; 3]);
+    assert_eq!([16_384, 32_768, 1 << 18].map(rows_of_tile), [256, 128, 16]);
 }
 
 #[test]

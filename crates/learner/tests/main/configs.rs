@@ -268,6 +268,7 @@ fn options_and_vocabularies_that_cannot_work_are_refused() {
     for (options, want) in [
         (LearnerOptions { data_parallel: 0, ..fine() }, "options.data_parallel"),
         (LearnerOptions { micro_tokens: 0, ..fine() }, "options.micro_tokens"),
+        (LearnerOptions { max_length: Some(0), ..fine() }, "options.max_length"),
         (LearnerOptions { rollout_rows: 0, ..fine() }, "options.rollout_rows"),
         (LearnerOptions { clip_norm: 0.0, ..fine() }, "options.clip_norm"),
         (LearnerOptions { clip_norm: f64::NAN, ..fine() }, "options.clip_norm"),

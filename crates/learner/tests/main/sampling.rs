@@ -43,6 +43,25 @@ fn a_sample_is_the_same_to_the_bit_in_any_batch_and_on_any_number_of_threads() {
     assert_eq!(alone[0], want[0]);
 }
 
+#[test]
+fn a_bound_on_lengths_stands_for_the_context_of_the_model() {
+    let answer = |max_length| {
+        let learner = with(LearnerOptions { max_length, ..LearnerOptions::default() });
+        learner.continue_tokens(&[vec![1; 40]], &Sampling::new(20))
+    };
+    for room in [None, Some(60), Some(1000)] {
+        assert!(answer(room).is_ok(), "{room:?}");
+    }
+    let refused = answer(Some(59));
+    assert!(matches!(refused, Err(PolicyError::PromptTooLong { index: 0, tokens: 40, context: 59 })), "{refused:?}");
+    let asked = prompt(&texts()[0]);
+    let tokens = with(LearnerOptions::default()).encode_prompt(&asked).expect("tokens").len();
+    let has_room = |max_length| {
+        with(LearnerOptions { max_length: Some(max_length), ..LearnerOptions::default() }).has_room(&asked, 20)
+    };
+    assert!(has_room(tokens + 20) && !has_room(tokens + 19));
+}
+
 /// Large enough for threads to share what few rows need: its products, its attention behind long prompts, its draws.
 #[test]
 fn a_sample_is_the_same_to_the_bit_where_threads_share_a_large_model() {

@@ -14,6 +14,14 @@ use super::{WithBackward, softmax, widened};
 
 /// Rows of a tile. Large enough for products by cuBLAS; a group of a prompt and short answers is one tile.
 pub(crate) const TILE_ROWS: usize = 512;
+/// Scores of a head in a tile at most, give or take those of one response: `TILE_ROWS` rows on 8,192 columns.
+const TILE_SCORES: usize = TILE_ROWS << 13;
+
+/// Rows of a tile at most, where a sequence of its group has so many tokens: the longer they are, the fewer, so that the scores of a tile have
+/// the same room in memory.
+pub(crate) fn rows_of_tile(tokens: usize) -> usize {
+    TILE_ROWS.min(TILE_SCORES / tokens.max(1)).max(1)
+}
 
 /// Some rows of a group, and what they attend to. Rows and columns count from the group's first.
 #[derive(Debug)]
@@ -28,9 +36,11 @@ pub(super) struct Tile {
 }
 
 impl Tile {
-    /// The tiles of a group, of `tile_rows` rows each.
+    /// The tiles of a group, of `tile_rows` rows each, or of fewer as [`rows_of_tile`] says.
     pub(super) fn split(group: &AttentionGroup, tile_rows: usize, device: &Device) -> Result<Arc<[Self]>> {
         let visible: Vec<VisibleRows> = group.visible_rows().collect();
+        let longest = visible.iter().map(|row| row.position + 1).max().unwrap_or(1);
+        let tile_rows = tile_rows.min(rows_of_tile(longest));
         let tile = |(at, rows)| Self::new(at * tile_rows, rows, device);
         visible.chunks(tile_rows).enumerate().map(tile).collect()
     }
