@@ -192,10 +192,13 @@ impl<E: Environment> SelfPlay<E> {
 
     /// The turns of what the start model did right. A host fault is an error: every run from this model has the same examples, or none.
     fn sft_examples(&self, context: &StepContext<'_>, pool: &TaskPool<E::Task>) -> Result<Vec<SftExample>, PlayError> {
-        let mut examples = Vec::new();
+        let (mut examples, mut numbers) = (Vec::new(), 0_u32..);
         let mut add = |finished: &FinishedEpisode<E::Episode>| {
             let rollouts = finished.turns.iter().map(|(_, rollout)| rollout);
-            examples.extend(rollouts.filter(|rollout| !rollout.tokens.is_empty()).map(SftExample::from));
+            let turns: Vec<SftExample> =
+                rollouts.filter(|rollout| !rollout.tokens.is_empty()).map(SftExample::from).collect();
+            let episode = if turns.len() > 1 { numbers.next() } else { None };
+            examples.extend(turns.into_iter().map(|turn| SftExample { episode, ..turn }));
         };
         let seeds = pool.entries().iter().filter(|entry| entry.seed).map(|entry| &entry.task);
         let own: Vec<&E::Task> = seeds.take(self.game.sft_tasks()).collect();

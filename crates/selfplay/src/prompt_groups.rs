@@ -27,6 +27,11 @@ impl<'a, S> PromptGroups<'a, S> {
         made.push(make(Arc::clone(prompt)));
     }
 
+    /// As [`PromptGroups::add`], of a later turn of an episode: it stands in the group of the first turn's prompt, behind that turn.
+    pub(crate) fn add_behind(&mut self, first: &'a [u32], prompt: &[u32], make: impl FnOnce(Arc<[u32]>) -> S) {
+        self.add(first, |shared| make(if first == prompt { shared } else { Arc::from(prompt) }));
+    }
+
     pub(crate) fn finish(self) -> Vec<S> {
         self.groups.into_iter().flat_map(|(_, made)| made).collect()
     }

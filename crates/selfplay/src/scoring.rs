@@ -3,8 +3,6 @@
 //! A turn of an episode is a sample, and all turns of an episode have the episode's advantage. They stand side by side under one number, so that
 //! the learner can compute them as one sequence.
 
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Prompt, Reward, Role, Rollout, Sample, TrainBatch};
 
@@ -106,9 +104,9 @@ pub(crate) fn train_batch<'a>(
 ) -> Option<TrainBatch> {
     let tokens = |turns: &Turns| turns.iter().map(|(_, rollout)| rollout.tokens.len()).sum::<usize>();
     let (aggregation, keep_zeros) = (settings.aggregation, settings.zero_advantage == ZeroAdvantage::Keep);
-    let mut groups = PromptGroups::default();
+    let (mut groups, mut numbers) = (PromptGroups::default(), 0_u32..);
     let learned = scored.iter().filter(|one| settings.learns(one.role) && (keep_zeros || one.weight != 0.0));
-    for (number, scored) in (0..).zip(learned) {
+    for (scored, number) in learned.zip(numbers.by_ref()) {
         let turns = turns(scored);
         let scale = aggregation.scale(tokens(turns));
         // Nothing can be learned from a response without tokens, such as a server's that does not tell them.
@@ -124,18 +122,19 @@ pub(crate) fn train_batch<'a>(
                 episode: (rollouts.len() > 1).then_some(number),
                 ..Sample::new(prompt, rollout.tokens.clone(), scored.weight as f32)
             };
-            // Later turns stand behind the first one, whose prompt its group shares.
-            groups.add(&first.prompt_tokens, |prompt| match std::ptr::eq(*rollout, *first) {
-                true => sample(prompt),
-                false => sample(Arc::from(&*rollout.prompt_tokens)),
-            });
+            groups.add_behind(&first.prompt_tokens, &rollout.prompt_tokens, sample);
         }
     }
-    for example in sft.draw(seed, step).into_iter().filter(|example| !example.tokens.is_empty()) {
-        groups.add(&example.prompt_tokens, |prompt| Sample {
-            scale: aggregation.scale(example.tokens.len()),
-            ..Sample::example(prompt, example.tokens.clone(), sft.weight as f32)
-        });
+    for (turns, number) in sft.draw(seed, step).into_iter().zip(numbers) {
+        let scale = aggregation.scale(turns.iter().map(|turn| turn.tokens.len()).sum());
+        for turn in turns.iter().filter(|turn| !turn.tokens.is_empty()) {
+            let sample = |prompt| Sample {
+                scale,
+                episode: (turns.len() > 1).then_some(number),
+                ..Sample::example(prompt, turn.tokens.clone(), sft.weight as f32)
+            };
+            groups.add_behind(&turns[0].prompt_tokens, &turn.prompt_tokens, sample);
+        }
     }
     let samples = groups.finish();
     if samples.is_empty() {
@@ -146,7 +145,8 @@ pub(crate) fn train_batch<'a>(
     let mut lengths: Vec<usize> = counted.iter().filter(counts).map(|scored| tokens(turns(scored))).collect();
     if lengths.iter().sum::<usize>() == 0 {
         // Nothing but supervised examples and proposals: the batch's own responses count.
-        lengths = samples.iter().map(|sample| sample.response.len()).collect();
+        let episodes = samples.chunk_by(|a, b| a.episode.is_some() && a.episode == b.episode);
+        lengths = episodes.map(|turns| turns.iter().map(|turn| turn.response.len()).sum()).collect();
     }
     let denominator = aggregation.denominator(&lengths, max_tokens);
     Some(TrainBatch { samples, normalizer: denominator.max(1) as f64 })
@@ -172,11 +172,14 @@ pub struct SftExample {
     pub prompt_tokens: Vec<u32>,
     /// Tokens of the response, the end token included.
     pub tokens: Vec<u32>,
+    /// Neighbours with the same number are the turns of one episode, in their order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub episode: Option<u32>,
 }
 
 impl From<&Rollout> for SftExample {
     fn from(rollout: &Rollout) -> Self {
-        Self { prompt_tokens: rollout.prompt_tokens.clone(), tokens: rollout.tokens.clone() }
+        Self { prompt_tokens: rollout.prompt_tokens.clone(), tokens: rollout.tokens.clone(), episode: None }
     }
 }
 
@@ -184,19 +187,20 @@ impl From<&Rollout> for SftExample {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SftRegulariser<'a> {
     pub(crate) examples: &'a [SftExample],
-    /// Examples of each step.
+    /// Responses of each step; the turns of an episode count as one.
     pub(crate) samples: usize,
     /// Weight of each in the loss.
     pub(crate) weight: f64,
 }
 
 impl<'a> SftRegulariser<'a> {
-    /// The examples of a step; none when their weight is 0.
-    fn draw(self, seed: u64, step: u64) -> Vec<&'a SftExample> {
+    /// The examples of a step, each with the turns of its episode; none when their weight is 0.
+    fn draw(self, seed: u64, step: u64) -> Vec<&'a [SftExample]> {
         if self.weight == 0.0 {
             return Vec::new();
         }
-        let all = self.examples.iter().map(|example| (example, 1.0)).collect();
+        let episodes = self.examples.chunk_by(|a, b| a.episode.is_some() && a.episode == b.episode);
+        let all = episodes.map(|turns| (turns, 1.0)).collect();
         weighted_sample(all, self.samples, &mut generator(seed, step, "anchors"))
     }
 }

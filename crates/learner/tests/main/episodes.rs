@@ -61,6 +61,15 @@ fn batch(learner: &Learner, prompt: &[u32], episodes: &[Vec<Turn>], is_rewritten
     TrainBatch { samples, normalizer: 3.0 }
 }
 
+/// The same responses as supervised examples.
+fn imitated(mut batch: TrainBatch) -> TrainBatch {
+    for sample in &mut batch.samples {
+        *sample =
+            Sample { imitate: true, weight: sample.weight.abs(), behaviour: None, reference: None, ..sample.clone() };
+    }
+    batch
+}
+
 /// The same batch whose turns are not marked as belonging together.
 fn turn_by_turn(batch: &TrainBatch) -> TrainBatch {
     let samples = batch.samples.iter().map(|sample| Sample { episode: None, ..sample.clone() });
@@ -103,10 +112,12 @@ proptest! {
     #[test]
     fn an_episode_as_one_sequence_has_the_gradient_of_its_turns(
         (prompt, episodes) in episodes(), options in options(), is_rewritten in prop::bool::weighted(0.3),
+        is_imitated in prop::bool::weighted(0.3),
     ) {
         for device in [DeviceSpec::Cpu, DeviceSpec::Portable] {
             let mut learner = learner(device, &options);
             let joined = batch(&learner, &prompt, &episodes, is_rewritten);
+            let joined = if is_imitated { imitated(joined) } else { joined };
             let (loss, gradients) = learner.named_gradients(&joined).expect("gradients");
             let (want_loss, want) = learner.named_gradients(&turn_by_turn(&joined)).expect("gradients");
             prop_assert!((loss - want_loss).abs() <= 1e-5 * want_loss.abs().max(1.0), "{loss} {want_loss}");

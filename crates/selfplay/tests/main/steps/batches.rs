@@ -59,6 +59,32 @@ fn supervised_examples_are_imitated_with_their_weight_and_redrawn_each_step() {
 }
 
 #[test]
+fn the_turns_of_a_supervised_episode_are_drawn_as_one_example_and_share_its_weight() {
+    let mut state = seeded(0..9);
+    let turn = |prompt, text| SftExample { episode: Some(7), ..SftExample::from(&rollout(prompt, text)) };
+    state.sft_examples.extend([turn("<PD>", "one"), turn("<PD>one two", "three")]);
+    state.sft_examples.push(SftExample::from(&rollout("<PD>", "alone")));
+    let game = table(config().with(|c| {
+        c.shared.aggregation = Aggregation::SequenceMean;
+        c.shared.sft_samples = 1;
+    }));
+    let mut lengths = BTreeSet::new();
+    for step in 0..32 {
+        let played = play(&game, &mut state.clone(), 1, step, &Script::of(&["junk"; 4]));
+        let drawn: Vec<_> = played.samples().iter().filter(|sample| sample.imitate).collect();
+        let tokens: usize = drawn.iter().map(|sample| sample.response.len()).sum();
+        assert!(drawn.iter().all(|sample| sample.scale == 1.0 / tokens as f32));
+        assert!(drawn.iter().all(|sample| sample.episode.is_some() == (drawn.len() == 2)));
+        if let [first, later] = &drawn[..] {
+            assert_eq!(first.episode, later.episode);
+            assert!(later.prompt.len() > first.prompt.len(), "in the order of the episode");
+        }
+        lengths.insert(drawn.len());
+    }
+    assert_eq!(lengths, BTreeSet::from([1, 2]));
+}
+
+#[test]
 fn samples_of_one_prompt_stand_side_by_side() {
     let mut state = seeded(0..9);
     state.sft_examples.push(SftExample::from(&rollout("<PD>", "example")));
