@@ -121,7 +121,28 @@ impl<E: Environment> SelfPlay<E> {
         Ok(GameState { pool, sft_examples, ..GameState::default() })
     }
 
-    /// Plays step `step`. After an error, discard the state and resume from the last checkpoint.
+    /// As [`SelfPlay::step`], and of a step that fails nothing stays in the state.
+    ///
+    /// # Errors
+    /// As [`SelfPlay::step`].
+    pub fn step_or_undo(
+        &self,
+        context: &StepContext<'_>,
+        state: &mut GameState<E::Task>,
+        step: u64,
+    ) -> Result<Output<E>, PlayError> {
+        // It grows with every step, and a step adds to it when nothing can fail any more: it is moved to the copy and back.
+        let training_data = std::mem::take(&mut state.training_data);
+        let mut next = GameState { training_data, ..state.clone() };
+        let played = self.step(context, &mut next, step);
+        match &played {
+            Ok(_) => *state = next,
+            Err(_) => state.training_data = next.training_data,
+        }
+        played
+    }
+
+    /// Plays step `step`. After an error, discard the state and resume from the last checkpoint; `training_data` is as it was.
     ///
     /// # Errors
     /// A fault of the policy. A host fault drops what it touched, and the step goes on.

@@ -378,13 +378,10 @@ impl<S: GameSetup> Session<S> {
         self.actor.set_purpose(step, Purpose::Play);
         let policy = self.other_proposer.beside(self.actor.policy());
         let context = StepContext { policy: &policy, execute: &self.executor, seed: self.config.run.seed };
-        // Of a step that fails, nothing stays.
-        let mut state = self.state.clone();
-        let output = match self.game.step(&context, &mut state, step) {
+        let output = match self.game.step_or_undo(&context, &mut self.state, step) {
             Ok(output) => output,
             Err(error) => return Err(self.save_before(self.explain(error))),
         };
-        self.state = state;
         let play_s = started.elapsed().as_secs_f64();
         if !output.batches.is_empty() {
             self.restart()?;

@@ -46,6 +46,34 @@ fn a_saved_state_continues_as_the_live_one() {
     assert_eq!(live, saved);
 }
 
+/// A policy that proposes and then fails.
+struct FailsForSolvers(ScriptedPolicy);
+
+impl Policy for FailsForSolvers {
+    fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
+        if prompts.iter().any(|prompt| prompt.role == Role::Solver) {
+            return Err(PolicyError::Backend("it is gone".to_owned()));
+        }
+        self.0.generate(prompts, sampling)
+    }
+}
+
+#[test]
+fn of_a_step_that_fails_nothing_stays() {
+    let game = table(config());
+    let (mut undone, mut played) = (full_state(2), full_state(2));
+    let before = undone.clone();
+    let failing = FailsForSolvers(Script::fresh(2).policy());
+    let context = StepContext { policy: &failing, execute: &Nobody, seed: 1 };
+    assert!(game.step_or_undo(&context, &mut undone, 2).is_err());
+    assert_eq!(undone, before);
+    let policy = Script::fresh(2).policy();
+    let context = StepContext { policy: &policy, execute: &Nobody, seed: 1 };
+    game.step_or_undo(&context, &mut undone, 2).unwrap();
+    game.step(&context, &mut played, 2).unwrap();
+    assert_eq!(undone, played);
+}
+
 #[test]
 fn over_capacity_the_newest_proposals_and_all_seeds_are_kept() {
     let game = table(config().with(|c| c.shared.buffer_capacity = 6));
