@@ -90,7 +90,7 @@ impl TryFrom<Value> for ModelConfig {
 /// Largest value any size in a config may have: keeps products of two sizes far from overflow.
 const MAX_SIZE: usize = 1 << 24;
 /// Largest context: bounds the rotary tables.
-const MAX_CONTEXT: usize = 1 << 18;
+pub(crate) const MAX_CONTEXT: usize = 1 << 18;
 
 impl ModelConfig {
     /// Reads and validates the text of a `config.json`, as transformers 4 or 5 writes it.

@@ -20,6 +20,7 @@ use veriplay_kernels::thread_pool::ThreadPool;
 use crate::ops::IdleBuffers;
 
 pub(crate) use cpu_loop::{CpuLoop, RolloutBuffers};
+pub(crate) use cpu_step::{NewRows, attend_prompt};
 pub(crate) use device_loop::DeviceLoop;
 pub use queue::{Continuation, StopReason};
 pub(crate) use queue::{DecodingSample, PromptQueue, QueuedPrompt, Slots, StopStrings};

@@ -1,20 +1,19 @@
-//! A frozen quantised model: a GGUF file of the Qwen2, Qwen3 or Llama family, run by candle-transformers.
+//! A frozen quantised model: a GGUF file of the Qwen2, Qwen3 or Llama family.
 //!
 //! Called by the command line for `gguf:PATH`: a proposer or an evaluation on a laptop. Tokens are drawn by our own sampler
-//! ([`crate::TokenSampler`]) from seeds of their own, one sequence at a time: candle's models hold one cache, and a row of a larger
-//! product may round otherwise, so a sample would depend on its batch. Samples of one prompt share its computation only for Llama.
+//! ([`crate::TokenSampler`]) from seeds of their own, one sequence at a time: a row of a larger product may round otherwise, so a sample
+//! would depend on its batch. Samples of one prompt share its computation.
 
 mod convert;
 mod file;
+mod model;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
+use candle_core::Result as CandleResult;
 use candle_core::quantized::gguf_file::Value;
 use candle_core::quantized::tokenizer::TokenizerFromGguf;
-use candle_core::{Device, Result as CandleResult, Tensor};
-use candle_transformers::models::{quantized_llama, quantized_qwen2, quantized_qwen3};
 use tokenizers::pre_tokenizers::PreTokenizerWrapper;
 use tokenizers::pre_tokenizers::byte_level::ByteLevel;
 use tokenizers::pre_tokenizers::digits::Digits;
@@ -31,6 +30,7 @@ use crate::sampling::{RequestError, SamplingContext, SamplingRequest};
 use crate::score::policy_error;
 use crate::tokenizer::Tokenizer;
 use file::GgufFile;
+use model::{QuantizedModel, Sequence};
 
 pub use convert::{GgufDescription, convert_gguf, describe_gguf};
 pub use file::GgufError;
@@ -47,7 +47,7 @@ pub struct GgufPolicy {
     end_tokens: Vec<u32>,
     /// For prompts that are conversations.
     template: Option<ChatTemplate>,
-    model: Mutex<QuantizedModel>,
+    model: QuantizedModel,
 }
 
 impl fmt::Debug for GgufPolicy {
@@ -72,8 +72,8 @@ impl GgufPolicy {
     /// with none it works only by token ids.
     ///
     /// # Errors
-    /// A file that is not GGUF, is cut off, lacks a tensor or holds one that candle would leave out; an unknown architecture; a
-    /// tokenizer with more tokens than the model, or of a kind that is not read here.
+    /// A file that is not GGUF, is cut off, lacks a tensor or holds one that its architecture does not have; an unknown architecture;
+    /// scaled positions, but for Llama's factors; a tokenizer with more tokens than the model, or of a kind that is not read here.
     pub fn load(path: &Path, tokenizer: Option<&Path>) -> Result<Self, GgufError> {
         let mut file = GgufFile::open(path)?;
         let shape = file.shape()?;
@@ -81,8 +81,7 @@ impl GgufPolicy {
         let tokenizer = find_tokenizer(&mut file, tokenizer, vocabulary)?;
         let end_tokens = end_tokens(&file, vocabulary)?;
         let template = chat_template(&file, &tokenizer)?;
-        let model = QuantizedModel::read(file, shape.architecture)
-            .map_err(|e| GgufError::Invalid { path: path.to_owned(), problem: e.to_string() })?;
+        let model = QuantizedModel::read(&mut file, &shape)?;
         Ok(Self {
             architecture: shape.architecture,
             vocabulary,
@@ -90,7 +89,7 @@ impl GgufPolicy {
             tokenizer,
             end_tokens,
             template,
-            model: Mutex::new(model),
+            model,
         })
     }
 
@@ -99,7 +98,7 @@ impl GgufPolicy {
         self.architecture
     }
 
-    /// Tokens that prompt and answer may have together. candle's quantised Llama ends at 4,096.
+    /// Tokens that prompt and answer may have together: as the file says, and 262,144 at most.
     pub const fn context(&self) -> usize {
         self.context
     }
@@ -131,7 +130,7 @@ impl GgufPolicy {
     pub fn logits(&self, tokens: &[u32]) -> Result<Vec<f32>, PolicyError> {
         let sampling = Sampling::new(1);
         self.sampling_context().check_prompts(&[tokens.to_vec()], &sampling)?;
-        self.model.lock().unwrap_or_else(PoisonError::into_inner).begin(tokens).map_err(policy_error)
+        Ok(self.model.compute(tokens).map_err(policy_error)?.logits)
     }
 
     /// The text of a continuation, as [`crate::Learner::text`].
@@ -145,33 +144,23 @@ impl GgufPolicy {
     }
 
     fn continuations(&self, queued_prompts: Vec<QueuedPrompt<'_>>) -> Result<Vec<Vec<Continuation>>, PolicyError> {
-        // A call that panicked left a sequence behind; the next one begins with another anyway.
-        let mut model = self.model.lock().unwrap_or_else(PoisonError::into_inner);
-        queued_prompts.iter().map(|queued| group(&mut model, queued).map_err(policy_error)).collect()
+        queued_prompts.iter().map(|queued| group(&self.model, queued).map_err(policy_error)).collect()
     }
 }
 
 /// All samples of one queued prompt.
-fn group(model: &mut QuantizedModel, queued: &QueuedPrompt<'_>) -> CandleResult<Vec<Continuation>> {
+fn group(model: &QuantizedModel, queued: &QueuedPrompt<'_>) -> CandleResult<Vec<Continuation>> {
     if queued.samples == 0 {
         return Ok(Vec::new());
     }
-    let mut logits = model.begin(queued.prompt)?;
-    let one = |sample| {
-        if let Some(mut fork) = model.fork() {
-            return continuation(&mut fork, queued, sample, logits.clone());
-        }
-        if sample > 0 {
-            logits = model.begin(queued.prompt)?;
-        }
-        continuation(model, queued, sample, logits.clone())
-    };
+    let prompt = model.compute(queued.prompt)?;
+    let one = |index| continuation(model.begin(&prompt), queued, index, prompt.logits.clone());
     (0..queued.samples).map(one).collect()
 }
 
-/// One sample, from the logits behind its prompt, which the model holds.
+/// One sample, from the logits behind its prompt.
 fn continuation(
-    model: &mut QuantizedModel,
+    mut sequence: Sequence<'_>,
     queued: &QueuedPrompt<'_>,
     index: usize,
     mut logits: Vec<f32>,
@@ -182,8 +171,7 @@ fn continuation(
         if sample.end.is_some() {
             return Ok(sample.into_continuation());
         }
-        let last = sample.tokens.len() - 1;
-        logits = model.extend(&sample.tokens[last..], queued.prompt.len() + last)?;
+        logits = sequence.extend(sample.tokens[sample.tokens.len() - 1])?;
     }
 }
 
@@ -201,64 +189,6 @@ impl Policy for GgufPolicy {
         let context = self.sampling_context();
         context
             .generate(prompts, sampling, self.template.as_ref(), PolicyVersion(0), |queued| self.continuations(queued))
-    }
-}
-
-/// Prompt tokens computed together: bounds the scores of attention, and the causal masks that candle keeps for ever.
-const CHUNK: usize = 128;
-
-/// The weights and the cache of the sequence in work.
-enum QuantizedModel {
-    Qwen2(quantized_qwen2::ModelWeights),
-    Qwen3(quantized_qwen3::ModelWeights),
-    Llama(quantized_llama::ModelWeights),
-}
-
-impl QuantizedModel {
-    fn read(mut file: GgufFile, architecture: Architecture) -> CandleResult<Self> {
-        // candle's Qwen3 makes its rotary tables in this type, and in 16 bits by default: positions beyond 2,048 would coincide.
-        file.content.metadata.insert("general.dtype".to_owned(), Value::U32(0));
-        let GgufFile { content, mut reader, .. } = file;
-        let (reader, device) = (&mut reader, Device::Cpu);
-        Ok(match architecture {
-            Architecture::Qwen2 => Self::Qwen2(quantized_qwen2::ModelWeights::from_gguf(content, reader, &device)?),
-            Architecture::Qwen3 => Self::Qwen3(quantized_qwen3::ModelWeights::from_gguf(content, reader, &device)?),
-            Architecture::Llama => Self::Llama(quantized_llama::ModelWeights::from_gguf(content, reader, &device)?),
-        })
-    }
-
-    /// Forgets the sequence in work, and computes a new one. Returns the logits behind its last token.
-    fn begin(&mut self, tokens: &[u32]) -> CandleResult<Vec<f32>> {
-        match self {
-            Self::Qwen2(model) => model.clear_kv_cache(),
-            Self::Qwen3(model) => model.clear_kv_cache(),
-            Self::Llama(model) => model.clear_kv_cache(),
-        }
-        let mut logits = Vec::new();
-        for (number, chunk) in tokens.chunks(CHUNK).enumerate() {
-            logits = self.extend(chunk, number * CHUNK)?;
-        }
-        Ok(logits)
-    }
-
-    /// Puts tokens behind the `position` there are. Returns the logits behind the last.
-    fn extend(&mut self, tokens: &[u32], position: usize) -> CandleResult<Vec<f32>> {
-        let input = Tensor::new(tokens, &Device::Cpu)?.unsqueeze(0)?;
-        let logits = match self {
-            Self::Qwen2(model) => model.forward(&input, position),
-            Self::Qwen3(model) => model.forward(&input, position),
-            Self::Llama(model) => model.forward(&input, position),
-        };
-        logits?.squeeze(0)?.to_vec1()
-    }
-
-    /// A second sequence that begins as this one, on the same weights. candle's Qwen2 cannot be cloned, and its Qwen3 would copy a
-    /// buffer of 4,096 positions for every layer, which is slower than computing a prompt again.
-    fn fork(&self) -> Option<Self> {
-        match self {
-            Self::Llama(model) => Some(Self::Llama(model.clone())),
-            Self::Qwen2(_) | Self::Qwen3(_) => None,
-        }
     }
 }
 

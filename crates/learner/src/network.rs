@@ -1,8 +1,9 @@
 //! A decoder's network: named weights, the layout of a micro-batch, and the candle graph from tokens to log-probabilities.
 //!
-//! The loop over the layers is written once, [`run_layers`]. Its three [`LayerBackend`]s are the candle graph over a micro-batch, for
-//! training, scoring and prompts (`network/decoder.rs`), and one decoding step of all rows, on slices of the CPU
-//! (`decoding/cpu_step.rs`) or in tensors on a device (`decoding/device_loop.rs`).
+//! The loop over the layers is written once, [`run_layers`]. Its four [`LayerBackend`]s are the candle graph over a micro-batch, for
+//! training, scoring and prompts (`network/decoder.rs`), one decoding step of all rows, on slices of the CPU
+//! (`decoding/cpu_step.rs`) or in tensors on a device (`decoding/device_loop.rs`), and the quantised model of a GGUF file
+//! (`gguf/model.rs`).
 
 mod decoder;
 mod layers;

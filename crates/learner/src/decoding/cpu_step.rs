@@ -33,25 +33,14 @@ impl StepBuffers {
         self.scratches.resize_with(pool.threads(), DecodeScratch::default);
     }
 
-    /// One layer's attention of a prompt's new rows, which `pool` shares.
+    /// As [`attend_prompt`].
     pub(super) fn attend_prompt(
         &mut self,
         pool: &ThreadPool,
         new: NewRows<'_>,
         (layer, heads): (usize, &LayerAttention<'_>),
     ) {
-        let NewRows { out, qkv, first, cache } = new;
-        let (raw_width, width) = (heads.width(), heads.heads * heads.dim);
-        let rows = qkv.len() / raw_width;
-        // A query and a weight for each position that is visible.
-        let share = rows.div_ceil(pool.threads_worth_waking(2 * rows * (first + rows) * width));
-        let inputs = qkv.chunks(share * raw_width).enumerate();
-        let outputs = out.chunks_mut(share * width).zip(&mut self.scratches);
-        let part = |((number, qkv), (out, scratch)): ((usize, _), (_, _))| {
-            let first = first + number * share;
-            PrefillStep { out, qkv, first, cache, layer, heads, scratch }
-        };
-        pool.for_each(&mut inputs.zip(outputs).map(part).collect::<Vec<_>>(), PrefillStep::run);
+        attend_prompt(pool, &mut self.scratches, new, (layer, heads));
     }
 
     /// Logits behind the last step's tokens [rows, vocab].
@@ -61,14 +50,35 @@ impl StepBuffers {
 }
 
 /// Rows of a prompt, which lie side by side, with a cache of the keys and values of the whole prompt up to them.
-pub(super) struct NewRows<'a> {
+pub(crate) struct NewRows<'a> {
     /// Overwritten [rows, heads·dim].
-    pub(super) out: &'a mut [f32],
+    pub(crate) out: &'a mut [f32],
     /// Raw projections.
-    pub(super) qkv: &'a [f32],
+    pub(crate) qkv: &'a [f32],
     /// Position of the first one.
-    pub(super) first: usize,
-    pub(super) cache: &'a KvCache,
+    pub(crate) first: usize,
+    pub(crate) cache: &'a KvCache,
+}
+
+/// One layer's attention of a prompt's new rows, which `pool` shares: there is a scratch for each of its threads.
+pub(crate) fn attend_prompt(
+    pool: &ThreadPool,
+    scratches: &mut [DecodeScratch],
+    new: NewRows<'_>,
+    (layer, heads): (usize, &LayerAttention<'_>),
+) {
+    let NewRows { out, qkv, first, cache } = new;
+    let (raw_width, width) = (heads.width(), heads.heads * heads.dim);
+    let rows = qkv.len() / raw_width;
+    // A query and a weight for each position that is visible.
+    let share = rows.div_ceil(pool.threads_worth_waking(2 * rows * (first + rows) * width));
+    let inputs = qkv.chunks(share * raw_width).enumerate();
+    let outputs = out.chunks_mut(share * width).zip(scratches);
+    let part = |((number, qkv), (out, scratch)): ((usize, _), (_, _))| {
+        let first = first + number * share;
+        PrefillStep { out, qkv, first, cache, layer, heads, scratch }
+    };
+    pool.for_each(&mut inputs.zip(outputs).map(part).collect::<Vec<_>>(), PrefillStep::run);
 }
 
 /// Calls `work` with the attention of one layer.

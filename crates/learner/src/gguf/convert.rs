@@ -5,13 +5,12 @@
 
 use std::path::Path;
 
-use super::file::{GgufError, GgufFile, GgufShape};
+use super::file::{GgufError, GgufFile, GgufShape, HEAD, ROPE_FACTORS};
+use super::model::split_rotary_pairs;
 use super::{CHAT_TEMPLATE, end_tokens, find_tokenizer};
 use crate::checkpoint::{MAX_SHARD_BYTES, SidecarFiles, TEMPLATE, write_small_files, write_weights};
-use crate::config::{Architecture, EMBEDDING, ModelConfig, tensor_specs};
+use crate::config::{Architecture, EMBEDDING, Llama3Scaling, ModelConfig, tensor_specs};
 use crate::device::Precision;
-
-const ROPE_BASE: f64 = 10_000.0;
 
 /// A part of a layer in Hugging Face's names and in GGUF's.
 const LAYER_PARTS: [(&str, &str); 11] = [
@@ -37,7 +36,7 @@ const LAYER_PARTS: [(&str, &str); 11] = [
 pub fn convert_gguf(path: &Path, dir: &Path, precision: Precision) -> Result<(), GgufError> {
     let mut file = GgufFile::open(path)?;
     let shape = file.shape()?;
-    let config = model_config(&file, &shape)?;
+    let config = model_config(&mut file, &shape)?;
     let template = file.has(CHAT_TEMPLATE).then(|| file.text(CHAT_TEMPLATE).map(str::to_owned)).transpose()?;
     let tokenizer = find_tokenizer(&mut file, None, shape.vocabulary)?;
     let sidecar_files = SidecarFiles::empty(&dir.display().to_string());
@@ -60,21 +59,20 @@ pub struct GgufDescription {
     pub has_chat_template: bool,
 }
 
-/// Describes the model of a GGUF file. No weight is read.
+/// Describes the model of a GGUF file. No matrix is read.
 ///
 /// # Errors
 /// A file that [`super::GgufPolicy::load`] refuses, but for its tokenizer, or a model that the learner cannot compute.
 pub fn describe_gguf(path: &Path) -> Result<GgufDescription, GgufError> {
-    let file = GgufFile::open(path)?;
-    let config = model_config(&file, &file.shape()?)?;
+    let mut file = GgufFile::open(path)?;
+    let shape = file.shape()?;
+    let config = model_config(&mut file, &shape)?;
     Ok(GgufDescription { config, has_chat_template: file.has(CHAT_TEMPLATE) })
 }
 
 /// The model's configuration, as its `config.json` would give it.
-fn model_config(file: &GgufFile, shape: &GgufShape) -> Result<ModelConfig, GgufError> {
-    let prefix = shape.architecture.name();
-    let key = |name: &str| format!("{prefix}.{name}");
-    let base = key("rope.freq_base");
+fn model_config(file: &mut GgufFile, shape: &GgufShape) -> Result<ModelConfig, GgufError> {
+    let rope_scaling = read_scaling(file, shape)?;
     let token = |key: &str| if file.has(key) { file.number(key).map(|id| Some(id as u32)) } else { Ok(None) };
     let config = ModelConfig {
         model_type: shape.architecture,
@@ -85,12 +83,11 @@ fn model_config(file: &GgufFile, shape: &GgufShape) -> Result<ModelConfig, GgufE
         num_key_value_heads: shape.kv_heads,
         head_dim: shape.head_dim,
         intermediate_size: shape.inner,
-        rms_norm_eps: file.float(&key("attention.layer_norm_rms_epsilon"))?,
-        rope_theta: if file.has(&base) { file.float(&base)? } else { ROPE_BASE },
-        // A file that scales positions has been refused with its shape.
-        rope_scaling: None,
-        tie_word_embeddings: !file.content.tensor_infos.contains_key("output.weight"),
-        max_position_embeddings: file.number(&key("context_length"))?,
+        rms_norm_eps: shape.eps,
+        rope_theta: shape.rope_base,
+        rope_scaling,
+        tie_word_embeddings: !file.has_tensor(HEAD),
+        max_position_embeddings: file.number(&format!("{}.context_length", shape.architecture.name()))?,
         bos_token_id: token("tokenizer.ggml.bos_token_id")?,
         eos_token_id: end_tokens(file, shape.vocabulary)?,
         pad_token_id: token("tokenizer.ggml.padding_token_id")?,
@@ -98,6 +95,28 @@ fn model_config(file: &GgufFile, shape: &GgufShape) -> Result<ModelConfig, GgufE
     };
     config.validate().map_err(|error| file.invalid(error.to_string()))?;
     Ok(config)
+}
+
+/// The scaling of Llama 3.1 to 3.3, whose factor is in the file. A `config.json` has the numbers that the factors were computed from, and not the factors
+/// themselves: those of another scaling have no place in it.
+fn read_scaling(file: &mut GgufFile, shape: &GgufShape) -> Result<Option<Llama3Scaling>, GgufError> {
+    let Some(factors) = file.read_rope_factors()? else { return Ok(None) };
+    let scaling = Llama3Scaling {
+        factor: f64::from(factors.iter().copied().fold(1.0, f32::max)),
+        low_freq_factor: 1.0,
+        high_freq_factor: 4.0,
+        original_max_position_embeddings: 8192,
+    };
+    let is_same = |(frequency, &factor): (f64, &f32)| {
+        let scaled = scaling.frequency(frequency) * f64::from(factor);
+        (scaled / frequency - 1.0).abs() < 1e-4
+    };
+    if !shape.rope_frequencies().into_iter().zip(&factors).all(is_same) {
+        let problem =
+            "its numbers are not those of Llama 3.1 to 3.3, which alone are converted: load the safetensors checkpoint";
+        return Err(file.invalid_tensor(ROPE_FACTORS, &problem));
+    }
+    Ok(Some(scaling))
 }
 
 /// The weights under a name of Hugging Face's.
@@ -123,17 +142,7 @@ fn gguf_name(name: &str) -> String {
     match name {
         EMBEDDING => "token_embd.weight".to_owned(),
         "model.norm.weight" => "output_norm.weight".to_owned(),
-        "lm_head.weight" => "output.weight".to_owned(),
+        "lm_head.weight" => HEAD.to_owned(),
         _ => renamed().unwrap_or_else(|| name.to_owned()),
     }
-}
-
-/// Reorders the rows of every head: llama.cpp's Llama keeps the two numbers that a position rotates together side by side, Hugging
-/// Face's keeps all first ones before all second ones.
-fn split_rotary_pairs(weights: &[f32], heads: usize, head_dim: usize) -> Vec<f32> {
-    let width = weights.len() / (heads * head_dim);
-    let row = |head: usize, within: usize| &weights[(head * head_dim + within) * width..][..width];
-    let rows = (0..heads)
-        .flat_map(|head| (0..2).flat_map(move |second| (0..head_dim / 2).map(move |pair| (head, 2 * pair + second))));
-    rows.flat_map(|(head, within)| row(head, within)).copied().collect()
 }

@@ -1,21 +1,29 @@
 //! A GGUF file: opened, and checked against its own metadata before a weight is read.
 //!
-//! Called by [`super::GgufPolicy::load`]. candle reads the container; files that candle would misread without an error are rejected here: tensors
-//! that its model leaves out, rotary scaling, which its models do not know, and heads of another size than it assumes.
+//! Called by [`super::GgufPolicy::load`]. candle reads the container. Files that would be computed wrongly without an error are rejected here: those
+//! with tensors that no plain model of the architecture has, with rotary scaling other than a tensor of factors, or with heads that are rotated in part.
 
+use std::fmt;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use candle_core::Device;
+use candle_core::quantized::QTensor;
 use candle_core::quantized::gguf_file::{Content, Value};
 
 use crate::checkpoint::CheckpointError;
-use crate::config::Architecture;
+use crate::config::{Architecture, MAX_CONTEXT};
 use crate::tokenizer::TokenizerError;
 
-/// Positions for which candle's quantised Llama has rotary tables.
-const LLAMA_CONTEXT: usize = candle_transformers::models::quantized_llama::MAX_SEQ_LEN;
+/// The base of the rotary frequencies where a file has none, as in llama.cpp.
+const ROPE_BASE: f64 = 10_000.0;
+
+/// The tensor by whose numbers Llama 3.1 and later divide their rotary frequencies.
+pub(super) const ROPE_FACTORS: &str = "rope_freqs.weight";
+
+/// The head's matrix, where it is not the embedding.
+pub(super) const HEAD: &str = "output.weight";
 
 /// An open file.
 pub(super) struct GgufFile {
@@ -37,6 +45,9 @@ pub(super) struct GgufShape {
     pub(super) heads: usize,
     pub(super) kv_heads: usize,
     pub(super) head_dim: usize,
+    /// Added to the mean square in every RMSNorm.
+    pub(super) eps: f64,
+    pub(super) rope_base: f64,
 }
 
 impl GgufFile {
@@ -53,43 +64,47 @@ impl GgufFile {
     /// The model's shape, if all of its tensors are there, whole, and shaped so.
     pub(super) fn shape(&self) -> Result<GgufShape, GgufError> {
         let shape = self.read_shape()?;
-        let wanted = shape.tensors();
-        for (name, want) in &wanted {
+        let optional = shape.optional_tensors().into_iter().filter(|(name, _)| self.has_tensor(name));
+        let known: Vec<_> = shape.tensors().into_iter().chain(optional).collect();
+        for (name, want) in &known {
             self.check_tensor(name, want)?;
         }
-        let mut names: Vec<&String> = self.content.tensor_infos.keys().collect();
-        names.sort();
-        let known = |name: &str| name == "output.weight" || wanted.iter().any(|(wanted, _)| wanted == name);
-        match names.into_iter().find(|name| !known(name)) {
+        let is_known = |name: &&String| known.iter().any(|(known, _)| known == *name);
+        match self.content.tensor_infos.keys().filter(|name| !is_known(name)).min() {
             Some(name) => Err(self.unexpected(name, shape.architecture)),
-            None if self.content.tensor_infos.contains_key("output.weight") => {
-                self.check_tensor("output.weight", &[shape.vocabulary, shape.hidden]).map(|()| shape)
-            }
             None => Ok(shape),
         }
     }
 
     fn read_shape(&self) -> Result<GgufShape, GgufError> {
         let architecture = self.architecture()?;
-        let prefix = architecture.name();
-        let number = |key: &str| self.number(&format!("{prefix}.{key}"));
-        let (hidden, heads) = (number("embedding_length")?, number("attention.head_count")?);
-        let kv_heads = number("attention.head_count_kv")?;
-        self.check_heads(prefix, hidden, heads, kv_heads)?;
-        self.check_scaling(prefix)?;
+        let key = |name: &str| format!("{}.{name}", architecture.name());
+        let size = |name: &str| match self.number(&key(name))? {
+            0 => Err(self.invalid_key(&key(name), "is `0`, want at least 1")),
+            size => Ok(size),
+        };
+        let (hidden, heads) = (size("embedding_length")?, size("attention.head_count")?);
+        let kv_heads = size("attention.head_count_kv")?;
+        if !heads.is_multiple_of(kv_heads) {
+            let why = format!("is `{kv_heads}`, which does not divide `{heads}`");
+            return Err(self.invalid_key(&key("attention.head_count_kv"), &why));
+        }
+        self.check_scaling(architecture.name())?;
         let embedding = self.content.tensor_infos.get("token_embd.weight");
         let embedding = embedding.ok_or_else(|| self.missing("token_embd.weight"))?;
-        let context = number("context_length")?;
+        let base = key("rope.freq_base");
         Ok(GgufShape {
             architecture,
             vocabulary: embedding.shape.dims().first().copied().unwrap_or(0),
-            context: if architecture == Architecture::Llama { context.min(LLAMA_CONTEXT) } else { context },
+            context: size("context_length")?.min(MAX_CONTEXT),
             hidden,
-            inner: number("feed_forward_length")?,
-            layers: number("block_count")?,
+            inner: size("feed_forward_length")?,
+            layers: size("block_count")?,
             heads,
             kv_heads,
-            head_dim: self.head_dim(architecture, hidden / heads)?,
+            head_dim: self.head_dim(architecture.name(), hidden, heads)?,
+            eps: self.float(&key("attention.layer_norm_rms_epsilon"))?,
+            rope_base: if self.has(&base) { self.float(&base)? } else { ROPE_BASE },
         })
     }
 
@@ -104,38 +119,32 @@ impl GgufFile {
         })
     }
 
-    fn check_heads(&self, prefix: &str, hidden: usize, heads: usize, kv_heads: usize) -> Result<(), GgufError> {
-        let key = |name: &str| format!("{prefix}.attention.{name}");
-        if heads == 0 || !hidden.is_multiple_of(heads) && prefix != "qwen3" {
+    /// The width of a head. As in llama.cpp, it is the share of the residual stream where the file does not say.
+    fn head_dim(&self, prefix: &str, hidden: usize, heads: usize) -> Result<usize, GgufError> {
+        let key = |name: &str| format!("{prefix}.{name}");
+        let given = |key: &str| self.has(key).then(|| self.number(key)).transpose();
+        let dim = match given(&key("attention.key_length"))? {
+            Some(dim) => dim,
+            None if hidden.is_multiple_of(heads) => hidden / heads,
+            None => {
+                let why = format!("is `{heads}`, which does not divide `{hidden}`");
+                return Err(self.invalid_key(&key("attention.head_count"), &why));
+            }
+        };
+        if dim == 0 || !dim.is_multiple_of(2) {
             return Err(
-                self.invalid_key(&key("head_count"), &format!("is `{heads}`, which does not divide `{hidden}`"))
+                self.invalid(format!("its heads have `{dim}` numbers, want an even number: positions rotate pairs"))
             );
         }
-        if kv_heads == 0 || !heads.is_multiple_of(kv_heads) {
-            return Err(
-                self.invalid_key(&key("head_count_kv"), &format!("is `{kv_heads}`, which does not divide `{heads}`"))
-            );
-        }
-        Ok(())
-    }
-
-    /// candle's Qwen3 reads the size of a head; its Llama and Qwen2 assume hidden / heads.
-    fn head_dim(&self, architecture: Architecture, assumed: usize) -> Result<usize, GgufError> {
-        let prefix = architecture.name();
-        if architecture == Architecture::Qwen3 {
-            return self.number(&format!("{prefix}.attention.key_length"));
-        }
-        for key in ["attention.key_length", "attention.value_length", "rope.dimension_count"] {
-            let key = format!("{prefix}.{key}");
-            let given = self.content.metadata.contains_key(&key).then(|| self.number(&key)).transpose()?;
-            if let Some(found) = given.filter(|&found| found != assumed) {
+        for key in ["attention.value_length", "rope.dimension_count"].map(key) {
+            if let Some(found) = given(&key)?.filter(|&found| found != dim) {
                 let why = format!(
-                    "is `{found}`, and candle's `{prefix}` knows heads of {assumed} alone: load the safetensors checkpoint"
+                    "is `{found}`, want the width of a head, `{dim}`: serve the file with llama.cpp (`openai:URL#MODEL`)"
                 );
                 return Err(self.invalid_key(&key, &why));
             }
         }
-        Ok(assumed)
+        Ok(dim)
     }
 
     /// Rejects scaled positions. As in llama.cpp, a file that names no type scales linearly where it has a factor, under its present key or its
@@ -156,9 +165,7 @@ impl GgufFile {
     }
 
     fn scaled(&self, key: &str, found: &str) -> GgufError {
-        let why = format!(
-            "is `{found}`, and candle's quantised models do not scale positions: load the safetensors checkpoint"
-        );
+        let why = format!("is `{found}`, and positions are not scaled so here: load the safetensors checkpoint");
         self.invalid_key(key, &why)
     }
 
@@ -179,14 +186,11 @@ impl GgufFile {
     }
 
     fn unexpected(&self, tensor: &str, architecture: Architecture) -> GgufError {
-        let hint = match tensor {
-            "rope_freqs.weight" => {
-                "it scales positions as Llama 3.1 and later do, and candle's quantised Llama does not; load the safetensors checkpoint, or serve the file with llama.cpp (`openai:URL#MODEL`)"
-            }
-            _ => "load the safetensors checkpoint, or serve the file with llama.cpp (`openai:URL#MODEL`)",
-        };
         let architecture = architecture.name();
-        self.invalid(format!("it holds tensor `{tensor}`, which a plain `{architecture}` does not have: {hint}"))
+        self.invalid(format!(
+            "it holds tensor `{tensor}`, which a plain `{architecture}` does not have: load the safetensors checkpoint, or serve the file \
+             with llama.cpp (`openai:URL#MODEL`)"
+        ))
     }
 
     fn missing(&self, tensor: &str) -> GgufError {
@@ -195,6 +199,10 @@ impl GgufFile {
 
     pub(super) fn invalid_key(&self, key: &str, problem: &str) -> GgufError {
         self.invalid(format!("metadata key `{key}` {problem}"))
+    }
+
+    pub(super) fn invalid_tensor(&self, name: &str, problem: &dyn fmt::Display) -> GgufError {
+        self.invalid(format!("tensor `{name}`: {problem}"))
     }
 
     pub(super) fn invalid(&self, problem: String) -> GgufError {
@@ -225,11 +233,34 @@ impl GgufFile {
         self.content.metadata.contains_key(key)
     }
 
+    /// Whether the file has a tensor.
+    pub(super) fn has_tensor(&self, name: &str) -> bool {
+        self.content.tensor_infos.contains_key(name)
+    }
+
+    /// One tensor as the file has it.
+    pub(super) fn read_blocks(&mut self, name: &str) -> Result<QTensor, GgufError> {
+        let tensor = self.content.tensor(&mut self.reader, name, &Device::Cpu);
+        tensor.map_err(|e| self.invalid_tensor(name, &e))
+    }
+
     /// One tensor as numbers, row by row, whatever its quantisation.
     pub(super) fn read_tensor(&mut self, name: &str) -> Result<Vec<f32>, GgufError> {
-        let tensor = self.content.tensor(&mut self.reader, name, &Device::Cpu);
-        let values = tensor.and_then(|tensor| tensor.dequantize(&Device::Cpu)?.flatten_all()?.to_vec1());
-        values.map_err(|e| self.invalid(format!("tensor `{name}`: {e}")))
+        let values =
+            self.read_blocks(name)?.dequantize(&Device::Cpu).and_then(|tensor| tensor.flatten_all()?.to_vec1());
+        values.map_err(|e| self.invalid_tensor(name, &e))
+    }
+
+    /// What each of the rotary frequencies is divided by, where the file says so.
+    pub(super) fn read_rope_factors(&mut self) -> Result<Option<Vec<f32>>, GgufError> {
+        if !self.has_tensor(ROPE_FACTORS) {
+            return Ok(None);
+        }
+        let factors = self.read_tensor(ROPE_FACTORS)?;
+        match factors.iter().find(|factor| !(factor.is_finite() && **factor > 0.0)) {
+            Some(factor) => Err(self.invalid_tensor(ROPE_FACTORS, &format!("holds `{factor}`, want positive numbers"))),
+            None => Ok(Some(factors)),
+        }
     }
 
     pub(super) fn number(&self, key: &str) -> Result<usize, GgufError> {
@@ -241,6 +272,21 @@ impl GgufFile {
 }
 
 impl GgufShape {
+    /// The angles a head's pairs turn by from one position to the next, without the factors that a file may have.
+    pub(super) fn rope_frequencies(&self) -> Vec<f64> {
+        let frequency = |pair: usize| self.rope_base.powf(-2.0 * pair as f64 / self.head_dim as f64);
+        (0..self.head_dim / 2).map(frequency).collect()
+    }
+
+    /// Names and shapes of the tensors there may be.
+    fn optional_tensors(&self) -> Vec<(String, Vec<usize>)> {
+        let mut tensors = vec![(HEAD.to_owned(), vec![self.vocabulary, self.hidden])];
+        if self.architecture == Architecture::Llama {
+            tensors.push((ROPE_FACTORS.to_owned(), vec![self.head_dim / 2]));
+        }
+        tensors
+    }
+
     /// Names and shapes of the tensors there must be.
     fn tensors(&self) -> Vec<(String, Vec<usize>)> {
         let Self { hidden, inner, head_dim, .. } = *self;
@@ -305,7 +351,7 @@ pub enum GgufError {
         /// Bytes of the file.
         bytes: u64,
     },
-    /// The file holds something that cannot be computed, or that candle would misread.
+    /// The file holds something that cannot be computed.
     #[error("`{}`: {problem}", path.display())]
     Invalid {
         /// The file.
