@@ -18,6 +18,7 @@ mod oracle;
 mod parity;
 mod policies_gguf;
 mod policies_server;
+mod quantised_models;
 mod requests;
 mod rollout_server;
 mod sampling;
