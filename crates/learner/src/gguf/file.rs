@@ -257,7 +257,8 @@ impl GgufFile {
             return Ok(None);
         }
         let factors = self.read_tensor(ROPE_FACTORS)?;
-        match factors.iter().find(|factor| !(factor.is_finite() && **factor > 0.0)) {
+        let is_positive = |factor: &f32| factor.is_finite() && *factor > 0.0;
+        match factors.iter().find(|factor| !is_positive(factor)) {
             Some(factor) => Err(self.invalid_tensor(ROPE_FACTORS, &format!("holds `{factor}`, want positive numbers"))),
             None => Ok(Some(factors)),
         }
