@@ -60,11 +60,13 @@ fn forbidden_code_change(repo: &RepoContext<'_>, path: &str, change: FileChange)
         return Some("belongs to the tests");
     }
     match change {
-        FileChange::Deleted if has(repo.texts, path) && !may_go(repo, path) => {
-            Some("makes a package of its directory, which is a top-level one or has tests, and is deleted")
-        }
+        FileChange::Deleted if has(repo.texts, path) && !may_go(repo, path) => Some(
+            "makes a package of its directory, which is a top-level one, or has tests or a `conftest.py`, and is deleted",
+        ),
         FileChange::Created if !may_be_new(repo, path) => Some("is new, and not a module of a package that is there"),
-        FileChange::Created if stands_for_tests(repo, path) => Some("is new, and would be imported in place of tests"),
+        FileChange::Created if stands_for_tests(repo, path) => {
+            Some("is new, and would be imported in place of tests, or of what pytest or the interpreter loads")
+        }
         _ => None,
     }
 }
@@ -168,25 +170,34 @@ fn is_in_package(repo: &RepoContext<'_>, dir: &str) -> bool {
     }
 }
 
-/// Whether a new module would be imported in place of the original's tests: a module before a directory without `__init__.py`, and a
-/// package before a module.
+/// Whether a new module would be imported in place of the original's tests, or of what pytest or the interpreter loads: a module before a
+/// directory without `__init__.py`, and a package before a module. A new directory may not even have the name of such a module.
 fn stands_for_tests(repo: &RepoContext<'_>, path: &str) -> bool {
     if has(repo.texts, path) {
         return false;
     }
     let name = path.strip_suffix(".py").unwrap_or(path);
-    let mut dirs = path.match_indices('/').map(|(end, _)| format!("{}.py", &path[..end]));
-    files_below(repo, name).any(|file| is_test(repo, file))
-        || dirs.any(|module| is_file(repo, &module) && is_test(repo, &module))
+    let mut dirs = path.match_indices('/').map(|(end, _)| &path[..end]);
+    let stands_for_module = |dir: &str| {
+        let module = format!("{dir}.py");
+        let is_new = files_below(repo, dir).next().is_none();
+        (is_new || is_file(repo, &module)) && is_kept_from_code(repo, &module)
+    };
+    files_below(repo, name).any(|file| is_kept_from_code(repo, file)) || dirs.any(stands_for_module)
+}
+
+/// Whether no patch of code may touch the file.
+fn is_kept_from_code(repo: &RepoContext<'_>, path: &str) -> bool {
+    is_loaded_by_itself(path) || is_test(repo, path)
 }
 
 /// Whether a file of the original may go. A directory may stop being a package where it is in another one, through which alone it is found,
-/// and has no tests. Of a top-level package Python could find another copy, and pytest would put another directory of its tests on the
-/// search path.
+/// and has no tests and no `conftest.py`. Of a top-level package Python could find another copy, and pytest would put another directory of its
+/// tests on the search path.
 fn may_go(repo: &RepoContext<'_>, path: &str) -> bool {
     let Some(dir) = path.strip_suffix("/__init__.py") else { return true };
     let is_inner = dir.rsplit_once('/').is_some_and(|(above, _)| has(repo.texts, &format!("{above}/__init__.py")));
-    is_inner && !is_root(repo, dir) && !files_below(repo, dir).any(|file| is_test(repo, file))
+    is_inner && !is_root(repo, dir) && !files_below(repo, dir).any(|file| is_kept_from_code(repo, file))
 }
 
 /// Whether a directory is on the search path.
@@ -223,8 +234,13 @@ mod tests {
     use crate::repository::{Baseline, FileBaseline, PytestSettings};
 
     /// A package with packages and plain directories inside, under the root `src`; `src/app/vendored` is on the search path too.
-    const FILES: [&str; 17] = [
+    const FILES: [&str; 22] = [
         "conftest.py",
+        "src/app/conftest.py",
+        "src/app/hooked/__init__.py",
+        "src/app/hooked/conftest.py",
+        "src/app/hooks/conftest.py",
+        "src/app/setup/__init__.py",
         "src/app/LICENSE",
         "src/app/py.typed",
         "src/app/quoted/__init__.py",
@@ -305,6 +321,9 @@ mod tests {
             "src/app/inner/new.py",
             "src/app/fresh/__init__.py",
             "src/app/fresh/more/new.py",
+            // A package of the original may have any name.
+            "src/app/setup/new.py",
+            "src/app/fresh/conftests/__init__.py",
             // Of the original: a repair may make again what a bug has deleted.
             "src/flat.py",
             "src/app/__init__.py",
@@ -314,6 +333,33 @@ mod tests {
         ] {
             assert_eq!(allowed(path, FileChange::Created), (true, true), "{path}");
         }
+    }
+
+    /// pytest loads `conftest.py` as a module: a package of its name is imported before it.
+    #[test]
+    fn a_package_is_no_way_around_a_module_that_is_loaded_by_itself() {
+        for path in [
+            // Beside such a module.
+            "src/app/conftest/__init__.py",
+            "src/app/conftest/deep/__init__.py",
+            "src/app/hooked/conftest/__init__.py",
+            // Where there is none yet.
+            "src/app/inner/conftest/__init__.py",
+            "src/app/fresh/conftest/__init__.py",
+            "src/app/fresh/CONFTEST/new.py",
+            "src/app/sitecustomize/__init__.py",
+            "src/app/usercustomize/new.py",
+            "src/app/__main__/__init__.py",
+            "src/app/inner/setup/__init__.py",
+            "src/app/test_new/__init__.py",
+            "src/app/fresh/new_test/more.py",
+            // In place of a directory without `__init__.py` that has one.
+            "src/app/hooks.py",
+            "src/app/hooks/__init__.py",
+        ] {
+            assert_eq!(allowed(path, FileChange::Created), (false, false), "{path}");
+        }
+        assert_eq!(allowed("src/app/hooked/__init__.py", FileChange::Deleted), (false, false));
     }
 
     #[test]
