@@ -1,7 +1,10 @@
 //! Each check rejects a bug that every other check lets through.
 
 use veriplay_core::{Patch, Status, TextFiles};
-use veriplay_verifier::bugs::{BugArtifact, BugProposal, BugRules, CHECKS, TestCommand, check_each, validate_bug};
+use veriplay_verifier::bugs::{
+    BugArtifact, BugProposal, BugRules, CHECKS, RepoContext, TestCommand, check_each, validate_bug,
+};
+use veriplay_verifier::repository::FileBaseline;
 
 use super::{Bed, CODE, TESTS, bed, replaced};
 
@@ -73,6 +76,38 @@ fn a_test_command_costs_no_run() {
         validated.verdict.evidence.jobs
     };
     assert_eq!(jobs(Some(command)), jobs(None));
+}
+
+/// The baselines of a file that skips itself, and of two that do not: their errors are no reasons to skip.
+#[test]
+fn a_test_command_may_run_a_file_that_skips_itself_and_no_other_without_records() {
+    let Some(bed) = bed() else { return };
+    let rule = |broken: &str, command: &str| {
+        let mut baseline = bed.baseline.clone();
+        baseline.files.push(FileBaseline {
+            path: "tests/test_optional.py".to_owned(),
+            passed: Vec::new(),
+            unsupported: Vec::new(),
+            broken: Some(broken.to_owned()),
+            fuel: 0,
+        });
+        let repo = RepoContext { baseline: &baseline, ..bed.repo() };
+        let test_command = Some(TestCommand::parse(command).unwrap());
+        let bug = BugProposal { test_command, ..bed.proposal() };
+        validate_bug(&bed.sandbox, &repo, &bug, &BugRules::LEAST).unwrap().verdict.evidence.rule
+    };
+    let skipped = "skipped: Skipped: could not import 'lxml'";
+    let listed = "pytest tests/test_core.py tests/test_steps.py tests/test_optional.py";
+    let all = "pytest tests --ignore tests/test_broken.py";
+    for command in [listed, all] {
+        assert_eq!(rule(skipped, command), "", "{command}");
+        for broken in ["no module 'lxml'", "in the second run: skipped: Skipped: by chance", "Skipped: no"] {
+            assert_eq!(rule(broken, command), "passing", "{command}: {broken}");
+        }
+    }
+    for nothing_runs in ["pytest tests/test_optional.py", "pytest tests/test_core.py tests/test_optional.py::test_x"] {
+        assert_eq!(rule(skipped, nothing_runs), "passing", "{nothing_runs}");
+    }
 }
 
 #[test]

@@ -89,10 +89,14 @@ impl TestCommand {
         is_chosen && !self.ignored.iter().any(|name| is_named(name, file))
     }
 
-    /// Why it is no command of a repository: every name selects tests, and all that it selects are known to pass.
+    /// Why it is no command of a repository: every name selects tests that are known to pass, or a file that skips itself, and nothing that
+    /// it selects fails.
     pub(crate) fn invalid_selection(&self, repo: &RepoContext<'_>) -> Option<String> {
-        let is_unknown = |name: &&String| !repo.map.tests().any(|id| is_named(name, id));
-        if let Some(name) = self.selected.iter().find(is_unknown) {
+        let is_known = |name: &&String| {
+            let mut skipped = repo.baseline.files.iter().filter(|file| file.skips_itself());
+            repo.map.tests().any(|id| is_named(name, id)) || skipped.any(|file| is_named(name, &file.path))
+        };
+        if let Some(name) = self.selected.iter().find(|name| !is_known(name)) {
             return Some(format!("`{name}` of the test command is no test that passes in the original"));
         }
         let mut files = repo.baseline.files.iter().filter(|file| self.runs_file(&file.path));
@@ -100,13 +104,13 @@ impl TestCommand {
             let is_wrong = |result: TestResult| !matches!(result, TestResult::Skipped | TestResult::Xfailed);
             let wrong = file.unsupported.iter().find(|test| is_wrong(test.result) && self.selects(&test.id));
             match (&file.broken, wrong) {
-                (Some(_), _) => {
+                (Some(_), _) if !file.skips_itself() => {
                     Some(format!("the test command runs `{}`, which cannot be run in the original", file.path))
                 }
-                (None, Some(test)) => {
+                (_, Some(test)) => {
                     Some(format!("the test command runs `{}`, which does not pass in the original", test.id))
                 }
-                (None, None) => None,
+                (_, None) => None,
             }
         })
     }

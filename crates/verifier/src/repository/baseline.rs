@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Limits, SCHEMA_VERSION};
 
-use super::pytest::{FileRun, TestRecord, TestResult};
+use super::pytest::{FileRun, SKIPPED_FILE, TestRecord, TestResult};
 use super::settings::PytestSettings;
 
 /// The baseline. A pure function of the sources, the image, the limits and the seeds.
@@ -81,6 +81,14 @@ pub struct FileBaseline {
     pub broken: Option<String>,
     /// The fuel of the first run, with pytest already imported: collection and all tests.
     pub fuel: u64,
+}
+
+impl FileBaseline {
+    /// Whether the file skips itself as a whole, as `pytest.importorskip` at its top does. It is run, and is no failure.
+    #[must_use]
+    pub fn skips_itself(&self) -> bool {
+        self.broken.as_ref().is_some_and(|why| why.starts_with(SKIPPED_FILE))
+    }
 }
 
 /// A test that cannot be used.

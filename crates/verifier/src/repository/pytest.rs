@@ -30,7 +30,7 @@ const WARM: &str = include_str!("warm_pytest.py");
 const FUEL_FACTOR: u64 = 4;
 
 /// What `run_pytest.py` puts before the reason of a file that is skipped as a whole.
-const SKIPPED_FILE: &str = "skipped: ";
+pub(super) const SKIPPED_FILE: &str = "skipped: ";
 
 /// A state of a repository to run tests in.
 #[derive(Debug, Clone)]
