@@ -170,6 +170,19 @@ fn a_weakening_that_breaks_another_test_fails_f_too() {
     only(bed, &BugProposal { test_weaken: bed.patch(&worse), ..bed.proposal() }, &BugRules::LEAST, "hidden");
 }
 
+/// By its own encoding the file is Python, and as the text that a solver is shown it is none.
+#[test]
+fn a_weakening_that_no_parser_can_read_fails_f() {
+    let Some(bed) = bed() else { return };
+    for text in ["# coding: utf-7\nx = +ACI-y+ACI-\n", "def test_total(:\n", "x = 0\n\0"] {
+        let mut weak = bed.texts.clone();
+        weak.insert(TESTS.to_owned(), text.to_owned());
+        let bug = BugProposal { test_weaken: bed.patch(&weak), ..bed.proposal() };
+        let evidence = validate_bug(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap().verdict.evidence;
+        assert!(evidence.rule == "hidden" && evidence.detail.contains("cannot be parsed"), "{text}: {evidence:?}");
+    }
+}
+
 #[test]
 fn a_file_that_the_bug_does_not_need_fails_g_alone() {
     let Some(bed) = bed() else { return };

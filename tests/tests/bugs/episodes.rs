@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use veriplay_core::{Status, TextFiles};
+use veriplay_core::{Evidence, Execute, ExecuteError, Job, Limits, Outcome, Status, TextFiles};
 use veriplay_verifier::OutcomeCache;
 use veriplay_verifier::bugs::tool_env::{
     CallEnd, DefaultTests, GradeRequest, RepoToolCall, RepoToolOutcome, RepoToolRequest, ViewRequest, changed_function,
     grade_all, list_functions, repair_of, serve_tool_call, solver_view,
 };
-use veriplay_verifier::bugs::{BugArtifact, RepairRequest};
+use veriplay_verifier::bugs::{BugArtifact, BugRules, RepairRequest, validate_bug};
 
 use super::{Bed, CODE, Images, TESTS, TOOL_ENV, bed, replaced};
 
@@ -300,6 +300,31 @@ fn functions_are_found_whole_replaced_and_emptied() {
     assert_eq!(changed.name, "h");
     now.insert("src/tally/sample.py".to_owned(), one.replace("return 2", "return 3"));
     assert_eq!(changed_function(routes, &repo, &texts, &now).unwrap(), None, "two functions are not one");
+}
+
+/// The bed's sandbox, in which the parser that finds functions and takes tests out uses up its fuel on any text.
+struct StopsParser<'a>(&'a OutcomeCache<Images>);
+
+impl Execute for StopsParser<'_> {
+    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+        let parses = ["def weaken(", "def functions("].iter().any(|start| job.program.contains(start));
+        let fuel = if parses { 1000 } else { job.limits.fuel };
+        self.0.execute(&Job { limits: Limits { fuel, ..job.limits }, ..job.clone() })
+    }
+}
+
+#[test]
+fn a_text_that_stops_the_parser_refuses_a_bug_and_drops_no_solver() {
+    let Some((bed, routes)) = tool_env() else { return };
+    let (repo, stops) = (bed.repo(), StopsParser(routes));
+    let validated = validate_bug(&stops, &repo, &bed.proposal(), &BugRules::LEAST).unwrap();
+    let Evidence { rule, detail, .. } = validated.verdict.evidence;
+    assert!(rule == "hidden" && detail.contains(&format!("`{TESTS}` cannot be parsed")), "{rule}: {detail}");
+    let hidden: BTreeSet<String> = [format!("{TESTS}::test_total_of_ones")].into();
+    let request = ViewRequest { repo: &repo, artifact: bed.artifact(), hidden: &hidden, with_function: true };
+    let seen = solver_view(&stops, &request).unwrap();
+    assert!(seen.hidden.is_empty() && seen.function.is_none() && seen.spec.to_string().contains("test_total"));
+    assert_eq!(solver_view(routes, &request).unwrap().hidden, hidden);
 }
 
 #[test]

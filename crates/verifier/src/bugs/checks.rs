@@ -9,6 +9,7 @@ use super::bug_states::{BugStates, lacks_module, restore_files, restore_modules}
 use super::code_scan::{MAX_PATCH_BYTES, scan_changes};
 use super::grade::{RepairRequest, grade_repair, needs_shared};
 use super::paths::{PatchPurpose, forbidden_change, is_test};
+use super::propose::unreadable_test_file;
 use super::test_runner::{RepoTestRunner, TestResults, file_of};
 use super::{BugArtifact, BugProposal, RepoContext};
 use crate::repository::TestResult;
@@ -285,6 +286,12 @@ fn repeated(context: &mut CheckContext<'_>) -> CheckResult {
 fn hidden(context: &mut CheckContext<'_>) -> CheckResult {
     let failing = context.failing_tests()?;
     let (weakened, seed) = (context.states.weakened.clone(), context.rules.seeds[0]);
+    let (bug, execute, repo) = (context.bug, context.tests.execute, context.tests.repo);
+    let touched = bug.test_weaken.touched().map(|(path, _)| path);
+    let weakened_repo = RepoContext { texts: &weakened, ..*repo };
+    if let Some(why) = unreadable_test_file(execute, &weakened_repo, touched, &mut context.tests.evidence)? {
+        return Ok(Err(format!("weakened {why}")));
+    }
     let mut affected = context.affected.clone();
     // Added lines may break tests that do not notice the bug.
     if context.bug.test_weaken.changed_lines().1 > 0 {

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Dropped, Execute, Patch, TextFiles, Value};
+use veriplay_core::{Dropped, Evidence, Execute, Patch, TextFiles, Value};
 
 use super::bug_states::lacks_module;
 use super::paths::is_test;
-use super::source_queries::{apply_edits, parse_edits, query_sources};
+use super::source_queries::{QueryResults, apply_edits, parse_edits, query_sources_within};
 use super::test_runner::{RepoTestRunner, file_of};
 use super::{BugProposal, Mutant, RepoContext, TestCommand};
-use crate::runner::string_list;
+use crate::runner::{add_cost, string_list};
 
 const WEAKEN: &str = include_str!("python/weaken.py");
 
@@ -205,8 +205,9 @@ fn derive_weakening(
     Ok(Patch::make(repo.texts, &after).ok())
 }
 
-/// Makes the patch that removes the functions of the tests `failing` from the original's test files. `None` when a function cannot be
-/// found by its name, such as one that a class inherits, or when nothing is to be removed. Tests of files that are not there are removed.
+/// Makes the patch that removes the functions of the tests `failing` from the test files of `repo.texts`, which may be an injector's. `None`
+/// when Python's parser gives up on one of the files, when a function cannot be found by its name, such as one that a class inherits, or
+/// when nothing is to be removed. Tests of files that are not there are removed.
 ///
 /// # Errors
 /// A host fault.
@@ -222,19 +223,57 @@ pub fn weaken_tests(
     if functions.is_empty() {
         return Ok(None);
     }
-    let text = |file: &str| repo.texts.get(file).map_or("", String::as_str);
-    let arguments =
-        functions.iter().map(|(file, names)| vec![Value::str(text(file)), string_list(names.iter().copied())]);
-    let answers = query_sources(execute, repo, WEAKEN, "weaken", arguments.collect())?;
+    let answers = query_removals(execute, repo, &functions)?.answers;
+    if answers.len() < functions.len() {
+        return Ok(None);
+    }
     let mut after = repo.texts.clone();
     for (file, answer) in functions.keys().zip(answers) {
-        let edits = answer.ok().and_then(|value| parse_edits(&value)).unwrap_or_default();
-        match apply_edits(text(file), &edits) {
+        let text = repo.texts.get(*file).map_or("", String::as_str);
+        let edits = answer.ok().and_then(|value| parse_edits(&value));
+        match edits.and_then(|edits| apply_edits(text, &edits)) {
             Some(weakened) => after.insert((*file).to_owned(), weakened),
             None => return Ok(None),
         };
     }
     Ok(Patch::make(repo.texts, &after).ok().filter(|patch| !patch.is_empty()))
+}
+
+/// Why tests cannot be removed from one of the test files `paths` of `repo.texts`: Python's parser gives up on it. A solver's view is made by
+/// such removals. Files that are not there are passed over. Adds the cost to `evidence`.
+pub(crate) fn unreadable_test_file<'a>(
+    execute: &dyn Execute,
+    repo: &RepoContext<'_>,
+    paths: impl Iterator<Item = &'a str>,
+    evidence: &mut Evidence,
+) -> Result<Option<String>, Dropped> {
+    let paths = paths.filter(|path| path.ends_with(".py") && repo.texts.contains_key(*path));
+    let functions: BTreeMap<&str, BTreeSet<&str>> = paths.map(|path| (path, BTreeSet::new())).collect();
+    if functions.is_empty() {
+        return Ok(None);
+    }
+    let QueryResults { answers, early_end, evidence: cost } = query_removals(execute, repo, &functions)?;
+    add_cost(evidence, cost.jobs, cost.fuel, cost.met_deadline);
+    let refused = functions.keys().zip(&answers).find_map(|(file, answer)| Some((file, answer.as_ref().err()?)));
+    if let Some((file, why)) = refused {
+        return Ok(Some(format!("`{file}` cannot be parsed: {why}")));
+    }
+    Ok(early_end.map(|how| {
+        let file = functions.keys().nth(answers.len()).copied().unwrap_or_default();
+        format!("`{file}` cannot be parsed: {how}")
+    }))
+}
+
+/// Asks for the edits that remove functions, by file.
+fn query_removals(
+    execute: &dyn Execute,
+    repo: &RepoContext<'_>,
+    functions: &BTreeMap<&str, BTreeSet<&str>>,
+) -> Result<QueryResults, Dropped> {
+    let text = |file: &str| repo.texts.get(file).map_or("", String::as_str);
+    let arguments =
+        functions.iter().map(|(file, names)| vec![Value::str(text(file)), string_list(names.iter().copied())]);
+    query_sources_within(execute, repo, repo.limits, WEAKEN, "weaken", arguments.collect())
 }
 
 /// `Class::function` of a test id.

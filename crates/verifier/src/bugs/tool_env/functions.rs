@@ -4,7 +4,7 @@ use veriplay_core::{Dropped, Execute, TextFiles, Value};
 
 use super::super::RepoContext;
 use super::super::history::PastChange;
-use super::super::source_queries::{parse_index, query_sources};
+use super::super::source_queries::{parse_index, query_sources_within};
 
 const PROGRAM: &str = include_str!("../python/functions.py");
 
@@ -51,8 +51,8 @@ impl FunctionSource {
     }
 }
 
-/// Lists the functions of the files `paths` of `texts`, in their order. Invalid Python has none. Functions whose text would change when it
-/// is dedented and indented again are left out.
+/// Lists the functions of the files `paths` of `texts`, in their order. Invalid Python has none, and neither has a text that stops the parser,
+/// nor one behind it. Functions whose text would change when it is dedented and indented again are left out.
 ///
 /// # Errors
 /// A host fault.
@@ -64,12 +64,13 @@ pub fn list_functions(
 ) -> Result<Vec<Vec<FunctionSource>>, Dropped> {
     let text = |path: &str| texts.get(path).map_or("", String::as_str);
     let arguments = paths.iter().map(|path| vec![Value::str(text(path))]).collect();
-    let answers = query_sources(execute, repo, PROGRAM, "functions", arguments)?;
-    let read = |(path, answer): (&&str, Result<Value, String>)| match answer {
-        Ok(Value::List(items)) => items.iter().filter_map(|item| one(path, text(path), item)).collect(),
+    let answers = query_sources_within(execute, repo, repo.limits, PROGRAM, "functions", arguments)?.answers;
+    let mut answers = answers.into_iter();
+    let read = |path: &&str| match answers.next() {
+        Some(Ok(Value::List(items))) => items.iter().filter_map(|item| one(path, text(path), item)).collect(),
         _ => Vec::new(),
     };
-    Ok(paths.iter().zip(answers).map(read).collect())
+    Ok(paths.iter().map(read).collect())
 }
 
 /// The only function that differs between `base` and `now`, before and after; `None` where there are other differences.
