@@ -36,7 +36,7 @@ pub use layer::{Layer, LayerError, LayerMount, LayerRoot, LayerStack};
 pub use learn::{LearnError, PreferenceBatch, PreferencePair, Sample, TrainBatch, Update};
 pub use limits::{LimitKind, Limits};
 pub use outcome::{CallResult, Exit, GuestError, Outcome, OutcomeError};
-pub use patch::{Edits, FileChange, Fuzz, LineChange, Patch, PatchError, PatchProblem, TextFiles};
+pub use patch::{Edits, FileChange, Fuzz, Patch, PatchError, PatchProblem, TextFiles};
 pub use path::{PathError, check_path};
 pub use policy::{
     FinishReason, Message, MessageRole, PLAIN_USER, PolicyError, PolicyVersion, Prompt, PromptContent, Role, Rollout,

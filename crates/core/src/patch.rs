@@ -57,19 +57,6 @@ pub enum FileChange {
     Modified,
 }
 
-/// A line that a patch removes or adds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LineChange<'a> {
-    /// The file.
-    pub path: &'a str,
-    /// Number of lines of the old file before it.
-    pub at: usize,
-    /// Whether it is added, and not removed.
-    pub is_added: bool,
-    /// The line without its newline.
-    pub text: &'a str,
-}
-
 /// Changed lines of a file, with unchanged lines around them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Hunk {
@@ -130,13 +117,6 @@ impl Patch {
         (count(LineKind::Removed), count(LineKind::Added))
     }
 
-    /// The lines it removes and adds, in the order of its text.
-    #[must_use]
-    pub fn line_changes(&self) -> Vec<LineChange<'_>> {
-        let hunks = self.files.iter().flat_map(|file| file.hunks.iter().map(move |hunk| (file.path.as_str(), hunk)));
-        hunks.flat_map(|(path, hunk)| hunk.line_changes(path)).collect()
-    }
-
     /// The patch that undoes this one.
     #[must_use]
     pub fn reverse(&self) -> Self {
@@ -162,17 +142,6 @@ impl FilePatch {
 }
 
 impl Hunk {
-    /// The lines it removes and adds in the file `path`.
-    fn line_changes<'a>(&'a self, path: &'a str) -> impl Iterator<Item = LineChange<'a>> {
-        let mut at = self.at;
-        self.lines.iter().filter_map(move |(kind, line)| {
-            let is_added = *kind == LineKind::Added;
-            let change = LineChange { path, at, is_added, text: &line.text };
-            at += usize::from(!is_added);
-            (*kind != LineKind::Kept).then_some(change)
-        })
-    }
-
     /// Number of lines of the old file it covers.
     fn old_count(&self) -> usize {
         self.lines.iter().filter(|(kind, _)| *kind != LineKind::Added).count()

@@ -10,6 +10,7 @@ mod checks;
 mod episodes;
 mod files;
 mod fuel;
+mod modes;
 mod operators;
 mod play;
 mod split;

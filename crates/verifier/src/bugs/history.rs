@@ -4,10 +4,12 @@
 //! that undoes the change in the repository as it is now. Games show such a patch to an injector. Solvers see none.
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Digest, FileChange, Fuzz, LineChange, Patch, SCHEMA_VERSION, TextFiles};
+use veriplay_core::{Digest, Dropped, Execute, Fuzz, Patch, SCHEMA_VERSION, TextFiles, Value};
 
-/// The fewest characters, blanks left out, of a line that is recognised by its text alone.
-const MIN_DISTINCTIVE_CHARS: usize = 8;
+use super::RepoContext;
+use super::source_queries::query_sources_within;
+
+const UNDOES: &str = include_str!("python/undoes.py");
 
 /// The past changes of a repository.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,21 +65,43 @@ impl PastChange {
         self.undo.touched().next().map_or("", |(path, _)| path)
     }
 
-    /// Whether a bug in the files `texts` undoes a part of it: the bug changes the file, and they have a changed line in common, which is at the
-    /// same place or nowhere else in the file. Lines such as `return None` are all over a file, and a deleted file has every line of it.
-    #[must_use]
-    pub fn is_undone_by(&self, texts: &TextFiles, bug: &Patch) -> bool {
-        let (path, undo) = (self.path(), self.undo.line_changes());
-        let text = texts.get(path).map_or("", String::as_str);
-        let is_undone = |change: &LineChange<'_>| {
-            let is_same = |undone: &&LineChange<'_>| (undone.is_added, undone.text) == (change.is_added, change.text);
-            let mut same = undo.iter().filter(is_same);
-            same.any(|undone| undone.at == change.at || is_distinctive(text, change))
-        };
-        let is_modified = bug.touched().any(|touched| touched == (path, FileChange::Modified));
-        let changes = bug.line_changes();
-        let mut lines = changes.iter().filter(|change| change.path == path && !change.text.trim().is_empty());
-        is_modified && lines.any(is_undone)
+    /// The text of its file in the original when all of it is undone.
+    fn undone(&self, original: &str) -> Option<String> {
+        let file = TextFiles::from([(self.path().to_owned(), original.to_owned())]);
+        self.undo.apply(&file).ok()?.remove(self.path())
+    }
+
+    /// Whether the files `now` undo a part of it in the original: a statement that it added is gone, or one that it took away is back, and no
+    /// other code stands there instead. Layout, comments and other spellings are no difference, and neither is a statement that has moved.
+    /// A text that the parser gives up on undoes nothing.
+    ///
+    /// # Errors
+    /// A host fault.
+    pub fn is_undone_by(
+        &self,
+        execute: &dyn Execute,
+        repo: &RepoContext<'_>,
+        now: &TextFiles,
+    ) -> Result<bool, Dropped> {
+        now.get(self.path()).map_or(Ok(false), |now| self.is_undone_in(execute, repo, now))
+    }
+
+    /// Whether it can be undone at all. A change of comments cannot, nor one of the order of statements.
+    ///
+    /// # Errors
+    /// A host fault.
+    pub fn can_be_undone(&self, execute: &dyn Execute, repo: &RepoContext<'_>) -> Result<bool, Dropped> {
+        let undone = repo.texts.get(self.path()).and_then(|original| self.undone(original));
+        undone.map_or(Ok(false), |undone| self.is_undone_in(execute, repo, &undone))
+    }
+
+    /// Whether the text `now` of its file undoes a part of it.
+    fn is_undone_in(&self, execute: &dyn Execute, repo: &RepoContext<'_>, now: &str) -> Result<bool, Dropped> {
+        let Some(original) = repo.texts.get(self.path()) else { return Ok(false) };
+        let Some(undone) = self.undone(original) else { return Ok(false) };
+        let question = Vec::from([original.as_str(), undone.as_str(), now].map(Value::str));
+        let answers = query_sources_within(execute, repo, repo.limits, UNDOES, "undoes", vec![question])?.answers;
+        Ok(matches!(answers.as_slice(), [Ok(Value::Bool(true))]))
     }
 }
 
@@ -90,16 +114,9 @@ pub struct Commit<'a> {
     pub subject: &'a str,
 }
 
-/// Whether the text of a changed line says which line it is: it is long, and the file `text` has it once, or not yet where it is added.
-fn is_distinctive(text: &str, change: &LineChange<'_>) -> bool {
-    let chars = change.text.chars().filter(|found| !found.is_whitespace()).count();
-    let occurrences = text.split('\n').filter(|line| *line == change.text).count();
-    chars >= MIN_DISTINCTIVE_CHARS && occurrences == usize::from(!change.is_added)
-}
-
 #[cfg(test)]
 mod tests {
-    use veriplay_core::{Patch, TextFiles};
+    use veriplay_core::TextFiles;
 
     use super::{Commit, PastChange};
 
@@ -135,37 +152,6 @@ mod tests {
             (TextFiles::new(), (BEFORE, after())),
         ] {
             assert_eq!(PastChange::of_file(&now, PATH, (changed.0, &changed.1), &COMMIT), None);
-        }
-    }
-
-    #[test]
-    fn a_bug_undoes_a_change_when_it_has_one_of_its_lines() {
-        let change = PastChange::of_file(&file(&after()), PATH, (BEFORE, &after()), &COMMIT).unwrap();
-        let bug = |text: &str| Patch::make(&file(&after()), &file(text)).unwrap();
-        let now = file(&after());
-        assert!(change.is_undone_by(&now, &bug(BEFORE)));
-        assert!(change.is_undone_by(&now, &bug(&after().replace("    if not x:\n        return None\n", ""))));
-        assert!(!change.is_undone_by(&now, &bug(&after().replace("A = 1", "A = 2"))));
-        assert!(!change.is_undone_by(&now, &Patch::default()));
-        let elsewhere = TextFiles::from([("src/two.py".to_owned(), after())]);
-        let moved = TextFiles::from([("src/two.py".to_owned(), BEFORE.to_owned())]);
-        assert!(!change.is_undone_by(&now, &Patch::make(&elsewhere, &moved).unwrap()), "another file");
-        assert!(!change.is_undone_by(&now, &Patch::make(&now, &TextFiles::new()).unwrap()), "no file");
-    }
-
-    #[test]
-    fn a_line_that_is_elsewhere_too_counts_in_its_place_alone() {
-        let now = file(&format!("{}\n\ndef three(x):\n    if x:\n        return None\n", after()));
-        let change = PastChange::of_file(&now, PATH, (BEFORE, &after()), &COMMIT).unwrap();
-        let other = file(&now[PATH].replace("    if x:\n        return None\n", "    pass\n"));
-        assert!(!change.is_undone_by(&now, &Patch::make(&now, &other).unwrap()));
-        // The commit took a call away. A bug has it again, in another function.
-        for (call, wanted) in [("    remember(x)\n", true), ("    f(x)\n", false)] {
-            let before = BEFORE.replace("def one(x):\n", &format!("def one(x):\n{call}"));
-            let change = PastChange::of_file(&file(BEFORE), PATH, (&before, BEFORE), &COMMIT).unwrap();
-            let other = BEFORE.replace("def two(x):\n", &format!("def two(x):\n{call}"));
-            let bug = Patch::make(&file(BEFORE), &file(&other)).unwrap();
-            assert_eq!(change.is_undone_by(&file(BEFORE), &bug), wanted, "{call}");
         }
     }
 }

@@ -31,7 +31,7 @@ pub use batch::{
     GradeRequest, MutateRequest, ValidateRequest, functions_all, grade_all, mutate_all, propose_all, serve_all,
     validate_all, view_all,
 };
-pub use functions::{EMPTY_BODY, FunctionSource, changed_function, list_functions};
+pub use functions::{FunctionSource, changed_function, list_functions};
 pub use solver_view::{SolverView, ViewRequest, repair_of, solver_view, test_function};
 
 use super::RepoContext;

@@ -54,16 +54,6 @@ pub(super) fn edited() -> impl Strategy<Value = (TextFiles, TextFiles)> {
     })
 }
 
-#[test]
-fn changed_lines_are_placed_by_the_lines_of_the_old_file() {
-    let patch = Patch::make(&files(&[("a.py", "a\nb\nc\n")]), &files(&[("a.py", "a\nx\nc\nd\n")])).unwrap();
-    let changes = patch.line_changes();
-    let found: Vec<(&str, usize, bool, &str)> =
-        changes.iter().map(|change| (change.path, change.at, change.is_added, change.text)).collect();
-    assert_eq!(found, [("a.py", 1, false, "b"), ("a.py", 2, true, "x"), ("a.py", 3, true, "d")]);
-    assert_eq!(Patch::parse(&patch.to_string()).unwrap().line_changes(), changes);
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 

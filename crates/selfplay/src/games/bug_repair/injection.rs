@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rand::seq::IndexedRandom;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Dropped, Execute, Status, TextFiles};
-use veriplay_verifier::bugs::tool_env::{DefaultTests, EMPTY_BODY, FunctionSource, functions_all, repair_of};
+use veriplay_verifier::bugs::tool_env::{DefaultTests, FunctionSource, functions_all, repair_of};
 use veriplay_verifier::bugs::{PastChange, RepoContext};
 
 use super::BugRepair;
@@ -113,16 +113,19 @@ impl BugRepair {
         let found: BTreeMap<(usize, &str), Vec<FunctionSource>> = files.into_iter().zip(found).collect();
         let tested: BTreeSet<(usize, &str, &str)> = functions.iter().copied().collect();
         let site = |drawn: DrawnSite<'_>| {
-            let (function, past) = self.find_target(&drawn, &found[&(drawn.repository, drawn.path)], &tested)?;
+            let in_file = &found[&(drawn.repository, drawn.path)];
+            let (function, past) = self.find_target(execute, &drawn, in_file, &tested)?;
             let site = InjectionSite { repository: drawn.repository, mode: drawn.mode, function, past };
             self.injector_files(&site).map(|_| site)
         };
         drawn.into_iter().filter_map(site).take(wanted).collect()
     }
 
-    /// The function of a drawn site, and the change to undo. Of a change it is the first function that tests enter and that it changed.
+    /// The function of a drawn site, and the change to undo. Of a change it is the first function that tests enter and that it changed. A change
+    /// that nobody can undo is no target, nor one that the host failed on.
     fn find_target(
         &self,
+        execute: &dyn Execute,
         drawn: &DrawnSite<'_>,
         functions: &[FunctionSource],
         tested: &BTreeSet<(usize, &str, &str)>,
@@ -138,7 +141,9 @@ impl BugRepair {
                 };
                 let mut tested = functions.iter().filter(is_tested);
                 let found = tested.find(|function| function.is_changed_by(texts, change))?;
-                Some((found.clone(), Some(change.clone())))
+                let repo = self.repositories[drawn.repository].context();
+                let can_be_undone = change.can_be_undone(execute, &repo).unwrap_or(false);
+                can_be_undone.then(|| (found.clone(), Some(change.clone())))
             }
         }
     }
@@ -221,7 +226,7 @@ impl BugRepair {
         batch: ProposalBatch<'_, Self>,
     ) -> Vec<JudgedProposalOf<Self>> {
         let ProposalBatch { proposals, is_known } = batch;
-        let trees = proposals.iter().map(|one| match self.judge_unrun(one.request.mode, one.finished) {
+        let trees = proposals.iter().map(|one| match self.judge_unrun(execute, one.request.mode, one.finished) {
             Some(judged) => Judging::Decided(judged),
             None => {
                 let workspace = one.finished.episode.workspace();
@@ -238,9 +243,10 @@ impl BugRepair {
         judged
     }
 
-    /// What is decided without running anything.
+    /// What is decided before any test runs.
     fn judge_unrun(
         &self,
+        execute: &dyn Execute,
         mode: InjectionMode,
         finished: &FinishedEpisode<RepoEpisode>,
     ) -> Option<JudgedProposalOf<Self>> {
@@ -256,9 +262,8 @@ impl BugRepair {
         if workspace.tree() == &*assignment.tree {
             return malformed("nothing", "it changed nothing");
         }
-        let original = &self.originals[assignment.repository];
-        let patch = repair_of(&self.repositories[assignment.repository].context(), original, workspace.tree());
-        let patch = patch.unwrap_or_default();
+        let (repo, now) = (self.repositories[assignment.repository].context(), workspace.tree());
+        let patch = repair_of(&repo, repo.texts, now).unwrap_or_default();
         let lines = patch.changed_lines();
         if mode == InjectionMode::Removal && lines.0 <= lines.1 {
             return malformed("mode", "a removal takes out more lines than it adds");
@@ -266,28 +271,19 @@ impl BugRepair {
         let RepoGoal::Inject { function, past, .. } = &assignment.goal else {
             return malformed("mode", "it is no injection");
         };
-        if past.as_ref().is_some_and(|past| !past.is_undone_by(original, &patch)) {
-            return malformed("mode", "nothing of the past change is undone");
+        let (is_kept, why) = match (mode, past) {
+            (InjectionMode::History, Some(past)) => {
+                (past.is_undone_by(execute, &repo, now), "nothing of the past change is undone")
+            }
+            (InjectionMode::Rewrite, _) => {
+                (function.is_rewritten(execute, &repo, now), "the body that was taken out is not written")
+            }
+            _ => return None,
+        };
+        match is_kept {
+            Ok(true) => None,
+            Ok(false) => malformed("mode", why),
+            Err(dropped) => Some(judgement(Err(dropped), None)),
         }
-        if mode == InjectionMode::Rewrite && !is_rewritten(function, original, workspace.tree()) {
-            return malformed("mode", "the body that was taken out is not written");
-        }
-        None
     }
-}
-
-/// Whether the file of a function whose body was taken out has the function, and a body. Who deletes either has written none.
-fn is_rewritten(function: &FunctionSource, original: &TextFiles, now: &TextFiles) -> bool {
-    let (before, after) = (original.get(&function.path), now.get(&function.path));
-    let (Some(before), Some(after)) = (before, after) else { return false };
-    let name = function.name.rsplit('.').next().unwrap_or_default();
-    after.matches(EMPTY_BODY).count() <= before.matches(EMPTY_BODY).count()
-        && count_definitions(after, name) >= count_definitions(before, name)
-}
-
-/// The number of functions of this name in a source.
-fn count_definitions(source: &str, name: &str) -> usize {
-    let start = format!("def {name}");
-    let ends_name = |rest: &str| !rest.starts_with(|next: char| next.is_alphanumeric() || next == '_');
-    source.match_indices(&start).filter(|(at, _)| ends_name(&source[at + start.len()..])).count()
 }

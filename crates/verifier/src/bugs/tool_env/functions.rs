@@ -4,12 +4,14 @@ use veriplay_core::{Dropped, Execute, TextFiles, Value};
 
 use super::super::RepoContext;
 use super::super::history::PastChange;
+use super::super::paths::is_test;
 use super::super::source_queries::{parse_index, query_sources_within};
 
 const PROGRAM: &str = include_str!("../python/functions.py");
+const REWRITTEN: &str = include_str!("../python/rewritten.py");
 
-/// Replaces the body of an emptied function.
-pub const EMPTY_BODY: &str = "raise NotImplementedError";
+/// What an emptied function raises.
+const EMPTY_ERROR: &str = "NotImplementedError";
 
 /// An outermost function.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,11 +45,43 @@ impl FunctionSource {
         undone.get(&self.path).is_some_and(|undone| !undone.contains(whole))
     }
 
-    /// Empties the function in the file, except for its header and docstring. `None` when they share a line with the body.
+    /// Empties the function in the file, except for its header and docstring. `None` when they share a line with the body, and when the
+    /// function names the exception that an emptied one raises: nobody could tell the two apart.
     #[must_use]
     pub fn emptied(&self, file: &str) -> Option<String> {
+        if self.source.contains(EMPTY_ERROR) {
+            return None;
+        }
         let (before, after) = (file.get(..self.rest?)?, file.get(self.end..)?);
-        Some(format!("{before}{EMPTY_BODY}{after}"))
+        Some(format!("{before}raise {EMPTY_ERROR}{after}"))
+    }
+
+    /// Whether the function, whose body was taken out, has one in the files `now`: it is defined there as in the original, it is not empty,
+    /// and no part of the changed code names what an emptied one raises where the original does not. A text that the parser gives up on
+    /// defines nothing.
+    ///
+    /// # Errors
+    /// A host fault.
+    pub fn is_rewritten(
+        &self,
+        execute: &dyn Execute,
+        repo: &RepoContext<'_>,
+        now: &TextFiles,
+    ) -> Result<bool, Dropped> {
+        let is_code = |path: &str| path.ends_with(".py") && !is_test(repo, path);
+        let changed = now.iter().filter(|(path, text)| is_code(path) && repo.texts.get(*path) != Some(*text));
+        let question = |(path, text): (&String, &String)| {
+            let before = repo.texts.get(path).map_or("", String::as_str);
+            let name = if *path == self.path { self.name.as_str() } else { "" };
+            vec![Value::str(before), Value::str(text.as_str()), Value::str(EMPTY_ERROR), Value::str(name)]
+        };
+        let questions: Vec<Vec<Value>> = changed.map(question).collect();
+        let asked = questions.len();
+        if asked == 0 || !now.contains_key(&self.path) {
+            return Ok(now.contains_key(&self.path));
+        }
+        let answers = query_sources_within(execute, repo, repo.limits, REWRITTEN, "is_rewritten", questions)?.answers;
+        Ok(answers.len() == asked && answers.iter().all(|answer| matches!(answer, Ok(Value::Bool(true)))))
     }
 }
 

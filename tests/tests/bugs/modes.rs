@@ -1,0 +1,267 @@
+//! What keeping to a mode of injection means: which trees write a body anew, and which undo a past change.
+
+use veriplay_core::TextFiles;
+use veriplay_verifier::bugs::tool_env::{FunctionSource, list_functions};
+use veriplay_verifier::bugs::{Commit, PastChange, RepoContext};
+
+use super::{Bed, bed, replaced};
+
+const PATH: &str = "src/tally/sample.py";
+
+/// The original of these tests: the repository with one more module.
+fn with_sample(bed: &Bed, text: &str) -> TextFiles {
+    let mut texts = bed.texts.clone();
+    texts.insert(PATH.to_owned(), text.to_owned());
+    texts
+}
+
+const CLASSES: &str = "\
+class Base:
+    def total(self, x):
+        raise NotImplementedError
+
+
+class Sums(Base):
+    @property
+    def size(self):
+        return 1
+
+    @size.setter
+    def size(self, value):
+        self.x = value
+
+    def total(self, x):
+        return sum(x)
+
+
+def total(numbers):
+    \"\"\"Adds.\"\"\"
+    result = 0
+    return result
+";
+const BODY: &str = "    result = 0\n    return result\n";
+const METHOD: &str = "        return sum(x)\n";
+const EMPTY: &str = "    raise NotImplementedError\n";
+
+fn function(bed: &Bed, texts: &TextFiles, name: &str) -> FunctionSource {
+    let found = list_functions(&bed.sandbox, &bed.repo(), texts, &[PATH]).unwrap().remove(0);
+    found.into_iter().find(|function| function.name == name).unwrap_or_else(|| panic!("there is no `{name}`"))
+}
+
+/// Whether the function `name` is written anew where the text of the module is `text`.
+fn is_rewritten(bed: &Bed, name: &str, text: &str) -> bool {
+    let texts = with_sample(bed, CLASSES);
+    let repo = RepoContext { texts: &texts, ..bed.repo() };
+    function(bed, &texts, name).is_rewritten(&bed.sandbox, &repo, &with_sample(bed, text)).unwrap()
+}
+
+#[test]
+fn a_body_of_its_own_is_written_anew_whatever_it_does() {
+    let Some(bed) = bed() else { return };
+    for body in [
+        "    return None\n",
+        "    if not numbers:\n        raise ValueError\n    return sum(numbers)\n",
+        "    total = helper(numbers)\n    return total\n\n\ndef helper(numbers):\n    return numbers[0]\n",
+    ] {
+        assert!(is_rewritten(bed, "total", &CLASSES.replace(BODY, body)), "{body}");
+    }
+    // The same error elsewhere in the original is no reason against it.
+    assert!(is_rewritten(bed, "Sums.total", &CLASSES.replace(METHOD, "        return max(x)\n")));
+    assert!(is_rewritten(bed, "Sums.size", &CLASSES.replace("return 1\n", "return 2\n")));
+}
+
+#[test]
+fn a_body_that_still_is_what_it_was_emptied_to_is_not_written() {
+    let Some(bed) = bed() else { return };
+    for body in [
+        EMPTY,
+        "    raise NotImplementedError()\n",
+        "    raise  (NotImplementedError)\n",
+        "    raise NotImplementedError(\"later\") from None\n",
+        "    result = 0; raise NotImplementedError\n",
+        "    if True: raise NotImplementedError\n    return 1\n",
+        "    def inner(): raise NotImplementedError\n    return inner()\n",
+        "    error = NotImplementedError\n    raise error\n",
+        "    import builtins\n    raise builtins.NotImplementedError\n",
+        "    from builtins import NotImplementedError as error\n    raise error\n",
+        "    return (one for one in ()).throw(NotImplementedError)\n",
+        "    return stub()\n\n\ndef stub():\n    raise NotImplementedError\n",
+        "    return stub()\n\n\nstub = NotImplementedError\n",
+        "    pass\n",
+        "    ...\n",
+        "    raise ValueError\n",
+        "    return (\n",
+    ] {
+        assert!(!is_rewritten(bed, "total", &CLASSES.replace(BODY, body)), "{body}");
+    }
+    // The same text is gone elsewhere instead.
+    let base = "class Base:\n    def total(self, x):\n        raise NotImplementedError\n";
+    let balanced = CLASSES.replace(base, "class Base:\n    def total(self, x):\n        return 0\n");
+    assert!(!is_rewritten(bed, "total", &balanced.replace(BODY, EMPTY)));
+    assert!(!is_rewritten(bed, "Sums.total", &balanced.replace(METHOD, "        raise NotImplementedError\n")));
+    // In another module.
+    let texts = with_sample(bed, CLASSES);
+    let helper = with_sample(bed, &CLASSES.replace(BODY, "    from tally.names import stub\n    return stub()\n"));
+    let text = "\"\"\"Labels.\"\"\"\n";
+    let stub = format!("{text}\n\ndef stub():\n    raise NotImplementedError\n");
+    let now = replaced(&helper, "src/tally/names.py", text, &stub);
+    let repo = RepoContext { texts: &texts, ..bed.repo() };
+    assert!(!function(bed, &texts, "total").is_rewritten(&bed.sandbox, &repo, &now).unwrap());
+}
+
+#[test]
+fn a_definition_is_one_that_python_takes() {
+    let Some(bed) = bed() else { return };
+    let whole = format!("def total(numbers):\n    \"\"\"Adds.\"\"\"\n{BODY}");
+    for text in ["", "# def total(numbers): return 1\n", "TEXT = 'def total(numbers): return 1'\n", "total = sum\n"] {
+        assert!(!is_rewritten(bed, "total", &CLASSES.replace(&whole, text)), "{text}");
+    }
+    let written = CLASSES.replace(BODY, "    return 1\n");
+    for behind in [
+        "def total(numbers):\n    return 2\n",
+        "if True:\n    def total(numbers):\n        return 2\n",
+        "total = sum\n",
+        "from math import *\n",
+        "from math import fsum as total\n",
+        "def swap():\n    global total\n    total = sum\n",
+        "del total\n",
+    ] {
+        assert!(!is_rewritten(bed, "total", &format!("{written}\n\n{behind}")), "{behind}");
+    }
+    let written = CLASSES.replace(METHOD, "        return 1\n");
+    for behind in ["class Sums(Base):\n    pass\n", "Sums = Base\n", "Sums.total = Base.total\n", "del Sums.total\n"] {
+        assert!(!is_rewritten(bed, "Sums.total", &format!("{written}\n\n{behind}")), "{behind}");
+    }
+}
+
+#[test]
+fn a_function_that_raises_what_an_emptied_one_does_is_not_emptied() {
+    let Some(bed) = bed() else { return };
+    let texts = with_sample(bed, CLASSES);
+    assert!(function(bed, &texts, "total").emptied(CLASSES).is_some());
+    assert_eq!(function(bed, &texts, "Base.total").emptied(CLASSES), None);
+}
+
+const GUARDED: &str = "\
+def one(x):
+    if not x:
+        return None
+    return x[0]
+
+
+A = 1
+
+
+def two(x):
+    if len(x) <= 1:
+        return None
+    return x[1]
+";
+const GUARD: &str = "    if not x:\n        return None\n";
+
+/// A past change of the module, in the repository after it.
+struct Undoing<'a> {
+    bed: &'a Bed,
+    texts: TextFiles,
+    change: PastChange,
+}
+
+impl<'a> Undoing<'a> {
+    fn of(bed: &'a Bed, before: &str, after: &str) -> Self {
+        let (texts, commit) = (with_sample(bed, after), Commit { hash: "abc", subject: "Handles nothing" });
+        let change = PastChange::of_file(&texts, PATH, (before, after), &commit).unwrap();
+        Self { bed, texts, change }
+    }
+
+    fn is_undone_by(&self, now: &TextFiles) -> bool {
+        let repo = RepoContext { texts: &self.texts, ..self.bed.repo() };
+        self.change.is_undone_by(&self.bed.sandbox, &repo, now).unwrap()
+    }
+
+    fn is_undone_in(&self, now: &str) -> bool {
+        self.is_undone_by(&with_sample(self.bed, now))
+    }
+
+    fn can_be_undone(&self) -> bool {
+        let repo = RepoContext { texts: &self.texts, ..self.bed.repo() };
+        self.change.can_be_undone(&self.bed.sandbox, &repo).unwrap()
+    }
+}
+
+#[test]
+fn code_that_a_change_added_is_undone_when_it_is_gone() {
+    let Some(bed) = bed() else { return };
+    let undoing = Undoing::of(bed, &GUARDED.replace(GUARD, ""), GUARDED);
+    assert!(undoing.can_be_undone());
+    for now in ["", "    # if not x: return None\n", "    if not x:\n        pass\n", "    return None\n"] {
+        assert!(undoing.is_undone_in(&GUARDED.replace(GUARD, now)), "{now}");
+    }
+    assert!(undoing.is_undone_in(&GUARDED.replace(&format!("{GUARD}    return x[0]"), "    return x[1]")));
+    for (what, now) in [
+        ("nothing", GUARDED.to_owned()),
+        ("elsewhere", GUARDED.replace("A = 1", "A = 2")),
+        ("another guard", GUARDED.replace("    if len(x) <= 1:\n        return None\n", "")),
+        ("parentheses", GUARDED.replace("if not x:", "if (not (x)):  # as before")),
+        ("one line", GUARDED.replace(GUARD, "    if not x: return None\n")),
+        ("a text", GUARDED.replace(GUARD, "    if not x:\n        'nothing'\n        return None\n")),
+        ("other words", GUARDED.replace("if not x:", "if x == []:")),
+        ("another name", GUARDED.replace(GUARD, "    y = x\n    if not y:\n        return None\n")),
+        ("joined", GUARDED.replace(&format!("{GUARD}    return x[0]"), "    return x[0] if x else None")),
+        ("moved", format!("{}\n\ndef three(x):\n{GUARD}", GUARDED.replace(GUARD, ""))),
+        ("no Python", GUARDED.replace(GUARD, "    (\n")),
+    ] {
+        assert!(!undoing.is_undone_in(&now), "{what}");
+    }
+    let wrapped = "    if True:\n        if not x:\n            return None\n        return x[0]\n";
+    assert!(!undoing.is_undone_in(&GUARDED.replace(&format!("{GUARD}    return x[0]\n"), wrapped)));
+    let mut deleted = undoing.texts.clone();
+    deleted.remove(PATH);
+    assert!(!undoing.is_undone_by(&deleted), "a deleted file has none of it");
+}
+
+#[test]
+fn code_that_a_change_replaced_is_undone_when_the_old_is_back_and_the_new_is_gone() {
+    let Some(bed) = bed() else { return };
+    let undoing = Undoing::of(bed, &GUARDED.replace("<= 1", "< 2"), GUARDED);
+    assert!(undoing.is_undone_in(&GUARDED.replace("len(x) <= 1", "len( x )<2")));
+    for now in [
+        "    if 1 >= len(x):\n        return None\n",
+        "    if len(x) < 2:\n        pass\n    if len(x) <= 1:\n        return None\n",
+        "    if False:\n        if len(x) < 2:\n            pass\n    if len(x) <= 1:\n        return None\n",
+        "    if len(x) < 2:\n        return None\n    if len(x) == 1:\n        return None\n",
+    ] {
+        let old = "    if len(x) <= 1:\n        return None\n";
+        assert!(!undoing.is_undone_in(&GUARDED.replace(old, now)), "{now}");
+    }
+}
+
+#[test]
+fn code_that_a_change_took_away_is_undone_when_it_is_back_at_its_place() {
+    let Some(bed) = bed() else { return };
+    let with_call = |place: &str, code: &str| GUARDED.replace(place, &format!("{place}{code}"));
+    let undoing = Undoing::of(bed, &with_call("def one(x):\n", "    remember(x)\n"), GUARDED);
+    assert!(undoing.is_undone_in(&with_call("def one(x):\n", "    remember( x )  # again\n")));
+    for (place, code) in [
+        ("def two(x):\n", "    remember(x)\n"),
+        ("    return x[0]\n", "    remember(x)\n"),
+        ("def one(x):\n", "    # remember(x)\n"),
+        ("def one(x):\n", "    \"remember(x)\"\n"),
+        ("def one(x):\n", "    if False:\n        remember(x)\n"),
+    ] {
+        assert!(!undoing.is_undone_in(&with_call(place, code)), "{place}{code}");
+    }
+    let copy = format!("def one(x):\n    remember(x)\n\n\n{GUARDED}");
+    assert!(!undoing.is_undone_in(&copy), "Python takes the other `one`");
+}
+
+#[test]
+fn a_change_without_code_or_of_order_alone_cannot_be_undone() {
+    let Some(bed) = bed() else { return };
+    for before in [
+        GUARDED.replace("    return x[0]", "    # The first.\n    return x[0]"),
+        GUARDED.replace("A = 1", "A = (1)"),
+        GUARDED.replace("A = 1\n", "").replace("def one", "A = 1\n\n\ndef one"),
+    ] {
+        assert!(!Undoing::of(bed, &before, GUARDED).can_be_undone(), "{before}");
+    }
+}
