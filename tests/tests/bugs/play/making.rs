@@ -99,7 +99,9 @@ fn a_mode_that_is_not_kept_to_is_refused() {
     let edits = every.map(|mode| (mode, elsewhere.clone()));
     // Who deletes the file writes no function anew, and undoes nothing.
     let deletes = every[1..].iter().map(|mode| (*mode, format!("```delete {CODE}\n```")));
-    for (mode, response) in edits.into_iter().chain(deletes) {
+    // A line of the past change is touched, and does what it did.
+    let touches = edit(CODE, "    if not numbers:\n", "    if numbers == []:\n");
+    for (mode, response) in edits.into_iter().chain(deletes).chain([(InjectionMode::History, touches)]) {
         let game = game(bed, injecting(1, &[mode]), &[]);
         let plans = [vec![response]];
         let policy = ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| planned(&turn.prompt.text(), 0, &plans));
