@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use rustix::fs::StatVfsMountFlags;
 use veriplay_sandbox::{BuildPhase, Image, ImageArchive, ImageError, ImageSpec, ImageStore, default_cache_dir};
 
 use crate::exit::{ExitCode, Failure};
@@ -70,6 +71,9 @@ pub(crate) fn open(name: &str) -> Result<Arc<Image>, Failure> {
             Err(error) => progress::say(format!("cannot use the image `{}`: {error}", archive.display())),
         }
     }
+    if let Some(dir) = default_cache_dir().ok().filter(|dir| is_noexec(dir)) {
+        progress::say(format!("{}; {NOEXEC_HINT}", describe_noexec(&dir)));
+    }
     with_bar(&spec, |progress| store.load_or_build(&spec, progress))
 }
 
@@ -95,6 +99,21 @@ pub(crate) fn installed_archive(spec: &ImageSpec) -> Option<PathBuf> {
 fn no_wider(other: &Metadata, program: &Metadata) -> bool {
     let writers = |found: &Metadata| found.mode() & 0o022;
     (other.uid() == program.uid() || other.uid() == 0) && writers(other) & !writers(program) == 0
+}
+
+/// What to do where [`is_noexec`] holds.
+pub(crate) const NOEXEC_HINT: &str =
+    "mount it with `exec` (of a container: `--tmpfs /cache:exec`), or set VERIPLAY_CACHE to a directory elsewhere";
+
+/// Whether the engine can load no code from `dir`, or from where it will be made, because that is mounted with `noexec`.
+pub(crate) fn is_noexec(dir: &Path) -> bool {
+    let found = dir.ancestors().find_map(|above| rustix::fs::statvfs(above).ok());
+    found.is_some_and(|stat| stat.f_flag.contains(StatVfsMountFlags::NOEXEC))
+}
+
+/// Describes the cache of which [`is_noexec`] holds.
+pub(crate) fn describe_noexec(dir: &Path) -> String {
+    format!("the cache `{}` is mounted with `noexec`: no image can be loaded from it", dir.display())
 }
 
 fn read_archive(spec: &ImageSpec, path: &Path) -> Result<ImageArchive, ImageError> {

@@ -236,6 +236,9 @@ fn check_cache(built: bool) -> Check {
             format!("`{}` belongs to another user or can be written by others: it is not used", images.display());
         return Check::fail("cache", what, "run `chmod go-w` on it if it is yours, or set VERIPLAY_CACHE");
     }
+    if image::is_noexec(&images) {
+        return Check::fail("cache", image::describe_noexec(&dir), image::NOEXEC_HINT);
+    }
     if let Err(error) = tempfile::tempfile_in(&found) {
         let what = format!("`{shown}`: cannot write to `{}`: {error}", found.display());
         // A whole image is only read.
