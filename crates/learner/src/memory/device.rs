@@ -169,7 +169,8 @@ impl DeviceSizes<'_> {
     /// Bytes that exist only while an operation is differentiated.
     fn transient(&self) -> u64 {
         let (model, rows, columns) = (self.model, self.rows(), self.batch.group as u64);
-        let forward = if self.kept_columns() == 0 { self.bytes_per_score() } else { 0 };
+        // Its gradient is one of the copies.
+        let forward = if self.kept_columns() == 0 { self.bytes_per_score() - F32 } else { 0 };
         let scores = tile(columns) * columns * model.heads * (forward + self.copies() * F32);
         let wide = rows * (COPIES * model.hidden + model.qkv.max(4 * model.inner)) * self.width();
         scores.max(wide)
