@@ -14,6 +14,8 @@ use super::{Bed, CODE, TOOL_ENV, bed, replaced};
 const NAMES: &str = "src/tally/names.py";
 const INIT: &str = "src/tally/__init__.py";
 const NAMES_TESTS: &str = "tests/test_names.py";
+const STEPS: &str = "src/tally/steps.py";
+const TRACE: &str = "src/tally/trace.py";
 
 /// The original without the module `names`, and without what imports it where `compatible`.
 fn without_names(bed: &Bed, compatible: bool) -> TextFiles {
@@ -132,9 +134,42 @@ fn a_deleted_module_excuses_no_test_file_that_another_change_keeps_from_being_co
     // What imports the module is as before, so no test file can be collected.
     let (rule, why) = refused_by(bed, &without_names(bed, false));
     assert!(rule == "records" && why.contains("no test file can be collected"), "{rule}: {why}");
-    let crash = replaced(&without_names(bed, true), "src/tally/steps.py", "    yield name\n", "    yield (\n");
+    let crash = replaced(&without_names(bed, true), STEPS, "    yield name\n", "    yield (\n");
     let (rule, why) = refused_by(bed, &crash);
     assert!(rule == "records" && why.contains("the modules that it deletes"), "{rule}: {why}");
+}
+
+/// `trace` is needed by its tests alone. Each of these bugs deletes it and has `steps` need it, which then keeps the tests of `steps` from being
+/// collected.
+#[test]
+fn a_deleted_module_excuses_no_test_file_that_did_not_need_it() {
+    let Some(bed) = bed() else { return };
+    let bare = |now: &TextFiles| {
+        let mut now = now.clone();
+        now.remove(TRACE);
+        now
+    };
+    let importing = |now: &TextFiles, line: &str| replaced(now, STEPS, "import contextlib\n", line);
+    let direct = importing(&bare(&bed.texts), "import contextlib\n\nfrom tally import trace\n");
+    // No test file can be collected in the original without `names`, and so that module excuses all of them.
+    let beside_another = importing(&bare(&without_names(bed, true)), "import contextlib\n\nimport tally.trace\n");
+    let mut by_a_new_module = importing(&bare(&bed.texts), "import contextlib\n\nfrom tally import made\n");
+    by_a_new_module.insert("src/tally/made.py".to_owned(), "from tally import trace\n".to_owned());
+    for (name, now) in [("direct", direct), ("beside another", beside_another), ("new module", by_a_new_module)] {
+        let (rule, why) = refused_by(bed, &now);
+        let found = rule == "records" && why.contains("tests/test_steps.py") && why.contains(TRACE);
+        assert!(found, "{name}: {rule}: {why}");
+    }
+}
+
+#[test]
+fn two_deleted_modules_excuse_the_test_files_that_need_one_of_them() {
+    let Some(bed) = bed() else { return };
+    let mut both = without_names(bed, true);
+    both.remove(TRACE);
+    let bug = proposed(bed, &both).unwrap();
+    let found = check_each(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap();
+    assert!(found.iter().all(|(_, why)| why.is_none()), "{found:?}");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The states of a repository: original, buggy, weakened, repaired. A state holds the text files; other files are in the layer.
 
+use std::collections::BTreeSet;
+
 use veriplay_core::{PatchError, TextFiles};
 
 use super::code_scan::SplitLayout;
@@ -70,14 +72,20 @@ impl BugStates {
     }
 }
 
+/// The modules of `base` that `now` lacks.
+pub(crate) fn deleted_modules<'a>(base: &'a TextFiles, now: &TextFiles) -> BTreeSet<&'a str> {
+    base.keys().map(String::as_str).filter(|path| path.ends_with(".py") && !now.contains_key(*path)).collect()
+}
+
 /// Whether `now` lacks a module of `base`.
 pub(crate) fn lacks_module(base: &TextFiles, now: &TextFiles) -> bool {
-    base.keys().any(|path| path.ends_with(".py") && !now.contains_key(path))
+    !deleted_modules(base, now).is_empty()
 }
 
 /// Returns `now` with the modules of `base` that it lacks.
 pub(crate) fn restore_modules(base: &TextFiles, now: &TextFiles) -> TextFiles {
-    restore_files(base, now, |path| path.ends_with(".py") && !now.contains_key(path))
+    let deleted = deleted_modules(base, now);
+    restore_files(base, now, |path| deleted.contains(path))
 }
 
 /// Returns `now` with every file that `wanted` selects as in `base`.

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 
 use veriplay_core::{Dropped, Execute, Fuzz, Patch, Status, TextFiles, Trust, Verdict, content_hash};
 
-use super::bug_states::{BugStates, lacks_module, restore_files, restore_modules};
+use super::bug_states::{BugStates, deleted_modules, lacks_module, restore_files, restore_modules};
 use super::code_scan::{MAX_PATCH_BYTES, scan_changes};
 use super::grade::{RepairRequest, grade_repair, needs_shared};
 use super::paths::{PatchPurpose, forbidden_change, is_test};
 use super::propose::unreadable_test_file;
-use super::test_runner::{RepoTestRunner, TestResults, file_of};
+use super::test_runner::{RepoTestRunner, TestResults, file_of, group_by_file};
 use super::{BugArtifact, BugProposal, RepoContext};
 use crate::repository::TestResult;
 use crate::runner::{Decision, saturating_u32};
@@ -124,7 +124,7 @@ pub const CHECKS: &[BugCheck] = &[
     },
     BugCheck {
         name: "records",
-        what: "b: each test file gives a record a test, with the bug too unless it lacks a module that the bug deletes",
+        what: "b: each test file gives a record a test, with the bug too unless it needs a module that the bug deletes",
         holds: records,
     },
     BugCheck {
@@ -216,7 +216,8 @@ fn records(context: &mut CheckContext<'_>) -> CheckResult {
 }
 
 /// Why test files that pytest cannot collect speak against a bug that deletes modules. Some file must be left, or the repository can no longer
-/// be imported; and the modules alone must be what the others lack: with these back, each file is collected.
+/// be imported; the modules alone must be what the others lack: with these back, each file is collected; and each of the others must have needed
+/// them before, see [`uncollected_without_need`].
 fn uncollected_without_cause(
     context: &mut CheckContext<'_>,
     uncollected: &BTreeSet<String>,
@@ -231,7 +232,36 @@ fn uncollected_without_cause(
     let ids: BTreeSet<String> = context.affected.iter().filter(is_uncollected).cloned().collect();
     let restored = restore_modules(context.original(), &context.states.buggy);
     let results = context.tests.run(&restored, &ids, context.rules.seeds[0])?;
-    Ok(results.broken.first().map(|why| format!("with the bug, and the modules that it deletes, {why}")))
+    if let Some(why) = results.broken.first() {
+        return Ok(Some(format!("with the bug, and the modules that it deletes, {why}")));
+    }
+    uncollected_without_need(context, &ids)
+}
+
+/// Why the files of the tests `ids`, which pytest cannot collect, did not need the deleted modules: a bug could delete what nothing needs, and make
+/// other code import it. A module excuses the files that cannot be collected in the original without it. With the modules back that do not excuse
+/// a file, pytest still cannot collect it: it lacks one that does.
+fn uncollected_without_need(context: &mut CheckContext<'_>, ids: &BTreeSet<String>) -> Result<Option<String>, Dropped> {
+    let (original, seed) = (context.tests.repo.texts, context.rules.seeds[0]);
+    let mut needing: Vec<(&str, BTreeSet<String>)> = Vec::new();
+    for module in deleted_modules(original, &context.states.buggy) {
+        let mut without = original.clone();
+        without.remove(module);
+        needing.push((module, context.tests.run(&without, ids, seed)?.uncollected));
+    }
+    for (file, ids) in group_by_file(ids) {
+        let unneeded = needing.iter().filter(|(_, files)| !files.contains(file)).map(|(module, _)| *module);
+        let unneeded: BTreeSet<&str> = unneeded.collect();
+        let Some(module) = unneeded.first() else { continue };
+        let restored = restore_files(original, &context.states.buggy, |path| unneeded.contains(path));
+        let results = context.tests.run(&restored, &ids.into_iter().collect(), seed)?;
+        if !results.uncollected.contains(file) {
+            return Ok(Some(format!(
+                "with the bug `{file}` cannot be collected for want of `{module}`, which it does not need in the original"
+            )));
+        }
+    }
+    Ok(None)
 }
 
 fn passing(context: &mut CheckContext<'_>) -> CheckResult {

@@ -1,7 +1,7 @@
 //! Scans changed code for anything beyond the original that is not known to be harmless: ways into the interpreter or the test runner,
 //! objects that lie about themselves and, in injected bugs, randomness and clocks. Also collects the repository's own harmless names.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashSet};
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Evidence, Execute, Limits, TextFiles, Value};
@@ -215,8 +215,9 @@ fn is_code(repo: &RepoContext<'_>, path: &str) -> bool {
 }
 
 fn modules_of(repo: &RepoContext<'_>, texts: &TextFiles) -> Modules {
-    let paths: BTreeMap<&str, ()> = texts.keys().chain(repo.texts.keys()).map(|path| (path.as_str(), ())).collect();
-    Modules::index(paths.into_keys(), &repo.baseline.roots, |path| is_test(repo, path))
+    let paths: BTreeSet<&str> =
+        texts.keys().chain(repo.texts.keys()).chain(repo.binaries).map(String::as_str).collect();
+    Modules::index(paths.into_iter(), &repo.baseline.roots, |path| is_test(repo, path))
 }
 
 /// Which modules and files go to which instance when a repository's package and its tests run in two.
@@ -231,9 +232,10 @@ pub(crate) struct SplitLayout {
 impl SplitLayout {
     pub(crate) fn from_repo(repo: &RepoContext<'_>) -> Self {
         let test_files: Vec<String> = repo.baseline.files.iter().map(|file| file.path.clone()).collect();
-        let own = modules::own_modules(repo.texts.keys().map(String::as_str), &repo.baseline.roots, &test_files);
-        let tests = repo.texts.keys().filter(|path| is_test(repo, path) || path.ends_with("conftest.py"));
-        // A directory stands for its binary files too, which only the layer knows.
+        // A file that is not UTF-8 is one of the package's or of the tests' as others are.
+        let paths = || repo.texts.keys().chain(repo.binaries).map(String::as_str);
+        let own = modules::own_modules(paths(), &repo.baseline.roots, &test_files);
+        let tests = paths().filter(|path| is_test(repo, path) || path.ends_with("conftest.py"));
         let tests: BTreeSet<String> = tests.map(|path| test_dir(path).unwrap_or(path).to_owned()).collect();
         Self { own, tests: tests.into_iter().collect() }
     }

@@ -227,8 +227,9 @@ fn has(files: &TextFiles, path: &str) -> bool {
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
-    use veriplay_core::{Digest, FileChange, Limits, SCHEMA_VERSION, TextFiles, Trust};
+    use veriplay_core::{Digest, FileChange, Limits, SCHEMA_VERSION, TextFiles, Trust, is_under_any};
 
+    use super::super::code_scan::SplitLayout;
     use super::super::{OwnNames, RepoContext, TestMap};
     use super::{forbidden_code_change, forbidden_to_tools};
     use crate::repository::{Baseline, FileBaseline, PytestSettings};
@@ -259,12 +260,18 @@ mod tests {
         "tests/test_core.py",
     ];
 
-    /// Files that are not UTF-8, one of them a test.
-    const BINARIES: [&str; 4] =
-        ["src/app/Europe", "src/app/icon.png", "src/app/latin.py", "src/app/quoted/test_latin.py"];
+    /// Files that are not UTF-8: of the package, a test, and what lies beside a test.
+    const BINARIES: [&str; 6] = [
+        "src/old.py",
+        "src/app/Europe",
+        "src/app/icon.png",
+        "src/app/latin.py",
+        "src/app/quoted/test_latin.py",
+        "src/app/checks/figures.bin",
+    ];
 
-    /// What may be done to a file, by a patch of code and by a tool.
-    fn allowed(path: &str, change: FileChange) -> (bool, bool) {
+    /// Asks about the repository of these files.
+    fn with_repo<T>(ask: impl FnOnce(&RepoContext<'_>) -> T) -> T {
         let (none, limits) = (Digest::of(b""), Limits::small());
         let texts: TextFiles = FILES.iter().map(|path| ((*path).to_owned(), String::new())).collect();
         let binaries: BTreeSet<String> = BINARIES.into_iter().map(str::to_owned).collect();
@@ -309,7 +316,14 @@ mod tests {
             max_jobs: 0,
             trust: Trust::Split,
         };
-        (forbidden_code_change(&repo, path, change).is_none(), forbidden_to_tools(&repo, path, change).is_none())
+        ask(&repo)
+    }
+
+    /// What may be done to a file, by a patch of code and by a tool.
+    fn allowed(path: &str, change: FileChange) -> (bool, bool) {
+        with_repo(|repo| {
+            (forbidden_code_change(repo, path, change).is_none(), forbidden_to_tools(repo, path, change).is_none())
+        })
     }
 
     #[test]
@@ -437,6 +451,15 @@ mod tests {
         for path in ["src/app/quoted.py", "src/app/quoted/test_latin/__init__.py", "src/app/quoted/test_latin.py"] {
             assert_eq!(allowed(path, FileChange::Created), (false, false), "{path}");
         }
+        let hidden = with_repo(SplitLayout::from_repo).tests;
+        let is_hidden = |path: &str| is_under_any(&hidden, path);
+        assert!(is_hidden("src/app/quoted/test_latin.py") && is_hidden("src/app/checks/figures.bin"), "{hidden:?}");
+        assert!(!is_hidden("src/app/latin.py") && !is_hidden("src/app/icon.png"), "{hidden:?}");
+    }
+
+    #[test]
+    fn a_module_that_is_not_utf_8_is_one_of_the_package() {
+        assert_eq!(with_repo(SplitLayout::from_repo).own, ["app", "flat", "lib", "old"]);
     }
 
     #[test]

@@ -63,7 +63,7 @@ pub struct FileMap {
 
 impl TestMap {
     /// The version written, and the only one read: a map is measured again in no time.
-    pub const SCHEMA_VERSION: u32 = 6;
+    pub const SCHEMA_VERSION: u32 = 7;
 
     /// Measures the map on the original, test files in parallel. Ignores `repo.map`.
     ///
@@ -193,6 +193,8 @@ fn measure_file(
     path: &str,
     passed: &[String],
 ) -> Result<Option<FileMap>, Dropped> {
+    // Tests that are not UTF-8 can be neither inverted nor taken out by a patch.
+    let Some(text) = repo.texts.get(path) else { return Ok(None) };
     let dropped = |why: String| Dropped { why: format!("the map of `{path}`: {why}") };
     let seed = repo.baseline.seeds[0];
     let none = Overlay::default();
@@ -206,7 +208,6 @@ fn measure_file(
         measure_split(execute, repo, layout, path, &known).map_err(|error| dropped(error.to_string()))?;
     // Objects that lie about themselves do not reach a test in another instance than the package's: one form is enough.
     let forms = if tests.iter().all(|id| split.contains(id)) { 1 } else { INVERSIONS };
-    let text = repo.texts.get(path).map_or("", String::as_str);
     let ends = TestEnds::find(execute, repo, &[text])?.pop().unwrap_or_default();
     let inverted = measure_inverted(execute, repo, layout, (path, text), &ends, forms, &known)?;
     Ok(Some(FileMap {
