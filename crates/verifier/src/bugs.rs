@@ -41,6 +41,7 @@ use veriplay_core::{Digest, Limits, Patch, SCHEMA_VERSION, TextFiles, Trust};
 
 pub use checks::{BugCheck, BugRules, BugValidation, CHECKS, check_each, validate_bug};
 pub use code_scan::OwnNames;
+pub(crate) use code_scan::scan_program;
 pub use grade::{RepairRequest, grade_repair};
 pub use history::{Commit, History, PastChange};
 pub use injectors::{INJECTORS, Injector, InjectorFamily, InjectorScope, Mutant, Mutants, make_mutants};

@@ -59,7 +59,7 @@ pub struct ProposalRequest<'a> {
 }
 
 /// Judges a proposal: Valid with its task, Invalid with the violated rule in `evidence.rule` (see `rules`), or Malformed. Runs at most two
-/// jobs, three for an error task, and none when a rule on the text decides.
+/// jobs, four for an error task, and none when a rule on the text decides.
 ///
 /// # Errors
 /// A host fault.

@@ -1,16 +1,17 @@
 //! Scans changed code for anything beyond the original that is not known to be harmless: ways into the interpreter or the test runner,
-//! objects that lie about themselves and, in injected bugs, randomness and clocks. Also collects the repository's own harmless names.
+//! objects that lie about themselves and, in injected bugs, randomness and clocks. Also collects the repository's own harmless names, and scans
+//! programs that belong to no repository.
 
 use std::collections::{BTreeSet, HashSet};
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Dropped, Evidence, Execute, Limits, TextFiles, Value};
+use veriplay_core::{Dropped, Evidence, Execute, Job, Limits, Preload, TextFiles, Value};
 
 use super::RepoContext;
 use super::modules::{self, Modules, module_name};
 use super::paths::{is_loaded_by_itself, is_test, test_dir};
 use super::source_queries::{QueryResults, query_sources, query_sources_within};
-use crate::runner::{add_cost, string_list};
+use crate::runner::{Runner, add_cost, configure_job, decode_call, early_end, string_list};
 
 const PROGRAM: &str = include_str!("python/machinery.py");
 
@@ -25,6 +26,10 @@ const MAX_CHANGED_FILES: usize = 50;
 /// Upper bounds of a scan's limits.
 const SCAN_FUEL: u64 = 30_000_000_000;
 const SCAN_MEMORY_BYTES: u64 = 1 << 30;
+/// Limits of the scan of a program that belongs to no repository.
+const PROGRAM_SCAN_LIMITS: Limits = Limits::large();
+/// Seeds that scan, which draws nothing.
+const PROGRAM_SCAN_SEED: u64 = 0;
 
 /// The names that a repository's code defines.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -151,6 +156,23 @@ pub(crate) fn scan_changes(
         let path = changed.get(answers.len()).map_or("", |(path, _)| path.as_str());
         ScanFinding::new("scan", format!("`{path}`: the scan did not come to its end: {how}"))
     }))
+}
+
+/// Returns the first use in `program`, which belongs to no repository, that is not known to be harmless: what could lead from plain values into the
+/// interpreter. The job reads the text and never runs it.
+pub(crate) fn scan_program(runner: &mut Runner<'_>, image: &str, program: &str) -> Result<Option<String>, Dropped> {
+    let preload = Some(Preload { program: PROGRAM.to_owned(), function: "keep".to_owned(), arguments: Vec::new() });
+    let job = Job { preload, ..Job::call("from machinery import alone", "alone", [source_bytes(program)]) };
+    let outcome = runner.run(&configure_job(image, PROGRAM_SCAN_LIMITS, PROGRAM_SCAN_SEED, job))?;
+    let Some(call) = outcome.calls.first() else {
+        let how = early_end(&outcome).unwrap_or_else(|| format!("{:?}", outcome.exit));
+        return Ok(Some(format!("the scan did not come to its end: {how}")));
+    };
+    Ok(match decode_call(call, &PROGRAM_SCAN_LIMITS) {
+        Ok(found @ Value::List(_)) => texts(&found).next(),
+        Ok(_) => Some("the scan gave no list of uses".to_owned()),
+        Err(why) => Some(format!("the scan failed: {}", why.text())),
+    })
 }
 
 /// Says which bound the changed files exceed.

@@ -4,14 +4,20 @@
 //! host and returns the nearest built-in type of what it raises. The harness finds that type by its identity, so a class that is merely called
 //! `ValueError` is none, and what a program prints is not read.
 //!
-//! Runs three jobs. The first finds programs that do not compile or define no `f`. The second asks at the input and then at its probes; the
-//! third, with another seed, in rotated order, as for the other triplets.
+//! That harness runs in the program's own instance, and so would anything else that observes the exception: a program that reaches into its
+//! interpreter could have another one reported there. What decides whether it can is its text, which another instance reads and never runs. The scan is
+//! that of repairs: each name, attribute, import and construct must be known to be harmless, so that plain values lead nowhere.
+//!
+//! Runs four jobs. The first finds programs that do not compile or define no `f`. The second asks at the input and then at its probes; the
+//! third, with another seed, in rotated order, as for the other triplets. The last scans the text of a program that has passed all else, as it costs
+//! the most.
 
 use veriplay_core::{Callee, Exit, Job, Outcome, Question, Status, Value};
 
 use super::gate::{ProposalGate, check_distinct, check_exit, check_repeats};
 use super::rules::{self, ProposalError};
 use super::triplet::own_call;
+use crate::bugs::scan_program;
 use crate::probes::probes;
 use crate::runner::{
     Decision, ENTRY, EXCERPT_CHARS, NoValue, Runner, configure_job, decode_call, describe_mismatch, entry_job,
@@ -117,6 +123,9 @@ pub(super) fn execute(
     check_exit(ended_by(&second))?;
     check_repeats(&results, &second.calls, &gate.limits)?;
     check_distinct(&results, gate.probes.min_distinct_outputs.min(2))?;
+    if let Some(what) = scan_program(runner, &gate.image, program)? {
+        return Err(ProposalError::refused(rules::REACHES, format!("what its exception is cannot be trusted: {what}")));
+    }
     Ok(Question::Error { program: program.to_owned(), input: input.to_vec(), exception })
 }
 

@@ -43,9 +43,11 @@ pub const LEAK: &str = "leak";
 pub const NO_EXCEPTION: &str = "no_exception";
 /// The program of an error task raises a class of its own, and no built-in exception but `Exception` or `BaseException` is behind it.
 pub const OWN_EXCEPTION: &str = "own_exception";
+/// The text of an error task's program has something that is not known to be harmless, and could lead to what reports its exception.
+pub const REACHES: &str = "reaches";
 
 /// All rules.
-pub const RULES: [&str; 20] = [
+pub const RULES: [&str; 21] = [
     DUPLICATE,
     PROGRAM_LENGTH,
     STATEMENTS,
@@ -66,6 +68,7 @@ pub const RULES: [&str; 20] = [
     LEAK,
     NO_EXCEPTION,
     OWN_EXCEPTION,
+    REACHES,
 ];
 
 /// Why a proposal did not become a task.

@@ -38,8 +38,8 @@ fn a_program_that_raises_becomes_a_task_with_the_name_of_the_exception() {
     };
     assert_eq!((program.as_str(), input, exception.as_str()), ("p", arguments("7"), "KeyError"));
     let jobs = table.jobs();
-    assert_eq!(jobs.iter().map(|job| job.seed).collect::<Vec<_>>(), [1, 1, 2]);
-    assert_eq!(jobs.iter().map(|job| job.callee.is_some()).collect::<Vec<_>>(), [false, true, true]);
+    assert_eq!(jobs.iter().map(|job| job.seed).collect::<Vec<_>>(), [1, 1, 2, 0]);
+    assert_eq!(jobs.iter().map(|job| job.callee.is_some()).collect::<Vec<_>>(), [false, true, true, false]);
     let calls = |index: usize| match &jobs[index].entry {
         Entry::Calls { arguments, .. } => arguments.clone(),
         Entry::Script => panic!("a script"),
@@ -93,6 +93,15 @@ fn what_happens_depends_on_the_input_unless_the_gate_takes_constants() {
         _ => Gives::Raises("ValueError"),
     });
     assert_eq!(judge(&of_another_kind, &gate()).verdict.status, Status::Valid);
+}
+
+#[test]
+fn a_program_that_could_reach_what_reports_its_exception_is_refused() {
+    assert_refused(&at_seven("KeyError").with_use("p", "attribute f_back"), rules::REACHES);
+    // The scan costs the most: what another rule refuses is not scanned.
+    let constant = Table::of(|_| Gives::Raises("KeyError")).with_use("p", "attribute f_back");
+    assert_refused(&constant, rules::CONSTANT);
+    assert!(constant.jobs().iter().all(|job| job.preload.is_none()));
 }
 
 #[test]

@@ -36,6 +36,7 @@ type Function = Box<dyn Fn(&Call<'_>) -> Gives + Send + Sync>;
 pub(crate) struct Table {
     functions: HashMap<String, Function>,
     module_ends: HashMap<String, (Exit, &'static str)>,
+    uses: HashMap<String, &'static str>,
     jobs: Mutex<Vec<Job>>,
 }
 
@@ -61,6 +62,22 @@ impl Table {
         self
     }
 
+    /// A program in whose text the scan finds this use.
+    pub(crate) fn with_use(mut self, program: &str, found: &'static str) -> Self {
+        self.uses.insert(program.to_owned(), found);
+        self
+    }
+
+    /// What the scan of each of these texts gives.
+    fn scanned(&self, texts: &[Vec<Value>]) -> Outcome {
+        let uses = |text: &Vec<Value>| {
+            let [Value::Bytes(text)] = text.as_slice() else { panic!("`{text:?}` is to be scanned") };
+            let found = self.uses.get(std::str::from_utf8(text).unwrap());
+            CallResult::Returned(Value::List(found.map(|found| Value::str(*found)).into_iter().collect()).encode())
+        };
+        outcome(Exit::Returned, texts.iter().map(uses).collect())
+    }
+
     /// The jobs so far.
     pub(crate) fn jobs(&self) -> Vec<Job> {
         self.jobs.lock().unwrap().clone()
@@ -74,6 +91,12 @@ impl Execute for Table {
         if let Some((exit, kind)) = self.module_ends.get(program) {
             let error = GuestError { kind: (*kind).to_owned(), message: "at module level".to_owned() };
             return Ok(Outcome { error: Some(error), ..outcome(exit.clone(), Vec::new()) });
+        }
+        // Of all that the table runs, the scan alone has one.
+        if job.preload.is_some()
+            && let Entry::Calls { arguments, .. } = &job.entry
+        {
+            return Ok(self.scanned(arguments));
         }
         let Some(function) = self.functions.get(program) else {
             return Err(ExecuteError::Host(format!("the table has no program `{program}`")));

@@ -17,6 +17,7 @@ import functools
 import importlib
 import re
 import string
+import sys
 import types
 
 # Modules that lead to nothing a test runner could be reached by, when no name of theirs is used that is a module, is private or
@@ -87,6 +88,10 @@ METHODS = set(
     "__post_init__ __len__ __length_hint__ __bool__ __hash__ __repr__ __str__ __bytes__ __int__ __float__ __complex__ __index__ "
     "__neg__ __pos__ __abs__ __invert__ __round__ __trunc__ __floor__ __ceil__ __reversed__ __aiter__ __anext__ __copy__".split()
 )
+OPERATORS = set(
+    "__eq__ __ne__ __lt__ __le__ __gt__ __ge__ __contains__ __add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __truediv__ __floordiv__ "
+    "__mod__ __pow__ __and__ __or__ __xor__".split()
+)
 SPECIAL_NAMES = {"__name__", "__doc__", "__all__", "__version__", "__slots__"}
 SPECIAL_ATTRIBUTES = METHODS | set(
     "__name__ __qualname__ __doc__ __new__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __contains__ __add__ __sub__ __mul__ __mod__ "
@@ -109,6 +114,7 @@ MODULE, CLASS, FUNCTION = "module", "class", "function"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 COOKIE = re.compile(rb"coding[:=][ \t]*([-\w.]+)")
 LONGEST_NAME = 200
+ALONE = ("program", False)
 
 
 def machinery(file, before, buggy, after, strict, names):
@@ -125,6 +131,20 @@ def machinery(file, before, buggy, after, strict, names):
         return ["text that is no Python"]
     except (RecursionError, MemoryError):
         return ["code nested too deep to be read"]
+
+
+def alone(data):
+    """Uses of a program that is no part of a repository. Its attributes are its own, but for those by which the library hands something out; and
+    there is no test that its operators could lie to."""
+    own = set(definitions(ALONE, data, [], [])[0]) - REACHING - TESTERS
+    found = machinery(ALONE, b"", b"", data, False, {"attributes": own})
+    return [use for use in found if use.removeprefix("binding ") not in OPERATORS]
+
+
+def keep():
+    """Keeps this module where the jobs behind a preload can import it, with what it reads of the library once for all of them."""
+    sys.modules["machinery"] = sys.modules[__name__]
+    library()
 
 
 def parsed(data):
