@@ -239,15 +239,18 @@ fn uncollected_without_cause(
 }
 
 /// Why the files of the tests `ids`, which pytest cannot collect, did not need the deleted modules: a bug could delete what nothing needs, and make
-/// other code import it. A module excuses the files that cannot be collected in the original without it. With the modules back that do not excuse
-/// a file, pytest still cannot collect it: it lacks one that does.
+/// other code import it. A module excuses the files that cannot be collected in the original without it, which are some of those that run it there.
+/// With the modules back that do not excuse a file, pytest still cannot collect it: it lacks one that does.
 fn uncollected_without_need(context: &mut CheckContext<'_>, ids: &BTreeSet<String>) -> Result<Option<String>, Dropped> {
-    let (original, seed) = (context.tests.repo.texts, context.rules.seeds[0]);
+    let (repo, seed) = (context.tests.repo, context.rules.seeds[0]);
+    let original = repo.texts;
     let mut needing: Vec<(&str, BTreeSet<String>)> = Vec::new();
     for module in deleted_modules(original, &context.states.buggy) {
+        let runs_it = |id: &&String| repo.map.file(file_of(id)).is_some_and(|file| file.enters_module(module));
+        let ids: BTreeSet<String> = ids.iter().filter(runs_it).cloned().collect();
         let mut without = original.clone();
         without.remove(module);
-        needing.push((module, context.tests.run(&without, ids, seed)?.uncollected));
+        needing.push((module, context.tests.run(&without, &ids, seed)?.uncollected));
     }
     for (file, ids) in group_by_file(ids) {
         let unneeded = needing.iter().filter(|(_, files)| !files.contains(file)).map(|(module, _)| *module);

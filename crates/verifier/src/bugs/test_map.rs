@@ -174,10 +174,15 @@ impl FileMap {
         changes.iter().find(|change| !known(change) && !anywhere(change))
     }
 
+    /// Whether the file or its tests run the body of a module, or a function of it.
+    pub(crate) fn enters_module(&self, path: &str) -> bool {
+        self.functions.iter().any(|function| function.path == path)
+    }
+
     fn enters(&self, change: &SourceChange<'_>) -> bool {
         match change {
             SourceChange::File => true,
-            SourceChange::Module(path) => self.functions.iter().any(|function| function.path == *path),
+            SourceChange::Module(path) => self.enters_module(path),
             SourceChange::Body(path, name) => self.functions.iter().any(|function| {
                 let inner = function.name.strip_prefix(name.as_str());
                 function.path == *path && inner.is_some_and(|rest| rest.is_empty() || rest.starts_with(".<locals>."))
@@ -194,7 +199,7 @@ fn measure_file(
     passed: &[String],
 ) -> Result<Option<FileMap>, Dropped> {
     // Tests that are not UTF-8 can be neither inverted nor taken out by a patch.
-    let Some(text) = repo.texts.get(path) else { return Ok(None) };
+    let Some(text) = repo.texts.get(path).map(String::as_str) else { return Ok(None) };
     let dropped = |why: String| Dropped { why: format!("the map of `{path}`: {why}") };
     let seed = repo.baseline.seeds[0];
     let none = Overlay::default();
