@@ -7,6 +7,7 @@ use crate::channel::Channel;
 use crate::deadline::Deadline;
 use crate::fuel::FuelTank;
 use crate::host_trap::HostTrap;
+use crate::parent_process::is_orphan;
 use crate::wasi::Wasi;
 
 /// Sends an encoded request to a job's callee. It returns the frame for the other side, `None` when the callee ended during it, or a host
@@ -60,11 +61,14 @@ impl Host {
     /// Checks that the job may go on.
     ///
     /// # Errors
-    /// The job is cancelled, or its deadline has passed.
+    /// The job is cancelled, or this worker's parent has died, or its deadline has passed.
     pub(crate) fn check_time(&self) -> wasmtime::Result<()> {
+        // No traps: such a job has no outcome. A worker ends when it cannot tell its parent so.
         if self.cancellation.is_cancelled() {
-            // No trap: a cancelled job has no outcome.
             return Err(wasmtime::Error::msg("the job was cancelled"));
+        }
+        if is_orphan() {
+            return Err(wasmtime::Error::msg("the process that asked for the job has died"));
         }
         self.deadline.check()
     }

@@ -36,6 +36,7 @@ mod job_lock;
 mod layers;
 mod memory;
 mod meter;
+mod parent_process;
 mod pool;
 mod preloads;
 mod request;

@@ -19,6 +19,8 @@ use crate::service::{Service, Settings};
 const PARSERS: usize = 4;
 /// Time for threads that parse when the service ends.
 const LAST_PARSE: Duration = Duration::from_secs(1);
+/// Time for what was cancelled to end when the service does, and for its workers to be killed.
+const LAST_JOBS: Duration = Duration::from_secs(1);
 
 /// The service could not start.
 #[derive(Debug, thiserror::Error)]
@@ -101,6 +103,9 @@ pub(crate) async fn serve_on<E: Send + 'static>(
         tracing::error!("the task that accepts connections panicked");
     }
     service.stop();
+    if tokio::time::timeout(LAST_JOBS, service.until_nothing_runs()).await.is_err() {
+        tracing::warn!("a job that was cancelled has not ended");
+    }
     Ok(())
 }
 

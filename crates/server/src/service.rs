@@ -25,6 +25,9 @@ use crate::rows::{Fault, FaultKind};
 /// How often an attempt is judged again after a fault of the host.
 const RETRIES: u32 = 2;
 
+/// How often the end of a service looks whether jobs still run.
+const LOOK: Duration = Duration::from_millis(10);
+
 /// Results that come together where a request answers with all of them.
 pub(crate) const TOGETHER: usize = 64;
 
@@ -143,6 +146,13 @@ impl Service {
     pub(crate) fn stop(&self) {
         self.life.advance(Phase::Stopped);
         self.queue.close();
+    }
+
+    /// Waits until no judge thread runs a job. After [`Self::stop`] none begins another.
+    pub(crate) async fn until_nothing_runs(&self) {
+        while self.queue.load().running > 0 {
+            tokio::time::sleep(LOOK).await;
+        }
     }
 
     /// The judge, once it is there.

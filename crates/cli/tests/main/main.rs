@@ -44,6 +44,7 @@ mod verify;
 mod verify_cache;
 mod verify_cat;
 mod watch;
+mod workers;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -368,7 +368,7 @@ fn a_client_that_hangs_up_frees_the_worker_of_its_endless_loop() {
     }
 }
 
-fn children(parent: u32) -> Vec<Pid> {
+pub(super) fn children(parent: u32) -> Vec<Pid> {
     let tasks = std::fs::read_dir(format!("/proc/{parent}/task")).expect("it runs");
     let lists = tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("children")).ok());
     let pids = lists.flat_map(|list| list.split_whitespace().map(str::to_owned).collect::<Vec<_>>());

@@ -14,12 +14,14 @@ use super::{ImageSource, WorkerReply, WorkerSetup, lockdown};
 use crate::exports::GlobalState;
 use crate::image::{Image, ImageId, ImageSpec, ImageStore, build_without_threads};
 use crate::memory::Baseline;
+use crate::parent_process::note_parent;
 use crate::pool::{InProcessRunner, Instances, Runner, catch_panic};
 
 /// The most bytes of a frame from the parent, which is trusted.
 const MAX_ORDER: u64 = u32::MAX as u64;
 
-/// Becomes a worker: serves the parent process over standard input, a socket, until the parent closes it.
+/// Becomes a worker: serves the parent process over standard input, a socket, until the parent closes it. A parent that dies ends the job that
+/// runs, and this.
 ///
 /// A program that offers worker processes ([`crate::Sandbox::in_processes`]) must call this first when it is started with the arguments of its
 /// [`crate::WorkerProgram`].
@@ -27,6 +29,8 @@ const MAX_ORDER: u64 = u32::MAX as u64;
 /// # Errors
 /// When standard input is not such a socket, or the parent stops in the middle of a frame.
 pub fn serve() -> io::Result<()> {
+    // A parent that died before this sends no job: it sends the first one when the worker is ready.
+    note_parent();
     lockdown::close_all_but_standard()?;
     let mut pipe = frames::over(UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?));
     let Some(mut hello) = frames::receive::<WorkerSetup>(&mut pipe, MAX_ORDER)? else { return Ok(()) };

@@ -31,8 +31,9 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_mremap,
     libc::SYS_madvise,
     libc::SYS_brk,
-    // the deadline, locks, randomness of hash maps
+    // the deadline, the parent's death, locks, randomness of hash maps
     libc::SYS_clock_gettime,
+    libc::SYS_getppid,
     libc::SYS_futex,
     libc::SYS_getrandom,
     libc::SYS_sched_yield,

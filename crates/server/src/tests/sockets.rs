@@ -232,6 +232,20 @@ async fn the_time_for_draining_is_bounded() {
     judge.release();
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn what_runs_when_the_time_for_draining_is_over_is_cancelled_before_the_service_ends() {
+    let running = start_tcp(Settings { drain: SOON, ..Settings::default() }).await;
+    let mut client = running.connect().await;
+    client.write_all(run_code("endless").as_bytes()).await.expect("it is open");
+    running.judge.until_started(1).await;
+    let Running { service, stop, served, .. } = running;
+    stop.send(()).expect("it listens");
+    served.await.expect("it does not panic").expect("it served");
+    assert_eq!(service.queue().load().running, 0);
+    let answer = read_all(&mut client).await;
+    assert!(answer.starts_with("HTTP/1.1 504 "), "{answer}");
+}
+
 #[tokio::test]
 async fn a_judge_that_cannot_be_opened_ends_the_service() {
     let listener = Listener::open(&Address::Tcp("127.0.0.1:0".parse().expect("an address")), false).await;
