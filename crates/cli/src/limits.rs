@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use veriplay_core::Limits;
 use veriplay_sandbox::Image;
 
 use crate::exit::{ExitCode, Failure};
@@ -9,21 +10,27 @@ use crate::exit::{ExitCode, Failure};
 /// The most that a guest's memory can hold, in MiB: WebAssembly's addresses have 32 bits.
 const MOST_MEMORY_MIB: u64 = 4096;
 
-/// A count that may be written with an exponent, such as `1e9` or `2.5e10`.
-pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
-    let digits = text.replace('_', "");
-    if let Ok(count) = digits.parse() {
-        return Ok(count);
-    }
-    let number: f64 = digits.parse().map_err(|_| "not a number".to_owned())?;
-    // Every whole number below 2^53 is a double of its own.
-    let is_exact = number >= 0.0 && number.fract() == 0.0 && number < 9_007_199_254_740_992.0;
-    if is_exact { Ok(number as u64) } else { Err("not a whole number from 0 to 2^53".to_owned()) }
+/// Parses `--fuel`, such as `1e9`.
+pub(crate) fn parse_fuel(text: &str) -> Result<u64, String> {
+    let fuel = parse_count(text).filter(|fuel| Limits::FUEL.contains(fuel));
+    fuel.ok_or_else(|| format!("give {}, such as `1e9`", Limits::fuel_range()))
 }
 
-/// Rejects fuel with which no program begins.
-pub(crate) fn check_fuel(fuel: Option<u64>) -> Result<(), Failure> {
-    check_range("--fuel", fuel, &(1..=u64::MAX))
+/// Parses a number of MiB. [`check_memory`] compares it with what the image needs.
+pub(crate) fn parse_mib(text: &str) -> Result<u64, String> {
+    parse_count(text).ok_or_else(|| format!("give a whole number of MiB, at most {MOST_MEMORY_MIB}"))
+}
+
+/// A count that may be written with an exponent, such as `1e9` or `2.5e10`.
+fn parse_count(text: &str) -> Option<u64> {
+    let digits = text.replace('_', "");
+    if let Ok(count) = digits.parse() {
+        return Some(count);
+    }
+    let number: f64 = digits.parse().ok()?;
+    // Every whole number up to 2^53 is a double of its own.
+    let is_exact = number >= 0.0 && number.fract() == 0.0 && number <= 9_007_199_254_740_992.0;
+    is_exact.then_some(number as u64)
 }
 
 /// Rejects a limit of `option` on memory that no job in `image` can have: below the image's own memory every job would be a host fault.
@@ -47,16 +54,35 @@ fn check_range(option: &str, value: Option<u64>, range: &RangeInclusive<u64>) ->
 
 #[cfg(test)]
 mod tests {
-    use super::{check_range, parse_count};
+    use super::{check_range, parse_count, parse_fuel, parse_mib};
 
     #[test]
     fn a_count_may_have_an_exponent_and_is_exact() {
         for (text, count) in [("0", 0), ("1e9", 1_000_000_000), ("2.5e3", 2500), ("1_000", 1000)] {
-            assert_eq!(parse_count(text), Ok(count), "{text}");
+            assert_eq!(parse_count(text), Some(count), "{text}");
         }
-        assert_eq!(parse_count(&u64::MAX.to_string()), Ok(u64::MAX));
+        assert_eq!(parse_count(&u64::MAX.to_string()), Some(u64::MAX));
         for text in ["", "1.5", "-1", "1e300", "much", "nan", "inf"] {
-            assert!(parse_count(text).is_err(), "{text}");
+            assert!(parse_count(text).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn whatever_fuel_is_refused_is_told_with_one_range() {
+        for (text, fuel) in [("1", 1), ("1e15", 1_000_000_000_000_000), ("9007199254740992", 1 << 53)] {
+            assert_eq!(parse_fuel(text), Ok(fuel), "{text}");
+        }
+        let wanted = "give a whole number from 1 to 9007199254740992 (2^53), such as `1e9`";
+        for text in ["0", "1e16", "1e30", "9007199254740993", "18446744073709551615", "1.5", "-1", "much"] {
+            assert_eq!(parse_fuel(text), Err(wanted.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn memory_has_the_syntax_of_fuel() {
+        assert_eq!(parse_mib("1e3"), Ok(1000));
+        for text in ["1.5", "-1", "much"] {
+            assert_eq!(parse_mib(text), Err("give a whole number of MiB, at most 4096".to_owned()), "{text}");
         }
     }
 

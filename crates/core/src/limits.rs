@@ -1,5 +1,7 @@
 //! Resource limits of a job.
 
+use std::ops::RangeInclusive;
+
 use serde::{Deserialize, Serialize};
 
 /// The resources one job may use. There is no `Default`: the caller states the cost, in numbers or with [`Limits::small`] and
@@ -20,6 +22,26 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// The fuel that may be asked for: up to 2^53, which is days of one core, and is exact in every JSON.
+    pub const FUEL: RangeInclusive<u64> = 1..=1 << 53;
+
+    /// Checks that a job may be given this much fuel.
+    ///
+    /// # Errors
+    /// The value and [the range](Self::FUEL), in words.
+    pub fn check_fuel(fuel: u64) -> Result<(), String> {
+        if Self::FUEL.contains(&fuel) {
+            return Ok(());
+        }
+        Err(format!("{fuel} units of fuel are asked for: give {}", Self::fuel_range()))
+    }
+
+    /// [The range](Self::FUEL) in words.
+    #[must_use]
+    pub fn fuel_range() -> String {
+        format!("a whole number from {} to {} (2^53)", Self::FUEL.start(), Self::FUEL.end())
+    }
+
     /// For a function of a few lines: 10⁹ units of fuel (about 0.1 s of one core), 256 MiB of memory, 64 KiB of output, 1 MiB of files,
     /// a deadline of 60 s.
     #[must_use]
@@ -61,4 +83,20 @@ pub enum LimitKind {
     FileBytes,
     /// [`Limits::deadline_ns`].
     DeadlineNs,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Limits;
+
+    #[test]
+    fn fuel_has_one_range_and_a_refusal_names_it_and_the_value() {
+        for fuel in [1, 1_000_000_000, 1 << 53] {
+            assert_eq!(Limits::check_fuel(fuel), Ok(()));
+        }
+        for fuel in [0, (1 << 53) + 1, u64::MAX] {
+            let why = Limits::check_fuel(fuel).expect_err("it is out of range");
+            assert!(why.contains(&fuel.to_string()) && why.contains("from 1 to 9007199254740992"), "{why}");
+        }
+    }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use veriplay_core::{Callee, Entry, ExecuteError, Job, Preload, Value};
+use veriplay_core::{Callee, Entry, ExecuteError, Job, Limits, Preload, Value};
 
 use crate::wasi::files::is_plain_relative;
 
@@ -67,6 +67,8 @@ pub(crate) fn expected_calls(job: &Job) -> usize {
 /// # Errors
 /// [`ExecuteError::BadJob`].
 pub(crate) fn check_job(job: &Job, image_bytes: u64) -> Result<(), ExecuteError> {
+    // A turn of an episode may have no fuel left. It ends at once.
+    Limits::check_fuel(job.limits.fuel.max(*Limits::FUEL.start())).map_err(ExecuteError::BadJob)?;
     check_files(&job.files)?;
     if let Some(path) = job.fetch.iter().find(|path| !is_plain_relative(path)) {
         return Err(ExecuteError::BadJob(format!("file path `{path}` to fetch is not a plain relative path")));

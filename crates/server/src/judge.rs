@@ -55,11 +55,12 @@ pub struct JudgeFacts {
 }
 
 impl JudgeFacts {
-    /// Refuses limits that are more than a client may ask for.
+    /// Refuses limits that are more than a client may ask for, and fuel with which no program begins.
     ///
     /// # Errors
     /// The field of the first such limit, and why it is refused.
     pub fn check_limits(&self, asked: &Limits) -> Result<(), (&'static str, String)> {
+        Limits::check_fuel(asked.fuel).map_err(|why| ("limits.fuel", why))?;
         let Limits { fuel, memory_bytes, output_bytes, file_bytes, .. } = self.most;
         let limits = [
             ("limits.fuel", "units of fuel", asked.fuel, fuel),

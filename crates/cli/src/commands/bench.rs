@@ -31,6 +31,7 @@ use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::http::Target;
 use crate::isolation::{self, Isolation};
 use crate::json_file::{read_text, write_atomically};
+use crate::limits::parse_fuel;
 use crate::processors::processors;
 use crate::{image, progress};
 
@@ -151,7 +152,7 @@ pub(super) struct Arguments {
     #[arg(long, value_enum, value_name = "SHAPE")]
     shape: Vec<ModelShape>,
     /// `cost`: units of fuel for each program [default: a fifth of the image's]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_fuel)]
     fuel: Option<u64>,
     /// `cost`: only this program [repeatable; default: all]
     #[arg(long, value_name = "NAME")]

@@ -12,7 +12,7 @@ use veriplay_core::{Entry, Execute, Job, Limits, RunReport, Value};
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::image::ImageArguments;
 use crate::isolation::{self, Isolation};
-use crate::limits::{check_fuel, check_memory, parse_count};
+use crate::limits::{check_memory, parse_fuel, parse_mib};
 use crate::progress;
 use veriplay_sandbox::SandboxOptions;
 
@@ -32,10 +32,10 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "LITERALS", default_value = "", requires = "call", allow_hyphen_values = true)]
     arguments: String,
     /// Wasm fuel, about one unit an instruction, such as `1e9`
-    #[arg(long, value_name = "N", value_parser = parse_count)]
+    #[arg(long, value_name = "N", value_parser = parse_fuel)]
     fuel: Option<u64>,
     /// Linear memory in MiB, the interpreter's own share included
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_mib)]
     memory_mib: Option<u64>,
     /// Seed of the guest's random source and clock
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -69,7 +69,6 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
         .with_context(|| format!("`{}` is not UTF-8", args.file.display()))
         .or_fail(ExitCode::Input)?;
     let stdin = args.stdin.as_ref().map(read_file).transpose()?.unwrap_or_default();
-    check_fuel(args.fuel)?;
     let image = args.image.open()?;
     check_memory("--memory-mib", args.memory_mib, &image)?;
     let limits = limits(&args, image.default_limits());

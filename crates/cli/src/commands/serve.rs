@@ -15,7 +15,7 @@ use crate::exit::{ExitCode, Failure};
 use crate::image::ImageArguments;
 use crate::isolation::{self, Isolation};
 use crate::json_file::read_text;
-use crate::limits::check_memory;
+use crate::limits::{check_memory, parse_mib};
 use crate::progress;
 use crate::serve::{MemoryPlan, ServedJudge, ServiceSandbox, raise_descriptor_limit};
 use crate::verdict_cache::CacheArguments;
@@ -64,7 +64,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "SECONDS", default_value_t = Settings::default().most_seconds)]
     max_seconds: f64,
     /// The most memory that a client may ask for, in MiB, the interpreter's own share included
-    #[arg(long, value_name = "N", default_value_t = Settings::default().most_memory_bytes >> 20)]
+    #[arg(long, value_name = "N", default_value_t = Settings::default().most_memory_bytes >> 20, value_parser = parse_mib)]
     max_memory_mib: u64,
     #[command(flatten)]
     cache: CacheArguments,

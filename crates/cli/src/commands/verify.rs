@@ -16,7 +16,7 @@ use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::image::ImageArguments;
 use crate::interrupt;
 use crate::isolation::{self, Isolation};
-use crate::limits::{check_fuel, check_memory, parse_count};
+use crate::limits::{check_memory, parse_fuel, parse_mib};
 use crate::processors::attempts_at_once;
 use crate::progress::{self, Progress};
 use crate::verdict_cache::CacheArguments;
@@ -66,10 +66,10 @@ pub(super) struct Arguments {
     ///
     /// Without it a task with a reference program gives four times what that needs, at least the image's own and at most 40
     /// times that
-    #[arg(long, value_name = "N", value_parser = parse_count)]
+    #[arg(long, value_name = "N", value_parser = parse_fuel)]
     fuel: Option<u64>,
     /// Linear memory of each job in MiB, the interpreter's own share included
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_mib)]
     memory_mib: Option<u64>,
     /// Stop each attempt at its first failed case
     #[arg(long)]
@@ -133,7 +133,6 @@ pub(super) fn run(mut args: Arguments) -> Result<(), Failure> {
     let options = read_options(&args)?;
     let overrides = overrides(&args);
     let format = problem_format(&args.format).or_fail(ExitCode::Input)?;
-    check_fuel(args.fuel)?;
     let tasks = TaskSet::read(&args.tasks, format, &options, &overrides, None)?;
     let image = args.image.open()?;
     let limits = overrides.limits(image.default_limits());

@@ -15,7 +15,7 @@ const MAX_OUTPUT_FACTOR: u64 = 128;
 
 /// The most an attempt may be given.
 fn caps(default: Limits) -> Limits {
-    let fuel = default.fuel.saturating_mul(MAX_FUEL_FACTOR);
+    let fuel = default.fuel.saturating_mul(MAX_FUEL_FACTOR).min(*Limits::FUEL.end());
     with_deadline(default, fuel, default.output_bytes.saturating_mul(MAX_OUTPUT_FACTOR))
 }
 

@@ -297,6 +297,11 @@ impl TaskSet {
 
 /// Checks that attempts at the row can be judged, whatever the expected values of a row without them will be.
 pub(crate) fn check_row(row: &ProblemRow) -> Result<(), String> {
+    let limits = match row {
+        ProblemRow::Ready(problem) => problem.limits,
+        ProblemRow::Unexecuted(unexecuted) => unexecuted.limits,
+    };
+    limits.map_or(Ok(()), |limits| Limits::check_fuel(limits.fuel))?;
     let checked = match row {
         ProblemRow::Ready(problem) => check_problem(problem),
         ProblemRow::Unexecuted(unexecuted) => {

@@ -101,11 +101,11 @@ fn a_program_cannot_forge_the_level_of_an_event() {
 
 #[test]
 fn errors_have_their_hint_as_a_field_and_wrong_usage_is_one_of_them() {
-    let output = finished(veriplay().args(["run", "-", "--fuel", "0", "--log-format", "json"]));
+    let output = finished(veriplay().args(["run", "-", "--memory-mib", "1", "--log-format", "json"]));
     assert_eq!(output.status.code(), Some(3));
     let refused = events(&output);
     assert_eq!((refused.len(), &refused[0]["level"]), (1, &"ERROR".into()));
-    assert_eq!(refused[0]["message"], "`--fuel 0` is out of range");
+    assert_eq!(refused[0]["message"], "`--memory-mib 1` is out of range");
     assert!(refused[0]["hint"].as_str().is_some_and(|hint| hint.starts_with("give a number from ")), "{refused:?}");
 
     for form in [&["--log-format", "json"][..], &["--log-format=json"][..]] {

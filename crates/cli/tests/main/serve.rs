@@ -408,6 +408,11 @@ fn rows_that_are_invalid_name_their_field() {
         json!({"fuel": 1, "memory_bytes": 1 << 28, "output_bytes": 1_u64 << 40, "file_bytes": 1, "deadline_ns": 1});
     let own = problem(&with(json!({"format": "veriplay", "row": own})), 422);
     assert_eq!(own["field"], "tasks[0].row.problem.limits.output_bytes", "{own}");
+    let mut none = tasks[0].clone();
+    none["problem"]["limits"] =
+        json!({"fuel": 0, "memory_bytes": 1 << 28, "output_bytes": 1, "file_bytes": 1, "deadline_ns": 1});
+    let none = problem(&with(json!({"format": "veriplay", "row": none})), 422);
+    assert!(none["detail"].as_str().is_some_and(|text| text.contains("0 units of fuel")), "{none}");
     let sent = service.ask("/v1/tasks", &json!({"tasks": sources(&tasks)}));
     let digest = sent["tasks"][1]["digest"].clone();
     let known = json!({"tasks": [{"digest": digest}], "attempts": [attempts[1], attempts[3]]});

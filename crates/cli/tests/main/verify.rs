@@ -526,7 +526,7 @@ fn options_that_make_no_sense_are_refused_with_a_hint() {
         (&good, &["--jobs", "0"], 2, "--jobs"),
         (&good, &["--memory-mib", "1"], 3, "`--memory-mib 1` is out of range"),
         (&good, &["--memory-mib", "4097"], 3, "`--memory-mib 4097` is out of range"),
-        (&good, &["--fuel", "0"], 3, "`--fuel 0` is out of range"),
+        (&good, &["--fuel", "0"], 2, "'0' for '--fuel <N>': give a whole number from 1 to 9007199254740992"),
         (&good, &["--fuel", "1.5"], 2, "1.5"),
         (&bad, &[], 3, "no task that can be judged"),
     ] {

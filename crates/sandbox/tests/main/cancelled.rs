@@ -8,7 +8,7 @@ use crate::workers::{processes, program, workers};
 
 /// Jobs that only their deadline would end, in ten minutes.
 fn endless() -> Vec<Job> {
-    let limits = Limits { fuel: 1 << 60, deadline_ns: 600_000_000_000, ..limits() };
+    let limits = Limits { fuel: 1 << 53, deadline_ns: 600_000_000_000, ..limits() };
     let callee = Callee { program: "while True: pass".to_owned(), seed: 9, ..Callee::default() };
     let jobs = [
         script("while True: pass"),

@@ -270,6 +270,11 @@ fn a_job_that_cannot_be_run_as_written_is_refused() {
     job.limits.memory_bytes = 1 << 20;
     assert!(matches!(sandbox().execute(&job), Err(ExecuteError::BadJob(_))));
     let mut job = script("");
+    job.limits.fuel = (1 << 53) + 1;
+    assert!(matches!(sandbox().execute(&job), Err(ExecuteError::BadJob(why)) if why.contains("9007199254740993")));
+    job.limits.fuel = 0;
+    assert!(matches!(run(&job).exit, Exit::Exceeded { limit: LimitKind::Fuel, .. }));
+    let mut job = script("");
     job.image = "ruby".to_owned();
     assert!(matches!(sandbox().execute(&job), Err(ExecuteError::UnknownImage(name)) if name == "ruby"));
 }
@@ -277,7 +282,7 @@ fn a_job_that_cannot_be_run_as_written_is_refused() {
 #[test]
 fn the_deadline_ends_what_fuel_does_not_see() {
     let mut job = script("x = bytearray(32 << 20)\ny = bytearray(32 << 20)\nwhile True: x[:] = y");
-    job.limits.fuel = u64::MAX / 2;
+    job.limits.fuel = 1 << 53;
     job.limits.deadline_ns = 300_000_000;
     let (exit, _) = ends_and_harms_nobody(&job);
     assert_eq!(exit, "DeadlineNs");

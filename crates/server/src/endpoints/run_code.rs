@@ -173,7 +173,7 @@ impl RunRequest {
         let asked = u64::try_from(self.memory_mib).ok().filter(|mib| *mib > 0);
         let memory = asked.map_or(settings.most_memory_bytes, |mib| mib.saturating_mul(1 << 20));
         let limits = Limits {
-            fuel: (self.run_seconds * settings.fuel_per_second as f64) as u64,
+            fuel: ((self.run_seconds * settings.fuel_per_second as f64) as u64).min(*Limits::FUEL.end()),
             memory_bytes: memory.min(settings.most_memory_bytes).max(least),
             output_bytes: OUTPUT_BYTES,
             file_bytes: FILE_BYTES,
