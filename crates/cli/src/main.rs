@@ -46,6 +46,7 @@ use clap::Parser;
 use tracing_subscriber::filter::Directive;
 
 use commands::LogFormat;
+use exit::Failure;
 
 /// Training allocates and frees the same large buffers all the time, and the system's allocator returns each to the kernel.
 #[global_allocator]
@@ -75,15 +76,10 @@ fn main() -> ExitCode {
     if command.is_quiet() {
         progress::be_quiet();
     }
-    match command.run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            if !failure.is_silent() {
-                progress::say_always(&failure);
-            }
-            ExitCode::from(failure.code())
-        }
-    }
+    let failures: Vec<Failure> =
+        [command.run(), progress::check_written()].into_iter().filter_map(Result::err).collect();
+    failures.iter().filter(|failure| !failure.is_silent()).for_each(progress::say_always);
+    failures.first().map_or(ExitCode::SUCCESS, |failure| ExitCode::from(failure.code()))
 }
 
 /// Prints the help or the version that was asked for, or what is wrong with the command line, in the form of the log that it names.

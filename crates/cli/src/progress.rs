@@ -3,14 +3,17 @@
 
 use std::collections::VecDeque;
 use std::fmt::{Display, Write};
-use std::io::{BufRead, BufReader, IsTerminal, Write as _};
+use std::io::{BufRead, BufReader, ErrorKind, IsTerminal, Write as _};
 use std::ops::Deref;
 use std::process::{ChildStderr, Stdio};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+
+use crate::exit::{ExitCode, Failure};
 
 /// How often progress is told where there is no terminal: often enough to see that something happens, seldom enough for a log.
 const LINE_EVERY: Duration = Duration::from_secs(30);
@@ -26,6 +29,9 @@ const COLUMNS_OF_ETA: u16 = 46;
 
 /// Whether only errors are said: `--quiet`.
 static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Why a line of data could not be written.
+static UNWRITTEN: OnceLock<std::io::Error> = OnceLock::new();
 
 /// Whether messages are events of the log.
 static LOGGED: AtomicBool = AtomicBool::new(false);
@@ -119,9 +125,26 @@ fn for_each_line(text: impl BufRead, mut see: impl FnMut(&str)) {
 
 /// Writes one line of data to stdout.
 ///
-/// A closed pipe (`| head`) ends the output, not the work.
+/// A closed pipe (`| head`) ends the output, not the work. Another error fails the command when its work is done, see [`check_written`].
 pub(crate) fn data(line: impl Display) {
-    let _ = writeln!(std::io::stdout().lock(), "{line}");
+    if let Err(error) = writeln!(std::io::stdout().lock(), "{line}")
+        && error.kind() != ErrorKind::BrokenPipe
+    {
+        // The first one is told.
+        let _ = UNWRITTEN.set(error);
+    }
+}
+
+/// Checks that all data so far has been written to stdout.
+pub(crate) fn check_written() -> Result<(), Failure> {
+    match UNWRITTEN.get() {
+        None => Ok(()),
+        Some(error) => {
+            let failure = Failure::message(ExitCode::Input, format!("cannot write to standard output: {error}"));
+            Err(failure
+                .hint("the data of this command is not complete: make room where it goes, and repeat the command"))
+        }
+    }
 }
 
 /// Writes one line of data to stderr, where stdout has other data. It is no message, so that it is the same in every form of the log.

@@ -179,6 +179,30 @@ fn a_limit_out_of_range_is_an_error_of_the_input_with_the_range() {
     }
 }
 
+/// Runs `veriplay` with its stdout on a device that is always full.
+fn into_full_device(arguments: &[&str]) -> std::process::Output {
+    let full = std::fs::File::options().write(true).open("/dev/full").expect("the device is there");
+    let mut command = veriplay();
+    let child = command.args(arguments).stdin(std::process::Stdio::null()).stdout(full);
+    child.stderr(std::process::Stdio::piped()).spawn().expect("it starts").wait_with_output().expect("it ends")
+}
+
+#[test]
+fn data_that_cannot_be_written_fails_the_command() {
+    for arguments in [&["run", "-", "--json"][..], &["isolate", "--list"], &["completions", "bash"]] {
+        let output = into_full_device(arguments);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(3), "{arguments:?}: {said}");
+        assert!(said.contains("error: cannot write to standard output: "), "{arguments:?}: {said}");
+    }
+    // Whoever closes a pipe has read enough.
+    let mut command = veriplay();
+    let mut child =
+        command.args(["isolate", "--list"]).stdout(std::process::Stdio::piped()).spawn().expect("it starts");
+    drop(child.stdout.take());
+    assert!(child.wait().expect("it ends").success());
+}
+
 #[test]
 fn quiet_keeps_what_the_program_says() {
     let output = run_with_input(&["-", "--quiet"], "import sys\nprint('out')\nprint('seen', file=sys.stderr)");
