@@ -2,7 +2,7 @@
 //!
 //! `veriplay_corpus::probes` has the probes and judges their runs. This module runs them, in [`own_sandbox`] or on a [`Target`] (any
 //! [`command`] that runs a Python file, an image of [`docker`], or a [`fusion`] server), and reports the results ([`report`], [`sarif`]). [`selection`] says which
-//! probes are tried, [`allow`] which need not be contained. [`forgeries`] are probes of the
+//! probes are tried, [`not_tried`] which are not and why, [`allow`] which need not be contained. [`report_files`] are checked first. [`forgeries`] are probes of the
 //! verifier, counted apart. [`bait`] is planted on the host for programs to find: a listener, a file, a variable. [`service`] has probes of
 //! another kind, of a service and its clients; [`catalog`] has the names of all.
 
@@ -13,8 +13,10 @@ pub(crate) mod command;
 pub(crate) mod docker;
 pub(crate) mod forgeries;
 pub(crate) mod fusion;
+pub(crate) mod not_tried;
 pub(crate) mod own_sandbox;
 pub(crate) mod report;
+pub(crate) mod report_files;
 pub(crate) mod sarif;
 pub(crate) mod selection;
 pub(crate) mod service;
@@ -23,6 +25,7 @@ pub(crate) mod tokens;
 
 use std::time::{Duration, Instant};
 
+use chrono::NaiveDate;
 use veriplay_corpus::probes::Probe;
 use veriplay_corpus::probes::judge::{Containment, Finding};
 use veriplay_corpus::probes::run::in_parallel;
@@ -58,6 +61,16 @@ impl ProbeResult {
     pub(crate) fn is_failure(&self) -> bool {
         self.finding.verdict != Containment::Contained && self.allowed.is_none()
     }
+}
+
+/// What was attacked, and how the suite ended.
+#[derive(Debug)]
+pub(crate) struct SuiteEnd<'a> {
+    pub(crate) target: &'a str,
+    pub(crate) took: Duration,
+    /// Whether a signal stopped it.
+    pub(crate) stopped: bool,
+    pub(crate) today: NaiveDate,
 }
 
 /// Runs `probes` on this number of threads, and calls `each` after every one. After a signal the rest is left out.

@@ -1,13 +1,12 @@
 //! `veriplay isolate`: tries to break out, and reports what was contained.
 
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
 use clap::Args;
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use serde::Serialize;
 use veriplay_corpus::probes::run::run_probe;
 use veriplay_corpus::probes::{Probe, ProbeClass, ProbeProgram, Severity, built_in_probes};
@@ -18,15 +17,15 @@ use crate::isolate::allow::AllowList;
 use crate::isolate::bait::Bait;
 use crate::isolate::catalog::{self, NamedProbe, find_class};
 use crate::isolate::fusion::ConnectOptions;
+use crate::isolate::not_tried::NotTried;
 use crate::isolate::own_sandbox::OwnSandbox;
-use crate::isolate::report::{IsolationReport, SkippedProbes};
-use crate::isolate::sarif::sarif;
+use crate::isolate::report::IsolationReport;
+use crate::isolate::report_files::ReportFiles;
 use crate::isolate::selection::{Selection, Tested};
 use crate::isolate::service::probe::ServiceProbe;
 use crate::isolate::service::{self, OpenService, ServiceOptions};
-use crate::isolate::{ProbeResult, forgeries, open_target, report, run_probes, target};
+use crate::isolate::{ProbeResult, SuiteEnd, forgeries, open_target, run_probes, target};
 use crate::isolation::{self, Isolation};
-use crate::json_file::write_new_file;
 use crate::processors::threads_or_processors;
 use crate::{image, interrupt, progress};
 
@@ -34,7 +33,7 @@ use crate::{image, interrupt, progress};
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// The image whose probes are tried
-    #[arg(long, value_name = "NAME", default_value = "python", value_parser = image::names())]
+    #[arg(long, value_name = "NAME", default_value = "python", value_parser = image::names(), conflicts_with = "target")]
     image: String,
     /// Only this class of probes [repeatable; default: all]
     #[arg(long, value_name = "CLASS", value_parser = classes())]
@@ -43,7 +42,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "CLASS/NAME")]
     probe: Vec<String>,
     /// Leave out this probe or class [repeatable]
-    #[arg(long, value_name = "CLASS[/NAME]")]
+    #[arg(long, value_name = "CLASS[/NAME]", value_parser = StringValueParser::new().map(current_name))]
     skip: Vec<String>,
     /// Attack this instead of our own sandbox: `cmd:"python3 {file}"`, `docker:IMAGE`, `sandboxfusion:https://host`, or a service and its
     /// clients: `service` (a `veriplay serve` that is started for it), `service:http://host:8080`, `service:unix:/path`
@@ -64,18 +63,8 @@ pub(super) struct Arguments {
     /// Do not fail on the probes that this file allows, each with a reason
     #[arg(long, value_name = "FILE")]
     allow: Option<PathBuf>,
-    /// Write an allow-list of what is not contained to this new file
-    #[arg(long, value_name = "FILE")]
-    write_allow: Option<PathBuf>,
-    /// Write a JUnit report to this file
-    #[arg(long, value_name = "FILE")]
-    junit: Option<PathBuf>,
-    /// Write a SARIF report to this file, for code hosts that list findings of security tools
-    #[arg(long, value_name = "FILE")]
-    sarif: Option<PathBuf>,
-    /// Write a report in Markdown to this file, for the summary of a CI run
-    #[arg(long, value_name = "FILE")]
-    markdown: Option<PathBuf>,
+    #[command(flatten)]
+    files: ReportFiles,
     /// Probes tried at once [default: one for each processor]
     #[arg(long, value_name = "N")]
     jobs: Option<std::num::NonZeroUsize>,
@@ -83,25 +72,35 @@ pub(super) struct Arguments {
     #[arg(long, value_enum, default_value = "thread", conflicts_with = "target")]
     workers: Isolation,
     /// List the probes and try none
-    #[arg(long, conflicts_with = "explain")]
+    #[arg(long, conflicts_with_all = ["explain", "allow", "write_allow", "junit", "sarif", "markdown"])]
     list: bool,
     /// Say what this probe tries and why that matters, and show its programs; try none
-    #[arg(long, value_name = "CLASS/NAME")]
+    #[arg(long, value_name = "CLASS/NAME", conflicts_with_all = ["allow", "write_allow", "junit", "sarif", "markdown"])]
     explain: Option<String>,
     /// Print one JSON object instead of a table
     #[arg(long)]
     json: bool,
 }
 
-fn classes() -> PossibleValuesParser {
-    PossibleValuesParser::new(catalog::classes().map(|class| class.name).chain([forgeries::CLASS]))
+/// The name that the class of forgeries had before.
+const EARLIER_NAME: &str = "verifier";
+
+fn classes() -> impl TypedValueParser<Value = String> {
+    let classes = catalog::classes().map(|class| PossibleValue::new(class.name));
+    PossibleValuesParser::new(classes.chain([PossibleValue::new(forgeries::CLASS).alias(EARLIER_NAME)]))
+        .map(current_name)
+}
+
+/// The name that a class or probe has now.
+fn current_name(name: String) -> String {
+    if name == EARLIER_NAME { forgeries::CLASS.to_owned() } else { name }
 }
 
 /// The suite's results on one target.
 struct SuiteRun {
     target: String,
     results: Vec<ProbeResult>,
-    skipped: Vec<SkippedProbes>,
+    not_tried: NotTried,
 }
 
 pub(super) fn run(args: Arguments) -> Result<(), Failure> {
@@ -113,11 +112,13 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     if let Some(id) = &args.explain {
         return explain_probe(id, &probes);
     }
+    args.check_target_options()?;
     let allow = args.allow.as_deref().map(|path| AllowList::read(path, &catalog::probe_ids())).transpose();
     let allow = allow.or_fail(ExitCode::Input)?;
+    args.files.check()?;
     interrupt::listen("stopping after the probes under way; press Ctrl-C again to stop at once");
     let started = Instant::now();
-    let SuiteRun { target, mut results, skipped } = match &args.target {
+    let SuiteRun { target, mut results, not_tried } = match &args.target {
         None => attack_own_sandbox(&args, probes)?,
         Some(target) => match service_address(target) {
             Some(url) => attack_service(&args, url)?,
@@ -125,25 +126,25 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
         },
     };
     let today = chrono::Utc::now().date_naive();
+    let end = SuiteEnd { target: &target, took: started.elapsed(), stopped: interrupt::requested(), today };
     let allow = allow.unwrap_or_default().apply(&mut results, today).or_fail(ExitCode::Input)?;
-    let report = IsolationReport::new(target.clone(), &results, skipped, allow, started.elapsed());
+    let report = IsolationReport::new(&results, &not_tried, allow, &end);
     progress::data(if args.json { serde_json::to_string(&report).or_fail(ExitCode::Bug)? } else { report.text() });
-    if let Some(path) = &args.junit {
-        write_file(path, &report::junit_xml(&target, &results, started.elapsed()).or_fail(ExitCode::Bug)?)?;
+    let written = args.files.write(&report, &results, &not_tried, &end);
+    let judged = if end.stopped { Err(stopped(&results, &not_tried)) } else { fail_on_escapes(&results) };
+    match (judged, written) {
+        (Ok(()), written) => written,
+        (judged, Ok(())) => judged,
+        (judged, Err(unwritten)) => {
+            progress::say_always(&unwritten);
+            judged
+        }
     }
-    if let Some(path) = &args.sarif {
-        write_file(path, &serde_json::to_string_pretty(&sarif(&target, &results)).or_fail(ExitCode::Bug)?)?;
-    }
-    if let Some(path) = &args.markdown {
-        write_file(path, &report.markdown())?;
-    }
-    if let Some(path) = &args.write_allow {
-        write_new_file(path, &AllowList::of(&results, today).to_toml().or_fail(ExitCode::Bug)?)?;
-    }
-    if interrupt::requested() {
-        return Err(Failure::message(ExitCode::Interrupted, format!("stopped after {} probes", results.len())));
-    }
-    fail_on_escapes(&results)
+}
+
+fn stopped(results: &[ProbeResult], not_tried: &NotTried) -> Failure {
+    let (tried, left) = (results.len(), not_tried.unreached());
+    Failure::message(ExitCode::Interrupted, format!("stopped after {tried} probes, {left} were not tried"))
 }
 
 fn fail_on_escapes(results: &[ProbeResult]) -> Result<(), Failure> {
@@ -159,11 +160,26 @@ fn fail_on_escapes(results: &[ProbeResult]) -> Result<(), Failure> {
     ))
 }
 
-fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(path, text).with_context(|| format!("cannot write `{}`", path.display())).or_fail(ExitCode::Input)
-}
-
 impl Arguments {
+    /// Refuses options that the kind of target would ignore.
+    fn check_target_options(&self) -> Result<(), Failure> {
+        let Some(target) = &self.target else { return Ok(()) };
+        let kind = target.split(':').next().unwrap_or_default();
+        let options = [
+            ("--token-file", &self.token_file, &["sandboxfusion", service::KIND][..]),
+            ("--ca-file", &self.ca_file, &["sandboxfusion"]),
+            ("--service-log", &self.service_log, &[service::KIND]),
+        ];
+        match options.into_iter().find(|(_, file, kinds)| file.is_some() && !kinds.contains(&kind)) {
+            None => Ok(()),
+            Some((option, _, kinds)) => {
+                let what = format!("`{option}` does not apply to `--target {target}`");
+                Err(Failure::message(ExitCode::Input, what)
+                    .hint(format!("omit it; it is for `{}:`", kinds.join(":`, `"))))
+            }
+        }
+    }
+
     fn selection(&self) -> Selection<'_> {
         Selection { classes: &self.class, probes: &self.probe, skip: &self.skip }
     }
@@ -202,7 +218,10 @@ fn list_probes(args: &Arguments, probes: &[Probe]) -> Result<(), Failure> {
     let programs =
         probes.iter().map(|probe| ListedProbe::new(probe, if probe.language_level { ON_ANY_TARGET } else { ON_OURS }));
     let all = programs.chain(service::probes().iter().map(|probe| ListedProbe::new(probe, ON_SERVICES))).collect();
-    let (listed, _) = args.selection().choose(all, &tested)?;
+    let (mut listed, _) = args.selection().choose(all, &tested)?;
+    if tested.has_verifier && args.selection().has_forgeries() {
+        listed.push(ListedProbe::forgeries());
+    }
     if args.json {
         progress::data(serde_json::to_string(&listed).or_fail(ExitCode::Bug)?);
         return Ok(());
@@ -221,6 +240,13 @@ impl ListedProbe {
         let (probe, class, title) = (probe.id(), probe.class(), probe.title().to_owned());
         let severity = find_class(class).map_or(Severity::High, |class| class.severity);
         Self { probe, severity, any_target: runs_on == ON_ANY_TARGET, runs_on, title, class }
+    }
+
+    /// The whole class of forgeries: none of them can be selected alone.
+    fn forgeries() -> Self {
+        let title = format!("{} wrong programs that try to be judged correct", forgeries::planned_forgeries().len());
+        let (probe, class, severity) = (forgeries::CLASS.to_owned(), forgeries::CLASS, Severity::High);
+        Self { probe, severity, any_target: false, runs_on: ON_OURS, title, class }
     }
 }
 
@@ -294,18 +320,20 @@ fn attack_service(args: &Arguments, url: Option<&str>) -> Result<SuiteRun, Failu
     let target = open.name();
     let reason_against = |probe: &&'static ServiceProbe| open.reason_against(probe);
     let tested = Tested { name: &target, reason_against: &reason_against, has_verifier: false };
-    let (probes, skipped) = args.selection().choose(service::probes(), &tested)?;
+    let (probes, mut not_tried) = args.selection().choose(service::probes(), &tested)?;
     let bar = progress::bar(probes.len() as u64, "probes");
     let results = open.attack(&probes, &|| bar.inc(1));
     bar.finish_unless(interrupt::requested());
-    Ok(SuiteRun { target, results, skipped })
+    not_tried.add_unreached(&probes, &results);
+    Ok(SuiteRun { target, results, not_tried })
 }
 
 fn attack_own_sandbox(args: &Arguments, probes: Vec<Probe>) -> Result<SuiteRun, Failure> {
     let name = format!("image `{}`", args.image);
     let selection = args.selection();
-    let (probes, skipped) =
+    let (probes, mut not_tried) =
         selection.choose(probes, &Tested { name: &name, reason_against: &|_| None, has_verifier: true })?;
+    let forgeries = if selection.has_forgeries() { forgeries::planned_forgeries() } else { Vec::new() };
     let image = image::open(&args.image)?;
     let suffix = if args.workers == Isolation::Process { " in worker processes" } else { "" };
     let target = format!("the image `{}` {}{suffix}", image.name(), image.digest().short());
@@ -313,19 +341,22 @@ fn attack_own_sandbox(args: &Arguments, probes: Vec<Probe>) -> Result<SuiteRun, 
     let bar = progress::bar(probes.len() as u64, "probes");
     let attempt = |probe: &Probe| run_probe(&sandboxes, probe, image.name());
     let mut results = run_probes(&probes, threads_or_processors(args.jobs), &attempt, &|| bar.inc(1));
-    if selection.has_forgeries() && !interrupt::requested() {
+    if !forgeries.is_empty() && !interrupt::requested() {
         bar.set_message("forgeries");
         let sandbox = isolation::open_sandbox(Arc::clone(&image), SandboxOptions::fastest(), args.workers)?;
-        results.extend(forgeries::judge_forgeries(&sandbox, image.name()));
+        let reached = forgeries.iter().take_while(|_| !interrupt::requested());
+        results.extend(reached.map(|forgery| forgery.judge(&sandbox, image.name())));
     }
     bar.finish_unless(interrupt::requested());
-    Ok(SuiteRun { target, results, skipped })
+    not_tried.add_unreached(&probes, &results);
+    not_tried.add_unreached(&forgeries, &results);
+    Ok(SuiteRun { target, results, not_tried })
 }
 
 fn attack_target(args: &Arguments, name: &str, probes: Vec<Probe>) -> Result<SuiteRun, Failure> {
     let quoted = format!("`{name}`");
     let tested = Tested { name: &quoted, reason_against: &reason_elsewhere, has_verifier: false };
-    let (probes, skipped) = args.selection().choose(probes, &tested)?;
+    let (probes, mut not_tried) = args.selection().choose(probes, &tested)?;
     let bait = Bait::lay()?;
     let options = ConnectOptions { token_file: args.token_file.as_deref(), ca_file: args.ca_file.as_deref() };
     let target = open_target(name, &bait, options)?;
@@ -334,5 +365,6 @@ fn attack_target(args: &Arguments, name: &str, probes: Vec<Probe>) -> Result<Sui
     let attempt = |probe: &Probe| target::attempt(target.as_ref(), &bait, probe);
     let results = run_probes(&probes, threads_or_processors(args.jobs), &attempt, &|| bar.inc(1));
     bar.finish_unless(interrupt::requested());
-    Ok(SuiteRun { target: quoted, results, skipped })
+    not_tried.add_unreached(&probes, &results);
+    Ok(SuiteRun { target: quoted, results, not_tried })
 }

@@ -86,11 +86,12 @@ impl AllowList {
         Ok(notes)
     }
 
-    /// A list that allows what was not contained today, for a person to give reasons.
+    /// A list that allows what was not contained today, for a person to give reasons. A draft of a reason has the title and not the evidence, which
+    /// may hold process ids, ports and secrets that were laid out as bait.
     pub(crate) fn of(results: &[ProbeResult], today: NaiveDate) -> Self {
         let entry = |result: &ProbeResult| AllowedProbe {
             probe: result.id(),
-            reason: format!("{} on {today}: {}", result.finding.verdict.word(), said(&result.finding.evidence)),
+            reason: format!("{} on {today}: {}", result.finding.verdict.word(), result.title),
             expires: None,
         };
         Self {
@@ -106,9 +107,4 @@ impl AllowList {
         const HEAD: &str = "# Probes that need not be contained, for `veriplay isolate --allow`. Say why for each; `expires = 2027-01-31` is the last\n# day on which an entry counts.\n\n";
         Ok(format!("{HEAD}{}", toml::to_string(self).context("the allow-list cannot be written as TOML")?))
     }
-}
-
-/// What a probe has said, without the word of its verdict.
-fn said(evidence: &str) -> &str {
-    evidence.trim_start_matches("escaped: ")
 }

@@ -11,29 +11,61 @@ use veriplay_corpus::probes::judge::{Containment, Finding};
 use veriplay_verifier::{ProblemRequest, judge_programs};
 
 use super::ProbeResult;
+use super::catalog::NamedProbe;
 
 /// The class they are counted under.
-pub(crate) const CLASS: &str = "verifier";
+pub(crate) const CLASS: &str = "forgeries";
 
-/// Judges all forgeries.
-pub(crate) fn judge_forgeries(execute: &dyn Execute, image: &str) -> Vec<ProbeResult> {
+/// A forgery and the problem that it attacks.
+pub(crate) struct PlannedForgery {
+    name: String,
+    title: String,
+    program: String,
+    problem: Problem,
+    expected: ExpectedEnding,
+}
+
+/// All forgeries, each against its problems.
+pub(crate) fn planned_forgeries() -> Vec<PlannedForgery> {
     let corpus = built_in_forgeries();
-    let mut results = Vec::new();
+    let mut planned = Vec::new();
     for forgery in &corpus.forgeries {
         for expected in forgery.expected.iter().filter(|one| one.judging != JudgingMode::Shared) {
-            let started = Instant::now();
             let problem = split_problem(&corpus.targets[&expected.problem]);
             if is_right_by_rule(&problem, expected) {
                 continue;
             }
-            let finding = judge_forgery(execute, image, &problem, &forgery.attempt, expected);
             let name = format!("{} against {}", forgery.name, expected.problem);
             let title = forgery.statement.lines().next().unwrap_or_default().trim_start_matches("# ").to_owned();
-            let (class, took) = (CLASS.to_owned(), started.elapsed());
-            results.push(ProbeResult { class, name, title, finding, took, allowed: None });
+            let (program, expected) = (forgery.attempt.clone(), expected.clone());
+            planned.push(PlannedForgery { name, title, program, problem, expected });
         }
     }
-    results
+    planned
+}
+
+impl PlannedForgery {
+    /// Judges it.
+    pub(crate) fn judge(&self, execute: &dyn Execute, image: &str) -> ProbeResult {
+        let started = Instant::now();
+        let finding = judge_forgery(execute, image, &self.problem, &self.program, &self.expected);
+        let (class, name, title) = (CLASS.to_owned(), self.name.clone(), self.title.clone());
+        ProbeResult { class, name, title, finding, took: started.elapsed(), allowed: None }
+    }
+}
+
+impl NamedProbe for PlannedForgery {
+    fn class(&self) -> &'static str {
+        CLASS
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn title(&self) -> &str {
+        &self.title
+    }
 }
 
 fn split_problem(target: &ForgeryTarget) -> Problem {

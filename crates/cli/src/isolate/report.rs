@@ -11,7 +11,8 @@ use veriplay_corpus::probes::Severity;
 use veriplay_corpus::probes::judge::Containment;
 
 use super::catalog::{classes, find_class};
-use super::{ProbeResult, forgeries};
+use super::not_tried::{NotTried, SkippedProbes, UntriedProbe};
+use super::{ProbeResult, SuiteEnd, forgeries};
 
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
@@ -20,11 +21,13 @@ pub(crate) struct IsolationReport {
     /// What was attacked.
     target: String,
     seconds: f64,
+    /// Whether a signal stopped the suite before it had tried all that was selected.
+    stopped: bool,
     #[serde(flatten)]
     counts: ContainmentCounts,
     classes: Vec<ClassReport>,
     /// The verifier's forgeries, counted apart; `null` where they were not run.
-    verifier: Option<ContainmentCounts>,
+    forgeries: Option<ContainmentCounts>,
     probes: Vec<ProbeReport>,
     /// Probes that were not run, and why.
     not_tried: Vec<SkippedProbes>,
@@ -86,24 +89,15 @@ struct ProbeReport {
     seconds: f64,
 }
 
-/// Probes that were not run.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct SkippedProbes {
-    pub(crate) what: String,
-    pub(crate) count: usize,
-    pub(crate) why: String,
-}
-
 impl IsolationReport {
     pub(crate) fn new(
-        target: String,
         tried: &[ProbeResult],
-        not_tried: Vec<SkippedProbes>,
+        not_tried: &NotTried,
         allow_list: Vec<String>,
-        took: Duration,
+        end: &SuiteEnd<'_>,
     ) -> Self {
         let own = || tried.iter().filter(|one| one.class != forgeries::CLASS);
-        let verifier = ContainmentCounts::count(tried.iter().filter(|one| one.class == forgeries::CLASS));
+        let forgeries = ContainmentCounts::count(tried.iter().filter(|one| one.class == forgeries::CLASS));
         let of_class = |name: &'static str| ContainmentCounts::count(tried.iter().filter(move |one| one.class == name));
         let classes = classes().map(|class| ClassReport {
             class: class.name.to_owned(),
@@ -113,21 +107,21 @@ impl IsolationReport {
         });
         Self {
             schema_version: SCHEMA_VERSION,
-            target,
-            seconds: took.as_secs_f64(),
+            target: end.target.to_owned(),
+            seconds: end.took.as_secs_f64(),
+            stopped: end.stopped,
             counts: ContainmentCounts::count(own()),
             classes: classes.filter(|class| class.counts.total() > 0).collect(),
-            verifier: (verifier.total() > 0).then_some(verifier),
+            forgeries: (forgeries.total() > 0).then_some(forgeries),
             probes: tried.iter().map(ProbeReport::new).collect(),
-            not_tried,
+            not_tried: not_tried.groups.clone(),
             allow_list,
         }
     }
 
     /// For people.
     pub(crate) fn text(&self) -> String {
-        let mut out =
-            format!("isolation of {}: {} probes in {:.1} s\n\n", self.target, self.counts.total(), self.seconds);
+        let mut out = format!("isolation of {}: {} in {:.1} s\n\n", self.target, self.tried(), self.seconds);
         write_line(&mut out, "", HEADINGS.map(str::to_owned));
         self.rows().for_each(|(name, counts)| write_line(&mut out, name, counts.cells()));
         for probe in self.probes.iter().filter(|probe| probe.verdict != Containment::Contained) {
@@ -139,7 +133,20 @@ impl IsolationReport {
         for note in &self.allow_list {
             let _ = write!(out, "\nallow-list: {note}");
         }
+        if self.stopped {
+            let _ = write!(out, "\n{STOPPED}");
+        }
         out
+    }
+
+    /// What was tried, in words.
+    fn tried(&self) -> String {
+        let probes = format!("{} probes", self.counts.total());
+        match self.forgeries.map(ContainmentCounts::total) {
+            None => probes,
+            Some(forgeries) if self.counts.total() == 0 => format!("{forgeries} forgeries"),
+            Some(forgeries) => format!("{probes} and {forgeries} forgeries"),
+        }
     }
 
     /// For the summary page of a CI run.
@@ -156,17 +163,26 @@ impl IsolationReport {
             let evidence = evidence.replace('`', "'");
             let _ = write!(out, "\n- **{}** `{class}/{name}`: {title}. `{evidence}`{reason}", probe.verdict.word());
         }
+        for left in &self.not_tried {
+            let _ = write!(out, "\n- Not tried: {} ({}): {}", left.what, left.count, left.why);
+        }
         for note in &self.allow_list {
             let _ = write!(out, "\n- Allow-list: {note}");
+        }
+        if self.stopped {
+            let _ = write!(out, "\n\n**{STOPPED}**");
         }
         out + "\n"
     }
 
     fn rows(&self) -> impl Iterator<Item = (&str, ContainmentCounts)> {
         let classes = self.classes.iter().map(|class| (class.class.as_str(), class.counts));
-        classes.chain([("all", self.counts)]).chain(self.verifier.map(|counts| ("forgeries", counts)))
+        classes.chain([("all", self.counts)]).chain(self.forgeries.map(|counts| (forgeries::CLASS, counts)))
     }
 }
+
+/// What a report of a suite that was stopped says.
+const STOPPED: &str = "A signal stopped the suite: this report is not complete.";
 
 const HEADINGS: [&str; 4] = ["contained", "escaped", "unclear", "allowed"];
 
@@ -203,25 +219,52 @@ pub(crate) fn hint(name: &str) -> &'static str {
     find_class(name).map_or("a wrong program was judged right: see task-corpus/forgeries", |class| class.hint)
 }
 
-/// The report as JUnit XML for a CI: a suite for each class, a case for each probe. An escape is a failure, an unclear probe an error;
-/// GitHub and GitLab show both in red, with the evidence. What is allowed is skipped, with the reason.
-pub(crate) fn junit_xml(target: &str, tried: &[ProbeResult], took: Duration) -> anyhow::Result<String> {
-    let mut report = JunitReport::new(format!("veriplay isolate: {target}"));
-    report.set_time(took);
-    let mut classes: Vec<&str> = Vec::new();
-    for one in tried {
-        if !classes.contains(&one.class.as_str()) {
-            classes.push(&one.class);
+/// The report as JUnit XML for a CI: a suite for each class, a case for each probe that was selected. An escape is a failure, an unclear probe an
+/// error; GitHub and GitLab show both in red, with the evidence. What is allowed is skipped, with the reason, and so is what was not tried. A suite
+/// that was stopped is an error too.
+pub(crate) fn junit_xml(tried: &[ProbeResult], not_tried: &NotTried, end: &SuiteEnd<'_>) -> anyhow::Result<String> {
+    let mut report = JunitReport::new(format!("veriplay isolate: {}", end.target));
+    report.set_time(end.took);
+    let tried_cases = tried.iter().map(|one| (one.class.as_str(), junit_case(one)));
+    let untried_cases = not_tried.selected.iter().map(|one| (one.class.as_str(), untried_case(one)));
+    let mut classes: Vec<(&str, Vec<TestCase>)> = Vec::new();
+    for (class, case) in tried_cases.chain(untried_cases) {
+        match classes.iter_mut().find(|(name, _)| *name == class) {
+            Some((_, cases)) => cases.push(case),
+            None => classes.push((class, vec![case])),
         }
     }
-    for class in classes {
-        let own = || tried.iter().filter(|one| one.class == class);
+    for (class, cases) in classes {
         let mut suite = TestSuite::new(format!("isolation.{class}"));
-        suite.set_time(own().map(|one| one.took).sum());
-        suite.add_test_cases(own().map(junit_case));
+        suite.set_time(tried.iter().filter(|one| one.class == class).map(|one| one.took).sum());
+        suite.add_test_cases(cases);
+        report.add_test_suite(suite);
+    }
+    if end.stopped {
+        let mut suite = TestSuite::new("isolation");
+        suite.add_test_case(stopped_case(not_tried.unreached()));
         report.add_test_suite(suite);
     }
     report.to_string().context("the report cannot be written as XML")
+}
+
+/// A probe that was selected and not tried.
+fn untried_case(untried: &UntriedProbe) -> TestCase {
+    let mut status = TestCaseStatus::skipped();
+    status.set_message(format!("not tried: {}", untried.why));
+    let mut case = TestCase::new(untried.name.as_str(), status);
+    case.set_classname(format!("isolation.{}", untried.class));
+    case
+}
+
+/// The end of a suite that was stopped.
+fn stopped_case(unreached: usize) -> TestCase {
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+    status.set_type("stopped");
+    status.set_message(format!("a signal stopped the suite, {unreached} selected probes were not tried"));
+    let mut case = TestCase::new("the suite ran to its end", status);
+    case.set_classname("isolation");
+    case
 }
 
 fn junit_case(tried: &ProbeResult) -> TestCase {

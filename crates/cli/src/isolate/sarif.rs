@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use veriplay_corpus::probes::Severity;
 use veriplay_corpus::probes::judge::Containment;
 
-use super::ProbeResult;
 use super::catalog::{find_class, is_of_service};
 use super::report::hint;
+use super::{ProbeResult, forgeries};
 
 pub(crate) fn sarif(target: &str, results: &[ProbeResult]) -> Value {
     let found = results.iter().filter(|result| result.finding.verdict != Containment::Contained);
@@ -54,6 +54,10 @@ fn finding(target: &str, result: &ProbeResult) -> Value {
 fn file(result: &ProbeResult) -> String {
     match result.class.strip_prefix("service_") {
         Some(file) if is_of_service(&result.class) => format!("crates/cli/src/isolate/service/{file}.rs"),
+        _ if result.class == forgeries::CLASS => {
+            let (forgery, _) = result.name.split_once(' ').unwrap_or((result.name.as_str(), ""));
+            format!("task-corpus/forgeries/{forgery}.md")
+        }
         _ => format!("task-corpus/probes/{}.md", result.id()),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::catalog::{NamedProbe, classes, probe_ids};
 use super::forgeries;
-use super::report::SkippedProbes;
+use super::not_tried::NotTried;
 use crate::exit::{ExitCode, Failure};
 
 /// What is tested, as far as the selection of probes goes.
@@ -27,23 +27,29 @@ pub(crate) struct Selection<'a> {
 }
 
 impl Selection<'_> {
-    /// The probes to try, and notes on the rest. What was named and does not run there is an error: a suite that runs nothing of it would
-    /// report success.
+    /// The probes to try, and notes on the rest. What was named and does not run there is an error, and so is a selection of nothing: a suite that
+    /// runs nothing would report success.
     pub(crate) fn choose<P: NamedProbe>(
         &self,
         probes: Vec<P>,
         tested: &Tested<'_, P>,
-    ) -> Result<(Vec<P>, Vec<SkippedProbes>), Failure> {
+    ) -> Result<(Vec<P>, NotTried), Failure> {
         self.check_names()?;
         self.check_there(&probes, tested)?;
-        let (mut chosen, mut skipped) = (Vec::new(), Vec::new());
+        let (mut chosen, mut not_tried) = (Vec::new(), NotTried::default());
         for probe in probes {
-            match self.reason_against(&probe, tested) {
-                None => chosen.push(probe),
-                Some((what, why)) => count_skipped(&mut skipped, what, why),
+            match (self.reason_not_selected(&probe), (tested.reason_against)(&probe)) {
+                (Some((what, why)), _) => not_tried.count(what, why),
+                (None, Some(why)) => not_tried.add(&probe, why),
+                (None, None) => chosen.push(probe),
             }
         }
-        Ok((chosen, skipped))
+        if chosen.is_empty() && !(tested.has_verifier && self.has_forgeries()) {
+            let what = format!("no probe is left to try on {}", tested.name);
+            return Err(Failure::message(ExitCode::Input, what)
+                .hint("`--skip` leaves out all that is selected; `veriplay isolate --list` lists the probes"));
+        }
+        Ok((chosen, not_tried))
     }
 
     /// Whether the verifier's forgeries are to be tried.
@@ -57,14 +63,13 @@ impl Selection<'_> {
         all || self.classes.iter().any(|class| class == probe.class()) || self.probes.contains(&probe.id())
     }
 
-    fn reason_against<P: NamedProbe>(&self, probe: &P, tested: &Tested<'_, P>) -> Option<(&'static str, &'static str)> {
+    /// Why a probe is not selected, under the name of its group.
+    fn reason_not_selected(&self, probe: &impl NamedProbe) -> Option<(&'static str, &'static str)> {
         if !self.is_named(probe) {
             return Some(("other probes", "`--class` or `--probe` names some"));
         }
-        if self.skip.iter().any(|name| name == probe.class() || *name == probe.id()) {
-            return Some((probe.class(), "`--skip` names them"));
-        }
-        (tested.reason_against)(probe).map(|why| (probe.class(), why))
+        let is_skipped = self.skip.iter().any(|name| name == probe.class() || *name == probe.id());
+        is_skipped.then(|| (probe.class(), "`--skip` names them"))
     }
 
     fn check_names(&self) -> Result<(), Failure> {
@@ -105,12 +110,5 @@ impl Selection<'_> {
             }
             None => Ok(()),
         }
-    }
-}
-
-fn count_skipped(skipped: &mut Vec<SkippedProbes>, what: &str, why: &str) {
-    match skipped.iter_mut().find(|one| one.what == what && one.why == why) {
-        Some(one) => one.count += 1,
-        None => skipped.push(SkippedProbes { what: what.to_owned(), count: 1, why: why.to_owned() }),
     }
 }

@@ -226,7 +226,13 @@ fn probes_are_listed_explained_and_left_out_by_name() {
         String::from_utf8(output.stdout).expect("text")
     };
     let of_services = text(&["--list", "--target", "service"]).lines().count();
-    assert_eq!(text(&["--list"]).lines().count(), probes().len() + of_services);
+    let all = text(&["--list"]);
+    let forgeries: Vec<&str> = all.lines().filter(|line| line.starts_with("forgeries ")).collect();
+    assert_eq!((all.lines().count(), forgeries.len()), (probes().len() + of_services + 1, 1), "{all}");
+    // The class had another name.
+    for name in ["forgeries", "verifier"] {
+        assert_eq!(text(&["--list", "--class", name]).trim_end().split(' ').next(), Some("forgeries"));
+    }
     let some: Value =
         serde_json::from_str(&text(&["--list", "--json", "--class", "network", "--skip", "network/loopback"]))
             .expect("JSON");
@@ -247,15 +253,54 @@ fn probes_are_listed_explained_and_left_out_by_name() {
 fn a_signal_ends_the_suite_with_the_reports_of_what_was_tried() {
     let folder = tempfile::tempdir().expect("a temporary directory");
     let (junit, sent) = (folder.path().join("report.xml"), folder.path().join("sent"));
+    let markdown = folder.path().join("report.md");
     // One signal: a second would end the process at once.
     let sent = sent.display();
     let target = format!("cmd:python3 {{file}}; [ -e {sent} ] || {{ touch {sent}; kill -TERM $PPID; }}");
     let mut command = veriplay();
     command.args(["isolate", "--jobs", "1", "--target", &target, "--junit"]).arg(&junit);
+    command.arg("--markdown").arg(&markdown);
     let output = finished(&mut command);
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
     assert!(stderr(&output).contains("stopped after "), "{}", stderr(&output));
-    assert!(std::fs::read_to_string(junit).expect("a report was written").starts_with("<?xml"));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("A signal stopped the suite") && text.contains("): a signal stopped the suite"), "{text}");
+    let markdown = std::fs::read_to_string(markdown).expect("a report was written");
+    assert!(markdown.contains("**A signal stopped the suite") && markdown.contains("- Not tried: "), "{markdown}");
+    let xml = std::fs::read_to_string(junit).expect("a report was written");
+    assert!(xml.starts_with("<?xml") && xml.contains("<error message=\"a signal stopped the suite, "), "{xml}");
+    // All that was selected has a case.
+    assert_eq!(xml.matches("<testcase ").count(), probes().len() + 1, "{xml}");
+    assert!(xml.contains("not tried: a signal stopped") && xml.contains("not tried: written for our own"), "{xml}");
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_refused_before_the_attack() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let there = folder.path().join("allow.toml");
+    std::fs::write(&there, "").expect("it is written");
+    let (there, attacked) = (there.display().to_string(), folder.path().join("attacked"));
+    let target = format!("cmd:touch {}; python3 {{file}}", attacked.display());
+    for (option, path) in [("--write-allow", there.as_str()), ("--junit", "/nonexistent/x.xml"), ("--sarif", "/")] {
+        let output = finished(veriplay().args(["isolate", "--class", "secrets", "--target", &target, option, path]));
+        assert_eq!(output.status.code(), Some(3), "{option}: {}", stderr(&output));
+        assert!(stderr(&output).contains(&format!("`{path}`")) && !attacked.exists(), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_selection_of_nothing_and_options_without_use_are_refused() {
+    for (arguments, code) in [
+        (&["--class", "cpu", "--skip", "cpu"][..], 3),
+        (&["--class", "service_input", "--skip", "service_input", "--target", "service"], 3),
+        (&["--target", "cmd:python3 {file}", "--token-file", "tokens"], 3),
+        (&["--target", "cmd:python3 {file}", "--image", "python"], 2),
+        (&["--list", "--junit", "report.xml"], 2),
+    ] {
+        let output = finished(veriplay().arg("isolate").args(arguments));
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", stderr(&output));
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+    }
 }
 
 #[test]
@@ -399,7 +444,7 @@ fn a_class_without_a_probe_for_the_target_is_an_error_that_lists_the_targets_cla
         CLASSES.iter().map(|class| class.name).filter(portable).collect()
     };
     let missing = CLASSES.iter().map(|class| class.name).find(|name| !local.contains(name));
-    for class in missing.into_iter().chain(["verifier"]) {
+    for class in missing.into_iter().chain(["forgeries"]) {
         let output = finished(veriplay().args([
             "isolate",
             "--target",
