@@ -180,13 +180,34 @@ pub(crate) fn parse_record<T: DeserializeOwned>(json: &[u8]) -> Result<T, Proble
         match inner.classify() {
             serde_json::error::Category::Data => {
                 let detail = inner.to_string();
-                Problem::invalid(name_missing(path, &detail), detail)
+                Problem::invalid(name_missing(path, &detail), in_plain_words(&detail))
             }
             _ => Problem::not_json(inner.to_string()),
         }
     })?;
     deserializer.end().map_err(|error| Problem::not_json(error.to_string()))?;
     Ok(record)
+}
+
+/// What serde expects, and what a client reads.
+const EXPECTED: [(&str, &str); 5] = [
+    ("u64", "a whole number from 0 on"),
+    ("i64", "a whole number"),
+    ("f64", "a number"),
+    ("a sequence", "an array"),
+    ("a map", "an object"),
+];
+
+/// A message of serde without the names of Rust's types.
+fn in_plain_words(message: &str) -> String {
+    let Some((found, expected)) = message.rsplit_once(", expected ") else { return message.to_owned() };
+    let found = match found {
+        "invalid type: sequence" => "invalid type: array",
+        "invalid type: map" => "invalid type: object",
+        other => other,
+    };
+    let plain = EXPECTED.iter().find_map(|(rust, plain)| Some(format!("{plain}{}", expected.strip_prefix(rust)?)));
+    format!("{found}, expected {}", plain.as_deref().unwrap_or(expected))
 }
 
 /// The path of an error. That of a missing field ends at the object which lacks it; the field's name is only in serde's message.

@@ -21,6 +21,7 @@ mod judge;
 mod lines;
 mod listener;
 mod metrics;
+mod objects;
 mod pages;
 mod phase;
 mod problem;

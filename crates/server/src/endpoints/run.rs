@@ -20,6 +20,7 @@ use super::operations::check_serving;
 use crate::body::{RequestBody, json_response, parse_body, parse_record, read_body};
 use crate::caller::Caller;
 use crate::judge::JudgeFacts;
+use crate::objects::{Object, object, optional_object};
 use crate::problem::Problem;
 use crate::queue::{Admission, Unfinished};
 use crate::service::Service;
@@ -38,12 +39,13 @@ struct RunRequest {
     #[serde(default)]
     stdin: String,
     /// Call a function of the program and report its value, instead of running it as a script.
+    #[serde(default, deserialize_with = "optional_object")]
     call: Option<CallRequest>,
     /// Files in the working directory.
     #[serde(default)]
     files: BTreeMap<String, FileRequest>,
     /// Limits, where they are not the image's own.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object")]
     limits: RunLimits,
     /// Seed of the random source and the clock.
     #[serde(default)]
@@ -65,15 +67,19 @@ struct CallRequest {
 
 /// A file's content.
 #[derive(Debug, Clone, Deserialize, ToSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a text, or an object with the key `base64`")]
 enum FileRequest {
     /// As text.
     Text(String),
     /// As bytes.
-    Bytes {
-        /// The content in base64.
-        base64: String,
-    },
+    Bytes(#[serde(deserialize_with = "object")] EncodedFile),
+}
+
+/// Bytes.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+struct EncodedFile {
+    /// The content in base64.
+    base64: String,
 }
 
 /// Limits of the job.
@@ -132,7 +138,7 @@ async fn run(
     Problem::check_json(&headers)?;
     let arrived = body.arrived();
     let body = read_body(body, service.body_limits(), None).await?;
-    let request = parse_body(body, parse_record::<RunRequest>).await??;
+    let Object(request) = parse_body(body, parse_record::<Object<RunRequest>>).await??;
     let judge = service.judge().ok_or_else(|| Problem::unavailable("the image is being loaded"))?;
     let deadline = request.deadline_ms.map(|ms| arrived + Duration::from_millis(ms));
     let job = request.into_job(judge.facts())?;
@@ -190,7 +196,7 @@ impl FileRequest {
     fn decode(self, path: String) -> Result<(String, Vec<u8>), Problem> {
         let content = match self {
             Self::Text(text) => text.into_bytes(),
-            Self::Bytes { base64 } => BASE64_STANDARD
+            Self::Bytes(EncodedFile { base64 }) => BASE64_STANDARD
                 .decode(base64)
                 .map_err(|error| Problem::invalid(format!("files.{path}"), error.to_string()))?,
         };

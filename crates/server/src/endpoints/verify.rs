@@ -24,6 +24,7 @@ use crate::caller::Caller;
 use crate::json_slices::{array_items, object_members};
 use crate::judge::{AttemptText, Judge, JudgeOptions, OpenTask, TaskError, TaskSource};
 use crate::lines::LineBody;
+use crate::objects::Object;
 use crate::problem::Problem;
 use crate::queue::{Admission, QueueFull};
 use crate::rows::ServedRow;
@@ -353,7 +354,8 @@ impl ParsedVerify {
     fn parse(judge: &Arc<dyn Judge>, text: &[u8]) -> Result<Self, Problem> {
         let known = ["tasks", "attempts", "limits", "seed", "early_stop", "deadline_ms"];
         let members = Members::parse(text, &known)?;
-        let LimitsRequest { fuel, memory_bytes } = members.record("limits")?;
+        let limits: Option<Object<LimitsRequest>> = members.record("limits")?;
+        let LimitsRequest { fuel, memory_bytes } = limits.map_or_else(LimitsRequest::default, |Object(limits)| limits);
         let (facts, default) = (judge.facts(), judge.facts().limits);
         let asked = Limits {
             fuel: fuel.unwrap_or(default.fuel),
@@ -364,7 +366,7 @@ impl ParsedVerify {
         let (seed, early_stop) = (members.record("seed")?, members.record("early_stop")?);
         let options = JudgeOptions { fuel, memory_bytes, seed, early_stop };
         let deadline_ms = members.record("deadline_ms")?;
-        let attempts: Vec<AttemptRequest> = parse_member("attempts", members.required("attempts")?)?;
+        let attempts: Vec<Object<AttemptRequest>> = parse_member("attempts", members.required("attempts")?)?;
         let tasks = open_tasks(judge, members.required("tasks")?, &options)?;
         let kept = tasks.iter().map(kept).collect();
         Ok(Self { tasks: kept, attempts: pair(attempts, &tasks)?, deadline_ms })
@@ -432,11 +434,11 @@ fn task_problem(error: TaskError, path: &str) -> Problem {
 }
 
 /// Finds the task of each attempt.
-fn pair(attempts: Vec<AttemptRequest>, tasks: &[Arc<dyn OpenTask>]) -> Result<Vec<AttemptWork>, Problem> {
+fn pair(attempts: Vec<Object<AttemptRequest>>, tasks: &[Arc<dyn OpenTask>]) -> Result<Vec<AttemptWork>, Problem> {
     let by_name: HashMap<&str, usize> = tasks.iter().enumerate().map(|(at, task)| (task.task_id(), at)).collect();
     let mut seen = vec![0_u64; tasks.len()];
     let mut work = Vec::with_capacity(attempts.len());
-    for (at, attempt) in attempts.into_iter().enumerate() {
+    for (at, Object(attempt)) in attempts.into_iter().enumerate() {
         let path = |field: &str| format!("attempts[{at}].{field}");
         let Some(&task) = by_name.get(attempt.task_id.0.as_str()) else {
             let why = format!("no task of this request has the name `{}`", attempt.task_id.0);

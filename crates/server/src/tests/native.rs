@@ -150,6 +150,8 @@ async fn a_wrong_field_is_named() {
         (with(json!({"limits": {"fuel": 0}})), "limits.fuel"),
         (with(json!({"limits": {"fuel": u64::MAX}})), "limits.fuel"),
         (with(json!({"deadline_ms": 1.5})), "deadline_ms"),
+        (with(json!({"limits": [1, null]})), "limits"),
+        (with(json!({"attempts": [["one", null, null, "x"]]})), "attempts[0]"),
         (with(json!({"tasks": [task("one"), task("one")]})), "tasks[1]"),
         (with(json!({"tasks": [5]})), "tasks[0]"),
         (with(json!({"tasks": [{"format": "plain"}]})), "tasks[0]"),
@@ -175,6 +177,23 @@ async fn a_wrong_field_is_named() {
         assert_eq!((&problem["status"], &problem["type"]), (&json!(422), &json!("urn:veriplay:invalid-request")));
     }
     assert!(bench.judge.started().is_empty());
+}
+
+#[tokio::test]
+async fn no_problem_names_a_type_of_rust() {
+    let bench = Bench::serving();
+    for (body, detail) in [
+        (json!({"program": "x", "seed": "much"}), "invalid type: string \"much\", expected a whole number from 0 on"),
+        (json!({"program": "x", "seed": -1}), "invalid value: integer `-1`, expected a whole number from 0 on"),
+        (json!({"program": "x", "limits": []}), "invalid type: array, expected an object"),
+        (json!({"program": "x", "files": []}), "invalid type: array, expected an object"),
+        (json!({"program": {}}), "invalid type: object, expected a string"),
+        (json!([]), "invalid type: array, expected an object"),
+        (json!({"program": "x", "files": {"a": 1}}), "expected a text, or an object with the key `base64`"),
+    ] {
+        let problem = bench.post("/v1/run", &body).await.json();
+        assert!(problem["detail"].as_str().is_some_and(|text| text.starts_with(detail)), "{body}: {problem}");
+    }
 }
 
 #[tokio::test]
@@ -288,6 +307,12 @@ async fn a_wrong_job_is_named_and_a_fault_is_no_outcome() {
         (json!({"program": "x", "limits": {"file_bytes": 1_u64 << 40}}), json!("limits.file_bytes")),
         (json!({"program": "x", "files": {"a": {"base64": "!"}}}), json!("files.a")),
         (json!({"program": "bad job"}), json!(null)),
+        // An array is no object, whatever it lists.
+        (json!([]), json!(null)),
+        (json!(["print(1)", "", null, {}, {}, 0, null]), json!(null)),
+        (json!({"program": "x", "call": ["f", ""]}), json!("call")),
+        (json!({"program": "x", "limits": [1, null, null, null]}), json!("limits")),
+        (json!({"program": "x", "files": {"a": ["aGk="]}}), json!("files.a")),
     ] {
         let answer = bench.post("/v1/run", &body).await;
         assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{body}: {}", answer.text);
