@@ -11,7 +11,8 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Router};
 use tower_http::catch_panic::CatchPanicLayer;
 use tracing::Instrument;
-use utoipa::OpenApi;
+use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
+use utoipa::{OpenApi, openapi};
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::body::{Arrival, HeldBody};
@@ -46,7 +47,10 @@ fn endpoints() -> OpenApiRouter<Arc<Service>> {
 
 /// The router of `service`.
 pub(crate) fn make_router(service: &Arc<Service>, open: OpenConnections) -> Router {
-    let (router, description) = endpoints().split_for_parts();
+    let (router, mut description) = endpoints().split_for_parts();
+    if service.settings.tokens.is_some() {
+        describe_tokens(&mut description);
+    }
     let description: Arc<str> = description.to_json().unwrap_or_default().into();
     let describe = move || {
         let text = description.to_string();
@@ -60,6 +64,14 @@ pub(crate) fn make_router(service: &Arc<Service>, open: OpenConnections) -> Rout
         .layer(CatchPanicLayer::custom(answer_panic))
         .layer(from_fn_with_state(Arc::clone(service), receive))
         .with_state(Arc::clone(service))
+}
+
+/// Says in the description that requests need a token. [`OPEN_PATHS`] say of themselves that they need none.
+fn describe_tokens(description: &mut openapi::OpenApi) {
+    const NAME: &str = "token";
+    let scheme = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
+    description.components.get_or_insert_default().add_security_scheme(NAME, scheme);
+    description.security = Some(vec![SecurityRequirement::new(NAME, [""; 0])]);
 }
 
 fn answer_panic(_: Box<dyn std::any::Any + Send>) -> Response {

@@ -38,8 +38,8 @@ pub enum ServeError<E> {
 
 /// Serves until SIGTERM or SIGINT, then answers what is under way and returns. A second signal ends the process.
 ///
-/// It listens before `open_judge` is called, on a thread of its own: until that returns, health is answered and programs wait. `listening` is
-/// told the address.
+/// It listens before `open_judge` is called, on a thread of its own: until that returns, health is answered, requests of other
+/// protocols wait, and native ones are told to try again. `listening` is told the address.
 ///
 /// # Errors
 /// Why it could not start.

@@ -1,6 +1,6 @@
 //! `veriplay serve`: the verifier as a service, for trainers that live elsewhere.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
+use clap::builder::RangedU64ValueParser;
 use veriplay_sandbox::SandboxOptions;
 use veriplay_server::{Address, Judge, ListenError, ServeError, Settings, Tokens};
 
@@ -15,7 +16,7 @@ use crate::exit::{ExitCode, Failure};
 use crate::image::ImageArguments;
 use crate::isolation::{self, Isolation};
 use crate::json_file::read_text;
-use crate::limits::{check_memory, parse_mib};
+use crate::limits::{check_memory, parse_fuel, parse_mib};
 use crate::progress;
 use crate::serve::{MemoryPlan, ServedJudge, ServiceSandbox, raise_descriptor_limit};
 use crate::verdict_cache::CacheArguments;
@@ -25,8 +26,8 @@ use crate::verdict_cache::CacheArguments;
 /// The first line of stdout is the address. See docs/serving.md
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Address and port to listen on; port 0 is any free one
-    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8080", conflicts_with = "socket")]
+    /// Address and port to listen on; port 0 is any free one, and a name stands for its IPv4 address where it has one
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8080", value_parser = resolve, conflicts_with = "socket")]
     addr: SocketAddr,
     /// Listen on this Unix socket instead, which only this user may connect to
     #[arg(long, value_name = "PATH")]
@@ -43,13 +44,13 @@ pub(super) struct Arguments {
     #[arg(long, value_enum, default_value = "process")]
     isolation: Isolation,
     /// Attempts that may wait; one client may have half of them
-    #[arg(long, value_name = "N", default_value_t = Settings::default().queue)]
+    #[arg(long, value_name = "N", default_value_t = Settings::default().queue, value_parser = at_least_one::<usize>())]
     queue: usize,
     /// Connections at once
-    #[arg(long, value_name = "N", default_value_t = Settings::default().connections)]
+    #[arg(long, value_name = "N", default_value_t = Settings::default().connections, value_parser = at_least_one::<usize>())]
     connections: usize,
     /// The largest body of a request, in MiB
-    #[arg(long, value_name = "N", default_value_t = Settings::default().body_bytes >> 20)]
+    #[arg(long, value_name = "N", default_value_t = Settings::default().body_bytes >> 20, value_parser = at_least_one::<u64>())]
     body_mib: u64,
     /// Time in which the head of a request must arrive, in seconds; an idle connection is closed after it
     #[arg(long, value_name = "SECONDS", default_value_t = seconds(Settings::default().head_patience))]
@@ -58,7 +59,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "SECONDS", default_value_t = seconds(Settings::default().body_patience))]
     body_seconds: NonZeroU32,
     /// Wasm fuel for a second of a client's time limit; a second of native Python needs about 2.65e10
-    #[arg(long, value_name = "N", default_value_t = Settings::default().fuel_per_second)]
+    #[arg(long, value_name = "N", default_value_t = Settings::default().fuel_per_second, value_parser = parse_fuel)]
     fuel_per_second: u64,
     /// The longest time limit that a client may ask for, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = Settings::default().most_seconds)]
@@ -71,6 +72,19 @@ pub(super) struct Arguments {
     /// Stop after this many seconds without a request
     #[arg(long, value_name = "SECONDS")]
     idle_exit: Option<NonZeroU32>,
+}
+
+/// Numbers from 1 on.
+fn at_least_one<T: TryFrom<u64>>() -> RangedU64ValueParser<T> {
+    RangedU64ValueParser::new().range(1..)
+}
+
+/// The address that `HOST:PORT` stands for.
+fn resolve(text: &str) -> Result<SocketAddr, String> {
+    let found = text.to_socket_addrs().map_err(|error| format!("{error}: give an address or a name, and a port"))?;
+    let found: Vec<SocketAddr> = found.collect();
+    let chosen = found.iter().find(|address| address.is_ipv4()).or(found.first());
+    chosen.copied().ok_or_else(|| "the name has no address".to_owned())
 }
 
 impl Arguments {
@@ -122,8 +136,8 @@ fn seconds(duration: Duration) -> NonZeroU32 {
 
 fn settings(args: &Arguments, memory: MemoryPlan) -> Result<Settings, Failure> {
     if !(args.max_seconds > 0.0 && args.max_seconds <= 86_400.0) {
-        let what = format!("`--max-seconds {}` is not between 0 and 86400", args.max_seconds);
-        return Err(Failure::message(ExitCode::Input, what));
+        let what = format!("`--max-seconds {}` is out of range", args.max_seconds);
+        return Err(Failure::message(ExitCode::Input, what).hint("give a number above 0, and at most 86400"));
     }
     Ok(Settings {
         workers: args.workers.map_or(memory.workers, usize::from),
@@ -133,7 +147,7 @@ fn settings(args: &Arguments, memory: MemoryPlan) -> Result<Settings, Failure> {
         all_body_bytes: memory.body_bytes,
         head_patience: duration(args.head_seconds),
         body_patience: duration(args.body_seconds),
-        fuel_per_second: args.fuel_per_second.max(1),
+        fuel_per_second: args.fuel_per_second,
         most_seconds: args.max_seconds,
         most_memory_bytes: args.max_memory_mib.saturating_mul(1 << 20),
         idle: args.idle_exit.map(duration),
@@ -181,6 +195,22 @@ fn failure(error: ServeError<Failure>) -> Failure {
                 Some(hint) => failure.hint(hint),
                 None => failure,
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::resolve;
+
+    #[test]
+    fn an_address_is_taken_as_it_is_and_a_name_is_resolved() {
+        assert_eq!(resolve("127.0.0.1:0"), Ok(([127, 0, 0, 1], 0).into()));
+        assert_eq!(resolve("[::1]:80").map(|address| address.to_string()), Ok("[::1]:80".to_owned()));
+        let local = resolve("localhost:8080").expect("this machine has its own name");
+        assert!(local.ip().is_loopback() && local.port() == 8080, "{local}");
+        for wrong in ["localhost", "127.0.0.1", "localhost:http", ""] {
+            assert!(resolve(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -549,7 +549,11 @@ fn a_bad_option_is_told() {
     for (options, told) in [
         (&["--addr", "nowhere"][..], "--addr"),
         (&["--workers", "0"], "--workers"),
-        (&["--max-seconds", "0"], "--max-seconds"),
+        (&["--max-seconds", "0"], "`--max-seconds 0` is out of range"),
+        (&["--queue", "0"], "'0' for '--queue <N>'"),
+        (&["--connections", "0"], "'0' for '--connections <N>'"),
+        (&["--body-mib", "0"], "'0' for '--body-mib <N>'"),
+        (&["--fuel-per-second", "0"], "'0' for '--fuel-per-second <N>'"),
         (&["--token-file", "/no/such/file"], "/no/such/file"),
     ] {
         let output = finished(veriplay().arg("serve").args(options));

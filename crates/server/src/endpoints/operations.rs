@@ -25,13 +25,13 @@ pub(crate) fn routes() -> Routes {
 }
 
 /// Whether the process answers. It does not depend on the queue, so that a busy service is not restarted
-#[utoipa::path(get, path = "/health", tag = "operations", responses((status = 200, description = "It does")))]
+#[utoipa::path(get, path = "/health", tag = "operations", security(()), responses((status = 200, description = "It does")))]
 async fn health() -> Response {
     json_response(StatusCode::OK, &serde_json::json!({"status": "alive"}))
 }
 
 /// Whether new work is accepted
-#[utoipa::path(get, path = "/ready", tag = "operations", responses(
+#[utoipa::path(get, path = "/ready", tag = "operations", security(()), responses(
     (status = 200, description = "It is"),
     (status = 503, body = Problem, description = "The service is starting or stopping"),
 ))]

@@ -320,6 +320,22 @@ async fn the_description_lists_every_endpoint() {
     for path in expected {
         assert!(paths.iter().any(|found| *found == path), "{path}");
     }
+    assert_eq!(description.get("security"), None);
     let info = bench.get("/v1/info").await.json();
     assert_eq!((&info["version"], &info["workers"], &info["formats"]), (&json!("1.2.3"), &json!(1), &json!(["plain"])));
+}
+
+#[tokio::test]
+async fn the_description_says_what_needs_a_token() {
+    let tokens = Tokens::parse("0123456789abcdef\n").expect("a token");
+    let bench = Bench::with(Settings { tokens: Some(tokens), ..Settings::default() });
+    let mut request = Request::get("/openapi.json").body(Body::empty()).expect("a request");
+    request.headers_mut().insert("authorization", "Bearer 0123456789abcdef".parse().expect("a header"));
+    let description = bench.send(request).await.json();
+    assert_eq!(description["components"]["securitySchemes"]["token"], json!({"type": "http", "scheme": "bearer"}));
+    assert_eq!(description["security"], json!([{"token": []}]));
+    for path in ["/health", "/ready"] {
+        assert_eq!(description["paths"][path]["get"]["security"], json!([{}]), "{path}");
+    }
+    assert_eq!(description["paths"]["/v1/run"]["post"].get("security"), None);
 }
