@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
-use veriplay_core::{Entry, Execute, Job, Limits, RunReport, Value};
+use veriplay_core::{Entry, Execute, GuestError, Job, Limits, RunReport, Value};
 
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::image::ImageArguments;
@@ -130,7 +130,10 @@ fn print_report(TimedReport { report, wall_ns }: &TimedReport) {
     if let Some(value) = &report.value {
         progress::data(value);
     }
-    if let Some(error) = report.error.as_ref().filter(|_| report.stderr.is_empty()) {
+    // `sys.exit(5)` prints nothing, and its status is told below.
+    let has_status = report.exit_code.is_some_and(|status| status != 0);
+    let is_silent = |error: &GuestError| error.kind == "SystemExit" && has_status;
+    if let Some(error) = report.error.as_ref().filter(|error| report.stderr.is_empty() && !is_silent(error)) {
         progress::pass_on(&format!("{}: {}", error.kind, error.message));
     }
     progress::say(format!(

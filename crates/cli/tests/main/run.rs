@@ -160,6 +160,7 @@ fn a_program_that_fails_fails_the_command_and_says_how() {
     let output = run_with_input(&["-"], "import sys\nsys.exit(3)");
     assert_eq!(output.status.code(), Some(10));
     assert!(stderr(&output).contains("raised (exit status 3)"), "{}", stderr(&output));
+    assert!(!stderr(&output).contains("SystemExit"), "{}", stderr(&output));
     for fuel in ["0", "1.5", "-1", "1e16", "1e300", "18446744073709551615", "much"] {
         let output = run_with_input(&["-", &format!("--fuel={fuel}")], "");
         let said = stderr(&output);
