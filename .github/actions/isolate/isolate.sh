@@ -3,14 +3,19 @@
 # with the suite's exit code.
 set -uo pipefail
 
-# Where a wheel was installed, or on PATH.
+# Where a wheel was installed, or where the action built it. Only without both, as in a test of this script, one on PATH.
 program="${RUNNER_TEMP:?}/veriplay/bin/veriplay"
+if [ ! -x "$program" ]; then program="$RUNNER_TEMP/veriplay-built/bin/veriplay"; fi
 if [ ! -x "$program" ]; then program=veriplay; fi
 reports="$(mktemp -d "$RUNNER_TEMP/isolation-XXXXXX")" || exit 1
 arguments=(--json --junit "$reports/isolation.xml" --sarif "$reports/isolation.sarif" --markdown "$reports/isolation.md")
 if [ -n "${TARGET:-}" ]; then arguments+=(--target "$TARGET"); fi
 if [ -n "${ALLOW:-}" ]; then arguments+=(--allow "$ALLOW"); fi
 while IFS= read -r argument; do
+  if [[ "$argument" =~ ^(--[a-z-]+)[[:space:]]+(.*)$ ]]; then
+    echo "::error::'arguments' has one argument a line: write '${BASH_REMATCH[1]}=${BASH_REMATCH[2]}' for '$argument'"
+    exit 2
+  fi
   if [ -n "$argument" ]; then arguments+=("$argument"); fi
 done <<< "${ARGUMENTS:-}"
 

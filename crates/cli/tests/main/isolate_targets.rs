@@ -85,11 +85,12 @@ fn the_step_of_the_action_writes_reports_outputs_and_a_summary() {
     );
     let allow = "[[allow]]\nprobe = \"host_files/password_file\"\nreason = \"ours to read\"\n";
     std::fs::write(folder.path().join("allow.toml"), allow).expect("the list is written");
-    let run = |allow: &str, target: &str| {
+    let one_probe = "--probe=host_files/password_file\n\n--jobs=1\n";
+    let run_with = |arguments: &str, allow: &str, target: &str| {
         let mut command = Command::new("bash");
         command.arg(root().join(".github/actions/isolate/isolate.sh")).current_dir(folder.path()).env("PATH", &path);
         command.env("RUNNER_TEMP", folder.path()).env("TARGET", target).env("ALLOW", allow);
-        command.env("ARGUMENTS", "--probe=host_files/password_file\n\n--jobs=1\n");
+        command.env("ARGUMENTS", arguments);
         for name in ["GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"] {
             let file = folder.path().join(name);
             std::fs::write(&file, "").expect("a file is written");
@@ -99,6 +100,9 @@ fn the_step_of_the_action_writes_reports_outputs_and_a_summary() {
         let text = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("it is there");
         (code, text("GITHUB_OUTPUT"), text("GITHUB_STEP_SUMMARY"))
     };
+    let run = |allow: &str, target: &str| run_with(one_probe, allow, target);
+    // An option and its value are one argument.
+    assert_eq!(run_with("--class host_files", "", "cmd:python3 {file}").0, Some(2));
     let (code, outputs, _) = run("", "cmd:no-such-program {file}");
     assert_eq!((code, outputs.as_str()), (Some(3), "exit-code=3\n"));
     let (code, outputs, summary) = run("", "cmd:python3 {file}");
