@@ -320,7 +320,7 @@ mod tests {
         let json = r#"{"schema_version":1,"target":"t","seconds":2.5,"contained":1,"escaped":1,"unclear":1,"allowed":0,
             "classes":[{"class":"cpu","tries":"x","severity":"medium","contained":1,"escaped":0,"unclear":1,"allowed":0},
                        {"class":"network","tries":"x","severity":"high","contained":0,"escaped":1,"unclear":0,"allowed":0}],
-            "verifier":null,"probes":[{"class":"network","name":"loopback","title":"t","verdict":"escaped","evidence":"e","seconds":1.0}],
+            "stopped":false,"forgeries":null,"probes":[{"class":"network","name":"loopback","title":"t","verdict":"escaped","evidence":"e","seconds":1.0}],
             "not_tried":[],"allow_list":[]}"#;
         let read = read_isolation(json, "the command").expect("it is a report");
         assert_eq!(read.all, Counts { contained: 1, escaped: 1, unclear: 1 });

@@ -11,8 +11,8 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Router};
 use tower_http::catch_panic::CatchPanicLayer;
 use tracing::Instrument;
+use utoipa::OpenApi;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
-use utoipa::{OpenApi, openapi};
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::body::{Arrival, HeldBody};
@@ -67,7 +67,7 @@ pub(crate) fn make_router(service: &Arc<Service>, open: OpenConnections) -> Rout
 }
 
 /// Says in the description that requests need a token. [`OPEN_PATHS`] say of themselves that they need none.
-fn describe_tokens(description: &mut openapi::OpenApi) {
+fn describe_tokens(description: &mut utoipa::openapi::OpenApi) {
     const NAME: &str = "token";
     let scheme = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
     description.components.get_or_insert_default().add_security_scheme(NAME, scheme);

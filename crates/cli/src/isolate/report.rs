@@ -1,7 +1,6 @@
 //! The report of a run, as data, as a table and as JUnit's XML.
 
 use std::fmt::Write;
-use std::time::Duration;
 
 use anyhow::Context;
 use quick_junit::{NonSuccessKind, Report as JunitReport, TestCase, TestCaseStatus, TestSuite};
