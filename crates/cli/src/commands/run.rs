@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
-use veriplay_core::{Entry, Execute, GuestError, Job, Limits, RunReport, Value};
+use veriplay_core::{Entry, Execute, Job, Limits, RunReport, Value};
 
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::image::ImageArguments;
@@ -83,7 +83,7 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     if args.json {
         progress::data(serde_json::to_string(&report).or_fail(ExitCode::Bug)?);
     } else {
-        print_report(&report);
+        print_report(&report, args.call.is_none());
     }
     let TimedReport { report, .. } = report;
     // A script that leaves by `os._exit(0)` has not returned, and has not failed either.
@@ -120,7 +120,7 @@ fn entry(args: &Arguments) -> Result<Entry, Failure> {
 }
 
 /// For people: the program's own output, which `--quiet` keeps, then one line on how it ended.
-fn print_report(TimedReport { report, wall_ns }: &TimedReport) {
+fn print_report(TimedReport { report, wall_ns }: &TimedReport, is_script: bool) {
     if !report.stdout.is_empty() {
         progress::data(report.stdout.trim_end_matches('\n'));
     }
@@ -130,10 +130,9 @@ fn print_report(TimedReport { report, wall_ns }: &TimedReport) {
     if let Some(value) = &report.value {
         progress::data(value);
     }
-    // `sys.exit(5)` prints nothing, and its status is told below.
-    let has_status = report.exit_code.is_some_and(|status| status != 0);
-    let is_silent = |error: &GuestError| error.kind == "SystemExit" && has_status;
-    if let Some(error) = report.error.as_ref().filter(|error| report.stderr.is_empty() && !is_silent(error)) {
+    // `sys.exit(5)` prints nothing, and its status is told below. Any other exception of a script has printed its traceback.
+    let left = is_script && report.exit == "raised";
+    if let Some(error) = report.error.as_ref().filter(|_| report.stderr.is_empty() && !left) {
         progress::pass_on(&format!("{}: {}", error.kind, error.message));
     }
     progress::say(format!(
