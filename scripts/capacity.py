@@ -171,7 +171,7 @@ def burst(seconds, nodes, costs, *, cores=CORES, pools=1, slow=1.0, lost=None, d
     return {
         "verdicts": len(latencies),
         "last": last,
-        **{f"p{share}": at(latencies, share / 100) for share in (50, 99, 99.9)},
+        **{f"p{share}": percentile(latencies, share / 100) for share in (50, 99, 99.9)},
         "calls": sum(pool.calls for pool in shared),
         "cores busy": sum(seconds) / (nodes * cores * last),
         "trainer busy": max(pool.busy for pool in shared) / last,
@@ -215,7 +215,7 @@ def by_url(seconds, clients, request, *, in_flight=64, cores):
     return {"last": max(ends), "cores busy": sum(seconds) / (cores * max(ends))}
 
 
-def at(ordered, share):
+def percentile(ordered, share):
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
