@@ -395,8 +395,24 @@ impl LearnConfig {
     }
 }
 
-/// The default of `--out`: named after configuration and seed, so that a repeated run is noticed.
-pub(crate) fn default_out(config_path: &Path, seed: u64) -> PathBuf {
-    let stem = config_path.file_stem().map_or_else(|| "run".into(), |stem| stem.to_string_lossy());
+/// The default of `--out`: named after configuration and seed, so that a repeated run is noticed. Without a configuration it is the quickstart.
+pub(crate) fn default_out(config: Option<&Path>, seed: u64) -> PathBuf {
+    let stem = config.unwrap_or(Path::new("quickstart")).file_stem();
+    let stem = stem.map_or_else(|| "run".into(), |stem| stem.to_string_lossy());
     PathBuf::from("runs").join(format!("{stem}-seed{seed}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::default_out;
+
+    #[test]
+    fn a_run_is_named_after_its_configuration_and_seed() {
+        assert_eq!(default_out(None, 1), Path::new("runs/quickstart-seed1"));
+        for config in ["smollm2", "smollm2.toml", "configs/smollm2.toml"] {
+            assert_eq!(default_out(Some(Path::new(config)), 7), Path::new("runs/smollm2-seed7"));
+        }
+    }
 }

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::fmt::{Display, Write};
 use std::io::{BufRead, BufReader, ErrorKind, IsTerminal, Write as _};
 use std::ops::Deref;
+use std::path::Path;
 use std::process::{ChildStderr, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -320,14 +321,36 @@ fn report(status: &Status) {
     }
 }
 
+/// A path as one word of a shell's command, for commands that people copy.
+pub(crate) fn shell_word(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./+,:@%".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
     use std::sync::mpsc::channel;
     use std::time::Duration;
 
     use indicatif::ProgressBar;
 
-    use super::{LINE_BYTES, Pace, for_each_line, print_lines, rate, template};
+    use super::{LINE_BYTES, Pace, for_each_line, print_lines, rate, shell_word, template};
+
+    #[test]
+    fn a_path_is_quoted_where_a_shell_would_not_take_it_as_it_is() {
+        let cases = [
+            ("runs/quickstart-seed1", "runs/quickstart-seed1"),
+            ("my runs/a", "'my runs/a'"),
+            ("it's", r"'it'\''s'"),
+            ("$HOME", "'$HOME'"),
+            ("", "''"),
+        ];
+        for (path, want) in cases {
+            assert_eq!(shell_word(Path::new(path)), want);
+        }
+    }
 
     #[test]
     fn lines_of_a_child_end_at_a_carriage_return_too_and_are_bounded() {

@@ -17,7 +17,7 @@ use crate::isolation::Isolation;
 use crate::json_file::write_new_file;
 use crate::play::start_checks;
 use crate::play_config::{PlayConfig, is_recipe};
-use crate::progress;
+use crate::progress::{self, shell_word};
 use crate::warmup::Recipe;
 
 /// Write, show, check or compare configurations
@@ -113,7 +113,7 @@ fn init(name: &str, out: Option<PathBuf>) -> Result<(), Failure> {
     write_new_file(&path, config.text).map_err(|failure| failure.hint("name a new file with --out"))?;
     progress::data(path.display());
     let command = if is_recipe(config.text, &path)? { "warmup" } else { "play" };
-    progress::say(format!("use it with `veriplay {command} --config {}`", path.display()));
+    progress::say(format!("use it with `veriplay {command} --config {}`", shell_word(&path)));
     Ok(())
 }
 

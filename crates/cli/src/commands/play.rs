@@ -76,7 +76,7 @@ impl GameAction for &Arguments {
                 if !model::is_external(&config.run.model) {
                     device::check(&config.run.learn.learner_options())?;
                 }
-                let out = args.out.clone().unwrap_or_else(|| default_out(&origin, config.run.seed));
+                let out = args.out.clone().unwrap_or_else(|| default_out(args.config.as_deref(), config.run.seed));
                 Session::start(config, &out, args.workers)?
             }
         };

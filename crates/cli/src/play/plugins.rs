@@ -24,6 +24,7 @@ use self::process::Plugin;
 use self::proposer_factor::ExecFactor;
 use self::reward::ExecReward;
 use crate::exit::Failure;
+use crate::progress;
 
 const REWARD: &str = "reward";
 const CURRICULUM: &str = "curriculum";
@@ -60,7 +61,7 @@ pub(crate) fn hint(run: &Path) -> String {
     format!(
         "mend the program, or its keys in `{}`, and continue with `veriplay play --resume {}`; docs/plugins.md says what it may answer",
         run.join("config.toml").display(),
-        run.display()
+        progress::shell_word(run)
     )
 }
 

@@ -262,7 +262,7 @@ impl<S: GameSetup> Session<S> {
     }
 
     fn resume_hint(&self) -> String {
-        format!("continue with `veriplay play --resume {}`", self.dir.path("").display())
+        format!("continue with `veriplay play --resume {}`", progress::shell_word(&self.dir.path("")))
     }
 
     /// Writes a checkpoint where the newest is of an earlier step.

@@ -1,6 +1,7 @@
 //! What a run came to: the table for people, the one JSON line for programs.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::Serialize;
 use veriplay_selfplay::eval_table::{EvalNumbers, EvalTable};
@@ -126,7 +127,8 @@ pub(crate) fn report(summary: &Summary, json: bool) -> anyhow::Result<()> {
         summary.dropped,
     ));
     summary.process_text().into_iter().for_each(progress::data);
-    progress::data(format!("run directory: {0}; check it with `veriplay replay {0}`", summary.run));
+    let word = progress::shell_word(Path::new(&summary.run));
+    progress::data(format!("run directory: {}; check it with `veriplay replay {word}`", summary.run));
     Ok(())
 }
 
