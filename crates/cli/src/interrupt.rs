@@ -1,8 +1,8 @@
 //! Ctrl-C and SIGTERM: the first one asks the command to stop and keep what it has, the second one ends the process. A command that has nothing
 //! to keep ends at the first.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::exit::ExitCode;
 use crate::progress;
@@ -13,15 +13,24 @@ const CODE: i32 = ExitCode::Interrupted as i32;
 /// Set by the first signal.
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 static INSTALLED: OnceLock<()> = OnceLock::new();
+/// What is said at the first signal.
+static NOTICE: Mutex<&str> = Mutex::new("");
 
 /// Listens from now on; `notice` is said at the first signal. Where no handler can be set, a signal kills the process.
 pub(crate) fn listen(notice: &'static str) {
-    install(move || {
+    set_notice(notice);
+    install(|| {
         if REQUESTED.swap(true, Ordering::SeqCst) {
             std::process::exit(CODE);
         }
+        let notice = *NOTICE.lock().unwrap_or_else(PoisonError::into_inner);
         progress::say(notice);
     });
+}
+
+/// Has the first signal say `notice` from now on: something else is under way.
+pub(crate) fn set_notice(notice: &'static str) {
+    *NOTICE.lock().unwrap_or_else(PoisonError::into_inner) = notice;
 }
 
 /// From now on the first signal ends the process, after `clean_up`.

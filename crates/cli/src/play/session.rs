@@ -216,11 +216,14 @@ impl<S: GameSetup> Session<S> {
     }
 
     fn play_to_end(mut self) -> Result<Summary, Failure> {
-        interrupt::listen("stopping after this step, with everything saved; press Ctrl-C again to stop at once");
+        interrupt::listen("stopping after this evaluation; press Ctrl-C again to stop at once");
         let start = ProcessStart { at: Instant::now(), step: self.step, jobs: self.executor.jobs() };
         progress::say(format!("run directory: {}", self.dir.path("").display()));
         let before = self.evaluate_before()?;
-        self.measure_suites_before()?;
+        if !interrupt::requested() {
+            self.measure_suites_before()?;
+        }
+        interrupt::set_notice("stopping after this step, with everything saved; press Ctrl-C again to stop at once");
         let bar = progress::bar(self.config.run.steps, "self-play");
         bar.set_position(self.step);
         let mut is_saved = true;
@@ -238,6 +241,7 @@ impl<S: GameSetup> Session<S> {
             }
         }
         bar.finish_and_clear();
+        interrupt::set_notice("ending with this evaluation, the last; press Ctrl-C again to stop at once");
         self.finish(before, &start)
     }
 

@@ -22,6 +22,14 @@ fn is_locked_down(worker: Pid) -> bool {
     read_proc(worker, "status").lines().any(|line| line.starts_with("Seccomp:") && line.ends_with('2'))
 }
 
+/// Whether Ctrl-C in a terminal, which reaches the whole process group, leaves a worker alone.
+fn ignores_interrupts(worker: Pid) -> bool {
+    let status = read_proc(worker, "status");
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).expect("the signals it ignores");
+    let mask = u64::from_str_radix(mask.trim(), 16).expect("a mask");
+    mask & (1 << (Signal::INT.as_raw() - 1)) != 0
+}
+
 /// Clock ticks that a process has computed for.
 fn ticks(process: Pid) -> u64 {
     let stat = read_proc(process, "stat");
@@ -55,6 +63,7 @@ fn a_worker_ends_with_its_program_whatever_ends_that() {
         command.args(["run", "--fuel", "1e15", "--workers", "process"]).arg(&file);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary starts");
         let worker = computing_worker(&mut child);
+        assert!(ignores_interrupts(worker), "Ctrl-C would end the worker, and its job with a fault of the host");
         let end = pidfd_open(worker, PidfdFlags::empty()).expect("it runs");
         let parent = Pid::from_raw(i32::try_from(child.id()).expect("a pid")).expect("a pid");
         kill_process(parent, signal).expect("it runs");

@@ -31,6 +31,7 @@ const MAX_ORDER: u64 = u32::MAX as u64;
 pub fn serve() -> io::Result<()> {
     // A parent that died before this sends no job: it sends the first one when the worker is ready.
     note_parent();
+    ignore_interrupts();
     lockdown::close_all_but_standard()?;
     let mut pipe = frames::over(UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?));
     let Some(mut hello) = frames::receive::<WorkerSetup>(&mut pipe, MAX_ORDER)? else { return Ok(()) };
@@ -46,6 +47,12 @@ pub fn serve() -> io::Result<()> {
         }
         Err(why) => frames::send(pipe.get_mut(), &WorkerReply::Fault(why)),
     }
+}
+
+/// Leaves Ctrl-C to the parent: a terminal sends it to the whole process group, and the parent may want to finish its jobs.
+fn ignore_interrupts() {
+    // SAFETY: integers only, and no handler runs. The call fails for unknown signals alone.
+    unsafe { libc::signal(libc::SIGINT, libc::SIG_IGN) };
 }
 
 fn load_runner(hello: &WorkerSetup, layers: Vec<Layer>) -> Result<InProcessRunner, String> {
