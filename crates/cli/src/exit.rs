@@ -96,6 +96,11 @@ impl Failure {
         Self { error: self.error.context(format!("`{what}`")), ..self }
     }
 
+    /// What failed, without advice.
+    pub(crate) fn reason(&self) -> String {
+        format!("{:#}", self.error)
+    }
+
     pub(crate) const fn exit_code(&self) -> ExitCode {
         self.code
     }

@@ -255,10 +255,10 @@ pub(crate) fn describe_shape(config: &ModelConfig, options: &LearnerOptions, ste
     let options = effective_options(options);
     let plan = predict(config, &options, step_tokens);
     let update = MemoryPlan { rollouts: 0, ..plan };
-    let (weights, training) = (gib(plan.weights), gib(update.total() - plan.weights));
+    let (weights, training) = (amount(plan.weights), amount(update.total() - plan.weights));
     let rollouts = match plan.rollouts {
         0 => String::new(),
-        bytes => format!(", before which rollouts take up to {}", gib(bytes)),
+        bytes => format!(", before which rollouts take up to {}", amount(bytes)),
     };
     format!("memory: about {weights} for weights and {training} for training{rollouts}")
 }
@@ -312,6 +312,11 @@ fn check_fit(plan: &MemoryPlan, options: &LearnerOptions, available: u64) -> Res
     Err(Failure::message(ExitCode::Input, what).hint(plan.advice(options).join("; or ")))
 }
 
+/// Bytes in a unit in which they are not 0.
+fn amount(bytes: u64) -> String {
+    if mib(bytes) < 102.4 { format!("{:.1} MiB", mib(bytes)) } else { gib(bytes) }
+}
+
 fn gib(bytes: u64) -> String {
     format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))
 }
@@ -324,6 +329,11 @@ pub(crate) fn mib(bytes: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_small_amount_is_in_mebibytes() {
+        assert_eq!((&*amount(5 << 20), &*amount(1 << 30)), ("5.0 MiB", "1.0 GiB"));
+    }
 
     #[test]
     fn what_fits_passes_and_what_does_not_is_refused_with_advice() {

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use veriplay_learner::{HubError, HubOptions, resolve_model};
 
 use crate::config::{default_out, read_text, read_with_settings};
 use crate::device::{self, DeviceArguments};
@@ -42,7 +41,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["device", "precision"])]
     resume: Option<PathBuf>,
     /// Print what the configuration would do, without doing it: roles with real prompts, rewards, jobs a step, memory
-    #[arg(long, conflicts_with = "resume")]
+    #[arg(long, conflicts_with_all = ["resume", "json"])]
     dry_run: bool,
     #[command(flatten)]
     device: DeviceArguments,
@@ -122,13 +121,14 @@ fn dry_run<S: GameSetup>(config: &PlayConfig<S>, workers: Isolation) -> Result<(
     if let Some(every) = config.setup.tasks_every() {
         progress::data(format!("the validation set: every {every} steps"));
     }
-    progress::data(describe_memory(config)?);
+    // A model that cannot be opened is no reason to keep the prompts back.
+    let unopened = describe_memory(config).map(progress::data);
     let (executor, game) = config.setup.open(workers)?;
     Validation::open(&config.setup, workers, &game)?;
     for (what, prompt) in game.preview(&executor)? {
         progress::data(format!("--- {what}\n{}", prompt.text()));
     }
-    Ok(())
+    unopened
 }
 
 /// The memory that training takes, as far as it can be known here.
@@ -145,16 +145,10 @@ fn describe_memory<S: GameSetup>(config: &PlayConfig<S>) -> Result<String, Failu
             Ok(memory::describe(&learner, &step_tokens))
         }
         Err(_) if model::is_external(&run.model) => Ok("memory: the model is your trainer's".to_owned()),
-        // Another machine may have the device, and reach the hub.
-        Err(failure) if device::check(&options).is_err() || is_out_of_reach(&run.model) => {
-            Ok(format!("memory: not known, the model cannot be opened here: {failure}"))
+        // Another machine may have the device.
+        Err(failure) if device::check(&options).is_err() => {
+            Ok(format!("memory: not known, the model cannot be opened here: {}", failure.reason()))
         }
         Err(failure) => Err(failure),
     }
-}
-
-/// Whether a model is named by a hub id, is not in the cache, and the hub cannot be reached. A name in a folder that is here is a path.
-fn is_out_of_reach(model: &str) -> bool {
-    let is_path = Path::new(model).parent().is_some_and(Path::is_dir);
-    !is_path && matches!(resolve_model(model, &HubOptions::default()), Err(HubError::Offline { .. }))
 }

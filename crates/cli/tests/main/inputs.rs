@@ -69,6 +69,12 @@ fn a_dry_run_of_a_model_that_is_not_there_or_broken_fails() {
 }
 
 #[test]
+fn a_dry_run_has_no_json() {
+    let output = finished(veriplay().args(["play", "--dry-run", "--json"]));
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+}
+
+#[test]
 fn a_missing_key_is_named() {
     let mut config = small_config();
     section(&mut config, "learn").remove("learning_rate");
