@@ -458,8 +458,8 @@ impl<'de, K: DeserializeSeed<'de>> Visitor<'de> for KeySeed<K> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{key}` is `{value}`: {allowed}")]
 pub struct ConfigError {
-    /// The key.
-    pub key: &'static str,
+    /// The key, as a path from the table that was checked.
+    pub key: String,
     /// The value it has.
     pub value: String,
     /// What it may be, and what to do.
@@ -467,7 +467,15 @@ pub struct ConfigError {
 }
 
 pub(crate) fn invalid_value(key: &'static str, value: impl ToString, allowed: impl Into<String>) -> ConfigError {
-    ConfigError { key, value: value.to_string(), allowed: allowed.into() }
+    ConfigError { key: key.to_owned(), value: value.to_string(), allowed: allowed.into() }
+}
+
+impl ConfigError {
+    /// The same error as of the table around `table`.
+    #[must_use]
+    pub fn within(self, table: &str) -> Self {
+        Self { key: format!("{table}.{}", self.key), ..self }
+    }
 }
 
 pub(crate) fn check_name(key: &'static str, value: &str, names: &[&str]) -> Result<(), ConfigError> {

@@ -122,13 +122,14 @@ fn dry_run<S: GameSetup>(config: &PlayConfig<S>, workers: Isolation) -> Result<(
         progress::data(format!("the validation set: every {every} steps"));
     }
     // A model that cannot be opened is no reason to keep the prompts back.
-    let unopened = describe_memory(config).map(progress::data);
+    let memory = describe_memory(config);
+    progress::data(memory.as_deref().unwrap_or("memory: not known, the model cannot be opened"));
     let (executor, game) = config.setup.open(workers)?;
     Validation::open(&config.setup, workers, &game)?;
     for (what, prompt) in game.preview(&executor)? {
         progress::data(format!("--- {what}\n{}", prompt.text()));
     }
-    unopened
+    memory.map(drop)
 }
 
 /// The memory that training takes, as far as it can be known here.

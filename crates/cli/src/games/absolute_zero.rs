@@ -117,7 +117,7 @@ impl GameSetup for AbsoluteZeroSetup {
         }
         self.tasks.eval_source()?;
         self.gate.check().or_fail(ExitCode::Input)?;
-        self.game.check().or_fail(ExitCode::Input)
+        self.game.check().map_err(|error| error.within("game")).or_fail(ExitCode::Input)
     }
 
     /// All prompts as long as the context, all responses as long as they may be.

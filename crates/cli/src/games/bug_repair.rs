@@ -114,7 +114,7 @@ impl GameSetup for BugRepairSetup {
     }
 
     fn validate(&self, _learn: &LearnConfig) -> Result<(), Failure> {
-        self.game.check().or_fail(ExitCode::Input)?;
+        self.game.check().map_err(|error| error.within("game")).or_fail(ExitCode::Input)?;
         if self.eval.bugs == 0 {
             return Err(bad_value("eval.bugs", &self.eval.bugs, "at least 1"));
         }

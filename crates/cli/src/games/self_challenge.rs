@@ -54,7 +54,7 @@ impl GameSetup for SelfChallengeSetup {
     }
 
     fn validate(&self, _learn: &LearnConfig) -> Result<(), Failure> {
-        self.game.check().or_fail(ExitCode::Input)?;
+        self.game.check().map_err(|error| error.within("game")).or_fail(ExitCode::Input)?;
         self.gate.check().or_fail(ExitCode::Input)?;
         GameExecutor::check_image("gate.image", &self.gate.image)?;
         if self.eval.tasks == 0 {

@@ -45,7 +45,7 @@ impl GameSetup for SolVerSetup {
     }
 
     fn validate(&self, learn: &LearnConfig) -> Result<(), Failure> {
-        self.game.check().or_fail(ExitCode::Input)?;
+        self.game.check().map_err(|error| error.within("game")).or_fail(ExitCode::Input)?;
         self.agreement.check().or_fail(ExitCode::Input)?;
         GameExecutor::check_image("agreement.image", &self.agreement.image)?;
         if self.eval.problems == 0 {

@@ -167,9 +167,16 @@ fn recipes_of_the_papers_say_what_they_would_do_and_the_memory_it_takes() {
 }
 
 #[test]
-fn the_model_that_a_recipe_names_need_not_be_here() {
-    says(&told(&absolute_zero_recipe()), &["memory: not known", "--- proposer, induction"]);
-    says(&told(&sol_ver_recipe()), &["memory: not known"]);
+fn a_dry_run_without_the_model_shows_the_prompts_and_fails() {
+    for (recipe, prompt) in [(absolute_zero_recipe(), "--- proposer, induction"), (sol_ver_recipe(), "--- verifier")] {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let path = write_config(dir.path(), &recipe);
+        let mut command = veriplay();
+        let output = finished(command.current_dir(root()).args(["play", "--dry-run", "--config"]).arg(path));
+        assert_eq!(output.status.code(), Some(5), "{}", stderr(&output));
+        says(&String::from_utf8_lossy(&output.stdout), &["memory: not known", prompt]);
+        says(&stderr(&output), &["error: "]);
+    }
 }
 
 #[test]
@@ -177,11 +184,11 @@ fn a_dry_run_refuses_roles_that_cannot_play() {
     let mut nobody = absolute_zero_recipe();
     set(&mut nobody, "game.proposer", "frozen");
     nobody["game"].as_table_mut().expect("a table").insert("solver_weight".to_owned(), 0.0.into());
-    says(&refused(&nobody), &["`solver_weight` is `0`", "no other role learns either"]);
+    says(&refused(&nobody), &["`game.solver_weight` is `0`", "no other role learns either"]);
     let mut nothing = absolute_zero_recipe();
     set(&mut nothing, "game.proposer", "none");
     set(&mut nothing, "game.seed_proposals", 0);
-    says(&refused(&nothing), &["`proposer` is `none`", "no other tasks"]);
+    says(&refused(&nothing), &["`game.proposer` is `none`", "no other tasks"]);
     let mut trained = absolute_zero_recipe();
     trained.insert("proposer_model".to_owned(), "start".into());
     says(&refused(&trained), &["configuration key `proposer_model` is `start`", "`game.proposer` must be `frozen`"]);
@@ -438,7 +445,7 @@ fn runs_that_train_the_start_model_in_each_step_resume_to_the_same_bytes() {
     copy_model("sol-ver", model.path());
     set(&mut config, "model", model.path().display().to_string());
     train_from_start(&mut config, "sampler");
-    says(&refused(&config), &["`train_from` is `start`: set `dpo_reference` to `sft` or `start`"]);
+    says(&refused(&config), &["`game.train_from` is `start`: set `dpo_reference` to `sft` or `start`"]);
     set(&mut config, "game.dpo_reference", "sft");
     let (dir, _) = survives(&config, &[1, 3]);
     assert_other_weights_are_refused(&dir.path().join("whole"), model.path());

@@ -78,7 +78,7 @@ fn a_config_is_read_strictly_and_each_bound_names_its_key() {
         ("advantage = \"group\"", "advantage = \"x\"", "advantage"),
         ("reward = \"ssr\"", "reward = \"x\"", "reward"),
         ("eval_samples = 8", "eval_samples = 7", "eval_samples"),
-        ("solver_budget = { turns = 4", "solver_budget = { turns = 0", "turns"),
+        ("solver_budget = { turns = 4", "solver_budget = { turns = 0", "solver_budget.turns"),
     ] {
         assert_eq!(CONFIG.matches(old).count(), 1, "{old}");
         let wrong: BugRepairConfig = toml::from_str(&CONFIG.replace(old, new)).unwrap();

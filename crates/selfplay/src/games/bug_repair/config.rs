@@ -120,8 +120,8 @@ impl BugRepairConfig {
         ])?;
         self.check_shares()?;
         self.check_modes()?;
-        own.solver_budget.check()?;
-        own.injector_budget.check()
+        own.solver_budget.check().map_err(|error| error.within("solver_budget"))?;
+        own.injector_budget.check().map_err(|error| error.within("injector_budget"))
     }
 
     fn check_shares(&self) -> Result<(), ConfigError> {

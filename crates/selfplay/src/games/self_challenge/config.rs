@@ -46,6 +46,6 @@ impl SelfChallengeConfig {
             ("sft_challenges", own.sft_challenges, 0, 65_536),
         ])?;
         check_numbers(&[("fresh_share", own.fresh_share, 0.0, 1.0)])?;
-        own.budget.check()
+        own.budget.check().map_err(|error| error.within("budget"))
     }
 }
