@@ -178,10 +178,43 @@ impl LearnConfig {
 
 /// Parses part of a configuration. Keys that the part does not know are ignored.
 pub(crate) fn from_toml<T: DeserializeOwned>(text: &str, origin: &Path) -> Result<T, Failure> {
-    toml::from_str(text)
-        .with_context(|| format!("`{}` is not a valid configuration", origin.display()))
-        .or_fail(ExitCode::Input)
-        .map_err(|failure| failure.hint("docs/configuration.md lists every key with its meaning"))
+    toml::from_str(text).map_err(|error| {
+        let what = format!("`{}` is not a valid configuration: {}", origin.display(), describe(&error, text, origin));
+        Failure::message(ExitCode::Input, what).hint("docs/configuration.md lists every key with its meaning")
+    })
+}
+
+/// Types as errors of values name them, and what people call them.
+const TYPES: [(&str, &str); 8] = [
+    ("expected f32", "expected a number"),
+    ("expected f64", "expected a number"),
+    ("expected u32", "expected a whole number of at least 0"),
+    ("expected u64", "expected a whole number of at least 0"),
+    ("expected usize", "expected a whole number of at least 0"),
+    ("expected i64", "expected a whole number"),
+    ("expected a string", "expected a text"),
+    ("expected a boolean", "expected `true` or `false`"),
+];
+
+/// An error with its place in the file, or with the line alone where `--set` has made it one of no file.
+fn describe(error: &toml::de::Error, text: &str, origin: &Path) -> String {
+    let line = error.span().and_then(|span| {
+        let start = text.get(..span.start)?.rfind('\n').map_or(0, |end| end + 1);
+        text[start..].lines().next()
+    });
+    let described = match line.filter(|_| is_set(origin)) {
+        Some(line) => format!("`{line}`: {}", error.message()),
+        None => error.to_string(),
+    };
+    TYPES.iter().fold(described, |text, (from, to)| text.replace(from, to))
+}
+
+/// What stands before each option in the name of a configuration that `--set` has changed.
+const SET: &str = " with --set ";
+
+/// Whether the text of a configuration is that of no file.
+fn is_set(origin: &Path) -> bool {
+    origin.to_string_lossy().contains(SET)
 }
 
 /// The text of a configuration file, or of the built-in configuration of that name where there is no such file.
@@ -226,7 +259,7 @@ fn with_settings(text: String, origin: &Path, settings: &[String]) -> Result<(St
         table.insert(last.to_owned(), parse_value(value.trim()));
     }
     // Its lines are not those of the file any more.
-    let origin = PathBuf::from(format!("{} with --set", origin.display()));
+    let origin = PathBuf::from(format!("{}{SET}{}", origin.display(), settings.join(" --set ")));
     Ok((toml::to_string(&root).or_fail(ExitCode::Bug)?, origin))
 }
 
@@ -241,7 +274,8 @@ pub(crate) fn refuse_unknown_keys(text: &str, origin: &Path, known: &[&str]) -> 
     let keys: BTreeMap<Spanned<String>, IgnoredAny> = from_toml(text, origin)?;
     let Some(key) = keys.keys().find(|key| !known.contains(&key.as_ref().as_str())) else { return Ok(()) };
     let line = text[..key.span().start].matches('\n').count() + 1;
-    let what = format!("`{}` line {line}: unknown key `{}`", origin.display(), key.as_ref());
+    let place = if is_set(origin) { String::new() } else { format!(" line {line}") };
+    let what = format!("`{}`{place}: unknown key `{}`", origin.display(), key.as_ref());
     Err(Failure::message(ExitCode::Input, what).hint(format!("the keys are `{}`", known.join("`, `"))))
 }
 

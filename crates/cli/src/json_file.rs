@@ -49,8 +49,12 @@ pub(crate) fn write_new_file(path: &Path, text: &str) -> Result<(), Failure> {
 /// Writes a file under another name, syncs it, and renames it to `path`.
 pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let staging = path.with_extension("tmp");
-    let mut file = fs::File::create(&staging).with_context(|| format!("cannot write `{}`", staging.display()))?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(&staging, path).with_context(|| format!("cannot write `{}`", path.display()))
+    let write = || {
+        let mut file = fs::File::create(&staging)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&staging, path)
+    };
+    // The other name is nothing that its caller knows.
+    write().with_context(|| format!("cannot write `{}`", path.display()))
 }

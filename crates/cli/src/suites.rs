@@ -185,6 +185,10 @@ impl SuiteFile {
             return own_tasks(request);
         };
         let path = match path {
+            Some(path) if !path.exists() => {
+                let what = format!("suite `{name}`: there is no file `{}`", path.display());
+                return Err(Failure::message(ExitCode::Input, what).hint("paths are relative to the working directory"));
+            }
             Some(path) => path,
             None => published_file(suite, folder)?,
         };

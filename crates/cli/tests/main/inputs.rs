@@ -156,8 +156,11 @@ fn keys_of_a_configuration_can_be_set_on_the_command_line() {
     let cases: &[(&[&str], &str)] = &[
         (&["--set", "learn.learning_rate=fast"], "learning_rate"),
         (&["--set", "learn.learning_rate=7"], "configuration key `learn.learning_rate` is `7`"),
-        (&["--set", "game.grop=2"], "grop"),
-        (&["--set", "gmae.group_size=2"], "`quickstart.toml with --set` line"),
+        (&["--set", "learn.learning_rate=fast"], "expected a number"),
+        (&["--set", "game.grop=2"], "`quickstart.toml with --set game.grop=2` is not a valid configuration"),
+        (&["--set", "game.grop=2"], ": unknown field `grop`"),
+        (&["--set", "game.reward=randm"], "`game.reward` is `randm`"),
+        (&["--set", "gmae.group_size=2"], "`quickstart.toml with --set gmae.group_size=2`: unknown key"),
         (&["--set", "gmae.group_size=2"], "unknown key `gmae`"),
         (&["--set", "seed.x=2"], "`seed` is a value, not a table"),
         (&["--set", "seed"], "there is no `=`"),
@@ -238,6 +241,13 @@ fn attempts_are_read_from_standard_input() {
     let output = succeeded(verify.stdin(std::fs::File::open(&attempts).expect("it is there")));
     let row: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one row");
     assert_eq!((&row["task_id"], &row["status"]), (&"add".into(), &"accepted".into()), "{row}");
+}
+
+#[test]
+fn a_missing_file_of_a_public_set_is_named() {
+    let output = finished(veriplay().args(["eval", "--suite", "humaneval=nosuch.jsonl"]));
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(stderr(&output).contains("`nosuch.jsonl`"), "{}", stderr(&output));
 }
 
 #[test]
