@@ -1,7 +1,10 @@
 //! `veriplay report`: runs as one page.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 
+use anyhow::Context;
 use clap::Args;
 
 use crate::exit::{ExitCode, Failure, ResultExt};
@@ -15,13 +18,13 @@ pub(super) struct Arguments {
     /// Run directories. The first is the one that the others are compared with
     #[arg(value_name = "RUN", required = true)]
     runs: Vec<PathBuf>,
-    /// The page to write
-    #[arg(long, value_name = "FILE", default_value = "report.html")]
-    out: PathBuf,
+    /// The page to write [default: report.html, or none with --svg]. A file that is no such page is never overwritten
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
     /// Number of logged records to show of each run, spread over its steps; near misses and what rules decided are shown besides
     #[arg(long, value_name = "N", default_value_t = 200)]
     samples: usize,
-    /// Also draw curves, which `--curve` names, into this file
+    /// Draw curves, which `--curve` names, into this file; with --out beside the page, else in its place
     #[arg(long, value_name = "FILE", requires = "curve")]
     svg: Option<PathBuf>,
     /// A curve to draw, as the page calls it, such as `actor/loss` [repeatable]
@@ -30,18 +33,47 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(args: Arguments) -> Result<(), Failure> {
+    let out = args.out.or_else(|| args.svg.is_none().then(|| "report.html".into()));
+    if let Some(path) = &out {
+        check_replaceable(path, "report", |text| text.starts_with("<!doctype html>") && text.contains(TITLE_END))?;
+    }
+    if let Some(path) = &args.svg {
+        check_replaceable(path, "picture", |text| text.starts_with("<svg"))?;
+    }
     let read = |run: &PathBuf| RunReport::read(run, run.display().to_string(), args.samples);
     let runs = args.runs.iter().map(read).collect::<Result<Vec<RunReport>, Failure>>()?;
     // Before anything is written: it may have no such curve.
     let picture =
         args.svg.as_ref().map(|path| Ok::<_, Failure>((path, draw_curves(&runs, &args.curve)?))).transpose()?;
-    let page = render(&runs)?;
-    write_atomically(&args.out, page.as_bytes()).or_fail(ExitCode::Input)?;
-    progress::data(args.out.display());
+    if let Some(path) = &out {
+        let page = render(&runs)?;
+        write_atomically(path, page.as_bytes()).or_fail(ExitCode::Input)?;
+        progress::data(path.display());
+        progress::say(format!("{:.1} MiB, opens without a network", page.len() as f64 / f64::from(1 << 20)));
+    }
     if let Some((path, picture)) = picture {
         write_atomically(path, picture.as_bytes()).or_fail(ExitCode::Input)?;
         progress::data(path.display());
     }
-    progress::say(format!("{:.1} MiB, opens without a network", page.len() as f64 / f64::from(1 << 20)));
     Ok(())
+}
+
+/// The end of the title of every page, which is in its first bytes.
+const TITLE_END: &str = ": Veriplay</title>";
+const FIRST_BYTES: u64 = 64 << 10;
+
+/// Refuses to overwrite a file that is nothing of ours: a mistyped name may be that of a program. An empty one is no loss.
+fn check_replaceable(path: &Path, what: &str, is_ours: fn(&str) -> bool) -> Result<(), Failure> {
+    if !path.is_file() {
+        return Ok(());
+    }
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(FIRST_BYTES).read_to_end(&mut start));
+    read.with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)?;
+    let start = String::from_utf8_lossy(&start);
+    if start.is_empty() || is_ours(&start) {
+        return Ok(());
+    }
+    let what = format!("`{}` is there already, and it is no {what} of Veriplay", path.display());
+    Err(Failure::message(ExitCode::Input, what).hint("name another file, or remove this one"))
 }

@@ -73,7 +73,9 @@ fn try_draw(
     chart
         .configure_mesh()
         .x_labels(6)
+        .x_label_formatter(&|step| tick(*step))
         .y_labels(5)
+        .y_label_formatter(&|value| tick(*value))
         .light_line_style(TRANSPARENT)
         .bold_line_style(BLACK.mix(0.1))
         .draw()?;
@@ -91,6 +93,14 @@ fn try_draw(
     let (x, y) = chart.plotting_area().get_pixel_range();
     root.present()?;
     Ok([left, right, low, high, f64::from(x.start), f64::from(x.end), f64::from(y.end), f64::from(y.start)])
+}
+
+/// A number at an axis: as short as it can be, and without what sums of steps leave of 0.
+pub(super) fn tick(value: f64) -> String {
+    if value.abs() < 1e-12 {
+        return "0".to_owned();
+    }
+    format!("{value:.4e}").parse::<f64>().unwrap_or(value).to_string()
 }
 
 /// The lowest and the highest value of the chart, with a margin.
@@ -162,7 +172,13 @@ fn thinned(points: &[(f64, f64)], stretches: usize) -> Vec<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ChartCurve, draw, running_mean, step_range, thinned};
+    use super::{ChartCurve, draw, running_mean, step_range, thinned, tick};
+
+    #[test]
+    fn numbers_at_an_axis_are_short() {
+        let ticks = [10.0, -0.0, 0.1 + 0.2, -2.5e-17, 1e-6, -0.05].map(tick);
+        assert_eq!(ticks, ["10", "0", "0.3", "0", "0.000001", "-0.05"]);
+    }
 
     #[test]
     fn a_long_curve_keeps_its_peaks() {

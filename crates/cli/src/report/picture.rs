@@ -3,7 +3,7 @@
 use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 
-use super::chart::COLOURS;
+use super::chart::{COLOURS, tick};
 
 /// Pixels of the chart, which a longer title widens, and of the picture's height, which more names raise.
 const CHART: u32 = 610;
@@ -18,8 +18,9 @@ const SAMPLE: u32 = 20;
 const ROOM: u32 = 8;
 /// Pixels of dash and gap for each further run.
 const DASHES: [(u32, u32); 2] = [(6, 4), (2, 4)];
-/// Points of a curve: each is the mean over a hundredth of the steps.
-const POINTS: usize = 100;
+/// A curve of as many points or more is drawn by the means of its stretches, of which there are so many at most.
+const LONG: usize = 1000;
+const STRETCHES: usize = 100;
 
 /// A curve with its name.
 pub(super) struct NamedCurve<'a> {
@@ -59,6 +60,7 @@ impl Letter {
 
 /// Draws the curves over the step.
 pub(super) fn draw(title: &str, curves: &[NamedCurve<'_>]) -> String {
+    let longest = curves.iter().map(|curve| curve.points.len()).max().unwrap_or_default();
     let means: Vec<Vec<(f64, f64)>> = curves.iter().map(|curve| means(curve.points)).collect();
     let curves: Vec<NamedCurve<'_>> = curves
         .iter()
@@ -66,20 +68,20 @@ pub(super) fn draw(title: &str, curves: &[NamedCurve<'_>]) -> String {
         .map(|(curve, points)| NamedCurve { name: curve.name.clone(), points, ..*curve })
         .collect();
     let mut svg = String::new();
-    try_draw(title, &curves, &mut svg).expect("drawing into a text cannot fail");
+    try_draw(title, &step_label(longest), &curves, &mut svg).expect("drawing into a text cannot fail");
     svg
 }
 
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 
-fn try_draw(title: &str, curves: &[NamedCurve<'_>], svg: &mut String) -> Drawn {
+fn try_draw(title: &str, steps: &str, curves: &[NamedCurve<'_>], svg: &mut String) -> Drawn {
     let chart = CHART.max(TITLE_LETTER.width(title) + 2 * ROOM);
     let names = curves.iter().map(|curve| NAME_LETTER.width(&curve.name)).max().unwrap_or_default();
     let height = HEIGHT.max(FIRST_NAME + NEXT_NAME * curves.len() as u32);
     let root = SVGBackend::with_string(svg, (chart + names + SAMPLE + 3 * ROOM, height)).into_drawing_area();
     root.fill(&WHITE)?;
     let (plot, list) = root.split_horizontally(chart);
-    draw_chart(&plot, title, curves)?;
+    draw_chart(&plot, title, steps, curves)?;
     for (curve, y) in curves.iter().zip((FIRST_NAME..).step_by(NEXT_NAME as usize)) {
         draw_name(&list, curve, y as i32)?;
     }
@@ -89,7 +91,7 @@ fn try_draw(title: &str, curves: &[NamedCurve<'_>], svg: &mut String) -> Drawn {
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 
-fn draw_chart(plot: &Area<'_>, title: &str, curves: &[NamedCurve<'_>]) -> Drawn {
+fn draw_chart(plot: &Area<'_>, title: &str, steps: &str, curves: &[NamedCurve<'_>]) -> Drawn {
     let (left, right) = bounds(curves, |point| point.0);
     let (low, high) = bounds(curves, |point| point.1);
     let margin = (high - low) * 0.05;
@@ -101,10 +103,11 @@ fn draw_chart(plot: &Area<'_>, title: &str, curves: &[NamedCurve<'_>]) -> Drawn 
         .build_cartesian_2d(left..right, low - margin..high + margin)?;
     chart
         .configure_mesh()
-        .x_desc("step")
+        .x_desc(steps)
         .x_labels(8)
-        .x_label_formatter(&|step| format!("{step:.0}"))
+        .x_label_formatter(&|step| tick(*step))
         .y_labels(6)
+        .y_label_formatter(&|value| tick(*value))
         .light_line_style(TRANSPARENT)
         .bold_line_style(BLACK.mix(0.1))
         .draw()?;
@@ -137,6 +140,19 @@ fn bounds(curves: &[NamedCurve<'_>], of: fn(&(f64, f64)) -> f64) -> (f64, f64) {
     if low < high { (low, high) } else { (low, low + 1.0) }
 }
 
+/// Points of a stretch of a curve of so many.
+fn stretch(points: usize) -> usize {
+    if points < LONG { 1 } else { points.div_ceil(STRETCHES) }
+}
+
+/// What the axis of steps is called, and what a point of the longest curve is.
+fn step_label(longest: usize) -> String {
+    match stretch(longest) {
+        1 => "step".to_owned(),
+        stretch => format!("step (a point is the mean of {stretch})"),
+    }
+}
+
 /// The mean of each stretch of a long curve. A short one keeps its points.
 fn means(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mean = |stretch: &[(f64, f64)]| {
@@ -144,7 +160,7 @@ fn means(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
             stretch.iter().fold((0.0, 0.0), |(steps, values), point| (steps + point.0, values + point.1));
         (steps / stretch.len() as f64, values / stretch.len() as f64)
     };
-    points.chunks(points.len().div_ceil(POINTS).max(1)).map(mean).collect()
+    points.chunks(stretch(points.len())).map(mean).collect()
 }
 
 /// What the paths of curves have in common, as a title, and what tells each apart.
@@ -219,7 +235,9 @@ mod tests {
         let points: Vec<(f64, f64)> = (0..1400).map(|step| (f64::from(step), f64::from(step % 2))).collect();
         let means = means(&points);
         assert_eq!((means.len(), means[0]), (100, (6.5, 0.5)));
-        assert_eq!(super::means(&points[..7]), points[..7]);
+        assert_eq!(super::means(&points[..999]), points[..999]);
+        assert!(draw("", &[curve("a", &points)]).contains("step (a point is the mean of 14)"));
+        assert!(!draw("", &[curve("a", &points[..999])]).contains("mean of"));
     }
 
     #[test]

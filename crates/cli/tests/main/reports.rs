@@ -215,12 +215,14 @@ fn chosen_curves_are_a_picture_of_their_own() {
         finished(&mut command)
     };
     let drawn = draw("actor/loss");
-    assert_eq!(String::from_utf8_lossy(&drawn.stdout), "report.html\ncurve.svg\n", "{}", stderr(&drawn));
+    assert_eq!(String::from_utf8_lossy(&drawn.stdout), "curve.svg\n", "{}", stderr(&drawn));
     let picture = std::fs::read_to_string(dir.path().join("curve.svg")).expect("the picture is there");
     assert!(picture.starts_with("<svg"), "{picture}");
     for text in ["actor/loss", "step", "learned", "control"] {
         assert!(picture.contains(text), "no `{text}` in {picture}");
     }
+    assert!(!dir.path().join("report.html").exists(), "nobody asked for a page");
+    assert!(draw("actor/loss").status.success(), "a picture replaces a picture");
     let refused = draw("actor/no_such_number");
     assert_eq!(refused.status.code(), Some(3));
     assert!(stderr(&refused).contains("no run has a curve `actor/no_such_number`"), "{}", stderr(&refused));
@@ -285,5 +287,23 @@ fn damaged_files_of_a_run_are_named_with_a_hint() {
         let said = stderr(&output);
         assert_eq!(output.status.code(), Some(3), "{said}");
         assert!(said.contains("config.toml` is not a valid configuration") && said.contains("hint: "), "{said}");
+    }
+}
+
+#[test]
+fn a_report_replaces_a_report_and_no_other_file() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let run = dir.path().join("run");
+    run_with_response(&run, "x");
+    page_of(dir.path(), &[run.as_path()]);
+    page_of(dir.path(), &[run.as_path()]);
+    let program = dir.path().join("keep.py");
+    std::fs::write(&program, "print(1)\n").expect("a program");
+    let options = [vec!["--out"], vec!["--curve", "actor/loss", "--svg"]];
+    for options in options {
+        let output = finished(veriplay().arg("report").arg(&run).args(options).arg(&program));
+        assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+        assert!(stderr(&output).contains("keep.py` is there already"), "{}", stderr(&output));
+        assert_eq!(std::fs::read_to_string(&program).expect("it is there"), "print(1)\n");
     }
 }
