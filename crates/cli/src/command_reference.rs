@@ -131,10 +131,21 @@ fn default(argument: &Arg) -> Option<String> {
     (takes_values && !argument.is_hide_default_value_set() && !values.is_empty()).then_some(values)
 }
 
+/// Paragraphs as one line. Those of `--help` may end without a full stop, which a sentence behind them needs.
+fn one_line(text: &str) -> String {
+    let mut line = String::new();
+    for paragraph in text.split("\n\n") {
+        if !line.is_empty() {
+            line += if line.ends_with(['.', ':', ';', '!', '?']) { " " } else { ". " };
+        }
+        line += &paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
+    }
+    line
+}
+
 /// A text of `--help` as one line of Markdown. Outside of code nothing in it is a tag.
 fn prose(text: Option<&StyledStr>) -> String {
-    let text = text.map(StyledStr::to_string).unwrap_or_default();
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = one_line(&text.map(StyledStr::to_string).unwrap_or_default());
     let parts = line.split('`').enumerate();
     let parts = parts.map(|(at, part)| if at % 2 == 0 { part.replace('<', "&lt;") } else { part.to_owned() });
     parts.collect::<Vec<_>>().join("`")
@@ -151,7 +162,13 @@ mod tests {
     use clap::builder::PossibleValue;
     use clap::{Arg, ArgAction, Command};
 
-    use super::markdown;
+    use super::{markdown, one_line};
+
+    #[test]
+    fn paragraphs_are_sentences_of_a_line() {
+        assert_eq!(one_line("One\n  line\n\nNames: a\n\nThe end"), "One line. Names: a. The end");
+        assert_eq!(one_line("Names:\n\na.\n\nb"), "Names: a. b");
+    }
 
     fn page() -> String {
         let walls = [PossibleValue::new("thread").help("In a thread"), PossibleValue::new("process")];

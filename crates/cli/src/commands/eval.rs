@@ -24,18 +24,8 @@ use crate::suites::{self, MeasuredModel, SuiteReport, SuiteSampling};
 use crate::{memory, model, progress};
 
 /// The options of public sets, which those of a game's tasks exclude. Beside an option that excludes `suite`, clap does not ask for it.
-const SUITE_OPTIONS: [&str; 10] = [
-    "suite",
-    "data",
-    "out",
-    "prompt_templates",
-    "limit",
-    "samples",
-    "temperature",
-    "top_p",
-    "max_tokens",
-    "prompts",
-];
+const SUITE_OPTIONS: [&str; 10] =
+    ["suite", "data", "out", "prompt_templates", "limit", "samples", "temperature", "top_p", "max_tokens", "prompts"];
 
 /// Measure a model: on a game's tasks (pass@1, greedy accuracy and pass@8 per task type), or on public sets
 #[derive(Debug, Args)]
