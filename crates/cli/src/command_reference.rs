@@ -134,7 +134,7 @@ fn default(argument: &Arg) -> Option<String> {
 /// Paragraphs as one line. Those of `--help` may end without a full stop, which a sentence behind them needs.
 fn one_line(text: &str) -> String {
     let mut line = String::new();
-    for paragraph in text.split("\n\n") {
+    for paragraph in text.split("\n\n").filter(|paragraph| !paragraph.trim().is_empty()) {
         if !line.is_empty() {
             line += if line.ends_with(['.', ':', ';', '!', '?']) { " " } else { ". " };
         }
