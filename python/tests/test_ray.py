@@ -284,19 +284,22 @@ def test_every_actor_may_be_killed_at_once(
 def test_nodes_join_and_leave_while_they_judge(
     driver: None, machines: Machines, gate: Gate, threads: ThreadPoolExecutor, expected: list[str]
 ) -> None:
+    machines.start_server("m2")
     with Pool(resource="moving", in_flight=1, batch=8, patience=LIMIT) as pool:
         judging = Judging(pool, threads)
         first = machines.add("m1", "moving")
         assert gate.arrival().node == "m1"
         machines.add("m2", "moving")
-        joined = gate.arrival()
-        assert joined.node == "m2"
+        while (joined := gate.arrival()).node != "m2":
+            # On a busy machine the node takes longer than the pool's actor waits for an answer, which asks again.
+            assert joined.node == "m1"
+        before = gate.nodes.count("m1")
         machines.cluster.remove_node(first, allow_graceful=False)
         joined.go()
         gate.open()
         assert judging.result() == expected
     # What the first one had was judged by the second.
-    assert gate.nodes.count("m1") == 1 and gate.nodes.count("m2") >= len(ATTEMPTS) / 8
+    assert gate.nodes.count("m1") == before and gate.nodes.count("m2") >= len(ATTEMPTS) / 8
 
 
 def test_without_nodes_nothing_is_measured(driver: None, pair: dict[str, Any]) -> None:
