@@ -1,8 +1,8 @@
 //! Files, above all of JSON: read with the path in every error, written so that readers see the old file or the whole new one.
 
 use std::fs;
-use std::io::Write;
-use std::path::Path;
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use serde::Serialize;
@@ -46,15 +46,85 @@ pub(crate) fn write_new_file(path: &Path, text: &str) -> Result<(), Failure> {
         .or_fail(ExitCode::Input)
 }
 
-/// Writes a file under another name, syncs it, and renames it to `path`.
+/// Writes a file under another name, syncs it, and renames it to `path`, or to what `path` is a symlink to.
 pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let staging = path.with_extension("tmp");
     let write = || {
+        let target = resolve(path)?;
+        let staging = target.with_extension("tmp");
         let mut file = fs::File::create(&staging)?;
         file.write_all(bytes)?;
         file.sync_all()?;
-        fs::rename(&staging, path)
+        fs::rename(&staging, &target)
     };
     // The other name is nothing that its caller knows.
     write().with_context(|| format!("cannot write `{}`", path.display()))
+}
+
+/// The regular file that an output becomes or replaces. Called before the work whose result it is to hold: its folder must take new files.
+pub(crate) fn output_file(path: &Path) -> Result<PathBuf, Failure> {
+    let checked = resolve(path).and_then(|target| {
+        tempfile::tempfile_in(folder(&target))?;
+        Ok(target)
+    });
+    let hint = "name a regular file, or a new one in a folder that you can write to";
+    checked
+        .with_context(|| format!("cannot write `{}`", path.display()))
+        .map_err(|error| Failure::new(ExitCode::Input, error).hint(hint))
+}
+
+/// The folder of a file.
+pub(crate) fn folder(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Whether `path` is there and no regular file, or one of the streams of this process. A stream may be a regular file by a redirection,
+/// which would then be written at two positions.
+pub(crate) fn is_special(path: &Path) -> bool {
+    let streams = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc/self/fd"];
+    streams.iter().any(|start| path.starts_with(start)) || fs::metadata(path).is_ok_and(|found| !found.is_file())
+}
+
+/// Where a rename to `path` must go. It would replace a device, a pipe or a symlink by a regular file: a symlink is followed, and the others
+/// are refused.
+fn resolve(path: &Path) -> io::Result<PathBuf> {
+    if is_special(path) {
+        return Err(io::Error::other("it is no regular file, and this output replaces the whole file"));
+    }
+    match path.canonicalize() {
+        Err(error) if error.kind() == ErrorKind::NotFound => match path.symlink_metadata() {
+            Ok(_) => Err(io::Error::other("it is a symlink to a file that is not there")),
+            Err(_) => Ok(path.to_owned()),
+        },
+        found => found,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn an_output_replaces_regular_files_alone_and_follows_symlinks() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = |name: &str| dir.path().join(name);
+        fs::write(path("old"), "old").expect("it is written");
+        symlink("old", path("link")).expect("a link");
+        symlink("nothing", path("dangling")).expect("a link");
+        write_atomically(&path("link"), b"new").expect("it is written");
+        assert_eq!(fs::read(path("old")).expect("it is there"), b"new");
+        assert!(path("link").symlink_metadata().expect("it is there").is_symlink());
+        write_atomically(&path("fresh"), b"new").expect("it is written");
+        let refused = [path("dangling"), dir.path().to_owned(), "/dev/null".into(), "/dev/stdout".into()];
+        for refused in refused {
+            assert!(write_atomically(&refused, b"new").is_err(), "{}", refused.display());
+            let failure = output_file(&refused).expect_err("it is refused");
+            assert_eq!(failure.exit_code(), ExitCode::Input);
+            assert!(failure.to_string().contains("\nhint: "), "{failure}");
+        }
+        assert!(output_file(&path("nowhere/new")).is_err());
+        assert_eq!(output_file(&path("newer")).expect("it can be written"), path("newer"));
+        assert_eq!(fs::read_dir(dir.path()).expect("it is there").count(), 4, "nothing is left of a check");
+    }
 }

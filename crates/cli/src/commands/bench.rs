@@ -30,7 +30,7 @@ use crate::device::{self, DeviceArguments};
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::http::Target;
 use crate::isolation::{self, Isolation};
-use crate::json_file::{read_text, write_atomically};
+use crate::json_file::{output_file, read_text, write_atomically};
 use crate::limits::parse_fuel;
 use crate::processors::processors;
 use crate::{image, progress};
@@ -417,7 +417,9 @@ fn check(args: &Arguments) -> Result<(), Failure> {
     if names.len() < args.peer.len() {
         return Err(Failure::message(ExitCode::Input, "two of `--peer` have the same name"));
     }
-    check_options_apply(args)
+    check_options_apply(args)?;
+    // A measurement takes minutes, and its files come last.
+    [&args.output.csv, &args.output.svg].into_iter().flatten().try_for_each(|path| output_file(path).map(drop))
 }
 
 /// Rejects options of jobs and workloads where something else is measured.

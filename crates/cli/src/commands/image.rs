@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use veriplay_sandbox::{CacheReport, CpuLevel, ImageArchive, ImageSpec};
 
 use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::json_file::{folder, output_file};
 use crate::{image, progress};
 
 /// Build, export, import, list, check or remove the guest images
@@ -111,25 +112,24 @@ fn build(name: &str, wheel: Option<PathBuf>) -> Result<(), Failure> {
 }
 
 fn export(path: &Path, name: &str, cpu: Cpu, level: i32) -> Result<(), Failure> {
-    let spec = image::find_spec(name)?;
+    let (spec, target) = (image::find_spec(name)?, output_file(path)?);
     let store = image::store()?.with_cpu(cpu.into()).map_err(image::failure)?;
     if store.load(&spec).is_none() {
         image::with_bar(&spec, |progress| store.build(&spec, progress))?;
     }
     let fail = |what: &str| format!("cannot {what} `{}`", path.display());
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // Under another name until it is whole.
     let staged = tempfile::Builder::new()
         .prefix(".veriplay-export-")
         .permissions(std::fs::Permissions::from_mode(0o666))
-        .tempfile_in(parent)
+        .tempfile_in(folder(&target))
         .with_context(|| fail("write"))
         .or_fail(ExitCode::Input)?;
     let mut packer = archive_packer(Hashed::new(staged.as_file()), level).or_fail(ExitCode::Bug)?;
     store.export(&spec, &mut packer).map_err(image::failure)?;
     let sha256 = packer.finish().with_context(|| fail("write")).or_fail(ExitCode::Input)?.digest();
     staged.as_file().sync_all().with_context(|| fail("flush")).or_fail(ExitCode::Input)?;
-    staged.persist(path).with_context(|| fail("name")).or_fail(ExitCode::Input)?;
+    staged.persist(&target).with_context(|| fail("name")).or_fail(ExitCode::Input)?;
     // As `sha256sum` prints it.
     progress::data(format!("{sha256}  {}", path.display()));
     Ok(())

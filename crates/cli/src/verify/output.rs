@@ -13,6 +13,7 @@ use veriplay_core::{SCHEMA_VERSION, VerdictRow};
 
 use super::source::PendingAttempt;
 use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::json_file::is_special;
 
 /// Maximum bytes of an earlier row, far beyond what one has: a file that never ends its line is not read into memory.
 const MAX_ROW_BYTES: u64 = 64 << 20;
@@ -90,10 +91,7 @@ impl VerdictOutput {
 
 /// Refuses what is there and no regular file, before it is opened: opening a pipe waits for its reader.
 fn check_regular(path: &Path) -> Result<(), Failure> {
-    // These are regular files where a shell redirects them to one, and would then be written at two positions.
-    let stream = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc/self/fd"].iter().any(|start| path.starts_with(start));
-    let special = std::fs::metadata(path).is_ok_and(|found| !found.is_file());
-    if !stream && !special {
+    if !is_special(path) {
         return Ok(());
     }
     let text =
