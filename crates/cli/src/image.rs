@@ -66,7 +66,7 @@ pub(crate) fn open(name: &str) -> Result<Arc<Image>, Failure> {
         return Ok(image);
     }
     if let Some(archive) = installed_archive(&spec) {
-        match store.load_or_import(&spec, || read_archive(&spec, &archive)) {
+        match open_installed(&store, &spec, &archive) {
             Ok(image) => return Ok(image),
             Err(error) => progress::say(format!("cannot use the image `{}`: {error}", archive.display())),
         }
@@ -75,6 +75,18 @@ pub(crate) fn open(name: &str) -> Result<Arc<Image>, Failure> {
         progress::say(format!("{}; {NOEXEC_HINT}", describe_noexec(&dir)));
     }
     with_bar(&spec, |progress| store.load_or_build(&spec, progress))
+}
+
+/// Imports an installed archive. Where the cache cannot be written, the image is unpacked for this process alone.
+fn open_installed(store: &ImageStore, spec: &ImageSpec, archive: &Path) -> Result<Arc<Image>, ImageError> {
+    match store.load_or_import(spec, || read_archive(spec, archive)) {
+        Err(error @ (ImageError::Cache { .. } | ImageError::UnsafeCache { .. })) => {
+            let hint = error.hint().unwrap_or_default();
+            progress::say(format!("warning: {error}; this process unpacks the image for itself\nhint: {hint}"));
+            store.open_archive(spec, read_archive(spec, archive)?)
+        }
+        imported => imported,
+    }
 }
 
 /// The archive that was installed with this program, as the package `veriplay-image-python` does, in the `share` beside the program's `bin`.
@@ -142,7 +154,14 @@ pub(crate) fn with_bar(
 /// Gives an image error its exit code and hint.
 pub(crate) fn failure(error: ImageError) -> Failure {
     let hint = error.hint();
-    let failure = Failure::new(ExitCode::Image, error);
+    let code = match error {
+        // A file that was given.
+        ImageError::ArchiveDamaged { .. } | ImageError::ArchiveMismatch { .. } | ImageError::ArchiveCpu { .. } => {
+            ExitCode::Input
+        }
+        _ => ExitCode::Image,
+    };
+    let failure = Failure::new(code, error);
     match hint {
         Some(hint) => failure.hint(hint),
         None => failure,

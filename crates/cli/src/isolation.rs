@@ -30,7 +30,10 @@ pub(crate) fn open_sandbox(
         Isolation::Thread => Ok(Sandbox::new(image, options)),
         Isolation::Process => Sandbox::in_processes(image, options, this_program()?).map_err(|error| {
             let failure = Failure::new(ExitCode::Host, error);
-            failure.hint("`--workers thread` needs no worker processes; `veriplay image build` puts the image on disk")
+            failure.hint(
+                "`--workers thread` needs no worker processes, which load the image from the cache; set VERIPLAY_CACHE to a directory that \
+                 can be written",
+            )
         }),
     }
 }

@@ -112,17 +112,19 @@ fn all_checks() -> Vec<Check> {
     let is_there = default_cache_dir().is_ok_and(|dir| dir.join("images").is_dir());
     let loaded = image::store().ok().filter(|_| is_there).and_then(|store| store.load(&spec));
     let installed = image::installed_archive(&spec);
+    let cache = check_cache(loaded.is_some());
+    let image = check_image(loaded.is_some(), installed.as_deref(), cache.status != CheckStatus::Fail);
     let mut checks = vec![
         Check::ok("version", format!("veriplay {}, image {}", env!("CARGO_PKG_VERSION"), spec.digest().short())),
         check_platform(std::env::consts::OS, std::env::consts::ARCH),
         check_processor(std::env::consts::ARCH, detected_cpu_level()),
         check_page_scan(support),
         check_landlock(support),
-        check_seccomp(support),
+        check_seccomp(support, Path::new("/proc/self").exists()),
         check_processors(std::thread::available_parallelism().ok().map(usize::from), machine_processors()),
         check_memory(free_memory()),
-        check_cache(loaded.is_some()),
-        check_image(loaded.is_some(), installed.as_deref()),
+        cache,
+        image,
     ];
     if loaded.is_none() && installed.is_none() {
         checks.push(check_interpreter(&spec));
@@ -181,9 +183,12 @@ fn check_landlock(support: HostSupport) -> Check {
     }
 }
 
-fn check_seccomp(support: HostSupport) -> Check {
+fn check_seccomp(support: HostSupport, has_proc: bool) -> Check {
     if support.seccomp {
         return Check::ok("seccomp", "system call filters are available");
+    }
+    if !has_proc {
+        return Check::fail("seccomp", "unknown: the kernel says it in /proc, which is not mounted", "mount /proc");
     }
     Check::fail(
         "seccomp",
@@ -261,10 +266,17 @@ fn nearest(dir: &Path) -> PathBuf {
     dir.ancestors().find(|above| above.symlink_metadata().is_ok()).unwrap_or(Path::new("/")).to_owned()
 }
 
-fn check_image(built: bool, installed: Option<&Path>) -> Check {
+fn check_image(built: bool, installed: Option<&Path>, has_cache: bool) -> Check {
     match (built, installed) {
         (true, _) => Check::ok("image", "in the cache"),
-        (false, Some(path)) => Check::ok("image", format!("imported on first use from `{}`", path.display())),
+        (false, Some(path)) if has_cache => {
+            Check::ok("image", format!("imported on first use from `{}`", path.display()))
+        }
+        (false, Some(path)) => Check::warn(
+            "image",
+            format!("each process unpacks `{}` for itself, and worker processes cannot use it", path.display()),
+            "mend the cache, as its hint says",
+        ),
         (false, None) => Check::warn(
             "image",
             "not built: the first use builds it, in about a minute on two cores",
@@ -342,14 +354,16 @@ mod tests {
     #[test]
     fn what_the_kernel_lacks_is_a_warning_or_a_failure_with_a_hint() {
         use CheckStatus::{Fail, Ok, Warn};
-        assert_eq!([check_page_scan(ALL), check_landlock(ALL), check_seccomp(ALL)].each_ref().map(status), [Ok; 3]);
+        assert_eq!([check_page_scan(ALL), check_landlock(ALL), check_seccomp(ALL, true)].each_ref().map(status), [Ok; 3]);
         let untracked = HostSupport { write_tracking: false, ..ALL };
         assert_eq!(status(&check_page_scan(untracked)), Warn);
         let old = HostSupport { page_scan: false, write_tracking: false, landlock: None, seccomp: false };
         assert_eq!(
-            [check_page_scan(old), check_landlock(old), check_seccomp(old)].each_ref().map(status),
+            [check_page_scan(old), check_landlock(old), check_seccomp(old, true)].each_ref().map(status),
             [Warn, Warn, Fail]
         );
+        let unknown = check_seccomp(old, false);
+        assert!(status(&unknown) == Fail && unknown.hint.as_deref() == Some("mount /proc"), "{unknown:?}");
     }
 
     #[test]
@@ -368,9 +382,10 @@ mod tests {
 
     #[test]
     fn an_image_that_is_not_built_says_how_long_that_takes() {
-        let check = check_image(false, None);
+        let check = check_image(false, None, true);
         assert_eq!(status(&check), CheckStatus::Warn);
         assert!(check.detail.contains("about a minute") && line(&check).contains("\n      hint: "), "{check:?}");
-        assert_eq!(status(&check_image(false, Some(Path::new("/usr/share/x")))), CheckStatus::Ok);
+        let installed = |has_cache| status(&check_image(false, Some(Path::new("/usr/share/x")), has_cache));
+        assert_eq!((installed(true), installed(false)), (CheckStatus::Ok, CheckStatus::Warn));
     }
 }

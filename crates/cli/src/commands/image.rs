@@ -160,14 +160,14 @@ fn import(path: &Path, expected: Option<&str>, name: &str) -> Result<(), Failure
     let sha256 = hashed.digest();
     if let Some(expected) = expected.filter(|expected| *expected != sha256) {
         let what = format!("`{shown}` has sha256 {sha256}, and not {expected}; nothing was imported");
-        return Err(Failure::message(ExitCode::Image, what)
+        return Err(Failure::message(ExitCode::Input, what)
             .hint("copy it again, and do not import it before its digest is the one that you were given"));
     }
     file.rewind().with_context(unreadable).or_fail(ExitCode::Input)?;
     let (archive, read) = unpack(&spec, &file, &shown.to_string())?;
     if read != sha256 {
         let what = format!("`{shown}` changed while it was read; nothing was imported");
-        return Err(Failure::message(ExitCode::Image, what).hint("import a copy that nobody else writes to"));
+        return Err(Failure::message(ExitCode::Input, what).hint("import a copy that nobody else writes to"));
     }
     if expected.is_none() {
         progress::say(format!("sha256 {sha256}, not compared with any: `--sha256 HEX` names the one to expect"));
@@ -241,8 +241,8 @@ fn check() -> Result<(), Failure> {
     reports.iter().for_each(|report| progress::data(line(report)));
     match reports.iter().filter(|report| report.state.is_err()).count() {
         0 => Ok(()),
-        damaged => Err(Failure::message(ExitCode::Image, format!("{damaged} cached images are damaged"))
-            .hint("they are rebuilt on their next use, or now with `veriplay image build`")),
+        damaged => Err(Failure::message(ExitCode::Image, format!("damaged directories of cached images: {damaged}"))
+            .hint("their images are made again on their next use, or now with `veriplay image build`")),
     }
 }
 
@@ -257,8 +257,8 @@ fn prune() -> Result<(), Failure> {
     }
     match removed.iter().filter(|report| report.state.is_err()).count() {
         0 => Ok(()),
-        left => Err(Failure::message(ExitCode::Image, format!("{left} cached images cannot be removed"))
-            .hint("the reasons are above; remove these folders by hand")),
+        left => Err(Failure::message(ExitCode::Image, format!("directories that cannot be removed: {left}"))
+            .hint("the reasons are above; remove them by hand")),
     }
 }
 

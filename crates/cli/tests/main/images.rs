@@ -95,11 +95,11 @@ fn a_bad_archive_is_named_and_leaves_the_cache_empty() {
     for (path, expected) in cases {
         let output = import(&cache, &path, &[]);
         let text = stderr(&output);
-        assert_eq!(output.status.code(), Some(4), "{text}");
+        assert_eq!(output.status.code(), Some(3), "{text}");
         assert!(text.contains(expected) && text.contains(&*path.to_string_lossy()) && text.contains(HINT), "{text}");
     }
     let other = import(&cache, file, &["--sha256", &"0".repeat(64)]);
-    assert_eq!(other.status.code(), Some(4));
+    assert_eq!(other.status.code(), Some(3));
     assert!(
         stderr(&other).contains(&**sha256) && stderr(&other).contains("nothing was imported"),
         "{}",
@@ -120,6 +120,20 @@ fn an_export_that_fails_leaves_no_file() {
     let onto = finished(veriplay().args(["image", "export", "--level", "1"]).arg(dir.path()));
     assert_eq!(onto.status.code(), Some(3), "{}", stderr(&onto));
     assert_eq!(fs::read_dir(dir.path()).expect("it is there").count(), 0);
+}
+
+#[test]
+fn an_export_to_a_device_is_refused_and_one_to_a_symlink_goes_where_it_points() {
+    let refused = finished(veriplay().args(["image", "export", "--level", "1", "/dev/full"]));
+    assert_eq!(refused.status.code(), Some(3), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("no regular file") && stderr(&refused).contains(HINT), "{}", stderr(&refused));
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let (file, link) = (dir.path().join("file"), dir.path().join("link"));
+    fs::write(&file, "old").expect("the temporary directory can be written");
+    std::os::unix::fs::symlink(&file, &link).expect("a link");
+    succeeded(veriplay().args(["image", "export", "--level", "1"]).arg(&link));
+    assert!(fs::symlink_metadata(&link).expect("it is there").is_symlink());
+    assert!(fs::metadata(&file).expect("it is there").len() > 1 << 20);
 }
 
 /// A folder with `bin/veriplay` and `share/veriplay/python.tar.zst`, as `pip install` lays them.
@@ -182,6 +196,17 @@ fn an_installed_image_that_others_can_change_or_that_is_damaged_is_not_used() {
     assert_eq!(output.status.code(), Some(4));
     assert!(stderr(&output).contains("cannot use the image"), "{}", stderr(&output));
     assert_eq!(images(&installed.cache()), 0);
+}
+
+#[test]
+fn an_installed_image_needs_no_cache_that_can_be_written() {
+    let installed = Installed::new();
+    fs::write(installed.cache(), "in the way").expect("it is ours");
+    let hello = run_hello(installed.program(), installed.dir.path());
+    assert_eq!(hello.stdout, b"hello\n", "{}", stderr(&hello));
+    assert!(stderr(&hello).contains("VERIPLAY_CACHE") && !stderr(&hello).contains("building"), "{}", stderr(&hello));
+    let report = last_json(&finished(installed.program().args(["doctor", "--json"])));
+    assert_eq!((detail(&report, "cache").0, detail(&report, "image").0), ("fail", "warn"), "{report}");
 }
 
 /// The status and detail of a check.

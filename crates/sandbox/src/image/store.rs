@@ -1,8 +1,9 @@
 //! The images of one cache directory: loads them, or builds and keeps them.
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use veriplay_core::Digest;
 use wasmtime::Engine;
@@ -77,6 +78,8 @@ pub struct ImageStore {
     engine: Engine,
     cpu: CpuLevel,
     wheel: WheelSource,
+    /// Done when a cached image that cannot be used has been warned of: it is looked for again under the lock.
+    warned: Once,
 }
 
 impl ImageStore {
@@ -87,7 +90,7 @@ impl ImageStore {
     /// When the engine cannot run on this machine.
     pub fn open(cache_dir: &Path) -> Result<Self, ImageError> {
         let (engine, wheel) = (engine::engine()?, WheelSource::from_env());
-        Ok(Self { dir: cache_dir.join("images"), engine, cpu: CpuLevel::Native, wheel })
+        Ok(Self { dir: cache_dir.join("images"), engine, cpu: CpuLevel::Native, wheel, warned: Once::new() })
     }
 
     /// The same store, whose images are compiled for every processor of a level. They lie in the cache beside those for this machine, and are
@@ -110,10 +113,22 @@ impl ImageStore {
     #[must_use]
     pub fn load(&self, spec: &ImageSpec) -> Option<Arc<Image>> {
         let (code, snapshot) = (self.code_slot(spec), self.snapshot_slot(spec));
-        let snapshot = warn_unusable(&snapshot, cache::read_snapshot(&snapshot.dir, &snapshot.key))?;
-        let code = warn_unusable(&code, cache::read_code(&code.dir, &code.key, &self.engine))?;
+        let snapshot = self.warn_unusable(&snapshot, cache::read_snapshot(&snapshot.dir, &snapshot.key))?;
+        let code = self.warn_unusable(&code, cache::read_code(&code.dir, &code.key, &self.engine))?;
         let image = Image::new(spec, self.engine.clone(), code, snapshot);
         image.inspect_err(|error| tracing::warn!(%error, "a cached image cannot be used")).ok().map(Arc::new)
+    }
+
+    /// The content that was read, or `None`, with a warning when the slot exists and cannot be used.
+    fn warn_unusable<T>(&self, slot: &CacheSlot, read: Result<T, String>) -> Option<T> {
+        let warn = |reason: &String| {
+            if slot.dir.exists() {
+                self.warned.call_once(|| {
+                    tracing::warn!(path = %slot.dir.display(), %reason, "a cached image cannot be used and is replaced");
+                });
+            }
+        };
+        read.inspect_err(warn).ok()
     }
 
     /// Loads the cached image, or builds it first. Of several processes one builds, and the others wait and load.
@@ -191,6 +206,19 @@ impl ImageStore {
             Some(image) => Ok(image),
             None => self.import_locked(spec, read()?),
         }
+    }
+
+    /// The image of an archive for this process alone, where the cache cannot be written. Worker processes, which load the cached image, cannot
+    /// use it.
+    ///
+    /// # Errors
+    /// When the engine does not load the code.
+    pub fn open_archive(&self, spec: &ImageSpec, archive: ImageArchive) -> Result<Arc<Image>, ImageError> {
+        let ImageArchive { module, library, memory, state } = archive;
+        let module = cache::load_module_in_memory(&self.engine, &module)
+            .map_err(|detail| ImageError::ArchiveDamaged { detail })?;
+        let code = CompiledGuest { module, library: Arc::new(library) };
+        Image::new(spec, self.engine.clone(), code, GuestSnapshot { memory, state }).map(Arc::new)
     }
 
     fn import_locked(&self, spec: &ImageSpec, archive: ImageArchive) -> Result<Arc<Image>, ImageError> {
@@ -295,16 +323,6 @@ struct CacheSlot {
     key: String,
 }
 
-/// The content that was read, or `None`, with a warning when the slot exists and cannot be used.
-fn warn_unusable<T>(slot: &CacheSlot, read: Result<T, String>) -> Option<T> {
-    let warn = |reason: &String| {
-        if slot.dir.exists() {
-            tracing::warn!(path = %slot.dir.display(), %reason, "a cached image cannot be used, it is built again");
-        }
-    };
-    read.inspect_err(warn).ok()
-}
-
 fn warn_not_cached(error: &ImageError) {
     tracing::warn!(%error, hint = error.hint(), "the image cannot be cached, this process builds it for itself");
 }
@@ -380,14 +398,41 @@ impl std::fmt::Debug for ImageStore {
     }
 }
 
-/// `$VERIPLAY_CACHE`, or `veriplay` under `$XDG_CACHE_HOME` or `$HOME/.cache`.
+/// `$VERIPLAY_CACHE`, or `veriplay` under `$XDG_CACHE_HOME` or `$HOME/.cache`. A relative `$XDG_CACHE_HOME` is ignored, as the XDG base
+/// directory specification demands.
 ///
 /// # Errors
 /// When none of the three is set.
 pub fn default_cache_dir() -> Result<PathBuf, ImageError> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let dir = set("VERIPLAY_CACHE")
-        .or_else(|| set("XDG_CACHE_HOME").map(|dir| dir.join("veriplay")))
-        .or_else(|| set("HOME").map(|dir| dir.join(".cache").join("veriplay")));
-    dir.ok_or(ImageError::NoCacheDir)
+    cache_dir(|name| std::env::var_os(name)).ok_or(ImageError::NoCacheDir)
+}
+
+/// The cache directory by the variables of an environment.
+fn cache_dir(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let set = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let xdg = || set("XDG_CACHE_HOME").filter(|dir| dir.is_absolute()).map(|dir| dir.join("veriplay"));
+    let home = || set("HOME").map(|dir| dir.join(".cache").join("veriplay"));
+    set("VERIPLAY_CACHE").or_else(xdg).or_else(home)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cache_is_where_the_environment_says_and_a_relative_xdg_directory_is_ignored() {
+        let dir = |set: &[(&str, &str)]| {
+            let value = |name: &str| set.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value));
+            cache_dir(value).map(|dir| dir.display().to_string())
+        };
+        let home = ("HOME", "/home/a");
+        for (set, expected) in [
+            (&[home, ("XDG_CACHE_HOME", "/x"), ("VERIPLAY_CACHE", "v")][..], Some("v")),
+            (&[home, ("XDG_CACHE_HOME", "/x"), ("VERIPLAY_CACHE", "")], Some("/x/veriplay")),
+            (&[home, ("XDG_CACHE_HOME", "x")], Some("/home/a/.cache/veriplay")),
+            (&[("XDG_CACHE_HOME", "x")], None),
+        ] {
+            assert_eq!(dir(set).as_deref(), expected, "{set:?}");
+        }
+    }
 }
