@@ -354,7 +354,10 @@ mod tests {
     #[test]
     fn what_the_kernel_lacks_is_a_warning_or_a_failure_with_a_hint() {
         use CheckStatus::{Fail, Ok, Warn};
-        assert_eq!([check_page_scan(ALL), check_landlock(ALL), check_seccomp(ALL, true)].each_ref().map(status), [Ok; 3]);
+        assert_eq!(
+            [check_page_scan(ALL), check_landlock(ALL), check_seccomp(ALL, true)].each_ref().map(status),
+            [Ok; 3]
+        );
         let untracked = HostSupport { write_tracking: false, ..ALL };
         assert_eq!(status(&check_page_scan(untracked)), Warn);
         let old = HostSupport { page_scan: false, write_tracking: false, landlock: None, seccomp: false };
