@@ -26,6 +26,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const AFTER_KILL: Duration = Duration::from_secs(2);
 /// Bytes of output that are read: no job prints a hundredth of it.
 const KEPT: u64 = 1 << 16;
+/// Exit statuses of a shell that may not run a command, or finds none.
+const NOT_STARTED: [i32; 2] = [126, 127];
 /// How often a folder is tried to be removed at a signal.
 const REMOVALS: usize = 3;
 /// Characters of a wrong output that are shown.
@@ -77,6 +79,28 @@ impl CommandPeer {
         Ok(Self { command: peer.command.clone(), folder, serial: 0 })
     }
 
+    /// Runs an empty program once: a command that cannot be started ends the benchmark before anything is measured.
+    ///
+    /// # Errors
+    /// The shell cannot start it; with what it said.
+    pub(crate) fn check_command(&self) -> Result<(), String> {
+        let ended = self.try_command().map_err(|error| error.to_string())?;
+        let failed = ended.filter(|(status, _)| status.code().is_some_and(|code| NOT_STARTED.contains(&code)));
+        failed.map_or(Ok(()), |(status, said)| {
+            let said: String = said.trim().chars().take(SHOWN).collect();
+            Err(format!("`{}` cannot be started, {status}: {said}", self.command))
+        })
+    }
+
+    /// Runs an empty program: how it ended, and all that it printed.
+    fn try_command(&self) -> std::io::Result<Option<(ExitStatus, String)>> {
+        let file = self.folder.0.path().join("program_0.py");
+        write_program(&file, "pass\n")?;
+        let ended = run_command(&format!("{{ {}\n}} 2>&1", self.command), &file)?;
+        std::fs::remove_file(&file)?;
+        Ok(ended)
+    }
+
     /// Runs the programs of a job. `None`, or what was wrong with the first wrong one.
     fn run(&mut self, steps: &[JobProgram]) -> Result<Option<String>, RoundError> {
         self.serial += 1;
@@ -93,7 +117,7 @@ impl CommandPeer {
         let (program, expected) = step.with_proof(self.serial);
         let file = self.folder.0.path().join(format!("program_{}.py", self.serial));
         write_program(&file, &program)?;
-        let ended = run_command(&self.command, self.folder.0.path(), &file)?;
+        let ended = run_command(&self.command, &file)?;
         std::fs::remove_file(&file)?;
         Ok(match ended {
             Some((status, printed)) if status.success() && printed == expected => None,
@@ -157,12 +181,12 @@ fn write_program(file: &Path, program: &str) -> std::io::Result<()> {
 }
 
 /// Runs the command on a file, as a group of processes: how it ended and what it printed, or `None` where it was killed for its time.
-fn run_command(command: &str, folder: &Path, file: &Path) -> std::io::Result<Option<(ExitStatus, String)>> {
+fn run_command(command: &str, file: &Path) -> std::io::Result<Option<(ExitStatus, String)>> {
     // A single quote ends the quotation, stands by itself, and begins the next.
     let quoted = format!("'{}'", file.display().to_string().replace('\'', r"'\''"));
     let line = command.replace("{file}", &quoted);
     let mut command = Command::new("sh");
-    command.arg("-c").arg(line).current_dir(folder);
+    command.arg("-c").arg(line);
     let child = start_group(command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()))?;
     let group = child.id();
     let (sender, receiver) = channel();
@@ -259,6 +283,18 @@ mod tests {
                 assert!(round.wrong.first.as_ref().is_some_and(|first| first.contains(what)), "{:?}", round.wrong);
             }
         }
+    }
+
+    #[test]
+    fn a_command_that_cannot_be_started_is_found_before_the_measurement() {
+        let check = |command: &str| {
+            let peer: PeerCommand = format!("mine={command}").parse().expect("it is a peer");
+            CommandPeer::new(&peer).expect("it starts").check_command()
+        };
+        assert_eq!(check("true {file}"), Ok(()));
+        assert_eq!(check("exit 3; {file}"), Ok(()), "a wrong result is for the measurement to count");
+        let error = check("/no/such/command {file}").expect_err("there is none");
+        assert!(error.contains("127") && error.matches("/no/such/command").count() > 1, "{error}");
     }
 
     /// `sed` stands for an interpreter here: it prints what the last line of the program would.

@@ -31,7 +31,8 @@ pub(crate) struct EarlierReport {
 #[derive(Debug, Clone, Copy)]
 struct EarlierSpeed {
     per_s: f64,
-    spread: f64,
+    /// `None` of one round.
+    spread: Option<f64>,
 }
 
 /// One job with one number of threads, then and now.
@@ -43,8 +44,8 @@ pub(crate) struct JobChange {
     per_s: f64,
     /// Jobs a second now over those of then.
     ratio: f64,
-    /// Half of the spreads of both: ratios up to 1 plus it, or down to its reciprocal, are within the noise.
-    noise: f64,
+    /// Half of the spreads of both: ratios up to 1 plus it, or down to its reciprocal, are within the noise. `null` where one has no spread.
+    noise: Option<f64>,
     verdict: Change,
 }
 
@@ -55,6 +56,8 @@ enum Change {
     Faster,
     Slower,
     WithinNoise,
+    /// One of the reports has one round.
+    Unknown,
 }
 
 impl EarlierReport {
@@ -114,7 +117,7 @@ impl EarlierReport {
             .filter_map(|(job, row)| {
                 let earlier = *self.speeds.get(&(job.to_owned(), row.threads as u64))?;
                 let samples = row.samples_of(VERIPLAY)?;
-                Some(JobChange::new(job, row.threads, earlier, samples.median_per_s()?, samples.spread()?))
+                Some(JobChange::new(job, row.threads, earlier, samples.median_per_s()?, samples.spread()))
             })
             .collect();
         if changes.is_empty() {
@@ -129,20 +132,21 @@ impl EarlierReport {
 fn add_speeds(speeds: &mut BTreeMap<(String, u64), EarlierSpeed>, threads: u64, jobs: &Value) {
     for (job, baselines) in jobs.as_object().into_iter().flatten() {
         let number = |key: &str| baselines[VERIPLAY][key].as_f64();
-        if let (Some(per_s), Some(spread)) = (number("per_s").filter(|speed| *speed > 0.0), number("spread")) {
-            speeds.insert((job.clone(), threads), EarlierSpeed { per_s, spread });
+        if let Some(per_s) = number("per_s").filter(|speed| *speed > 0.0) {
+            speeds.insert((job.clone(), threads), EarlierSpeed { per_s, spread: number("spread") });
         }
     }
 }
 
 impl JobChange {
-    fn new(job: &'static str, threads: usize, earlier: EarlierSpeed, per_s: f64, spread: f64) -> Self {
+    fn new(job: &'static str, threads: usize, earlier: EarlierSpeed, per_s: f64, spread: Option<f64>) -> Self {
         let ratio = per_s / earlier.per_s;
-        let noise = f64::midpoint(earlier.spread, spread).max(LEAST_NOISE);
-        let verdict = match ratio {
-            ratio if ratio > 1.0 + noise => Change::Faster,
-            ratio if ratio < (1.0 + noise).recip() => Change::Slower,
-            _ => Change::WithinNoise,
+        let noise = earlier.spread.zip(spread).map(|(then, now)| f64::midpoint(then, now).max(LEAST_NOISE));
+        let verdict = match noise {
+            None => Change::Unknown,
+            Some(noise) if ratio > 1.0 + noise => Change::Faster,
+            Some(noise) if ratio < (1.0 + noise).recip() => Change::Slower,
+            Some(_) => Change::WithinNoise,
         };
         Self { job, threads, before_per_s: earlier.per_s, per_s, ratio, noise, verdict }
     }
@@ -150,6 +154,11 @@ impl JobChange {
     /// Whether the job became slower beyond the noise.
     pub(crate) fn is_slower(&self) -> bool {
         self.verdict == Change::Slower
+    }
+
+    /// Whether nobody knows how much of the change is noise.
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.verdict == Change::Unknown
     }
 
     /// The job, for people.
@@ -163,13 +172,11 @@ impl JobChange {
             Change::Faster => "faster",
             Change::Slower => "slower",
             Change::WithinNoise => "within noise",
+            Change::Unknown => "unknown",
         };
-        let (before, now, noise) = (self.before_per_s, self.per_s, 100.0 * self.noise);
-        format!(
-            "{:<26}{before:>10.1} -> {now:.1} jobs/s, {:.2} ×: {verdict} (noise {noise:.0} %)",
-            self.name(),
-            self.ratio
-        )
+        let (before, now) = (self.before_per_s, self.per_s);
+        let noise = self.noise.map_or("of one round unknown".to_owned(), |noise| format!("{:.0} %", 100.0 * noise));
+        format!("{:<26}{before:>10.1} -> {now:.1} jobs/s, {:.2} ×: {verdict} (noise {noise})", self.name(), self.ratio)
     }
 }
 
@@ -213,6 +220,15 @@ mod tests {
         assert_eq!(compared(1230.0, noisy), Change::Slower);
         assert_eq!(compared(830.0, noisy), Change::WithinNoise);
         assert_eq!(compared(820.0, noisy), Change::Faster);
+    }
+
+    #[test]
+    fn one_round_says_nothing_about_noise() {
+        let mut earlier = report(1000.0);
+        earlier["jobs"]["empty"]["veriplay"]["spread"] = Value::Null;
+        let change = &read(&earlier).unwrap().compare(&measured([1.0; 3]), None).unwrap()[0];
+        assert!(change.is_unknown() && !change.is_slower() && change.noise.is_none());
+        assert!(change.text().contains("unknown (noise of one round unknown)"), "{}", change.text());
     }
 
     #[test]

@@ -64,8 +64,8 @@ struct JobReport {
 struct JobStats {
     /// Jobs a second: the median over rounds.
     per_s: f64,
-    /// Of the rounds: largest minus smallest, as a share of the median.
-    spread: f64,
+    /// Of the rounds: largest minus smallest, as a share of the median; `null` of one round.
+    spread: Option<f64>,
     p50_us: f64,
     p99_us: f64,
     /// Number of jobs timed: the 99th percentile of few jobs is the slowest.
@@ -137,9 +137,16 @@ impl BenchReport {
         changes.filter(|change| change.is_slower()).map(JobChange::name).collect()
     }
 
+    /// The jobs whose change cannot be told from noise, because one of the reports has one round.
+    pub(crate) fn without_noise(&self) -> Vec<String> {
+        let changes = self.comparison.iter().flatten();
+        changes.filter(|change| change.is_unknown()).map(JobChange::name).collect()
+    }
+
     /// For people. Jobs and baselines are in the order of their measurement.
     pub(crate) fn text(&self, measured: &[MeasuredJob]) -> String {
-        let mut out = format!("{}\n{} rounds of {:.2} s each\n", self.machine.text(), self.rounds, self.round_seconds);
+        let mut out =
+            format!("{}\nrounds: {}, of {:.2} s each\n", self.machine.text(), self.rounds, self.round_seconds);
         if let Some(workload) = &self.workload {
             out += &format!("workload: {}\n", workload.text());
         }
@@ -202,7 +209,7 @@ fn add_job(out: &mut String, job: &MeasuredJob) {
 }
 
 fn add_line(out: &mut String, baseline: &str, stats: &JobStats, ratio: Option<f64>) {
-    let spread = format!("{:.0} %", stats.spread * 100.0);
+    let spread = stats.spread.map_or("-".to_owned(), |spread| format!("{:.0} %", spread * 100.0));
     let _ = write!(
         out,
         "  {baseline:<14}{:>10.1}{spread:>9}{:>11.0}{:>11.0}{:>13}",
@@ -240,7 +247,7 @@ impl JobStats {
     fn new(samples: &Samples) -> Option<Self> {
         Some(Self {
             per_s: samples.median_per_s()?,
-            spread: samples.spread()?,
+            spread: samples.spread(),
             p50_us: samples.latency_us(50.0)?,
             p99_us: samples.latency_us(99.0)?,
             timed: samples.us.len(),

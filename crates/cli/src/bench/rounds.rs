@@ -49,9 +49,11 @@ pub(crate) fn open(setting: &BaselineSetting, threads: usize) -> (Vec<StartedBas
 /// # Errors
 /// They cannot be started.
 pub(crate) fn open_peer(peer: &PeerCommand, threads: usize) -> Result<StartedBaseline, Failure> {
-    let start = |_| CommandPeer::new(peer).map(|worker| Box::new(worker) as Box<dyn Worker>);
-    let workers: Result<Vec<_>, String> = (0..threads).map(start).collect();
-    let workers = workers.map_err(|why| Failure::message(ExitCode::Host, format!("peer `{}`: {why}", peer.name)))?;
+    let fail = |code| move |why: String| Failure::message(code, format!("peer `{}`: {why}", peer.name));
+    let workers: Result<Vec<_>, String> = (0..threads).map(|_| CommandPeer::new(peer)).collect();
+    let workers = workers.map_err(fail(ExitCode::Host))?;
+    workers.first().map_or(Ok(()), CommandPeer::check_command).map_err(fail(ExitCode::Input))?;
+    let workers = workers.into_iter().map(|worker| Box::new(worker) as Box<dyn Worker>).collect();
     Ok(StartedBaseline { name: peer.name.clone(), workers, counts_wrong: true })
 }
 
@@ -122,8 +124,9 @@ impl Samples {
         median(&self.per_s)
     }
 
+    /// `None` of a single round, which does not say how much rounds differ.
     pub(crate) fn spread(&self) -> Option<f64> {
-        spread(&self.per_s)
+        if self.per_s.len() < 2 { None } else { spread(&self.per_s) }
     }
 
     pub(crate) fn latency_us(&self, percent: f64) -> Option<f64> {
@@ -345,6 +348,12 @@ mod tests {
     #[test]
     fn no_values_have_no_statistics() {
         assert_eq!((median(&[]), percentile(&[], 50.0), spread(&[])), (None, None, None));
+    }
+
+    #[test]
+    fn one_round_has_no_spread() {
+        let samples = |per_s: &[f64]| Samples { per_s: per_s.to_vec(), ..Samples::default() };
+        assert_eq!((samples(&[5.0]).spread(), samples(&[5.0, 5.0]).spread()), (None, Some(0.0)));
     }
 
     #[test]

@@ -280,7 +280,14 @@ fn conclude(report: &BenchReport, measured: &[MeasuredJob], fail_on_regression: 
     if !wrong.is_empty() {
         return Err(Failure::message(ExitCode::Host, format!("wrong results: {}", wrong.join("; "))));
     }
-    let slower = report.slower();
+    let (slower, unknown) = (report.slower(), report.without_noise());
+    if fail_on_regression && !unknown.is_empty() {
+        let text = format!(
+            "the noise of one round is unknown, so that nobody knows what became slower: {}",
+            unknown.join(", ")
+        );
+        return Err(Failure::message(ExitCode::Input, text).hint("measure two rounds or more, then and now"));
+    }
     if !fail_on_regression || slower.is_empty() {
         return Ok(());
     }
