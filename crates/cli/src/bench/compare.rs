@@ -226,7 +226,7 @@ mod tests {
     fn one_round_says_nothing_about_noise() {
         let mut earlier = report(1000.0);
         earlier["jobs"]["empty"]["veriplay"]["spread"] = Value::Null;
-        let change = &read(&earlier).unwrap().compare(&measured([1.0; 3]), None).unwrap()[0];
+        let change = read(&earlier).unwrap().compare(&measured([1.0; 3]), None).unwrap().remove(0);
         assert!(change.is_unknown() && !change.is_slower() && change.noise.is_none());
         assert!(change.text().contains("unknown (noise of one round unknown)"), "{}", change.text());
     }

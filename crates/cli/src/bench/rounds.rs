@@ -49,10 +49,10 @@ pub(crate) fn open(setting: &BaselineSetting, threads: usize) -> (Vec<StartedBas
 /// # Errors
 /// They cannot be started.
 pub(crate) fn open_peer(peer: &PeerCommand, threads: usize) -> Result<StartedBaseline, Failure> {
-    let fail = |code| move |why: String| Failure::message(code, format!("peer `{}`: {why}", peer.name));
+    let fail = |code, why: String| Failure::message(code, format!("peer `{}`: {why}", peer.name));
     let workers: Result<Vec<_>, String> = (0..threads).map(|_| CommandPeer::new(peer)).collect();
-    let workers = workers.map_err(fail(ExitCode::Host))?;
-    workers.first().map_or(Ok(()), CommandPeer::check_command).map_err(fail(ExitCode::Input))?;
+    let workers = workers.map_err(|why| fail(ExitCode::Host, why))?;
+    workers.first().map_or(Ok(()), CommandPeer::check_command).map_err(|why| fail(ExitCode::Input, why))?;
     let workers = workers.into_iter().map(|worker| Box::new(worker) as Box<dyn Worker>).collect();
     Ok(StartedBaseline { name: peer.name.clone(), workers, counts_wrong: true })
 }

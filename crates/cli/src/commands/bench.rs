@@ -37,8 +37,15 @@ use crate::{image, progress};
 
 /// Upper bound of `--seconds`.
 const MAX_SECONDS: f64 = 3600.0;
+/// Default of `--seconds`.
+const SECONDS: f64 = 2.5;
 /// Passes over a workload that count.
 const PASSES: usize = 3;
+/// Defaults of the options of `bench serve`.
+const REQUESTS: u64 = 2000;
+const IN_FLIGHT: usize = 64;
+const BATCH: usize = 64;
+const PATIENCE: f64 = 30.0;
 
 /// The subject of a benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -58,27 +65,27 @@ struct LoadArguments {
     /// The service: `http://HOST:PORT` or `unix:/PATH`
     #[arg(long, value_name = "URL", required_if_eq("subject", "serve"))]
     url: Option<Target>,
-    /// Its protocol: any SandboxFusion-compatible server, or our own
-    #[arg(long, value_enum, default_value = "sandboxfusion")]
-    protocol: Protocol,
-    /// Requests
-    #[arg(long, value_name = "N", default_value = "2000")]
-    requests: NonZeroU64,
-    /// Requests under way at once
-    #[arg(long, value_name = "N", default_value = "64")]
-    in_flight: NonZeroUsize,
-    /// Open loop: send this many requests a second without waiting for answers [default: closed loop]
+    /// Its protocol: any SandboxFusion-compatible server, or our own [default: sandboxfusion]
+    #[arg(long, value_enum)]
+    protocol: Option<Protocol>,
+    /// Requests [default: 2000]
     #[arg(long, value_name = "N")]
+    requests: Option<NonZeroU64>,
+    /// Requests under way at once [default: 64]
+    #[arg(long, value_name = "N")]
+    in_flight: Option<NonZeroUsize>,
+    /// Open loop: send this many requests a second without waiting for answers [default: closed loop]
+    #[arg(long, value_name = "N", value_parser = parse_rate)]
     rate: Option<f64>,
-    /// `native`: attempts of a request
-    #[arg(long, value_name = "N", default_value = "64")]
-    batch: NonZeroUsize,
+    /// `native`: attempts of a request [default: 64]
+    #[arg(long, value_name = "N")]
+    batch: Option<NonZeroUsize>,
     /// A new connection for each request, as verl makes
     #[arg(long)]
     new_connections: bool,
-    /// Seconds to wait for an answer
-    #[arg(long, value_name = "S", default_value_t = 30.0)]
-    patience: f64,
+    /// Seconds to wait for an answer [default: 30]
+    #[arg(long, value_name = "S", value_parser = parse_seconds)]
+    patience: Option<f64>,
     /// Seed of the programs; repeating it lets caches answer [default: a new one each time]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -120,6 +127,21 @@ struct OutputArguments {
     fail_on_regression: bool,
 }
 
+/// The name of each job that `--job` takes.
+fn job_names() -> PossibleValuesParser {
+    PossibleValuesParser::new(jobs::all().map(|job| job.name).into_iter().chain([cost::NAME]))
+}
+
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse::<f64>().ok().filter(|seconds| *seconds > 0.0 && *seconds <= MAX_SECONDS);
+    seconds.ok_or_else(|| format!("it must be a number above 0 and at most {MAX_SECONDS}"))
+}
+
+fn parse_rate(text: &str) -> Result<f64, String> {
+    let rate = text.parse::<f64>().ok().filter(|rate| *rate > 0.0 && rate.is_finite());
+    rate.ok_or_else(|| "it must be a number above 0".to_owned())
+}
+
 fn formats() -> PossibleValuesParser {
     PossibleValuesParser::new(PROBLEM_FORMATS.iter().map(|format| format.name))
 }
@@ -132,15 +154,15 @@ pub(super) struct Arguments {
     subject: BenchSubject,
     /// Only this job: `empty`, `assert-small`, `triplet` or `cpu-bound` [repeatable; default: all]; or `cost` by itself: what a
     /// unit of fuel costs at worst, over the programs of task-corpus/cost
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = job_names(), hide_possible_values = true)]
     job: Vec<String>,
-    /// Seconds for each job of each baseline, without the warm-up
-    #[arg(long, value_name = "S", default_value_t = 2.5)]
-    seconds: f64,
+    /// Seconds for each job of each baseline, without the warm-up [default: 2.5]
+    #[arg(long, value_name = "S", value_parser = parse_seconds)]
+    seconds: Option<f64>,
     /// Numbers of threads to measure with, such as `1,2,4`; 1 always is. `learner` and `--soak` take one number [default: one for each
     /// processor]
     #[arg(long, value_name = "N,N", value_delimiter = ',')]
-    threads: Vec<usize>,
+    threads: Vec<NonZeroUsize>,
     /// Also measure a command, such as `mine='python3 {file}'`: each program is a file and a run of it, whose output is checked
     /// [repeatable]
     #[arg(long, value_name = "NAME=COMMAND")]
@@ -160,15 +182,15 @@ pub(super) struct Arguments {
     /// `learner` and `cost`: rounds that count, of which the best is reported [default: 5; of `cost` 2]. `--tasks`: passes that count,
     /// of which the median is reported [default: 3]
     #[arg(long, value_name = "N")]
-    rounds: Option<usize>,
-    /// `learner`: a Python with torch and transformers, and llama-cpp-python and gguf
-    #[arg(long, value_name = "PATH", default_value = "python3")]
-    python: PathBuf,
+    rounds: Option<NonZeroUsize>,
+    /// `learner`: a Python with torch and transformers, and llama-cpp-python and gguf [default: python3]
+    #[arg(long, value_name = "PATH")]
+    python: Option<PathBuf>,
     #[command(flatten)]
     device: DeviceArguments,
-    /// Where guests run
-    #[arg(long, value_enum, default_value = "thread")]
-    workers: Isolation,
+    /// Where guests run [default: thread]
+    #[arg(long, value_enum)]
+    workers: Option<Isolation>,
     /// Print one JSON object instead of a table
     #[arg(long)]
     json: bool,
@@ -182,18 +204,59 @@ pub(super) struct Arguments {
 
 pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     check(&args)?;
-    match args.subject {
-        BenchSubject::Learner => return learner(&args),
-        BenchSubject::Serve => return serve(&args.load, args.json),
-        BenchSubject::Sandbox => {}
+    match Measured::by(&args) {
+        Measured::Learner => learner(&args),
+        Measured::Serve => serve(&args.load, args.json),
+        Measured::Soak(jobs) => soak(jobs, one_number_of_threads(&args)?, args.isolation(), args.json),
+        Measured::Cost => cost(&args),
+        Measured::Jobs | Measured::Workload => sandbox(&args),
     }
-    if let Some(jobs) = args.soak {
-        return soak(jobs, one_number_of_threads(&args)?, args.workers, args.json);
+}
+
+/// What one call of the command measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Measured {
+    Jobs,
+    Workload,
+    Soak(u64),
+    Cost,
+    Learner,
+    Serve,
+}
+
+impl Measured {
+    fn by(args: &Arguments) -> Self {
+        match (args.subject, args.soak) {
+            (BenchSubject::Learner, _) => Self::Learner,
+            (BenchSubject::Serve, _) => Self::Serve,
+            (BenchSubject::Sandbox, Some(jobs)) => Self::Soak(jobs),
+            (BenchSubject::Sandbox, None) if args.job == [cost::NAME] => Self::Cost,
+            (BenchSubject::Sandbox, None) if args.workload.tasks.is_some() => Self::Workload,
+            (BenchSubject::Sandbox, None) => Self::Jobs,
+        }
     }
-    if args.job == [cost::NAME] {
-        return cost(&args);
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Jobs => "the named jobs",
+            Self::Workload => "`--tasks`",
+            Self::Soak(_) => "`--soak`",
+            Self::Cost => "`--job cost`",
+            Self::Learner => "`learner`",
+            Self::Serve => "`serve`",
+        }
     }
-    sandbox(&args)
+}
+
+impl Arguments {
+    fn isolation(&self) -> Isolation {
+        self.workers.unwrap_or(Isolation::Thread)
+    }
+
+    /// The rounds that count.
+    fn rounds_or(&self, default: usize) -> usize {
+        self.rounds.map_or(default, NonZeroUsize::get)
+    }
 }
 
 /// Measures the named jobs or a workload, and reports.
@@ -226,8 +289,11 @@ fn sandbox(args: &Arguments) -> Result<(), Failure> {
 }
 
 /// The numbers of threads to measure with, in ascending order.
-fn numbers_of_threads(asked: &[usize]) -> Vec<usize> {
-    let mut numbers = if asked.is_empty() { vec![processors()] } else { asked.to_vec() };
+fn numbers_of_threads(asked: &[NonZeroUsize]) -> Vec<usize> {
+    let mut numbers: Vec<usize> = asked.iter().map(|threads| threads.get()).collect();
+    if numbers.is_empty() {
+        numbers.push(processors());
+    }
     numbers.push(1);
     numbers.sort_unstable();
     numbers.dedup();
@@ -237,7 +303,7 @@ fn numbers_of_threads(asked: &[usize]) -> Vec<usize> {
 fn one_number_of_threads(args: &Arguments) -> Result<usize, Failure> {
     match args.threads[..] {
         [] => Ok(processors()),
-        [threads] => Ok(threads),
+        [threads] => Ok(threads.get()),
         _ => {
             let text = "`--threads` names several numbers, and `learner` and `--soak` take one";
             Err(Failure::message(ExitCode::Input, text).hint("run the command once for each"))
@@ -299,10 +365,14 @@ fn learner(args: &Arguments) -> Result<(), Failure> {
     let threads = one_number_of_threads(args)?;
     let options = args.device.options(LearnerOptions { data_parallel: threads, ..LearnerOptions::default() });
     device::check(&options)?;
-    let setting = learner::LearnerBenchSetting { options, threads, python: args.python.clone() };
+    let setting = learner::LearnerBenchSetting {
+        options,
+        threads,
+        python: args.python.clone().unwrap_or_else(|| "python3".into()),
+    };
     let shapes = if args.shape.is_empty() { &[ModelShape::Tiny][..] } else { &args.shape };
     for &shape in shapes {
-        let report = learner::measure(shape, &setting, args.rounds.unwrap_or(5)).or_fail(ExitCode::Model)?;
+        let report = learner::measure(shape, &setting, args.rounds_or(5)).or_fail(ExitCode::Model)?;
         let json = || serde_json::to_string(&report).or_fail(ExitCode::Bug);
         progress::data(if args.json { json()? } else { report.text() });
         if let Some(why) = report.torch_is_missing() {
@@ -327,32 +397,28 @@ fn serve(args: &LoadArguments, json: bool) -> Result<(), Failure> {
 }
 
 fn load_plan(args: &LoadArguments) -> Result<LoadPlan, Failure> {
-    let outside = |name: &str, value: f64| {
-        Failure::message(
-            ExitCode::Input,
-            format!("--{name} is `{value}`: it must be above 0 and at most {MAX_SECONDS}"),
-        )
-    };
-    if !(args.patience > 0.0 && args.patience <= MAX_SECONDS) {
-        return Err(outside("patience", args.patience));
-    }
-    if let Some(rate) = args.rate.filter(|rate| !(*rate > 0.0 && rate.is_finite())) {
-        return Err(Failure::message(ExitCode::Input, format!("--rate is `{rate}`: it must be above 0")));
-    }
     let Some(mut target) = args.url.clone() else {
         return Err(Failure::message(ExitCode::Input, "`--url` is missing").hint("name the service"));
     };
     target.token = args.token_file.as_deref().map(read_token).transpose()?;
-    let native = args.protocol == Protocol::Native;
+    let protocol = args.protocol.unwrap_or(Protocol::SandboxFusion);
+    let batch = match (protocol, args.batch) {
+        (Protocol::Native, batch) => batch.map_or(BATCH, NonZeroUsize::get),
+        (Protocol::SandboxFusion, None) => 1,
+        (Protocol::SandboxFusion, Some(_)) => {
+            let text = "`--batch` does not apply to `--protocol sandboxfusion`, whose requests have one program each";
+            return Err(Failure::message(ExitCode::Input, text).hint("omit it, or add `--protocol native`"));
+        }
+    };
     Ok(LoadPlan {
         target,
-        protocol: args.protocol,
-        requests: args.requests.get(),
-        in_flight: args.in_flight.get(),
+        protocol,
+        requests: args.requests.map_or(REQUESTS, NonZeroU64::get),
+        in_flight: args.in_flight.map_or(IN_FLIGHT, NonZeroUsize::get),
         rate: args.rate,
-        batch: if native { args.batch.get() } else { 1 },
+        batch,
         new_connections: args.new_connections,
-        patience: Duration::from_secs_f64(args.patience),
+        patience: Duration::from_secs_f64(args.patience.unwrap_or(PATIENCE)),
         seed: args.seed.unwrap_or_else(rand::random),
     })
 }
@@ -379,7 +445,7 @@ fn cost(args: &Arguments) -> Result<(), Failure> {
     let options = SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() };
     let sandbox = isolation::open_sandbox(image, options, Isolation::Thread)?;
     let fuel = args.fuel.unwrap_or(limits.fuel / 5);
-    let bench = CostBench { sandbox: &sandbox, fuel, rounds: args.rounds.unwrap_or(2) };
+    let bench = CostBench { sandbox: &sandbox, fuel, rounds: args.rounds_or(2) };
     let bar = progress::bar(programs.len() as u64, "programs");
     let measured = bench.measure(&programs, &|name| {
         bar.set_message(name.to_owned());
@@ -410,16 +476,6 @@ fn soak(jobs: u64, threads: usize, workers: Isolation, json: bool) -> Result<(),
 }
 
 fn check(args: &Arguments) -> Result<(), Failure> {
-    if !(args.seconds > 0.0 && args.seconds <= MAX_SECONDS) {
-        let text = format!("--seconds is `{}`: it must be above 0 and at most {MAX_SECONDS}", args.seconds);
-        return Err(Failure::message(ExitCode::Input, text));
-    }
-    if args.rounds == Some(0) {
-        return Err(Failure::message(ExitCode::Input, "--rounds is `0`: it must be at least 1"));
-    }
-    if args.threads.contains(&0) {
-        return Err(Failure::message(ExitCode::Input, "--threads is `0`: it must be at least 1"));
-    }
     let names: BTreeSet<&str> = args.peer.iter().map(|peer| peer.name.as_str()).collect();
     if names.len() < args.peer.len() {
         return Err(Failure::message(ExitCode::Input, "two of `--peer` have the same name"));
@@ -429,26 +485,55 @@ fn check(args: &Arguments) -> Result<(), Failure> {
     [&args.output.csv, &args.output.svg].into_iter().flatten().try_for_each(|path| output_file(path).map(drop))
 }
 
-/// Rejects options of jobs and workloads where something else is measured.
+/// Rejects options that what is measured does not use.
 fn check_options_apply(args: &Arguments) -> Result<(), Failure> {
-    if args.subject == BenchSubject::Sandbox && args.soak.is_none() && args.job != [cost::NAME] {
-        return Ok(());
-    }
-    let OutputArguments { csv, svg, baseline, .. } = &args.output;
-    let given = [
-        ("peer", !args.peer.is_empty()),
-        ("tasks", args.workload.tasks.is_some()),
-        ("csv", csv.is_some()),
-        ("svg", svg.is_some()),
-        ("baseline", baseline.is_some()),
-    ];
-    match given.iter().find(|(_, given)| *given) {
+    let measured = Measured::by(args);
+    match ignored_options(args, measured).into_iter().find(|(_, ignored)| *ignored) {
         None => Ok(()),
         Some((name, _)) => {
-            let text = format!("`--{name}` does not apply to `learner`, `serve`, `--soak` and `--job cost`");
-            Err(Failure::message(ExitCode::Input, text).hint("omit it, or measure the sandbox's jobs"))
+            let text = format!("`--{name}` does not apply to {}", measured.name());
+            Err(Failure::message(ExitCode::Input, text)
+                .hint("omit it, or measure what it belongs to: see `bench --help`"))
         }
     }
+}
+
+/// Each option, and whether it is given and would be ignored.
+fn ignored_options(args: &Arguments, measured: Measured) -> [(&'static str, bool); 27] {
+    use Measured::{Cost, Jobs, Learner, Serve, Soak, Workload};
+    let Arguments { load, output, workload, .. } = args;
+    let (jobs, table) = (measured == Jobs, matches!(measured, Jobs | Workload));
+    let (learner, serve, cost) = (measured == Learner, measured == Serve, measured == Cost);
+    let guests = table || matches!(measured, Soak(_));
+    [
+        ("peer", !args.peer.is_empty() && !jobs),
+        ("tasks", workload.tasks.is_some() && measured != Workload),
+        ("csv", output.csv.is_some() && !table),
+        ("svg", output.svg.is_some() && !table),
+        ("baseline", output.baseline.is_some() && !table),
+        ("job", !args.job.is_empty() && !jobs && !cost),
+        ("seconds", args.seconds.is_some() && !jobs),
+        ("soak", args.soak.is_some() && !guests),
+        ("threads", !args.threads.is_empty() && (cost || serve)),
+        ("workers", args.workers.is_some() && !guests),
+        ("rounds", args.rounds.is_some() && !(learner || cost || measured == Workload)),
+        ("fuel", args.fuel.is_some() && !cost),
+        ("program", !args.program.is_empty() && !cost),
+        ("shape", !args.shape.is_empty() && !learner),
+        ("python", args.python.is_some() && !learner),
+        ("device", args.device.device.is_some() && !learner),
+        ("precision", args.device.precision.is_some() && !learner),
+        ("url", load.url.is_some() && !serve),
+        ("protocol", load.protocol.is_some() && !serve),
+        ("requests", load.requests.is_some() && !serve),
+        ("in-flight", load.in_flight.is_some() && !serve),
+        ("rate", load.rate.is_some() && !serve),
+        ("batch", load.batch.is_some() && !serve),
+        ("patience", load.patience.is_some() && !serve),
+        ("seed", load.seed.is_some() && !serve),
+        ("new-connections", load.new_connections && !serve),
+        ("token-file", load.token_file.is_some() && !serve),
+    ]
 }
 
 /// The setting of the baselines. Memory is measured here, before any of them starts.
@@ -466,9 +551,9 @@ fn setting(threads: usize, workers: Isolation) -> Result<(BaselineSetting, Memor
 /// The named jobs on all baselines and peers.
 fn measure_jobs(args: &Arguments, threads: &[usize]) -> Result<(Vec<MeasuredJob>, BenchContext), Failure> {
     let works = jobs::named(&args.job)?;
-    let span = Duration::from_secs_f64(args.seconds / ROUNDS as f64);
+    let span = Duration::from_secs_f64(args.seconds.unwrap_or(SECONDS) / ROUNDS as f64);
     let most = threads.last().copied().unwrap_or(1);
-    let (setting, memory, machine) = setting(most, args.workers)?;
+    let (setting, memory, machine) = setting(most, args.isolation())?;
     progress::say("starting the baselines");
     let (mut baselines, absent) = rounds::open(&setting, most);
     for peer in &args.peer {
@@ -486,9 +571,9 @@ fn measure_workload(
     files: WorkloadFiles<'_>,
     threads: &[usize],
 ) -> Result<(Vec<MeasuredJob>, BenchContext), Failure> {
-    let (setting, memory, machine) = setting(threads.last().copied().unwrap_or(1), args.workers)?;
+    let (setting, memory, machine) = setting(threads.last().copied().unwrap_or(1), args.isolation())?;
     let (workload, mut report) = Workload::read(files, &setting.sandbox)?;
-    let rounds = args.rounds.unwrap_or(PASSES);
+    let rounds = args.rounds_or(PASSES);
     let bar = progress::bar(((rounds + 1) * threads.len()) as u64, "passes");
     let measured = workload.measure(&setting.sandbox, threads, rounds, &mut report, &|| bar.inc(1))?;
     bar.finish_and_clear();
