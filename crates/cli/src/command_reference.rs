@@ -19,9 +19,8 @@ them.
 
 /// Codes that no failure of a command has: success, what the parser of the command line exits with, and what a shell shows of a process that a
 /// signal ended.
-const OTHER_CODES: [(u8, &str); 3] = [
+const OTHER_CODES: [(u8, &str); 2] = [
     (0, "success"),
-    (2, "wrong usage of the command line"),
     (
         143,
         "ended by SIGTERM: a command that saves nothing, such as `run`, or `serve` by its second signal. At the first, `serve` drains and exits with 0",

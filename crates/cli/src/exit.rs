@@ -24,7 +24,9 @@ macro_rules! exit_codes {
 exit_codes! {
     /// A bug of ours, or an unforeseen error. [`ExitCode::DIFFERENT`] has the same number.
     Bug = 1, "a bug in Veriplay; of `config diff`: the configurations differ";
-    /// Bad input: a configuration, a corpus file, a program file, a run directory. (2 is clap's, for usage.) A place to write to is input too.
+    /// The command line makes no sense. clap ends with this number, too.
+    Usage = 2, "wrong usage of the command line";
+    /// Bad input: a configuration, a corpus file, a program file, a run directory. A place to write to is input too.
     Input = 3, "invalid input, or output that cannot be written";
     /// The guest image cannot be loaded or built.
     Image = 4, "the Python image is missing";

@@ -60,9 +60,6 @@ const ONE_CANDLE_THREAD: (&str, &str) = ("CANDLE_NUM_THREADS", "1");
 /// clears each page before it is used again: an eighth of the time of a step with 135 M parameters.
 const KEPT_MEMORY: (&str, &str) = ("MIMALLOC_PURGE_DELAY", "-1");
 
-/// The exit code of wrong usage, which clap uses too.
-const USAGE: u8 = 2;
-
 fn main() -> ExitCode {
     if isolation::is_worker() {
         return veriplay_sandbox::serve().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
@@ -89,7 +86,7 @@ fn end_unparsed(error: &clap::Error) -> ExitCode {
     }
     start_log(LogFormat::Json, "error");
     progress::say_always(error.render().to_string().trim_end());
-    ExitCode::from(USAGE)
+    ExitCode::from(exit::ExitCode::Usage as u8)
 }
 
 /// Whether a command line that cannot be parsed asks for a log as JSON.

@@ -58,6 +58,11 @@ fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
+/// A number of things in words: `1 attempt`, `2 attempts`.
+pub(crate) fn counted(count: u64, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
 /// Writes one line to stderr, unless only errors are said.
 pub(crate) fn say(line: impl Display) {
     if !is_quiet() {
@@ -336,7 +341,7 @@ mod tests {
 
     use indicatif::ProgressBar;
 
-    use super::{LINE_BYTES, Pace, for_each_line, print_lines, rate, shell_word, template};
+    use super::{LINE_BYTES, Pace, counted, for_each_line, print_lines, rate, shell_word, template};
 
     #[test]
     fn a_path_is_quoted_where_a_shell_would_not_take_it_as_it_is() {
@@ -350,6 +355,11 @@ mod tests {
         for (path, want) in cases {
             assert_eq!(shell_word(Path::new(path)), want);
         }
+    }
+
+    #[test]
+    fn one_thing_has_no_plural() {
+        assert_eq!([0, 1, 2].map(|count| counted(count, "row")), ["0 rows", "1 row", "2 rows"]);
     }
 
     #[test]

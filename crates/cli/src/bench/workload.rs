@@ -17,6 +17,7 @@ use super::baselines::VERIPLAY;
 use super::rounds::{MeasuredJob, Samples, ThreadSamples};
 use super::worker::Round;
 use crate::exit::{ExitCode, Failure};
+use crate::progress::counted;
 use crate::verdict_cache::VerdictCache;
 use crate::verify::{
     AttemptJudge, AttemptSource, JUDGE_SEED, JudgeConditions, PendingAttempt, TaskOverrides, TaskSet, VerifyContext,
@@ -161,7 +162,7 @@ impl Workload {
 fn check_statuses(first: &mut StatusCounts, pass: &StatusCounts) -> Result<(), Failure> {
     let dropped: u64 = pass.iter().filter(|(status, _)| matches!(status, RowStatus::Dropped(_))).map(|(_, n)| n).sum();
     if dropped > 0 {
-        let text = format!("{dropped} attempts were dropped through a fault of the host");
+        let text = format!("{} dropped through a fault of the host", counted(dropped, "attempt"));
         return Err(
             Failure::message(ExitCode::Host, text).hint("`veriplay verify` of the same files gives the reasons")
         );
@@ -195,9 +196,14 @@ impl WorkloadReport {
 
     /// For people.
     pub(crate) fn text(&self) -> String {
-        let left_out = if self.left_out == 0 { String::new() } else { format!(", {} rows left out", self.left_out) };
+        let left_out = if self.left_out == 0 {
+            String::new()
+        } else {
+            format!(", {} left out", counted(self.left_out as u64, "row"))
+        };
         let statuses = counts_text(&self.statuses);
-        format!("{} attempts at {} tasks in format {}{left_out}: {statuses}", self.attempts, self.tasks, self.format)
+        let (attempts, tasks) = (counted(self.attempts as u64, "attempt"), counted(self.tasks as u64, "task"));
+        format!("{attempts} at {tasks} in format {}{left_out}: {statuses}", self.format)
     }
 }
 

@@ -84,7 +84,8 @@ pub(super) struct Arguments {
     /// Where guests run
     #[arg(long, value_enum, default_value = "process")]
     workers: Isolation,
-    /// Print the summary as one JSON object: the last line of stdout, or of stderr when the verdicts go to stdout
+    /// Print the summary as one JSON object: the last line of stdout, or, when the verdicts go to stdout, a line of stderr, behind which only
+    /// `error:` and `hint:` may follow
     #[arg(long)]
     json: bool,
 }
@@ -128,7 +129,7 @@ pub(super) fn run(mut args: Arguments) -> Result<(), Failure> {
         return judge_bugs(&args);
     }
     let Some(attempts) = &args.attempts else {
-        return Err(Failure::message(ExitCode::Input, "`--attempts` is missing").hint("name the file of attempts"));
+        return Err(Failure::message(ExitCode::Usage, "`--attempts` is missing").hint("name the file of attempts"));
     };
     let options = read_options(&args)?;
     let overrides = overrides(&args);
@@ -170,6 +171,12 @@ fn keep_standard_input() -> Result<tempfile::NamedTempFile, Failure> {
         Ok(file)
     };
     keep().with_context(|| "cannot keep the attempts of standard input in a temporary file").or_fail(ExitCode::Input)
+}
+
+/// The failure of attempts without a row: what wrote them has failed, most likely.
+fn no_attempts() -> Failure {
+    Failure::message(ExitCode::Input, "there are no attempts: nothing was judged")
+        .hint("give `--attempts` a file with a row for each")
 }
 
 fn judge_bugs(args: &Arguments) -> Result<(), Failure> {
@@ -231,23 +238,26 @@ fn finish(args: &Arguments, report: &VerifySummary, started: Instant) -> Result<
     if report.stopped() {
         return Err(verify::stopped(args.out.as_deref()));
     }
+    if report.is_empty() {
+        return Err(no_attempts());
+    }
     match (report.dropped(), report.unjudgeable(), report.without_task()) {
         (0, 0, 0) => Ok(()),
         (0, 0, rows) => {
             let hint = "attempts among them are `unjudgeable`, with the reason; the messages above name the first of each kind";
-            Err(Failure::message(ExitCode::Input, format!("{rows} rows are invalid or name an unknown task"))
+            Err(Failure::message(ExitCode::Input, format!("rows that are invalid or name an unknown task: {rows}"))
                 .hint(hint))
         }
         (0, unjudgeable, rows) => {
             let what = format!(
-                "{unjudgeable} attempts cannot be judged by their tasks, {rows} rows are invalid or name an unknown task"
+                "attempts that their tasks cannot judge: {unjudgeable}; rows that are invalid or name an unknown task: {rows}"
             );
             let hint = "their rows are `unjudgeable` and give the reason; pass@k counts them as not accepted unless the task has no usable reference";
             Err(Failure::message(ExitCode::Unjudgeable, what).hint(hint))
         }
         (dropped, _, rows) => {
             let what = format!(
-                "{dropped} attempts were dropped through a fault of the host, {rows} rows are invalid or name an unknown task"
+                "attempts dropped through a fault of the host: {dropped}; rows that are invalid or name an unknown task: {rows}"
             );
             let hint =
                 "their rows give the reason; to judge them again, truncate the file before the first `dropped` row";

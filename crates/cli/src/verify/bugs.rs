@@ -19,7 +19,7 @@ use crate::executor::Sandboxes;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::interrupt;
 use crate::isolation::Isolation;
-use crate::progress;
+use crate::progress::{self, counted};
 use crate::repository::{RepoImages, RepoSandboxes, StoredRepository, read_bugs};
 
 /// The `attempt_id` of the rows that a validation makes.
@@ -261,16 +261,22 @@ impl BugSummary {
                 format!("{kind}: {}", counts.join(", "))
             };
             let kinds: Vec<String> = self.statuses.iter().map(words).collect();
-            progress::say(format!("{} rows on {} bugs; {}", self.rows, self.bugs, kinds.join("; ")));
+            let (rows, bugs) = (counted(self.rows as u64, "row"), counted(self.bugs as u64, "bug"));
+            progress::say(format!("{rows} on {bugs}; {}", kinds.join("; ")));
+        }
+        if self.rows == 0 && options.attempts.is_some() {
+            return Err(Failure::message(ExitCode::Input, "there are no attempts: nothing was judged")
+                .hint("give `--attempts` a file with a row for each"));
         }
         match (self.dropped, self.failed + self.bad_rows) {
             (0, 0) => Ok(()),
             (0, rows) => {
-                let text = format!("{rows} rows have an unexpected status, are no attempts or name an unknown bug");
+                let text =
+                    format!("rows that have an unexpected status, are no attempts or name an unknown bug: {rows}");
                 Err(Failure::message(ExitCode::Input, text).hint("their `evidence` gives the reason"))
             }
             (dropped, _) => {
-                let text = format!("{dropped} rows were dropped through a fault of the host");
+                let text = format!("rows dropped through a fault of the host: {dropped}");
                 Err(Failure::message(ExitCode::Host, text).hint("their `evidence` gives the reason"))
             }
         }

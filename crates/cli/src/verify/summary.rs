@@ -7,6 +7,8 @@ use veriplay_core::{RowStatus, SCHEMA_VERSION, Status, VerdictRow};
 use veriplay_selfplay::intervals::Estimate;
 use veriplay_selfplay::metrics::{SolveCount, pass_at_k};
 
+use crate::progress::counted;
+
 /// The values of `k` that are reported where every task has that many verdicts; 1 always is.
 const KS: [u32; 4] = [1, 5, 10, 100];
 
@@ -140,6 +142,11 @@ impl VerifySummary {
         self.stopped
     }
 
+    /// Whether there was no attempt.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.verdicts.attempts == 0
+    }
+
     /// Attempts that their tasks cannot judge.
     pub(crate) const fn unjudgeable(&self) -> u64 {
         self.verdicts.unjudgeable
@@ -164,7 +171,7 @@ impl VerifySummary {
     pub(crate) fn text(&self) -> String {
         let cached = match self.cached {
             0 => String::new(),
-            cached => format!("; {cached} verdicts from the cache"),
+            cached => format!("; {} from the cache", counted(cached, "verdict")),
         };
         self.verdicts.text() + &cached
     }
@@ -188,9 +195,9 @@ impl VerdictSummary {
         let ks = self.pass_at_k.iter().map(|(k, value)| self.pass_text(*k, *value));
         let parts: Vec<String> = statuses.chain(ks).collect();
         let attempted = match self.tasks_attempted == self.tasks {
-            true => format!("{} tasks", self.tasks),
-            false => format!("{} of {} tasks", self.tasks_attempted, self.tasks),
+            true => counted(self.tasks as u64, "task"),
+            false => format!("{} of {}", self.tasks_attempted, counted(self.tasks as u64, "task")),
         };
-        format!("{} attempts at {attempted}: {}", self.attempts, parts.join(", "))
+        format!("{} at {attempted}: {}", counted(self.attempts, "attempt"), parts.join(", "))
     }
 }

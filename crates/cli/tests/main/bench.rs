@@ -189,7 +189,7 @@ fn a_workload_of_files_is_judged_in_every_pass_and_its_verdicts_are_counted() {
     }
     let text = bench_workload(&bench, &["--threads", "1"]);
     let text = String::from_utf8_lossy(&text.stdout).into_owned();
-    assert!(text.contains("2 attempts at 1 tasks in format veriplay: accepted 1, wrong_answer 1"), "{text}");
+    assert!(text.contains("2 attempts at 1 task in format veriplay: accepted 1, wrong_answer 1"), "{text}");
 
     bench.write("attempts.jsonl", &format!("{}\n", completion("two", "    return 2\n")));
     let output = bench_workload(&bench, &["--threads", "1"]);

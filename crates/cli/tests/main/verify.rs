@@ -542,6 +542,12 @@ fn files_that_are_not_there_are_named() {
     let output = bench.run(&["--out", "no/such/dir/out.jsonl"]);
     assert_eq!(output.status.code(), Some(3));
     assert!(stderr(&output).contains("no/such/dir/out.jsonl"), "{}", stderr(&output));
+    let empty = bench.run(&[]);
+    assert_eq!(empty.status.code(), Some(3));
+    assert!(stderr(&empty).contains("there are no attempts"), "{}", stderr(&empty));
+    let mut without = veriplay();
+    let without = finished(without.args(["verify", "--tasks", "tasks.jsonl"]).current_dir(bench.dir.path()));
+    assert_eq!(without.status.code(), Some(2), "{}", stderr(&without));
     std::fs::remove_file(bench.path("attempts.jsonl")).expect("it is there");
     assert!(stderr(&bench.run(&[])).contains("attempts.jsonl"));
     std::fs::remove_file(bench.path("tasks.jsonl")).expect("it is there");

@@ -98,6 +98,7 @@ fn attempt_id(fields: &Fields) -> Result<Option<String>, FieldError> {
 
 fn body(fields: &Fields) -> Result<AttemptBody, FieldError> {
     const NAMES: [&str; 3] = ["completion", "program", "solution"];
+    fields.check_single(&["completion", "program", "solution", "task_id", "attempt_id"])?;
     let there: Vec<&str> = NAMES.into_iter().filter(|name| fields.get(name).is_some()).collect();
     match there.as_slice() {
         [name @ "completion"] => Ok(AttemptBody::Completion(fields.text(name)?.to_owned())),

@@ -44,7 +44,7 @@ impl Fields {
     fn of_row(row: Result<Value, JsonError>) -> Result<Self, FieldError> {
         match row {
             Ok(Value::Dict(pairs)) => Ok(Self { pairs, path: String::new() }),
-            Ok(other) => Err(FieldError::new("", format!("a row is a JSON object, not a {}", other.type_name()))),
+            Ok(other) => Err(FieldError::new("", format!("a row is a JSON object, not {}", json_name(&other)))),
             Err(error) => Err(FieldError::new("", format!("no JSON: {error}"))),
         }
     }
@@ -66,6 +66,16 @@ impl Fields {
     pub(super) fn get(&self, name: &str) -> Option<&Value> {
         let found = self.pairs.iter().find(|(key, _)| matches!(key, Value::Str(key) if key == name));
         found.map(|(_, value)| value).filter(|value| !matches!(value, Value::None))
+    }
+
+    /// Checks that no field of these names is there twice: readers differ in which of the two they take.
+    pub(super) fn check_single(&self, names: &[&str]) -> Result<(), FieldError> {
+        let count =
+            |name: &str| self.pairs.iter().filter(|(key, _)| matches!(key, Value::Str(key) if key == name)).count();
+        match names.iter().find(|name| count(name) > 1) {
+            None => Ok(()),
+            Some(name) => Err(self.fault(name, "is there more than once")),
+        }
     }
 
     /// A required field.
@@ -137,6 +147,18 @@ impl Fields {
 
     fn wrong(&self, name: &str, wanted: &str, found: &Value) -> FieldError {
         self.fault(name, format!("expected {wanted}, found {}", found.type_name()))
+    }
+}
+
+/// What JSON calls a value.
+fn json_name(value: &Value) -> &'static str {
+    match value {
+        Value::None => "`null`",
+        Value::Bool(_) => "a boolean",
+        Value::Int(_) | Value::Float(_) => "a number",
+        Value::Str(_) => "a string",
+        Value::List(_) => "an array",
+        other => other.type_name(),
     }
 }
 

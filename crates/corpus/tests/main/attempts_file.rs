@@ -59,6 +59,7 @@ fn bad_rows_are_reported_by_line_and_field_and_the_rest_goes_on() {
         ("{\"task_id\":\"a\",\"completion\":\"x\",\"solution\":\"y\"}", "solution", "`completion`"),
         ("{\"task_id\":\"a\",\"attempt_id\":\"\",\"completion\":\"x\"}", "attempt_id", "empty"),
         ("{\"task_id\":\"a\",\"attempt_id\":true,\"completion\":\"x\"}", "attempt_id", "bool"),
+        ("{\"task_id\":\"a\",\"completion\":\"x\",\"completion\":\"y\"}", "completion", "more than once"),
         ("{\"task_id\":\"a\",\"completion\":\"x\"", "", "expected `}`"),
     ];
     for (row, field, reason) in cases {

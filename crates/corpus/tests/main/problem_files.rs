@@ -44,7 +44,7 @@ fn bad_lines_are_reported_and_the_rest_goes_on() {
     let file = read(&text);
     assert_eq!(seen(&file), (vec![(1, "a"), (6, "b")], vec![3, 5]));
     assert!(
-        file.bad[1].to_string().ends_with("rows.jsonl:5: a row is a JSON object, not a NoneType"),
+        file.bad[1].to_string().ends_with("rows.jsonl:5: a row is a JSON object, not `null`"),
         "{}",
         file.bad[1]
     );
