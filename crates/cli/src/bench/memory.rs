@@ -86,12 +86,15 @@ fn measure_instances(image: &Arc<Image>) -> Option<Resident> {
     sandboxes.iter().try_for_each(used)?;
     let idle = pss("self")?;
     let idle_bytes = idle.saturating_sub(before) / INSTANCES as u64;
-    // One after another, and the largest counts: on a busy machine a sample may come too late for some of them.
+    // One after another, and the largest growth counts: on a busy machine a sample may come too late for some of them. Each is compared with
+    // the memory right before it, because those before keep copies of the pages that they have written.
     let program = format!("{}for i in range(3000000): pass\n", allocation("b"));
-    let peaks: Vec<u64> =
-        sandboxes.iter().map(|sandbox| peak_while_running(sandbox, &program)).collect::<Option<_>>()?;
-    let busy = peaks.into_iter().max()?;
-    Some(Resident { idle_bytes, busy_bytes: idle_bytes + busy.saturating_sub(idle) })
+    let growth = |sandbox: &Arc<Sandbox>| {
+        let before = pss("self")?;
+        Some(peak_while_running(sandbox, &program)?.saturating_sub(before))
+    };
+    let growths: Vec<u64> = sandboxes.iter().map(growth).collect::<Option<_>>()?;
+    Some(Resident { idle_bytes, busy_bytes: idle_bytes + growths.into_iter().max()? })
 }
 
 fn run(sandbox: &Sandbox, program: String) -> Option<()> {
