@@ -45,6 +45,11 @@ fn curves(job: &MeasuredJob) -> Vec<Curve<'_>> {
     names.map(|name| (name, points(name))).collect()
 }
 
+/// Whether a mark of the axis is at a whole number, but for rounding.
+fn is_whole(number: f64) -> bool {
+    (number - number.round()).abs() < 1e-6
+}
+
 fn draw_job(
     panel: &DrawingArea<SVGBackend<'_>, plotters::coord::Shift>,
     job: &MeasuredJob,
@@ -64,8 +69,8 @@ fn draw_job(
         .configure_mesh()
         .x_labels(8)
         .y_labels(6)
-        // Half a thread is the margin.
-        .x_label_formatter(&|threads| if threads.fract() == 0.0 { format!("{threads:.0}") } else { String::new() })
+        // Half a thread is the margin, and between whole threads there is nothing to say.
+        .x_label_formatter(&|threads| if is_whole(*threads) { format!("{threads:.0}") } else { String::new() })
         .y_label_formatter(&|speed| if *speed < 1.0 { format!("{speed:.2}") } else { format!("{speed:.0}") })
         .light_line_style(TRANSPARENT)
         .bold_line_style(BLACK.mix(0.1))

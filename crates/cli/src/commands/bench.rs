@@ -290,7 +290,7 @@ fn sandbox(args: &Arguments) -> Result<(), Failure> {
 
 /// The numbers of threads to measure with, in ascending order.
 fn numbers_of_threads(asked: &[NonZeroUsize]) -> Vec<usize> {
-    let mut numbers: Vec<usize> = asked.iter().map(|threads| threads.get()).collect();
+    let mut numbers: Vec<usize> = asked.iter().copied().map(NonZeroUsize::get).collect();
     if numbers.is_empty() {
         numbers.push(processors());
     }
