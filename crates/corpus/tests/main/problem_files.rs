@@ -43,11 +43,7 @@ fn bad_lines_are_reported_and_the_rest_goes_on() {
     let text = format!("\u{feff}{}\n\n{{\n  \r\nnull\n{}", row("a"), row("b"));
     let file = read(&text);
     assert_eq!(seen(&file), (vec![(1, "a"), (6, "b")], vec![3, 5]));
-    assert!(
-        file.bad[1].to_string().ends_with("rows.jsonl:5: a row is a JSON object, not `null`"),
-        "{}",
-        file.bad[1]
-    );
+    assert!(file.bad[1].to_string().ends_with("rows.jsonl:5: a row is a JSON object, not `null`"), "{}", file.bad[1]);
     let mut bytes = row("a").into_bytes();
     bytes.extend(b"\n{\"id\":\"\xff\"}\n");
     assert!(read(bytes).bad[0].reason.contains("not UTF-8 at byte 7"));
