@@ -100,11 +100,11 @@ impl<E: Environment> SelfPlay<E> {
         let imitates = settings.sft_samples > 0 && settings.sft_weight > 0.0;
         if !imitates && !roles.any(|role| settings.learns(role)) {
             let allowed = "no other role learns either: give one a weight above `0`";
-            return Err(invalid_value("solver_weight", settings.solver_weight, allowed).into());
+            return Err(invalid_value("solver_weight", settings.solver_weight, allowed).within("game").into());
         }
         if settings.proposer == ProposerMode::None && !self.game.plays_without_proposers() {
             let allowed = "the game has no other tasks: have it make or propose some before step 0, or use `frozen`";
-            return Err(invalid_value("proposer", "none", allowed).into());
+            return Err(invalid_value("proposer", "none", allowed).within("game").into());
         }
         Ok(())
     }

@@ -327,7 +327,7 @@ fn problems_that_the_start_model_stated_are_enough_without_a_proposer() {
     assert_eq!((step.counts.proposals, tasks(&step.records).len()), (0, 2));
     assert!(!step.batches.is_empty());
     let refused = game(alone.with(|c| c.own.earlier_problems = 0)).check().unwrap_err().to_string();
-    assert!(refused.starts_with("`proposer` is `none`"), "{refused}");
+    assert!(refused.starts_with("`game.proposer` is `none`"), "{refused}");
 }
 
 #[test]

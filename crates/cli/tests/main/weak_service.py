@@ -98,8 +98,8 @@ class Wire:
         if "places_for_bodies" in WEAK:
             places.acquire()
             self.has_place = True
-        # WEAK: no time limit of bodies; no size limit.
-        until = time.monotonic() + (3600 if "no_body_time" in WEAK else 2)
+        # WEAK: no time limit of bodies, or one that a probe does not wait for; no size limit.
+        until = time.monotonic() + (3600 if "no_body_time" in WEAK else 20 if "places_for_bodies" in WEAK else 2)
         most = 1 << 50 if "no_body_limit" in WEAK else BODY_BYTES
         lengths = [value for name, value in headers if name == "content-length"]
         encodings = [value for name, value in headers if name == "transfer-encoding"]

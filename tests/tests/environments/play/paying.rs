@@ -101,7 +101,7 @@ fn tasks_that_the_start_model_made_are_all_that_executors_get_where_no_step_has_
     assert_eq!((weight_of(&learned, RIGHT).len(), weight_of(&learned, WRONG).len()), (2, 0));
     let none = game_by(paper.with(|c| c.shared.seed_proposals = 0), gate(), Vec::new());
     let refused = none.check().unwrap_err().to_string();
-    assert!(refused.starts_with("`proposer` is `none`"), "{refused}");
+    assert!(refused.starts_with("`game.proposer` is `none`"), "{refused}");
 }
 
 #[test]

@@ -97,14 +97,14 @@ fn settings_under_which_nobody_learns_or_nothing_is_there_are_refused() {
     let said = |change| refusal(change).map(|error| error.to_string()).unwrap_or_default();
     assert_eq!(said(|_| {}), "");
     let nobody = said(|c| (c.shared.solver_weight, c.shared.proposer) = (0.0, ProposerMode::Frozen));
-    assert_eq!(nobody, "`solver_weight` is `0`: no other role learns either: give one a weight above `0`");
+    assert_eq!(nobody, "`game.solver_weight` is `0`: no other role learns either: give one a weight above `0`");
     assert_eq!(said(|c| c.shared.solver_weight = 0.0), "", "the proposer learns");
     let imitates = |c: &mut AbsoluteZeroConfig| {
         (c.shared.solver_weight, c.shared.proposer, c.shared.sft_samples) = (0.0, ProposerMode::Frozen, 2);
     };
     assert_eq!(said(imitates), "", "examples are learned from");
     let nothing = said(|c| c.shared.proposer = ProposerMode::None);
-    assert!(nothing.starts_with("`proposer` is `none`: the game has no other tasks"), "{nothing}");
+    assert!(nothing.starts_with("`game.proposer` is `none`: the game has no other tasks"), "{nothing}");
     assert_eq!(said(|c| (c.shared.proposer, c.shared.seed_proposals) = (ProposerMode::None, 4)), "");
 }
 
