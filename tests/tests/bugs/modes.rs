@@ -220,6 +220,20 @@ fn code_that_a_change_added_is_undone_when_it_is_gone() {
 }
 
 #[test]
+fn code_that_comes_again_behind_a_line_that_stays_is_not_gone() {
+    let Some(bed) = bed() else { return };
+    let guarded = GUARDED.replace("    return x[0]", "    y = x\n    return y[0]");
+    let undoing = Undoing::of(bed, &guarded.replace(GUARD, ""), &guarded);
+    let without = guarded.replace(GUARD, "");
+    for guard in ["    if not y:\n        return None\n", "    if x == []:\n        return None\n"] {
+        let now = without.replacen("    y = x\n", &format!("    y = x\n{guard}"), 1);
+        assert!(!undoing.is_undone_in(&now), "{guard}");
+        assert!(!undoing.is_undone_in(&now.replace("A = 1", "A = 2")), "{guard} and a change elsewhere");
+    }
+    assert!(undoing.is_undone_in(&without.replace("A = 1", "A = 2")));
+}
+
+#[test]
 fn code_that_a_change_replaced_is_undone_when_the_old_is_back_and_the_new_is_gone() {
     let Some(bed) = bed() else { return };
     let undoing = Undoing::of(bed, &GUARDED.replace("<= 1", "< 2"), GUARDED);

@@ -149,6 +149,14 @@ fn ordinary_programs_are_known_to_be_harmless() {
             "IndexError",
         ),
         ("import math\ndef f(x):\n    return math.sqrt(-abs(x) if x % 2 else abs(x))\n", "ValueError"),
+        ("def f(x):\n    return x.missing if x % 2 else x\n", "AttributeError"),
+        (
+            "class Sum:\n    def __init__(self, total):\n        self.total = total\n    \
+             def __iadd__(self, other):\n        self.total += other\n        return self\n\
+             def f(x):\n    found = Sum(x)\n    found += [] if x % 2 else 1\n    return found.total\n\
+             if __name__ == '__main__':\n    print(f(2))\n",
+            "TypeError",
+        ),
         ("def f(x):\n    if x % 2 == 0:\n        found = x\n    return found\n", "UnboundLocalError"),
         ("def f(x):\n    return f(x) if x % 2 else x\n", "RecursionError"),
     ];

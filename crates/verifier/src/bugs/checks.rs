@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use veriplay_core::{Dropped, Execute, Fuzz, Patch, Status, TextFiles, Trust, Verdict, content_hash};
 
 use super::bug_states::{BugStates, deleted_modules, lacks_module, restore_files, restore_modules};
-use super::code_scan::{MAX_PATCH_BYTES, scan_changes};
+use super::code_scan::{MAX_CHANGED_FILES, MAX_PATCH_BYTES, scan_changes};
 use super::grade::{RepairRequest, grade_repair, needs_shared};
 use super::paths::{PatchPurpose, forbidden_change, is_test};
 use super::propose::unreadable_test_file;
@@ -245,7 +245,15 @@ fn uncollected_without_need(context: &mut CheckContext<'_>, ids: &BTreeSet<Strin
     let (repo, seed) = (context.tests.repo, context.rules.seeds[0]);
     let original = repo.texts;
     let mut needing: Vec<(&str, BTreeSet<String>)> = Vec::new();
-    for module in deleted_modules(original, &context.states.buggy) {
+    let deleted = deleted_modules(original, &context.states.buggy);
+    if deleted.len() > MAX_CHANGED_FILES {
+        // Each costs runs of its own.
+        return Ok(Some(format!(
+            "{} modules are deleted, and {MAX_CHANGED_FILES} files may be changed",
+            deleted.len()
+        )));
+    }
+    for module in deleted {
         let runs_it = |id: &&String| repo.map.file(file_of(id)).is_some_and(|file| file.enters_module(module));
         let ids: BTreeSet<String> = ids.iter().filter(runs_it).cloned().collect();
         let mut without = original.clone();

@@ -22,7 +22,7 @@ pub(crate) const MAX_PATCH_BYTES: usize = 1 << 20;
 /// The maximum growth of a Python file in bytes.
 const MAX_GROWTH_BYTES: usize = 128 << 10;
 /// The maximum number of changed Python files.
-const MAX_CHANGED_FILES: usize = 50;
+pub(super) const MAX_CHANGED_FILES: usize = 50;
 /// Upper bounds of a scan's limits.
 const SCAN_FUEL: u64 = 30_000_000_000;
 const SCAN_MEMORY_BYTES: u64 = 1 << 30;

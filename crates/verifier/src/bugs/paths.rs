@@ -197,7 +197,8 @@ fn is_kept_from_code(repo: &RepoContext<'_>, path: &str) -> bool {
 fn may_go(repo: &RepoContext<'_>, path: &str) -> bool {
     let Some(dir) = path.strip_suffix("/__init__.py") else { return true };
     let is_inner = dir.rsplit_once('/').is_some_and(|(above, _)| has(repo.texts, &format!("{above}/__init__.py")));
-    is_inner && !is_root(repo, dir) && !files_below(repo, dir).any(|file| is_kept_from_code(repo, file))
+    let has_tests = || files_below(repo, dir).any(|file| is_test(repo, file) || file.ends_with("/conftest.py"));
+    is_inner && !is_root(repo, dir) && !has_tests()
 }
 
 /// Whether a directory is on the search path.

@@ -142,7 +142,8 @@ impl BugRepair {
                 let mut tested = functions.iter().filter(is_tested);
                 let found = tested.find(|function| function.is_changed_by(texts, change))?;
                 let repo = self.repositories[drawn.repository].context();
-                let can_be_undone = change.can_be_undone(execute, &repo).unwrap_or(false);
+                // A fault of the host leaves the site where it is, so that others draw the same: whether it was undone is asked again.
+                let can_be_undone = change.can_be_undone(execute, &repo).unwrap_or(true);
                 can_be_undone.then(|| (found.clone(), Some(change.clone())))
             }
         }

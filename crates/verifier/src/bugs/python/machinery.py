@@ -89,8 +89,9 @@ METHODS = set(
     "__neg__ __pos__ __abs__ __invert__ __round__ __trunc__ __floor__ __ceil__ __reversed__ __aiter__ __anext__ __copy__".split()
 )
 OPERATORS = set(
-    "__eq__ __ne__ __lt__ __le__ __gt__ __ge__ __contains__ __add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __truediv__ __floordiv__ "
-    "__mod__ __pow__ __and__ __or__ __xor__".split()
+    "__eq__ __ne__ __lt__ __le__ __gt__ __ge__ __contains__ __add__ __radd__ __iadd__ __sub__ __rsub__ __isub__ __mul__ __rmul__ __imul__ "
+    "__matmul__ __rmatmul__ __truediv__ __rtruediv__ __itruediv__ __floordiv__ __rfloordiv__ __ifloordiv__ __mod__ __rmod__ __imod__ "
+    "__divmod__ __pow__ __rpow__ __ipow__ __and__ __rand__ __iand__ __or__ __ror__ __ior__ __xor__ __rxor__ __ixor__ __lshift__ __rshift__".split()
 )
 SPECIAL_NAMES = {"__name__", "__doc__", "__all__", "__version__", "__slots__"}
 SPECIAL_ATTRIBUTES = METHODS | set(
@@ -134,11 +135,15 @@ def machinery(file, before, buggy, after, strict, names):
 
 
 def alone(data):
-    """Uses of a program that is no part of a repository. Its attributes are its own, but for those by which the library hands something out; and
-    there is no test that its operators could lie to."""
-    own = set(definitions(ALONE, data, [], [])[0]) - REACHING - TESTERS
-    found = machinery(ALONE, b"", b"", data, False, {"attributes": own})
-    return [use for use in found if use.removeprefix("binding ") not in OPERATORS]
+    """Uses of a program that is no part of a repository. Its attributes are its own, but for those by which the library hands something out;
+    one that nothing in the library has leads nowhere; and there is no test that its operators could lie to."""
+    try:
+        read = {node.attr for node in ast.walk(parsed(data)) if isinstance(node, ast.Attribute) and node.attr[:1] != "_"}
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        read = set()
+    own = set(definitions(ALONE, data, [], [])[0]) | read - library() - INSIDE - FILES - FORMATS
+    found = machinery(ALONE, b"", b"", data, False, {"attributes": own - REACHING - TESTERS})
+    return [use for use in found if use != "text __main__" and use.removeprefix("binding ") not in OPERATORS]
 
 
 def keep():

@@ -8,8 +8,8 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 ENDS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 
 # A statement without those in it, its size, and a number that stands for what it is in: for functions and classes their names, for
-# other statements all that they say.
-Line = collections.namedtuple("Line", "place text size")
+# other statements all that they say; and the name of the outermost definition around it.
+Line = collections.namedtuple("Line", "place text size top")
 
 
 def undoes(original, undone, now):
@@ -26,14 +26,16 @@ def undoes(original, undone, now):
         added, removed = list(filter(was_added, ours)), list(filter(was_removed, theirs))
         gone, back = set(filter(is_gone, added)), set(filter(is_back, removed))
         if bool(gone) == bool(added) and bool(back) == bool(removed) and (gone or back):
-            if not gone or any(takes_out(gone, back, part) for part in changed):
+            if not gone or takes_out(gone, back, changed):
                 return True
     return False
 
 
-def takes_out(gone, back, part):
-    """Whether a changed part is without some of the statements `gone`, and has no code in their place but `back`."""
-    old, new = part
+def takes_out(gone, back, changed):
+    """Whether what changed is without the statements `gone`, and has no code in their place but `back`. What is around them counts as a whole: the
+    same code could come again behind a line that stays."""
+    tops = {line.top for line in gone}
+    old, new = ([line for part in changed for line in part[side] if line.top in tops] for side in (0, 1))
     left = [line for line in old if line not in gone]
     return len(left) < len(old) and size(line for line in new if line not in back) <= size(left)
 
@@ -59,18 +61,18 @@ def lines(text, places):
     """The statements of a text that do anything and can be reached, in their order. `places` gives each place its number."""
     found = []
 
-    def visit(body, place):
+    def visit(body, place, top=""):
         last = {node.name: at for at, node in enumerate(body) if isinstance(node, DEFINITIONS) and not node.decorator_list}
         for at, node in enumerate(body):
             if is_idle(node) or isinstance(node, DEFINITIONS) and last.get(node.name, at) > at:
                 continue
             blocks = [(name, value) for name, value in ast.iter_fields(node) if name in BLOCKS and isinstance(value, list)]
             head = node.__class__(**dict(ast.iter_fields(node), **{name: [] for name, _ in blocks}))
-            line = Line(place, ast.dump(head), sum(1 for _ in ast.walk(head)))
+            line = Line(place, ast.dump(head), sum(1 for _ in ast.walk(head)), top or getattr(node, "name", ""))
             found.append(line)
             above = node.name if isinstance(node, DEFINITIONS) else line.text
             for name, inner in blocks:
-                visit(inner, places.setdefault((place, above, name), len(places) + 1))
+                visit(inner, places.setdefault((place, above, name), len(places) + 1), line.top)
             if isinstance(node, ENDS):
                 break
 

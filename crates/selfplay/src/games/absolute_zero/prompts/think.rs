@@ -149,7 +149,8 @@ fn raising_request(request: &ProposerRequest<'_>) -> String {
         "Invent a new Python program and one input at which it raises a built-in exception. A solver will see the program and the \
 input and must name the type of the exception without running it.\n\n{CODE_RULES}\n- What it raises at the input, it does \
 not catch. At other inputs of the same kind it returns, or raises another exception.\n- It needs nothing but built-in \
-functions and modules such as `math`, `re`, `json` or `collections`.\n\nThe input: exactly one, the \
+functions and modules such as `math`, `re`, `json` or `collections`: no data classes, `Enum` or `ABC`, no class derived from a built-in one \
+that is no exception, and no function named `main`, `evaluate` or `register`.\n\nThe input: exactly one, the \
 arguments of `f` as Python literals, separated by commas, strings in quotes. It stands nowhere in the program.\n\n\
 Answer with one block fenced as `python` and one fenced as `input`, for example:\n{}{}\nWhat counts:\n- The program \
 raises at the input, and what it does depends on the input.\n- Working forwards from the input to the exception takes \
