@@ -6,11 +6,14 @@ import asyncio
 import importlib.util
 import json
 import math
+import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from scripted import Handler, serving
 
 import veriplay.trl
 import veriplay.verl
@@ -160,6 +163,85 @@ def test_verifiers_plugs_the_reward_in_by_its_name(at_service: str) -> None:
 
 
 ROOT = Path(__file__).resolve().parents[2]
+#: A taskset for `vf-eval`, without a reward of its own.
+SUMS = """
+import verifiers.v1 as vf
+
+class Data(vf.TaskData):
+    ground_truth: str
+
+class Sum(vf.Task[Data]):
+    pass
+
+class Sums(vf.Taskset[Sum, vf.TasksetConfig]):
+    def load(self):
+        for name in ("right", "wrong"):
+            yield Sum(Data(idx=0, name=name, prompt=name, ground_truth={truth!r}), self.config.task)
+
+__all__ = ["Sums"]
+"""
+#: The lines of docs/trainers.md, and what they are added to.
+EVAL = """
+model = "stand-in"
+push = false
+output_dir = "{out}"
+[env.taskset]
+id = "sums-v1"
+[env.taskset.task.rewards]
+executed = {{fn = "veriplay.verifiers:executed", weight = 1.0}}
+[env.agent]
+harness = {{id = "null"}}
+runtime = {{type = "subprocess"}}
+[client]
+base_url = "{url}/v1"
+api_key_var = "STAND_IN_KEY"
+"""
+
+
+def complete_chat(handler: Handler) -> None:
+    """What a model says that is told whether to be right, as events of a stream."""
+    text = RIGHT if handler.body["messages"][-1]["content"] == "right" else WRONG
+    chunk = {"id": "c", "object": "chat.completion.chunk", "created": 0, "model": handler.body["model"]}
+    choices = [{"index": 0, "delta": {"role": "assistant", "content": text}, "finish_reason": "stop"}]
+    usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+    rows = [json.dumps({**chunk, **more}) for more in ({"choices": choices}, {"choices": [], "usage": usage})]
+    handler.reply(200, "".join(f"data: {row}\n\n" for row in [*rows, "[DONE]"]).encode(), "text/event-stream")
+
+
+def rollouts(url: str, folder: Path) -> dict[str, dict[str, Any]]:
+    """The traces of verifiers' own evaluation, whose model is a stand-in, by the names of their tasks."""
+    (folder / "sums_v1.py").write_text(SUMS.replace("{truth!r}", repr(TRUTH)))
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    settings = {"PATH": path, "PYTHONPATH": f"{ROOT / 'python'}{os.pathsep}{folder}", "STAND_IN_KEY": "none"}
+    settings |= {"VERIPLAY_URL": url, "VERIPLAY_PATIENCE": "1"}
+    with serving() as model:
+        model.otherwise = complete_chat
+        (folder / "eval.toml").write_text(EVAL.format(out=folder / "out", url=model.url))
+        command = ["vf-eval", "@", str(folder / "eval.toml")]
+        done = subprocess.run(command, cwd=folder, env={**os.environ, **settings}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (written,) = (folder / "out").glob("*/traces.jsonl")
+    traces = [json.loads(line)["traces"][0] for line in written.read_text().splitlines()]
+    return {trace["task"]["data"]["name"]: trace for trace in traces}
+
+
+def test_verifiers_rolls_out_and_rewards(at_service: str, tmp_path: Path) -> None:
+    pytest.importorskip("verifiers.v1")
+    found = rollouts(at_service, tmp_path)
+    assert {name: trace["rewards"]["executed"]["score"] for name, trace in found.items()} == {
+        "right": 1.0,
+        "wrong": 0.0,
+    }
+    assert not any(trace["errors"] for trace in found.values())
+
+
+def test_verifiers_has_an_error_and_no_reward_where_nothing_was_measured(tmp_path: Path) -> None:
+    pytest.importorskip("verifiers.v1")
+    for trace in rollouts("http://127.0.0.1:9", tmp_path).values():
+        assert trace["rewards"] == {"executed": None}
+        assert [error["type"] for error in trace["errors"]] == ["TaskError"] and "Unmeasured" in trace["errors"][0][
+            "message"
+        ]
 
 
 def test_a_policy_in_torch_plays_absolute_zero(binary: str, tmp_path: Path) -> None:
