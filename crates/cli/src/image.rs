@@ -80,13 +80,22 @@ pub(crate) fn open(name: &str) -> Result<Arc<Image>, Failure> {
 /// Imports an installed archive. Where the cache cannot be written, the image is unpacked for this process alone.
 fn open_installed(store: &ImageStore, spec: &ImageSpec, archive: &Path) -> Result<Arc<Image>, ImageError> {
     match store.load_or_import(spec, || read_archive(spec, archive)) {
-        Err(error @ (ImageError::Cache { .. } | ImageError::UnsafeCache { .. })) => {
-            let hint = error.hint().unwrap_or_default();
+        Err(error) if is_fault_of_cache(&error) => {
+            let hint = match &error {
+                ImageError::Cache { .. } | ImageError::UnsafeCache { .. } => error.hint().unwrap_or_default(),
+                _ => NOEXEC_HINT,
+            };
             progress::say(format!("warning: {error}; this process unpacks the image for itself\nhint: {hint}"));
             store.open_archive(spec, read_archive(spec, archive)?)
         }
         imported => imported,
     }
+}
+
+/// Whether the cache cannot hold an image, which says nothing about the archive.
+fn is_fault_of_cache(error: &ImageError) -> bool {
+    matches!(error, ImageError::Cache { .. } | ImageError::UnsafeCache { .. })
+        || default_cache_dir().is_ok_and(|dir| is_noexec(&dir))
 }
 
 /// The archive that was installed with this program, as the package `veriplay-image-python` does, in the `share` beside the program's `bin`.

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -50,11 +51,13 @@ pub(crate) fn write_new_file(path: &Path, text: &str) -> Result<(), Failure> {
 pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let write = || {
         let target = resolve(path)?;
-        let staging = target.with_extension("tmp");
-        let mut file = fs::File::create(&staging)?;
+        // With the rights of any new file.
+        let anybody = fs::Permissions::from_mode(0o666);
+        let mut file =
+            tempfile::Builder::new().prefix(".veriplay-").permissions(anybody).tempfile_in(folder(&target))?;
         file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&staging, &target)
+        file.as_file().sync_all()?;
+        file.persist(&target).map(drop).map_err(|error| error.error)
     };
     // The other name is nothing that its caller knows.
     write().with_context(|| format!("cannot write `{}`", path.display()))

@@ -258,9 +258,9 @@ fn newest_checkpoint(folder: &Path) -> Option<PathBuf> {
 
 /// The configuration of the run that a folder is, or that it is a checkpoint of.
 pub(crate) fn run_configuration(name: &str) -> Option<PathBuf> {
-    let folder = Path::new(name);
+    let folder = Path::new(name).canonicalize().unwrap_or_else(|_| name.into());
     let of_checkpoint = folder.parent().filter(|parent| parent.ends_with("checkpoints")).and_then(Path::parent);
-    let runs = [Some(folder), of_checkpoint].into_iter().flatten();
+    let runs = [Some(folder.as_path()), of_checkpoint].into_iter().flatten();
     runs.map(|run| run.join("config.toml")).find(|path| path.is_file())
 }
 

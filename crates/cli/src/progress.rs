@@ -147,8 +147,7 @@ pub(crate) fn check_written() -> Result<(), Failure> {
         None => Ok(()),
         Some(error) => {
             let failure = Failure::message(ExitCode::Input, format!("cannot write to standard output: {error}"));
-            Err(failure
-                .hint("the data of this command is not complete: make room where it goes, and repeat the command"))
+            Err(failure.hint("what was printed is not complete; files that the command wrote are whole"))
         }
     }
 }

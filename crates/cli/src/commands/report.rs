@@ -34,6 +34,9 @@ pub(super) struct Arguments {
 
 pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     let out = args.out.or_else(|| args.svg.is_none().then(|| "report.html".into()));
+    if out.is_some() && out == args.svg {
+        return Err(Failure::message(ExitCode::Input, "`--out` and `--svg` name the same file"));
+    }
     if let Some(path) = &out {
         check_replaceable(path, "report", |text| text.starts_with("<!doctype html>") && text.contains(TITLE_END))?;
     }

@@ -130,9 +130,9 @@ fn print_report(TimedReport { report, wall_ns }: &TimedReport, is_script: bool) 
     if let Some(value) = &report.value {
         progress::data(value);
     }
-    // `sys.exit(5)` prints nothing, and its status is told below. Any other exception of a script has printed its traceback.
-    let left = is_script && report.exit == "raised";
-    if let Some(error) = report.error.as_ref().filter(|_| report.stderr.is_empty() && !left) {
+    // `sys.exit(5)` prints nothing, and its status is told below. Any other exception of a script prints its traceback, where it can.
+    let left = |kind: &str| is_script && report.exit == "raised" && kind == "SystemExit";
+    if let Some(error) = report.error.as_ref().filter(|error| report.stderr.is_empty() && !left(&error.kind)) {
         progress::pass_on(&format!("{}: {}", error.kind, error.message));
     }
     progress::say(format!(

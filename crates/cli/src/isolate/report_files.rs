@@ -37,6 +37,12 @@ impl ReportFiles {
     /// # Errors
     /// The first one that cannot.
     pub(crate) fn check(&self) -> Result<(), Failure> {
+        let named: Vec<&PathBuf> =
+            [&self.junit, &self.sarif, &self.markdown, &self.write_allow].into_iter().flatten().collect();
+        if let Some(twice) = named.iter().find(|path| named.iter().filter(|other| other == path).count() > 1) {
+            let text = format!("two of the reports are to be written to `{}`", twice.display());
+            return Err(Failure::message(ExitCode::Input, text));
+        }
         for path in [&self.junit, &self.sarif, &self.markdown].into_iter().flatten() {
             check_writable(path)
                 .with_context(|| format!("cannot write `{}`", path.display()))

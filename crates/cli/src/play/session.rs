@@ -220,9 +220,10 @@ impl<S: GameSetup> Session<S> {
         let start = ProcessStart { at: Instant::now(), step: self.step, jobs: self.executor.jobs() };
         progress::say(format!("run directory: {}", self.dir.path("").display()));
         let before = self.evaluate_before()?;
-        if !interrupt::requested() {
-            self.measure_suites_before()?;
+        if interrupt::requested() {
+            return Err(self.stop(true));
         }
+        self.measure_suites_before()?;
         interrupt::set_notice("stopping after this step, with everything saved; press Ctrl-C again to stop at once");
         let bar = progress::bar(self.config.run.steps, "self-play");
         bar.set_position(self.step);
@@ -631,13 +632,20 @@ fn resume_learner<S: GameSetup>(config: &PlayConfig<S>, checkpoint: &Path) -> Re
     }
     device::check(&options)?;
     let step_tokens = |shape: &ModelConfig| config.setup.step_tokens(options.context(shape));
-    memory::check_before_load(&checkpoint.display().to_string(), &options, step_tokens)?;
+    let name = checkpoint.display().to_string();
+    warn_of(memory::check_before_load(&name, &options, step_tokens));
     let mut learner = Learner::load(checkpoint, options.clone()).or_fail(ExitCode::Model)?;
-    memory::check(&learner, &step_tokens(learner.config()))?;
     learner.load_trainer_state(checkpoint).or_fail(ExitCode::Model)?;
     if learn.needs_reference() || config.setup.needs_reference() {
         let start = model::open_trainable(&config.run.model, &options)?;
         learner.hold_reference_of(&start).or_fail(ExitCode::Model)?;
     }
     Ok(learner)
+}
+
+/// Says why a run may not fit, and goes on: it has played before, on sequences that may be shorter than the longest that are planned for.
+fn warn_of(check: Result<(), Failure>) {
+    if let Err(failure) = check {
+        progress::say(format!("warning: {failure}"));
+    }
 }
