@@ -82,6 +82,7 @@ impl CommandLine {
 macro_rules! commands {
     ($($variant:ident: $module:ident),* $(,)?) => {
         #[derive(Debug, Subcommand)]
+        #[expect(clippy::large_enum_variant, reason = "a process has one")]
         enum Command {
             $($variant($module::Arguments)),*
         }
