@@ -281,7 +281,8 @@ fn a_report_that_cannot_be_written_is_refused_before_the_attack() {
     std::fs::write(&there, "").expect("it is written");
     let (there, attacked) = (there.display().to_string(), folder.path().join("attacked"));
     let target = format!("cmd:touch {}; python3 {{file}}", attacked.display());
-    for (option, path) in [("--write-allow", there.as_str()), ("--junit", "/nonexistent/x.xml"), ("--sarif", "/")] {
+    let below_a_file = format!("{there}/x.xml");
+    for (option, path) in [("--write-allow", &*there), ("--junit", &*below_a_file), ("--sarif", "/")] {
         let output = finished(veriplay().args(["isolate", "--class", "secrets", "--target", &target, option, path]));
         assert_eq!(output.status.code(), Some(3), "{option}: {}", stderr(&output));
         assert!(stderr(&output).contains(&format!("`{path}`")) && !attacked.exists(), "{}", stderr(&output));
