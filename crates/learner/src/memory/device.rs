@@ -169,8 +169,9 @@ impl DeviceSizes<'_> {
     /// Bytes that exist only while an operation is differentiated.
     fn transient(&self) -> u64 {
         let (model, rows, columns) = (self.model, self.rows(), self.batch.group as u64);
-        // Its gradient is one of the copies.
-        let forward = if self.kept_columns() == 0 { self.bytes_per_score() - F32 } else { 0 };
+        // Under narrow activations the gradient is one of the copies.
+        let again = if self.width() == F32 { self.bytes_per_score() } else { self.bytes_per_score() - F32 };
+        let forward = if self.kept_columns() == 0 { again } else { 0 };
         let scores = tile(columns) * columns * model.heads * (forward + self.copies() * F32);
         let wide = rows * (COPIES * model.hidden + model.qkv.max(4 * model.inner)) * self.width();
         scores.max(wide)
