@@ -26,6 +26,8 @@ impl FieldError {
 /// A row, or an object inside one. A field that is `null` counts as absent.
 pub(super) struct Fields {
     pairs: Vec<(Value, Value)>,
+    /// Names of the row that stand there more than once; known of a row with a model's text.
+    repeated: Vec<String>,
     /// Path of the object in the row: what stands before a field's name.
     path: String,
 }
@@ -33,7 +35,7 @@ pub(super) struct Fields {
 impl Fields {
     /// Reads a row.
     pub(super) fn parse(text: &str) -> Result<Self, FieldError> {
-        Self::of_row(pyjson::parse(text))
+        Self::of_row(pyjson::parse(text).map(|row| (row, Vec::new())))
     }
 
     /// As [`Fields::parse`], for a row with a model's text, which [`pyjson::parse_lenient`] reads.
@@ -41,10 +43,10 @@ impl Fields {
         Self::of_row(pyjson::parse_lenient(text))
     }
 
-    fn of_row(row: Result<Value, JsonError>) -> Result<Self, FieldError> {
+    fn of_row(row: Result<(Value, Vec<String>), JsonError>) -> Result<Self, FieldError> {
         match row {
-            Ok(Value::Dict(pairs)) => Ok(Self { pairs, path: String::new() }),
-            Ok(other) => Err(FieldError::new("", format!("a row is a JSON object, not {}", json_name(&other)))),
+            Ok((Value::Dict(pairs), repeated)) => Ok(Self { pairs, repeated, path: String::new() }),
+            Ok((other, _)) => Err(FieldError::new("", format!("a row is a JSON object, not {}", json_name(&other)))),
             Err(error) => Err(FieldError::new("", format!("no JSON: {error}"))),
         }
     }
@@ -52,7 +54,7 @@ impl Fields {
     /// The object `value`, which stands in the row at `path`.
     pub(super) fn inside(path: &str, value: Value) -> Result<Self, FieldError> {
         match value {
-            Value::Dict(pairs) => Ok(Self { pairs, path: format!("{path}.") }),
+            Value::Dict(pairs) => Ok(Self { pairs, repeated: Vec::new(), path: format!("{path}.") }),
             other => Err(FieldError::new(path, format!("expected an object, found {}", other.type_name()))),
         }
     }
@@ -70,9 +72,7 @@ impl Fields {
 
     /// Checks that no field of these names is there twice: readers differ in which of the two they take.
     pub(super) fn check_single(&self, names: &[&str]) -> Result<(), FieldError> {
-        let count =
-            |name: &str| self.pairs.iter().filter(|(key, _)| matches!(key, Value::Str(key) if key == name)).count();
-        match names.iter().find(|name| count(name) > 1) {
+        match names.iter().find(|name| self.repeated.iter().any(|key| key == *name)) {
             None => Ok(()),
             Some(name) => Err(self.fault(name, "is there more than once")),
         }

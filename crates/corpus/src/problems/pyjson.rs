@@ -32,18 +32,19 @@ pub(super) struct JsonError {
 
 /// Reads one JSON text that fills `text`, white space around it allowed.
 pub(super) fn parse(text: &str) -> Result<Value, JsonError> {
-    parse_whole(Reader { text, at: 0, lone: None })
+    parse_whole(Reader { text, at: 0, lone: None, repeated: Vec::new() }).map(|(value, _)| value)
 }
 
 /// As [`parse`], for texts of a model: a lone surrogate, half of a character that was cut in two, is [`LONE_SURROGATE`] instead of an error.
-pub(super) fn parse_lenient(text: &str) -> Result<Value, JsonError> {
-    parse_whole(Reader { text, at: 0, lone: Some(LONE_SURROGATE) })
+/// With the keys that the outermost object has more than once.
+pub(super) fn parse_lenient(text: &str) -> Result<(Value, Vec<String>), JsonError> {
+    parse_whole(Reader { text, at: 0, lone: Some(LONE_SURROGATE), repeated: Vec::new() })
 }
 
-fn parse_whole(mut reader: Reader<'_>) -> Result<Value, JsonError> {
+fn parse_whole(mut reader: Reader<'_>) -> Result<(Value, Vec<String>), JsonError> {
     let value = reader.value(0)?;
     match reader.peek() {
-        None => Ok(value),
+        None => Ok((value, reader.repeated)),
         Some(byte) => reader.fail(format!("unexpected `{}` after the value", byte as char)),
     }
 }
@@ -53,6 +54,8 @@ struct Reader<'a> {
     at: usize,
     /// What a lone surrogate is read as.
     lone: Option<char>,
+    /// Keys that stand more than once in the outermost object.
+    repeated: Vec<String>,
 }
 
 impl<'a> Reader<'a> {
@@ -127,7 +130,12 @@ impl<'a> Reader<'a> {
             self.expect(b':')?;
             let value = self.value(depth + 1)?;
             match places.get(&key) {
-                Some(place) => pairs[*place].1 = value,
+                Some(place) => {
+                    pairs[*place].1 = value;
+                    if depth == 0 {
+                        self.repeated.push(key);
+                    }
+                }
                 None => {
                     places.insert(key.clone(), pairs.len());
                     pairs.push((Value::Str(key), value));
