@@ -129,9 +129,40 @@ fn a_definition_is_one_that_python_takes() {
         assert!(!is_rewritten(bed, "total", &format!("{written}\n\n{behind}")), "{behind}");
     }
     let written = CLASSES.replace(METHOD, "        return 1\n");
-    for behind in ["class Sums(Base):\n    pass\n", "Sums = Base\n", "Sums.total = Base.total\n", "del Sums.total\n"] {
+    for behind in [
+        "class Sums(Base):\n    pass\n",
+        "Sums = Base\n",
+        "Sums.total = Base.total\n",
+        "del Sums.total\n",
+        "Other = Sums\nOther.total = Base.total\n",
+        "class Helper:\n    Sums.total = Base.total\n",
+        "class Helper:\n    global Sums\n    Sums = Base\n",
+        "def helper() -> (Sums := Base):\n    pass\n",
+    ] {
         assert!(!is_rewritten(bed, "Sums.total", &format!("{written}\n\n{behind}")), "{behind}");
     }
+    let twice = written.replace("        return 1\n", "        return 1\n\n    total = Base.total\n");
+    assert!(!is_rewritten(bed, "Sums.total", &twice));
+}
+
+#[test]
+fn a_helper_class_may_bind_the_names_of_what_is_written_anew() {
+    let Some(bed) = bed() else { return };
+    let helper = "class Helper:\n    Sums = None\n\n    def total(self):\n        return 1\n";
+    let indented = helper.replace('\n', "\n    ");
+    for (name, written) in [
+        ("total", CLASSES.replace(BODY, "    return Helper().total()\n")),
+        ("Sums.total", CLASSES.replace(METHOD, "        return Helper().total()\n")),
+    ] {
+        for behind in
+            [helper.to_owned(), format!("if True:\n    {indented}\n"), format!("class Outer:\n    {indented}\n")]
+        {
+            assert!(is_rewritten(bed, name, &format!("{written}\n\n{behind}")), "{name}: {behind}");
+        }
+    }
+    let global = "class Helper:\n    global total\n\n    def total(self):\n        return 1\n";
+    let written = CLASSES.replace(BODY, "    return 2\n");
+    assert!(!is_rewritten(bed, "total", &format!("{written}\n\n{global}")), "it is the module's");
 }
 
 #[test]
@@ -247,6 +278,44 @@ fn code_that_a_change_replaced_is_undone_when_the_old_is_back_and_the_new_is_gon
         let old = "    if len(x) <= 1:\n        return None\n";
         assert!(!undoing.is_undone_in(&GUARDED.replace(old, now)), "{now}");
     }
+}
+
+#[test]
+fn a_guard_is_undone_alone_where_its_change_replaced_the_line_beside_it_too() {
+    let Some(bed) = bed() else { return };
+    let before = GUARDED.replace(&format!("{GUARD}    return x[0]"), "    return x[-1]");
+    let undoing = Undoing::of(bed, &before, GUARDED);
+    for now in ["", "    if not x:\n        pass\n"] {
+        assert!(undoing.is_undone_in(&GUARDED.replace(GUARD, now)), "{now}");
+    }
+    assert!(undoing.is_undone_in(&before));
+    let whole = format!("{GUARD}    return x[0]\n");
+    for now in [
+        // Nothing of the guard is gone.
+        format!("{GUARD}    return x[1 - 1]\n"),
+        format!("{GUARD}    return x[2]\n"),
+        format!("{GUARD}    pass\n"),
+        // It is there in other words.
+        whole.replace("if not x:", "if x == []:"),
+        "    return x[0] if x else None\n".to_owned(),
+        // What the change put instead is not there, and neither is what it took away.
+        "    pass\n".to_owned(),
+        "    return x[2]\n".to_owned(),
+        "    return x and x[0]\n\n\ndef three(x):\n    return x[0]\n".to_owned(),
+    ] {
+        assert!(!undoing.is_undone_in(&GUARDED.replace(&whole, &now)), "{now}");
+    }
+    // In a loop whose head it replaced.
+    let looping = "def each(b):\n    for a in sorted(b):\n        if a:\n            continue\n        b = two(a)\n    return b\n";
+    let guard = "        if a:\n            continue\n";
+    let before = looping.replace("sorted(b)", "b").replace(guard, "").replace("two(a)", "one(a)");
+    let undoing = Undoing::of(bed, &before, looping);
+    assert!(undoing.is_undone_in(&looping.replace(guard, "")));
+    assert!(!undoing.is_undone_in(&looping.replace("sorted(b)", "sorted(b, key=None)")));
+    // A statement of another kind stands where the guard was.
+    let undoing = Undoing::of(bed, &GUARDED.replace(GUARD, "    assert x\n"), GUARDED);
+    assert!(!undoing.is_undone_in(&GUARDED.replace(GUARD, "")));
+    assert!(undoing.is_undone_in(&GUARDED.replace(GUARD, "    assert x\n")));
 }
 
 #[test]

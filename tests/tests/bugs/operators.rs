@@ -1,7 +1,12 @@
 //! Every operator, on a text that has something for each of them, and the way from a mutant to a bug.
 
+use std::collections::BTreeSet;
+
 use veriplay_core::Status;
-use veriplay_verifier::bugs::{BugRules, INJECTORS, make_mutants, propose_mutant, validate_bug};
+use veriplay_verifier::bugs::tool_env::list_functions;
+use veriplay_verifier::bugs::{
+    BugRules, INJECTORS, RepoContext, make_mutants, propose_mutant, validate_bug, weaken_tests,
+};
 
 use super::{CODE, bed};
 
@@ -37,6 +42,32 @@ fn what_is_no_python_has_no_sites() {
     let Some(bed) = bed() else { return };
     let found = make_mutants(&bed.sandbox, &bed.repo(), &INJECTORS[..2], "def f(:\n", 1, 3).unwrap();
     assert!(found.iter().all(|found| found.sites == 0 && found.candidates.is_empty()));
+}
+
+#[test]
+fn edits_leave_a_byte_order_mark_where_it_is() {
+    let Some(bed) = bed() else { return };
+    let path = "tests/test_marked.py";
+    let (one, two) = ("def test_one():\n    assert 'é'\n", "def test_two():\n    assert 2 > 1\n");
+    let weakened = |mark: &str, test: &str| {
+        let mut texts = bed.texts.clone();
+        texts.insert(path.to_owned(), format!("{mark}{one}{two}"));
+        let repo = RepoContext { texts: &texts, ..bed.repo() };
+        let failing = BTreeSet::from([format!("{path}::{test}")]);
+        let patch = weaken_tests(&bed.sandbox, &repo, &failing).unwrap()?;
+        patch.apply(&texts).unwrap().remove(path)
+    };
+    assert_eq!(weakened("\u{feff}", "test_one"), Some(format!("\u{feff}{two}")));
+    assert_eq!(weakened("\u{feff}", "test_two"), Some(format!("\u{feff}{one}")));
+    assert_eq!(weakened("\u{feff}\u{feff}", "test_one"), None, "the second is no mark");
+    let mut texts = bed.texts.clone();
+    texts.insert(path.to_owned(), format!("\u{feff}{one}{two}"));
+    let found = list_functions(&bed.sandbox, &bed.repo(), &texts, &[path]).unwrap().remove(0);
+    let sources: Vec<String> = found.iter().map(|function| format!("{}\n", function.source)).collect();
+    assert_eq!(sources, [one, two]);
+    let marked = format!("\u{feff}{TEXT}");
+    let found = make_mutants(&bed.sandbox, &bed.repo(), &INJECTORS[..1], &marked, 1, 1).unwrap();
+    assert!(found[0].candidates.iter().all(|mutant| mutant.text.starts_with('\u{feff}')) && found[0].sites > 0);
 }
 
 #[test]

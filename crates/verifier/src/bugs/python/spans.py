@@ -11,8 +11,10 @@ class Source:
     def __init__(self, text):
         self.text = text
         self.data = text.encode()
-        self.tree = ast.parse(text)
-        self.starts = [0] + [found.end() for found in re.finditer(rb"\r\n|\r|\n", self.data)]
+        # The first line begins behind a byte order mark, which no edit touches.
+        without_mark = text.removeprefix("\ufeff")
+        self.tree = ast.parse(without_mark)
+        self.starts = [len(self.data) - len(without_mark.encode())] + [found.end() for found in re.finditer(rb"\r\n|\r|\n", self.data)]
         self.parents = {}
         for node in ast.walk(self.tree):
             for child in ast.iter_child_nodes(node):

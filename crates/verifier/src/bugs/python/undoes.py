@@ -8,27 +8,35 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 ENDS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 
 # A statement without those in it, its size, and a number that stands for what it is in: for functions and classes their names, for
-# other statements all that they say; and the name of the outermost definition around it.
-Line = collections.namedtuple("Line", "place text size top")
+# other statements all that they say; the same of their kinds alone, with its own; and the name of the outermost definition around it.
+Line = collections.namedtuple("Line", "place text size kinds top")
 
 
 def undoes(original, undone, now):
     """Whether `now` undoes a part of the change that `undone` undoes as a whole. A part is what stands together. Of what the change
     added in it a statement is gone, and what comes instead is no larger than what else is gone or changed there; and of what it took
-    away there a statement is back at its place. A statement that is elsewhere in the file now is not gone, and one that was elsewhere
-    is not back."""
+    away there a statement is back at its place, unless what it put instead is all there still. A statement that is elsewhere in the
+    file now is not gone, and one that was elsewhere is not back."""
     places = {}
     before, past, after = (lines(text, places) for text in (original, undone, now))
     was_added, was_removed = fewer(before, past), fewer(past, before)
     is_gone, is_back = fewer(before, after), fewer(after, before)
-    changed = parts(before, after)
+    changed, there = parts(before, after), set(after)
     for ours, theirs in parts(before, past):
         added, removed = list(filter(was_added, ours)), list(filter(was_removed, theirs))
         gone, back = set(filter(is_gone, added)), set(filter(is_back, removed))
-        if bool(gone) == bool(added) and bool(back) == bool(removed) and (gone or back):
-            if not gone or takes_out(gone, back, changed):
-                return True
+        kept = [line for line in added if line not in gone and line in there]
+        if gone and (back or stand_for(kept, removed)) and takes_out(gone, back, changed):
+            return True
+        if back and not added:
+            return True
     return False
+
+
+def stand_for(kept, removed):
+    """Whether `kept` has a statement of the same kind, in statements of the same kinds, for each one of `removed`: what the change added
+    beside them replaced none."""
+    return not collections.Counter(line.kinds for line in removed) - collections.Counter(line.kinds for line in kept)
 
 
 def takes_out(gone, back, changed):
@@ -58,21 +66,24 @@ def parts(one, other):
 
 
 def lines(text, places):
-    """The statements of a text that do anything and can be reached, in their order. `places` gives each place its number."""
+    """The statements of a text that do anything and can be reached, in their order. `places` gives each place its number, whether it is
+    told by texts or by kinds."""
     found = []
 
-    def visit(body, place, top=""):
+    def visit(body, place, around=0, top=""):
         last = {node.name: at for at, node in enumerate(body) if isinstance(node, DEFINITIONS) and not node.decorator_list}
         for at, node in enumerate(body):
             if is_idle(node) or isinstance(node, DEFINITIONS) and last.get(node.name, at) > at:
                 continue
             blocks = [(name, value) for name, value in ast.iter_fields(node) if name in BLOCKS and isinstance(value, list)]
             head = node.__class__(**dict(ast.iter_fields(node), **{name: [] for name, _ in blocks}))
-            line = Line(place, ast.dump(head), sum(1 for _ in ast.walk(head)), top or getattr(node, "name", ""))
+            kind = node.__class__.__name__
+            line = Line(place, ast.dump(head), sum(1 for _ in ast.walk(head)), (around, kind), top or getattr(node, "name", ""))
             found.append(line)
-            above = node.name if isinstance(node, DEFINITIONS) else line.text
+            above, kind = (node.name, node.name) if isinstance(node, DEFINITIONS) else (line.text, kind)
             for name, inner in blocks:
-                visit(inner, places.setdefault((place, above, name), len(places) + 1), line.top)
+                told = [(place, above, name), ("kinds", around, kind, name)]
+                visit(inner, *(places.setdefault(key, len(places) + 1) for key in told), line.top)
             if isinstance(node, ENDS):
                 break
 
