@@ -1,6 +1,6 @@
 //! What keeping to a mode of injection means: which trees write a body anew, and which undo a past change.
 
-use veriplay_core::TextFiles;
+use veriplay_core::{Evidence, Execute, ExecuteError, Exit, Job, LimitKind, Outcome, TextFiles};
 use veriplay_verifier::bugs::tool_env::{FunctionSource, list_functions};
 use veriplay_verifier::bugs::{Commit, PastChange, RepoContext};
 
@@ -52,7 +52,10 @@ fn function(bed: &Bed, texts: &TextFiles, name: &str) -> FunctionSource {
 fn is_rewritten(bed: &Bed, name: &str, text: &str) -> bool {
     let texts = with_sample(bed, CLASSES);
     let repo = RepoContext { texts: &texts, ..bed.repo() };
-    function(bed, &texts, name).is_rewritten(&bed.sandbox, &repo, &with_sample(bed, text)).unwrap()
+    let (now, mut cost) = (with_sample(bed, text), Evidence::default());
+    let is_rewritten = function(bed, &texts, name).is_rewritten(&bed.sandbox, &repo, &now, &mut cost).unwrap();
+    assert!(cost.jobs.len() == 1 && cost.fuel > 0 && !cost.met_deadline, "{cost:?}");
+    is_rewritten
 }
 
 #[test]
@@ -106,7 +109,8 @@ fn a_body_that_still_is_what_it_was_emptied_to_is_not_written() {
     let stub = format!("{text}\n\ndef stub():\n    raise NotImplementedError\n");
     let now = replaced(&helper, "src/tally/names.py", text, &stub);
     let repo = RepoContext { texts: &texts, ..bed.repo() };
-    assert!(!function(bed, &texts, "total").is_rewritten(&bed.sandbox, &repo, &now).unwrap());
+    let cost = &mut Evidence::default();
+    assert!(!function(bed, &texts, "total").is_rewritten(&bed.sandbox, &repo, &now, cost).unwrap());
 }
 
 #[test]
@@ -173,6 +177,30 @@ fn a_function_that_raises_what_an_emptied_one_does_is_not_emptied() {
     assert_eq!(function(bed, &texts, "Base.total").emptied(CLASSES), None);
 }
 
+/// Meets the deadline of every job.
+struct Late;
+
+impl Execute for Late {
+    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+        let (limit, allowed) = (LimitKind::DeadlineNs, job.limits.deadline_ns);
+        Ok(Outcome { fuel: 7, ..Outcome::new(Exit::Exceeded { limit, allowed, used: allowed }) })
+    }
+}
+
+#[test]
+fn a_mode_whose_check_meets_its_deadline_says_so() {
+    let Some(bed) = bed() else { return };
+    let undoing = Undoing::of(bed, &GUARDED.replace(GUARD, ""), GUARDED);
+    let repo = RepoContext { texts: &undoing.texts, ..bed.repo() };
+    let (now, mut cost) = (with_sample(bed, &GUARDED.replace(GUARD, "")), Evidence::default());
+    assert!(!undoing.change.is_undone_by(&Late, &repo, &now, &mut cost).unwrap());
+    assert!(cost.met_deadline && cost.fuel == 7, "{cost:?}");
+    assert!(undoing.change.can_be_undone(&Late, &repo).is_err(), "another run may find that it can");
+    let mut cost = Evidence::default();
+    assert!(!function(bed, &undoing.texts, "one").is_rewritten(&Late, &repo, &now, &mut cost).unwrap());
+    assert!(cost.met_deadline && cost.fuel == 7, "{cost:?}");
+}
+
 const GUARDED: &str = "\
 def one(x):
     if not x:
@@ -206,7 +234,11 @@ impl<'a> Undoing<'a> {
 
     fn is_undone_by(&self, now: &TextFiles) -> bool {
         let repo = RepoContext { texts: &self.texts, ..self.bed.repo() };
-        self.change.is_undone_by(&self.bed.sandbox, &repo, now).unwrap()
+        let mut cost = Evidence::default();
+        let is_undone = self.change.is_undone_by(&self.bed.sandbox, &repo, now, &mut cost).unwrap();
+        let asked = usize::from(now.contains_key(PATH));
+        assert!(cost.jobs.len() == asked && (cost.fuel > 0) == (asked > 0) && !cost.met_deadline, "{cost:?}");
+        is_undone
     }
 
     fn is_undone_in(&self, now: &str) -> bool {

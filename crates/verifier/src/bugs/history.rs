@@ -4,10 +4,11 @@
 //! that undoes the change in the repository as it is now. Games show such a patch to an injector. Solvers see none.
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Digest, Dropped, Execute, Fuzz, Patch, SCHEMA_VERSION, TextFiles, Value};
+use veriplay_core::{Digest, Dropped, Evidence, Execute, Fuzz, Patch, SCHEMA_VERSION, TextFiles, Value};
 
 use super::RepoContext;
-use super::source_queries::query_sources_within;
+use super::source_queries::{QueryResults, query_sources_within};
+use crate::runner::add_cost;
 
 const UNDOES: &str = include_str!("python/undoes.py");
 
@@ -73,7 +74,7 @@ impl PastChange {
 
     /// Whether the files `now` undo a part of it in the original: a statement that it added is gone, or one that it took away is back, and no
     /// other code stands there instead. Layout, comments and other spellings are no difference, and neither is a statement that has moved.
-    /// A text that the parser gives up on undoes nothing.
+    /// A text that the parser gives up on undoes nothing. Adds the cost to `evidence`.
     ///
     /// # Errors
     /// A host fault.
@@ -82,25 +83,41 @@ impl PastChange {
         execute: &dyn Execute,
         repo: &RepoContext<'_>,
         now: &TextFiles,
+        evidence: &mut Evidence,
     ) -> Result<bool, Dropped> {
-        now.get(self.path()).map_or(Ok(false), |now| self.is_undone_in(execute, repo, now))
+        now.get(self.path()).map_or(Ok(false), |now| self.is_undone_in(execute, repo, now, evidence))
     }
 
     /// Whether it can be undone at all. A change of comments cannot, nor one of the order of statements.
     ///
     /// # Errors
-    /// A host fault.
+    /// A host fault, such as a deadline that was met before the answer came: another run may have one.
     pub fn can_be_undone(&self, execute: &dyn Execute, repo: &RepoContext<'_>) -> Result<bool, Dropped> {
         let undone = repo.texts.get(self.path()).and_then(|original| self.undone(original));
-        undone.map_or(Ok(false), |undone| self.is_undone_in(execute, repo, &undone))
+        let mut cost = Evidence::default();
+        let can_be_undone = undone.map_or(Ok(false), |undone| self.is_undone_in(execute, repo, &undone, &mut cost))?;
+        if cost.met_deadline && !can_be_undone {
+            let why =
+                format!("the deadline was met while the change of `{}` by `{}` was read", self.path(), self.commit);
+            return Err(Dropped { why });
+        }
+        Ok(can_be_undone)
     }
 
     /// Whether the text `now` of its file undoes a part of it.
-    fn is_undone_in(&self, execute: &dyn Execute, repo: &RepoContext<'_>, now: &str) -> Result<bool, Dropped> {
+    fn is_undone_in(
+        &self,
+        execute: &dyn Execute,
+        repo: &RepoContext<'_>,
+        now: &str,
+        evidence: &mut Evidence,
+    ) -> Result<bool, Dropped> {
         let Some(original) = repo.texts.get(self.path()) else { return Ok(false) };
         let Some(undone) = self.undone(original) else { return Ok(false) };
         let question = Vec::from([original.as_str(), undone.as_str(), now].map(Value::str));
-        let answers = query_sources_within(execute, repo, repo.limits, UNDOES, "undoes", vec![question])?.answers;
+        let QueryResults { answers, evidence: cost, .. } =
+            query_sources_within(execute, repo, repo.limits, UNDOES, "undoes", vec![question])?;
+        add_cost(evidence, cost.jobs, cost.fuel, cost.met_deadline);
         Ok(matches!(answers.as_slice(), [Ok(Value::Bool(true))]))
     }
 }

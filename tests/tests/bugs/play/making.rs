@@ -103,11 +103,15 @@ fn a_mode_that_is_not_kept_to_is_refused() {
     let touches = edit(CODE, "    if not numbers:\n", "    if numbers == []:\n");
     for (mode, response) in edits.into_iter().chain(deletes).chain([(InjectionMode::History, touches)]) {
         let game = game(bed, injecting(1, &[mode]), &[]);
+        // The other two modes read what is left of a file.
+        let is_read = mode != InjectionMode::Removal && !response.contains("```delete");
         let plans = [vec![response]];
         let policy = ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| planned(&turn.prompt.text(), 0, &plans));
         let played = step(&game, &policy, routes, &mut begun(&game), 0);
         let yields = &played.metrics.injections[mode.name()];
         assert_eq!(yields.refused.get("mode"), Some(&1), "{mode:?}: {yields:?}");
+        let LogRecord::Proposal(record) = &played.records[0] else { panic!("{:?}", played.records[0]) };
+        assert_eq!(record.judged.verdict.as_ref().unwrap().evidence.fuel > 0, is_read, "{mode:?}");
         assert!(played.metrics.tasks.is_empty() && played.counts.attempts == 0);
     }
 }

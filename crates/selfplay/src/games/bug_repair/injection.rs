@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rand::seq::IndexedRandom;
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Digest, Dropped, Execute, Status, TextFiles};
+use veriplay_core::{Digest, Dropped, Evidence, Execute, Status, TextFiles};
 use veriplay_verifier::bugs::tool_env::{DefaultTests, FunctionSource, functions_all, repair_of};
 use veriplay_verifier::bugs::{PastChange, RepoContext};
 
@@ -227,16 +227,23 @@ impl BugRepair {
         batch: ProposalBatch<'_, Self>,
     ) -> Vec<JudgedProposalOf<Self>> {
         let ProposalBatch { proposals, is_known } = batch;
-        let trees = proposals.iter().map(|one| match self.judge_unrun(execute, one.request.mode, one.finished) {
-            Some(judged) => Judging::Decided(judged),
-            None => {
-                let workspace = one.finished.episode.workspace();
-                let (repository, injector) = (workspace.assignment().repository, one.request.mode.injector());
-                let test_command = workspace.test_command();
-                Judging::Open(EditedTree { repository, now: workspace.tree(), injector, test_command })
+        let mut costs = Vec::with_capacity(proposals.len());
+        let trees = proposals.iter().map(|one| {
+            let mut cost = Evidence::default();
+            let unrun = self.judge_unrun(execute, one.request.mode, one.finished, &mut cost);
+            costs.push(cost);
+            if let Some(judged) = unrun {
+                return Judging::Decided(judged);
             }
+            let workspace = one.finished.episode.workspace();
+            let (repository, injector) = (workspace.assignment().repository, one.request.mode.injector());
+            let test_command = workspace.test_command();
+            Judging::Open(EditedTree { repository, now: workspace.tree(), injector, test_command })
         });
         let mut judged = run_undecided(trees, |open| self.judge_trees(execute, open, self.own.weakening));
+        for (judged, cost) in judged.iter_mut().zip(costs) {
+            add_earlier_cost(judged, cost);
+        }
         // The start model's examples may repeat each other.
         if proposals.iter().all(|one| one.stage == Stage::Propose) {
             mark_known(&mut judged, is_known);
@@ -244,12 +251,13 @@ impl BugRepair {
         judged
     }
 
-    /// What is decided before any test runs.
+    /// What is decided before any test runs. Adds what that costs to `cost`.
     fn judge_unrun(
         &self,
         execute: &dyn Execute,
         mode: InjectionMode,
         finished: &FinishedEpisode<RepoEpisode>,
+        cost: &mut Evidence,
     ) -> Option<JudgedProposalOf<Self>> {
         if let Some(dropped) = &finished.dropped {
             return Some(judgement(Err(dropped.clone()), None));
@@ -274,17 +282,27 @@ impl BugRepair {
         };
         let (is_kept, why) = match (mode, past) {
             (InjectionMode::History, Some(past)) => {
-                (past.is_undone_by(execute, &repo, now), "nothing of the past change is undone")
+                (past.is_undone_by(execute, &repo, now, cost), "nothing of the past change is undone")
             }
             (InjectionMode::Rewrite, _) => {
-                (function.is_rewritten(execute, &repo, now), "the body that was taken out is not written")
+                (function.is_rewritten(execute, &repo, now, cost), "the body that was taken out is not written")
             }
             _ => return None,
         };
         match is_kept {
             Ok(true) => None,
+            Ok(false) if cost.met_deadline => malformed("mode", "the deadline was met before its mode was checked"),
             Ok(false) => malformed("mode", why),
             Err(dropped) => Some(judgement(Err(dropped), None)),
         }
     }
+}
+
+/// Adds the cost of jobs that ran before those of the verdict.
+fn add_earlier_cost(judged: &mut JudgedProposalOf<BugRepair>, cost: Evidence) {
+    let Ok(verdict) = &mut judged.verdict else { return };
+    let evidence = &mut verdict.evidence;
+    evidence.jobs.splice(..0, cost.jobs);
+    evidence.fuel = evidence.fuel.saturating_add(cost.fuel);
+    evidence.met_deadline |= cost.met_deadline;
 }

@@ -1,11 +1,12 @@
 //! Finds the functions of a source text, for prompts and responses that hold one function.
 
-use veriplay_core::{Dropped, Execute, TextFiles, Value};
+use veriplay_core::{Dropped, Evidence, Execute, TextFiles, Value};
 
 use super::super::RepoContext;
 use super::super::history::PastChange;
 use super::super::paths::is_test;
-use super::super::source_queries::{parse_index, query_sources_within};
+use super::super::source_queries::{QueryResults, parse_index, query_sources_within};
+use crate::runner::add_cost;
 
 const PROGRAM: &str = include_str!("../python/functions.py");
 const REWRITTEN: &str = include_str!("../python/rewritten.py");
@@ -58,7 +59,7 @@ impl FunctionSource {
 
     /// Whether the function, whose body was taken out, has one in the files `now`: it is defined there as in the original, it is not empty,
     /// and no part of the changed code names what an emptied one raises where the original does not. A text that the parser gives up on
-    /// defines nothing.
+    /// defines nothing. Adds the cost to `evidence`.
     ///
     /// # Errors
     /// A host fault.
@@ -67,6 +68,7 @@ impl FunctionSource {
         execute: &dyn Execute,
         repo: &RepoContext<'_>,
         now: &TextFiles,
+        evidence: &mut Evidence,
     ) -> Result<bool, Dropped> {
         let is_code = |path: &str| path.ends_with(".py") && !is_test(repo, path);
         let changed = now.iter().filter(|(path, text)| is_code(path) && repo.texts.get(*path) != Some(*text));
@@ -80,7 +82,9 @@ impl FunctionSource {
         if asked == 0 || !now.contains_key(&self.path) {
             return Ok(now.contains_key(&self.path));
         }
-        let answers = query_sources_within(execute, repo, repo.limits, REWRITTEN, "is_rewritten", questions)?.answers;
+        let QueryResults { answers, evidence: cost, .. } =
+            query_sources_within(execute, repo, repo.limits, REWRITTEN, "is_rewritten", questions)?;
+        add_cost(evidence, cost.jobs, cost.fuel, cost.met_deadline);
         Ok(answers.len() == asked && answers.iter().all(|answer| matches!(answer, Ok(Value::Bool(true)))))
     }
 }
