@@ -294,6 +294,12 @@ fn code_that_comes_again_behind_a_line_that_stays_is_not_gone() {
         assert!(!undoing.is_undone_in(&now.replace("A = 1", "A = 2")), "{guard} and a change elsewhere");
     }
     assert!(undoing.is_undone_in(&without.replace("A = 1", "A = 2")));
+    // Neither is it where a larger statement went with it.
+    let large = GUARDED.replace("    return x[0]", "    y = [a * a + 1 for a in x if a]\n    return y[0]");
+    let undoing = Undoing::of(bed, &large.replace(GUARD, ""), &large);
+    let smaller = large.replace("[a * a + 1 for a in x if a]", "x");
+    assert!(!undoing.is_undone_in(&smaller.replace("if not x:", "if x == []:")));
+    assert!(undoing.is_undone_in(&smaller.replace(GUARD, "")));
 }
 
 #[test]

@@ -114,6 +114,29 @@ fn every_way_to_what_is_not_known_to_be_harmless_is_refused() {
         "class Kind(type):\n    def mro(kind):\n        return [kind, ValueError, *KeyError.__mro__]\n",
         "import copy\nclass Own:\n    def __reduce__(self):\n        return len, ([],)\ncopy.copy(Own())\n",
         "# coding: latin-1\n",
+        // A module as a value: of a class, under a name that is not asked about, and given to an operator.
+        "class Own:\n    import enum\n    _sys = 1\nOwn.enum\n",
+        "def g():\n    import enum as len\n    return len\ng()\n",
+        "import enum as __version__\nfound = __version__\n",
+        "import enum\nclass Own:\n    def __radd__(self, other):\n        return other\nenum += Own()\n",
+        // What holds a function that copies attributes by name, such as another module's globals.
+        "import functools\nfunctools.wraps(len).func\n",
+        "from functools import wraps as other\nother(len).func\n",
+        "from functools import wraps\nfound = wraps\n",
+        // Names that are free for what is the program's own lead nowhere else.
+        "import typing\nclass Own:\n    types = 1\ntyping.types\n",
+        "class Own:\n    types = 1\nfrom typing import types\n",
+        "class Own:\n    gi_frame = 1\n(x for x in ()).gi_frame\n",
+        // The library's classes by another name.
+        "from collections import Counter\nother = Counter\nother.update = None\n",
+        "import json\nfor other in [json.JSONEncoder]:\n    other.encode = None\n",
+        "from collections import Counter, defaultdict\nother = defaultdict(Counter).default_factory\nother.update = None\n",
+        "from typing import Counter\nother = Counter[str]\nother.update = None\n",
+        "from collections import Counter, deque\ntry:\n    Counter.popleft\nexcept AttributeError as error:\n    \
+         error.obj.update = None\n",
+        "from collections import Counter\nclass Own:\n    def __ror__(self, other):\n        other.update = None\n        \
+         return int\ndef g(x: Counter | Own()):\n    pass\n",
+        "import warnings\nfrom collections import Counter\nwarnings.deprecated('x')(Counter)\n",
     ];
     for way in ways {
         assert_eq!(refused_by(&format!("{way}E = KeyError\n{RAISES}")), rules::REACHES, "{way}");
@@ -159,6 +182,27 @@ fn ordinary_programs_are_known_to_be_harmless() {
         ),
         ("def f(x):\n    if x % 2 == 0:\n        found = x\n    return found\n", "UnboundLocalError"),
         ("def f(x):\n    return f(x) if x % 2 else x\n", "RecursionError"),
+        // Names that mean something to pytest and to modules, on the program's own objects.
+        (
+            "class Door:\n    sections = 1\n    def __init__(self, obj, code):\n        self.obj, self.code, self.types = obj, code, [int]\n    \
+             def open(self):\n        return self.types[self.code % 2] + self.obj.outcome\n\
+             class Case:\n    outcome = 3\ncode = Door(Case(), 2)\n\
+             def f(x):\n    code.code = x if x % 2 else 2\n    return str(code.open() if x % 2 else code.sections)\n",
+            "IndexError",
+        ),
+        // Classes of the library as values.
+        (
+            "from collections import Counter, defaultdict\nclass Shop:\n    def __init__(self, sold: Counter):\n        \
+             self.stock, self.count, self.name = defaultdict(Counter), 0, sold\ndef f(x):\n    \
+             shop = Shop(Counter('ab'))\n    shop.stock[x].update('aab')\n    shop.count += x % 2\n    \
+             return shop.stock[x].most_common(2)[shop.count * 2]\n",
+            "IndexError",
+        ),
+        (
+            "from functools import wraps\ndef twice(g):\n    @wraps(g)\n    def h(x):\n        return g(g(x))\n    return h\n\
+             @twice\ndef f(x):\n    return x // (x % 2 - 1)\n",
+            "ZeroDivisionError",
+        ),
     ];
     for (program, want) in programs {
         assert_eq!(gold(program), want, "{program}");

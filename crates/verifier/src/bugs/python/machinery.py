@@ -44,15 +44,17 @@ REACHING = DOORS | set(
     "get_overloads make_dataclass update_wrapper ABCMeta update_abstractmethods EnumMeta EnumType EnumDict Enum IntEnum StrEnum "
     "ReprEnum Flag IntFlag global_enum NamedTuple TypedDict NewType get_args get_origin dataclass total_ordering singledispatch "
     "singledispatchmethod register redirect_stdout redirect_stderr chdir showwarning formatwarning filterwarnings resetwarnings mro "
-    "partialmethod main with_traceback setcontext catch_warnings warn_explicit".split()
+    "partialmethod main with_traceback setcontext catch_warnings warn_explicit deprecated".split()
 )
 # Methods of strings that read attributes of what they are given, by names in the string.
 FORMATS = {"format", "format_map", "vformat"}
+# Attributes of pytest's reports.
+REPORTS = set("nodeid longrepr outcome wasxfail".split())
 # What leads from an object to the interpreter's inside, or to anything by its name.
-DEEP = set(
+DEEP = REPORTS | set(
     "modules meta_path path_hooks path_importer_cache settrace setprofile monitoring excepthook unraisablehook displayhook exc_info "
     "get_objects get_referrers get_referents callbacks finalize gi_frame gi_code gi_yieldfrom cr_frame cr_code cr_await ag_frame "
-    "ag_code tb_frame tb_next tb_lineno f_back f_locals f_globals f_builtins f_code bltns nodeid longrepr outcome wasxfail _getframe "
+    "ag_code tb_frame tb_next tb_lineno f_back f_locals f_globals f_builtins f_code bltns _getframe "
     "_current_frames __import__ compile delattr eval exec globals locals setattr vars getattr hasattr gc inspect importlib ctypes "
     "__dict__ __globals__ __code__ __getattribute__ __setattr__ __delattr__ __subclasses__ __builtins__ __traceback__ __closure__ "
     "__mro__ __bases__ __self__ __func__ __loader__ __spec__".split()
@@ -115,6 +117,8 @@ MODULE, CLASS, FUNCTION = "module", "class", "function"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 COOKIE = re.compile(rb"coding[:=][ \t]*([-\w.]+)")
 LONGEST_NAME = 200
+# Of a class, `Py_TPFLAGS_IMMUTABLETYPE`.
+IMMUTABLE = 1 << 8
 ALONE = ("program", False)
 
 
@@ -136,13 +140,15 @@ def machinery(file, before, buggy, after, strict, names):
 
 def alone(data):
     """Uses of a program that is no part of a repository. Its attributes are its own, but for those by which the library hands something out;
-    one that nothing in the library has leads nowhere; and there is no test that its operators could lie to."""
+    one that nothing in the library has leads nowhere; and there is no test that its operators could lie to, nor a test runner."""
     try:
         read = {node.attr for node in ast.walk(parsed(data)) if isinstance(node, ast.Attribute) and node.attr[:1] != "_"}
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         read = set()
-    own = set(definitions(ALONE, data, [], [])[0]) | read - library() - INSIDE - FILES - FORMATS
-    found = machinery(ALONE, b"", b"", data, False, {"attributes": own - REACHING - TESTERS})
+    attributes, own = map(set, definitions(ALONE, data, [], [])[:2])
+    attributes |= read - library() - INSIDE - FILES - FORMATS - TESTERS
+    names = {"attributes": attributes - REACHING - (DEEP - REPORTS), "globals": own, "alone": True}
+    found = machinery(ALONE, b"", b"", data, False, names)
     return [use for use in found if use != "text __main__" and use.removeprefix("binding ") not in OPERATORS]
 
 
@@ -312,6 +318,10 @@ class Names:
         self.imported = set(names.get("imported", ()))
         self.reaching = set(names.get("reaching", ()))
         self.starred = set(names.get("starred", ()))
+        # Names of modules, and of what a test runner has, that the file may give to what is its own: no module is a value in it, and
+        # nothing else that it could hold has such an attribute to lead anywhere.
+        self.alone = names.get("alone", False)
+        self.free = (self.attributes | self.globals) - (DEEP - REPORTS) if self.alone else set()
         # Where a test module hangs in a package of code: to name it there is to have it.
         above = ((name.rpartition(".")[0], name.rpartition(".")[2]) for name in self.tests)
         self.hidden = {last for package, last in above if package in self.modules}
@@ -339,9 +349,13 @@ class Known:
         # Of the new one: names it binds anywhere, by what; and attributes that are its own classes'.
         self.bound, self.constants, self.other, self.new = collections.Counter(), {}, {}, set()
         self.bound_before = set()
+        # What imports from the library bind, as (module, name).
+        self.from_library = {}
         self.read_original(was)
         self.read(tree)
         self.library_bound = self.outside | set(self.modules)
+        self.inside, self.testers = INSIDE - names.free, TESTERS - names.free
+        self.held = self.attributes_held(tree) if names.alone else set()
 
     def read_original(self, tree):
         for node, statement, level in nodes(tree, MODULE):
@@ -397,8 +411,57 @@ class Known:
                     self.outside.add(bound)
                 else:
                     self.modules.setdefault(bound, set())
+                    self.from_library.setdefault(bound, set()).add((name, alias.name))
             else:
                 self.outside.add(bound)
+
+    def attributes_held(self, tree):
+        """Attributes of what can be changed in the library and goes where it may get another name."""
+        parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+        found = set()
+        for node in ast.walk(tree):
+            named = set()
+            if isinstance(node, ast.Name):
+                named = self.from_library.get(node.id, named)
+            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                named = {(module, node.attr) for module in self.modules.get(node.value.id, ())}
+            for module, name in named:
+                value = getattr(importlib.import_module(module), name, None)
+                # An alias of `typing` hands on what it is assigned.
+                kind = getattr(value, "__origin__", value)
+                if can_change(kind) and self.is_handed(node, value, parents):
+                    found.update(dir(kind))
+        return found
+
+    def is_handed(self, node, value, parents):
+        """Whether a named value goes anywhere: it is not only called, read from, raised, caught, asked for or in an annotation."""
+        parent = parents.get(node)
+        if isinstance(parent, ast.Attribute):
+            # An error would hold what has no such attribute.
+            return not hasattr(value, parent.attr)
+        if isinstance(parent, ast.Call) and parent.func is node or isinstance(parent, ast.Raise) and parent.exc is node:
+            return False
+        if isinstance(parent, (*FUNCTIONS, ast.ClassDef)) and node in parent.decorator_list:
+            return False
+        while isinstance(parent, (ast.Tuple, ast.Subscript, ast.BinOp)) and self.is_of_library(parent):
+            node, parent = parent, parents.get(parent)
+        if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func is not node:
+            return parent.func.id not in ("isinstance", "issubclass") or self.bound[parent.func.id] > 0
+        where = {ast.arg: "annotation", ast.AnnAssign: "annotation", ast.ExceptHandler: "type", ast.MatchClass: "cls"}
+        where.update((kind, "returns") for kind in FUNCTIONS)
+        return getattr(parent, where.get(type(parent), ""), None) is not node
+
+    def is_of_library(self, node):
+        """Whether an expression, such as one of types, is made of names of the library's and nothing else: no code of the file's is run
+        for it."""
+        for part in ast.walk(node):
+            if isinstance(part, (ast.Name, ast.Attribute)):
+                name = root(part)
+                if not is_builtin(name, self.bound) and (name not in self.library_bound or self.bound[name] != 1):
+                    return False
+            elif not isinstance(part, (ast.Subscript, ast.Tuple, ast.BinOp, ast.Constant, *EMPTY)):
+                return False
+        return True
 
     def resolved(self, node):
         """The whole name of the module that something is imported from; "?" where there is none."""
@@ -432,6 +495,9 @@ class Known:
         if len(name) > LONGEST_NAME:
             yield "a name of " + str(len(name)) + " characters"
             return
+        if level == CLASS and isinstance(node, ast.alias):
+            # What is imported there is an attribute, whose value may be a module.
+            yield "import of " + name + " in a class"
         if is_special(name):
             if not (name in METHODS and function and owner or name in SPECIAL_NAMES and not function):
                 yield "binding " + name
@@ -445,9 +511,9 @@ class Known:
         at = MODULE if isinstance(node, ast.Global) else level
         if at == FUNCTION and not isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.alias)) or (at, name) in self.was_bound:
             return
-        if at == CLASS and name in self.names.attributes and name not in INSIDE:
+        if at == CLASS and name in self.names.attributes and name not in self.inside:
             return
-        if name in INSIDE or name in REACHING or name in TESTERS or name in FORMATS or re.match(r"assert[A-Z]", name):
+        if name in self.inside or name in REACHING or name in self.testers or name in FORMATS or re.match(r"assert[A-Z]", name):
             yield "binding " + name
         elif at == MODULE and hasattr(builtins, name):
             yield "binding " + name + ", which is a built-in name"
@@ -456,9 +522,13 @@ class Known:
 
     def name(self, node, parent):
         name = node.id
-        if not isinstance(node.ctx, ast.Load):
+        if not isinstance(node.ctx, ast.Load) and not isinstance(parent, ast.AugAssign):
             return
         called = isinstance(parent, ast.Call) and parent.func is node
+        if (name in self.own_modules or self.modules.get(name)) and not isinstance(parent, ast.Attribute):
+            yield "value " + name + ", which is a module"
+        elif ("functools", "wraps") in self.from_library.get(name, ()) or name == "wraps" and not self.bound[name]:
+            yield from self.wraps(parent, called)
         if name in ("getattr", "hasattr"):
             if not called:
                 yield "value getattr"
@@ -476,8 +546,15 @@ class Known:
             yield "name " + name
         elif self.has_star and name not in self.bound_before and name not in self.bound:
             yield "name " + name
-        elif (name in self.own_modules or self.modules.get(name)) and not isinstance(parent, ast.Attribute):
-            yield "value " + name + ", which is a module"
+
+    def wraps(self, parent, called):
+        """What is wrong with how `functools.wraps` is used: what it gives holds a function that reads and writes attributes by name, so
+        that is a decorator, or called at once; and it is told of one function only."""
+        place = self.parents.get(parent)
+        plain = called and len(parent.args) == 1 and not parent.keywords and not isinstance(parent.args[0], ast.Starred)
+        decorates = isinstance(place, (*FUNCTIONS, ast.ClassDef)) and parent in place.decorator_list
+        if not plain or not decorates and not (isinstance(place, ast.Call) and place.func is parent):
+            yield "value wraps"
 
     def is_compared(self, node):
         """Whether a class is compared, or is what `isinstance` asks for."""
@@ -527,8 +604,10 @@ class Known:
         if not isinstance(node.ctx, ast.Load):
             if root(node) in self.library_bound or is_builtin(root(node), self.bound):
                 yield "assignment to " + name + " of what is not the repository's"
-            elif is_special(name) or name in INSIDE or name in FORMATS:
+            elif is_special(name) or name in self.inside or name in FORMATS:
                 yield "assignment to " + name
+            elif name in self.held:
+                yield "assignment to " + name + ", which a value of the library has"
             elif name not in self.names.attributes and (name in REACHING or name in TESTERS):
                 yield "assignment to " + name
             elif name not in self.names.attributes and name in library():
@@ -544,6 +623,8 @@ class Known:
                 yield "computed format"
             return
         found = self.modules.get(node.value.id, ()) if isinstance(node.value, ast.Name) else ()
+        if name == "wraps" and "functools" in found:
+            yield from self.wraps(parent, called)
         if name == "compile" and found == {"re"} and all(isinstance(at, IMPORTS) for at, _ in self.other.get(node.value.id, ())):
             return
         if not all(name in public(module) for module in found):
@@ -586,7 +667,7 @@ class Known:
         names, elsewhere = self.names, start in self.library_bound or is_builtin(start, self.bound)
         if is_special(name):
             known = name in SPECIAL_ATTRIBUTES
-        elif name in INSIDE or name in FORMATS:
+        elif name in self.inside or name in FORMATS:
             known = False
         elif name in names.hidden:
             known = name in self.seen
@@ -605,8 +686,7 @@ class Known:
             yield "attribute " + name
 
     def call(self, node, parent):
-        function = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-        if isinstance(node.func, ast.Name) and function in ("getattr", "hasattr"):
+        if isinstance(node.func, ast.Name) and node.func.id in ("getattr", "hasattr"):
             name = node.args[1] if len(node.args) > 1 and not isinstance(node.args[0], ast.Starred) else None
             if not (isinstance(name, ast.Constant) and isinstance(name.value, str)):
                 yield "computed getattr"
@@ -614,8 +694,6 @@ class Known:
                 yield "computed format"
             else:
                 yield from self.read_attribute(name.value, root(node.args[0]))
-        elif function == "wraps" and (len(node.args) != 1 or node.keywords or isinstance(node.args[0], ast.Starred)):
-            yield "value wraps"
 
     def subscript(self, node, parent):
         if not isinstance(node.ctx, ast.Load) and root(node) in self.library_bound:
@@ -805,6 +883,13 @@ def has_fields(text, pattern, depth=0):
 
 def members(*kinds):
     return {name for kind in kinds for name in dir(kind) if not name.startswith("_")} - FORMATS
+
+
+def can_change(value):
+    """Whether attributes of a value of the library can be assigned to, so that the library does something else."""
+    if isinstance(value, type):
+        return not value.__flags__ & IMMUTABLE
+    return not isinstance(value, (*TYPES, types.FunctionType, types.BuiltinFunctionType, types.NoneType))
 
 
 @functools.cache

@@ -36,16 +36,21 @@ def undoes(original, undone, now):
 def stand_for(kept, removed):
     """Whether `kept` has a statement of the same kind, in statements of the same kinds, for each one of `removed`: what the change added
     beside them replaced none."""
-    return not collections.Counter(line.kinds for line in removed) - collections.Counter(line.kinds for line in kept)
+    return not kinds(removed) - kinds(kept)
 
 
 def takes_out(gone, back, changed):
-    """Whether what changed is without the statements `gone`, and has no code in their place but `back`. What is around them counts as a whole: the
-    same code could come again behind a line that stays."""
+    """Whether what changed is without the statements `gone`, and has no code in their place but `back`: none of their kinds, and none that
+    is larger than what else went. What is around them counts as a whole: the same code could come again behind a line that stays."""
     tops = {line.top for line in gone}
     old, new = ([line for part in changed for line in part[side] if line.top in tops] for side in (0, 1))
-    left = [line for line in old if line not in gone]
-    return len(left) < len(old) and size(line for line in new if line not in back) <= size(left)
+    left, come = [line for line in old if line not in gone], [line for line in new if line not in back]
+    is_there = (kinds(come) - kinds(left)).keys() & kinds(gone).keys()
+    return len(left) < len(old) and not is_there and size(come) <= size(left)
+
+
+def kinds(found):
+    return collections.Counter(line.kinds for line in found)
 
 
 def size(found):
