@@ -28,6 +28,7 @@ mod inverted_tests;
 mod modules;
 mod paths;
 mod propose;
+mod removal;
 mod source_queries;
 mod test_command;
 mod test_map;
@@ -47,6 +48,7 @@ pub use history::{Commit, History, PastChange};
 pub use injectors::{INJECTORS, Injector, InjectorFamily, InjectorScope, Mutant, Mutants, make_mutants};
 pub use modules::own_modules;
 pub use propose::{ProposalRejection, TreeRequest, Weakening, propose_mutant, weaken_tests};
+pub use removal::has_less_code;
 pub use test_command::TestCommand;
 pub use test_map::{FileMap, TestMap};
 

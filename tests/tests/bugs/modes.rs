@@ -2,7 +2,7 @@
 
 use veriplay_core::{Evidence, Execute, ExecuteError, Exit, Job, LimitKind, Outcome, TextFiles};
 use veriplay_verifier::bugs::tool_env::{FunctionSource, list_functions};
-use veriplay_verifier::bugs::{Commit, PastChange, RepoContext};
+use veriplay_verifier::bugs::{Commit, PastChange, RepoContext, has_less_code};
 
 use super::{Bed, bed, replaced};
 
@@ -175,6 +175,45 @@ fn a_function_that_raises_what_an_emptied_one_does_is_not_emptied() {
     let texts = with_sample(bed, CLASSES);
     assert!(function(bed, &texts, "total").emptied(CLASSES).is_some());
     assert_eq!(function(bed, &texts, "Base.total").emptied(CLASSES), None);
+}
+
+#[test]
+fn a_removal_leaves_less_code_and_not_only_fewer_lines() {
+    let Some(bed) = bed() else { return };
+    let original =
+        format!("{CLASSES}\n\ndef three(x: int) -> int:\n    # Three.\n    return total(\n        x,\n    )\n");
+    let texts = with_sample(bed, &original);
+    let repo = RepoContext { texts: &texts, ..bed.repo() };
+    let has_less = |now: &TextFiles| {
+        let mut cost = Evidence::default();
+        let has_less = has_less_code(&bed.sandbox, &repo, now, &mut cost).unwrap();
+        assert!(cost.jobs.len() == 1 && cost.fuel > 0, "{cost:?}");
+        has_less
+    };
+    for (old, new) in [("    result = 0\n", ""), ("(Base):", ":"), ("    @property\n", ""), ("        x,\n", "")] {
+        assert!(has_less(&with_sample(bed, &original.replace(old, new))), "{old}");
+    }
+    let mut deleted = texts.clone();
+    deleted.remove(PATH);
+    assert!(has_less(&deleted));
+    for (old, new) in [
+        ("", ""),
+        ("    # Three.\n", ""),
+        ("    \"\"\"Adds.\"\"\"\n", ""),
+        ("(x: int) -> int:", "(x):"),
+        ("total(\n        x,\n    )", "total(x)"),
+        ("    # Three.\n    return total(\n        x,\n    )", "    return total(-x)"),
+        ("    result = 0\n", "    (\n"),
+    ] {
+        assert!(!has_less(&with_sample(bed, &original.replace(old, new))), "{old}");
+    }
+    // It has moved to another file.
+    let moved = original
+        .replace("    result = 0\n    return result\n", "    from tally.names import result\n    return result\n");
+    let names = bed.texts["src/tally/names.py"].clone();
+    let mut now = with_sample(bed, &moved);
+    now.insert("src/tally/names.py".to_owned(), format!("{names}\n\nresult = 0\n"));
+    assert!(!has_less(&now));
 }
 
 /// Meets the deadline of every job.

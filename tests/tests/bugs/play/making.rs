@@ -101,10 +101,15 @@ fn a_mode_that_is_not_kept_to_is_refused() {
     let deletes = every[1..].iter().map(|mode| (*mode, format!("```delete {CODE}\n```")));
     // A line of the past change is touched, and does what it did.
     let touches = edit(CODE, "    if not numbers:\n", "    if numbers == []:\n");
-    for (mode, response) in edits.into_iter().chain(deletes).chain([(InjectionMode::History, touches)]) {
+    // Lines go, and no code.
+    let before = "    \"\"\"A number with a unit.\"\"\"\n\n    def __init__(self, number, unit):\n        self.number = number\n";
+    let strips = edit(CODE, before, "    def __init__(self, number, unit):\n        self.number = unit\n");
+    let read = [(InjectionMode::History, touches), (InjectionMode::Removal, strips)];
+    for (mode, response) in edits.into_iter().chain(deletes).chain(read.clone()) {
         let game = game(bed, injecting(1, &[mode]), &[]);
-        // The other two modes read what is left of a file.
-        let is_read = mode != InjectionMode::Removal && !response.contains("```delete");
+        // More lines come than go, or the file is gone: nothing is read.
+        let is_read = read.iter().any(|(_, of)| *of == response)
+            || mode != InjectionMode::Removal && !response.contains("```delete");
         let plans = [vec![response]];
         let policy = ScriptedPolicy::new(move |turn: &ScriptedRequest<'_>| planned(&turn.prompt.text(), 0, &plans));
         let played = step(&game, &policy, routes, &mut begun(&game), 0);

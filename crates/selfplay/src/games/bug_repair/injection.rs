@@ -7,7 +7,7 @@ use rand::seq::IndexedRandom;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Dropped, Evidence, Execute, Status, TextFiles};
 use veriplay_verifier::bugs::tool_env::{DefaultTests, FunctionSource, functions_all, repair_of};
-use veriplay_verifier::bugs::{PastChange, RepoContext};
+use veriplay_verifier::bugs::{PastChange, RepoContext, has_less_code};
 
 use super::BugRepair;
 use super::config::TestCommandSource;
@@ -281,6 +281,7 @@ impl BugRepair {
             return malformed("mode", "it is no injection");
         };
         let (is_kept, why) = match (mode, past) {
+            (InjectionMode::Removal, _) => (has_less_code(execute, &repo, now, cost), "no code is taken out"),
             (InjectionMode::History, Some(past)) => {
                 (past.is_undone_by(execute, &repo, now, cost), "nothing of the past change is undone")
             }
