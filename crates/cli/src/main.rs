@@ -81,12 +81,20 @@ fn main() -> ExitCode {
 
 /// Prints the help or the version that was asked for, or what is wrong with the command line, in the form of the log that it names.
 fn end_unparsed(error: &clap::Error) -> ExitCode {
-    if !(error.use_stderr() && asks_for_json()) {
-        error.exit();
+    if error.use_stderr() && asks_for_json() {
+        start_log(LogFormat::Json, "error");
+        progress::say_always(error.render().to_string().trim_end());
+        return ExitCode::from(exit::ExitCode::Usage as u8);
     }
-    start_log(LogFormat::Json, "error");
-    progress::say_always(error.render().to_string().trim_end());
-    ExitCode::from(exit::ExitCode::Usage as u8)
+    match error.print() {
+        // A closed pipe has read what it wanted.
+        Err(fault) if !error.use_stderr() && fault.kind() != std::io::ErrorKind::BrokenPipe => {
+            start_log(LogFormat::Text, "error");
+            progress::say_always(format!("error: cannot write to standard output: {fault}"));
+            ExitCode::from(exit::ExitCode::Input as u8)
+        }
+        _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(exit::ExitCode::Usage as u8)),
+    }
 }
 
 /// Whether a command line that cannot be parsed asks for a log as JSON.

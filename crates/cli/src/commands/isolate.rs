@@ -144,7 +144,7 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
 
 fn stopped(results: &[ProbeResult], not_tried: &NotTried) -> Failure {
     let (tried, left) = (results.len(), not_tried.unreached());
-    Failure::message(ExitCode::Interrupted, format!("stopped after {tried} probes, {left} were not tried"))
+    Failure::message(ExitCode::Interrupted, format!("stopped after {tried} of {} probes", tried + left))
 }
 
 fn fail_on_escapes(results: &[ProbeResult]) -> Result<(), Failure> {
@@ -156,7 +156,7 @@ fn fail_on_escapes(results: &[ProbeResult]) -> Result<(), Failure> {
     let unclear = failed.len() - escaped;
     Err(Failure::message(
         ExitCode::NotContained,
-        format!("not contained: {escaped} probes escaped, {unclear} are unclear"),
+        format!("not contained: {} escaped, {unclear} unclear", progress::counted(escaped as u64, "probe")),
     ))
 }
 

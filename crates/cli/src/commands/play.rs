@@ -110,7 +110,8 @@ fn resolved<S: GameSetup>(args: &Arguments, text: &str, origin: &Path) -> Result
 /// What a run of this configuration would do.
 fn dry_run<S: GameSetup>(config: &PlayConfig<S>, workers: Isolation) -> Result<(), Failure> {
     let run = &config.run;
-    progress::data(format!("game `{}`, {} steps from `{}`, seed {}", S::NAME, run.steps, run.model, run.seed));
+    let steps = progress::counted(run.steps, "step");
+    progress::data(format!("game `{}`, {steps} from `{}`, seed {}", S::NAME, run.model, run.seed));
     config.setup.describe_step().into_iter().for_each(progress::data);
     proposer::describe(run, config.setup.shared_settings()).into_iter().for_each(progress::data);
     run.rollout_server.iter().map(RolloutServerConfig::describe).for_each(progress::data);
@@ -119,7 +120,7 @@ fn dry_run<S: GameSetup>(config: &PlayConfig<S>, workers: Isolation) -> Result<(
     SuiteMeasurements::find(suites, PathBuf::new(), workers)?;
     suites.describe().into_iter().for_each(progress::data);
     if let Some(every) = config.setup.tasks_every() {
-        progress::data(format!("the validation set: every {every} steps"));
+        progress::data(format!("the validation set: every {}", progress::counted(every, "step")));
     }
     // A model that cannot be opened is no reason to keep the prompts back.
     let memory = describe_memory(config);

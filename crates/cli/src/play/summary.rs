@@ -99,7 +99,7 @@ impl Summary {
             first => format!("the steps after step {first}"),
         };
         let ProcessShare { seconds, jobs } = self.process;
-        Some(format!("this process: {steps}, with evaluation in {seconds:.0} s and {jobs} jobs"))
+        Some(format!("this process: {steps}, with evaluation in {seconds:.0} s and {}", progress::counted(jobs, "job")))
     }
 }
 
@@ -116,13 +116,13 @@ pub(crate) fn report(summary: &Summary, json: bool) -> anyhow::Result<()> {
         progress::data(format!("suite {name}: {} %", percent(Some(before), after)));
     }
     progress::data(format!(
-        "{} steps in {:.0} s; {:.0} % of proposals valid, {} refused as evaluation data; {:.0} % of attempts solved; {} jobs, {:.0} jobs/s; {} dropped",
-        summary.steps,
+        "{} in {:.0} s; {:.0} % of proposals valid, {} refused as evaluation data; {:.0} % of attempts solved; {}, {:.0} jobs/s; {} dropped",
+        progress::counted(summary.steps, "step"),
         summary.seconds,
         100.0 * summary.valid_proposal_rate,
         summary.proposals_in_held_out,
         100.0 * summary.solve_rate,
-        summary.jobs,
+        progress::counted(summary.jobs, "job"),
         summary.jobs_per_s,
         summary.dropped,
     ));

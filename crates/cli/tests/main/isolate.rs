@@ -163,7 +163,7 @@ fn an_allow_list_lets_the_suite_fail_on_what_is_new() {
         let output = with_allow_list(&list, &[]);
         let report = last_json(&output);
         assert_eq!(output.status.code(), Some(NOT_CONTAINED), "{report}");
-        assert!(stderr(&output).contains("1 probes escaped"), "{}", stderr(&output));
+        assert!(stderr(&output).contains("1 probe escaped"), "{}", stderr(&output));
         assert!(report["allow_list"].to_string().contains(said), "{report}");
     }
     // One that is contained needs no entry.

@@ -190,7 +190,9 @@ fn into_full_device(arguments: &[&str]) -> std::process::Output {
 
 #[test]
 fn data_that_cannot_be_written_fails_the_command() {
-    for arguments in [&["run", "-", "--json"][..], &["isolate", "--list"], &["completions", "bash"]] {
+    let commands =
+        [&["run", "-", "--json"][..], &["isolate", "--list"], &["completions", "bash"], &["--help"], &["--version"]];
+    for arguments in commands {
         let output = into_full_device(arguments);
         let said = stderr(&output);
         assert_eq!(output.status.code(), Some(3), "{arguments:?}: {said}");
