@@ -39,8 +39,8 @@ pub use outcome::{CallResult, Exit, GuestError, Outcome, OutcomeError};
 pub use patch::{Edits, FileChange, Fuzz, Patch, PatchError, PatchProblem, TextFiles};
 pub use path::{PathError, check_path};
 pub use policy::{
-    FinishReason, Message, MessageRole, PLAIN_USER, PolicyError, PolicyVersion, Prompt, PromptContent, Role, Rollout,
-    RolloutId, SampledTurn, Sampling,
+    FinishReason, LengthLimit, Message, MessageRole, PLAIN_USER, PolicyError, PolicyVersion, Prompt, PromptContent,
+    Role, Rollout, RolloutId, SampledTurn, Sampling,
 };
 pub use problem::{
     CallCase, CallChecks, Checks, Comparison, Predicted, Prediction, Problem, StdioCase, StdioChecks, TestCode,

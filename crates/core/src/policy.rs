@@ -268,18 +268,65 @@ impl Rollout {
     }
 }
 
+/// How many tokens a prompt and its response may have together: what the model's context holds, or less where a configuration says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LengthLimit {
+    /// What the model's context holds.
+    pub context: usize,
+    /// `learn.options.max_length`, where it is set.
+    pub max_length: Option<usize>,
+}
+
+impl LengthLimit {
+    /// The model's context alone.
+    #[must_use]
+    pub const fn of_context(context: usize) -> Self {
+        Self { context, max_length: None }
+    }
+
+    /// The smaller of the two.
+    #[must_use]
+    pub fn tokens(self) -> usize {
+        self.max_length.map_or(self.context, |most| most.min(self.context))
+    }
+}
+
+/// As the end of an error: which of the two it is, both values, and what to do.
+impl fmt::Display for LengthLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let context = self.context;
+        match self.max_length {
+            Some(most) if most < context => write!(
+                f,
+                "`learn.options.max_length` allows {most} together, of the {context} that the model's context holds: raise that key, or \
+                 shorten the prompt or the response"
+            ),
+            Some(most) => write!(
+                f,
+                "the model's context holds {context} together, whatever more `learn.options.max_length = {most}` allows: shorten the \
+                 prompt or the response"
+            ),
+            None => {
+                write!(f, "the model's context holds {context} together: shorten the prompt or the response")
+            }
+        }
+    }
+}
+
 /// A fault of the policy or of its input.
 #[derive(Debug, thiserror::Error)]
 pub enum PolicyError {
     /// The prompt leaves no room for a response.
-    #[error("prompt {index} has {tokens} tokens, and the model's context holds {context}")]
+    #[error("prompt {index} has {tokens} tokens and its response up to {response}, and {limit}")]
     PromptTooLong {
         /// Index of the prompt in the batch.
         index: usize,
         /// Its length.
         tokens: usize,
-        /// The model's context length in tokens.
-        context: usize,
+        /// Tokens that its response has, or may have.
+        response: usize,
+        /// What both may have together.
+        limit: LengthLimit,
     },
     /// The prompt is empty, its chat template refuses it, or it cannot be tokenized.
     #[error("prompt {index} cannot be tokenized: {reason}")]
@@ -295,4 +342,37 @@ pub enum PolicyError {
     /// A trainer outside this process failed, or its answer is invalid.
     #[error("{0}")]
     Trainer(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LengthLimit;
+
+    #[test]
+    fn a_limit_says_which_of_two_bounds_it_is_and_names_both() {
+        let limit = |max_length| LengthLimit { context: 96, max_length };
+        let cases = [
+            (limit(None), 96, "the model's context holds 96 together: shorten"),
+            (
+                limit(Some(96)),
+                96,
+                "the model's context holds 96 together, whatever more `learn.options.max_length = 96`",
+            ),
+            (
+                limit(Some(1000)),
+                96,
+                "the model's context holds 96 together, whatever more `learn.options.max_length = 1000`",
+            ),
+            (
+                limit(Some(59)),
+                59,
+                "`learn.options.max_length` allows 59 together, of the 96 that the model's context holds: raise",
+            ),
+        ];
+        for (limit, tokens, words) in cases {
+            assert_eq!(limit.tokens(), tokens, "{limit:?}");
+            assert!(limit.to_string().starts_with(words), "{limit}");
+        }
+        assert_eq!(LengthLimit::of_context(96), limit(None));
+    }
 }

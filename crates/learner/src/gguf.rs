@@ -21,7 +21,7 @@ use tokenizers::pre_tokenizers::sequence::Sequence as PreTokenizers;
 use tokenizers::pre_tokenizers::split::{Split, SplitPattern};
 use tokenizers::processors::PostProcessorWrapper;
 use tokenizers::{SplitDelimiterBehavior, Tokenizer as Inner};
-use veriplay_core::{Policy, PolicyError, PolicyVersion, Prompt, Rollout, Sampling};
+use veriplay_core::{LengthLimit, Policy, PolicyError, PolicyVersion, Prompt, Rollout, Sampling};
 
 use crate::chat::ChatTemplate;
 use crate::config::Architecture;
@@ -139,8 +139,9 @@ impl GgufPolicy {
     }
 
     fn sampling_context(&self) -> SamplingContext<'_> {
-        let Self { tokenizer, end_tokens, vocabulary, context, .. } = self;
-        SamplingContext { tokenizer, end_tokens, vocabulary: *vocabulary, context: *context }
+        let Self { tokenizer, end_tokens, .. } = self;
+        let limit = LengthLimit::of_context(self.context);
+        SamplingContext { tokenizer, end_tokens, vocabulary: self.vocabulary, limit }
     }
 
     fn continuations(&self, queued_prompts: Vec<QueuedPrompt<'_>>) -> Result<Vec<Vec<Continuation>>, PolicyError> {

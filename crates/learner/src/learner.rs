@@ -336,8 +336,8 @@ impl Learner {
 
     /// Its tokenizer and limits.
     fn sampling_context(&self) -> SamplingContext<'_> {
-        let context = self.options().context(&self.model.config);
-        SamplingContext { context, ..SamplingContext::new(&self.model) }
+        let limit = self.options().length_limit(&self.model.config);
+        SamplingContext { limit, ..SamplingContext::new(&self.model) }
     }
 
     /// The chat template for these prompts; `None` where none is a conversation, the checkpoint has no template, or the options say so.

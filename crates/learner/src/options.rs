@@ -3,6 +3,7 @@
 use std::fmt::Display;
 
 use serde::{Deserialize, Serialize};
+use veriplay_core::LengthLimit;
 
 use crate::backward::BatchSizes;
 use crate::config::{ConfigError, ModelConfig};
@@ -145,7 +146,12 @@ impl LearnerOptions {
 
     /// Tokens that a prompt and its response may have together, for a model of this shape.
     pub fn context(&self, config: &ModelConfig) -> usize {
-        self.max_length.unwrap_or(usize::MAX).min(config.max_position_embeddings)
+        self.length_limit(config).tokens()
+    }
+
+    /// The same, with what bounds it.
+    pub const fn length_limit(&self, config: &ModelConfig) -> LengthLimit {
+        LengthLimit { context: config.max_position_embeddings, max_length: self.max_length }
     }
 
     /// Tokens per forward pass, and which activations are kept for the backward pass.

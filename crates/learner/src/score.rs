@@ -1,7 +1,7 @@
 //! Scoring: log-probabilities and logits of given tokens, by the path that trains.
 
 use candle_core::DType;
-use veriplay_core::PolicyError;
+use veriplay_core::{LengthLimit, PolicyError};
 use veriplay_kernels::thread_pool::run_on_threads;
 
 use crate::Result;
@@ -68,23 +68,24 @@ pub(crate) fn logits(model: &Model, tokens: &[u32]) -> Result<Vec<Vec<f32>>> {
 
 /// Rejects a prompt or responses that cannot be scored.
 pub(crate) fn check_score(model: &Model, prompt: &[u32], responses: &[Vec<u32>]) -> Result<(), PolicyError> {
-    let context = model.config.max_position_embeddings;
+    let limit = LengthLimit::of_context(model.config.max_position_embeddings);
+    let has_room = |index: usize, response: usize| {
+        let tokens = prompt.len();
+        let fits = tokens + response <= limit.tokens();
+        if fits { Ok(()) } else { Err(PolicyError::PromptTooLong { index, tokens, response, limit }) }
+    };
     check_tokens(prompt, model.config.vocab_size)?;
     if prompt.is_empty() {
         return Err(PolicyError::Backend("the prompt is empty".to_owned()));
     }
     for (index, response) in responses.iter().enumerate() {
-        let tokens = prompt.len() + response.len();
         if response.is_empty() {
             return Err(PolicyError::Backend(format!("response {index} is empty")));
         }
-        if tokens > context {
-            return Err(PolicyError::PromptTooLong { index, tokens, context });
-        }
+        has_room(index, response.len())?;
         check_tokens(response, model.config.vocab_size)?;
     }
-    let (index, tokens) = (0, prompt.len());
-    if tokens > context { Err(PolicyError::PromptTooLong { index, tokens, context }) } else { Ok(()) }
+    has_room(0, 0)
 }
 
 /// Refuses tokens outside the vocabulary.

@@ -8,14 +8,14 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use veriplay_core::{LearnError, PolicyVersion, PreferenceBatch, Sample, TrainBatch, Update};
+use veriplay_core::{LearnError, LengthLimit, PolicyVersion, PreferenceBatch, Sample, TrainBatch, Update};
 
 use crate::Result;
 use crate::backward::{compute_gradients, warn_about_candle_pool};
 use crate::checkpoint::{
     CheckpointError, TrainerState, read_adapters, read_trainer_state, write_adapters, write_trainer_state,
 };
-use crate::config::{ModelConfig, TensorSpec};
+use crate::config::TensorSpec;
 use crate::gradients::Gradients;
 use crate::lora::{Adapters, Lora, is_a};
 use crate::model::{Model, NamedTensor, name_tensors};
@@ -111,7 +111,7 @@ impl Trainer {
     /// One step on a batch of preference pairs.
     pub(crate) fn prefer(&mut self, model: &Model, batch: &PreferenceBatch, rate: f64) -> Result<Update, LearnError> {
         check_rate(rate)?;
-        check_pairs(batch, &model.config)?;
+        self.token_limits(model).check_pairs(batch)?;
         let references = self.score_pair_references(model, batch)?;
         self.step(model, &PairObjective::new(self.options.preference, batch, &references)?, rate)
     }
@@ -134,7 +134,7 @@ impl Trainer {
         model: &Model,
         batch: &PreferenceBatch,
     ) -> Result<(f64, Vec<NamedTensor>), LearnError> {
-        check_pairs(batch, &model.config)?;
+        self.token_limits(model).check_pairs(batch)?;
         let references = self.score_pair_references(model, batch)?;
         let objective = PairObjective::new(self.options.preference, batch, &references)?;
         let computed = self.compute(model, &objective);
@@ -212,9 +212,14 @@ impl Trainer {
         score_with(model, &*backend, responses, self.options.micro_tokens)
     }
 
+    /// What the tokens of a batch must keep to.
+    fn token_limits(&self, model: &Model) -> TokenLimits {
+        TokenLimits { length: self.options.length_limit(&model.config), vocabulary: model.config.vocab_size }
+    }
+
     /// The batch, checked, with the reference log-probabilities that its loss needs, where there is a reference.
     fn add_references<'a>(&self, model: &Model, batch: &'a TrainBatch) -> Result<Cow<'a, TrainBatch>, LearnError> {
-        check_batch(batch, &model.config)?;
+        self.token_limits(model).check_batch(batch)?;
         let terms = self.options.terms();
         let (Some(_), Some(_)) = (terms.kl, &self.reference) else { return Ok(Cow::Borrowed(batch)) };
         let wanting = |sample: &&mut Sample| !sample.imitate && sample.reference.is_none() && terms.keeps(sample);
@@ -316,66 +321,76 @@ fn check_rate(rate: f64) -> Result<(), LearnError> {
     bad(format!("learning rate is `{rate}`: want zero or a positive number"))
 }
 
-/// Checks every sample and the normalizer.
-fn check_batch(batch: &TrainBatch, config: &ModelConfig) -> Result<(), LearnError> {
-    if !(batch.normalizer.is_finite() && batch.normalizer > 0.0) {
-        return bad(format!("normalizer is `{}`: want a positive number", batch.normalizer));
-    }
-    batch.samples.iter().enumerate().try_for_each(|(i, sample)| check_sample(i, sample, config))
+/// What the tokens of a batch must keep to. Memory is planned for sequences of that length.
+struct TokenLimits {
+    length: LengthLimit,
+    vocabulary: usize,
 }
 
-fn check_sample(i: usize, sample: &Sample, config: &ModelConfig) -> Result<(), LearnError> {
-    check_tokens(&format!("sample {i}"), &sample.prompt, &sample.response, config)?;
-    let length = sample.response.len();
-    if sample.masked >= length {
-        return bad(format!(
-            "sample {i} masks {} of {length} response tokens: nothing is left to learn",
-            sample.masked
-        ));
-    }
-    if !sample.weight.is_finite() || sample.imitate && sample.weight < 0.0 {
-        return bad(format!("sample {i} has weight `{}`", sample.weight));
-    }
-    if !(sample.scale.is_finite() && sample.scale >= 0.0) {
-        return bad(format!("sample {i} has scale `{}`: want a number that is not negative", sample.scale));
-    }
-    for (what, logprobs) in [("behaviour", &sample.behaviour), ("reference", &sample.reference)] {
-        let Some(logprobs) = logprobs else { continue };
-        if logprobs.len() != length {
-            return bad(format!("sample {i} has {} {what} log-probabilities for {length} tokens", logprobs.len()));
+impl TokenLimits {
+    /// Checks every sample and the normalizer.
+    fn check_batch(&self, batch: &TrainBatch) -> Result<(), LearnError> {
+        if !(batch.normalizer.is_finite() && batch.normalizer > 0.0) {
+            return bad(format!("normalizer is `{}`: want a positive number", batch.normalizer));
         }
-        if let Some(logprob) = logprobs.iter().find(|l| !l.is_finite()) {
-            return bad(format!("sample {i} has the {what} log-probability `{logprob}`"));
-        }
+        batch.samples.iter().enumerate().try_for_each(|(i, sample)| self.check_sample(i, sample))
     }
-    Ok(())
-}
 
-/// Checks every pair.
-fn check_pairs(batch: &PreferenceBatch, config: &ModelConfig) -> Result<(), LearnError> {
-    for (i, pair) in batch.pairs.iter().enumerate() {
-        check_tokens(&format!("the chosen response of pair {i}"), &pair.prompt, &pair.chosen, config)?;
-        check_tokens(&format!("the rejected response of pair {i}"), &pair.prompt, &pair.rejected, config)?;
-        if !(pair.weight.is_finite() && pair.weight >= 0.0) {
-            return bad(format!("pair {i} has weight `{}`: want a number that is not negative", pair.weight));
+    fn check_sample(&self, i: usize, sample: &Sample) -> Result<(), LearnError> {
+        self.check_tokens(&format!("sample {i}"), &sample.prompt, &sample.response)?;
+        let length = sample.response.len();
+        if sample.masked >= length {
+            return bad(format!(
+                "sample {i} masks {} of {length} response tokens: nothing is left to learn",
+                sample.masked
+            ));
         }
-        if let Some(logprob) = pair.reference.iter().flatten().find(|l| !l.is_finite()) {
-            return bad(format!("pair {i} has the reference log-probability `{logprob}`"));
+        if !sample.weight.is_finite() || sample.imitate && sample.weight < 0.0 {
+            return bad(format!("sample {i} has weight `{}`", sample.weight));
         }
+        if !(sample.scale.is_finite() && sample.scale >= 0.0) {
+            return bad(format!("sample {i} has scale `{}`: want a number that is not negative", sample.scale));
+        }
+        for (what, logprobs) in [("behaviour", &sample.behaviour), ("reference", &sample.reference)] {
+            let Some(logprobs) = logprobs else { continue };
+            if logprobs.len() != length {
+                return bad(format!("sample {i} has {} {what} log-probabilities for {length} tokens", logprobs.len()));
+            }
+            if let Some(logprob) = logprobs.iter().find(|l| !l.is_finite()) {
+                return bad(format!("sample {i} has the {what} log-probability `{logprob}`"));
+            }
+        }
+        Ok(())
     }
-    Ok(())
-}
 
-fn check_tokens(what: &str, prompt: &[u32], response: &[u32], config: &ModelConfig) -> Result<(), LearnError> {
-    if prompt.is_empty() || response.is_empty() {
-        return bad(format!("{what} has an empty prompt or response"));
+    /// Checks every pair.
+    fn check_pairs(&self, batch: &PreferenceBatch) -> Result<(), LearnError> {
+        for (i, pair) in batch.pairs.iter().enumerate() {
+            self.check_tokens(&format!("the chosen response of pair {i}"), &pair.prompt, &pair.chosen)?;
+            self.check_tokens(&format!("the rejected response of pair {i}"), &pair.prompt, &pair.rejected)?;
+            if !(pair.weight.is_finite() && pair.weight >= 0.0) {
+                return bad(format!("pair {i} has weight `{}`: want a number that is not negative", pair.weight));
+            }
+            if let Some(logprob) = pair.reference.iter().flatten().find(|l| !l.is_finite()) {
+                return bad(format!("pair {i} has the reference log-probability `{logprob}`"));
+            }
+        }
+        Ok(())
     }
-    let (tokens, context) = (prompt.len() + response.len(), config.max_position_embeddings);
-    if tokens > context {
-        return bad(format!("{what} has {tokens} tokens, and the model's context holds {context}"));
-    }
-    match prompt.iter().chain(response).find(|&&t| t as usize >= config.vocab_size) {
-        Some(token) => bad(format!("{what} holds token {token}, and the vocabulary has {}", config.vocab_size)),
-        None => Ok(()),
+
+    fn check_tokens(&self, what: &str, prompt: &[u32], response: &[u32]) -> Result<(), LearnError> {
+        if prompt.is_empty() || response.is_empty() {
+            return bad(format!("{what} has an empty prompt or response"));
+        }
+        let (prompted, answered, limit) = (prompt.len(), response.len(), self.length);
+        if prompted + answered > limit.tokens() {
+            return bad(format!(
+                "{what} has {prompted} tokens in its prompt and {answered} in its response, and {limit}"
+            ));
+        }
+        match prompt.iter().chain(response).find(|&&t| t as usize >= self.vocabulary) {
+            Some(token) => bad(format!("{what} holds token {token}, and the vocabulary has {}", self.vocabulary)),
+            None => Ok(()),
+        }
     }
 }

@@ -287,8 +287,9 @@ impl<E: Environment> SelfPlay<E> {
         proposers.retain(|one| self.has_room(context, Role::Proposer, &one.episode));
         if all > 0 && proposers.is_empty() {
             let what = format!(
-                "no prompt of a proposer fits into the model's context with `game.proposer_max_tokens` = {} tokens behind it: lower that, \
-                 or show fewer examples or references",
+                "no prompt of a proposer fits into the model's context, or into `learn.options.max_length` where that is less, with \
+                 `game.proposer_max_tokens` = {} tokens behind it: lower that, show fewer examples or references, or raise \
+                 `learn.options.max_length`",
                 self.game.settings().proposer_max_tokens
             );
             return Err(PlayError::Setup(what));

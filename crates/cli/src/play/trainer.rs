@@ -18,8 +18,8 @@ use anyhow::Context;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use veriplay_core::{
-    FinishReason, Policy, PolicyError, PolicyVersion, PreferenceBatch, Prompt, Role, Rollout, RolloutId, Sample,
-    Sampling, TrainBatch, Update,
+    FinishReason, LengthLimit, Policy, PolicyError, PolicyVersion, PreferenceBatch, Prompt, Role, Rollout, RolloutId,
+    Sample, Sampling, TrainBatch, Update,
 };
 use veriplay_selfplay::play::RewardedRollout;
 
@@ -268,7 +268,8 @@ impl Policy for ExternalTrainer {
         if kind_of(&line, &name).map_err(PolicyError::Trainer)? == "prompt_too_long" {
             let long: PromptTooLong = self.parse(&request, &line, "prompt_too_long").map_err(PolicyError::Trainer)?;
             let PromptTooLong { index, tokens, context, .. } = long;
-            return Err(PolicyError::PromptTooLong { index, tokens, context });
+            let (response, limit) = (sampling.max_tokens, LengthLimit::of_context(context));
+            return Err(PolicyError::PromptTooLong { index, tokens, response, limit });
         }
         let answer: Rollouts = self.parse(&request, &line, request.answer()).map_err(PolicyError::Trainer)?;
         check_rollouts(&answer.rollouts, prompts.len(), sampling)

@@ -280,7 +280,7 @@ fn row(task_id: &str, attempt: AttemptBody, finish: SampleEnd) -> SampleRow {
 
 #[cfg(test)]
 mod tests {
-    use veriplay_core::{Policy, PolicyError, Prompt, Role, Rollout, Sampling};
+    use veriplay_core::{LengthLimit, Policy, PolicyError, Prompt, Role, Rollout, Sampling};
 
     use super::{SampleEnd, generate_what_can_be_asked};
 
@@ -292,7 +292,10 @@ mod tests {
             let find = |text: &str| prompts.iter().position(|prompt| prompt.text() == text);
             match (find("strange"), find("long")) {
                 (Some(index), _) => Err(PolicyError::Tokenize { index, reason: "it is strange".to_owned() }),
-                (None, Some(index)) => Err(PolicyError::PromptTooLong { index, tokens: 9, context: 8 }),
+                (None, Some(index)) => {
+                    let limit = LengthLimit::of_context(8);
+                    Err(PolicyError::PromptTooLong { index, tokens: 9, response: 1, limit })
+                }
                 (None, None) => Ok(vec![Vec::new(); prompts.len()]),
             }
         }

@@ -5,7 +5,7 @@
 //! of slots, or of threads. Knows no weights.
 
 use veriplay_core::{
-    Message, MessageRole, PLAIN_USER, PolicyError, PolicyVersion, Prompt, PromptContent, Rollout, Sampling,
+    LengthLimit, Message, MessageRole, PLAIN_USER, PolicyError, PolicyVersion, Prompt, PromptContent, Rollout, Sampling,
 };
 
 use crate::chat::{Chat, ChatTemplate};
@@ -68,7 +68,7 @@ pub enum RequestError {
     },
     /// No room.
     #[error(
-        "request {index}: a prompt of {prompt} tokens and {max_tokens} new ones do not fit in the model's context of {context}: shorten the prompt or ask for {} tokens at most", context.saturating_sub(*prompt)
+        "request {index} has a prompt of {prompt} tokens and asks for {max_tokens} new ones, and {limit} to {} tokens at most", limit.tokens().saturating_sub(*prompt)
     )]
     TooLong {
         /// Which request.
@@ -77,8 +77,8 @@ pub enum RequestError {
         prompt: usize,
         /// New tokens requested.
         max_tokens: usize,
-        /// The model's context length.
-        context: usize,
+        /// What both may have together.
+        limit: LengthLimit,
     },
     /// Stop strings need text.
     #[error(
@@ -102,7 +102,7 @@ pub(crate) struct SamplingContext<'a> {
     /// Tokens that there are.
     pub(crate) vocabulary: usize,
     /// Tokens that prompt and answer may have together.
-    pub(crate) context: usize,
+    pub(crate) limit: LengthLimit,
 }
 
 impl<'a> SamplingContext<'a> {
@@ -112,7 +112,7 @@ impl<'a> SamplingContext<'a> {
             tokenizer: &model.tokenizer,
             end_tokens: &model.end_tokens,
             vocabulary: model.config.vocab_size,
-            context: model.config.max_position_embeddings,
+            limit: LengthLimit::of_context(model.config.max_position_embeddings),
         }
     }
 
@@ -248,9 +248,9 @@ impl<'a> SamplingContext<'a> {
             return Err(PolicyError::Tokenize { index, reason: "it is empty".to_owned() });
         }
         check_tokens(prompt, self.vocabulary)?;
-        let context = self.context;
-        if prompt.len().saturating_add(sampling.max_tokens) > context {
-            return Err(PolicyError::PromptTooLong { index, tokens: prompt.len(), context });
+        let (tokens, response, limit) = (prompt.len(), sampling.max_tokens, self.limit);
+        if tokens.saturating_add(response) > limit.tokens() {
+            return Err(PolicyError::PromptTooLong { index, tokens, response, limit });
         }
         Ok(())
     }
@@ -360,13 +360,13 @@ impl<'a> SamplingContext<'a> {
 
     fn check_request(&self, index: usize, request: &SamplingRequest) -> Result<(), RequestError> {
         request.check_options(index)?;
-        let Self { vocabulary, context, .. } = *self;
+        let Self { vocabulary, limit, .. } = *self;
         if let Some(&token) = request.prompt.iter().find(|&&token| token as usize >= vocabulary) {
             return Err(RequestError::Vocabulary { index, token, vocabulary });
         }
         let (prompt, max_tokens) = (request.prompt.len(), request.max_tokens);
-        if prompt.saturating_add(max_tokens) > context {
-            return Err(RequestError::TooLong { index, prompt, max_tokens, context });
+        if prompt.saturating_add(max_tokens) > limit.tokens() {
+            return Err(RequestError::TooLong { index, prompt, max_tokens, limit });
         }
         let mute = !request.stop.is_empty() && !self.tokenizer.is_present();
         if mute { Err(RequestError::NoTokenizer { index }) } else { Ok(()) }

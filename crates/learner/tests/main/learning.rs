@@ -107,6 +107,22 @@ fn bad_batches_are_refused_and_leave_the_weights_alone() {
 }
 
 #[test]
+fn a_batch_keeps_to_the_length_that_memory_is_planned_for() {
+    let options = LearnerOptions { max_length: Some(4), ..LearnerOptions::default() };
+    let mut bounded = Learner::initialize(tiny_config(), tokenizer(), 7, options).expect("valid");
+    let mut update = |response: &[u32]| {
+        bounded.update(&TrainBatch { samples: vec![sample(&[1, 2], response, 1.0)], normalizer: 1.0 }, 1e-3)
+    };
+    update(&[3, 0]).expect("it just fits");
+    let want =
+        "sample 0 has 2 tokens in its prompt and 3 in its response, and `learn.options.max_length` allows 4 together";
+    match update(&[3, 4, 0]) {
+        Err(LearnError::BadBatch(message)) => assert!(message.starts_with(want), "{message}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
 fn a_learner_can_be_shared_and_sent_between_threads() {
     const fn threads<T: Send + Sync>() {}
     threads::<Learner>();

@@ -168,7 +168,10 @@ fn requests_that_cannot_be_done_are_refused_as_by_our_own_model() {
     let refused = |request| policy.complete(&[request]).expect_err("refused");
     assert!(matches!(refused(SamplingRequest::new(vec![], 1)), RequestError::Option { key: "prompt", .. }));
     assert!(matches!(refused(SamplingRequest::new(vec![104], 1)), RequestError::Vocabulary { token: 104, .. }));
-    assert!(matches!(refused(SamplingRequest::new(tokens(500), 13)), RequestError::TooLong { context: 512, .. }));
+    let long = refused(SamplingRequest::new(tokens(500), 13));
+    let want = "request 0 has a prompt of 500 tokens and asks for 13 new ones, and the model's context holds 512 together: shorten the \
+                prompt or the response to 12 tokens at most";
+    assert_eq!(long.to_string(), want);
     let stopping = SamplingRequest { stop: vec!["x".to_owned()], ..SamplingRequest::new(vec![1], 1) };
     assert!(matches!(refused(stopping), RequestError::NoTokenizer { .. }));
     let whole = policy

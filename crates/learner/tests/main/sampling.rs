@@ -1,6 +1,6 @@
 //! Rollouts: independence of the batch, errors, and the sampler's distribution.
 
-use veriplay_core::{FinishReason, Policy, PolicyError, Prompt, Rollout, Sampling};
+use veriplay_core::{FinishReason, LengthLimit, Policy, PolicyError, Prompt, Rollout, Sampling};
 use veriplay_learner::{Learner, LearnerOptions, ModelConfig, SamplingRequest, TokenSampler, uniform};
 
 use crate::common::{learner, prompt, tiny_config, tokenizer};
@@ -52,8 +52,10 @@ fn a_bound_on_lengths_stands_for_the_context_of_the_model() {
     for room in [None, Some(60), Some(1000)] {
         assert!(answer(room).is_ok(), "{room:?}");
     }
-    let refused = answer(Some(59));
-    assert!(matches!(refused, Err(PolicyError::PromptTooLong { index: 0, tokens: 40, context: 59 })), "{refused:?}");
+    let refused = answer(Some(59)).expect_err("a token too many").to_string();
+    let want = "prompt 0 has 40 tokens and its response up to 20, and `learn.options.max_length` allows 59 together, of the 96 that the \
+                model's context holds: raise that key, or shorten the prompt or the response";
+    assert_eq!(refused, want);
     let asked = prompt(&texts()[0]);
     let tokens = with(LearnerOptions::default()).encode_prompt(&asked).expect("tokens").len();
     let has_room = |max_length| {
@@ -177,7 +179,9 @@ fn prompts_that_cannot_be_continued_are_named() {
     let generate =
         |text: &str, sampling: &Sampling| learner.generate(&[prompt("fine"), prompt(text)], sampling).map(|_| ());
     match generate(&"x".repeat(90), &SAMPLING) {
-        Err(PolicyError::PromptTooLong { index: 1, tokens: 90, context: 96 }) => {}
+        Err(PolicyError::PromptTooLong { index: 1, tokens: 90, response: 50, limit }) => {
+            assert_eq!(limit, LengthLimit::of_context(96));
+        }
         other => panic!("{other:?}"),
     }
     for (text, word) in [("", "empty"), ("a → b", "`→`"), ("tab\rreturn", "U+000D")] {

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use veriplay_core::{
-    Digest, Limits, MessageRole, Patch, Policy, PolicyError, Prompt, PromptContent, Role, Rollout, Sampling,
-    ScriptedPolicy, ScriptedRequest, Status, TextFiles,
+    Digest, LengthLimit, Limits, MessageRole, Patch, Policy, PolicyError, Prompt, PromptContent, Role, Rollout,
+    Sampling, ScriptedPolicy, ScriptedRequest, Status, TextFiles,
 };
 use veriplay_selfplay::driver::{GameState, SelfPlay};
 use veriplay_selfplay::eval_table::EvalNumbers;
@@ -261,7 +261,8 @@ impl Policy for Small {
         let long = prompts.iter().position(|prompt| prompt.text().len() > self.1);
         match long {
             Some(index) => {
-                Err(PolicyError::PromptTooLong { index, tokens: prompts[index].text().len(), context: self.1 })
+                let (tokens, limit) = (prompts[index].text().len(), LengthLimit::of_context(self.1));
+                Err(PolicyError::PromptTooLong { index, tokens, response: sampling.max_tokens, limit })
             }
             None => self.0.generate(prompts, sampling),
         }
