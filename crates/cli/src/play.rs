@@ -2,6 +2,7 @@
 
 mod actor;
 mod evaluation;
+mod learner;
 pub(crate) mod plugins;
 mod preflight;
 mod session;

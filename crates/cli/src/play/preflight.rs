@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use veriplay_selfplay::environment::Environment;
 
 use super::evaluation::Validation;
-use super::session::{refuse_sft, start_learner};
+use super::learner::start_learner;
+use super::session::refuse_sft;
 use crate::exit::Failure;
 use crate::games::GameSetup;
 use crate::isolation::Isolation;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use veriplay_core::{SCHEMA_VERSION, Update};
-use veriplay_learner::{Learner, ModelConfig};
+use veriplay_learner::Learner;
 use veriplay_selfplay::driver::GameState;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::environment::Environment;
@@ -16,6 +16,7 @@ use veriplay_selfplay::settings::SharedSettings;
 
 use super::actor::Actor;
 use super::evaluation::{Validation, evaluate_with_bar};
+use super::learner::{resume_learner, start_learner};
 use super::plugins::{self, PluginContext};
 use super::start_model::StartModel;
 use super::summary::{BeforeAfter, BeforeAfterSuites, ProcessShare, Summary};
@@ -34,7 +35,7 @@ use crate::proposer::OtherProposer;
 use crate::report::named_numbers;
 use crate::rundir::{PlayState, RunDir};
 use crate::suites::{MeasuredModel, SuiteMeasurements, SuiteScores};
-use crate::{device, interrupt, memory, model, progress};
+use crate::{interrupt, model, progress};
 
 /// What a game carries from step to step.
 type State<S> = GameState<<<S as GameSetup>::Game as Environment>::Task>;
@@ -603,49 +604,4 @@ fn find_suites<S: GameSetup>(
     let suites = SuiteMeasurements::find(config.setup.suite_schedule(), dir.path("suites"), workers)?;
     suites.check_same_files()?;
     Ok(suites)
-}
-
-/// The start model, ready to learn.
-pub(super) fn start_learner<S: GameSetup>(config: &PlayConfig<S>) -> Result<Learner, Failure> {
-    let learn = &config.run.learn;
-    let options = learn.learner_options();
-    let step_tokens = |shape: &ModelConfig| config.setup.step_tokens(options.context(shape));
-    memory::check_before_load(&config.run.model, &options, step_tokens)?;
-    let mut learner = model::open_trainable(&config.run.model, &options)?;
-    memory::check(&learner, &step_tokens(learner.config()))?;
-    if learn.needs_reference() || config.setup.needs_reference() {
-        learner.hold_reference().or_fail(ExitCode::Model)?;
-    }
-    Ok(learner)
-}
-
-/// The model of a checkpoint, ready to learn on as if nothing had happened.
-fn resume_learner<S: GameSetup>(config: &PlayConfig<S>, checkpoint: &Path) -> Result<Learner, Failure> {
-    let learn = &config.run.learn;
-    let options = learn.learner_options();
-    if learn.trains_adapters() {
-        // The checkpoint's own weights are merged: the base is the start model, and adapters that start are the reference.
-        let mut learner = start_learner(config)?;
-        learner.load_adapters(checkpoint).or_fail(ExitCode::Model)?;
-        learner.load_trainer_state(checkpoint).or_fail(ExitCode::Model)?;
-        return Ok(learner);
-    }
-    device::check(&options)?;
-    let step_tokens = |shape: &ModelConfig| config.setup.step_tokens(options.context(shape));
-    let name = checkpoint.display().to_string();
-    warn_of(memory::check_before_load(&name, &options, step_tokens));
-    let mut learner = Learner::load(checkpoint, options.clone()).or_fail(ExitCode::Model)?;
-    learner.load_trainer_state(checkpoint).or_fail(ExitCode::Model)?;
-    if learn.needs_reference() || config.setup.needs_reference() {
-        let start = model::open_trainable(&config.run.model, &options)?;
-        learner.hold_reference_of(&start).or_fail(ExitCode::Model)?;
-    }
-    Ok(learner)
-}
-
-/// Says why a run may not fit, and goes on: it has played before, on sequences that may be shorter than the longest that are planned for.
-fn warn_of(check: Result<(), Failure>) {
-    if let Err(failure) = check {
-        progress::say(format!("warning: {failure}"));
-    }
 }
