@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de};
 
 /// The resources one job may use. There is no `Default`: the caller states the cost, in numbers or with [`Limits::small`] and
 /// [`Limits::large`].
@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Limits {
     /// Wasm fuel, about one unit per instruction. Fuel ends programs, because it is the same on every machine.
+    #[serde(deserialize_with = "Limits::deserialize_fuel")]
     pub fuel: u64,
     /// Linear memory in bytes, including the image's own.
     pub memory_bytes: u64,
@@ -34,6 +35,20 @@ impl Limits {
             return Ok(());
         }
         Err(format!("{fuel} units of fuel are asked for: give {}", Self::fuel_range()))
+    }
+
+    /// Reads a field of a record that is fuel: a limit's, or what was used of it. Either may be 0, because a turn of an episode may have no
+    /// fuel left.
+    ///
+    /// # Errors
+    /// More than [a job may be given](Self::FUEL): other programs that read JSON would see another number, and sums of it would overflow.
+    pub fn deserialize_fuel<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+        let fuel = u64::deserialize(deserializer)?;
+        let most = *Self::FUEL.end();
+        if fuel <= most {
+            return Ok(fuel);
+        }
+        Err(de::Error::custom(format!("fuel is `{fuel}`: want a whole number of units, at most {most} (2^53)")))
     }
 
     /// [The range](Self::FUEL) in words.
@@ -98,5 +113,22 @@ mod tests {
             let why = Limits::check_fuel(fuel).expect_err("it is out of range");
             assert!(why.contains(&fuel.to_string()) && why.contains("from 1 to 9007199254740992"), "{why}");
         }
+    }
+
+    #[test]
+    fn a_record_with_more_fuel_than_a_job_may_have_is_not_read() {
+        let read = |fuel: u64| serde_json::from_value::<Limits>(record(fuel)).map(|limits| limits.fuel);
+        for fuel in [0, 1, 1 << 53] {
+            assert_eq!(read(fuel).expect("it is in range"), fuel);
+        }
+        for fuel in [(1 << 53) + 1, u64::MAX] {
+            let want = format!("fuel is `{fuel}`: want a whole number of units, at most 9007199254740992 (2^53)");
+            assert_eq!(read(fuel).expect_err("it is out of range").to_string(), want);
+        }
+    }
+
+    fn record(fuel: u64) -> serde_json::Value {
+        let limits = Limits { fuel, ..Limits::small() };
+        serde_json::to_value(limits).expect("it can be written")
     }
 }

@@ -54,3 +54,28 @@ pub(super) fn read_history(directory: &Path, package: &Layer) -> Result<Vec<Past
     }
     Ok(history.changes)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use veriplay_verifier::repository::FileBaseline;
+
+    use super::{read_record, write_record};
+
+    #[test]
+    fn a_baseline_with_more_fuel_than_a_job_may_have_is_refused_by_its_file() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let read = |fuel: u64| {
+            let record = json!({"path": "tests/test_a.py", "passed": [], "unsupported": [], "fuel": fuel});
+            write_record(dir.path(), "baseline.json", &record).expect("it is written");
+            read_record::<FileBaseline>(dir.path(), "baseline.json").map(|file| file.fuel)
+        };
+        assert_eq!(read(1 << 53).expect("it is in range"), 1 << 53);
+        let failure = read((1 << 53) + 1).expect_err("it is out of range").to_string();
+        let parts =
+            ["baseline.json`", "fuel is `9007199254740993`", "at most 9007199254740992 (2^53)", "add-repo` writes it"];
+        for part in parts {
+            assert!(failure.contains(part), "{failure}");
+        }
+    }
+}

@@ -52,6 +52,7 @@ pub struct FileMap {
     /// The names that `import *` takes of modules of the package.
     pub starred: StarredNames,
     /// The fuel of that run, both instances together.
+    #[serde(deserialize_with = "veriplay_core::Limits::deserialize_fuel")]
     pub split_fuel: u64,
     /// Tests that fail when each test function is inverted: at its end, in its first comparison, in its last. The last two are
     /// empty where all tests are in `split`.

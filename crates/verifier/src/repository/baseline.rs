@@ -80,6 +80,7 @@ pub struct FileBaseline {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broken: Option<String>,
     /// The fuel of the first run, with pytest already imported: collection and all tests.
+    #[serde(deserialize_with = "Limits::deserialize_fuel")]
     pub fuel: u64,
 }
 

@@ -68,7 +68,7 @@ impl PackageRow {
             reasons: reasons(baseline),
             dependencies: wheels.map(|wheel| format!("{}=={}", wheel.name, wheel.version)).collect(),
             notes: baseline.notes.clone(),
-            fuel: baseline.files.iter().map(|file| file.fuel).sum(),
+            fuel: baseline.files.iter().map(|file| file.fuel).fold(0, u64::saturating_add),
             wall_s: timing.total_ns as f64 / 1e9,
             ..Self::default()
         };
