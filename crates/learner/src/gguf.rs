@@ -7,6 +7,7 @@
 mod convert;
 mod file;
 mod model;
+mod word_splitting;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -14,13 +15,10 @@ use std::path::{Path, PathBuf};
 use candle_core::Result as CandleResult;
 use candle_core::quantized::gguf_file::Value;
 use candle_core::quantized::tokenizer::TokenizerFromGguf;
-use tokenizers::pre_tokenizers::PreTokenizerWrapper;
+use tokenizers::Tokenizer as Inner;
 use tokenizers::pre_tokenizers::byte_level::ByteLevel;
-use tokenizers::pre_tokenizers::digits::Digits;
 use tokenizers::pre_tokenizers::sequence::Sequence as PreTokenizers;
-use tokenizers::pre_tokenizers::split::{Split, SplitPattern};
 use tokenizers::processors::PostProcessorWrapper;
-use tokenizers::{SplitDelimiterBehavior, Tokenizer as Inner};
 use veriplay_core::{LengthLimit, Policy, PolicyError, PolicyVersion, Prompt, Rollout, Sampling};
 
 use crate::chat::ChatTemplate;
@@ -31,6 +29,7 @@ use crate::score::policy_error;
 use crate::tokenizer::Tokenizer;
 use file::GgufFile;
 use model::{QuantizedModel, Sequence};
+use word_splitting::WordSplitting;
 
 pub use convert::{GgufDescription, convert_gguf, describe_gguf};
 pub use file::GgufError;
@@ -193,56 +192,6 @@ impl Policy for GgufPolicy {
     }
 }
 
-/// Kinds of `tokenizer.ggml.pre`, and how their models split text into words.
-const KINDS: [(&str, WordSplitting); 9] = [
-    ("qwen2", WordSplitting::Candle("qwen2")),
-    ("llama-bpe", WordSplitting::Candle("llama3")),
-    ("llama3", WordSplitting::Candle("llama3")),
-    ("smaug-bpe", WordSplitting::Candle("smaug-bpe")),
-    ("gpt-2", WordSplitting::Gpt2),
-    ("smollm", WordSplitting::DigitsThenGpt2),
-    ("starcoder", WordSplitting::DigitsThenGpt2),
-    ("refact", WordSplitting::DigitsThenGpt2),
-    ("deepseek-coder", WordSplitting::DeepseekCoder),
-];
-
-/// How text is split into words, which tokens never cross.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum WordSplitting {
-    /// As candle does for this name. It takes any name that it does not know for GPT-2's, and adds a space that GPT-2 does not.
-    Candle(&'static str),
-    /// As GPT-2 does.
-    Gpt2,
-    /// Every digit by itself, and the rest as GPT-2 does: SmolLM, SmolLM2, StarCoder.
-    DigitsThenGpt2,
-    /// At ends of lines, then letters, punctuation, Chinese, Japanese and Korean letters, and single digits.
-    DeepseekCoder,
-}
-
-impl WordSplitting {
-    /// The steps that candle does not have; none for its own.
-    fn steps(self) -> tokenizers::Result<Vec<PreTokenizerWrapper>> {
-        /// Han, and what lies between its blocks and those of the Indic scripts and of Hangul, as DeepSeek-Coder has it.
-        const EAST_ASIAN: &str = "[\u{4e00}-\u{9fa5}\u{0800}-\u{4e00}\u{ac00}-\u{d7ff}]+";
-        let gpt2 = ByteLevel::new(false, true, true);
-        let isolated = |regex: &str| {
-            let pattern = SplitPattern::Regex(regex.to_owned());
-            Split::new(pattern, SplitDelimiterBehavior::Isolated, false).map(PreTokenizerWrapper::from)
-        };
-        Ok(match self {
-            Self::Candle(_) => Vec::new(),
-            Self::Gpt2 => vec![gpt2.into()],
-            Self::DigitsThenGpt2 => vec![Digits::new(true).into(), gpt2.into()],
-            Self::DeepseekCoder => {
-                let regexes = ["[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", EAST_ASIAN];
-                let mut steps = regexes.into_iter().map(isolated).collect::<tokenizers::Result<Vec<_>>>()?;
-                steps.extend([Digits::new(true).into(), ByteLevel::new(false, true, false).into()]);
-                steps
-            }
-        })
-    }
-}
-
 /// The named tokenizer, or the one next to the file, or the one inside it, or none; it may have no more tokens than the model.
 fn find_tokenizer(file: &mut GgufFile, named: Option<&Path>, vocabulary: usize) -> Result<Tokenizer, GgufError> {
     let beside = file.path.with_file_name("tokenizer.json");
@@ -263,26 +212,21 @@ fn find_tokenizer(file: &mut GgufFile, named: Option<&Path>, vocabulary: usize) 
 fn read_inner_tokenizer(file: &mut GgufFile) -> Result<Tokenizer, GgufError> {
     let model = file.text("tokenizer.ggml.model")?.to_owned();
     let pre = file.text("tokenizer.ggml.pre").unwrap_or("none").to_owned();
-    let known = KINDS.iter().find(|(name, _)| model == "gpt2" && *name == pre);
-    let Some((_, splitting)) = known else {
+    let Some(splitting) = WordSplitting::of_kind(&pre).filter(|_| model == "gpt2") else {
         return Err(file.invalid(format!(
             "it holds a tokenizer of kind `{model}, {pre}`, which is not read here: put the model's tokenizer.json beside it, or name it \
              behind a `#`"
         )));
     };
-    let candles = if let WordSplitting::Candle(name) = splitting { *name } else { "default" };
     let metadata = &mut file.content.metadata;
-    metadata.insert("tokenizer.ggml.pre".to_owned(), Value::String(candles.to_owned()));
-    if candles == "llama3" {
-        // As llama.cpp does for these, and as their tokenizer.json says: a word that is a token stays whole.
+    metadata.insert("tokenizer.ggml.pre".to_owned(), Value::String(splitting.candle_name().to_owned()));
+    if splitting.keeps_words_that_are_tokens() {
         metadata.insert("tokenizer.ggml.ignore_merges".to_owned(), Value::Bool(true));
     }
     let mut inner = Inner::from_gguf(&file.content).map_err(|e| file.invalid(e.to_string()))?;
     let steps = splitting.steps().map_err(|e| file.invalid(e.to_string()))?;
     if !steps.is_empty() {
         inner.with_pre_tokenizer(Some(PreTokenizers::new(steps))).with_decoder(Some(ByteLevel::new(false, true, true)));
-    }
-    if matches!(splitting, WordSplitting::Gpt2 | WordSplitting::DigitsThenGpt2) {
         // candle's other step trims offsets, which nothing reads; the files of these models have none.
         let around = tokens_around(inner.get_post_processor());
         inner.with_post_processor(around);

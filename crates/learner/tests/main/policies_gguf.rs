@@ -388,9 +388,9 @@ fn the_tokenizer_inside_a_file_is_read_where_its_kind_is_known() {
         }
     }
     let refused = changed(Architecture::Qwen2, |parts| {
-        bytes_inside(parts, "tekken");
+        bytes_inside(parts, "falcon");
     });
-    assert!(refused.contains("kind `gpt2, tekken`") && refused.contains("tokenizer.json"), "{refused}");
+    assert!(refused.contains("kind `gpt2, falcon`") && refused.contains("tokenizer.json"), "{refused}");
 }
 
 /// Adds the token that is made of two others.
@@ -417,6 +417,10 @@ fn each_kind_of_tokenizer_splits_digits_and_lines_as_its_models_do() {
         ("starcoder", 2, 1),
         ("refact", 2, 1),
         ("deepseek-coder", 2, 2),
+        ("deepseek-llm", 2, 2),
+        ("deepseek-r1-qwen", 2, 1),
+        ("tekken", 2, 1),
+        ("seed-coder", 2, 1),
     ] {
         let mut parts = Parts::of(Architecture::Qwen2);
         bytes_inside(&mut parts, kind);
@@ -434,7 +438,7 @@ fn each_kind_of_tokenizer_splits_digits_and_lines_as_its_models_do() {
 #[test]
 fn a_begin_token_is_added_to_documents_of_every_kind_where_the_file_asks_for_it() {
     const BEGIN: u32 = 1;
-    for kind in ["qwen2", "llama-bpe", "gpt-2", "smollm", "starcoder", "refact", "deepseek-coder"] {
+    for kind in ["qwen2", "llama-bpe", "gpt-2", "smollm", "deepseek-coder", "deepseek-llm", "tekken", "seed-coder"] {
         for (asked, added) in [(None, &[][..]), (Some(false), &[][..]), (Some(true), &[BEGIN][..])] {
             let mut parts = Parts::of(Architecture::Qwen2);
             bytes_inside(&mut parts, kind);
