@@ -27,6 +27,7 @@ use crate::isolation::{self, Isolation};
 use crate::json_file::read_json;
 use crate::model::Model;
 use crate::progress;
+use crate::repository::pip::hash_sha256;
 use crate::verdict_cache::{FOLDER, VerdictCache};
 use crate::verify::{
     AttemptJudge, AttemptSource, JUDGE_SEED, JudgeConditions, TaskOverrides, TaskSet, VerdictOutput, VerdictSummary,
@@ -200,11 +201,20 @@ impl SuiteFile {
         Ok(Self { name, format, options, path, is_published, max_tokens, template: None })
     }
 
+    /// The public set that it is a file of; `None` for tasks in our own layout.
+    fn public_set(&self) -> Option<&'static Suite> {
+        SUITES.iter().find(|suite| suite.name == self.name && suite.format == self.format.name)
+    }
+
     fn say_what_is_not_published(&self) {
-        if self.is_published == Some(false) {
-            let path = self.path.display();
-            progress::say(format!("suite `{}`: `{path}` is not the published file, and is used as it is", self.name));
-        }
+        let (name, path) = (&self.name, self.path.display());
+        let what = match self.is_published {
+            Some(true) => return,
+            Some(false) => "is not the published file, and is used as it is",
+            None if self.public_set().is_none() => return,
+            None => "is used as it is, because the hash of the set's file is not known, so that nothing pins it",
+        };
+        progress::say(format!("suite `{name}`: `{path}` {what}; its SHA-256 is in the report"));
     }
 
     /// Renders the prompt of every task, so that a fault of the template is found before a model is loaded.
@@ -266,8 +276,7 @@ impl SuiteFile {
 
     /// How its file is read, and how else one is, where no row of it is a task.
     fn layout_hint(&self) -> String {
-        let is_own = |suite: &&Suite| suite.name == self.name && suite.format == self.format.name;
-        let Some(Suite { name, published, .. }) = SUITES.iter().find(is_own) else {
+        let Some(Suite { name, published, .. }) = self.public_set() else {
             let known: Vec<&str> = SUITES.iter().map(|suite| suite.name).collect();
             let known = known.join("`, `");
             return format!(
@@ -342,6 +351,8 @@ pub(crate) struct SuiteReport {
     settings: SuiteSettings,
     /// Whether the file is the published one; `None` where that is not known.
     published: Option<bool>,
+    /// SHA-256 of the set's file, in hexadecimal, as it is pinned where it is.
+    tasks_sha256: String,
     /// Answers that were cut off at the limit of tokens.
     truncated: u64,
     /// Tasks whose prompt does not fit the model's context: their attempts are empty, and wrong.
@@ -395,6 +406,13 @@ struct RecordedVerdicts {
     tasks_attempted: usize,
     pass_at_k: BTreeMap<u64, f64>,
     pass_at_k_interval: BTreeMap<u64, [f64; 2]>,
+}
+
+impl RecordedSettings {
+    /// Digest of the set's file.
+    pub(crate) const fn tasks(&self) -> &Digest {
+        &self.tasks
+    }
 }
 
 impl SuiteRecord {
@@ -467,7 +485,8 @@ fn evaluate_one(
     let samples = sampling::sample_suite(model.policy, suite, &settings, folder)?;
     let verdicts = judge.judge(&tasks, &samples.path, &folder.join(format!("{}.verdicts.jsonl", suite.name)))?;
     let sampling::Samples { truncated, too_long, not_tokenized, .. } = samples;
-    let report = SuiteReport { settings, published: suite.is_published, truncated, too_long, not_tokenized, verdicts };
+    let (published, tasks_sha256) = (suite.is_published, hash_sha256(&bytes));
+    let report = SuiteReport { settings, published, tasks_sha256, truncated, too_long, not_tokenized, verdicts };
     let path = folder.join(format!("{}.report.json", suite.name));
     crate::json_file::write_pretty_json(&path, &report).or_fail(ExitCode::Input)?;
     Ok(report)

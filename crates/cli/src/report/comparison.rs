@@ -194,12 +194,21 @@ impl ComparedRun {
     /// Says which public sets cannot be compared with those of the first run, and what to do.
     fn suite_notes(&self, first: &Self) -> Vec<String> {
         let (name, first_name) = (self.name(), first.name());
+        let (own, firsts) = (&self.suites.after, &first.suites.after);
         let note = |suite: &str| {
-            format!(
-                "`{name}` measured other tasks of `{suite}` than `{first_name}`, or asked them otherwise: measure both with `veriplay eval --suite`"
-            )
+            let why = match suites::other_files(firsts, own, suite) {
+                Some([first, own]) => format!(
+                    "measured `{suite}` on a file with digest {own}, and `{first_name}` on one with {first}: measure both on one file"
+                ),
+                None => {
+                    format!(
+                        "measured other tasks of `{suite}` than `{first_name}`, or asked them otherwise: measure both"
+                    )
+                }
+            };
+            format!("`{name}` {why} with `veriplay eval --suite`")
         };
-        suites::measured_otherwise(&first.suites.after, &self.suites.after).into_iter().map(note).collect()
+        suites::measured_otherwise(firsts, own).into_iter().map(note).collect()
     }
 }
 

@@ -87,6 +87,8 @@ fn sets_are_sampled_judged_and_reported_with_an_interval() {
     assert!(low < 2.0 / 3.0 && 2.0 / 3.0 < high && high < 1.0, "{plus}");
     assert_eq!(plus["settings"]["prompts"], "chat");
     assert_eq!((&plus["published"], &plus["settings"]["prompt_template"]), (&json!(false), &Value::Null));
+    let sha256 = plus["tasks_sha256"].as_str().expect("a hash");
+    assert!(sha256.len() == 64 && sha256.chars().all(|digit| digit.is_ascii_hexdigit()), "{sha256}");
     for suite in ["cruxeval-o", "cruxeval-i"] {
         let statuses = &all["suites"][suite]["verdicts"]["statuses"];
         assert_eq!(statuses, &json!({if suite == "cruxeval-o" { "accepted" } else { "wrong_answer" }: 1}), "{all}");
@@ -215,6 +217,22 @@ fn a_template_of_the_users_asks_to_the_letter_and_is_part_of_the_settings() {
     let ours = stderr(&bench.eval(&["--suite", "cruxeval-o", "--max-tokens", "7"]));
     assert!(ours.contains("prompt_template = ") && ours.contains("and null is asked for"), "{ours}");
     assert_eq!(bench.server.seen().len(), count);
+}
+
+#[test]
+fn a_set_whose_hash_is_not_known_is_used_as_it_is_and_its_hash_is_in_the_report() {
+    let bench = Bench::new();
+    let row = json!({"task_id": 1, "text": "Write a function to add one.", "code": "def f(x):\n    return x + 1",
+        "test_list": ["assert f(1) == 2"], "test_setup_code": "", "challenge_test_list": []});
+    std::fs::write(bench.dir.path().join("mbpp.jsonl"), format!("{row}\n")).expect("it is written");
+    let output = bench.eval(&["--suite", "mbpp"]);
+    let said = stderr(&output);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("mbpp.jsonl` is used as it is, because the hash of the set's file is not known"), "{said}");
+    let report = &last_json(&output)["suites"]["mbpp"];
+    assert_eq!((&report["published"], report["tasks_sha256"].as_str().map(str::len)), (&Value::Null, Some(64)));
+    let saved: Value = serde_json::from_str(&read(&bench.out("mbpp.report.json"))).expect("JSON");
+    assert_eq!(saved["tasks_sha256"], report["tasks_sha256"]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use serde::Serialize;
-use veriplay_core::{RowStatus, Status, VerdictRow};
+use veriplay_core::{Digest, RowStatus, Status, VerdictRow};
 use veriplay_selfplay::intervals::Estimate;
 use veriplay_selfplay::metrics::SolveCount;
 
@@ -77,6 +77,16 @@ pub(super) fn measured_otherwise<'a>(first: &'a MeasuredSuites, other: &Measured
     first.iter().filter(differs).map(|(name, _)| name.as_str()).collect()
 }
 
+/// The digests of the files on which two runs measured a set, where they are two.
+pub(super) fn other_files<'a>(
+    first: &'a MeasuredSuites,
+    other: &'a MeasuredSuites,
+    suite: &str,
+) -> Option<[&'a Digest; 2]> {
+    let (first, other) = (first.get(suite)?.settings.tasks(), other.get(suite)?.settings.tasks());
+    (first != other).then_some([first, other])
+}
+
 /// How much higher the sets of `other` are, of those that both have measured on the same tasks by the same prompts.
 pub(super) fn differences(first: &MeasuredSuites, other: &MeasuredSuites) -> BTreeMap<String, SuiteDifference> {
     let difference = |(name, suite): (&String, &MeasuredSuite)| {
@@ -107,7 +117,7 @@ mod tests {
     use serde_json::{Map, Value, json};
     use veriplay_core::Digest;
 
-    use super::{differences, measured_otherwise, read_suites};
+    use super::{differences, measured_otherwise, other_files, read_suites};
 
     /// Writes a measurement in which the tasks whose numbers are below `accepted` of four are solved. `asked` is how, beside the file's tasks.
     fn write(folder: &Path, accepted: usize, file: &str, asked: Value) {
@@ -142,6 +152,9 @@ mod tests {
         assert!(found.paired && (found.pass1.value - 0.5).abs() < 1e-12);
         assert!(differences(&one, &third).is_empty() && measured_otherwise(&one, &other).is_empty());
         assert_eq!(measured_otherwise(&one, &third), ["mbpp"]);
+        let digests = [Digest::of(b"tasks"), Digest::of(b"other tasks")];
+        assert_eq!(other_files(&one, &third, "mbpp"), Some(digests.each_ref()));
+        assert_eq!((other_files(&one, &other, "mbpp"), other_files(&one, &third, "apps")), (None, None));
         std::fs::remove_file(folders[1].join("mbpp.verdicts.jsonl")).expect("it was there");
         let other = read_suites(&folders[1]).expect("it can be read");
         let found = &differences(&one, &other)["mbpp"];
