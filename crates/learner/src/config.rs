@@ -87,8 +87,10 @@ impl TryFrom<Value> for ModelConfig {
     }
 }
 
-/// Largest value any size in a config may have: keeps products of two sizes far from overflow.
+/// Largest value any size in a config may have, and all query heads together: keeps products of two sizes far from overflow.
 const MAX_SIZE: usize = 1 << 24;
+/// Most layers: bounds the list of tensors, and keeps the sum of their sizes far from overflow.
+const MAX_LAYERS: usize = 1 << 10;
 /// Largest context: bounds the rotary tables.
 pub(crate) const MAX_CONTEXT: usize = 1 << 18;
 
@@ -128,7 +130,11 @@ impl ModelConfig {
             ("max_position_embeddings", self.max_position_embeddings),
         ];
         sizes.iter().try_for_each(|&(key, value)| {
-            let most = if key == "max_position_embeddings" { MAX_CONTEXT } else { MAX_SIZE };
+            let most = match key {
+                "max_position_embeddings" => MAX_CONTEXT,
+                "num_hidden_layers" => MAX_LAYERS,
+                _ => MAX_SIZE,
+            };
             check(key, value, (1..=most).contains(&value), || format!("want 1 to {most}"))
         })
     }
@@ -136,6 +142,9 @@ impl ModelConfig {
     fn validate_heads(&self) -> Result<(), ConfigError> {
         check("head_dim", self.head_dim, self.head_dim.is_multiple_of(2), || {
             "want an even number (rotary pairs)".to_owned()
+        })?;
+        check("head_dim", self.head_dim, self.query_width() <= MAX_SIZE, || {
+            format!("want at most {MAX_SIZE} for all {} query heads together", self.num_attention_heads)
         })?;
         let divides = self.num_attention_heads.is_multiple_of(self.num_key_value_heads);
         check("num_key_value_heads", self.num_key_value_heads, divides, || {

@@ -6,6 +6,7 @@
 use std::fmt;
 use std::fs::File;
 use std::io::BufReader;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use candle_core::Device;
@@ -21,6 +22,9 @@ const ROPE_BASE: f64 = 10_000.0;
 
 /// The tensor by whose numbers Llama 3.1 and later divide their rotary frequencies.
 pub(super) const ROPE_FACTORS: &str = "rope_freqs.weight";
+
+/// The widest head: bounds the rotary tables, as [`MAX_CONTEXT`] does. Models have 64 to 256.
+const MAX_HEAD_DIM: usize = 1024;
 
 /// The head's matrix, where it is not the embedding.
 pub(super) const HEAD: &str = "output.weight";
@@ -56,8 +60,11 @@ impl GgufFile {
         let file = File::open(path).map_err(io)?;
         let bytes = file.metadata().map_err(io)?.len();
         let mut reader = BufReader::new(file);
-        let content = Content::read(&mut reader)
-            .map_err(|e| GgufError::Header { path: path.to_owned(), reason: e.to_string() })?;
+        let header = |reason: String| GgufError::Header { path: path.to_owned(), reason };
+        // candle divides by the file's alignment, whatever it is.
+        let content = catch_unwind(AssertUnwindSafe(|| Content::read(&mut reader)))
+            .map_err(|_| header("its header is invalid, such as by a `general.alignment` of 0".to_owned()))?
+            .map_err(|e| header(e.to_string()))?;
         Ok(Self { path: path.to_owned(), content, reader, bytes })
     }
 
@@ -92,19 +99,29 @@ impl GgufFile {
         self.check_scaling(architecture.name())?;
         let embedding = self.content.tensor_infos.get("token_embd.weight");
         let embedding = embedding.ok_or_else(|| self.missing("token_embd.weight"))?;
+        let vocabulary = embedding.shape.dims().first().copied().unwrap_or(0);
+        if vocabulary == 0 {
+            return Err(self.invalid_tensor("token_embd.weight", &"has no row: a model has a token at least"));
+        }
+        // Their tensors are listed one by one.
+        let (layers, tensors) = (size("block_count")?, self.content.tensor_infos.len());
+        if layers > tensors {
+            let why = format!("is `{layers}`, and the file has {tensors} tensors");
+            return Err(self.invalid_key(&key("block_count"), &why));
+        }
         let base = key("rope.freq_base");
         Ok(GgufShape {
             architecture,
-            vocabulary: embedding.shape.dims().first().copied().unwrap_or(0),
+            vocabulary,
             context: size("context_length")?.min(MAX_CONTEXT),
             hidden,
             inner: size("feed_forward_length")?,
-            layers: size("block_count")?,
+            layers,
             heads,
             kv_heads,
             head_dim: self.head_dim(architecture.name(), hidden, heads)?,
-            eps: self.float(&key("attention.layer_norm_rms_epsilon"))?,
-            rope_base: if self.has(&base) { self.float(&base)? } else { ROPE_BASE },
+            eps: self.positive(&key("attention.layer_norm_rms_epsilon"))?,
+            rope_base: if self.has(&base) { self.positive(&base)? } else { ROPE_BASE },
         })
     }
 
@@ -131,10 +148,10 @@ impl GgufFile {
                 return Err(self.invalid_key(&key("attention.head_count"), &why));
             }
         };
-        if dim == 0 || !dim.is_multiple_of(2) {
-            return Err(
-                self.invalid(format!("its heads have `{dim}` numbers, want an even number: positions rotate pairs"))
-            );
+        if dim == 0 || !dim.is_multiple_of(2) || dim > MAX_HEAD_DIM {
+            return Err(self.invalid(format!(
+                "its heads have `{dim}` numbers, want an even number up to {MAX_HEAD_DIM}: positions rotate pairs"
+            )));
         }
         for key in ["attention.value_length", "rope.dimension_count"].map(key) {
             if let Some(found) = given(&key)?.filter(|&found| found != dim) {
@@ -175,9 +192,12 @@ impl GgufFile {
         if found != want {
             return Err(self.invalid(format!("tensor `{name}` has shape {found:?}, want {want:?}")));
         }
-        let blocks = info.shape.elem_count().div_ceil(info.ggml_dtype.block_size());
+        // A product that overflows is larger than any file.
+        let elements = want.iter().try_fold(1_usize, |product, size| product.checked_mul(*size));
+        let blocks = elements.map(|elements| elements.div_ceil(info.ggml_dtype.block_size()));
+        let bytes = blocks.and_then(|blocks| blocks.checked_mul(info.ggml_dtype.type_size()));
         let start = self.content.tensor_data_offset.saturating_add(info.offset);
-        let end = start.saturating_add((blocks * info.ggml_dtype.type_size()) as u64);
+        let end = bytes.map_or(u64::MAX, |bytes| start.saturating_add(bytes as u64));
         if end > self.bytes {
             let (path, tensor) = (self.path.clone(), name.to_owned());
             return Err(GgufError::Truncated { path, tensor, end, bytes: self.bytes });
@@ -225,6 +245,14 @@ impl GgufFile {
         match self.value(key)? {
             Value::F32(number) => Ok(f64::from(*number)),
             other => Err(self.invalid_key(key, &format!("is `{other:?}`, want a floating-point number of 32 bits"))),
+        }
+    }
+
+    /// The same, where it can be a divisor or a base.
+    fn positive(&self, key: &str) -> Result<f64, GgufError> {
+        match self.float(key)? {
+            number if number.is_finite() && number > 0.0 => Ok(number),
+            number => Err(self.invalid_key(key, &format!("is `{number}`, want a positive number"))),
         }
     }
 

@@ -173,7 +173,10 @@ impl<A: FnMut(usize, &LayerAttention<'_>, &[f32], &mut [f32])> LayerBackend for 
         let [queries, keys, values] = &layer.qkv;
         let qkv = [queries.forward(&normed)?, keys.forward(&normed)?, values.forward(&normed)?];
         let qkv = Tensor::cat(&qkv, 1)?;
-        layer.qkv_bias.as_ref().map_or_else(|| Ok(qkv.clone()), |bias| qkv.broadcast_add(bias))
+        match &layer.qkv_bias {
+            Some(bias) => qkv.broadcast_add(bias),
+            None => Ok(qkv),
+        }
     }
 
     fn attend(&mut self, layer: usize, qkv: Tensor) -> CandleResult<Tensor> {

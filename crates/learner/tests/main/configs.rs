@@ -142,12 +142,14 @@ fn absent_keys_have_the_defaults_of_their_class() {
 
 #[test]
 fn every_wrong_value_is_named_with_its_key() {
-    let corpus: [(&str, Value); 27] = [
+    let corpus: [(&str, Value); 29] = [
         ("vocab_size", json!(0)),
         ("vocab_size", json!("wide")),
         ("vocab_size", json!(-1)),
         ("hidden_size", json!(1_u64 << 40)),
         ("num_hidden_layers", json!(0)),
+        ("num_hidden_layers", json!(1025)),
+        ("head_dim", json!(1 << 24)),
         ("max_position_embeddings", json!(1 << 20)),
         ("num_key_value_heads", json!(3)),
         ("head_dim", json!(7)),

@@ -266,7 +266,29 @@ fn a_file_that_cannot_be_computed_is_refused_and_the_key_or_tensor_is_named() {
     use Architecture::{Llama, Qwen2, Qwen3};
     let text = |text: &str| Value::String(text.to_owned());
     assert_eq!(changed(Qwen2, |_| ()), "it loads");
-    let cases: [(&str, String); 18] = [
+    let cases: [(&str, String); 25] = [
+        ("`general.alignment` of 0", changed(Qwen2, |p| p.set("general.alignment", Value::U32(0)))),
+        (
+            "`qwen2.block_count` is `4294967295`, and the file has",
+            changed(Qwen2, |p| p.set("qwen2.block_count", Value::U32(u32::MAX))),
+        ),
+        (
+            "heads have `1048576` numbers, want an even number up to 1024",
+            changed(Qwen3, |p| p.set("qwen3.attention.key_length", Value::U32(1 << 20))),
+        ),
+        (
+            "`qwen2.attention.layer_norm_rms_epsilon` is `NaN`, want a positive number",
+            changed(Qwen2, |p| p.set("qwen2.attention.layer_norm_rms_epsilon", Value::F32(f32::NAN))),
+        ),
+        (
+            "`llama.attention.layer_norm_rms_epsilon` is `0`",
+            changed(Llama, |p| p.set("llama.attention.layer_norm_rms_epsilon", Value::F32(0.0))),
+        ),
+        (
+            "`llama.rope.freq_base` is `inf`",
+            changed(Llama, |p| p.set("llama.rope.freq_base", Value::F32(f32::INFINITY))),
+        ),
+        ("`llama.rope.freq_base` is `-1`", changed(Llama, |p| p.set("llama.rope.freq_base", Value::F32(-1.0)))),
         (
             "`gemma3`, want `qwen2`, `qwen3` or `llama`",
             changed(Qwen2, |p| p.set("general.architecture", text("gemma3"))),
@@ -330,6 +352,28 @@ fn a_file_cut_off_anywhere_is_an_error() {
     assert!(matches!(load(b"not a model"), Err(GgufError::Header { .. })));
     assert!(load(&bytes).is_ok());
     assert!(matches!(GgufPolicy::load(&dir.path().join("none.gguf"), None), Err(GgufError::Io { .. })));
+}
+
+/// A product of sizes that overflows would be a small one.
+#[test]
+fn a_tensor_of_more_numbers_than_can_be_counted_is_cut_off() {
+    let mut bytes = std::fs::read(folder(Architecture::Qwen2).join("f16.gguf")).expect("reads");
+    let name = b"token_embd.weight";
+    let at = bytes.windows(name.len()).position(|window| window == name).expect("the header names it") + name.len();
+    // Behind the name: the number of dimensions, the width of a row, and the number of rows.
+    assert_eq!(bytes[at..at + 4], 2_u32.to_le_bytes());
+    assert_eq!(bytes[at + 4..at + 20], [32_u64.to_le_bytes(), 104_u64.to_le_bytes()].concat());
+    for rows in [1_u64 << 59, (1 << 59) + 104, u64::MAX, 0] {
+        bytes[at + 12..at + 20].copy_from_slice(&rows.to_le_bytes());
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("model.gguf");
+        std::fs::write(&path, &bytes).expect("writes");
+        match (rows, GgufPolicy::load(&path, None)) {
+            (0, Err(GgufError::Invalid { problem, .. })) => assert!(problem.contains("has no row"), "{problem}"),
+            (1.., Err(GgufError::Truncated { tensor, end: u64::MAX, .. })) => assert_eq!(tensor, "token_embd.weight"),
+            (_, other) => panic!("{rows} rows: {other:?}"),
+        }
+    }
 }
 
 #[test]
