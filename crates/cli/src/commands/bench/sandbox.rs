@@ -1,0 +1,199 @@
+//! `veriplay bench` of the sandbox: the named jobs beside the baselines, or a workload of one's own, and what is reported of them.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+use veriplay_corpus::problem_format;
+use veriplay_sandbox::SandboxOptions;
+
+use super::{Arguments, OutputArguments, WorkloadArguments};
+use crate::bench::baselines::BaselineSetting;
+use crate::bench::chart::svg;
+use crate::bench::compare::{EarlierReport, JobChange};
+use crate::bench::csv::csv;
+use crate::bench::jobs::{self, BenchJob};
+use crate::bench::report::{BenchContext, BenchReport, wrong_results};
+use crate::bench::rounds::{self, MeasuredJob, ROUNDS, Samples, StartedBaseline, ThreadSamples};
+use crate::bench::worker::WrongResults;
+use crate::bench::workload::{Workload, WorkloadFiles, WorkloadReport};
+use crate::bench::{Machine, MemoryReport, find_node, find_python};
+use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::isolation::{self, Isolation};
+use crate::json_file::write_atomically;
+use crate::processors::processors;
+use crate::{image, progress};
+
+/// Default of `--seconds`.
+const SECONDS: f64 = 2.5;
+/// Passes over a workload that count.
+const PASSES: usize = 3;
+
+/// Measures the named jobs or a workload, and reports.
+pub(super) fn run(args: &Arguments) -> Result<(), Failure> {
+    let earlier = args.output.baseline.as_deref().map(EarlierReport::read).transpose()?;
+    let threads = numbers_of_threads(&args.threads);
+    let (measured, mut context) = match workload_files(&args.workload)? {
+        Some(files) => measure_workload(args, files, &threads)?,
+        None => measure_jobs(args, &threads)?,
+    };
+    let compared = earlier.map(|earlier| compare(&earlier, &measured, &context)).transpose();
+    // What was measured is reported, whatever the baseline is.
+    let (comparison, incomparable) = match compared {
+        Ok(comparison) => (comparison, None),
+        Err(failure) => (None, Some(failure)),
+    };
+    context.comparison = comparison;
+    let report = BenchReport::new(&measured, context);
+    if args.json {
+        progress::data(serde_json::to_string(&report).or_fail(ExitCode::Bug)?);
+    } else {
+        progress::data(report.text(&measured).trim_end());
+    }
+    if let Some(warning) = report.noise_warning() {
+        progress::say(warning);
+    }
+    write_files(&args.output, &measured)?;
+    incomparable.map_or(Ok(()), Err)?;
+    conclude(&report, &measured, args.output.fail_on_regression)
+}
+
+/// The numbers of threads to measure with, in ascending order.
+fn numbers_of_threads(asked: &[NonZeroUsize]) -> Vec<usize> {
+    let mut numbers: Vec<usize> = asked.iter().copied().map(NonZeroUsize::get).collect();
+    if numbers.is_empty() {
+        numbers.push(processors());
+    }
+    numbers.push(1);
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
+
+fn workload_files(args: &WorkloadArguments) -> Result<Option<WorkloadFiles<'_>>, Failure> {
+    let (Some(tasks), Some(attempts)) = (&args.tasks, &args.attempts) else { return Ok(None) };
+    let format = problem_format(args.format.as_deref().unwrap_or("veriplay")).or_fail(ExitCode::Input)?;
+    Ok(Some(WorkloadFiles { tasks, attempts, format }))
+}
+
+/// The setting of the baselines. Memory is measured here, before any of them starts.
+fn setting(threads: usize, workers: Isolation) -> Result<(BaselineSetting, MemoryReport, Machine), Failure> {
+    let image = image::python()?;
+    let python = find_python();
+    let machine = Machine::of(python.as_ref().ok());
+    progress::say("measuring memory");
+    let memory = MemoryReport::measure(&image, python.as_ref().ok());
+    let options = SandboxOptions { max_parallel: threads, ..SandboxOptions::fastest() };
+    let sandbox = Arc::new(isolation::open_sandbox(image, options, workers)?);
+    Ok((BaselineSetting { python, node: find_node(), sandbox }, memory, machine))
+}
+
+/// The named jobs on all baselines and peers.
+fn measure_jobs(args: &Arguments, threads: &[usize]) -> Result<(Vec<MeasuredJob>, BenchContext), Failure> {
+    let works = jobs::named(&args.job)?;
+    let span = Duration::from_secs_f64(args.seconds.unwrap_or(SECONDS) / ROUNDS as f64);
+    let most = threads.last().copied().unwrap_or(1);
+    let (setting, memory, machine) = setting(most, args.isolation())?;
+    progress::say("starting the baselines");
+    let (mut baselines, absent) = rounds::open(&setting, most);
+    for peer in &args.peer {
+        baselines.push(rounds::open_peer(peer, most)?);
+    }
+    let measured = measure(&mut baselines, &works, threads, span)?;
+    let (rounds, round_seconds) = (ROUNDS, span.as_secs_f64());
+    let context = BenchContext { rounds, round_seconds, memory, absent, workload: None, comparison: None, machine };
+    Ok((measured, context))
+}
+
+/// A workload, which only Veriplay can judge.
+fn measure_workload(
+    args: &Arguments,
+    files: WorkloadFiles<'_>,
+    threads: &[usize],
+) -> Result<(Vec<MeasuredJob>, BenchContext), Failure> {
+    let (setting, memory, machine) = setting(threads.last().copied().unwrap_or(1), args.isolation())?;
+    let (workload, mut report) = Workload::read(files, &setting.sandbox)?;
+    let rounds = args.rounds_or(PASSES);
+    let bar = progress::bar(((rounds + 1) * threads.len()) as u64, "passes");
+    let measured = workload.measure(&setting.sandbox, threads, rounds, &mut report, &|| bar.inc(1))?;
+    bar.finish_and_clear();
+    let round_seconds = report.pass_seconds(&measured);
+    let (absent, workload) = (Vec::new(), Some(report));
+    let context = BenchContext { rounds, round_seconds, memory, absent, workload, comparison: None, machine };
+    Ok((vec![measured], context))
+}
+
+/// All jobs, one after another, with each number of threads.
+fn measure(
+    baselines: &mut [StartedBaseline],
+    works: &[BenchJob],
+    threads: &[usize],
+    span: Duration,
+) -> Result<Vec<MeasuredJob>, Failure> {
+    let names: Vec<String> = baselines.iter().map(|baseline| baseline.name.clone()).collect();
+    let steps = works.len() * (ROUNDS + 1) * threads.len() * baselines.len();
+    let bar = progress::bar(steps as u64, "rounds");
+    let mut measured = Vec::with_capacity(works.len());
+    for work in works {
+        bar.set_message(work.name);
+        bar.suspend(|| progress::say(format!("{}: {} baselines, threads: {threads:?}", work.name, names.len())));
+        let checked = rounds::check(baselines, work)?;
+        let table = rounds::measure(baselines, work, threads, span, &|| bar.inc(1))?;
+        let rows = threads.iter().zip(table);
+        let row = |(&threads, row)| ThreadSamples { threads, baselines: label_samples(&names, row, &checked) };
+        measured.push(MeasuredJob { job: work.name, by_threads: rows.map(row).collect() });
+    }
+    bar.finish_and_clear();
+    Ok(measured)
+}
+
+/// The samples of each baseline, with the wrong results of its check.
+fn label_samples(names: &[String], row: Vec<Samples>, checked: &[WrongResults]) -> Vec<(String, Samples)> {
+    let mut labelled: Vec<(String, Samples)> = names.iter().cloned().zip(row).collect();
+    labelled.iter_mut().zip(checked).for_each(|((_, samples), wrong)| samples.wrong.add(wrong));
+    labelled
+}
+
+/// Compares with an earlier report, and warns where it is of another machine.
+fn compare(
+    earlier: &EarlierReport,
+    measured: &[MeasuredJob],
+    context: &BenchContext,
+) -> Result<Vec<JobChange>, Failure> {
+    let machine = serde_json::to_value(&context.machine).or_fail(ExitCode::Bug)?;
+    if let Some(warning) = earlier.other_machine(&machine) {
+        progress::say(warning);
+    }
+    earlier.compare(measured, context.workload.as_ref().map(WorkloadReport::digest))
+}
+
+fn write_files(output: &OutputArguments, measured: &[MeasuredJob]) -> Result<(), Failure> {
+    if let Some(path) = &output.csv {
+        write_atomically(path, csv(measured).as_bytes()).or_fail(ExitCode::Input)?;
+    }
+    if let Some(path) = &output.svg {
+        write_atomically(path, svg(measured).as_bytes()).or_fail(ExitCode::Input)?;
+    }
+    Ok(())
+}
+
+/// Fails where a peer was wrong, or where a regression is to fail.
+fn conclude(report: &BenchReport, measured: &[MeasuredJob], fail_on_regression: bool) -> Result<(), Failure> {
+    let wrong = wrong_results(measured);
+    if !wrong.is_empty() {
+        return Err(Failure::message(ExitCode::Host, format!("wrong results: {}", wrong.join("; "))));
+    }
+    let (slower, unknown) = (report.slower(), report.without_noise());
+    if fail_on_regression && slower.is_empty() && !unknown.is_empty() {
+        let text = format!(
+            "the noise of one round is unknown, so that nobody knows what became slower: {}",
+            unknown.join(", ")
+        );
+        return Err(Failure::message(ExitCode::Input, text).hint("measure two rounds or more, then and now"));
+    }
+    if !fail_on_regression || slower.is_empty() {
+        return Ok(());
+    }
+    let text = format!("slower than in the baseline, beyond the noise: {}", slower.join(", "));
+    Err(Failure::message(ExitCode::Slower, text).hint("measure again, on an idle machine and with longer `--seconds`"))
+}
