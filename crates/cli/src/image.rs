@@ -98,6 +98,13 @@ fn is_fault_of_cache(error: &ImageError) -> bool {
         || default_cache_dir().is_ok_and(|dir| is_noexec(&dir))
 }
 
+/// The cache, where it lacks the image of that name.
+pub(crate) fn find_cache_without(name: &str) -> Option<PathBuf> {
+    let (spec, dir) = (ImageSpec::builtin(name).ok()?, default_cache_dir().ok()?);
+    let store = ImageStore::open(&dir).ok()?;
+    store.load(&spec).is_none().then_some(dir)
+}
+
 /// The archive that was installed with this program, as the package `veriplay-image-python` does, in the `share` beside the program's `bin`.
 ///
 /// Its native code is trusted as this program is, so who can change it must be who can change the program: it has the same owner, and no

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use clap::ValueEnum;
+use veriplay_core::ExecuteError;
 use veriplay_sandbox::{Image, Sandbox, SandboxOptions, WorkerProgram, default_cache_dir};
 
 use crate::exit::{ExitCode, Failure, ResultExt};
@@ -20,7 +21,7 @@ pub(crate) enum Isolation {
     Process,
 }
 
-/// Opens a sandbox on `image`.
+/// Opens a sandbox on `image`. Worker processes are never replaced by threads: who asked for the second wall would not have it.
 pub(crate) fn open_sandbox(
     image: Arc<Image>,
     options: SandboxOptions,
@@ -28,14 +29,26 @@ pub(crate) fn open_sandbox(
 ) -> Result<Sandbox, Failure> {
     match isolation {
         Isolation::Thread => Ok(Sandbox::new(image, options)),
-        Isolation::Process => Sandbox::in_processes(image, options, this_program()?).map_err(|error| {
-            let failure = Failure::new(ExitCode::Host, error);
-            failure.hint(
-                "`--workers thread` needs no worker processes, which load the image from the cache; set VERIPLAY_CACHE to a directory that \
-                 can be written",
-            )
-        }),
+        Isolation::Process => {
+            let name = image.name().to_owned();
+            Sandbox::in_processes(image, options, this_program()?).map_err(|error| explain(&name, error))
+        }
     }
+}
+
+/// Why there are no worker processes for the image `name`. They load it from the cache, and this process may have it in memory alone.
+fn explain(name: &str, error: ExecuteError) -> Failure {
+    const THREADS: &str = "`--workers thread`, where the command has it (of `serve`, `--isolation thread`), does without their second wall";
+    let Some(cache) = image::find_cache_without(name) else {
+        return Failure::new(ExitCode::Host, error).hint(format!("`veriplay doctor` checks what they need; {THREADS}"));
+    };
+    let what = format!(
+        "worker processes cannot have the image `{name}`: they load it from the cache `{}`, which lacks it, and this process has it in memory alone",
+        cache.display()
+    );
+    let hint =
+        format!("set VERIPLAY_CACHE to a directory that can be written, and whose files can be executed; {THREADS}");
+    Failure::message(ExitCode::Image, what).hint(hint)
 }
 
 fn this_program() -> Result<WorkerProgram, Failure> {

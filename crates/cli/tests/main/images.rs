@@ -209,6 +209,22 @@ fn an_installed_image_needs_no_cache_that_can_be_written() {
     assert_eq!((detail(&report, "cache").0, detail(&report, "image").0), ("fail", "warn"), "{report}");
 }
 
+#[test]
+fn worker_processes_without_a_cache_that_holds_the_image_are_refused_and_not_replaced_by_threads() {
+    let installed = Installed::new();
+    fs::write(installed.cache(), "in the way").expect("it is ours");
+    let file = installed.dir.path().join("hello.py");
+    fs::write(&file, "print('hello')").expect("the program is written");
+    let run = |workers| finished(installed.program().args(["run", "--workers", workers]).arg(&file));
+    assert_eq!(run("thread").stdout, b"hello\n");
+    let refused = run("process");
+    assert_eq!((refused.status.code(), &*refused.stdout), (Some(4), &b""[..]), "{}", stderr(&refused));
+    let text = stderr(&refused);
+    let cache = installed.cache().display().to_string();
+    assert!(text.contains("error: worker processes cannot have the image `python`") && text.contains(&cache), "{text}");
+    assert!(text.contains("set VERIPLAY_CACHE") && text.contains("`--workers thread`"), "{text}");
+}
+
 /// The status and detail of a check.
 fn detail<'a>(report: &'a Value, name: &str) -> (&'a str, &'a str) {
     let checks = report["checks"].as_array().expect("`checks` is a list");
