@@ -2,7 +2,7 @@
 
 mod actor;
 mod evaluation;
-mod learner;
+mod open_learner;
 pub(crate) mod plugins;
 mod preflight;
 mod session;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use veriplay_selfplay::environment::Environment;
 
 use super::evaluation::Validation;
-use super::learner::start_learner;
+use super::open_learner::start_learner;
 use super::session::refuse_sft;
 use crate::exit::Failure;
 use crate::games::GameSetup;

@@ -19,7 +19,7 @@ use veriplay_selfplay::settings::SharedSettings;
 
 use super::actor::Actor;
 use super::evaluation::Validation;
-use super::learner::{resume_learner, start_learner};
+use super::open_learner::{resume_learner, start_learner};
 use super::plugins::{self, PluginContext};
 use super::start_model::StartModel;
 use super::summary::{BeforeAfter, BeforeAfterSuites, ProcessShare, Summary};
