@@ -26,7 +26,7 @@ use reference::ProblemError;
 use stream::run_in_order;
 use summary::{RunCounts, VerdictTally};
 
-pub(crate) use output::VerdictOutput;
+pub(crate) use output::{VerdictOutput, end_with_summary};
 pub(crate) use reference::{JudgeConditions, VerifyContext};
 pub(crate) use source::{AttemptSource, PendingAttempt, ReadAttempt};
 pub(crate) use summary::{VerdictSummary, VerifySummary};

@@ -84,8 +84,8 @@ pub(super) struct Arguments {
     /// Where guests run
     #[arg(long, value_enum, default_value = "process")]
     workers: Isolation,
-    /// Print the summary as one JSON object: the last line of stdout, or, when the verdicts go to stdout, a line of stderr, behind which only
-    /// `error:` and `hint:` may follow
+    /// Print the summary as one JSON object: the last line of stdout, or of stderr when the verdicts go to stdout; `error:` and `hint:` come
+    /// before it
     #[arg(long)]
     json: bool,
 }
@@ -227,14 +227,18 @@ fn attempts_bar(attempts: &Path, options: &ReadOptions) -> Result<Progress, Fail
 }
 
 fn finish(args: &Arguments, report: &VerifySummary, started: Instant) -> Result<(), Failure> {
-    let seconds = started.elapsed().as_secs_f64();
+    let ended = judge_summary(args, report);
     if args.json {
-        let json = serde_json::to_string(report).or_fail(ExitCode::Bug)?;
-        if args.out.is_some() { progress::data(json) } else { progress::data_beside(json) }
-    } else {
-        let rate = report.judged_now() as f64 / seconds.max(1e-9);
-        progress::say(format!("{}; {seconds:.1} s, {rate:.1}/s", report.text()));
+        return verify::end_with_summary(report, args.out.as_deref(), ended);
     }
+    let seconds = started.elapsed().as_secs_f64();
+    let rate = report.judged_now() as f64 / seconds.max(1e-9);
+    progress::say(format!("{}; {seconds:.1} s, {rate:.1}/s", report.text()));
+    ended
+}
+
+/// Fails where attempts have no verdict.
+fn judge_summary(args: &Arguments, report: &VerifySummary) -> Result<(), Failure> {
     if report.stopped() {
         return Err(verify::stopped(args.out.as_deref()));
     }

@@ -12,7 +12,7 @@ use veriplay_verifier::OutcomeCache;
 use veriplay_verifier::bugs::{BugArtifact, BugRules, RepairRequest, RepoContext, TestMap, grade_repair, validate_bug};
 
 use super::faults::RowFaults;
-use super::output::VerdictOutput;
+use super::output::{VerdictOutput, end_with_summary};
 use super::source::{PendingAttempt, ReadAttempt};
 use super::stream::run_in_order;
 use crate::executor::Sandboxes;
@@ -120,8 +120,8 @@ pub(crate) fn judge(options: &BugOptions<'_>) -> Result<(), Failure> {
         output.write(&row)
     })?;
     output.finish()?;
-    let finished = summary.finish(options);
-    if stopped { Err(super::stopped(options.out)) } else { finished }
+    let ended = if stopped { Err(super::stopped(options.out)) } else { summary.judge(options) };
+    summary.finish(options, ended)
 }
 
 /// Opens the repositories of the bugs, all in the same sandboxes.
@@ -251,19 +251,22 @@ impl BugSummary {
         *self.statuses.entry(kind.to_owned()).or_default().entry(status).or_default() += 1;
     }
 
-    fn finish(&self, options: &BugOptions<'_>) -> Result<(), Failure> {
+    fn finish(&self, options: &BugOptions<'_>, ended: Result<(), Failure>) -> Result<(), Failure> {
         if options.json {
-            let json = serde_json::to_string(self).or_fail(ExitCode::Bug)?;
-            if options.out.is_some() { progress::data(json) } else { progress::data_beside(json) }
-        } else {
-            let words = |(kind, counts): (&String, &BTreeMap<String, usize>)| {
-                let counts: Vec<String> = counts.iter().map(|(status, count)| format!("{status} {count}")).collect();
-                format!("{kind}: {}", counts.join(", "))
-            };
-            let kinds: Vec<String> = self.statuses.iter().map(words).collect();
-            let (rows, bugs) = (counted(self.rows as u64, "row"), counted(self.bugs as u64, "bug"));
-            progress::say(format!("{rows} on {bugs}; {}", kinds.join("; ")));
+            return end_with_summary(self, options.out, ended);
         }
+        let words = |(kind, counts): (&String, &BTreeMap<String, usize>)| {
+            let counts: Vec<String> = counts.iter().map(|(status, count)| format!("{status} {count}")).collect();
+            format!("{kind}: {}", counts.join(", "))
+        };
+        let kinds: Vec<String> = self.statuses.iter().map(words).collect();
+        let (rows, bugs) = (counted(self.rows as u64, "row"), counted(self.bugs as u64, "bug"));
+        progress::say(format!("{rows} on {bugs}; {}", kinds.join("; ")));
+        ended
+    }
+
+    /// Fails where a row is not as it must be.
+    fn judge(&self, options: &BugOptions<'_>) -> Result<(), Failure> {
         if self.rows == 0 && options.attempts.is_some() {
             return Err(Failure::message(ExitCode::Input, "there are no attempts: nothing was judged")
                 .hint("give `--attempts` a file with a row for each"));

@@ -9,11 +9,13 @@ use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use serde::Serialize;
 use veriplay_core::{SCHEMA_VERSION, VerdictRow};
 
 use super::source::PendingAttempt;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::json_file::is_special;
+use crate::progress;
 
 /// Maximum bytes of an earlier row, far beyond what one has: a file that never ends its line is not read into memory.
 const MAX_ROW_BYTES: u64 = 64 << 20;
@@ -87,6 +89,25 @@ impl VerdictOutput {
             }
         }
     }
+}
+
+/// Ends a command with the summary of `--json`, behind what has failed: it is the last line of stdout, or of stderr where the verdicts are
+/// not in the file `out`.
+pub(crate) fn end_with_summary(
+    summary: &impl Serialize,
+    out: Option<&Path>,
+    ended: Result<(), Failure>,
+) -> Result<(), Failure> {
+    let json = serde_json::to_string(summary).or_fail(ExitCode::Bug)?;
+    let ended = ended.map_err(|failure| {
+        progress::say_always(&failure);
+        Failure::silent(failure.exit_code())
+    });
+    match out {
+        Some(_) => progress::data(json),
+        None => progress::data_beside(json),
+    }
+    ended
 }
 
 /// Refuses what is there and no regular file, before it is opened: opening a pipe waits for its reader.

@@ -203,6 +203,26 @@ fn bad_rows_and_unknown_tasks_have_rows_in_their_places_and_do_not_count() {
 }
 
 #[test]
+fn the_summary_as_json_is_the_last_line_and_errors_come_before_it() {
+    let bench = Bench::new(&[task("one", 1)], &[completion("one", "    return x + 1\n"), json!(null)], &[]);
+    let check_last_line = |text: &str| {
+        let (before, last) = text.trim_end().rsplit_once('\n').expect("there are several lines");
+        let summary: Value = serde_json::from_str(last).expect("the last line is the summary");
+        assert_eq!((&summary["attempts"], &summary["bad_rows"]), (&json!(2), &json!(1)), "{text}");
+        assert!(before.contains("error: rows that are invalid") && before.contains("\nhint: "), "{text}");
+    };
+    let output = bench.run(&["--json"]);
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    check_last_line(&stderr(&output));
+    // Both streams in one file, so that their order shows.
+    let both = std::fs::File::create(bench.path("both")).expect("it can be written");
+    let mut command = bench.command(veriplay(), &["--json", "--out", "out.jsonl", "--no-cache"]);
+    command.stdout(both.try_clone().expect("a second descriptor")).stderr(both);
+    assert_eq!(command.status().expect("it starts").code(), Some(3));
+    check_last_line(&std::fs::read_to_string(bench.path("both")).expect("it is there"));
+}
+
+#[test]
 fn attempts_at_other_tasks_are_one_line_and_a_hint() {
     let attempts: Vec<Value> = std::iter::repeat_n(completion("other", "    return x\n"), 70).collect();
     let bench = Bench::new(&[task("one", 1)], &attempts, &[]);
