@@ -1,4 +1,6 @@
-//! Files, above all of JSON: read with the path in every error, written so that readers see the old file or the whole new one.
+//! Files, above all of JSON: read with the path in every error, written so that readers see the old file or the whole new one. Outputs are
+//! checked before the work whose result they are to hold: [`output_file`] for those that are replaced, [`check_writable`] for those that are
+//! written through, pipes among them, and [`check_new_file`] for those that must not be there yet.
 
 use std::fs;
 use std::io::{self, ErrorKind, Write};
@@ -41,10 +43,13 @@ pub(crate) fn write_pretty_json(path: &Path, value: &impl Serialize) -> anyhow::
 
 /// Writes a file that is not there yet: one that is may have been edited since.
 pub(crate) fn write_new_file(path: &Path, text: &str) -> Result<(), Failure> {
-    fs::File::create_new(path)
-        .and_then(|mut file| file.write_all(text.as_bytes()))
-        .with_context(|| format!("cannot write the new file `{}`", path.display()))
-        .or_fail(ExitCode::Input)
+    let written = fs::File::create_new(path).and_then(|mut file| file.write_all(text.as_bytes()));
+    or_unwritable_new(path, written)
+}
+
+/// Writes through to what `path` is, which may be a pipe.
+pub(crate) fn write_through(path: &Path, text: &str) -> Result<(), Failure> {
+    or_unwritable(path, fs::write(path, text))
 }
 
 /// Writes a file under another name, syncs it, and renames it to `path`, or to what `path` is a symlink to.
@@ -63,16 +68,47 @@ pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> anyhow::Result<()> 
     write().with_context(|| format!("cannot write `{}`", path.display()))
 }
 
-/// The regular file that an output becomes or replaces. Called before the work whose result it is to hold: its folder must take new files.
+/// The regular file that an output becomes or replaces. Its folder must take new files.
 pub(crate) fn output_file(path: &Path) -> Result<PathBuf, Failure> {
-    let checked = resolve(path).and_then(|target| {
-        tempfile::tempfile_in(folder(&target))?;
-        Ok(target)
-    });
+    let checked = resolve(path).and_then(|target| check_folder(&target).map(|()| target));
     let hint = "name a regular file, or a new one in a folder that you can write to";
-    checked
-        .with_context(|| format!("cannot write `{}`", path.display()))
-        .map_err(|error| Failure::new(ExitCode::Input, error).hint(hint))
+    or_unwritable(path, checked).map_err(|failure| failure.hint(hint))
+}
+
+/// Checks that [`write_through`] can write to `path`, and changes nothing: a file is opened, and the folder of a new one takes new files.
+pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
+    or_unwritable(path, open_to_append(path))
+}
+
+/// Checks that [`write_new_file`] can write `path`, and changes nothing.
+pub(crate) fn check_new_file(path: &Path) -> Result<(), Failure> {
+    let checked = match path.symlink_metadata() {
+        Ok(_) => Err(io::Error::other("it is there already, and may have been edited since")),
+        Err(_) => check_folder(path),
+    };
+    or_unwritable_new(path, checked)
+}
+
+fn open_to_append(path: &Path) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(found) if found.is_file() || found.is_dir() => fs::File::options().append(true).open(path).map(drop),
+        // The reader of a pipe would notice.
+        Ok(_) => Ok(()),
+        Err(_) => check_folder(path),
+    }
+}
+
+/// Checks that the folder of `path` takes new files, by making one that nobody sees.
+fn check_folder(path: &Path) -> io::Result<()> {
+    tempfile::tempfile_in(folder(path)).map(drop)
+}
+
+fn or_unwritable<T>(path: &Path, result: io::Result<T>) -> Result<T, Failure> {
+    result.with_context(|| format!("cannot write `{}`", path.display())).or_fail(ExitCode::Input)
+}
+
+fn or_unwritable_new<T>(path: &Path, result: io::Result<T>) -> Result<T, Failure> {
+    result.with_context(|| format!("cannot write the new file `{}`", path.display())).or_fail(ExitCode::Input)
 }
 
 /// The folder of a file.
@@ -129,5 +165,23 @@ mod tests {
         assert!(output_file(&path("nowhere/new")).is_err());
         assert_eq!(output_file(&path("newer")).expect("it can be written"), path("newer"));
         assert_eq!(fs::read_dir(dir.path()).expect("it is there").count(), 4, "nothing is left of a check");
+    }
+
+    #[test]
+    fn a_check_leaves_a_file_as_it_is_and_refuses_what_cannot_be_written() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = |name: &str| dir.path().join(name);
+        fs::write(path("old"), "mine").expect("it is written");
+        assert!(check_writable(&path("old")).is_ok() && check_writable(&path("new")).is_ok());
+        assert!(check_writable("/dev/null".as_ref()).is_ok(), "it is written through");
+        assert!(check_new_file(&path("new")).is_ok() && check_new_file(&path("old")).is_err());
+        assert!(check_new_file(&path("nowhere/new")).is_err());
+        for refused in [path("nowhere/new"), dir.path().to_owned()] {
+            let failure = check_writable(&refused).expect_err("it is refused");
+            let named = failure.to_string().contains(&format!("cannot write `{}`", refused.display()));
+            assert!(named && failure.exit_code() == ExitCode::Input, "{failure}");
+        }
+        assert_eq!(fs::read_to_string(path("old")).expect("it is there"), "mine");
+        assert_eq!(fs::read_dir(dir.path()).expect("it is there").count(), 1);
     }
 }

@@ -1,9 +1,8 @@
 //! The files that a run writes its reports to. They are checked before anything is attacked: a run may take minutes, and its exit code must be
 //! that of the probes.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context, ensure};
 use clap::Args;
 
 use super::allow::AllowList;
@@ -12,7 +11,7 @@ use super::report::{IsolationReport, junit_xml};
 use super::sarif::sarif;
 use super::{ProbeResult, SuiteEnd};
 use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::json_file::write_new_file;
+use crate::json_file::{check_new_file, check_writable, write_new_file, write_through};
 
 // No documentation comment: clap would make it the text of the whole command.
 #[derive(Debug, Args)]
@@ -43,15 +42,8 @@ impl ReportFiles {
             let text = format!("two of the reports are to be written to `{}`", twice.display());
             return Err(Failure::message(ExitCode::Input, text));
         }
-        for path in [&self.junit, &self.sarif, &self.markdown].into_iter().flatten() {
-            check_writable(path)
-                .with_context(|| format!("cannot write `{}`", path.display()))
-                .or_fail(ExitCode::Input)?;
-        }
-        let Some(path) = &self.write_allow else { return Ok(()) };
-        check_new(path)
-            .with_context(|| format!("cannot write the new file `{}`", path.display()))
-            .or_fail(ExitCode::Input)
+        [&self.junit, &self.sarif, &self.markdown].into_iter().flatten().try_for_each(|path| check_writable(path))?;
+        self.write_allow.as_deref().map_or(Ok(()), check_new_file)
     }
 
     /// Writes them.
@@ -66,55 +58,17 @@ impl ReportFiles {
         end: &SuiteEnd<'_>,
     ) -> Result<(), Failure> {
         if let Some(path) = &self.junit {
-            write_file(path, &junit_xml(results, not_tried, end).or_fail(ExitCode::Bug)?)?;
+            write_through(path, &junit_xml(results, not_tried, end).or_fail(ExitCode::Bug)?)?;
         }
         if let Some(path) = &self.sarif {
-            write_file(path, &serde_json::to_string_pretty(&sarif(end.target, results)).or_fail(ExitCode::Bug)?)?;
+            write_through(path, &serde_json::to_string_pretty(&sarif(end.target, results)).or_fail(ExitCode::Bug)?)?;
         }
         if let Some(path) = &self.markdown {
-            write_file(path, &report.markdown())?;
+            write_through(path, &report.markdown())?;
         }
         if let Some(path) = &self.write_allow {
             write_new_file(path, &AllowList::of(results, end.today).to_toml().or_fail(ExitCode::Bug)?)?;
         }
         Ok(())
-    }
-}
-
-/// Checks that a file can be written, by opening it or, where there is none, by making another one in its folder for a moment.
-fn check_writable(path: &Path) -> std::io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    match std::fs::metadata(path) {
-        Ok(found) if found.is_file() || found.is_dir() => std::fs::File::options().append(true).open(path).map(drop),
-        // The reader of a pipe would notice.
-        Ok(_) => Ok(()),
-        Err(_) => tempfile::tempfile_in(folder).map(drop),
-    }
-}
-
-/// Checks that a file is not there yet and can be written.
-fn check_new(path: &Path) -> anyhow::Result<()> {
-    ensure!(path.symlink_metadata().is_err(), "it is there already, and may have been edited since");
-    Ok(check_writable(path)?)
-}
-
-fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(path, text).with_context(|| format!("cannot write `{}`", path.display())).or_fail(ExitCode::Input)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_that_can_be_written_is_left_as_it_is_and_others_are_refused() {
-        let folder = tempfile::tempdir().expect("a temporary directory");
-        let path = |name: &str| folder.path().join(name);
-        std::fs::write(path("old"), "mine").expect("it is written");
-        assert!(check_writable(&path("old")).is_ok() && check_writable(&path("new")).is_ok());
-        assert!(check_new(&path("new")).is_ok() && check_new(&path("old")).is_err());
-        assert!(check_writable(&path("nowhere/new")).is_err() && check_writable(folder.path()).is_err());
-        assert_eq!(std::fs::read_to_string(path("old")).expect("it is there"), "mine");
-        assert_eq!(std::fs::read_dir(folder.path()).expect("it is there").count(), 1);
     }
 }
