@@ -93,6 +93,15 @@ impl Failure {
         if self.hint.is_some() { self } else { self.hint(hint) }
     }
 
+    /// The same with more advice, behind what it has.
+    pub(crate) fn add_hint(self, more: impl Display) -> Self {
+        let hint = match &self.hint {
+            Some(first) => format!("{first}; {more}"),
+            None => more.to_string(),
+        };
+        self.hint(hint)
+    }
+
     /// Names the thing that the failure is of.
     pub(crate) fn of(self, what: &str) -> Self {
         Self { error: self.error.context(format!("`{what}`")), ..self }

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 use veriplay_core::SCHEMA_VERSION;
-use veriplay_learner::{LearnerOptions, ModelConfig};
+use veriplay_learner::{DeviceSpec, LearnerOptions, ModelConfig};
 use veriplay_selfplay::eval_table::EvalTable;
 use veriplay_selfplay::play::StepContext;
 use veriplay_selfplay::splits::EvalSet;
 
 use crate::builtin_configs;
 use crate::config::read_with_settings;
-use crate::device::DeviceArguments;
+use crate::device::{self, DeviceArguments};
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::games::{GameAction, WarmupExamples, eval_set_parser, open_game, run_for_named_in};
 use crate::isolation::Isolation;
@@ -75,7 +75,8 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
         progress::say(format!("measuring by the configuration `{}`", path.display()));
     }
     let (text, origin) = read_with_settings(Some(&path), &[])?;
-    run_for_named_in(&text, &origin, GameEvaluation { args: &args, text: &text, origin: &origin })
+    let is_of_run = args.config.is_none() && model::run_configuration(&args.model).is_some();
+    run_for_named_in(&text, &origin, GameEvaluation { args: &args, text: &text, origin: &origin, is_of_run })
 }
 
 /// The configuration that a model is measured by where none is named: its run's, that of a built-in model's game, or the quickstart.
@@ -92,20 +93,48 @@ struct GameEvaluation<'a> {
     args: &'a Arguments,
     text: &'a str,
     origin: &'a Path,
+    /// Whether the configuration is that of the run whose model is measured, which another version or another machine may have played.
+    is_of_run: bool,
+}
+
+impl GameEvaluation<'_> {
+    /// Parses the configuration.
+    fn parse<S: WarmupExamples>(&self) -> Result<PlayConfig<S>, Failure> {
+        PlayConfig::parse(self.text, self.origin).map_err(|failure| match self.is_of_run {
+            true => failure.add_hint(
+                "if another version of Veriplay has played the run, measure its model by a configuration of this one with `--config FILE|NAME`",
+            ),
+            false => failure,
+        })
+    }
+
+    /// Checks that the device of a run is on this machine.
+    fn check_device(&self, played_on: DeviceSpec, options: &LearnerOptions) -> Result<(), Failure> {
+        if !self.is_of_run {
+            return Ok(());
+        }
+        device::check(options).map_err(|failure| {
+            failure.add_hint(format!(
+                "the run was played on device `{played_on}`: measure it here with `--device cpu --precision f32`"
+            ))
+        })
+    }
 }
 
 impl GameAction for GameEvaluation<'_> {
     type Output = ();
 
     fn run<S: WarmupExamples>(self) -> Result<(), Failure> {
-        let Self { args, text, origin } = self;
-        let mut config = PlayConfig::<S>::parse(text, origin)?;
+        let args = self.args;
+        let mut config = self.parse::<S>()?;
         if let Some(set) = args.set {
             config.setup.evaluate_on(set);
         }
+        let played_on = config.run.learn.device;
         args.device.apply(&mut config.run.learn.device, &mut config.run.learn.precision);
-        config.validate()?;
         let options = config.run.learn.learner_options();
+        self.check_device(played_on, &options)?;
+        config.validate()?;
         let longest = |shape: &ModelConfig| config.setup.step_tokens(options.context(shape)).longest_response;
         memory::check_sampling(&args.model, &options, longest)?;
         progress::say(format!("loading the model `{}`", args.model));

@@ -57,6 +57,36 @@ fn devices_that_cannot_be_had_are_refused_before_anything_else() {
 }
 
 #[test]
+fn the_model_of_a_run_from_elsewhere_is_refused_with_what_differs_and_what_to_do() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    std::fs::create_dir_all(dir.path().join("checkpoints/step_2")).expect("a checkpoint");
+    let refused = |options: &[&str]| {
+        let output = finished(veriplay().args(["eval", "--model"]).arg(dir.path()).args(options));
+        assert!(!output.status.success());
+        stderr(&output)
+    };
+    let mut config = small_config();
+    merge(&mut config, "[learn]\ndevice = \"cuda:77\"\nprecision = \"bf16\"".parse().expect("TOML"));
+    write_config(dir.path(), &config);
+    let elsewhere: [&[&str]; 2] = [&[], &["--device", "cpu"]];
+    for options in elsewhere {
+        let said = refused(options);
+        let what = "hint: the run was played on device `cuda:77`: measure it here with `--device cpu --precision f32`";
+        assert!(said.contains(what), "{said}");
+    }
+    let of_another_version = "if another version of Veriplay has played the run";
+    // The checkpoint of this test has no model: what follows the device fails.
+    let said = refused(&["--device", "cpu", "--precision", "f32"]);
+    assert!(!said.contains("played on device") && !said.contains(of_another_version), "{said}");
+    config.insert("sead".to_owned(), 1.into());
+    let path = write_config(dir.path(), &config);
+    let said = refused(&[]);
+    assert!(said.contains("unknown key `sead`") && said.contains(of_another_version), "{said}");
+    let own = finished(veriplay().args(["eval", "--config"]).arg(path));
+    assert!(!stderr(&own).contains(of_another_version), "the configuration is named: {}", stderr(&own));
+}
+
+#[test]
 fn several_updates_want_a_loss_that_corrects_for_them() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     for (text, word) in
