@@ -6,6 +6,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use crate::progress::counted;
+
 /// A log of JSON lines, plain or with one zstd frame per append.
 pub(crate) struct LogFile {
     file: File,
@@ -46,7 +48,8 @@ pub(crate) fn open_truncated(path: &Path, bytes: u64) -> std::io::Result<File> {
     let mut file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
     let found = file.metadata()?.len();
     if found < bytes {
-        let what = format!("`{}` has {found} bytes and its checkpoint says {bytes}", path.display());
+        let found = counted(found, "byte");
+        let what = format!("`{}` has {found} and its checkpoint says {bytes}", path.display());
         return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, what));
     }
     file.set_len(bytes)?;

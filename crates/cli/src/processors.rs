@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use crate::progress;
+use crate::progress::{self, counted};
 
 /// The processors of the control group and the affinity mask; 1 where they are unknown.
 pub(crate) fn processors() -> usize {
@@ -19,7 +19,10 @@ pub(crate) fn threads_or_processors(threads: Option<NonZeroUsize>) -> usize {
 pub(crate) fn attempts_at_once(asked: Option<NonZeroUsize>) -> usize {
     let (wanted, most) = (threads_or_processors(asked), processors());
     if wanted > most {
-        progress::say(format!("`--jobs {wanted}`: {most} attempts are judged at once, one for each processor"));
+        progress::say(format!(
+            "`--jobs {wanted}`: at most {} at once, one for each processor",
+            counted(most, "attempt")
+        ));
     }
     wanted.min(most)
 }

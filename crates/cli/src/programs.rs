@@ -11,7 +11,7 @@ use veriplay_core::{CallResult, EncodeCaps, Execute, ExecuteError, Exit, IoPair,
 use veriplay_corpus::{CorpusError, GeneratedProgram, Grammar, InputKind, Split};
 
 use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
-use crate::progress;
+use crate::progress::{self, counted};
 
 /// Which programs are generated and kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -147,7 +147,8 @@ impl ProgramPools {
 
     /// Sizes, for people.
     fn describe(&self) -> String {
-        let sizes = self.families.iter().map(|(family, pool)| format!("{} programs of family `{family}`", pool.len()));
+        let size = |programs| counted(programs, "program");
+        let sizes = self.families.iter().map(|(family, pool)| format!("{} of family `{family}`", size(pool.len())));
         sizes.collect::<Vec<_>>().join(", ")
     }
 

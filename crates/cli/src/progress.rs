@@ -58,9 +58,14 @@ fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
-/// A number of things in words: `1 attempt`, `2 attempts`.
-pub(crate) fn counted(count: u64, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+/// A number of things in words: `1 attempt`, `2 attempts`, `2 queries`.
+pub(crate) fn counted(count: impl Display, noun: &str) -> String {
+    let count = count.to_string();
+    match noun.strip_suffix('y') {
+        _ if count == "1" => format!("1 {noun}"),
+        Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{count} {stem}ies"),
+        _ => format!("{count} {noun}s"),
+    }
 }
 
 /// Writes one line to stderr, unless only errors are said.
@@ -359,6 +364,8 @@ mod tests {
     #[test]
     fn one_thing_has_no_plural() {
         assert_eq!([0, 1, 2].map(|count| counted(count, "row")), ["0 rows", "1 row", "2 rows"]);
+        assert_eq!([1, 2].map(|count| counted(count, "forgery")), ["1 forgery", "2 forgeries"]);
+        assert_eq!(counted(&2, "day"), "2 days");
     }
 
     #[test]

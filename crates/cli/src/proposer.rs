@@ -8,6 +8,7 @@ use crate::config::RunConfig;
 use crate::exit::{Failure, bad_value};
 use crate::memory;
 use crate::model::{self, Model};
+use crate::progress::counted;
 
 /// The value of `proposer_model` that stands for the run's start model.
 const START: &str = "start";
@@ -76,7 +77,7 @@ pub(crate) fn describe(run: &RunConfig, shared: &SharedSettings) -> Vec<String> 
     let mut lines = Vec::new();
     let mut say = |applies: bool, line: String| lines.extend(applies.then_some(line));
     let seeds = shared.seed_proposals;
-    say(seeds > 0, format!("before step 0: proposals until there are {seeds} tasks of each kind"));
+    say(seeds > 0, format!("before step 0: proposals until each kind has {}", counted(seeds, "task")));
     say(shared.proposer == ProposerMode::None, "no step samples a proposer".to_owned());
     say(shared.proposer == ProposerMode::Frozen, "proposers propose, and are not trained".to_owned());
     say(shared.solver_weight == 0.0, "solvers attempt tasks, and are not trained".to_owned());

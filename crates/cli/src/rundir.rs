@@ -29,7 +29,7 @@ use crate::games::GameSetup;
 use crate::json_file::{read_json, write_atomically, write_json};
 use crate::model;
 use crate::play_config::PlayConfig;
-use crate::progress;
+use crate::progress::{self, counted};
 
 /// What a checkpoint contains in addition to the model and the optimizer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -172,10 +172,14 @@ impl RunDir {
             return Ok(());
         }
         if left > 0 {
-            progress::say(format!("steps {} to {saved} are played again: their checkpoints are missing", left + 1));
+            progress::say(match saved - left {
+                1 => format!("step {saved} is played again: its checkpoint is missing"),
+                _ => format!("steps {} to {saved} are played again: their checkpoints are missing", left + 1),
+            });
             return Ok(());
         }
-        let what = format!("`{}` has played {saved} steps, and all its checkpoints are missing", self.root.display());
+        let steps = counted(saved, "step");
+        let what = format!("`{}` has played {steps}, and all its checkpoints are missing", self.root.display());
         Err(Failure::message(ExitCode::Input, what)
             .hint("put a folder `checkpoints/step_N` back, or start the run again in a new directory"))
     }

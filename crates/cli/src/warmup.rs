@@ -19,7 +19,7 @@ use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
 use crate::games::examples::{ExampleConfig, Examples, WarmupExamples};
 use crate::isolation::Isolation;
 use crate::model;
-use crate::progress;
+use crate::progress::{self, counted};
 
 /// A recipe of a model, such as `configs/warmup.toml`.
 pub(crate) struct Recipe<T: WarmupExamples> {
@@ -196,7 +196,7 @@ pub(crate) fn warm_up<T: WarmupExamples>(mut recipe: Recipe<T>, out: &Path) -> R
         }
         if (step + 1) % run.validate_every == 0 || step + 1 == run.steps {
             let table = game.evaluate(&StepContext { policy: &learner, execute: &executor, seed: run.seed })?;
-            progress::say(format!("{left_out} examples left out because they contain what is evaluated"));
+            progress::say(format!("examples left out because they contain what is evaluated: {left_out}"));
             progress::say(format!("step {} {}", step + 1, serde_json::to_string(&table).unwrap_or_default()));
             learner.save_in(out, run.precision()).or_fail(ExitCode::Model)?;
         }
@@ -226,7 +226,7 @@ pub(crate) fn audit<T: WarmupExamples>(mut recipe: Recipe<T>, measuring: &T) -> 
     }
     let overlaps: usize = found.values().sum();
     for ((eval_item, text), count) in &found {
-        progress::data(format!("{count} examples contain {eval_item}: {text:?}"));
+        progress::data(format!("{eval_item} is in {}: {text:?}", counted(count, "example")));
     }
     progress::data(format!(
         "{all} examples are drawn; warm-up leaves out {left_out} that contain what its own recipe evaluates"
@@ -235,7 +235,7 @@ pub(crate) fn audit<T: WarmupExamples>(mut recipe: Recipe<T>, measuring: &T) -> 
     if found.is_empty() {
         return Ok(());
     }
-    let what = format!("warm-up trains on {overlaps} examples that contain what is evaluated");
+    let what = format!("warm-up trains on examples that contain what is evaluated: {overlaps}");
     Err(Failure::message(ExitCode::Input, what)
         .hint("let the recipe evaluate on the same tasks, and train the model again"))
 }

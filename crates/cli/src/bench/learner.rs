@@ -19,6 +19,7 @@ use veriplay_learner::{
 };
 
 use super::peer::{self, Peer};
+use crate::progress::counted;
 
 /// A model's shape, and how much work makes a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -383,8 +384,9 @@ impl LearnerReport {
         };
         let Self { shape, parameters, threads, device, precision, rounds, torch_versions, llama_cpp_version, .. } =
             self;
+        let threads = counted(threads, "thread");
         let mut text = format!(
-            "{shape}: {parameters} parameters, {precision}, {device}, {threads} threads, best of {rounds}; {torch_versions}; llama.cpp: {llama_cpp_version}\n| | training, tokens/s | of peak | generation, tokens/s |\n|---|---|---|---|\n"
+            "{shape}: {parameters} parameters, {precision}, {device}, {threads}, best of {rounds}; {torch_versions}; llama.cpp: {llama_cpp_version}\n| | training, tokens/s | of peak | generation, tokens/s |\n|---|---|---|---|\n"
         );
         text += &row("veriplay", &self.veriplay);
         text += &self.torch.as_ref().map_or_else(String::new, |torch| row("PyTorch", torch));

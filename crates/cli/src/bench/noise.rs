@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::rounds::MeasuredJob;
+use crate::progress::counted;
 
 /// The spread between rounds, as a share of their median, above which a measurement is noisy.
 const NOISY_SPREAD: f64 = 0.2;
@@ -50,7 +51,10 @@ fn spread_reason(measured: &[MeasuredJob]) -> Option<String> {
 
 fn load_reason((load, processors): (Option<f64>, usize)) -> Option<String> {
     let load = load.filter(|load| *load >= BUSY_LOAD * processors as f64)?;
-    Some(format!("other programs were running: the load before the start was {load}, with {processors} processors"))
+    Some(format!(
+        "other programs were running: the load before the start was {load}, with {}",
+        counted(processors, "processor")
+    ))
 }
 
 #[cfg(test)]

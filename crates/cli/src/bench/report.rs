@@ -13,6 +13,7 @@ use super::memory::MemoryReport;
 use super::noise::Noise;
 use super::rounds::{AbsentBaseline, MeasuredJob, Samples, ThreadSamples};
 use super::workload::WorkloadReport;
+use crate::progress::counted;
 
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
@@ -174,7 +175,8 @@ pub(crate) fn wrong_results(measured: &[MeasuredJob]) -> Vec<String> {
                 let first = wrong.first.as_deref().unwrap_or_default();
                 let (count, job, threads) = (wrong.count, job.job, row.threads);
                 texts.push(format!(
-                    "{count} results of peer `{peer}` on `{job}` (threads: {threads}), the first: {first}"
+                    "{} of peer `{peer}` on `{job}` (threads: {threads}), the first: {first}",
+                    counted(count, "result")
                 ));
             }
         }

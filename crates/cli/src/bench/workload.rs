@@ -196,13 +196,10 @@ impl WorkloadReport {
 
     /// For people.
     pub(crate) fn text(&self) -> String {
-        let left_out = if self.left_out == 0 {
-            String::new()
-        } else {
-            format!(", {} left out", counted(self.left_out as u64, "row"))
-        };
+        let left_out =
+            if self.left_out == 0 { String::new() } else { format!(", {} left out", counted(self.left_out, "row")) };
         let statuses = counts_text(&self.statuses);
-        let (attempts, tasks) = (counted(self.attempts as u64, "attempt"), counted(self.tasks as u64, "task"));
+        let (attempts, tasks) = (counted(self.attempts, "attempt"), counted(self.tasks, "task"));
         format!("{attempts} at {tasks} in format {}{left_out}: {statuses}", self.format)
     }
 }

@@ -14,7 +14,7 @@ use veriplay_verifier::repository::Baseline;
 use super::verify::TestTrust;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::Isolation;
-use crate::progress;
+use crate::progress::{self, counted};
 use crate::repository::{
     self, BaselineRequest, CommitSource, DependencySource, RepositorySources, Requirement, StoredRepository,
     TableRequest, TestSource,
@@ -267,15 +267,16 @@ fn print_report(
     } else {
         print_unusable_tests(baseline);
         if let Some(History { commits, changes, .. }) = history {
-            progress::data(format!("history      {} changes of {commits} commits can be undone", changes.len()));
+            let (changes, commits) = (counted(changes.len(), "change"), counted(commits, "commit"));
+            progress::data(format!("history      {changes} of {commits} can be undone"));
         }
         progress::data(format!(
-            "{}: {} tests pass, {} cannot be used, {} of {} files cannot be tested; {:.1} s and {:.1} G fuel\n{}",
+            "{}: {} passed, {} cannot be used, {} of {} cannot be tested; {:.1} s and {:.1} G fuel\n{}",
             args.requirement,
-            report.passed,
+            counted(report.passed, "test"),
             report.unsupported,
             report.broken_files,
-            report.test_files,
+            counted(report.test_files, "file"),
             report.wall_ns as f64 / 1e9,
             report.fuel as f64 / 1e9,
             report.directory,

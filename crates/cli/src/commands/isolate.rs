@@ -27,7 +27,8 @@ use crate::isolate::service::{self, OpenService, ServiceOptions};
 use crate::isolate::{ProbeResult, SuiteEnd, forgeries, open_target, run_probes, target};
 use crate::isolation::{self, Isolation};
 use crate::processors::threads_or_processors;
-use crate::{image, interrupt, progress};
+use crate::progress::{self, counted};
+use crate::{image, interrupt};
 
 /// Try to break out of this sandbox, or of another one, and report what was contained
 #[derive(Debug, Args)]
@@ -144,7 +145,7 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
 
 fn stopped(results: &[ProbeResult], not_tried: &NotTried) -> Failure {
     let (tried, left) = (results.len(), not_tried.unreached());
-    Failure::message(ExitCode::Interrupted, format!("stopped after {tried} of {} probes", tried + left))
+    Failure::message(ExitCode::Interrupted, format!("stopped after {}, not tried: {left}", counted(tried, "probe")))
 }
 
 fn fail_on_escapes(results: &[ProbeResult]) -> Result<(), Failure> {
@@ -156,7 +157,7 @@ fn fail_on_escapes(results: &[ProbeResult]) -> Result<(), Failure> {
     let unclear = failed.len() - escaped;
     Err(Failure::message(
         ExitCode::NotContained,
-        format!("not contained: {} escaped, {unclear} unclear", progress::counted(escaped as u64, "probe")),
+        format!("not contained: {} escaped, {unclear} unclear", counted(escaped, "probe")),
     ))
 }
 

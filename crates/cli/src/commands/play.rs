@@ -11,10 +11,11 @@ use crate::games::{GameAction, GameSetup, WarmupExamples, run_for_named_in};
 use crate::isolation::Isolation;
 use crate::play::{Session, Validation, plugins, report};
 use crate::play_config::PlayConfig;
+use crate::progress::{self, counted};
 use crate::rollout_server::RolloutServerConfig;
 use crate::rundir::RunDir;
 use crate::suites::SuiteMeasurements;
-use crate::{memory, model, progress, proposer};
+use crate::{memory, model, proposer};
 
 /// Run self-play and measure what it changed
 #[derive(Debug, Args)]
@@ -110,7 +111,7 @@ fn resolved<S: GameSetup>(args: &Arguments, text: &str, origin: &Path) -> Result
 /// What a run of this configuration would do.
 fn dry_run<S: GameSetup>(config: &PlayConfig<S>, workers: Isolation) -> Result<(), Failure> {
     let run = &config.run;
-    let steps = progress::counted(run.steps, "step");
+    let steps = counted(run.steps, "step");
     progress::data(format!("game `{}`, {steps} from `{}`, seed {}", S::NAME, run.model, run.seed));
     config.setup.describe_step().into_iter().for_each(progress::data);
     proposer::describe(run, config.setup.shared_settings()).into_iter().for_each(progress::data);
@@ -120,7 +121,7 @@ fn dry_run<S: GameSetup>(config: &PlayConfig<S>, workers: Isolation) -> Result<(
     SuiteMeasurements::find(suites, PathBuf::new(), workers)?;
     suites.describe().into_iter().for_each(progress::data);
     if let Some(every) = config.setup.tasks_every() {
-        progress::data(format!("the validation set: every {}", progress::counted(every, "step")));
+        progress::data(format!("the validation set: every {}", counted(every, "step")));
     }
     // A model that cannot be opened is no reason to keep the prompts back.
     let memory = describe_memory(config);

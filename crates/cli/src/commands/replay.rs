@@ -16,7 +16,7 @@ use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::games::{GameAction, WarmupExamples, open_game, run_for_named_in};
 use crate::isolation::Isolation;
 use crate::play_config::PlayConfig;
-use crate::progress;
+use crate::progress::{self, counted};
 use crate::rundir::RunDir;
 
 /// Lines judged together.
@@ -90,7 +90,7 @@ impl GameAction for &Arguments {
             if block.len() == BLOCK {
                 report.add(game.replay(&executor, &std::mem::take(&mut block))?);
                 bar.set_position(check.step());
-                bar.set_message(format!("{} verdicts", report.verdicts));
+                bar.set_message(counted(report.verdicts, "verdict"));
             }
         }
         report.add(game.replay(&executor, &block)?);
@@ -116,14 +116,18 @@ fn finish(report: &Report, json: bool) -> Result<(), Failure> {
     } else {
         let Report { verdicts, same, changed, dropped, recovered, deadline, .. } = report;
         progress::data(format!(
-            "{verdicts} verdicts made again: {same} the same, {changed} changed; {dropped} logged as dropped, of which {recovered} \
-             have a verdict now; {deadline} at the deadline"
+            "{} made again: {same} the same, {changed} changed; {dropped} logged as dropped, of which {recovered} \
+             have a verdict now; {deadline} at the deadline",
+            counted(verdicts, "verdict")
         ));
     }
     match report.changed {
         0 => Ok(()),
-        changed => Err(Failure::message(ExitCode::VerdictChanged, format!("{changed} verdicts came out differently"))
-            .hint("was the run made with another image or another version of Veriplay?")),
+        changed => Err(Failure::message(
+            ExitCode::VerdictChanged,
+            format!("{} came out differently", counted(changed, "verdict")),
+        )
+        .hint("was the run made with another image or another version of Veriplay?")),
     }
 }
 

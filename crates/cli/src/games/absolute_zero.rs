@@ -24,6 +24,7 @@ use crate::config::LearnConfig;
 use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
 use crate::isolation::Isolation;
+use crate::progress::counted;
 use crate::suites::SuiteSchedule;
 
 /// `[game]`, `[gate]`, `[tasks]` and `[eval]`, as `configs/quickstart.toml` shows them.
@@ -157,7 +158,12 @@ impl GameSetup for AbsoluteZeroSetup {
         let control = if methods.reward.shuffled() { ", shuffled: the control" } else { "" };
         let (reward, advantage) = (methods.reward.name(), methods.advantage.name());
         vec![
-            format!("a step: {proposals} proposals, then {} attempts at each of {tasks} tasks", shared.group_size),
+            format!(
+                "a step: {}, then {} at each of {}",
+                counted(proposals, "proposal"),
+                counted(shared.group_size, "attempt"),
+                counted(tasks, "task")
+            ),
             format!("jobs of a step: at most {}", 3 * proposals + shared.group_size * tasks),
             format!("reward `{reward}`{control}; advantage `{advantage}`; prompts `{}`", shared.format),
         ]

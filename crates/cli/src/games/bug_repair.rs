@@ -21,6 +21,7 @@ use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
 use crate::image;
 use crate::isolation::{self, Isolation};
+use crate::progress::counted;
 use crate::repository::{RepoImages, RepoSandboxes, StoredRepository, read_bugs};
 use crate::suites::SuiteSchedule;
 
@@ -157,16 +158,20 @@ impl GameSetup for BugRepairSetup {
         let alpha = shared.alpha.map_or_else(String::new, |alpha| format!(", alpha {alpha}"));
         vec![
             format!(
-                "a step: {injector} episodes that make bugs, {} mutants, then {} episodes at each of {} bugs",
-                game.mutants_per_step, shared.group_size, game.tasks_per_step
+                "a step: {} to make bugs, {}, then {} at each of {}",
+                counted(injector, "episode"),
+                counted(game.mutants_per_step, "mutant"),
+                counted(shared.group_size, "episode"),
+                counted(game.tasks_per_step, "bug")
             ),
             format!(
                 "turns of a step: at most {}, each a prompt and a call of a tool",
                 solver * game.solver_budget.turns + injector * game.injector_budget.turns
             ),
             format!(
-                "jobs of a step: at most {} calls of tools, two runs of tests for each of {solver} repairs, and the checks of each bug",
-                solver * game.solver_budget.turns + injector * game.injector_budget.turns
+                "jobs of a step: at most {} of tools, two runs of tests for each of {}, and the checks of each bug",
+                counted(solver * game.solver_budget.turns + injector * game.injector_budget.turns, "call"),
+                counted(solver, "repair")
             ),
             format!("reward `{}`{alpha}; advantage `{}`; prompts `{}`", reward.name(), advantage.name(), shared.format),
         ]

@@ -18,6 +18,7 @@ use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
 use crate::image::PYTHON;
 use crate::isolation::Isolation;
+use crate::progress::counted;
 use crate::suites::SuiteSchedule;
 
 use tasks::{SelfChallengeEvalConfig, SelfChallengeTaskConfig, ToolTasks};
@@ -104,8 +105,12 @@ impl GameSetup for SelfChallengeSetup {
         let Methods { reward, advantage, .. } = Methods::named_by(shared);
         vec![
             format!(
-                "a step: {} challengers of at most {challenger} turns, then {} executors of at most {executor} turns at each of {} tasks",
-                game.challenges_per_step, shared.group_size, game.tasks_per_step
+                "a step: {} of at most {}, then {} of at most {} at each of {}",
+                counted(game.challenges_per_step, "challenger"),
+                counted(challenger, "turn"),
+                counted(shared.group_size, "executor"),
+                counted(executor, "turn"),
+                counted(game.tasks_per_step, "task")
             ),
             format!(
                 "jobs of a step: at most {} for attempts, and about {} for each artifact that is judged",

@@ -18,6 +18,7 @@ use crate::config::LearnConfig;
 use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
 use crate::isolation::Isolation;
+use crate::progress::counted;
 use crate::suites::SuiteSchedule;
 
 use tasks::{SolVerEvalConfig, SolVerTaskConfig};
@@ -144,8 +145,11 @@ impl GameSetup for SolVerSetup {
         };
         vec![
             format!(
-                "a step: {} problems, for each {codes} codes, and {} suites of tests for each of {} of the codes",
-                game.problems, game.suites, game.candidates
+                "a step: {}, for each {}, and {} of tests for each of {} of the codes",
+                counted(game.problems, "problem"),
+                counted(codes, "code"),
+                counted(game.suites, "suite"),
+                game.candidates
             ),
             format!(
                 "jobs of a step: about {}, and as many for mutants and scans",

@@ -12,6 +12,7 @@ use veriplay_corpus::probes::judge::Containment;
 use super::catalog::{classes, find_class};
 use super::not_tried::{NotTried, SkippedProbes, UntriedProbe};
 use super::{ProbeResult, SuiteEnd, forgeries};
+use crate::progress::counted;
 
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
@@ -140,11 +141,11 @@ impl IsolationReport {
 
     /// What was tried, in words.
     fn tried(&self) -> String {
-        let probes = format!("{} probes", self.counts.total());
-        match self.forgeries.map(ContainmentCounts::total) {
+        let probes = counted(self.counts.total(), "probe");
+        match self.forgeries.map(|forgeries| counted(forgeries.total(), "forgery")) {
             None => probes,
-            Some(forgeries) if self.counts.total() == 0 => format!("{forgeries} forgeries"),
-            Some(forgeries) => format!("{probes} and {forgeries} forgeries"),
+            Some(forgeries) if self.counts.total() == 0 => forgeries,
+            Some(forgeries) => format!("{probes} and {forgeries}"),
         }
     }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 use veriplay_selfplay::eval_table::{EvalNumbers, EvalTable};
 use veriplay_selfplay::splits::EvalSet;
 
-use crate::progress;
+use crate::progress::{self, counted};
 use crate::suites::{SuiteEstimates, SuiteScores};
 
 /// The last stdout line of `play --json`. Rates and accuracies are fractions of 1.
@@ -99,7 +99,8 @@ impl Summary {
             first => format!("the steps after step {first}"),
         };
         let ProcessShare { seconds, jobs } = self.process;
-        Some(format!("this process: {steps}, with evaluation in {seconds:.0} s and {}", progress::counted(jobs, "job")))
+        let jobs = counted(jobs, "job");
+        Some(format!("this process: {steps}, with evaluation in {seconds:.0} s and {jobs}"))
     }
 }
 
@@ -117,12 +118,12 @@ pub(crate) fn report(summary: &Summary, json: bool) -> anyhow::Result<()> {
     }
     progress::data(format!(
         "{} in {:.0} s; {:.0} % of proposals valid, {} refused as evaluation data; {:.0} % of attempts solved; {}, {:.0} jobs/s; {} dropped",
-        progress::counted(summary.steps, "step"),
+        counted(summary.steps, "step"),
         summary.seconds,
         100.0 * summary.valid_proposal_rate,
         summary.proposals_in_held_out,
         100.0 * summary.solve_rate,
-        progress::counted(summary.jobs, "job"),
+        counted(summary.jobs, "job"),
         summary.jobs_per_s,
         summary.dropped,
     ));

@@ -18,6 +18,7 @@ use super::curves::Curves;
 use crate::config::parse_game_name;
 use crate::effective_config::{Difference, EffectiveConfig};
 use crate::exit::{ExitCode, Failure};
+use crate::progress::counted;
 use suites::{MeasuredSuites, SuiteDifference, read_suites};
 
 /// Advice where a file of a run cannot be read.
@@ -169,7 +170,8 @@ impl ComparedRun {
     fn unfinished_note(&self) -> Option<String> {
         let (name, done, steps) = (self.name(), self.numbers.steps_done(), self.steps);
         let note = format!(
-            "`{name}` is not finished, with {done} of {steps} steps: `veriplay play --resume {name}` plays on and evaluates"
+            "`{name}` is not finished, with {done} of {}: `veriplay play --resume {name}` plays on and evaluates",
+            counted(steps, "step")
         );
         self.numbers.after.is_none().then_some(note)
     }

@@ -12,6 +12,7 @@ use minijinja::context;
 use serde_json::Value;
 
 use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::progress::counted;
 
 /// Characters of a text that are shown.
 const SHOWN: usize = 4000;
@@ -311,7 +312,7 @@ fn text_of(value: &Value) -> String {
 /// The text, cut where it is too long for a page.
 pub(crate) fn cut(text: String) -> String {
     match text.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}\n… ({} more bytes)", &text[..end], text.len() - end),
+        Some((end, _)) => format!("{}\n… ({})", &text[..end], counted(text.len() - end, "more byte")),
         None => text,
     }
 }

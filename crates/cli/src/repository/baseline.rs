@@ -20,9 +20,9 @@ use super::records::write_record;
 use super::warm::{WarmSources, warmed_for};
 use super::{Requirement, pytest_layer};
 use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::image;
 use crate::isolation::{self, Isolation};
-use crate::progress::Progress;
-use crate::{image, progress};
+use crate::progress::{self, Progress, counted};
 
 /// The tests of a file. The default of the image is for one small program.
 const FUEL: u64 = 400_000_000_000;
@@ -293,7 +293,12 @@ impl<'a> RecordingProgress<'a> {
         so_far.passed += file.passed.len();
         so_far.others += file.unsupported.len();
         self.bar.inc(1);
-        self.bar.set_message(format!("{}: {} tests pass, {} do not", self.what, so_far.passed, so_far.others));
+        self.bar.set_message(format!(
+            "{}: {} passed, {} did not",
+            self.what,
+            counted(so_far.passed, "test"),
+            so_far.others
+        ));
     }
 
     fn finish(&self) {

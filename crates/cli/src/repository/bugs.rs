@@ -28,7 +28,7 @@ use super::open::RepoSandboxes;
 use crate::executor::Sandboxes;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::Isolation;
-use crate::progress;
+use crate::progress::{self, counted};
 
 /// Mutants that are validated at once. It does not change the result: surplus bugs are dropped.
 const CHUNK: usize = 8;
@@ -216,7 +216,8 @@ impl fmt::Display for InjectionReport {
             writeln!(f, "{name:<20} {sites:>6} {candidates:>10} {tried:>6} {valid:>6}  {}", rejected.join(", "))?;
         }
         let Self { valid, tried, candidates, wall_s, .. } = self;
-        write!(f, "{valid} bugs of {tried} mutants tried ({candidates} drawn); {wall_s:.1} s")
+        let (valid, tried) = (counted(valid, "bug"), counted(tried, "mutant"));
+        write!(f, "{valid} of {tried} tried ({candidates} drawn); {wall_s:.1} s")
     }
 }
 

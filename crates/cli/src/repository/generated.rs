@@ -15,6 +15,7 @@ use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::image;
 use crate::isolation::Isolation;
 use crate::programs::{ExecutedProgram, ProgramFilter};
+use crate::progress::counted;
 
 /// Tests of a function.
 const CASES: usize = 8;
@@ -52,7 +53,7 @@ pub(crate) fn generate_repository(
             written += 1;
         }
     }
-    let what = format!("the generator made only {written} of {functions} functions");
+    let what = format!("the generator made only {written} of {}", counted(functions, "function"));
     Err(Failure::message(ExitCode::Input, what).hint("ask for fewer, or name another mix"))
 }
 

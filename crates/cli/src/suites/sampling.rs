@@ -18,7 +18,7 @@ use super::prompts::{PromptStyle, SuitePrompt};
 use super::{SuiteFile, SuiteSettings};
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::json_file;
-use crate::progress;
+use crate::progress::{self, counted};
 
 /// Tasks that are sampled together.
 const CHUNK: usize = 64;
@@ -135,7 +135,8 @@ pub(super) fn sample_suite(
         let sampled = sample_chunk(policy, suite, settings.prompts, tasks, &sampling)?;
         if rows.is_empty() && sampled.iter().all(|row| row.finish == SampleEnd::PromptNotTokenized) {
             // Then the tokenizer or the chat template is at fault, not the tasks.
-            let what = format!("no prompt of the first {} tasks of `{}` can be tokenized", tasks.len(), suite.name);
+            let what =
+                format!("no prompt of the first {} of `{}` can be tokenized", counted(tasks.len(), "task"), suite.name);
             return Err(Failure::message(ExitCode::Model, what).hint("the reasons are above; see `--prompts`"));
         }
         append(&mut file, &sampled)

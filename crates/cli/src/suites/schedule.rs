@@ -16,7 +16,7 @@ use veriplay_selfplay::splits::{EvalSet, Guard};
 use super::{MeasuredModel, SUITES, SuiteFile, SuiteJudge, SuiteRecord, SuiteSampling, evaluate_with, find_suites};
 use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
 use crate::isolation::Isolation;
-use crate::progress;
+use crate::progress::{self, counted};
 
 /// A value of `suites`, as `veriplay eval --suite` takes one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,8 +116,9 @@ impl SuiteSchedule<'_> {
     /// What is measured, and when; `None` where nothing is. For people.
     pub(crate) fn describe(&self) -> Option<String> {
         let names: Vec<&str> = self.suites.iter().map(|name| name.0.as_str()).collect();
-        let tasks = self.limit.map_or_else(String::new, |limit| format!(", the first {limit} tasks of each"));
-        let every = self.every.map_or_else(String::new, |every| format!(", every {every} steps"));
+        let tasks =
+            self.limit.map_or_else(String::new, |limit| format!(", the first {} of each", counted(limit, "task")));
+        let every = self.every.map_or_else(String::new, |every| format!(", every {}", counted(every, "step")));
         (!names.is_empty()).then(|| format!("suites `{}`{tasks}: before{every} and after", names.join("`, `")))
     }
 }

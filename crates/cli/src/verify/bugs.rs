@@ -260,7 +260,7 @@ impl BugSummary {
             format!("{kind}: {}", counts.join(", "))
         };
         let kinds: Vec<String> = self.statuses.iter().map(words).collect();
-        let (rows, bugs) = (counted(self.rows as u64, "row"), counted(self.bugs as u64, "bug"));
+        let (rows, bugs) = (counted(self.rows, "row"), counted(self.bugs, "bug"));
         progress::say(format!("{rows} on {bugs}; {}", kinds.join("; ")));
         ended
     }

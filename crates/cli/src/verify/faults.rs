@@ -4,7 +4,7 @@
 use std::fmt::Display;
 use std::path::Path;
 
-use crate::progress;
+use crate::progress::{self, counted};
 
 /// Kinds that are told apart. Rows of further kinds are counted together, which bounds memory and output.
 const MAX_KINDS: usize = 20;
@@ -47,8 +47,7 @@ impl RowFaults {
 
     fn counts(&self, path: &Path) -> Vec<String> {
         let line = |more: u64, what: &str| {
-            let rows = if more == 1 { "row" } else { "rows" };
-            (more > 0).then(|| format!("{}: {more} more {rows} with {what}", path.display()))
+            (more > 0).then(|| format!("{}: {} with {what}", path.display(), counted(more, "more row")))
         };
         let kinds = self.kinds.iter().filter_map(|kind| line(kind.more, &format!("the same fault: {}", kind.first)));
         kinds.chain(line(self.others, "other faults")).collect()

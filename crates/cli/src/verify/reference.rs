@@ -11,7 +11,7 @@ use veriplay_core::{
 use veriplay_corpus::{ExpectedResult, UnexecutedProblem};
 
 use super::scaled_limits;
-use crate::progress;
+use crate::progress::{self, counted};
 
 /// At most one input in this many may be left out.
 const LEFT_OUT: usize = 5;
@@ -111,8 +111,9 @@ fn problem_without_excess(
     let problem = problem_from_reference(context, moderate)?;
     let (all, left_out) = (whole.inputs.len(), whole.inputs.len() - moderate.inputs.len());
     progress::say(format!(
-        "`{}`: {left_out} of {all} inputs are left out, because its reference needs more for one of them than any job may use",
-        whole.task_id
+        "`{}`: left out {left_out} of {}, because its reference needs more for one of them than any job may use",
+        whole.task_id,
+        counted(all, "input")
     ));
     Ok(problem)
 }

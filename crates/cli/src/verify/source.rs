@@ -13,7 +13,7 @@ use super::faults::RowFaults;
 use super::reference::JudgeConditions;
 use super::tasks::{LoadedTask, TaskSet};
 use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::progress;
+use crate::progress::{self, counted};
 
 /// Attempts at unknown tasks, with no other before them, after which the tasks are said to be those of other attempts.
 const PREFLIGHT: u64 = 64;
@@ -148,7 +148,8 @@ impl<'a> AttemptSource<'a> {
             CorpusError::Io { cause, .. } => cause.to_string(),
             other => other.to_string(),
         };
-        let text = format!("cannot read `{}` behind its first {} rows: {cause}", self.path.display(), self.read);
+        let rows = counted(self.read, "row");
+        let text = format!("cannot read `{}` behind its first {rows}: {cause}", self.path.display());
         Failure::message(ExitCode::Input, text).hint(
             "the file is damaged or was cut off; the rows before are judged, and with `--out` the same command continues behind them",
         )

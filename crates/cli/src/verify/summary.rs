@@ -195,8 +195,8 @@ impl VerdictSummary {
         let ks = self.pass_at_k.iter().map(|(k, value)| self.pass_text(*k, *value));
         let parts: Vec<String> = statuses.chain(ks).collect();
         let attempted = match self.tasks_attempted == self.tasks {
-            true => counted(self.tasks as u64, "task"),
-            false => format!("{} of {}", self.tasks_attempted, counted(self.tasks as u64, "task")),
+            true => counted(self.tasks, "task"),
+            false => format!("{} of {}", self.tasks_attempted, counted(self.tasks, "task")),
         };
         format!("{} at {attempted}: {}", counted(self.attempts, "attempt"), parts.join(", "))
     }

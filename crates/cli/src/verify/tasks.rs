@@ -16,6 +16,7 @@ use veriplay_verifier::check_problem;
 use super::faults::RowFaults;
 use super::reference::{self, ProblemError, VerifyContext};
 use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::progress::counted;
 
 /// Overrides from the command line.
 #[derive(Debug, Clone, Default, serde::Serialize)]
@@ -273,8 +274,9 @@ impl TaskSet {
         let first = self.tasks.first().map_or("", |task| task.row.task_id());
         let format = self.file.other_formats().map_or_else(String::new, |others| format!(", or read it with {others}"));
         format!(
-            "warning: none of the first {count} attempts is at a task of `{}`: they name `{wanted}`, and its first task is `{first}`\n\
+            "warning: none of the first {} is at a task of `{}`: they name `{wanted}`, and its first task is `{first}`\n\
              hint: give the file of their tasks as `--tasks`{format}",
+            counted(count, "attempt"),
             self.file.path.display()
         )
     }

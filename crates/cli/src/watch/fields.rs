@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::progress::counted;
 use crate::report::cut;
 
 /// Rows that are shown of one value.
@@ -14,7 +15,7 @@ pub(crate) fn fields(value: &Value) -> Vec<(String, String)> {
     if rows.len() > ROWS {
         let left = rows.len() - ROWS;
         rows.truncate(ROWS);
-        rows.push(("…".to_owned(), format!("{left} more values; `rollouts.jsonl.zst` has them")));
+        rows.push(("…".to_owned(), format!("{}: see `rollouts.jsonl.zst`", counted(left, "more value"))));
     }
     rows
 }

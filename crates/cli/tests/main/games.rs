@@ -147,7 +147,7 @@ fn sol_ver_recipe() -> toml::Table {
 #[test]
 fn recipes_of_the_papers_say_what_they_would_do_and_the_memory_it_takes() {
     let zero = told_on_shape(absolute_zero_recipe(), true);
-    let seeds = "before step 0: proposals until there are 256 tasks of each kind";
+    let seeds = "before step 0: proposals until each kind has 256 tasks";
     says(
         &zero,
         &["game `absolute_zero`, 500 steps", "a step: 192 proposals, then 8 attempts at each of 192 tasks", seeds],
@@ -158,10 +158,7 @@ fn recipes_of_the_papers_say_what_they_would_do_and_the_memory_it_takes() {
     let bugs = told_on_shape(on_tiny_repositories(configuration("bug-repair-qwen.toml")), true);
     says(&bugs, &["game `bug_repair`, 150 steps", "--- injector, removal", "--- solver", "```edit PATH"]);
     let tools = told_on_shape(configuration("self-challenge-qwen.toml"), true);
-    says(
-        &tools,
-        &["then 15 executors of at most 8 turns at each of 16 tasks", "until there are 800 tasks of each kind"],
-    );
+    says(&tools, &["then 15 executors of at most 8 turns at each of 16 tasks", "until each kind has 800 tasks"]);
     says(&tools, &["no step samples a proposer", "learned from successes"]);
     says(&tools, &["game `self_challenge`", "--- challenger", "fenced as `verify`", "--- executor"]);
 }

@@ -8,6 +8,7 @@ use veriplay_corpus::ORDINARY_LOOP;
 
 use super::{MeasuredProgram, RunEnd};
 use crate::bench::machine::Machine;
+use crate::progress::counted;
 
 /// The highest allowed ratio of a program's time per fuel to that of an ordinary loop.
 const GOAL: f64 = 10.0;
@@ -74,9 +75,9 @@ impl CostReport {
     pub(crate) fn text(&self) -> String {
         let gfuel = |fuel: u64| fuel as f64 / 1e9;
         let mut out = format!(
-            "{}\n{} programs of at most {} Gfuel each; by default a job has {} Gfuel and {} s\n\n",
+            "{}\n{} of at most {} Gfuel each; by default a job has {} Gfuel and {} s\n\n",
             self.machine.text(),
-            self.programs.len(),
+            counted(self.programs.len(), "program"),
             gfuel(self.fuel),
             gfuel(self.limits.fuel),
             gfuel(self.limits.deadline_ns)

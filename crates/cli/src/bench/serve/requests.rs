@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::LoadPlan;
+use crate::progress::counted;
 
 /// Protocols of services.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Serialize)]
@@ -180,7 +181,11 @@ fn check_verdicts(expected: &[bool], body: &[u8]) -> Checked {
         Err(error) => return Checked::wrong(format!("the answer cannot be read: {error}")),
     };
     if answer.verdicts.len() != expected.len() {
-        return Checked::wrong(format!("{} verdicts on {} attempts", answer.verdicts.len(), expected.len()));
+        return Checked::wrong(format!(
+            "{} on {}",
+            counted(answer.verdicts.len(), "verdict"),
+            counted(expected.len(), "attempt")
+        ));
     }
     let mut checked = Checked::default();
     for (verdict, right) in answer.verdicts.iter().zip(expected) {

@@ -19,10 +19,11 @@ use crate::bench::worker::WrongResults;
 use crate::bench::workload::{Workload, WorkloadFiles, WorkloadReport};
 use crate::bench::{Machine, MemoryReport, find_node, find_python};
 use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::image;
 use crate::isolation::{self, Isolation};
 use crate::json_file::write_atomically;
 use crate::processors::processors;
-use crate::{image, progress};
+use crate::progress::{self, counted};
 
 /// Default of `--seconds`.
 const SECONDS: f64 = 2.5;
@@ -136,7 +137,8 @@ fn measure(
     let mut measured = Vec::with_capacity(works.len());
     for work in works {
         bar.set_message(work.name);
-        bar.suspend(|| progress::say(format!("{}: {} baselines, threads: {threads:?}", work.name, names.len())));
+        let baselines_named = counted(names.len(), "baseline");
+        bar.suspend(|| progress::say(format!("{}: {baselines_named}, threads: {threads:?}", work.name)));
         let checked = rounds::check(baselines, work)?;
         let table = rounds::measure(baselines, work, threads, span, &|| bar.inc(1))?;
         let rows = threads.iter().zip(table);

@@ -16,7 +16,7 @@ use super::BugRepairSetup;
 use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
 use crate::games::examples::{ExampleConfig, Examples, WarmupExamples};
 use crate::programs::{ProgramFilter, execute_on};
-use crate::progress;
+use crate::progress::{self, counted};
 
 /// The image mutants are made and run in.
 const IMAGE: &str = "python";
@@ -108,7 +108,7 @@ impl WarmupExamples for BugRepairSetup {
             .collect();
         bar.finish_and_clear();
         let bugs = bugs?.concat();
-        progress::say(format!("{} bugs", bugs.len()));
+        progress::say(counted(bugs.len(), "bug"));
         Ok(bugs)
     }
 

@@ -16,7 +16,7 @@ use veriplay_verifier::environments::{
 use super::own_environment::{HINT, check_hand_written, check_templates};
 use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
 use crate::games::corpus_split;
-use crate::progress;
+use crate::progress::{self, counted};
 
 /// Where environments and tasks come from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -154,7 +154,7 @@ impl<'a> ToolTasks<'a> {
         count: usize,
     ) -> Result<Vec<CompletedTask>, Failure> {
         if count > 0 {
-            progress::say(format!("completing {count} tasks for `{purpose}`"));
+            progress::say(format!("completing {} for `{purpose}`", counted(count, "task")));
         }
         let (mut made, mut dry) = (Vec::new(), 0);
         while made.len() < count && dry < DRY_BLOCKS {
@@ -177,7 +177,7 @@ impl<'a> ToolTasks<'a> {
             made.task.task_id = format!("{}/{purpose}/{number}", made.task.environment);
         }
         if made.len() < count {
-            let what = format!("there are only {} of {count} tasks for `{purpose}`", made.len());
+            let what = format!("there are only {} of {} for `{purpose}`", made.len(), counted(count, "task"));
             let hint = "ask for fewer in `[tasks]` and `[eval]`, name more environments, or give yours more templates and values";
             return Err(Failure::message(ExitCode::Input, what).hint(hint));
         }

@@ -16,7 +16,7 @@ use super::tasks::{CompletedTask, HeldOutSource, SelfChallengeTaskConfig, ToolTa
 use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
 use crate::games::examples::{ExampleConfig, Examples, WarmupExamples};
 use crate::image::PYTHON;
-use crate::progress;
+use crate::progress::{self, counted};
 
 /// Which tasks.
 #[derive(Debug, Clone, Deserialize)]
@@ -101,7 +101,7 @@ impl WarmupExamples for SelfChallengeSetup {
         let generator = source.generator().clone();
         let drafts = generator.tasks(Split::Train, seed);
         let made = source.complete_tasks(drafts, "warmup", *artifacts)?;
-        progress::say(format!("{} artifacts", made.len()));
+        progress::say(counted(made.len(), "artifact"));
         let environments = source.tool_environments()?.into_iter();
         let tools = environments.map(|one| {
             let names = one.about.tools.iter().map(|tool| tool.name.clone()).collect();

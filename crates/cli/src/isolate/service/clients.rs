@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::client::{Failed, PATIENCE, Request, Service, escaped_if, excerpt, marker, run_body, run_code, words};
 use super::probe::{Needs, ServiceProbe};
+use crate::progress::counted;
 
 pub(super) const PROBES: &[ServiceProbe] = &[
     ServiceProbe {
@@ -214,7 +215,8 @@ fn other_client_in_answers(service: &Service) -> Result<String, Failed> {
         stop.store(true, Ordering::Relaxed);
         let runs = other.join().unwrap_or_else(|_| Err("the other client panicked".to_owned()));
         let runs = runs.map_err(Failed::Escaped)?;
-        Ok(format!("{} answers beside {runs} programs of another client have none of its marks", looked?))
+        let runs = counted(runs, "program");
+        Ok(format!("{} answers beside {runs} of another client have none of its marks", looked?))
     })
 }
 

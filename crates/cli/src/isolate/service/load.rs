@@ -10,6 +10,7 @@ use super::client::{
 };
 use super::probe::{Needs, ServiceProbe};
 use crate::http::{Connection, ExchangeError};
+use crate::progress::counted;
 
 /// Clients that are slow, leave, or do not read.
 const CLIENTS: usize = 32;
@@ -331,7 +332,8 @@ fn dying_workers(service: &Service) -> Result<String, Failed> {
     let beside = check_others_beside(service, &DEADLY.map(request), DEADLY_ROUNDS)?;
     check_others(service, 5)?;
     let sent = DEADLY.len() * DEADLY_ROUNDS;
-    Ok(format!("{sent} programs were answered, {beside} known programs beside them and 5 after them were right"))
+    let beside = counted(beside, "known program");
+    Ok(format!("{sent} programs were answered, {beside} beside them and 5 after them were right"))
 }
 
 /// Sends each request `rounds` times, one after another, beside all others. Meanwhile known programs must be answered right, and then all
@@ -386,5 +388,6 @@ fn full_disk(service: &Service) -> Result<String, Failed> {
     })?;
     check_others(service, 5)?;
     let sent = FILLERS * FILLER_ROUNDS;
-    Ok(format!("{sent} programs were answered, {beside} known programs beside them and 5 after them were right"))
+    let beside = counted(beside, "known program");
+    Ok(format!("{sent} programs were answered, {beside} beside them and 5 after them were right"))
 }

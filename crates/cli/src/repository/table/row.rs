@@ -11,6 +11,7 @@ use super::super::baseline::BaselineTiming;
 use super::super::pip::last_error;
 use super::super::{Requirement, StoredRepository};
 use crate::exit::Failure;
+use crate::progress::counted;
 
 /// Reasons that Markdown shows of each package.
 const SHOWN: usize = 4;
@@ -99,7 +100,7 @@ impl PackageRow {
         let Self { name, version, tests, passed, wall_s, .. } = self;
         match &self.failed_because {
             Some(why) => format!("{name}=={version}: {why}"),
-            None => format!("{name}=={version}: {passed} of {tests} tests pass; {wall_s:.1} s"),
+            None => format!("{name}=={version}: {passed} of {} passed; {wall_s:.1} s", counted(tests, "test")),
         }
     }
 
