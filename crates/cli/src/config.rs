@@ -387,7 +387,7 @@ impl LearnConfig {
     /// Checks what types cannot.
     pub(crate) fn validate(&self) -> Result<(), Failure> {
         if !(self.learning_rate > 0.0 && self.learning_rate < 1.0) {
-            return Err(bad_value("learn.learning_rate", &self.learning_rate, "between 0 and 1"));
+            return Err(bad_value("learn.learning_rate", &self.learning_rate, "above 0 and below 1"));
         }
         if !(0.0..=1.0).contains(&self.final_fraction) {
             return Err(bad_value("learn.final_fraction", &self.final_fraction, "between 0 and 1"));

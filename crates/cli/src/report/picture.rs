@@ -176,7 +176,9 @@ pub(super) fn title_and_labels(paths: &[String]) -> (String, Vec<String>) {
     let shortest = parts.iter().map(Vec::len).min().unwrap_or_default();
     let after = shared(&|other, at| other.iter().rev().nth(at) == first.iter().rev().nth(at));
     let after = after.min(shortest.saturating_sub(before));
-    let title = [&first[..before], &["…"], &first[first.len() - after..]].concat().join("/");
+    // Without anything in common there is no title.
+    let left_out: &[&str] = if before + after == 0 { &[] } else { &["…"] };
+    let title = [&first[..before], left_out, &first[first.len() - after..]].concat().join("/");
     (title, parts.iter().map(|parts| parts[before..parts.len() - after].join("/")).collect())
 }
 
@@ -251,6 +253,7 @@ mod tests {
         );
         assert_eq!(named(&["actor/loss"]), ("actor/loss".to_owned(), labels(&[""])));
         assert_eq!(named(&["a/x", "a/b/x"]), ("a/…/x".to_owned(), labels(&["", "b"])));
+        assert_eq!(named(&["a/b", "c/d"]), (String::new(), labels(&["a/b", "c/d"])));
         assert_eq!(named(&["a", "a"]), ("a/…".to_owned(), labels(&["", ""])));
     }
 }
