@@ -47,6 +47,7 @@ macro_rules! eval_config {
 mod absolute_zero;
 mod bug_repair;
 pub(crate) mod examples;
+mod named_files;
 mod self_challenge;
 mod sol_ver;
 
@@ -64,6 +65,7 @@ use veriplay_selfplay::splits::{EvalSet, Guard, Overlap};
 
 pub(crate) use absolute_zero::AbsoluteZeroSetup;
 pub(crate) use examples::WarmupExamples;
+pub(crate) use named_files::NamedFile;
 
 use bug_repair::BugRepairSetup;
 use self_challenge::SelfChallengeSetup;
@@ -108,6 +110,11 @@ pub(crate) trait GameSetup: Clone + Serialize + DeserializeOwned {
 
     /// Seeds the samples of a measurement: the same for every run.
     fn eval_seed(&self) -> u64;
+
+    /// The files of its tables that are not part of the program, whether they are there or not.
+    fn named_files(&self) -> Result<Vec<NamedFile>, Failure> {
+        Ok(Vec::new())
+    }
 
     /// Whether its pairs need the start model as a reference.
     fn needs_reference(&self) -> bool {

@@ -19,7 +19,7 @@ pub(crate) use bugs::{InjectRequest, inject_bugs, read_bugs};
 pub(crate) use dependencies::{DependencySource, read_pins};
 pub(crate) use generated::generate_repository;
 pub(crate) use history::collect_history;
-pub(crate) use open::{RepoSandboxes, StoredRepository, cache_directory};
+pub(crate) use open::{RepoSandboxes, StoredRepository, cache_directory, find_repository_directory};
 pub(crate) use pip::{Requirement, pytest_layer};
 pub(crate) use project::{CommitSource, RepositorySources, TestSource};
 pub(crate) use records::write_history;

@@ -12,7 +12,7 @@ use crate::config::{from_toml, parse_game_name, read_with_settings};
 use crate::device::DeviceArguments;
 use crate::effective_config::{Difference, EffectiveConfig, configuration_path};
 use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::games::{GameAction, WarmupExamples, run_for_named_in};
+use crate::games::{GameAction, NamedFile, WarmupExamples, run_for_named_in};
 use crate::isolation::Isolation;
 use crate::json_file::write_new_file;
 use crate::play::start_checks;
@@ -112,9 +112,33 @@ fn init(name: &str, out: Option<PathBuf>) -> Result<(), Failure> {
     }
     write_new_file(&path, config.text).map_err(|failure| failure.hint("name a new file with --out"))?;
     progress::data(path.display());
-    let command = if is_recipe(config.text, &path)? { "warmup" } else { "play" };
-    progress::say(format!("use it with `veriplay {command} --config {}`", shell_word(&path)));
+    let word = shell_word(&path);
+    if is_recipe(config.text, &path)? {
+        progress::say(format!("use it with `veriplay warmup --config {word}`"));
+        return Ok(());
+    }
+    let missing = run_for_named_in(config.text, &path, FindMissing { text: config.text, origin: &path })?;
+    for file in &missing {
+        progress::say(format!("missing: {file}"));
+    }
+    let before = if missing.is_empty() { "" } else { ", once nothing of that is missing" };
+    progress::say(format!("use it with `veriplay play --config {word}`{before}"));
     Ok(())
+}
+
+/// Finds the files that a configuration names and that are not there.
+struct FindMissing<'a> {
+    text: &'a str,
+    origin: &'a Path,
+}
+
+impl GameAction for FindMissing<'_> {
+    type Output = Vec<NamedFile>;
+
+    fn run<S: WarmupExamples>(self) -> Result<Vec<NamedFile>, Failure> {
+        let files = PlayConfig::<S>::parse(self.text, self.origin)?.setup.named_files()?;
+        Ok(files.into_iter().filter(NamedFile::is_missing).collect())
+    }
 }
 
 /// A row of `config list`.

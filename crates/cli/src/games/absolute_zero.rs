@@ -19,7 +19,7 @@ use veriplay_selfplay::settings::SharedSettings;
 use veriplay_selfplay::splits::{EvalSet, Guard};
 use veriplay_verifier::ProposalGate;
 
-use super::{GameSetup, StepTokens, corpus_split, guard_and_evaluation};
+use super::{GameSetup, NamedFile, StepTokens, corpus_split, guard_and_evaluation};
 use crate::config::LearnConfig;
 use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
@@ -149,6 +149,13 @@ impl GameSetup for AbsoluteZeroSetup {
 
     fn eval_seed(&self) -> u64 {
         self.tasks.eval_seed
+    }
+
+    fn named_files(&self) -> Result<Vec<NamedFile>, Failure> {
+        let advice =
+            "put a file of CRUXEval's layout there; `facebookresearch/cruxeval` publishes `data/cruxeval.jsonl`";
+        let file = |path| NamedFile::new("tasks.eval_programs", path, advice.to_owned());
+        Ok(self.tasks.eval_programs.as_deref().map(file).into_iter().collect())
     }
 
     fn describe_step(&self) -> Vec<String> {

@@ -3,10 +3,11 @@
 mod warmup;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Trust};
+use veriplay_corpus::BUILTIN_PREFIX;
 use veriplay_sandbox::SandboxOptions;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::games::bug_repair::{self, BugRepair, BugRepairConfig, Repositories, Repository};
@@ -15,13 +16,13 @@ use veriplay_selfplay::settings::SharedSettings;
 use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::bugs::BugArtifact;
 
-use super::{GameSetup, StepTokens};
+use super::{GameSetup, NamedFile, StepTokens};
 use crate::config::LearnConfig;
 use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
 use crate::image;
 use crate::isolation::{self, Isolation};
-use crate::progress::counted;
+use crate::progress::{self, counted};
 use crate::repository::{RepoImages, RepoSandboxes, StoredRepository, read_bugs};
 use crate::suites::SuiteSchedule;
 
@@ -151,6 +152,23 @@ impl GameSetup for BugRepairSetup {
         self.eval.seed
     }
 
+    fn named_files(&self) -> Result<Vec<NamedFile>, Failure> {
+        let (repositories, bugs) = (&self.repositories, &self.bugs);
+        let mut files = NamedFile::repositories("repositories.training", &repositories.training)?;
+        files.extend(NamedFile::repositories("repositories.validation", &repositories.validation)?);
+        files.extend(NamedFile::repositories("repositories.held_out", &repositories.held_out)?);
+        let lists = [
+            ("bugs.training", &bugs.training),
+            ("bugs.validation", &bugs.validation),
+            ("bugs.held_out", &bugs.held_out),
+        ];
+        for (key, paths) in lists {
+            let own = paths.iter().filter(|path| !path.to_string_lossy().starts_with(BUILTIN_PREFIX));
+            files.extend(own.map(|path| NamedFile::new(key, path, inject_advice(path))));
+        }
+        Ok(files)
+    }
+
     fn describe_step(&self) -> Vec<String> {
         let (game, shared) = (&self.game.own, &self.game.shared);
         let (solver, injector) = (game.tasks_per_step * shared.group_size, game.injections_per_step);
@@ -192,6 +210,13 @@ impl GameSetup for BugRepairSetup {
         let game = BugRepair::new(self.game.clone(), repositories, &training, &held_out)?.with_examples(&executor)?;
         Ok((executor, SelfPlay::new(game)))
     }
+}
+
+fn inject_advice(path: &Path) -> String {
+    let out = progress::shell_word(path);
+    format!(
+        "`veriplay corpus inject-bugs --repo NAME==VERSION --count N --out {out}` makes it, of a repository of the same list"
+    )
 }
 
 /// Opens the repositories, all in the same sandboxes.

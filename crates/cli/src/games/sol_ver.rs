@@ -13,7 +13,7 @@ use veriplay_selfplay::settings::SharedSettings;
 use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::agreement::AgreementRules;
 
-use super::{GameSetup, StepTokens, guard_and_evaluation};
+use super::{GameSetup, NamedFile, StepTokens, guard_and_evaluation};
 use crate::config::LearnConfig;
 use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
@@ -122,6 +122,12 @@ impl GameSetup for SolVerSetup {
 
     fn trains_from_start(&self) -> bool {
         self.game.own.train_from == TrainFrom::Start
+    }
+
+    fn named_files(&self) -> Result<Vec<NamedFile>, Failure> {
+        let mut files = self.tasks.snippets.named_files()?;
+        files.extend(self.tasks.problems.named_file());
+        Ok(files)
     }
 
     fn describe_step(&self) -> Vec<String> {

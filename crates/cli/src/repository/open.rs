@@ -42,13 +42,7 @@ pub(crate) struct StoredRepository {
 impl StoredRepository {
     /// Opens `name`: `NAME==VERSION` in the cache, a directory that `add-repo` wrote, one of plain sources, or a built-in repository.
     pub(crate) fn open(name: &str) -> Result<Self, Failure> {
-        if name.starts_with(BUILTIN_PREFIX) {
-            return open_builtin(name);
-        }
-        let directory = match Requirement::from_str(name) {
-            Ok(requirement) if !Path::new(name).is_dir() => cache_directory(&requirement)?,
-            _ => PathBuf::from(name),
-        };
+        let Some(directory) = find_repository_directory(name)? else { return open_builtin(name) };
         if directory.is_dir() && !directory.join("layer.json").exists() {
             return open_plain_directory(&directory);
         }
@@ -151,6 +145,17 @@ impl RepoSandboxes {
 }
 
 const MAP: &str = "map.json";
+
+/// The directory that [`StoredRepository::open`] opens, whether it is there or not; `None` for a built-in repository.
+pub(crate) fn find_repository_directory(name: &str) -> Result<Option<PathBuf>, Failure> {
+    if name.starts_with(BUILTIN_PREFIX) {
+        return Ok(None);
+    }
+    match Requirement::from_str(name) {
+        Ok(requirement) if !Path::new(name).is_dir() => cache_directory(&requirement).map(Some),
+        _ => Ok(Some(PathBuf::from(name))),
+    }
+}
 
 /// Where `add-repo` puts a repository by default.
 pub(crate) fn cache_directory(requirement: &Requirement) -> Result<PathBuf, Failure> {

@@ -29,11 +29,36 @@ fn a_configuration_is_written_where_there_is_no_checkout_and_over_no_file() {
 
     let other = succeeded(config(&["init", "sol-ver-qwen", "--out", "own.toml"]).current_dir(&dir));
     assert!(stderr(&other).contains("veriplay play --config own.toml"), "{}", stderr(&other));
+    assert!(!stderr(&said).contains("missing"), "{}", stderr(&said));
     let unknown = finished(config(&["init", "chess"]).current_dir(&dir));
     assert_eq!(unknown.status.code(), Some(3));
     assert!(stderr(&unknown).contains("`chess`") && stderr(&unknown).contains("veriplay config list"));
     let shown = succeeded(&mut config(&["init", "--out", "-"]));
     assert_eq!(stdout(&shown), std::fs::read_to_string(root().join("configs/quickstart.toml")).expect("its source"));
+}
+
+#[test]
+fn a_written_configuration_says_which_of_its_files_are_missing_and_how_to_have_them() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let said = |name: &str, out: &str| {
+        let mut command = config(&["init", name, "--out", out]);
+        stderr(&succeeded(command.current_dir(&dir).env("VERIPLAY_CACHE", dir.path().join("cache"))))
+    };
+    let bugs = said("bug-repair-qwen", "1.toml");
+    for line in [
+        "missing: `toolz==1.0.0` of `repositories.training`: `veriplay corpus add-repo toolz==1.0.0` fetches it\n",
+        "missing: `bugs/inflection.jsonl` of `bugs.held_out`: `veriplay corpus inject-bugs ",
+        "use it with `veriplay play --config 1.toml`, once nothing of that is missing\n",
+    ] {
+        assert!(bugs.contains(line), "{line}\n{bugs}");
+    }
+    assert_eq!(bugs.matches("missing: ").count(), 5, "{bugs}");
+    assert_eq!(said("sol-ver-qwen", "2.toml").matches("missing: ").count(), 4);
+    let zero = said("absolute-zero-qwen", "3.toml");
+    assert!(zero.contains("missing: `cruxeval.jsonl` of `tasks.eval_programs`: "), "{zero}");
+    std::fs::write(dir.path().join("cruxeval.jsonl"), "").expect("it can be written");
+    assert!(!said("absolute-zero-qwen", "4.toml").contains("missing"));
+    assert!(!said("bug-repair-quickstart", "5.toml").contains("missing"), "built-in repositories are there");
 }
 
 #[test]

@@ -28,7 +28,8 @@ fn a_run_by_a_cards_operations_learns_and_says_so_in_its_configuration() {
     let (config, run) = (write_config(dir.path(), &config), dir.path().join("run"));
     let mut command = veriplay();
     command.arg("play").arg("--config").arg(&config).arg("--out").arg(&run).args(["--device", "cpu-portable"]);
-    succeeded(&mut command);
+    let said = String::from_utf8(succeeded(&mut command).stdout).expect("it is text");
+    assert!(said.contains("\n1 step in "), "{said}");
     let written = std::fs::read_to_string(run.join("config.toml")).expect("readable");
     assert!(written.contains("device = \"cpu-portable\"") && written.contains("minibatches = 2"), "{written}");
     assert!(run.join("checkpoints/step_1/optimizer.safetensors").is_file());

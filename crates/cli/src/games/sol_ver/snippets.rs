@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_corpus::{Grammar, ProgramStream, Split};
 
 use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::games::NamedFile;
 use crate::repository::StoredRepository;
 
 /// Where snippets come from.
@@ -44,6 +45,18 @@ pub(super) enum SnippetSource {
 }
 
 impl SnippetSource {
+    /// What it names that is not part of the program.
+    pub(super) fn named_files(&self) -> Result<Vec<NamedFile>, Failure> {
+        match self {
+            Self::Generator { .. } => Ok(Vec::new()),
+            Self::Folder { path, .. } => {
+                let advice = "put `.py` files there, or name another folder".to_owned();
+                Ok(vec![NamedFile::new("tasks.snippets.path", path, advice)])
+            }
+            Self::Packages { names, .. } => NamedFile::repositories("tasks.snippets.names", names),
+        }
+    }
+
     /// The pool, in a fixed order, no two alike.
     pub(super) fn pool(&self) -> Result<Vec<String>, Failure> {
         match self {

@@ -19,7 +19,7 @@ use veriplay_verifier::agreement::{SuiteTest, TestSuite};
 
 use super::snippets::{SnippetSource, check_enough};
 use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::games::corpus_split;
+use crate::games::{NamedFile, corpus_split};
 use crate::programs::{ExecutedProgram, ProgramFilter, execute_on};
 
 /// Where snippets and held-out problems come from.
@@ -63,6 +63,16 @@ eval_config! {
     pub(super) struct SolVerEvalConfig {
         /// Number of evaluation problems.
         problems: usize,
+    }
+}
+
+impl ProblemSource {
+    /// The file that it names.
+    pub(super) fn named_file(&self) -> Option<NamedFile> {
+        let Self::File { path, format, .. } = self else { return None };
+        let advice =
+            format!("put a published file in format `{format}` there, such as EvalPlus's, or name another one");
+        Some(NamedFile::new("tasks.problems.path", path, advice))
     }
 }
 

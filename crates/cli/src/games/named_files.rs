@@ -1,0 +1,50 @@
+//! Files and directories that a configuration names, and that whoever writes it may have to fetch or to make first. None of them is opened.
+
+use std::fmt::{self, Display};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use crate::exit::Failure;
+use crate::repository::{Requirement, find_repository_directory};
+
+/// What a key of a configuration names, and where that is on this machine.
+#[derive(Debug)]
+pub(crate) struct NamedFile {
+    key: &'static str,
+    name: String,
+    path: PathBuf,
+    /// How to have it.
+    advice: String,
+}
+
+impl NamedFile {
+    pub(super) fn new(key: &'static str, path: &Path, advice: String) -> Self {
+        Self { key, name: path.display().to_string(), path: path.to_owned(), advice }
+    }
+
+    /// The repositories that a key lists, without the built-in ones.
+    pub(super) fn repositories(key: &'static str, names: &[String]) -> Result<Vec<Self>, Failure> {
+        let mut found = Vec::new();
+        for name in names {
+            let Some(path) = find_repository_directory(name)? else { continue };
+            let advice = match Requirement::from_str(name) {
+                Ok(_) => format!("`veriplay corpus add-repo {name}` fetches it"),
+                Err(_) => "put its sources there, or name a package as NAME==VERSION".to_owned(),
+            };
+            found.push(Self { key, name: name.clone(), path, advice });
+        }
+        Ok(found)
+    }
+
+    /// Whether there is nothing of its name.
+    pub(crate) fn is_missing(&self) -> bool {
+        !self.path.exists()
+    }
+}
+
+impl Display for NamedFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { key, name, advice, .. } = self;
+        write!(f, "`{name}` of `{key}`: {advice}")
+    }
+}
