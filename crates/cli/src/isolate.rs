@@ -1,7 +1,7 @@
 //! `veriplay isolate`: the isolation suite on our own sandbox, or on somebody else's.
 //!
 //! `veriplay_corpus::probes` has the probes and judges their runs. This module runs them, in [`own_sandbox`] or on a [`Target`] (any
-//! [`command`] that runs a Python file, an image of [`docker`], or a [`fusion`] server), and reports the results ([`report`], [`sarif`]). [`selection`] says which
+//! [`command`] that runs a Python file, an image of [`docker`], or a [`fusion`] server), and reports the results ([`report`], [`sarif`], whose results are at a [`sarif_place`]). [`selection`] says which
 //! probes are tried, [`not_tried`] which are not and why, [`allow`] which need not be contained. [`report_files`] are checked first. [`forgeries`] are probes of the
 //! verifier, counted apart. [`bait`] is planted on the host for programs to find: a listener, a file, a variable. [`service`] has probes of
 //! another kind, of a service and its clients; [`catalog`] has the names of all.
@@ -18,6 +18,7 @@ pub(crate) mod own_sandbox;
 pub(crate) mod report;
 pub(crate) mod report_files;
 pub(crate) mod sarif;
+mod sarif_place;
 pub(crate) mod selection;
 pub(crate) mod service;
 pub(crate) mod target;

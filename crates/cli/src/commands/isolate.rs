@@ -131,7 +131,7 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     let allow = allow.unwrap_or_default().apply(&mut results, today).or_fail(ExitCode::Input)?;
     let report = IsolationReport::new(&results, &not_tried, allow, &end);
     progress::data(if args.json { serde_json::to_string(&report).or_fail(ExitCode::Bug)? } else { report.text() });
-    let written = args.files.write(&report, &results, &not_tried, &end);
+    let written = args.files.write(&report, &results, &not_tried, &end, args.allow.as_deref());
     let judged = if end.stopped { Err(stopped(&results, &not_tried)) } else { fail_on_escapes(&results) };
     match (judged, written) {
         (Ok(()), written) => written,

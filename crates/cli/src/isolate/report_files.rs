@@ -1,7 +1,7 @@
 //! The files that a run writes its reports to. They are checked before anything is attacked: a run may take minutes, and its exit code must be
 //! that of the probes.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -9,6 +9,7 @@ use super::allow::AllowList;
 use super::not_tried::NotTried;
 use super::report::{IsolationReport, junit_xml};
 use super::sarif::sarif;
+use super::sarif_place::SarifPlace;
 use super::{ProbeResult, SuiteEnd};
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::json_file::{check_new_file, check_writable, write_new_file, write_through};
@@ -46,7 +47,7 @@ impl ReportFiles {
         self.write_allow.as_deref().map_or(Ok(()), check_new_file)
     }
 
-    /// Writes them.
+    /// Writes them. `allow` is the allow-list that the suite had.
     ///
     /// # Errors
     /// The first one that cannot be written.
@@ -56,12 +57,14 @@ impl ReportFiles {
         results: &[ProbeResult],
         not_tried: &NotTried,
         end: &SuiteEnd<'_>,
+        allow: Option<&Path>,
     ) -> Result<(), Failure> {
         if let Some(path) = &self.junit {
             write_through(path, &junit_xml(results, not_tried, end).or_fail(ExitCode::Bug)?)?;
         }
         if let Some(path) = &self.sarif {
-            write_through(path, &serde_json::to_string_pretty(&sarif(end.target, results)).or_fail(ExitCode::Bug)?)?;
+            let report = sarif(end.target, results, SarifPlace::find(allow).as_ref());
+            write_through(path, &serde_json::to_string_pretty(&report).or_fail(ExitCode::Bug)?)?;
         }
         if let Some(path) = &self.markdown {
             write_through(path, &report.markdown())?;

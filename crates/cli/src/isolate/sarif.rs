@@ -1,5 +1,6 @@
 //! The report as SARIF 2.1.0 (OASIS), the format in which code hosts take findings of security tools: a rule for each probe that was
-//! tried, a result for each that was not contained. An allow-list's entries are suppressions.
+//! tried, a result for each that was not contained. An allow-list's entries are suppressions. A rule says where its probe is written, which
+//! is in Veriplay's repository; a result is at the target, and in a file of the user's own repository where there is one.
 
 use serde_json::{Value, json};
 use veriplay_corpus::probes::Severity;
@@ -7,9 +8,10 @@ use veriplay_corpus::probes::judge::Containment;
 
 use super::catalog::{find_class, is_of_service};
 use super::report::hint;
+use super::sarif_place::SarifPlace;
 use super::{ProbeResult, forgeries};
 
-pub(crate) fn sarif(target: &str, results: &[ProbeResult]) -> Value {
+pub(crate) fn sarif(target: &str, results: &[ProbeResult], place: Option<&SarifPlace>) -> Value {
     let found = results.iter().filter(|result| result.finding.verdict != Containment::Contained);
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -20,7 +22,7 @@ pub(crate) fn sarif(target: &str, results: &[ProbeResult]) -> Value {
                 "semanticVersion": env!("CARGO_PKG_VERSION"),
                 "rules": results.iter().map(rule).collect::<Vec<_>>(),
             } },
-            "results": found.map(|result| finding(target, result)).collect::<Vec<_>>(),
+            "results": found.map(|result| finding(target, result, place)).collect::<Vec<_>>(),
         }],
     })
 }
@@ -29,28 +31,46 @@ fn rule(result: &ProbeResult) -> Value {
     json!({
         "id": result.id(),
         "shortDescription": { "text": result.title },
+        "fullDescription": { "text": description(result) },
         "help": { "text": hint(&result.class) },
-        "properties": { "tags": ["security", result.class], "security-severity": score(severity(result)) },
+        "properties": {
+            "tags": ["security", result.class],
+            "security-severity": score(severity(result)),
+            "source": file(result),
+        },
     })
 }
 
-fn finding(target: &str, result: &ProbeResult) -> Value {
+/// What the probe is, and how to see its programs.
+fn description(result: &ProbeResult) -> String {
+    let (title, id) = (&result.title, result.id());
+    match find_class(&result.class) {
+        Some(class) => format!(
+            "{title}. Probes of class `{}` try to {}. `veriplay isolate --explain {id}` shows what this one does.",
+            class.name, class.tries
+        ),
+        None => format!("{title}. A wrong program that tries to be judged correct."),
+    }
+}
+
+fn finding(target: &str, result: &ProbeResult, place: Option<&SarifPlace>) -> Value {
     let suppressions: Vec<Value> =
         result.allowed.iter().map(|reason| json!({ "kind": "external", "justification": reason })).collect();
+    let mut location = json!({ "logicalLocations": [{ "name": target, "kind": "resource" }] });
+    if let Some(place) = place {
+        location["physicalLocation"] = place.physical_location(&result.id());
+    }
     json!({
         "ruleId": result.id(),
         "level": level(result),
         "message": { "text": format!("{} on {target}: {}", result.finding.verdict.word(), result.finding.evidence) },
-        // A result needs a place, and the sandbox has none: the probe's own file.
-        "locations": [{ "physicalLocation": {
-            "artifactLocation": { "uri": file(result) },
-            "region": { "startLine": 1 },
-        } }],
+        "locations": [location],
+        "partialFingerprints": { "probeOnTarget/v1": format!("{} on {target}", result.id()) },
         "suppressions": suppressions,
     })
 }
 
-/// Where the probe is written.
+/// Where the probe is written, in Veriplay's repository.
 fn file(result: &ProbeResult) -> String {
     match result.class.strip_prefix("service_") {
         Some(file) if is_of_service(&result.class) => format!("crates/cli/src/isolate/service/{file}.rs"),

@@ -1,6 +1,6 @@
 //! `veriplay isolate`: our own sandbox holds, a plain interpreter does not, and CI understands the report of both.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use veriplay_corpus::probes::{CLASSES, Probe, built_in_probes};
 
 use super::external::report_skipped;
-use super::{finished, last_json, stderr, veriplay};
+use super::{finished, last_json, root, stderr, veriplay};
 
 /// The exit code of a suite that found something.
 const NOT_CONTAINED: i32 = 8;
@@ -197,7 +197,7 @@ fn an_allow_list_that_was_written_is_one_that_is_read_and_is_not_overwritten() {
     let path = |name: &str| folder.path().join(name).display().to_string();
     let run = |more: &[&str]| {
         let fixed = ["isolate", "--class", "host_files", "--target", "cmd:python3 {file}"];
-        finished(veriplay().args(fixed).args(more))
+        finished(outside_of_workflows().current_dir(&folder).args(fixed).args(more))
     };
     let (list, sarif, markdown) = (path("allow.toml"), path("report.sarif"), path("report.md"));
     assert_eq!(run(&["--write-allow", &list]).status.code(), Some(NOT_CONTAINED));
@@ -206,16 +206,84 @@ fn an_allow_list_that_was_written_is_one_that_is_read_and_is_not_overwritten() {
     let again = run(&["--write-allow", &list]);
     assert_eq!(again.status.code(), Some(3));
     assert!(stderr(&again).contains("allow.toml"), "{}", stderr(&again));
-    let sarif: Value = serde_json::from_slice(&std::fs::read(sarif).expect("it was written")).expect("JSON");
-    let results = sarif["runs"][0]["results"].as_array().expect("results");
-    let rules = sarif["runs"][0]["tool"]["driver"]["rules"].as_array().expect("rules");
-    assert!(!results.is_empty() && results.len() < rules.len(), "{sarif}");
-    for result in results {
-        assert!(rules.iter().any(|rule| rule["id"] == result["ruleId"]), "{result}");
+    let text = std::fs::read_to_string(list).expect("it was written");
+    for result in sarif_results(&sarif) {
         assert_eq!((&result["level"], &result["suppressions"][0]["kind"]), (&json!("error"), &json!("external")));
+        let place = &result["locations"][0]["physicalLocation"];
+        assert_eq!(place["artifactLocation"]["uri"], "allow.toml", "{result}");
+        let line = place["region"]["startLine"].as_u64().and_then(|line| text.lines().nth(line as usize - 1));
+        let id = result["ruleId"].as_str().expect("an id");
+        assert_eq!(line, Some(format!("probe = \"{id}\"").as_str()), "{result}");
     }
     let markdown = std::fs::read_to_string(markdown).expect("it was written");
     assert!(markdown.contains("| host_files | ") && markdown.contains("Allowed: escaped on 20"), "{markdown}");
+}
+
+/// The program as no code host starts it.
+fn outside_of_workflows() -> Command {
+    let mut command = veriplay();
+    command.env_remove("GITHUB_WORKSPACE").env_remove("GITHUB_WORKFLOW_REF");
+    command
+}
+
+/// The results of a SARIF file, which has what SARIF 2.1.0 and GitHub's code scanning require of it.
+fn sarif_results(path: &str) -> Vec<Value> {
+    let sarif: Value = serde_json::from_slice(&std::fs::read(path).expect("it was written")).expect("JSON");
+    let schema = sarif["$schema"].as_str().expect("a schema");
+    assert!(sarif["version"] == "2.1.0" && schema.ends_with("sarif-2.1.0.json"), "{sarif}");
+    let (run, driver) = (&sarif["runs"][0], &sarif["runs"][0]["tool"]["driver"]);
+    assert!(driver["name"].is_string() && driver["semanticVersion"].is_string(), "{driver}");
+    let rules = driver["rules"].as_array().expect("rules");
+    for rule in rules {
+        let texts = ["shortDescription", "fullDescription", "help"].map(|key| &rule[key]["text"]);
+        assert!(texts.iter().all(|text| text.as_str().is_some_and(|text| !text.is_empty())), "{rule}");
+        assert!(rule["properties"]["tags"].as_array().is_some_and(|tags| tags.contains(&json!("security"))), "{rule}");
+        // The probe's own file is Veriplay's: nothing that a code host can open.
+        let source = rule["properties"]["source"].as_str().expect("a path");
+        assert!(root().join(source).is_file(), "{rule}");
+    }
+    let ids: BTreeSet<&str> = rules.iter().filter_map(|rule| rule["id"].as_str()).collect();
+    assert_eq!(ids.len(), rules.len(), "each rule has its own id: {sarif}");
+    let results = run["results"].as_array().expect("results");
+    assert!(!results.is_empty() && results.len() < rules.len(), "{sarif}");
+    for result in results {
+        assert!(result["ruleId"].as_str().is_some_and(|id| ids.contains(id)), "{result}");
+        assert!(["error", "warning", "note"].iter().any(|level| result["level"] == *level), "{result}");
+        assert!(result["message"]["text"].is_string() && result["partialFingerprints"].is_object(), "{result}");
+        let [location] = result["locations"].as_array().expect("locations").as_slice() else { panic!("{result}") };
+        assert!(location["logicalLocations"][0]["name"].is_string(), "{location}");
+        let Some(place) = location.get("physicalLocation") else { continue };
+        let uri = place["artifactLocation"]["uri"].as_str().expect("a reference");
+        assert!(
+            !uri.starts_with('/') && !uri.contains(':') && !uri.contains(".."),
+            "relative to the repository: {uri}"
+        );
+        assert!(place["region"]["startLine"].as_u64().is_some_and(|line| line >= 1), "{place}");
+    }
+    results.clone()
+}
+
+#[test]
+fn findings_without_an_allow_list_are_at_the_workflow_or_at_the_target_alone() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let path = folder.path().join("report.sarif").display().to_string();
+    let places = |workflow: Option<&str>| {
+        let mut command = outside_of_workflows();
+        command.args(["isolate", "--class", "host_files", "--target", "cmd:python3 {file}", "--sarif", &path]);
+        if let Some(workflow) = workflow {
+            command.env("GITHUB_WORKFLOW_REF", workflow);
+        }
+        assert_eq!(finished(&mut command).status.code(), Some(NOT_CONTAINED));
+        let uri = |result: Value| {
+            let place = result["locations"][0].get("physicalLocation")?;
+            place["artifactLocation"]["uri"].as_str().map(str::to_owned)
+        };
+        sarif_results(&path).into_iter().map(uri).collect::<Vec<Option<String>>>()
+    };
+    let workflow = Some(".github/workflows/isolation.yml".to_owned());
+    let found = places(Some("owner/name/.github/workflows/isolation.yml@refs/heads/main"));
+    assert!(found.iter().all(|uri| *uri == workflow), "{found:?}");
+    assert!(places(None).iter().all(Option::is_none));
 }
 
 #[test]
