@@ -235,6 +235,14 @@ fn find_with(name: &str, resolve: Resolve) -> Result<PathBuf, Failure> {
         let what = format!("model `{name}` is called `builtin:{rest}` now");
         return Err(hint_forms(Failure::message(ExitCode::Input, what)));
     }
+    if let Some(rest) = name.strip_prefix(builtin::PREFIX) {
+        let known: Vec<String> = builtin_names().map(|name| format!("`{name}`")).collect();
+        let what = match builtin::find(name) {
+            Some(_) => format!("model `{name}` is part of the program: there is no directory of it"),
+            None => format!("there is no built-in model `{rest}`; the built-in models are {}", known.join(", ")),
+        };
+        return Err(Failure::message(ExitCode::Model, what));
+    }
     if is_external(name) {
         let what =
             format!("model `{EXTERNAL}` is the trainer that starts `veriplay play`: there is no checkpoint of it");
@@ -347,6 +355,16 @@ mod tests {
         }
         for name in ["builtin:tiny", "org/name", "./gguf:model", "runs/x/checkpoints/step_5"] {
             assert!(refuse_frozen(name).is_ok(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_built_in_model_is_no_directory_and_an_unknown_one_is_told_from_a_path() {
+        for (name, says) in
+            [("builtin:tinny", "the built-in models are `builtin:tiny`, "), ("builtin:tiny", "part of the program")]
+        {
+            let failure = find_directory(name).expect_err("it has no directory").to_string();
+            assert!(failure.contains(name.trim_start_matches("builtin:")) && failure.contains(says), "{failure}");
         }
     }
 

@@ -195,10 +195,16 @@ impl Drop for Progress {
 
 /// Progress over `length` steps, 0 where nobody knows their number; `what` names them.
 pub(crate) fn bar(length: u64, what: &'static str) -> Progress {
+    resumed_bar(length, what, 0)
+}
+
+/// Progress of which `done` steps were made before: they say nothing of the pace.
+pub(crate) fn resumed_bar(length: u64, what: &'static str, done: u64) -> Progress {
     let terminal = std::io::stderr().is_terminal() && !is_quiet() && !is_logged();
     let target = if terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
     // A bar that ends goes to its length.
-    let bar = ProgressBar::with_draw_target((length > 0).then_some(length), target);
+    let bar = ProgressBar::with_draw_target((length > 0).then_some(length), target).with_position(done);
+    bar.reset_eta();
     let style = ProgressStyle::with_template(&template(columns())).expect("the template is valid");
     bar.set_style(style.progress_chars("=> ").with_key("rate", |state: &ProgressState, out: &mut dyn Write| {
         let _ = out.write_str(&rate(state.per_sec()));
@@ -245,7 +251,7 @@ fn rate(per_second: f64) -> String {
 fn print_lines(bar: ProgressBar, every: Duration, print: impl Fn(Status) + Send + 'static) -> Sender<()> {
     let (sender, dropped) = channel();
     std::thread::spawn(move || {
-        let mut pace = Pace::default();
+        let mut pace = Pace { first: bar.position(), ..Pace::default() };
         while dropped.recv_timeout(every) == Err(RecvTimeoutError::Timeout) && !bar.is_finished() {
             print(Status::new(&bar, &mut pace));
         }
@@ -256,6 +262,8 @@ fn print_lines(bar: ProgressBar, every: Duration, print: impl Fn(Status) + Send 
 /// The pace of the last lines. The bar's own estimate follows the last seconds, and a step may take a minute.
 #[derive(Default)]
 struct Pace {
+    /// Where it began.
+    first: u64,
     seen: VecDeque<(Duration, u64)>,
 }
 
@@ -265,7 +273,7 @@ impl Pace {
 
     /// The time that `left` more steps take; `None` before the first is done.
     fn estimate(&mut self, elapsed: Duration, position: u64, left: u64) -> Option<Duration> {
-        let (since, first) = self.seen.front().copied().unwrap_or_default();
+        let (since, first) = self.seen.front().copied().unwrap_or((Duration::ZERO, self.first));
         self.seen.push_back((elapsed, position));
         if self.seen.len() > Self::LINES {
             self.seen.pop_front();
@@ -410,6 +418,8 @@ mod tests {
         let last = (1..=12).map(|n| after(60 + 30 * n, 2 + 4 * n)).last();
         assert_eq!(last.flatten(), Some(Duration::from_secs(300 * 50 / 40)));
         assert_eq!(after(500, 100), Some(Duration::ZERO));
+        let mut resumed = Pace { first: 80, ..Pace::default() };
+        assert_eq!(resumed.estimate(Duration::from_secs(30), 82, 18), Some(Duration::from_secs(270)));
     }
 
     #[test]

@@ -1,5 +1,8 @@
 //! The models that the program carries: a small one for each game.
 
+/// What their names begin with.
+pub(super) const PREFIX: &str = "builtin:";
+
 /// The model of the quickstart.
 pub(crate) const TINY: &str = "builtin:tiny";
 

@@ -197,8 +197,7 @@ impl<S: GameSetup> Session<S> {
         }
         self.measure_suites_before()?;
         interrupt::set_notice("stopping after this step, with everything saved; press Ctrl-C again to stop at once");
-        let bar = progress::bar(self.config.run.steps, "self-play");
-        bar.set_position(self.step);
+        let bar = progress::resumed_bar(self.config.run.steps, "self-play", self.step);
         let mut is_saved = true;
         while self.step < self.config.run.steps {
             if interrupt::requested() {
