@@ -373,7 +373,7 @@ mod tests {
     fn one_thing_has_no_plural() {
         assert_eq!([0, 1, 2].map(|count| counted(count, "row")), ["0 rows", "1 row", "2 rows"]);
         assert_eq!([1, 2].map(|count| counted(count, "forgery")), ["1 forgery", "2 forgeries"]);
-        assert_eq!(counted(&2, "day"), "2 days");
+        assert_eq!(counted(2, "day"), "2 days");
     }
 
     #[test]
