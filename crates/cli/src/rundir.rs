@@ -60,6 +60,18 @@ pub(crate) struct RunDir {
     root: PathBuf,
     /// Held while this process writes the run.
     lock: Option<fs::File>,
+    /// Whether this process made the directory.
+    is_new: bool,
+}
+
+/// A run that could not start leaves no directory that looks like one.
+impl Drop for RunDir {
+    fn drop(&mut self) {
+        if self.is_new && !self.path("config.toml").exists() {
+            // Only empty ones are removed.
+            let _ = fs::remove_dir(self.checkpoints()).and_then(|()| fs::remove_dir(&self.root));
+        }
+    }
 }
 
 impl RunDir {
@@ -70,7 +82,7 @@ impl RunDir {
             return Err(Failure::message(ExitCode::Input, what)
                 .hint("continue it with `--resume`, or choose another directory with `--out`"));
         }
-        let dir = Self { root: root.to_owned(), lock: None };
+        let dir = Self { root: root.to_owned(), lock: None, is_new: !root.exists() };
         fs::create_dir_all(dir.checkpoints())
             .with_context(|| format!("cannot make the run directory `{}`", root.display()))
             .or_fail(ExitCode::Input)?;
@@ -86,7 +98,7 @@ impl RunDir {
     /// An existing run, to be read.
     pub(crate) fn open(root: &Path) -> Result<Self, Failure> {
         if root.join("config.toml").is_file() {
-            return Ok(Self { root: root.to_owned(), lock: None });
+            return Ok(Self { root: root.to_owned(), lock: None, is_new: false });
         }
         let what = format!("`{}` is not a run directory: it has no `config.toml`", root.display());
         Err(Failure::message(ExitCode::Input, what).hint("start a run with `veriplay play --out DIR`"))

@@ -167,6 +167,20 @@ pub(crate) fn survives(config: &toml::Table, kills: &[usize]) -> (TempDir, Value
 }
 
 #[test]
+fn a_run_that_cannot_start_leaves_no_directory() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut command = veriplay();
+    command.args(["play", "--model", "./nowhere", "--out", "runs/first"]).current_dir(dir.path());
+    let output = finished(&mut command);
+    assert_eq!(output.status.code(), Some(5), "{}", stderr(&output));
+    assert!(!dir.path().join("runs/first").exists());
+    // One that was there stays.
+    std::fs::create_dir_all(dir.path().join("runs/first")).expect("it can be made");
+    assert_eq!(finished(&mut command).status.code(), Some(5));
+    assert!(dir.path().join("runs/first").exists());
+}
+
+#[test]
 fn a_killed_run_resumes_to_the_same_bytes_and_replays() {
     // Before the first checkpoint, in the middle of a step after it, and right after a later one.
     let (dir, summary) = survives(&small_config(), &[1, 4, 3]);
