@@ -18,7 +18,7 @@ pub(super) struct Arguments {
     /// Run directories. The first is the one that the others are compared with
     #[arg(value_name = "RUN", required = true)]
     runs: Vec<PathBuf>,
-    /// The page to write [default: report.html, or none with --svg]. A file that is no such page is never overwritten
+    /// The page to write, `-` for stdout [default: report.html, or none with --svg]. A file that is no such page is never overwritten
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Number of logged records to show of each run, spread over its steps; near misses and what rules decided are shown besides
@@ -37,7 +37,8 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     if out.is_some() && out == args.svg {
         return Err(Failure::message(ExitCode::Input, "`--out` and `--svg` name the same file"));
     }
-    if let Some(path) = &out {
+    let page_file = out.as_deref().filter(|path| *path != Path::new("-"));
+    if let Some(path) = page_file {
         check_replaceable(path, "report", |text| text.starts_with("<!doctype html>") && text.contains(TITLE_END))?;
     }
     if let Some(path) = &args.svg {
@@ -48,16 +49,25 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     // Before anything is written: it may have no such curve.
     let picture =
         args.svg.as_ref().map(|path| Ok::<_, Failure>((path, draw_curves(&runs, &args.curve)?))).transpose()?;
-    if let Some(path) = &out {
-        let page = render(&runs)?;
-        write_atomically(path, page.as_bytes()).or_fail(ExitCode::Input)?;
-        progress::data(path.display());
-        progress::say(format!("{:.1} MiB, opens without a network", page.len() as f64 / f64::from(1 << 20)));
+    if out.is_some() {
+        write_page(&render(&runs)?, page_file)?;
     }
     if let Some((path, picture)) = picture {
         write_atomically(path, picture.as_bytes()).or_fail(ExitCode::Input)?;
         progress::data(path.display());
     }
+    Ok(())
+}
+
+/// Writes the page to a file, or to stdout.
+fn write_page(page: &str, file: Option<&Path>) -> Result<(), Failure> {
+    let Some(path) = file else {
+        progress::data(page.trim_end());
+        return Ok(());
+    };
+    write_atomically(path, page.as_bytes()).or_fail(ExitCode::Input)?;
+    progress::data(path.display());
+    progress::say(format!("{:.1} MiB, opens without a network", page.len() as f64 / f64::from(1 << 20)));
     Ok(())
 }
 

@@ -11,7 +11,10 @@ use super::{finished, root, small_config, stderr, succeeded, veriplay, write_con
 fn page_of(dir: &Path, runs: &[&Path]) -> String {
     let out = dir.join("report.html");
     succeeded(veriplay().arg("report").args(runs).arg("--out").arg(&out));
-    std::fs::read_to_string(out).expect("the page can be read")
+    let page = std::fs::read_to_string(out).expect("the page can be read");
+    let printed = succeeded(veriplay().arg("report").args(runs).args(["--out", "-"]));
+    assert_eq!(String::from_utf8_lossy(&printed.stdout).trim_end(), page.trim_end());
+    page
 }
 
 /// A run directory whose log has one attempt with this text.
