@@ -58,6 +58,6 @@ mod tests {
     #[test]
     fn a_large_value_is_cut() {
         let rows = fields(&json!((0..1000).map(|number| json!({"n": number})).collect::<Vec<_>>()));
-        assert_eq!((rows.len(), rows[ROWS].1.as_str()), (ROWS + 1, "800 more values; `rollouts.jsonl.zst` has them"));
+        assert_eq!((rows.len(), rows[ROWS].1.as_str()), (ROWS + 1, "800 more values: see `rollouts.jsonl.zst`"));
     }
 }
