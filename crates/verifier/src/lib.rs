@@ -11,6 +11,7 @@ pub mod agreement;
 pub mod bugs;
 mod cache;
 pub mod environments;
+pub mod fences;
 pub mod formats;
 pub mod judges;
 mod matrix;

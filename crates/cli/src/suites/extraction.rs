@@ -4,15 +4,13 @@
 //! tries a second place where the first is wrong. docs/evaluating.md has the rules.
 
 use veriplay_core::Predicted;
-
-/// What begins and ends a block of code.
-const FENCE: &str = "```";
+use veriplay_verifier::fences::{Fence, MAX_FENCE_INDENT, after_thought, read_fences};
 
 /// How the text ends that a response continues.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Continued {
-    /// In an open block of code.
-    in_block: bool,
+    /// In an open block of code, whose fence is indented by so many columns.
+    in_block: Option<usize>,
     /// With this beginning of an assertion. Empty where it does not.
     assertion: String,
 }
@@ -20,15 +18,18 @@ pub(super) struct Continued {
 impl Continued {
     /// Looks at the end of a prompt, or of a reply that is begun.
     pub(super) fn after(text: &str) -> Self {
-        let in_block = text.lines().filter(|line| is_fence(line)).count() % 2 == 1;
+        let in_block = read_fences(text).unclosed.map(|fence| fence.indent);
         let last = text.rsplit('\n').next().unwrap_or_default();
         let assertion = if last.trim_start().starts_with("assert") { last } else { "" };
         Self { in_block, assertion: assertion.to_owned() }
     }
 
-    /// The program in a response: the rest of an open block, else the last complete block, else the whole response.
-    pub(super) fn program<'a>(&self, response: &'a str) -> &'a str {
-        if self.in_block { before_fence(response) } else { last_block(response).unwrap_or(response) }
+    /// The program in a response: the rest of an open block, else the last complete block behind the thought, else the whole response.
+    pub(super) fn program(&self, response: &str) -> String {
+        match self.in_block {
+            Some(indent) => before_fence(response, indent).to_owned(),
+            None => last_block(after_thought(response)).unwrap_or_else(|| response.to_owned()),
+        }
     }
 
     /// The literals that a response predicts.
@@ -42,41 +43,28 @@ impl Continued {
         predicted.unwrap_or(&answer).trim().to_owned()
     }
 
-    /// A response without what surrounds its answer: tags, and a block of code.
+    /// A response without what surrounds its answer: a thought, tags, and a block of code.
     fn answer(&self, response: &str) -> String {
+        let response = after_thought(response);
         let tagged = response.split_once("[ANSWER]").map(|(_, rest)| rest);
         let text = tagged.unwrap_or(response);
         let text = text.split_once("[/ANSWER]").map_or(text, |(answer, _)| answer);
         if tagged.is_none() && !self.assertion.is_empty() {
-            return format!("{}{}", self.assertion, before_fence(text));
+            return format!("{}{}", self.assertion, before_fence(text, self.in_block.unwrap_or(0)));
         }
         self.program(text).trim().to_owned()
     }
 }
 
-fn is_fence(line: &str) -> bool {
-    line.trim_start().starts_with(FENCE)
-}
-
-/// The text before the first line with a fence.
-fn before_fence(text: &str) -> &str {
-    let fence = lines_with_offsets(text).find(|(_, line)| is_fence(line));
-    fence.map_or(text, |(at, _)| &text[..at])
+/// The text before the first line with a fence that can end a block whose own fence is indented by `indent` columns.
+fn before_fence(text: &str, indent: usize) -> &str {
+    let ends = |line: &str| Fence::parse(line).is_some_and(|fence| fence.indent <= indent + MAX_FENCE_INDENT);
+    lines_with_offsets(text).find(|(_, line)| ends(line)).map_or(text, |(at, _)| &text[..at])
 }
 
 /// What stands in the last block that is closed.
-fn last_block(text: &str) -> Option<&str> {
-    let (mut open, mut block) = (None, None);
-    for (at, line) in lines_with_offsets(text).filter(|(_, line)| is_fence(line)) {
-        open = match open {
-            None => Some(at + line.len()),
-            Some(start) => {
-                block = Some(&text[start..at]);
-                None
-            }
-        };
-    }
-    block
+fn last_block(text: &str) -> Option<String> {
+    read_fences(text).blocks.pop().map(|block| block.code)
 }
 
 /// The lines with their ends, each with the place where it begins.
@@ -95,6 +83,11 @@ fn split_call(text: &str) -> Option<(&str, &str)> {
     let inside = call.strip_prefix('f')?.trim_start().strip_prefix('(')?;
     let end = closing_bracket(inside)?;
     Some((&inside[..end], &inside[end + 1..]))
+}
+
+/// The arguments of a call that the prompt has begun: what stands before its closing bracket, or all of a response without one.
+pub(super) fn begun_arguments(response: &str) -> &str {
+    closing_bracket(response).map_or(response, |end| &response[..end]).trim()
 }
 
 /// Where the bracket is that closes one before `text`. Brackets in strings of Python do not count.
@@ -119,10 +112,10 @@ fn closing_bracket(text: &str) -> Option<usize> {
 mod tests {
     use veriplay_core::Predicted;
 
-    use super::Continued;
+    use super::{Continued, begun_arguments};
 
     fn program(continued: &str, response: &str) -> String {
-        Continued::after(continued).program(response).to_owned()
+        Continued::after(continued).program(response)
     }
 
     #[test]
@@ -132,7 +125,12 @@ mod tests {
             ("", talk, "x = 2\n"),
             ("Explain.", "```python\nx = 1\n```\nand\n```python\nx = 2", "x = 1\n"),
             ("", "x = 1\n", "x = 1\n"),
-            ("", "  ```py\n  x = 1\n  ```", "  x = 1\n"),
+            ("", "  ```py\n  x = 1\n  ```", "x = 1\n"),
+            // The fences of a docstring are text.
+            ("", "```py\nx(\n    ```\n    ```\n)\n```", "x(\n    ```\n    ```\n)\n"),
+            ("```python\n", "x(\n    ```\n    ```\n)\n```\nDone.", "x(\n    ```\n    ```\n)\n"),
+            ("", "<think>\n```\nx = 1\n```\n</think>\n```\nx = 2\n```", "x = 2\n"),
+            ("", "<think>\n```\nx = 1\n```\n</think>\nNo.", "<think>\n```\nx = 1\n```\n</think>\nNo."),
             ("Here it is:\n```python\n", "x = 1\n```\nDone.\n```\nx = 2\n```", "x = 1\n"),
             ("Here it is:\n```python\n", "x = 1", "x = 1"),
             ("```\nstub\n```\n[BEGIN]\n", "x = 1\n", "x = 1\n"),
@@ -153,6 +151,8 @@ mod tests {
             ("assert f(1)", " == 2", "2"),
             ("assert f(1) ==", "Let me see. [ANSWER]2[/ANSWER]", "2"),
             ("", "2", "2"),
+            ("", "<think>[ANSWER]3[/ANSWER]?</think>\n[ANSWER]2[/ANSWER]", "2"),
+            ("", "'</think>'", "'</think>'"),
             // These are not literals, so that the judge finds them malformed.
             ("", "The output is 2.", "The output is 2."),
             ("", "assert f(1) == 2 or assert f(1) == 3", "2 or assert f(1) == 3"),
@@ -173,6 +173,19 @@ mod tests {
             ("", "assert g(1) == 2", "assert g(1) == 2"),
         ] {
             assert_eq!(Continued::after(continued).prediction(response, Predicted::Input), found, "{response:?}");
+        }
+    }
+
+    #[test]
+    fn the_arguments_of_a_begun_call_end_where_it_does() {
+        for (response, found) in [
+            ("1, 2) == 3", "1, 2"),
+            ("'a') == 'b == c'", "'a'"),
+            ("'a == b'", "'a == b'"),
+            ("(1, ')'), [2]) == 3) == 4", "(1, ')'), [2]"),
+            (" (1, 2)", "(1, 2)"),
+        ] {
+            assert_eq!(begun_arguments(response), found, "{response}");
         }
     }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{Message, MessageRole, Predicted, Prompt, PromptContent, Role};
 use veriplay_corpus::{AttemptBody, ProblemStatement};
 
-use super::extraction::Continued;
+use super::extraction::{Continued, begun_arguments};
 use super::template::{AskedTask, PromptTemplate, RenderedPrompt};
 use crate::exit::Failure;
 
@@ -90,10 +90,7 @@ impl SuitePrompt {
         match &self.answer {
             AnswerKind::Program(beginning) => AttemptBody::Program(format!("{beginning}{response}\n")),
             AnswerKind::Output => AttemptBody::Completion(response.trim().to_owned()),
-            AnswerKind::Input => {
-                let arguments = response.rsplit_once("==").map_or(response, |(call, _)| call).trim();
-                AttemptBody::Completion(arguments.strip_suffix(')').unwrap_or(arguments).to_owned())
-            }
+            AnswerKind::Input => AttemptBody::Completion(begun_arguments(response).to_owned()),
             AnswerKind::ExtractedProgram(continued) => {
                 AttemptBody::Program(format!("{}\n", continued.program(response).trim_end()))
             }

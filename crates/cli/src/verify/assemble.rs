@@ -2,15 +2,13 @@
 //!
 //! A `program` is complete. A `completion` with a closed block fenced as `python` (or `py`, `python3`) is prose around a program, and the last
 //! such block is the program. Without one, the last closed block without a label is, of
-//! those that have a statement if one has. Any other `completion` is appended to the problem's
+//! those that have a statement if one has. What stands before `</think>` is no answer. Any other `completion` is appended to the problem's
 //! prompt, as HumanEval does. A prediction is the text itself.
 
 use veriplay_corpus::{AttemptBody, ProblemRow};
+use veriplay_verifier::fences::{Fence, FencedBlock, MAX_FENCE_INDENT, after_thought, read_fences};
 
-const FENCE: &str = "```";
 const LABELS: [&str; 3] = ["python", "py", "python3"];
-/// Columns of white space before a fence, as in CommonMark: behind more of it a line is indented text.
-const MAX_FENCE_INDENT: usize = 3;
 
 /// The text for the judges, which add the problem's prelude.
 pub(super) fn assemble_program(problem: &ProblemRow, body: AttemptBody) -> String {
@@ -28,17 +26,18 @@ pub(super) fn assemble_program(problem: &ProblemRow, body: AttemptBody) -> Strin
 enum BlockLabel {
     Python,
     Missing,
-    /// Another language, or a fence without label that Markdown would take for indented text. A continuation's docstring has such fences.
+    /// Another language, or a fence that Markdown would take for indented text. A continuation's docstring has such fences.
     Other,
 }
 
 impl BlockLabel {
-    fn of_fence(line: &str, label: &str) -> Self {
-        let blanks = line.chars().take_while(|char| char.is_whitespace());
-        let indent: usize = blanks.map(|blank| if blank == '\t' { 4 } else { 1 }).sum();
-        match label.trim().to_ascii_lowercase().as_str() {
-            "" if indent <= MAX_FENCE_INDENT => Self::Missing,
-            label if LABELS.contains(&label) => Self::Python,
+    /// The first word of a label is the language.
+    fn of_fence(fence: &Fence<'_>, is_prose: bool) -> Self {
+        let is_indented_text = fence.indent > MAX_FENCE_INDENT;
+        match fence.label.split_whitespace().next().map(str::to_ascii_lowercase) {
+            None if is_prose && !is_indented_text => Self::Missing,
+            // The items of a list are indented.
+            Some(language) if LABELS.contains(&language.as_str()) && (is_prose || !is_indented_text) => Self::Python,
             _ => Self::Other,
         }
     }
@@ -64,35 +63,32 @@ fn is_statement(line: &str) -> bool {
     DEFINITIONS.iter().chain(&STATEMENTS).any(|word| line.starts_with(word)) || assigns()
 }
 
-/// The last closed Python block, else the last closed one without label, of which those with a statement come first. Opening and closing fences are on lines of their own.
-fn last_program_block(text: &str) -> Option<String> {
-    let (mut python, mut unlabelled, mut open) = (None, None, None);
-    // Of a whole program the fences are in its texts.
+/// Whether a text is prose, by its first line, or is a program or the rest of one: of these the fences are in their texts.
+fn is_prose(text: &str) -> bool {
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    let is_prose = !DEFINITIONS.iter().any(|word| first.starts_with(word));
-    for line in text.lines() {
-        let fence = line.trim().strip_prefix(FENCE);
-        match (&mut open, fence) {
-            (None, Some(label)) => open = Some((BlockLabel::of_fence(line, label), String::new())),
-            (Some(_), Some("")) => match open.take() {
-                Some((BlockLabel::Python, block)) => python = Some(block),
-                // What a program prints is often in such a block too: it is behind the program.
-                Some((BlockLabel::Missing, block)) if is_prose => {
-                    let has_statement = block.lines().any(is_statement);
-                    if has_statement || unlabelled.as_ref().is_none_or(|(is_program, _)| !is_program) {
-                        unlabelled = Some((has_statement, block));
-                    }
+    let is_indented = first.len() - first.trim_start().len() > MAX_FENCE_INDENT;
+    Fence::parse(first).is_some() || !(is_indented || DEFINITIONS.iter().any(|word| first.starts_with(word)))
+}
+
+/// The last closed Python block of the answer, else the last closed one without label, of which those with a statement come first.
+fn last_program_block(text: &str) -> Option<String> {
+    let answer = after_thought(text);
+    let is_prose = is_prose(answer);
+    let (mut python, mut unlabelled) = (None, None);
+    for FencedBlock { opening, code } in read_fences(answer).blocks {
+        match BlockLabel::of_fence(&opening, is_prose) {
+            BlockLabel::Python => python = Some(code),
+            // What a program prints is often in such a block too: it is behind the program.
+            BlockLabel::Missing => {
+                let has_statement = code.lines().any(is_statement);
+                if has_statement || unlabelled.as_ref().is_none_or(|(is_program, _)| !is_program) {
+                    unlabelled = Some((has_statement, code));
                 }
-                Some(_) | None => {}
-            },
-            (Some((_, block)), _) => {
-                block.push_str(line);
-                block.push('\n');
             }
-            (None, None) => {}
+            BlockLabel::Other => {}
         }
     }
-    python.or(unlabelled.map(|(_, block)| block))
+    python.or(unlabelled.map(|(_, code)| code))
 }
 
 #[cfg(test)]
@@ -149,8 +145,41 @@ mod tests {
 
     #[test]
     fn fences_in_the_docstring_of_a_continuation_are_no_program() {
-        let text = "    \"\"\"Doubles.\n\n    ```\n    f(1)\n    ```\n    \"\"\"\n    return 2 * x\n";
-        assert_eq!(completed(text), format!("def f(x):\n{text}"));
+        for label in ["", "python"] {
+            let text =
+                format!("    \"\"\"Doubles.\n\n    ```{label}\n    f(1)\n    ```\n    \"\"\"\n    return 2 * x\n");
+            assert_eq!(completed(&text), format!("def f(x):\n{text}"));
+        }
+    }
+
+    #[test]
+    fn fences_in_the_docstring_of_a_block_are_text_of_the_program() {
+        let program = "def f(x):\n    \"\"\"Doubles.\n\n    ```\n    f(1)\n    ```\n    \"\"\"\n    return 2 * x\n";
+        for label in ["python", "Python title=\"f.py\"", ""] {
+            assert_eq!(completed(&format!("So:\n```{label}\n{program}```\nDone.\n")), program, "{label}");
+        }
+        assert_eq!(completed(&format!("So:\n````python\n{program}````\n")), program);
+    }
+
+    #[test]
+    fn the_block_of_an_item_of_a_list_loses_the_items_indentation() {
+        for indent in ["  ", "   ", "    ", "\t"] {
+            let program = format!("{indent}def f(x):\n\n{indent}    return x\n");
+            let text = format!("- So:\n\n{indent}```python\n{program}{indent}```\n");
+            assert_eq!(completed(&text), "def f(x):\n\n    return x\n", "{indent:?}");
+        }
+    }
+
+    #[test]
+    fn the_blocks_of_a_thought_are_no_answer() {
+        let thought = "<think>\n```python\nx = 1\n```\n</think>\n";
+        assert_eq!(completed(&format!("{thought}So:\n```\ny = 2\n```\n")), "y = 2\n");
+        // The prompt may have opened the thought.
+        assert_eq!(completed(&format!("{}```python\ny = 2\n```\n", &thought["<think>".len()..])), "y = 2\n");
+        let text = format!("{thought}I do not know.\n");
+        assert_eq!(completed(&text), format!("def f(x):\n{text}"));
+        // These words are the program's.
+        assert_eq!(completed("So:\n```python\nx = '</think>'\n```\n"), "x = '</think>'\n");
     }
 
     #[test]

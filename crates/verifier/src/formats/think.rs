@@ -4,7 +4,7 @@
 //! # Layout
 //! The prompt has opened the think tag: `…</think> <answer>…</answer>`, white space between the two. The answer is the last
 //! `<answer>` up to its `</answer>`. In it the last block fenced as `python`, `input`, `output` or `message` counts; an
-//! induction proposal's inputs are its last `inputs` blocks fenced as `input`. A fence opens and closes on lines of its own.
+//! induction proposal's inputs are its last `inputs` blocks fenced as `input`. Fences are those of [`crate::fences`].
 //!
 //! # Why
 //! A pretrained model knows fenced blocks, so it needs no warm-up to be understood.
@@ -22,6 +22,7 @@ use super::{
     Format, Parsed, ProposalShape, into_attempt, parse_exception, parse_input_list, parse_inputs,
     parse_output_or_tuple, parse_program, parse_triplet,
 };
+use crate::fences::{FencedText, read_fences};
 
 const THINK: &str = "<think>";
 const THINK_END: &str = "</think>";
@@ -92,14 +93,8 @@ fn blocks(answer: &str, kind: &str) -> Vec<String> {
 
 /// The closed blocks in order, each with its label and its content, and whether a block is not closed.
 pub(crate) fn fenced_blocks(answer: &str) -> (Vec<(&str, String)>, bool) {
-    let (mut found, mut open): (_, Option<(&str, Vec<&str>)>) = (Vec::new(), None);
-    for line in answer.lines() {
-        match (&mut open, line.trim().strip_prefix(FENCE)) {
-            (None, Some(label)) => open = Some((label, Vec::new())),
-            (Some(_), Some("")) => found.extend(open.take().map(|(label, lines)| (label, lines.join("\n")))),
-            (Some((_, lines)), _) => lines.push(line),
-            (None, None) => {}
-        }
-    }
-    (found, open.is_some())
+    let FencedText { blocks, unclosed } = read_fences(answer);
+    let content = |code: String| code.strip_suffix('\n').map(str::to_owned).unwrap_or_default();
+    let found = blocks.into_iter().map(|block| (block.opening.label, content(block.code))).collect();
+    (found, unclosed.is_some())
 }
