@@ -42,6 +42,32 @@ fn addresses_and_process_facts_are_no_outputs_worth_asking() {
 }
 
 #[test]
+fn what_hangs_on_addresses_is_refused_even_where_the_input_counts() {
+    let programs = [
+        "def f(x):\n    return id(x) % 97 + x\n",
+        "def f(x):\n    return id(None) % 97 + x\n",
+        "def f(x):\n    return str(object())[-5:] + str(x)\n",
+        "def f(x):\n    return repr(lambda: x)[-9:-1] + str(x)\n",
+        "def f(x):\n    return hash(object()) % 97 + x\n",
+        "def f(x):\n    return hash(f) % 97 + x\n",
+        "def f(x):\n    return hash('a' + str(x)) % 97\n",
+        "def f(x):\n    return hash(int) % 97 + x\n",
+    ];
+    for program in programs {
+        assert_eq!(refused_by(program, "5"), rules::NONDETERMINISTIC, "{program}");
+    }
+    // These hang on values alone.
+    let same = "def f(x):\n    y = [x]\n    return [id(y) == id([x]), id(y) == id(y), x * x]\n";
+    assert_eq!(gold(same, "5").to_string(), "[False, True, 25]");
+    assert_eq!(gold("def f(x):\n    return 2 * hash(x) + hash(-1)\n", "5"), Value::int(8));
+    let own = "class P:\n    def __init__(self, x):\n        self.x = x\n    def __hash__(self):\n        return self.x\n\n\
+        def f(x):\n    return hash(P(x)) * x\n";
+    assert_eq!(gold(own, "5"), Value::int(25));
+    let copied = "import copy\ndef f(x):\n    y = [x, x + 1]\n    return copy.deepcopy([y, y])\n";
+    assert_eq!(gold(copied, "5").to_string(), "[[5, 6], [5, 6]]");
+}
+
+#[test]
 fn files_and_environment_carry_nothing_from_run_to_run() {
     let counter = "def f(x):
     try:

@@ -3,10 +3,16 @@
 use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{CallResult, Exit, Limits, Outcome, Value, count_statements};
+use veriplay_core::{CallResult, Exit, Job, Limits, Outcome, Preload, Value, count_statements};
 
 use super::rules::{self, ProposalError};
-use crate::runner::{EXCERPT_CHARS, NoValue, decode_call, job_failure};
+use crate::runner::{EXCERPT_CHARS, NoValue, decode_call, entry_job, job_failure};
+
+/// What the second job runs before the program: addresses of objects are a function of the image, so that a program which shows them gives the same
+/// output in both jobs, and its solvers would have to know them by heart.
+const OTHER_ADDRESSES: &str = include_str!("other_addresses.py");
+/// Fuel for that, more than twice what it takes.
+const OTHER_ADDRESSES_FUEL: u64 = 20_000_000;
 
 /// The conditions on proposals. There is no default: each run states its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -104,6 +110,14 @@ impl ProposalGate {
 
     pub(super) fn second_image(&self) -> &str {
         self.second_image.as_deref().unwrap_or(&self.image)
+    }
+
+    /// The second job, which calls the program where its addresses, seed and clock are others, and its hash seed too where there is a second image.
+    pub(super) fn repeat_job(&self, program: &str, inputs: Vec<Vec<Value>>) -> Job {
+        let (source, function) = (OTHER_ADDRESSES.to_owned(), "change".to_owned());
+        let preload = Some(Preload { program: source, function, arguments: Vec::new() });
+        let limits = Limits { fuel: self.limits.fuel.saturating_add(OTHER_ADDRESSES_FUEL), ..self.limits };
+        Job { preload, ..entry_job(self.second_image(), program, inputs, limits, self.seeds[1]) }
     }
 
     /// Checks a program's text.

@@ -32,7 +32,7 @@ pub(super) fn execute(
     let (mut rotated, mut expected) = (inputs.to_vec(), outputs.clone());
     rotated.rotate_left(1);
     expected.rotate_left(1);
-    let second = runner.run(&entry_job(gate.second_image(), program, rotated, gate.limits, gate.seeds[1]))?;
+    let second = runner.run(&gate.repeat_job(program, rotated))?;
     check_exit(&second)?;
     check_repeats(&expected, &second.calls, &gate.limits)?;
     check_distinct(&outputs, gate.induction.min_distinct_outputs)?;

@@ -24,7 +24,7 @@ pub const UNENCODABLE: &str = "unencodable";
 pub const NONE: &str = "none";
 /// The output's `repr` is longer than `max_output_bytes`.
 pub const OUTPUT_LENGTH: &str = "output_length";
-/// Another seed and clock, or another order of calls, gave another output.
+/// Another seed and clock, other addresses of objects, or another order of calls, gave another output.
 pub const NONDETERMINISTIC: &str = "nondeterministic";
 /// The program returns at too few probes.
 pub const PROBES: &str = "probes";

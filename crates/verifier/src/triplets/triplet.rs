@@ -1,6 +1,6 @@
 //! The gate for deduction and abduction proposals: a program with one input.
 //!
-//! Runs two jobs. The first calls the input and then its probes; the second, with another seed, the probes that returned and then the
+//! Runs two jobs. The first calls the input and then its probes; the second, with another seed and other addresses of objects, the probes that returned and then the
 //! input. Each output comes from two positions in two orders that are one rotation apart, so an output that depends on the position of its
 //! call, or on earlier calls, is constant or differs between the jobs. The output of the proposed input is that of a fresh state, because
 //! it is the first call.
@@ -27,7 +27,7 @@ pub(super) fn execute(
     let (mut survivors, mut outputs) = returned_probes(gate, &inputs[1..], first.calls.get(1..).unwrap_or_default());
     survivors.push(input.to_vec());
     outputs.push(output.clone());
-    let second = runner.run(&entry_job(gate.second_image(), program, survivors.clone(), gate.limits, gate.seeds[1]))?;
+    let second = runner.run(&gate.repeat_job(program, survivors.clone()))?;
     check_exit(&second)?;
     check_repeats(&outputs, &second.calls, &gate.limits)?;
     check_variety(gate, &survivors, &outputs)?;

@@ -262,7 +262,7 @@ fn a_host_fault_is_dropped_in_either_job() {
 }
 
 #[test]
-fn no_job_carries_an_output_and_the_second_differs_in_seed_and_order() {
+fn no_job_carries_an_output_and_the_second_differs_in_seed_addresses_and_order() {
     let table = square();
     judge(&table, &gate(), "7");
     let jobs = table.jobs();
@@ -272,6 +272,7 @@ fn no_job_carries_an_output_and_the_second_differs_in_seed_and_order() {
     };
     let (first, mut second) = (calls(0), calls(1));
     assert_eq!((jobs[0].seed, jobs[1].seed), (1, 2));
+    assert_eq!((jobs[0].preload.is_some(), jobs[1].preload.is_some()), (false, true), "addresses of objects differ");
     assert_eq!(first[0], arguments("7"));
     second.rotate_right(1);
     assert_eq!(first, second);

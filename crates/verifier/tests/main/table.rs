@@ -92,8 +92,7 @@ impl Execute for Table {
             let error = GuestError { kind: (*kind).to_owned(), message: "at module level".to_owned() };
             return Ok(Outcome { error: Some(error), ..outcome(exit.clone(), Vec::new()) });
         }
-        // Of all that the table runs, the scan alone has one.
-        if job.preload.is_some()
+        if is_scan(job)
             && let Entry::Calls { arguments, .. } = &job.entry
         {
             return Ok(self.scanned(arguments));
@@ -107,6 +106,11 @@ impl Execute for Table {
         let ended = run(function, job, arguments)?;
         Ok(if job.callee.is_some() { observed(ended) } else { ended })
     }
+}
+
+/// Whether the job reads texts of programs, by the preload of all such jobs.
+fn is_scan(job: &Job) -> bool {
+    job.preload.as_ref().is_some_and(|preload| preload.function == "keep")
 }
 
 /// What a program sees that calls this one as its callee, and returns the class of what it raises.
