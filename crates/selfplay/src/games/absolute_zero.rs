@@ -41,7 +41,7 @@ use prompts::PromptFormat;
 
 pub use config::{AbsoluteZeroConfig, AbsoluteZeroSettings};
 pub use judge::draft_tasks;
-pub use metrics::{AbsoluteZeroMetrics, RoleMetrics, Triplets, step_metrics};
+pub use metrics::{AbsoluteZeroMetrics, ProposalCounts, RoleMetrics, Triplets, step_metrics};
 
 /// Its name in configurations: a value of `plays`.
 pub const NAME: &str = "absolute_zero";

@@ -20,7 +20,8 @@ use veriplay_selfplay::environment::{
     SamplingCall, Stage, StepFacts, TaskEpisode,
 };
 use veriplay_selfplay::games::absolute_zero::{
-    AbsoluteZero, AbsoluteZeroConfig, AbsoluteZeroMetrics, AbsoluteZeroRequest, RoleMetrics, step_metrics,
+    AbsoluteZero, AbsoluteZeroConfig, AbsoluteZeroMetrics, AbsoluteZeroRequest, ProposalCounts, RoleMetrics,
+    step_metrics,
 };
 use veriplay_selfplay::judgement::{JudgedResponse, Never, Seeds};
 use veriplay_selfplay::play::{Batch, Measurement, PlayError, StepContext};
@@ -242,6 +243,10 @@ impl Played {
         self.of_role(Role::Proposer, TaskType::Deduction)
     }
 
+    fn proposals(&self) -> &ProposalCounts {
+        self.proposer().proposals.as_ref().unwrap()
+    }
+
     /// The numbers of `role` on `task_type`.
     fn of_role(&self, role: Role, task_type: TaskType) -> &RoleMetrics {
         self.metrics.roles.iter().find(|one| one.role == role && one.task_type == task_type).unwrap()
@@ -293,18 +298,30 @@ fn a_whole_step_rewards_both_roles_on_all_types() {
     }
     assert_eq!((played.tasks.len(), played.attempts().count()), (12, 48));
     let metrics = played.proposer();
-    assert_eq!((metrics.rollouts, metrics.valid, metrics.malformed, metrics.duplicates), (4, 1, 1, 1));
-    assert_eq!((metrics.valid_rate, metrics.solve_rate, metrics.learnable_share), (Some(0.25), Some(0.5), Some(1.0)));
+    let proposals = played.proposals();
+    assert_eq!((metrics.rollouts, proposals.valid, metrics.malformed, proposals.duplicates), (4, 1, 1, 1));
+    assert_eq!((proposals.valid_rate, metrics.solve_rate, metrics.learnable_share), (Some(0.25), Some(0.5), Some(1.0)));
     assert_eq!(metrics.reward_mean, Some(-0.1875));
     assert_eq!(metrics.response_tokens_mean, Some(f64::from(8 + 5 + 7 + 7) / 4.0));
     let judged = TaskType::STANDARD.map(|task_type| {
         let proposer = played.of_role(Role::Proposer, task_type);
-        (proposer.valid, proposer.rollouts - proposer.dropped)
+        (proposer.proposals.as_ref().unwrap().valid, proposer.rollouts - proposer.dropped)
     });
     assert_eq!(judged, [(1, 4); 3]);
     assert_eq!(played.solve_rate(), Some(0.5));
     let solver = played.of_role(Role::Solver, TaskType::Induction);
     assert_eq!((solver.rollouts, solver.tasks, solver.reward_mean), (16, 4, Some(0.5)));
+}
+
+#[test]
+fn the_numbers_of_a_solver_have_no_keys_of_proposals() {
+    let played = play_once(config(), &Script::of(&["good 20", "junk", "bad 21", "good 1"]));
+    let keys = |role: Role| {
+        let numbers = serde_json::to_value(played.of_role(role, TaskType::Deduction)).unwrap();
+        ["duplicates", "valid", "unrated", "valid_rate"].map(|key| numbers.get(key).is_some())
+    };
+    assert_eq!(keys(Role::Proposer), [true; 4]);
+    assert_eq!(keys(Role::Solver), [false; 4]);
 }
 
 #[test]
@@ -322,7 +339,7 @@ fn rollouts_that_estimate_difficulty_train_the_solver() {
 fn a_copy_of_a_refused_proposal_is_rewarded_as_refused_and_not_as_a_duplicate() {
     let played = play_once(config(), &Script::of(&["bad 20", "bad 20", "good 21", "good 21"]));
     assert_eq!(played.rewards(TaskType::Deduction), [Some(-0.5), Some(-0.5), Some(0.5), Some(-0.25)]);
-    assert_eq!(played.proposer().duplicates, 1);
+    assert_eq!(played.proposals().duplicates, 1);
 }
 
 #[test]
@@ -330,7 +347,7 @@ fn a_dropped_proposal_and_its_copies_are_not_rewarded_trained_on_or_counted() {
     let played = play_once(config(), &Script::of(&["lost 20", "lost 20", "good 21", "junk"]));
     assert_eq!(played.rewards(TaskType::Deduction), [None, None, Some(0.5), Some(-0.5)]);
     let metrics = played.proposer();
-    assert_eq!((metrics.rollouts, metrics.dropped, metrics.valid_rate), (4, 2, Some(0.5)));
+    assert_eq!((metrics.rollouts, metrics.dropped, played.proposals().valid_rate), (4, 2, Some(0.5)));
     assert_eq!(metrics.reward_mean, Some(0.0));
     let lost = rollout("", "lost 20").tokens;
     assert!(played.samples().iter().all(|sample| sample.response != lost));
@@ -358,7 +375,7 @@ fn a_proposal_whose_rollouts_were_all_dropped_has_no_reward() {
     state.sft_examples.push(SftExample::from(&rollout("<PD>", "example")));
     let played = play(&table(config()), &mut state, 1, 0, &script);
     assert_eq!(played.rewards(TaskType::Deduction), [None, Some(-0.5), Some(-0.5), Some(-0.5)]);
-    assert_eq!(played.proposer().unrated, 1);
+    assert_eq!(played.proposals().unrated, 1);
     assert_eq!(state.pool.of_kind("deduction").last().unwrap().last, None);
     assert_eq!(played.solve_rate(), None);
     // No solver has a reward, so the normalizer is the batch's own tokens, and never 0.
@@ -373,7 +390,7 @@ fn valid_proposals_beyond_the_fresh_share_enter_the_pool_without_a_reward() {
     // The last copies one that is valid, though unrated.
     assert_eq!(played.rewards(TaskType::Abduction), [Some(0.5), Some(0.5), None, Some(-0.25)]);
     assert_eq!(state.pool.of_kind("abduction").count(), 12);
-    assert_eq!(played.proposer().unrated, 1);
+    assert_eq!(played.proposals().unrated, 1);
 }
 
 #[test]
@@ -479,8 +496,11 @@ proptest! {
         prop_assert!(rewards(&played).1.iter().all(|reward| reward.abs() <= 1.0));
         prop_assert_eq!(played.metrics.roles.len(), 6);
         for role in &played.metrics.roles {
-            prop_assert!(role.valid_rate.is_none_or(|rate| (0.0..=1.0).contains(&rate)));
-            prop_assert!(role.malformed + role.duplicates + role.valid + role.dropped <= role.rollouts);
+            prop_assert_eq!(role.proposals.is_some(), role.role == Role::Proposer);
+            let Some(proposals) = &role.proposals else { continue };
+            prop_assert!(proposals.valid_rate.is_none_or(|rate| (0.0..=1.0).contains(&rate)));
+            let counted = role.malformed + proposals.duplicates + proposals.valid + role.dropped;
+            prop_assert!(counted <= role.rollouts);
         }
     }
 

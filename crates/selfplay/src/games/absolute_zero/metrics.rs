@@ -27,14 +27,9 @@ pub struct RoleMetrics {
     pub malformed: usize,
     /// The share of all rollouts that came to their end and have the frame that the prompt asks for, whatever is in it.
     pub well_formed_share: Option<f64>,
-    /// Proposals that were known already. 0 for the solver.
-    pub duplicates: usize,
-    /// Proposals that are valid and new. 0 for the solver.
-    pub valid: usize,
-    /// Valid, new proposals that got no solve rate and are not trained on. 0 for the solver.
-    pub unrated: usize,
-    /// `valid` out of the judged proposals. `None` for the solver.
-    pub valid_rate: Option<f64>,
+    /// What became of proposals. `None` for the solver, whose events have none of these keys.
+    #[serde(flatten)]
+    pub proposals: Option<ProposalCounts>,
     /// Tasks with a solve rate: the fresh ones for the proposer, all for the solver.
     pub tasks: usize,
     /// Their mean solve rate.
@@ -45,6 +40,19 @@ pub struct RoleMetrics {
     pub reward_mean: Option<f64>,
     /// Mean number of response tokens.
     pub response_tokens_mean: Option<f64>,
+}
+
+/// What became of a proposer's rollouts.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ProposalCounts {
+    /// Those that were known already.
+    pub duplicates: usize,
+    /// Those that are valid and new.
+    pub valid: usize,
+    /// Valid, new ones that got no solve rate and are not trained on.
+    pub unrated: usize,
+    /// `valid` out of the judged ones. `None` where none was judged.
+    pub valid_rate: Option<f64>,
 }
 
 /// A step in numbers: proposer then solver, each in the order of [`TaskType::ALL`]. Error tasks are there where the run has them.
@@ -84,10 +92,7 @@ fn empty(role: Role, task_type: TaskType) -> RoleMetrics {
         dropped: 0,
         malformed: 0,
         well_formed_share: None,
-        duplicates: 0,
-        valid: 0,
-        unrated: 0,
-        valid_rate: None,
+        proposals: None,
         tasks: 0,
         solve_rate: None,
         learnable_share: None,
@@ -110,10 +115,15 @@ fn proposer_metrics<E: Triplets>(game: &E, step: &StepFacts<'_, E>, task_type: T
         dropped,
         malformed: count(&|admission| matches!(admission, Admission::Malformed)),
         well_formed_share: well_formed_share(game, &responses),
-        duplicates: count(&|admission| matches!(admission, Admission::Duplicate)),
-        valid,
-        unrated: of_type.iter().filter(|(index, one)| one.admission.task().is_some() && !rated.contains(index)).count(),
-        valid_rate: share(valid, of_type.len() - dropped),
+        proposals: Some(ProposalCounts {
+            duplicates: count(&|admission| matches!(admission, Admission::Duplicate)),
+            valid,
+            unrated: of_type
+                .iter()
+                .filter(|(index, one)| one.admission.task().is_some() && !rated.contains(index))
+                .count(),
+            valid_rate: share(valid, of_type.len() - dropped),
+        }),
         response_tokens_mean: tokens_mean(of_type.iter().map(|(_, one)| one.finished.tokens())),
         ..empty(Role::Proposer, task_type)
     }
