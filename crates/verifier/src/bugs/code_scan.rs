@@ -11,7 +11,7 @@ use super::RepoContext;
 use super::modules::{self, Modules, module_name};
 use super::paths::{is_loaded_by_itself, is_test, test_dir};
 use super::source_queries::{QueryResults, query_sources, query_sources_within};
-use crate::runner::{Runner, add_cost, configure_job, decode_call, early_end, string_list};
+use crate::runner::{Runner, configure_job, decode_call, early_end, string_list};
 
 const PROGRAM: &str = include_str!("python/machinery.py");
 
@@ -138,9 +138,8 @@ pub(crate) fn scan_changes(
         memory_bytes: repo.limits.memory_bytes.min(SCAN_MEMORY_BYTES),
         ..repo.limits
     };
-    let QueryResults { answers, early_end, evidence: cost } =
-        query_sources_within(execute, repo, limits, PROGRAM, "machinery", arguments.collect())?;
-    add_cost(evidence, cost.jobs, cost.fuel, cost.met_deadline);
+    let QueryResults { answers, early_end } =
+        query_sources_within(execute, repo, limits, PROGRAM, "machinery", arguments.collect(), evidence)?;
     for ((path, _), answer) in changed.iter().zip(&answers) {
         match answer {
             Ok(Value::List(found)) if found.is_empty() => {}

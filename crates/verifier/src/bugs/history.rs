@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Dropped, Evidence, Execute, Fuzz, Patch, SCHEMA_VERSION, TextFiles, Value};
 
 use super::RepoContext;
-use super::source_queries::{QueryResults, query_sources_within};
-use crate::runner::add_cost;
+use super::source_queries::query_sources_within;
 
 const UNDOES: &str = include_str!("python/undoes.py");
 
@@ -115,9 +114,8 @@ impl PastChange {
         let Some(original) = repo.texts.get(self.path()) else { return Ok(false) };
         let Some(undone) = self.undone(original) else { return Ok(false) };
         let question = Vec::from([original.as_str(), undone.as_str(), now].map(Value::str));
-        let QueryResults { answers, evidence: cost, .. } =
-            query_sources_within(execute, repo, repo.limits, UNDOES, "undoes", vec![question])?;
-        add_cost(evidence, cost.jobs, cost.fuel, cost.met_deadline);
+        let asked = vec![question];
+        let answers = query_sources_within(execute, repo, repo.limits, UNDOES, "undoes", asked, evidence)?.answers;
         Ok(matches!(answers.as_slice(), [Ok(Value::Bool(true))]))
     }
 }

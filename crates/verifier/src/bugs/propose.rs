@@ -10,7 +10,7 @@ use super::paths::is_test;
 use super::source_queries::{QueryResults, apply_edits, parse_edits, query_sources_within};
 use super::test_runner::{RepoTestRunner, file_of};
 use super::{BugProposal, Mutant, RepoContext, TestCommand};
-use crate::runner::{add_cost, string_list};
+use crate::runner::string_list;
 
 const WEAKEN: &str = include_str!("python/weaken.py");
 
@@ -223,7 +223,7 @@ pub fn weaken_tests(
     if functions.is_empty() {
         return Ok(None);
     }
-    let answers = query_removals(execute, repo, &functions)?.answers;
+    let answers = query_removals(execute, repo, &functions, &mut Evidence::default())?.answers;
     if answers.len() < functions.len() {
         return Ok(None);
     }
@@ -252,8 +252,7 @@ pub(crate) fn unreadable_test_file<'a>(
     if functions.is_empty() {
         return Ok(None);
     }
-    let QueryResults { answers, early_end, evidence: cost } = query_removals(execute, repo, &functions)?;
-    add_cost(evidence, cost.jobs, cost.fuel, cost.met_deadline);
+    let QueryResults { answers, early_end } = query_removals(execute, repo, &functions, evidence)?;
     let refused = functions.keys().zip(&answers).find_map(|(file, answer)| Some((file, answer.as_ref().err()?)));
     if let Some((file, why)) = refused {
         return Ok(Some(format!("`{file}` cannot be parsed: {why}")));
@@ -264,16 +263,17 @@ pub(crate) fn unreadable_test_file<'a>(
     }))
 }
 
-/// Asks for the edits that remove functions, by file.
+/// Asks for the edits that remove functions, by file. Adds the cost to `evidence`.
 fn query_removals(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
     functions: &BTreeMap<&str, BTreeSet<&str>>,
+    evidence: &mut Evidence,
 ) -> Result<QueryResults, Dropped> {
     let text = |file: &str| repo.texts.get(file).map_or("", String::as_str);
     let arguments =
         functions.iter().map(|(file, names)| vec![Value::str(text(file)), string_list(names.iter().copied())]);
-    query_sources_within(execute, repo, repo.limits, WEAKEN, "weaken", arguments.collect())
+    query_sources_within(execute, repo, repo.limits, WEAKEN, "weaken", arguments.collect(), evidence)
 }
 
 /// `Class::function` of a test id.

@@ -6,8 +6,8 @@ use veriplay_core::{Dropped, Evidence, Execute, TextFiles, Value};
 
 use super::RepoContext;
 use super::paths::is_test;
-use super::source_queries::{QueryResults, query_sources_within};
-use crate::runner::{add_cost, string_list};
+use super::source_queries::query_sources_within;
+use crate::runner::string_list;
 
 const CODE_SIZE: &str = include_str!("python/code_size.py");
 
@@ -27,8 +27,8 @@ pub fn has_less_code(
     let paths: BTreeSet<&str> = repo.texts.keys().chain(now.keys()).map(String::as_str).filter(is_changed).collect();
     let code = |texts: &TextFiles| string_list(paths.iter().map(|path| texts.get(*path).map_or("", String::as_str)));
     let question = vec![code(repo.texts), code(now)];
-    let QueryResults { answers, evidence: cost, .. } =
-        query_sources_within(execute, repo, repo.limits, CODE_SIZE, "has_less_code", vec![question])?;
-    add_cost(evidence, cost.jobs, cost.fuel, cost.met_deadline);
+    let asked = vec![question];
+    let answers =
+        query_sources_within(execute, repo, repo.limits, CODE_SIZE, "has_less_code", asked, evidence)?.answers;
     Ok(matches!(answers.as_slice(), [Ok(Value::Bool(true))]))
 }

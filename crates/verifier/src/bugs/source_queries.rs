@@ -3,7 +3,7 @@
 use veriplay_core::{CallResult, Dropped, Evidence, Execute, Job, Limits, Value};
 
 use super::RepoContext;
-use crate::runner::{NoValue, Runner, decode_call, early_end};
+use crate::runner::{NoValue, Runner, add_cost, decode_call, early_end};
 
 const SPANS: &str = include_str!("python/spans.py");
 /// Seeds every query. Programs that draw take a seed as an argument.
@@ -27,8 +27,9 @@ pub(crate) fn query_sources(
     arguments: Vec<Vec<Value>>,
 ) -> Result<Vec<Result<Value, String>>, Dropped> {
     let asked = arguments.len();
-    let QueryResults { answers, early_end, .. } =
-        query_sources_within(execute, repo, repo.limits, program, function, arguments)?;
+    let unread = &mut Evidence::default();
+    let QueryResults { answers, early_end } =
+        query_sources_within(execute, repo, repo.limits, program, function, arguments, unread)?;
     match early_end {
         Some(how) => {
             Err(Dropped { why: format!("`{function}` answered {} of {asked} questions: {how}", answers.len()) })
@@ -44,11 +45,10 @@ pub(crate) struct QueryResults {
     pub(crate) answers: Vec<Result<Value, String>>,
     /// Why the job ended before it answered all questions.
     pub(crate) early_end: Option<String>,
-    /// The job and its cost.
-    pub(crate) evidence: Evidence,
 }
 
-/// As [`query_sources`], for hostile texts: a job that such a text stops is a result, and not a host fault.
+/// As [`query_sources`], for hostile texts: a job that such a text stops is a result, and not a host fault. Adds the job and its cost to
+/// `evidence`.
 pub(crate) fn query_sources_within(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
@@ -56,6 +56,7 @@ pub(crate) fn query_sources_within(
     program: &str,
     function: &str,
     arguments: Vec<Vec<Value>>,
+    evidence: &mut Evidence,
 ) -> Result<QueryResults, Dropped> {
     let asked = arguments.len();
     let job = Job {
@@ -66,12 +67,13 @@ pub(crate) fn query_sources_within(
     };
     let mut runner = Runner::new(execute);
     let outcome = runner.run(&job)?;
+    let Evidence { jobs, fuel, met_deadline, .. } = runner.evidence;
+    add_cost(evidence, jobs, fuel, met_deadline);
     let answer = |call: &CallResult| decode_call(call, &limits).map_err(NoValue::text);
     let end = || early_end(&outcome).unwrap_or_else(|| format!("{:?}", outcome.exit));
     Ok(QueryResults {
         answers: outcome.calls.iter().take(asked).map(answer).collect(),
         early_end: (outcome.calls.len() != asked).then(end),
-        evidence: runner.evidence,
     })
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Digest, Dropped, Execute, ExecuteError, TextFiles, Value, content_hash};
+use veriplay_core::{Digest, Dropped, Evidence, Execute, ExecuteError, TextFiles, Value, content_hash};
 
 use super::RepoContext;
 use super::bug_states::Overlay;
@@ -149,7 +149,9 @@ fn find_changes<'a>(
     let texts =
         |(_, before, after): &(_, &String, &String)| vec![Value::str(before.as_str()), Value::str(after.as_str())];
     let asked = modules.iter().map(texts).collect();
-    let answers = query_sources_within(execute, repo, repo.limits, CHANGED, "changed_functions", asked)?.answers;
+    let unread = &mut Evidence::default();
+    let answers =
+        query_sources_within(execute, repo, repo.limits, CHANGED, "changed_functions", asked, unread)?.answers;
     // A file that cannot be parsed, or that stops the parser, counts as changed as a whole.
     for ((path, ..), answer) in
         modules.into_iter().zip(answers.into_iter().map(Some).chain(std::iter::repeat_with(|| None)))

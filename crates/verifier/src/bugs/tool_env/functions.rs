@@ -5,8 +5,7 @@ use veriplay_core::{Dropped, Evidence, Execute, TextFiles, Value};
 use super::super::RepoContext;
 use super::super::history::PastChange;
 use super::super::paths::is_test;
-use super::super::source_queries::{QueryResults, parse_index, query_sources_within};
-use crate::runner::add_cost;
+use super::super::source_queries::{parse_index, query_sources_within};
 
 const PROGRAM: &str = include_str!("../python/functions.py");
 const REWRITTEN: &str = include_str!("../python/rewritten.py");
@@ -82,9 +81,9 @@ impl FunctionSource {
         if asked == 0 || !now.contains_key(&self.path) {
             return Ok(now.contains_key(&self.path));
         }
-        let QueryResults { answers, evidence: cost, .. } =
-            query_sources_within(execute, repo, repo.limits, REWRITTEN, "is_rewritten", questions)?;
-        add_cost(evidence, cost.jobs, cost.fuel, cost.met_deadline);
+        let rewritten =
+            query_sources_within(execute, repo, repo.limits, REWRITTEN, "is_rewritten", questions, evidence)?;
+        let answers = rewritten.answers;
         Ok(answers.len() == asked && answers.iter().all(|answer| matches!(answer, Ok(Value::Bool(true)))))
     }
 }
@@ -102,7 +101,8 @@ pub fn list_functions(
 ) -> Result<Vec<Vec<FunctionSource>>, Dropped> {
     let text = |path: &str| texts.get(path).map_or("", String::as_str);
     let arguments = paths.iter().map(|path| vec![Value::str(text(path))]).collect();
-    let answers = query_sources_within(execute, repo, repo.limits, PROGRAM, "functions", arguments)?.answers;
+    let unread = &mut Evidence::default();
+    let answers = query_sources_within(execute, repo, repo.limits, PROGRAM, "functions", arguments, unread)?.answers;
     let mut answers = answers.into_iter();
     let read = |path: &&str| match answers.next() {
         Some(Ok(Value::List(items))) => items.iter().filter_map(|item| one(path, text(path), item)).collect(),
