@@ -1,5 +1,7 @@
 //! The keys that every configuration file has, and how configuration files are read: strictly.
 
+mod explanation;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -14,6 +16,8 @@ use veriplay_learner::{
 };
 use veriplay_selfplay::games::absolute_zero;
 use veriplay_selfplay::settings::SharedSettings;
+
+use explanation::{Explanation, explain, nearest};
 
 use crate::builtin_configs::{self, QUICKSTART};
 use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
@@ -179,34 +183,20 @@ impl LearnConfig {
 /// Parses part of a configuration. Keys that the part does not know are ignored.
 pub(crate) fn from_toml<T: DeserializeOwned>(text: &str, origin: &Path) -> Result<T, Failure> {
     toml::from_str(text).map_err(|error| {
-        let what = format!("`{}` is not a valid configuration: {}", origin.display(), describe(&error, text, origin));
-        Failure::message(ExitCode::Input, what).hint("docs/configuration.md lists every key with its meaning")
+        // Where `--set` has made the text, its lines are those of no file.
+        let Explanation { what, meant } = explain(&error, text, !is_set(origin));
+        let what = format!("`{}` is not a valid configuration: {what}", origin.display());
+        let hint = format!("{PAGE} lists every key with its meaning");
+        Failure::message(ExitCode::Input, what).hint(suggest(meant.as_deref(), &hint))
     })
 }
 
-/// Types as errors of values name them, and what people call them.
-const TYPES: [(&str, &str); 8] = [
-    ("expected f32", "expected a number"),
-    ("expected f64", "expected a number"),
-    ("expected u32", "expected a whole number of at least 0"),
-    ("expected u64", "expected a whole number of at least 0"),
-    ("expected usize", "expected a whole number of at least 0"),
-    ("expected i64", "expected a whole number"),
-    ("expected a string", "expected a text"),
-    ("expected a boolean", "expected `true` or `false`"),
-];
+/// The page of the book about configurations: where the program is installed from a wheel, there is no repository.
+const PAGE: &str = "the page \"Configuration reference\" of the documentation";
 
-/// An error with its place in the file, or with the line alone where `--set` has made it one of no file.
-fn describe(error: &toml::de::Error, text: &str, origin: &Path) -> String {
-    let line = error.span().and_then(|span| {
-        let start = text.get(..span.start)?.rfind('\n').map_or(0, |end| end + 1);
-        text[start..].lines().next()
-    });
-    let described = match line.filter(|_| is_set(origin)) {
-        Some(line) => format!("`{line}`: {}", error.message()),
-        None => error.to_string(),
-    };
-    TYPES.iter().fold(described, |text, (from, to)| text.replace(from, to))
+/// A hint that begins with what was probably meant.
+fn suggest(meant: Option<&str>, hint: &str) -> String {
+    meant.map_or_else(|| hint.to_owned(), |meant| format!("did you mean `{meant}`? {hint}"))
 }
 
 /// What stands before each option in the name of a configuration that `--set` has changed.
@@ -237,30 +227,55 @@ pub(crate) fn read_with_settings(path: Option<&Path>, settings: &[String]) -> Re
 }
 
 /// The configuration in `text` with other values, and what errors call it: `settings` are `KEY=VALUE`, where a key is a path such as
-/// `learn.learning_rate`, and a value is TOML, or else a text.
+/// `learn.learning_rate`, and a value is TOML, or else a text; or `~KEY`, as in Hydra, which takes a key or a table out.
 fn with_settings(text: String, origin: &Path, settings: &[String]) -> Result<(String, PathBuf), Failure> {
     if settings.is_empty() {
         return Ok((text, origin.to_owned()));
     }
     let mut root: toml::Table = from_toml(&text, origin)?;
     for setting in settings {
-        let refuse = |what: String| {
-            let hint = "write --set KEY=VALUE, such as --set learn.learning_rate=1e-4";
+        apply(&mut root, setting).map_err(|what| {
+            let hint = "write --set KEY=VALUE, such as --set learn.learning_rate=1e-4, or --set '~KEY' to take a key or a table out";
             Failure::message(ExitCode::Input, format!("--set `{setting}`: {what}")).hint(hint)
-        };
-        let (key, value) = setting.split_once('=').ok_or_else(|| refuse("there is no `=`".to_owned()))?;
-        let mut path: Vec<&str> = key.trim().split('.').collect();
-        let last = path.pop().filter(|last| !last.is_empty()).ok_or_else(|| refuse("the key is empty".to_owned()))?;
-        let mut table = &mut root;
-        for name in path {
-            let inner = table.entry(name).or_insert_with(|| toml::Table::new().into());
-            table = inner.as_table_mut().ok_or_else(|| refuse(format!("`{name}` is a value, not a table")))?;
-        }
-        table.insert(last.to_owned(), parse_value(value.trim()));
+        })?;
     }
     // Its lines are not those of the file any more.
-    let origin = PathBuf::from(format!("{}{SET}{}", origin.display(), settings.join(" --set ")));
+    let origin = PathBuf::from(format!("{}{SET}{}", origin.display(), settings.join(SET)));
     Ok((toml::to_string(&root).or_fail(ExitCode::Bug)?, origin))
+}
+
+/// Applies one setting. The error says what is wrong with it.
+fn apply(root: &mut toml::Table, setting: &str) -> Result<(), String> {
+    if let Some(key) = setting.strip_prefix('~') {
+        return take_out(root, key.trim());
+    }
+    let (key, value) = setting.split_once('=').ok_or("there is no `=`")?;
+    let (tables, last) = split_key(key.trim())?;
+    let mut table = root;
+    for name in tables {
+        let inner = table.entry(name).or_insert_with(|| toml::Table::new().into());
+        table = inner.as_table_mut().ok_or_else(|| format!("`{name}` is a value, not a table"))?;
+    }
+    table.insert(last.to_owned(), parse_value(value.trim()));
+    Ok(())
+}
+
+/// Takes a key or a table out: what is optional is not set then, and what has a default has it.
+fn take_out(root: &mut toml::Table, key: &str) -> Result<(), String> {
+    let missing = || format!("the configuration does not set `{key}`");
+    let (tables, last) = split_key(key)?;
+    let mut table = root;
+    for name in tables {
+        table = table.get_mut(name).and_then(toml::Value::as_table_mut).ok_or_else(missing)?;
+    }
+    table.remove(last).map(drop).ok_or_else(missing)
+}
+
+/// The tables of a path such as `learn.kl.place`, and its last name.
+fn split_key(key: &str) -> Result<(Vec<&str>, &str), String> {
+    let mut names: Vec<&str> = key.split('.').collect();
+    let last = names.pop().filter(|last| !last.is_empty()).ok_or("the key is empty")?;
+    Ok((names, last))
 }
 
 /// A value as TOML has it; what is no TOML is a text, so that names need no quotes.
@@ -276,7 +291,9 @@ pub(crate) fn refuse_unknown_keys(text: &str, origin: &Path, known: &[&str]) -> 
     let line = text[..key.span().start].matches('\n').count() + 1;
     let place = if is_set(origin) { String::new() } else { format!(" line {line}") };
     let what = format!("`{}`{place}: unknown key `{}`", origin.display(), key.as_ref());
-    Err(Failure::message(ExitCode::Input, what).hint(format!("the keys are `{}`", known.join("`, `"))))
+    let meant = nearest(key.get_ref().as_str(), known.iter().copied());
+    let hint = format!("the keys are `{}`", known.join("`, `"));
+    Err(Failure::message(ExitCode::Input, what).hint(suggest(meant, &hint)))
 }
 
 /// Keys that had another name in earlier commits: the table, the old name, the new key.
@@ -317,7 +334,7 @@ pub(crate) fn refuse_renamed_keys(text: &str, origin: &Path) -> Result<(), Failu
     };
     let Some((table, old, new)) = RENAMED.iter().find(has_key) else { return Ok(()) };
     let what = format!("`{}`: configuration key `{table}.{old}` is called `{new}` now", origin.display());
-    Err(Failure::message(ExitCode::Input, what).hint("rename it; docs/configuration.md lists its values"))
+    Err(Failure::message(ExitCode::Input, what).hint(format!("rename it; {PAGE} lists its values")))
 }
 
 /// The name of the game that a configuration is for.

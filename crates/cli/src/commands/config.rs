@@ -77,7 +77,8 @@ struct Source {
     /// Configuration file, run directory, or the name of a built-in configuration [default: quickstart]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Another value of a key, such as `learn.learning_rate=1e-4`. May be repeated
+    /// Another value of a key, such as `learn.learning_rate=1e-4`; `~KEY` takes a key or a table out, such as `~learn.kl`.
+    /// May be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     settings: Vec<String>,
 }

@@ -35,7 +35,8 @@ pub(super) struct Arguments {
     /// Start model, instead of the configuration's
     #[arg(long, value_name = "MODEL", conflicts_with = "resume")]
     model: Option<String>,
-    /// Any other key of the configuration, such as `learn.learning_rate=1e-4`. May be repeated
+    /// Any other key of the configuration, such as `learn.learning_rate=1e-4`; `~KEY` takes a key or a table out, such as `~learn.kl`.
+    /// May be repeated
     #[arg(long = "set", value_name = "KEY=VALUE", conflicts_with = "resume")]
     settings: Vec<String>,
     /// Continue this run directory from its last checkpoint

@@ -114,6 +114,23 @@ fn what_is_shown_plays_the_same_run_and_runs_are_compared_by_their_values() {
     assert!(row["a"].is_number() && row["b"].is_null(), "{row}");
 }
 
+#[test]
+fn a_key_and_a_table_can_be_taken_out_on_the_command_line() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let mut with_kl = small_config();
+    let kl: toml::Table = "coefficient = 0.1\nestimator = \"k3\"\nplace = \"loss\"".parse().expect("TOML");
+    with_kl["learn"].as_table_mut().expect("a table").insert("kl".into(), kl.into());
+    with_kl.insert("tensorboard".into(), true.into());
+    let path = write_config(dir.path(), &with_kl);
+    let path = path.to_str().expect("UTF-8");
+    let shown = |settings: &[&str]| {
+        last_json(&succeeded(config(&["show", "--json", "--config", path]).args(settings)))["config"].clone()
+    };
+    let (as_written, without) = (shown(&[]), shown(&["--set", "~learn.kl", "--set", "~tensorboard"]));
+    assert_eq!((&as_written["learn"]["kl"]["place"], &as_written["tensorboard"]), (&"loss".into(), &true.into()));
+    assert_eq!((&without["learn"]["kl"], &without["tensorboard"]), (&serde_json::Value::Null, &false.into()));
+}
+
 /// Exit status and stderr of `play`, and of `config validate`, for the same bad configuration.
 fn refused(config_table: &toml::Table) -> [(Option<i32>, String); 2] {
     let dir = tempfile::tempdir().expect("a temporary directory");

@@ -583,7 +583,7 @@ fn repositories_that_train_and_are_measured_are_refused_with_their_place_in_the_
     let mut old = configuration("bug-repair-quickstart.toml");
     let repositories = old["repositories"].as_table_mut().expect("a table");
     repositories.insert("names".to_owned(), vec![tiny("train")].into());
-    says(&refused(&old), &["unknown field `names`", "^"]);
+    says(&refused(&old), &["unknown key `repositories.names`", "^"]);
 }
 
 #[test]

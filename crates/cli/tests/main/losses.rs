@@ -79,7 +79,7 @@ fn optional_keys_that_make_no_sense_are_told() {
         ("[learn.options.segments]\nlayers = 0\nlogit_rows = 1", "`learn.options.segments.layers`"),
         ("[learn.options]\nclip_norm = 0.0", "configuration key `learn.options.clip_norm` is `0`"),
         ("[learn.options.optimizer]\nbeta1 = 1.5", "`learn.options.optimizer.beta1`"),
-        ("[learn.options.optimizer]\nkind = \"muon\"", "unknown field `beta1`"),
+        ("[learn.options.optimizer]\nkind = \"muon\"", "unknown key `learn.options.optimizer.beta1`"),
         ("[game]\nsolver_temperature = 0.7\n[learn.loss]\nkind = \"ppo_clip\"", "game.solver_temperature"),
         ("[game]\nproposer_temperature = 0.0\n[learn.loss]\nkind = \"tis\"", "game.proposer_temperature"),
         ("[game]\ntop_k = 5\n[learn.loss]\nkind = \"ppo_clip\"", "game.top_k"),

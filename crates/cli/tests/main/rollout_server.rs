@@ -111,7 +111,7 @@ fn what_a_server_cannot_do_is_refused_by_its_key() {
     assert!(told.contains("`rollout_server.url`") && told.contains("your trainer samples"), "{told}");
     for (key, value, want) in [
         ("concurrency", toml::Value::from(0), "`rollout_server.concurrency` is `0`: it must be from 1 to 4096"),
-        ("protocol", "openai".into(), "unknown variant `openai`"),
+        ("protocol", "openai".into(), "`rollout_server.protocol` is `openai`: it must be "),
         ("url", "localhost:8000".into(), "`localhost:8000` is no server's address"),
     ] {
         let told = refused(&|config| {
