@@ -268,7 +268,7 @@ fn cost(args: &Arguments) -> Result<(), Failure> {
     }
     let failure =
         Failure::message(ExitCode::NotContained, format!("programs that cost more than their fuel: `{missed}`"));
-    Err(failure.hint("charge the host call, bound the work, or see LIMITATIONS.md"))
+    Err(failure.hint("charge the host call, bound the work, or see the page \"Limitations\" of the documentation"))
 }
 
 fn soak(jobs: u64, threads: usize, workers: Isolation, json: bool) -> Result<(), Failure> {

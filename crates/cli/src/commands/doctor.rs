@@ -137,7 +137,11 @@ fn check_platform(system: &str, architecture: &str) -> Check {
     let detail = format!("{system} on {architecture}");
     match (system, architecture) {
         ("linux", "x86_64") => Check::ok("platform", detail),
-        ("linux", "aarch64") => Check::warn("platform", detail, "this architecture was not tested: see LIMITATIONS.md"),
+        ("linux", "aarch64") => Check::warn(
+            "platform",
+            detail,
+            "this architecture was not tested: see the page \"Limitations\" of the documentation",
+        ),
         _ => Check::fail("platform", detail, "use Linux on x86-64"),
     }
 }

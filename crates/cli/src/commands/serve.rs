@@ -23,7 +23,7 @@ use crate::verdict_cache::CacheArguments;
 
 /// Judge attempts over HTTP, for trainers that live elsewhere
 ///
-/// The first line of stdout is the address. See docs/serving.md
+/// The first line of stdout is the address. See the page "Serving verdicts" of the documentation
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// Address and port to listen on; port 0 is any free one, and a name stands for its IPv4 address where it has one

@@ -59,7 +59,7 @@ pub(crate) fn describe(settings: &SharedSettings) -> impl Iterator<Item = String
 /// What to do about a plug-in that has failed at a step of the run in `run`.
 pub(crate) fn hint(run: &Path) -> String {
     format!(
-        "mend the program, or its keys in `{}`, and continue with `veriplay play --resume {}`; docs/plugins.md says what it may answer",
+        "mend the program, or its keys in `{}`, and continue with `veriplay play --resume {}`; the page \"Plug-ins in Python\" of the documentation says what it may answer",
         run.join("config.toml").display(),
         progress::shell_word(run)
     )

@@ -73,7 +73,7 @@ impl ExternalTrainer {
         if stdin.is_terminal() {
             let what = "`model = \"stdio\"` is a trainer behind standard input, and standard input is a terminal";
             return Err(Failure::message(ExitCode::Input, what)
-                .hint("start the run from a trainer: `veriplay.games` of the Python package, or docs/own-trainer.md"));
+                .hint("start the run from a trainer: `veriplay.games` of the Python package, or see the page \"Playing the games with your own trainer\" of the documentation"));
         }
         let trainer = Self::new(Box::new(stdin.lock()), Box::new(std::io::stdout()), standing.step);
         let folder = standing.checkpoint.map(|checkpoint| checkpoint.join(FOLDER));

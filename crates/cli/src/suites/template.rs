@@ -16,7 +16,8 @@ use veriplay_corpus::ProblemStatement;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::json_file::read_text;
 
-const HINT: &str = "docs/evaluating.md has the keys of a prompt template and the fields of each set";
+const HINT: &str =
+    "the page \"Evaluating a model\" of the documentation has the keys of a prompt template and the fields of each set";
 
 /// The keys of the file.
 #[derive(Deserialize)]

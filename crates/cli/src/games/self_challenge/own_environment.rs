@@ -10,7 +10,8 @@ use veriplay_verifier::environments::{ArtifactGate, ArtifactRequest, judge_artif
 use crate::exit::{ExitCode, Failure};
 
 /// Advice where an environment of the user's own is wrong.
-pub(super) const HINT: &str = "docs/plugins.md says what an environment of your own holds";
+pub(super) const HINT: &str =
+    "the page \"Plug-ins in Python\" of the documentation says what an environment of your own holds";
 
 /// Refuses a template that no task can be made of: each of its codes fails in the state that the environment starts in.
 pub(super) fn check_templates(

@@ -33,7 +33,7 @@ const SHOWN: usize = 200;
 /// The largest reward or factor, so that no sum or product of them leaves the range of the learner's numbers.
 const LARGEST: f64 = 1e6;
 /// What an error of the first line advises.
-const HINT: &str = "a plug-in reads JSON lines and answers each with one on standard output, which is for nothing else: see docs/plugins.md";
+const HINT: &str = "a plug-in reads JSON lines and answers each with one on standard output, which is for nothing else: see the page \"Plug-ins in Python\" of the documentation";
 
 /// A line that the program reads.
 #[derive(Serialize)]

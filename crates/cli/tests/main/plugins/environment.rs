@@ -75,7 +75,7 @@ fn a_template_that_never_works_is_refused_with_what_its_tools_said() {
         assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
         let message = stderr(&output);
         let named = format!("environment `pantry`: no code of template `{template}` works in the first state");
-        for part in [named.as_str(), said, "docs/plugins.md"] {
+        for part in [named.as_str(), said, "Plug-ins in Python"] {
             assert!(message.contains(part), "`{part}` is missing in {message}");
         }
     }

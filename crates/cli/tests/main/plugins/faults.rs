@@ -13,7 +13,7 @@ fn message_of_stopped(key: &str, source: &str, timeout: u32, said: &str) -> Stri
     let message = stderr(&output);
     assert_eq!(output.status.code(), Some(3), "{source}: {message}");
     let command = config["game"][key].as_str().expect("a text");
-    for part in [said, command, format!("game.{key}").as_str(), "docs/plugins.md"] {
+    for part in [said, command, format!("game.{key}").as_str(), "Plug-ins in Python"] {
         assert!(message.contains(part), "`{part}` is missing in {message}");
     }
     message
