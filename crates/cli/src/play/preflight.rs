@@ -18,8 +18,11 @@ use crate::suites::SuiteMeasurements;
 /// Opens what a run opens: the files of public sets, the start model on its device, and the game with its tasks and prompts. It samples
 /// nothing, and starts neither a trainer nor a plug-in.
 pub(crate) fn start_checks<S: GameSetup>(config: &PlayConfig<S>, workers: Isolation) -> [Result<(), Failure>; 3] {
-    let suites = SuiteMeasurements::find(config.setup.suite_schedule(), PathBuf::new(), workers);
-    [suites.map(drop), check_models(config), check_game(config, workers)]
+    let suites = SuiteMeasurements::find(config.setup.suite_schedule(), PathBuf::new(), workers).map(drop);
+    let models = check_models(config);
+    // The game guards what the sets ask: it would look for missing files again, and fetch in vain again.
+    let game = if suites.is_ok() { check_game(config, workers) } else { Ok(()) };
+    [suites, models, game]
 }
 
 /// The model that proposes first, as in a run, so that what is free for training is known.
