@@ -143,11 +143,12 @@ pub(crate) trait GameSetup: Clone + Serialize + DeserializeOwned {
     fn open(&self, workers: Isolation) -> Result<(GameExecutor, SelfPlay<Self::Game>), Failure>;
 }
 
-/// Opens a game, and says so first: its tasks are made by running programs, which takes seconds.
+/// Opens a game, and says so first: its tasks are made by running programs, which takes seconds, or minutes where images are built for them.
 pub(crate) fn open_game<S: GameSetup>(
     setup: &S,
     workers: Isolation,
 ) -> Result<(GameExecutor, SelfPlay<S::Game>), Failure> {
+    named_files::refuse_missing(&setup.named_files()?)?;
     progress::say(format!("making the {} tasks of `{}`", setup.eval_set().label(), S::NAME));
     setup.open(workers)
 }

@@ -83,6 +83,12 @@ pub(crate) fn say_always(line: impl Display) {
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
 
+/// Says each of several failures, as the end of a command says one. The first gives the exit code.
+pub(crate) fn report_failures(failures: &[Failure]) -> Result<(), Failure> {
+    failures.iter().for_each(say_always);
+    failures.first().map_or(Ok(()), |first| Err(Failure::silent(first.exit_code())))
+}
+
 /// The level is that of the word before the message.
 fn log_message(line: &str) {
     let (line, hint) = line.split_once("\nhint: ").map_or((line, None), |(line, hint)| (line, Some(hint)));

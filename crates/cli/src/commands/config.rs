@@ -203,14 +203,9 @@ fn show(source: &Source, json: bool) -> Result<(), Failure> {
 fn validate(source: &Source, keys_only: bool) -> Result<(), Failure> {
     let (text, origin) = source.read()?;
     let failures = run_for_named_in(&text, &origin, Check { text: &text, origin: &origin, keys_only })?;
-    failures.iter().for_each(progress::say);
-    match failures.first() {
-        Some(first) => Err(Failure::silent(first.exit_code())),
-        None => {
-            progress::data(format!("{}: valid", origin.display()));
-            Ok(())
-        }
-    }
+    progress::report_failures(&failures)?;
+    progress::data(format!("{}: valid", origin.display()));
+    Ok(())
 }
 
 /// Finds what is wrong with the configuration of one game.

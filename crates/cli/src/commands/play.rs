@@ -7,7 +7,7 @@ use clap::Args;
 use crate::config::{default_out, read_text, read_with_settings};
 use crate::device::{self, DeviceArguments};
 use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::games::{GameAction, GameSetup, WarmupExamples, run_for_named_in};
+use crate::games::{GameAction, GameSetup, WarmupExamples, open_game, run_for_named_in};
 use crate::isolation::Isolation;
 use crate::play::{Session, Validation, plugins, report};
 use crate::play_config::PlayConfig;
@@ -127,12 +127,20 @@ fn dry_run<S: GameSetup>(config: &PlayConfig<S>, workers: Isolation) -> Result<(
     // A model that cannot be opened is no reason to keep the prompts back.
     let memory = describe_memory(config);
     progress::data(memory.as_deref().unwrap_or("memory: not known, the model cannot be opened"));
-    let (executor, game) = config.setup.open(workers)?;
+    // In the order in which a run needs them.
+    let failures = [memory.map(drop), print_prompts(config, workers)].into_iter().filter_map(Result::err);
+    progress::report_failures(&failures.collect::<Vec<_>>())
+}
+
+/// Prints a prompt of each role.
+fn print_prompts<S: GameSetup>(config: &PlayConfig<S>, workers: Isolation) -> Result<(), Failure> {
+    let (executor, game) = open_game(&config.setup, workers)?;
     Validation::open(&config.setup, workers, &game)?;
+    progress::say("making a prompt of each role");
     for (what, prompt) in game.preview(&executor)? {
         progress::data(format!("--- {what}\n{}", prompt.text()));
     }
-    memory.map(drop)
+    Ok(())
 }
 
 /// The memory that training takes, as far as it can be known here.
@@ -142,6 +150,9 @@ fn describe_memory<S: GameSetup>(config: &PlayConfig<S>) -> Result<String, Failu
     if let Some(shape) = model::shape_without_weights(&run.model) {
         let known = memory::describe_shape(&shape, &options, &config.setup.step_tokens(options.context(&shape)));
         return Ok(format!("{known}; `{}` has no weights to play with", run.model));
+    }
+    if !model::is_external(&run.model) {
+        progress::say(format!("loading the model `{}`", run.model));
     }
     match model::open_trainable(&run.model, &options) {
         Ok(learner) => {

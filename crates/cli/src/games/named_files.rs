@@ -4,7 +4,8 @@ use std::fmt::{self, Display};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use crate::exit::Failure;
+use crate::exit::{ExitCode, Failure};
+use crate::progress::counted;
 use crate::repository::{Requirement, find_repository_directory};
 
 /// What a key of a configuration names, and where that is on this machine.
@@ -40,6 +41,17 @@ impl NamedFile {
     pub(crate) fn is_missing(&self) -> bool {
         !self.path.exists()
     }
+}
+
+/// Refuses a configuration of whose files some are missing. All of them are named: each may take minutes to fetch or to make.
+pub(super) fn refuse_missing(files: &[NamedFile]) -> Result<(), Failure> {
+    let missing: Vec<String> =
+        files.iter().filter(|file| file.is_missing()).map(|file| format!("\n  {file}")).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let what = format!("{} of the configuration cannot be found:{}", counted(missing.len(), "path"), missing.concat());
+    Err(Failure::message(ExitCode::Input, what).hint("relative paths begin at the working directory"))
 }
 
 impl Display for NamedFile {

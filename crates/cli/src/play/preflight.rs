@@ -8,7 +8,7 @@ use super::evaluation::Validation;
 use super::open_learner::start_learner;
 use super::session::refuse_sft;
 use crate::exit::Failure;
-use crate::games::GameSetup;
+use crate::games::{GameSetup, open_game};
 use crate::isolation::Isolation;
 use crate::model;
 use crate::play_config::PlayConfig;
@@ -32,7 +32,7 @@ fn check_models<S: GameSetup>(config: &PlayConfig<S>) -> Result<(), Failure> {
 }
 
 fn check_game<S: GameSetup>(config: &PlayConfig<S>, workers: Isolation) -> Result<(), Failure> {
-    let (executor, game) = config.setup.open(workers)?;
+    let (executor, game) = open_game(&config.setup, workers)?;
     Validation::open(&config.setup, workers, &game)?;
     if model::is_external(&config.run.model) {
         refuse_sft(game.game.settings())?;

@@ -49,6 +49,9 @@ fn a_dry_run_says_what_would_be_asked_and_makes_nothing() {
     {
         assert!(said.contains(wanted), "`{wanted}` is not in\n{said}");
     }
+    let told = String::from_utf8_lossy(&output.stderr);
+    let phases = ["loading the model", "making the held-out tasks of `absolute_zero`", "making a prompt of each role"];
+    assert!(phases.iter().all(|phase| told.contains(phase)), "{told}");
     assert!(!out.exists());
 }
 
@@ -66,6 +69,25 @@ fn a_dry_run_of_a_model_that_is_not_there_or_broken_fails() {
         assert_eq!(output.status.code(), Some(5), "{}", stderr(&output));
         assert!(stderr(&output).contains(&model), "{}", stderr(&output));
     }
+}
+
+#[test]
+fn a_dry_run_says_what_it_does_and_names_every_missing_file_and_a_missing_model_too() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let dry_run = |model: &str| {
+        let mut command = veriplay();
+        command.args(["play", "--dry-run", "--config", "bug-repair-qwen", "--model", model]).current_dir(&dir);
+        let output = finished(command.env("VERIPLAY_CACHE", dir.path().join("cache")));
+        (output.status.code(), stderr(&output))
+    };
+    let (code, said) = dry_run("builtin:bug-repair");
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains("loading the model `builtin:bug-repair`\n"), "{said}");
+    let missing = "error: 5 paths of the configuration cannot be found:\n  `toolz==1.0.0` of `repositories.training`: ";
+    assert!(said.contains(missing) && said.contains("\n  `bugs/inflection.jsonl` of `bugs.held_out`: "), "{said}");
+    let (code, said) = dry_run("runs/none/checkpoints/step_5");
+    assert_eq!((code, said.matches("error: ").count()), (Some(5), 2), "{said}");
+    assert!(said.find("step_5") < said.find("5 paths of the configuration"), "{said}");
 }
 
 #[test]
