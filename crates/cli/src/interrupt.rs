@@ -2,7 +2,7 @@
 //! to keep ends at the first.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::exit::ExitCode;
 use crate::progress;
@@ -15,38 +15,50 @@ static REQUESTED: AtomicBool = AtomicBool::new(false);
 static INSTALLED: OnceLock<()> = OnceLock::new();
 /// What is said at the first signal.
 static NOTICE: Mutex<&str> = Mutex::new("");
+/// What is done before the first signal ends the process, while the command has nothing to keep.
+static CLEAN_UP: Mutex<Option<Box<dyn FnOnce() + Send>>> = Mutex::new(None);
 
 /// Listens from now on; `notice` is said at the first signal. Where no handler can be set, a signal kills the process.
 pub(crate) fn listen(notice: &'static str) {
     set_notice(notice);
-    install(|| {
-        if REQUESTED.swap(true, Ordering::SeqCst) {
-            std::process::exit(CODE);
-        }
-        let notice = *NOTICE.lock().unwrap_or_else(PoisonError::into_inner);
-        progress::say(notice);
-    });
+    *lock(&CLEAN_UP) = None;
+    install();
 }
 
 /// Has the first signal say `notice` from now on: something else is under way.
 pub(crate) fn set_notice(notice: &'static str) {
-    *NOTICE.lock().unwrap_or_else(PoisonError::into_inner) = notice;
+    *lock(&NOTICE) = notice;
 }
 
 /// From now on the first signal ends the process, after `clean_up`.
-pub(crate) fn end_after(clean_up: fn()) {
-    install(move || {
-        clean_up();
-        std::process::exit(CODE);
-    });
+pub(crate) fn end_after(clean_up: impl FnOnce() + Send + 'static) {
+    *lock(&CLEAN_UP) = Some(Box::new(clean_up));
+    install();
 }
 
-fn install(handler: impl FnMut() + Send + 'static) {
+fn install() {
     INSTALLED.get_or_init(|| {
-        if let Err(error) = ctrlc::set_handler(handler) {
+        if let Err(error) = ctrlc::set_handler(on_signal) {
             tracing::warn!("Ctrl-C will not be handled: {error}");
         }
     });
+}
+
+fn on_signal() {
+    let clean_up = lock(&CLEAN_UP).take();
+    if let Some(clean_up) = clean_up {
+        clean_up();
+        std::process::exit(CODE);
+    }
+    if REQUESTED.swap(true, Ordering::SeqCst) {
+        std::process::exit(CODE);
+    }
+    let notice = *lock(&NOTICE);
+    progress::say(notice);
+}
+
+fn lock<T>(mutex: &'static Mutex<T>) -> MutexGuard<'static, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether there was a signal.

@@ -26,6 +26,7 @@ use veriplay_selfplay::play::OutcomeCounts;
 
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::games::GameSetup;
+use crate::interrupt;
 use crate::json_file::{read_json, write_atomically, write_json};
 use crate::model;
 use crate::play_config::PlayConfig;
@@ -47,6 +48,7 @@ pub(crate) struct PlayState<G> {
     pub(crate) game: G,
 }
 
+const CHECKPOINTS: &str = "checkpoints";
 const LAST_CHECKPOINT: &str = "last_checkpoint.json";
 
 /// Outside of the checkpoints, so that it tells of those that were deleted.
@@ -67,10 +69,16 @@ pub(crate) struct RunDir {
 /// A run that could not start leaves no directory that looks like one.
 impl Drop for RunDir {
     fn drop(&mut self) {
-        if self.is_new && !self.path("config.toml").exists() {
-            // Only empty ones are removed.
-            let _ = fs::remove_dir(self.checkpoints()).and_then(|()| fs::remove_dir(&self.root));
+        if self.is_new {
+            remove_unstarted(&self.root);
         }
+    }
+}
+
+/// Removes the directory of a run that never started, where nothing is in it.
+fn remove_unstarted(root: &Path) {
+    if !root.join("config.toml").exists() {
+        let _ = fs::remove_dir(root.join(CHECKPOINTS)).and_then(|()| fs::remove_dir(root));
     }
 }
 
@@ -87,6 +95,14 @@ impl RunDir {
             .with_context(|| format!("cannot make the run directory `{}`", root.display()))
             .or_fail(ExitCode::Input)?;
         dir.locked()
+    }
+
+    /// Has a signal remove the directory where the run has not started yet, as a failure does: a process that a signal ends drops nothing.
+    pub(crate) fn remove_at_signal(&self) {
+        if self.is_new {
+            let root = self.root.clone();
+            interrupt::end_after(move || remove_unstarted(&root));
+        }
     }
 
     /// Makes the directory a run. Written last and whole: a directory without it is no run, and can be started in again.
@@ -133,7 +149,7 @@ impl RunDir {
     }
 
     fn checkpoints(&self) -> PathBuf {
-        self.root.join("checkpoints")
+        self.root.join(CHECKPOINTS)
     }
 
     pub(crate) fn checkpoint_path(&self, step: u64) -> PathBuf {

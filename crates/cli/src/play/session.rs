@@ -80,6 +80,7 @@ impl<S: GameSetup> Session<S> {
     /// Starts a run in a new directory.
     pub(crate) fn start(config: PlayConfig<S>, out: &Path, workers: Isolation) -> Result<Self, Failure> {
         let dir = RunDir::create(out)?;
+        dir.remove_at_signal();
         let suites = find_suites(&config, &dir, workers)?;
         let session = Self::at_start(config, dir, suites, workers)?;
         session.dir.write_config(&session.config)?;

@@ -167,6 +167,19 @@ pub(crate) fn survives(config: &toml::Table, kills: &[usize]) -> (TempDir, Value
 }
 
 #[test]
+fn a_signal_before_the_run_starts_leaves_no_directory() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let mut config = small_config();
+    // The plug-in is awaited while the run starts: it sends the signal, and never answers.
+    let reward = "exec:kill -TERM $PPID; cat > /dev/null";
+    config["game"].as_table_mut().expect("a table").insert("reward".to_owned(), reward.into());
+    let (path, out) = (write_config(dir.path(), &config), dir.path().join("runs/new"));
+    let output = finished(veriplay().arg("play").arg("--config").arg(path).arg("--out").arg(&out));
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    assert!(!out.exists(), "{}", stderr(&output));
+}
+
+#[test]
 fn a_run_that_cannot_start_leaves_no_directory() {
     let dir = tempfile::tempdir().expect("a directory");
     let mut command = veriplay();
