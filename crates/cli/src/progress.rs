@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
-use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::exit::{ExitCode, Failure};
 
@@ -315,14 +315,24 @@ impl Display for Status {
         if let Some(total) = self.total {
             write!(f, "/{total}")?;
         }
-        write!(f, " after {}", HumanDuration(self.elapsed))?;
+        write!(f, " after {}", duration(self.elapsed))?;
         if let Some(left) = self.left {
-            write!(f, ", {} left", HumanDuration(left))?;
+            write!(f, ", {} left", duration(left))?;
         }
         if !self.message.is_empty() {
             write!(f, "; {}", self.message)?;
         }
         Ok(())
+    }
+}
+
+/// A time in two units, so that lines half a minute apart differ in theirs.
+fn duration(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, seconds) => format!("{seconds} s"),
+        (0, minutes, seconds) => format!("{minutes} min {seconds} s"),
+        (hours, minutes, _) => format!("{hours} h {minutes} min"),
     }
 }
 
@@ -359,7 +369,7 @@ mod tests {
 
     use indicatif::ProgressBar;
 
-    use super::{LINE_BYTES, Pace, counted, for_each_line, print_lines, rate, shell_word, template};
+    use super::{LINE_BYTES, Pace, counted, duration, for_each_line, print_lines, rate, shell_word, template};
 
     #[test]
     fn a_path_is_quoted_where_a_shell_would_not_take_it_as_it_is() {
@@ -403,6 +413,20 @@ mod tests {
             (f64::NAN, "-/s"),
         ] {
             assert_eq!(rate(per_second), text);
+        }
+    }
+
+    #[test]
+    fn lines_half_a_minute_apart_name_different_times() {
+        for (seconds, text) in [
+            (0, "0 s"),
+            (59, "59 s"),
+            (120, "2 min 0 s"),
+            (150, "2 min 30 s"),
+            (3_600, "1 h 0 min"),
+            (90_000, "25 h 0 min"),
+        ] {
+            assert_eq!(duration(Duration::from_secs(seconds)), text);
         }
     }
 

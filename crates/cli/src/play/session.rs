@@ -197,6 +197,13 @@ impl<S: GameSetup> Session<S> {
             return Err(self.stop(true));
         }
         self.measure_suites_before()?;
+        self.play_steps()?;
+        interrupt::set_notice("ending with this evaluation, the last; press Ctrl-C again to stop at once");
+        self.finish(before, &start)
+    }
+
+    /// Plays the steps that are left. Its progress ends here: the last evaluation has its own.
+    fn play_steps(&mut self) -> Result<(), Failure> {
         interrupt::set_notice("stopping after this step, with everything saved; press Ctrl-C again to stop at once");
         let bar = progress::resumed_bar(self.config.run.steps, "self-play", self.step);
         let mut is_saved = true;
@@ -214,8 +221,7 @@ impl<S: GameSetup> Session<S> {
             }
         }
         bar.finish_and_clear();
-        interrupt::set_notice("ending with this evaluation, the last; press Ctrl-C again to stop at once");
-        self.finish(before, &start)
+        Ok(())
     }
 
     fn finish(self, before: EvalTable, start: &ProcessStart) -> Result<Summary, Failure> {
