@@ -58,13 +58,16 @@ pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> anyhow::Result<()> 
         let target = resolve(path)?;
         // With the rights of any new file.
         let anybody = fs::Permissions::from_mode(0o666);
-        let mut file =
-            tempfile::Builder::new().prefix(".veriplay-").permissions(anybody).tempfile_in(folder(&target))?;
-        file.write_all(bytes)?;
+        let folder = folder(&target);
+        let mut file = tempfile::Builder::new()
+            .prefix(".veriplay-")
+            .permissions(anybody)
+            .tempfile_in(folder)
+            .map_err(|error| unnamed(folder, &error))?;
+        file.as_file_mut().write_all(bytes)?;
         file.as_file().sync_all()?;
         file.persist(&target).map(drop).map_err(|error| error.error)
     };
-    // The other name is nothing that its caller knows.
     write().with_context(|| format!("cannot write `{}`", path.display()))
 }
 
@@ -100,7 +103,17 @@ fn open_to_append(path: &Path) -> io::Result<()> {
 
 /// Checks that the folder of `path` takes new files, by making one that nobody sees.
 fn check_folder(path: &Path) -> io::Result<()> {
-    tempfile::tempfile_in(folder(path)).map(drop)
+    let folder = folder(path);
+    tempfile::tempfile_in(folder).map(drop).map_err(|error| unnamed(folder, &error))
+}
+
+/// The error of a temporary file in `folder` without the file's name, which is nothing that the caller knows.
+fn unnamed(folder: &Path, error: &io::Error) -> io::Error {
+    match error.kind() {
+        ErrorKind::NotFound => io::Error::other(format!("there is no directory `{}`", folder.display())),
+        ErrorKind::NotADirectory => io::Error::other(format!("`{}` is not a directory", folder.display())),
+        kind => kind.into(),
+    }
 }
 
 fn or_unwritable<T>(path: &Path, result: io::Result<T>) -> Result<T, Failure> {
@@ -162,7 +175,11 @@ mod tests {
             assert_eq!(failure.exit_code(), ExitCode::Input);
             assert!(failure.to_string().contains("\nhint: "), "{failure}");
         }
-        assert!(output_file(&path("nowhere/new")).is_err());
+        // The name of the temporary file is not told.
+        let (file, folder) = (path("nowhere/new"), path("nowhere"));
+        let want = format!("cannot write `{}`: there is no directory `{}`", file.display(), folder.display());
+        assert_eq!(output_file(&file).expect_err("there is no folder").reason(), want);
+        assert_eq!(format!("{:#}", write_atomically(&file, b"new").expect_err("there is no folder")), want);
         assert_eq!(output_file(&path("newer")).expect("it can be written"), path("newer"));
         assert_eq!(fs::read_dir(dir.path()).expect("it is there").count(), 4, "nothing is left of a check");
     }

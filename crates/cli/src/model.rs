@@ -253,7 +253,14 @@ fn find_with(name: &str, resolve: Resolve) -> Result<PathBuf, Failure> {
     }
     match name.strip_prefix(pypi::PREFIX) {
         Some(wheel) => pypi::find_directory(wheel),
-        None => resolve(name, &HubOptions::default()).or_fail(ExitCode::Model).map_err(hint_forms),
+        None => resolve(name, &HubOptions::default()).map_err(|error| {
+            let hint = error.hint();
+            let failure = Failure::new(ExitCode::Model, error);
+            match hint {
+                Some(hint) => failure.hint(hint),
+                None => hint_forms(failure),
+            }
+        }),
     }
 }
 

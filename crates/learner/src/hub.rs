@@ -28,9 +28,7 @@ pub enum HubError {
     #[error("`{0}` is neither a directory nor a hub id such as `org/name`: check the path")]
     BadId(String),
     /// No network, or no server at the address.
-    #[error(
-        "`{id}` is not a directory here, and the hub cannot be reached: {why}; hint: fetch the checkpoint where there is network and give its directory, or fill the cache `{}`", cache.display()
-    )]
+    #[error("`{id}` is not a directory here, and the hub cannot be reached: {why}")]
     Offline {
         /// The id.
         id: String,
@@ -58,7 +56,7 @@ pub enum HubError {
         file: &'static str,
     },
     /// A file that could not be fetched or stored.
-    #[error("`{file}` of `{id}` cannot be fetched: {why}; hint: try again, what is there already is kept")]
+    #[error("`{file}` of `{id}` cannot be fetched: {why}")]
     Fetch {
         /// The id.
         id: String,
@@ -67,6 +65,20 @@ pub enum HubError {
         /// The crate's word.
         why: String,
     },
+}
+
+impl HubError {
+    /// What to do, where the message does not say it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Offline { cache, .. } => Some(format!(
+                "fetch the checkpoint where there is network and give its directory, or fill the cache `{}`",
+                cache.display()
+            )),
+            Self::Fetch { .. } => Some("try again, what is there already is kept".to_owned()),
+            Self::BadId(_) | Self::Refused { .. } | Self::NoFile { .. } => None,
+        }
+    }
 }
 
 const CONFIG: &str = "config.json";

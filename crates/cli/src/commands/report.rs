@@ -8,7 +8,7 @@ use anyhow::Context;
 use clap::Args;
 
 use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::json_file::write_atomically;
+use crate::json_file::{output_file, write_atomically};
 use crate::progress;
 use crate::report::{RunReport, draw_curves, render};
 
@@ -38,6 +38,10 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
         return Err(Failure::message(ExitCode::Input, "`--out` and `--svg` name the same file"));
     }
     let page_file = out.as_deref().filter(|path| *path != Path::new("-"));
+    // Reading the runs may take long.
+    for path in page_file.into_iter().chain(args.svg.as_deref()) {
+        output_file(path)?;
+    }
     if let Some(path) = page_file {
         check_replaceable(path, "report", |text| text.starts_with("<!doctype html>") && text.contains(TITLE_END))?;
     }
@@ -54,7 +58,8 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     }
     if let Some((path, picture)) = picture {
         write_atomically(path, picture.as_bytes()).or_fail(ExitCode::Input)?;
-        progress::data(path.display());
+        let page_is_printed = out.is_some() && page_file.is_none();
+        if page_is_printed { progress::data_beside(path.display()) } else { progress::data(path.display()) }
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use super::external::report_skipped;
-use super::{finished, last_json, stderr, veriplay};
+use super::{NO_SERVER, finished, last_json, stderr, veriplay};
 
 fn fixture() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../learner/tests/gguf/llama/f16.gguf")
@@ -146,6 +146,19 @@ fn names_of_wheels_that_cannot_be_had_are_refused() {
             assert!(stderr(&output).contains(want), "{arguments:?}: {}", stderr(&output));
         }
     }
+}
+
+#[test]
+fn a_hub_that_cannot_be_reached_is_an_error_with_one_hint() {
+    let cache = tempfile::tempdir().expect("a temporary directory");
+    let mut command = veriplay();
+    command.args(["model", "fetch", "org/none"]).env("HF_ENDPOINT", NO_SERVER).env("HF_HOME", cache.path());
+    let output = finished(&mut command);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(5), "{said}");
+    assert!(said.contains("`org/none` is not a directory here, and the hub cannot be reached"), "{said}");
+    assert_eq!(said.matches("hint: ").count(), 1, "{said}");
+    assert!(said.contains("\nhint: fetch the checkpoint where there is network and give its directory"), "{said}");
 }
 
 /// What `crates/learner/scripts/smollm2.py` has written.

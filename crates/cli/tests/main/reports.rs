@@ -225,6 +225,18 @@ fn chosen_curves_are_a_picture_of_their_own() {
         assert!(picture.contains(text), "no `{text}` in {picture}");
     }
     assert!(!dir.path().join("report.html").exists(), "nobody asked for a page");
+    let mut both = veriplay();
+    both.current_dir(dir.path()).arg("report").args(&runs).args(["--svg", "curve.svg", "--curve", "actor/loss"]);
+    let both = succeeded(both.args(["--out", "-"]));
+    assert!(String::from_utf8_lossy(&both.stdout).trim_end().ends_with("</html>"), "only the page is on stdout");
+    assert_eq!(stderr(&both), "curve.svg\n");
+    let nowhere = finished(veriplay().current_dir(dir.path()).arg("report").args(&runs).args(["--out", "no/x.html"]));
+    assert_eq!(nowhere.status.code(), Some(3), "{}", stderr(&nowhere));
+    assert!(
+        stderr(&nowhere).starts_with("error: cannot write `no/x.html`: there is no directory `no`\n"),
+        "{}",
+        stderr(&nowhere)
+    );
     assert!(draw("actor/loss").status.success(), "a picture replaces a picture");
     let refused = draw("actor/no_such_number");
     assert_eq!(refused.status.code(), Some(3));

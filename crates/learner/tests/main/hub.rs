@@ -149,7 +149,8 @@ fn without_network_the_error_names_the_id_and_gives_a_hint() {
         Err(error @ HubError::Offline { .. }) => {
             let message = error.to_string();
             assert!(message.contains("`org/tiny`") && message.contains("cannot be reached"), "{message}");
-            assert!(message.contains("hint") && message.contains(&cache.path().display().to_string()), "{message}");
+            let hint = error.hint().expect("it has one");
+            assert!(hint.contains(&cache.path().display().to_string()), "{hint}");
         }
         other => panic!("{other:?}"),
     }
