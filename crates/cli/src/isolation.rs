@@ -30,13 +30,13 @@ pub(crate) fn open_sandbox(
     match isolation {
         Isolation::Thread => Ok(Sandbox::new(image, options)),
         Isolation::Process => {
-            let name = image.name().to_owned();
+            let name = image.cached_name().to_owned();
             Sandbox::in_processes(image, options, this_program()?).map_err(|error| explain(&name, error))
         }
     }
 }
 
-/// Why there are no worker processes for the image `name`. They load it from the cache, and this process may have it in memory alone.
+/// Why there are no worker processes: `name` is the image that they need. They load it from the cache, and this process may have it in memory alone.
 fn explain(name: &str, error: ExecuteError) -> Failure {
     const THREADS: &str = "`--workers thread`, where the command has it (of `serve`, `--isolation thread`), does without their second wall";
     let Some(cache) = image::find_cache_without(name) else {

@@ -152,6 +152,12 @@ impl Image {
         self.warmed_from.as_ref()
     }
 
+    /// The name of the image that worker processes load from the cache for this one: its own, or that of the image which it was warmed from.
+    #[must_use]
+    pub fn cached_name(&self) -> &str {
+        self.warmed_from.as_ref().map_or(&self.name, |of| &of.name)
+    }
+
     /// The warm image that another process has made from this one.
     ///
     /// # Errors

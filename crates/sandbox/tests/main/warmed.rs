@@ -41,6 +41,12 @@ fn run(sandbox: &Sandbox, program: &str) -> Outcome {
 }
 
 #[test]
+fn worker_processes_load_the_image_that_a_warm_one_was_made_of() {
+    let (base, warm) = (python(), warmed(PROGRAM));
+    assert_eq!((warm.name(), warm.cached_name(), base.cached_name()), ("warm", base.name(), base.name()));
+}
+
+#[test]
 fn a_job_starts_where_the_program_ended_and_not_where_the_last_job_did() {
     let sandbox = Sandbox::new(warmed(PROGRAM), SandboxOptions::fastest());
     let sandbox = sandbox.with_layers(layers());
