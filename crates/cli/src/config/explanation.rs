@@ -47,7 +47,7 @@ const TYPES: &[(&str, &str)] = &[
 pub(super) fn explain(error: &toml::de::Error, text: &str, is_file: bool) -> Explanation {
     let key = error.span().and_then(|span| key_at(text, &span));
     let described = describe(error.message(), key.as_deref());
-    let names_key = described.is_some() && key.is_some();
+    let names_key = described.is_some();
     let Explanation { what, meant } = described.unwrap_or_else(|| error.message().to_owned().into());
     let what = match line_of(error, text) {
         _ if is_file => {
@@ -91,12 +91,12 @@ fn find_key(table: &DeTable<'_>, span: &Range<usize>) -> Option<String> {
     })
 }
 
-/// A message of serde in other words; `None` for one that is not serde's own.
+/// A message of serde in other words, which name the key; `None` for one that is not serde's own, or is of an unknown key's value.
 fn describe(message: &str, key: Option<&str>) -> Option<Explanation> {
     describe_unknown_key(message, key)
-        .or_else(|| describe_unknown_value(message, key))
         .or_else(|| describe_missing_key(message, key).map(Explanation::from))
-        .or_else(|| describe_type(message, key).map(Explanation::from))
+        .or_else(|| describe_unknown_value(message, key?))
+        .or_else(|| describe_type(message, key?).map(Explanation::from))
 }
 
 /// All known keys are named only where none resembles the unknown one.
@@ -113,10 +113,10 @@ fn describe_unknown_key(message: &str, key: Option<&str>) -> Option<Explanation>
     Some(Explanation { what: format!("unknown key `{}`{rest}", path(name)), meant })
 }
 
-fn describe_unknown_value(message: &str, key: Option<&str>) -> Option<Explanation> {
+fn describe_unknown_value(message: &str, key: &str) -> Option<Explanation> {
     let (name, known) = message.strip_prefix("unknown variant `")?.split_once('`')?;
     let known = known.strip_prefix(", expected ")?;
-    let what = format!("{} is `{name}`: it must be {known}", subject(key));
+    let what = format!("configuration key `{key}` is `{name}`: it must be {known}");
     Some(Explanation { what, meant: nearest(name, quoted(known)).map(str::to_owned) })
 }
 
@@ -126,17 +126,14 @@ fn describe_missing_key(message: &str, table: Option<&str>) -> Option<String> {
     Some(format!("missing key `{path}`{rest}"))
 }
 
-fn describe_type(message: &str, key: Option<&str>) -> Option<String> {
+fn describe_type(message: &str, key: &str) -> Option<String> {
     if message == "wanted string or table" {
-        return Some(format!("{} must be a name in quotes", subject(key)));
+        return Some(format!("configuration key `{key}` must be a name in quotes"));
     }
     let rest = message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: "))?;
     let (found, wanted) = rest.rsplit_once(", expected ")?;
-    Some(format!("{} is {}: it must be {}", subject(key), describe_found(found), describe_wanted(wanted)))
-}
-
-fn subject(key: Option<&str>) -> String {
-    key.map_or_else(|| "a value".to_owned(), |key| format!("configuration key `{key}`"))
+    let (found, wanted) = (describe_found(found), describe_wanted(wanted));
+    Some(format!("configuration key `{key}` is {found}: it must be {wanted}"))
 }
 
 /// A value as serde's errors show it.
@@ -149,7 +146,7 @@ fn describe_found(found: &str) -> String {
     if let Some(text) = found.strip_prefix("string ") {
         return format!("the text {text}");
     }
-    let plain = ["integer ", "floating point ", "boolean "].iter().find_map(|kind| found.strip_prefix(kind));
+    let plain = ["integer ", "floating point ", "boolean "].iter().find_map(|kind| found.strip_prefix(*kind));
     plain.unwrap_or(found).to_owned()
 }
 
