@@ -19,6 +19,7 @@
 //! failed. Under split trust such tests can only speak against a repair.
 
 mod bug_states;
+mod characters;
 mod checks;
 mod code_scan;
 mod grade;

@@ -6,6 +6,7 @@
 
 mod cases;
 mod prediction;
+mod prelude;
 mod test_code;
 
 use veriplay_core::{Checks, Comparison, Dropped, Execute, Limits, Problem, TestCode, TestStyle, Verdict};
@@ -13,6 +14,7 @@ use veriplay_core::{Checks, Comparison, Dropped, Execute, Limits, Problem, TestC
 use crate::environments::{self, CodeRequest};
 use crate::judges::{Judge, JudgeContext, OutputKind, judge_by_name, judge_names};
 use crate::runner::on_all_cores;
+use prelude::with_prelude;
 
 pub use prediction::check_prediction;
 pub(crate) use test_code::VACUOUS;
@@ -163,9 +165,9 @@ fn dropped(error: ProblemError) -> Dropped {
 pub fn judge_program(execute: &dyn Execute, request: &ProblemRequest<'_>) -> Result<Verdict, Dropped> {
     check_problem(request.problem).map_err(dropped)?;
     let mut context = JudgeContext::new(execute, request.image, request.job_limits(), request.seed);
-    let program = || with_prelude(&request.problem.prelude, request.program);
+    let program = || with_prelude(request.problem, request.program, None);
     let decision = match &request.problem.checks {
-        Checks::Calls(checks) => cases::judge_calls(&mut context, checks, &program(), request)?,
+        Checks::Calls(checks) => cases::judge_calls(&mut context, checks, request)?,
         Checks::Stdio(checks) => cases::judge_stdio(&mut context, checks, &program(), request)?,
         Checks::Tests(code) => test_code::judge(&mut context.runner, code, &program(), request)?,
         Checks::Prediction(prediction) => prediction::judge(&mut context, prediction, request)?,
@@ -182,12 +184,4 @@ pub fn judge_program(execute: &dyn Execute, request: &ProblemRequest<'_>) -> Res
 /// [`judge_program`] for each request, on all cores, in the order of the requests.
 pub fn judge_programs(execute: &dyn Execute, requests: &[ProblemRequest<'_>]) -> Vec<Result<Verdict, Dropped>> {
     on_all_cores(requests, |request| judge_program(execute, request))
-}
-
-fn with_prelude(prelude: &str, program: &str) -> String {
-    match prelude {
-        "" => program.to_owned(),
-        prelude if prelude.ends_with('\n') => [prelude, program].concat(),
-        prelude => [prelude, "\n", program].concat(),
-    }
 }

@@ -1,6 +1,6 @@
 //! Each check rejects a bug that every other check lets through.
 
-use veriplay_core::{Patch, Status, TextFiles};
+use veriplay_core::{Patch, REFERENCE_RULE, Status, TextFiles};
 use veriplay_verifier::bugs::{
     BugArtifact, BugProposal, BugRules, CHECKS, RepoContext, TestCommand, check_each, validate_bug,
 };
@@ -44,6 +44,26 @@ fn a_bug_in_what_belongs_to_the_tests_fails_paths() {
     let failed: Vec<&str> = found.iter().filter(|(_, why)| why.is_some()).map(|(name, _)| *name).collect();
     // Tests are the original's again where a repair is graded, so that nothing is left to repair.
     assert_eq!(failed, ["paths", "empty_repair"]);
+}
+
+#[test]
+fn a_bug_that_nobody_can_see_fails_the_characters_alone() {
+    let Some(bed) = bed() else { return };
+    let changes = ["result = 1  # \u{200b}\n", "r\u{435}sult = 0\n    result = 1\n", "result = 1\r\n"];
+    for change in changes {
+        let now = bed.with(CODE, "result = 0\n", change);
+        only(bed, &with_code(bed, &now), &BugRules::LEAST, "characters");
+    }
+}
+
+#[test]
+fn a_bug_without_a_failing_test_accepts_no_patch() {
+    let Some(bed) = bed() else { return };
+    let artifact = BugArtifact { fail_to_pass: Vec::new(), ..bed.artifact().clone() };
+    for patch in [String::new(), artifact.bug.bug_inject.reverse().to_string()] {
+        let verdict = bed.graded_text(&artifact, &patch);
+        assert_eq!((verdict.status, verdict.evidence.rule.as_str()), (Status::Unjudgeable, REFERENCE_RULE));
+    }
 }
 
 #[test]

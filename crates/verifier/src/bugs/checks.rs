@@ -1,4 +1,4 @@
-//! The checks that a proposed bug must pass: SSR's a to g and five of our own, in the order in which they run. Each check is a line
+//! The checks that a proposed bug must pass: SSR's a to g and six of our own, in the order in which they run. Each check is a line
 //! of [`CHECKS`], and the tests hold a bug for each that no other check rejects.
 
 use std::collections::BTreeSet;
@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use veriplay_core::{Dropped, Execute, Fuzz, Patch, Status, TextFiles, Trust, Verdict, content_hash};
 
 use super::bug_states::{BugStates, deleted_modules, lacks_module, restore_files, restore_modules};
+use super::characters::new_character;
 use super::code_scan::{MAX_CHANGED_FILES, MAX_PATCH_BYTES, scan_changes};
 use super::grade::{RepairRequest, grade_repair, needs_shared};
 use super::paths::{PatchPurpose, forbidden_change, is_test};
@@ -76,6 +77,13 @@ impl<'a> CheckContext<'a> {
         self.tests.repo.texts
     }
 
+    /// The files that the bug changes.
+    fn changed_paths(&self) -> BTreeSet<&'a str> {
+        let bug = self.bug;
+        let patches = std::iter::once(&bug.bug_inject).chain(&bug.failed_repairs);
+        patches.flat_map(|patch| patch.touched().map(|(path, _)| path)).collect()
+    }
+
     /// The artifact of a proposal that has passed every check.
     pub(super) fn artifact(&mut self) -> Result<BugArtifact, Dropped> {
         let failing = self.failing_tests()?;
@@ -117,6 +125,11 @@ impl std::fmt::Debug for BugCheck {
 /// All checks, in the order in which they run.
 pub const CHECKS: &[BugCheck] = &[
     BugCheck { name: "paths", what: "the bug changes only code, the weakening only test files", holds: paths },
+    BugCheck {
+        name: "characters",
+        what: "the bug writes no character beyond printable ASCII that its files lack in the original",
+        holds: characters,
+    },
     BugCheck {
         name: "test_files",
         what: "a: each test file exists, and the weakening touches no other",
@@ -176,6 +189,16 @@ fn paths(context: &mut CheckContext<'_>) -> CheckResult {
     let outside = bug.test_weaken.touched().map(|(path, _)| path).find(|path| !is_test(repo, path));
     let why = why.or_else(|| outside.map(|path| format!("the weakening touches `{path}`, which is no test")));
     require_none(why)
+}
+
+fn characters(context: &mut CheckContext<'_>) -> CheckResult {
+    let found = new_character(context.original(), &context.states.buggy, &context.changed_paths());
+    require_none(found.map(|(path, char)| {
+        format!(
+            "`{path}`: U+{:04X} is not printable ASCII, and no file of the bug has it in the original",
+            u32::from(char)
+        )
+    }))
 }
 
 fn test_files(context: &mut CheckContext<'_>) -> CheckResult {
@@ -386,9 +409,7 @@ fn inverse(context: &mut CheckContext<'_>) -> CheckResult {
     let failing = context.failing_tests()?;
     let deletes_module = lacks_module(context.original(), &context.states.buggy);
     let passing: BTreeSet<String> = context.affected.difference(&failing).cloned().collect();
-    let touched = std::iter::once(&context.bug.bug_inject).chain(&context.bug.failed_repairs);
-    let paths: BTreeSet<&str> = touched.flat_map(|patch| patch.touched().map(|(path, _)| path)).collect();
-    for path in paths {
+    for path in context.changed_paths() {
         let undone = restore_files(context.original(), &context.states.buggy, |found| found == path);
         if undone == *context.original() {
             continue;

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use veriplay_core::{Dropped, Execute, Fuzz, Patch, Status, TextFiles, Trust, Verdict};
+use veriplay_core::{Dropped, Execute, Fuzz, Patch, REFERENCE_RULE, Status, TextFiles, Trust, Verdict};
 
 use super::bug_states::{BugStates, restore_files};
 use super::code_scan::{MAX_PATCH_BYTES, scan_changes};
@@ -54,6 +54,10 @@ pub fn grade_repair(
     let artifact = request.artifact;
     let states = BugStates::apply(repo.texts, &artifact.bug)
         .map_err(|error| Dropped { why: format!("the bug does not apply to the repository: {error}") })?;
+    if artifact.fail_to_pass.is_empty() {
+        let why = "the bug names no test that a repair has to make pass, so that every patch would";
+        return Ok(verdict(runner, 0, 0, Decision::by_rule(Status::Unjudgeable, REFERENCE_RULE, why)));
+    }
     let repaired = match apply_repair(repo, &states, request) {
         Ok(repaired) => repaired,
         Err(decision) => return Ok(verdict(runner, artifact.fail_to_pass.len(), 0, decision)),

@@ -4,6 +4,7 @@ use veriplay_core::{
     CallCase, CallChecks, CallResult, Dropped, Job, Limits, Outcome, REFERENCE_RULE, Status, StdioCase, StdioChecks,
 };
 
+use super::prelude::with_prelude;
 use super::{ProblemRequest, fit_judge};
 use crate::judges::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun};
 use crate::runner::{Decision, NoValue, configure_job, decode_call, job_failure, saturating_u32};
@@ -30,12 +31,12 @@ fn limits_for(request: &ProblemRequest<'_>, expected_bytes: usize) -> Limits {
 pub(super) fn judge_calls(
     context: &mut JudgeContext<'_>,
     checks: &CallChecks,
-    program: &str,
     request: &ProblemRequest<'_>,
 ) -> Result<Decision, Dropped> {
     let judge = fit_judge(request.problem, &checks.comparison, OutputKind::Values)?;
-    let function = judge.called_function(program, &checks.function);
-    let mut call_cases = CallCases { context, judge, checks, function: &function, program, request };
+    let function = judge.called_function(request.program, &checks.function);
+    let program = with_prelude(request.problem, request.program, Some(&function));
+    let mut call_cases = CallCases { context, judge, checks, function: &function, program: &program, request };
     let mut tally = CaseTally::new(checks.cases.len());
     let size = if checks.fresh { 1 } else { checks.cases.len() };
     for cases in checks.cases.chunks(size.max(1)) {
