@@ -24,8 +24,8 @@
 //! attempts start from the same bytes.
 //!
 //! # How it can be gamed
-//! A task is only as strict as its verification function. The gate's failure cases bound its leniency, and canned answers on an untouched
-//! state find tasks that guessing solves. Nothing bounds what is between them: a function that accepts the solution's state and, say, every
+//! A task is only as strict as its verification function. The gate's failure cases bound its leniency. Canned answers on an untouched
+//! state find tasks that guessing solves, and the solution's answer there one that looks at the answer alone. Nothing bounds what is between them: a function that accepts the solution's state and, say, every
 //! tenth other state by its hash passes the gate.
 
 mod artifact;

@@ -115,7 +115,7 @@ impl GameSetup for SelfChallengeSetup {
             format!(
                 "jobs of a step: at most {} for attempts, and about {} for each artifact that is judged",
                 attempts * (executor + 2),
-                4 * (self.gate.failures + 1) + 2 * (self.gate.failures + 2 + self.gate.canned_answers.len())
+                4 * (self.gate.failures + 1) + 2 * (self.gate.failures + 3 + self.gate.canned_answers.len())
             ),
             format!(
                 "reward `{}`, learned from {}; advantage `{}`; prompts `{}`",

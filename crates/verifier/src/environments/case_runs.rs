@@ -40,7 +40,7 @@ pub(super) struct CaseRun {
 pub(super) struct ArtifactRuns {
     pub(super) solution: CaseRun,
     pub(super) failures: Vec<CaseRun>,
-    /// Answers on the untouched state, each with its verification. The first answer is `None`.
+    /// Answers on the untouched state, each with its verification: `None`, the canned ones, and the solution's where it changes the state.
     pub(super) untouched: Vec<(Value, VerificationResults)>,
 }
 
@@ -76,10 +76,17 @@ pub(super) fn run_artifact(
         .zip(1..)
         .map(|(code, number)| codes.run_case(format!("failure case {number}"), code, &task.verify, &before));
     let failures = failures.collect::<Result<_, _>>()?;
-    let answers = std::iter::once(&Value::None).chain(&gate.canned_answers);
-    let untouched = answers.map(|answer| {
+    let mut answers: Vec<Value> = std::iter::once(&Value::None).chain(&gate.canned_answers).cloned().collect();
+    // Where there is something to do, the right answer alone is not enough.
+    if let Ok(end) = &solution.ends[0]
+        && end.after != before
+        && !answers.contains(&end.answer)
+    {
+        answers.push(end.answer.clone());
+    }
+    let untouched = answers.into_iter().map(|answer| {
         let arguments = [before.clone(), before.clone(), answer.clone()];
-        Ok((answer.clone(), codes.verify(&task.verify, arguments)?))
+        Ok((answer, codes.verify(&task.verify, arguments)?))
     });
     Ok(ArtifactRuns { solution, failures, untouched: untouched.collect::<Result<_, Dropped>>()? })
 }

@@ -28,7 +28,8 @@ pub const VERIFIER_NONDETERMINISTIC: &str = "verifier_nondeterministic";
 pub const SOLUTION_REFUSED: &str = "solution_refused";
 /// The verification function accepts a failure case.
 pub const FAILURE_ACCEPTED: &str = "failure_accepted";
-/// The verification function accepts the untouched state, with no answer or a canned one.
+/// The verification function accepts the untouched state: with no answer, with a canned one, or, where the solution changes the state, with its
+/// answer.
 pub const NOTHING_ACCEPTED: &str = "nothing_accepted";
 /// Two failure cases with different texts leave the same state and answer.
 pub const SAME_OUTCOME: &str = "same_outcome";
