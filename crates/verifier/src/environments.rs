@@ -25,8 +25,8 @@
 //!
 //! # How it can be gamed
 //! A task is only as strict as its verification function. The gate's failure cases bound its leniency. Canned answers on an untouched
-//! state find tasks that guessing solves, and the solution's answer there one that looks at the answer alone. Nothing bounds what is between them: a function that accepts the solution's state and, say, every
-//! tenth other state by its hash passes the gate.
+//! state find tasks that guessing solves, and the solution's answer there finds one that looks at the answer alone. Nothing bounds what is
+//! between them: a function that accepts the solution's state and, say, every tenth other state by its hash passes the gate.
 
 mod artifact;
 mod artifact_gate;
