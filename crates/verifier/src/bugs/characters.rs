@@ -20,7 +20,7 @@ pub(super) fn new_character<'a>(
     })
 }
 
-/// Whether a character is printable ASCII, a tabulator or the end of a line.
+/// Whether a character is printable ASCII, a tab or a line end.
 const fn is_plain(char: char) -> bool {
     matches!(char, '\t' | '\n' | ' '..='~')
 }
