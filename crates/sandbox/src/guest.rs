@@ -22,8 +22,8 @@ use crate::fuel;
 use crate::host::Host;
 use crate::host_trap::HostTrap;
 use crate::image::Image;
+use crate::kept_states::{GuestState, KeptStates, StateKey};
 use crate::memory::{InstalledBaseline, ResetMode, prefer_huge_pages};
-use crate::preloads::{PreloadKey, PreloadedState, Preloads};
 use crate::request;
 use crate::stacks::run_to_completion;
 use crate::wasi::files::Tree;
@@ -94,8 +94,8 @@ impl GuestInstance {
         Ok(())
     }
 
-    /// Runs `job` from the image's state, or from one of `preloads` if that is where its preload leads. The job's callee, if it has one, runs in
-    /// `callee`, another instance in the image's state. Afterwards both must be [reset](Self::reset) or dropped.
+    /// Runs `job` from the image's state, or from one of `states` if the job would come to it before its program runs. The job's callee, if it has
+    /// one, runs in `callee`, another instance in the image's state. Afterwards both must be [reset](Self::reset) or dropped.
     ///
     /// # Errors
     /// A host fault; the instances must be dropped.
@@ -103,22 +103,23 @@ impl GuestInstance {
         &mut self,
         job: &Job,
         callee: Option<GuestInstance>,
-        preloads: &Preloads,
+        states: &KeptStates,
     ) -> Result<(Outcome, Option<GuestInstance>), HostFault> {
         let (Some(program), Some(guest)) = (&job.callee, callee) else {
-            let (ended, fetched) = self.run_program(job, preloads)?;
+            let (ended, fetched) = self.run_program(job, states)?;
             return Ok((Outcome { fetched, ..self.take_outcome(&job.limits, ended)? }, None));
         };
-        let callee = CalleeGuest::start(guest, job, program)?;
+        let callee = CalleeGuest::start(guest, job, program, states)?;
         let alive = callee.is_alive();
         let callee = Arc::new(Mutex::new(callee));
         let asked = Arc::clone(&callee);
         let ask = move |request, caps| asked.lock().unwrap_or_else(PoisonError::into_inner).ask(request, caps);
         self.store.data_mut().ask_callee = Some(Box::new(ask));
         let (ended, fetched) = if alive {
-            self.run_program(job, preloads)?
+            self.run_program(job, states)?
         } else {
-            self.prepare_program(job)?;
+            self.prepare_job(job, &job.files, job.seed)?;
+            self.set_fuel(job.limits.fuel)?;
             (TurnEnd::from_trap(&HostTrap::Callee), self.fetch_files(job))
         };
         self.store.data_mut().ask_callee = None;
@@ -132,28 +133,40 @@ impl GuestInstance {
     ///
     /// # Errors
     /// A host fault.
-    fn run_program(&mut self, job: &Job, preloads: &Preloads) -> Result<(TurnEnd, FetchedFiles), HostFault> {
-        let fuel = match self.preload(job, preloads)? {
-            Preloaded::Done { fuel } => fuel,
-            Preloaded::Ended(ended) => return Ok((*ended, Vec::new())),
-        };
-        self.prepare_program(job)?;
-        self.set_fuel(job.limits.fuel - fuel)?;
-        let ended = self.run_turn(&job.limits)?;
+    fn run_program(&mut self, job: &Job, states: &KeptStates) -> Result<(TurnEnd, FetchedFiles), HostFault> {
+        let preload = job.preload.as_ref().map(|preload| (preload, request::encode_preload_request(job, preload)));
+        let loaded = preload.as_ref().map_or(StateKey::IMAGE, |(preload, request)| {
+            StateKey::IMAGE.behind_preload(&preload.program, request, &job.limits)
+        });
+        let compiled = loaded.behind_program(&job.program);
+        self.set_fuel(job.limits.fuel)?;
+        let is_compiled = self.enter(compiled, &job.limits, states)?;
+        if let (false, Some((preload, request))) = (is_compiled, preload)
+            && let Some(ended) = self.preload(loaded, job, &preload.program, request, states)?
+        {
+            return Ok((ended, Vec::new()));
+        }
+        self.prepare_job(job, &job.files, job.seed)?;
+        if !is_compiled && let Some(ended) = self.compile(compiled, job, &job.program, states)? {
+            return Ok((ended, self.fetch_files(job)));
+        }
+        let ended = self.run_compiled(job, request::encode_request(job), request::expected_calls(job))?;
         Ok((ended, self.fetch_files(job)))
-    }
-
-    fn prepare_program(&mut self, job: &Job) -> Result<(), HostFault> {
-        self.prepare_job(job, &job.files, job.seed, request::encode_request(job), request::expected_calls(job))
     }
 
     /// Runs the module level of a callee's program, which is then ready to [serve](Self::serve_request).
     ///
     /// # Errors
     /// A host fault.
-    fn load_callee(&mut self, job: &Job, callee: &Callee) -> Result<TurnEnd, HostFault> {
-        self.prepare_job(job, &callee.files_in(job), callee.seed, request::encode_callee_request(job, callee), 0)?;
-        self.run_turn(&job.limits)
+    fn load_callee(&mut self, job: &Job, callee: &Callee, states: &KeptStates) -> Result<TurnEnd, HostFault> {
+        let compiled = StateKey::IMAGE.behind_program(&callee.program);
+        self.set_fuel(job.limits.fuel)?;
+        let is_compiled = self.enter(compiled, &job.limits, states)?;
+        self.prepare_job(job, &callee.files_in(job), callee.seed)?;
+        if !is_compiled && let Some(ended) = self.compile(compiled, job, &callee.program, states)? {
+            return Ok(ended);
+        }
+        self.run_compiled(job, request::encode_callee_request(job, callee), 0)
     }
 
     /// Runs the module level of `job`'s program; returns its outcome and a snapshot of the state afterwards.
@@ -161,51 +174,116 @@ impl GuestInstance {
     /// # Errors
     /// A host fault.
     pub(crate) fn into_snapshot(mut self, job: &Job) -> Result<(Outcome, GuestSnapshot), HostFault> {
-        self.prepare_job(job, &job.files, job.seed, request::encode_warm_request(job), 0)?;
-        let ended = self.run_turn(&job.limits)?;
+        let compiled = StateKey::IMAGE.behind_program(&job.program);
+        self.set_fuel(job.limits.fuel)?;
+        self.prepare_job(job, &job.files, job.seed)?;
+        let ended = match self.compile(compiled, job, &job.program, &KeptStates::default())? {
+            Some(ended) => ended,
+            None => self.run_compiled(job, request::encode_warm_request(job), 0)?,
+        };
         let outcome = self.take_outcome(&job.limits, ended)?;
         let snapshot = self.exports.snapshot(&mut self.store).map_err(|error| error.to_string())?;
         Ok((outcome, snapshot))
     }
 
-    /// Brings the instance, which is in the image's state, to the state behind the job's preload.
+    /// Brings the instance, which is in the image's state, to the state behind the job's preload. Returns how the job ended, if it did.
     ///
     /// # Errors
     /// A host fault.
-    fn preload(&mut self, job: &Job, preloads: &Preloads) -> Result<Preloaded, HostFault> {
-        let Some(preload) = &job.preload else { return Ok(Preloaded::Done { fuel: 0 }) };
-        let key = PreloadKey::new(request::encode_preload_request(job, preload), &job.limits);
-        if let Some(state) = preloads.get(&key).filter(|state| state.fuel <= job.limits.fuel) {
-            state.pages.write_to(self.exports.memory.data_mut(&mut self.store));
-            self.set_globals(&state.globals).map_err(|error| error.to_string())?;
-            return Ok(Preloaded::Done { fuel: state.fuel });
+    fn preload(
+        &mut self,
+        loaded: StateKey,
+        job: &Job,
+        program: &str,
+        request: Vec<u8>,
+        states: &KeptStates,
+    ) -> Result<Option<TurnEnd>, HostFault> {
+        if self.enter(loaded, &job.limits, states)? {
+            return Ok(None);
         }
         let base = self.base.take();
         let alone = Job { limits: job.limits, ..Job::script("") };
-        self.prepare_job(&alone, &[], 0, key.request().to_vec(), 1)?;
+        self.prepare_job(&alone, &[], 0)?;
         self.base = base;
-        let ended = self.run_turn(&job.limits)?;
+        if let Some(ended) = self.compile(StateKey::IMAGE.behind_program(program), &alone, program, states)? {
+            return Ok(Some(ended));
+        }
+        let ended = self.run_compiled(&alone, request, 1)?;
         if let Some(ended) = ended.failed() {
-            return Ok(Preloaded::Ended(Box::new(ended)));
+            return Ok(Some(ended));
         }
-        let left = fuel::remaining_fuel(&mut self.store).map_err(|error| error.to_string())?;
-        let fuel = job.limits.fuel.saturating_sub(left);
-        if let Some(state) = self.preloaded_state(fuel)? {
-            preloads.keep(key, state);
+        let host = self.store.data();
+        // What was printed depends on the limit of output.
+        if host.wasi.stdout.bytes.is_empty() && host.wasi.stderr.bytes.is_empty() {
+            self.keep_state(loaded, &job.limits, states)?;
         }
-        Ok(Preloaded::Done { fuel })
+        Ok(None)
     }
 
-    /// The state that the instance is in, where other instances can be brought to it. What was printed depends on the limit of output.
-    fn preloaded_state(&mut self, fuel: u64) -> Result<Option<PreloadedState>, HostFault> {
-        let host = self.store.data();
-        if host.grew || !host.wasi.stdout.bytes.is_empty() || !host.wasi.stderr.bytes.is_empty() {
+    /// Compiles `program` in the state that the instance is in, which leads to that of `compiled`. Returns how the job ended, if it did.
+    ///
+    /// # Errors
+    /// A host fault.
+    fn compile(
+        &mut self,
+        compiled: StateKey,
+        job: &Job,
+        program: &str,
+        states: &KeptStates,
+    ) -> Result<Option<TurnEnd>, HostFault> {
+        // Modules without the harness are no compilers.
+        if self.image.text().is_some() {
             return Ok(None);
         }
-        let globals = self.exports.save_globals(&mut self.store).map_err(|error| error.to_string())?;
+        self.set_request(job, request::encode_program(program), 0);
+        self.store.data_mut().called_system = false;
+        let ended = self.run_turn(&job.limits)?;
+        if ended.exit != Exit::Returned {
+            return Ok(Some(ended));
+        }
+        // A warning is printed here, for one: who starts behind it would miss that.
+        if !self.store.data().called_system && states.is_known(compiled) {
+            self.keep_state(compiled, &job.limits, states)?;
+        }
+        Ok(None)
+    }
+
+    /// Brings the instance, which is in the image's state, to that of `key` if it is kept and the job has the fuel for it.
+    ///
+    /// # Errors
+    /// A host fault.
+    fn enter(&mut self, key: StateKey, limits: &Limits, states: &KeptStates) -> Result<bool, HostFault> {
+        let Some(state) = states.get(key).filter(|state| state.fuel <= limits.fuel) else { return Ok(false) };
+        state.pages.write_to(self.exports.memory.data_mut(&mut self.store));
+        self.set_globals(&state.globals).map_err(|error| error.to_string())?;
+        self.set_fuel(limits.fuel - state.fuel)?;
+        Ok(true)
+    }
+
+    /// Keeps the state that the instance is in, if its memory has not grown and it can be told what it has written.
+    fn keep_state(&mut self, key: StateKey, limits: &Limits, states: &KeptStates) -> Result<(), HostFault> {
+        if self.store.data().grew {
+            return Ok(());
+        }
+        let fuel = limits.fuel.saturating_sub(self.remaining_fuel()?);
+        let globals = self.exports.save_globals(&mut self.store).map_err(|error| error.to_string())?.globals;
         let memory = self.exports.memory.data_mut(&mut self.store);
-        let pages = self.image.baseline().find_changed(memory, &self.installed);
-        Ok(pages.map(|pages| PreloadedState { pages, globals: globals.globals, fuel }))
+        if let Some(pages) = self.image.baseline().find_changed(memory, &self.installed) {
+            states.keep(key, GuestState { pages, globals, fuel });
+        }
+        Ok(())
+    }
+
+    /// Runs the program that is compiled, as `request` says, with the fuel that is left.
+    ///
+    /// # Errors
+    /// A host fault.
+    fn run_compiled(&mut self, job: &Job, request: Vec<u8>, expected_calls: usize) -> Result<TurnEnd, HostFault> {
+        // Slices of fuel begin where they would begin for a job that starts here.
+        let left = self.remaining_fuel()?;
+        self.set_fuel(left)?;
+        self.set_request(job, request, expected_calls);
+        self.run_turn(&job.limits)
     }
 
     /// Serves one request to a loaded callee. Its limits hold for all requests together.
@@ -254,7 +332,7 @@ impl GuestInstance {
     /// # Errors
     /// A host fault.
     fn take_outcome(&mut self, limits: &Limits, ended: TurnEnd) -> Result<Outcome, HostFault> {
-        let left = fuel::remaining_fuel(&mut self.store).map_err(|error| error.to_string())?;
+        let left = self.remaining_fuel()?;
         let peak_memory_bytes = self.exports.memory.data_size(&self.store) as u64;
         let host = self.store.data_mut();
         let (stdout, stderr) = (std::mem::take(&mut host.wasi.stdout), std::mem::take(&mut host.wasi.stderr));
@@ -273,14 +351,8 @@ impl GuestInstance {
         })
     }
 
-    fn prepare_job(
-        &mut self,
-        job: &Job,
-        files: &[(String, Vec<u8>)],
-        seed: u64,
-        request: Vec<u8>,
-        expected_calls: usize,
-    ) -> Result<(), HostFault> {
+    /// Gives the instance the system and the limits of a job. Its fuel is [set](Self::set_fuel) by itself.
+    fn prepare_job(&mut self, job: &Job, files: &[(String, Vec<u8>)], seed: u64) -> Result<(), HostFault> {
         let setup = WasiSetup {
             seed,
             stdin: &job.stdin,
@@ -292,13 +364,22 @@ impl GuestInstance {
         let base = self.base.as_deref().unwrap_or(self.image.base_tree());
         host.wasi = Wasi::new(base, &setup)
             .map_err(|errno| format!("cannot prepare the job: its files clash (errno {})", errno.0))?;
-        host.channel = Channel::new(request, expected_calls, job.limits.output_bytes);
-        if let Some(callee) = &job.callee {
-            host.channel.set_callee(callee.shares_objects);
-        }
         host.memory_limit = job.limits.memory_bytes;
         host.grew = false;
-        self.set_fuel(job.limits.fuel)
+        Ok(())
+    }
+
+    /// Opens a channel for the next turn.
+    fn set_request(&mut self, job: &Job, request: Vec<u8>, expected_calls: usize) {
+        let mut channel = Channel::new(request, expected_calls, job.limits.output_bytes);
+        if let Some(callee) = &job.callee {
+            channel.set_callee(callee.shares_objects);
+        }
+        self.store.data_mut().channel = channel;
+    }
+
+    fn remaining_fuel(&mut self) -> Result<u64, HostFault> {
+        fuel::remaining_fuel(&mut self.store).map_err(|error| error.to_string())
     }
 
     fn set_fuel(&mut self, fuel: u64) -> Result<(), HostFault> {
@@ -331,8 +412,8 @@ impl CalleeGuest {
     ///
     /// # Errors
     /// A host fault.
-    fn start(mut guest: GuestInstance, job: &Job, callee: &Callee) -> Result<Self, HostFault> {
-        let last = guest.load_callee(job, callee)?;
+    fn start(mut guest: GuestInstance, job: &Job, callee: &Callee, states: &KeptStates) -> Result<Self, HostFault> {
+        let last = guest.load_callee(job, callee, states)?;
         Ok(Self { guest, limits: job.limits, last })
     }
 
@@ -374,14 +455,6 @@ fn encode_reply(result: CallResult, caps: EncodeCaps) -> Vec<u8> {
     let kind = error.kind.as_bytes();
     let length = u8::try_from(kind.len()).unwrap_or(u8::MAX);
     [b"X", &[length][..], &kind[..usize::from(length)], error.message.as_bytes()].concat()
-}
-
-/// How a job's preload ended.
-enum Preloaded {
-    /// The job can start, and has used so much fuel.
-    Done { fuel: u64 },
-    /// The job has ended with it.
-    Ended(Box<TurnEnd>),
 }
 
 /// How one turn of the harness ended.

@@ -32,6 +32,8 @@ pub(crate) struct Host {
     pub(crate) memory_limit: u64,
     /// Whether anything grew since the last reset.
     pub(crate) grew: bool,
+    /// Whether the guest has made a system call since this was last cleared.
+    pub(crate) called_system: bool,
 }
 
 impl Host {
@@ -47,6 +49,7 @@ impl Host {
             alloc: None,
             memory_limit,
             grew: false,
+            called_system: false,
         }
     }
 

@@ -35,6 +35,7 @@ fn run_syscall(
 ) -> wasmtime::Result<i32> {
     let memory = caller.data().memory()?;
     let (bytes, host) = memory.data_and_store_mut(&mut caller);
+    host.called_system = true;
     let result = call(&mut host.wasi, &mut MemoryView(bytes));
     let work = host.wasi.take_work();
     match result {

@@ -10,9 +10,9 @@ use veriplay_core::{Callee, CancellationToken, Job, Outcome};
 use crate::guest::{GuestInstance, HostFault};
 use crate::image::Image;
 use crate::job_lock::wait_while;
+use crate::kept_states::KeptStates;
 use crate::layers::Layers;
 use crate::memory::ResetMode;
-use crate::preloads::Preloads;
 use crate::wasi::files::Tree;
 
 /// Why a job has no outcome.
@@ -149,7 +149,7 @@ pub(crate) struct InProcessRunner {
     image: Arc<Image>,
     reset_mode: ResetMode,
     layers: Layers,
-    preloads: Preloads,
+    states: KeptStates,
 }
 
 /// An instance for the job and one for its callee. Each is made when first needed.
@@ -163,7 +163,7 @@ pub(crate) struct Instances {
 
 impl InProcessRunner {
     pub(crate) fn new(image: Arc<Image>, reset_mode: ResetMode, layers: Layers) -> Self {
-        Self { image, reset_mode, layers, preloads: Preloads::default() }
+        Self { image, reset_mode, layers, states: KeptStates::default() }
     }
 
     fn take_or_make(
@@ -195,7 +195,7 @@ impl Runner for InProcessRunner {
             Some(callee) => Some(self.take_or_make(&mut slot.callee, tree(Some(callee))?.as_ref(), cancellation)?),
             None => None,
         };
-        let (outcome, callee) = guest.run(job, callee, &self.preloads)?;
+        let (outcome, callee) = guest.run(job, callee, &self.states)?;
         slot.used = (Some(guest), callee);
         Ok(outcome)
     }

@@ -1,7 +1,8 @@
 //! Encodes a job for the harness, and checks that it can run.
 //!
-//! Layout, little-endian: mode (`S` script, `C` calls, `P` callee, `O` callee that shares its objects, `W` the program of a warmed image, `L` a preload), seed u64, output cap u32, program (u32 length, UTF-8), and for `C` and `L` the
-//! function name (the same way), u32 count of calls, and one encoded list of arguments each.
+//! Each program is two requests. The first is `K` and the program's text in UTF-8, which the harness compiles. The second says how it is run,
+//! little-endian: mode (`S` script, `C` calls, `P` callee, `O` callee that shares its objects, `W` the program of a warmed image, `L` a preload),
+//! seed u64, output cap u32, and for `C` and `L` the function name (u32 length, UTF-8), u32 count of calls, and one encoded list of arguments each.
 
 use std::collections::HashSet;
 
@@ -9,13 +10,18 @@ use veriplay_core::{Callee, Entry, ExecuteError, Job, Limits, Preload, Value};
 
 use crate::wasi::files::is_plain_relative;
 
-/// Encodes the request that the harness fetches.
+/// Encodes the request to compile a program.
+pub(crate) fn encode_program(program: &str) -> Vec<u8> {
+    [b"K", program.as_bytes()].concat()
+}
+
+/// Encodes the request to run the job's program.
 pub(crate) fn encode_request(job: &Job) -> Vec<u8> {
     let mode = match job.entry {
         Entry::Script => b'S',
         Entry::Calls { .. } => b'C',
     };
-    let mut out = encode_head(mode, job.seed, job, &job.program);
+    let mut out = encode_head(mode, job.seed, job);
     if let Entry::Calls { function, arguments } = &job.entry {
         put_text(&mut out, function);
         put_count(&mut out, arguments.len());
@@ -26,31 +32,30 @@ pub(crate) fn encode_request(job: &Job) -> Vec<u8> {
     out
 }
 
-/// Encodes the first request of the harness of the job's callee.
+/// Encodes the request to run the module level of the job's callee.
 pub(crate) fn encode_callee_request(job: &Job, callee: &Callee) -> Vec<u8> {
-    encode_head(if callee.shares_objects { b'O' } else { b'P' }, callee.seed, job, &callee.program)
+    encode_head(if callee.shares_objects { b'O' } else { b'P' }, callee.seed, job)
 }
 
-/// Encodes the request of the harness of an instance that becomes an image.
+/// Encodes the request to run the program of an instance that becomes an image.
 pub(crate) fn encode_warm_request(job: &Job) -> Vec<u8> {
-    encode_head(b'W', job.seed, job, &job.program)
+    encode_head(b'W', job.seed, job)
 }
 
-/// Encodes the request that comes before that of `job`.
+/// Encodes the request to run a preload of `job`.
 pub(crate) fn encode_preload_request(job: &Job, preload: &Preload) -> Vec<u8> {
-    let mut out = encode_head(b'L', 0, job, &preload.program);
+    let mut out = encode_head(b'L', 0, job);
     put_text(&mut out, &preload.function);
     put_count(&mut out, 1);
     put_arguments(&mut out, &preload.arguments);
     out
 }
 
-fn encode_head(mode: u8, seed: u64, job: &Job, program: &str) -> Vec<u8> {
-    let mut out = Vec::with_capacity(64 + program.len());
+fn encode_head(mode: u8, seed: u64, job: &Job) -> Vec<u8> {
+    let mut out = Vec::with_capacity(64);
     out.push(mode);
     out.extend_from_slice(&seed.to_le_bytes());
     out.extend_from_slice(&saturate(job.limits.output_bytes).to_le_bytes());
-    put_text(&mut out, program);
     out
 }
 

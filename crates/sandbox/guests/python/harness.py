@@ -4,7 +4,10 @@ Run once, in `__main__`, before the snapshot; after `_veriplay_start()` each tur
 starts from the same snapshot, so nothing a program does to this module outlives the program. The host believes nothing
 that is said here beyond "this is what the program returned".
 
-Frames to the host (`_host.call`): b"J" fetch the job | b"V" + encoded value of the next call | b"X" + error of the next
+A program is compiled in a turn of its own, before the turn that runs it. No code of a program has run behind the first, so
+the state there is the same for all jobs with that program, and the host may keep it.
+
+Frames to the host (`_host.call`): b"J" fetch what is next | b"V" + encoded value of the next call | b"X" + error of the next
 call | b"U" + why the next call's value has no encoding | b"O" a value larger than the job allows | b"R" + error of the
 program itself | b"C" + why the program does not compile | b"M" + which entry it lacks | b"D" done | b"Q" + encoded request
 to the job's callee, answered by b"V", b"X" or b"U". An error is one length byte, the name of its class, the message; b"U",
@@ -480,7 +483,7 @@ def _veriplay_harness():
                 pass
 
     cap_of_job = 0
-    served = shared = None
+    program = served = shared = None
     exit_functions = atexit._ncallbacks()
 
     def run_exit_functions():
@@ -496,36 +499,42 @@ def _veriplay_harness():
         host(b"D")
 
     def job():
-        nonlocal cap_of_job, served, shared
+        nonlocal cap_of_job, program, served, shared
         if served is not None:
             serve()
             return
         data = host(b"J")
+        if data[0] == 75:
+            source = data[1:].decode()
+            code = compiled(source)
+            program = code, source
+            if code is None:
+                flush()
+            host(b"D")
+            return
         script = data[0] == 83
         seed_random(from_bytes(data[1:9], "little"))
         cap_of_job, = u32_at(data, 9)
-        source, at = text_at(data, 13)
+        (code, source), program, at = program, None, 13
         callee = modules["_veriplay_objects"].Callee(source) if data[0] == 79 else None
-        code = compiled(source)
-        if code is not None:
-            # One whose objects are shared has the name by which the tests import it.
-            names = run_module(code, "__main__" if script else "program" if callee is None else "solution", source)
-            if names is not None and data[0] in (80, 79):
-                served = names
-                shared = callee
-                if callee is not None:
-                    callee.names = names
-            elif names is not None and data[0] in (87, 76):
-                if data[0] == 76:
-                    call_entry(names, data, at)
-                # What is there now is alive in every job that starts from here.
-                del modules["program"], names
-                gc.collect()
-                gc.freeze()
-            elif names is not None and not script:
+        # One whose objects are shared has the name by which the tests import it.
+        names = run_module(code, "__main__" if script else "program" if callee is None else "solution", source)
+        if names is not None and data[0] in (80, 79):
+            served = names
+            shared = callee
+            if callee is not None:
+                callee.names = names
+        elif names is not None and data[0] in (87, 76):
+            if data[0] == 76:
                 call_entry(names, data, at)
-            if script:
-                run_exit_functions()
+            # What is there now is alive in every job that starts from here.
+            del modules["program"], names, code, source
+            gc.collect()
+            gc.freeze()
+        elif names is not None and not script:
+            call_entry(names, data, at)
+        if script:
+            run_exit_functions()
         flush()
         if served is not None or data[0] in (87, 76):
             host(b"D")

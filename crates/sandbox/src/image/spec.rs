@@ -31,7 +31,7 @@ const IMAGES: &[BuiltInImage] = &[BuiltInImage {
 const EXTENSIONS: &[(&str, &str)] = &[("python-numpy", include_str!("../../guests/python-numpy/sandbox.toml"))];
 
 /// Version of the shim and the protocol, as far as a job can observe them. It is part of every image's digest.
-const SHIM_VERSION: u32 = 5;
+const SHIM_VERSION: u32 = 6;
 /// The engine's version is part of the digest too, because the compiler may change what the guest does. A test compares it with the lock
 /// file.
 pub(super) const ENGINE_VERSION: &str = "48.0.8";

@@ -7,7 +7,7 @@ use veriplay_core::{
 };
 use veriplay_sandbox::{Image, Layers, ResetMode, Sandbox, SandboxOptions};
 
-use crate::support::{python, script};
+use crate::support::{calls, python, script};
 use crate::workers::program;
 
 fn tools() -> Layer {
@@ -123,8 +123,8 @@ fn called(job: Job, function: &str, arguments: Vec<Value>) -> Job {
     Job { preload, ..job }
 }
 
-#[test]
-fn a_job_comes_to_the_same_whether_its_preload_is_run_or_kept() {
+/// Runs each job four times in sandboxes of every kind, and expects what it comes to in a sandbox of its own.
+fn assert_always_the_same(jobs: &[Job]) {
     let options = |reset| SandboxOptions { max_parallel: 1, reset };
     let [scan, remap, fresh] = [ResetMode::Scan, ResetMode::Remap, ResetMode::Fresh].map(options);
     let sandboxes = [
@@ -133,9 +133,60 @@ fn a_job_comes_to_the_same_whether_its_preload_is_run_or_kept() {
         Sandbox::new(python(), fresh),
         Sandbox::in_processes(python(), scan, program()).unwrap(),
     ];
-    let enough = sandboxes[0].execute(&after(PRELOAD, LOOK)).unwrap().fuel;
-    let limited = |job: Job, fuel| Job { limits: Limits { fuel, ..job.limits }, ..job };
-    let jobs = [
+    for job in jobs {
+        let first = Sandbox::new(python(), scan).execute(job).unwrap();
+        for sandbox in &sandboxes {
+            for _ in 0..4 {
+                assert_eq!(sandbox.execute(job).unwrap(), first, "{job:?}");
+            }
+        }
+    }
+}
+
+fn limited(job: Job, fuel: u64) -> Job {
+    Job { limits: Limits { fuel, ..job.limits }, ..job }
+}
+
+fn fuel_of(job: &Job) -> u64 {
+    Sandbox::new(python(), SandboxOptions::fastest()).execute(job).unwrap().fuel
+}
+
+#[test]
+fn a_job_comes_to_the_same_whether_its_program_is_compiled_or_kept() {
+    let reads = "import os, random, time\nprint(os.listdir(), random.random(), time.time(), os.urandom(2), id([]))";
+    let enough = fuel_of(&script(reads));
+    let mut jobs: Vec<Job> = (1..=12).map(|twelfths| limited(script(reads), enough * twelfths / 12)).collect();
+    jobs.extend([limited(script(reads), enough - 1), limited(script(reads), 1000)]);
+    // The same text under other seeds, files and limits, and as programs that are called.
+    jobs.extend([
+        script(reads),
+        Job { seed: 7, files: vec![("a.txt".to_owned(), b"a".to_vec())], ..script(reads) },
+        Job { limits: Limits { output_bytes: 8, ..script(reads).limits }, ..script(reads) },
+        Job { callee: Some(Callee { program: reads.to_owned(), seed: 3, ..Callee::default() }), ..script(reads) },
+        Job { stdin: b"x".to_vec(), ..calls("def f(): return input()", vec![vec![], vec![]]) },
+    ]);
+    let nested = format!("x = {}1{}", "(".repeat(5000), ")".repeat(5000));
+    let large = (0..40_000).map(|index| format!("x{index} = [{index}]\n")).collect::<String>();
+    let texts = [
+        "assert (1, 'always true')\nprint(1)",
+        "print(1 is 1, '\\d')",
+        "\u{feff}print(1)",
+        "def f(:",
+        "print('\0')",
+        "import gc\nprint(gc.get_count(), len(gc.get_objects()))",
+        "import sys\nprint(sys._getframe().f_code.co_consts)\nraise ValueError",
+        &nested,
+        &large,
+    ];
+    jobs.extend(texts.map(script));
+    jobs.push(limited(script(&large), 50_000_000));
+    assert_always_the_same(&jobs);
+}
+
+#[test]
+fn a_job_comes_to_the_same_whether_its_preload_is_run_or_kept() {
+    let enough = fuel_of(&after(PRELOAD, LOOK));
+    assert_always_the_same(&[
         after(PRELOAD, LOOK),
         Job { seed: 7, ..after(PRELOAD, LOOK) },
         limited(after(PRELOAD, LOOK), enough),
@@ -158,15 +209,7 @@ fn a_job_comes_to_the_same_whether_its_preload_is_run_or_kept() {
             "keep",
             vec![Value::int(7)],
         ),
-    ];
-    for job in &jobs {
-        let first = Sandbox::new(python(), scan).execute(job).unwrap();
-        for sandbox in &sandboxes {
-            for _ in 0..3 {
-                assert_eq!(sandbox.execute(job).unwrap(), first, "{job:?}");
-            }
-        }
-    }
+    ]);
 }
 
 #[test]
