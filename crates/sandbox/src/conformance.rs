@@ -56,8 +56,7 @@ pub fn run_command(wasm: &[u8], files: &[(String, Vec<u8>)]) -> Result<CommandOu
 fn run_start(store: &mut Store<Host>, linker: &mut Linker<Host>, module: &Module) -> wasmtime::Result<()> {
     linker.define_unknown_imports_as_traps(module)?;
     let instance = run_to_completion(linker.instantiate_async(&mut *store, module))?;
-    let gauge = instance.get_global(&mut *store, meter::FUEL);
-    store.data_mut().fuel.connect_gauge(gauge.ok_or_else(|| wasmtime::Error::msg("the module is not metered"))?);
+    fuel::connect_gauges(&mut *store, &instance)?;
     fuel::set_fuel(&mut *store, FUEL)?;
     let memory = instance.get_memory(&mut *store, "memory");
     store.data_mut().set_memory(memory);

@@ -2,6 +2,7 @@
 
 use wasmtime::{Global, Instance, Linker, Memory, Mutability, Store, TypedFunc, Val};
 
+use crate::fuel;
 use crate::host::Host;
 use crate::meter;
 use crate::stacks::run_to_completion;
@@ -31,9 +32,7 @@ impl Exports {
         let alloc = instance.get_typed_func(&mut *store, "host_alloc")?;
         let turn = instance.get_typed_func(&mut *store, "turn")?;
         let globals = mutable_globals(store, &instance);
-        let gauge = instance.get_global(&mut *store, meter::FUEL);
-        let gauge = gauge.ok_or_else(|| wasmtime::Error::msg("the module is not metered"))?;
-        store.data_mut().fuel.connect_gauge(gauge);
+        fuel::connect_gauges(&mut *store, &instance)?;
         store.data_mut().memory = Some(memory);
         store.data_mut().alloc = Some(TypedFunc::clone(&alloc));
         Ok((Self { memory, alloc, turn, globals }, instance))
@@ -64,7 +63,7 @@ impl Exports {
 fn mutable_globals(store: &mut Store<Host>, instance: &Instance) -> Vec<(String, Global)> {
     let exported: Vec<(String, Global)> = instance
         .exports(&mut *store)
-        .filter(|export| export.name() != meter::FUEL)
+        .filter(|export| ![meter::FUEL, meter::CALL_BELOW].contains(&export.name()))
         .filter_map(|export| Some((export.name().to_owned(), export.into_global()?)))
         .collect();
     exported.into_iter().filter(|(_, global)| global.ty(&*store).mutability() == Mutability::Var).collect()

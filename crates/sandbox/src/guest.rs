@@ -300,6 +300,7 @@ impl GuestInstance {
         let deadline = Deadline::after(limits.deadline_ns);
         self.store.data_mut().deadline = deadline;
         let ended = run_to_completion(self.exports.turn.call_async(&mut self.store, (0, 0)));
+        let ended = ended.map_err(|error| self.name_trap(error));
         let host = self.store.data_mut();
         let calls = std::mem::take(&mut host.channel.calls);
         let exit_code = match &ended {
@@ -314,6 +315,12 @@ impl GuestInstance {
             host.grew = true;
         }
         Ok(TurnEnd { exit, error, exit_code, calls })
+    }
+
+    /// Where no fuel is left the guest may end by the trap of an unreachable instruction, see [`crate::meter`].
+    fn name_trap(&mut self, error: wasmtime::Error) -> wasmtime::Error {
+        let unreachable = matches!(error.downcast_ref::<Trap>(), Some(Trap::UnreachableCodeReached));
+        if unreachable && fuel::is_used_up(&mut self.store).unwrap_or(false) { Trap::OutOfFuel.into() } else { error }
     }
 
     /// The files that the job wants back, as far as they are there and fit in its limit together.

@@ -220,8 +220,8 @@ fn refuse_socket(c: C<'_>, fd: i32) -> wasmtime::Result<i32> {
 pub(crate) fn make_linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<Host>> {
     let mut linker = Linker::new(engine);
     add_system_calls(&mut linker)?;
-    let (module, name) = meter::USED_UP;
-    linker.func_wrap(module, name, refill_fuel)?;
+    let (module, name) = meter::CHECK;
+    linker.func_wrap(module, name, check_limits)?;
     linker.func_wrap_async("host", "call", |caller, frame| Box::new(host_call(caller, frame)))?;
     Ok(linker)
 }
@@ -271,8 +271,8 @@ fn ask_callee(host: &mut Host, request: Vec<u8>) -> wasmtime::Result<Vec<u8>> {
     answer.ok_or(wasmtime::Error::new(HostTrap::Callee))
 }
 
-/// Gives the guest its next slice of fuel, or ends the job.
-fn refill_fuel(mut caller: Caller<'_, Host>) -> wasmtime::Result<()> {
+/// Ends a job whose time or fuel is over; else the guest goes on for another slice of fuel.
+fn check_limits(mut caller: Caller<'_, Host>) -> wasmtime::Result<()> {
     caller.data().check_time()?;
     fuel::consume_fuel(&mut caller, 0)
 }

@@ -1,13 +1,17 @@
 //! Metering: the module counts the instructions it executes, so that fuel ends a program and states its cost.
 //!
 //! Wasmtime's own fuel counts every instruction, in a variable that goes to memory and back around each call: 40 % of a
-//! CPU-bound job here. This pass charges in advance and in fewer places. A global starts at what is left of a slice; every
+//! CPU-bound job here. This pass charges in advance and in fewer places. A global starts at the fuel that there is; every
 //! entry of a function and every turn of a loop takes off what that stretch of code [is estimated](estimate) to execute,
-//! and calls the host when nothing is left. So
+//! and ends the program when nothing is left. So
 //! - nothing runs for ever: code that runs long runs through a loop's head or calls functions, and each of the two costs at
 //!   least one unit (callers are charged for short functions without loops, except [one of each cycle](unmetered));
 //! - the count is a pure function of the executed code: the estimate is made once, from the module alone;
 //! - a unit is about one WebAssembly instruction, on the average of many programs, not in each.
+//!
+//! The host looks at the clock now and then: the program calls it when its fuel is below another global. A call that hardly ever happens is not
+//! free, as around it the compiler keeps on the stack what is needed afterwards. So only loops that call functions anyway, or have loops in
+//! them, call the host. Everywhere else a program whose fuel is used up traps.
 //!
 //! Instructions that move as many bytes as they are told are charged for them when they run, before they move anything. Those that
 //! are slow for [subnormal](subnormal) numbers are charged for it when they meet one.
@@ -32,15 +36,17 @@ use wasmparser::{
     BinaryReaderError, ElementItems, ExternalKind, FunctionBody, Operator, Parser, Payload, TableInit, TypeRef,
 };
 
-use estimate::{Charges, Estimates};
+use estimate::{Charges, Estimates, TurnCharge};
 use unmetered::UnmeteredFunctions;
 
 /// Version of the prices: it changes when a program's fuel changes. It is part of every image's digest.
-pub(crate) const VERSION: u32 = 10;
-/// The global with what is left of the slice, under the name it is exported as.
+pub(crate) const VERSION: u32 = 11;
+/// The global with the fuel that is left, under the name it is exported as. Below zero the program has ended, or ends at its next charge.
 pub(crate) const FUEL: &str = "__veriplay_fuel";
-/// The import that the module calls when the slice is used up.
-pub(crate) const USED_UP: (&str, &str) = ("__veriplay", "used_up");
+/// The global with the fuel below which the module calls the host.
+pub(crate) const CALL_BELOW: &str = "__veriplay_call_below";
+/// The import that the module calls then.
+pub(crate) const CHECK: (&str, &str) = ("__veriplay", "check");
 /// Why a module cannot be metered.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum MeterError {
@@ -48,7 +54,7 @@ pub(crate) enum MeterError {
     #[error(transparent)]
     Malformed(#[from] BinaryReaderError),
     /// It is metered already.
-    #[error("it has an export named `{FUEL}`, which is the meter's")]
+    #[error("it has an export named `{FUEL}` or `{CALL_BELOW}`, which is the meter's")]
     AlreadyMetered,
     /// It cannot be encoded again.
     #[error(transparent)]
@@ -117,7 +123,7 @@ impl<'a> ModuleShape<'a> {
                 Payload::ExportSection(section) => {
                     for export in section {
                         let export = export?;
-                        if export.name == FUEL {
+                        if [FUEL, CALL_BELOW].contains(&export.name) {
                             return Err(MeterError::AlreadyMetered);
                         }
                         if matches!(export.kind, ExternalKind::Func | ExternalKind::FuncExact) {
@@ -241,28 +247,32 @@ impl ModuleWriter<'_> {
         to.types.ty().function([], []);
         to.types.ty().function([ValType::I32], [ValType::I32]);
         subnormal::add_types(&mut to.types);
-        to.imports.import(USED_UP.0, USED_UP.1, EntityType::Function(self.shape.types));
+        to.imports.import(CHECK.0, CHECK.1, EntityType::Function(self.shape.types));
         // That for bytes, and those for subnormal numbers: the types added behind the first, in order.
         for offset in 1..=1 + subnormal::FUNCTIONS {
             to.functions.function(self.shape.types + offset);
         }
+        to.functions.function(self.shape.types);
         let fuel = GlobalType { val_type: ValType::I64, mutable: true, shared: false };
         to.globals.global(fuel, &ConstExpr::i64_const(0));
+        to.globals.global(fuel, &ConstExpr::i64_const(0));
         to.exports.export(FUEL, ExportKind::Global, self.fuel_global());
+        to.exports.export(CALL_BELOW, ExportKind::Global, self.fuel_global() + 1);
     }
 
     const fn fuel_global(&self) -> u32 {
         self.shape.globals
     }
 
-    const fn used_up_function(&self) -> u32 {
-        self.shape.imported_functions
+    /// The index of the first function that is added.
+    fn first_added(&self, bodies: usize) -> u32 {
+        self.shape.imported_functions + 1 + u32::try_from(bodies).unwrap_or(u32::MAX)
     }
 
     fn write_code(&mut self) -> Result<(CodeSection, BranchHints), MeterError> {
         let (mut code, mut hints) = (CodeSection::new(), BranchHints::new());
         let bodies = std::mem::take(&mut self.shape.bodies);
-        let for_bytes = self.shape.imported_functions + 1 + u32::try_from(bodies.len()).unwrap_or(u32::MAX);
+        let for_bytes = self.first_added(bodies.len());
         for (index, body) in bodies.iter().enumerate() {
             let metered = self.write_function(index, body, for_bytes)?;
             code.function(&metered.function);
@@ -275,6 +285,7 @@ impl ModuleWriter<'_> {
         for function in subnormal::functions(self.fuel_global()) {
             code.function(&function);
         }
+        code.function(&self.check_function());
         Ok((code, hints))
     }
 
@@ -285,10 +296,14 @@ impl ModuleWriter<'_> {
         for_bytes: u32,
     ) -> Result<MeteredFunction, MeterError> {
         let function = self.new_function_with_parsed_locals(body)?;
-        let mut metered =
-            MeteredFunction { function, hints: Vec::new(), fuel: self.fuel_global(), used_up: self.used_up_function() };
+        let mut metered = MeteredFunction {
+            function,
+            hints: Vec::new(),
+            fuel: self.fuel_global(),
+            check: for_bytes + 1 + subnormal::FUNCTIONS,
+        };
         let Charges { entry, loops } = self.estimates.charges(index, body)?;
-        metered.charge(entry);
+        metered.charge(entry, &Instruction::I64Const(0), &Instruction::Unreachable);
         let mut loops = loops.into_iter();
         for operator in body.get_operators_reader()? {
             let operator = operator?;
@@ -301,10 +316,17 @@ impl ModuleWriter<'_> {
                 None => metered.function.instruction(&self.instruction(operator)?),
             };
             if is_loop {
-                metered.charge(loops.next().unwrap_or(1));
+                metered.charge_turn(loops.next().unwrap_or(TurnCharge { units: 1, may_be_long: true }));
             }
         }
         Ok(metered)
+    }
+
+    /// Calls the host. What calls an import would have its address at hand in every loop.
+    fn check_function(&self) -> Function {
+        let mut function = Function::new([]);
+        function.instruction(&Instruction::Call(self.shape.imported_functions)).instruction(&Instruction::End);
+        function
     }
 
     /// Takes a number of bytes off the stack, charges a unit for each, and puts it back.
@@ -323,6 +345,23 @@ impl ModuleWriter<'_> {
         }
         function
     }
+}
+
+/// Whether the instruction is a call in the metered module, or one of the engine's own functions.
+fn becomes_call(operator: &Operator<'_>) -> bool {
+    let calls = matches!(
+        operator,
+        Operator::Call { .. }
+            | Operator::CallIndirect { .. }
+            | Operator::CallRef { .. }
+            | Operator::ReturnCall { .. }
+            | Operator::ReturnCallIndirect { .. }
+            | Operator::ReturnCallRef { .. }
+            | Operator::MemoryGrow { .. }
+            | Operator::Throw { .. }
+            | Operator::ThrowRef
+    );
+    calls || moves_bytes(operator) || subnormal::function_of(operator).is_some()
 }
 
 /// Whether the top of the stack is the number of bytes or items that the instruction moves.
@@ -344,33 +383,42 @@ struct MeteredFunction {
     function: Function,
     hints: Vec<BranchHint>,
     fuel: u32,
-    used_up: u32,
+    check: u32,
 }
 
 impl MeteredFunction {
-    /// Takes `cost` off what is left; asks the host when that was too much, which is seldom and laid out so.
-    fn charge(&mut self, cost: u32) {
+    /// Charges for a turn of a loop. Of one that may be long, the host is called now and then.
+    fn charge_turn(&mut self, TurnCharge { units, may_be_long }: TurnCharge) {
+        if may_be_long {
+            self.charge(units, &Instruction::GlobalGet(self.fuel + 1), &Instruction::Call(self.check));
+        } else {
+            self.charge(units, &Instruction::I64Const(0), &Instruction::Unreachable);
+        }
+    }
+
+    /// Takes `units` off the fuel, and does what is `seldom` done when less than `bound` is left.
+    fn charge(&mut self, units: u32, bound: &Instruction<'_>, seldom: &Instruction<'_>) {
         const SELDOM: u32 = 0;
-        if cost == 0 {
+        if units == 0 {
             return;
         }
         let fuel = self.fuel;
         for instruction in [
             Instruction::GlobalGet(fuel),
-            Instruction::I64Const(i64::from(cost)),
+            Instruction::I64Const(i64::from(units)),
             Instruction::I64Sub,
             Instruction::GlobalSet(fuel),
             Instruction::GlobalGet(fuel),
-            Instruction::I64Const(0),
-            Instruction::I64LtS,
         ] {
             self.function.instruction(&instruction);
         }
+        self.function.instruction(bound).instruction(&Instruction::I64LtS);
         let at = u32::try_from(self.function.byte_len()).unwrap_or(u32::MAX);
         self.hints.push(BranchHint { branch_func_offset: at, branch_hint_value: SELDOM });
-        self.function.instruction(&Instruction::If(BlockType::Empty));
-        self.function.instruction(&Instruction::Call(self.used_up));
-        self.function.instruction(&Instruction::End);
+        self.function
+            .instruction(&Instruction::If(BlockType::Empty))
+            .instruction(seldom)
+            .instruction(&Instruction::End);
     }
 }
 

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use wasmtime::{Config, Engine, Instance, Linker, Module, Store, Trap, Val};
 
-use super::{FUEL, MeterError, USED_UP, instrument};
+use super::{CALL_BELOW, CHECK, FUEL, MeterError, instrument};
 
 /// What a call came to, as far as it can be compared.
 #[derive(Debug, PartialEq)]
@@ -29,7 +29,7 @@ fn engine() -> Engine {
     Engine::new(&config).unwrap()
 }
 
-/// A metered module with `fuel` units, all in its first slice.
+/// A metered module with `fuel` units, which calls the host when they are used up.
 struct MeteredInstance {
     store: Store<()>,
     instance: Instance,
@@ -41,7 +41,7 @@ impl MeteredInstance {
         let engine = engine();
         let module = Module::new(&engine, instrument(wasm).unwrap()).unwrap();
         let mut linker = Linker::new(&engine);
-        linker.func_wrap(USED_UP.0, USED_UP.1, || -> wasmtime::Result<()> { Err(Trap::Interrupt.into()) }).unwrap();
+        linker.func_wrap(CHECK.0, CHECK.1, || -> wasmtime::Result<()> { Err(Trap::Interrupt.into()) }).unwrap();
         let mut store = Store::new(&engine, ());
         store.set_fuel(GUARD).unwrap();
         let instance = linker.instantiate(&mut store, &module).unwrap();
@@ -65,7 +65,9 @@ impl MeteredInstance {
     }
 
     fn call(&mut self, name: &str) -> CallEnd {
-        call(&mut self.store, &self.instance, name)
+        let ended = call(&mut self.store, &self.instance, name);
+        let used_up = ended == CallEnd::Trapped(Trap::UnreachableCodeReached) && self.remaining_fuel() < 0;
+        if used_up { CallEnd::OutOfFuel } else { ended }
     }
 
     /// What a call of `f` costs.
@@ -395,6 +397,25 @@ fn a_tight_loop_pays_for_the_memory_it_may_wait_for() {
     // A long turn does much else meanwhile.
     let long = "(drop (i32.const 0))".repeat(300);
     assert_eq!(turn(&format!("{long} (drop (i32.load (i32.const 0)))")), none + 300 + 2);
+}
+
+#[test]
+fn a_loop_that_may_be_long_calls_the_host_before_its_fuel_is_used_up() {
+    let ended = |body: &str| {
+        let text =
+            format!("(module (func $g (loop (br_if 0 (i32.const 0)))) (func (export \"f\") (local i32) {body}))");
+        let mut metered = MeteredInstance::from_text(&text, 1_000_000);
+        let bound = metered.instance.get_global(&mut metered.store, CALL_BELOW).unwrap();
+        bound.set(&mut metered.store, Val::I64(999_000)).unwrap();
+        let ended = metered.call("f");
+        (ended, metered.remaining_fuel() > 0)
+    };
+    // As long as they go on. The host ends them at its first call, which counts as out of fuel here.
+    let called = (CallEnd::OutOfFuel, true);
+    assert_eq!(ended("(loop (call $g) (br 0))"), called);
+    assert_eq!(ended("(loop (loop (br_if 0 (i32.const 0))) (br 0))"), called);
+    assert_eq!(ended("(loop (br 0))"), (CallEnd::OutOfFuel, false));
+    assert_eq!(ended("nop"), (CallEnd::Returned(Vec::new()), true));
 }
 
 #[test]
