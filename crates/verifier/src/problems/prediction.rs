@@ -32,7 +32,8 @@ pub(super) fn judge(
         Predicted::Input => match predicted_input(text) {
             Ok(arguments) => {
                 let checks = one_call(ENTRY, arguments, &prediction.output);
-                cases::judge_calls(context, &checks, &prediction.program, request)
+                let call = ProblemRequest { program: &prediction.program, ..*request };
+                cases::judge_calls(context, &checks, &call)
             }
             Err(reason) => malformed(&reason),
         },
