@@ -1,8 +1,9 @@
 //! Images on disk. A directory is checked as a whole before anything in it is trusted.
 //!
 //! An image has two directories in `<cache>/images/`: `<name>-code-<key>` (native code and library) and `<name>-<key>` (the snapshot). Each has
-//! a `manifest.json` with size and blake3 digest of every other file. A directory is built under another name and renamed when complete, so
-//! that readers see all of it or nothing. A file that does not match its manifest is never loaded.
+//! a `manifest.json` with size and blake3 digest of every other file, and a digest of itself: the snapshot's globals are in it. A directory is
+//! built under another name and renamed when complete, so that readers see all of it or nothing. A file that does not match its manifest is
+//! never loaded, nor is a manifest that does not match its digest.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -11,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use veriplay_core::{Digest, content_hash};
 use wasmtime::{Engine, Module};
 
 use super::{CompiledGuest, ImageError};
@@ -23,12 +25,29 @@ const MANIFEST: &str = "manifest.json";
 /// Prefix of the names of incomplete directories.
 const STAGING: &str = "building-";
 /// Version of this layout.
-const LAYOUT: u32 = 1;
+const LAYOUT: u32 = 2;
+/// Hexadecimal digits of a key.
+pub(super) const KEY_DIGITS: usize = 24;
+
+/// All that is read of a manifest before its version is known.
+#[derive(Debug, Deserialize)]
+struct ManifestVersion {
+    layout: u32,
+}
+
+/// What is in the file of a manifest.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ManifestFile {
+    layout: u32,
+    /// Digest of the rest. A changed digit of the state would change every job, without any sign of it.
+    blake3: Digest,
+    manifest: CacheManifest,
+}
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CacheManifest {
-    layout: u32,
     key: String,
     /// Every other file.
     files: Vec<ManifestEntry>,
@@ -99,25 +118,42 @@ pub(crate) fn read_snapshot(dir: &Path, key: &str) -> Result<GuestSnapshot, Stri
 
 fn read_manifest(dir: &Path, key: &str) -> Result<CacheManifest, String> {
     create_private_dir(dir.parent().unwrap_or(dir)).map_err(|error| error.to_string())?;
-    let manifest = parse_manifest(dir)?;
-    if manifest.layout != LAYOUT || manifest.key != key {
-        return Err("its manifest is another image's".to_owned());
-    }
-    Ok(manifest)
+    open_manifest(dir, key)
 }
 
-fn parse_manifest(dir: &Path) -> Result<CacheManifest, String> {
+/// Opens the manifest in `dir`, which must be whole and of the image with this key.
+fn open_manifest(dir: &Path, key: &str) -> Result<CacheManifest, String> {
     let text = fs::read(dir.join(MANIFEST)).map_err(|error| format!("no manifest: {error}"))?;
-    CacheManifest::parse(&text)
+    let manifest = CacheManifest::open(&text)?;
+    if manifest.key == key { Ok(manifest) } else { Err("its manifest is another image's".to_owned()) }
 }
 
 impl CacheManifest {
-    /// Parses a manifest. It may only name files of an image beside it, because these are opened and read.
-    fn parse(text: &[u8]) -> Result<Self, String> {
-        let manifest: Self = serde_json::from_slice(text).map_err(|error| format!("its manifest: {error}"))?;
-        match manifest.files.iter().find(|entry| ![MODULE, LIBRARY, MEMORY].contains(&entry.name.as_str())) {
+    /// Reads a manifest from the text of its file.
+    fn open(text: &[u8]) -> Result<Self, String> {
+        let unreadable = |error: serde_json::Error| format!("its manifest: {error}");
+        let ManifestVersion { layout } = serde_json::from_slice(text).map_err(unreadable)?;
+        if layout != LAYOUT {
+            return Err(format!("its manifest has layout {layout}, and this version reads {LAYOUT}"));
+        }
+        let ManifestFile { blake3, manifest, .. } = serde_json::from_slice(text).map_err(unreadable)?;
+        if content_hash(&manifest) != blake3 {
+            return Err("its manifest is changed".to_owned());
+        }
+        manifest.check_names()
+    }
+
+    /// The text of its file.
+    fn seal(self) -> Vec<u8> {
+        let file = ManifestFile { layout: LAYOUT, blake3: content_hash(&self), manifest: self };
+        serde_json::to_vec_pretty(&file).expect("a manifest has string keys only")
+    }
+
+    /// A manifest may only name files of an image beside it, because these are opened and read.
+    fn check_names(self) -> Result<Self, String> {
+        match self.files.iter().find(|entry| ![MODULE, LIBRARY, MEMORY].contains(&entry.name.as_str())) {
             Some(entry) => Err(format!("its manifest names `{}`, which is no file of an image", entry.name)),
-            None => Ok(manifest),
+            None => Ok(self),
         }
     }
 
@@ -235,9 +271,8 @@ impl StagedDir {
             write_file(&staging.path().join(name), bytes)?;
             files.push(ManifestEntry::of(name, bytes));
         }
-        let manifest = CacheManifest { layout: LAYOUT, key: key.to_owned(), files, state };
-        let text = serde_json::to_vec_pretty(&manifest).expect("a manifest has string keys only");
-        write_file(&staging.path().join(MANIFEST), &text)?;
+        let manifest = CacheManifest { key: key.to_owned(), files, state };
+        write_file(&staging.path().join(MANIFEST), &manifest.seal())?;
         sync_dir(staging.path())?;
         Ok(Self { staging, place: dir.to_owned() })
     }
@@ -316,14 +351,20 @@ pub(crate) fn remove_stale_builds(dir: &Path) {
     }
 }
 
-/// Lists the directories of images in `dir`.
+/// The key in the name of an image's directory; `None` of any other name.
+fn key_of(dir: &Path) -> Option<&str> {
+    let (_, key) = dir.file_name()?.to_str()?.rsplit_once('-')?;
+    (key.len() == KEY_DIGITS && key.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(key)
+}
+
+/// Lists the directories of images in `dir`, those without a manifest too.
 pub(crate) fn list_images(dir: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = fs::read_dir(dir)
         .into_iter()
         .flatten()
         .flatten()
         .map(|entry| entry.path())
-        .filter(|path| path.join(MANIFEST).is_file())
+        .filter(|path| path.is_dir() && key_of(path).is_some())
         .collect();
     found.sort();
     found
@@ -334,23 +375,26 @@ pub(crate) fn list_images(dir: &Path) -> Vec<PathBuf> {
 /// # Errors
 /// What is wrong with it.
 pub(crate) fn check_image(dir: &Path) -> Result<u64, String> {
-    let manifest = parse_manifest(dir)?;
+    let manifest = open_manifest(dir, key_of(dir).unwrap_or_default())?;
     for entry in &manifest.files {
         manifest.open_checked(dir, &entry.name)?;
     }
     Ok(manifest.files.iter().map(|entry| entry.bytes).sum())
 }
 
-/// For fuzzing: parses `text` as the manifest of an image, and checks `content` against it.
+/// For fuzzing: reads `text` as the file of a manifest, and as a manifest whose digest is right, and checks `content` against that.
 #[cfg(feature = "fuzzing")]
 pub(crate) fn read_any_manifest(text: &[u8], content: &[u8]) {
-    let Ok(manifest) = CacheManifest::parse(text) else { return };
+    let _ = CacheManifest::open(text);
+    let Ok(manifest) = serde_json::from_slice::<CacheManifest>(text) else { return };
+    let Ok(manifest) = manifest.check_names() else { return };
     let (bytes, digest) = (content.len() as u64, blake3::hash(content));
     for entry in &manifest.files {
         assert!(!entry.name.contains('/'), "a manifest names `{}`", entry.name);
         let whole = entry.bytes == bytes && entry.blake3 == digest.to_hex().as_str();
         assert_eq!(entry.check(bytes, &digest).is_ok(), whole);
     }
-    let again = serde_json::to_vec(&manifest).expect("a manifest has string keys only");
-    assert!(CacheManifest::parse(&again).is_ok(), "a manifest that was read cannot be read again");
+    let hash = content_hash(&manifest);
+    let again = CacheManifest::open(&manifest.seal()).expect("a manifest that was read can be read again");
+    assert_eq!(content_hash(&again), hash, "a manifest reads differently the second time");
 }

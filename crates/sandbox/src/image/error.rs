@@ -75,6 +75,14 @@ pub enum ImageError {
         /// The directory.
         path: PathBuf,
     },
+    /// An image is in the cache and cannot be loaded: it is damaged, or another version wrote it.
+    #[error("the cached image `{path}` cannot be used: {reason}")]
+    Unusable {
+        /// Its directory.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// An archive cannot be written.
     #[error("cannot write the image archive: {cause}")]
     ArchiveWrite {
@@ -130,6 +138,7 @@ impl ImageError {
             ImageError::NotCached { .. } => {
                 Some("let `Image::python` build it, or import an archive that a host of this kind exported")
             }
+            ImageError::Unusable { .. } => Some("its next use makes it again, and `veriplay image build` does so now"),
             ImageError::ArchiveDamaged { .. } => {
                 Some("copy it again, and compare `sha256sum` of both copies; `veriplay image export` makes a new one")
             }

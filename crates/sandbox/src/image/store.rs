@@ -109,26 +109,26 @@ impl ImageStore {
         Self { wheel: WheelSource::File(path.into()), ..self }
     }
 
-    /// Loads the cached image; `None` when it is missing or incomplete.
+    /// Loads the cached image; `None` when it is missing, and with a warning when it cannot be used.
     #[must_use]
     pub fn load(&self, spec: &ImageSpec) -> Option<Arc<Image>> {
-        let (code, snapshot) = (self.code_slot(spec), self.snapshot_slot(spec));
-        let snapshot = self.warn_unusable(&snapshot, cache::read_snapshot(&snapshot.dir, &snapshot.key))?;
-        let code = self.warn_unusable(&code, cache::read_code(&code.dir, &code.key, &self.engine))?;
-        let image = Image::new(spec, self.engine.clone(), code, snapshot);
-        image.inspect_err(|error| tracing::warn!(%error, "a cached image cannot be used")).ok().map(Arc::new)
+        let warn = |error: &ImageError| self.warned.call_once(|| tracing::warn!("{error}"));
+        self.find(spec).inspect_err(warn).ok().flatten()
     }
 
-    /// The content that was read, or `None`, with a warning when the slot exists and cannot be used.
-    fn warn_unusable<T>(&self, slot: &CacheSlot, read: Result<T, String>) -> Option<T> {
-        let warn = |reason: &String| {
-            if slot.dir.exists() {
-                self.warned.call_once(|| {
-                    tracing::warn!(path = %slot.dir.display(), %reason, "a cached image cannot be used and is replaced");
-                });
-            }
-        };
-        read.inspect_err(warn).ok()
+    /// Looks for the image in the cache. Nothing is created, and there is no warning.
+    ///
+    /// # Errors
+    /// When it is there and cannot be used. [`load_or_build`](Self::load_or_build) and [`load_or_import`](Self::load_or_import) replace it.
+    pub fn find(&self, spec: &ImageSpec) -> Result<Option<Arc<Image>>, ImageError> {
+        let (code, snapshot) = (self.code_slot(spec), self.snapshot_slot(spec));
+        // The code alone is what a build leaves that was killed, or an image with another harness.
+        if !(snapshot.dir.exists() && code.dir.exists()) {
+            return Ok(None);
+        }
+        let read = cache::read_snapshot(&snapshot.dir, &snapshot.key).map_err(|reason| snapshot.unusable(reason))?;
+        let code = cache::read_code(&code.dir, &code.key, &self.engine).map_err(|reason| code.unusable(reason))?;
+        Image::new(spec, self.engine.clone(), code, read).map(|image| Some(Arc::new(image)))
     }
 
     /// Loads the cached image, or builds it first. Of several processes one builds, and the others wait and load.
@@ -306,7 +306,7 @@ impl ImageStore {
 
     fn slot(&self, name: &str, content: &Digest) -> CacheSlot {
         let engine = fingerprint(&self.engine).to_le_bytes();
-        let key = Digest::of(&[content.as_str().as_bytes(), &engine].concat()).as_str()[..24].to_owned();
+        let key = Digest::of(&[content.as_str().as_bytes(), &engine].concat()).as_str()[..cache::KEY_DIGITS].to_owned();
         CacheSlot { dir: self.dir.join(format!("{name}-{key}")), key }
     }
 }
@@ -321,6 +321,12 @@ fn disk_size(dir: &Path) -> Result<u64, String> {
 struct CacheSlot {
     dir: PathBuf,
     key: String,
+}
+
+impl CacheSlot {
+    fn unusable(&self, reason: String) -> ImageError {
+        ImageError::Unusable { path: self.dir.clone(), reason }
+    }
 }
 
 fn warn_not_cached(error: &ImageError) {

@@ -178,6 +178,48 @@ fn a_damaged_cache_is_never_loaded_and_is_made_good() {
     }
 }
 
+/// The globals of the snapshot are in it, and a digit of theirs looks like any other.
+#[test]
+fn a_manifest_with_any_changed_byte_is_found_and_never_loaded() {
+    let bench = Bench::new(GUEST);
+    assert!(bench.compiles());
+    let (store, spec) = (bench.store(), bench.spec("harness"));
+    for part in ["code", "state"] {
+        let path = bench.file(part, "manifest.json");
+        let whole = fs::read(&path).unwrap();
+        for place in 0..whole.len() {
+            let mut changed = whole.clone();
+            changed[place] ^= 1;
+            fs::write(&path, changed).unwrap();
+            let error = store.find(&spec).expect_err("it is changed");
+            assert!(matches!(&error, ImageError::Unusable { .. }) && error.hint().is_some(), "{part} {place}: {error}");
+            let damaged = store.check().into_iter().filter(|report| report.state.is_err()).count();
+            assert_eq!(damaged, 1, "{part} {place}");
+        }
+        fs::write(&path, whole).unwrap();
+    }
+    assert!(store.find(&spec).unwrap().is_some());
+}
+
+#[test]
+fn a_manifest_of_another_layout_or_of_another_image_or_none_is_found_by_the_check() {
+    let bench = Bench::new(GUEST);
+    assert!(bench.compiles());
+    let faults =
+        || -> Vec<String> { bench.store().check().into_iter().filter_map(|report| report.state.err()).collect() };
+    let path = bench.file("state", "manifest.json");
+    let whole = fs::read_to_string(&path).unwrap();
+    fs::write(&path, whole.replace("\"layout\": 2", "\"layout\": 1")).unwrap();
+    assert_eq!(faults(), ["its manifest has layout 1, and this version reads 2"]);
+    fs::write(&path, &whole).unwrap();
+    let dir = path.parent().unwrap();
+    let other = dir.with_file_name(format!("tiny-{}", "0".repeat(24)));
+    fs::rename(dir, &other).unwrap();
+    assert_eq!(faults(), ["its manifest is another image's"]);
+    fs::remove_file(other.join("manifest.json")).unwrap();
+    assert!(matches!(&faults()[..], [fault] if fault.starts_with("no manifest")), "{:?}", faults());
+}
+
 #[test]
 fn check_and_list_tell_a_whole_image_from_a_damaged_one() {
     let bench = Bench::new(GUEST);
