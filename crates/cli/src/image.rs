@@ -20,9 +20,6 @@ const INSTALLED: &str = "share/veriplay";
 /// The image of plain Python.
 pub(crate) const PYTHON: &str = "python";
 
-/// Units of the progress bar of a build.
-const BAR_UNITS: u64 = 1000;
-
 /// The cache of this user.
 pub(crate) fn store() -> Result<ImageStore, Failure> {
     let dir = default_cache_dir().map_err(failure)?;
@@ -61,25 +58,50 @@ pub(crate) fn python() -> Result<Arc<Image>, Failure> {
 
 /// Loads the image of that name; imports or builds it first where it is missing.
 pub(crate) fn open(name: &str) -> Result<Arc<Image>, Failure> {
-    let (store, spec) = (store()?, find_spec(name)?);
-    if let Some(image) = store.load(&spec) {
+    let image = load_or_make(&store()?, &find_spec(name)?)?;
+    tracing::info!(image = name, digest = image.digest().short(), "image opened");
+    Ok(image)
+}
+
+fn load_or_make(store: &ImageStore, spec: &ImageSpec) -> Result<Arc<Image>, Failure> {
+    if let Some(image) = store.load(spec) {
         return Ok(image);
     }
-    if let Some(archive) = installed_archive(&spec) {
-        match open_installed(&store, &spec, &archive) {
+    if let Some(archive) = installed_archive(spec) {
+        match open_installed(store, spec, &archive) {
             Ok(image) => return Ok(image),
-            Err(error) => progress::say(format!("cannot use the image `{}`: {error}", archive.display())),
+            Err(error) => progress::say(format!("warning: {}", describe_unusable(&archive, &error))),
         }
     }
     if let Some(dir) = default_cache_dir().ok().filter(|dir| is_noexec(dir)) {
         progress::say(format!("{}; {NOEXEC_HINT}", describe_noexec(&dir)));
     }
-    with_bar(&spec, |progress| store.load_or_build(&spec, progress))
+    with_bar(spec, |progress| store.load_or_build(spec, progress))
+}
+
+fn describe_unusable(archive: &Path, error: &ImageError) -> String {
+    format!("the installed image `{}` cannot be used: {error}", archive.display())
+}
+
+/// Reads an installed archive to its end.
+///
+/// # Errors
+/// Why its image cannot be used.
+pub(crate) fn check_installed(spec: &ImageSpec, archive: &Path) -> Result<(), String> {
+    read_archive(spec, archive).map(drop).map_err(|error| describe_unusable(archive, &error))
 }
 
 /// Imports an installed archive. Where the cache cannot be written, the image is unpacked for this process alone.
 fn open_installed(store: &ImageStore, spec: &ImageSpec, archive: &Path) -> Result<Arc<Image>, ImageError> {
-    match store.load_or_import(spec, || read_archive(spec, archive)) {
+    let read = || {
+        progress::say(format!(
+            "importing the image `{}` from `{}`: once, some seconds",
+            spec.name(),
+            archive.display()
+        ));
+        read_archive(spec, archive)
+    };
+    match store.load_or_import(spec, read) {
         Err(error) if is_fault_of_cache(&error) => {
             let hint = match &error {
                 ImageError::Cache { .. } | ImageError::UnsafeCache { .. } => error.hint().unwrap_or_default(),
@@ -150,15 +172,14 @@ fn read_archive(spec: &ImageSpec, path: &Path) -> Result<ImageArchive, ImageErro
     ImageArchive::read(spec, &mut zstd::Decoder::new(file).map_err(damaged)?)
 }
 
-/// Runs a build under a progress bar.
+/// Runs a build, whose phases are shown. Nobody knows how far a phase is.
 pub(crate) fn with_bar(
     spec: &ImageSpec,
     build: impl FnOnce(&dyn Fn(BuildPhase)) -> Result<Arc<Image>, ImageError>,
 ) -> Result<Arc<Image>, Failure> {
     progress::say(format!("building the image `{}`: once, at most about a minute on two cores", spec.name()));
-    let bar = progress::bar(BAR_UNITS, "image");
+    let bar = progress::phases("image");
     let report = |phase: BuildPhase| {
-        bar.set_position((phase.fraction_done() * BAR_UNITS as f64) as u64);
         bar.set_message(phase.describe());
         tracing::info!(phase = phase.describe(), "image");
     };

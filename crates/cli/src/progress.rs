@@ -19,6 +19,9 @@ use crate::exit::{ExitCode, Failure};
 /// How often progress is told where there is no terminal: often enough to see that something happens, seldom enough for a log.
 const LINE_EVERY: Duration = Duration::from_secs(30);
 
+/// How often the time of phases goes on.
+const TICK: Duration = Duration::from_millis(250);
+
 /// The longest line of a child process that is passed on whole.
 const LINE_BYTES: usize = 64 << 10;
 
@@ -223,6 +226,15 @@ pub(crate) fn resumed_bar(length: u64, what: &'static str, done: u64) -> Progres
     Progress { bar, _lines: lines }
 }
 
+/// Progress through phases of unknown length, which the message names: there is no bar, and the time alone goes on.
+pub(crate) fn phases(what: &'static str) -> Progress {
+    let phases = bar(0, what);
+    let style = ProgressStyle::with_template("{prefix} {spinner} {elapsed} {wide_msg}").expect("the template is valid");
+    phases.set_style(style);
+    phases.enable_steady_tick(TICK);
+    phases
+}
+
 /// The columns of the terminal of stderr.
 fn columns() -> u16 {
     let size = rustix::termios::tcgetwinsize(std::io::stderr());
@@ -292,7 +304,8 @@ impl Pace {
 /// The state of a bar.
 struct Status {
     phase: String,
-    done: u64,
+    /// `None` where nothing is counted.
+    done: Option<u64>,
     /// `None` where nobody knows.
     total: Option<u64>,
     elapsed: Duration,
@@ -305,17 +318,20 @@ impl Status {
         let (done, total, elapsed) = (bar.position(), bar.length(), bar.elapsed());
         let to_do = total.unwrap_or_default().saturating_sub(done);
         let left = pace.estimate(elapsed, done, to_do).filter(|_| to_do > 0);
-        Self { phase: bar.prefix(), done, total, elapsed, left, message: bar.message() }
+        let counted = total.is_some() || done > 0;
+        Self { phase: bar.prefix(), done: counted.then_some(done), total, elapsed, left, message: bar.message() }
     }
 }
 
 impl Display for Status {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: {}", self.phase, self.done)?;
-        if let Some(total) = self.total {
-            write!(f, "/{total}")?;
+        write!(f, "{}: ", self.phase)?;
+        match (self.done, self.total) {
+            (Some(done), Some(total)) => write!(f, "{done}/{total} ")?,
+            (Some(done), None) => write!(f, "{done} ")?,
+            (None, _) => {}
         }
-        write!(f, " after {}", duration(self.elapsed))?;
+        write!(f, "after {}", duration(self.elapsed))?;
         if let Some(left) = self.left {
             write!(f, ", {} left", duration(left))?;
         }
@@ -367,9 +383,9 @@ mod tests {
     use std::sync::mpsc::channel;
     use std::time::Duration;
 
-    use indicatif::ProgressBar;
+    use indicatif::{ProgressBar, ProgressDrawTarget};
 
-    use super::{LINE_BYTES, Pace, counted, duration, for_each_line, print_lines, rate, shell_word, template};
+    use super::{LINE_BYTES, Pace, Status, counted, duration, for_each_line, print_lines, rate, shell_word, template};
 
     #[test]
     fn a_path_is_quoted_where_a_shell_would_not_take_it_as_it_is() {
@@ -450,6 +466,15 @@ mod tests {
         assert_eq!(after(500, 100), Some(Duration::ZERO));
         let mut resumed = Pace { first: 80, ..Pace::default() };
         assert_eq!(resumed.estimate(Duration::from_secs(30), 82, 18), Some(Duration::from_secs(270)));
+    }
+
+    #[test]
+    fn phases_have_a_time_and_neither_a_count_nor_a_time_left() {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        bar.set_prefix("image");
+        bar.set_message("compiling");
+        let line = Status::new(&bar, &mut Pace::default()).to_string();
+        assert!(line.starts_with("image: after ") && line.ends_with(" s; compiling"), "{line}");
     }
 
     #[test]

@@ -35,6 +35,8 @@ const LEAST_MEMORY: u64 = 1536 << 20;
 const LEAST_SPACE: u64 = 500 << 20;
 /// Free space that verdicts need beside a built image.
 const LEAST_REST: u64 = 100 << 20;
+/// What to do without a cache directory, or with one that cannot be used.
+const CACHE_HINT: &str = "set VERIPLAY_CACHE to a directory of your own that you can write";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -105,15 +107,45 @@ fn line(check: &Check) -> String {
     format!("{status}  {}: {}{hint}", check.name, check.detail)
 }
 
+/// What the first use of the image finds.
+#[derive(Default)]
+struct FoundImage {
+    loaded: Option<Arc<Image>>,
+    /// Why the one in the cache cannot be used, where there is one.
+    damage: Option<String>,
+    /// The installed archive, or why it cannot be used.
+    installed: Option<Result<PathBuf, String>>,
+}
+
+impl FoundImage {
+    /// Looks for it. An installed archive is read only where it is needed, because that takes seconds.
+    fn find(spec: &ImageSpec) -> Self {
+        let (loaded, damage) = match image::store().map(|store| store.find(spec)) {
+            Ok(Ok(loaded)) => (loaded, None),
+            Ok(Err(error)) => (None, Some(error.to_string())),
+            Err(_) => (None, None),
+        };
+        let archive = image::installed_archive(spec).filter(|_| loaded.is_none());
+        let installed = archive.map(|archive| image::check_installed(spec, &archive).map(|()| archive));
+        Self { loaded, damage, installed }
+    }
+
+    /// Whether its next use builds it.
+    fn needs_build(&self) -> bool {
+        self.loaded.is_none() && !matches!(self.installed, Some(Ok(_)))
+    }
+}
+
 fn all_checks() -> Vec<Check> {
     let support = HostSupport::detect();
     let spec = ImageSpec::python();
-    // To look for an image in a cache that is not there would make it.
-    let is_there = default_cache_dir().is_ok_and(|dir| dir.join("images").is_dir());
-    let loaded = image::store().ok().filter(|_| is_there).and_then(|store| store.load(&spec));
-    let installed = image::installed_archive(&spec);
-    let cache = check_cache(loaded.is_some());
-    let image = check_image(loaded.is_some(), installed.as_deref(), cache.status != CheckStatus::Fail);
+    let found = FoundImage::find(&spec);
+    let cache = check_cache(found.loaded.is_some());
+    let image = if default_cache_dir().is_ok() {
+        check_image(&found, cache.status != CheckStatus::Fail)
+    } else {
+        Check::fail("image", "none is loaded or built without a cache directory", CACHE_HINT)
+    };
     let mut checks = vec![
         Check::ok("version", format!("veriplay {}, image {}", env!("CARGO_PKG_VERSION"), spec.digest().short())),
         check_platform(std::env::consts::OS, std::env::consts::ARCH),
@@ -126,10 +158,10 @@ fn all_checks() -> Vec<Check> {
         cache,
         image,
     ];
-    if loaded.is_none() && installed.is_none() {
+    if found.needs_build() {
         checks.push(check_interpreter(&spec));
     }
-    checks.extend(loaded.map(check_worker));
+    checks.extend(found.loaded.map(check_worker));
     checks
 }
 
@@ -232,9 +264,8 @@ fn check_memory(free: Option<u64>) -> Check {
 }
 
 fn check_cache(built: bool) -> Check {
-    let hint = "set VERIPLAY_CACHE to a directory of your own that you can write";
     let Ok(dir) = default_cache_dir() else {
-        return Check::fail("cache", "none of VERIPLAY_CACHE, XDG_CACHE_HOME and HOME is set", hint);
+        return Check::fail("cache", "none of VERIPLAY_CACHE, XDG_CACHE_HOME and HOME is set", CACHE_HINT);
     };
     let (shown, images) = (dir.display(), dir.join("images"));
     let found = nearest(&images);
@@ -251,7 +282,7 @@ fn check_cache(built: bool) -> Check {
     if let Err(error) = tempfile::tempfile_in(&found) {
         let what = format!("`{shown}`: cannot write to `{}`: {error}", found.display());
         // A whole image is only read.
-        return if built { Check::warn("cache", what, hint) } else { Check::fail("cache", what, hint) };
+        return if built { Check::warn("cache", what, CACHE_HINT) } else { Check::fail("cache", what, CACHE_HINT) };
     }
     let least = if built { LEAST_REST } else { LEAST_SPACE };
     match rustix::fs::statvfs(&found).map(|stat| stat.f_bavail.saturating_mul(stat.f_frsize)) {
@@ -261,7 +292,7 @@ fn check_cache(built: bool) -> Check {
             format!("free {} or set VERIPLAY_CACHE to a directory on another disk", gib(least)),
         ),
         Ok(free) => Check::ok("cache", format!("`{shown}`, {} free", gib(free))),
-        Err(error) => Check::warn("cache", format!("`{shown}`: its free space is unknown: {error}"), hint),
+        Err(error) => Check::warn("cache", format!("`{shown}`: its free space is unknown: {error}"), CACHE_HINT),
     }
 }
 
@@ -270,21 +301,42 @@ fn nearest(dir: &Path) -> PathBuf {
     dir.ancestors().find(|above| above.symlink_metadata().is_ok()).unwrap_or(Path::new("/")).to_owned()
 }
 
-fn check_image(built: bool, installed: Option<&Path>, has_cache: bool) -> Check {
-    match (built, installed) {
-        (true, _) => Check::ok("image", "in the cache"),
-        (false, Some(path)) if has_cache => {
-            Check::ok("image", format!("imported on first use from `{}`", path.display()))
+fn check_image(found: &FoundImage, has_cache: bool) -> Check {
+    if found.loaded.is_some() {
+        return Check::ok("image", "in the cache");
+    }
+    // A cached image that cannot be used is replaced by its next use, not by this command.
+    let damage = found.damage.as_ref().map_or_else(String::new, |damage| format!("{damage}; "));
+    let installed = match &found.installed {
+        Some(Ok(archive)) => archive.display(),
+        Some(Err(why)) => {
+            let what = format!("{damage}{why}; the next use builds one, in about a minute on two cores");
+            return Check::warn(
+                "image",
+                what,
+                "install `veriplay-image-python` again, or run `veriplay image build` now",
+            );
         }
-        (false, Some(path)) => Check::warn(
+        None => {
+            let state = if damage.is_empty() { "not built: the first" } else { "the next" };
+            return Check::warn(
+                "image",
+                format!("{damage}{state} use builds it, in about a minute on two cores"),
+                "run `veriplay image build` now, `veriplay image import FILE`, or install `veriplay-image-python`",
+            );
+        }
+    };
+    match (has_cache, damage.is_empty()) {
+        (true, true) => Check::ok("image", format!("imported on first use from `{installed}`")),
+        (true, false) => Check::warn(
             "image",
-            format!("each process unpacks `{}` for itself, and worker processes cannot use it", path.display()),
-            "mend the cache, as its hint says",
+            format!("{damage}the next use imports it from `{installed}`"),
+            format!("run `veriplay image import {installed}` now"),
         ),
-        (false, None) => Check::warn(
+        (false, _) => Check::warn(
             "image",
-            "not built: the first use builds it, in about a minute on two cores",
-            "run `veriplay image build` now, `veriplay image import FILE`, or install `veriplay-image-python`",
+            format!("{damage}each process unpacks `{installed}` for itself, and worker processes cannot use it"),
+            "mend the cache, as its hint says",
         ),
     }
 }
@@ -389,10 +441,29 @@ mod tests {
 
     #[test]
     fn an_image_that_is_not_built_says_how_long_that_takes() {
-        let check = check_image(false, None, true);
+        let check = check_image(&FoundImage::default(), true);
         assert_eq!(status(&check), CheckStatus::Warn);
         assert!(check.detail.contains("about a minute") && line(&check).contains("\n      hint: "), "{check:?}");
-        let installed = |has_cache| status(&check_image(false, Some(Path::new("/usr/share/x")), has_cache));
-        assert_eq!((installed(true), installed(false)), (CheckStatus::Ok, CheckStatus::Warn));
+        let installed = FoundImage { installed: Some(Ok("/usr/share/x".into())), ..FoundImage::default() };
+        let states = [true, false].map(|has_cache| status(&check_image(&installed, has_cache)));
+        assert_eq!(states, [CheckStatus::Ok, CheckStatus::Warn]);
+        assert!(!installed.needs_build() && FoundImage::default().needs_build());
+    }
+
+    #[test]
+    fn a_damaged_image_is_told_and_what_its_next_use_does() {
+        let damage = Some("the cached image `x` cannot be used: it is changed".to_owned());
+        let installed = [
+            (None, "the next use builds it"),
+            (Some(Ok("/usr/share/x".into())), "the next use imports it from `/usr/share/x`"),
+            (Some(Err("the installed image cannot be used".to_owned())), "cannot be used; the next use builds one"),
+        ];
+        for (installed, expected) in installed {
+            let check = check_image(&FoundImage { loaded: None, damage: damage.clone(), installed }, true);
+            assert_eq!(status(&check), CheckStatus::Warn);
+            assert!(check.detail.contains("it is changed; ") && check.detail.contains(expected), "{check:?}");
+        }
+        let broken = FoundImage { installed: Some(Err("no".to_owned())), ..FoundImage::default() };
+        assert!(status(&check_image(&broken, true)) == CheckStatus::Warn && broken.needs_build());
     }
 }

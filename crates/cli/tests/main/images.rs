@@ -108,7 +108,7 @@ fn a_bad_archive_is_named_and_leaves_the_cache_empty() {
     assert_eq!(import(&cache, file, &["--sha256", "abc"]).status.code(), Some(2));
     assert_eq!(import(&cache, &dir.path().join("missing"), &[]).status.code(), Some(3));
     assert_eq!(import(&cache, dir.path(), &[]).status.code(), Some(3));
-    assert_eq!(import(&cache, file, &["--image", "ruby"]).status.code(), Some(4));
+    assert_eq!(import(&cache, file, &["--image", "ruby"]).status.code(), Some(2));
     assert_eq!(images(&cache), 0);
 }
 
@@ -176,9 +176,66 @@ fn an_installed_image_is_found_by_the_program() {
     assert!(detail(&report, "image").1.contains("imported on first use"), "{report}");
     let hello = run_hello(installed.program(), installed.dir.path());
     assert_eq!(hello.stdout, b"hello\n", "{}", stderr(&hello));
+    assert!(stderr(&hello).contains("importing the image `python`"), "{}", stderr(&hello));
     assert!(!stderr(&hello).contains("building"), "{}", stderr(&hello));
     fs::remove_file(installed.archive()).expect("it is there");
     assert_eq!(run_hello(installed.program(), installed.dir.path()).stdout, b"hello\n");
+}
+
+/// The manifest with the globals of the snapshot in a cache.
+fn snapshot_manifest(cache: &Path) -> PathBuf {
+    let directories = fs::read_dir(cache.join("images")).expect("images").flatten();
+    let mut manifests = directories.map(|directory| directory.path().join("manifest.json"));
+    let holds_globals = |path: &PathBuf| fs::read_to_string(path).is_ok_and(|text| text.contains("\"i32\": "));
+    manifests.find(holds_globals).expect("a snapshot has globals")
+}
+
+#[test]
+fn a_changed_global_is_found_by_check_and_doctor_and_replaced_by_the_next_run() {
+    let installed = Installed::new();
+    assert_eq!(run_hello(installed.program(), installed.dir.path()).stdout, b"hello\n");
+    let listed = last_json(&succeeded(installed.program().args(["image", "list", "--json"])));
+    assert_eq!(listed["schema_version"], 1, "{listed}");
+    let directories = listed["directories"].as_array().expect("a list");
+    assert!(directories.len() == 2 && directories.iter().all(|one| one["in_use"] == true), "{listed}");
+    let check = || finished(installed.program().args(["image", "check", "--json"]));
+    assert_eq!(check().status.code(), Some(0));
+
+    let manifest = snapshot_manifest(&installed.cache());
+    let text = fs::read_to_string(&manifest).expect("it is text");
+    fs::write(&manifest, text.replacen("\"i32\": ", "\"i32\": 1", 1)).expect("it is ours");
+    let checked = check();
+    assert_eq!(checked.status.code(), Some(4), "{}", stderr(&checked));
+    let report = last_json(&checked);
+    let damages: Vec<&str> =
+        report["directories"].as_array().expect("a list").iter().filter_map(|one| one["damage"].as_str()).collect();
+    assert_eq!(damages, ["its manifest is changed"], "{report}");
+    let doctor = last_json(&succeeded(installed.program().args(["doctor", "--json"])));
+    let (status, detail) = detail(&doctor, "image");
+    assert!(status == "warn" && detail.contains("is changed; the next use imports it from"), "{doctor}");
+    assert_eq!(check().status.code(), Some(4), "the doctor mends nothing");
+
+    let hello = run_hello(installed.program(), installed.dir.path());
+    assert_eq!(hello.stdout, b"hello\n", "{}", stderr(&hello));
+    let said = stderr(&hello);
+    let warning = "warning: the cached image `";
+    assert!(said.starts_with(warning) && said.contains("cannot be used: its manifest is changed\n"), "{said}");
+    assert_eq!(check().status.code(), Some(0));
+}
+
+#[test]
+fn an_image_that_is_not_known_is_wrong_usage() {
+    let known: [&[&str]; 4] = [
+        &["image", "build", "nope"],
+        &["image", "export", "nope.tar.zst", "--image", "nope"],
+        &["image", "import", "nope.tar.zst", "--image", "nope"],
+        &["run", "nope.py", "--image", "nope"],
+    ];
+    for arguments in known {
+        let output = finished(veriplay().args(arguments));
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains("python-numpy"), "{}", stderr(&output));
+    }
 }
 
 #[test]
@@ -194,8 +251,17 @@ fn an_installed_image_that_others_can_change_or_that_is_damaged_is_not_used() {
     fs::write(installed.archive(), b"damage").expect("it is ours");
     let output = run_hello(installed.program(), installed.dir.path());
     assert_eq!(output.status.code(), Some(4));
-    assert!(stderr(&output).contains("cannot use the image"), "{}", stderr(&output));
+    let text = stderr(&output);
+    assert!(text.contains("warning: the installed image") && text.contains("cannot be used"), "{text}");
     assert_eq!(images(&installed.cache()), 0);
+    let output = finished(installed.program().args(["doctor", "--json"]));
+    assert_eq!(output.status.code(), Some(11), "there is no interpreter to build one from: {}", stderr(&output));
+    let report = last_json(&output);
+    let (status, detail) = detail(&report, "image");
+    assert!(
+        status == "warn" && detail.contains("cannot be used") && detail.contains("the next use builds"),
+        "{report}"
+    );
 }
 
 #[test]
