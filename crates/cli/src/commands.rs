@@ -58,13 +58,13 @@ impl CommandLine {
         self.quiet
     }
 
-    /// The log's level where the environment names none.
-    pub(crate) const fn log_level(&self) -> &'static str {
+    /// The log's filter where the environment names none. The details of libraries would drown those of this program.
+    pub(crate) const fn log_filter(&self) -> &'static str {
         match (self.quiet, self.verbose) {
             (true, _) => "error",
             (_, 0) => "warn",
-            (_, 1) => "info",
-            _ => "debug",
+            (_, 1) => "warn,veriplay=info",
+            _ => "warn,veriplay=debug",
         }
     }
 

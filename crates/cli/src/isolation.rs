@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use anyhow::Context;
 use clap::ValueEnum;
 use veriplay_core::ExecuteError;
 use veriplay_sandbox::{Image, Sandbox, SandboxOptions, WorkerProgram, default_cache_dir};
@@ -27,18 +28,24 @@ pub(crate) fn open_sandbox(
     options: SandboxOptions,
     isolation: Isolation,
 ) -> Result<Sandbox, Failure> {
-    match isolation {
-        Isolation::Thread => Ok(Sandbox::new(image, options)),
+    let parallel = options.max_parallel;
+    let sandbox = match isolation {
+        Isolation::Thread => Sandbox::new(image, options),
         Isolation::Process => {
             let name = image.cached_name().to_owned();
-            Sandbox::in_processes(image, options, this_program()?).map_err(|error| explain(&name, error))
+            Sandbox::in_processes(image, options, this_program()?).map_err(|error| explain(&name, error))?
         }
-    }
+    };
+    tracing::info!(workers = ?isolation, parallel, "sandbox opened");
+    Ok(sandbox)
 }
+
+/// What to do where worker processes cannot be had.
+const THREADS: &str =
+    "`--workers thread`, where the command has it (of `serve`, `--isolation thread`), does without their second wall";
 
 /// Why there are no worker processes: `name` is the image that they need. They load it from the cache, and this process may have it in memory alone.
 fn explain(name: &str, error: ExecuteError) -> Failure {
-    const THREADS: &str = "`--workers thread`, where the command has it (of `serve`, `--isolation thread`), does without their second wall";
     let Some(cache) = image::find_cache_without(name) else {
         return Failure::new(ExitCode::Host, error).hint(format!("`veriplay doctor` checks what they need; {THREADS}"));
     };
@@ -52,7 +59,10 @@ fn explain(name: &str, error: ExecuteError) -> Failure {
 }
 
 fn this_program() -> Result<WorkerProgram, Failure> {
-    let program = std::env::current_exe().or_fail(ExitCode::Host)?;
+    let program = std::env::current_exe()
+        .context("worker processes cannot start: this program does not find itself")
+        .or_fail(ExitCode::Host)
+        .map_err(|failure| failure.hint(format!("mount /proc; {THREADS}")))?;
     let cache_dir = default_cache_dir().map_err(image::failure)?;
     Ok(WorkerProgram { program, arguments: vec![WORKER.into()], cache_dir })
 }

@@ -34,6 +34,7 @@ mod rollout_server;
 mod rundir;
 mod serve;
 mod suites;
+mod text_log;
 mod verdict_cache;
 mod verify;
 mod warmup;
@@ -47,6 +48,7 @@ use tracing_subscriber::filter::Directive;
 
 use commands::LogFormat;
 use exit::Failure;
+use text_log::TextLog;
 
 /// Training allocates and frees the same large buffers all the time, and the system's allocator returns each to the kernel.
 #[global_allocator]
@@ -69,7 +71,7 @@ fn main() -> ExitCode {
         Ok(command) => command,
         Err(error) => return end_unparsed(&error),
     };
-    start_log(command.log_format(), command.log_level());
+    start_log(command.log_format(), command.log_filter());
     if command.is_quiet() {
         progress::be_quiet();
     }
@@ -104,10 +106,10 @@ fn asks_for_json() -> bool {
         || arguments.iter().any(|argument| argument == "--log-format=json")
 }
 
-/// Writes the log to stderr, from `level` on. `VERIPLAY_LOG` filters it otherwise. Only a terminal gets colours: elsewhere their escape
+/// Writes to stderr what of the log passes `filter`. `VERIPLAY_LOG` filters it otherwise. Only a terminal gets colours: elsewhere their escape
 /// sequences would be part of the text.
-fn start_log(format: LogFormat, level: &str) {
-    let filter = tracing_subscriber::EnvFilter::try_from_env("VERIPLAY_LOG").unwrap_or_else(|_| level.into());
+fn start_log(format: LogFormat, filter: &str) {
+    let filter = tracing_subscriber::EnvFilter::try_from_env("VERIPLAY_LOG").unwrap_or_else(|_| filter.into());
     // `--quiet` holds messages back itself.
     let filter = match format!("{}=info", progress::LOG_TARGET).parse::<Directive>() {
         Ok(messages) if format == LogFormat::Json => filter.add_directive(messages),
@@ -117,7 +119,7 @@ fn start_log(format: LogFormat, level: &str) {
     let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colours);
     match format {
-        LogFormat::Text => log.init(),
+        LogFormat::Text => log.event_format(TextLog::default()).init(),
         LogFormat::Json => {
             progress::log_messages();
             std::panic::set_hook(Box::new(|panic| tracing::error!(target: progress::LOG_TARGET, "{panic}")));

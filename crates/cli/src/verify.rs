@@ -82,6 +82,7 @@ impl AttemptJudge<'_> {
             tally.add(row);
             each();
         })?;
+        tracing::info!(tasks = source.tasks.len(), at_once = jobs, resumed, "judging attempts");
         let (mut gap, mut cut) = (false, false);
         let write = |judged: Option<JudgedAttempt>| {
             gap |= judged.is_none();
@@ -107,6 +108,7 @@ impl AttemptJudge<'_> {
         source.report_counts();
         ran.and(finished)?;
         let stopped = gap || cut;
+        tracing::info!(cached, stopped, "attempts judged");
         let (bad_rows, unknown_tasks) = (source.tasks.bad + source.bad, source.unknown);
         Ok(tally.report(RunCounts { tasks: source.tasks.len(), resumed, cached, bad_rows, unknown_tasks, stopped }))
     }

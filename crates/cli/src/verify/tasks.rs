@@ -256,6 +256,7 @@ impl TaskSet {
             let hint = layout_hint.map_or_else(|| set.file.format_hint(), str::to_owned);
             return Err(Failure::message(ExitCode::Input, what).hint(hint));
         }
+        tracing::info!(tasks = set.tasks.len(), bad_rows = set.bad, "tasks read");
         Ok(set)
     }
 
