@@ -1,9 +1,10 @@
 //! Files, above all of JSON: read with the path in every error, written so that readers see the old file or the whole new one. Outputs are
 //! checked before the work whose result they are to hold: [`output_file`] for those that are replaced, [`check_writable`] for those that are
-//! written through, pipes among them, and [`check_new_file`] for those that must not be there yet.
+//! written through, pipes among them, [`check_new_file`] for those that must not be there yet, and [`check_replaceable`] for those that replace
+//! only what this program wrote.
 
 use std::fs;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -90,6 +91,25 @@ pub(crate) fn check_new_file(path: &Path) -> Result<(), Failure> {
         Err(_) => check_folder(path),
     };
     or_unwritable_new(path, checked)
+}
+
+/// Bytes from the beginning of a file that say what it is.
+const FIRST_BYTES: u64 = 64 << 10;
+
+/// Refuses to overwrite a file that is nothing of ours: a mistyped name may be that of a program. An empty one is no loss.
+pub(crate) fn check_replaceable(path: &Path, what: &str, is_ours: fn(&str) -> bool) -> Result<(), Failure> {
+    if !path.is_file() {
+        return Ok(());
+    }
+    let mut start = Vec::new();
+    let read = fs::File::open(path).and_then(|file| file.take(FIRST_BYTES).read_to_end(&mut start));
+    read.with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)?;
+    let start = String::from_utf8_lossy(&start);
+    if start.is_empty() || is_ours(&start) {
+        return Ok(());
+    }
+    let what = format!("`{}` is there already, and it is no {what} of Veriplay", path.display());
+    Err(Failure::message(ExitCode::Input, what).hint("name another file, or remove this one"))
 }
 
 fn open_to_append(path: &Path) -> io::Result<()> {

@@ -14,6 +14,8 @@ use crate::json_file::read_json;
 
 /// A difference of this share is noise even where the rounds of both reports agree better.
 const LEAST_NOISE: f64 = 0.05;
+/// Where the noise is a larger share, a change within it is unknown: half of the speed could be lost in it.
+const MOST_NOISE: f64 = 0.5;
 /// Fields of `machine` whose change makes speeds incomparable.
 const MACHINE: [&str; 3] = ["model", "cpus", "build"];
 
@@ -56,18 +58,19 @@ enum Change {
     Faster,
     Slower,
     WithinNoise,
-    /// One of the reports has one round.
+    /// One of the reports has one round, or the noise could hide any change.
     Unknown,
 }
 
 impl EarlierReport {
     /// Reads what `bench --json` printed.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
-        let report: Value = read_json(path)?;
+        const HINT: &str = "`--baseline` reads what `bench --json` printed";
+        let report: Value = read_json(path).map_err(|failure| failure.or_hint(HINT))?;
         if report["schema_version"].as_u64() != Some(u64::from(SCHEMA_VERSION)) {
             let text =
                 format!("`{}` has schema_version {}, not {SCHEMA_VERSION}", path.display(), report["schema_version"]);
-            return Err(Failure::message(ExitCode::Input, text).hint("`--baseline` reads what `bench --json` printed"));
+            return Err(Failure::message(ExitCode::Input, text).hint(HINT));
         }
         let mut speeds = BTreeMap::new();
         add_speeds(&mut speeds, 1, &report["jobs"]);
@@ -79,7 +82,7 @@ impl EarlierReport {
         }
         if speeds.is_empty() {
             let text = format!("`{}` has no job of Veriplay", path.display());
-            return Err(Failure::message(ExitCode::Input, text).hint("`--baseline` reads what `bench --json` printed"));
+            return Err(Failure::message(ExitCode::Input, text).hint(HINT));
         }
         let (machine, workload) = (report["machine"].clone(), report["workload"]["digest"].clone());
         Ok(Self { path: path.to_owned(), speeds, machine, workload })
@@ -98,20 +101,34 @@ impl EarlierReport {
         (!differences.is_empty()).then(text)
     }
 
-    /// Compares all jobs that both have. `workload` is the digest of the one that was measured now, if one was.
+    /// Checks that it has one of these jobs with one of these numbers of threads. A measurement takes minutes.
     ///
     /// # Errors
-    /// They have none in common, or the workload is another.
-    pub(crate) fn compare(
-        &self,
-        measured: &[MeasuredJob],
-        workload: Option<&Digest>,
-    ) -> Result<Vec<JobChange>, Failure> {
-        if let Some(workload) = workload.filter(|now| !self.workload.is_null() && self.workload != now.to_string()) {
-            let text = format!("the workload of `{}` is another, with digest {}", self.path.display(), self.workload);
-            let hint = format!("that of this one is {workload}: give the same tasks, attempts and image as then");
-            return Err(Failure::message(ExitCode::Input, text).hint(hint));
+    /// It has none.
+    pub(crate) fn check_jobs(&self, jobs: &[&str], threads: &[usize]) -> Result<(), Failure> {
+        let has =
+            |job: &str| threads.iter().any(|threads| self.speeds.contains_key(&(job.to_owned(), *threads as u64)));
+        if jobs.iter().any(|job| has(job)) { Ok(()) } else { Err(self.nothing_common()) }
+    }
+
+    /// Checks that its workload, where it has one, is that with this digest.
+    ///
+    /// # Errors
+    /// It is another.
+    pub(crate) fn check_workload(&self, digest: &Digest) -> Result<(), Failure> {
+        if self.workload.is_null() || self.workload == digest.as_str() {
+            return Ok(());
         }
+        let text = format!("the workload of `{}` is another, with digest {}", self.path.display(), self.workload);
+        let hint = format!("that of this one is {digest}: give the same tasks, attempts and image as then");
+        Err(Failure::message(ExitCode::Input, text).hint(hint))
+    }
+
+    /// Compares all jobs that both have.
+    ///
+    /// # Errors
+    /// They have none in common.
+    pub(crate) fn compare(&self, measured: &[MeasuredJob]) -> Result<Vec<JobChange>, Failure> {
         let rows = measured.iter().flat_map(|job| job.by_threads.iter().map(move |row| (job.job, row)));
         let changes: Vec<JobChange> = rows
             .filter_map(|(job, row)| {
@@ -120,11 +137,15 @@ impl EarlierReport {
                 Some(JobChange::new(job, row.threads, earlier, samples.median_per_s()?, samples.spread()))
             })
             .collect();
-        if changes.is_empty() {
-            let text = format!("`{}` has no job with a number of threads that was measured now", self.path.display());
-            return Err(Failure::message(ExitCode::Input, text).hint("give the same `--job` and `--threads` as then"));
-        }
-        Ok(changes)
+        if changes.is_empty() { Err(self.nothing_common()) } else { Ok(changes) }
+    }
+
+    fn nothing_common(&self) -> Failure {
+        let text = format!("`{}` has no job with a number of threads that is measured now", self.path.display());
+        let have: Vec<String> =
+            self.speeds.keys().map(|(job, threads)| format!("{job} (threads: {threads})")).collect();
+        Failure::message(ExitCode::Input, text)
+            .hint(format!("give the same `--job` and `--threads` as then: it has {}", have.join(", ")))
     }
 }
 
@@ -146,6 +167,7 @@ impl JobChange {
             None => Change::Unknown,
             Some(noise) if ratio > 1.0 + noise => Change::Faster,
             Some(noise) if ratio < (1.0 + noise).recip() => Change::Slower,
+            Some(noise) if noise > MOST_NOISE => Change::Unknown,
             Some(_) => Change::WithinNoise,
         };
         Self { job, threads, before_per_s: earlier.per_s, per_s, ratio, noise, verdict }
@@ -204,7 +226,7 @@ mod tests {
     }
 
     fn compared(before: f64, now: [f64; 3]) -> Change {
-        read(&report(before)).unwrap().compare(&measured(now), None).unwrap()[0].verdict
+        read(&report(before)).unwrap().compare(&measured(now)).unwrap()[0].verdict
     }
 
     #[test]
@@ -222,11 +244,23 @@ mod tests {
         assert_eq!(compared(820.0, noisy), Change::Faster);
     }
 
+    /// Half of 2 % and of 148 % are 75 %, in which half of the speed could be lost.
+    #[test]
+    fn a_change_within_much_noise_is_unknown_and_one_beyond_it_counts() {
+        let noisy = [400.0, 1000.0, 1880.0];
+        assert_eq!(compared(1000.0, noisy), Change::Unknown);
+        assert_eq!(compared(1740.0, noisy), Change::Unknown);
+        assert_eq!(compared(1760.0, noisy), Change::Slower);
+        assert_eq!(compared(500.0, noisy), Change::Faster);
+        let change = read(&report(1000.0)).unwrap().compare(&measured(noisy)).unwrap().remove(0);
+        assert!(change.is_unknown() && change.text().contains("unknown (noise 75 %)"), "{}", change.text());
+    }
+
     #[test]
     fn one_round_says_nothing_about_noise() {
         let mut earlier = report(1000.0);
         earlier["jobs"]["empty"]["veriplay"]["spread"] = Value::Null;
-        let change = read(&earlier).unwrap().compare(&measured([1.0; 3]), None).unwrap().remove(0);
+        let change = read(&earlier).unwrap().compare(&measured([1.0; 3])).unwrap().remove(0);
         assert!(change.is_unknown() && !change.is_slower() && change.noise.is_none());
         assert!(change.text().contains("unknown (noise of one round unknown)"), "{}", change.text());
     }
@@ -253,15 +287,24 @@ mod tests {
         ] {
             assert!(read(&report).unwrap_err().to_string().contains(why));
         }
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        std::fs::write(file.path(), "print('no report')").expect("it can be written");
+        let failure = EarlierReport::read(file.path()).unwrap_err();
+        assert!(failure.to_string().contains("hint: `--baseline` reads"), "{failure}");
         let mut other = report(1.0);
         other["workload"] = json!({"digest": Digest::of(b"then").to_string()});
         let now = Digest::of(b"now");
-        let failure = read(&other).unwrap().compare(&measured([1.0; 3]), Some(&now)).unwrap_err();
+        assert!(read(&other).unwrap().check_workload(&Digest::of(b"then")).is_ok());
+        let failure = read(&other).unwrap().check_workload(&now).unwrap_err();
         assert!(failure.to_string().contains("is another"), "{failure}");
         let renamed =
             json!({"schema_version": SCHEMA_VERSION, "jobs": {"x": {"veriplay": {"per_s": 1.0, "spread": 0.0}}}});
-        let failure = read(&renamed).unwrap().compare(&measured([1.0; 3]), None).unwrap_err();
+        let failure = read(&renamed).unwrap().compare(&measured([1.0; 3])).unwrap_err();
         assert!(failure.to_string().contains("no job with"), "{failure}");
+        let renamed = read(&renamed).unwrap();
+        let failure = renamed.check_jobs(&["empty"], &[1]).unwrap_err();
+        assert!(failure.to_string().contains("it has x (threads: 1)"), "{failure}");
+        assert!(renamed.check_jobs(&["empty", "x"], &[2]).is_err() && renamed.check_jobs(&["x"], &[1, 2]).is_ok());
     }
 
     #[test]

@@ -6,6 +6,11 @@ use super::rounds::{MeasuredJob, Samples, ThreadSamples};
 /// The first line. `speed_of_veriplay` is Veriplay's jobs a second over the baseline's.
 const HEADER: &str = "job,threads,baseline,per_s,spread,p50_us,p99_us,timed,fuel,wrong,speed_of_veriplay\n";
 
+/// Whether a text begins as a table of this command, of any version.
+pub(crate) fn is_csv(text: &str) -> bool {
+    text.starts_with("job,threads,baseline,")
+}
+
 /// All that was measured. Names hold nothing that would need quotes, and what there is no number of is empty.
 pub(crate) fn csv(measured: &[MeasuredJob]) -> String {
     let mut text = HEADER.to_owned();
@@ -37,7 +42,7 @@ fn line(job: &str, row: &ThreadSamples, baseline: &str, samples: &Samples) -> St
 
 #[cfg(test)]
 mod tests {
-    use super::csv;
+    use super::{csv, is_csv};
     use crate::bench::rounds::{MeasuredJob, Samples, ThreadSamples};
     use crate::bench::worker::WrongResults;
 
@@ -50,6 +55,7 @@ mod tests {
             vec![("fork".to_owned(), samples(1500.0)), ("mine".to_owned(), wrong), ("veriplay".to_owned(), own)];
         let job = MeasuredJob { job: "empty", by_threads: vec![ThreadSamples { threads: 2, baselines }] };
         let text = csv(&[job]);
+        assert!(is_csv(&text) && !is_csv("import csv\n"));
         let rows: Vec<&str> = text.lines().skip(1).collect();
         assert_eq!(
             rows,

@@ -25,10 +25,14 @@ impl Noise {
         Self { trusted: reasons.is_empty(), reasons }
     }
 
-    /// For people; `None` where there is nothing to warn of.
+    /// That the numbers are not to be trusted, and why; `None` where they are.
+    pub(crate) fn distrust(&self) -> Option<String> {
+        (!self.trusted).then(|| format!("these numbers are not to be trusted: {}", self.reasons.join("; ")))
+    }
+
+    /// The same as a warning.
     pub(crate) fn warning(&self) -> Option<String> {
-        let reasons = self.reasons.join("; ");
-        (!self.trusted).then(|| format!("warning: these numbers are not to be trusted: {reasons}"))
+        Some(format!("warning: {}", self.distrust()?))
     }
 }
 

@@ -132,22 +132,33 @@ impl BenchReport {
         self.noise.warning()
     }
 
+    /// What a picture of the numbers says below them.
+    pub(crate) fn caption(&self) -> Vec<String> {
+        let bars = "a dot is the median of the rounds, and its bar goes from the slowest to the fastest".to_owned();
+        let conditions = self.conditions();
+        conditions.lines().map(str::to_owned).chain([bars]).chain(self.noise.distrust()).collect()
+    }
+
+    /// The machine and the rounds.
+    fn conditions(&self) -> String {
+        format!("{}\nrounds: {}, of {:.2} s each", self.machine.text(), self.rounds, self.round_seconds)
+    }
+
     /// The jobs that became slower beyond the noise.
     pub(crate) fn slower(&self) -> Vec<String> {
         let changes = self.comparison.iter().flatten();
         changes.filter(|change| change.is_slower()).map(JobChange::name).collect()
     }
 
-    /// The jobs whose change cannot be told from noise, because one of the reports has one round.
-    pub(crate) fn without_noise(&self) -> Vec<String> {
+    /// The jobs of which nobody knows whether they became slower.
+    pub(crate) fn unknown(&self) -> Vec<String> {
         let changes = self.comparison.iter().flatten();
         changes.filter(|change| change.is_unknown()).map(JobChange::name).collect()
     }
 
     /// For people. Jobs and baselines are in the order of their measurement.
     pub(crate) fn text(&self, measured: &[MeasuredJob]) -> String {
-        let mut out =
-            format!("{}\nrounds: {}, of {:.2} s each\n", self.machine.text(), self.rounds, self.round_seconds);
+        let mut out = self.conditions() + "\n";
         if let Some(workload) = &self.workload {
             out += &format!("workload: {}\n", workload.text());
         }

@@ -124,6 +124,11 @@ impl Samples {
         median(&self.per_s)
     }
 
+    /// Jobs a second of the slowest and of the fastest round.
+    pub(crate) fn range(&self) -> Option<(f64, f64)> {
+        Some((percentile(&self.per_s, 0.0)?, percentile(&self.per_s, 100.0)?))
+    }
+
     /// `None` of a single round, which does not say how much rounds differ.
     pub(crate) fn spread(&self) -> Option<f64> {
         if self.per_s.len() < 2 { None } else { spread(&self.per_s) }

@@ -12,19 +12,22 @@ use super::memory::pss;
 use super::veriplay::run_script;
 use super::worker::RoundError;
 use crate::memory::mib;
+use crate::progress::counted;
 
 /// Jobs before the first measurement: allocators and caches have reached their size by then.
-const WARM: u64 = 10_000;
+const WARM_UP: u64 = 10_000;
 
 /// Usage before and after the jobs.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct SoakReport {
     schema_version: u32,
+    /// Empty jobs before the first measurement.
+    warm_up_jobs: u64,
     /// Empty jobs between the two measurements.
     jobs: u64,
     threads: usize,
     per_s: f64,
-    /// After the first 10,000 jobs.
+    /// After the warm-up.
     first: ProcessUsage,
     /// After the last.
     last: ProcessUsage,
@@ -48,12 +51,13 @@ impl ProcessUsage {
 impl SoakReport {
     /// Measures after 10,000 empty jobs, and again after `jobs` more.
     pub(crate) fn run(sandbox: &Sandbox, jobs: u64, threads: usize) -> Result<Self, RoundError> {
-        run(sandbox, 0..WARM, threads)?;
+        run(sandbox, 0..WARM_UP, threads)?;
         let (first, started) = (ProcessUsage::now(), Instant::now());
-        run(sandbox, WARM..WARM + jobs, threads)?;
+        run(sandbox, WARM_UP..WARM_UP + jobs, threads)?;
         let per_s = jobs as f64 / started.elapsed().as_secs_f64();
         Ok(Self {
             schema_version: veriplay_core::SCHEMA_VERSION,
+            warm_up_jobs: WARM_UP,
             jobs,
             threads,
             per_s,
@@ -67,11 +71,12 @@ impl SoakReport {
         let resident = |usage: ProcessUsage| usage.resident_bytes.map_or(f64::NAN, mib);
         let fds = |usage: ProcessUsage| usage.descriptors.map_or_else(|| "?".to_owned(), |count| count.to_string());
         format!(
-            "{} empty jobs on {} threads, {:.0}/s\nafter the first {WARM}: {:.1} MiB resident, {} descriptors\n\
-             after the last: {:.1} MiB resident, {} descriptors",
-            self.jobs,
-            self.threads,
+            "{} on {}, {:.0}/s\nbefore them, after a warm-up of {} others: {:.1} MiB resident, {} descriptors\n\
+             after them: {:.1} MiB resident, {} descriptors",
+            counted(self.jobs, "empty job"),
+            counted(self.threads, "thread"),
             self.per_s,
+            self.warm_up_jobs,
             resident(self.first),
             fds(self.first),
             resident(self.last),

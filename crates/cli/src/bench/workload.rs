@@ -24,7 +24,7 @@ use crate::verify::{
 };
 
 /// Its name among the jobs of a report.
-const NAME: &str = "workload";
+pub(crate) const NAME: &str = "workload";
 
 /// Where a workload comes from.
 #[derive(Debug, Clone, Copy)]

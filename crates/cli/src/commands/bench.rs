@@ -16,6 +16,7 @@ use veriplay_sandbox::SandboxOptions;
 
 use crate::bench::cost::report::CostReport;
 use crate::bench::cost::{self, CostBench};
+use crate::bench::csv::is_csv;
 use crate::bench::jobs;
 use crate::bench::learner::{self, ModelShape};
 use crate::bench::worker::RoundError;
@@ -23,15 +24,19 @@ use crate::bench::{Machine, PeerCommand, SoakReport, find_python};
 use crate::device::{self, DeviceArguments};
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::{self, Isolation};
-use crate::json_file::output_file;
+use crate::json_file::{check_replaceable, output_file};
 use crate::limits::parse_fuel;
 use crate::processors::processors;
+use crate::progress::counted;
 use crate::{image, progress};
 
 use serve_load::LoadArguments;
 
 /// Upper bound of `--seconds`.
 const MAX_SECONDS: f64 = 3600.0;
+
+/// `--threads` takes numbers up to four times the processors, and on any machine up to this one: a sweep over `1,2,4` is one everywhere.
+const LEAST_BOUND: usize = 8;
 
 /// The subject of a benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -63,10 +68,10 @@ struct WorkloadArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output and comparison")]
 struct OutputArguments {
-    /// Also write a row for each job, number of threads and baseline to this file
+    /// Also write a row for each job, number of threads and baseline to this file. One that is no such table is never overwritten
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
-    /// Also draw the speeds by the number of threads into this file
+    /// Also draw the speeds by the number of threads into this file. One that is no picture is never overwritten
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
     /// Compare Veriplay's speed with that of an earlier report, which `bench --json` printed: faster, slower or within noise
@@ -91,6 +96,19 @@ fn formats() -> PossibleValuesParser {
     PossibleValuesParser::new(PROBLEM_FORMATS.iter().map(|format| format.name))
 }
 
+/// Each thread has a worker of every baseline, so that thousands of them would start for minutes, and then measure their queue.
+fn parse_threads(text: &str) -> Result<NonZeroUsize, String> {
+    let threads = text.parse::<NonZeroUsize>().map_err(|error| error.to_string())?;
+    let most = (4 * processors()).max(LEAST_BOUND);
+    if threads.get() > most {
+        return Err(format!(
+            "it may be {most} at most on this machine, which has {}",
+            counted(processors(), "processor")
+        ));
+    }
+    Ok(threads)
+}
+
 /// Compare Veriplay with a subprocess, a fork and a process pool, on this machine in one run
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -104,9 +122,9 @@ pub(super) struct Arguments {
     /// Seconds for each job of each baseline, without the warm-up [default: 2.5]
     #[arg(long, value_name = "S", value_parser = parse_seconds)]
     seconds: Option<f64>,
-    /// Numbers of threads to measure with, such as `1,2,4`; 1 always is. `learner` and `--soak` take one number [default: one for each
-    /// processor]
-    #[arg(long, value_name = "N,N", value_delimiter = ',')]
+    /// Numbers of threads to measure with, such as `1,2,4`; 1 always is. At most four for each processor, or 8. `learner` and `--soak` take
+    /// one number [default: one for each processor]
+    #[arg(long, value_name = "N,N", value_delimiter = ',', value_parser = parse_threads)]
     threads: Vec<NonZeroUsize>,
     /// Also measure a command, such as `mine='python3 {file}'`: each program is a file and a run of it, whose output is checked
     /// [repeatable]
@@ -292,5 +310,13 @@ fn check(args: &Arguments) -> Result<(), Failure> {
     }
     ignored_options::check_options_apply(args)?;
     // A measurement takes minutes, and its files come last.
-    [&args.output.csv, &args.output.svg].into_iter().flatten().try_for_each(|path| output_file(path).map(drop))
+    if let Some(path) = &args.output.csv {
+        output_file(path)?;
+        check_replaceable(path, "table", is_csv)?;
+    }
+    if let Some(path) = &args.output.svg {
+        output_file(path)?;
+        check_replaceable(path, "picture", |text| text.starts_with("<svg"))?;
+    }
+    Ok(())
 }

@@ -1,5 +1,6 @@
 //! `veriplay man`: the manual pages and the command reference, made from the same texts as `--help`.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -38,8 +39,12 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     }
 }
 
+/// The folder may be a new one, in a folder that is there: a mistyped path makes no tree of folders.
 fn write_pages(folder: &Path) -> anyhow::Result<()> {
     let cannot = || format!("cannot write manual pages to `{}`", folder.display());
-    std::fs::create_dir_all(folder).with_context(cannot)?;
+    match std::fs::create_dir(folder) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error).with_context(cannot),
+        _ => {}
+    }
     clap_mangen::generate_to(CommandLine::command(), folder).with_context(cannot)
 }

@@ -1,14 +1,11 @@
 //! `veriplay report`: runs as one page.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use clap::Args;
 
 use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::json_file::{output_file, write_atomically};
+use crate::json_file::{check_replaceable, output_file, write_atomically};
 use crate::progress;
 use crate::report::{RunReport, draw_curves, render};
 
@@ -78,20 +75,3 @@ fn write_page(page: &str, file: Option<&Path>) -> Result<(), Failure> {
 
 /// The end of the title of every page, which is in its first bytes.
 const TITLE_END: &str = ": Veriplay</title>";
-const FIRST_BYTES: u64 = 64 << 10;
-
-/// Refuses to overwrite a file that is nothing of ours: a mistyped name may be that of a program. An empty one is no loss.
-fn check_replaceable(path: &Path, what: &str, is_ours: fn(&str) -> bool) -> Result<(), Failure> {
-    if !path.is_file() {
-        return Ok(());
-    }
-    let mut start = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(FIRST_BYTES).read_to_end(&mut start));
-    read.with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)?;
-    let start = String::from_utf8_lossy(&start);
-    if start.is_empty() || is_ours(&start) {
-        return Ok(());
-    }
-    let what = format!("`{}` is there already, and it is no {what} of Veriplay", path.display());
-    Err(Failure::message(ExitCode::Input, what).hint("name another file, or remove this one"))
-}

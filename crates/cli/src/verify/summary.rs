@@ -169,11 +169,10 @@ impl VerifySummary {
 
     /// For people.
     pub(crate) fn text(&self) -> String {
-        let cached = match self.cached {
-            0 => String::new(),
-            cached => format!("; {} from the cache", counted(cached, "verdict")),
-        };
-        self.verdicts.text() + &cached
+        let origins = [(self.resumed, "of an earlier run"), (self.cached, "from the cache")];
+        let origins = origins.into_iter().filter(|(count, _)| *count > 0);
+        let origins = origins.map(|(count, origin)| format!("; {} {origin}", counted(count, "verdict")));
+        self.verdicts.text() + &origins.collect::<String>()
     }
 }
 
@@ -198,6 +197,22 @@ impl VerdictSummary {
             true => counted(self.tasks, "task"),
             false => format!("{} of {}", self.tasks_attempted, counted(self.tasks, "task")),
         };
-        format!("{} at {attempted}: {}", counted(self.attempts, "attempt"), parts.join(", "))
+        let colon = if parts.is_empty() { "" } else { ": " };
+        format!("{} at {attempted}{colon}{}", counted(self.attempts, "attempt"), parts.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RunCounts, VerdictTally};
+
+    #[test]
+    fn the_text_says_where_verdicts_are_from_and_nothing_of_no_verdicts() {
+        let text = |resumed, cached| {
+            let counts = RunCounts { tasks: 8, resumed, cached, bad_rows: 0, unknown_tasks: 0, stopped: false };
+            VerdictTally::default().report(counts).text()
+        };
+        assert_eq!(text(0, 0), "0 attempts at 0 of 8 tasks");
+        assert_eq!(text(3, 1), "0 attempts at 0 of 8 tasks; 3 verdicts of an earlier run; 1 verdict from the cache");
     }
 }

@@ -99,6 +99,7 @@ fn what_cannot_be_measured_is_refused_with_a_reason() {
         (["--seconds", "0"], "above 0"),
         (["--seconds", "NaN"], "above 0"),
         (["--threads", "0"], "zero"),
+        (["--threads", "100000"], "at most on this machine"),
     ] {
         let output = finished(veriplay().arg("bench").args(arguments));
         assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
@@ -227,6 +228,27 @@ fn a_baseline_says_what_became_slower_and_may_fail_the_command() {
     assert!(output.status.success(), "{}", stderr(&output));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(text.contains("since the baseline") && text.contains("slower (noise"), "{text}");
+    // What has nothing in common is found before anything is measured.
+    let mut other = first;
+    other["jobs"] = json!({"empty": {"veriplay": {"per_s": 1.0, "spread": 0.0}}});
+    other["sweep"] = json!([]);
+    bench.write("before.json", &other.to_string());
+    let output = bench_workload(&bench, &["--threads", "1", "--baseline", "before.json"]);
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(3), 0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("it has empty (threads: 1)"), "{}", stderr(&output));
+}
+
+#[test]
+fn files_of_others_are_never_overwritten_and_nothing_is_measured_for_them() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let program = folder.path().join("keep.py");
+    std::fs::write(&program, "print('mine')").expect("it can be written");
+    for option in ["--csv", "--svg"] {
+        let output = finished(veriplay().args(["bench", "--job", "empty", option]).arg(&program));
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(3), 0), "{}", stderr(&output));
+        assert!(stderr(&output).contains("keep.py` is there already"), "{}", stderr(&output));
+    }
+    assert_eq!(std::fs::read_to_string(&program).expect("it is there"), "print('mine')");
 }
 
 #[test]
@@ -343,6 +365,7 @@ fn a_service_that_is_not_there_loses_everything_that_is_asked() {
     let report = last_json(&output);
     assert_eq!((&report["asked"], &report["lost"], &report["latency_ms"]), (&json!(15), &json!(15), &json!(null)));
     assert!(stderr(&output).contains("15 lost with their connection"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("hint: the service answered nothing"), "{}", stderr(&output));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 
 use super::external::report_skipped;
-use super::{root, succeeded, veriplay};
+use super::{finished, root, stderr, succeeded, veriplay};
 
 #[test]
 fn a_real_bash_completes_commands_and_options() {
@@ -36,6 +36,16 @@ fn every_shell_has_completions_that_name_every_command() {
             assert!(script.contains(&command), "`{command}` is not completed by {shell}");
         }
     }
+}
+
+#[test]
+fn manual_pages_make_one_folder_at_most() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let refused = finished(veriplay().args(["man", "--out"]).arg(dir.path().join("nowhere/new")));
+    assert_eq!(refused.status.code(), Some(3), "{}", stderr(&refused));
+    assert!(!dir.path().join("nowhere").exists());
+    succeeded(veriplay().args(["man", "--out"]).arg(dir.path().join("new")));
+    assert!(dir.path().join("new/veriplay.1").exists());
 }
 
 #[test]

@@ -144,6 +144,11 @@ impl LoadReport {
         self.right == self.asked
     }
 
+    /// Whether nothing that was asked got an answer.
+    pub(crate) const fn is_silent(&self) -> bool {
+        self.lost + self.timed_out == self.asked
+    }
+
     /// The counts of what was not right, in words.
     pub(crate) fn failures(&self) -> String {
         let refused = self.refused.iter().map(|(status, count)| format!("{count} answered with HTTP {status}"));
@@ -240,6 +245,9 @@ mod tests {
         let right = RequestResult::Answered(Checked { right: 4, ..Checked::default() });
         let report = LoadReport::new(&plan(Some(9.0)), &[finished(8, right)], Duration::from_secs(1));
         assert_eq!(report.late_ms.map(|late| late.max), Some(4.0));
+        assert!(!report.is_silent());
+        let gone = [finished(1, RequestResult::Lost("gone".to_owned())), finished(1, RequestResult::TimedOut)];
+        assert!(LoadReport::new(&plan(None), &gone, Duration::from_secs(1)).is_silent());
         assert!(report.all_right() && report.text().contains("4 of 4 right\n"));
     }
 }

@@ -16,7 +16,7 @@ use crate::bench::jobs::{self, BenchJob};
 use crate::bench::report::{BenchContext, BenchReport, wrong_results};
 use crate::bench::rounds::{self, MeasuredJob, ROUNDS, Samples, StartedBaseline, ThreadSamples};
 use crate::bench::worker::WrongResults;
-use crate::bench::workload::{Workload, WorkloadFiles, WorkloadReport};
+use crate::bench::workload::{self, Workload, WorkloadFiles};
 use crate::bench::{Machine, MemoryReport, find_node, find_python};
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::image;
@@ -35,8 +35,8 @@ pub(super) fn run(args: &Arguments) -> Result<(), Failure> {
     let earlier = args.output.baseline.as_deref().map(EarlierReport::read).transpose()?;
     let threads = numbers_of_threads(&args.threads);
     let (measured, mut context) = match workload_files(&args.workload)? {
-        Some(files) => measure_workload(args, files, &threads)?,
-        None => measure_jobs(args, &threads)?,
+        Some(files) => measure_workload(args, files, &threads, earlier.as_ref())?,
+        None => measure_jobs(args, &threads, earlier.as_ref())?,
     };
     let compared = earlier.map(|earlier| compare(&earlier, &measured, &context)).transpose();
     // What was measured is reported, whatever the baseline is.
@@ -54,7 +54,7 @@ pub(super) fn run(args: &Arguments) -> Result<(), Failure> {
     if let Some(warning) = report.noise_warning() {
         progress::say(warning);
     }
-    write_files(&args.output, &measured)?;
+    write_files(&args.output, &measured, &report.caption())?;
     incomparable.map_or(Ok(()), Err)?;
     conclude(&report, &measured, args.output.fail_on_regression)
 }
@@ -90,8 +90,14 @@ fn setting(threads: usize, workers: Isolation) -> Result<(BaselineSetting, Memor
 }
 
 /// The named jobs on all baselines and peers.
-fn measure_jobs(args: &Arguments, threads: &[usize]) -> Result<(Vec<MeasuredJob>, BenchContext), Failure> {
+fn measure_jobs(
+    args: &Arguments,
+    threads: &[usize],
+    earlier: Option<&EarlierReport>,
+) -> Result<(Vec<MeasuredJob>, BenchContext), Failure> {
     let works = jobs::named(&args.job)?;
+    let names: Vec<&str> = works.iter().map(|work| work.name).collect();
+    earlier.map_or(Ok(()), |earlier| earlier.check_jobs(&names, threads))?;
     let span = Duration::from_secs_f64(args.seconds.unwrap_or(SECONDS) / ROUNDS as f64);
     let most = threads.last().copied().unwrap_or(1);
     let (setting, memory, machine) = setting(most, args.isolation())?;
@@ -111,9 +117,12 @@ fn measure_workload(
     args: &Arguments,
     files: WorkloadFiles<'_>,
     threads: &[usize],
+    earlier: Option<&EarlierReport>,
 ) -> Result<(Vec<MeasuredJob>, BenchContext), Failure> {
+    earlier.map_or(Ok(()), |earlier| earlier.check_jobs(&[workload::NAME], threads))?;
     let (setting, memory, machine) = setting(threads.last().copied().unwrap_or(1), args.isolation())?;
     let (workload, mut report) = Workload::read(files, &setting.sandbox)?;
+    earlier.map_or(Ok(()), |earlier| earlier.check_workload(report.digest()))?;
     let rounds = args.rounds_or(PASSES);
     let bar = progress::bar(((rounds + 1) * threads.len()) as u64, "passes");
     let measured = workload.measure(&setting.sandbox, threads, rounds, &mut report, &|| bar.inc(1))?;
@@ -166,15 +175,15 @@ fn compare(
     if let Some(warning) = earlier.other_machine(&machine) {
         progress::say(warning);
     }
-    earlier.compare(measured, context.workload.as_ref().map(WorkloadReport::digest))
+    earlier.compare(measured)
 }
 
-fn write_files(output: &OutputArguments, measured: &[MeasuredJob]) -> Result<(), Failure> {
+fn write_files(output: &OutputArguments, measured: &[MeasuredJob], caption: &[String]) -> Result<(), Failure> {
     if let Some(path) = &output.csv {
         write_atomically(path, csv(measured).as_bytes()).or_fail(ExitCode::Input)?;
     }
     if let Some(path) = &output.svg {
-        write_atomically(path, svg(measured).as_bytes()).or_fail(ExitCode::Input)?;
+        write_atomically(path, svg(measured, caption).as_bytes()).or_fail(ExitCode::Input)?;
     }
     Ok(())
 }
@@ -185,13 +194,14 @@ fn conclude(report: &BenchReport, measured: &[MeasuredJob], fail_on_regression: 
     if !wrong.is_empty() {
         return Err(Failure::message(ExitCode::Host, format!("wrong results: {}", wrong.join("; "))));
     }
-    let (slower, unknown) = (report.slower(), report.without_noise());
+    let (slower, unknown) = (report.slower(), report.unknown());
     if fail_on_regression && slower.is_empty() && !unknown.is_empty() {
         let text = format!(
-            "the noise of one round is unknown, so that nobody knows what became slower: {}",
+            "the noise is that of one round or above 50 %, so that nobody knows what became slower: {}",
             unknown.join(", ")
         );
-        return Err(Failure::message(ExitCode::Input, text).hint("measure two rounds or more, then and now"));
+        return Err(Failure::message(ExitCode::Input, text)
+            .hint("measure two rounds or more, then and now, on an idle machine and with longer `--seconds`"));
     }
     if !fail_on_regression || slower.is_empty() {
         return Ok(());

@@ -66,11 +66,14 @@ pub(super) fn run(args: &LoadArguments, json: bool) -> Result<(), Failure> {
     let report = serve::run(&plan, &bar);
     bar.finish_and_clear();
     progress::data(if json { serde_json::to_string(&report).or_fail(ExitCode::Bug)? } else { report.text() });
-    match report.all_right() {
-        true => Ok(()),
-        false => Err(Failure::message(ExitCode::Host, format!("not all answers were right: {}", report.failures()))),
+    if report.all_right() {
+        return Ok(());
     }
+    let failure = Failure::message(ExitCode::Host, format!("not all answers were right: {}", report.failures()));
+    Err(if report.is_silent() { failure.hint(NO_ANSWER) } else { failure })
 }
+
+const NO_ANSWER: &str = "the service answered nothing: check that it runs, `--url`, and `--patience`";
 
 fn load_plan(args: &LoadArguments) -> Result<LoadPlan, Failure> {
     let Some(mut target) = args.url.clone() else {
