@@ -122,7 +122,7 @@ fn draw_job(panel: &Area<'_>, job: &MeasuredJob) -> Drawn {
         .x_desc("threads")
         .y_desc("jobs a second")
         .y_labels(6)
-        .x_label_formatter(&|at| {
+        .x_label_formatter(&|at: &i32| {
             threads().find(|threads| place(*threads) == *at).map_or(String::new(), |threads| threads.to_string())
         })
         .y_label_formatter(&|speed| if *speed < 1.0 { format!("{speed:.2}") } else { format!("{speed:.0}") })

@@ -108,7 +108,7 @@ impl EarlierReport {
     pub(crate) fn check_jobs(&self, jobs: &[&str], threads: &[usize]) -> Result<(), Failure> {
         let has =
             |job: &str| threads.iter().any(|threads| self.speeds.contains_key(&(job.to_owned(), *threads as u64)));
-        if jobs.iter().any(|job| has(job)) { Ok(()) } else { Err(self.nothing_common()) }
+        if jobs.iter().copied().any(has) { Ok(()) } else { Err(self.nothing_common()) }
     }
 
     /// Checks that its workload, where it has one, is that with this digest.

@@ -77,7 +77,7 @@ struct OutputArguments {
     /// Compare Veriplay's speed with that of an earlier report, which `bench --json` printed: faster, slower or within noise
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
-    /// Exit with code 12 if a job is slower than in the baseline beyond the noise
+    /// Exit with code 12 if a job is slower than in the baseline beyond the noise, and with 3 if that is unknown
     #[arg(long, requires = "baseline")]
     fail_on_regression: bool,
 }

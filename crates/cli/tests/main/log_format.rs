@@ -108,6 +108,15 @@ fn a_program_cannot_forge_the_level_of_an_event() {
 }
 
 #[test]
+fn verbose_logs_what_is_done_and_nothing_of_libraries() {
+    for option in ["-v", "-vv"] {
+        let said = stderr(&run_with_log(&[option, "run", "-"], "print('out')"));
+        assert!(said.contains("image opened") && said.contains("sandbox opened"), "{said}");
+        assert!(!said.contains("wasmtime::") && !said.contains("cranelift"), "{said}");
+    }
+}
+
+#[test]
 fn errors_have_their_hint_as_a_field_and_wrong_usage_is_one_of_them() {
     let output = finished(veriplay().args(["run", "-", "--memory-mib", "1", "--log-format", "json"]));
     assert_eq!(output.status.code(), Some(3));
