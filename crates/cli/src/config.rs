@@ -21,6 +21,7 @@ use explanation::{Explanation, explain, nearest};
 
 use crate::builtin_configs::{self, QUICKSTART};
 use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
+use crate::json_file::read_whole_text;
 use crate::model::refuse_frozen;
 use crate::passes::Passes;
 use crate::rollout_server::RolloutServerConfig;
@@ -212,7 +213,7 @@ pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
     if let Some(builtin) = path.to_str().and_then(builtin_configs::find).filter(|_| !path.is_file()) {
         return Ok(builtin.text.to_owned());
     }
-    std::fs::read_to_string(path)
+    read_whole_text(path)
         .with_context(|| format!("cannot read the configuration `{}`", path.display()))
         .or_fail(ExitCode::Input)
         .map_err(|failure| failure.hint("name a file, or one of the configurations that `veriplay config list` prints"))

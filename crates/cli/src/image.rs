@@ -9,6 +9,7 @@ use std::sync::Arc;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use rustix::fs::StatVfsMountFlags;
+use veriplay_core::Limits;
 use veriplay_sandbox::{BuildPhase, Image, ImageArchive, ImageError, ImageSpec, ImageStore, default_cache_dir};
 
 use crate::exit::{ExitCode, Failure};
@@ -37,6 +38,17 @@ pub(crate) struct ImageArguments {
 impl ImageArguments {
     pub(crate) fn open(&self) -> Result<Arc<Image>, Failure> {
         open(&self.image)
+    }
+
+    /// The image, where it is in the cache and takes no time to open.
+    pub(crate) fn find_cached(&self) -> Option<Arc<Image>> {
+        let (store, spec) = (store().ok()?, find_spec(&self.image).ok()?);
+        store.load(&spec)
+    }
+
+    /// The limits of its jobs, which are known before it is opened.
+    pub(crate) fn default_limits(&self) -> Result<Limits, Failure> {
+        Ok(find_spec(&self.image)?.default_limits())
     }
 }
 

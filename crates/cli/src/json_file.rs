@@ -1,7 +1,7 @@
 //! Files, above all of JSON: read with the path in every error, written so that readers see the old file or the whole new one. Outputs are
 //! checked before the work whose result they are to hold: [`output_file`] for those that are replaced, [`check_writable`] for those that are
 //! written through, pipes among them, [`check_new_file`] for those that must not be there yet, and [`check_replaceable`] for those that replace
-//! only what this program wrote.
+//! only what this program wrote. No read is without a bound: a device has no end.
 
 use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
@@ -14,14 +14,35 @@ use serde::de::DeserializeOwned;
 
 use crate::exit::{ExitCode, Failure, ResultExt};
 
+/// The largest file that is read whole, in MiB: far more than a configuration, a list or the sources of a package take.
+const MOST_WHOLE_MIB: u64 = 1024;
+
 /// Reads a file.
 pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
-    fs::read(path).with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)
+    read_whole(path).with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)
 }
 
 /// Reads a text file.
 pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
-    fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)
+    read_whole_text(path).with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)
+}
+
+/// Reads a text file, for callers with an error of their own.
+pub(crate) fn read_whole_text(path: &Path) -> io::Result<String> {
+    let not_text = |_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8");
+    String::from_utf8(read_whole(path)?).map_err(not_text)
+}
+
+fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
+    let too_large = || io::Error::other(format!("it has more than {MOST_WHOLE_MIB} MiB, which are read at most"));
+    read_at_most(fs::File::open(path)?, MOST_WHOLE_MIB << 20)?.ok_or_else(too_large)
+}
+
+/// Reads `source` to its end, or gives `None` where it has more than `most` bytes.
+pub(crate) fn read_at_most(source: impl Read, most: u64) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    let read = source.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    Ok((read as u64 <= most).then_some(bytes))
 }
 
 /// Reads a JSON file.
@@ -176,6 +197,13 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
+
+    #[test]
+    fn a_read_ends_at_its_bound() {
+        assert_eq!(read_at_most(&b"abc"[..], 3).expect("it is read"), Some(b"abc".to_vec()));
+        assert_eq!(read_at_most(&b"abcd"[..], 3).expect("it is read"), None);
+        assert_eq!(read_at_most(io::repeat(0), 1 << 10).expect("it is read"), None, "it has no end");
+    }
 
     #[test]
     fn an_output_replaces_regular_files_alone_and_follows_symlinks() {

@@ -33,6 +33,11 @@ fn parse_count(text: &str) -> Option<u64> {
     is_exact.then_some(number as u64)
 }
 
+/// A number of MiB in bytes. No guest has more than [`MOST_MEMORY_MIB`]; the option that asks for more is refused.
+pub(crate) fn mib_to_bytes(mib: u64) -> u64 {
+    mib.min(MOST_MEMORY_MIB) << 20
+}
+
 /// Rejects a limit of `option` on memory that no job in `image` can have: below the image's own memory every job would be a host fault.
 pub(crate) fn check_memory(option: &str, mib: Option<u64>, image: &Image) -> Result<(), Failure> {
     check_range(option, mib, &(image.memory_bytes().div_ceil(1 << 20)..=MOST_MEMORY_MIB))
@@ -43,7 +48,7 @@ fn check_range(option: &str, value: Option<u64>, range: &RangeInclusive<u64>) ->
         None => Ok(()),
         Some(value) => {
             let what = format!("`{option} {value}` is out of range");
-            Err(Failure::message(ExitCode::Input, what).hint(format!(
+            Err(Failure::message(ExitCode::Usage, what).hint(format!(
                 "give a number from {} to {}",
                 range.start(),
                 range.end()
@@ -54,7 +59,7 @@ fn check_range(option: &str, value: Option<u64>, range: &RangeInclusive<u64>) ->
 
 #[cfg(test)]
 mod tests {
-    use super::{check_range, parse_count, parse_fuel, parse_mib};
+    use super::{check_range, mib_to_bytes, parse_count, parse_fuel, parse_mib};
 
     #[test]
     fn a_count_may_have_an_exponent_and_is_exact() {
@@ -81,6 +86,7 @@ mod tests {
     #[test]
     fn memory_has_the_syntax_of_fuel() {
         assert_eq!(parse_mib("1e3"), Ok(1000));
+        assert_eq!([mib_to_bytes(256), mib_to_bytes(u64::MAX)], [256 << 20, 4096 << 20]);
         for text in ["1.5", "-1", "much"] {
             assert_eq!(parse_mib(text), Err("give a whole number of MiB, at most 4096".to_owned()), "{text}");
         }
@@ -95,7 +101,7 @@ mod tests {
             let failure = check_range("--memory-mib", Some(outside), &(67..=4096)).expect_err("it is out of range");
             let wanted =
                 format!("error: `--memory-mib {outside}` is out of range\nhint: give a number from 67 to 4096");
-            assert_eq!((failure.code(), failure.to_string()), (3, wanted));
+            assert_eq!((failure.code(), failure.to_string()), (2, wanted), "the code of every option out of range");
         }
     }
 }

@@ -137,7 +137,7 @@ pub(super) struct Arguments {
     #[arg(long, value_enum, value_name = "SHAPE")]
     shape: Vec<ModelShape>,
     /// `cost`: units of fuel for each program [default: a fifth of the image's]
-    #[arg(long, value_name = "N", value_parser = parse_fuel)]
+    #[arg(long, value_name = "N", value_parser = parse_fuel, allow_negative_numbers = true)]
     fuel: Option<u64>,
     /// `cost`: only this program [repeatable; default: all]
     #[arg(long, value_name = "NAME")]

@@ -1,6 +1,6 @@
 //! `veriplay run`: one Python file in the sandbox.
 
-use std::io::Read;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -12,7 +12,8 @@ use veriplay_core::{Entry, Execute, Job, Limits, RunReport, Value};
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::image::ImageArguments;
 use crate::isolation::{self, Isolation};
-use crate::limits::{check_memory, parse_fuel, parse_mib};
+use crate::json_file::read_at_most;
+use crate::limits::{check_memory, mib_to_bytes, parse_fuel, parse_mib};
 use crate::progress;
 use veriplay_sandbox::SandboxOptions;
 
@@ -32,10 +33,10 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "LITERALS", default_value = "", requires = "call", allow_hyphen_values = true)]
     arguments: String,
     /// Wasm fuel, about one unit an instruction, such as `1e9`
-    #[arg(long, value_name = "N", value_parser = parse_fuel)]
+    #[arg(long, value_name = "N", value_parser = parse_fuel, allow_negative_numbers = true)]
     fuel: Option<u64>,
     /// Linear memory in MiB, the interpreter's own share included
-    #[arg(long, value_name = "N", value_parser = parse_mib)]
+    #[arg(long, value_name = "N", value_parser = parse_mib, allow_negative_numbers = true)]
     memory_mib: Option<u64>,
     /// Seed of the guest's random source and clock
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -64,14 +65,14 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
         let what = "standard input cannot be both the program and what the program reads";
         return Err(Failure::message(ExitCode::Input, what).hint("give one of the two as a file"));
     }
-    let program = read_file(&args.file)?;
+    let limits = limits(&args, args.image.default_limits()?);
+    let program = read_file(&args.file, limits.memory_bytes)?;
     let program = String::from_utf8(program)
         .with_context(|| format!("`{}` is not UTF-8", args.file.display()))
         .or_fail(ExitCode::Input)?;
-    let stdin = args.stdin.as_ref().map(read_file).transpose()?.unwrap_or_default();
+    let stdin = args.stdin.as_ref().map(|path| read_file(path, limits.memory_bytes)).transpose()?.unwrap_or_default();
     let image = args.image.open()?;
     check_memory("--memory-mib", args.memory_mib, &image)?;
-    let limits = limits(&args, image.default_limits());
     let image_name = image.name().to_owned();
     let job = Job { image: image_name, entry: entry(&args)?, stdin, limits, seed: args.seed, ..Job::script(program) };
     let sandbox =
@@ -94,19 +95,23 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     Err(Failure::message(ExitCode::Program, format!("the program failed: {}{status}", report.exit)))
 }
 
-fn read_file(path: &PathBuf) -> Result<Vec<u8>, Failure> {
-    if path == Path::new("-") {
-        let mut bytes = Vec::new();
-        std::io::stdin().read_to_end(&mut bytes).context("cannot read standard input").or_fail(ExitCode::Input)?;
-        return Ok(bytes);
-    }
-    std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)
+/// Reads the program or its input: what is larger than the guest's memory would not fit there either.
+fn read_file(path: &Path, memory_bytes: u64) -> Result<Vec<u8>, Failure> {
+    let (name, read) = match path == Path::new("-") {
+        true => ("standard input".to_owned(), read_at_most(std::io::stdin().lock(), memory_bytes)),
+        false => (format!("`{}`", path.display()), File::open(path).and_then(|file| read_at_most(file, memory_bytes))),
+    };
+    let read = read.with_context(|| format!("cannot read {name}")).or_fail(ExitCode::Input)?;
+    read.ok_or_else(|| {
+        let what = format!("{name} is larger than the guest's memory, {} MiB", memory_bytes >> 20);
+        Failure::message(ExitCode::Input, what).hint("give a smaller file, or more memory by `--memory-mib`")
+    })
 }
 
 fn limits(args: &Arguments, default: Limits) -> Limits {
     Limits {
         fuel: args.fuel.unwrap_or(default.fuel),
-        memory_bytes: args.memory_mib.map_or(default.memory_bytes, |mib| mib.saturating_mul(1 << 20)),
+        memory_bytes: args.memory_mib.map_or(default.memory_bytes, mib_to_bytes),
         ..default
     }
 }

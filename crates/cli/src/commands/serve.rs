@@ -1,22 +1,22 @@
 //! `veriplay serve`: the verifier as a service, for trainers that live elsewhere.
 
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::num::NonZeroU32;
+use std::num::{NonZeroU16, NonZeroU32};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use anyhow::Context;
-use clap::Args;
 use clap::builder::RangedU64ValueParser;
-use veriplay_sandbox::SandboxOptions;
+use clap::{Args, ValueEnum};
+use veriplay_sandbox::{Image, SandboxOptions};
 use veriplay_server::{Address, Judge, ListenError, ServeError, Settings, Tokens};
 
 use crate::exit::{ExitCode, Failure};
 use crate::image::ImageArguments;
 use crate::isolation::{self, Isolation};
 use crate::json_file::read_text;
-use crate::limits::{check_memory, parse_fuel, parse_mib};
+use crate::limits::{check_memory, mib_to_bytes, parse_fuel, parse_mib};
 use crate::progress;
 use crate::serve::{MemoryPlan, ServedJudge, ServiceSandbox, raise_descriptor_limit};
 use crate::verdict_cache::CacheArguments;
@@ -36,8 +36,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
     /// Attempts judged at once [default: one for each processor, fewer where memory is short]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    workers: Option<u16>,
+    #[arg(long, value_name = "N", value_parser = parse_workers, allow_negative_numbers = true)]
+    workers: Option<NonZeroU16>,
     #[command(flatten)]
     image: ImageArguments,
     /// Where guests run
@@ -59,13 +59,13 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "SECONDS", default_value_t = seconds(Settings::default().body_patience))]
     body_seconds: NonZeroU32,
     /// Wasm fuel for a second of a client's time limit; a second of native Python needs about 2.65e10
-    #[arg(long, value_name = "N", default_value_t = Settings::default().fuel_per_second, value_parser = parse_fuel)]
+    #[arg(long, value_name = "N", default_value_t = Settings::default().fuel_per_second, value_parser = parse_fuel, allow_negative_numbers = true)]
     fuel_per_second: u64,
     /// The longest time limit that a client may ask for, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = Settings::default().most_seconds)]
+    #[arg(long, value_name = "SECONDS", default_value_t = Settings::default().most_seconds, allow_negative_numbers = true)]
     max_seconds: f64,
     /// The most memory that a client may ask for, in MiB, the interpreter's own share included
-    #[arg(long, value_name = "N", default_value_t = Settings::default().most_memory_bytes >> 20, value_parser = parse_mib)]
+    #[arg(long, value_name = "N", default_value_t = Settings::default().most_memory_bytes >> 20, value_parser = parse_mib, allow_negative_numbers = true)]
     max_memory_mib: u64,
     #[command(flatten)]
     cache: CacheArguments,
@@ -77,6 +77,12 @@ pub(super) struct Arguments {
 /// Numbers from 1 on.
 fn at_least_one<T: TryFrom<u64>>() -> RangedU64ValueParser<T> {
     RangedU64ValueParser::new().range(1..)
+}
+
+/// A number of workers. In other commands `--workers` says where guests run.
+fn parse_workers(text: &str) -> Result<NonZeroU16, String> {
+    let place = Isolation::from_str(text, true).map(|_| format!("; `--isolation {text}` says where guests run"));
+    text.parse().map_err(|_| format!("give a whole number from 1 to {}{}", u16::MAX, place.unwrap_or_default()))
 }
 
 /// The address that `HOST:PORT` stands for.
@@ -96,6 +102,8 @@ impl Arguments {
 pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     let memory = MemoryPlan::of_this_machine(args.body_bytes());
     let settings = settings(&args, memory)?;
+    // Where the image must be built first, this is checked when it has been: the service listens meanwhile.
+    args.image.find_cached().map_or(Ok(()), |image| check_max_memory(&args, &image))?;
     let address = args.socket.clone().map_or(Address::Tcp(args.addr), Address::Unix);
     let opened: Arc<OnceLock<Arc<ServedJudge>>> = Arc::default();
     let keep = Arc::clone(&opened);
@@ -137,10 +145,10 @@ fn seconds(duration: Duration) -> NonZeroU32 {
 fn settings(args: &Arguments, memory: MemoryPlan) -> Result<Settings, Failure> {
     if !(args.max_seconds > 0.0 && args.max_seconds <= 86_400.0) {
         let what = format!("`--max-seconds {}` is out of range", args.max_seconds);
-        return Err(Failure::message(ExitCode::Input, what).hint("give a number above 0, and at most 86400"));
+        return Err(Failure::message(ExitCode::Usage, what).hint("give a number above 0, and at most 86400"));
     }
     Ok(Settings {
-        workers: args.workers.map_or(memory.workers, usize::from),
+        workers: args.workers.map_or(memory.workers, |workers| workers.get().into()),
         queue: args.queue,
         connections: raise_descriptor_limit(args.connections),
         body_bytes: args.body_bytes(),
@@ -149,7 +157,7 @@ fn settings(args: &Arguments, memory: MemoryPlan) -> Result<Settings, Failure> {
         body_patience: duration(args.body_seconds),
         fuel_per_second: args.fuel_per_second,
         most_seconds: args.max_seconds,
-        most_memory_bytes: args.max_memory_mib.saturating_mul(1 << 20),
+        most_memory_bytes: mib_to_bytes(args.max_memory_mib),
         idle: args.idle_exit.map(duration),
         tokens: args.token_file.as_deref().map(read_tokens).transpose()?,
         ..Settings::default()
@@ -164,6 +172,10 @@ fn read_tokens(path: &Path) -> Result<Tokens, Failure> {
     })
 }
 
+fn check_max_memory(args: &Arguments, image: &Image) -> Result<(), Failure> {
+    check_memory("--max-memory-mib", Some(args.max_memory_mib), image)
+}
+
 fn open_judge(
     args: &Arguments,
     workers: usize,
@@ -172,7 +184,7 @@ fn open_judge(
     kept_bytes: u64,
 ) -> Result<Arc<ServedJudge>, Failure> {
     let image = args.image.open()?;
-    check_memory("--max-memory-mib", Some(args.max_memory_mib), &image)?;
+    check_max_memory(args, &image)?;
     let options = SandboxOptions { max_parallel: workers, ..SandboxOptions::fastest() };
     let sandbox = isolation::open_sandbox(Arc::clone(&image), options, args.isolation)?;
     let cache = args.cache.open()?;
@@ -201,7 +213,19 @@ fn failure(error: ServeError<Failure>) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use super::resolve;
+    use super::{parse_workers, resolve};
+
+    #[test]
+    fn a_number_of_workers_is_no_place_where_guests_run() {
+        assert_eq!(parse_workers("2").map(u16::from), Ok(2));
+        for (text, wanted) in [
+            ("process", "give a whole number from 1 to 65535; `--isolation process` says where guests run"),
+            ("0", "give a whole number from 1 to 65535"),
+            ("-1", "give a whole number from 1 to 65535"),
+        ] {
+            assert_eq!(parse_workers(text), Err(wanted.to_owned()), "{text}");
+        }
+    }
 
     #[test]
     fn an_address_is_taken_as_it_is_and_a_name_is_resolved() {

@@ -16,7 +16,7 @@ use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::image::ImageArguments;
 use crate::interrupt;
 use crate::isolation::{self, Isolation};
-use crate::limits::{check_memory, parse_fuel, parse_mib};
+use crate::limits::{check_memory, mib_to_bytes, parse_fuel, parse_mib};
 use crate::processors::attempts_at_once;
 use crate::progress::{self, Progress};
 use crate::verdict_cache::CacheArguments;
@@ -66,10 +66,10 @@ pub(super) struct Arguments {
     ///
     /// Without it a task with a reference program gives four times what that needs, at least the image's own and at most 40
     /// times that
-    #[arg(long, value_name = "N", value_parser = parse_fuel)]
+    #[arg(long, value_name = "N", value_parser = parse_fuel, allow_negative_numbers = true)]
     fuel: Option<u64>,
     /// Linear memory of each job in MiB, the interpreter's own share included
-    #[arg(long, value_name = "N", value_parser = parse_mib)]
+    #[arg(long, value_name = "N", value_parser = parse_mib, allow_negative_numbers = true)]
     memory_mib: Option<u64>,
     /// Stop each attempt at its first failed case
     #[arg(long)]
@@ -211,7 +211,7 @@ fn overrides(args: &Arguments) -> TaskOverrides {
         judge: args.judge.clone(),
         trust: args.trust.map(Trust::from),
         fuel: args.fuel,
-        memory_bytes: args.memory_mib.map(|mib| mib.saturating_mul(1 << 20)),
+        memory_bytes: args.memory_mib.map(mib_to_bytes),
     }
 }
 

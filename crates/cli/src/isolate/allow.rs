@@ -11,6 +11,7 @@ use toml::value::Datetime;
 use veriplay_corpus::probes::judge::Containment;
 
 use super::ProbeResult;
+use crate::json_file::read_whole_text;
 
 /// The file.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -47,7 +48,7 @@ impl AllowList {
     /// Reads the file, whose entries must be among the probes of these ids.
     pub(crate) fn read(path: &Path, known: &[String]) -> anyhow::Result<Self> {
         let what = || format!("the allow-list `{}`", path.display());
-        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", what()))?;
+        let text = read_whole_text(path).with_context(|| format!("cannot read {}", what()))?;
         let list: Self = toml::from_str(&text).with_context(what)?;
         list.check(known).with_context(what)?;
         Ok(list)

@@ -119,7 +119,7 @@ fn verbose_logs_what_is_done_and_nothing_of_libraries() {
 #[test]
 fn errors_have_their_hint_as_a_field_and_wrong_usage_is_one_of_them() {
     let output = finished(veriplay().args(["run", "-", "--memory-mib", "1", "--log-format", "json"]));
-    assert_eq!(output.status.code(), Some(3));
+    assert_eq!(output.status.code(), Some(2));
     let refused = events(&output);
     assert_eq!((refused.len(), &refused[0]["level"]), (1, &"ERROR".into()));
     assert_eq!(refused[0]["message"], "`--memory-mib 1` is out of range");

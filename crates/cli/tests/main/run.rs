@@ -170,13 +170,38 @@ fn a_program_that_fails_fails_the_command_and_says_how() {
 }
 
 #[test]
-fn a_limit_out_of_range_is_an_error_of_the_input_with_the_range() {
+fn a_limit_out_of_range_is_wrong_usage_with_the_range() {
     for value in ["0", "10", "5000"] {
         let option = "--memory-mib";
         let output = run_with_input(&["-", option, value], "print(1)");
         let said = stderr(&output);
-        assert_eq!(output.status.code(), Some(3), "{option} {value}: {said}");
+        assert_eq!(output.status.code(), Some(2), "{option} {value}: {said}");
         assert!(said.contains(&format!("`{option} {value}` is out of range\nhint: give a number from ")), "{said}");
+    }
+}
+
+#[test]
+fn a_negative_limit_is_out_of_range_and_no_option() {
+    for (option, wanted) in [("--fuel", "from 1 to 9007199254740992"), ("--memory-mib", "a whole number of MiB")] {
+        let output = run_with_input(&["-", option, "-1"], "print(1)");
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{option}: {said}");
+        assert!(said.contains(wanted) && !said.contains("tip:"), "{option}: {said}");
+    }
+}
+
+#[test]
+fn what_has_no_end_is_not_read_beyond_the_memory_of_the_guest() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = dir.path().join("program.py");
+    std::fs::write(&file, "print(1)").expect("the program is written");
+    let file = file.to_str().expect("a UTF-8 path");
+    for arguments in [&["/dev/zero"][..], &[file, "--stdin", "/dev/zero"]] {
+        let output = run_with_input(&[arguments, &["--memory-mib", "100"]].concat(), "");
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(3), "{arguments:?}: {said}");
+        assert!(said.contains("`/dev/zero` is larger than the guest's memory, 100 MiB"), "{arguments:?}: {said}");
+        assert!(said.contains("hint: give a smaller file, or more memory by `--memory-mib`"), "{arguments:?}: {said}");
     }
 }
 

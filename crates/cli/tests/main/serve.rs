@@ -549,6 +549,8 @@ fn a_bad_option_is_told() {
     for (options, told) in [
         (&["--addr", "nowhere"][..], "--addr"),
         (&["--workers", "0"], "--workers"),
+        (&["--workers", "process"], "`--isolation process` says where guests run"),
+        (&["--max-memory-mib", "1"], "`--max-memory-mib 1` is out of range"),
         (&["--max-seconds", "0"], "`--max-seconds 0` is out of range"),
         (&["--queue", "0"], "'0' for '--queue <N>'"),
         (&["--connections", "0"], "'0' for '--connections <N>'"),
@@ -558,5 +560,6 @@ fn a_bad_option_is_told() {
     ] {
         let output = finished(veriplay().arg("serve").args(options));
         assert!(!output.status.success() && stderr(&output).contains(told), "{}", stderr(&output));
+        assert!(output.stdout.is_empty(), "it listens nowhere: {options:?}");
     }
 }

@@ -9,6 +9,7 @@ use veriplay_corpus::{Grammar, ProgramStream, Split};
 
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::games::NamedFile;
+use crate::json_file::read_whole_text;
 use crate::repository::StoredRepository;
 
 /// Where snippets come from.
@@ -82,7 +83,7 @@ fn in_folder(folder: &Path, min_chars: usize, max_chars: usize) -> Result<Vec<St
     python_files(folder, &mut files)?;
     files.sort();
     let read = |file: &PathBuf| {
-        std::fs::read_to_string(file)
+        read_whole_text(file)
             .with_context(|| format!("cannot read the snippets of `{}`", file.display()))
             .or_fail(ExitCode::Input)
     };
