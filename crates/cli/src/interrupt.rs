@@ -1,11 +1,11 @@
 //! Ctrl-C and SIGTERM: the first one asks the command to stop and keep what it has, the second one ends the process. A command that has nothing
-//! to keep ends at the first.
+//! to keep ends at the first. Whatever ends the process here removes its [`leftovers`] before.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::exit::ExitCode;
-use crate::progress;
+use crate::{leftovers, progress};
 
 /// The exit code of a process that a signal ends.
 const CODE: i32 = ExitCode::Interrupted as i32;
@@ -48,13 +48,18 @@ fn on_signal() {
     let clean_up = lock(&CLEAN_UP).take();
     if let Some(clean_up) = clean_up {
         clean_up();
-        std::process::exit(CODE);
+        end();
     }
     if REQUESTED.swap(true, Ordering::SeqCst) {
-        std::process::exit(CODE);
+        end();
     }
     let notice = *lock(&NOTICE);
     progress::say(notice);
+}
+
+fn end() -> ! {
+    leftovers::remove_all();
+    std::process::exit(CODE)
 }
 
 fn lock<T>(mutex: &'static Mutex<T>) -> MutexGuard<'static, T> {

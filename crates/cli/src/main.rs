@@ -17,6 +17,7 @@ mod interrupt;
 mod isolate;
 mod isolation;
 mod json_file;
+mod leftovers;
 mod limits;
 mod logfile;
 mod memory;
@@ -78,6 +79,8 @@ fn main() -> ExitCode {
     let failures: Vec<Failure> =
         [command.run(), progress::check_written()].into_iter().filter_map(Result::err).collect();
     failures.iter().filter(|failure| !failure.is_silent()).for_each(progress::say_always);
+    // A thread that nobody waits for may own some.
+    leftovers::remove_all();
     failures.first().map_or(ExitCode::SUCCESS, |failure| ExitCode::from(failure.code()))
 }
 

@@ -53,5 +53,6 @@ pub use image::{
 };
 pub use layers::Layers;
 pub use memory::ResetMode;
+pub use parent_process::end_with_parent;
 pub use sandbox::{Sandbox, SandboxOptions};
 pub use worker::{WorkerProgram, serve};

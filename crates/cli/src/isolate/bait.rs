@@ -10,6 +10,7 @@ use std::path::Path;
 use anyhow::Context;
 
 use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::leftovers::TemporaryFolder;
 
 /// The environment variable of the secret. The probes know its name.
 pub(crate) const VARIABLE: &str = "VERIPLAY_PROBE_SECRET";
@@ -18,12 +19,12 @@ pub(crate) const VARIABLE: &str = "VERIPLAY_PROBE_SECRET";
 pub(crate) struct Bait {
     /// Where the listener is.
     pub(crate) port: u16,
-    folder: tempfile::TempDir,
+    folder: TemporaryFolder,
 }
 
 impl Bait {
     pub(crate) fn lay() -> Result<Self, Failure> {
-        let folder = tempfile::Builder::new().prefix("veriplay-bait-").tempdir();
+        let folder = TemporaryFolder::new("veriplay-bait-");
         let folder = folder.context("cannot make a temporary directory").or_fail(ExitCode::Host)?;
         std::fs::write(folder.path().join("file"), "the host's own")
             .context("cannot write a file")

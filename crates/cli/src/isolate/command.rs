@@ -5,18 +5,18 @@
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process_group};
 use veriplay_corpus::probes::judge::{ExternalExit, ExternalRun};
 
 use super::bait::VARIABLE;
 use super::target::{MEMORY_MIB, ProbeRequest, Target, failed, own_directory};
 use crate::exit::{ExitCode, Failure};
+use crate::leftovers::ProcessGroup;
 
 /// Maximum seconds to wait. Every probe ends by itself long before that.
 const PATIENCE: u64 = 30;
@@ -68,15 +68,11 @@ pub(super) fn run_command(command: &mut Command, request: &ProbeRequest<'_>) -> 
     // Only of a program that is known to write little: a file has no end.
     let mut errors = if request.keeps_stderr { Some(tempfile::tempfile()?) } else { None };
     let stderr = errors.as_ref().map_or_else(|| Ok(Stdio::null()), |file| file.try_clone().map(Stdio::from))?;
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr).process_group(0);
-    let child = command.spawn()?;
-    let group = group_of(&child);
-    let text = watch(child, request.stdin);
-    if let Some(group) = group {
-        // It may have ended already.
-        let _ = kill_process_group(group, Signal::KILL);
-    }
-    Ok(ExternalRun { stderr: errors.as_mut().map(end_of).transpose()?.unwrap_or_default(), ..text? })
+    let mut group = ProcessGroup::start(command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr))?;
+    let run = watch(&mut group, request.stdin);
+    // With what the command left running.
+    drop(group);
+    Ok(ExternalRun { stderr: errors.as_mut().map(end_of).transpose()?.unwrap_or_default(), ..run? })
 }
 
 /// The last [`KEPT_ERRORS`] bytes of a file.
@@ -94,12 +90,9 @@ impl Target for CommandTarget {
     }
 }
 
-fn group_of(child: &Child) -> Option<Pid> {
-    i32::try_from(child.id()).ok().and_then(Pid::from_raw)
-}
-
 /// Waits for the command up to [`PATIENCE`], and reads what it prints.
-fn watch(mut child: Child, stdin: &str) -> std::io::Result<ExternalRun> {
+fn watch(group: &mut ProcessGroup, stdin: &str) -> std::io::Result<ExternalRun> {
+    let child = &mut group.child;
     let (sender, receiver) = channel();
     let mut output = child.stdout.take().ok_or_else(|| std::io::Error::other("no output"))?;
     std::thread::spawn(move || {
@@ -116,11 +109,9 @@ fn watch(mut child: Child, stdin: &str) -> std::io::Result<ExternalRun> {
         let _ = input.write_all(stdin.as_bytes());
     }
     let deadline = Instant::now() + Duration::from_secs(PATIENCE);
-    let ended = wait(&mut child, deadline)?;
-    let group = group_of(&child);
-    if let (ExternalExit::StillRunning(_), Some(group)) = (&ended, group) {
-        let _ = kill_process_group(group, Signal::KILL);
-        child.wait()?;
+    let ended = wait(child, deadline)?;
+    if matches!(ended, ExternalExit::StillRunning(_)) {
+        group.kill();
     }
     // A process that left the group may hold the pipe open.
     let stdout = match receiver.recv_timeout(Duration::from_secs(2)) {

@@ -14,6 +14,7 @@ use super::bait::VARIABLE;
 use super::command::{run_command, write_program};
 use super::target::{MEMORY_MIB, ProbeRequest, Target, failed};
 use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::leftovers::Container;
 
 /// The program, found on `PATH`.
 const PROGRAM: &str = "docker";
@@ -78,10 +79,10 @@ impl DockerTarget {
         let name = format!("veriplay-probe-{}-{number}", std::process::id());
         let mut command = Command::new(PROGRAM);
         command.args(self.arguments(&name, &file, request.seconds)).current_dir(folder).env(VARIABLE, &self.secret);
+        let container = Container::announce(PROGRAM, &name)?;
         let run = run_command(&mut command, request);
-        if !matches!(&run, Ok(ExternalRun { ended: ExternalExit::Exited(_), .. })) {
-            // It may have ended already.
-            let _ = Command::new(PROGRAM).args(["kill", &name]).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        if matches!(&run, Ok(ExternalRun { ended: ExternalExit::Exited(_), .. })) {
+            container.has_ended();
         }
         run
     }

@@ -15,6 +15,8 @@ mod own;
 pub(crate) mod probe;
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -38,6 +40,11 @@ const MOST_IDLE: usize = 10_000;
 const IDLE_ELSEWHERE: usize = 512;
 /// What a slow client is waited for beyond the limits that our own service was started with.
 const SLACK: Duration = Duration::from_secs(10);
+/// How often a signal is looked for while a probe runs, and how long the probe is waited for after one.
+const LOOK: Duration = Duration::from_millis(50);
+const LAST_WAIT: Duration = Duration::from_secs(1);
+/// The name of the thread of a probe.
+const THREAD: &str = "probe";
 
 /// All probes, in the order of reports.
 pub(crate) fn probes() -> Vec<&'static ServiceProbe> {
@@ -46,7 +53,7 @@ pub(crate) fn probes() -> Vec<&'static ServiceProbe> {
 
 /// A service that answers, and its process where the suite has started it.
 pub(crate) struct OpenService {
-    service: Service,
+    service: Arc<Service>,
     own: Option<OwnService>,
 }
 
@@ -63,7 +70,7 @@ pub(crate) struct ServiceOptions<'a> {
 impl OpenService {
     /// Opens the service at `url`, or starts one.
     pub(crate) fn open(url: Option<&str>, options: &ServiceOptions<'_>) -> Result<Self, Failure> {
-        let (own, service) = match url {
+        let (own, mut service) = match url {
             None => {
                 let own = OwnService::start()?;
                 let service = Service {
@@ -89,9 +96,8 @@ impl OpenService {
                 (None, service)
             }
         };
-        let mut open = Self { service, own };
-        open.meet()?;
-        Ok(open)
+        service.meet()?;
+        Ok(Self { service: Arc::new(service), own })
     }
 
     /// What it is, for reports.
@@ -104,7 +110,7 @@ impl OpenService {
 
     /// Why a probe says nothing about this service.
     pub(crate) fn reason_against(&self, probe: &ServiceProbe) -> Option<&'static str> {
-        let Service { is_native, tokens, log, .. } = &self.service;
+        let Service { is_native, tokens, log, .. } = &*self.service;
         match probe.needs {
             Needs::RunCode => None,
             Needs::Native => (!is_native).then_some("it has no `/v1/verify`"),
@@ -115,6 +121,46 @@ impl OpenService {
         }
     }
 
+    /// Runs probes one after another, and calls `each` after every one. After a signal the rest is left out.
+    pub(crate) fn attack(&self, probes: &[&'static ServiceProbe], each: &dyn Fn()) -> Vec<ProbeResult> {
+        let run = |&probe: &&'static ServiceProbe| {
+            let started = Instant::now();
+            let finding = self.attempt_until_signal(probe)?;
+            each();
+            let (class, name, title) = (probe.class.to_owned(), probe.name.to_owned(), probe.title.to_owned());
+            Some(ProbeResult { class, name, title, finding, took: started.elapsed(), allowed: None })
+        };
+        probes.iter().map_while(run).collect()
+    }
+
+    /// The finding about a probe, unless a signal comes first. Probes wait for time limits of the service, which a person who stops the suite does
+    /// not: the thread of such a probe is left alone, and ends with this process.
+    fn attempt_until_signal(&self, probe: &'static ServiceProbe) -> Option<Finding> {
+        if interrupt::requested() {
+            return None;
+        }
+        let unclear = |why: &str| Some(Finding::new(Containment::Unclear, why));
+        let (sender, receiver) = channel();
+        let service = Arc::clone(&self.service);
+        // The receiver may have gone.
+        let attempt = move || drop(sender.send(service.attempt(probe)));
+        if let Err(error) = std::thread::Builder::new().name(THREAD.to_owned()).spawn(attempt) {
+            return unclear(&format!("its thread cannot be started: {error}"));
+        }
+        loop {
+            match receiver.recv_timeout(LOOK) {
+                Ok(finding) => return Some(finding),
+                Err(RecvTimeoutError::Disconnected) => return unclear("the thread that ran it panicked"),
+                Err(RecvTimeoutError::Timeout) if interrupt::requested() => {
+                    return receiver.recv_timeout(LAST_WAIT).ok();
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+}
+
+impl Service {
     /// Checks that it runs a known program, and finds out what it is. The first answer of a service that starts takes a while.
     fn meet(&mut self) -> Result<(), Failure> {
         let unfit = |why: String| {
@@ -122,41 +168,26 @@ impl OpenService {
             Failure::message(ExitCode::Input, what)
                 .hint("the address is the service's own, as `http://HOST:PORT` or `unix:/PATH`; nothing was attacked")
         };
-        self.service.check_known_program(PATIENCE.saturating_mul(2)).map_err(unfit)?;
-        let info = clients::get_json(&self.service, "/v1/info").map_err(unfit)?;
-        self.service.is_native = info.as_ref().is_some_and(|info| info["image_digest"].is_string());
-        self.service.body_bytes = info.as_ref().and_then(|info| info["body_bytes"].as_u64());
+        self.check_known_program(PATIENCE.saturating_mul(2)).map_err(unfit)?;
+        let info = clients::get_json(self, "/v1/info").map_err(unfit)?;
+        self.is_native = info.as_ref().is_some_and(|info| info["image_digest"].is_string());
+        self.body_bytes = info.as_ref().and_then(|info| info["body_bytes"].as_u64());
         Ok(())
     }
 
-    /// Runs probes one after another, and calls `each` after every one. After a signal the rest is left out.
-    pub(crate) fn attack(&self, probes: &[&ServiceProbe], each: &dyn Fn()) -> Vec<ProbeResult> {
-        let probes = probes.iter().take_while(|_| !interrupt::requested());
-        let run = |probe: &&ServiceProbe| {
-            let started = Instant::now();
-            let finding = self.attempt(probe);
-            each();
-            let (class, name, title) = (probe.class.to_owned(), probe.name.to_owned(), probe.title.to_owned());
-            ProbeResult { class, name, title, finding, took: started.elapsed(), allowed: None }
-        };
-        probes.map(run).collect()
-    }
-
     fn attempt(&self, probe: &ServiceProbe) -> Finding {
-        let attempted = (probe.attempt)(&self.service);
-        let (verdict, evidence) = match (attempted, self.service.check_known_program(PATIENCE)) {
+        let attempted = (probe.attempt)(self);
+        let (verdict, evidence) = match (attempted, self.check_known_program(PATIENCE)) {
             (Err(Failed::Escaped(evidence)), _) => (Containment::Escaped, evidence),
             (_, Err(why)) => (Containment::Escaped, format!("afterwards {why}")),
             (Err(Failed::Unclear(why)), Ok(())) => (Containment::Unclear, why),
             (Ok(evidence), Ok(())) => (Containment::Contained, evidence),
         };
         // Reports are read by more people than tokens are for.
-        let evidence = self.service.tokens.iter().fold(evidence, |text, token| text.replace(token.as_str(), "TOKEN"));
+        let evidence = self.tokens.iter().fold(evidence, |text, token| text.replace(token.as_str(), "TOKEN"));
         Finding::new(verdict, &evidence)
     }
-}
 
-impl Service {
     /// A service of which nothing is known but its address.
     fn at(target: Target) -> Result<Self, Failure> {
         let planted =

@@ -10,11 +10,14 @@ use veriplay_corpus::probes::{Probe, ProbeProgram, RunOrder};
 
 use super::bait::Bait;
 use crate::exit::{ExitCode, Failure, ResultExt};
+use crate::leftovers::TemporaryFolder;
 
 /// Memory limit of a run in MiB, where the target can set one.
 pub(crate) const MEMORY_MIB: u64 = 256;
 /// The class of probes that compute for too long.
 const CPU: &str = "cpu";
+/// How the names of temporary directories begin.
+const FOLDER: &str = "veriplay-isolate-";
 /// The most characters of a stream that an error shows.
 const SHOWN: usize = 500;
 
@@ -72,7 +75,7 @@ fn run_programs(target: &dyn Target, bait: &Bait, probe: &Probe) -> anyhow::Resu
     let ProbeProgram::Python(programs) = &probe.program else {
         anyhow::bail!("a WebAssembly module runs only in Veriplay's own sandbox")
     };
-    let common = tempfile::Builder::new().prefix("veriplay-isolate-").tempdir().context("cannot make a directory")?;
+    let common = TemporaryFolder::new(FOLDER).context("cannot make a directory")?;
     let programs: Vec<String> =
         programs.iter().map(|program| fill_placeholders(program, &bait.port.to_string(), &bait.file())).collect();
     let run = |program: &String| {
@@ -102,7 +105,7 @@ pub(crate) fn failed(why: String) -> ExternalRun {
 /// Whether the target runs a plain program at all: of one that does not, no probe would say anything.
 pub(crate) fn check_plain_program(target: &dyn Target, name: &str) -> Result<(), Failure> {
     const PROGRAM: &str = "print(input(), 6 * 7)";
-    let common = tempfile::tempdir().context("cannot make a directory").or_fail(ExitCode::Host)?;
+    let common = TemporaryFolder::new(FOLDER).context("cannot make a directory").or_fail(ExitCode::Host)?;
     let request = ProbeRequest {
         program: PROGRAM,
         stdin: "six\n",

@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::{finished, last_json, root, stderr, veriplay};
@@ -194,6 +195,43 @@ fn the_page_has_the_number_of_probes_of_each_class() {
         let row = page.lines().find(|line| line.starts_with(&format!("| `{class}` |"))).unwrap_or_default();
         assert_eq!(row.split('|').nth(3).map(str::trim), Some(count.to_string().as_str()), "{class}: {row}");
     }
+}
+
+/// Whether a thread of the process has that name.
+fn has_thread(process: u32, name: &str) -> bool {
+    let threads = std::fs::read_dir(format!("/proc/{process}/task")).expect("the process runs");
+    let names = threads.flatten().map(|thread| std::fs::read_to_string(thread.path().join("comm")).unwrap_or_default());
+    names.into_iter().any(|comm| comm.trim() == name)
+}
+
+#[test]
+fn a_signal_does_not_wait_for_the_probe_under_way() {
+    let service = WeakService::start(&["no_head_time"]);
+    let target = format!("service:{}", service.address);
+    let mut command = veriplay();
+    command.args([
+        "isolate",
+        "--json",
+        "--patience",
+        "3600",
+        "--probe",
+        "service_load/slow_heads",
+        "--target",
+        &target,
+    ]);
+    let mut suite = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the binary starts");
+    while !has_thread(suite.id(), "probe") {
+        assert!(suite.try_wait().expect("it is a child").is_none(), "it ended before its probe");
+        std::thread::yield_now();
+    }
+    let process = Pid::from_raw(i32::try_from(suite.id()).expect("a pid")).expect("a pid");
+    kill_process(process, Signal::TERM).expect("it runs");
+    let output = suite.wait_with_output().expect("it ends");
+    let report = last_json(&output);
+    assert_eq!((output.status.code(), &report["stopped"]), (Some(130), &json!(true)), "{report}");
+    let unreached = json!({"what": "service_load", "count": 1, "why": "a signal stopped the suite first"});
+    assert_eq!(report["probes"], json!([]), "{report}");
+    assert!(report["not_tried"].as_array().is_some_and(|groups| groups.contains(&unreached)), "{report}");
 }
 
 #[test]

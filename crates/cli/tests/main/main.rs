@@ -22,6 +22,7 @@ mod images;
 mod inputs;
 mod isolate;
 mod isolate_service;
+mod isolate_signals;
 mod isolate_targets;
 mod log_format;
 mod losses;

@@ -10,6 +10,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::http::{Answer, Connection, ExchangeError, Target};
+use crate::leftovers::TemporaryFolder;
 
 /// How long an answer is waited for.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
@@ -68,13 +69,13 @@ pub(crate) struct Service {
 
 /// A file on this machine for requests to find, and the folder that it is alone in.
 pub(super) struct Planted {
-    pub(super) folder: tempfile::TempDir,
+    pub(super) folder: TemporaryFolder,
     pub(super) content: String,
 }
 
 impl Planted {
     pub(super) fn lay() -> std::io::Result<Self> {
-        let folder = tempfile::Builder::new().prefix("veriplay-planted-").tempdir()?;
+        let folder = TemporaryFolder::new("veriplay-planted-")?;
         let content = marker("planted");
         std::fs::write(folder.path().join("file"), &content)?;
         Ok(Self { folder, content })

@@ -4,23 +4,26 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use anyhow::Context;
-use rustix::process::{Pid, Signal, kill_process};
 
 use super::client::marker;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolate::bait::VARIABLE;
+use crate::leftovers::{ProcessGroup, TemporaryFolder};
 
 /// The seconds in which a head, and a body, must arrive. A known program must be answered within those of a body, on a busy machine too.
 pub(super) const HEAD_SECONDS: u64 = 2;
 pub(super) const BODY_SECONDS: u64 = 6;
+/// How long it may take to end before it is killed.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// The process. It is stopped on drop.
 pub(super) struct OwnService {
-    child: Child,
-    folder: tempfile::TempDir,
+    process: ProcessGroup,
+    folder: TemporaryFolder,
     pub(super) address: String,
     pub(super) tokens: Vec<String>,
     secret: String,
@@ -28,7 +31,7 @@ pub(super) struct OwnService {
 
 impl OwnService {
     pub(super) fn start() -> Result<Self, Failure> {
-        let folder = tempfile::Builder::new().prefix("veriplay-service-").tempdir();
+        let folder = TemporaryFolder::new("veriplay-service-");
         let folder = folder.context("cannot make a temporary directory").or_fail(ExitCode::Host)?;
         let tokens = vec![marker("token-of-one"), marker("token-of-another")];
         let (token_file, log) = (folder.path().join("tokens"), folder.path().join("log"));
@@ -42,14 +45,15 @@ impl OwnService {
         command.args(["--head-seconds", &HEAD_SECONDS.to_string(), "--body-seconds", &BODY_SECONDS.to_string()]);
         command.env(VARIABLE, &secret).env("VERIPLAY_LOG", "info");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
-        let child = command.spawn().context("`veriplay serve` cannot be started").or_fail(ExitCode::Host)?;
-        let mut own = Self { child, folder, address: String::new(), tokens, secret };
+        let process = ProcessGroup::start(&mut command);
+        let process = process.context("`veriplay serve` cannot be started").or_fail(ExitCode::Host)?;
+        let mut own = Self { process, folder, address: String::new(), tokens, secret };
         own.address = own.read_address()?;
         Ok(own)
     }
 
     fn read_address(&mut self) -> Result<String, Failure> {
-        let stdout = self.child.stdout.take().context("no output").or_fail(ExitCode::Bug)?;
+        let stdout = self.process.child.stdout.take().context("no output").or_fail(ExitCode::Bug)?;
         let mut line = String::new();
         BufReader::new(stdout).read_line(&mut line).context("no first line").or_fail(ExitCode::Host)?;
         let address = line.trim().to_owned();
@@ -80,10 +84,7 @@ impl OwnService {
 
 impl Drop for OwnService {
     fn drop(&mut self) {
-        if let Some(pid) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
-            // It may have ended already.
-            let _ = kill_process(pid, Signal::TERM);
-        }
-        let _ = self.child.wait();
+        // The requests of a probe that a signal stopped are not waited for.
+        self.process.terminate(GRACE);
     }
 }
