@@ -209,16 +209,8 @@ fn a_signal_does_not_wait_for_the_probe_under_way() {
     let service = WeakService::start(&["no_head_time"]);
     let target = format!("service:{}", service.address);
     let mut command = veriplay();
-    command.args([
-        "isolate",
-        "--json",
-        "--patience",
-        "3600",
-        "--probe",
-        "service_load/slow_heads",
-        "--target",
-        &target,
-    ]);
+    command.args(["isolate", "--json", "--patience", "3600", "--probe", "service_load/slow_heads"]);
+    command.args(["--target", &target, "--token-file"]).arg(service.folder.path().join("tokens"));
     let mut suite = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the binary starts");
     while !has_thread(suite.id(), "probe") {
         assert!(suite.try_wait().expect("it is a child").is_none(), "it ended before its probe");

@@ -1,11 +1,11 @@
 //! `veriplay isolate` leaves no process, however it ends, and no folder where a signal that it can handle ends it.
 
 use std::io::{BufRead, BufReader};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Child, Stdio};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
 use super::veriplay;
