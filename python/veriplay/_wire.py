@@ -228,6 +228,7 @@ def read_outcome(body: bytes) -> Outcome:
             stderr=str(row["stderr"]),
             value=row.get("value"),
             error=(str(error["kind"]), str(error["message"])) if error else None,
+            limit=row.get("limit"),
             truncated=bool(row["truncated"]),
             fuel=int(row["fuel"]),
             peak_memory_bytes=int(row["peak_memory_bytes"]),

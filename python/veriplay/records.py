@@ -244,6 +244,8 @@ class Outcome:
     """What the called function returned, as Python text; ``None`` for a script."""
     error: tuple[str, str] | None = None
     """Type and message of the exception."""
+    limit: str | None = None
+    """The limit that stopped it, such as ``file_bytes``; ``None`` where none did."""
     truncated: bool = False
     """Whether ``stdout`` or ``stderr`` was cut."""
     fuel: int = 0

@@ -37,7 +37,7 @@ pub use learn::{LearnError, PreferenceBatch, PreferencePair, Sample, TrainBatch,
 pub use limits::{LimitKind, Limits};
 pub use outcome::{CallResult, Exit, GuestError, Outcome, OutcomeError};
 pub use patch::{Edits, FileChange, Fuzz, Patch, PatchError, PatchProblem, TextFiles};
-pub use path::{PathError, check_path};
+pub use path::{PathError, check_path, is_plain_relative};
 pub use policy::{
     FinishReason, LengthLimit, Message, MessageRole, PLAIN_USER, PolicyError, PolicyVersion, Prompt, PromptContent,
     Role, Rollout, RolloutId, SampledTurn, Sampling,

@@ -44,6 +44,17 @@ pub enum PathError {
     Git(String),
 }
 
+/// Whether `path` can name a file of a job's working directory. What other programs make of it is no matter there, so less is refused than by
+/// [`check_path`].
+#[must_use]
+pub fn is_plain_relative(path: &str) -> bool {
+    let plain = |part: &str| !matches!(part, "" | "." | "..") && part.len() <= MAX_COMPONENT_BYTES;
+    path.len() <= MAX_PATH_BYTES
+        && !path.contains('\0')
+        && path.split('/').all(plain)
+        && path.split('/').count() <= MAX_COMPONENTS
+}
+
 /// Checks that `path` names a file inside a tree: it is relative, has plain components, and means the same to every program.
 ///
 /// # Errors

@@ -17,6 +17,8 @@ pub struct RunReport {
     pub value: Option<Value>,
     /// The error, where there is one.
     pub error: Option<GuestError>,
+    /// The limit that stopped it, where one did: `output_exceeded` is the word for two of them.
+    pub limit: Option<LimitKind>,
     /// What it printed. A byte that is not UTF-8 is written `\xNN`.
     pub stdout: String,
     /// What it wrote to standard error, in the same way.
@@ -34,19 +36,20 @@ impl RunReport {
     #[must_use]
     pub fn new(outcome: Outcome, limits: &Limits) -> Self {
         let caps = EncodeCaps::with_bytes(usize::try_from(limits.output_bytes).unwrap_or(usize::MAX));
-        let mut exit = exit_word(&outcome.exit);
+        let exit = exit_word(&outcome);
+        let limit = match outcome.exit {
+            Exit::Exceeded { limit, .. } => Some(limit),
+            _ => None,
+        };
         let exit_code = outcome.process_status();
         let mut error = outcome.error;
         let value = match outcome.calls.into_iter().next() {
             Some(CallResult::Returned(bytes)) => Value::decode(&bytes, caps).ok(),
             Some(CallResult::Raised(raised)) => {
-                // The job ran to its end, but its call raised.
-                exit = "raised";
                 error = Some(raised);
                 None
             }
             Some(CallResult::Unencodable(message)) => {
-                exit = "unencodable";
                 error = Some(GuestError { kind: "Unencodable".to_owned(), message });
                 None
             }
@@ -58,6 +61,7 @@ impl RunReport {
             exit_code,
             value,
             error,
+            limit,
             stdout: escape_bytes(&outcome.stdout),
             stderr: escape_bytes(&outcome.stderr),
             truncated: outcome.truncated,
@@ -67,10 +71,15 @@ impl RunReport {
     }
 }
 
-/// How a job ended, in one word.
+/// How a job of at most one call ended, in one word. A job whose call raised has run to its own end all the same.
 #[must_use]
-pub const fn exit_word(exit: &Exit) -> &'static str {
-    match exit {
+pub fn exit_word(outcome: &Outcome) -> &'static str {
+    match outcome.calls.first() {
+        Some(CallResult::Raised(_)) => return "raised",
+        Some(CallResult::Unencodable(_)) => return "unencodable",
+        Some(CallResult::Returned(_)) | None => {}
+    }
+    match &outcome.exit {
         Exit::Returned => "returned",
         Exit::Raised => "raised",
         Exit::CompileError => "compile_error",

@@ -6,9 +6,7 @@
 
 use std::collections::HashSet;
 
-use veriplay_core::{Callee, Entry, ExecuteError, Job, Limits, Preload, Value};
-
-use crate::wasi::files::is_plain_relative;
+use veriplay_core::{Callee, Entry, ExecuteError, Job, Limits, Preload, Value, is_plain_relative};
 
 /// Encodes the request to compile a program.
 pub(crate) fn encode_program(program: &str) -> Vec<u8> {

@@ -180,7 +180,7 @@ pub(crate) fn parse_record<T: DeserializeOwned>(json: &[u8]) -> Result<T, Proble
         match inner.classify() {
             serde_json::error::Category::Data => {
                 let detail = inner.to_string();
-                Problem::invalid(name_missing(path, &detail), in_plain_words(&detail))
+                Problem::invalid(name_field(path, &detail), in_plain_words(&detail))
             }
             _ => Problem::not_json(inner.to_string()),
         }
@@ -190,13 +190,8 @@ pub(crate) fn parse_record<T: DeserializeOwned>(json: &[u8]) -> Result<T, Proble
 }
 
 /// What serde expects, and what a client reads.
-const EXPECTED: [(&str, &str); 5] = [
-    ("u64", "a whole number from 0 on"),
-    ("i64", "a whole number"),
-    ("f64", "a number"),
-    ("a sequence", "an array"),
-    ("a map", "an object"),
-];
+const EXPECTED: [(&str, &str); 4] =
+    [("i64", "a whole number"), ("f64", "a number"), ("a sequence", "an array"), ("a map", "an object")];
 
 /// A message of serde without the names of Rust's types.
 fn in_plain_words(message: &str) -> String {
@@ -210,9 +205,11 @@ fn in_plain_words(message: &str) -> String {
     format!("{found}, expected {}", plain.as_deref().unwrap_or(expected))
 }
 
-/// The path of an error. That of a missing field ends at the object which lacks it; the field's name is only in serde's message.
-fn name_missing(object: String, message: &str) -> String {
-    let name = message.strip_prefix("missing field `").and_then(|rest| Some(rest.split_once('`')?.0));
+/// The path of an error. That of a field which is missing, or is there twice, ends at its object; the field's name is only in serde's message.
+fn name_field(object: String, message: &str) -> String {
+    let mut rests =
+        ["missing field `", "duplicate field `"].into_iter().filter_map(|start| message.strip_prefix(start));
+    let name = rests.next().and_then(|rest| Some(rest.split_once('`')?.0));
     match name {
         None => object,
         Some(name) if object.is_empty() => name.to_owned(),

@@ -12,7 +12,9 @@ use axum::{Extension, Router};
 use tower_http::catch_panic::CatchPanicLayer;
 use tracing::Instrument;
 use utoipa::OpenApi;
+use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::{ContentBuilder, OpenApi as OpenApiDescription, Ref, ResponseBuilder};
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::body::{Arrival, HeldBody};
@@ -48,6 +50,7 @@ fn endpoints() -> OpenApiRouter<Arc<Service>> {
 /// The router of `service`.
 pub(crate) fn make_router(service: &Arc<Service>, open: OpenConnections) -> Router {
     let (router, mut description) = endpoints().split_for_parts();
+    describe_refusals(&mut description, service.settings.tokens.is_some());
     if service.settings.tokens.is_some() {
         describe_tokens(&mut description);
     }
@@ -66,8 +69,32 @@ pub(crate) fn make_router(service: &Arc<Service>, open: OpenConnections) -> Rout
         .with_state(Arc::clone(service))
 }
 
+/// Adds the refusals of [`receive`] and [`answer`], which come before any endpoint.
+fn describe_refusals(description: &mut OpenApiDescription, has_tokens: bool) {
+    let stranger = match has_tokens {
+        true => ("401", "The request has no known bearer token"),
+        false => ("403", "A page of another site sent the request"),
+    };
+    let encoded = ("415", "The body is encoded, or is not said to be JSON");
+    for item in description.paths.paths.values_mut() {
+        for operation in [&mut item.get, &mut item.post].into_iter().flatten() {
+            // An open path says that it needs no token.
+            if !has_tokens || operation.security.is_none() {
+                add_refusal(operation, stranger);
+            }
+        }
+        item.post.iter_mut().for_each(|post| add_refusal(post, encoded));
+    }
+}
+
+fn add_refusal(operation: &mut Operation, (status, why): (&str, &str)) {
+    let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build();
+    let refusal = ResponseBuilder::new().description(why).content("application/problem+json", content);
+    operation.responses.responses.entry(status.to_owned()).or_insert_with(|| refusal.into());
+}
+
 /// Says in the description that requests need a token. [`OPEN_PATHS`] say of themselves that they need none.
-fn describe_tokens(description: &mut utoipa::openapi::OpenApi) {
+fn describe_tokens(description: &mut OpenApiDescription) {
     const NAME: &str = "token";
     let scheme = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
     description.components.get_or_insert_default().add_security_scheme(NAME, scheme);

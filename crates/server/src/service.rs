@@ -248,7 +248,7 @@ impl Service {
             ran = judge.run(job, cancellation);
         }
         match &ran {
-            Ok(outcome) => self.metrics.count_job(exit_word(&outcome.exit), outcome.fuel, started.elapsed()),
+            Ok(outcome) => self.metrics.count_job(exit_word(outcome), outcome.fuel, started.elapsed()),
             Err(ExecuteError::Host(why)) => {
                 tracing::warn!(why, "a job has no outcome");
                 self.metrics.count_fault(FaultKind::Host.word());

@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
-use veriplay_core::{Entry, Execute, Job, Limits, RunReport, Value};
+use veriplay_core::{Entry, Execute, Job, LimitKind, Limits, RunReport, Value};
 
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::image::ImageArguments;
@@ -92,7 +92,11 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
         return Ok(());
     }
     let status = report.exit_code.map_or_else(String::new, |code| format!(" (exit status {code})"));
-    Err(Failure::message(ExitCode::Program, format!("the program failed: {}{status}", report.exit)))
+    let failure = Failure::message(ExitCode::Program, format!("the program failed: {}{status}", report.exit));
+    Err(match report.limit.and_then(|limit| limit_hint(limit, &job.limits)) {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    })
 }
 
 /// Reads the program or its input: what is larger than the guest's memory would not fit there either.
@@ -122,6 +126,19 @@ fn entry(args: &Arguments) -> Result<Entry, Failure> {
         .with_context(|| format!("--arguments `{}` is not a list of Python literals", args.arguments))
         .or_fail(ExitCode::Input)?;
     Ok(Entry::Calls { function: function.clone(), arguments: vec![arguments] })
+}
+
+/// Which of two limits `output_exceeded` means, in words; nothing for limits whose exit says it.
+fn limit_hint(limit: LimitKind, limits: &Limits) -> Option<String> {
+    match limit {
+        LimitKind::OutputBytes => {
+            Some(format!("a stream or the value is longer than `output_bytes`, {} bytes", limits.output_bytes))
+        }
+        LimitKind::FileBytes => {
+            Some(format!("its files take more than `file_bytes`, {} bytes, names included", limits.file_bytes))
+        }
+        LimitKind::Fuel | LimitKind::MemoryBytes | LimitKind::DeadlineNs => None,
+    }
 }
 
 /// For people: the program's own output, which `--quiet` keeps, then one line on how it ended.

@@ -49,6 +49,26 @@ fn every_way_to_end_has_its_word() {
 }
 
 #[test]
+fn the_limit_that_was_met_is_named() {
+    let endless = "while True:\n    ";
+    for (program, exit, limit) in [
+        (format!("{endless}print('x' * 1000)"), "output_exceeded", "output_bytes"),
+        (format!("f = open('f', 'w')\n{endless}f.write('x' * 100_000)"), "output_exceeded", "file_bytes"),
+        (format!("x = []\n{endless}x.append(bytearray(1 << 20))"), "memory_exceeded", "memory_bytes"),
+    ] {
+        let report = report(&program, &[]);
+        assert_eq!((&report["exit"], &report["limit"]), (&exit.into(), &limit.into()), "{program}");
+    }
+    assert_eq!(report("print(1)", &[])["limit"], Value::Null);
+    let output = run_with_input(&["-"], &format!("f = open('f', 'w')\n{endless}f.write('x' * 100_000)"));
+    assert!(
+        stderr(&output).contains("hint: its files take more than `file_bytes`, 16777216 bytes"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
 fn the_status_is_that_of_a_process_and_stderr_has_what_the_process_would_print() {
     let fuel = ["--fuel", "50000000"];
     let cases: &[(&str, &[&str], Value, &str)] = &[

@@ -409,9 +409,3 @@ fn shrink_spare(bytes: &mut Vec<u8>) {
         bytes.shrink_to_fit();
     }
 }
-
-/// Whether `path` can name a file of a job's working directory.
-pub(crate) fn is_plain_relative(path: &str) -> bool {
-    let plain = |part: &str| !part.is_empty() && part != "." && part != ".." && part.len() <= 255;
-    path.len() <= 4096 && !path.contains('\0') && path.split('/').all(plain) && path.split('/').count() <= 64
-}

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use veriplay_core::LimitKind;
+use veriplay_core::{LimitKind, is_plain_relative};
 
 use super::any_call::{CALLS, call_by_number};
 use super::errno::{Errno, SyscallError, SyscallResult};
-use super::files::{FileContent, NodeKind, is_plain_relative};
+use super::files::{FileContent, NodeKind};
 use super::path::OpenFlags;
 use super::view::MemoryView;
 use super::{Wasi, WasiSetup, base_tree};

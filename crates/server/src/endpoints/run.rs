@@ -13,14 +13,14 @@ use base64::prelude::BASE64_STANDARD;
 use serde::Deserialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
-use veriplay_core::{CancellationToken, Entry, ExecuteError, Job, Limits, RunReport, Value};
+use veriplay_core::{CancellationToken, Entry, ExecuteError, Job, Limits, RunReport, Value, is_plain_relative};
 
 use super::Routes;
 use super::operations::check_serving;
 use crate::body::{RequestBody, json_response, parse_body, parse_record, read_body};
 use crate::caller::Caller;
 use crate::judge::JudgeFacts;
-use crate::objects::{Object, object, optional_object};
+use crate::objects::{Object, count, object, optional_count, optional_fuel, optional_object};
 use crate::problem::Problem;
 use crate::queue::{Admission, Unfinished};
 use crate::service::Service;
@@ -48,9 +48,10 @@ struct RunRequest {
     #[serde(default, deserialize_with = "object")]
     limits: RunLimits,
     /// Seed of the random source and the clock.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "count")]
     seed: u64,
     /// Milliseconds after which the answer is 504.
+    #[serde(default, deserialize_with = "optional_count")]
     deadline_ms: Option<u64>,
 }
 
@@ -87,12 +88,16 @@ struct EncodedFile {
 #[serde(deny_unknown_fields)]
 struct RunLimits {
     /// Wasm fuel.
+    #[serde(default, deserialize_with = "optional_fuel")]
     fuel: Option<u64>,
     /// Linear memory, the interpreter's own share included.
+    #[serde(default, deserialize_with = "optional_count")]
     memory_bytes: Option<u64>,
     /// Bytes of stdout, of stderr and of the value, each.
+    #[serde(default, deserialize_with = "optional_count")]
     output_bytes: Option<u64>,
     /// Bytes that the program may keep in files.
+    #[serde(default, deserialize_with = "optional_count")]
     file_bytes: Option<u64>,
 }
 
@@ -109,6 +114,9 @@ struct RunResponse {
     /// The error: `kind` and `message`.
     #[schema(value_type = Option<Object>)]
     error: Option<()>,
+    /// The limit that stopped the program, or `null`: `fuel`, `memory_bytes`, `output_bytes`, `file_bytes` or `deadline_ns`. `output_exceeded` stands
+    /// for `output_bytes` and `file_bytes`.
+    limit: Option<String>,
     stdout: String,
     stderr: String,
     /// Whether stdout or stderr was cut.
@@ -122,6 +130,8 @@ struct RunResponse {
 /// Run one program
 #[utoipa::path(post, path = "/v1/run", tag = "native", request_body = RunRequest, responses(
     (status = 200, body = RunResponse),
+    (status = 400, body = Problem, description = "The body is not JSON"),
+    (status = 408, body = Problem, description = "The body did not arrive in time"),
     (status = 413, body = Problem), (status = 422, body = Problem),
     (status = 429, body = Problem, description = "The queue is full: Retry-After"),
     (status = 502, body = Problem, description = "The sandbox failed, not the program"),
@@ -194,6 +204,10 @@ fn parse_arguments(text: &str) -> Result<Vec<Value>, Problem> {
 
 impl FileRequest {
     fn decode(self, path: String) -> Result<(String, Vec<u8>), Problem> {
+        if !is_plain_relative(&path) {
+            let why = "the path leaves the working directory, or is not written plainly: write it as `folder/name`";
+            return Err(Problem::invalid(format!("files.{path}"), why));
+        }
         let content = match self {
             Self::Text(text) => text.into_bytes(),
             Self::Bytes(EncodedFile { base64 }) => BASE64_STANDARD

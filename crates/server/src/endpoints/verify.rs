@@ -24,7 +24,7 @@ use crate::caller::Caller;
 use crate::json_slices::{array_items, object_members};
 use crate::judge::{AttemptText, Judge, JudgeOptions, OpenTask, TaskError, TaskSource};
 use crate::lines::LineBody;
-use crate::objects::Object;
+use crate::objects::{Count, Object, optional_count, optional_fuel};
 use crate::problem::Problem;
 use crate::queue::{Admission, QueueFull};
 use crate::rows::ServedRow;
@@ -84,8 +84,10 @@ impl<'de> Deserialize<'de> for Name {
 #[serde(deny_unknown_fields)]
 struct LimitsRequest {
     /// Wasm fuel.
+    #[serde(default, deserialize_with = "optional_fuel")]
     fuel: Option<u64>,
     /// Linear memory, the interpreter's own share included.
+    #[serde(default, deserialize_with = "optional_count")]
     memory_bytes: Option<u64>,
 }
 
@@ -147,6 +149,8 @@ struct VerifyQuery {
     ),
     responses(
         (status = 200, body = VerifyResponse, description = "One row an attempt; faults are rows too"),
+        (status = 400, body = Problem, description = "The body is not JSON"),
+        (status = 408, body = Problem, description = "The body did not arrive in time"),
         (status = 404, body = Problem, description = "A digest names no task that is kept: send its row"),
         (status = 413, body = Problem), (status = 422, body = Problem),
         (status = 429, body = Problem, description = "The queue is full: Retry-After"),
@@ -183,7 +187,13 @@ struct TasksRequest {
 
 /// Keep tasks for later requests by digest
 #[utoipa::path(post, path = "/v1/tasks", tag = "native", request_body = TasksRequest, responses(
-    (status = 200, body = TasksResponse), (status = 422, body = Problem), (status = 503, body = Problem),
+    (status = 200, body = TasksResponse),
+    (status = 400, body = Problem, description = "The body is not JSON"),
+    (status = 404, body = Problem, description = "A digest names no task that is kept: send its row"),
+    (status = 408, body = Problem, description = "The body did not arrive in time"),
+    (status = 413, body = Problem), (status = 422, body = Problem),
+    (status = 429, body = Problem, description = "There is no room for the body: Retry-After"),
+    (status = 503, body = Problem, description = "Starting or stopping: Retry-After"),
 ))]
 async fn add_tasks(State(service): State<Arc<Service>>, headers: HeaderMap, body: RequestBody) -> Response {
     let added = async {
@@ -363,9 +373,9 @@ impl ParsedVerify {
             ..default
         };
         facts.check_limits(&asked).map_err(|(field, why)| Problem::invalid(field, why))?;
-        let (seed, early_stop) = (members.record("seed")?, members.record("early_stop")?);
+        let (Count(seed), early_stop) = (members.record::<Count>("seed")?, members.record("early_stop")?);
         let options = JudgeOptions { fuel, memory_bytes, seed, early_stop };
-        let deadline_ms = members.record("deadline_ms")?;
+        let deadline_ms = members.record::<Option<Count>>("deadline_ms")?.map(|Count(ms)| ms);
         let attempts: Vec<Object<AttemptRequest>> = parse_member("attempts", members.required("attempts")?)?;
         let tasks = open_tasks(judge, members.required("tasks")?, &options)?;
         let kept = tasks.iter().map(kept).collect();

@@ -310,6 +310,23 @@ async fn metrics_have_the_documented_names() {
 }
 
 #[tokio::test]
+async fn a_job_is_counted_by_the_exit_of_its_answer() {
+    let bench = Bench::serving();
+    let exits = ["returned", "raised", "unencodable", "fuel_exhausted"];
+    for (program, exit) in ["x", "a call that raises", "an odd value"].into_iter().zip(exits) {
+        let answer = bench.post("/v1/run", &json!({"program": program, "call": {"function": "f"}})).await;
+        assert_eq!(answer.json()["exit"], exit);
+    }
+    let stopped = bench.post("/v1/run", &json!({"program": "loop"})).await.json();
+    assert_eq!((&stopped["exit"], &stopped["limit"]), (&json!("fuel_exhausted"), &json!("fuel")));
+    let text = bench.get("/metrics").await.text;
+    for exit in exits {
+        let line = format!("veriplay_jobs_total{{status=\"{exit}\"}} 1");
+        assert!(text.lines().any(|found| found == line), "`{line}` is not in {text}");
+    }
+}
+
+#[tokio::test]
 async fn the_description_lists_every_endpoint() {
     let bench = Bench::serving();
     let description = bench.get("/openapi.json").await.json();
@@ -321,6 +338,13 @@ async fn the_description_lists_every_endpoint() {
         assert!(paths.iter().any(|found| *found == path), "{path}");
     }
     assert_eq!(description.get("security"), None);
+    for path in ["/v1/run", "/v1/verify", "/v1/tasks"] {
+        let responses = description["paths"][path]["post"]["responses"].as_object().expect("responses");
+        for status in ["200", "400", "403", "408", "413", "415", "422", "429", "503"] {
+            assert!(responses.contains_key(status), "{path} {status}");
+        }
+        assert!(!responses.contains_key("401"), "no token is asked for");
+    }
     let info = bench.get("/v1/info").await.json();
     assert_eq!((&info["version"], &info["workers"], &info["formats"]), (&json!("1.2.3"), &json!(1), &json!(["plain"])));
 }
@@ -338,4 +362,6 @@ async fn the_description_says_what_needs_a_token() {
         assert_eq!(description["paths"][path]["get"]["security"], json!([{}]), "{path}");
     }
     assert_eq!(description["paths"]["/v1/run"]["post"].get("security"), None);
+    let refused = |path: &str, method: &str| description["paths"][path][method]["responses"].get("401").is_some();
+    assert!(refused("/v1/run", "post") && refused("/v1/info", "get") && !refused("/health", "get"));
 }

@@ -276,15 +276,15 @@ async fn a_job_is_run_and_reported() {
     let bench = Bench::serving();
     let answer = bench.post("/v1/run", &json!({"program": "hi ", "stdin": "you"})).await;
     assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
-    let expected = json!({"schema_version": 1, "exit": "returned", "exit_code": 0, "value": null, "error": null, "stdout": "hi you", "stderr": "",
-        "truncated": false, "fuel": 5_000_000_000_u64, "peak_memory_bytes": 100 << 20});
+    let expected = json!({"schema_version": 1, "exit": "returned", "exit_code": 0, "value": null, "error": null, "limit": null, "stdout": "hi you",
+        "stderr": "", "truncated": false, "fuel": 5_000_000_000_u64, "peak_memory_bytes": 100 << 20});
     assert_eq!(answer.json(), expected);
     let call = json!({"program": "x", "call": {"function": "f", "arguments": "1, 'a'"}});
     assert_eq!(bench.post("/v1/run", &call).await.json()["value"], "[1, 'a']");
     let files = json!({"program": "files", "files": {"a": "text", "b": {"base64": "aGk="}}});
     let printed = bench.post("/v1/run", &files).await.json()["stdout"].clone();
     assert_eq!(printed, format!("{:?}", [("a", b"text".to_vec()), ("b", b"hi".to_vec())]));
-    let limits = json!({"program": "limits", "limits": {"fuel": 7, "output_bytes": 9}});
+    let limits = json!({"program": "limits", "limits": {"fuel": 7.0, "output_bytes": 9}});
     let printed = bench.post("/v1/run", &limits).await.json()["stdout"].to_string();
     assert!(printed.contains("fuel: 7,") && printed.contains("output_bytes: 9,"), "{printed}");
 }
@@ -306,6 +306,8 @@ async fn a_wrong_job_is_named_and_a_fault_is_no_outcome() {
         (json!({"program": "x", "limits": {"output_bytes": 1_u64 << 40}}), json!("limits.output_bytes")),
         (json!({"program": "x", "limits": {"file_bytes": 1_u64 << 40}}), json!("limits.file_bytes")),
         (json!({"program": "x", "files": {"a": {"base64": "!"}}}), json!("files.a")),
+        (json!({"program": "x", "files": {"/etc/x": ""}}), json!("files./etc/x")),
+        (json!({"program": "x", "files": {"../x": ""}}), json!("files.../x")),
         (json!({"program": "bad job"}), json!(null)),
         // An array is no object, whatever it lists.
         (json!([]), json!(null)),
@@ -317,6 +319,17 @@ async fn a_wrong_job_is_named_and_a_fault_is_no_outcome() {
         let answer = bench.post("/v1/run", &body).await;
         assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{body}: {}", answer.text);
         assert_eq!(answer.json().get("field").cloned().unwrap_or_default(), field, "{body}");
+    }
+    for (body, field) in [
+        (r#"{"program": "x", "program": "y"}"#, "program"),
+        (r#"{"program": "x", "limits": {"fuel": 7, "fuel": 8}}"#, "limits.fuel"),
+    ] {
+        let answer = bench.send(post("/v1/run", body.to_owned())).await;
+        assert_eq!(
+            (answer.status, &answer.json()["field"]),
+            (StatusCode::UNPROCESSABLE_ENTITY, &json!(field)),
+            "{body}"
+        );
     }
     let fault = bench.post("/v1/run", &json!({"program": "fault"})).await;
     assert_eq!((fault.status, &fault.json()["type"]), (StatusCode::BAD_GATEWAY, &json!("urn:veriplay:host-fault")));

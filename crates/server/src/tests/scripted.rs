@@ -145,6 +145,14 @@ impl Judge for ScriptedJudge {
         let limit = |limit| Exit::Exceeded { limit, allowed: 1, used: 2 };
         Ok(match (job.program.as_str(), &job.entry) {
             ("bad job", _) => return Err(ExecuteError::BadJob("it has two files of one name".to_owned())),
+            ("a call that raises", Entry::Calls { .. }) => {
+                let raised = GuestError { kind: "ValueError".to_owned(), message: "why".to_owned() };
+                Outcome { calls: vec![CallResult::Raised(raised)], ..outcome(Exit::Returned, b"") }
+            }
+            ("an odd value", Entry::Calls { .. }) => {
+                let calls = vec![CallResult::Unencodable("a function".to_owned())];
+                Outcome { calls, ..outcome(Exit::Returned, b"") }
+            }
             (_, Entry::Calls { arguments, .. }) => {
                 let value = Value::List(arguments.concat());
                 Outcome { calls: vec![CallResult::Returned(value.encode())], ..outcome(Exit::Returned, b"") }
