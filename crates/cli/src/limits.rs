@@ -21,6 +21,19 @@ pub(crate) fn parse_mib(text: &str) -> Result<u64, String> {
     parse_count(text).ok_or_else(|| format!("give a whole number of MiB, at most {MOST_MEMORY_MIB}"))
 }
 
+/// Fuel that programs use up before the deadline of 180 s on the machines that were measured, the slowest program of `bench --job cost` among them.
+const FUEL_BEFORE_DEADLINE: u64 = 1_000_000_000_000;
+
+/// What to say of an amount of fuel with which the deadline may come first.
+pub(crate) fn deadline_warning(fuel: u64) -> Option<String> {
+    (fuel > FUEL_BEFORE_DEADLINE).then(|| {
+        format!(
+            "warning: with `--fuel {fuel}` the deadline of 180 s may end the program first, at a point that depends on the machine; with at most \
+             {FUEL_BEFORE_DEADLINE}, fuel does"
+        )
+    })
+}
+
 /// A count that may be written with an exponent, such as `1e9` or `2.5e10`.
 fn parse_count(text: &str) -> Option<u64> {
     let digits = text.replace('_', "");
@@ -59,7 +72,7 @@ fn check_range(option: &str, value: Option<u64>, range: &RangeInclusive<u64>) ->
 
 #[cfg(test)]
 mod tests {
-    use super::{check_range, mib_to_bytes, parse_count, parse_fuel, parse_mib};
+    use super::{check_range, deadline_warning, mib_to_bytes, parse_count, parse_fuel, parse_mib};
 
     #[test]
     fn a_count_may_have_an_exponent_and_is_exact() {
@@ -81,6 +94,12 @@ mod tests {
         for text in ["0", "1e16", "1e30", "9007199254740993", "18446744073709551615", "1.5", "-1", "much"] {
             assert_eq!(parse_fuel(text), Err(wanted.to_owned()), "{text}");
         }
+    }
+
+    #[test]
+    fn fuel_that_outlasts_the_deadline_is_warned_of() {
+        assert_eq!(deadline_warning(1_000_000_000_000), None);
+        assert!(deadline_warning(1_000_000_000_001).is_some_and(|text| text.contains("depends on the machine")));
     }
 
     #[test]

@@ -117,6 +117,10 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     let allow = args.allow.as_deref().map(|path| AllowList::read(path, &catalog::probe_ids())).transpose();
     let allow = allow.or_fail(ExitCode::Input)?;
     args.files.check()?;
+    if args.json && args.files.take_stdout() {
+        let what = "`--json` and a report to `-` would both be written to stdout";
+        return Err(Failure::message(ExitCode::Usage, what).hint("name a file for the report"));
+    }
     interrupt::listen("stopping after the probes under way; press Ctrl-C again to stop at once");
     let started = Instant::now();
     let SuiteRun { target, mut results, not_tried } = match &args.target {
@@ -130,7 +134,12 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     let end = SuiteEnd { target: &target, took: started.elapsed(), stopped: interrupt::requested(), today };
     let allow = allow.unwrap_or_default().apply(&mut results, today).or_fail(ExitCode::Input)?;
     let report = IsolationReport::new(&results, &not_tried, allow, &end);
-    progress::data(if args.json { serde_json::to_string(&report).or_fail(ExitCode::Bug)? } else { report.text() });
+    let summary = if args.json { serde_json::to_string(&report).or_fail(ExitCode::Bug)? } else { report.text() };
+    if args.files.take_stdout() {
+        progress::data_beside(summary)
+    } else {
+        progress::data(summary)
+    }
     let written = args.files.write(&report, &results, &not_tried, &end, args.allow.as_deref());
     let judged = if end.stopped { Err(stopped(&results, &not_tried)) } else { fail_on_escapes(&results) };
     match (judged, written) {

@@ -13,7 +13,7 @@ use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::image::ImageArguments;
 use crate::isolation::{self, Isolation};
 use crate::json_file::read_at_most;
-use crate::limits::{check_memory, mib_to_bytes, parse_fuel, parse_mib};
+use crate::limits::{check_memory, deadline_warning, mib_to_bytes, parse_fuel, parse_mib};
 use crate::progress;
 use veriplay_sandbox::SandboxOptions;
 
@@ -77,6 +77,9 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     let job = Job { image: image_name, entry: entry(&args)?, stdin, limits, seed: args.seed, ..Job::script(program) };
     let sandbox =
         isolation::open_sandbox(image, SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() }, args.workers)?;
+    if let Some(warning) = deadline_warning(job.limits.fuel) {
+        progress::say(warning);
+    }
     let started = Instant::now();
     let outcome = sandbox.execute(&job).or_fail(ExitCode::Host)?;
     let wall_ns = started.elapsed().as_nanos();

@@ -87,7 +87,8 @@ impl AllowList {
         Ok(notes)
     }
 
-    /// A list that allows what was not contained today, for a person to give reasons. A draft of a reason has the title and not the evidence, which
+    /// A list that allows what escaped today, for a person to give reasons. An unclear probe is not on it: its entry would allow an escape that nobody
+    /// has seen. A draft of a reason has the title and not the evidence, which
     /// may hold process ids, ports and secrets that were laid out as bait.
     pub(crate) fn of(results: &[ProbeResult], today: NaiveDate) -> Self {
         let entry = |result: &ProbeResult| AllowedProbe {
@@ -95,13 +96,7 @@ impl AllowList {
             reason: format!("{} on {today}: {}", result.finding.verdict.word(), result.title),
             expires: None,
         };
-        Self {
-            allow: results
-                .iter()
-                .filter(|result| result.finding.verdict != Containment::Contained)
-                .map(entry)
-                .collect(),
-        }
+        Self { allow: results.iter().filter(|result| result.finding.is_escape()).map(entry).collect() }
     }
 
     pub(crate) fn to_toml(&self) -> anyhow::Result<String> {

@@ -208,13 +208,22 @@ impl ProbeReport {
         let Self { class, name, title, verdict, evidence, .. } = self;
         let last = match &self.allowed {
             Some(reason) => format!("allowed: {reason}"),
-            None => format!("hint: {}", hint(class)),
+            None => format!("hint: {}", advice(*verdict, class)),
         };
         let _ = write!(out, "\n{}: {class}/{name}: {title}\n  {evidence}\n  {last}\n", verdict.word());
     }
 }
 
-/// Advice where a probe of this class was not contained.
+/// What an unclear probe asks for: nothing is known to have escaped.
+const UNCLEAR: &str =
+    "it shows neither; run the programs that `veriplay isolate --explain CLASS/NAME` prints on the target by hand";
+
+/// Advice about a probe of this class with this verdict.
+fn advice(verdict: Containment, class: &str) -> &'static str {
+    if verdict == Containment::Unclear { UNCLEAR } else { hint(class) }
+}
+
+/// Advice where a probe of this class escaped.
 pub(crate) fn hint(name: &str) -> &'static str {
     find_class(name).map_or("a wrong program was judged right: see task-corpus/forgeries", |class| class.hint)
 }
@@ -273,7 +282,8 @@ fn junit_case(tried: &ProbeResult) -> TestCase {
         let mut status = TestCaseStatus::non_success(kind);
         status.set_type(finding.verdict.word());
         status.set_message(finding.evidence.as_str());
-        status.set_description(format!("{}\n{}\nhint: {}", tried.title, finding.evidence, hint(&tried.class)));
+        let advice = advice(finding.verdict, &tried.class);
+        status.set_description(format!("{}\n{}\nhint: {advice}", tried.title, finding.evidence));
         status
     };
     let status = match finding.verdict {

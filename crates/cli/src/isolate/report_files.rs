@@ -13,14 +13,15 @@ use super::sarif_place::SarifPlace;
 use super::{ProbeResult, SuiteEnd};
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::json_file::{check_new_file, check_writable, write_new_file, write_through};
+use crate::progress;
 
 // No documentation comment: clap would make it the text of the whole command.
 #[derive(Debug, Args)]
 pub(crate) struct ReportFiles {
-    /// Write an allow-list of what is not contained to this new file
+    /// Write an allow-list of what escaped to this new file
     #[arg(long, value_name = "FILE")]
     write_allow: Option<PathBuf>,
-    /// Write a JUnit report to this file
+    /// Write a JUnit report to this file; of this report and the next two, one may be `-`, stdout, and the table goes to stderr
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
     /// Write a SARIF report to this file, for code hosts that list findings of security tools
@@ -31,7 +32,29 @@ pub(crate) struct ReportFiles {
     markdown: Option<PathBuf>,
 }
 
+/// Whether a report goes to stdout.
+fn is_stdout(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+fn write_report(path: &Path, text: &str) -> Result<(), Failure> {
+    if is_stdout(path) {
+        progress::data(text.trim_end());
+        return Ok(());
+    }
+    write_through(path, text)
+}
+
 impl ReportFiles {
+    fn reports(&self) -> impl Iterator<Item = &Path> {
+        [&self.junit, &self.sarif, &self.markdown].into_iter().flatten().map(PathBuf::as_path)
+    }
+
+    /// Whether one of them takes stdout.
+    pub(crate) fn take_stdout(&self) -> bool {
+        self.reports().any(is_stdout)
+    }
+
     /// Checks that each file can be written, and changes none.
     ///
     /// # Errors
@@ -43,7 +66,7 @@ impl ReportFiles {
             let text = format!("two of the reports are to be written to `{}`", twice.display());
             return Err(Failure::message(ExitCode::Input, text));
         }
-        [&self.junit, &self.sarif, &self.markdown].into_iter().flatten().try_for_each(|path| check_writable(path))?;
+        self.reports().filter(|path| !is_stdout(path)).try_for_each(check_writable)?;
         self.write_allow.as_deref().map_or(Ok(()), check_new_file)
     }
 
@@ -60,14 +83,14 @@ impl ReportFiles {
         allow: Option<&Path>,
     ) -> Result<(), Failure> {
         if let Some(path) = &self.junit {
-            write_through(path, &junit_xml(results, not_tried, end).or_fail(ExitCode::Bug)?)?;
+            write_report(path, &junit_xml(results, not_tried, end).or_fail(ExitCode::Bug)?)?;
         }
         if let Some(path) = &self.sarif {
-            let report = sarif(end.target, results, SarifPlace::find(allow).as_ref());
-            write_through(path, &serde_json::to_string_pretty(&report).or_fail(ExitCode::Bug)?)?;
+            let report = sarif(end, results, SarifPlace::find(allow).as_ref());
+            write_report(path, &serde_json::to_string_pretty(&report).or_fail(ExitCode::Bug)?)?;
         }
         if let Some(path) = &self.markdown {
-            write_through(path, &report.markdown())?;
+            write_report(path, &report.markdown())?;
         }
         if let Some(path) = &self.write_allow {
             write_new_file(path, &AllowList::of(results, end.today).to_toml().or_fail(ExitCode::Bug)?)?;

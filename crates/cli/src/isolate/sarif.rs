@@ -9,9 +9,10 @@ use veriplay_corpus::probes::judge::Containment;
 use super::catalog::{find_class, is_of_service};
 use super::report::hint;
 use super::sarif_place::SarifPlace;
-use super::{ProbeResult, forgeries};
+use super::{ProbeResult, SuiteEnd, forgeries};
 
-pub(crate) fn sarif(target: &str, results: &[ProbeResult], place: Option<&SarifPlace>) -> Value {
+pub(crate) fn sarif(end: &SuiteEnd<'_>, results: &[ProbeResult], place: Option<&SarifPlace>) -> Value {
+    let target = end.target;
     let found = results.iter().filter(|result| result.finding.verdict != Containment::Contained);
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -22,6 +23,8 @@ pub(crate) fn sarif(target: &str, results: &[ProbeResult], place: Option<&SarifP
                 "semanticVersion": env!("CARGO_PKG_VERSION"),
                 "rules": results.iter().map(rule).collect::<Vec<_>>(),
             } },
+            // Of a suite that was stopped, the rest of the findings is not known.
+            "invocations": [{ "executionSuccessful": !end.stopped }],
             "results": found.map(|result| finding(target, result, place)).collect::<Vec<_>>(),
         }],
     })

@@ -242,6 +242,7 @@ fn sarif_results(path: &str) -> Vec<Value> {
         let source = rule["properties"]["source"].as_str().expect("a path");
         assert!(root().join(source).is_file(), "{rule}");
     }
+    assert_eq!(run["invocations"], json!([{"executionSuccessful": true}]), "{sarif}");
     let ids: BTreeSet<&str> = rules.iter().filter_map(|rule| rule["id"].as_str()).collect();
     assert_eq!(ids.len(), rules.len(), "each rule has its own id: {sarif}");
     let results = run["results"].as_array().expect("results");
@@ -327,9 +328,12 @@ fn a_signal_ends_the_suite_with_the_reports_of_what_was_tried() {
     let target = format!("cmd:python3 {{file}}; [ -e {sent} ] || {{ touch {sent}; kill -TERM $PPID; }}");
     let mut command = veriplay();
     command.args(["isolate", "--jobs", "1", "--target", &target, "--junit"]).arg(&junit);
-    command.arg("--markdown").arg(&markdown);
+    let sarif = folder.path().join("report.sarif");
+    command.arg("--markdown").arg(&markdown).arg("--sarif").arg(&sarif);
     let output = finished(&mut command);
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    let sarif: Value = serde_json::from_slice(&std::fs::read(sarif).expect("it was written")).expect("JSON");
+    assert_eq!(sarif["runs"][0]["invocations"], json!([{"executionSuccessful": false}]), "{sarif}");
     assert!(stderr(&output).contains("stopped after "), "{}", stderr(&output));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(text.contains("A signal stopped the suite") && text.contains("): a signal stopped the suite"), "{text}");
@@ -355,6 +359,34 @@ fn a_report_that_cannot_be_written_is_refused_before_the_attack() {
         assert_eq!(output.status.code(), Some(3), "{option}: {}", stderr(&output));
         assert!(stderr(&output).contains(&format!("`{path}`")) && !attacked.exists(), "{}", stderr(&output));
     }
+}
+
+#[test]
+fn a_report_may_go_to_stdout_alone() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let attack = ["isolate", "--probe", "secrets/planted_variable", "--target", "cmd:python3 {file}"];
+    let output = finished(veriplay().current_dir(folder.path()).args(attack).args(["--junit", "-"]));
+    let (xml, table) = (String::from_utf8_lossy(&output.stdout), stderr(&output));
+    assert!(xml.starts_with("<?xml") && xml.trim_end().ends_with("</testsuites>"), "{xml}");
+    assert!(table.contains("isolation of `cmd:python3 {file}`"), "{table}");
+    assert_eq!(std::fs::read_dir(folder.path()).expect("it can be listed").count(), 0, "no file is called `-`");
+    let both = finished(veriplay().current_dir(folder.path()).args(attack).args(["--junit", "-", "--json"]));
+    assert_eq!((both.status.code(), both.stdout.as_slice()), (Some(2), &b""[..]), "{}", stderr(&both));
+}
+
+#[test]
+fn a_target_that_hangs_is_unclear_and_is_not_allowed_by_a_list_of_escapes() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let list = folder.path().join("allow.toml");
+    // It runs the plain program, and is stopped by itself with any other, as a target is that hangs.
+    let target = "cmd:if grep -q '6 [*] 7' {file}; then exec python3 {file}; fi; kill -9 $$";
+    let mut command = veriplay();
+    command.args(["isolate", "--probe", "network/loopback", "--target", target, "--write-allow"]).arg(&list);
+    let output = finished(&mut command);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(NOT_CONTAINED), "{text}{}", stderr(&output));
+    assert!(text.contains("unclear: network/loopback") && text.contains("hint: it shows neither"), "{text}");
+    assert!(!std::fs::read_to_string(list).expect("it was written").contains("[[allow]]"), "{text}");
 }
 
 #[test]

@@ -254,7 +254,11 @@ pub fn judge_external_runs(probe: &Probe, runs: &[ExternalRun]) -> Finding {
         ExternalExit::StillRunning(seconds) => Some(seconds),
         _ => None,
     }) {
-        return Finding::escaped(&format!("it was still running after {seconds} s"));
+        // A target that hangs says nothing of what the program reached. What computes without end was to be stopped.
+        let was_to_be_stopped =
+            matches!(probe.expect, ProbeExpectation::Ends(RunEnd::FuelExhausted | RunEnd::DeadlineExceeded, _));
+        let verdict = if was_to_be_stopped { Containment::Escaped } else { Containment::Unclear };
+        return Finding::new(verdict, &format!("it was still running after {seconds} s"));
     }
     let Some(last) = runs.last() else { return Finding::new(Containment::Unclear, "nothing was run") };
     match (&probe.expect, &last.ended) {

@@ -179,6 +179,9 @@ fn runs_elsewhere_are_judged_by_their_words_and_by_who_ended_them() {
     assert_eq!(verdict("expect = \"memory_exceeded\"", "", ExternalExit::Exited(0)), Unclear);
     assert_eq!(verdict("expect = \"memory_exceeded\"", "", ExternalExit::Failed("no".to_owned())), Unclear);
     assert_eq!(verdict("expect = \"fuel_exhausted\"", "", ExternalExit::StillRunning(30)), Escaped);
+    assert_eq!(verdict("", "contained: x", ExternalExit::StillRunning(30)), Unclear);
+    assert_eq!(verdict("", "escaped: x", ExternalExit::StillRunning(30)), Escaped);
+    assert_eq!(verdict("expect = \"memory_exceeded\"", "", ExternalExit::StillRunning(30)), Unclear);
     assert_eq!(verdict("expect = \"same\"\nruns = 2", "1", ExternalExit::Exited(0)), Contained);
     assert_eq!(verdict("expect = \"same\"\nruns = 2", "", ExternalExit::Exited(0)), Unclear);
 }
