@@ -12,6 +12,9 @@ arguments=(--json --junit "$reports/isolation.xml" --sarif "$reports/isolation.s
 if [ -n "${TARGET:-}" ]; then arguments+=(--target "$TARGET"); fi
 if [ -n "${ALLOW:-}" ]; then arguments+=(--allow "$ALLOW"); fi
 while IFS= read -r argument; do
+  # Blanks around it, and the carriage return of a file with such line ends, are not seen in an error.
+  argument="${argument#"${argument%%[![:space:]]*}"}"
+  argument="${argument%"${argument##*[![:space:]]}"}"
   if [[ "$argument" =~ ^(--[a-z-]+)[[:space:]]+(.*)$ ]]; then
     echo "::error::'arguments' has one argument a line: write '${BASH_REMATCH[1]}=${BASH_REMATCH[2]}' for '$argument'"
     exit 2

@@ -97,6 +97,9 @@ fn current_name(name: String) -> String {
     if name == EARLIER_NAME { forgeries::CLASS.to_owned() } else { name }
 }
 
+/// The most probes that the error at the end names.
+const NAMED: usize = 50;
+
 /// The suite's results on one target.
 struct SuiteRun {
     target: String,
@@ -164,10 +167,13 @@ fn fail_on_escapes(results: &[ProbeResult]) -> Result<(), Failure> {
     }
     let escaped = failed.iter().filter(|result| result.finding.is_escape()).count();
     let unclear = failed.len() - escaped;
-    Err(Failure::message(
-        ExitCode::NotContained,
-        format!("not contained: {} escaped, {unclear} unclear", counted(escaped, "probe")),
-    ))
+    // Where the report is in files, this is all that a log has.
+    let mut names: Vec<String> = failed.iter().take(NAMED).map(|result| result.id()).collect();
+    if failed.len() > NAMED {
+        names.push(format!("and {} more", failed.len() - NAMED));
+    }
+    let what = format!("not contained: {} escaped, {unclear} unclear: {}", counted(escaped, "probe"), names.join(", "));
+    Err(Failure::message(ExitCode::NotContained, what))
 }
 
 impl Arguments {

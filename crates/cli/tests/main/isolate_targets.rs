@@ -85,7 +85,8 @@ fn the_step_of_the_action_writes_reports_outputs_and_a_summary() {
     );
     let allow = "[[allow]]\nprobe = \"host_files/password_file\"\nreason = \"ours to read\"\n";
     std::fs::write(folder.path().join("allow.toml"), allow).expect("the list is written");
-    let one_probe = "--probe=host_files/password_file\n\n--jobs=1\n";
+    // With the line ends of another system, and blanks that nobody sees.
+    let one_probe = " --probe=host_files/password_file\r\n\r\n--jobs=1 \n";
     let run_with = |arguments: &str, allow: &str, target: &str| {
         let mut command = Command::new("bash");
         command.arg(root().join(".github/actions/isolate/isolate.sh")).current_dir(folder.path()).env("PATH", &path);
