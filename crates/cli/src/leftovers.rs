@@ -39,7 +39,7 @@ impl Leftover {
             }
             Self::Container(program, name) => {
                 let mut command = Command::new(program);
-                let command = command.args(["kill", name]).stdin(Stdio::null());
+                let command = command.args(["kill", name.as_str()]).stdin(Stdio::null());
                 let _ = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
             }
             Self::Folder(path) => {
