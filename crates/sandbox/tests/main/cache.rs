@@ -1,4 +1,4 @@
-//! Images on disk. The guest here is a few lines of wasm that do what the harness does: fetch the job, answer, say done.
+//! Images on disk. The guest here is a few lines of wasm that do what the harness does: fetch a request, answer, say done.
 
 use std::cell::RefCell;
 use std::fs;
@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use veriplay_core::{CallResult, Execute, Exit, Job, LimitKind, Limits, Value};
 use veriplay_sandbox::{BuildPhase, Image, ImageError, ImageSpec, ImageStore, ResetMode, Sandbox, SandboxOptions};
 
-/// Answers one call with the bytes at 32: a counter in memory and one in a global, both counted up in every job.
+/// Compiles anything, and answers one call with the bytes at 32: a counter in memory and one in a global, both counted up in every job.
 pub(super) const GUEST: &str = r#"(module
   (import "host" "call" (func $call (param i32 i32 i32 i32) (result i32)))
   (memory (export "memory") 2)
@@ -25,10 +25,13 @@ pub(super) const GUEST: &str = r#"(module
     (global.set $top (i32.add (global.get $top) (local.get 0))))
   (func (export "turn") (param i32 i32) (result i32)
     (if (i32.eqz (local.get 1)) (then
+      (drop (call $call (i32.const 0) (i32.const 1) (i32.const 16) (i32.const 20)))
+      (if (i32.eq (i32.load8_u (i32.load (i32.const 16))) (i32.const 75)) (then
+        (drop (call $call (i32.const 1) (i32.const 1) (i32.const 16) (i32.const 20)))
+        (return (i32.const 0))))
       (i32.store8 (i32.const 38) (i32.add (i32.load8_u (i32.const 38)) (i32.const 1)))
       (global.set $count (i32.add (global.get $count) (i32.const 1)))
       (i32.store8 (i32.const 39) (global.get $count))
-      (drop (call $call (i32.const 0) (i32.const 1) (i32.const 16) (i32.const 20)))
       (drop (call $call (i32.const 32) (i32.const 8) (i32.const 16) (i32.const 20)))
       (drop (call $call (i32.const 1) (i32.const 1) (i32.const 16) (i32.const 20)))))
     (i32.const 0)))"#;
