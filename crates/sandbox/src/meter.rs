@@ -9,9 +9,8 @@
 //! - the count is a pure function of the executed code: the estimate is made once, from the module alone;
 //! - a unit is about one WebAssembly instruction, on the average of many programs, not in each.
 //!
-//! The host looks at the clock now and then: the program calls it when its fuel is below another global. A call that hardly ever happens is not
-//! free, as around it the compiler keeps on the stack what is needed afterwards. So only loops that call functions anyway, or have loops in
-//! them, call the host. Everywhere else a program whose fuel is used up traps.
+//! The host looks at the clock now and then: in loops the program calls it when its fuel is below another global. A call that hardly ever happens is
+//! not free, as the compiler keeps on the stack what is needed afterwards. So where a function is entered, a program whose fuel is used up just traps.
 //!
 //! Instructions that move as many bytes as they are told are charged for them when they run, before they move anything. Those that
 //! are slow for [subnormal](subnormal) numbers are charged for it when they meet one.
@@ -36,7 +35,7 @@ use wasmparser::{
     BinaryReaderError, ElementItems, ExternalKind, FunctionBody, Operator, Parser, Payload, TableInit, TypeRef,
 };
 
-use estimate::{Charges, Estimates, TurnCharge};
+use estimate::{Charges, Estimates};
 use unmetered::UnmeteredFunctions;
 
 /// Version of the prices: it changes when a program's fuel changes. It is part of every image's digest.
@@ -316,7 +315,8 @@ impl ModuleWriter<'_> {
                 None => metered.function.instruction(&self.instruction(operator)?),
             };
             if is_loop {
-                metered.charge_turn(loops.next().unwrap_or(TurnCharge { units: 1, may_be_long: true }));
+                let call_below = Instruction::GlobalGet(metered.fuel + 1);
+                metered.charge(loops.next().unwrap_or(1), &call_below, &Instruction::Call(metered.check));
             }
         }
         Ok(metered)
@@ -347,23 +347,6 @@ impl ModuleWriter<'_> {
     }
 }
 
-/// Whether the instruction is a call in the metered module, or one of the engine's own functions.
-fn becomes_call(operator: &Operator<'_>) -> bool {
-    let calls = matches!(
-        operator,
-        Operator::Call { .. }
-            | Operator::CallIndirect { .. }
-            | Operator::CallRef { .. }
-            | Operator::ReturnCall { .. }
-            | Operator::ReturnCallIndirect { .. }
-            | Operator::ReturnCallRef { .. }
-            | Operator::MemoryGrow { .. }
-            | Operator::Throw { .. }
-            | Operator::ThrowRef
-    );
-    calls || moves_bytes(operator) || subnormal::function_of(operator).is_some()
-}
-
 /// Whether the top of the stack is the number of bytes or items that the instruction moves.
 const fn moves_bytes(operator: &Operator<'_>) -> bool {
     matches!(
@@ -387,15 +370,6 @@ struct MeteredFunction {
 }
 
 impl MeteredFunction {
-    /// Charges for a turn of a loop. Of one that may be long, the host is called now and then.
-    fn charge_turn(&mut self, TurnCharge { units, may_be_long }: TurnCharge) {
-        if may_be_long {
-            self.charge(units, &Instruction::GlobalGet(self.fuel + 1), &Instruction::Call(self.check));
-        } else {
-            self.charge(units, &Instruction::I64Const(0), &Instruction::Unreachable);
-        }
-    }
-
     /// Takes `units` off the fuel, and does what is `seldom` done when less than `bound` is left.
     fn charge(&mut self, units: u32, bound: &Instruction<'_>, seldom: &Instruction<'_>) {
         const SELDOM: u32 = 0;

@@ -66,13 +66,15 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
         return Err(Failure::message(ExitCode::Input, what).hint("give one of the two as a file"));
     }
     let limits = limits(&args, args.image.default_limits()?);
+    // The option bounds what is read, so it is checked before that.
+    let opened = args.memory_mib.map(|_| args.image.open()).transpose()?;
+    opened.iter().try_for_each(|image| check_memory("--memory-mib", args.memory_mib, image))?;
     let program = read_file(&args.file, limits.memory_bytes)?;
     let program = String::from_utf8(program)
         .with_context(|| format!("`{}` is not UTF-8", args.file.display()))
         .or_fail(ExitCode::Input)?;
     let stdin = args.stdin.as_ref().map(|path| read_file(path, limits.memory_bytes)).transpose()?.unwrap_or_default();
-    let image = args.image.open()?;
-    check_memory("--memory-mib", args.memory_mib, &image)?;
+    let image = opened.map_or_else(|| args.image.open(), Ok)?;
     let image_name = image.name().to_owned();
     let job = Job { image: image_name, entry: entry(&args)?, stdin, limits, seed: args.seed, ..Job::script(program) };
     let sandbox =

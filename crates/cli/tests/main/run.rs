@@ -263,5 +263,5 @@ fn quiet_keeps_what_the_program_says() {
 fn a_log_that_goes_to_no_terminal_has_no_colours() {
     let output = run_with_input(&["-", "-vv"], "print(1)");
     let log = stderr(&output);
-    assert!(log.contains("DEBUG") && !log.contains('\u{1b}'), "{log}");
+    assert!(log.contains("INFO") && !log.contains('\u{1b}'), "{log}");
 }

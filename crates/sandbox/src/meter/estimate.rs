@@ -8,7 +8,6 @@
 
 use wasmparser::{BinaryReaderError, FunctionBody, Operator};
 
-use super::becomes_call;
 use super::unmetered::UnmeteredFunctions;
 use super::waits::{Addresses, is_load, is_store};
 
@@ -73,15 +72,7 @@ pub(super) struct Charges {
     /// The function's own charge, 0 where its callers are charged.
     pub(super) entry: u32,
     /// The charges of its loops, in the order they begin.
-    pub(super) loops: Vec<TurnCharge>,
-}
-
-/// The charge of a turn of a loop.
-#[derive(Clone, Copy)]
-pub(super) struct TurnCharge {
-    pub(super) units: u32,
-    /// Whether the loop calls functions or has loops in it, so that its turns may take long.
-    pub(super) may_be_long: bool,
+    pub(super) loops: Vec<u32>,
 }
 
 impl Estimates {
@@ -202,8 +193,6 @@ struct FunctionWalk {
     /// Of each stretch, how many instructions it has.
     lengths: Vec<usize>,
     addresses: Vec<Addresses>,
-    /// Of each stretch, whether it calls functions or has loops in it.
-    may_be_long: Vec<bool>,
     stretch: usize,
     /// How often the next instruction is executed for one entry of its stretch.
     times: f64,
@@ -217,7 +206,6 @@ impl FunctionWalk {
             costs: vec![Cost::default()],
             lengths: vec![0],
             addresses: vec![Addresses::default()],
-            may_be_long: vec![false],
             stretch: 0,
             times: 1.0,
         }
@@ -227,9 +215,6 @@ impl FunctionWalk {
         self.costs[self.stretch].add(cost, self.times);
         self.lengths[self.stretch] += 1;
         self.addresses[self.stretch].step(operator, self.times);
-        if becomes_call(operator) {
-            self.mark_long();
-        }
         match operator {
             Operator::Block { .. } | Operator::TryTable { .. } => self.open(BlockKind::Block),
             Operator::Loop { .. } => self.open_loop(),
@@ -272,17 +257,8 @@ impl FunctionWalk {
         self.frames.push(BlockFrame { kind, stretch: self.stretch, entered: self.times, branched: 0.0 });
     }
 
-    /// Notes of this stretch and of those around it that they may take long.
-    fn mark_long(&mut self) {
-        self.may_be_long[self.stretch] = true;
-        let loops = self.frames.iter().filter(|frame| frame.kind == BlockKind::Loop);
-        loops.for_each(|frame| self.may_be_long[frame.stretch] = true);
-    }
-
     fn open_loop(&mut self) {
-        self.mark_long();
         self.open(BlockKind::Loop);
-        self.may_be_long.push(false);
         self.stretch = self.costs.len();
         self.costs.push(Cost::default());
         self.lengths.push(0);
@@ -323,11 +299,10 @@ impl FunctionWalk {
     }
 
     fn charges(self) -> Charges {
-        let turn = |stretch: usize| {
-            let cost = self.costs[stretch];
-            let cost = Cost { far: cost.far + self.addresses[stretch].far(), ..cost };
-            TurnCharge { units: cost.turn_units(self.lengths[stretch]), may_be_long: self.may_be_long[stretch] }
+        let stretches = self.costs.iter().zip(&self.lengths).zip(&self.addresses);
+        let turn = |((cost, length), addresses): ((&Cost, &usize), &Addresses)| {
+            Cost { far: cost.far + addresses.far(), ..*cost }.turn_units(*length)
         };
-        Charges { entry: self.function_cost().entry_units(), loops: (1..self.costs.len()).map(turn).collect() }
+        Charges { entry: self.function_cost().entry_units(), loops: stretches.skip(1).map(turn).collect() }
     }
 }
