@@ -168,7 +168,7 @@ def test_what_the_program_refuses_is_told_with_its_hint(binary: str, tmp_path: P
     with pytest.raises(GameError, match=r"`game\.sft_samples` is `4`: it must be 0") as caught:
         AbsoluteZero(out=tmp_path / "run", settings={**SMALL, "game.sft_samples": 4}, binary=binary).play(Digits())
     assert caught.value.code == 3 and "hint:" in str(caught.value)
-    with pytest.raises(GameError, match="unknown key `game.gruop`"):
+    with pytest.raises(GameError, match=r"unknown key `game\.gruop`"):
         AbsoluteZero(out=tmp_path / "run", settings={"game.gruop": 4}, binary=binary).play(Digits())
     (tmp_path / "no.toml").write_text("seed = ")
     with pytest.raises(GameError, match=r"no\.toml"):
