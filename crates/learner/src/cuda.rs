@@ -29,10 +29,35 @@ pub(crate) fn open(number: usize) -> Result<Device> {
     Ok(device)
 }
 
+/// While it is held, this thread sends sizes and strides of operations to the card once, and not again at each of them: for work of the same
+/// few shapes. What was sent stays there.
+pub(crate) fn send_shapes_once(device: &Device) -> Option<impl Sized> {
+    let Device::Cuda(device) = device else { return None };
+    Some(device.enable_cuda_graph_htod_cache())
+}
+
 /// Bytes of the card that are free, and bytes it has.
 pub(crate) fn memory(device: &Device) -> Option<(u64, u64)> {
     let Device::Cuda(device) = device else { return None };
     device.cuda_stream().context().mem_get_info().ok().map(|(free, total)| (free as u64, total as u64))
+}
+
+/// The most bytes of the card that this process had in use at once since the last call. The driver's own, and the workspaces of its libraries,
+/// are not counted.
+#[expect(unsafe_code, reason = "cudarc has no safe door to the attributes of a pool")]
+pub(crate) fn take_peak_memory(device: &Device) -> Option<u64> {
+    let Device::Cuda(device) = device else { return None };
+    let mut peak = 0_u64;
+    let attribute = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_USED_MEM_HIGH;
+    // SAFETY: the context's card has a default pool that lives as long as the driver; the attribute is 64 bits wide, and `peak` outlives
+    // both calls. The driver documents 0 as the one value it may be set to.
+    unsafe {
+        let pool = result::device::get_default_mem_pool(device.cuda_stream().context().cu_device()).ok()?;
+        sys::cuMemPoolGetAttribute(pool, attribute, (&raw mut peak).cast()).result().ok()?;
+        let mut none = 0_u64;
+        sys::cuMemPoolSetAttribute(pool, attribute, (&raw mut none).cast()).result().ok()?;
+    }
+    Some(peak)
 }
 
 #[expect(unsafe_code, reason = "switches of the driver that cudarc has no safe door to; each says why it is sound")]

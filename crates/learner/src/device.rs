@@ -188,6 +188,14 @@ impl OpenDevice {
         #[cfg(not(feature = "cuda"))]
         None
     }
+
+    /// The most bytes of the device that were in use at once since the last call; `None` as above.
+    pub(crate) fn take_peak_memory(&self) -> Option<u64> {
+        #[cfg(feature = "cuda")]
+        return crate::cuda::take_peak_memory(&self.device);
+        #[cfg(not(feature = "cuda"))]
+        None
+    }
 }
 
 #[cfg(not(feature = "cuda"))]

@@ -152,6 +152,11 @@ impl Learner {
         self.model.device.free_memory()
     }
 
+    /// The most bytes of the device that were in use at once since the last call; `None` as for [`Learner::device_memory`].
+    pub fn take_peak_device_memory(&self) -> Option<u64> {
+        self.model.device.take_peak_memory()
+    }
+
     /// The chat templates of the checkpoint.
     ///
     /// # Errors

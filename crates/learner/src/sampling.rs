@@ -18,8 +18,10 @@ use crate::options::LearnerOptions;
 pub use requests::{RequestError, SamplingRequest};
 pub(crate) use requests::{SamplingContext, check_sampling};
 
-/// Prompt tokens a decoding loop computes together.
-pub(crate) const PREFILL_TOKENS: usize = 1024;
+/// Prompt tokens a decoding loop computes together, on the CPU.
+const PREFILL_TOKENS: usize = 1024;
+/// The same on a device, which takes as long for fewer.
+pub(crate) const DEVICE_PREFILL_TOKENS: usize = 8192;
 /// Rows of one thread from which on it is busier with multiplying than with reading the weights.
 const ENOUGH_ROWS: usize = 32;
 
@@ -84,7 +86,8 @@ impl Sampler {
         }
         let (threads, slots) = self.divide(model, queued_prompts.iter().map(|queued| queued.samples).sum())?;
         let (slots, turns) = (Slots { samples: slots, tokens: self.tokens }, self.turns.begin(self.turn_bytes));
-        let queue = PromptQueue::new(queued_prompts, slots, PREFILL_TOKENS, turns);
+        let prefill_tokens = if model.device.kernels { PREFILL_TOKENS } else { DEVICE_PREFILL_TOKENS };
+        let queue = PromptQueue::new(queued_prompts, slots, prefill_tokens, turns);
         let mut samples = model.backend(GradientMode::Detached, Purpose::Forward)?.decode(&queue, &threads)?;
         self.turns.end(queue.turns);
         samples.sort_unstable_by_key(|sample| (sample.queued, sample.index));

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use candle_core::{DType, Device, Result, Tensor};
 use veriplay_kernels::attention::HeadSizes;
 
-use super::column_cache::{ColumnCache, PromptCache};
+use super::column_cache::{ColumnCache, IncomingRows};
 use super::draw::TensorDraw;
 use super::queue::{DecodingSample, PromptQueue, QueuedPrompt};
 use super::token_sampler::uniform;
@@ -96,10 +96,14 @@ impl<'a> DeviceLoop<'a> {
             std::mem::take(&mut self.rows).into_iter().partition(|row| row.end.is_none());
         self.rows = rows;
         self.finished.extend(ended);
-        let incoming = if refill { self.prefill(&mut logits)? } else { Vec::new() };
+        let mut incoming = Vec::new();
+        // All that there is room for: a step costs nearly the same for few rows.
+        while refill && self.room() > 0 {
+            incoming.extend(self.prefill(&mut logits)?);
+        }
         if !self.rows.is_empty() {
             let most_columns = self.width() + CHECKED_EVERY;
-            self.columns.replace_rows(&kept, &incoming, most_columns, self.device())?;
+            self.columns.replace_rows(&kept, incoming, most_columns, self.device())?;
             self.logits = Some(Tensor::cat(&logits, 0)?);
             self.draw = None;
         }
@@ -131,7 +135,7 @@ impl<'a> DeviceLoop<'a> {
     }
 
     /// Computes the prompts of some samples that wait, as many as there is room for, and appends their rows.
-    fn prefill(&mut self, logits: &mut Vec<Tensor>) -> Result<Vec<PromptCache>> {
+    fn prefill(&mut self, logits: &mut Vec<Tensor>) -> Result<Vec<IncomingRows>> {
         let mut batch = MicroBatch::default();
         let mut taken: Vec<std::ops::Range<usize>> = Vec::new();
         while batch.tokens.len() < self.queue.prefill_tokens.max(1) {
@@ -146,26 +150,27 @@ impl<'a> DeviceLoop<'a> {
             taken.push(first..last);
             self.rows.extend((first..last).map(|sample| DecodingSample::new(index, sample)));
         }
-        let mut caches: Vec<PromptCache> = batch.groups.iter().map(|_| Vec::new()).collect();
-        let last = self.decoder.forward(&batch, |layer, qkv| self.cache_layer(&mut caches, layer, qkv, &batch))?;
+        let rows = |taken: &std::ops::Range<usize>| IncomingRows { layers: Vec::new(), samples: taken.len() };
+        let mut incoming: Vec<IncomingRows> = taken.iter().map(rows).collect();
+        let last = self.decoder.forward(&batch, |layer, qkv| self.cache_layer(&mut incoming, layer, qkv, &batch))?;
         let heads = self.decoder.logits(&last, &batch.outputs)?.to_dtype(DType::F32)?;
-        let times = taken.iter().map(ExactSizeIterator::len);
-        let index: Vec<u32> = times.clone().zip(0..).flat_map(|(times, at)| std::iter::repeat_n(at, times)).collect();
+        let repeated = incoming.iter().zip(0..).flat_map(|(rows, at)| std::iter::repeat_n(at, rows.samples));
+        let index: Vec<u32> = repeated.collect();
         logits.push(heads.index_select(&Tensor::new(index, self.device())?, 0)?);
-        Ok(caches.into_iter().zip(times).flat_map(|(cache, times)| std::iter::repeat_n(cache, times)).collect())
+        Ok(incoming)
     }
 
     /// Keys and values of one layer of every prompt, from their raw projections.
-    fn cache_layer(&self, caches: &mut [PromptCache], layer: usize, qkv: &Tensor, batch: &MicroBatch) -> Result<()> {
+    fn cache_layer(&self, incoming: &mut [IncomingRows], layer: usize, qkv: &Tensor, batch: &MicroBatch) -> Result<()> {
         let positions: Vec<u32> = batch.groups.iter().flat_map(|group| 0..group.prompt.len() as u32).collect();
         let rotations = self.rotations_at(&Tensor::new(positions, self.device())?)?;
         let [_, keys, values] = step_heads(&self.sizes, qkv, self.gains(layer), &rotations)?;
-        for (cache, group) in caches.iter_mut().zip(&batch.groups) {
+        for (cache, group) in incoming.iter_mut().zip(&batch.groups) {
             let of = |x: &Tensor| {
                 let rows = x.narrow(0, group.prompt.start, group.prompt.len())?;
                 rows.squeeze(2)?.transpose(0, 1)?.contiguous()
             };
-            cache.push([of(&keys)?, of(&values)?]);
+            cache.layers.push([of(&keys)?, of(&values)?]);
         }
         Ok(())
     }
@@ -183,7 +188,9 @@ impl<'a> DeviceLoop<'a> {
 
     /// Logits behind one more token of every row: tokens [rows], at positions [rows], both u32.
     fn step(&mut self, tokens: &Tensor, positions: &Tensor) -> Result<Tensor> {
-        self.columns.reserve()?;
+        #[cfg(feature = "cuda")]
+        let _sent = crate::cuda::send_shapes_once(self.device());
+        self.columns.begin_column()?;
         let rotations = self.rotations_at(positions)?;
         let decoder = &self.decoder;
         let (sizes, columns) = (&self.sizes, &mut self.columns);

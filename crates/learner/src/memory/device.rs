@@ -8,7 +8,7 @@ use crate::config::TensorSpec;
 use crate::device::DeviceSpec;
 use crate::ops::{TILE_ROWS, rows_of_tile};
 use crate::options::LearnerOptions;
-use crate::sampling::PREFILL_TOKENS;
+use crate::sampling::DEVICE_PREFILL_TOKENS;
 use crate::segments::Segments;
 
 /// Forms of the logits of a step: as they are, wide, scaled, shifted, exponentiated, normed, summed up and compared.
@@ -46,7 +46,7 @@ impl DeviceSizes<'_> {
         let tokens = samples.saturating_mul(model.context).min(most);
         let side = (model.qkv - model.query) / 2;
         let cache = 2 * side * model.layers * self.width();
-        let prompts = PREFILL_TOKENS as u64 + model.context;
+        let prompts = DEVICE_PREFILL_TOKENS as u64 + model.context;
         // Of one prompt, a tile of scores: the product, scaled, masked, and the softmax; under narrow activations the product as such, too.
         let narrow = if self.width() == F32 { 0 } else { self.width() };
         let scores = tile(model.context) * model.context * model.heads * (4 * F32 + narrow);

@@ -1,0 +1,177 @@
+//! What decoding and training cost on a device, over sizes: milliseconds, tokens a second, and memory, planned and measured.
+//!
+//! ```sh
+//! cargo run --release --features veriplay/cuda --example device_sweep -- cuda bf16 [decode|train]
+//! ```
+//!
+//! The model has the shape of Qwen2.5-0.5B and random weights. Each line is one JSON object. A decoding step's time is that of 33 new tokens
+//! a row less that of 9, over 24, so that admission is left out; all rows are samples of one prompt. A training step has 16,384 tokens: 16
+//! sequences of 768 + 256 tokens, or in `group` lines two prompts of 768 tokens with 29 responses of 256 each. Best of three, after a
+//! warm-up.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Instant;
+
+use veriplay_core::{Learn, Sample, TrainBatch};
+use veriplay_learner::{
+    Architecture, DeviceSpec, Learner, LearnerOptions, Lora, MemoryPlan, MicroBatchSize, ModelConfig, Precision,
+    SamplingRequest, Segments, Tokenizer,
+};
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+const ROWS: [usize; 4] = [1, 64, 256, 512];
+const CONTEXTS: [usize; 3] = [128, 1024, 4096];
+const PROMPT: usize = 768;
+const RESPONSE: usize = 256;
+const TIMED_ROUNDS: usize = 3;
+
+fn main() -> Outcome<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let word = |at: usize| arguments.get(at).map(String::as_str);
+    let device: DeviceSpec = word(0).unwrap_or("cuda").parse()?;
+    let precision = if word(1) == Some("f32") { Precision::F32 } else { Precision::Bf16 };
+    let options = LearnerOptions { device, precision, ..LearnerOptions::default() };
+    let folder = tempfile::tempdir()?;
+    Learner::initialize(shape(), Tokenizer::missing(), 1, LearnerOptions::default())?.save(folder.path())?;
+    let load = |options: &LearnerOptions| Learner::load_by_ids(folder.path(), options.clone());
+    if word(2) != Some("train") {
+        decode(&options, load)?;
+    }
+    if word(2) != Some("decode") {
+        train(&options, load)?;
+    }
+    Ok(())
+}
+
+/// Of Qwen2.5-0.5B, with room for 4,096 tokens and an answer.
+fn shape() -> ModelConfig {
+    ModelConfig {
+        model_type: Architecture::Qwen2,
+        vocab_size: 151_936,
+        hidden_size: 896,
+        num_hidden_layers: 24,
+        num_attention_heads: 14,
+        num_key_value_heads: 2,
+        head_dim: 64,
+        intermediate_size: 4864,
+        rope_theta: 1e6,
+        max_position_embeddings: 4096 + 64,
+        ..ModelConfig::default()
+    }
+}
+
+fn tokens(count: usize, salt: usize) -> Vec<u32> {
+    (0..count).map(|at| 1 + ((at * 7919 + salt * 104_729) % 150_000) as u32).collect()
+}
+
+fn seconds<T>(work: impl FnOnce() -> Outcome<T>) -> Outcome<f64> {
+    let begin = Instant::now();
+    work()?;
+    Ok(begin.elapsed().as_secs_f64())
+}
+
+/// The shortest of some rounds, after one more.
+fn best(mut round: impl FnMut() -> Outcome<f64>) -> Outcome<f64> {
+    round()?;
+    (0..TIMED_ROUNDS).try_fold(f64::INFINITY, |best, _| Ok(best.min(round()?)))
+}
+
+fn mib(bytes: Option<u64>) -> String {
+    bytes.map_or_else(|| "null".to_owned(), |bytes| (bytes >> 20).to_string())
+}
+
+#[expect(clippy::print_stdout, reason = "the lines are what it is run for")]
+fn decode<E: Error + 'static>(
+    options: &LearnerOptions,
+    load: impl Fn(&LearnerOptions) -> Result<Learner, E>,
+) -> Outcome<()> {
+    let learner = load(&LearnerOptions { rollout_rows: ROWS[ROWS.len() - 1], ..options.clone() })?;
+    for context in CONTEXTS {
+        for samples in ROWS {
+            learner.take_peak_device_memory();
+            let mut time = |new: usize| {
+                let asked = SamplingRequest {
+                    samples,
+                    ignore_end: true,
+                    ..SamplingRequest::new(tokens(context, samples), new)
+                };
+                best(|| seconds(|| Ok(learner.complete(std::slice::from_ref(&asked))?)))
+            };
+            let (short, long) = (time(9)?, time(33)?);
+            let step = (long - short) / 24.0;
+            println!(
+                "{{\"what\":\"decode\",\"rows\":{samples},\"context\":{context},\"ms_per_step\":{:.2},\"tokens_per_s\":{:.0},\"admission_ms\":{:.1},\"peak_mib\":{}}}",
+                1e3 * step,
+                samples as f64 / step,
+                1e3 * (short - 9.0 * step),
+                mib(learner.take_peak_device_memory()),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// What is trained, and the largest micro-batch that it makes.
+struct Work {
+    name: &'static str,
+    batch: TrainBatch,
+    /// Tokens of the largest group.
+    group: usize,
+    tokens: usize,
+}
+
+fn work(name: &'static str, responses: &[usize]) -> Work {
+    let of_prompt = |(salt, &count): (usize, &usize)| {
+        let prompt: Arc<[u32]> = tokens(PROMPT, salt).into();
+        (0..count).map(move |at| Sample::new(Arc::clone(&prompt), tokens(RESPONSE, 100 + salt * 50 + at), 1.0))
+    };
+    let samples: Vec<Sample> = responses.iter().enumerate().flat_map(of_prompt).collect();
+    let normalizer = (samples.len() * RESPONSE) as f64;
+    let group = PROMPT + responses.iter().max().unwrap_or(&1) * RESPONSE;
+    let tokens = responses.iter().map(|count| PROMPT + count * RESPONSE).sum();
+    Work { name, batch: TrainBatch { samples, normalizer }, group, tokens }
+}
+
+#[expect(clippy::print_stdout, reason = "the lines are what it is run for")]
+fn train<E: Error + 'static>(
+    options: &LearnerOptions,
+    load: impl Fn(&LearnerOptions) -> Result<Learner, E>,
+) -> Outcome<()> {
+    let modules = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"];
+    let lora = Lora { rank: 16, alpha: 32.0, target_modules: modules.map(str::to_owned).to_vec(), seed: 0 };
+    let segments = Some(Segments { layers: 1, logit_rows: 1024 });
+    let singles = work("single", &[1; 16]);
+    let groups = work("group", &[29, 29]);
+    let plain = |micro_tokens| LearnerOptions { micro_tokens, ..options.clone() };
+    let mut settings: Vec<(&Work, LearnerOptions)> = Vec::new();
+    for micro_tokens in [1024, 4096, 8192] {
+        settings.push((&singles, plain(micro_tokens)));
+        settings.push((&singles, LearnerOptions { segments, ..plain(micro_tokens) }));
+    }
+    settings.push((&singles, LearnerOptions { lora: Some(lora), ..plain(4096) }));
+    settings.push((&groups, LearnerOptions { segments, ..plain(8192) }));
+    for (work, options) in settings {
+        let mut learner = load(&options)?;
+        learner.take_peak_device_memory();
+        let step = best(|| seconds(|| Ok(learner.update(&work.batch, 1e-6)?)))?;
+        let rows = options.micro_tokens.max(work.group);
+        let sequences = rows / (PROMPT + RESPONSE);
+        let outputs = if work.name == "group" { work.group - PROMPT } else { sequences * RESPONSE };
+        let size = MicroBatchSize { rows, group: work.group, outputs };
+        let planned = MemoryPlan { rollouts: 0, ..MemoryPlan::predict(learner.config(), &options, size) };
+        println!(
+            "{{\"what\":\"train\",\"work\":\"{}\",\"micro_tokens\":{},\"segments\":{},\"lora\":{},\"ms_per_step\":{:.0},\"tokens_per_s\":{:.0},\"peak_mib\":{},\"planned_mib\":{}}}",
+            work.name,
+            options.micro_tokens,
+            options.segments.is_some(),
+            options.lora.is_some(),
+            1e3 * step,
+            work.tokens as f64 / step,
+            mib(learner.take_peak_device_memory()),
+            planned.total() >> 20,
+        );
+    }
+    Ok(())
+}
