@@ -91,7 +91,7 @@ fn decode<E: Error + 'static>(
     for context in CONTEXTS {
         for samples in ROWS {
             learner.take_peak_device_memory();
-            let mut time = |new: usize| {
+            let time = |new: usize| {
                 let asked = SamplingRequest {
                     samples,
                     ignore_end: true,

@@ -8,6 +8,7 @@
 //! Attaching copies the result on its device; where nothing is tracked, as in rollouts, nothing is copied.
 
 mod attention;
+mod logprobs;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -200,12 +201,6 @@ fn widened(x: &Tensor) -> Result<Tensor> {
     if matches!(x.dtype(), DType::BF16 | DType::F16) { x.to_dtype(DType::F32) } else { Ok(x.clone()) }
 }
 
-/// Over the last dimension. The maximum is detached: it only shifts, and its gradient would cost four more large tensors.
-fn log_softmax(x: &Tensor) -> Result<Tensor> {
-    let shifted = x.broadcast_sub(&x.max_keepdim(D::Minus1)?.detach())?;
-    shifted.broadcast_sub(&shifted.exp()?.sum_keepdim(D::Minus1)?.log()?)
-}
-
 /// One micro-batch's operations.
 #[derive(Debug)]
 pub(crate) struct CandleOps {
@@ -259,15 +254,7 @@ impl Ops for CandleOps {
     }
 
     fn logprobs(&self, logits: &Tensor, predictions: &[Prediction]) -> Result<Tensor> {
-        check_count("logits", logits.elem_count(), "learn.options.segments.logit_rows")?;
-        let device = logits.device();
-        let rows: Vec<u32> = predictions.iter().map(|p| p.row as u32).collect();
-        let tokens: Vec<u32> = predictions.iter().map(|p| p.token).collect();
-        let (rows, tokens) = (Tensor::new(rows, device)?, Tensor::new(tokens, device)?);
-        let logprobs = log_softmax(&widened(logits)?)?;
-        let entropy = (logprobs.exp()? * &logprobs)?.sum(D::Minus1)?.neg()?.index_select(&rows, 0)?;
-        let selected = logprobs.index_select(&rows, 0)?.gather(&tokens.unsqueeze(1)?, 1)?.squeeze(1)?;
-        Tensor::stack(&[selected, entropy], 0)
+        logprobs::logprobs(logits, predictions)
     }
 }
 
