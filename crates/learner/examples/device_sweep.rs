@@ -1,13 +1,13 @@
 //! What decoding and training cost on a device, over sizes: milliseconds, tokens a second, and memory, planned and measured.
 //!
 //! ```sh
-//! cargo run --release --features veriplay/cuda --example device_sweep -- cuda bf16 [decode|train]
+//! cargo run --release --features veriplay/cuda --example device_sweep -- cuda bf16 [decode|train [MICRO_TOKENS [LAYERS]]]
 //! ```
 //!
 //! The model has the shape of Qwen2.5-0.5B and random weights. Each line is one JSON object. A decoding step's time is that of 33 new tokens
 //! a row less that of 9, over 24, so that admission is left out; all rows are samples of one prompt. A training step has 16,384 tokens: 16
 //! sequences of 768 + 256 tokens, or in `group` lines two prompts of 768 tokens with 29 responses of 256 each. Best of three, after a
-//! warm-up.
+//! warm-up. `MICRO_TOKENS` leaves the lines of one such number, and `LAYERS` makes another depth, for a profiler.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -33,25 +33,27 @@ fn main() -> Outcome<()> {
     let device: DeviceSpec = word(0).unwrap_or("cuda").parse()?;
     let precision = if word(1) == Some("f32") { Precision::F32 } else { Precision::Bf16 };
     let options = LearnerOptions { device, precision, ..LearnerOptions::default() };
+    let micro_tokens: Option<usize> = word(3).map(str::parse).transpose()?;
+    let layers = word(4).map_or(Ok(24), str::parse)?;
     let folder = tempfile::tempdir()?;
-    Learner::initialize(shape(), Tokenizer::missing(), 1, LearnerOptions::default())?.save(folder.path())?;
+    Learner::initialize(shape(layers), Tokenizer::missing(), 1, LearnerOptions::default())?.save(folder.path())?;
     let load = |options: &LearnerOptions| Learner::load_by_ids(folder.path(), options.clone());
     if word(2) != Some("train") {
         decode(&options, load)?;
     }
     if word(2) != Some("decode") {
-        train(&options, load)?;
+        train(&options, micro_tokens, load)?;
     }
     Ok(())
 }
 
 /// Of Qwen2.5-0.5B, with room for 4,096 tokens and an answer.
-fn shape() -> ModelConfig {
+fn shape(layers: usize) -> ModelConfig {
     ModelConfig {
         model_type: Architecture::Qwen2,
         vocab_size: 151_936,
         hidden_size: 896,
-        num_hidden_layers: 24,
+        num_hidden_layers: layers,
         num_attention_heads: 14,
         num_key_value_heads: 2,
         head_dim: 64,
@@ -137,6 +139,7 @@ fn work(name: &'static str, responses: &[usize]) -> Work {
 #[expect(clippy::print_stdout, reason = "the lines are what it is run for")]
 fn train<E: Error + 'static>(
     options: &LearnerOptions,
+    micro_tokens: Option<usize>,
     load: impl Fn(&LearnerOptions) -> Result<Learner, E>,
 ) -> Outcome<()> {
     let modules = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"];
@@ -152,7 +155,8 @@ fn train<E: Error + 'static>(
     }
     settings.push((&singles, LearnerOptions { lora: Some(lora), ..plain(4096) }));
     settings.push((&groups, LearnerOptions { segments, ..plain(8192) }));
-    for (work, options) in settings {
+    let asked = |(_, options): &(&Work, LearnerOptions)| micro_tokens.is_none_or(|only| options.micro_tokens == only);
+    for (work, options) in settings.into_iter().filter(asked) {
         let mut learner = load(&options)?;
         learner.take_peak_device_memory();
         let step = best(|| seconds(|| Ok(learner.update(&work.batch, 1e-6)?)))?;
