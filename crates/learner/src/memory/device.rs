@@ -5,7 +5,6 @@
 
 use super::{COPIES, F32, MemoryPlan, MicroBatchSize, ModelSizes};
 use crate::config::TensorSpec;
-use crate::device::DeviceSpec;
 use crate::ops::{TILE_ROWS, rows_of_tile};
 use crate::options::LearnerOptions;
 use crate::sampling::DEVICE_PREFILL_TOKENS;
@@ -13,6 +12,9 @@ use crate::segments::Segments;
 
 /// Forms of the logits of a step: as they are, wide, scaled, shifted, exponentiated, normed, summed up and compared.
 const LOGIT_FORMS: u64 = 8;
+
+/// Copies of an operation's result while it is differentiated. A card has the zeros, too, that a sum of gradients begins with.
+const FORMS: u64 = COPIES + 2;
 
 /// A model of some sizes, trained by candle's operations.
 pub(super) struct DeviceSizes<'a> {
@@ -24,6 +26,7 @@ pub(super) struct DeviceSizes<'a> {
 impl DeviceSizes<'_> {
     pub(super) fn plan(&self) -> MemoryPlan {
         let (rows, all, trained) = (self.rows(), self.model.sum(|_| true), self.trained());
+        let activations = rows * self.kept_per_row() + self.masks() + self.transient();
         let (base, adapters) = if self.has_adapters() { (self.width() * all, F32 * trained) } else { (F32 * all, 0) };
         MemoryPlan {
             weights: base + adapters,
@@ -31,8 +34,8 @@ impl DeviceSizes<'_> {
             moments: F32 * 2 * trained,
             working: self.working_copies(),
             gradients: self.gradients(),
-            activations: rows * self.kept_per_row() + self.masks() + self.transient(),
-            logits: self.logits(),
+            activations,
+            logits: self.head().saturating_sub(self.later_than_head()),
             rollouts: self.rollouts(),
         }
     }
@@ -86,17 +89,20 @@ impl DeviceSizes<'_> {
 
     /// Of the weights: the sum over micro-batches, and those of one backward pass.
     fn gradients(&self) -> u64 {
-        let (model, trained) = (self.model, self.trained());
+        F32 * (self.trained() + self.gradients_of_pass())
+    }
+
+    /// Numbers of the gradients that exist before they are added to the sum: of all weights, or of those of a segment.
+    fn gradients_of_pass(&self) -> u64 {
+        let model = self.model;
         if self.has_adapters() {
-            return F32 * 2 * trained;
+            return self.trained();
         }
-        let head = (self.copies() - 2) * model.vocab * model.hidden;
         let layer = model.sum(TensorSpec::is_hidden_matrix) / model.layers.max(1);
-        let pass = match self.options.segments {
-            Some(Segments { layers, .. }) => head.max((self.copies() - 2) * layer * (layers as u64).min(model.layers)),
-            None => trained + model.vocab * model.hidden,
-        };
-        F32 * (trained + pass)
+        match self.options.segments {
+            Some(Segments { layers, .. }) => (FORMS - 2) * layer * (layers as u64).min(model.layers),
+            None => self.trained() + model.vocab * model.hidden,
+        }
     }
 
     /// Layers whose intermediate results exist at a time.
@@ -147,17 +153,12 @@ impl DeviceSizes<'_> {
     /// Of one score: the product, scaled, masked, the softmax twice, and a gradient; under narrow activations the product and the weight as
     /// such, too.
     fn bytes_per_score(&self) -> u64 {
-        if self.width() == F32 { 6 * F32 } else { 7 * F32 + 2 * self.width() }
+        if self.width() == F32 { 6 * F32 } else { 6 * F32 + 2 * self.width() }
     }
 
     /// Columns of scores that are kept for backward: those of groups in one tile.
     fn kept_columns(&self) -> u64 {
         if self.batch.group > TILE_ROWS { 0 } else { self.batch.group as u64 }
-    }
-
-    /// Copies of an operation's result while it is differentiated. A card also has the zeros that a sum of gradients begins with.
-    const fn copies(&self) -> u64 {
-        if matches!(self.options.device, DeviceSpec::Cuda(_)) { COPIES + 2 } else { COPIES + 1 }
     }
 
     /// Bytes of the masks of all tiles, which layers share: a number for each row and each column up to the last that a row of its tile sees.
@@ -172,16 +173,29 @@ impl DeviceSizes<'_> {
         // Under narrow activations the gradient is one of the copies.
         let again = if self.width() == F32 { self.bytes_per_score() } else { self.bytes_per_score() - F32 };
         let forward = if self.kept_columns() == 0 { again } else { 0 };
-        let scores = tile(columns) * columns * model.heads * (forward + self.copies() * F32);
-        let wide = rows * (COPIES * model.hidden + model.qkv.max(4 * model.inner)) * self.width();
+        let scores = tile(columns) * columns * model.heads * (forward + FORMS * F32);
+        let wide = rows * (COPIES * model.hidden + model.qkv.max(12 * model.inner)) * self.width();
         scores.max(wide)
     }
 
-    /// Of one chunk of rows, or of all: as they are and wide, their shifted form, log-probabilities and entropies, and gradients of these.
+    /// The head's moment: its logits, or then the gradients of its weight.
+    fn head(&self) -> u64 {
+        let weight = if self.has_adapters() { 0 } else { self.model.vocab * self.model.hidden };
+        self.logits().max(F32 * FORMS * weight)
+    }
+
+    /// What of the plan's other numbers is not there yet, or not any more: with segments the results of layers, and the gradients of the pass.
+    fn later_than_head(&self) -> u64 {
+        let results = self.rows() * self.layers_at_once() * self.kept_per_row_and_layer();
+        let layers = self.options.segments.map_or(0, |_| results);
+        layers + self.transient() + F32 * self.gradients_of_pass()
+    }
+
+    /// Of one chunk of rows, or of all: as they are, and three of their forms.
     fn logits(&self) -> u64 {
         let (rows, outputs) = (self.rows(), self.batch.outputs as u64);
         let at_once = self.options.segments.map_or(outputs, |s| outputs.min(s.logit_rows as u64));
-        at_once * self.model.vocab * (self.width() + 8 * F32) + 2 * (rows + outputs) * self.model.hidden * self.width()
+        at_once * self.model.vocab * (self.width() + 3 * F32) + 2 * (rows + outputs) * self.model.hidden * self.width()
     }
 }
 

@@ -5,6 +5,7 @@ mod checkpoints;
 mod common;
 mod completions_server;
 mod configs;
+mod counting;
 mod devices;
 mod episodes;
 mod gradients;

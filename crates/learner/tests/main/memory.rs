@@ -1,5 +1,8 @@
-//! What training is predicted to need, against what a process of its own was seen to need; and that with segments a token costs
+//! What training and rollouts are predicted to need, against what a process of its own was seen to need; and that with segments a token costs
 //! one layer's intermediate results, not every layer's.
+//!
+//! Of the CPU's kernels a process is asked how much memory it had. Of a device's operations, which run on the CPU here, it counts what it
+//! allocates: a card that ran one of these plans took what was counted (docs/gpu.md).
 
 use std::io::Write as _;
 use std::process::Command;
@@ -11,6 +14,7 @@ use veriplay_learner::{
 };
 
 use crate::common::{sample, tokenizer};
+use crate::counting;
 
 const JOB: &str = "VERIPLAY_MEASURE";
 const ROLLOUT_JOB: &str = "VERIPLAY_MEASURE_ROLLOUTS";
@@ -52,6 +56,29 @@ fn status(key: &str) -> u64 {
     line.split_whitespace().nth(1).and_then(|kb| kb.parse::<u64>().ok()).expect("a number") * 1024
 }
 
+/// What a process has taken of memory since this was made.
+struct Taken {
+    /// Resident before, and of that pages of the program itself; `None` where allocations are counted.
+    resident: Option<[u64; 2]>,
+    allocated: u64,
+}
+
+impl Taken {
+    fn begin(device: DeviceSpec) -> Self {
+        counting::forget_peak();
+        let resident = (device == DeviceSpec::Cpu).then(|| ["VmRSS", "RssFile"].map(status));
+        Self { resident, allocated: counting::allocated() as u64 }
+    }
+
+    fn most(&self) -> u64 {
+        match self.resident {
+            // Pages of the program itself that were touched for the first time are not what it allocates.
+            Some([before, code]) => status("VmHWM") - before - (status("RssFile") - code),
+            None => counting::peak() as u64 - self.allocated,
+        }
+    }
+}
+
 /// Not a test by itself: what the others run in a process of its own, where it says how much an update took.
 #[test]
 fn the_process_that_is_measured() {
@@ -60,9 +87,9 @@ fn the_process_that_is_measured() {
     let mut next = || words.next().expect("layers, tokens of a prompt and of a response, kind, file");
     let [layers, prompt, rows] = [(); 3].map(|()| next().parse::<usize>().expect("a number"));
     let (kind, file) = (next(), next());
-    let (before, code) = (status("VmRSS"), status("RssFile"));
-    let mut learner =
-        Learner::initialize(shape(layers), tokenizer(), 1, options(prompt.max(rows), kind)).expect("valid");
+    let options = options(prompt.max(rows), kind);
+    let taken = Taken::begin(options.device);
+    let mut learner = Learner::initialize(shape(layers), tokenizer(), 1, options).expect("valid");
     let response: Vec<u32> = (0..rows as u32).map(|t| t * 7 % 500).collect();
     // Two micro-batches: the gradients of one meet those of the other.
     let samples = [2, 3].map(|second| {
@@ -71,9 +98,7 @@ fn the_process_that_is_measured() {
     });
     let batch = TrainBatch { samples: samples.to_vec(), normalizer: rows as f64 };
     (0..2).for_each(|_| drop(learner.update(&batch, 1e-3).expect("learns")));
-    // Pages of the program itself that were touched for the first time are not what an update allocates.
-    let touched = status("RssFile") - code;
-    std::fs::write(file, (status("VmHWM") - before - touched).to_string()).expect("writes");
+    std::fs::write(file, taken.most().to_string()).expect("writes");
 }
 
 /// Samples, and the tokens of each: a prompt and a few more.
@@ -102,11 +127,16 @@ fn the_process_whose_rollouts_are_measured() {
     };
     // Working copies of weights are made by the first call.
     learner.complete(&[request(4, 2)]).expect("samples");
-    let (before, code) = (status("VmRSS"), status("RssFile"));
+    let taken = Taken::begin(learner.options().device);
     let found = learner.complete(&vec![request(CONTEXT - 40, 40); SAMPLES]).expect("samples");
     assert!(found.iter().flatten().all(|sample| sample.tokens.len() == 40));
-    let touched = status("RssFile") - code;
-    std::fs::write(file, (status("VmHWM") - before - touched).to_string()).expect("writes");
+    std::fs::write(file, taken.most().to_string()).expect("writes");
+}
+
+/// With the operations of a card on a card.
+fn on_a_card(options: LearnerOptions) -> LearnerOptions {
+    let device = if options.device == DeviceSpec::Portable { DeviceSpec::Cuda(0) } else { options.device };
+    LearnerOptions { device, ..options }
 }
 
 #[test]
@@ -115,7 +145,7 @@ fn the_prediction_of_rollouts_on_a_device_is_what_they_take_on_the_cpu() {
     for (kind, layers) in [("device plain", 3), ("device plain", 9), ("bf16 plain", 3), ("bf16 plain", 9)] {
         let want = peak_of("memory::the_process_whose_rollouts_are_measured", ROLLOUT_JOB, &format!("{layers},{kind}"));
         let batch = MicroBatchSize { rows: 1, group: 1, outputs: 1 };
-        let found = MemoryPlan::predict(&rollout_shape(layers), &rollout_options(kind), batch).rollouts;
+        let found = MemoryPlan::predict(&rollout_shape(layers), &on_a_card(rollout_options(kind)), batch).rollouts;
         let ratio = found as f64 / want as f64;
         fine &= (0.9..1.1).contains(&ratio);
         report += &format!("{kind}, {layers} layers: {found:.3e} for {want:.3e}, {ratio:.2}\n");
@@ -146,7 +176,7 @@ fn peak_of(test: &str, variable: &str, job: &str) -> u64 {
 fn predicted(layers: usize, (prompt, response): (usize, usize), kind: &str) -> u64 {
     let rows = prompt + response;
     let batch = MicroBatchSize { rows, group: rows, outputs: response };
-    let plan = MemoryPlan::predict(&shape(layers), &options(rows, kind), batch);
+    let plan = MemoryPlan::predict(&shape(layers), &on_a_card(options(rows, kind)), batch);
     MemoryPlan { rollouts: 0, ..plan }.total()
 }
 
