@@ -2,7 +2,8 @@
 //!
 //! Called by the network, which makes one of a layer's weights, and by the operations, which compute it.
 
-use candle_core::{Error, Result, Tensor};
+use candle_core::backend::BackendStorage;
+use candle_core::{CpuStorage, CudaStorage, CustomOp1, Error, Layout, Result, Shape, Storage, Tensor};
 
 /// y = x·Wᵀ, or with an adapter y = x·Wᵀ + (x·Aᵀ)·Bᵀ.
 #[derive(Debug, Clone)]
@@ -71,7 +72,8 @@ impl Linear {
 
     /// Of rows x [rows, inputs], by candle's operations.
     pub(crate) fn apply(&self, x: &Tensor) -> Result<Tensor> {
-        let y = x.matmul(&self.weight.t()?)?;
+        let is_frozen = x.track_op() && !self.weight.track_op();
+        let y = if is_frozen { x.apply_op1(FrozenProduct(self.weight.clone()))? } else { x.matmul(&self.weight.t()?)? };
         match &self.adapter {
             None => Ok(y),
             Some(adapter) => y + adapter.apply(x)?,
@@ -86,5 +88,43 @@ impl Linear {
     /// The number of its inputs.
     pub(crate) fn inputs(&self) -> Result<usize> {
         self.weight.dim(1)
+    }
+}
+
+/// x·Wᵀ where W [outputs, inputs] does not train. Candle's own product computes a gradient of W all the same, and keeps it until the backward
+/// pass has ended: of a base under adapters that is a third of the pass's operations, and a gradient of every weight.
+struct FrozenProduct(Tensor);
+
+impl FrozenProduct {
+    fn product<S: BackendStorage>(&self, x: &S, x_layout: &Layout, weight: &S) -> Result<(S, Shape)> {
+        let ((rows, inputs), outputs) = (x_layout.shape().dims2()?, self.0.dim(0)?);
+        let weight_layout = self.0.layout().transpose(0, 1)?;
+        Ok((x.matmul(weight, (1, rows, outputs, inputs), x_layout, &weight_layout)?, (rows, outputs).into()))
+    }
+
+    fn elsewhere(device: &str) -> Error {
+        Error::Msg(format!("a matrix lies elsewhere than on the {device}, where its argument is"))
+    }
+}
+
+impl CustomOp1 for FrozenProduct {
+    fn name(&self) -> &'static str {
+        "frozen-product"
+    }
+
+    fn cpu_fwd(&self, x: &CpuStorage, layout: &Layout) -> Result<(CpuStorage, Shape)> {
+        let (storage, _) = self.0.storage_and_layout();
+        let Storage::Cpu(weight) = &*storage else { return Err(Self::elsewhere("CPU")) };
+        self.product(x, layout, weight)
+    }
+
+    fn cuda_fwd(&self, x: &CudaStorage, layout: &Layout) -> Result<(CudaStorage, Shape)> {
+        let (storage, _) = self.0.storage_and_layout();
+        let Storage::Cuda(weight) = &*storage else { return Err(Self::elsewhere("card")) };
+        self.product(x, layout, weight)
+    }
+
+    fn bwd(&self, _: &Tensor, _: &Tensor, dy: &Tensor) -> Result<Option<Tensor>> {
+        dy.matmul(&self.0).map(Some)
     }
 }
