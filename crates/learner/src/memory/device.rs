@@ -40,8 +40,8 @@ impl DeviceSizes<'_> {
         }
     }
 
-    /// While rows are replaced: the caches of all rows, one layer's keys or values in their four forms, the caches and one layer's results of
-    /// the prompts that come; and in a step the scores of a layer, and logits as they are drawn from.
+    /// The caches of all rows; while others come the results of a layer of their prompts, and masks, or then one layer's keys or values in their
+    /// four forms; and in a step the scores of a layer, and logits as they are drawn from.
     fn rollouts(&self) -> u64 {
         let model = self.model;
         let samples = self.options.rollout_rows as u64;
@@ -54,8 +54,9 @@ impl DeviceSizes<'_> {
         let narrow = if self.width() == F32 { 0 } else { self.width() };
         let scores = tile(model.context) * model.context * model.heads * (4 * F32 + narrow);
         let wide = prompts * (COPIES * model.hidden + model.qkv.max(4 * model.inner)) * self.width();
-        let prefill = prompts * cache + wide.max(scores);
-        let replacing = tokens * (cache + 4 * side * self.width()) + prefill;
+        let masks = F32 * prompts * (model.context + tile(model.context)) / 2;
+        let coming = wide.max(scores) + masks;
+        let replacing = tokens.max(prompts) * cache + coming.max(tokens * 4 * side * self.width());
         let step = tokens * (cache + model.heads * (self.width() + 5 * F32));
         replacing.max(step) + samples * model.vocab * LOGIT_FORMS * F32
     }
@@ -135,7 +136,7 @@ impl DeviceSizes<'_> {
         self.width() * numbers + self.kept_columns() * model.heads * self.bytes_per_score()
     }
 
-    /// Outputs of adapters, and their sums with those of the matrices.
+    /// Outputs of adapters, and their sums with those of the matrices; and gradients of both.
     fn adapted_width(&self) -> u64 {
         let model = self.model;
         let targets = self.options.lora.as_ref().map(|lora| &lora.target_modules);
@@ -147,7 +148,7 @@ impl DeviceSizes<'_> {
             (&["gate_proj", "up_proj"], 2 * model.inner),
             (&["down_proj"], model.hidden),
         ];
-        2 * sites.iter().filter(|(modules, _)| any(modules)).map(|(_, width)| width).sum::<u64>()
+        4 * sites.iter().filter(|(modules, _)| any(modules)).map(|(_, width)| width).sum::<u64>()
     }
 
     /// Of one score: the product, scaled, masked, the softmax twice, and a gradient; under narrow activations the product and the weight as

@@ -50,12 +50,7 @@ impl Tile {
         let responses = || rows.iter().map(|row| &row.own).filter(|own| !own.is_empty());
         let start = responses().map(|own| own.start).min().unwrap_or(shared);
         let own = start..responses().map(|own| own.end).max().unwrap_or(start);
-        let columns = || (0..shared).chain(own.clone());
-        let cell = |row: &VisibleRows, column: usize| {
-            if column < row.shared || row.own.contains(&column) { 0.0_f32 } else { f32::NEG_INFINITY }
-        };
-        let mask: Vec<f32> = rows.iter().flat_map(|row| columns().map(move |column| cell(row, column))).collect();
-        let mask = Tensor::from_vec(mask, (rows.len(), columns().count()), device)?;
+        let mask = mask(rows, (0..shared).chain(own.clone()), device)?;
         Ok(Self { rows: first..first + rows.len(), shared, own, mask })
     }
 
@@ -94,6 +89,22 @@ impl Tile {
         let weights = softmax(&scores.broadcast_add(&self.mask)?)?.to_dtype(v.dtype())?;
         weights.reshape((kv_heads, stacked, columns))?.matmul(v)?.reshape((heads, rows, dim))
     }
+}
+
+/// f32 [rows, columns]: 0 where a row attends to a column, −∞ elsewhere. Compared on the device, to which the host sends four short lists.
+fn mask(rows: &[VisibleRows], columns: impl Iterator<Item = usize>, device: &Device) -> Result<Tensor> {
+    let columns: Vec<u32> = columns.map(|column| column as u32).collect();
+    let columns = Tensor::new(columns, device)?.unsqueeze(0)?;
+    let of_rows = |bound: fn(&VisibleRows) -> usize| {
+        let bounds: Vec<u32> = rows.iter().map(|row| bound(row) as u32).collect();
+        Tensor::new(bounds, device)?.unsqueeze(1)
+    };
+    let in_prompt = columns.broadcast_lt(&of_rows(|row| row.shared)?)?;
+    let in_response = (columns.broadcast_ge(&of_rows(|row| row.own.start)?)?
+        * columns.broadcast_lt(&of_rows(|row| row.own.end)?)?)?;
+    let visible = (in_prompt + in_response)?;
+    let everywhere = |value: f32| Tensor::new(value, device)?.broadcast_as(visible.shape());
+    visible.where_cond(&everywhere(0.0)?, &everywhere(f32::NEG_INFINITY)?)
 }
 
 /// Attention of a group, q [heads, rows, dim] on k and v [kv_heads, rows, dim]: [heads, rows, dim].
