@@ -21,7 +21,7 @@ pub(crate) use requests::{SamplingContext, check_sampling};
 /// Prompt tokens a decoding loop computes together, on the CPU.
 const PREFILL_TOKENS: usize = 1024;
 /// The same on a device, which takes as long for fewer.
-pub(crate) const DEVICE_PREFILL_TOKENS: usize = 8192;
+pub(crate) const DEVICE_PREFILL_TOKENS: usize = 4096;
 /// Rows of one thread from which on it is busier with multiplying than with reading the weights.
 const ENOUGH_ROWS: usize = 32;
 

@@ -53,9 +53,11 @@ impl DeviceSizes<'_> {
         // Of one prompt, a tile of scores: the product, scaled, masked, and the softmax; under narrow activations the product as such, too.
         let narrow = if self.width() == F32 { 0 } else { self.width() };
         let scores = tile(model.context) * model.context * model.heads * (4 * F32 + narrow);
+        // With them the residual stream, projections and what is mixed of all prompts.
+        let attending = scores + prompts * (2 * model.hidden + model.qkv + model.query) * self.width();
         let wide = prompts * (COPIES * model.hidden + model.qkv.max(4 * model.inner)) * self.width();
-        let masks = F32 * prompts * (model.context + tile(model.context)) / 2;
-        let coming = wide.max(scores) + masks;
+        let masks = prompts * (model.context + tile(model.context)) / 2;
+        let coming = wide.max(attending) + masks;
         let replacing = tokens.max(prompts) * cache + coming.max(tokens * 4 * side * self.width());
         let step = tokens * (cache + model.heads * (self.width() + 5 * F32));
         replacing.max(step) + samples * model.vocab * LOGIT_FORMS * F32
@@ -162,10 +164,10 @@ impl DeviceSizes<'_> {
         if self.batch.group > TILE_ROWS { 0 } else { self.batch.group as u64 }
     }
 
-    /// Bytes of the masks of all tiles, which layers share: a number for each row and each column up to the last that a row of its tile sees.
+    /// Bytes of the masks of all tiles, which layers share: one for each row and each column up to the last that a row of its tile sees.
     fn masks(&self) -> u64 {
         let (rows, columns) = (self.rows(), self.batch.group as u64);
-        F32 * (columns * rows.saturating_sub(columns / 2) + rows * tile(columns) / 2)
+        columns * rows.saturating_sub(columns / 2) + rows * tile(columns) / 2
     }
 
     /// Bytes that exist only while an operation is differentiated.

@@ -102,7 +102,7 @@ fn the_process_that_is_measured() {
 }
 
 /// Samples, and the tokens of each: a prompt and a few more. Together they have as many prompt tokens as are computed at once.
-const SAMPLES: usize = 9;
+const SAMPLES: usize = 5;
 const CONTEXT: usize = 1040;
 
 fn rollout_shape(layers: usize) -> ModelConfig {

@@ -31,8 +31,10 @@ pub(super) struct Tile {
     shared: usize,
     /// and of responses.
     own: Range<usize>,
-    /// f32 [rows, columns]: 0 where a row attends to a column, −∞ elsewhere.
-    mask: Tensor,
+    /// u8 [rows, columns]: whether a row attends to a column.
+    visible: Tensor,
+    /// What is added to a score that is visible, and to one that is not: 0 and −∞.
+    added: [Tensor; 2],
 }
 
 impl Tile {
@@ -50,8 +52,15 @@ impl Tile {
         let responses = || rows.iter().map(|row| &row.own).filter(|own| !own.is_empty());
         let start = responses().map(|own| own.start).min().unwrap_or(shared);
         let own = start..responses().map(|own| own.end).max().unwrap_or(start);
-        let mask = mask(rows, (0..shared).chain(own.clone()), device)?;
-        Ok(Self { rows: first..first + rows.len(), shared, own, mask })
+        let visible = visible(rows, (0..shared).chain(own.clone()), device)?;
+        let added = [Tensor::new(0.0_f32, device)?, Tensor::new(f32::NEG_INFINITY, device)?];
+        Ok(Self { rows: first..first + rows.len(), shared, own, visible, added })
+    }
+
+    /// What is added to its scores: f32 [rows, columns].
+    fn mask(&self) -> Result<Tensor> {
+        let [seen, hidden] = self.added.each_ref().map(|value| value.broadcast_as(self.visible.shape()));
+        self.visible.where_cond(&seen?, &hidden?)
     }
 
     /// Its rows of x [heads, rows of the group, dim].
@@ -86,13 +95,13 @@ impl Tile {
         let scores = q.reshape((kv_heads, stacked, dim))?.matmul(&k.t()?)?;
         let scores = (widened(&scores)? * f64::from(sizes.scale()))?;
         let scores = scores.reshape((kv_heads, heads / kv_heads, rows, columns))?;
-        let weights = softmax(&scores.broadcast_add(&self.mask)?)?.to_dtype(v.dtype())?;
+        let weights = softmax(&scores.broadcast_add(&self.mask()?)?)?.to_dtype(v.dtype())?;
         weights.reshape((kv_heads, stacked, columns))?.matmul(v)?.reshape((heads, rows, dim))
     }
 }
 
-/// f32 [rows, columns]: 0 where a row attends to a column, −∞ elsewhere. Compared on the device, to which the host sends four short lists.
-fn mask(rows: &[VisibleRows], columns: impl Iterator<Item = usize>, device: &Device) -> Result<Tensor> {
+/// Whether a row attends to a column, u8 [rows, columns]: compared on the device, to which the host sends four short lists.
+fn visible(rows: &[VisibleRows], columns: impl Iterator<Item = usize>, device: &Device) -> Result<Tensor> {
     let columns: Vec<u32> = columns.map(|column| column as u32).collect();
     let columns = Tensor::new(columns, device)?.unsqueeze(0)?;
     let of_rows = |bound: fn(&VisibleRows) -> usize| {
@@ -100,11 +109,9 @@ fn mask(rows: &[VisibleRows], columns: impl Iterator<Item = usize>, device: &Dev
         Tensor::new(bounds, device)?.unsqueeze(1)
     };
     let in_prompt = columns.broadcast_lt(&of_rows(|row| row.shared)?)?;
-    let in_response = (columns.broadcast_ge(&of_rows(|row| row.own.start)?)?
-        * columns.broadcast_lt(&of_rows(|row| row.own.end)?)?)?;
-    let visible = (in_prompt + in_response)?;
-    let everywhere = |value: f32| Tensor::new(value, device)?.broadcast_as(visible.shape());
-    visible.where_cond(&everywhere(0.0)?, &everywhere(f32::NEG_INFINITY)?)
+    let behind_start = columns.broadcast_ge(&of_rows(|row| row.own.start)?)?;
+    let before_end = columns.broadcast_lt(&of_rows(|row| row.own.end)?)?;
+    in_prompt + (behind_start * before_end)?
 }
 
 /// Attention of a group, q [heads, rows, dim] on k and v [kv_heads, rows, dim]: [heads, rows, dim].
