@@ -1,7 +1,6 @@
 //! The prediction for candle's operations, on a card or on the CPU.
 //!
-//! What differs from our kernels: an operation with a backward of ours keeps its result twice, heads are copied out of their projections, scores
-//! of attention exist, and nothing is packed. Every number has the width of the activations unless it says otherwise.
+//! What differs from our kernels: heads are copied out of their projections, scores of attention exist, and nothing is packed. Every number has the width of the activations unless it says otherwise.
 
 use super::{COPIES, F32, MemoryPlan, MicroBatchSize, ModelSizes};
 use crate::config::TensorSpec;
@@ -126,12 +125,12 @@ impl DeviceSizes<'_> {
     fn kept_per_row_and_layer(&self) -> u64 {
         let model = self.model;
         let key = (model.qkv - model.query) / 2;
-        // Two norms, each twice; two branches and two sums of the residual stream.
-        let stream = 8 * model.hidden;
-        // Projections; heads copied out of them in two steps; queries and keys rotated, twice; the output, twice, and in two arrangements.
-        let attention = 3 * model.qkv + 2 * (model.query + key) + 4 * model.query;
+        // Two norms; two branches and two sums of the residual stream.
+        let stream = 6 * model.hidden;
+        // Projections; heads copied out of them in two steps; queries and keys rotated; the output, and in two arrangements.
+        let attention = 3 * model.qkv + model.query + key + 3 * model.query;
         let bias = if model.biased { model.qkv } else { 0 };
-        let head_norms = if model.normed_heads { 2 * (model.query + key) } else { 0 };
+        let head_norms = if model.normed_heads { model.query + key } else { 0 };
         // Gate and up side by side, the gate's activation, and the product.
         let swiglu = 4 * model.inner;
         let numbers = stream + attention + bias + head_norms + swiglu + self.adapted_width();
@@ -153,10 +152,10 @@ impl DeviceSizes<'_> {
         4 * sites.iter().filter(|(modules, _)| any(modules)).map(|(_, width)| width).sum::<u64>()
     }
 
-    /// Of one score: the product, scaled, masked, the softmax twice, and a gradient; under narrow activations the product and the weight as
+    /// Of one score: the product, scaled, masked, the softmax, and a gradient; under narrow activations the product and the weight as
     /// such, too.
     fn bytes_per_score(&self) -> u64 {
-        if self.width() == F32 { 6 * F32 } else { 6 * F32 + 2 * self.width() }
+        if self.width() == F32 { 5 * F32 } else { 5 * F32 + 2 * self.width() }
     }
 
     /// Columns of scores that are kept for backward: those of groups in one tile.

@@ -5,7 +5,7 @@
 //!
 //! Candle's fast kernels `rms_norm`, `softmax_last_dim` and `rope` have no backward, and would cut the graph without an error. Each
 //! runs on detached arguments here; its result is then attached to the graph as the output of an operation whose backward is ours.
-//! Attaching copies the result on its device; where nothing is tracked, as in rollouts, nothing is copied.
+//! Attaching copies the result on its device and frees it; where nothing is tracked, as in rollouts, nothing is copied.
 
 mod attention;
 mod logprobs;
@@ -30,26 +30,37 @@ use crate::linear::Linear;
 /// are detached: a gradient with a graph of its own would keep alive what it was computed from.
 struct WithBackward<B> {
     name: &'static str,
-    /// Contiguous.
-    result: Tensor,
+    /// Contiguous. Taken when it is attached: kept here it would be in memory twice until backward.
+    result: Mutex<Option<Tensor>>,
     backward: B,
 }
 
 impl<B> WithBackward<B> {
+    const fn new(name: &'static str, result: Tensor, backward: B) -> Self {
+        Self { name, result: Mutex::new(Some(result)), backward }
+    }
+
+    fn take(&self) -> Result<Tensor> {
+        let taken = self.result.lock().unwrap_or_else(PoisonError::into_inner).take();
+        taken.ok_or_else(|| Error::Msg(format!("the result of `{}` was attached before", self.name)))
+    }
+
     fn wrong_device(&self, device: &str) -> Error {
         Error::Msg(format!("`{}` was computed elsewhere than on the {device}, where its argument is", self.name))
     }
 
     fn cpu(&self) -> Result<(CpuStorage, Shape)> {
-        let (storage, layout) = self.result.storage_and_layout();
+        let result = self.take()?;
+        let (storage, layout) = result.storage_and_layout();
         let Storage::Cpu(cpu) = &*storage else { return Err(self.wrong_device("CPU")) };
-        Ok((cpu.try_clone(layout)?, self.result.shape().clone()))
+        Ok((cpu.try_clone(layout)?, result.shape().clone()))
     }
 
     fn cuda(&self) -> Result<(CudaStorage, Shape)> {
-        let (storage, layout) = self.result.storage_and_layout();
+        let result = self.take()?;
+        let (storage, layout) = result.storage_and_layout();
         let Storage::Cuda(cuda) = &*storage else { return Err(self.wrong_device("card")) };
-        Ok((cuda.try_clone(layout)?, self.result.shape().clone()))
+        Ok((cuda.try_clone(layout)?, result.shape().clone()))
     }
 }
 
@@ -136,7 +147,7 @@ fn with_backward<B>(x: &Tensor, name: &'static str, result: Tensor, backward: B)
 where
     B: Fn(&Tensor, &Tensor, &Tensor) -> Result<Tensor> + Send + Sync + 'static,
 {
-    if x.track_op() { x.apply_op1(WithBackward { name, result, backward }) } else { Ok(result) }
+    if x.track_op() { x.apply_op1(WithBackward::new(name, result, backward)) } else { Ok(result) }
 }
 
 /// RMSNorm (Zhang and Sennrich 2019) over the last dimension: x [.., width], gain [width].
@@ -146,7 +157,7 @@ pub(super) fn rms_norm(x: &Tensor, gain: &Tensor, eps: f32) -> Result<Tensor> {
         return Ok(result);
     }
     let backward = move |x: &Tensor, gain: &Tensor, dy: &Tensor| norm_backward(x, gain, dy, f64::from(eps));
-    x.apply_op2(gain, WithBackward { name: "rms-norm", result, backward })
+    x.apply_op2(gain, WithBackward::new("rms-norm", result, backward))
 }
 
 /// With r = 1/√(mean x² + ε) and n = x·r: dx = r·(g∘w − n·mean(g∘w∘n)), dw = Σ g∘n. In f32, whatever x is.

@@ -125,7 +125,7 @@ pub(super) fn attend(sizes: &HeadSizes, tiles: &Arc<[Tile]>, [q, k, v]: &[Tensor
     }
     let (sizes, tiles) = (*sizes, Arc::clone(tiles));
     let backward = move |q: &Tensor, k: &Tensor, v: &Tensor, dy: &Tensor| backward(&sizes, &tiles, [q, k, v], dy);
-    q.apply_op3(k, v, WithBackward { name: "attention", result, backward })
+    q.apply_op3(k, v, WithBackward::new("attention", result, backward))
 }
 
 fn attend_in_tiles(sizes: &HeadSizes, tiles: &[Tile], [q, k, v]: &[Tensor; 3]) -> Result<Tensor> {
