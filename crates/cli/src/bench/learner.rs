@@ -31,7 +31,7 @@ pub(crate) enum ModelShape {
     SmolLm2,
     /// Qwen2.5-0.5B's: needs 18 GB of memory, so the two sides run one after the other.
     HalfBillion,
-    /// The same shape with the work of a card: steps of 16,384 tokens in sequences of 1,024, and 256 prompts at once. Not yet run.
+    /// The same shape with the work of a card: steps of 16,384 tokens in sequences of 1,024, and 256 prompts at once.
     Card,
 }
 

@@ -1,6 +1,7 @@
 //! The prediction for candle's operations, on a card or on the CPU.
 //!
-//! What differs from our kernels: heads are copied out of their projections, scores of attention exist, and nothing is packed. Every number has the width of the activations unless it says otherwise.
+//! What differs from our kernels: heads are copied out of their projections, scores of attention exist, and nothing is packed. Every number has
+//! the width of the activations unless it says otherwise.
 
 use super::{COPIES, F32, MemoryPlan, MicroBatchSize, ModelSizes};
 use crate::config::TensorSpec;
