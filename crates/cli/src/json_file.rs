@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use crate::exit::{ExitCode, Failure, ResultExt};
 
 /// The largest file that is read whole, in MiB: far more than a configuration, a list or the sources of a package take.
-const MOST_WHOLE_MIB: u64 = 1024;
+pub(crate) const MOST_WHOLE_MIB: u64 = 1024;
 
 /// Reads a file.
 pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {

@@ -28,6 +28,7 @@ use super::open::RepoSandboxes;
 use crate::executor::Sandboxes;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolation::Isolation;
+use crate::json_file::{MOST_WHOLE_MIB, read_at_most};
 use crate::progress::{self, counted};
 
 /// Mutants that are validated at once. It does not change the result: surplus bugs are dropped.
@@ -223,7 +224,7 @@ impl fmt::Display for InjectionReport {
 
 /// All bugs of a file, in its order; of one that ends in `.zst`, after decompressing it.
 pub(crate) fn read_bugs(path: &Path) -> Result<Vec<BugArtifact>, Failure> {
-    let text = read_text(path).with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)?;
+    let text = read_text(path, MOST_WHOLE_MIB)?;
     let bug = |(index, line): (usize, &str)| {
         let place = || format!("{}:{}: not a bug that this build reads", path.display(), index + 1);
         let bug: BugArtifact = serde_json::from_str(line).with_context(place).or_fail(ExitCode::Input)?;
@@ -235,14 +236,73 @@ pub(crate) fn read_bugs(path: &Path) -> Result<Vec<BugArtifact>, Failure> {
     text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).map(bug).collect()
 }
 
-fn read_text(path: &Path) -> std::io::Result<String> {
-    let builtin = path.to_str().and_then(builtin_bugs);
-    let file: Box<dyn Read> = match builtin {
+/// The text of a file of bugs, which has at most `most_mib` MiB.
+fn read_text(path: &Path, most_mib: u64) -> Result<String, Failure> {
+    let cannot = || format!("cannot read `{}`", path.display());
+    let content = read_content(path, most_mib).with_context(cannot).or_fail(ExitCode::Input)?;
+    let bytes = content.map_err(|size| {
+        let what = format!("`{}` has {size}, and at most {most_mib} MiB are read", path.display());
+        Failure::message(ExitCode::Input, what).hint("split the file: each of its lines is a bug")
+    })?;
+    String::from_utf8(bytes).with_context(cannot).or_fail(ExitCode::Input)
+}
+
+/// The content of a file, decompressed where its name ends in `.zst`; or its size, where that is above `most_mib` MiB.
+fn read_content(path: &Path, most_mib: u64) -> std::io::Result<Result<Vec<u8>, String>> {
+    let most = most_mib << 20;
+    let file: Box<dyn Read> = match path.to_str().and_then(builtin_bugs) {
         Some(bytes) => Box::new(bytes),
-        None => Box::new(File::open(path)?),
+        None => {
+            let file = File::open(path)?;
+            let size = file.metadata()?.len();
+            if size > most {
+                return Ok(Err(format!("{} MiB", size.div_ceil(1 << 20))));
+            }
+            Box::new(file)
+        }
     };
+    let more = format!("more than {most_mib} MiB");
     match path.extension().is_some_and(|extension| extension == "zst") {
-        true => std::io::read_to_string(zstd::Decoder::new(file)?),
-        false => std::io::read_to_string(file),
+        true => {
+            let read = read_at_most(zstd::Decoder::new(file)?, most)?;
+            Ok(read.ok_or_else(|| format!("{more} when it is decompressed")))
+        }
+        false => Ok(read_at_most(file, most)?.ok_or(more)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_bugs_is_read_up_to_its_bound_and_one_above_it_is_refused() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let written = |name: &str, bytes: &[u8]| {
+            let path = dir.path().join(name);
+            std::fs::write(&path, bytes).expect("it is written");
+            path
+        };
+        let packed = |bytes: &[u8]| zstd::encode_all(bytes, 0).expect("it is compressed");
+        let (fits, more) = (vec![b' '; 1 << 20], vec![b' '; (1 << 20) + 1]);
+        for path in [written("fits.jsonl", &fits), written("fits.jsonl.zst", &packed(&fits))] {
+            assert_eq!(read_text(&path, 1).expect("it fits").len(), fits.len(), "{}", path.display());
+        }
+        for (path, size) in [
+            (written("more.jsonl", &more), "2 MiB"),
+            (written("more.jsonl.zst", &packed(&more)), "more than 1 MiB when it is decompressed"),
+            ("/dev/zero".into(), "more than 1 MiB"),
+        ] {
+            let failure = read_text(&path, 1).expect_err("it is too large");
+            let what = format!("error: `{}` has {size}, and at most 1 MiB are read\nhint: split", path.display());
+            assert!(failure.to_string().starts_with(&what), "{failure}");
+            assert_eq!(failure.exit_code(), ExitCode::Input);
+        }
+    }
+
+    #[test]
+    fn built_in_bugs_are_read() {
+        let bugs = read_bugs("builtin:tiny_repositories/train.jsonl.zst".as_ref()).expect("they are built in");
+        assert!(!bugs.is_empty());
     }
 }

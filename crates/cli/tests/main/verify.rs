@@ -575,6 +575,18 @@ fn files_that_are_not_there_are_named() {
 }
 
 #[test]
+fn a_file_of_bugs_that_is_too_large_is_refused_before_it_is_read() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let bugs = dir.path().join("bugs.jsonl");
+    let file = std::fs::File::create(&bugs).expect("it can be made");
+    file.set_len((1 << 30) + 1).expect("it has no blocks");
+    let output = finished(veriplay().args(["verify", "--format", "bug", "--tasks"]).arg(&bugs));
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    let told = format!("error: `{}` has 1025 MiB, and at most 1024 MiB are read\nhint: split the file", bugs.display());
+    assert!(stderr(&output).contains(&told), "{}", stderr(&output));
+}
+
+#[test]
 fn the_outputs_of_cruxeval_are_accepted_and_changed_ones_are_not() {
     let Some(path) = published_file("cruxeval.jsonl") else { return };
     let tasks = rows(&std::fs::read_to_string(path).expect("the file can be read"));
