@@ -69,15 +69,17 @@ pub(crate) fn make_router(service: &Arc<Service>, open: OpenConnections) -> Rout
         .with_state(Arc::clone(service))
 }
 
-/// Adds the refusals of [`receive`] and [`answer`], which come before any endpoint.
+/// Adds the refusals that come before any endpoint: those of [`receive`] and [`answer`], and that of a method which the path does not take.
 fn describe_refusals(description: &mut OpenApiDescription, has_tokens: bool) {
     let stranger = match has_tokens {
         true => ("401", "The request has no known bearer token"),
         false => ("403", "A page of another site sent the request"),
     };
+    let wrong_method = ("405", "The path does not take the method of the request");
     let encoded = ("415", "The body is encoded, or is not said to be JSON");
     for item in description.paths.paths.values_mut() {
         for operation in [&mut item.get, &mut item.post].into_iter().flatten() {
+            add_refusal(operation, wrong_method);
             // An open path says that it needs no token.
             if !has_tokens || operation.security.is_none() {
                 add_refusal(operation, stranger);

@@ -350,6 +350,37 @@ async fn the_description_lists_every_endpoint() {
 }
 
 #[tokio::test]
+async fn every_path_refuses_other_methods_as_described() {
+    let bench = Bench::serving();
+    let description = bench.get("/openapi.json").await.json();
+    let schema = &description["components"]["schemas"]["Problem"];
+    let required = schema["required"].as_array().expect("the fields that every problem has");
+    for (path, operations) in description["paths"].as_object().expect("paths") {
+        for (method, operation) in operations.as_object().expect("operations") {
+            let described = &operation["responses"]["405"]["content"]["application/problem+json"]["schema"]["$ref"];
+            assert_eq!(described, "#/components/schemas/Problem", "{method} {path}");
+        }
+        for method in ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] {
+            if operations.get(&method.to_ascii_lowercase()).is_some() {
+                continue;
+            }
+            let request = Request::builder().method(method).uri(path).body(Body::empty()).expect("a request");
+            let refused = bench.send(request).await;
+            assert_eq!(refused.status, StatusCode::METHOD_NOT_ALLOWED, "{method} {path}");
+            assert_eq!(refused.header("content-type"), "application/problem+json", "{method} {path}");
+            let detail = format!("this path does not take {method}; /openapi.json lists the endpoints");
+            let body = refused.json();
+            let expected =
+                json!({"type": "urn:veriplay:wrong-method", "title": "Wrong method", "status": 405, "detail": detail});
+            assert_eq!(body, expected, "{method} {path}");
+            let sent = body.as_object().expect("a problem");
+            assert!(required.iter().all(|field| sent.contains_key(field.as_str().expect("a name"))), "{required:?}");
+            assert!(sent.keys().all(|field| schema["properties"].get(field).is_some()), "{schema}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn the_description_says_what_needs_a_token() {
     let tokens = Tokens::parse("0123456789abcdef\n").expect("a token");
     let bench = Bench::with(Settings { tokens: Some(tokens), ..Settings::default() });
