@@ -36,6 +36,11 @@ pub(crate) fn end_after(clean_up: impl FnOnce() + Send + 'static) {
     install();
 }
 
+/// From now on the first signal ends the process. Without a handler it would, too, and leave the [`leftovers`].
+pub(crate) fn end_without_leftovers() {
+    end_after(|| ());
+}
+
 fn install() {
     INSTALLED.get_or_init(|| {
         if let Err(error) = ctrlc::set_handler(on_signal) {

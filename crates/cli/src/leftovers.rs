@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
@@ -51,6 +51,8 @@ impl Leftover {
 
 /// All that is there now.
 static ALL: Mutex<BTreeSet<Leftover>> = Mutex::new(BTreeSet::new());
+/// Held while one is made: a signal finds all that is there, and after it nothing is made. Threads share it and make theirs beside each other.
+static MAKING: RwLock<()> = RwLock::new(());
 
 fn all() -> MutexGuard<'static, BTreeSet<Leftover>> {
     // A set is consistent between any two calls.
@@ -59,6 +61,7 @@ fn all() -> MutexGuard<'static, BTreeSet<Leftover>> {
 
 /// Removes all. Nothing can be made any more: this process ends.
 pub(crate) fn remove_all() {
+    std::mem::forget(MAKING.write().unwrap_or_else(PoisonError::into_inner));
     let all = all();
     all.iter().for_each(Leftover::remove);
     std::mem::forget(all);
@@ -69,11 +72,10 @@ pub(crate) fn remove_all() {
 struct Owned(Option<Leftover>);
 
 impl Owned {
-    /// The lock is held meanwhile: a signal finds all that is there, and after it nothing is made.
     fn make<T>(make: impl FnOnce() -> io::Result<(T, Leftover)>) -> io::Result<(T, Self)> {
-        let mut all = all();
+        let _making = MAKING.read().unwrap_or_else(PoisonError::into_inner);
         let (made, leftover) = make()?;
-        all.insert(leftover.clone());
+        all().insert(leftover.clone());
         Ok((made, Self(Some(leftover))))
     }
 
@@ -192,11 +194,15 @@ mod tests {
         drop(folder);
         assert!(!path.exists() && !all().contains(&Leftover::Folder(path)));
 
-        let group = ProcessGroup::start(Command::new("sh").args(["-c", "sleep 600 & wait"])).expect("it starts");
-        let leader = group.child.id();
+        let mut command = Command::new("sh");
+        let command = command.args(["-c", "sleep 600 & wait"]).stdout(Stdio::piped());
+        let mut group = ProcessGroup::start(command).expect("it starts");
+        let (leader, output) = (group.child.id(), group.child.stdout.take().expect("it is a pipe"));
         assert!(all().contains(&Leftover::Group(leader)));
         drop(group);
         assert!(!Path::new(&format!("/proc/{leader}")).exists(), "it was killed and waited for");
+        // It ends when its last writer has ended.
+        assert_eq!(io::read_to_string(output).expect("it is read"), "", "what the leader started was killed");
     }
 
     #[test]

@@ -3,33 +3,29 @@
 //! Every program prints a number of its own as its last act, and what the command prints is compared, so a peer that skips or caches programs
 //! is found out. Wrong results are counted and do not end the run: that a peer is wrong is a result, too.
 
-use std::collections::BTreeSet;
-use std::io::Read;
-use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::str::FromStr;
-use std::sync::mpsc::channel;
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::retry_on_intr;
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::baselines::BASELINES;
 use super::jobs::{BenchJob, JobProgram};
 use super::worker::{Round, RoundError, Worker, WrongResults, time_round};
 use crate::interrupt;
+use crate::leftovers::{ProcessGroup, TemporaryFolder};
 
 /// How long a run may take: many times what the longest job takes in a slow interpreter.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long the output of a killed peer is waited for: a process that left its group may hold the pipe open.
-const AFTER_KILL: Duration = Duration::from_secs(2);
-/// Bytes of output that are read: no job prints a hundredth of it.
-const KEPT: u64 = 1 << 16;
+/// Bytes of output behind which no more is read: no job prints a hundredth of it.
+const KEPT: usize = 1 << 16;
 /// Exit statuses of a shell that may not run a command, or finds none.
 const NOT_STARTED: [i32; 2] = [126, 127];
-/// How often a folder is tried to be removed at a signal.
-const REMOVALS: usize = 3;
 /// Characters of a wrong output that are shown.
 const SHOWN: usize = 200;
 /// A key of the report beside the baselines of a job.
@@ -65,7 +61,7 @@ impl FromStr for PeerCommand {
 pub(crate) struct CommandPeer {
     command: String,
     /// Of its programs.
-    folder: ProgramFolder,
+    folder: TemporaryFolder,
     serial: u64,
 }
 
@@ -73,8 +69,8 @@ impl CommandPeer {
     /// # Errors
     /// No folder can be made for its programs.
     pub(crate) fn new(peer: &PeerCommand) -> Result<Self, String> {
-        interrupt::end_after(end_peers);
-        let folder = ProgramFolder::new();
+        interrupt::end_without_leftovers();
+        let folder = TemporaryFolder::new("veriplay-bench-");
         let folder = folder.map_err(|error| format!("no temporary directory for its programs: {error}"))?;
         Ok(Self { command: peer.command.clone(), folder, serial: 0 })
     }
@@ -93,9 +89,9 @@ impl CommandPeer {
     }
 
     /// Runs an empty program: how it ended, and all that it printed.
-    fn try_command(&self) -> std::io::Result<Option<(ExitStatus, String)>> {
-        let file = self.folder.0.path().join("program_0.py");
-        write_program(&file, "pass\n")?;
+    fn try_command(&self) -> io::Result<Option<(ExitStatus, String)>> {
+        let file = self.folder.path().join("program_0.py");
+        std::fs::write(&file, "pass\n")?;
         let ended = run_command(&format!("{{ {}\n}} 2>&1", self.command), &file)?;
         std::fs::remove_file(&file)?;
         Ok(ended)
@@ -113,10 +109,10 @@ impl CommandPeer {
         Ok(None)
     }
 
-    fn step(&self, step: &JobProgram) -> std::io::Result<Option<String>> {
+    fn step(&self, step: &JobProgram) -> io::Result<Option<String>> {
         let (program, expected) = step.with_proof(self.serial);
-        let file = self.folder.0.path().join(format!("program_{}.py", self.serial));
-        write_program(&file, &program)?;
+        let file = self.folder.path().join(format!("program_{}.py", self.serial));
+        std::fs::write(&file, &program)?;
         let ended = run_command(&self.command, &file)?;
         std::fs::remove_file(&file)?;
         Ok(match ended {
@@ -144,107 +140,55 @@ impl Worker for CommandPeer {
     }
 }
 
-/// A temporary folder that goes with its owner, and at a signal, which ends the process without dropping anything.
-struct ProgramFolder(tempfile::TempDir);
-
-/// The folders that are there.
-static FOLDERS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-
-fn folders() -> MutexGuard<'static, BTreeSet<PathBuf>> {
-    // A set is consistent between any two calls.
-    FOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl ProgramFolder {
-    fn new() -> std::io::Result<Self> {
-        // The lock is held meanwhile: a signal finds every folder, and after it none is made.
-        let mut folders = folders();
-        let folder = tempfile::Builder::new().prefix("veriplay-bench-").tempdir()?;
-        folders.insert(folder.path().to_owned());
-        Ok(Self(folder))
-    }
-}
-
-impl Drop for ProgramFolder {
-    fn drop(&mut self) {
-        let mut folders = folders();
-        // Before it is forgotten: a signal may come in between.
-        let _ = std::fs::remove_dir_all(self.0.path());
-        folders.remove(self.0.path());
-    }
-}
-
-/// Writes a program, unless this process ends: the folder would stay behind.
-fn write_program(file: &Path, program: &str) -> std::io::Result<()> {
-    let _starting = STARTING.read().unwrap_or_else(PoisonError::into_inner);
-    std::fs::write(file, program)
-}
-
-/// Runs the command on a file, as a group of processes: how it ended and what it printed, or `None` where it was killed for its time.
-fn run_command(command: &str, file: &Path) -> std::io::Result<Option<(ExitStatus, String)>> {
+/// Runs the command on a file: how it ended and what it printed, or `None` where it was killed for its time.
+fn run_command(command: &str, file: &Path) -> io::Result<Option<(ExitStatus, String)>> {
     // A single quote ends the quotation, stands by itself, and begins the next.
     let quoted = format!("'{}'", file.display().to_string().replace('\'', r"'\''"));
-    let line = command.replace("{file}", &quoted);
+    let mut group = start_shell(&command.replace("{file}", &quoted))?;
+    let ended = watch(&mut group.child, Instant::now() + PATIENCE);
+    // With what the command left running.
+    drop(group);
+    ended
+}
+
+/// Starts a command line as a group of processes.
+fn start_shell(line: &str) -> io::Result<ProcessGroup> {
     let mut command = Command::new("sh");
-    command.arg("-c").arg(line);
-    let child = start_group(command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()))?;
-    let group = child.id();
-    let (sender, receiver) = channel();
-    // The receiver may have gone.
-    std::thread::spawn(move || drop(sender.send(wait_for(child))));
-    if let Ok(ended) = receiver.recv_timeout(PATIENCE) {
-        return ended.map(Some);
+    command.arg("-c").arg(line).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    ProcessGroup::start(&mut command)
+}
+
+/// Reads what a process prints, and waits for its end; `None` where the deadline comes first. It does not wait for the output of a process that
+/// has left the group.
+fn watch(child: &mut Child, deadline: Instant) -> io::Result<Option<(ExitStatus, String)>> {
+    let mut output = child.stdout.take().ok_or_else(|| io::Error::other("it has no output"))?;
+    let (mut printed, mut buffer) = (Vec::new(), [0; 4096]);
+    while printed.len() < KEPT {
+        if !is_ready(&output, deadline)? {
+            return Ok(None);
+        }
+        let count = output.read(&mut buffer)?;
+        if count == 0 {
+            break;
+        }
+        printed.extend_from_slice(&buffer[..count]);
     }
-    kill_group(group);
-    let _ = receiver.recv_timeout(AFTER_KILL);
-    Ok(None)
-}
-
-/// Groups of processes that were started and not waited for yet. Ctrl-C at a terminal reaches this process alone.
-static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
-/// Shared while a group starts, so that threads start theirs beside each other.
-static STARTING: RwLock<()> = RwLock::new(());
-
-fn running() -> MutexGuard<'static, BTreeSet<u32>> {
-    // A set is consistent between any two calls.
-    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Starts a command as a group that a signal to this process ends, too.
-fn start_group(command: &mut Command) -> std::io::Result<Child> {
-    let _starting = STARTING.read().unwrap_or_else(PoisonError::into_inner);
-    let child = command.process_group(0).spawn()?;
-    running().insert(child.id());
-    Ok(child)
-}
-
-/// Kills all groups and removes the folders. Nothing starts and no folder is made any more: this process ends.
-fn end_peers() {
-    std::mem::forget(STARTING.write().unwrap_or_else(PoisonError::into_inner));
-    running().iter().copied().for_each(kill_group);
-    let folders = folders();
-    for folder in &*folders {
-        // A peer may write there while it dies.
-        let _ = (0..REMOVALS).any(|_| std::fs::remove_dir_all(folder).is_ok());
+    drop(output);
+    let process = pidfd_open(Pid::from_child(child), PidfdFlags::empty())?;
+    if !is_ready(&process, deadline)? {
+        return Ok(None);
     }
-    std::mem::forget(folders);
+    Ok(Some((child.wait()?, String::from_utf8_lossy(&printed).into_owned())))
 }
 
-fn kill_group(leader: u32) {
-    if let Some(group) = i32::try_from(leader).ok().and_then(Pid::from_raw) {
-        // It may have ended just now.
-        let _ = kill_process_group(group, Signal::KILL);
-    }
-}
-
-fn wait_for(mut child: Child) -> std::io::Result<(ExitStatus, String)> {
-    let mut printed = Vec::new();
-    if let Some(output) = child.stdout.take() {
-        output.take(KEPT).read_to_end(&mut printed)?;
-    }
-    let status = child.wait();
-    running().remove(&child.id());
-    Ok((status?, String::from_utf8_lossy(&printed).into_owned()))
+/// Whether a pipe has output or its end before the deadline, or a process has ended.
+fn is_ready(source: &impl AsFd, deadline: Instant) -> io::Result<bool> {
+    let ready = retry_on_intr(|| {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let left = Timespec::try_from(left).unwrap_or_default();
+        poll(&mut [PollFd::new(source, PollFlags::IN)], Some(&left))
+    })?;
+    Ok(ready > 0)
 }
 
 #[cfg(test)]
@@ -297,6 +241,26 @@ mod tests {
         assert!(error.contains("127") && error.matches("/no/such/command").count() > 1, "{error}");
     }
 
+    /// The one holds its output open, the other has closed it.
+    #[test]
+    fn a_peer_that_does_not_end_is_given_up() {
+        for line in ["sleep 600 & wait", "exec >&-; sleep 600 & wait"] {
+            let mut group = start_shell(line).expect("it starts");
+            let soon = Instant::now() + Duration::from_millis(20);
+            assert_eq!(watch(&mut group.child, soon).expect("it can be watched"), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_file_of_a_peer_may_have_any_name_and_its_output_is_read_to_the_end() {
+        let folder = TemporaryFolder::new("veriplay-test-").expect("it is made");
+        let file = folder.path().join("it's \"one\" $HOME");
+        let text = "line\n".repeat(10_000);
+        std::fs::write(&file, &text).expect("it is written");
+        let (status, printed) = run_command("cat {file}", &file).expect("it starts").expect("it ends");
+        assert!(status.success() && printed == text, "{status}: {} bytes", printed.len());
+    }
+
     /// `sed` stands for an interpreter here: it prints what the last line of the program would.
     #[test]
     fn a_peer_that_prints_the_right_output_is_right_and_leaves_no_programs() {
@@ -304,6 +268,6 @@ mod tests {
         let mut worker = CommandPeer::new(&peer).expect("it starts");
         let round = worker.round(&jobs::all()[0], Duration::ZERO).expect("it runs");
         assert_eq!(round.wrong, WrongResults::default());
-        assert_eq!(std::fs::read_dir(worker.folder.0.path()).expect("it is there").count(), 0);
+        assert_eq!(std::fs::read_dir(worker.folder.path()).expect("it is there").count(), 0);
     }
 }

@@ -2,11 +2,14 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::process::Stdio;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::process::{Child, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
+use super::isolate_signals::{assert_ended, started_process};
 use super::verify::{Bench, completion, task};
 use super::{finished, last_json, stderr, succeeded, veriplay};
 
@@ -385,41 +388,37 @@ fn load_that_cannot_be_made_is_refused() {
     }
 }
 
+/// A benchmark whose peer hangs, and the process whose id that writes to the file `$started`. Its temporary folders are in `tmp` of `folder`.
+fn hanging_bench(folder: &Path, peer: &str) -> (Child, OwnedFd) {
+    let (started, temporary) = (folder.join("started"), folder.join("tmp"));
+    std::fs::create_dir(&temporary).expect("a folder");
+    let mut command = veriplay();
+    command.args(["bench", "--job", "empty", "--seconds", "0.05", "--threads", "1", "--peer", peer]);
+    command.env("TMPDIR", temporary).env("started", &started).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut bench = command.spawn().expect("the binary starts");
+    let process = started_process(&mut bench, &started);
+    (bench, process)
+}
+
 #[test]
 fn a_signal_ends_the_processes_of_peers_and_leaves_no_folder() {
     for signal in [Signal::INT, Signal::TERM] {
         let folder = tempfile::tempdir().expect("a temporary directory");
-        let (started, survived) = (folder.path().join("started"), folder.path().join("survived"));
-        let (first, last) = (started.display(), survived.display());
-        let peer = format!("hung=true {{file}}; echo $$ > '{first}'; sleep 60; touch '{last}'");
-        let mut command = veriplay();
-        command.args(["bench", "--job", "empty", "--seconds", "0.05", "--threads", "1", "--peer", &peer]);
-        let temporary = folder.path().join("tmp");
-        std::fs::create_dir(&temporary).expect("a folder");
-        command.env("TMPDIR", &temporary);
-        let mut bench = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary starts");
-        let leader = loop {
-            assert!(bench.try_wait().expect("it can be asked").is_none(), "it ended before its peer started");
-            let text = std::fs::read_to_string(&started).unwrap_or_default();
-            if let Some(leader) = text.strip_suffix('\n') {
-                break leader.to_owned();
-            }
-            std::thread::yield_now();
-        };
-        let process = Pid::from_raw(i32::try_from(bench.id()).expect("a pid")).expect("a pid");
-        kill_process(process, signal).expect("it runs");
+        let peer = "hung=true {file}; sleep 600 & echo $! > $started; wait";
+        let (mut bench, process) = hanging_bench(folder.path(), peer);
+        kill_process(Pid::from_child(&bench), signal).expect("it runs");
         assert_eq!(bench.wait().expect("it ends").code(), Some(130));
-        while is_running(&leader) {
-            std::thread::yield_now();
-        }
-        assert!(!survived.exists(), "the peer survived {signal:?}");
-        let left: Vec<_> = std::fs::read_dir(&temporary).expect("it can be listed").collect();
+        assert_ended(&process, "what the peer started goes on without the benchmark");
+        let left: Vec<_> = std::fs::read_dir(folder.path().join("tmp")).expect("it can be listed").collect();
         assert!(left.is_empty(), "{left:?}");
     }
 }
 
-/// Whether a process runs. One that has ended may wait for its parent to notice.
-fn is_running(process: &str) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+#[test]
+fn a_benchmark_that_is_killed_leaves_no_process_of_its_own() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let (mut bench, process) = hanging_bench(folder.path(), "hung=true {file}; echo $$ > $started; exec sleep 600");
+    bench.kill().expect("it runs");
+    bench.wait().expect("it ends");
+    assert_ended(&process, "the peer goes on without the benchmark");
 }

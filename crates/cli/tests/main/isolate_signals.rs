@@ -13,10 +13,6 @@ use super::veriplay;
 /// The longest wait of a test that fails.
 const PATIENCE: Timespec = Timespec { tv_sec: 60, tv_nsec: 0 };
 
-fn pid(text: &str) -> Pid {
-    text.trim().parse().ok().and_then(Pid::from_raw).expect("a pid")
-}
-
 /// A suite whose target runs the first program, by which it is tried, and hangs with every other; and the target's process.
 fn hanging_suite(folder: &Path) -> (Child, OwnedFd) {
     let (started, temporary) = (folder.join("started"), folder.join("tmp"));
@@ -27,18 +23,25 @@ fn hanging_suite(folder: &Path) -> (Child, OwnedFd) {
     let mut command = veriplay();
     command.args(["isolate", "--probe", "secrets/planted_variable", "--target", &target]).env("TMPDIR", temporary);
     let mut suite = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the binary starts");
+    let target = started_process(&mut suite, &started);
+    (suite, target)
+}
+
+/// The process whose id something that `command` runs writes to `file`.
+pub(super) fn started_process(command: &mut Child, file: &Path) -> OwnedFd {
     loop {
-        assert!(suite.try_wait().expect("it is a child").is_none(), "it ended before its target hung");
-        let text = std::fs::read_to_string(&started).unwrap_or_default();
+        assert!(command.try_wait().expect("it is a child").is_none(), "it ended before it started what hangs");
+        let text = std::fs::read_to_string(file).unwrap_or_default();
         if text.ends_with('\n') {
-            return (suite, pidfd_open(pid(&text), PidfdFlags::empty()).expect("it runs"));
+            let process = text.trim().parse().ok().and_then(Pid::from_raw).expect("a process");
+            return pidfd_open(process, PidfdFlags::empty()).expect("it runs");
         }
         std::thread::yield_now();
     }
 }
 
-fn assert_ended(target: &OwnedFd, what: &str) {
-    assert_eq!(poll(&mut [PollFd::new(target, PollFlags::IN)], Some(&PATIENCE)), Ok(1), "{what}");
+pub(super) fn assert_ended(process: &OwnedFd, what: &str) {
+    assert_eq!(poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&PATIENCE)), Ok(1), "{what}");
 }
 
 #[test]
@@ -46,7 +49,7 @@ fn a_second_signal_leaves_no_process_and_no_folder() {
     for signal in [Signal::INT, Signal::TERM] {
         let folder = tempfile::tempdir().expect("a temporary directory");
         let (mut suite, target) = hanging_suite(folder.path());
-        let process = pid(&suite.id().to_string());
+        let process = Pid::from_child(&suite);
         kill_process(process, signal).expect("it runs");
         // Two signals at once may be one.
         let mut messages = BufReader::new(suite.stderr.take().expect("it is a pipe")).lines();
