@@ -1,8 +1,9 @@
 //! The parts of `veriplay verify`: tasks and attempts in, verdicts out in the order of the attempts.
 //!
-//! [`tasks`] reads the tasks, [`source`] the attempts, and [`faults`] reports rows that are neither; [`stream`] runs [`AttemptJudge`] on all
-//! threads and restores the order; [`output`] writes the verdicts, or continues what an earlier run wrote; [`summary`] counts. The command
-//! calls them. Invariant: memory is bounded by the tasks and by the window of attempts under way, not by the number of attempts.
+//! [`tasks`] reads the tasks, [`source`] the attempts, which [`standard_input`] keeps where they come from there, and [`faults`] reports rows that
+//! are neither; [`stream`] runs [`AttemptJudge`] on all threads and restores the order; [`output`] writes the verdicts, or continues what an earlier
+//! run wrote; [`summary`] counts. The command calls them. Invariant: memory is bounded by the tasks and by the window of attempts under way, not by
+//! the number of attempts.
 
 mod assemble;
 pub(crate) mod bugs;
@@ -11,6 +12,7 @@ mod output;
 mod reference;
 mod scaled_limits;
 mod source;
+mod standard_input;
 mod stream;
 mod summary;
 mod tasks;
@@ -29,6 +31,7 @@ use summary::{RunCounts, VerdictTally};
 pub(crate) use output::{VerdictOutput, end_with_summary};
 pub(crate) use reference::{JudgeConditions, VerifyContext};
 pub(crate) use source::{AttemptSource, PendingAttempt, ReadAttempt};
+pub(crate) use standard_input::StandardInput;
 pub(crate) use summary::{VerdictSummary, VerifySummary};
 pub(crate) use tasks::{LoadedTask, TaskOverrides, TaskSet, check_row};
 

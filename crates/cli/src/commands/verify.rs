@@ -21,8 +21,8 @@ use crate::processors::attempts_at_once;
 use crate::progress::{self, Progress};
 use crate::verdict_cache::CacheArguments;
 use crate::verify::{
-    self, AttemptJudge, AttemptSource, JUDGE_SEED, JudgeConditions, TaskOverrides, TaskSet, VerdictOutput,
-    VerifyContext, VerifySummary, bugs,
+    self, AttemptJudge, AttemptSource, JUDGE_SEED, JudgeConditions, StandardInput, TaskOverrides, TaskSet,
+    VerdictOutput, VerifyContext, VerifySummary, bugs,
 };
 
 const EXIT_CODES: &str = "Exit codes: 0 every attempt has its verdict; 3 rows are invalid or name an unknown task; 7 attempts were dropped through a \
@@ -121,9 +121,9 @@ fn judges() -> PossibleValuesParser {
 
 pub(super) fn run(mut args: Arguments) -> Result<(), Failure> {
     let is_standard_input = args.attempts.as_deref() == Some(Path::new("-"));
-    let standard_input = if is_standard_input { Some(keep_standard_input()?) } else { None };
-    if let Some(file) = &standard_input {
-        args.attempts = Some(file.path().to_owned());
+    let standard_input = if is_standard_input { Some(StandardInput::keep()?) } else { None };
+    if let Some(kept) = &standard_input {
+        args.attempts = Some(kept.path());
     }
     if args.format == BUG_FORMAT {
         return judge_bugs(&args);
@@ -161,16 +161,6 @@ pub(super) fn run(mut args: Arguments) -> Result<(), Failure> {
     let summary = judge.judge_all(&mut source, &mut output, jobs, || bar.inc(1))?;
     bar.finish_unless(interrupt::requested());
     finish(&args, &summary, started)
-}
-
-/// Standard input as a file, because attempts are read twice where they are counted for a bar.
-fn keep_standard_input() -> Result<tempfile::NamedTempFile, Failure> {
-    let keep = || -> std::io::Result<tempfile::NamedTempFile> {
-        let mut file = tempfile::Builder::new().prefix("standard-input-").suffix(".jsonl").tempfile()?;
-        std::io::copy(&mut std::io::stdin().lock(), &mut file)?;
-        Ok(file)
-    };
-    keep().with_context(|| "cannot keep the attempts of standard input in a temporary file").or_fail(ExitCode::Input)
 }
 
 /// The failure of attempts without a row: what wrote them has failed, most likely.

@@ -1,5 +1,9 @@
 //! Bad input: each mistake gets a message with the file, line or key, a hint, and the exit code of its cause.
 
+use std::process::Stdio;
+
+use rustix::process::{Pid, Signal, kill_process};
+
 use super::{finished, root, small_config, stderr, succeeded, veriplay, write_config};
 
 /// Plays with `config` and returns the exit status and stderr.
@@ -278,6 +282,28 @@ fn attempts_are_read_from_standard_input() {
     let output = succeeded(verify.stdin(std::fs::File::open(&attempts).expect("it is there")));
     let row: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one row");
     assert_eq!((&row["task_id"], &row["status"]), (&"add".into(), &"accepted".into()), "{row}");
+}
+
+#[test]
+fn a_signal_leaves_no_copy_of_standard_input() {
+    for signal in [Signal::INT, Signal::TERM] {
+        let temporary = tempfile::tempdir().expect("a temporary directory");
+        let mut verify = veriplay();
+        verify.args(["verify", "--tasks", "tasks.jsonl", "--attempts", "-"]).env("TMPDIR", temporary.path());
+        // Its standard input does not end.
+        let verify = verify.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut verify = verify.spawn().expect("the binary starts");
+        let list = || std::fs::read_dir(temporary.path()).expect("it can be listed");
+        while list().next().is_none() {
+            assert!(verify.try_wait().expect("it is a child").is_none(), "it ended before its input");
+            std::thread::yield_now();
+        }
+        kill_process(Pid::from_child(&verify), signal).expect("it runs");
+        let input = verify.stdin.take();
+        assert_eq!(verify.wait().expect("it ends").code(), Some(130));
+        drop(input);
+        assert_eq!(list().count(), 0, "{signal:?}");
+    }
 }
 
 #[test]
