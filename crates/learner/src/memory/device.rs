@@ -103,7 +103,7 @@ impl DeviceSizes<'_> {
         }
         let layer = model.sum(TensorSpec::is_hidden_matrix) / model.layers.max(1);
         match self.options.segments {
-            Some(Segments { layers, .. }) => (FORMS - 2) * layer * (layers as u64).min(model.layers),
+            Some(Segments { layers, .. }) => COPIES * layer * (layers as u64).min(model.layers),
             None => self.trained() + model.vocab * model.hidden,
         }
     }

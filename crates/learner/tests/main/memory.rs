@@ -2,7 +2,7 @@
 //! one layer's intermediate results, not every layer's.
 //!
 //! Of the CPU's kernels a process is asked how much memory it had. Of a device's operations, which run on the CPU here, it counts what it
-//! allocates: a card that ran one of these plans took what was counted (docs/gpu.md).
+//! allocates. Plans that were held to such counts predicted what an update took on a card (docs/gpu.md).
 
 use std::io::Write as _;
 use std::process::Command;
@@ -133,19 +133,13 @@ fn the_process_whose_rollouts_are_measured() {
     std::fs::write(file, taken.most().to_string()).expect("writes");
 }
 
-/// With the operations of a card on a card.
-fn on_a_card(options: LearnerOptions) -> LearnerOptions {
-    let device = if options.device == DeviceSpec::Portable { DeviceSpec::Cuda(0) } else { options.device };
-    LearnerOptions { device, ..options }
-}
-
 #[test]
 fn the_prediction_of_rollouts_on_a_device_is_what_they_take_on_the_cpu() {
     let (mut report, mut fine) = (String::new(), true);
     for (kind, layers) in [("device plain", 3), ("device plain", 9), ("bf16 plain", 3), ("bf16 plain", 9)] {
         let want = peak_of("memory::the_process_whose_rollouts_are_measured", ROLLOUT_JOB, &format!("{layers},{kind}"));
         let batch = MicroBatchSize { rows: 1, group: 1, outputs: 1 };
-        let found = MemoryPlan::predict(&rollout_shape(layers), &on_a_card(rollout_options(kind)), batch).rollouts;
+        let found = MemoryPlan::predict(&rollout_shape(layers), &rollout_options(kind), batch).rollouts;
         let ratio = found as f64 / want as f64;
         fine &= (0.9..1.1).contains(&ratio);
         report += &format!("{kind}, {layers} layers: {found:.3e} for {want:.3e}, {ratio:.2}\n");
@@ -176,7 +170,7 @@ fn peak_of(test: &str, variable: &str, job: &str) -> u64 {
 fn predicted(layers: usize, (prompt, response): (usize, usize), kind: &str) -> u64 {
     let rows = prompt + response;
     let batch = MicroBatchSize { rows, group: rows, outputs: response };
-    let plan = MemoryPlan::predict(&shape(layers), &on_a_card(options(rows, kind)), batch);
+    let plan = MemoryPlan::predict(&shape(layers), &options(rows, kind), batch);
     MemoryPlan { rollouts: 0, ..plan }.total()
 }
 
