@@ -1,12 +1,13 @@
 //! Plain Python values, which cross between a guest and the host, and which judges compare.
 //!
 //! [`codec`] is the strict tagged encoding, [`literal`] reads Python literals, [`repr`] writes them, [`equality`]
-//! compares as Python's `==` does, and [`object`] adds the classes beyond the literal types. All of it runs on the host; a guest only
-//! encodes.
+//! compares as Python's `==` does, [`object`] adds the classes beyond the literal types, and [`marshal`] is CPython's own encoding, for
+//! messages between guests. All of it runs on the host; a guest only encodes.
 
 mod codec;
 mod equality;
 mod literal;
+mod marshal;
 mod object;
 mod repr;
 

@@ -3,7 +3,7 @@
 //! Every frame is untrusted, because the guest's program can send frames too. It can only misreport its own results, which it could also do
 //! by returning something else. A frame that is malformed, too large or out of turn ends the job as `Trapped` with kind `protocol`.
 
-use veriplay_core::{CallResult, EncodeCaps, Exit, GuestError, LimitKind, Value};
+use veriplay_core::{CallResult, DecodeError, EncodeCaps, Exit, GuestError, LimitKind, Value};
 
 use crate::host_trap::HostTrap;
 
@@ -97,8 +97,10 @@ impl Channel {
         match tag {
             b'J' => return self.fetch_request(body).map(ChannelReply::Bytes),
             _ if !self.fetched => return Err(HostTrap::Protocol("a frame before the job was fetched")),
-            b'Q' => return self.check_callee_request(body).map(ChannelReply::AskCallee),
+            b'Q' => return self.callee_request(Value::decode(body, self.caps())).map(ChannelReply::AskCallee),
+            b'q' => return self.callee_request(Value::from_marshal(body, self.caps())).map(ChannelReply::AskCallee),
             b'V' => self.add_value(body)?,
+            b'v' => self.add_marshalled_value(body)?,
             b'X' => self.add_exception(body)?,
             b'U' => self.add_unencodable(body)?,
             b'O' => return Err(self.oversize_trap(body)),
@@ -130,23 +132,26 @@ impl Channel {
         self.request.take().ok_or(HostTrap::Protocol("the job was fetched twice"))
     }
 
-    /// Checks a request to the callee: `("call", name, arguments, keywords)`, or `("share", …)` where the two share their objects. A program
-    /// whose calls to trusted code cross by copies must not reach the objects behind them.
-    fn check_callee_request(&self, body: &[u8]) -> Result<Vec<u8>, HostTrap> {
+    /// The request that is sent on to the callee: `("call", name, arguments, keywords)`, or `("share", …)` where the two share their objects. A
+    /// program whose calls to trusted code cross by copies must not reach the objects behind them.
+    fn callee_request(&self, request: Result<Value, DecodeError>) -> Result<Vec<u8>, HostTrap> {
         let malformed = HostTrap::Protocol("a malformed request to the callee");
         let shares_objects =
             self.shares_objects.ok_or(HostTrap::Protocol("a request to a callee, and the job has none"))?;
-        let Ok(Value::Tuple(parts)) = Value::decode(body, self.caps()) else { return Err(malformed) };
-        let well_formed = match parts.as_slice() {
+        let Ok(request) = request else { return Err(malformed) };
+        let Value::Tuple(parts) = &request else { return Err(malformed) };
+        match parts.as_slice() {
             [Value::Str(word), Value::Str(_), Value::List(_), Value::Dict(keywords)] => {
-                !shares_objects && word == "call" && keywords.iter().all(|(key, _)| matches!(key, Value::Str(_)))
+                let is_call = word == "call" && keywords.iter().all(|(key, _)| matches!(key, Value::Str(_)));
+                if is_call && !shares_objects { Ok(request.encode()) } else { Err(malformed) }
             }
             [Value::Str(word), _, _, Value::List(_), Value::Dict(_), Value::List(_), Value::List(_)] => {
-                shares_objects && word == "share"
+                // Never the bytes of the guest themselves: `marshal.loads` takes the other side's word for them.
+                let message = || request.to_marshal().unwrap_or_else(|| request.encode());
+                if word == "share" && shares_objects { Ok(message()) } else { Err(malformed) }
             }
-            _ => false,
-        };
-        if well_formed { Ok(body.to_vec()) } else { Err(malformed) }
+            _ => Err(malformed),
+        }
     }
 
     fn check_call_due(&self) -> Result<(), HostTrap> {
@@ -165,6 +170,21 @@ impl Channel {
         }
         self.calls.push(CallResult::Returned(body.to_vec()));
         Ok(())
+    }
+
+    /// One of the callee's, to the other side of objects that are shared.
+    fn add_marshalled_value(&mut self, body: &[u8]) -> Result<(), HostTrap> {
+        if self.shares_objects != Some(true) {
+            return Err(HostTrap::Protocol("a message to another side, and the job has none"));
+        }
+        match Value::from_marshal(body, self.caps()) {
+            Ok(value) => self.add_value(&value.encode()),
+            Err(error) => {
+                self.check_call_due()?;
+                self.calls.push(CallResult::Unencodable(error.to_string()));
+                Ok(())
+            }
+        }
     }
 
     fn add_exception(&mut self, body: &[u8]) -> Result<(), HostTrap> {

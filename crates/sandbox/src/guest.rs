@@ -410,6 +410,7 @@ impl GuestInstance {
 struct CalleeGuest {
     guest: GuestInstance,
     limits: Limits,
+    shares_objects: bool,
     /// How its last turn ended. Anything but `Returned` is final.
     last: TurnEnd,
 }
@@ -421,7 +422,7 @@ impl CalleeGuest {
     /// A host fault.
     fn start(mut guest: GuestInstance, job: &Job, callee: &Callee, states: &KeptStates) -> Result<Self, HostFault> {
         let last = guest.load_callee(job, callee, states)?;
-        Ok(Self { guest, limits: job.limits, last })
+        Ok(Self { guest, limits: job.limits, shares_objects: callee.shares_objects, last })
     }
 
     /// Whether it can serve requests.
@@ -436,7 +437,7 @@ impl CalleeGuest {
     fn ask(&mut self, request: Vec<u8>, caps: EncodeCaps) -> Result<Option<Vec<u8>>, HostFault> {
         self.last = self.guest.serve_request(&self.limits, request)?;
         let result = self.last.calls.pop().filter(|_| self.is_alive());
-        Ok(result.map(|result| encode_reply(result, caps)))
+        Ok(result.map(|result| encode_reply(result, caps, self.shares_objects)))
     }
 
     /// Returns the instance, which must be reset, and the callee's outcome.
@@ -450,10 +451,16 @@ impl CalleeGuest {
 }
 
 /// Encodes the reply to the harness. A value that the host cannot decode is a failure of the callee, not of the caller.
-fn encode_reply(result: CallResult, caps: EncodeCaps) -> Vec<u8> {
+fn encode_reply(result: CallResult, caps: EncodeCaps, shares_objects: bool) -> Vec<u8> {
     let error = match result {
         CallResult::Returned(bytes) => match Value::decode(&bytes, caps) {
-            Ok(_) => return [b"V", bytes.as_slice()].concat(),
+            // Never the bytes of the guest themselves: `marshal.loads` takes the other side's word for them.
+            Ok(value) => {
+                return match value.to_marshal().filter(|_| shares_objects) {
+                    Some(message) => [b"v", message.as_slice()].concat(),
+                    None => [b"V", bytes.as_slice()].concat(),
+                };
+            }
             Err(error) => return [b"U", error.to_string().as_bytes()].concat(),
         },
         CallResult::Unencodable(what) => return [b"U", what.as_bytes()].concat(),

@@ -116,15 +116,9 @@ impl Value {
     /// # Errors
     /// When `bytes` are not the canonical encoding of one value within `caps`.
     pub fn decode(bytes: &[u8], caps: EncodeCaps) -> Result<Value, DecodeError> {
-        if bytes.len() > caps.bytes {
-            return Err(DecodeError::TooLong { bytes: bytes.len(), cap: caps.bytes });
-        }
-        let mut reader = Reader { bytes, at: 0, max_depth: caps.depth };
+        let mut reader = Reader::new(bytes, caps)?;
         let value = reader.value(0)?;
-        match bytes.len() - reader.at {
-            0 => Ok(value),
-            rest => Err(DecodeError::Trailing(rest)),
-        }
+        reader.finish(value)
     }
 
     /// A `set` (or, with `frozen`, a `frozenset`) of `items`, sorted. Of items that are equal in Python it keeps the first.
@@ -148,7 +142,7 @@ impl Value {
     }
 }
 
-fn canonical_bits(value: f64) -> u64 {
+pub(super) fn canonical_bits(value: f64) -> u64 {
     if value.is_nan() { 0x7ff8_0000_0000_0000 } else { value.to_bits() }
 }
 
@@ -175,14 +169,51 @@ fn put_items(out: &mut Vec<u8>, tag: u8, items: &[Value]) {
     }
 }
 
-struct Reader<'a> {
+/// Reads bytes of a guest's.
+pub(super) struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
     max_depth: usize,
 }
 
 impl<'a> Reader<'a> {
-    fn take(&mut self, count: usize) -> Result<&'a [u8], DecodeError> {
+    pub(super) fn new(bytes: &'a [u8], caps: EncodeCaps) -> Result<Self, DecodeError> {
+        if bytes.len() > caps.bytes {
+            return Err(DecodeError::TooLong { bytes: bytes.len(), cap: caps.bytes });
+        }
+        Ok(Self { bytes, at: 0, max_depth: caps.depth })
+    }
+
+    /// The value, where no bytes follow it.
+    pub(super) fn finish(self, value: Value) -> Result<Value, DecodeError> {
+        match self.bytes.len() - self.at {
+            0 => Ok(value),
+            rest => Err(DecodeError::Trailing(rest)),
+        }
+    }
+
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
+    pub(super) fn check_depth(&self, depth: usize) -> Result<(), DecodeError> {
+        if depth > self.max_depth { Err(DecodeError::TooDeep(self.max_depth)) } else { Ok(()) }
+    }
+
+    pub(super) fn peek(&self) -> Result<u8, DecodeError> {
+        self.bytes.get(self.at).copied().ok_or(DecodeError::Truncated(self.bytes.len()))
+    }
+
+    pub(super) fn byte(&mut self) -> Result<u8, DecodeError> {
+        let [byte] = self.array()?;
+        Ok(byte)
+    }
+
+    pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
+        Ok(self.take(N)?.try_into().expect("took as many"))
+    }
+
+    pub(super) fn take(&mut self, count: usize) -> Result<&'a [u8], DecodeError> {
         let rest = &self.bytes[self.at..];
         if count > rest.len() {
             return Err(DecodeError::Truncated(self.bytes.len()));
@@ -191,22 +222,19 @@ impl<'a> Reader<'a> {
         Ok(&rest[..count])
     }
 
-    fn count(&mut self) -> Result<usize, DecodeError> {
-        let bytes = self.take(4)?.try_into().expect("took four bytes");
-        Ok(u32::from_le_bytes(bytes) as usize)
+    pub(super) fn count(&mut self) -> Result<usize, DecodeError> {
+        Ok(u32::from_le_bytes(self.array()?) as usize)
     }
 
-    fn counted_bytes(&mut self) -> Result<&'a [u8], DecodeError> {
+    pub(super) fn counted_bytes(&mut self) -> Result<&'a [u8], DecodeError> {
         let count = self.count()?;
         self.take(count)
     }
 
     fn value(&mut self, depth: usize) -> Result<Value, DecodeError> {
-        if depth > self.max_depth {
-            return Err(DecodeError::TooDeep(self.max_depth));
-        }
+        self.check_depth(depth)?;
         let at = self.at;
-        match self.take(1)?[0] {
+        match self.byte()? {
             b'N' => Ok(Value::None),
             b'T' => Ok(Value::Bool(true)),
             b'F' => Ok(Value::Bool(false)),
@@ -234,7 +262,7 @@ impl<'a> Reader<'a> {
     }
 
     fn float(&mut self, at: usize) -> Result<Value, DecodeError> {
-        let bits = u64::from_le_bytes(self.take(8)?.try_into().expect("took eight bytes"));
+        let bits = u64::from_le_bytes(self.array()?);
         let value = f64::from_bits(bits);
         if canonical_bits(value) != bits {
             return Err(DecodeError::Invalid { at, what: "a NaN that is not the canonical one" });
@@ -242,7 +270,7 @@ impl<'a> Reader<'a> {
         Ok(Value::Float(value))
     }
 
-    fn str(&mut self, at: usize) -> Result<Value, DecodeError> {
+    pub(super) fn str(&mut self, at: usize) -> Result<Value, DecodeError> {
         let text = std::str::from_utf8(self.counted_bytes()?);
         text.map(Value::str).map_err(|_| DecodeError::Invalid { at, what: "a str that is not UTF-8" })
     }
@@ -259,11 +287,11 @@ impl<'a> Reader<'a> {
 
     fn sorted_items(&mut self, depth: usize) -> Result<Vec<Value>, DecodeError> {
         let count = self.count()?;
-        let (mut items, mut seen) = (Vec::new(), HashSet::new());
+        let (mut items, mut members) = (Vec::new(), Members::default());
         let mut last: &[u8] = &[];
         for _ in 0..count {
             let at = self.at;
-            items.push(self.member(depth, &mut seen)?);
+            items.push(self.member(depth, &mut members)?);
             let encoded = &self.bytes[at..self.at];
             if encoded <= last {
                 return Err(DecodeError::Invalid { at, what: "set items that do not rise" });
@@ -275,16 +303,16 @@ impl<'a> Reader<'a> {
 
     fn dict(&mut self, depth: usize) -> Result<Value, DecodeError> {
         let count = self.count()?;
-        let (mut pairs, mut seen) = (Vec::new(), HashSet::new());
+        let (mut pairs, mut members) = (Vec::new(), Members::default());
         for _ in 0..count {
-            let key = self.member(depth, &mut seen)?;
+            let key = self.member(depth, &mut members)?;
             pairs.push((key, self.value(depth + 1)?));
         }
         Ok(Value::Dict(pairs))
     }
 
     fn object(&mut self, tag: u8, at: usize, depth: usize) -> Result<Value, DecodeError> {
-        let code = self.take(1)?[0];
+        let code = self.byte()?;
         let Some(class) = PythonClass::from_tag(tag, code) else {
             return Err(DecodeError::Invalid { at, what: "no such class" });
         };
@@ -293,16 +321,28 @@ impl<'a> Reader<'a> {
         Ok(Value::Object(Box::new(object)))
     }
 
-    /// Reads a set's item or a dict's key, which must be hashable and differ from those before it.
-    fn member(&mut self, depth: usize, seen: &mut HashSet<Vec<u8>>) -> Result<Value, DecodeError> {
+    /// Reads a set's item or a dict's key.
+    fn member(&mut self, depth: usize, members: &mut Members) -> Result<Value, DecodeError> {
         let at = self.at;
         let value = self.value(depth + 1)?;
+        members.add(&value, at)?;
+        Ok(value)
+    }
+}
+
+/// The items of a set, or the keys of a dict, that have been read.
+#[derive(Default)]
+pub(super) struct Members(HashSet<Vec<u8>>);
+
+impl Members {
+    /// Adds the one that was read at `at`, which must be hashable and differ from those before it.
+    pub(super) fn add(&mut self, value: &Value, at: usize) -> Result<(), DecodeError> {
         if !value.is_hashable() {
             return Err(DecodeError::Invalid { at, what: "a set item or dict key that cannot be hashed" });
         }
-        if !seen.insert(value.python_key()) {
+        if !self.0.insert(value.python_key()) {
             return Err(DecodeError::Invalid { at, what: "a set item or dict key twice" });
         }
-        Ok(value)
+        Ok(())
     }
 }
