@@ -7,6 +7,7 @@ mod exceptions;
 mod failures;
 mod forgeries;
 mod host_faults;
+mod inert;
 mod lies;
 mod nondeterminism;
 mod objects;

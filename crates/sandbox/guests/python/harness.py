@@ -11,7 +11,8 @@ Frames to the host (`_host.call`): b"J" fetch what is next | b"V" + encoded valu
 call | b"U" + why the next call's value has no encoding | b"O" a value larger than the job allows | b"R" + error of the
 program itself | b"C" + why the program does not compile | b"M" + which entry it lacks | b"D" done | b"Q" + encoded request
 to the job's callee, answered by b"V", b"X" or b"U". An error is one length byte, the name of its class, the message; b"U",
-b"C" and b"M" carry text alone. The value encoding is that of crates/core/src/value/codec.rs.
+b"C" and b"M" carry text alone. The value encoding is that of crates/core/src/value/codec.rs. Between two sides that share objects b"q"
+and b"v" stand for b"Q" and b"V" with a value in the format of `marshal`, which the host reads and writes anew.
 
 A callee is the program of another instance: after its module level has run, each job call answers one request of the other
 side: ("call", name, arguments, keywords), which crosses by copies, or, where the two share their objects, one of
@@ -29,6 +30,7 @@ def _veriplay_harness():
     import fractions
     import gc
     import linecache
+    import marshal
     import os
     import random
     import struct
@@ -44,6 +46,7 @@ def _veriplay_harness():
     u32, u32_at, f64, f64_at = (
         struct.Struct("<I").pack, struct.Struct("<I").unpack_from, struct.Struct("<d").pack, struct.Struct("<d").unpack_from,
     )
+    dumps, loads, no_references = marshal.dumps, marshal.loads, 2  # a version of the format
     next_, id_, mro_of = next, id, type.__dict__["__mro__"].__get__
     is_exception = lambda found: isinstance(found, type) and issubclass(found, BaseException)
     exceptions = {id(found): found.__name__ for found in vars(builtins).values() if is_exception(found)}
@@ -426,16 +429,31 @@ def _veriplay_harness():
             return b"U" + cut("encoding it raised " + name_of(type_(error)), 400)
         return bytes_(out)
 
-    def ask_callee(request):
-        """The value that the callee answers. Raises `CalleeError` with what it raised."""
-        out = bytearray_(b"Q")
+    def marshalled(tag, message):
+        """The frame with a message in the format of `marshal`; None where that has none for what is in it, or it is too large. The
+        message holds nothing that `marshal` would take for bytes."""
         try:
-            put(request, out, 0, cap_of_job)
-        except Unencodable as error:
-            raise TypeError("only plain values cross: " + str_(error)) from None
-        except TooLarge:
-            raise ValueError("what crosses is larger than the job's output_bytes") from None
-        reply = host(bytes_(out))
+            frame = tag + dumps(message, no_references)
+        except base_exception:
+            return None
+        return frame if len_(frame) <= cap_of_job else None
+
+    def ask_callee(request, is_rare=True):
+        """The value that the callee answers. Raises `CalleeError` with what it raised. A request is rare that may hold what is of no built-in
+        type."""
+        frame = None if is_rare else marshalled(b"q", request)
+        if frame is None:
+            out = bytearray_(b"Q")
+            try:
+                put(request, out, 0, cap_of_job)
+            except Unencodable as error:
+                raise TypeError("only plain values cross: " + str_(error)) from None
+            except TooLarge:
+                raise ValueError("what crosses is larger than the job's output_bytes") from None
+            frame = bytes_(out)
+        reply = host(frame)
+        if reply[0] == 118:
+            return loads(reply[1:])
         if reply[0] == 86:
             return take(reply, 1)[0]
         if reply[0] == 85:
@@ -457,7 +475,8 @@ def _veriplay_harness():
     def answer_call(request):
         """The frame that answers one request of the other side."""
         if request[0] == "share":
-            return value_frame(shared.answer(request))
+            answer = shared.answer(request)
+            return (None if shared.is_rare else marshalled(b"v", answer)) or value_frame(answer)
         name = request[1]
         found = served.get(name)
         if found is None and name not in served:
@@ -494,7 +513,9 @@ def _veriplay_harness():
             pass
 
     def serve():
-        host(answer_call(take(host(b"J"), 0)[0]))
+        request = host(b"J")
+        # A tuple of `marshal`'s, or one of ours.
+        host(answer_call(loads(request) if request[0] == 40 else take(request, 0)[0]))
         flush()
         host(b"D")
 
@@ -610,6 +631,7 @@ def _veriplay_start():
     start = names.pop("_veriplay_start")
     del names["_veriplay_alive"]
     del names["_veriplay_job"]
+    sys.modules["_veriplay_objects"].Image.note()
     gc.collect()
 
     # Takes the free memory between what is alive. A job's objects would go there first, all over the heap, and each page that a job writes must be

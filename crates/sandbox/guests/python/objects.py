@@ -404,6 +404,7 @@ class Objects:
         self.errors = {}  # what was in each exception at the last crossing, by handle
         self.settled = set()  # handles of those that nothing else has referred to since
         self.entries, self.added, self.mentioned = [], [], set()
+        self.is_rare = False  # whether the message may hold plain values of other types than the built-in ones
         self.by_value = SCALARS  # types that cross without identity
         self.digits = limits_of_process()  # as both sides have them
         self.decimals = False  # whether a decimal number has been sent, whose arithmetic is the process's
@@ -419,7 +420,7 @@ class Objects:
     # Packing.
 
     def begin(self):
-        self.entries, self.added, self.mentioned = [], [], set()
+        self.entries, self.added, self.mentioned, self.is_rare = [], [], set(), False
 
     def attempt(self, pack):
         """What `pack()` returns. When it raises, nothing that it packed is sent."""
@@ -550,6 +551,7 @@ class Objects:
             return self.new(found, "named", [self.item_of(part, todo, depth + 1) for part in (kind, *tuple.__iter__(found))])
         if _veriplay.is_plain(found):
             self.decimals = self.decimals or kind is decimal.Decimal
+            self.is_rare = self.is_rare or kind not in MARSHALLED
             if self.by_value is not SCALARS and kind in PARTS and (parts := PARTS[kind][0](found)):
                 return self.new(found, "parts", [kind.__name__, *(self.item_of(part, todo, depth + 1) for part in parts)])
             # What does not equal itself is found by identity alone.
@@ -764,6 +766,9 @@ def in_zone(found, zone):
 # Types of which a value is what it says, whoever sent it.
 BUILT_IN = frozenset({int, str, float, bool, complex, bytes, type(None)})
 
+# Those of them that `marshal` sends as the host reads it.
+MARSHALLED = BUILT_IN - {complex}
+
 # Plain values whose parts may be looked at, by type: what the parts are, and how they make one.
 ZONED = {datetime.datetime, datetime.time}
 PARTS = dict.fromkeys(ZONED, (with_zone, in_zone)) | {
@@ -883,6 +888,11 @@ def library_place(found):
     if type(module) is not str or type(name) is not str or not is_library(module):
         return None
     return (module, name) if attribute_at(sys.modules.get(module), name) is found else None
+
+
+def name_at(place):
+    module, name = place
+    return name or module
 
 
 def is_typing(kind):
@@ -1129,7 +1139,7 @@ ENUMERATES = {"__dict__", "vars", "dir", "getmembers", "copy", "deepcopy", "pick
 ANNOTATIONS = {"__annotations__", "__orig_bases__", "get_type_hints", "get_annotations", "signature", "__annotate__"}
 TRACES = {"__traceback__", "tb_frame", "tb_next", "tb_lineno", "extract_tb", "walk_tb", "format_tb", "format_exc", "format_exception"}
 TRACES |= {"TracebackException", "print_exc", "print_exception", "print_tb", "print_last", "print_list", "formatException", "exc_text"}
-TRACES |= {"getinnerframes", "inspect trace", "StackSummary"}
+TRACES = (*sorted(TRACES), "getinnerframes", "inspect trace", "StackSummary")
 
 
 # What a text names that may show that there are two processes. It makes no test unjudgeable that passes, which it must do in one
@@ -1172,10 +1182,8 @@ NAMES_AN_IDENTITY = Pattern("id is_ is_not", r"(?<![\w.'\"])id\s*([(),\]}]|$)|\b
 WORD = re.compile(r"\w+")
 
 
-def doubts_of(text):
-    words = words_of(text)
-    found = [label for label, groups in DOUBTS.items() if names_any(words, groups)]
-    return found + [label for label, pattern in DOUBTFUL.items() if pattern.is_in(text, words)]
+def doubts_of(text, words):
+    return DOUBTING.named(words) + [label for label, pattern in DOUBTFUL.items() if pattern.is_in(text, words)]
 
 
 # The process.
@@ -1252,6 +1260,7 @@ def pickled():
     return () if copyreg is None else tuple(copyreg.dispatch_table)
 
 
+DECIMALS = "the context of decimals"
 # What both sides would share if they were one process: how it is read, the words by which code names it (all of one group), and
 # whether what the tests change of it matters whatever the program names.
 STATE = {
@@ -1278,7 +1287,7 @@ STATE = {
         False,
     ),
     "what traces calls": (lambda: (sys.getprofile(), sys.gettrace()), ("setprofile", "settrace", "getprofile", "gettrace"), True),
-    "the context of decimals": (decimal_context, ("decimal", "Decimal", "getcontext"), True),
+    DECIMALS: (decimal_context, ("decimal", "Decimal", "getcontext"), True),
     "what is logged": (logged, ("logging", "getLogger", "assertLogs"), False),
     "the dialects of csv": (dialects, ("csv",), False),
     "how objects are pickled": (pickled, ("copyreg", "pickle", "copy"), False),
@@ -1300,9 +1309,8 @@ HANDLED, ADDRESSES, IDENTITIES, HASHES = (
 ASKS_FOR_HANDLED = ("exception", "exc_info", "format_exc", "print_exc", "print_exception", "last_exc", "logging", "traceback", "__context__")
 
 
-def asks_which_it_is(source):
+def asks_which_it_is(source, words):
     """Whether a program asks which of two values it has, where neither is one that there is once."""
-    words = words_of(source)
     if NAMES_AN_IDENTITY.is_in(source, words) or asks_object(words):
         return True
     if "is" not in words:
@@ -1355,10 +1363,11 @@ UNDOUBTED = {"the seed of random"}
 
 
 class Groups(dict):
-    """Words by the text that lists them."""
+    """Groups of words by the texts that list them: those of one word, in one set, and the sets of the others."""
 
-    def __missing__(self, text):
-        found = self[text] = frozenset(text.split())
+    def __missing__(self, texts):
+        groups = [frozenset(text.split()) for text in texts]
+        found = self[texts] = frozenset().union(*(group for group in groups if len(group) == 1)), [group for group in groups if len(group) != 1]
         return found
 
 
@@ -1367,10 +1376,30 @@ GROUPS = Groups()
 
 def names_any(words, groups):
     """Whether all words of one of the groups are there."""
-    return any(map(words.issuperset, map(GROUPS.__getitem__, groups)))
+    single, others = GROUPS[groups]
+    return not single.isdisjoint(words) or any(map(words.issuperset, others))
 
 
-for listed in (*DOUBTS.values(), *WORDS.values(), *(triggers for triggers, _ in UNREADABLE.values()), TRACES, ASKS_FOR_HANDLED):
+class Labels:
+    """Groups of words by label. To find which labels a text names takes no longer for more of them."""
+
+    def __init__(self, groups_by_label):
+        self.labels, self.unnamed, self.by_word = tuple(groups_by_label), set(), {}
+        for label, groups in groups_by_label.items():
+            for first, *others in map(str.split, filter(None, groups)):
+                self.by_word.setdefault(first, []).append((label, frozenset(others)))
+            if "" in groups:
+                self.unnamed.add(label)
+
+    def named(self, words):
+        """Those of which all words of a group are there, in order."""
+        hits = self.by_word.keys() & words
+        found = {label for word in hits for label, others in self.by_word[word] if words.issuperset(others)} | self.unnamed
+        return [label for label in self.labels if label in found] if found else []
+
+
+STATES, TRIGGERS, DOUBTING = Labels(WORDS), Labels({label: triggers for label, (triggers, _) in UNREADABLE.items()}), Labels(DOUBTS)
+for listed in (*WORDS.values(), TRACES, ASKS_FOR_HANDLED):
     names_any(frozenset(), listed)
 
 
@@ -1383,19 +1412,37 @@ def drawn():
     return random.getstate(), (kind, keys.tobytes(), *rest)
 
 
-def state_of_process():
+def state_of_process(labels=STATE):
     found = {}
-    for label, (read, _, _) in STATE.items():
+    for label in labels:
         try:
-            found[label] = read()
+            found[label] = STATE[label][0]()
         except Exception:
             found[label] = UNKNOWN
     return found
 
 
-def changed_state(before):
-    now = state_of_process()
-    return [label for label in STATE if not same_all(before[label], now[label])]
+def changed_state(before, labels=STATE):
+    now = state_of_process(labels)
+    return [label for label in labels if not same_all(before[label], now[label])]
+
+
+class Image:
+    """What each process begins with."""
+
+    state, names_of_builtins, builtins = {}, (), ()
+
+    @classmethod
+    def note(cls):
+        cls.state, cls.names_of_builtins, cls.builtins = state_of_process(), (*vars(builtins),), (*vars(builtins).values(),)
+
+
+def is_as_before(now, before):
+    """Whether a program's objects are the same, or say so: what it says of its own process is believed."""
+    try:
+        return now == before
+    except BaseException:
+        return False
 
 
 class Caller(Objects):
@@ -1412,7 +1459,7 @@ class Caller(Objects):
         self.doubted = None  # why a test that fails from now on may be right
         self.testing = False  # whether a test is under way: what happens before or between tests lasts
         self.asked = 0  # how often the tests have asked the program for anything
-        self.borrowed = {}  # names in the library of objects that cross by that name alone, by handle
+        self.borrowed = {}  # places in the library of objects that cross by their name alone, by handle
         self.thrown_away = False  # whether nothing that could move what is expected is made of the result of the call under way
         self.fresh = ()  # ids of objects that nothing but the call under way refers to
         self.ever_given = set()  # handles of what has been passed in any call, and what was in it
@@ -1420,11 +1467,13 @@ class Caller(Objects):
         self.sweep_at = SWEEP  # how many objects are looked at before those are sought that need not be
         self.changed = False  # whether a call whose result counts changed an object of the tests'
         self.check_process = lambda: None
+        self.lend = lambda place: None
         self.modules_imported = lambda: None
         self.tell_names = lambda told: None
         self.attributes = set()  # those of them that name attributes
         self.modules_named = set()  # names that the tests look into, as modules of the library are called, and do not bind
-        self.words_of_program = set()  # labels of `STATE` that its text names
+        self.seen = ()  # labels of `STATE` that the tests' text names
+        self.words_of_program = set()  # the same of the program's
         self.knows_numpy = False  # whether the tests may ask a scalar of numpy's what only that has
         self.of_library = set()  # handles of functions of the library that are called where the program is
         self.mixed = set()  # ids of classes in place of those that have bases which do not cross
@@ -1471,10 +1520,15 @@ class Caller(Objects):
         """Those of the program's module."""
         return self.ask("names", "")
 
+    def read(self, words):
+        """Takes note of the words of the tests' text."""
+        self.words = words
+        self.seen = tuple(label for label in STATES.named(words) if label in STATE)
+
     def watch(self, names, options):
-        """Asks to be told what these names stand for, now and whenever that changes. Of the options "identities" gives strings and
-        numbers an identity, and "random" keeps the program from drawing."""
-        self.words_of_program = set(self.ask("watch", tuple(options), names).split("\n"))
+        """Asks to be told what these names stand for, now and whenever that changes, and what the tests name of the state of the process. Of
+        the options "identities" gives strings and numbers an identity, and "random" keeps the program from drawing."""
+        self.words_of_program = set(self.ask("watch", (tuple(options), self.seen), names).split("\n"))
         if "identities" in options or IDENTITIES in self.words_of_program:
             self.keep_all_identities()
         for label in itertools.chain(DOUBTS, DOUBTFUL):
@@ -1515,6 +1569,8 @@ class Caller(Objects):
 
         def pack():
             items = [self.item(argument) for argument in arguments]
+            for name in keywords:
+                check_text(name)
             keyword_items = {name: self.item(argument) for name, argument in keywords.items()}
             self.send_changes()
             return items, keyword_items
@@ -1533,7 +1589,7 @@ class Caller(Objects):
         request = ("share", action, target, items, keyword_items, self.entries, idle)
         known = len(sys.modules)
         try:
-            reply = _veriplay.ask_callee(request)
+            reply = _veriplay.ask_callee(request, self.is_rare)
         except _veriplay.CalleeError as error:
             self.spoil("error", "the program left the protocol: " + ": ".join(error.args), lasting=True)
         except ValueError as error:
@@ -1661,7 +1717,7 @@ class Caller(Objects):
         of tests. All else is for names alone that the tests borrow, see `at_name`."""
         found = super().made(handle, kind, payload)
         if kind == "library" and not (is_safe(found, *payload) and library_place(found) == tuple(payload)):
-            self.borrowed[handle] = payload[1] or payload[0]
+            self.borrowed[handle] = tuple(payload)
         return found
 
     def received(self, found):
@@ -1672,7 +1728,7 @@ class Caller(Objects):
 
     def at(self, item):
         if type(item) is tuple and item and item[0] in self.borrowed:
-            self.spoil("unjudgeable", "`" + self.borrowed[item[0]] + "` of the library cannot cross as a value")
+            self.spoil("unjudgeable", "`" + name_at(self.borrowed[item[0]]) + "` of the library cannot cross as a value")
         return super().at(item)
 
     def is_borrowed(self, item):
@@ -1681,7 +1737,8 @@ class Caller(Objects):
 
     def at_name(self, name, item):
         """What a name of the program's stands for. A library's object only where it has that name itself."""
-        if type(item) is tuple and item and self.borrowed.get(item[0]) == name:
+        if type(item) is tuple and item and item[0] in self.borrowed and name_at(self.borrowed[item[0]]) == name:
+            self.lend(self.borrowed[item[0]])
             return self.objects[item[0]]
         if name in self.modules_named:
             self.note("unjudgeable", "the tests use `" + name + "` as the library's module, and the program has another object there")
@@ -1797,11 +1854,8 @@ DEEP = 100
 
 
 def is_deep():
-    try:
-        sys._getframe(DEEP)
-    except ValueError:
-        return False
-    return True
+    # Without an exception where there is no such frame.
+    return sys._getframemodulename(DEEP) is not None
 
 
 def is_bare(error):
@@ -1989,12 +2043,15 @@ class Callee(Objects):
         super().__init__(2)
         self.names = {}  # the program's module
         self.words = words_of(source)
+        self.named = STATES.named(self.words)
         self.asks = [HANDLED] * bool(names_any(self.words, ASKS_FOR_HANDLED) or RAISES_AGAIN.is_in(source, self.words))
         self.asks += [ADDRESSES] * bool(ASKS_FOR_ID.is_in(source, self.words))
-        self.state, self.modules, self.builtins = state_of_process(), len(sys.modules), dict(vars(builtins))
+        self.modules = len(sys.modules)
+        self.seen = tuple(STATE)  # labels of what the tests or the program name of the state of the process
         self.seed = drawn() if names_any(self.words, ("seed", "setstate", "Random")) else None
-        self.unreadable = [label for label, (triggers, _) in UNREADABLE.items() if names_any(self.words, triggers)]
-        self.asks += [IDENTITIES] * asks_which_it_is(source) + [HASHES] * ("hash" in self.words) + doubts_of(source)
+        self.unreadable = TRIGGERS.named(self.words)
+        self.asks += [IDENTITIES] * asks_which_it_is(source, self.words) + [HASHES] * ("hash" in self.words)
+        self.asks += doubts_of(source, self.words)
         self.shown = None  # what was in its module when the tests last asked for all names
         self.compared = False  # whether the tests ask which of two equal values they have
         self.knows_numpy = False  # whether the tests may ask a scalar of numpy's what only that has
@@ -2095,12 +2152,14 @@ class Callee(Objects):
         self.begin()
         if action == "watch":
             self.watched = {name: self for name in items}
-            self.compared, self.knows_numpy = "identities" in target, "numpy" in target
+            options, seen = target
+            self.compared, self.knows_numpy = "identities" in options, "numpy" in options
+            self.seen = tuple(label for label in STATE if label in seen or label in self.named)
             if self.compared or IDENTITIES in self.asks:
                 self.keep_all_identities()
-            self.dice = drawn() if "random" in target else None
-            named = [label for label, words in WORDS.items() if names_any(self.words, words)] + self.asks
-            result = lambda: ("returned", "\n".join(named))
+            self.dice = drawn() if "random" in options else None
+            named = "\n".join(self.named + self.asks)
+            result = lambda: ("returned", named)
         elif action == "attribute":
             found, name = self.at(target), self.at(items[0])
             result = self.called(getattr, [found, name], {})
@@ -2147,17 +2206,18 @@ class Callee(Objects):
                 raise Uncrossable("a class that has changed")
 
     def changed_state(self):
-        """Labels of what the process has no longer as it was before the program ran."""
-        found = changed_state(self.state) + self.unreadable
+        """Labels of what the process has no longer as it was before the program ran, as far as anybody sees it."""
+        seen = self.seen if not self.decimals or DECIMALS in self.seen else (*self.seen, DECIMALS)
+        found = changed_state(Image.state, seen) + self.unreadable
         if len(sys.modules) != self.modules + ("solution" in sys.modules):
             found.append("sys.modules")
-        if not (len(vars(builtins)) == len(self.builtins) and all(map(is_, vars(builtins).values(), self.builtins.values()))):
-            now = vars(builtins)
-            names = [name for name in now.keys() | self.builtins.keys() if now.get(name, Callee) is not self.builtins.get(name, Callee)]
+        if not is_as_before((*vars(builtins).values(),), Image.builtins):
+            before, now = dict(zip(Image.names_of_builtins, Image.builtins)), vars(builtins)
+            names = [name for name in now.keys() | before.keys() if now.get(name, Callee) is not before.get(name, Callee)]
             found += ["builtin " + name for name in names if type(name) is str and name.isascii()]
         if self.shown and not unchanged([self.shown], [(*self.names, *self.names.values())]):
             found.append(NAMESPACE)
-        if self.decimals and "the context of decimals" in found:
+        if self.decimals and DECIMALS in found:
             found.append("what decimal numbers come to")
         if self.seed is not None and drawn() != self.seed:
             found.append("the seed of random")
@@ -2215,7 +2275,7 @@ class Callee(Objects):
         """A name may stand for anything that can be called but for a class, and for what the library calls by that name: tests that
         borrow an import of the program's get the real one."""
         place = None if type(found) is types.FunctionType else library_place(found)
-        if place is not None and name == (place[1] or place[0]) and type(found) is not types.BuiltinFunctionType:
+        if place is not None and name == name_at(place) and type(found) is not types.BuiltinFunctionType:
             handle = self.handles.get(id(found)) or self.new(found, "library", list(place))
             self.mentioned.add(handle)
             return (handle,)

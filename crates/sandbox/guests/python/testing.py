@@ -35,7 +35,7 @@ from _veriplay_objects import (
     NUMPY,
     OF_NUMPY,
     STATE,
-    UNREADABLE,
+    TRIGGERS,
     Caller,
     Function,
     StandIn,
@@ -52,6 +52,7 @@ from _veriplay_objects import (
     state_of_process,
     words_of,
 )
+from _veriplay_inert import is_harmless, is_inert
 from _veriplay_skips import Skips
 
 PASSED, FAILED, ERROR, SKIPPED, MISSING = "passed", "failed", "error", "skipped", "missing"
@@ -123,13 +124,15 @@ class TestCode:
         nodes = {name: Nodes(source) for name, source in self.parts.items()}
         texts = list(nodes.values())
         self.names = names_of([self.setup, *self.sources])
-        self.words = set().union(*map(words_of, self.parts.values()))
+        words = {source: words_of(source) for source in self.parts.values()}
+        self.words = set().union(*words.values())
+        self.is_inert = all(map(is_inert, texts))
         self.imports_all = any(map(imports_all, texts))
         self.imports_solution = any(map(imports_solution, texts))
         self.patches = any(map(patches, texts))
         self.observed = list(itertools.chain.from_iterable(map(observed, texts)))
         self.builtins_used, self.builtins_given = map(set().union, *map(builtins_used, texts))
-        self.doubts = set().union(*map(doubts_of, self.parts.values()))
+        self.doubts = set().union(*map(doubts_of, words.keys(), words.values()))
         self.asks_for_identity = any(map(asks_for_identity, texts))
         self.asks_for_addresses = any(map(asks_for_addresses, texts))
         self.sets_a_seed = any(map(sets_a_seed, texts))
@@ -191,16 +194,18 @@ class Split:
         own = {CALLED: self.called, TYPE_OF: self.type_of, DICT_OF: self.dict_of, OWNER: self.owner, "__import__": self.imported}
         own |= {"setattr": self.set_attribute, "delattr": self.delete_attribute}
         own |= {GLOBALS: self.globals_of, GLOBAL: self.global_of, STAR: self.import_all}
-        self.caller.words = self.words = tests.words
+        self.words = tests.words
+        self.caller.read(tests.words)
         self.caller.attributes = tests.attributes
         # Code in a text may name what the tests do not. Names are looked up slower by a class of our own.
         self.view = {**vars(builtins), **own} if self.words.isdisjoint(COMPILES) else View(self, {**vars(builtins), **own})
         self.named, self.used = PeerModule(self), False  # the program as a module, and whether the tests have asked it
         self.namespace, self.in_namespace = {}, ()  # `vars()` of it, and what was in it when it was last filled
         self.in_named = dict(own_dict(self.named))
-        self.caller.check_process = self.check_process
+        self.caller.lend = self.lend
         self.caller.modules_imported = self.modules_imported
-        self.importing = True  # a module, which looks at files and at the process for itself; before the start nothing is looked at
+        self.importing = True  # a module, which looks at files and at the process for itself; before they are watched nothing is looked at
+        self.watches = False  # what the tests change of their process
         IMPORTLIB._find_and_load = self.find_and_load
         sys.addaudithook(self.audit)
         self.clock = self.readings = self.collections = 0
@@ -212,16 +217,29 @@ class Split:
         self.meant = list(filter(self.may_mean, sys.modules))
 
     def start(self, functions, readings):
-        """Takes note of everything that a program could not see the tests change."""
         self.functions = functions
         self.caller.unseen, self.prefer_program = "changes" in readings, "builtins" in readings
-        self.clock, self.readings, self.collections = read_clock(), 0, 0
-        self.process, self.builtins = state_of_process(), tuple(vars(builtins).values())
         names = self.names = new_module("tests").__dict__
         names["__builtins__"], names["__file__"] = self.view, FILE
         sys.modules["solution"] = self.named
+        if not self.tests.is_inert:
+            self.watch()
+
+    def watch(self):
+        """Takes note of everything that a program could not see the tests change, and from now on looks at it at each call. Tests that are
+        inert change nothing."""
+        if self.watches:
+            return
+        self.watches, self.importing = True, False
+        self.caller.check_process = self.check_process
+        self.clock, self.readings, self.collections = read_clock(), 0, 0
+        self.process, self.builtins = state_of_process(), tuple(vars(builtins).values())
         self.modules, self.watched = dict(sys.modules), {name: dict(vars(sys.modules[name])) for name in self.meant}
-        self.importing = False
+
+    def lend(self, place):
+        """A name of the program's means that place in the library, from which the tests get it: with that they may be inert no longer."""
+        if not is_harmless(place):
+            self.watch()
 
     def run(self, functions, readings):
         self.start(functions, readings)
@@ -240,9 +258,10 @@ class Split:
                 except AttributeError as error:
                     return [("check", MISSING, str(error))]
             records = STYLES[style](names, self.functions, judged)
-            # What the tests have left behind may still ask the program as it goes.
-            names.clear()
-            gc.collect()
+            if self.watches:
+                # What the tests have left behind may still ask the program as it goes.
+                names.clear()
+                gc.collect()
         except Unjudgeable:
             # Before any test, or between two.
             return [("tests", *self.caller.trouble)]
@@ -318,9 +337,8 @@ class Split:
         if given or "hash" in used and HASHES in self.caller.words_of_program:
             names = ", ".join(sorted(given or {"hash"}))
             self.caller.doubt("the tests use `" + names + "`, which tells what stands for an object of the program's from that")
-        for label, (triggers, _) in UNREADABLE.items():
-            if names_any(self.words, triggers):
-                (self.note_change if label in self.caller.words_of_program else self.doubt_change)(label)
+        for label in TRIGGERS.named(self.words):
+            (self.note_change if label in self.caller.words_of_program else self.doubt_change)(label)
         if "id" in self.words and ADDRESSES in self.caller.words_of_program and tests.asks_for_addresses:
             self.caller.note(UNJUDGEABLE, "both sides look at addresses of objects, which each has its own of")
 
@@ -640,6 +658,8 @@ class Split:
     def check_clock(self):
         """Each reading moves the clock on by one step, whoever reads it: what has moved it has been told the time, and the program has
         a clock of its own, which stands still while it computes."""
+        if not self.watches:
+            return
         now = read_clock()
         self.readings += (now - self.clock) // CLOCK_STEP - 1 - self.collections * READINGS_OF_A_COLLECTION
         self.clock, self.collections = now, 0
@@ -662,7 +682,7 @@ import_module = builtins.__import__
 IMPORTLIB = sys.modules["_frozen_importlib"]
 find_and_load = IMPORTLIB._find_and_load
 # Modules of the tests' own, which no program is asked about.
-TESTING = {"unittest", "pytest", "doctest", "solution", "tests", "program", "builtins", "_veriplay", "_veriplay_objects", "_veriplay_skips", "_veriplay_tests"}
+TESTING = {"unittest", "pytest", "doctest", "solution", "tests", "program", "builtins", "_veriplay", "_veriplay_objects", "_veriplay_inert", "_veriplay_skips", "_veriplay_tests"}
 # Of a module's own state, what has these types.
 KEPT = {type(None), bool, int, float, str, bytes, tuple, list, dict, set}
 # A name that is not imported before it is asked for.

@@ -22,6 +22,7 @@ const IMAGES: &[BuiltInImage] = &[BuiltInImage {
     modules: &[
         ("pytest", include_str!("../../guests/python/pytest.py")),
         ("_veriplay_objects", include_str!("../../guests/python/objects.py")),
+        ("_veriplay_inert", include_str!("../../guests/python/inert.py")),
         ("_veriplay_skips", include_str!("../../guests/python/skips.py")),
         ("_veriplay_tests", include_str!("../../guests/python/testing.py")),
     ],
