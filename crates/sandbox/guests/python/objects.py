@@ -48,6 +48,7 @@ FUNCTIONS = {
     type(functools.lru_cache(len)): "_lru_cache_wrapper",
 }
 SCALARS = {type(None), bool, int, str, bytes}
+FLAT = SCALARS | {float}
 # Of these every instance has one object for a value.
 SINGLETONS = {type(None), bool}
 # Exceptions of these are signals to the runner of the tests.
@@ -491,12 +492,11 @@ class Objects:
         kind = KINDS[type(found)]
         contents = kind.contents(found)
         self.set_contents(handle, UNKNOWN)
-        by_value = self.by_value
         row = kind.row(contents)
-        items = list(row[: kind.raw])
-        for part in row[kind.raw :]:
-            # In short, for what most contents are.
-            items.append(part if type(part) in by_value and type(part) is not str else self.item_of(part, todo, 0))
+        if self.by_value is SCALARS and are_flat(row):
+            items = list(row)
+        else:
+            items = [*row[: kind.raw], *(self.item_of(part, todo, 0) for part in row[kind.raw :])]
         self.set_contents(handle, contents)
         self.entries.append((handle, kind.name, items))
 
@@ -529,7 +529,8 @@ class Objects:
             return handle
         if kind is tuple or kind is frozenset:
             row = found if kind is tuple else row_of_set(tuple(found))
-            items = [self.item_of(part, todo, depth + 1) for part in row]
+            is_flat = self.by_value is SCALARS and are_flat(row)
+            items = list(row) if is_flat else [self.item_of(part, todo, depth + 1) for part in row]
             return self.new(found, "tuple" if kind is tuple else "frozenset", items)
         if kind is str:
             return self.new(found, "text", [found, sys._is_interned(found)])
@@ -633,7 +634,7 @@ class Objects:
             found = self.at((handle,))
             kind = KINDS[type(found)]
             before = tuple(found) if type(found) in ITERATORS else ()
-            kind.fill(found, [self.at(item) for item in payload])
+            kind.fill(found, self.all_at(payload))
             if before and not same_all(before, now := tuple(found)) and len(before) == len(now) and is_iterated(found):
                 self.disturbed(kind.name)
             self.set_contents(handle, UNKNOWN if handle in ignored else kind.contents(found))
@@ -681,7 +682,7 @@ class Objects:
 
     def made(self, handle, kind, payload):
         if kind in IMMUTABLE:
-            return IMMUTABLE[kind]([self.at(item) for item in payload])
+            return IMMUTABLE[kind](self.all_at(payload))
         if kind == "scalar":
             return self.received(copied(*payload))
         if kind == "parts":
@@ -714,6 +715,9 @@ class Objects:
     def made_here(self, handle, kind, payload):
         raise ProtocolError("an object of kind `" + str(kind) + "`")
 
+    def all_at(self, items):
+        return list(items) if BUILT_IN.issuperset(map(type, items)) else list(map(self.at, items))
+
     def at(self, item):
         """The object of an item."""
         if type(item) is not tuple:
@@ -722,11 +726,13 @@ class Objects:
             return item if type(item) in BUILT_IN else self.received(item)
         if not item:
             return item
-        if len(item) != 1 or type(item[0]) is not int or item[0] not in self.objects:
+        handle = item[0]
+        if len(item) != 1 or type(handle) is not int or handle not in self.objects:
             raise ProtocolError("a handle of no object")
-        self.wake(item[0])
-        self.settled.discard(item[0])
-        return self.copies.get(item[0], self.objects[item[0]])
+        if handle in self.parked:
+            self.wake(handle)
+        self.settled.discard(handle)
+        return self.copies.get(handle, self.objects[handle])
 
     def received(self, found):
         """A plain value that the other side sent."""
@@ -737,6 +743,16 @@ class Objects:
     def drop_all(self, handles):
         for handle in handles:
             self.drop(handle)
+
+
+def are_flat(row):
+    """Whether all of it crosses by value, as it is. Most contents do, and are asked in a few calls."""
+    kinds = set(map(type, row))
+    if not kinds <= FLAT:
+        return False
+    if float in kinds and any([part != part for part in row]):
+        return False
+    return str not in kinds or all([part.isascii() for part in row if type(part) is str])
 
 
 def made_of_parts(name, parts):
@@ -1434,7 +1450,7 @@ class Image:
 
     @classmethod
     def note(cls):
-        cls.state, cls.names_of_builtins, cls.builtins = state_of_process(), (*vars(builtins),), (*vars(builtins).values(),)
+        cls.state, cls.names_of_builtins, cls.builtins = state_of_process(), tuple(vars(builtins)), tuple(vars(builtins).values())
 
 
 def is_as_before(now, before):
@@ -1464,6 +1480,7 @@ class Caller(Objects):
         self.fresh = ()  # ids of objects that nothing but the call under way refers to
         self.ever_given = set()  # handles of what has been passed in any call, and what was in it
         self.given = ()  # what is passed in it
+        self.recent = ()  # handles of what the last call or its reply has mentioned, and what was in it
         self.sweep_at = SWEEP  # how many objects are looked at before those are sought that need not be
         self.changed = False  # whether a call whose result counts changed an object of the tests'
         self.check_process = lambda: None
@@ -1643,9 +1660,10 @@ class Caller(Objects):
         self.note("unjudgeable", "the program changes a " + name + " over which the tests iterate", lasting=True)
 
     def idle(self):
-        """Handles of objects that the tests do not refer to, and 0; nothing at most crossings, since looking for them takes long."""
+        """Handles of objects that the tests do not refer to: of those that the last call was about, since most calls are about objects of
+        their own. All, and 0, are looked at only where there are many, since it takes long."""
         if len(self.objects) - len(self.parked) < self.sweep_at:
-            return []
+            return idle_among(self.objects, [handle for handle in self.recent if handle in self.objects])
         return idle_among(self.objects, self.objects) + [0]
 
     def moved(self, word, entries):
@@ -1668,7 +1686,9 @@ class Caller(Objects):
             handle = None if type(part) in self.by_value else self.handles.get(id(part))
             if handle is not None and handle not in handles:
                 handles.add(handle)
-                todo.extend(parts_inside(part))
+                parts = parts_inside(part)
+                if self.by_value is not SCALARS or not FLAT.issuperset(map(type, parts)):
+                    todo.extend(parts)
         return handles
 
     def as_changed(self, found):
@@ -1708,8 +1728,9 @@ class Caller(Objects):
         self.drop_all(dropped)
         for handle in parked:
             self.park(handle)
-        if idle:
+        if 0 in idle:
             self.sweep_at = SWEEP + 2 * (len(self.objects) - len(self.parked))
+        self.recent = {*self.mentioned, *(entry[0] for entry in entries)} - {0}
         return word, payload
 
     def made(self, handle, kind, payload):
@@ -1727,7 +1748,7 @@ class Caller(Objects):
         return found
 
     def at(self, item):
-        if type(item) is tuple and item and item[0] in self.borrowed:
+        if self.borrowed and type(item) is tuple and item and item[0] in self.borrowed:
             self.spoil("unjudgeable", "`" + name_at(self.borrowed[item[0]]) + "` of the library cannot cross as a value")
         return super().at(item)
 
@@ -2211,7 +2232,7 @@ class Callee(Objects):
         found = changed_state(Image.state, seen) + self.unreadable
         if len(sys.modules) != self.modules + ("solution" in sys.modules):
             found.append("sys.modules")
-        if not is_as_before((*vars(builtins).values(),), Image.builtins):
+        if not is_as_before(tuple(vars(builtins).values()), Image.builtins):
             before, now = dict(zip(Image.names_of_builtins, Image.builtins)), vars(builtins)
             names = [name for name in now.keys() | before.keys() if now.get(name, Callee) is not before.get(name, Callee)]
             found += ["builtin " + name for name in names if type(name) is str and name.isascii()]
@@ -2224,8 +2245,9 @@ class Callee(Objects):
         return found
 
     def sweep(self, idle):
-        """What neither side refers to is dropped; of the rest, what the program does not refer to is parked."""
-        looked_at = [handle for handle in self.objects if handle and (handle not in self.parked or handle in idle)]
+        """What neither side refers to is dropped; of the rest, what the program does not refer to is parked, where all are looked at."""
+        looked_at = self.objects if 0 in idle else idle & self.objects.keys()
+        looked_at = [handle for handle in looked_at if handle and (handle not in self.parked or handle in idle)]
         unused = [handle for handle in idle_among(self.objects, looked_at) if handle not in self.mentioned]
         dropped, parked = [handle for handle in unused if handle in idle], [handle for handle in unused if handle not in idle]
         self.drop_all(dropped)

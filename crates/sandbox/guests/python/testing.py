@@ -9,6 +9,7 @@ call that returns a value and changes an argument could move what is expected: `
 that empties `xs` and returns it. And a name that is a builtin and the program's could be meant as either.
 """
 
+import _symtable
 import ast
 import builtins
 import decimal
@@ -18,7 +19,6 @@ import importlib
 import inspect
 import itertools
 import os
-import symtable
 import sys
 import time
 import types
@@ -31,6 +31,7 @@ from _veriplay_objects import (
     ADDRESSES,
     COMPILES,
     CONTAINERS,
+    FLAT,
     HASHES,
     NUMPY,
     OF_NUMPY,
@@ -139,7 +140,7 @@ class TestCode:
         self.looks_into = set().union(*map(looked_into_by, texts))
         self.attributes = set().union(*map(attributes_of, texts))
         for name, source in self.parts.items():
-            text = Marked().visit(nodes[name].tree) if may_be_marked(nodes[name]) else source
+            text = marked_tree(nodes[name]) if may_be_marked(nodes[name]) else source
             self.code[name] = compile(text, name, "exec", 0, True)
 
 
@@ -206,14 +207,18 @@ class Split:
         self.caller.modules_imported = self.modules_imported
         self.importing = True  # a module, which looks at files and at the process for itself; before they are watched nothing is looked at
         self.watches = False  # what the tests change of their process
+        self.clock = self.readings = self.collections = 0
+        self.modules, self.watched, self.foreign = {}, {}, set()  # those that the tests have put in place themselves
+        self.meant = None  # which of the modules that are there the tests may mean, once it is prepared to watch
+        if not tests.is_inert:
+            self.prepare_to_watch()
+
+    def prepare_to_watch(self):
         IMPORTLIB._find_and_load = self.find_and_load
         sys.addaudithook(self.audit)
-        self.clock = self.readings = self.collections = 0
         gc.callbacks.append(self.count_collection)
         self.watch_process()
-        self.modules, self.watched, self.foreign = {}, {}, set()  # those that the tests have put in place themselves
         unittest.TestCase.assertLogs = unittest.TestCase.assertNoLogs = self.spoil_logs
-        # Which of the modules that are there the tests may mean.
         self.meant = list(filter(self.may_mean, sys.modules))
 
     def start(self, functions, readings):
@@ -230,6 +235,8 @@ class Split:
         inert change nothing."""
         if self.watches:
             return
+        if self.meant is None:
+            self.prepare_to_watch()
         self.watches, self.importing = True, False
         self.caller.check_process = self.check_process
         self.clock, self.readings, self.collections = read_clock(), 0, 0
@@ -385,7 +392,8 @@ class Split:
                 part = todo.pop()
                 if type(part) in CONTAINERS:
                     fresh.add(id(part))
-                    todo.extend((*part, *part.values()) if type(part) is dict else part)
+                    parts = (*part, *part.values()) if type(part) is dict else part
+                    todo.extend(() if FLAT.issuperset(map(type, parts)) else parts)
             return self.caller.call(handle, arguments, keywords, thrown_away, fresh)
 
         return call
@@ -788,7 +796,7 @@ def names_of(sources):
     for source in sources:
         if source not in KNOWN_NAMES:
             found = KNOWN_NAMES[source] = set(), set()
-            collect_names(symtable.symtable(source, "<tests>", "exec"), *found)
+            collect_names(_symtable.symtable(source, "<tests>", "exec"), *found)
         read |= KNOWN_NAMES[source][0]
         bound |= KNOWN_NAMES[source][1]
     return read, bound
@@ -816,6 +824,12 @@ class Nodes:
 
     def of(self, *kinds):
         return itertools.chain.from_iterable(map(self.by_type.get, kinds, itertools.repeat(())))
+
+    @functools.cached_property
+    def names(self):
+        """Names that are read or written, asked for behind a dot, or imported from a module."""
+        found = {node.id for node in self.of(ast.Name)} | {node.attr for node in self.of(ast.Attribute)}
+        return found | {alias.name for node in self.of(ast.ImportFrom) for alias in node.names}
 
 
 def patches(nodes):
@@ -849,15 +863,9 @@ def observed(nodes):
                 yield known[node.value.id] + "." + node.attr
 
 
-def names_among(nodes, names):
-    """Those of `names` that test code reads or writes, asks for behind a dot, or imports from a module."""
-    found = {named(node) for node in nodes.of(ast.Name, ast.Attribute)}
-    return names & (found | {alias.name for node in nodes.of(ast.ImportFrom) for alias in node.names})
-
-
 def sets_a_seed(nodes):
     """Whether test code may set the state of `random`, which the program does not share."""
-    return bool(names_among(nodes, SEEDS))
+    return not nodes.names.isdisjoint(SEEDS)
 
 
 SEEDS = {"seed", "setstate", "getstate"}
@@ -899,7 +907,7 @@ IDENTITIES = {"is_", "is_not", "assertIs", "assertIsNot"}
 
 def asks_for_identity(nodes):
     """Whether test code compares by identity with anything but what there is once, so that strings and numbers need theirs."""
-    if names_among(nodes, IDENTITIES):
+    if not nodes.names.isdisjoint(IDENTITIES):
         return True
     for node in nodes.of(ast.Compare):
         for left, op, right in zip([node.left, *node.comparators], node.ops, node.comparators):
@@ -936,16 +944,16 @@ def imports_all(nodes):
 
 
 def collect_names(table, read, bound):
-    at_module = table.get_type() == "module"
-    for symbol in table.get_symbols():
-        name = symbol.get_name()
-        if symbol.is_referenced() and (at_module or symbol.is_global()):
+    """From a table of the compiler's, of which `symtable` would make objects for each name first."""
+    of_module, of_class = table.type == _symtable.TYPE_MODULE, table.type == _symtable.TYPE_CLASS
+    for name, flags in table.symbols.items():
+        scope = flags >> _symtable.SCOPE_OFF & _symtable.SCOPE_MASK
+        is_global = scope in (_symtable.GLOBAL_IMPLICIT, _symtable.GLOBAL_EXPLICIT)
+        if flags & _symtable.USE and (of_module or is_global or of_class and scope != _symtable.FREE):
             read.add(name)
-        elif symbol.is_referenced() and table.get_type() == "class" and not symbol.is_free():
-            read.add(name)
-        if (at_module or symbol.is_declared_global()) and (symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace()):
+        if (of_module or scope == _symtable.GLOBAL_EXPLICIT) and flags & (_symtable.DEF_LOCAL | _symtable.DEF_IMPORT):
             bound.add(name)
-    for child in table.get_children():
+    for child in table.children:
         collect_names(child, read, bound)
 
 
@@ -975,20 +983,10 @@ class Marked:
         return node
 
     def visit_Expr(self, node):
-        self.visit_parts(node)
-        if isinstance(node.value, ast.Call):
-            node.value = marked(node.value, thrown_away=True)
-        return node
+        return mark_statement(self.visit_parts(node))
 
     def visit_Assert(self, node):
-        """What is compared with constants alone cannot move what is expected of it."""
-        self.visit_parts(node)
-        if isinstance(node.test, ast.Compare):
-            operands = [node.test.left, *node.test.comparators]
-            calls = [operand for operand in operands if isinstance(operand, ast.Call)]
-            if len(calls) == 1 and all(operand is calls[0] or is_constant(operand) for operand in operands):
-                marked(calls[0], thrown_away=True)
-        return node
+        return mark_assertion(self.visit_parts(node))
 
     def visit_Call(self, node):
         self.visit_parts(node)
@@ -1023,10 +1021,45 @@ class Marked:
     }
 
 
+def mark_statement(node):
+    if isinstance(node.value, ast.Call):
+        marked(node.value, thrown_away=True)
+    return node
+
+
+def mark_assertion(node):
+    """What is compared with constants alone cannot move what is expected of it."""
+    if isinstance(node.test, ast.Compare):
+        operands = [node.test.left, *node.test.comparators]
+        calls = [operand for operand in operands if isinstance(operand, ast.Call)]
+        if len(calls) == 1 and all(operand is calls[0] or is_constant(operand) for operand in operands):
+            marked(calls[0], thrown_away=True)
+    return node
+
+
+def marked_tree(nodes):
+    """The tree of test code, with its marks. Most need no node in place of another, and are marked without a way through all of it."""
+    asks = any(type(node.func) is ast.Name and node.func.id in ("type", "vars", "globals") for node in nodes.of(ast.Call))
+    if asks or any(map(is_star, nodes.of(ast.ImportFrom))) or any(map(is_asked, nodes.of(ast.Attribute))):
+        return Marked().visit(nodes.tree)
+    for node in nodes.of(ast.Call):
+        marked(node, thrown_away=False)
+    for node in nodes.of(ast.Expr):
+        mark_statement(node)
+    for node in nodes.of(ast.Assert):
+        mark_assertion(node)
+    return nodes.tree
+
+
+def is_asked(attribute):
+    """Whether another node takes the place of it, or of what it is asked of."""
+    return attribute.attr == "__dict__" or type(attribute.ctx) is not ast.Load
+
+
 def may_be_marked(nodes):
     """Whether `Marked` has anything to change."""
     stars = any(map(is_star, nodes.of(ast.ImportFrom)))
-    return stars or any(nodes.of(ast.Call)) or any(node.attr == "__dict__" or not isinstance(node.ctx, ast.Load) for node in nodes.of(ast.Attribute))
+    return stars or any(nodes.of(ast.Call)) or any(map(is_asked, nodes.of(ast.Attribute)))
 
 
 # These have no parts.
