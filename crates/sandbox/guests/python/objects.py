@@ -580,7 +580,7 @@ class Objects:
 
     def send_changes(self):
         """Packs the contents of each shared container that has changed."""
-        if not all(map(is_namedtuple, self.named_tuples)):
+        if self.named_tuples and not all(map(is_namedtuple, self.named_tuples)):
             raise Uncrossable("a class of named tuples that has changed")
         changed = [handle for kind, before in self.contents.items() if before for handle in self.changed_among(kind, list(before))]
         for handle in changed:
@@ -608,6 +608,8 @@ class Objects:
         if type(entries) is not list:
             raise ProtocolError("entries that are no list")
         mutable, states, self.copies = [], [], {}
+        if not entries:
+            return
         for handle, kind, payload in map(entry_of, entries):
             known = self.objects.get(handle)
             self.wake(handle)
@@ -1669,10 +1671,12 @@ class Caller(Objects):
     def moved(self, word, entries):
         """Handles of the changed objects by which a call could move what the tests expect of it: those that it was given, unless the
         tests throw its result away, and those of the tests' that it was given before."""
-        changed = [entry_of(entry)[0] for entry in entries if entry_of(entry)[0] in self.objects]
-        given = self.reachable(self.given)
+        changed = [entry_of(entry)[0] for entry in entries if entry_of(entry)[0] in self.objects] if entries else []
+        given = self.reachable(self.given) if self.given else set()
         # An exception is the program's, and counts only for the call that is given it.
         self.ever_given |= given - self.errors.keys()
+        if not changed:
+            return []
         theirs = lambda handle: handle % 2 == self.parity or handle in self.ever_given or handle in given
         if self.thrown_away and word == "returned":
             return [handle for handle in changed if theirs(handle) and handle not in given]
@@ -1680,7 +1684,7 @@ class Caller(Objects):
 
     def reachable(self, found):
         """Handles of what crosses with an identity among `found`, and in it."""
-        handles, todo = set(), list(found)
+        handles, todo = set(), [part for part in found if self.by_value is not SCALARS or type(part) not in FLAT]
         while todo:
             part = todo.pop()
             handle = None if type(part) in self.by_value else self.handles.get(id(part))
@@ -1724,7 +1728,8 @@ class Caller(Objects):
         moved = self.moved(word, entries)
         self.changed = self.changed or bool(moved)
         self.unpack(entries, moved if self.unseen else ())
-        self.tell_names([(name, what, self.at_name(name, item) if what == "value" else item) for name, what, item in names])
+        if names:
+            self.tell_names([(name, what, self.at_name(name, item) if what == "value" else item) for name, what, item in names])
         self.drop_all(dropped)
         for handle in parked:
             self.park(handle)
@@ -2168,8 +2173,8 @@ class Callee(Objects):
     def answer(self, request):
         """The reply to one request: `(word, payload, entries, names, dropped, parked, changed)`."""
         _, action, target, items, keywords, entries, idle = request
-        self.unpack([entry for entry in entries if entry[1] != "handling"])
-        self.handled = next((self.at((payload[0],)) for _, kind, payload in entries if kind == "handling"), None)
+        self.unpack([entry for entry in entries if entry[1] != "handling"] if entries else [])
+        self.handled = next((self.at((payload[0],)) for _, kind, payload in entries if kind == "handling"), None) if entries else None
         self.begin()
         if action == "watch":
             self.watched = {name: self for name in items}
