@@ -267,7 +267,7 @@ mod tests {
     #[test]
     fn sets_and_other_classes_have_no_such_format() {
         let set = Value::set_of(vec![Value::None], false);
-        let complex = Value::parse_literal("1j").expect("a literal");
+        let complex = Value::complex(0.0, 1.0);
         for value in [set, complex] {
             assert_eq!(Value::List(vec![value]).to_marshal(), None);
         }

@@ -590,13 +590,15 @@ class Objects:
 
     def changed_among(self, kind, handles):
         """Those of the handles of this type whose contents have changed. Mostly none has: all are compared at once, then each half."""
+        if len(handles) == 1:
+            before, now = self.contents[kind][handles[0]], KINDS[kind].contents(self.objects[handles[0]])
+            # A bytearray's contents are an object made anew.
+            is_same = before == now if kind is bytearray else len(before) == len(now) and all(map(is_, before, now))
+            return [] if is_same else handles
         before = list(map(self.contents[kind].__getitem__, handles))
         now = list(map(KINDS[kind].contents, map(self.objects.__getitem__, handles)))
-        # A bytearray's contents are an object made anew.
         if before == now if kind is bytearray else unchanged(before, now):
             return []
-        if len(handles) == 1:
-            return handles
         half = len(handles) // 2
         return self.changed_among(kind, handles[:half]) + self.changed_among(kind, handles[half:])
 
@@ -812,7 +814,7 @@ SWEEP = 32
 
 def idle_among(objects, handles):
     """Those of the handles whose objects nothing but the table refers to."""
-    idle = list(itertools.compress(handles, map(IDLE.__ge__, references(objects, handles))))
+    idle = [handle for handle, count in zip(handles, references(objects, handles)) if count <= IDLE]
     if PROBES:
         probed = [handle for handle in handles if type(objects[handle]) is deque and id(objects[handle]) in PROBES]
         idle += itertools.compress(probed, map((IDLE + 1).__ge__, references(objects, probed)))
@@ -1868,7 +1870,7 @@ def parts_inside(found):
     if kind in KINDS:
         return KINDS[kind].contents(found)
     if issubclass(kind, tuple):
-        return tuple.__iter__(found)
+        return [*tuple.__iter__(found)]
     if kind in VIEWS:
         return [owner for owner in gc.get_referents(found) if type(owner) in VIEWED]
     if issubclass(kind, BaseException):
