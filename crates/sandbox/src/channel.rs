@@ -97,8 +97,15 @@ impl Channel {
         match tag {
             b'J' => return self.fetch_request(body).map(ChannelReply::Bytes),
             _ if !self.fetched => return Err(HostTrap::Protocol("a frame before the job was fetched")),
-            b'Q' => return self.callee_request(Value::decode(body, self.caps())).map(ChannelReply::AskCallee),
-            b'q' => return self.callee_request(Value::from_marshal(body, self.caps())).map(ChannelReply::AskCallee),
+            b'Q' => {
+                let request = self.callee_request(Value::decode(body, self.caps()))?;
+                return Ok(ChannelReply::AskCallee(request.encode()));
+            }
+            b'q' => {
+                let request = self.callee_request(Value::from_marshal(body, self.caps()))?;
+                // Never the bytes of the guest themselves: `marshal.loads` takes the other side's word for them.
+                return Ok(ChannelReply::AskCallee(request.to_marshal().unwrap_or_else(|| request.encode())));
+            }
             b'V' => self.add_value(body)?,
             b'v' => self.add_marshalled_value(body)?,
             b'X' => self.add_exception(body)?,
@@ -132,26 +139,24 @@ impl Channel {
         self.request.take().ok_or(HostTrap::Protocol("the job was fetched twice"))
     }
 
-    /// The request that is sent on to the callee: `("call", name, arguments, keywords)`, or `("share", …)` where the two share their objects. A
-    /// program whose calls to trusted code cross by copies must not reach the objects behind them.
-    fn callee_request(&self, request: Result<Value, DecodeError>) -> Result<Vec<u8>, HostTrap> {
+    /// Checks a request to the callee: `("call", name, arguments, keywords)`, or `("share", …)` where the two share their objects. A program
+    /// whose calls to trusted code cross by copies must not reach the objects behind them.
+    fn callee_request(&self, request: Result<Value, DecodeError>) -> Result<Value, HostTrap> {
         let malformed = HostTrap::Protocol("a malformed request to the callee");
         let shares_objects =
             self.shares_objects.ok_or(HostTrap::Protocol("a request to a callee, and the job has none"))?;
         let Ok(request) = request else { return Err(malformed) };
         let Value::Tuple(parts) = &request else { return Err(malformed) };
-        match parts.as_slice() {
+        let well_formed = match parts.as_slice() {
             [Value::Str(word), Value::Str(_), Value::List(_), Value::Dict(keywords)] => {
-                let is_call = word == "call" && keywords.iter().all(|(key, _)| matches!(key, Value::Str(_)));
-                if is_call && !shares_objects { Ok(request.encode()) } else { Err(malformed) }
+                !shares_objects && word == "call" && keywords.iter().all(|(key, _)| matches!(key, Value::Str(_)))
             }
             [Value::Str(word), _, _, Value::List(_), Value::Dict(_), Value::List(_), Value::List(_)] => {
-                // Never the bytes of the guest themselves: `marshal.loads` takes the other side's word for them.
-                let message = || request.to_marshal().unwrap_or_else(|| request.encode());
-                if word == "share" && shares_objects { Ok(message()) } else { Err(malformed) }
+                shares_objects && word == "share"
             }
-            _ => Err(malformed),
-        }
+            _ => false,
+        };
+        if well_formed { Ok(request) } else { Err(malformed) }
     }
 
     fn check_call_due(&self) -> Result<(), HostTrap> {

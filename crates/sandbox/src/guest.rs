@@ -410,7 +410,6 @@ impl GuestInstance {
 struct CalleeGuest {
     guest: GuestInstance,
     limits: Limits,
-    shares_objects: bool,
     /// How its last turn ended. Anything but `Returned` is final.
     last: TurnEnd,
 }
@@ -422,7 +421,7 @@ impl CalleeGuest {
     /// A host fault.
     fn start(mut guest: GuestInstance, job: &Job, callee: &Callee, states: &KeptStates) -> Result<Self, HostFault> {
         let last = guest.load_callee(job, callee, states)?;
-        Ok(Self { guest, limits: job.limits, shares_objects: callee.shares_objects, last })
+        Ok(Self { guest, limits: job.limits, last })
     }
 
     /// Whether it can serve requests.
@@ -435,9 +434,11 @@ impl CalleeGuest {
     /// # Errors
     /// A host fault.
     fn ask(&mut self, request: Vec<u8>, caps: EncodeCaps) -> Result<Option<Vec<u8>>, HostFault> {
+        // One in the format of `marshal` is a tuple, and its answer is in that format, too.
+        let is_marshalled = request.first() == Some(&b'(');
         self.last = self.guest.serve_request(&self.limits, request)?;
         let result = self.last.calls.pop().filter(|_| self.is_alive());
-        Ok(result.map(|result| encode_reply(result, caps, self.shares_objects)))
+        Ok(result.map(|result| encode_reply(result, caps, is_marshalled)))
     }
 
     /// Returns the instance, which must be reset, and the callee's outcome.
@@ -451,12 +452,12 @@ impl CalleeGuest {
 }
 
 /// Encodes the reply to the harness. A value that the host cannot decode is a failure of the callee, not of the caller.
-fn encode_reply(result: CallResult, caps: EncodeCaps, shares_objects: bool) -> Vec<u8> {
+fn encode_reply(result: CallResult, caps: EncodeCaps, is_marshalled: bool) -> Vec<u8> {
     let error = match result {
         CallResult::Returned(bytes) => match Value::decode(&bytes, caps) {
             // Never the bytes of the guest themselves: `marshal.loads` takes the other side's word for them.
             Ok(value) => {
-                return match value.to_marshal().filter(|_| shares_objects) {
+                return match value.to_marshal().filter(|_| is_marshalled) {
                     Some(message) => [b"v", message.as_slice()].concat(),
                     None => [b"V", bytes.as_slice()].concat(),
                 };

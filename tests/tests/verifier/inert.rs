@@ -18,7 +18,7 @@ fn code_of_calls_comparisons_and_values_is_inert() {
         "METADATA = {'author': 'a'}\n\n\ndef check(candidate):\n    assert candidate([1, 2.5], x=3) == {'a': (1, None)}, 'no'\n",
         "from typing import List\nimport math\n\ndef near(a, b=1.0, *rest, **more):\n    return math.isclose(a, b) or type(a) is type(b)\n",
         "from solution import f, LIMIT\ndef test_f():\n    for x in range(10):\n        assert sorted(f(x)) == [i * i for i in range(x)]\n",
-        "import random, copy\nfor _ in range(9):\n    xs = [random.randint(0, 9) for _ in range(5)]\n    assert f(copy.deepcopy(xs)) == sum(xs)\n",
+        "import random\nfor _ in range(9):\n    xs = [random.randint(0, 9) for _ in range(5)]\n    assert f(xs.copy()) == sum(xs)\n",
         "try:\n    f(-1)\nexcept ValueError as error:\n    assert error.args == ('negative',)\nelse:\n    raise AssertionError(f'{1}')\n",
         "x = {}\nx['a'] = 1\nx.update(b=2)\nassert f(x) == x and 'a,b'.split(',') == list(x)\n",
         "assert (lambda x: x if x else not x)(f(1)) is True\n",
@@ -58,6 +58,9 @@ fn code_that_could_change_its_process_or_look_at_it_is_not() {
         "f.environ\n",
         "'{0.__class__}'.format(f)\n",
         "type('A', (), {})\n",
+        "type(f)\n",
+        "type(type(1))('A', (), {})\n",
+        "import copy\n",
         "x = type\n",
         "type(*[1])\n",
         "class A: pass\n",
@@ -81,16 +84,16 @@ fn code_that_could_change_its_process_or_look_at_it_is_not() {
 #[test]
 fn code_that_gets_something_of_the_library_from_the_program_is_watched() {
     let cases = [
-        ("from os import makedirs", "assert makedirs('a') is None"),
-        ("from pathlib import Path", "assert Path('b').replace('c') is None"),
+        ("from pathlib import Path", "assert Path('b').replace('c') is None", "files"),
+        ("from tempfile import TemporaryDirectory", "assert TemporaryDirectory() is not None", "os.environ"),
     ];
-    for (import, assertion) in cases {
+    for (import, assertion, seen) in cases {
         let style = TestStyle::Asserts(vec!["assert f(1) == 2".to_owned(), assertion.to_owned()]);
         assert!(is_inert(assertion));
-        let verdict =
-            judge_by_tests(TestCode::new(Trust::Split, style), &format!("{import}\ndef f(x): return x + 1\n"), LONG);
+        let program = format!("{import}\ndef f(x): return x + 1\n");
+        let verdict = judge_by_tests(TestCode::new(Trust::Split, style), &program, LONG);
         assert_eq!(verdict.status, Status::Unjudgeable, "{verdict:?}");
-        assert!(verdict.evidence.detail.contains("files"), "{verdict:?}");
+        assert!(verdict.evidence.detail.contains(seen), "{verdict:?}");
     }
 }
 
@@ -131,5 +134,5 @@ fn values_of_every_kind_cross_between_tests_and_program() {
     let verdict = judge_by_tests(code.clone(), "def f(x): return x", LONG);
     assert_eq!((verdict.status, verdict.passed as usize), (Status::Accepted, count), "{verdict:?}");
     let wrong = judge_by_tests(code, "def f(x): return [x]", LONG);
-    assert_eq!((wrong.status, wrong.passed), (Status::WrongAnswer, 1), "{wrong:?}");
+    assert_eq!((wrong.status, wrong.passed), (Status::WrongAnswer, 0), "{wrong:?}");
 }

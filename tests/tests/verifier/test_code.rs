@@ -93,6 +93,36 @@ fn arguments_changed_in_place_are_changed_for_the_tests() {
 }
 
 #[test]
+fn what_is_in_a_tuple_is_given_to_a_call_too() {
+    let sorts = asserts(&["t = ([3, 1, 2], [1])\nf(t)\nassert t[0] == [1, 2, 3]"]);
+    assert_eq!(status(&sorts, "def f(t): t[0].sort()"), Status::Accepted);
+    assert_eq!(status(&sorts, "def f(t): t[1].sort()"), Status::WrongAnswer);
+    let moves = asserts(&["xs = make()\nassert f((xs,)) == sorted(xs)"]);
+    let make = "def make(): return [3, 1, 2]\n";
+    assert_eq!(status(&moves, &format!("{make}def f(t): return sorted(t[0])")), Status::Accepted);
+    assert_eq!(status(&moves, &format!("{make}def f(t):\n    t[0].clear()\n    return []")), Status::Unjudgeable);
+}
+
+/// Messages are written by a module of the library's that tells hooks of audits. A program with a hook is sent others.
+#[test]
+fn a_hook_of_audits_hears_nothing_of_the_messages() {
+    let tests = asserts(&["assert f([1]) == [1]", "assert not [event for event in heard() if 'marshal' in event]"]);
+    let hook = "import sys\nevents = []\ndef hook(event, _):\n    events.append(event)\n    if 'marshal' in event: raise ValueError\n\
+                sys.addaudithook(hook)\ndef heard(): return list(events)\n";
+    assert_eq!(status(&tests, &format!("{hook}def f(x): return x")), Status::Accepted);
+    assert_eq!(status(&tests, &format!("{hook}def f(x): return x * 2")), Status::WrongAnswer);
+}
+
+#[test]
+fn tests_that_call_from_deep_functions_of_no_module_are_no_judges_of_recursion() {
+    let tests = asserts(&[
+        "ns = {'f': f}\nexec('def r(n): return f() if n == 0 else r(n - 1)', ns)\nassert ns['r'](150) == 'no'",
+    ]);
+    let program = "def f():\n    def g(n): return 'ok' if n == 0 else g(n - 1)\n    try: return g(900)\n    except RecursionError: return 'no'";
+    assert_eq!(status(&tests, program), Status::Unjudgeable);
+}
+
+#[test]
 fn unittest_cases_and_test_functions_are_found_and_run() {
     let unittests = functions(
         "import unittest\nfrom solution import f, LIMIT\nclass T(unittest.TestCase):\n    def setUp(self): self.n = 3\n    \

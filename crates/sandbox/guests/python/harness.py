@@ -476,7 +476,7 @@ def _veriplay_harness():
         """The frame that answers one request of the other side."""
         if request[0] == "share":
             answer = shared.answer(request)
-            return (None if shared.is_rare else marshalled(b"v", answer)) or value_frame(answer)
+            return (None if shared.is_rare or shared.is_audited else marshalled(b"v", answer)) or value_frame(answer)
         name = request[1]
         found = served.get(name)
         if found is None and name not in served:

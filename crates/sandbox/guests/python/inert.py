@@ -5,8 +5,8 @@ the program. Most test code consists of calls, comparisons and values: it is ine
 is listed; all else is not inert.
 
 Everything that inert code can reach is a value, a function of its own, one of these functions of the library, or stands for an object
-of the program's, which is in another process. Where a name of the program's means something else of the library, the tests get the real
-one, and are inert no longer: see `Split.lend`.
+of the program's, which is in another process. Where the program gives the tests something else of the library, they are inert no
+longer: see `Split.lend`.
 """
 
 import ast
@@ -39,7 +39,6 @@ IMPORTS = {
         "Any", "Callable", "Dict", "FrozenSet", "Iterable", "Iterator", "List", "Mapping", "Optional", "Sequence", "Set", "Tuple", "Union",
     },
     "random": {"choice", "choices", "randint", "random", "randrange", "sample", "seed", "shuffle", "uniform"},
-    "copy": {"copy", "deepcopy"},
     "string": {"ascii_letters", "ascii_lowercase", "ascii_uppercase", "digits", "punctuation"},
 }  # fmt: skip
 VALUES = str, bytes, bytearray, int, float, complex, list, tuple, dict, set, frozenset, range, slice
@@ -52,15 +51,18 @@ def is_inert(nodes):
     """Whether test code is, by its nodes."""
     if not nodes.by_type.keys() <= NODES:
         return False
-    # With more arguments `type` makes a class.
-    types_asked = {id(node.func) for node in nodes.of(ast.Call) if len(node.args) == 1 and not node.keywords and type(node.args[0]) is not ast.Starred}
-    names = (node for node in nodes.of(ast.Name) if node.id != "type" or id(node) not in types_asked)
+    # What `type(x)` gives may be `type`, which makes classes: it may be compared and no more.
+    operands = (operand for node in nodes.of(ast.Compare) for operand in (node.left, *node.comparators))
+    compared = {id(operand.func) for operand in operands if type(operand) is ast.Call and len(operand.args) == 1 and not operand.keywords}
+    names = (node for node in nodes.of(ast.Name) if node.id != "type" or id(node) not in compared)
     return all(map(is_name, names)) and all(is_allowed(node) for kind, is_allowed in CHECKS.items() for node in nodes.of(kind))
 
 
 def is_harmless(place):
     """Whether inert code may have what is at that place in the library: a module, and the name there, or none."""
     module, name = place
+    if module == "builtins":
+        return name in BUILTINS
     return module in IMPORTS and (not name or name in IMPORTS[module])
 
 

@@ -406,6 +406,7 @@ class Objects:
         self.settled = set()  # handles of those that nothing else has referred to since
         self.entries, self.added, self.mentioned = [], [], set()
         self.is_rare = False  # whether the message may hold plain values of other types than the built-in ones
+        self.is_audited = False  # whether either side may see what is sent by `marshal`, which tells the hooks of audits
         self.by_value = SCALARS  # types that cross without identity
         self.digits = limits_of_process()  # as both sides have them
         self.decimals = False  # whether a decimal number has been sent, whose arithmetic is the process's
@@ -544,7 +545,8 @@ class Objects:
             own = dict_of(found)
             texts = [name_of(found), own.get("__module__"), list(own["_fields"]), "__orig_bases__" in own]
             texts += [own["__doc__"], has_defaults(found)]
-            check_text(own["__doc__"] or "")
+            for text in (own["__doc__"], texts[1]):
+                check_text(text if type(text) is str else "")
             if type(texts[1]) is str and own.get("__qualname__", texts[0]) == found.__qualname__ == texts[0]:
                 self.named_tuples.append(found)
                 return self.new(found, "namedtuple", [*texts, *defaults])
@@ -1323,8 +1325,8 @@ UNREADABLE = {
 
 
 # Not state, and not shared: what the program names of it is told to the tests' side.
-HANDLED, ADDRESSES, IDENTITIES, HASHES = (
-    "the exception that is handled", "addresses of objects", "identities of values", "hashes of objects"
+HANDLED, ADDRESSES, IDENTITIES, HASHES, AUDITED = (
+    "the exception that is handled", "addresses of objects", "identities of values", "hashes of objects", "hooks of audits"
 )
 ASKS_FOR_HANDLED = ("exception", "exc_info", "format_exc", "print_exc", "print_exception", "last_exc", "logging", "traceback", "__context__")
 
@@ -1450,19 +1452,11 @@ def changed_state(before, labels=STATE):
 class Image:
     """What each process begins with."""
 
-    state, names_of_builtins, builtins = {}, (), ()
+    state, builtins = {}, {}
 
     @classmethod
     def note(cls):
-        cls.state, cls.names_of_builtins, cls.builtins = state_of_process(), tuple(vars(builtins)), tuple(vars(builtins).values())
-
-
-def is_as_before(now, before):
-    """Whether a program's objects are the same, or say so: what it says of its own process is believed."""
-    try:
-        return now == before
-    except BaseException:
-        return False
+        cls.state, cls.builtins = state_of_process(), dict(vars(builtins))
 
 
 class Caller(Objects):
@@ -1543,13 +1537,14 @@ class Caller(Objects):
 
     def read(self, words):
         """Takes note of the words of the tests' text."""
-        self.words = words
+        self.words, self.is_audited = words, "addaudithook" in words
         self.seen = tuple(label for label in STATES.named(words) if label in STATE)
 
     def watch(self, names, options):
         """Asks to be told what these names stand for, now and whenever that changes, and what the tests name of the state of the process. Of
         the options "identities" gives strings and numbers an identity, and "random" keeps the program from drawing."""
         self.words_of_program = set(self.ask("watch", (tuple(options), self.seen), names).split("\n"))
+        self.is_audited |= AUDITED in self.words_of_program
         if "identities" in options or IDENTITIES in self.words_of_program:
             self.keep_all_identities()
         for label in itertools.chain(DOUBTS, DOUBTFUL):
@@ -1590,7 +1585,7 @@ class Caller(Objects):
 
         def pack():
             items = [self.item(argument) for argument in arguments]
-            for name in keywords:
+            for name in (*keywords, target) if type(target) is str else keywords:
                 check_text(name)
             keyword_items = {name: self.item(argument) for name, argument in keywords.items()}
             self.send_changes()
@@ -1610,7 +1605,7 @@ class Caller(Objects):
         request = ("share", action, target, items, keyword_items, self.entries, idle)
         known = len(sys.modules)
         try:
-            reply = _veriplay.ask_callee(request, self.is_rare)
+            reply = _veriplay.ask_callee(request, action == "watch" or self.is_rare or self.is_audited)
         except _veriplay.CalleeError as error:
             self.spoil("error", "the program left the protocol: " + ": ".join(error.args), lasting=True)
         except ValueError as error:
@@ -1744,8 +1739,10 @@ class Caller(Objects):
         """Of the library a program can give values only what cannot lie: built-in types, and exceptions that mean nothing to a runner
         of tests. All else is for names alone that the tests borrow, see `at_name`."""
         found = super().made(handle, kind, payload)
-        if kind == "library" and not (is_safe(found, *payload) and library_place(found) == tuple(payload)):
-            self.borrowed[handle] = tuple(payload)
+        if kind == "library":
+            self.lend(tuple(payload))
+            if not (is_safe(found, *payload) and library_place(found) == tuple(payload)):
+                self.borrowed[handle] = tuple(payload)
         return found
 
     def received(self, found):
@@ -1766,7 +1763,6 @@ class Caller(Objects):
     def at_name(self, name, item):
         """What a name of the program's stands for. A library's object only where it has that name itself."""
         if type(item) is tuple and item and item[0] in self.borrowed and name_at(self.borrowed[item[0]]) == name:
-            self.lend(self.borrowed[item[0]])
             return self.objects[item[0]]
         if name in self.modules_named:
             self.note("unjudgeable", "the tests use `" + name + "` as the library's module, and the program has another object there")
@@ -1882,8 +1878,11 @@ DEEP = 100
 
 
 def is_deep():
-    # Without an exception where there is no such frame.
-    return sys._getframemodulename(DEEP) is not None
+    try:
+        sys._getframe(DEEP)
+    except ValueError:
+        return False
+    return True
 
 
 def is_bare(error):
@@ -2080,6 +2079,8 @@ class Callee(Objects):
         self.unreadable = TRIGGERS.named(self.words)
         self.asks += [IDENTITIES] * asks_which_it_is(source, self.words) + [HASHES] * ("hash" in self.words)
         self.asks += doubts_of(source, self.words)
+        self.is_audited = "addaudithook" in self.words
+        self.asks += [AUDITED] * self.is_audited
         self.shown = None  # what was in its module when the tests last asked for all names
         self.compared = False  # whether the tests ask which of two equal values they have
         self.knows_numpy = False  # whether the tests may ask a scalar of numpy's what only that has
@@ -2239,8 +2240,8 @@ class Callee(Objects):
         found = changed_state(Image.state, seen) + self.unreadable
         if len(sys.modules) != self.modules + ("solution" in sys.modules):
             found.append("sys.modules")
-        if not is_as_before(tuple(vars(builtins).values()), Image.builtins):
-            before, now = dict(zip(Image.names_of_builtins, Image.builtins)), vars(builtins)
+        now, before = vars(builtins), Image.builtins
+        if not (len(now) == len(before) and all(map(is_, now.values(), before.values()))):
             names = [name for name in now.keys() | before.keys() if now.get(name, Callee) is not before.get(name, Callee)]
             found += ["builtin " + name for name in names if type(name) is str and name.isascii()]
         if self.shown and not unchanged([self.shown], [(*self.names, *self.names.values())]):

@@ -244,7 +244,7 @@ class Split:
         self.modules, self.watched = dict(sys.modules), {name: dict(vars(sys.modules[name])) for name in self.meant}
 
     def lend(self, place):
-        """A name of the program's means that place in the library, from which the tests get it: with that they may be inert no longer."""
+        """The program gives the tests what is at that place in their library, with which they may be inert no longer."""
         if not is_harmless(place):
             self.watch()
 
