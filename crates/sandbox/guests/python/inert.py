@@ -53,9 +53,13 @@ def is_inert(nodes):
         return False
     # What `type(x)` gives may be `type`, which makes classes: it may be compared and no more.
     operands = (operand for node in nodes.of(ast.Compare) for operand in (node.left, *node.comparators))
-    compared = {id(operand.func) for operand in operands if type(operand) is ast.Call and len(operand.args) == 1 and not operand.keywords}
+    compared = {id(operand.func) for operand in operands if type(operand) is ast.Call and is_of_one(operand)}
     names = (node for node in nodes.of(ast.Name) if node.id != "type" or id(node) not in compared)
     return all(map(is_name, names)) and all(is_allowed(node) for kind, is_allowed in CHECKS.items() for node in nodes.of(kind))
+
+
+def is_of_one(call):
+    return len(call.args) == 1 and type(call.args[0]) is not ast.Starred and not call.keywords
 
 
 def is_harmless(place):
