@@ -147,7 +147,12 @@ fn for_each_line(text: impl BufRead, mut see: impl FnMut(&str)) {
 ///
 /// A closed pipe (`| head`) ends the output, not the work. Another error fails the command when its work is done, see [`check_written`].
 pub(crate) fn data(line: impl Display) {
-    if let Err(error) = writeln!(std::io::stdout().lock(), "{line}")
+    data_exactly(format_args!("{line}\n"));
+}
+
+/// The same of data that is no line.
+pub(crate) fn data_exactly(data: impl Display) {
+    if let Err(error) = write!(std::io::stdout().lock(), "{data}")
         && error.kind() != ErrorKind::BrokenPipe
     {
         // The first one is told.

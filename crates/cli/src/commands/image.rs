@@ -122,6 +122,7 @@ fn build(name: &str, wheel: Option<PathBuf>) -> Result<(), Failure> {
 
 fn export(path: &Path, name: &str, cpu: Cpu, level: i32) -> Result<(), Failure> {
     let (spec, target) = (image::find_spec(name)?, output_file(path)?);
+    check_replaceable(&target)?;
     let store = image::store()?.with_cpu(cpu.into()).map_err(image::failure)?;
     if store.load(&spec).is_none() {
         image::with_bar(&spec, |progress| store.build(&spec, progress))?;
@@ -142,6 +143,21 @@ fn export(path: &Path, name: &str, cpu: Cpu, level: i32) -> Result<(), Failure> 
     // As `sha256sum` prints it.
     progress::data(format!("{sha256}  {}", path.display()));
     Ok(())
+}
+
+/// Refuses to take the place of a file that is no image archive, nor empty.
+fn check_replaceable(target: &Path) -> Result<(), Failure> {
+    // The first member's name begins an archive.
+    let begins = |file: File| {
+        let mut name = *b"          ";
+        zstd::Decoder::new(file)?.read_exact(&mut name).map(|()| name == *b"image.json")
+    };
+    let is_free = !target.is_file() || target.metadata().is_ok_and(|found| found.len() == 0);
+    if is_free || File::open(target).and_then(begins).unwrap_or(false) {
+        return Ok(());
+    }
+    let what = format!("`{}` is no image archive, and is not overwritten", target.display());
+    Err(Failure::message(ExitCode::Input, what).hint("name another file"))
 }
 
 /// From this level on matches are searched far back: the snapshot repeats the module's data, behind the whole library.

@@ -1,6 +1,7 @@
 //! `veriplay run`: one Python file in the sandbox.
 
 use std::fs::File;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -142,14 +143,19 @@ fn limit_hint(limit: LimitKind, limits: &Limits) -> Option<String> {
         LimitKind::FileBytes => {
             Some(format!("its files take more than `file_bytes`, {} bytes, names included", limits.file_bytes))
         }
-        LimitKind::Fuel | LimitKind::MemoryBytes | LimitKind::DeadlineNs => None,
+        LimitKind::Fuel => Some("give it more by `--fuel`, if it may take so long".to_owned()),
+        LimitKind::MemoryBytes => Some("give it more by `--memory-mib`".to_owned()),
+        LimitKind::DeadlineNs => None,
     }
 }
 
 /// For people: the program's own output, which `--quiet` keeps, then one line on how it ended.
 fn print_report(TimedReport { report, wall_ns }: &TimedReport, is_script: bool) {
     if !report.stdout.is_empty() {
-        progress::data(report.stdout.trim_end_matches('\n'));
+        // Every byte of it, unless what follows on the terminal, or the value, would stand in its last line.
+        let is_followed = report.value.is_some() || std::io::stdout().is_terminal();
+        let end = if is_followed && !report.stdout.ends_with('\n') { "\n" } else { "" };
+        progress::data_exactly(format_args!("{}{end}", report.stdout));
     }
     if !report.stderr.is_empty() {
         progress::pass_on(report.stderr.trim_end_matches('\n'));

@@ -78,6 +78,8 @@ impl AllowList {
             let last_day = entry.last_day()?;
             if result.finding.verdict == Containment::Contained {
                 notes.push(format!("`{id}` is allowed and was contained: its entry can go"));
+            } else if result.finding.verdict == Containment::Unclear {
+                notes.push(format!("`{id}` is allowed to escape and was unclear: nobody knows what it would do"));
             } else if let Some(day) = last_day.filter(|&day| day < today) {
                 notes.push(format!("the entry of `{id}` expired on {day}: {}", entry.reason));
             } else {

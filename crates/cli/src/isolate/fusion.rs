@@ -92,7 +92,11 @@ impl FusionTarget {
         if let Some(token) = &self.token {
             request = request.header("Authorization", format!("Bearer {token}"));
         }
-        request.send_json(body)?.body_mut().with_config().limit(LARGEST).read_json()
+        let mut response = request.send_json(body)?;
+        if !response.status().is_success() {
+            return Err(ureq::Error::StatusCode(response.status().as_u16()));
+        }
+        response.body_mut().with_config().limit(LARGEST).read_json()
     }
 }
 
@@ -117,6 +121,9 @@ impl Target for FusionTarget {
     fn run(&self, probe: &ProbeRequest<'_>) -> ExternalRun {
         match self.request(probe) {
             Ok(response) => parse_response(response),
+            Err(error @ ureq::Error::StatusCode(401 | 403)) => {
+                target::failed(format!("{}: {error}; give a token by `--token-file`", self.url))
+            }
             Err(error) => target::failed(format!("{}: {error}", self.url)),
         }
     }

@@ -63,10 +63,14 @@ pub(crate) fn read_curves(dir: &RunDir) -> Result<RunCurves, Failure> {
         }
         add_validation_bands(&mut bands, step, &event["validation"]);
     })?;
+    // A process that was killed may have timed steps that the run does not have.
+    let last = curves.values().flatten().map(|point| point.0).fold(0.0, f64::max);
     let tokens = curves.get("perf/total_num_tokens").into_iter().flatten();
     let tokens: HashMap<u64, f64> = tokens.map(|(step, tokens)| (step.to_bits(), *tokens)).collect();
     for_each_event(&dir.path("timing.jsonl"), |step, timing| {
-        add_pace(&mut curves, step, timing, tokens.get(&step.to_bits()).copied());
+        if step <= last {
+            add_pace(&mut curves, step, timing, tokens.get(&step.to_bits()).copied());
+        }
     })?;
     add_suites(&mut curves, &mut bands, &dir.path("suites"))?;
     curves.values_mut().for_each(|points| keep_last_of_each_step(points, |point| point.0));

@@ -183,11 +183,12 @@ impl<'a> AttemptSource<'a> {
     }
 
     fn unknown_task(&mut self, row: AttemptRow) -> ReadAttempt {
-        let reason = format!("there is no task `{}` to judge it by", row.task_id);
+        // Escaped: it may hold what a terminal obeys.
+        let reason = format!("there is no task `{}` to judge it by", row.task_id.escape_debug());
         let bad = InvalidRow { path: self.path.to_owned(), line: row.line, field: "task_id".to_owned(), reason };
         self.faults.report("there is no task of that name to judge it by", bad);
         if self.unknown == 0 {
-            self.first_unknown = Some(row.task_id.clone());
+            self.first_unknown = Some(row.task_id.escape_debug().to_string());
         }
         self.unknown += 1;
         if self.unknown == PREFLIGHT {

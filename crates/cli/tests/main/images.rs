@@ -129,11 +129,21 @@ fn an_export_to_a_device_is_refused_and_one_to_a_symlink_goes_where_it_points() 
     assert!(stderr(&refused).contains("no regular file") && stderr(&refused).contains(HINT), "{}", stderr(&refused));
     let dir = tempfile::tempdir().expect("a temporary directory");
     let (file, link) = (dir.path().join("file"), dir.path().join("link"));
-    fs::write(&file, "old").expect("the temporary directory can be written");
+    fs::write(&file, "no archive").expect("the temporary directory can be written");
     std::os::unix::fs::symlink(&file, &link).expect("a link");
-    succeeded(veriplay().args(["image", "export", "--level", "1"]).arg(&link));
-    assert!(fs::symlink_metadata(&link).expect("it is there").is_symlink());
-    assert!(fs::metadata(&file).expect("it is there").len() > 1 << 20);
+    let export = || finished(veriplay().args(["image", "export", "--level", "1"]).arg(&link));
+    let refused = export();
+    assert_eq!(refused.status.code(), Some(3), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("is no image archive, and is not overwritten"), "{}", stderr(&refused));
+    assert_eq!(fs::read(&file).expect("it is there"), b"no archive");
+    fs::write(&file, "").expect("the temporary directory can be written");
+    // Over an empty file, and over an archive.
+    for _ in 0..2 {
+        let made = export();
+        assert!(made.status.success(), "{}", stderr(&made));
+        assert!(fs::symlink_metadata(&link).expect("it is there").is_symlink());
+        assert!(fs::metadata(&file).expect("it is there").len() > 1 << 20);
+    }
 }
 
 /// A folder with `bin/veriplay` and `share/veriplay/python.tar.zst`, as `pip install` lays them.

@@ -173,10 +173,24 @@ fn a_program_or_its_input_may_come_from_standard_input() {
 }
 
 #[test]
+fn what_a_program_prints_comes_out_as_it_is() {
+    let output = run_with_input(&["-"], "import sys\nsys.stdout.write('a\\n\\nb')");
+    assert_eq!(
+        (output.status.code(), output.stdout.as_slice()),
+        (Some(0), b"a\n\nb".as_slice()),
+        "{}",
+        stderr(&output)
+    );
+    let output = run_with_input(&["-"], "print('a\\n')");
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), b"a\n\n".as_slice()), "{}", stderr(&output));
+}
+
+#[test]
 fn a_program_that_fails_fails_the_command_and_says_how() {
     let output = run_with_input(&["-", "--fuel", "5e7"], "while True: pass");
     assert_eq!(output.status.code(), Some(10));
-    assert!(stderr(&output).contains("error: the program failed: fuel_exhausted"), "{}", stderr(&output));
+    let said = stderr(&output);
+    assert!(said.contains("error: the program failed: fuel_exhausted") && said.contains("--fuel"), "{said}");
     let output = run_with_input(&["-"], "import sys\nsys.exit(3)");
     assert_eq!(output.status.code(), Some(10));
     assert!(stderr(&output).contains("raised (exit status 3)"), "{}", stderr(&output));
