@@ -353,7 +353,7 @@ fn attack_own_sandbox(args: &Arguments, probes: Vec<Probe>) -> Result<SuiteRun, 
     let image = image::open(&args.image)?;
     let suffix = if args.workers == Isolation::Process { " in worker processes" } else { "" };
     let target = format!("the image `{}` {}{suffix}", image.name(), image.digest().short());
-    let sandboxes = OwnSandbox::new(Arc::clone(&image), args.workers);
+    let sandboxes = OwnSandbox::new(Arc::clone(&image), args.workers)?;
     let bar = progress::bar(probes.len() as u64, "probes");
     let attempt = |probe: &Probe| run_probe(&sandboxes, probe, image.name());
     let mut results = run_probes(&probes, threads_or_processors(args.jobs), &attempt, &|| bar.inc(1));

@@ -3,10 +3,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use veriplay_core::{Execute, ExecuteError, Job, Outcome};
+use veriplay_core::{Execute, ExecuteError, Exit, Job, Outcome};
 use veriplay_corpus::probes::run::{BoxedExecutor, ExecutorFactory};
 use veriplay_sandbox::{Image, Sandbox, SandboxOptions};
 
+use crate::exit::{ExitCode, Failure};
 use crate::isolation::{self, Isolation};
 
 /// Makes the sandboxes that probes attack.
@@ -40,8 +41,28 @@ impl Drop for PooledSandbox<'_> {
 }
 
 impl OwnSandbox {
-    pub(crate) fn new(image: Arc<Image>, workers: Isolation) -> Self {
-        Self { image, workers, idle: Mutex::default() }
+    /// Sandboxes that run a plain program: of others, no probe would say anything.
+    pub(crate) fn new(image: Arc<Image>, workers: Isolation) -> Result<Self, Failure> {
+        let this = Self { image, workers, idle: Mutex::default() };
+        this.check_plain_program().map_err(|why| {
+            let what = format!("the sandbox does not run a plain program, so nothing was attacked: {why}");
+            Failure::message(ExitCode::Host, what).hint("`veriplay doctor` checks what it needs; see `ulimit -v`, too")
+        })?;
+        Ok(this)
+    }
+
+    fn check_plain_program(&self) -> Result<(), String> {
+        let job = Job {
+            image: self.image.name().to_owned(),
+            limits: self.image.default_limits(),
+            ..Job::script("print(6 * 7)")
+        };
+        let outcome = self.make_python(1)?.execute(&job).map_err(|error| error.to_string())?;
+        if outcome.exit == Exit::Returned && outcome.stdout == b"42\n" {
+            Ok(())
+        } else {
+            Err(format!("it ended with {:?}", outcome.exit))
+        }
     }
 }
 

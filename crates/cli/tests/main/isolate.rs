@@ -374,6 +374,18 @@ fn a_report_may_go_to_stdout_alone() {
     assert_eq!((both.status.code(), both.stdout.as_slice()), (Some(2), &b""[..]), "{}", stderr(&both));
 }
 
+/// Each instance reserves more addresses than the shell allows it.
+#[test]
+fn a_sandbox_of_our_own_that_runs_no_plain_program_is_not_attacked() {
+    let own = veriplay();
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -v 4194304; exec \"$0\" isolate --class network"]).arg(own.get_program());
+    command.envs(own.get_envs().filter_map(|(key, value)| Some((key, value?))));
+    let output = finished(&mut command);
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(7), 0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("nothing was attacked"), "{}", stderr(&output));
+}
+
 #[test]
 fn a_target_that_hangs_is_unclear_and_is_not_allowed_by_a_list_of_escapes() {
     let folder = tempfile::tempdir().expect("a temporary directory");
