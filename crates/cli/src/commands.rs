@@ -21,7 +21,7 @@ mod verify;
 mod warmup;
 mod watch;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::exit::Failure;
 
@@ -53,6 +53,13 @@ pub(crate) enum LogFormat {
 }
 
 impl CommandLine {
+    /// Parses the arguments of this process.
+    pub(crate) fn parse_arguments() -> Result<Self, clap::Error> {
+        let mut command = with_negative_values(Self::command());
+        let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+        Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    }
+
     /// Whether only errors are said.
     pub(crate) const fn is_quiet(&self) -> bool {
         self.quiet
@@ -76,6 +83,14 @@ impl CommandLine {
     pub(crate) fn run(self) -> Result<(), Failure> {
         self.command.run()
     }
+}
+
+/// Has every option take a negative number as its value: `--seed -1` is a bad value, and no unknown option `-1`.
+fn with_negative_values(command: clap::Command) -> clap::Command {
+    let takes_value = |arg: &Arg| arg.get_action().takes_values() && !arg.is_positional();
+    command
+        .mut_args(|arg| if takes_value(&arg) { arg.allow_negative_numbers(true) } else { arg })
+        .mut_subcommands(with_negative_values)
 }
 
 /// Makes the subcommands from modules, each with `Arguments`, whose first line of documentation is the help text, and `run`.

@@ -47,7 +47,7 @@ exit_codes! {
     /// `bench --fail-on-regression` found a job that is slower than in the baseline, beyond the noise.
     Slower = 12, "`bench --fail-on-regression` found a job that is slower than in the baseline, beyond the noise";
     /// Stopped by Ctrl-C or SIGTERM. The second signal saves nothing more. A command that keeps nothing dies of the signal.
-    Interrupted = 130, "stopped by Ctrl-C; `play`, `verify`, `isolate` and `bench --peer`, which save or tidy up at the first signal, by SIGTERM too";
+    Interrupted = 130, "stopped by Ctrl-C; `play`, `verify`, `isolate` and `bench`, which save or tidy up at the first signal, by SIGTERM too";
 }
 
 impl ExitCode {

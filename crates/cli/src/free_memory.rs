@@ -1,4 +1,4 @@
-//! How much memory this process may still take: what the machine has free, and what its control groups leave.
+//! How much memory this process may still take: what the machine has free, and what its control groups leave. And how many addresses.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -17,6 +17,17 @@ const VERSION_1: GroupFiles = GroupFiles {
 };
 const VERSION_2: GroupFiles =
     GroupFiles { limit: "memory.max", used: "memory.current", reclaimable: ["inactive_file", "active_file"] };
+
+/// Bytes of addresses with which no program runs yet: its guest reserves 4.1 GiB, and so does the one that is made ready for the next.
+pub(crate) const LEAST_ADDRESSES: u64 = 8 << 30;
+/// What to do about a limit on addresses.
+pub(crate) const ADDRESSES_HINT: &str =
+    "`ulimit -v unlimited` lifts it: a guest reserves 4.1 GiB of addresses, and takes memory for what it writes";
+
+/// Bytes of addresses that this process may have, by `ulimit -v`; `None` where nothing bounds them.
+pub(crate) fn most_addresses() -> Option<u64> {
+    rustix::process::getrlimit(rustix::process::Resource::As).current
+}
 
 /// Bytes that are free on the machine and in every control group of this process; `None` where nothing is known.
 pub(crate) fn free_memory() -> Option<u64> {

@@ -13,6 +13,7 @@ use veriplay_core::Limits;
 use veriplay_sandbox::{BuildPhase, Image, ImageArchive, ImageError, ImageSpec, ImageStore, default_cache_dir};
 
 use crate::exit::{ExitCode, Failure};
+use crate::free_memory::{ADDRESSES_HINT, LEAST_ADDRESSES, most_addresses};
 use crate::progress;
 
 /// Where archives are installed, from the directory above that of the program.
@@ -70,9 +71,25 @@ pub(crate) fn python() -> Result<Arc<Image>, Failure> {
 
 /// Loads the image of that name; imports or builds it first where it is missing.
 pub(crate) fn open(name: &str) -> Result<Arc<Image>, Failure> {
+    check_addresses(most_addresses())?;
     let image = load_or_make(&store()?, &find_spec(name)?)?;
     tracing::info!(image = name, digest = image.digest().short(), "image opened");
     Ok(image)
+}
+
+/// Refuses a limit on addresses with which no guest has memory: loading the image could end the process without a word of why.
+fn check_addresses(most: Option<u64>) -> Result<(), Failure> {
+    match most.filter(|most| *most < LEAST_ADDRESSES) {
+        None => Ok(()),
+        Some(most) => {
+            let what = format!(
+                "no program can run within {} MiB of addresses (`ulimit -v`): one takes more than {} GiB",
+                most >> 20,
+                LEAST_ADDRESSES >> 30
+            );
+            Err(Failure::message(ExitCode::Host, what).hint(ADDRESSES_HINT))
+        }
+    }
 }
 
 fn load_or_make(store: &ImageStore, spec: &ImageSpec) -> Result<Arc<Image>, Failure> {
@@ -204,10 +221,11 @@ pub(crate) fn with_bar(
 pub(crate) fn failure(error: ImageError) -> Failure {
     let hint = error.hint();
     let code = match error {
-        // A file that was given.
-        ImageError::ArchiveDamaged { .. } | ImageError::ArchiveMismatch { .. } | ImageError::ArchiveCpu { .. } => {
-            ExitCode::Input
-        }
+        // A file that was given, or a place to write to.
+        ImageError::ArchiveWrite { .. }
+        | ImageError::ArchiveDamaged { .. }
+        | ImageError::ArchiveMismatch { .. }
+        | ImageError::ArchiveCpu { .. } => ExitCode::Input,
         _ => ExitCode::Image,
     };
     let failure = Failure::new(code, error);

@@ -1,7 +1,8 @@
-//! The limits that options set: `--fuel` and `--memory-mib` have one syntax, one range and one error in every command.
+//! The ranges of options: `--fuel`, `--memory-mib` and how answers are sampled have one syntax, one range and one error in every command.
 
 use std::ops::RangeInclusive;
 
+use clap::builder::RangedU64ValueParser;
 use veriplay_core::Limits;
 use veriplay_sandbox::Image;
 
@@ -9,6 +10,30 @@ use crate::exit::{ExitCode, Failure};
 
 /// The most that a guest's memory can hold, in MiB: WebAssembly's addresses have 32 bits.
 const MOST_MEMORY_MIB: u64 = 4096;
+
+/// Numbers from 1 on.
+pub(crate) fn at_least_one<T: TryFrom<u64>>() -> RangedU64ValueParser<T> {
+    RangedU64ValueParser::new().range(1..)
+}
+
+/// Parses `--temperature`.
+pub(crate) fn parse_temperature(text: &str) -> Result<f32, String> {
+    parse_number(text, |value| value >= 0.0 && value.is_finite(), "0 (greedy) or a positive number")
+}
+
+/// Parses `--top-p`.
+pub(crate) fn parse_top_p(text: &str) -> Result<f32, String> {
+    parse_number(text, |value| value > 0.0 && value <= 1.0, "a number above 0, and 1 at most")
+}
+
+/// Parses `--min-p`.
+pub(crate) fn parse_min_p(text: &str) -> Result<f32, String> {
+    parse_number(text, |value| (0.0..=1.0).contains(&value), "a number from 0 to 1")
+}
+
+fn parse_number(text: &str, is_allowed: impl Fn(f32) -> bool, want: &str) -> Result<f32, String> {
+    text.parse().ok().filter(|value| is_allowed(*value)).ok_or_else(|| format!("give {want}"))
+}
 
 /// Parses `--fuel`, such as `1e9`.
 pub(crate) fn parse_fuel(text: &str) -> Result<u64, String> {

@@ -44,7 +44,6 @@ mod watch;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-use clap::Parser;
 use tracing_subscriber::filter::Directive;
 
 use commands::LogFormat;
@@ -68,7 +67,7 @@ fn main() -> ExitCode {
         return veriplay_sandbox::serve().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }
     restart_with_environment();
-    let command = match commands::CommandLine::try_parse() {
+    let command = match commands::CommandLine::parse_arguments() {
         Ok(command) => command,
         Err(error) => return end_unparsed(&error),
     };

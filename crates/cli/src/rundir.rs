@@ -10,6 +10,7 @@
 //! rollouts.jsonl.zst       every prompt, rollout, attempt, verdict and reward; one zstd frame a step
 //! suites/step_N/           samples, verdicts and reports of public sets after N steps, with `[eval] suites`
 //! last_checkpoint.json     the step of the newest checkpoint
+//! steps_changes.json       where `--resume --steps` gave the run another number of steps
 //! checkpoints/step_N/      the model in Hugging Face layout, optimizer state, `play.json`; adapters in PEFT's layout; or `trainer/`
 //! ```
 //!
@@ -50,12 +51,37 @@ pub(crate) struct PlayState<G> {
 
 const CHECKPOINTS: &str = "checkpoints";
 const LAST_CHECKPOINT: &str = "last_checkpoint.json";
+const STEPS_CHANGES: &str = "steps_changes.json";
 
 /// Outside of the checkpoints, so that it tells of those that were deleted.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LastCheckpoint {
     step: u64,
+}
+
+/// Another number of steps that a run was given: up to `at_step` it followed the schedules of a run of `from` steps, and then those of `to`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StepsChange {
+    pub(crate) at_step: u64,
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+}
+
+/// The changes that led to the `steps` that the run in `root` has. One that a kill kept from being made is in the file, and not among them.
+pub(crate) fn read_steps_changes(root: &Path, steps: u64) -> Result<Vec<StepsChange>, Failure> {
+    let path = root.join(STEPS_CHANGES);
+    let mut changes: Vec<StepsChange> = if path.exists() { read_json(&path)? } else { Vec::new() };
+    let mut reached = steps;
+    let mut made: Vec<StepsChange> = Vec::new();
+    while let Some(change) = changes.pop() {
+        if change.to == reached {
+            reached = change.from;
+            made.insert(0, change);
+        }
+    }
+    Ok(made)
 }
 
 pub(crate) struct RunDir {
@@ -217,6 +243,13 @@ impl RunDir {
         let doomed: Vec<u64> = self.checkpoint_steps().into_iter().filter(|step| !keep(*step)).collect();
         doomed.iter().try_for_each(|step| fs::remove_dir_all(self.checkpoint_path(*step)))?;
         Ok(doomed)
+    }
+
+    /// Keeps a change of the number of steps. The configuration has the new number after this.
+    pub(crate) fn add_steps_change(&self, change: StepsChange) -> Result<(), Failure> {
+        let mut changes = read_steps_changes(&self.root, change.from)?;
+        changes.push(change);
+        write_json(&self.path(STEPS_CHANGES), &changes).or_fail(ExitCode::Input)
     }
 
     /// Steps in the log of events; 0 where there is no log.

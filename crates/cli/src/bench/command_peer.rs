@@ -17,7 +17,6 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use super::baselines::BASELINES;
 use super::jobs::{BenchJob, JobProgram};
 use super::worker::{Round, RoundError, Worker, WrongResults, time_round};
-use crate::interrupt;
 use crate::leftovers::{ProcessGroup, TemporaryFolder};
 
 /// How long a run may take: many times what the longest job takes in a slow interpreter.
@@ -69,7 +68,6 @@ impl CommandPeer {
     /// # Errors
     /// No folder can be made for its programs.
     pub(crate) fn new(peer: &PeerCommand) -> Result<Self, String> {
-        interrupt::end_without_leftovers();
         let folder = TemporaryFolder::new("veriplay-bench-");
         let folder = folder.map_err(|error| format!("no temporary directory for its programs: {error}"))?;
         Ok(Self { command: peer.command.clone(), folder, serial: 0 })

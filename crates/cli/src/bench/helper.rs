@@ -3,7 +3,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -11,13 +11,14 @@ use serde::{Deserialize, Serialize};
 use super::jobs::BenchJob;
 use super::machine::{Python, clean};
 use super::worker::{Round, RoundError, Worker};
+use crate::leftovers::ProcessGroup;
 
 const PYTHON: &str = include_str!("baseline.py");
 const NODE: &str = include_str!("baseline.js");
 
 /// One helper process.
 pub(crate) struct Helper {
-    child: Child,
+    group: ProcessGroup,
     /// `None` once the helper has been asked to end.
     requests: Option<ChildStdin>,
     responses: BufReader<ChildStdout>,
@@ -71,11 +72,11 @@ impl Helper {
     }
 
     fn start(command: &mut Command) -> Result<Self, String> {
-        let started = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
-        let mut child = started.map_err(|error| format!("cannot be started: {error}"))?;
-        let (requests, responses) = (child.stdin.take(), child.stdout.take());
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut group = ProcessGroup::start(command).map_err(|error| format!("cannot be started: {error}"))?;
+        let (requests, responses) = (group.child.stdin.take(), group.child.stdout.take());
         let responses = BufReader::new(responses.expect("stdout is a pipe"));
-        let mut helper = Self { child, requests, responses, serial: 0 };
+        let mut helper = Self { group, requests, responses, serial: 0 };
         let status = helper.read_response().map_err(|error| match error {
             RoundError::Wrong(what) | RoundError::Failed(what) => what,
         })?;
@@ -121,6 +122,6 @@ impl Drop for Helper {
     fn drop(&mut self) {
         // A helper, and everything it started, ends when its input ends.
         drop(self.requests.take());
-        let _ = self.child.wait();
+        let _ = self.group.child.wait();
     }
 }

@@ -100,7 +100,7 @@ pub(crate) fn named(names: &[String]) -> Result<Vec<BenchJob>, Failure> {
     let all = all();
     if let Some(unknown) = names.iter().find(|name| all.iter().all(|work| work.name != *name)) {
         let known = all.map(|work| work.name).join("`, `");
-        let failure = Failure::message(ExitCode::Input, format!("there is no job `{unknown}`"));
+        let failure = Failure::message(ExitCode::Usage, format!("there is no job `{unknown}`"));
         return Err(failure.hint(format!("the jobs are `{known}`")));
     }
     Ok(all.into_iter().filter(|work| names.is_empty() || names.iter().any(|name| name == work.name)).collect())

@@ -3,11 +3,12 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{ChildStdin, ChildStdout, Stdio};
 
 use serde::{Deserialize, Serialize};
 
 use super::machine::clean;
+use crate::leftovers::ProcessGroup;
 
 /// PyTorch: everything.
 pub(crate) const TORCH: &str = include_str!("../../../../benches/learner_torch.py");
@@ -16,7 +17,7 @@ pub(crate) const LLAMA_CPP: &str = include_str!("../../../../benches/learner_lla
 
 /// A running process of a peer.
 pub(crate) struct Peer {
-    child: Child,
+    group: ProcessGroup,
     /// `None` once its input is closed.
     requests: Option<ChildStdin>,
     responses: BufReader<ChildStdout>,
@@ -46,11 +47,11 @@ impl Peer {
     pub(crate) fn start(python: &Path, script: &str, work: &impl Serialize) -> Result<Self, String> {
         let mut command = clean(python);
         command.args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let started = command.spawn();
-        let mut child = started.map_err(|e| format!("`{}` cannot be started: {e}", python.display()))?;
-        let (requests, responses) = (child.stdin.take(), child.stdout.take());
+        let started = ProcessGroup::start(&mut command);
+        let mut group = started.map_err(|e| format!("`{}` cannot be started: {e}", python.display()))?;
+        let (requests, responses) = (group.child.stdin.take(), group.child.stdout.take());
         let responses = BufReader::new(responses.expect("stdout is a pipe"));
-        let mut peer = Self { child, requests, responses, versions: String::new() };
+        let mut peer = Self { group, requests, responses, versions: String::new() };
         let work = serde_json::to_string(work).map_err(|e| e.to_string())?;
         let status: PeerStatus = peer.request(&work)?;
         peer.versions = status.ready.ok_or_else(|| status.absent.unwrap_or_else(|| "it gave no reason".to_owned()))?;
@@ -78,6 +79,6 @@ impl Drop for Peer {
     fn drop(&mut self) {
         // It ends when its input ends.
         drop(self.requests.take());
-        let _ = self.child.wait();
+        let _ = self.group.child.wait();
     }
 }

@@ -28,7 +28,7 @@ use crate::json_file::{check_replaceable, output_file};
 use crate::limits::parse_fuel;
 use crate::processors::processors;
 use crate::progress::counted;
-use crate::{image, progress};
+use crate::{image, interrupt, progress};
 
 use serve_load::LoadArguments;
 
@@ -137,7 +137,7 @@ pub(super) struct Arguments {
     #[arg(long, value_enum, value_name = "SHAPE")]
     shape: Vec<ModelShape>,
     /// `cost`: units of fuel for each program [default: a fifth of the image's]
-    #[arg(long, value_name = "N", value_parser = parse_fuel, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = parse_fuel)]
     fuel: Option<u64>,
     /// `cost`: only this program [repeatable; default: all]
     #[arg(long, value_name = "NAME")]
@@ -167,6 +167,8 @@ pub(super) struct Arguments {
 
 pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     check(&args)?;
+    // Baselines and peers are processes, and a program of a peer is a file.
+    interrupt::end_without_leftovers();
     match Measured::by(&args) {
         Measured::Learner => learner(&args),
         Measured::Serve => serve_load::run(&args.load, args.json),
@@ -228,7 +230,7 @@ fn one_number_of_threads(args: &Arguments) -> Result<usize, Failure> {
         [threads] => Ok(threads.get()),
         _ => {
             let text = "`--threads` names several numbers, and `learner` and `--soak` take one";
-            Err(Failure::message(ExitCode::Input, text).hint("run the command once for each"))
+            Err(Failure::message(ExitCode::Usage, text).hint("run the command once for each"))
         }
     }
 }
@@ -260,7 +262,8 @@ fn cost(args: &Arguments) -> Result<(), Failure> {
     let mut programs = built_in_cost_programs();
     let known = |name: &&String| programs.iter().any(|program| program.name == **name);
     if let Some(unknown) = args.program.iter().find(|name| !known(name)) {
-        let failure = Failure::message(ExitCode::Input, format!("--program `{unknown}` is not in task-corpus/cost"));
+        let failure =
+            Failure::message(ExitCode::Usage, format!("`--program {unknown}`: it is not in task-corpus/cost"));
         return Err(failure.hint("its files' names without `.py` are the programs' names"));
     }
     let wanted = |name: &String| args.program.is_empty() || name == ORDINARY_LOOP || args.program.contains(name);
@@ -270,6 +273,12 @@ fn cost(args: &Arguments) -> Result<(), Failure> {
     let options = SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() };
     let sandbox = isolation::open_sandbox(image, options, Isolation::Thread)?;
     let fuel = args.fuel.unwrap_or(limits.fuel / 5);
+    if fuel < cost::LEAST_FUEL_OF_A_RUN {
+        let what =
+            format!("`--fuel {fuel}` is too little for `--job cost`: the start of a program would be most of its cost");
+        let hint = format!("give at least {}", cost::LEAST_FUEL_OF_A_RUN);
+        return Err(Failure::message(ExitCode::Usage, what).hint(hint));
+    }
     let bench = CostBench { sandbox: &sandbox, fuel, rounds: args.rounds_or(2) };
     let bar = progress::bar(programs.len() as u64, "programs");
     let measured = bench.measure(&programs, &|name| {
@@ -303,10 +312,10 @@ fn soak(jobs: u64, threads: usize, workers: Isolation, json: bool) -> Result<(),
 fn check(args: &Arguments) -> Result<(), Failure> {
     let names: BTreeSet<&str> = args.peer.iter().map(|peer| peer.name.as_str()).collect();
     if names.len() < args.peer.len() {
-        return Err(Failure::message(ExitCode::Input, "two of `--peer` have the same name"));
+        return Err(Failure::message(ExitCode::Usage, "two of `--peer` have the same name"));
     }
     if args.output.csv.is_some() && args.output.csv == args.output.svg {
-        return Err(Failure::message(ExitCode::Input, "`--csv` and `--svg` name the same file"));
+        return Err(Failure::message(ExitCode::Usage, "`--csv` and `--svg` name the same file"));
     }
     ignored_options::check_options_apply(args)?;
     // A measurement takes minutes, and its files come last.

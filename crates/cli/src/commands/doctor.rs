@@ -15,7 +15,7 @@ use veriplay_sandbox::{
 };
 
 use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::free_memory::free_memory;
+use crate::free_memory::{ADDRESSES_HINT, LEAST_ADDRESSES, free_memory, most_addresses};
 use crate::isolation::{self, Isolation};
 use crate::{image, progress};
 
@@ -137,29 +137,42 @@ impl FoundImage {
 }
 
 fn all_checks() -> Vec<Check> {
-    let support = HostSupport::detect();
     let spec = ImageSpec::python();
-    let found = FoundImage::find(&spec);
-    let cache = check_cache(found.loaded.is_some());
-    let image = if default_cache_dir().is_ok() {
-        check_image(&found, cache.status != CheckStatus::Fail)
-    } else {
-        Check::fail("image", "none is loaded or built without a cache directory", CACHE_HINT)
-    };
-    let mut checks = vec![
+    let mut checks = machine_checks(&spec);
+    // Looking for the image maps it, and running a program takes more: with too few addresses the process would end.
+    if most_addresses().is_none_or(|most| most >= LEAST_ADDRESSES) {
+        checks.extend(image_checks(&spec));
+    }
+    checks
+}
+
+fn machine_checks(spec: &ImageSpec) -> Vec<Check> {
+    let support = HostSupport::detect();
+    let processors = std::thread::available_parallelism().ok().map(usize::from);
+    vec![
         Check::ok("version", format!("veriplay {}, image {}", env!("CARGO_PKG_VERSION"), spec.digest().short())),
         check_platform(std::env::consts::OS, std::env::consts::ARCH),
         check_processor(std::env::consts::ARCH, detected_cpu_level()),
         check_page_scan(support),
         check_landlock(support),
         check_seccomp(support, Path::new("/proc/self").exists()),
-        check_processors(std::thread::available_parallelism().ok().map(usize::from), machine_processors()),
+        check_processors(processors, machine_processors()),
         check_memory(free_memory()),
-        cache,
-        image,
-    ];
+        check_addresses(most_addresses(), processors.unwrap_or(1) as u64),
+    ]
+}
+
+fn image_checks(spec: &ImageSpec) -> Vec<Check> {
+    let found = FoundImage::find(spec);
+    let cache = check_cache(found.loaded.is_some());
+    let image = if default_cache_dir().is_ok() {
+        check_image(&found, cache.status != CheckStatus::Fail)
+    } else {
+        Check::fail("image", "none is loaded or built without a cache directory", CACHE_HINT)
+    };
+    let mut checks = vec![cache, image];
     if found.needs_build() {
-        checks.push(check_interpreter(&spec));
+        checks.push(check_interpreter(spec));
     }
     checks.extend(found.loaded.map(check_worker));
     checks
@@ -263,9 +276,36 @@ fn check_memory(free: Option<u64>) -> Check {
     }
 }
 
+/// Split trust has two guests for a program, and further ones are made ready.
+fn check_addresses(most: Option<u64>, programs: u64) -> Check {
+    let wanted = 2 * LEAST_ADDRESSES + (programs << 33);
+    match most {
+        None => Check::ok("addresses", "not limited"),
+        Some(most) if most >= wanted => Check::ok("addresses", format!("{} by `ulimit -v`", gib(most))),
+        Some(most) if most >= LEAST_ADDRESSES => Check::warn(
+            "addresses",
+            format!("{} by `ulimit -v`, and {} are wanted for {programs} programs at once", gib(most), gib(wanted)),
+            ADDRESSES_HINT,
+        ),
+        Some(most) => Check::fail(
+            "addresses",
+            format!(
+                "{} by `ulimit -v`, and a program takes more than {}: the rest was not checked",
+                gib(most),
+                gib(LEAST_ADDRESSES)
+            ),
+            ADDRESSES_HINT,
+        ),
+    }
+}
+
 fn check_cache(built: bool) -> Check {
     let Ok(dir) = default_cache_dir() else {
-        return Check::fail("cache", "none of VERIPLAY_CACHE, XDG_CACHE_HOME and HOME is set", CACHE_HINT);
+        return Check::fail(
+            "cache",
+            "VERIPLAY_CACHE is not set, and neither XDG_CACHE_HOME nor HOME is an absolute path",
+            CACHE_HINT,
+        );
     };
     let (shown, images) = (dir.display(), dir.join("images"));
     let found = nearest(&images);
@@ -435,6 +475,8 @@ mod tests {
         assert_eq!(status(&check_processor("x86_64", Some(CpuLevel::X86_64V3))), Ok);
         assert_eq!(status(&check_processor("aarch64", None)), Warn);
         assert_eq!([Some(8 << 30), Some(1 << 30), None].map(|free| status(&check_memory(free))), [Ok, Warn, Warn]);
+        let bounds = [None, Some(32 << 30), Some(31 << 30), Some(8 << 30), Some(7 << 30)];
+        assert_eq!(bounds.map(|most| status(&check_addresses(most, 2))), [Ok, Ok, Warn, Warn, Fail]);
         assert!(check_processors(Some(2), Some(64)).detail.contains("2 of 64"));
         assert_eq!(status(&check_processors(None, None)), Warn);
     }

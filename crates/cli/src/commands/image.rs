@@ -136,7 +136,7 @@ fn export(path: &Path, name: &str, cpu: Cpu, level: i32) -> Result<(), Failure> 
         .with_context(|| fail("write"))
         .or_fail(ExitCode::Input)?;
     let mut packer = archive_packer(Hashed::new(staged.as_file()), level).or_fail(ExitCode::Bug)?;
-    store.export(&spec, &mut packer).map_err(image::failure)?;
+    store.export(&spec, &mut packer).map_err(|error| image::failure(error).of(&path.display().to_string()))?;
     let sha256 = packer.finish().with_context(|| fail("write")).or_fail(ExitCode::Input)?.digest();
     staged.as_file().sync_all().with_context(|| fail("flush")).or_fail(ExitCode::Input)?;
     staged.persist(&target).with_context(|| fail("name")).or_fail(ExitCode::Input)?;

@@ -16,6 +16,7 @@ use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::isolate::allow::AllowList;
 use crate::isolate::bait::Bait;
 use crate::isolate::catalog::{self, NamedProbe, find_class};
+use crate::isolate::forgeries::{self, PlannedForgery};
 use crate::isolate::fusion::ConnectOptions;
 use crate::isolate::not_tried::NotTried;
 use crate::isolate::own_sandbox::OwnSandbox;
@@ -24,7 +25,7 @@ use crate::isolate::report_files::ReportFiles;
 use crate::isolate::selection::{Selection, Tested};
 use crate::isolate::service::probe::ServiceProbe;
 use crate::isolate::service::{self, OpenService, ServiceOptions};
-use crate::isolate::{ProbeResult, SuiteEnd, forgeries, open_target, run_probes, target};
+use crate::isolate::{ProbeResult, SuiteEnd, open_target, run_probes, target};
 use crate::isolation::{self, Isolation};
 use crate::processors::threads_or_processors;
 use crate::progress::{self, counted};
@@ -190,7 +191,7 @@ impl Arguments {
             None => Ok(()),
             Some((option, _, kinds)) => {
                 let what = format!("`{option}` does not apply to `--target {target}`");
-                Err(Failure::message(ExitCode::Input, what)
+                Err(Failure::message(ExitCode::Usage, what)
                     .hint(format!("omit it; it is for `{}:`", kinds.join(":`, `"))))
             }
         }
@@ -230,13 +231,17 @@ fn list_probes(args: &Arguments, probes: &[Probe]) -> Result<(), Failure> {
             .is_some_and(|wanted| wanted != probe.runs_on)
             .then_some("`veriplay isolate --list` says what each runs on")
     };
-    let tested = Tested { name: "the target", reason_against: &elsewhere, has_verifier: wanted.is_none() };
+    let forgeries = if wanted.is_none() { forgeries::planned_forgeries() } else { Vec::new() };
+    let tested = Tested { name: "the target", reason_against: &elsewhere, forgeries: &forgeries };
     let programs =
         probes.iter().map(|probe| ListedProbe::new(probe, if probe.language_level { ON_ANY_TARGET } else { ON_OURS }));
     let all = programs.chain(service::probes().iter().map(|probe| ListedProbe::new(probe, ON_SERVICES))).collect();
     let (mut listed, _) = args.selection().choose(all, &tested)?;
-    if tested.has_verifier && args.selection().has_forgeries() {
-        listed.push(ListedProbe::forgeries());
+    let forgeries = args.selection().forgeries(&forgeries);
+    if args.class.is_empty() && args.probe.is_empty() {
+        listed.extend(ListedProbe::all_forgeries(&forgeries));
+    } else {
+        listed.extend(ListedProbe::each_forgery(&forgeries));
     }
     if args.json {
         progress::data(serde_json::to_string(&listed).or_fail(ExitCode::Bug)?);
@@ -258,11 +263,27 @@ impl ListedProbe {
         Self { probe, severity, any_target: runs_on == ON_ANY_TARGET, runs_on, title, class }
     }
 
-    /// The whole class of forgeries: none of them can be selected alone.
-    fn forgeries() -> Self {
-        let title = format!("{} wrong programs that try to be judged correct", forgeries::planned_forgeries().len());
-        let (probe, class, severity) = (forgeries::CLASS.to_owned(), forgeries::CLASS, Severity::High);
-        Self { probe, severity, any_target: false, runs_on: ON_OURS, title, class }
+    /// A line for the whole class of forgeries, of which there are many; `None` where none is selected.
+    fn all_forgeries(chosen: &[&PlannedForgery]) -> Option<Self> {
+        let title = format!(
+            "{} wrong programs that try to be judged correct; `--list --class {}` lists them",
+            chosen.len(),
+            forgeries::CLASS
+        );
+        (!chosen.is_empty()).then(|| Self::forgery(forgeries::CLASS.to_owned(), title))
+    }
+
+    /// A line for each file: it stands for all problems that it attacks.
+    fn each_forgery(chosen: &[&PlannedForgery]) -> Vec<Self> {
+        let mut lines: Vec<Self> =
+            chosen.iter().map(|one| Self::forgery(one.file_id(), one.title().to_owned())).collect();
+        lines.dedup_by(|later, earlier| later.probe == earlier.probe);
+        lines
+    }
+
+    fn forgery(probe: String, title: String) -> Self {
+        let severity = Severity::High;
+        Self { probe, severity, any_target: false, runs_on: ON_OURS, title, class: forgeries::CLASS }
     }
 }
 
@@ -283,6 +304,10 @@ impl NamedProbe for ListedProbe {
 fn explain_probe(id: &str, probes: &[Probe]) -> Result<(), Failure> {
     if let Some(probe) = service::probes().into_iter().find(|probe| probe.id() == id) {
         progress::data(explanation(&probe, probe.statement).trim_end());
+        return Ok(());
+    }
+    if let Some(explanation) = forgeries::explain(id) {
+        progress::data(explanation);
         return Ok(());
     }
     let Some(probe) = probes.iter().find(|probe| probe.id() == id) else {
@@ -335,7 +360,7 @@ fn attack_service(args: &Arguments, url: Option<&str>) -> Result<SuiteRun, Failu
     let open = OpenService::open(url, &options)?;
     let target = open.name();
     let reason_against = |probe: &&'static ServiceProbe| open.reason_against(probe);
-    let tested = Tested { name: &target, reason_against: &reason_against, has_verifier: false };
+    let tested = Tested { name: &target, reason_against: &reason_against, forgeries: &[] };
     let (probes, mut not_tried) = args.selection().choose(service::probes(), &tested)?;
     let bar = progress::bar(probes.len() as u64, "probes");
     let results = open.attack(&probes, &|| bar.inc(1));
@@ -347,9 +372,10 @@ fn attack_service(args: &Arguments, url: Option<&str>) -> Result<SuiteRun, Failu
 fn attack_own_sandbox(args: &Arguments, probes: Vec<Probe>) -> Result<SuiteRun, Failure> {
     let name = format!("image `{}`", args.image);
     let selection = args.selection();
-    let (probes, mut not_tried) =
-        selection.choose(probes, &Tested { name: &name, reason_against: &|_| None, has_verifier: true })?;
-    let forgeries = if selection.has_forgeries() { forgeries::planned_forgeries() } else { Vec::new() };
+    let planned = forgeries::planned_forgeries();
+    let tested = Tested { name: &name, reason_against: &|_| None, forgeries: &planned };
+    let (probes, mut not_tried) = selection.choose(probes, &tested)?;
+    let forgeries = selection.forgeries(&planned);
     let image = image::open(&args.image)?;
     let suffix = if args.workers == Isolation::Process { " in worker processes" } else { "" };
     let target = format!("the image `{}` {}{suffix}", image.name(), image.digest().short());
@@ -371,7 +397,7 @@ fn attack_own_sandbox(args: &Arguments, probes: Vec<Probe>) -> Result<SuiteRun, 
 
 fn attack_target(args: &Arguments, name: &str, probes: Vec<Probe>) -> Result<SuiteRun, Failure> {
     let quoted = format!("`{name}`");
-    let tested = Tested { name: &quoted, reason_against: &reason_elsewhere, has_verifier: false };
+    let tested = Tested { name: &quoted, reason_against: &reason_elsewhere, forgeries: &[] };
     let (probes, mut not_tried) = args.selection().choose(probes, &tested)?;
     let bait = Bait::lay()?;
     let options = ConnectOptions { token_file: args.token_file.as_deref(), ca_file: args.ca_file.as_deref() };

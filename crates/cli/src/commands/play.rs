@@ -9,6 +9,7 @@ use crate::device::{self, DeviceArguments};
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::games::{GameAction, GameSetup, WarmupExamples, open_game, run_for_named_in};
 use crate::isolation::Isolation;
+use crate::limits::at_least_one;
 use crate::play::{Session, Validation, plugins, report};
 use crate::play_config::PlayConfig;
 use crate::progress::{self, counted};
@@ -27,7 +28,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     out: Option<PathBuf>,
     /// Steps, instead of the configuration's. With --resume: play on to this step
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<u64>())]
     steps: Option<u64>,
     /// Seed, instead of the configuration's
     #[arg(long, value_name = "N", conflicts_with = "resume")]

@@ -1,6 +1,6 @@
 //! `veriplay replay`: judges every logged rollout again, from its text, and compares the verdicts.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
@@ -70,12 +70,16 @@ impl GameAction for &Arguments {
     fn run<S: WarmupExamples>(self) -> Result<(), Failure> {
         let args = self;
         let dir = RunDir::open(&args.run)?;
+        let log = dir.path("rollouts.jsonl.zst");
+        if fs::metadata(&log).is_ok_and(|file| file.len() == 0) {
+            let what = format!("`{}` has no step: there is nothing to judge again", args.run.display());
+            return Err(Failure::message(ExitCode::Input, what).hint("`veriplay play --resume RUN` plays on"));
+        }
         let config = PlayConfig::<S>::read(&dir.path("config.toml"))?;
         let (executor, game) = open_game(&config.setup, args.workers)?;
         let bar = progress::bar(dir.logged_steps()?, "replay");
         let mut report = Report { schema_version: SCHEMA_VERSION, ..Report::default() };
         let (mut check, mut block) = (LogCheck::default(), Vec::with_capacity(BLOCK));
-        let log = dir.path("rollouts.jsonl.zst");
         let damaged = |failure: Failure| failure.hint(DAMAGED);
         for (number, line) in lines(&log)?.enumerate() {
             let place = || format!("`{}` line {}", log.display(), number + 1);

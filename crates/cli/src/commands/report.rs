@@ -32,7 +32,7 @@ pub(super) struct Arguments {
 pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     let out = args.out.or_else(|| args.svg.is_none().then(|| "report.html".into()));
     if out.is_some() && out == args.svg {
-        return Err(Failure::message(ExitCode::Input, "`--out` and `--svg` name the same file"));
+        return Err(Failure::message(ExitCode::Usage, "`--out` and `--svg` name the same file"));
     }
     let page_file = out.as_deref().filter(|path| *path != Path::new("-"));
     // Reading the runs may take long.

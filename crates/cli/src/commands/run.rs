@@ -34,10 +34,10 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "LITERALS", default_value = "", requires = "call", allow_hyphen_values = true)]
     arguments: String,
     /// Wasm fuel, about one unit an instruction, such as `1e9`
-    #[arg(long, value_name = "N", value_parser = parse_fuel, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = parse_fuel)]
     fuel: Option<u64>,
     /// Linear memory in MiB, the interpreter's own share included
-    #[arg(long, value_name = "N", value_parser = parse_mib, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = parse_mib)]
     memory_mib: Option<u64>,
     /// Seed of the guest's random source and clock
     #[arg(long, value_name = "N", default_value_t = 0)]

@@ -7,7 +7,6 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use anyhow::Context;
-use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
 use veriplay_sandbox::{Image, SandboxOptions};
 use veriplay_server::{Address, Judge, ListenError, ServeError, Settings, Tokens};
@@ -16,7 +15,7 @@ use crate::exit::{ExitCode, Failure};
 use crate::image::ImageArguments;
 use crate::isolation::{self, Isolation};
 use crate::json_file::read_text;
-use crate::limits::{check_memory, mib_to_bytes, parse_fuel, parse_mib};
+use crate::limits::{at_least_one, check_memory, mib_to_bytes, parse_fuel, parse_mib};
 use crate::progress;
 use crate::serve::{MemoryPlan, ServedJudge, ServiceSandbox, raise_descriptor_limit};
 use crate::verdict_cache::CacheArguments;
@@ -36,7 +35,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
     /// Attempts judged at once [default: one for each processor, fewer where memory is short]
-    #[arg(long, value_name = "N", value_parser = parse_workers, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = parse_workers)]
     workers: Option<NonZeroU16>,
     #[command(flatten)]
     image: ImageArguments,
@@ -59,24 +58,19 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "SECONDS", default_value_t = seconds(Settings::default().body_patience))]
     body_seconds: NonZeroU32,
     /// Wasm fuel for a second of a client's time limit; a second of native Python needs about 2.65e10
-    #[arg(long, value_name = "N", default_value_t = Settings::default().fuel_per_second, value_parser = parse_fuel, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value_t = Settings::default().fuel_per_second, value_parser = parse_fuel)]
     fuel_per_second: u64,
     /// The longest time limit that a client may ask for, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = Settings::default().most_seconds, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SECONDS", default_value_t = Settings::default().most_seconds)]
     max_seconds: f64,
     /// The most memory that a client may ask for, in MiB, the interpreter's own share included
-    #[arg(long, value_name = "N", default_value_t = Settings::default().most_memory_bytes >> 20, value_parser = parse_mib, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value_t = Settings::default().most_memory_bytes >> 20, value_parser = parse_mib)]
     max_memory_mib: u64,
     #[command(flatten)]
     cache: CacheArguments,
     /// Stop after this many seconds without a request
     #[arg(long, value_name = "SECONDS")]
     idle_exit: Option<NonZeroU32>,
-}
-
-/// Numbers from 1 on.
-fn at_least_one<T: TryFrom<u64>>() -> RangedU64ValueParser<T> {
-    RangedU64ValueParser::new().range(1..)
 }
 
 /// A number of workers. In other commands `--workers` says where guests run.

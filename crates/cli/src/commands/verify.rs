@@ -30,6 +30,8 @@ fault of the host; 9 attempts are unjudgeable: their task is the cause, such as 
 
 /// The format whose tasks are bugs in repositories.
 const BUG_FORMAT: &str = "bug";
+/// The format whose attempts predict.
+const CRUXEVAL_FORMAT: &str = "cruxeval";
 
 /// Judge a file of attempts at a file of tasks: a verdict a line, in order
 #[derive(Debug, Args)]
@@ -66,10 +68,10 @@ pub(super) struct Arguments {
     ///
     /// Without it a task with a reference program gives four times what that needs, at least the image's own and at most 40
     /// times that
-    #[arg(long, value_name = "N", value_parser = parse_fuel, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = parse_fuel)]
     fuel: Option<u64>,
     /// Linear memory of each job in MiB, the interpreter's own share included
-    #[arg(long, value_name = "N", value_parser = parse_mib, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = parse_mib)]
     memory_mib: Option<u64>,
     /// Stop each attempt at its first failed case
     #[arg(long)]
@@ -125,13 +127,14 @@ pub(super) fn run(mut args: Arguments) -> Result<(), Failure> {
     if let Some(kept) = &standard_input {
         args.attempts = Some(kept.path());
     }
+    check_options_apply(&args)?;
     if args.format == BUG_FORMAT {
         return judge_bugs(&args);
     }
     let Some(attempts) = &args.attempts else {
         return Err(Failure::message(ExitCode::Usage, "`--attempts` is missing").hint("name the file of attempts"));
     };
-    let options = read_options(&args)?;
+    let options = read_options(&args);
     let overrides = overrides(&args);
     let format = problem_format(&args.format).or_fail(ExitCode::Input)?;
     let tasks = TaskSet::read(&args.tasks, format, &options, &overrides, None)?;
@@ -169,6 +172,27 @@ fn no_attempts() -> Failure {
         .hint("give `--attempts` a file with a row for each")
 }
 
+/// Rejects options that the format does not use.
+fn check_options_apply(args: &Arguments) -> Result<(), Failure> {
+    let of_bugs = args.format == BUG_FORMAT;
+    let unused = [
+        ("repo", !args.repo.is_empty() && !of_bugs),
+        ("judge", args.judge.is_some() && of_bugs),
+        ("predict", args.predict.is_some() && args.format != CRUXEVAL_FORMAT),
+        ("fuel", args.fuel.is_some() && of_bugs),
+        ("memory-mib", args.memory_mib.is_some() && of_bugs),
+        ("early-stop", args.early_stop && of_bugs),
+    ];
+    match unused.into_iter().find(|(_, unused)| *unused) {
+        None => Ok(()),
+        Some((name, _)) => {
+            let what = format!("`--{name}` does not apply to tasks in format `{}`", args.format);
+            Err(Failure::message(ExitCode::Usage, what)
+                .hint("omit it, or name the format that it is for by `--format`"))
+        }
+    }
+}
+
 fn judge_bugs(args: &Arguments) -> Result<(), Failure> {
     bugs::judge(&bugs::BugOptions {
         tasks: &args.tasks,
@@ -183,16 +207,12 @@ fn judge_bugs(args: &Arguments) -> Result<(), Failure> {
     })
 }
 
-fn read_options(args: &Arguments) -> Result<ReadOptions, Failure> {
+fn read_options(args: &Arguments) -> ReadOptions {
     let default = ReadOptions::default();
-    match (args.predict, args.format.as_str()) {
-        (None, _) => Ok(default),
-        (Some(PredictedSide::Output), "cruxeval") => Ok(ReadOptions { predict: Predicted::Output, ..default }),
-        (Some(PredictedSide::Input), "cruxeval") => Ok(ReadOptions { predict: Predicted::Input, ..default }),
-        (Some(_), other) => {
-            let what = format!("`--predict` does not apply to tasks in format `{other}`");
-            Err(Failure::message(ExitCode::Input, what).hint("omit it, or add `--format cruxeval`"))
-        }
+    match args.predict {
+        None => default,
+        Some(PredictedSide::Output) => ReadOptions { predict: Predicted::Output, ..default },
+        Some(PredictedSide::Input) => ReadOptions { predict: Predicted::Input, ..default },
     }
 }
 

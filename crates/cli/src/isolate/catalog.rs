@@ -18,6 +18,11 @@ pub(crate) trait NamedProbe {
     fn id(&self) -> String {
         format!("{}/{}", self.class(), self.name())
     }
+
+    /// Whether `CLASS/NAME` on the command line names it.
+    fn is_called(&self, id: &str) -> bool {
+        self.id() == id
+    }
 }
 
 impl NamedProbe for Probe {
@@ -34,7 +39,7 @@ impl NamedProbe for Probe {
     }
 }
 
-impl NamedProbe for &ServiceProbe {
+impl NamedProbe for ServiceProbe {
     fn class(&self) -> &'static str {
         self.class
     }
@@ -45,6 +50,24 @@ impl NamedProbe for &ServiceProbe {
 
     fn title(&self) -> &str {
         self.title
+    }
+}
+
+impl<P: NamedProbe> NamedProbe for &P {
+    fn class(&self) -> &'static str {
+        (**self).class()
+    }
+
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn title(&self) -> &str {
+        (**self).title()
+    }
+
+    fn is_called(&self, id: &str) -> bool {
+        (**self).is_called(id)
     }
 }
 

@@ -18,6 +18,9 @@ pub(crate) const CLASS: &str = "forgeries";
 
 /// A forgery and the problem that it attacks.
 pub(crate) struct PlannedForgery {
+    /// The file's name without its ending.
+    file: String,
+    /// The file and the problem.
     name: String,
     title: String,
     program: String,
@@ -35,16 +38,33 @@ pub(crate) fn planned_forgeries() -> Vec<PlannedForgery> {
             if is_right_by_rule(&problem, expected) {
                 continue;
             }
-            let name = format!("{} against {}", forgery.name, expected.problem);
+            let (file, name) = (forgery.name.clone(), format!("{} against {}", forgery.name, expected.problem));
             let title = forgery.statement.lines().next().unwrap_or_default().trim_start_matches("# ").to_owned();
             let (program, expected) = (forgery.attempt.clone(), expected.clone());
-            planned.push(PlannedForgery { name, title, program, problem, expected });
+            planned.push(PlannedForgery { file, name, title, program, problem, expected });
         }
     }
     planned
 }
 
+/// Whether `CLASS/NAME` on the command line is a forgery.
+pub(crate) fn is_forgery(id: &str) -> bool {
+    id.starts_with(CLASS) && planned_forgeries().iter().any(|forgery| forgery.is_called(id))
+}
+
+/// What the forgery `CLASS/NAME` tries, with its program or its answer; `None` where it is none.
+pub(crate) fn explain(id: &str) -> Option<String> {
+    let (CLASS, file) = id.split_once('/')? else { return None };
+    let forgery = built_in_forgeries().forgeries.into_iter().find(|forgery| forgery.name == file)?;
+    Some(format!("{}\n\n```\n{}\n```", forgery.statement.trim(), forgery.attempt.trim_end()))
+}
+
 impl PlannedForgery {
+    /// Its file as `CLASS/NAME`, which stands for it against each of its problems.
+    pub(crate) fn file_id(&self) -> String {
+        format!("{CLASS}/{}", self.file)
+    }
+
     /// Judges it.
     pub(crate) fn judge(&self, execute: &dyn Execute, image: &str) -> ProbeResult {
         let started = Instant::now();
@@ -65,6 +85,10 @@ impl NamedProbe for PlannedForgery {
 
     fn title(&self) -> &str {
         &self.title
+    }
+
+    fn is_called(&self, id: &str) -> bool {
+        id == self.file_id() || id == self.id()
     }
 }
 

@@ -184,11 +184,11 @@ impl IsolationReport {
 /// What a report of a suite that was stopped says.
 const STOPPED: &str = "A signal stopped the suite: this report is not complete.";
 
-const HEADINGS: [&str; 4] = ["contained", "escaped", "unclear", "allowed"];
+const HEADINGS: [&str; 4] = ["contained", "escaped", "unclear", "of these allowed"];
 
 fn write_line(out: &mut String, name: &str, cells: [String; 4]) {
     let [contained, escaped, unclear, allowed] = cells;
-    let _ = writeln!(out, "{name:<20}{contained:>10}{escaped:>10}{unclear:>10}{allowed:>10}");
+    let _ = writeln!(out, "{name:<20}{contained:>10}{escaped:>10}{unclear:>10}{allowed:>18}");
 }
 
 impl ProbeReport {

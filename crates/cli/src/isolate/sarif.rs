@@ -20,6 +20,7 @@ pub(crate) fn sarif(end: &SuiteEnd<'_>, results: &[ProbeResult], place: Option<&
         "runs": [{
             "tool": { "driver": {
                 "name": "veriplay isolate",
+                "version": env!("CARGO_PKG_VERSION"),
                 "semanticVersion": env!("CARGO_PKG_VERSION"),
                 "rules": results.iter().map(rule).collect::<Vec<_>>(),
             } },

@@ -1,7 +1,7 @@
 //! Which probes a run tries, and what is said of the others.
 
 use super::catalog::{NamedProbe, classes, probe_ids};
-use super::forgeries;
+use super::forgeries::{self, PlannedForgery};
 use super::not_tried::NotTried;
 use crate::exit::{ExitCode, Failure};
 
@@ -11,8 +11,8 @@ pub(crate) struct Tested<'a, P> {
     pub(crate) name: &'a str,
     /// Why a probe cannot be run there; `None` where it can.
     pub(crate) reason_against: &'a dyn Fn(&P) -> Option<&'static str>,
-    /// Whether its verifier is ours, so that forgeries can be tried.
-    pub(crate) has_verifier: bool,
+    /// The forgeries that can be tried there: none where the verifier is not ours.
+    pub(crate) forgeries: &'a [PlannedForgery],
 }
 
 /// The probes that were asked for, by class or by `CLASS/NAME`.
@@ -44,7 +44,7 @@ impl Selection<'_> {
                 (None, None) => chosen.push(probe),
             }
         }
-        if chosen.is_empty() && !(tested.has_verifier && self.has_forgeries()) {
+        if chosen.is_empty() && self.forgeries(tested.forgeries).is_empty() {
             let what = format!("no probe is left to try on {}", tested.name);
             return Err(Failure::message(ExitCode::Input, what)
                 .hint("`--skip` leaves out all that is selected; `veriplay isolate --list` lists the probes"));
@@ -52,15 +52,15 @@ impl Selection<'_> {
         Ok((chosen, not_tried))
     }
 
-    /// Whether the verifier's forgeries are to be tried.
-    pub(crate) fn has_forgeries(&self) -> bool {
-        let is_named = |names: &[String]| names.iter().any(|name| name == forgeries::CLASS);
-        !is_named(self.skip) && (is_named(self.classes) || self.classes.is_empty() && self.probes.is_empty())
+    /// The verifier's forgeries to try.
+    pub(crate) fn forgeries<'f>(&self, planned: &'f [PlannedForgery]) -> Vec<&'f PlannedForgery> {
+        planned.iter().filter(|forgery| self.reason_not_selected(*forgery).is_none()).collect()
     }
 
     fn is_named(&self, probe: &impl NamedProbe) -> bool {
         let all = self.classes.is_empty() && self.probes.is_empty();
-        all || self.classes.iter().any(|class| class == probe.class()) || self.probes.contains(&probe.id())
+        all || self.classes.iter().any(|class| class == probe.class())
+            || self.probes.iter().any(|id| probe.is_called(id))
     }
 
     /// Why a probe is not selected, under the name of its group.
@@ -68,13 +68,13 @@ impl Selection<'_> {
         if !self.is_named(probe) {
             return Some(("other probes", "`--class` or `--probe` names some"));
         }
-        let is_skipped = self.skip.iter().any(|name| name == probe.class() || *name == probe.id());
+        let is_skipped = self.skip.iter().any(|name| name == probe.class() || probe.is_called(name));
         is_skipped.then(|| (probe.class(), "`--skip` names them"))
     }
 
     fn check_names(&self) -> Result<(), Failure> {
         let known = probe_ids();
-        let is_probe = |name: &String| known.contains(name);
+        let is_probe = |name: &String| known.contains(name) || forgeries::is_forgery(name);
         let is_class = |name: &String| *name == forgeries::CLASS || classes().any(|class| class.name == name);
         let refused = |flag: &str, name: &String| {
             Err(Failure::message(ExitCode::Input, format!("`{flag} {name}`: there is no such probe"))
@@ -92,19 +92,22 @@ impl Selection<'_> {
     fn check_there<P: NamedProbe>(&self, probes: &[P], tested: &Tested<'_, P>) -> Result<(), Failure> {
         let runs = |probe: &P| (tested.reason_against)(probe).is_none();
         let there = |name: &&str| probes.iter().any(|probe| probe.class() == *name && runs(probe));
-        let verifier = tested.has_verifier.then_some(forgeries::CLASS);
+        let verifier = (!tested.forgeries.is_empty()).then_some(forgeries::CLASS);
         let available: Vec<&str> = classes().map(|class| class.name).filter(there).chain(verifier).collect();
         if let Some(class) = self.classes.iter().find(|class| !available.contains(&class.as_str())) {
             let what = format!("`--class {class}`: no probe of this class runs on {}", tested.name);
             let hint = format!("its classes are `{}`", available.join("`, `"));
             return Err(Failure::message(ExitCode::Input, what).hint(hint));
         }
-        let runs_here = |id: &String| probes.iter().any(|probe| probe.id() == *id && runs(probe));
+        let runs_here = |id: &String| {
+            probes.iter().any(|probe| probe.is_called(id) && runs(probe))
+                || tested.forgeries.iter().any(|forgery| forgery.is_called(id))
+        };
         match self.probes.iter().find(|id| !runs_here(id)) {
             Some(id) => {
                 let what = format!("`--probe {id}`: this probe does not run on {}", tested.name);
                 let found =
-                    probes.iter().find(|probe| probe.id() == *id).and_then(|probe| (tested.reason_against)(probe));
+                    probes.iter().find(|probe| probe.is_called(id)).and_then(|probe| (tested.reason_against)(probe));
                 let hint = found.unwrap_or("`veriplay isolate --list` says what each runs on");
                 Err(Failure::message(ExitCode::Input, what).hint(hint))
             }

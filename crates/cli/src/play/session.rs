@@ -35,7 +35,7 @@ use crate::json_file::write_json;
 use crate::logfile::LogFile;
 use crate::play_config::PlayConfig;
 use crate::proposer::OtherProposer;
-use crate::rundir::{PlayState, RunDir};
+use crate::rundir::{PlayState, RunDir, StepsChange};
 use crate::suites::SuiteMeasurements;
 use crate::{interrupt, model, progress};
 
@@ -261,8 +261,10 @@ fn extend<S: GameSetup>(config: &mut PlayConfig<S>, dir: &RunDir, steps: u64) ->
         let what = format!("--steps is {steps}, and `{}` has a checkpoint of step {saved}", dir.path("").display());
         return Err(Failure::message(ExitCode::Input, what).hint("a run can be made longer, not shorter"));
     }
+    let change = StepsChange { at_step: saved, from: config.run.steps, to: steps };
     config.run.steps = steps;
     config.validate()?;
+    dir.add_steps_change(change)?;
     // The table of another end: the run writes it anew.
     match std::fs::remove_file(dir.path("after.json")) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error).or_fail(ExitCode::Input),

@@ -19,6 +19,7 @@ use crate::config::parse_game_name;
 use crate::effective_config::{Difference, EffectiveConfig};
 use crate::exit::{ExitCode, Failure};
 use crate::progress::counted;
+use crate::rundir::{StepsChange, read_steps_changes};
 use suites::{MeasuredSuites, SuiteDifference, read_suites};
 
 /// Advice where a file of a run cannot be read.
@@ -45,6 +46,7 @@ pub(crate) struct ComparedRun {
     eval_set: Option<EvalSet>,
     /// Steps that it has at its end.
     steps: u64,
+    steps_changes: Vec<StepsChange>,
     suites: BeforeAfter<MeasuredSuites>,
     config: EffectiveConfig,
 }
@@ -156,6 +158,7 @@ impl ComparedRun {
             game: parse_game_name(&numbers.config, &config_path)?,
             eval_set: numbers.eval_set(),
             steps,
+            steps_changes: read_steps_changes(path, steps).map_err(damaged)?,
             suites: BeforeAfter { before: suites(0)?, after: suites(steps)? },
             config,
             numbers,
@@ -174,6 +177,14 @@ impl ComparedRun {
             counted(steps, "step")
         );
         self.numbers.after.is_none().then_some(note)
+    }
+
+    /// Says where the run was given another number of steps: its configuration has the last one alone.
+    fn steps_notes(&self) -> impl Iterator<Item = String> + use<'_> {
+        self.steps_changes.iter().map(|StepsChange { at_step, from, to }| {
+            let (name, from) = (self.name(), counted(*from, "step"));
+            format!("`{name}` was a run of {from} up to step {at_step}, and then one of {to}, which its schedules follow from there on")
+        })
     }
 
     /// Why the evaluations after training of this run and of the first cannot be compared, and what to do; `None` where they can, or where one
@@ -233,6 +244,7 @@ impl Comparison {
             return Err(other_game(first, other));
         }
         let mut notes: Vec<String> = runs.iter().filter_map(ComparedRun::unfinished_note).collect();
+        notes.extend(runs.iter().flat_map(ComparedRun::steps_notes));
         notes.extend(others.iter().filter_map(|run| run.evaluation_note(first)));
         notes.extend(others.iter().flat_map(|run| run.suite_notes(first)));
         Ok(Self {

@@ -18,6 +18,7 @@ use super::prompts::{PromptStyle, SuitePrompt};
 use super::{SuiteFile, SuiteSettings};
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::json_file;
+use crate::limits::{at_least_one, parse_temperature, parse_top_p};
 use crate::progress::{self, counted};
 
 /// Tasks that are sampled together.
@@ -27,19 +28,19 @@ const CHUNK: usize = 64;
 #[derive(Debug, Clone, Args, Serialize)]
 pub(crate) struct SuiteSampling {
     /// With --suite: the first N tasks of each set
-    #[arg(long, value_name = "N", requires = "suite")]
+    #[arg(long, value_name = "N", requires = "suite", value_parser = at_least_one::<usize>())]
     limit: Option<usize>,
     /// With --suite: samples of each task
-    #[arg(long, value_name = "N", requires = "suite", default_value_t = 1)]
+    #[arg(long, value_name = "N", requires = "suite", default_value_t = 1, value_parser = at_least_one::<usize>())]
     samples: usize,
     /// With --suite: softmax temperature; 0 takes the likeliest token
-    #[arg(long, value_name = "T", requires = "suite", default_value_t = 0.0)]
+    #[arg(long, value_name = "T", requires = "suite", default_value_t = 0.0, value_parser = parse_temperature)]
     temperature: f32,
     /// With --suite: draw from the fewest likeliest tokens whose probabilities sum to P
-    #[arg(long, value_name = "P", requires = "suite", default_value_t = 1.0)]
+    #[arg(long, value_name = "P", requires = "suite", default_value_t = 1.0, value_parser = parse_top_p)]
     top_p: f32,
     /// With --suite: tokens of an answer at most [default: 768 for programs, 128 for predictions]
-    #[arg(long, value_name = "N", requires = "suite")]
+    #[arg(long, value_name = "N", requires = "suite", value_parser = at_least_one::<usize>())]
     #[serde(skip)]
     pub(super) max_tokens: Option<usize>,
     /// With --suite: how the model is asked [default: chat where the checkpoint has a chat template]
@@ -63,18 +64,11 @@ impl SuiteSampling {
 
     /// Checks what clap does not.
     pub(crate) fn validate(&self) -> Result<(), Failure> {
-        let refuse = |what: &str, hint: &str| Err(Failure::message(ExitCode::Input, what).hint(hint));
-        if self.samples == 0 || self.limit == Some(0) || self.max_tokens == Some(0) {
-            return refuse(
-                "`--samples`, `--limit` and `--max-tokens` count from 1",
-                "leave out what is to be the default",
-            );
+        if self.temperature > 0.0 || self.samples == 1 {
+            return Ok(());
         }
-        if self.temperature == 0.0 && self.samples > 1 {
-            let what = format!("`--samples {}` at temperature 0 would be one sample repeated", self.samples);
-            return refuse(&what, "add `--temperature 0.8`, or leave out `--samples`");
-        }
-        Ok(())
+        let what = format!("`--samples {}` at temperature 0 would be one sample repeated", self.samples);
+        Err(Failure::message(ExitCode::Usage, what).hint("add `--temperature 0.8`, or leave out `--samples`"))
     }
 
     fn chunk_sampling(&self, max_tokens: usize, chunk: usize) -> Sampling {

@@ -91,12 +91,12 @@ fn every_misuse_is_told_with_its_value_and_a_hint() {
     std::fs::write(&chat, r#"{"a": 1}"#).expect("written");
     let (by_ids, chat) = (by_ids(), chat.to_str().expect("UTF-8"));
     let cases: &[(&[&str], i32, &str)] = &[
-        (&["--prompt", "a", "--temperature", "-1"], 3, "`-1`"),
-        (&["--prompt", "a", "--temperature", "nan"], 3, "`NaN`"),
-        (&["--prompt", "a", "--top-p", "0"], 3, "top_p"),
-        (&["--prompt", "a", "--min-p", "1.5"], 3, "min_p"),
-        (&["--prompt", "a", "--samples", "0"], 3, "samples"),
-        (&["--prompt", "a", "--max-tokens", "0"], 3, "max_tokens"),
+        (&["--prompt", "a", "--temperature", "-1"], 2, "'-1'"),
+        (&["--prompt", "a", "--temperature", "nan"], 2, "'nan'"),
+        (&["--prompt", "a", "--top-p", "0"], 2, "--top-p"),
+        (&["--prompt", "a", "--min-p", "1.5"], 2, "--min-p"),
+        (&["--prompt", "a", "--samples", "0"], 2, "--samples"),
+        (&["--prompt", "a", "--max-tokens", "0"], 2, "--max-tokens"),
         (&["--prompt", "a", "--max-tokens", "600"], 3, "511 tokens at most"),
         (&["--prompt", "a", "--stop", ""], 3, "stop"),
         (&["--prompt", ""], 3, "prompt"),

@@ -299,9 +299,15 @@ fn probes_are_listed_explained_and_left_out_by_name() {
     let forgeries: Vec<&str> = all.lines().filter(|line| line.starts_with("forgeries ")).collect();
     assert_eq!((all.lines().count(), forgeries.len()), (probes().len() + of_services + 1, 1), "{all}");
     // The class had another name.
-    for name in ["forgeries", "verifier"] {
-        assert_eq!(text(&["--list", "--class", name]).trim_end().split(' ').next(), Some("forgeries"));
-    }
+    let [each, earlier] = ["forgeries", "verifier"].map(|name| text(&["--list", "--class", name]));
+    let files = veriplay_corpus::built_in_forgeries().forgeries;
+    assert!(each.lines().count() > files.len() / 2 && each == earlier, "{each}");
+    assert!(each.lines().all(|line| line.starts_with("forgeries/")), "{each}");
+    let id = each.split_whitespace().next().expect("a forgery");
+    assert_eq!(text(&["--list", "--probe", id]).trim_end().split(' ').next(), Some(id));
+    let forgery = files.iter().find(|forgery| id.ends_with(&forgery.name)).expect("its file");
+    let explained = text(&["--explain", id]);
+    assert!(explained.contains(forgery.statement.trim()) && explained.contains(forgery.attempt.trim()), "{explained}");
     let some: Value =
         serde_json::from_str(&text(&["--list", "--json", "--class", "network", "--skip", "network/loopback"]))
             .expect("JSON");
@@ -374,16 +380,35 @@ fn a_report_may_go_to_stdout_alone() {
     assert_eq!((both.status.code(), both.stdout.as_slice()), (Some(2), &b""[..]), "{}", stderr(&both));
 }
 
-/// Each instance reserves more addresses than the shell allows it.
+/// Two guests reserve more addresses than the shell allows them.
 #[test]
 fn a_sandbox_of_our_own_that_runs_no_plain_program_is_not_attacked() {
     let own = veriplay();
     let mut command = Command::new("sh");
-    command.args(["-c", "ulimit -v 4194304; exec \"$0\" isolate --class network"]).arg(own.get_program());
+    command.args(["-c", "ulimit -v 9437184; exec \"$0\" isolate --class network"]).arg(own.get_program());
     command.envs(own.get_envs().filter_map(|(key, value)| Some((key, value?))));
     let output = finished(&mut command);
     assert_eq!((output.status.code(), output.stdout.len()), (Some(7), 0), "{}", stderr(&output));
     assert!(stderr(&output).contains("nothing was attacked"), "{}", stderr(&output));
+}
+
+/// With as few, the allocator ends a process that has loaded the image.
+#[test]
+fn too_few_addresses_are_told_before_anything_is_loaded() {
+    let own = veriplay();
+    let limited = |rest: &str| {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("ulimit -v 262144; exec \"$0\" {rest}")]).arg(own.get_program());
+        command.envs(own.get_envs().filter_map(|(key, value)| Some((key, value?))));
+        finished(&mut command)
+    };
+    let run = limited("run - < /dev/null");
+    assert_eq!(run.status.code(), Some(7), "{}", stderr(&run));
+    assert!(stderr(&run).contains("within 256 MiB of addresses"), "{}", stderr(&run));
+    let doctor = limited("doctor");
+    assert_eq!(doctor.status.code(), Some(11), "{}", stderr(&doctor));
+    let text = String::from_utf8_lossy(&doctor.stdout);
+    assert!(text.contains("FAIL  addresses: 0.2 GiB by `ulimit -v`"), "{text}");
 }
 
 #[test]
@@ -409,12 +434,29 @@ fn a_target_that_hangs_is_unclear_and_is_not_allowed_by_a_list_of_escapes() {
     assert!(text.contains("allowed to escape and was unclear"), "{text}");
 }
 
+const FORGERY: &str = "forgeries/account_forgets";
+
+#[test]
+fn a_forgery_is_tried_alone_against_each_of_its_problems() {
+    let output = finished(veriplay().args(["isolate", "--json", "--probe", FORGERY]));
+    let report = last_json(&output);
+    assert!(output.status.success(), "{report}{}", stderr(&output));
+    let tried = report["probes"].as_array().expect("a list");
+    let is_it =
+        |probe: &Value| format!("forgeries/{}", probe["name"].as_str().unwrap_or_default()).starts_with(FORGERY);
+    assert!(!tried.is_empty() && tried.iter().all(is_it), "{report}");
+    assert_eq!(report["forgeries"]["contained"], tried.len(), "{report}");
+}
+
 #[test]
 fn a_selection_of_nothing_and_options_without_use_are_refused() {
     for (arguments, code) in [
         (&["--class", "cpu", "--skip", "cpu"][..], 3),
+        (&["--probe", FORGERY, "--skip", FORGERY], 3),
+        (&["--probe", FORGERY, "--target", "cmd:python3 {file}"], 3),
+        (&["--probe", "forgeries/nowhere"], 3),
         (&["--class", "service_input", "--skip", "service_input", "--target", "service"], 3),
-        (&["--target", "cmd:python3 {file}", "--token-file", "tokens"], 3),
+        (&["--target", "cmd:python3 {file}", "--token-file", "tokens"], 2),
         (&["--target", "cmd:python3 {file}", "--image", "python"], 2),
         (&["--list", "--junit", "report.xml"], 2),
     ] {

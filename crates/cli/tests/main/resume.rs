@@ -255,6 +255,9 @@ fn a_signal_during_the_first_evaluation_keeps_it_and_plays_no_step() {
     assert_eq!(interrupted(&mut play, "-TERM", "evaluating the start model"), Some(130));
     let before = std::fs::read_to_string(run.join("before.json")).expect("the evaluation is kept");
     assert!(std::fs::metadata(run.join("events.jsonl")).is_ok_and(|events| events.len() == 0));
+    let nothing = finished(veriplay().arg("replay").arg(&run));
+    assert_eq!(nothing.status.code(), Some(3), "{}", stderr(&nothing));
+    assert!(stderr(&nothing).contains("has no step: there is nothing to judge again"), "{}", stderr(&nothing));
     let summary = last_json(&succeeded(veriplay().args(["play", "--json", "--resume"]).arg(&run)));
     assert_eq!((&summary["steps"], &summary["resumed_at"]), (&5.into(), &0.into()));
     assert_eq!(std::fs::read_to_string(run.join("before.json")).expect("it is still there"), before);
@@ -272,6 +275,9 @@ fn a_finished_run_can_be_made_longer_but_not_shorter() {
     assert!(stderr(&shorter).contains("has a checkpoint of step 2"), "{}", stderr(&shorter));
     let longer = resume("3");
     assert!(longer.status.success(), "{}", stderr(&longer));
+    let compared = succeeded(veriplay().arg("compare").args([&run, &run]));
+    let note = "was a run of 2 steps up to step 2, and then one of 3";
+    assert!(String::from_utf8_lossy(&compared.stdout).contains(note), "its schedules are those of two runs");
     let summary = last_json(&longer);
     assert_eq!((&summary["steps"], &summary["resumed_at"]), (&3.into(), &2.into()));
     let read = |name: &str| std::fs::read_to_string(run.join(name)).expect("the log can be read");
@@ -331,8 +337,7 @@ fn older_checkpoints_go_when_a_newer_one_is_whole() {
     assert_eq!(names, ["step_4", "step_5"].map(Into::into).into());
     // A run stands for its newest checkpoint, and `-q` leaves stderr to errors.
     let table = |model: &Path| {
-        let measured =
-            succeeded(veriplay().args(["eval", "-q", "--json", "--model"]).arg(model).arg("--config").arg(&config));
+        let measured = succeeded(veriplay().args(["eval", "-q", "--json"]).arg(model).arg("--config").arg(&config));
         assert_eq!(stderr(&measured), "");
         let mut table = last_json(&measured);
         assert_eq!(table["eval_set"], "held_out");

@@ -147,7 +147,7 @@ fn what_cannot_be_evaluated_is_refused_before_a_model_is_asked() {
         ),
         (&["--suite", "humaneval+", "--data", &missing], "`--data`"),
         (&["--suite", "humaneval+", "--samples", "4"], "at temperature 0 would be one sample repeated"),
-        (&["--suite", "humaneval+", "--limit", "0"], "count from 1"),
+        (&["--suite", "humaneval+", "--limit", "0"], "0 is not in 1.."),
         (&["--limit", "3"], "--suite"),
     ];
     for (options, want) in cases {

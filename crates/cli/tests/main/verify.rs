@@ -537,7 +537,9 @@ fn options_that_make_no_sense_are_refused_with_a_hint() {
     let (good, bad) = ([task("one", 1)], [json!({"x": 1})]);
     let crux = [json!({"id": "one", "code": "def f(x): return x", "input": "1", "output": "1"})];
     for (tasks, options, code, said) in [
-        (good.as_slice(), &["--predict", "input"][..], 3, "`--predict`"),
+        (good.as_slice(), &["--predict", "input"][..], 2, "`--predict`"),
+        (&good, &["--repo", "."], 2, "`--repo`"),
+        (&good, &["--format", "bug", "--judge", "exact"], 2, "`--judge`"),
         (&good, &["--trust", "shared"], 3, "`--trust`"),
         (&crux, &["--format", "cruxeval", "--judge", "exact"], 3, "`--judge`"),
         (&good, &["--judge", "stdio"], 3, "judge `stdio`"),

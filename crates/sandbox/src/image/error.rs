@@ -116,7 +116,7 @@ pub enum ImageError {
         hint: &'static str,
     },
     /// The environment names no cache directory.
-    #[error("no cache directory: none of VERIPLAY_CACHE, XDG_CACHE_HOME (an absolute path) and HOME is set")]
+    #[error("no cache directory: VERIPLAY_CACHE is not set, and neither XDG_CACHE_HOME nor HOME is an absolute path")]
     NoCacheDir,
     /// The engine or the machine failed.
     #[error("the sandbox engine failed: {0}")]

@@ -404,8 +404,8 @@ impl std::fmt::Debug for ImageStore {
     }
 }
 
-/// `$VERIPLAY_CACHE`, or `veriplay` under `$XDG_CACHE_HOME` or `$HOME/.cache`. A relative `$XDG_CACHE_HOME` is ignored, as the XDG base
-/// directory specification demands.
+/// `$VERIPLAY_CACHE`, or `veriplay` under `$XDG_CACHE_HOME` or `$HOME/.cache`. The last two are ignored where they are relative, as the XDG base
+/// directory specification demands of the first: each working directory would have a cache of its own.
 ///
 /// # Errors
 /// When none of the three is set.
@@ -416,8 +416,9 @@ pub fn default_cache_dir() -> Result<PathBuf, ImageError> {
 /// The cache directory by the variables of an environment.
 fn cache_dir(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let set = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let xdg = || set("XDG_CACHE_HOME").filter(|dir| dir.is_absolute()).map(|dir| dir.join("veriplay"));
-    let home = || set("HOME").map(|dir| dir.join(".cache").join("veriplay"));
+    let absolute = |name: &str| set(name).filter(|dir| dir.is_absolute());
+    let xdg = || absolute("XDG_CACHE_HOME").map(|dir| dir.join("veriplay"));
+    let home = || absolute("HOME").map(|dir| dir.join(".cache").join("veriplay"));
     set("VERIPLAY_CACHE").or_else(xdg).or_else(home)
 }
 
@@ -437,6 +438,7 @@ mod tests {
             (&[home, ("XDG_CACHE_HOME", "/x"), ("VERIPLAY_CACHE", "")], Some("/x/veriplay")),
             (&[home, ("XDG_CACHE_HOME", "x")], Some("/home/a/.cache/veriplay")),
             (&[("XDG_CACHE_HOME", "x")], None),
+            (&[("HOME", "home")], None),
         ] {
             assert_eq!(dir(set).as_deref(), expected, "{set:?}");
         }

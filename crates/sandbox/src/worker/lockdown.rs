@@ -76,13 +76,22 @@ pub(super) fn lock_down() -> Result<(), String> {
 
 fn set_resource_limits() -> io::Result<()> {
     let none = [libc::RLIMIT_CORE, libc::RLIMIT_FSIZE, libc::RLIMIT_NOFILE, libc::RLIMIT_NPROC];
-    for (resource, most) in none.into_iter().map(|resource| (resource, 0)).chain([(libc::RLIMIT_AS, ADDRESS_SPACE)]) {
+    let addresses = ADDRESS_SPACE.min(most_addresses()?);
+    for (resource, most) in none.into_iter().map(|resource| (resource, 0)).chain([(libc::RLIMIT_AS, addresses)]) {
         let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
         // SAFETY: `limit` is the struct the call reads, and outlives it.
         check_result(i64::from(unsafe { libc::setrlimit(resource, &raw const limit) }))?;
     }
     // SAFETY: integers only. Nobody may attach to this process or read its memory.
     check_result(i64::from(unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) }))
+}
+
+/// The limit on address space that this process has been started with: only a privileged process could raise it.
+fn most_addresses() -> io::Result<u64> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: `limit` is the struct the call writes, and outlives it.
+    check_result(i64::from(unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) }))?;
+    Ok(limit.rlim_max)
 }
 
 fn restrict_files_and_network() -> Result<(), landlock::RulesetError> {

@@ -10,7 +10,7 @@ pub(super) fn check_options_apply(args: &Arguments) -> Result<(), Failure> {
         None => Ok(()),
         Some((name, _)) => {
             let text = format!("`--{name}` does not apply to {}", measured.name());
-            Err(Failure::message(ExitCode::Input, text)
+            Err(Failure::message(ExitCode::Usage, text)
                 .hint("omit it, or measure what it belongs to: see `bench --help`"))
         }
     }

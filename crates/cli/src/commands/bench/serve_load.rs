@@ -77,7 +77,7 @@ const NO_ANSWER: &str = "the service answered nothing: check that it runs, `--ur
 
 fn load_plan(args: &LoadArguments) -> Result<LoadPlan, Failure> {
     let Some(mut target) = args.url.clone() else {
-        return Err(Failure::message(ExitCode::Input, "`--url` is missing").hint("name the service"));
+        return Err(Failure::message(ExitCode::Usage, "`--url` is missing").hint("name the service"));
     };
     target.token = args.token_file.as_deref().map(read_token).transpose()?;
     let protocol = args.protocol.unwrap_or(Protocol::SandboxFusion);
@@ -86,7 +86,7 @@ fn load_plan(args: &LoadArguments) -> Result<LoadPlan, Failure> {
         (Protocol::SandboxFusion, None) => 1,
         (Protocol::SandboxFusion, Some(_)) => {
             let text = "`--batch` does not apply to `--protocol sandboxfusion`, whose requests have one program each";
-            return Err(Failure::message(ExitCode::Input, text).hint("omit it, or add `--protocol native`"));
+            return Err(Failure::message(ExitCode::Usage, text).hint("omit it, or add `--protocol native`"));
         }
     };
     Ok(LoadPlan {
