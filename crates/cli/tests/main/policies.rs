@@ -99,8 +99,8 @@ fn misuse_of_frozen_models_is_told_with_a_hint() {
         (&quantised, &["--prompt", "x"], 3, "--prompt-ids"),
         (&quantised, &["--prompt-ids", "104"], 3, "vocabulary of 104"),
         ("openai:http://127.0.0.1:1", &["--prompt", "x"], 5, "no model is named"),
-        ("openai:http://127.0.0.1:1#m", &["--prompt-ids", "1"], 3, "use `--prompt`"),
-        ("openai:http://127.0.0.1:1#m", &["--prompt", "x", "--ignore-eos"], 3, "without `--prompt-ids`"),
+        ("openai:http://127.0.0.1:1#m", &["--prompt-ids", "1"], 2, "use `--prompt`"),
+        ("openai:http://127.0.0.1:1#m", &["--prompt", "x", "--ignore-eos"], 2, "without `--prompt-ids`"),
     ];
     for (name, options, code, want) in cases {
         let output = finished(veriplay().args(["generate", "--model", name]).args(options));
