@@ -60,7 +60,8 @@ pub struct Callee {
     pub program: String,
     /// Its own seed. Give the job another one, or the callee can predict what the job's program draws.
     pub seed: u64,
-    /// Whether objects that cross keep their identity, so that each side sees the other's changes. Otherwise copies cross.
+    /// Whether objects that cross keep their identity, so that each side sees the other's changes. Otherwise copies cross. Its outcome then
+    /// has the program's code, for a job that runs the same program otherwise: see [`crate::Outcome::callee`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shares_objects: bool,
     /// Files and directories of the job and of its base that it does not see, such as the tests that call it. Unknown paths are

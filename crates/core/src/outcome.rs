@@ -73,7 +73,8 @@ pub struct Outcome {
     /// The largest size of linear memory, in bytes.
     pub peak_memory_bytes: u64,
     /// The outcome of the job's callee. When its exit is not [`Exit::Returned`], the callee ended the job, whose own exit is then
-    /// [`Exit::Trapped`] with kind `callee`.
+    /// [`Exit::Trapped`] with kind `callee`. Of one that shares its objects `calls` is what its program was compiled to, as bytes in the
+    /// format of the guest's `marshal`, or why there is none; of others it is empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callee: Option<Box<Outcome>>,
     /// The status by which the program ended its own process, where it did: by `SystemExit` with another status than 0, or by `os._exit`.

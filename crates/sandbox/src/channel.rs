@@ -33,6 +33,8 @@ pub(crate) struct Channel {
     value_bytes: u64,
     /// Whether the job has a callee, and shares its objects with it.
     shares_objects: Option<bool>,
+    /// Results that come before the program runs.
+    calls_before_program: usize,
     /// One result for each call that ended.
     pub(crate) calls: Vec<CallResult>,
     /// The failure of the program before its calls, if there was one.
@@ -52,11 +54,17 @@ impl Channel {
         self.shares_objects = Some(shares_objects);
     }
 
+    /// Notes that the first result is due before the program runs: what it was compiled to.
+    pub(crate) fn expect_code(&mut self) {
+        self.calls_before_program = 1;
+        self.expected_calls += 1;
+    }
+
     /// Starts the next `request`, for which one result is due. Earlier results have been passed on and do not count against the limit.
     pub(crate) fn start_request(&mut self, request: Vec<u8>) {
         (self.request, self.fetched, self.done, self.value_bytes) = (Some(request), false, false, 0);
         self.calls.clear();
-        self.expected_calls = 1;
+        (self.expected_calls, self.calls_before_program) = (1, 0);
     }
 
     /// Limits for decoding values.
@@ -213,7 +221,7 @@ impl Channel {
     }
 
     fn set_program_failure(&mut self, exit: Exit, error: GuestError) -> Result<(), HostTrap> {
-        if self.failed.is_some() || !self.calls.is_empty() {
+        if self.failed.is_some() || self.calls.len() > self.calls_before_program {
             return Err(HostTrap::Protocol("an error of the program, out of turn"));
         }
         self.failed = Some((exit, error));

@@ -166,7 +166,11 @@ impl GuestInstance {
         if !is_compiled && let Some(ended) = self.compile(compiled, job, &callee.program, states)? {
             return Ok(ended);
         }
-        self.run_compiled(job, request::encode_callee_request(job, callee), 0)
+        self.start_compiled(job, request::encode_callee_request(job, callee), 0)?;
+        if callee.shares_objects {
+            self.store.data_mut().channel.expect_code();
+        }
+        self.run_turn(&job.limits)
     }
 
     /// Runs the module level of `job`'s program; returns its outcome and a snapshot of the state afterwards.
@@ -279,11 +283,17 @@ impl GuestInstance {
     /// # Errors
     /// A host fault.
     fn run_compiled(&mut self, job: &Job, request: Vec<u8>, expected_calls: usize) -> Result<TurnEnd, HostFault> {
+        self.start_compiled(job, request, expected_calls)?;
+        self.run_turn(&job.limits)
+    }
+
+    /// Opens the channel for that.
+    fn start_compiled(&mut self, job: &Job, request: Vec<u8>, expected_calls: usize) -> Result<(), HostFault> {
         // Slices of fuel begin where they would begin for a job that starts here.
         let left = self.remaining_fuel()?;
         self.set_fuel(left)?;
         self.set_request(job, request, expected_calls);
-        self.run_turn(&job.limits)
+        Ok(())
     }
 
     /// Serves one request to a loaded callee. Its limits hold for all requests together.
@@ -412,6 +422,8 @@ struct CalleeGuest {
     limits: Limits,
     /// How its last turn ended. Anything but `Returned` is final.
     last: TurnEnd,
+    /// What its program was compiled to, where that was asked for.
+    code: Vec<CallResult>,
 }
 
 impl CalleeGuest {
@@ -420,8 +432,9 @@ impl CalleeGuest {
     /// # Errors
     /// A host fault.
     fn start(mut guest: GuestInstance, job: &Job, callee: &Callee, states: &KeptStates) -> Result<Self, HostFault> {
-        let last = guest.load_callee(job, callee, states)?;
-        Ok(Self { guest, limits: job.limits, last })
+        let mut last = guest.load_callee(job, callee, states)?;
+        let code = std::mem::take(&mut last.calls);
+        Ok(Self { guest, limits: job.limits, last, code })
     }
 
     /// Whether it can serve requests.
@@ -447,7 +460,7 @@ impl CalleeGuest {
     /// A host fault.
     fn finish(mut self) -> Result<(GuestInstance, Outcome), HostFault> {
         let outcome = self.guest.take_outcome(&self.limits, self.last)?;
-        Ok((self.guest, outcome))
+        Ok((self.guest, Outcome { calls: self.code, ..outcome }))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Encodes a job for the harness, and checks that it can run.
 //!
 //! Each program is two requests. The first is `K` and the program's text in UTF-8, which the harness compiles. The second says how it is run,
-//! little-endian: mode (`S` script, `C` calls, `P` callee, `O` callee that shares its objects, `W` the program of a warmed image, `L` a preload),
+//! little-endian: mode (`S` script, `C` calls, `P` callee, `O` callee that shares its objects and tells its code, `W` the program of a warmed image, `L` a preload),
 //! seed u64, output cap u32, and for `C` and `L` the function name (u32 length, UTF-8), u32 count of calls, and one encoded list of arguments each.
 
 use std::collections::HashSet;

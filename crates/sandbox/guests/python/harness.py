@@ -14,8 +14,8 @@ to the job's callee, answered by b"V", b"X" or b"U". An error is one length byte
 b"C" and b"M" carry text alone. The value encoding is that of crates/core/src/value/codec.rs. Between two sides that share objects b"q"
 and b"v" stand for b"Q" and b"V" with a value in the format of `marshal`, which the host reads and writes anew.
 
-A callee is the program of another instance: after its module level has run, each job call answers one request of the other
-side: ("call", name, arguments, keywords), which crosses by copies, or, where the two share their objects, one of
+A callee is the program of another instance. Where the two sides share their objects, its code is told before it runs. After its module
+level has run, each job call answers one request of the other side: ("call", name, arguments, keywords), which crosses by copies, or, where the two share their objects, one of
 objects.py's, ("share", …).
 """
 
@@ -472,6 +472,15 @@ def _veriplay_harness():
             return False
         return True
 
+    def code_frame(code):
+        """The frame with what a program was compiled to, which has not run."""
+        try:
+            data = dumps(code)
+        except base_exception as error:
+            return b"U" + cut(message_of(error), 400)
+        # Behind the tag and the length of a value of bytes.
+        return b"Vb" + u32(len_(data)) + data if len_(data) + 5 <= cap_of_job else b"U" + b"larger than output_bytes"
+
     def answer_call(request):
         """The frame that answers one request of the other side."""
         if request[0] == "share":
@@ -538,6 +547,8 @@ def _veriplay_harness():
         cap_of_job, = u32_at(data, 9)
         (code, source), program, at = program, None, 13
         callee = modules["_veriplay_objects"].Callee(source) if data[0] == 79 else None
+        if callee is not None:
+            host(code_frame(code))
         # One whose objects are shared has the name by which the tests import it.
         names = run_module(code, "__main__" if script else "program" if callee is None else "solution", source)
         if names is not None and data[0] in (80, 79):

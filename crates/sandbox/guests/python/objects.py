@@ -48,6 +48,7 @@ FUNCTIONS = {
     type(functools.lru_cache(len)): "_lru_cache_wrapper",
 }
 SCALARS = {type(None), bool, int, str, bytes}
+# Of these no instance holds another object.
 FLAT = SCALARS | {float}
 # Of these every instance has one object for a value.
 SINGLETONS = {type(None), bool}

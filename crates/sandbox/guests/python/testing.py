@@ -18,6 +18,7 @@ import gc
 import importlib
 import inspect
 import itertools
+import marshal
 import os
 import sys
 import time
@@ -74,8 +75,8 @@ def prepare(style, setup, sources, is_split):
 def run(functions, program, readings):
     """Returns (id, result, text) of each test, in order, and which other readings could change them: "changes", "builtins".
 
-    `functions` are the names under test, as far as they are known; `program` is source text under shared trust, else None;
-    `readings` are those of the two that are wanted now.
+    `functions` are the names under test, as far as they are known; `program` is source text under shared trust, or what that was compiled to in
+    another instance, else None; `readings` are those of the two that are wanted now.
     """
     pytest.in_tests = True
     if tests.fault is not None:
@@ -150,8 +151,8 @@ FAULTS_OF_TEXT = SyntaxError, ValueError, RecursionError, MemoryError
 def run_shared(tests, functions, program):
     module = new_module("solution")
     own = module.__dict__
-    # A file may begin with a mark of its byte order.
-    exec(compile(program.removeprefix("\ufeff"), "<program>", "exec", 0, True), own)
+    # Code was told before the program had run, and what runs here is the program's anyway.
+    exec(marshal.loads(program) if type(program) is bytes else compiled(program), own)
     sys.modules["solution"] = module
     # A prompt's helpers are the tests' own. Its stub of the function under test is not.
     under_test, before = {name: own[name] for name in functions if name in own}, dict(own)
@@ -166,6 +167,11 @@ def run_shared(tests, functions, program):
     judged = Judged(None, tests)
     judged.before = before | {name: found for name, found in names.items() if name not in own}
     return STYLES[tests.style](names, functions, judged)
+
+
+def compiled(program):
+    # A file may begin with a mark of its byte order.
+    return compile(program.removeprefix("\ufeff"), "<program>", "exec", 0, True)
 
 
 def new_module(name):
@@ -209,7 +215,7 @@ class Split:
         self.watches = False  # what the tests change of their process
         self.clock = self.readings = self.collections = 0
         self.modules, self.watched, self.foreign = {}, {}, set()  # those that the tests have put in place themselves
-        self.meant = None  # which of the modules that are there the tests may mean, once it is prepared to watch
+        self.is_prepared, self.meant = False, []  # to watch, and which of the modules that are there the tests may mean
         if not tests.is_inert:
             self.prepare_to_watch()
 
@@ -219,7 +225,7 @@ class Split:
         gc.callbacks.append(self.count_collection)
         self.watch_process()
         unittest.TestCase.assertLogs = unittest.TestCase.assertNoLogs = self.spoil_logs
-        self.meant = list(filter(self.may_mean, sys.modules))
+        self.is_prepared, self.meant = True, list(filter(self.may_mean, sys.modules))
 
     def start(self, functions, readings):
         self.functions = functions
@@ -235,7 +241,7 @@ class Split:
         inert change nothing."""
         if self.watches:
             return
-        if self.meant is None:
+        if not self.is_prepared:
             self.prepare_to_watch()
         self.watches, self.importing = True, False
         self.caller.check_process = self.check_process

@@ -131,7 +131,10 @@ pub(super) fn is_possible(outcome: &Outcome, job: &Job) -> bool {
     let callee = match (&outcome.callee, &job.callee) {
         (None, _) => true,
         (Some(_), None) => false,
-        (Some(callee), Some(_)) => callee.callee.is_none() && is_within_limits(callee, &job.limits),
+        (Some(callee), Some(program)) => {
+            let has_code = callee.calls.len() <= usize::from(program.shares_objects);
+            has_code && callee.callee.is_none() && is_within_limits(callee, &job.limits)
+        }
     };
     outcome.calls.len() <= calls
         && complete

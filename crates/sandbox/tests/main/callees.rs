@@ -119,3 +119,37 @@ fn a_pair_has_the_same_outcome_again_and_leaves_no_trace() {
         run(&pair("def f(): return ask('g')", "def g():\n    while True: pass"));
     }
 }
+
+/// The same with objects that are shared.
+fn sharing(callee: &str) -> Outcome {
+    let job = pair("def f(): return 1", "");
+    let callee = Callee { program: callee.to_owned(), shares_objects: true, ..Callee::default() };
+    run(&Job { callee: Some(callee), ..job })
+}
+
+#[test]
+fn a_callee_that_shares_its_objects_tells_its_code_before_it_runs() {
+    let runs = |outcome: &Outcome| {
+        let [CallResult::Returned(code)] = outcome.callee.as_ref().unwrap().calls.as_slice() else {
+            panic!("{outcome:?}")
+        };
+        let code = Value::decode(code, EncodeCaps::with_bytes(1 << 20)).unwrap();
+        let again = "import marshal\ndef f(code):\n    names = {}\n    exec(marshal.loads(code), names)\n    return names['g'](2)";
+        value(&run(&calls(again, vec![vec![code]])))
+    };
+    let program = "def g(x):\n    return [x, (1, 'é')]";
+    assert_eq!(runs(&sharing(program)), "[2, (1, 'é')]");
+    assert_eq!(sharing(program), sharing(program), "it is the same again, compiled or from the state behind that");
+    // What the program does comes too late for it, and the program's own words for its code are out of turn.
+    let reaching = "import sys\nframe = sys._getframe()\nwhile frame:\n    for name in [*frame.f_locals]:\n        if name == 'code': \
+                    frame.f_locals[name] = compile('def g(x): return 0', '', 'exec')\n    frame = frame.f_back\ndef g(x): return x";
+    assert_eq!(runs(&sharing(reaching)), "2");
+    let forged = sharing("import _host\n_host.call(b'VT')");
+    assert_eq!(end_of(forged.callee.as_ref().unwrap()), ("Trapped".to_owned(), "protocol".to_owned()));
+    let raising = sharing("def g(x): return x\nraise ValueError(1)");
+    assert_eq!(end_of(raising.callee.as_ref().unwrap()), ("Raised".to_owned(), "ValueError".to_owned()));
+    assert_eq!(runs(&raising), "2");
+    let large = sharing(&format!("def g(x): return '{}'", "é".repeat(600_000)));
+    assert!(matches!(large.callee.unwrap().calls.as_slice(), [CallResult::Unencodable(_)]), "it has no room");
+    assert!(run(&pair("def f(): return 1", program)).callee.unwrap().calls.is_empty(), "others tell none");
+}

@@ -6,7 +6,7 @@
 //!
 //! Two instances are never quite one process, so under split trust a program is accepted only if it passes in two runs: in an instance
 //! of its own, where it cannot forge, and beside the tests, where nothing has to cross. Where the second run disagrees, the program is
-//! unjudgeable. One that the first run refuses gets no second.
+//! unjudgeable. One that the first run refuses gets no second. The second starts from what the first has compiled.
 //!
 //! What cannot cross between the two instances makes a test unjudgeable, and so does a verdict that hangs on how the tests are
 //! read: each [`TestReading`] that could change it is tried in a job of its own, and all must agree.
@@ -71,6 +71,8 @@ struct TestRun<'a> {
     trust: Trust,
     /// How the tests are read otherwise than at first.
     reading: Option<TestReading>,
+    /// What the program was compiled to in an earlier run, in an instance of its own.
+    code_of_program: Option<&'a [u8]>,
 }
 
 /// Judges `program`, prelude and all, by `code`.
@@ -80,17 +82,17 @@ pub(super) fn judge(
     program: &str,
     request: &ProblemRequest<'_>,
 ) -> Result<Decision, Dropped> {
-    let first = TestRun { code, program, request, trust: code.trust, reading: None };
-    let (decision, others) = first.judge(runner)?;
+    let first = TestRun { code, program, request, trust: code.trust, reading: None, code_of_program: None };
+    let JudgedRun { decision, readings, code_of_program } = first.judge(runner)?;
     if decision.status == Status::Unjudgeable {
         return Ok(decision);
     }
-    for reading in others {
+    for reading in readings {
         // Ignored changes can only turn Accepted into a failure; names can do both.
         if decision.status != Status::Accepted && reading == TestReading::Changes {
             continue;
         }
-        let (other, _) = TestRun { reading: Some(reading), ..first }.judge(runner)?;
+        let JudgedRun { decision: other, .. } = TestRun { reading: Some(reading), ..first }.judge(runner)?;
         if (other.status == Status::Accepted) != (decision.status == Status::Accepted) {
             let detail =
                 format!("{}; by the other reading: {:?} {}", reading.disagreement(), other.status, other.detail);
@@ -100,7 +102,8 @@ pub(super) fn judge(
     if decision.status != Status::Accepted || code.trust == Trust::Shared {
         return Ok(decision);
     }
-    let (beside, _) = TestRun { trust: Trust::Shared, ..first }.judge(runner)?;
+    let beside = TestRun { trust: Trust::Shared, code_of_program: code_of_program.as_deref(), ..first };
+    let JudgedRun { decision: beside, .. } = beside.judge(runner)?;
     if beside.status == Status::Accepted {
         return Ok(decision);
     }
@@ -111,19 +114,26 @@ pub(super) fn judge(
     Ok(Decision { status: Status::Unjudgeable, passed: 0, rule: SHARED.to_owned(), detail, ..decision })
 }
 
+/// What a run says.
+struct JudgedRun {
+    decision: Decision,
+    /// The readings of the tests that could change it.
+    readings: Vec<TestReading>,
+    /// What the program was compiled to, where it was in an instance of its own and has one.
+    code_of_program: Option<Vec<u8>>,
+}
+
 impl TestRun<'_> {
-    /// The decision by this run, and the readings of the tests that could change it.
-    fn judge(&self, runner: &mut Runner<'_>) -> Result<(Decision, Vec<TestReading>), Dropped> {
+    fn judge(&self, runner: &mut Runner<'_>) -> Result<JudgedRun, Dropped> {
         let outcome = runner.run(&self.job())?;
         let rule = if self.trust == Trust::Shared { SHARED } else { "" }.to_owned();
         let planned = planned_tests(self.code);
         let TestCodeReport { records, readings } = match parse_report(&outcome, self.request) {
             Ok(report) => report,
             Err((status, detail)) => {
-                return Ok((
-                    Decision { status, passed: 0, total: saturating_u32(planned.unwrap_or(1)), rule, detail },
-                    Vec::new(),
-                ));
+                let total = saturating_u32(planned.unwrap_or(1));
+                let decision = Decision { status, passed: 0, total, rule, detail };
+                return Ok(JudgedRun { decision, readings: Vec::new(), code_of_program: None });
             }
         };
         let (status, detail) = decide(&records, planned);
@@ -131,11 +141,13 @@ impl TestRun<'_> {
         let rule = if first == Some(TestCodeResult::Vacuous) { VACUOUS.to_owned() } else { rule };
         let passed = records.iter().filter(|record| record.result == TestCodeResult::Passed).count();
         let total = planned.unwrap_or(0).max(records.len()).max(1);
-        Ok((Decision { status, passed: saturating_u32(passed), total: saturating_u32(total), rule, detail }, readings))
+        let (passed, total) = (saturating_u32(passed), saturating_u32(total));
+        let decision = Decision { status, passed, total, rule, detail };
+        Ok(JudgedRun { decision, readings, code_of_program: code_of_callee(&outcome, self.request) })
     }
 
     fn job(&self) -> Job {
-        let Self { code, program, request, trust, reading } = *self;
+        let Self { code, program, request, trust, reading, code_of_program } = *self;
         let text = |text: &str| Value::str(text);
         let function = match &code.style {
             TestStyle::Check { function, .. } => function.as_str(),
@@ -151,7 +163,7 @@ impl TestRun<'_> {
                 };
                 (Some(callee), Value::None)
             }
-            Trust::Shared => (None, text(program)),
+            Trust::Shared => (None, code_of_program.map_or_else(|| text(program), |code| Value::Bytes(code.to_vec()))),
         };
         let functions = code.functions.iter().map(String::as_str);
         let functions = [function].into_iter().filter(|name| !name.is_empty()).chain(functions).map(text).collect();
@@ -161,6 +173,15 @@ impl TestRun<'_> {
         let run = Job { preload, callee, ..Job::call(RUNNER, "run", arguments) };
         // Both runs draw alike, so that they test the same inputs.
         runner::configure_job(request.image, request.job_limits(), tests_seed(code, request.seed), run)
+    }
+}
+
+/// What the callee's program was compiled to.
+fn code_of_callee(outcome: &Outcome, request: &ProblemRequest<'_>) -> Option<Vec<u8>> {
+    let [code] = outcome.callee.as_ref()?.calls.as_slice() else { return None };
+    match decode_call(code, &request.job_limits()) {
+        Ok(Value::Bytes(code)) => Some(code),
+        _ => None,
     }
 }
 
