@@ -148,7 +148,7 @@ fn a_callee_that_shares_its_objects_tells_its_code_before_it_runs() {
     assert_eq!(end_of(forged.callee.as_ref().unwrap()), ("Trapped".to_owned(), "protocol".to_owned()));
     let raising = sharing("def g(x): return x\nraise ValueError(1)");
     assert_eq!(end_of(raising.callee.as_ref().unwrap()), ("Raised".to_owned(), "ValueError".to_owned()));
-    assert_eq!(runs(&raising), "2");
+    assert_eq!(raising.callee.unwrap().calls.len(), 1);
     let large = sharing(&format!("def g(x): return '{}'", "é".repeat(60_000)));
     assert!(matches!(large.callee.unwrap().calls.as_slice(), [CallResult::Unencodable(_)]), "it has no room");
     assert!(run(&pair("def f(): return 1", program)).callee.unwrap().calls.is_empty(), "others tell none");
