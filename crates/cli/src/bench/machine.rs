@@ -95,6 +95,8 @@ pub(crate) fn find_python() -> Result<Python, String> {
         [executable, version] if !executable.is_empty() => {
             Ok(Python { executable: PathBuf::from(executable), version: (*version).to_owned() })
         }
+        // CPython finds itself by the PATH.
+        ["", _] => Err("`python3` does not know where it is: is PATH set?".to_owned()),
         _ => Err(format!("`python3` on the PATH does not run: {}", output.status)),
     }
 }
