@@ -85,7 +85,7 @@ impl CommandLine {
     }
 }
 
-/// Has every option take a negative number as its value: `--seed -1` is a bad value, and no unknown option `-1`.
+/// Has every option take a negative number as its value: `--seed -1` is a bad value, not an unknown option `-1`.
 fn with_negative_values(command: clap::Command) -> clap::Command {
     let takes_value = |arg: &Arg| arg.get_action().takes_values() && !arg.is_positional();
     command

@@ -22,7 +22,7 @@ use crate::exit::{ExitCode, Failure};
 pub(crate) const NAME: &str = "cost";
 /// A program that uses less fuel counts as using this much: a short cost that occurs once is harmless.
 const LEAST_FUEL: u64 = 100_000_000;
-/// Of half a run, the least fuel is a fifth.
+/// The least that `--fuel` takes: of a run with less, [`LEAST_FUEL`] would be too large a part.
 pub(crate) const LEAST_FUEL_OF_A_RUN: u64 = 10 * LEAST_FUEL;
 /// A run shorter than this is repeated [`SHORT_ROUNDS`] times, because a momentary disturbance is a large part of it.
 const SHORT_SECONDS: f64 = 0.1;

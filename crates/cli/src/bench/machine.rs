@@ -92,11 +92,9 @@ pub(crate) fn find_python() -> Result<Python, String> {
     let output = output.map_err(|error| format!("`python3` is not on the PATH: {error}"))?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     match text.lines().collect::<Vec<_>>().as_slice() {
-        [executable, version] if !executable.is_empty() => {
-            Ok(Python { executable: PathBuf::from(executable), version: (*version).to_owned() })
-        }
         // CPython finds itself by the PATH.
         ["", _] => Err("`python3` does not know where it is: is PATH set?".to_owned()),
+        [executable, version] => Ok(Python { executable: PathBuf::from(executable), version: (*version).to_owned() }),
         _ => Err(format!("`python3` on the PATH does not run: {}", output.status)),
     }
 }

@@ -259,6 +259,12 @@ fn learner(args: &Arguments) -> Result<(), Failure> {
 }
 
 fn cost(args: &Arguments) -> Result<(), Failure> {
+    if let Some(fuel) = args.fuel.filter(|fuel| *fuel < cost::LEAST_FUEL_OF_A_RUN) {
+        let what =
+            format!("`--fuel {fuel}` is too little for `--job cost`: the start of a program would be most of its cost");
+        let hint = format!("give at least {}", cost::LEAST_FUEL_OF_A_RUN);
+        return Err(Failure::message(ExitCode::Usage, what).hint(hint));
+    }
     let mut programs = built_in_cost_programs();
     let known = |name: &&String| programs.iter().any(|program| program.name == **name);
     if let Some(unknown) = args.program.iter().find(|name| !known(name)) {
@@ -273,12 +279,6 @@ fn cost(args: &Arguments) -> Result<(), Failure> {
     let options = SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() };
     let sandbox = isolation::open_sandbox(image, options, Isolation::Thread)?;
     let fuel = args.fuel.unwrap_or(limits.fuel / 5);
-    if fuel < cost::LEAST_FUEL_OF_A_RUN {
-        let what =
-            format!("`--fuel {fuel}` is too little for `--job cost`: the start of a program would be most of its cost");
-        let hint = format!("give at least {}", cost::LEAST_FUEL_OF_A_RUN);
-        return Err(Failure::message(ExitCode::Usage, what).hint(hint));
-    }
     let bench = CostBench { sandbox: &sandbox, fuel, rounds: args.rounds_or(2) };
     let bar = progress::bar(programs.len() as u64, "programs");
     let measured = bench.measure(&programs, &|name| {
