@@ -8,7 +8,6 @@ use std::sync::Arc;
 use wasmtime::{Linker, Module, Store};
 
 use crate::channel::Channel;
-use crate::deadline::Deadline;
 use crate::fuel;
 use crate::host::Host;
 use crate::host_trap::HostTrap;
@@ -22,7 +21,6 @@ use crate::wasi::{Wasi, WasiSetup};
 const FUEL: u64 = 1_000_000_000;
 const MEMORY_BYTES: u64 = 64 << 20;
 const BYTES: u64 = 16 << 20;
-const DEADLINE_NS: u64 = 20_000_000_000;
 
 /// How a command ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,7 +44,6 @@ pub fn run_command(wasm: &[u8], files: &[(String, Vec<u8>)]) -> Result<CommandOu
     let module = Module::new(&engine, metered).map_err(say)?;
     let mut store = Store::new(&engine, Host::new(make_system(files)?, Channel::default(), MEMORY_BYTES));
     store.limiter(|host| host);
-    store.data_mut().deadline = Deadline::after(DEADLINE_NS);
     let ended = run_start(&mut store, &mut make_linker(&engine).map_err(say)?, &module);
     let wasi = &mut store.data_mut().wasi;
     let (stdout, stderr) = (std::mem::take(&mut wasi.stdout.bytes), std::mem::take(&mut wasi.stderr.bytes));
@@ -56,8 +53,8 @@ pub fn run_command(wasm: &[u8], files: &[(String, Vec<u8>)]) -> Result<CommandOu
 fn run_start(store: &mut Store<Host>, linker: &mut Linker<Host>, module: &Module) -> wasmtime::Result<()> {
     linker.define_unknown_imports_as_traps(module)?;
     let instance = run_to_completion(linker.instantiate_async(&mut *store, module))?;
-    fuel::connect_gauges(&mut *store, &instance)?;
-    fuel::set_fuel(&mut *store, FUEL)?;
+    fuel::connect_gauge(&mut *store, &instance)?;
+    store.data_mut().fuel.set(FUEL)?;
     let memory = instance.get_memory(&mut *store, "memory");
     store.data_mut().set_memory(memory);
     let start = instance.get_typed_func::<(), ()>(&mut *store, "_start")?;

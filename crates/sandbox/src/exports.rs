@@ -4,7 +4,6 @@ use wasmtime::{Global, Instance, Linker, Memory, Mutability, Store, TypedFunc, V
 
 use crate::fuel;
 use crate::host::Host;
-use crate::meter;
 use crate::stacks::run_to_completion;
 
 /// The exports the host uses.
@@ -32,7 +31,7 @@ impl Exports {
         let alloc = instance.get_typed_func(&mut *store, "host_alloc")?;
         let turn = instance.get_typed_func(&mut *store, "turn")?;
         let globals = mutable_globals(store, &instance);
-        fuel::connect_gauges(&mut *store, &instance)?;
+        fuel::connect_gauge(&mut *store, &instance)?;
         store.data_mut().memory = Some(memory);
         store.data_mut().alloc = Some(TypedFunc::clone(&alloc));
         Ok((Self { memory, alloc, turn, globals }, instance))
@@ -63,7 +62,6 @@ impl Exports {
 fn mutable_globals(store: &mut Store<Host>, instance: &Instance) -> Vec<(String, Global)> {
     let exported: Vec<(String, Global)> = instance
         .exports(&mut *store)
-        .filter(|export| ![meter::FUEL, meter::CALL_BELOW].contains(&export.name()))
         .filter_map(|export| Some((export.name().to_owned(), export.into_global()?)))
         .collect();
     exported.into_iter().filter(|(_, global)| global.ty(&*store).mutability() == Mutability::Var).collect()

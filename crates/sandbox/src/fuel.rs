@@ -1,102 +1,139 @@
-//! The host's side of fuel: it gives a job's fuel to the guest, and has itself called after every slice of it.
+//! The host's side of fuel: it sets the number that a guest counts down, reads it, and charges its own work to it.
 //!
-//! A guest subtracts from a global ([`crate::meter`]). When that is below another global it calls the host, which reads the wall clock every few
-//! hundred microseconds in this way, and ends the job when no fuel is left. The count of used fuel is exact.
+//! A guest traps at its first charge that leaves less than a bound ([`crate::meter`]), which is nothing. So the count is exact, and no guest has to
+//! call the host for it. To end a guest for another reason, [the watchdog](crate::watchdog) raises the bound, from another thread: guests only read it,
+//! so that is not lost. (What another thread writes into the count itself is: a guest in a tight loop does not see it before it writes the next.)
 
-use wasmtime::{AsContextMut, Error, Global, Instance, Trap, Val};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use wasmtime::{AsContextMut, Error, Instance, Trap};
 
 use crate::meter;
 
-/// Units of a slice: about 300 µs of computing, against which reading the clock is negligible.
-const SLICE: i64 = 500_000;
+/// The bound of a guest that is interrupted: more than any guest has.
+const INTERRUPTED: i64 = i64::MAX;
+/// The most that one charge of the host takes off.
+const MOST_CHARGED: u64 = 1 << 60;
 
-/// The fuel of one instance.
-#[derive(Debug, Default)]
-pub(crate) struct FuelTank {
-    /// The guest's globals, once there is a guest.
-    gauges: Option<Gauges>,
-    /// What is charged and not taken off the fuel yet.
-    debt: i64,
+/// A guest's numbers, in its memory.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Gauge(NonNull<[AtomicI64; 2]>);
+
+// SAFETY: it is a place in memory that the host reads and writes atomically alone, on whatever thread. Whoever follows it promises that the guest's
+// store is alive.
+unsafe impl Send for Gauge {}
+
+impl Gauge {
+    /// The units that are left, and the bound.
+    ///
+    /// # Safety
+    /// The guest's store is alive.
+    unsafe fn numbers(&self) -> &[AtomicI64; 2] {
+        // SAFETY: it is the start of a page of a memory that cannot grow, so it is aligned and stays where it is while the store is alive, as the
+        // caller promises. The guest's own code reads and writes it in between, in single instructions.
+        unsafe { self.0.as_ref() }
+    }
+
+    /// Has the guest trap at its next charge.
+    ///
+    /// # Safety
+    /// The guest's store is alive.
+    pub(crate) unsafe fn interrupt(self) {
+        // SAFETY: as the caller promises.
+        let [_, bound] = unsafe { self.numbers() };
+        bound.store(INTERRUPTED, Ordering::Relaxed);
+    }
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Gauges {
-    fuel: Global,
-    call_below: Global,
+/// The fuel of one guest, in its store's data.
+#[derive(Debug, Default)]
+pub(crate) struct FuelTank {
+    /// Once there is a guest.
+    gauge: Option<Gauge>,
+    /// Fuel that it has on top of what the gauge can show.
+    beyond: u64,
 }
 
 impl FuelTank {
-    /// Charges `price` where the store is not accessible. The guest ends when it next calls the host, if that was too much.
-    pub(crate) fn charge_later(&mut self, price: u64) {
-        self.debt = self.debt.saturating_add(i64::try_from(price).unwrap_or(i64::MAX));
+    /// The guest's gauge.
+    ///
+    /// # Errors
+    /// When there is no guest yet.
+    pub(crate) fn gauge(&self) -> wasmtime::Result<&Gauge> {
+        self.gauge.as_ref().ok_or_else(|| Error::msg("the module runs code while it is being instantiated"))
     }
 
-    fn gauges(&self) -> wasmtime::Result<Gauges> {
-        self.gauges.ok_or_else(|| Error::msg("the module runs code while it is being instantiated"))
+    fn numbers(&self) -> wasmtime::Result<&[AtomicI64; 2]> {
+        // SAFETY: the gauge is of the store whose data this is, so that is alive.
+        self.gauge().map(|gauge| unsafe { gauge.numbers() })
+    }
+
+    /// Sets the guest's fuel.
+    ///
+    /// # Errors
+    /// When there is no guest yet.
+    pub(crate) fn set(&mut self, fuel: u64) -> wasmtime::Result<()> {
+        let shown = i64::try_from(fuel).unwrap_or(i64::MAX);
+        self.numbers()?[0].store(shown, Ordering::Relaxed);
+        self.beyond = fuel - shown.unsigned_abs();
+        Ok(())
+    }
+
+    /// The remaining fuel.
+    ///
+    /// # Errors
+    /// When there is no guest yet.
+    pub(crate) fn remaining(&self) -> wasmtime::Result<u64> {
+        let shown = self.numbers()?[0].load(Ordering::Relaxed);
+        Ok(u64::try_from(shown).map_or(0, |shown| shown + self.beyond))
+    }
+
+    /// Charges `price` for work of the host.
+    ///
+    /// # Errors
+    /// [`Trap::OutOfFuel`] when there is not enough, or the guest is interrupted.
+    pub(crate) fn charge(&self, price: u64) -> wasmtime::Result<()> {
+        self.take_off(price);
+        let [units, bound] = self.numbers()?;
+        let must_end = units.load(Ordering::Relaxed) < bound.load(Ordering::Relaxed);
+        if must_end { Err(Trap::OutOfFuel.into()) } else { Ok(()) }
+    }
+
+    /// Charges `price`, without a look at whether there is enough: the guest ends at its next charge. A memory that is made before its guest
+    /// costs nothing.
+    pub(crate) fn take_off(&self, price: u64) {
+        if let Ok([units, _]) = self.numbers() {
+            units.fetch_sub(price.min(MOST_CHARGED).cast_signed(), Ordering::Relaxed);
+        }
+    }
+
+    /// Lets the guest run again after an interruption, when it has ended and nobody interrupts it any more.
+    pub(crate) fn end_interruption(&self) {
+        if let Ok([_, bound]) = self.numbers() {
+            bound.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether more was charged than there was.
+    pub(crate) fn is_used_up(&self) -> bool {
+        self.numbers().is_ok_and(|[units, _]| units.load(Ordering::Relaxed) < 0)
     }
 }
 
-/// Connects the globals of a metered guest.
+/// Connects the gauge of a metered guest.
 ///
 /// # Errors
 /// When it is not metered.
-pub(crate) fn connect_gauges(
+pub(crate) fn connect_gauge(
     mut store: impl AsContextMut<Data: AsMut<FuelTank>>,
     instance: &Instance,
 ) -> wasmtime::Result<()> {
     let mut store = store.as_context_mut();
-    let mut global =
-        |name| instance.get_global(&mut store, name).ok_or_else(|| Error::msg("the module is not metered"));
-    let gauges = Gauges { fuel: global(meter::FUEL)?, call_below: global(meter::CALL_BELOW)? };
-    store.data_mut().as_mut().gauges = Some(gauges);
-    Ok(())
-}
-
-/// Sets the guest's fuel to `fuel` units.
-///
-/// # Errors
-/// When there is no guest yet.
-pub(crate) fn set_fuel(mut store: impl AsContextMut<Data: AsMut<FuelTank>>, fuel: u64) -> wasmtime::Result<()> {
-    let fuel = i64::try_from(fuel).unwrap_or(i64::MAX);
-    write_balance(&mut store, fuel)
-}
-
-/// Whether a guest that trapped did so because no fuel was left.
-pub(crate) fn is_used_up(mut store: impl AsContextMut<Data: AsMut<FuelTank>>) -> wasmtime::Result<bool> {
-    Ok(read_balance(&mut store)? < 0)
-}
-
-/// The remaining fuel.
-///
-/// # Errors
-/// When there is no guest yet.
-pub(crate) fn remaining_fuel(mut store: impl AsContextMut<Data: AsMut<FuelTank>>) -> wasmtime::Result<u64> {
-    Ok(u64::try_from(read_balance(&mut store)?).unwrap_or(0))
-}
-
-/// Charges `price` for work of the host.
-///
-/// # Errors
-/// [`Trap::OutOfFuel`] when there is not enough.
-pub(crate) fn consume_fuel(mut store: impl AsContextMut<Data: AsMut<FuelTank>>, price: u64) -> wasmtime::Result<()> {
-    let price = i64::try_from(price).unwrap_or(i64::MAX);
-    let left = read_balance(&mut store)?.saturating_sub(price);
-    write_balance(&mut store, left.max(0))?;
-    if left < 0 { Err(Trap::OutOfFuel.into()) } else { Ok(()) }
-}
-
-fn read_balance(store: &mut impl AsContextMut<Data: AsMut<FuelTank>>) -> wasmtime::Result<i64> {
-    let mut store = store.as_context_mut();
-    let gauges = store.data_mut().as_mut().gauges()?;
-    let fuel = gauges.fuel.get(&mut store).i64().ok_or_else(|| Error::msg("the fuel gauge is not an i64"))?;
-    Ok(fuel.saturating_sub(store.data_mut().as_mut().debt))
-}
-
-fn write_balance(store: &mut impl AsContextMut<Data: AsMut<FuelTank>>, fuel: i64) -> wasmtime::Result<()> {
-    let mut store = store.as_context_mut();
-    let gauges = store.data_mut().as_mut().gauges()?;
-    gauges.fuel.set(&mut store, Val::I64(fuel))?;
-    gauges.call_below.set(&mut store, Val::I64(fuel.saturating_sub(SLICE).max(0)))?;
-    store.data_mut().as_mut().debt = 0;
+    let memory = instance.get_memory(&mut store, meter::FUEL).ok_or_else(|| Error::msg("the module is not metered"))?;
+    let start = NonNull::new(memory.data_ptr(&store).cast())
+        .filter(|_| memory.data_size(&store) >= size_of::<[AtomicI64; 2]>());
+    let start = start.ok_or_else(|| Error::msg("the module has no place for its fuel"))?;
+    store.data_mut().as_mut().gauge = Some(Gauge(start));
     Ok(())
 }

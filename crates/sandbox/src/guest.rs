@@ -16,9 +16,7 @@ use veriplay_core::{
 use wasmtime::{Store, Trap};
 
 use crate::channel::Channel;
-use crate::deadline::Deadline;
 use crate::exports::{Exports, GuestSnapshot, SavedValue};
-use crate::fuel;
 use crate::host::Host;
 use crate::host_trap::HostTrap;
 use crate::image::Image;
@@ -28,6 +26,7 @@ use crate::request;
 use crate::stacks::run_to_completion;
 use crate::wasi::files::Tree;
 use crate::wasi::{Wasi, WasiSetup};
+use crate::watchdog::{self, Deadline, EndReason};
 
 /// Files that a job wants back: paths and contents.
 type FetchedFiles = Vec<(String, Vec<u8>)>;
@@ -166,7 +165,7 @@ impl GuestInstance {
         if !is_compiled && let Some(ended) = self.compile(compiled, job, &callee.program, states)? {
             return Ok(ended);
         }
-        self.start_compiled(job, request::encode_callee_request(job, callee), 0)?;
+        self.set_request(job, request::encode_callee_request(job, callee), 0);
         if callee.shares_objects {
             self.store.data_mut().channel.expect_code();
         }
@@ -283,17 +282,8 @@ impl GuestInstance {
     /// # Errors
     /// A host fault.
     fn run_compiled(&mut self, job: &Job, request: Vec<u8>, expected_calls: usize) -> Result<TurnEnd, HostFault> {
-        self.start_compiled(job, request, expected_calls)?;
-        self.run_turn(&job.limits)
-    }
-
-    /// Opens the channel for that.
-    fn start_compiled(&mut self, job: &Job, request: Vec<u8>, expected_calls: usize) -> Result<(), HostFault> {
-        // Slices of fuel begin where they would begin for a job that starts here.
-        let left = self.remaining_fuel()?;
-        self.set_fuel(left)?;
         self.set_request(job, request, expected_calls);
-        Ok(())
+        self.run_turn(&job.limits)
     }
 
     /// Serves one request to a loaded callee. Its limits hold for all requests together.
@@ -307,10 +297,14 @@ impl GuestInstance {
 
     /// Runs one turn of the harness. A turn without source text runs a job, see `_veriplay_start` in the harness.
     fn run_turn(&mut self, limits: &Limits) -> Result<TurnEnd, HostFault> {
-        let deadline = Deadline::after(limits.deadline_ns);
-        self.store.data_mut().deadline = deadline;
+        let (deadline, host) = (Deadline::after(limits.deadline_ns), self.store.data());
+        let gauge = *host.fuel.gauge().map_err(|error| error.to_string())?;
+        // SAFETY: the store is this instance's, and the watch ends in this function.
+        let watch = unsafe { watchdog::watch(gauge, deadline, host.cancellation.clone()) }?;
         let ended = run_to_completion(self.exports.turn.call_async(&mut self.store, (0, 0)));
-        let ended = ended.map_err(|error| self.name_trap(error));
+        let reason = watch.end();
+        self.store.data().fuel.end_interruption();
+        let ended = ended.map_err(|error| self.name_trap(error, reason));
         let host = self.store.data_mut();
         let calls = std::mem::take(&mut host.channel.calls);
         let exit_code = match &ended {
@@ -327,10 +321,18 @@ impl GuestInstance {
         Ok(TurnEnd { exit, error, exit_code, calls })
     }
 
-    /// Where no fuel is left the guest may end by the trap of an unreachable instruction, see [`crate::meter`].
-    fn name_trap(&mut self, error: wasmtime::Error) -> wasmtime::Error {
-        let unreachable = matches!(error.downcast_ref::<Trap>(), Some(Trap::UnreachableCodeReached));
-        if unreachable && fuel::is_used_up(&mut self.store).unwrap_or(false) { Trap::OutOfFuel.into() } else { error }
+    /// Where no fuel is left, or the watchdog interrupts it, the guest ends by the trap of an unreachable instruction, see [`crate::meter`].
+    fn name_trap(&self, error: wasmtime::Error, reason: Option<EndReason>) -> wasmtime::Error {
+        let by_fuel = matches!(error.downcast_ref(), Some(Trap::UnreachableCodeReached | Trap::OutOfFuel));
+        match reason {
+            _ if !by_fuel => error,
+            _ if self.store.data().fuel.is_used_up() => Trap::OutOfFuel.into(),
+            Some(EndReason::Deadline) => Trap::Interrupt.into(),
+            // No traps: such a job has no outcome. A worker ends when it cannot tell its parent so.
+            Some(EndReason::Cancelled) => wasmtime::Error::msg("the job was cancelled"),
+            Some(EndReason::Orphaned) => wasmtime::Error::msg("the process that asked for the job has died"),
+            None => error,
+        }
     }
 
     /// The files that the job wants back, as far as they are there and fit in its limit together.
@@ -396,11 +398,12 @@ impl GuestInstance {
     }
 
     fn remaining_fuel(&mut self) -> Result<u64, HostFault> {
-        fuel::remaining_fuel(&mut self.store).map_err(|error| error.to_string())
+        self.store.data().fuel.remaining().map_err(|error| error.to_string())
     }
 
     fn set_fuel(&mut self, fuel: u64) -> Result<(), HostFault> {
-        fuel::set_fuel(&mut self.store, fuel).map_err(|error| format!("cannot prepare the job: {error:#}"))
+        let set = self.store.data_mut().fuel.set(fuel);
+        set.map_err(|error| format!("cannot prepare the job: {error:#}"))
     }
 
     /// Resets the instance to the image's state. When this returns `false`, the instance must be dropped.

@@ -4,10 +4,8 @@ use veriplay_core::{CancellationToken, EncodeCaps, LimitKind};
 use wasmtime::{Memory, TypedFunc};
 
 use crate::channel::Channel;
-use crate::deadline::Deadline;
 use crate::fuel::FuelTank;
 use crate::host_trap::HostTrap;
-use crate::parent_process::is_orphan;
 use crate::wasi::Wasi;
 
 /// Sends an encoded request to a job's callee. It returns the frame for the other side, `None` when the callee ended during it, or a host
@@ -18,8 +16,6 @@ pub(crate) type AskCallee = Box<dyn FnMut(Vec<u8>, EncodeCaps) -> Result<Option<
 pub(crate) struct Host {
     pub(crate) wasi: Wasi,
     pub(crate) channel: Channel,
-    /// When the wall clock ends the job.
-    pub(crate) deadline: Deadline,
     /// Cancels the job.
     pub(crate) cancellation: CancellationToken,
     /// The guest's fuel.
@@ -41,7 +37,6 @@ impl Host {
         Self {
             wasi,
             channel,
-            deadline: Deadline::NEVER,
             cancellation: CancellationToken::new(),
             fuel: FuelTank::default(),
             ask_callee: None,
@@ -59,21 +54,6 @@ impl Host {
     /// When the guest calls the host before it is instantiated, as a start function would.
     pub(crate) fn memory(&self) -> wasmtime::Result<Memory> {
         self.memory.ok_or_else(|| wasmtime::Error::msg("the module calls its host while it is being instantiated"))
-    }
-
-    /// Checks that the job may go on.
-    ///
-    /// # Errors
-    /// The job is cancelled, or this worker's parent has died, or its deadline has passed.
-    pub(crate) fn check_time(&self) -> wasmtime::Result<()> {
-        // No traps: such a job has no outcome. A worker ends when it cannot tell its parent so.
-        if self.cancellation.is_cancelled() {
-            return Err(wasmtime::Error::msg("the job was cancelled"));
-        }
-        if is_orphan() {
-            return Err(wasmtime::Error::msg("the process that asked for the job has died"));
-        }
-        self.deadline.check()
     }
 
     /// Sets the memory of a module that is not an image's.
@@ -100,7 +80,7 @@ impl wasmtime::ResourceLimiter for Host {
             return Err(wasmtime::Error::new(stop));
         }
         // The kernel clears each page when it is first touched, as `memory.fill` does, which costs a unit per byte.
-        self.fuel.charge_later(desired.saturating_sub(current));
+        self.fuel.take_off(desired.saturating_sub(current));
         Ok(true)
     }
 

@@ -1,12 +1,10 @@
-//! The functions that a guest can call: the shim's, the value channel, and the request for more fuel. Each call costs fuel.
+//! The functions that a guest can call: the shim's, and the value channel. Each call costs fuel.
 
 use wasmtime::{Caller, Linker};
 
 use crate::channel::ChannelReply;
-use crate::fuel;
 use crate::host::Host;
 use crate::host_trap::HostTrap;
-use crate::meter;
 use crate::wasi::errno::{Errno, SyscallError, SyscallResult};
 use crate::wasi::path::OpenFlags;
 use crate::wasi::view::MemoryView;
@@ -22,10 +20,8 @@ const CALL_FUEL: u64 = 800;
 ///
 /// # Errors
 /// [`wasmtime::Trap::OutOfFuel`] when there is not enough.
-fn charge(caller: &mut Caller<'_, Host>, work: u64) -> wasmtime::Result<()> {
-    // A loop of calls never reaches the end of a slice.
-    caller.data().check_time()?;
-    fuel::consume_fuel(caller, CALL_FUEL.saturating_add(work))
+fn charge(caller: &Caller<'_, Host>, work: u64) -> wasmtime::Result<()> {
+    caller.data().fuel.charge(CALL_FUEL.saturating_add(work))
 }
 
 /// Runs one system call. `Ok` carries the error number, `Err` ends the job.
@@ -40,8 +36,8 @@ fn run_syscall(
     let work = host.wasi.take_work();
     match result {
         Err(SyscallError::Trap(stop)) => Err(wasmtime::Error::new(stop)),
-        Err(SyscallError::Errno(errno)) => charge(&mut caller, work).map(|()| i32::from(errno.0)),
-        Ok(()) => charge(&mut caller, work).map(|()| 0),
+        Err(SyscallError::Errno(errno)) => charge(&caller, work).map(|()| i32::from(errno.0)),
+        Ok(()) => charge(&caller, work).map(|()| 0),
     }
 }
 
@@ -220,8 +216,6 @@ fn refuse_socket(c: C<'_>, fd: i32) -> wasmtime::Result<i32> {
 pub(crate) fn make_linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<Host>> {
     let mut linker = Linker::new(engine);
     add_system_calls(&mut linker)?;
-    let (module, name) = meter::CHECK;
-    linker.func_wrap(module, name, check_limits)?;
     linker.func_wrap_async("host", "call", |caller, frame| Box::new(host_call(caller, frame)))?;
     Ok(linker)
 }
@@ -236,7 +230,7 @@ async fn host_call(
     let frame_bytes = u64::from(len.cast_unsigned());
     // A frame that is refused below is not read.
     let read_bytes = frame_bytes.min(caller.data().channel.max_frame());
-    charge(&mut caller, read_bytes.saturating_mul(FRAME_BYTE))?;
+    charge(&caller, read_bytes.saturating_mul(FRAME_BYTE))?;
     let (bytes, host) = memory.data_and_store_mut(&mut caller);
     let start = ptr.cast_unsigned() as usize;
     let Some(frame) = bytes.get(start..start.saturating_add(len.cast_unsigned() as usize)) else {
@@ -269,10 +263,4 @@ fn ask_callee(host: &mut Host, request: Vec<u8>) -> wasmtime::Result<Vec<u8>> {
     let ask = host.ask_callee.as_mut().ok_or(HostTrap::Protocol("a request to a callee, and the job has none"));
     let answer = ask.map_err(wasmtime::Error::new)?(request, caps).map_err(wasmtime::Error::msg)?;
     answer.ok_or(wasmtime::Error::new(HostTrap::Callee))
-}
-
-/// Ends a job whose time or fuel is over; else the guest goes on for another slice of fuel.
-fn check_limits(mut caller: Caller<'_, Host>) -> wasmtime::Result<()> {
-    caller.data().check_time()?;
-    fuel::consume_fuel(&mut caller, 0)
 }

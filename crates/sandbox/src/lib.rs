@@ -19,7 +19,6 @@ mod channel;
 #[cfg(feature = "conformance")]
 #[doc(hidden)]
 pub mod conformance;
-mod deadline;
 mod dirty_pages;
 mod exports;
 mod fuel;
@@ -44,6 +43,7 @@ mod sandbox;
 mod stacks;
 mod warm;
 mod wasi;
+mod watchdog;
 mod worker;
 
 pub use host_support::HostSupport;

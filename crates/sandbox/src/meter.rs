@@ -1,16 +1,17 @@
 //! Metering: the module counts the instructions it executes, so that fuel ends a program and states its cost.
 //!
 //! Wasmtime's own fuel counts every instruction, in a variable that goes to memory and back around each call: 40 % of a
-//! CPU-bound job here. This pass charges in advance and in fewer places. A global starts at the fuel that there is; every
+//! CPU-bound job here. This pass charges in advance and in fewer places. A number starts at the fuel that there is; every
 //! entry of a function and every turn of a loop takes off what that stretch of code [is estimated](estimate) to execute,
-//! and ends the program when nothing is left. So
+//! and traps when less is left than a bound, which is nothing. So
 //! - nothing runs for ever: code that runs long runs through a loop's head or calls functions, and each of the two costs at
 //!   least one unit (callers are charged for short functions without loops, except [one of each cycle](unmetered));
 //! - the count is a pure function of the executed code: the estimate is made once, from the module alone;
 //! - a unit is about one WebAssembly instruction, on the average of many programs, not in each.
 //!
-//! The host looks at the clock now and then: in loops the program calls it when its fuel is below another global. A call that hardly ever happens is
-//! not free, as the compiler keeps on the stack what is needed afterwards. So where a function is entered, a program whose fuel is used up just traps.
+//! Both numbers are in a memory of their own, which no instruction of the module names. There the host finds them, and raises the bound to end a
+//! program for another reason, such as its [time](crate::watchdog). So a charge never calls the host. A call that hardly ever happens is not
+//! free: the compiler keeps on the stack what is needed afterwards, which made loops a tenth slower.
 //!
 //! Instructions that move as many bytes as they are told are charged for them when they run, before they move anything. Those that
 //! are slow for [subnormal](subnormal) numbers are charged for it when they meet one.
@@ -28,8 +29,8 @@ use std::convert::Infallible;
 
 use wasm_encoder::reencode::{self, Reencode};
 use wasm_encoder::{
-    BlockType, BranchHint, BranchHints, CodeSection, ConstExpr, EntityType, ExportKind, ExportSection, Function,
-    FunctionSection, GlobalSection, GlobalType, ImportSection, Instruction, Module, TypeSection, ValType,
+    BlockType, BranchHint, BranchHints, CodeSection, ExportKind, ExportSection, Function, FunctionSection,
+    GlobalSection, ImportSection, Instruction, MemArg, MemorySection, MemoryType, Module, TypeSection, ValType,
 };
 use wasmparser::{
     BinaryReaderError, ElementItems, ExternalKind, FunctionBody, Operator, Parser, Payload, TableInit, TypeRef,
@@ -38,14 +39,14 @@ use wasmparser::{
 use estimate::{Charges, Estimates};
 use unmetered::UnmeteredFunctions;
 
-/// Version of the prices: it changes when a program's fuel changes. It is part of every image's digest.
-pub(crate) const VERSION: u32 = 11;
-/// The global with the fuel that is left, under the name it is exported as. Below zero the program has ended, or ends at its next charge.
+/// Version of the prices, and of what the host finds in a metered module. It is part of every image's digest.
+pub(crate) const VERSION: u32 = 12;
+/// The memory that begins with the fuel that is left, and the bound below which the program ends at its next charge, numbers of 64 bits, under the
+/// name it is exported as.
 pub(crate) const FUEL: &str = "__veriplay_fuel";
-/// The global with the fuel below which the module calls the host.
-pub(crate) const CALL_BELOW: &str = "__veriplay_call_below";
-/// The import that the module calls then.
-pub(crate) const CHECK: (&str, &str) = ("__veriplay", "check");
+/// Where the bound is in it.
+const BOUND: u64 = 8;
+
 /// Why a module cannot be metered.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum MeterError {
@@ -53,7 +54,7 @@ pub(crate) enum MeterError {
     #[error(transparent)]
     Malformed(#[from] BinaryReaderError),
     /// It is metered already.
-    #[error("it has an export named `{FUEL}` or `{CALL_BELOW}`, which is the meter's")]
+    #[error("it has an export named `{FUEL}`, which is the meter's")]
     AlreadyMetered,
     /// It cannot be encoded again.
     #[error(transparent)]
@@ -76,7 +77,7 @@ pub(crate) fn instrument(wasm: &[u8]) -> Result<Vec<u8>, MeterError> {
 struct ModuleShape<'a> {
     types: u32,
     imported_functions: u32,
-    globals: u32,
+    memories: u32,
     /// Functions that tables, globals or exports refer to.
     referred: Vec<u32>,
     bodies: Vec<FunctionBody<'a>>,
@@ -96,14 +97,14 @@ impl<'a> ModuleShape<'a> {
                     for import in section.into_imports() {
                         match import?.ty {
                             TypeRef::Func(_) | TypeRef::FuncExact(_) => shape.imported_functions += 1,
-                            TypeRef::Global(_) => shape.globals += 1,
+                            TypeRef::Memory(_) => shape.memories += 1,
                             _ => {}
                         }
                     }
                 }
+                Payload::MemorySection(section) => shape.memories += section.count(),
                 Payload::GlobalSection(section) => {
                     for global in section {
-                        shape.globals += 1;
                         shape.add_references(&global?.init_expr)?;
                     }
                 }
@@ -122,7 +123,7 @@ impl<'a> ModuleShape<'a> {
                 Payload::ExportSection(section) => {
                     for export in section {
                         let export = export?;
-                        if [FUEL, CALL_BELOW].contains(&export.name) {
+                        if export.name == FUEL {
                             return Err(MeterError::AlreadyMetered);
                         }
                         if matches!(export.kind, ExternalKind::Func | ExternalKind::FuncExact) {
@@ -172,8 +173,8 @@ impl<'a> ModuleShape<'a> {
     }
 }
 
-/// Writes the module again. New types, globals and functions (what charges for bytes, and for subnormal numbers) come last of their
-/// kind and move no index; the imported function does, so every index of a function the module defines is one more than it was.
+/// Writes the module again. New types, functions (what charges for bytes, and for subnormal numbers) and the memory come last of their kind, so
+/// no index changes.
 struct ModuleWriter<'a> {
     shape: ModuleShape<'a>,
     estimates: Estimates,
@@ -181,10 +182,6 @@ struct ModuleWriter<'a> {
 
 impl Reencode for ModuleWriter<'_> {
     type Error = Infallible;
-
-    fn function_index(&mut self, index: u32) -> Result<u32, reencode::Error<Infallible>> {
-        Ok(if index < self.shape.imported_functions { index } else { index + 1 })
-    }
 }
 
 /// The sections that get something new, or that other sections are counted in.
@@ -196,7 +193,7 @@ struct Sections {
     globals: GlobalSection,
     exports: ExportSection,
     tables: Option<wasm_encoder::TableSection>,
-    memories: Option<wasm_encoder::MemorySection>,
+    memories: MemorySection,
     tags: Option<wasm_encoder::TagSection>,
     start: Option<wasm_encoder::StartSection>,
     elements: Option<wasm_encoder::ElementSection>,
@@ -223,9 +220,7 @@ impl ModuleWriter<'_> {
             Payload::GlobalSection(section) => self.parse_global_section(&mut to.globals, section)?,
             Payload::ExportSection(section) => self.parse_export_section(&mut to.exports, section)?,
             Payload::TableSection(section) => self.parse_table_section(to.tables.get_or_insert_default(), section)?,
-            Payload::MemorySection(section) => {
-                self.parse_memory_section(to.memories.get_or_insert_default(), section)?;
-            }
+            Payload::MemorySection(section) => self.parse_memory_section(&mut to.memories, section)?,
             Payload::TagSection(section) => self.parse_tag_section(to.tags.get_or_insert_default(), section)?,
             Payload::StartSection { func, .. } => {
                 to.start = Some(wasm_encoder::StartSection { function_index: self.function_index(func)? });
@@ -243,48 +238,38 @@ impl ModuleWriter<'_> {
     }
 
     fn add_parts(&self, to: &mut Sections) {
-        to.types.ty().function([], []);
         to.types.ty().function([ValType::I32], [ValType::I32]);
         subnormal::add_types(&mut to.types);
-        to.imports.import(CHECK.0, CHECK.1, EntityType::Function(self.shape.types));
-        // That for bytes, and those for subnormal numbers: the types added behind the first, in order.
-        for offset in 1..=1 + subnormal::FUNCTIONS {
+        // That for bytes, and those for subnormal numbers, in the order of their types.
+        for offset in 0..=subnormal::FUNCTIONS {
             to.functions.function(self.shape.types + offset);
         }
-        to.functions.function(self.shape.types);
-        let fuel = GlobalType { val_type: ValType::I64, mutable: true, shared: false };
-        to.globals.global(fuel, &ConstExpr::i64_const(0));
-        to.globals.global(fuel, &ConstExpr::i64_const(0));
-        to.exports.export(FUEL, ExportKind::Global, self.fuel_global());
-        to.exports.export(CALL_BELOW, ExportKind::Global, self.fuel_global() + 1);
+        let page = MemoryType { minimum: 1, maximum: Some(1), memory64: false, shared: false, page_size_log2: None };
+        to.memories.memory(page);
+        to.exports.export(FUEL, ExportKind::Memory, self.fuel().0);
     }
 
-    const fn fuel_global(&self) -> u32 {
-        self.shape.globals
-    }
-
-    /// The index of the first function that is added.
-    fn first_added(&self, bodies: usize) -> u32 {
-        self.shape.imported_functions + 1 + u32::try_from(bodies).unwrap_or(u32::MAX)
+    const fn fuel(&self) -> FuelMemory {
+        FuelMemory(self.shape.memories)
     }
 
     fn write_code(&mut self) -> Result<(CodeSection, BranchHints), MeterError> {
         let (mut code, mut hints) = (CodeSection::new(), BranchHints::new());
         let bodies = std::mem::take(&mut self.shape.bodies);
-        let for_bytes = self.first_added(bodies.len());
+        let imported = self.shape.imported_functions;
+        let index_of = |body: usize| imported + u32::try_from(body).unwrap_or(u32::MAX);
+        let for_bytes = index_of(bodies.len());
         for (index, body) in bodies.iter().enumerate() {
             let metered = self.write_function(index, body, for_bytes)?;
             code.function(&metered.function);
             if !metered.hints.is_empty() {
-                let index = self.shape.imported_functions + 1 + u32::try_from(index).unwrap_or(u32::MAX);
-                hints.function_hints(index, metered.hints);
+                hints.function_hints(index_of(index), metered.hints);
             }
         }
         code.function(&self.bytes_function());
-        for function in subnormal::functions(self.fuel_global()) {
+        for function in subnormal::functions(self.fuel()) {
             code.function(&function);
         }
-        code.function(&self.check_function());
         Ok((code, hints))
     }
 
@@ -295,14 +280,9 @@ impl ModuleWriter<'_> {
         for_bytes: u32,
     ) -> Result<MeteredFunction, MeterError> {
         let function = self.new_function_with_parsed_locals(body)?;
-        let mut metered = MeteredFunction {
-            function,
-            hints: Vec::new(),
-            fuel: self.fuel_global(),
-            check: for_bytes + 1 + subnormal::FUNCTIONS,
-        };
+        let mut metered = MeteredFunction { function, hints: Vec::new(), fuel: self.fuel() };
         let Charges { entry, loops } = self.estimates.charges(index, body)?;
-        metered.charge(entry, &Instruction::I64Const(0), &Instruction::Unreachable);
+        metered.charge(entry);
         let mut loops = loops.into_iter();
         for operator in body.get_operators_reader()? {
             let operator = operator?;
@@ -315,35 +295,43 @@ impl ModuleWriter<'_> {
                 None => metered.function.instruction(&self.instruction(operator)?),
             };
             if is_loop {
-                let call_below = Instruction::GlobalGet(metered.fuel + 1);
-                metered.charge(loops.next().unwrap_or(1), &call_below, &Instruction::Call(metered.check));
+                metered.charge(loops.next().unwrap_or(1));
             }
         }
         Ok(metered)
     }
 
-    /// Calls the host. What calls an import would have its address at hand in every loop.
-    fn check_function(&self) -> Function {
-        let mut function = Function::new([]);
-        function.instruction(&Instruction::Call(self.shape.imported_functions)).instruction(&Instruction::End);
-        function
-    }
-
     /// Takes a number of bytes off the stack, charges a unit for each, and puts it back.
     fn bytes_function(&self) -> Function {
         let mut function = Function::new([]);
-        for instruction in [
-            Instruction::GlobalGet(self.fuel_global()),
-            Instruction::LocalGet(0),
-            Instruction::I64ExtendI32U,
-            Instruction::I64Sub,
-            Instruction::GlobalSet(self.fuel_global()),
-            Instruction::LocalGet(0),
-            Instruction::End,
-        ] {
-            function.instruction(&instruction);
-        }
+        self.fuel().subtract(&mut function, &[Instruction::LocalGet(0), Instruction::I64ExtendI32U]);
+        function.instruction(&Instruction::LocalGet(0)).instruction(&Instruction::End);
         function
+    }
+}
+
+/// The index of the memory that holds the fuel.
+#[derive(Clone, Copy)]
+struct FuelMemory(u32);
+
+impl FuelMemory {
+    /// Takes off what `amount` leaves on the stack.
+    fn subtract(self, function: &mut Function, amount: &[Instruction<'_>]) {
+        function.instruction(&Instruction::I32Const(0));
+        self.get(function, 0);
+        for instruction in amount {
+            function.instruction(instruction);
+        }
+        function.instruction(&Instruction::I64Sub).instruction(&Instruction::I64Store(self.place(0)));
+    }
+
+    /// Puts the number at `offset` on the stack.
+    fn get(self, function: &mut Function, offset: u64) {
+        function.instruction(&Instruction::I32Const(0)).instruction(&Instruction::I64Load(self.place(offset)));
+    }
+
+    const fn place(self, offset: u64) -> MemArg {
+        MemArg { offset, align: 3, memory_index: self.0 }
     }
 }
 
@@ -365,33 +353,25 @@ const fn moves_bytes(operator: &Operator<'_>) -> bool {
 struct MeteredFunction {
     function: Function,
     hints: Vec<BranchHint>,
-    fuel: u32,
-    check: u32,
+    fuel: FuelMemory,
 }
 
 impl MeteredFunction {
-    /// Takes `units` off the fuel, and does what is `seldom` done when less than `bound` is left.
-    fn charge(&mut self, units: u32, bound: &Instruction<'_>, seldom: &Instruction<'_>) {
+    /// Takes `units` off the fuel, and traps when less is left than the bound.
+    fn charge(&mut self, units: u32) {
         const SELDOM: u32 = 0;
         if units == 0 {
             return;
         }
-        let fuel = self.fuel;
-        for instruction in [
-            Instruction::GlobalGet(fuel),
-            Instruction::I64Const(i64::from(units)),
-            Instruction::I64Sub,
-            Instruction::GlobalSet(fuel),
-            Instruction::GlobalGet(fuel),
-        ] {
-            self.function.instruction(&instruction);
-        }
-        self.function.instruction(bound).instruction(&Instruction::I64LtS);
+        self.fuel.subtract(&mut self.function, &[Instruction::I64Const(i64::from(units))]);
+        self.fuel.get(&mut self.function, 0);
+        self.fuel.get(&mut self.function, BOUND);
+        self.function.instruction(&Instruction::I64LtS);
         let at = u32::try_from(self.function.byte_len()).unwrap_or(u32::MAX);
         self.hints.push(BranchHint { branch_func_offset: at, branch_hint_value: SELDOM });
         self.function
             .instruction(&Instruction::If(BlockType::Empty))
-            .instruction(seldom)
+            .instruction(&Instruction::Unreachable)
             .instruction(&Instruction::End);
     }
 }
@@ -402,7 +382,7 @@ impl Sections {
         let mut module = Module::new();
         module.section(&self.types).section(&self.imports).section(&self.functions);
         copy_section(&mut module, self.tables.as_ref());
-        copy_section(&mut module, self.memories.as_ref());
+        module.section(&self.memories);
         copy_section(&mut module, self.tags.as_ref());
         module.section(&self.globals).section(&self.exports);
         copy_section(&mut module, self.start.as_ref());

@@ -11,22 +11,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The parent that a worker began with; 0 in a process that is no worker.
 static PARENT: AtomicU32 = AtomicU32::new(0);
-/// How often was asked.
-static LOOKS: AtomicU32 = AtomicU32::new(0);
-
-/// Every so many looks cost a system call. With a look for each slice of fuel, that is one in about 20 ms.
-const LOOKS_PER_CALL: u32 = 64;
 
 /// Notes the parent of a worker, before its first job.
 pub(crate) fn note_parent() {
     PARENT.store(parent_id(), Ordering::Relaxed);
 }
 
-/// Whether this process is a worker whose parent has died. It may say so some looks late.
+/// Whether this process is a worker whose parent has died.
 pub(crate) fn is_orphan() -> bool {
     let parent = PARENT.load(Ordering::Relaxed);
-    let asks = parent != 0 && LOOKS.fetch_add(1, Ordering::Relaxed).is_multiple_of(LOOKS_PER_CALL);
-    asks && parent_id() != parent
+    parent != 0 && parent_id() != parent
 }
 
 /// Has the process that `command` starts killed when this process ends, however it ends. The thread that starts it must not end before it: the

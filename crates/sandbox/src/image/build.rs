@@ -14,7 +14,6 @@ use super::wheel::GuestWheel;
 use super::{CompiledGuest, ImageError};
 use crate::channel::Channel;
 use crate::exports::{Exports, GuestSnapshot, SavedValue};
-use crate::fuel;
 use crate::host::Host;
 use crate::imports::make_linker;
 use crate::meter;
@@ -143,7 +142,7 @@ impl PreloadGuest {
         store.limiter(|host| host);
         let linker = make_linker(engine).map_err(fail)?;
         let (exports, instance) = Exports::instantiate(&mut store, &linker, &code.module).map_err(fail)?;
-        fuel::set_fuel(&mut store, BUILD_FUEL).map_err(fail)?;
+        store.data_mut().fuel.set(BUILD_FUEL).map_err(fail)?;
         let start = instance.get_typed_func::<(), ()>(&mut store, "_initialize").map_err(fail)?;
         run_to_completion(start.call_async(&mut store, ())).map_err(fail)?;
         Ok(Self { store, exports })

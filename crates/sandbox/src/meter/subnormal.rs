@@ -8,6 +8,8 @@
 use wasm_encoder::{BlockType, Function, Instruction, TypeSection, ValType};
 use wasmparser::Operator;
 
+use super::FuelMemory;
+
 /// Units for a computation with a subnormal number: its time, in an ordinary loop's instructions.
 const PRICE: i64 = 600;
 
@@ -63,13 +65,13 @@ pub(super) fn add_types(types: &mut TypeSection) {
     }
 }
 
-/// The functions, which take their price off the global `fuel`.
-pub(super) fn functions(fuel: u32) -> impl Iterator<Item = Function> {
+/// The functions, which take their price off the fuel.
+pub(super) fn functions(fuel: FuelMemory) -> impl Iterator<Item = Function> {
     SLOW_INSTRUCTIONS.iter().map(move |slow| slow.function(fuel))
 }
 
 impl SlowInstruction {
-    fn function(&self, fuel: u32) -> Function {
+    fn function(&self, fuel: FuelMemory) -> Function {
         let result = self.operands;
         let mut function = Function::new([(1, self.gives)]);
         let mut write = |instruction: Instruction<'_>| {
@@ -94,17 +96,9 @@ impl SlowInstruction {
             write(Instruction::I32And);
         }
         write(Instruction::If(BlockType::Empty));
-        for instruction in [
-            Instruction::GlobalGet(fuel),
-            Instruction::I64Const(PRICE),
-            Instruction::I64Sub,
-            Instruction::GlobalSet(fuel),
-            Instruction::End,
-            Instruction::End,
-            Instruction::LocalGet(result),
-            Instruction::End,
-        ] {
-            write(instruction);
+        fuel.subtract(&mut function, &[Instruction::I64Const(PRICE)]);
+        for instruction in [Instruction::End, Instruction::End, Instruction::LocalGet(result), Instruction::End] {
+            function.instruction(&instruction);
         }
         function
     }

@@ -4,9 +4,9 @@ use std::cell::Cell;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use wasmtime::{Config, Engine, Instance, Linker, Module, Store, Trap, Val};
+use wasmtime::{Config, Engine, Instance, Memory, Module, Store, Trap, Val};
 
-use super::{CALL_BELOW, CHECK, FUEL, MeterError, instrument};
+use super::{FUEL, MeterError, instrument};
 
 /// What a call came to, as far as it can be compared.
 #[derive(Debug, PartialEq)]
@@ -29,7 +29,7 @@ fn engine() -> Engine {
     Engine::new(&config).unwrap()
 }
 
-/// A metered module with `fuel` units, which calls the host when they are used up.
+/// A metered module with `fuel` units.
 struct MeteredInstance {
     store: Store<()>,
     instance: Instance,
@@ -40,11 +40,9 @@ impl MeteredInstance {
         // Wasmtime's own fuel besides, far more than ours: a test of a meter that does not stop a program must end.
         let engine = engine();
         let module = Module::new(&engine, instrument(wasm).unwrap()).unwrap();
-        let mut linker = Linker::new(&engine);
-        linker.func_wrap(CHECK.0, CHECK.1, || -> wasmtime::Result<()> { Err(Trap::Interrupt.into()) }).unwrap();
         let mut store = Store::new(&engine, ());
         store.set_fuel(GUARD).unwrap();
-        let instance = linker.instantiate(&mut store, &module).unwrap();
+        let instance = Instance::new(&mut store, &module, &[]).unwrap();
         let mut metered = Self { store, instance };
         metered.set_fuel(fuel);
         metered
@@ -54,14 +52,18 @@ impl MeteredInstance {
         Self::new(&wat::parse_str(text).unwrap(), fuel)
     }
 
+    fn gauge(&mut self) -> Memory {
+        self.instance.get_memory(&mut self.store, FUEL).unwrap()
+    }
+
     fn set_fuel(&mut self, fuel: i64) {
-        let gauge = self.instance.get_global(&mut self.store, FUEL).unwrap();
-        gauge.set(&mut self.store, Val::I64(fuel)).unwrap();
+        self.gauge().write(&mut self.store, 0, &fuel.to_le_bytes()).unwrap();
     }
 
     fn remaining_fuel(&mut self) -> i64 {
-        let gauge = self.instance.get_global(&mut self.store, FUEL).unwrap();
-        gauge.get(&mut self.store).unwrap_i64()
+        let mut fuel = [0; 8];
+        self.gauge().read(&self.store, 0, &mut fuel).unwrap();
+        i64::from_le_bytes(fuel)
     }
 
     fn call(&mut self, name: &str) -> CallEnd {
@@ -88,7 +90,6 @@ fn call(store: &mut Store<()>, instance: &Instance, name: &str) -> CallEnd {
     match function.call(&mut *store, &zeros.unwrap(), &mut results) {
         Ok(()) => CallEnd::Returned(results.iter().map(format_value).collect()),
         Err(error) => match error.downcast_ref::<Trap>() {
-            Some(Trap::Interrupt) => CallEnd::OutOfFuel,
             Some(Trap::OutOfFuel) => CallEnd::OutOfGuard,
             Some(trap) => CallEnd::Trapped(*trap),
             None => CallEnd::Returned(vec![format!("{error:#}").lines().next().unwrap_or_default().to_owned()]),
@@ -400,17 +401,16 @@ fn a_tight_loop_pays_for_the_memory_it_may_wait_for() {
 }
 
 #[test]
-fn a_loop_calls_the_host_before_its_fuel_is_used_up() {
-    let ended = |body: &str| {
-        let text = format!("(module (func (export \"f\") {body}))");
-        let mut metered = MeteredInstance::from_text(&text, 1_000_000);
-        let bound = metered.instance.get_global(&mut metered.store, CALL_BELOW).unwrap();
-        bound.set(&mut metered.store, Val::I64(999_000)).unwrap();
-        (metered.call("f"), metered.remaining_fuel() > 0)
-    };
-    // The host ends it at its first call, which counts as out of fuel here.
-    assert_eq!(ended("(loop (br 0))"), (CallEnd::OutOfFuel, true));
-    assert_eq!(ended("nop"), (CallEnd::Returned(Vec::new()), true));
+fn the_fuel_is_in_a_memory_that_the_module_does_not_name() {
+    // Memories of its own come first, imported or not, and keep their content.
+    for own in [0, 1, 3] {
+        let memories = "(memory 1)".repeat(own);
+        let body = (0..own).map(|n| format!("(i32.store {n} (i32.const 0) (i32.const -1))")).collect::<String>();
+        let text = format!("(module {memories} (func (export \"f\") {body}))");
+        let mut metered = MeteredInstance::from_text(&text, 1_000);
+        assert_eq!(metered.call("f"), CallEnd::Returned(Vec::new()));
+        assert!((990 - 4 * i64::try_from(own).unwrap()..1_000).contains(&metered.remaining_fuel()), "{own}");
+    }
 }
 
 #[test]

@@ -16,6 +16,8 @@ use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
 };
 
+use crate::watchdog;
+
 /// Address space a worker may have: two instances with their reservations (4 GiB each, and guards), code and image, twice over.
 const ADDRESS_SPACE: u64 = 64 << 30;
 
@@ -68,6 +70,8 @@ pub(super) fn close_all_but_standard() -> io::Result<()> {
 pub(super) fn lock_down() -> Result<(), String> {
     // First: it needs a descriptor for a moment.
     restrict_files_and_network().map_err(|error| format!("landlock: {error}"))?;
+    // Landlock is inherited, and no thread can be made later.
+    watchdog::start()?;
     set_resource_limits().map_err(|error| format!("resource limits: {error}"))?;
     let filter = system_call_filter().map_err(|error| format!("seccomp: {error}"))?;
     // Sets no_new_privs too.

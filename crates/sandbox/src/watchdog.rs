@@ -1,0 +1,182 @@
+//! Ends guests by the clock, from outside: a thread that looks at all that run every few milliseconds.
+//!
+//! Fuel ends programs. The wall-clock deadline only ends work that fuel underestimates, and jobs with more fuel than time; and a job can be
+//! cancelled, or lose the process that asked for it. A guest cannot look for that itself at no cost: epochs would add a second check to every loop and
+//! function (measured: 13 % of a CPU-bound job), and a call of the host in every loop made those a tenth slower. So it asks for nothing while it
+//! runs, and its [fuel](crate::fuel) no longer suffices when it must end.
+
+use std::sync::{Barrier, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use veriplay_core::CancellationToken;
+
+use crate::fuel::Gauge;
+use crate::parent_process::is_orphan;
+
+/// How often the thread looks.
+const TICK: Duration = Duration::from_millis(5);
+/// After how many looks at nothing it sleeps until it is woken, which costs the next guest a system call.
+const IDLE_TICKS: u32 = 200;
+
+/// The time at which a turn ends.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Deadline {
+    started: Instant,
+    limit: Duration,
+}
+
+impl Deadline {
+    /// `ns` nanoseconds from now.
+    pub(crate) fn after(ns: u64) -> Self {
+        Self { started: Instant::now(), limit: Duration::from_nanos(ns) }
+    }
+
+    /// Nanoseconds since the turn began.
+    pub(crate) fn elapsed_ns(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    fn has_passed(&self) -> bool {
+        self.started.elapsed() > self.limit
+    }
+}
+
+/// Why a guest must end before its fuel is used up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EndReason {
+    /// Its deadline has passed.
+    Deadline,
+    /// The job is cancelled.
+    Cancelled,
+    /// The process that asked for the job has died.
+    Orphaned,
+}
+
+/// A guest's turn, as the watchdog sees it.
+struct WatchedTurn {
+    id: u64,
+    deadline: Deadline,
+    cancellation: CancellationToken,
+    gauge: Gauge,
+    ended: Option<EndReason>,
+}
+
+impl WatchedTurn {
+    fn end_reason(&self) -> Option<EndReason> {
+        if self.cancellation.is_cancelled() {
+            Some(EndReason::Cancelled)
+        } else if is_orphan() {
+            Some(EndReason::Orphaned)
+        } else {
+            self.deadline.has_passed().then_some(EndReason::Deadline)
+        }
+    }
+
+    fn look(&mut self) {
+        if self.ended.is_none() {
+            self.ended = self.end_reason();
+        }
+        if self.ended.is_some() {
+            // SAFETY: the turn is in the list, so its watch lives, and with it the store, as whoever made the watch promised.
+            unsafe { self.gauge.interrupt() };
+        }
+    }
+}
+
+/// The turns that run.
+struct Turns {
+    running: Vec<WatchedTurn>,
+    next_id: u64,
+    /// Whether the thread waits to be woken.
+    asleep: bool,
+}
+
+static TURNS: Mutex<Turns> = Mutex::new(Turns { running: Vec::new(), next_id: 0, asleep: false });
+static WAKE: Condvar = Condvar::new();
+
+fn lock_turns() -> MutexGuard<'static, Turns> {
+    TURNS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Starts the thread, unless it runs already. When this returns, it needs no system calls but those of locks, the clock, and the question for
+/// its parent.
+///
+/// # Errors
+/// When the system has no thread for it.
+pub(crate) fn start() -> Result<(), String> {
+    static STARTED: OnceLock<Result<(), String>> = OnceLock::new();
+    let begin = || {
+        static BEGUN: Barrier = Barrier::new(2);
+        let look_on = || {
+            BEGUN.wait();
+            look_for_ever()
+        };
+        let thread = thread::Builder::new().name("veriplay-watchdog".to_owned()).spawn(look_on);
+        thread.map_err(|error| format!("cannot start the thread that watches deadlines: {error}"))?;
+        BEGUN.wait();
+        Ok(())
+    };
+    STARTED.get_or_init(begin).clone()
+}
+
+fn look_for_ever() {
+    let mut turns = lock_turns();
+    let mut idle = 0;
+    loop {
+        idle = if turns.running.is_empty() { idle + 1 } else { 0 };
+        if idle > IDLE_TICKS {
+            turns.asleep = true;
+            turns = WAKE.wait_while(turns, |turns| turns.asleep).unwrap_or_else(PoisonError::into_inner);
+            idle = 0;
+        } else {
+            turns = WAKE.wait_timeout(turns, TICK).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        turns.running.iter_mut().for_each(WatchedTurn::look);
+    }
+}
+
+/// A turn that is being watched. It is not when this is dropped.
+#[must_use]
+pub(crate) struct Watch(u64);
+
+/// Watches a turn of the guest with that gauge.
+///
+/// # Safety
+/// The guest's store outlives the watch.
+///
+/// # Errors
+/// When the system has no thread for the watchdog.
+pub(crate) unsafe fn watch(gauge: Gauge, deadline: Deadline, cancellation: CancellationToken) -> Result<Watch, String> {
+    start()?;
+    let mut turns = lock_turns();
+    let id = turns.next_id;
+    turns.next_id += 1;
+    turns.running.push(WatchedTurn { id, deadline, cancellation, gauge, ended: None });
+    if turns.asleep {
+        turns.asleep = false;
+        WAKE.notify_one();
+    }
+    Ok(Watch(id))
+}
+
+impl Watch {
+    /// Ends it; returns why the guest had to end, if it had to.
+    pub(crate) fn end(self) -> Option<EndReason> {
+        let reason = take_turn(self.0).and_then(|turn| turn.ended);
+        std::mem::forget(self);
+        reason
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        take_turn(self.0);
+    }
+}
+
+fn take_turn(id: u64) -> Option<WatchedTurn> {
+    let running = &mut lock_turns().running;
+    let at = running.iter().position(|turn| turn.id == id)?;
+    Some(running.swap_remove(at))
+}
