@@ -278,7 +278,7 @@ fn check_memory(free: Option<u64>) -> Check {
 
 /// Split trust has two guests for a program, and further ones are made ready.
 fn check_addresses(most: Option<u64>, programs: u64) -> Check {
-    let wanted = 2 * LEAST_ADDRESSES + (programs << 33);
+    let wanted = 2 * LEAST_ADDRESSES + (programs << 34);
     match most {
         None => Check::ok("addresses", "not limited"),
         Some(most) if most >= wanted => Check::ok("addresses", format!("{} by `ulimit -v`", gib(most))),

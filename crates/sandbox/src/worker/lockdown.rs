@@ -18,7 +18,7 @@ use seccompiler::{
 
 use crate::watchdog;
 
-/// Address space a worker may have: two instances with their reservations (4 GiB each, and guards), code and image, twice over.
+/// Address space a worker may have: two instances with their reservations (8 GiB each, and guards), code and image, and as much again.
 const ADDRESS_SPACE: u64 = 64 << 30;
 
 /// System calls that are allowed with any arguments.

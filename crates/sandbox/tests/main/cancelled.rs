@@ -1,6 +1,6 @@
 //! Cancelled jobs: they end, have no outcome, and leave nothing to the next job.
 
-use veriplay_core::{Callee, CancellationToken, ExecuteError, Job, Limits};
+use veriplay_core::{Callee, CancellationToken, ExecuteError, Exit, Job, LimitKind, Limits};
 use veriplay_sandbox::{Sandbox, SandboxOptions, WorkerProgram};
 
 use crate::support::{calls, limits, python, run, sandbox, script};
@@ -96,4 +96,62 @@ fn a_job_that_waits_for_its_worker_to_start_ends_when_it_is_cancelled() {
         waiting.join().unwrap()
     });
     assert!(matches!(ended, Err(ExecuteError::Cancelled)), "{ended:?}");
+}
+
+/// Turns that never call the host, with what they may call. Fuel ends the second in a year, and the others at once, if there is little of it.
+const SILENT: [&str; 3] = [
+    "(loop $more (br $more))",
+    "(call $twice (i32.const 60))",
+    "(loop $more (i32.store (i32.const 8) (i32.add (i32.load (i32.const 8)) (i32.const 1))) (br $more))",
+];
+
+/// The image of a module with that turn.
+fn silent(turn: &str) -> Sandbox {
+    let text = format!(
+        r#"(module (memory (export "memory") 1)
+             (func (export "_initialize"))
+             (func (export "host_alloc") (param i32) (result i32) (i32.const 1024))
+             (func $twice (param $deep i32)
+               (if (local.get $deep) (then
+                 (call $twice (i32.sub (local.get $deep) (i32.const 1)))
+                 (call $twice (i32.sub (local.get $deep) (i32.const 1))))))
+             (func (export "turn") (param $text i32) (param $len i32) (result i32)
+               (if (local.get $len) (then (return (i32.const 0))))
+               {turn}
+               (i32.const 0)))"#
+    );
+    Sandbox::new(python().from_module("silent", &text).unwrap(), SandboxOptions::fastest())
+}
+
+#[test]
+fn a_guest_that_never_calls_the_host_meets_its_deadline_and_can_be_cancelled() {
+    for turn in SILENT {
+        let sandbox = silent(turn);
+        let limits = Limits { fuel: 1 << 60, deadline_ns: 1, ..limits() };
+        let job = Job { image: "silent".to_owned(), limits, ..script("") };
+        let late = sandbox.run(&job).unwrap();
+        assert!(matches!(late.exit, Exit::Exceeded { limit: LimitKind::DeadlineNs, .. }), "{turn}: {:?}", late.exit);
+        assert!((1..1 << 50).contains(&late.fuel), "{turn}: {}", late.fuel);
+
+        let job = Job { limits: Limits { deadline_ns: u64::MAX, ..limits }, ..job };
+        let token = CancellationToken::new();
+        let ended = std::thread::scope(|scope| {
+            let running = scope.spawn(|| sandbox.run_cancellable(&job, &token));
+            token.cancel();
+            running.join().unwrap()
+        });
+        assert!(matches!(ended, Err(ExecuteError::Cancelled)), "{turn}: {ended:?}");
+
+        let job = Job { limits: Limits { fuel: 1_000_000, ..limits }, ..job };
+        let used_up = sandbox.run(&Job { limits: Limits { deadline_ns: u64::MAX, ..job.limits }, ..job }).unwrap();
+        let exceeded = Exit::Exceeded { limit: LimitKind::Fuel, allowed: 1_000_000, used: 1_000_000 };
+        assert_eq!((used_up.exit, used_up.fuel), (exceeded, 1_000_000), "{turn}");
+    }
+}
+
+#[test]
+fn all_the_fuel_that_can_be_written_is_counted_as_any_other() {
+    let plain = script("print(sum(range(1000)))");
+    let most = Job { limits: Limits { fuel: u64::MAX, ..plain.limits }, ..plain.clone() };
+    assert_eq!(run(&most), run(&plain));
 }
