@@ -54,7 +54,7 @@ fn run_start(store: &mut Store<Host>, linker: &mut Linker<Host>, module: &Module
     linker.define_unknown_imports_as_traps(module)?;
     let instance = run_to_completion(linker.instantiate_async(&mut *store, module))?;
     fuel::connect_gauge(&mut *store, &instance)?;
-    store.data_mut().fuel.set(FUEL)?;
+    store.data().fuel.set(FUEL)?;
     let memory = instance.get_memory(&mut *store, "memory");
     store.data_mut().set_memory(memory);
     let start = instance.get_typed_func::<(), ()>(&mut *store, "_start")?;

@@ -51,8 +51,6 @@ impl Gauge {
 pub(crate) struct FuelTank {
     /// Once there is a guest.
     gauge: Option<Gauge>,
-    /// Fuel that it has on top of what the gauge can show.
-    beyond: u64,
 }
 
 impl FuelTank {
@@ -73,10 +71,9 @@ impl FuelTank {
     ///
     /// # Errors
     /// When there is no guest yet.
-    pub(crate) fn set(&mut self, fuel: u64) -> wasmtime::Result<()> {
+    pub(crate) fn set(&self, fuel: u64) -> wasmtime::Result<()> {
         let shown = i64::try_from(fuel).unwrap_or(i64::MAX);
         self.numbers()?[0].store(shown, Ordering::Relaxed);
-        self.beyond = fuel - shown.unsigned_abs();
         Ok(())
     }
 
@@ -86,7 +83,7 @@ impl FuelTank {
     /// When there is no guest yet.
     pub(crate) fn remaining(&self) -> wasmtime::Result<u64> {
         let shown = self.numbers()?[0].load(Ordering::Relaxed);
-        Ok(u64::try_from(shown).map_or(0, |shown| shown + self.beyond))
+        Ok(u64::try_from(shown).unwrap_or(0))
     }
 
     /// Charges `price` for work of the host.

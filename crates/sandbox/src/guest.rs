@@ -397,12 +397,12 @@ impl GuestInstance {
         self.store.data_mut().channel = channel;
     }
 
-    fn remaining_fuel(&mut self) -> Result<u64, HostFault> {
+    fn remaining_fuel(&self) -> Result<u64, HostFault> {
         self.store.data().fuel.remaining().map_err(|error| error.to_string())
     }
 
-    fn set_fuel(&mut self, fuel: u64) -> Result<(), HostFault> {
-        let set = self.store.data_mut().fuel.set(fuel);
+    fn set_fuel(&self, fuel: u64) -> Result<(), HostFault> {
+        let set = self.store.data().fuel.set(fuel);
         set.map_err(|error| format!("cannot prepare the job: {error:#}"))
     }
 

@@ -142,7 +142,7 @@ impl PreloadGuest {
         store.limiter(|host| host);
         let linker = make_linker(engine).map_err(fail)?;
         let (exports, instance) = Exports::instantiate(&mut store, &linker, &code.module).map_err(fail)?;
-        store.data_mut().fuel.set(BUILD_FUEL).map_err(fail)?;
+        store.data().fuel.set(BUILD_FUEL).map_err(fail)?;
         let start = instance.get_typed_func::<(), ()>(&mut store, "_initialize").map_err(fail)?;
         run_to_completion(start.call_async(&mut store, ())).map_err(fail)?;
         Ok(Self { store, exports })
