@@ -18,8 +18,8 @@ const VERSION_1: GroupFiles = GroupFiles {
 const VERSION_2: GroupFiles =
     GroupFiles { limit: "memory.max", used: "memory.current", reclaimable: ["inactive_file", "active_file"] };
 
-/// Bytes of addresses with which no program runs yet: its guest reserves 8.2 GiB, and so does the one that is made ready for the next.
-pub(crate) const LEAST_ADDRESSES: u64 = 12 << 30;
+/// Bytes of addresses with which no program runs yet: its guest reserves 8.2 GiB.
+pub(crate) const LEAST_ADDRESSES: u64 = 8 << 30;
 /// What to do about a limit on addresses.
 pub(crate) const ADDRESSES_HINT: &str =
     "`ulimit -v unlimited` lifts it: a guest reserves 8.2 GiB of addresses, and takes memory for what it writes";

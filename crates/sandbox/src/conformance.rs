@@ -53,7 +53,8 @@ pub fn run_command(wasm: &[u8], files: &[(String, Vec<u8>)]) -> Result<CommandOu
 fn run_start(store: &mut Store<Host>, linker: &mut Linker<Host>, module: &Module) -> wasmtime::Result<()> {
     linker.define_unknown_imports_as_traps(module)?;
     let instance = run_to_completion(linker.instantiate_async(&mut *store, module))?;
-    fuel::connect_gauge(&mut *store, &instance)?;
+    let gauge = fuel::find_gauge(store, &instance)?;
+    store.data_mut().fuel.connect(gauge);
     store.data().fuel.set(FUEL)?;
     let memory = instance.get_memory(&mut *store, "memory");
     store.data_mut().set_memory(memory);

@@ -31,7 +31,8 @@ impl Exports {
         let alloc = instance.get_typed_func(&mut *store, "host_alloc")?;
         let turn = instance.get_typed_func(&mut *store, "turn")?;
         let globals = mutable_globals(store, &instance);
-        fuel::connect_gauge(&mut *store, &instance)?;
+        let gauge = fuel::find_gauge(store, &instance)?;
+        store.data_mut().fuel.connect(gauge);
         store.data_mut().memory = Some(memory);
         store.data_mut().alloc = Some(TypedFunc::clone(&alloc));
         Ok((Self { memory, alloc, turn, globals }, instance))

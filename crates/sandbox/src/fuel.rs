@@ -7,7 +7,7 @@
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use wasmtime::{AsContextMut, Error, Instance, Trap};
+use wasmtime::{Error, Instance, Store, Trap};
 
 use crate::meter;
 
@@ -67,6 +67,11 @@ impl FuelTank {
         self.gauge().map(|gauge| unsafe { gauge.numbers() })
     }
 
+    /// Makes it the fuel of the guest with that gauge, whose store's data this is.
+    pub(crate) fn connect(&mut self, gauge: Gauge) {
+        self.gauge = Some(gauge);
+    }
+
     /// Sets the guest's fuel.
     ///
     /// # Errors
@@ -118,19 +123,13 @@ impl FuelTank {
     }
 }
 
-/// Connects the gauge of a metered guest.
+/// The gauge of a metered guest.
 ///
 /// # Errors
 /// When it is not metered.
-pub(crate) fn connect_gauge(
-    mut store: impl AsContextMut<Data: AsMut<FuelTank>>,
-    instance: &Instance,
-) -> wasmtime::Result<()> {
-    let mut store = store.as_context_mut();
-    let memory = instance.get_memory(&mut store, meter::FUEL).ok_or_else(|| Error::msg("the module is not metered"))?;
-    let start = NonNull::new(memory.data_ptr(&store).cast())
-        .filter(|_| memory.data_size(&store) >= size_of::<[AtomicI64; 2]>());
-    let start = start.ok_or_else(|| Error::msg("the module has no place for its fuel"))?;
-    store.data_mut().as_mut().gauge = Some(Gauge(start));
-    Ok(())
+pub(crate) fn find_gauge<T: 'static>(store: &mut Store<T>, instance: &Instance) -> wasmtime::Result<Gauge> {
+    let memory = instance.get_memory(&mut *store, meter::FUEL);
+    let memory = memory.filter(|memory| memory.data_size(&*store) >= size_of::<[AtomicI64; 2]>());
+    let start = memory.and_then(|memory| NonNull::new(memory.data_ptr(&*store).cast()));
+    start.map(Gauge).ok_or_else(|| Error::msg("the module is not metered"))
 }

@@ -303,7 +303,10 @@ impl GuestInstance {
         let watch = unsafe { watchdog::watch(gauge, deadline, host.cancellation.clone()) }?;
         let ended = run_to_completion(self.exports.turn.call_async(&mut self.store, (0, 0)));
         let reason = watch.end();
-        self.store.data().fuel.end_interruption();
+        let fuel = &self.store.data().fuel;
+        fuel.end_interruption();
+        // The last thing that it does may be charged without a look at what is left.
+        let ended = ended.and_then(|status| if fuel.is_used_up() { Err(Trap::OutOfFuel.into()) } else { Ok(status) });
         let ended = ended.map_err(|error| self.name_trap(error, reason));
         let host = self.store.data_mut();
         let calls = std::mem::take(&mut host.channel.calls);

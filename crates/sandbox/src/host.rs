@@ -63,12 +63,6 @@ impl Host {
     }
 }
 
-impl AsMut<FuelTank> for Host {
-    fn as_mut(&mut self) -> &mut FuelTank {
-        &mut self.fuel
-    }
-}
-
 impl wasmtime::ResourceLimiter for Host {
     /// A request beyond the limit ends the job: the same on every machine, whatever memory that has.
     fn memory_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {

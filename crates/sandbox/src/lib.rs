@@ -5,14 +5,15 @@
 //! CUDA driver, `unsafe`.
 //!
 //! * [`ImageStore`] builds an [`Image`] (a wasm guest with preloaded state) once and caches it by content;
-//! * [`Sandbox`] runs jobs in it, from any thread, each from the image's fresh state.
+//! * [`Sandbox`] runs jobs in it, from any thread, each from the image's fresh state. A thread of this crate ends those that meet their deadline or are
+//!   cancelled; a child that is forked without `exec` has no such thread, and must run no jobs.
 //!
 //! Two walls bound a guest: wasm, and the shim that answers its system calls from an in-memory file tree, a virtual clock and a seeded
 //! random source. Nothing of the host is behind them. Worker processes ([`Sandbox::in_processes`]) are a third.
 #![expect(
     unsafe_code,
-    reason = "the reset of guest memory and the loading of cached native code; see `memory`, `stacks`, `worker::lockdown`, `worker::parent`, \
-              `image::cache` and `image::engine`"
+    reason = "the reset of guest memory and the loading of cached native code; see `memory`, `fuel`, `watchdog`, `stacks`, `worker::lockdown`, \
+              `worker::parent`, `image::cache` and `image::engine`"
 )]
 
 mod channel;

@@ -56,6 +56,9 @@ pub(crate) enum MeterError {
     /// It is metered already.
     #[error("it has an export named `{FUEL}`, which is the meter's")]
     AlreadyMetered,
+    /// It has more than one memory.
+    #[error("it has `{0}` memories, and a snapshot keeps one")]
+    Memories(u32),
     /// It cannot be encoded again.
     #[error(transparent)]
     Encode(#[from] reencode::Error<Infallible>),
@@ -64,9 +67,12 @@ pub(crate) enum MeterError {
 /// Makes `wasm`, which must be valid, count what it executes. Custom sections (names, debug data) are left out.
 ///
 /// # Errors
-/// When it is no module, or metered already.
+/// When it is no module, is metered already, or has several memories.
 pub(crate) fn instrument(wasm: &[u8]) -> Result<Vec<u8>, MeterError> {
     let shape = ModuleShape::parse(wasm)?;
+    if shape.memories > 1 {
+        return Err(MeterError::Memories(shape.memories));
+    }
     let unmetered = UnmeteredFunctions::choose(&shape.bodies, shape.imported_functions, &shape.find_address_taken())?;
     let estimates = Estimates::compute(&shape.bodies, shape.imported_functions, &unmetered)?;
     ModuleWriter { shape, estimates }.write_module(wasm)

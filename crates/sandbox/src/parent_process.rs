@@ -1,7 +1,7 @@
 //! Whether the parent of this process has died: a worker must not go on running programs that nobody waits for.
 //!
 //! The kernel can signal a death of the parent (`PR_SET_PDEATHSIG`), but it means the thread that started the worker, which may end long before
-//! its process. So a worker that runs a program asks now and then who its parent is: an orphan is given another one. Other programs do not ask;
+//! its process. So a worker that runs a program has its watchdog ask who its parent is: an orphan is given another one. Other programs do not ask;
 //! [`end_with_parent`] has the kernel signal them, for threads that wait for what they start.
 
 use std::io;

@@ -15,7 +15,7 @@ use crate::worker::{ProcessRunner, WorkerProgram};
 /// How a sandbox runs its jobs. None of it changes an outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SandboxOptions {
-    /// The most jobs that run at once, each in its own instance (about 100 MB of address space and 10 MB of memory). More callers wait. 0
+    /// The most jobs that run at once, each in its own instance (8.2 GiB of address space and 10 MB of memory). More callers wait. 0
     /// means one per processor.
     pub max_parallel: usize,
     /// How an instance is reset to the image's state after a job.

@@ -5,7 +5,7 @@
 //! function (measured: 13 % of a CPU-bound job), and a call of the host in every loop made those a tenth slower. So it asks for nothing while it
 //! runs, and its [fuel](crate::fuel) no longer suffices when it must end.
 
-use std::sync::{Barrier, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Barrier, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -63,20 +63,14 @@ struct WatchedTurn {
 }
 
 impl WatchedTurn {
-    fn end_reason(&self) -> Option<EndReason> {
-        if self.cancellation.is_cancelled() {
+    fn look(&mut self, is_orphan: bool) {
+        self.ended = if self.cancellation.is_cancelled() {
             Some(EndReason::Cancelled)
-        } else if is_orphan() {
+        } else if is_orphan {
             Some(EndReason::Orphaned)
         } else {
             self.deadline.has_passed().then_some(EndReason::Deadline)
-        }
-    }
-
-    fn look(&mut self) {
-        if self.ended.is_none() {
-            self.ended = self.end_reason();
-        }
+        };
         if self.ended.is_some() {
             // SAFETY: the turn is in the list, so its watch lives, and with it the store, as whoever made the watch promised.
             unsafe { self.gauge.interrupt() };
@@ -88,36 +82,49 @@ impl WatchedTurn {
 struct Turns {
     running: Vec<WatchedTurn>,
     next_id: u64,
-    /// Whether the thread waits to be woken.
+    /// Whether there is a thread that looks at them.
+    watched: bool,
+    /// Whether it waits to be woken.
     asleep: bool,
 }
 
-static TURNS: Mutex<Turns> = Mutex::new(Turns { running: Vec::new(), next_id: 0, asleep: false });
+static TURNS: Mutex<Turns> = Mutex::new(Turns { running: Vec::new(), next_id: 0, watched: false, asleep: false });
 static WAKE: Condvar = Condvar::new();
 
 fn lock_turns() -> MutexGuard<'static, Turns> {
     TURNS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Starts the thread, unless it runs already. When this returns, it needs no system calls but those of locks, the clock, and the question for
+impl Turns {
+    fn start_thread(&mut self) -> Result<(), String> {
+        static BEGUN: Barrier = Barrier::new(2);
+        if self.watched {
+            return Ok(());
+        }
+        let look_on = || {
+            BEGUN.wait();
+            look_for_ever()
+        };
+        let thread = thread::Builder::new().name("watchdog".to_owned()).spawn(look_on);
+        thread.map_err(|error| format!("cannot start the thread that watches deadlines: {error}"))?;
+        BEGUN.wait();
+        self.watched = true;
+        Ok(())
+    }
+
+    fn take(&mut self, id: u64) -> Option<WatchedTurn> {
+        let at = self.running.iter().position(|turn| turn.id == id)?;
+        Some(self.running.swap_remove(at))
+    }
+}
+
+/// Starts the thread, unless it runs already. When this returns, it makes no system calls but those of locks, the clock, and the question for
 /// its parent.
 ///
 /// # Errors
 /// When the system has no thread for it.
 pub(crate) fn start() -> Result<(), String> {
-    static STARTED: OnceLock<Result<(), String>> = OnceLock::new();
-    let begin = || {
-        static BEGUN: Barrier = Barrier::new(2);
-        let look_on = || {
-            BEGUN.wait();
-            look_for_ever()
-        };
-        let thread = thread::Builder::new().name("veriplay-watchdog".to_owned()).spawn(look_on);
-        thread.map_err(|error| format!("cannot start the thread that watches deadlines: {error}"))?;
-        BEGUN.wait();
-        Ok(())
-    };
-    STARTED.get_or_init(begin).clone()
+    lock_turns().start_thread()
 }
 
 fn look_for_ever() {
@@ -132,7 +139,8 @@ fn look_for_ever() {
         } else {
             turns = WAKE.wait_timeout(turns, TICK).unwrap_or_else(PoisonError::into_inner).0;
         }
-        turns.running.iter_mut().for_each(WatchedTurn::look);
+        let is_orphan = is_orphan();
+        turns.running.iter_mut().for_each(|turn| turn.look(is_orphan));
     }
 }
 
@@ -148,8 +156,8 @@ pub(crate) struct Watch(u64);
 /// # Errors
 /// When the system has no thread for the watchdog.
 pub(crate) unsafe fn watch(gauge: Gauge, deadline: Deadline, cancellation: CancellationToken) -> Result<Watch, String> {
-    start()?;
     let mut turns = lock_turns();
+    turns.start_thread()?;
     let id = turns.next_id;
     turns.next_id += 1;
     turns.running.push(WatchedTurn { id, deadline, cancellation, gauge, ended: None });
@@ -162,21 +170,13 @@ pub(crate) unsafe fn watch(gauge: Gauge, deadline: Deadline, cancellation: Cance
 
 impl Watch {
     /// Ends it; returns why the guest had to end, if it had to.
-    pub(crate) fn end(self) -> Option<EndReason> {
-        let reason = take_turn(self.0).and_then(|turn| turn.ended);
-        std::mem::forget(self);
-        reason
+    pub(crate) fn end(&self) -> Option<EndReason> {
+        lock_turns().take(self.0).and_then(|turn| turn.ended)
     }
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        take_turn(self.0);
+        self.end();
     }
-}
-
-fn take_turn(id: u64) -> Option<WatchedTurn> {
-    let running = &mut lock_turns().running;
-    let at = running.iter().position(|turn| turn.id == id)?;
-    Some(running.swap_remove(at))
 }

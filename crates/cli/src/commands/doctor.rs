@@ -278,7 +278,7 @@ fn check_memory(free: Option<u64>) -> Check {
 
 /// Split trust has two guests for a program, and further ones are made ready.
 fn check_addresses(most: Option<u64>, programs: u64) -> Check {
-    let wanted = 2 * LEAST_ADDRESSES + (programs << 34);
+    let wanted = LEAST_ADDRESSES + programs * (17 << 30);
     match most {
         None => Check::ok("addresses", "not limited"),
         Some(most) if most >= wanted => Check::ok("addresses", format!("{} by `ulimit -v`", gib(most))),
@@ -475,7 +475,7 @@ mod tests {
         assert_eq!(status(&check_processor("x86_64", Some(CpuLevel::X86_64V3))), Ok);
         assert_eq!(status(&check_processor("aarch64", None)), Warn);
         assert_eq!([Some(8 << 30), Some(1 << 30), None].map(|free| status(&check_memory(free))), [Ok, Warn, Warn]);
-        let bounds = [None, Some(32 << 30), Some(31 << 30), Some(8 << 30), Some(7 << 30)];
+        let bounds = [None, Some(42 << 30), Some(41 << 30), Some(8 << 30), Some(7 << 30)];
         assert_eq!(bounds.map(|most| status(&check_addresses(most, 2))), [Ok, Ok, Warn, Warn, Fail]);
         assert!(check_processors(Some(2), Some(64)).detail.contains("2 of 64"));
         assert_eq!(status(&check_processors(None, None)), Warn);

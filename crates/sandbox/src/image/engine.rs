@@ -32,7 +32,7 @@ pub(super) fn engine_for(level: CpuLevel) -> Result<Engine, ImageError> {
     with_compiler(level, true)
 }
 
-/// The same, for a process that may have no threads but its own: it compiles on the calling one.
+/// The same, for a process that may start no threads: it compiles on the calling one.
 ///
 /// # Errors
 /// When the host cannot run the engine.
@@ -69,7 +69,10 @@ fn with_compiler(level: CpuLevel, threads: bool) -> Result<Engine, ImageError> {
         .generate_address_map(false)
         // Nor does a debugger or profiler unwind through it: 6 MB of tables, which each process would register.
         .native_unwind_info(false)
-        .memory_init_cow(true);
+        .memory_init_cow(true)
+        // Native exceptions are objects of a heap of the engine's, which would reserve as many addresses as a memory.
+        .gc_heap_reservation(0)
+        .gc_heap_reservation_for_growth(1 << 20);
     Engine::new(&config).map_err(fail)
 }
 

@@ -402,14 +402,19 @@ fn a_tight_loop_pays_for_the_memory_it_may_wait_for() {
 
 #[test]
 fn the_fuel_is_in_a_memory_that_the_module_does_not_name() {
-    // Memories of its own come first, imported or not, and keep their content.
-    for own in [0, 1, 3] {
-        let memories = "(memory 1)".repeat(own);
-        let body = (0..own).map(|n| format!("(i32.store {n} (i32.const 0) (i32.const -1))")).collect::<String>();
-        let text = format!("(module {memories} (func $n nop) (func (export \"f\") (call $n) {body}))");
+    for (own, store) in [("", ""), ("(memory 1)", "(i32.store (i32.const 0) (i32.const -1))")] {
+        let text = format!("(module {own} (func $n nop) (func (export \"f\") (call $n) {store}))");
         let mut metered = MeteredInstance::from_text(&text, 1_000);
         assert_eq!(metered.call("f"), CallEnd::Returned(Vec::new()));
-        assert_eq!(metered.remaining_fuel(), 1_000 - 2 - 3 * i64::try_from(own).unwrap(), "{own}");
+        assert_eq!(metered.remaining_fuel(), if own.is_empty() { 998 } else { 995 });
+    }
+}
+
+#[test]
+fn a_module_with_memories_that_no_snapshot_keeps_is_refused() {
+    for memories in ["(memory 1) (memory 1)", "(import \"a\" \"b\" (memory 1)) (memory 1)"] {
+        let module = wat::parse_str(format!("(module {memories})")).unwrap();
+        assert!(matches!(instrument(&module), Err(MeterError::Memories(2))), "{memories}");
     }
 }
 

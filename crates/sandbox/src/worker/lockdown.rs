@@ -33,7 +33,7 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_mremap,
     libc::SYS_madvise,
     libc::SYS_brk,
-    // the deadline, the parent's death, locks, randomness of hash maps
+    // the watchdog's clock, parent and locks, randomness of hash maps
     libc::SYS_clock_gettime,
     libc::SYS_getppid,
     libc::SYS_futex,

@@ -148,3 +148,22 @@ fn a_guest_that_never_calls_the_host_meets_its_deadline_and_can_be_cancelled() {
         assert_eq!((used_up.exit, used_up.fuel), (exceeded, 1_000_000), "{turn}");
     }
 }
+
+/// Bytes are charged before they are moved, and what is left is looked at where the next stretch of code begins.
+#[test]
+fn a_guest_whose_last_act_costs_more_than_it_has_is_out_of_fuel() {
+    let sandbox = silent("(memory.fill (i32.const 0) (i32.const 0) (i32.const 60000))");
+    let end = |fuel: u64| {
+        let job = Job { image: "silent".to_owned(), limits: Limits { fuel, ..limits() }, ..script("") };
+        let outcome = sandbox.run(&job).unwrap();
+        (outcome.exit, outcome.fuel)
+    };
+    // It gives no answer, which is against the protocol.
+    let (exit, fuel) = end(1_000_000);
+    assert!(exit == Exit::Trapped && fuel > 60_000, "{exit:?}, {fuel}");
+    assert_eq!(end(fuel), (Exit::Trapped, fuel));
+    let exceeded = |allowed: u64| Exit::Exceeded { limit: LimitKind::Fuel, allowed, used: allowed };
+    for less in [fuel - 1, 1_000] {
+        assert_eq!(end(less), (exceeded(less), less));
+    }
+}
