@@ -13,7 +13,7 @@ use crate::meter;
 
 /// The bound of a guest that is interrupted: more than any guest has.
 const INTERRUPTED: i64 = i64::MAX;
-/// The most that one charge of the host takes off.
+/// The most that one charge of the host takes off: far above any job's fuel, and too little to wrap the count around.
 const MOST_CHARGED: u64 = 1 << 60;
 
 /// A guest's numbers, in its memory.

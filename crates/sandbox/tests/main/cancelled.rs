@@ -98,7 +98,7 @@ fn a_job_that_waits_for_its_worker_to_start_ends_when_it_is_cancelled() {
     assert!(matches!(ended, Err(ExecuteError::Cancelled)), "{ended:?}");
 }
 
-/// Turns that never call the host, with what they may call. Fuel ends the second in a year, and the others at once, if there is little of it.
+/// Turns that never call the host: a loop without memory, calls without a loop, and a loop that writes.
 const SILENT: [&str; 3] = [
     "(loop $more (br $more))",
     "(call $twice (i32.const 60))",
