@@ -22,10 +22,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Status, Verdict};
+use veriplay_verifier::syntax::nests_too_deep;
 
 use crate::judgement::rule_verdict;
 
-pub(crate) use fingerprint::with_syntax;
 pub use fingerprint::{Function, functions, program_fingerprint, text_fingerprint};
 
 /// The rule that refuses proposals which hold what the policy is evaluated on: `evidence.rule` of their verdicts.
@@ -183,7 +183,7 @@ impl Guard {
     }
 
     fn refuse_program(&self, program: &str) -> Option<Verdict> {
-        if !self.programs.is_empty() && fingerprint::nests_too_deep(program) {
+        if !self.programs.is_empty() && nests_too_deep(program) {
             return Some(refusal("it nests too deep to be compared with what is measured".to_owned()));
         }
         self.find_program(program).map(|eval_item| refusal(describe_eval_item(eval_item)))

@@ -20,6 +20,7 @@ pub mod problems;
 pub mod repository;
 mod runner;
 mod spaces;
+pub mod syntax;
 pub mod triplets;
 
 pub use cache::OutcomeCache;

@@ -5,6 +5,7 @@
 //! means that every case is; a host fault is [`Dropped`].
 
 mod cases;
+mod literal_tests;
 mod prediction;
 mod prelude;
 mod test_code;

@@ -13,7 +13,7 @@ use veriplay_corpus::{Forgery, ForgeryCorpus, built_in_forgeries};
 use veriplay_verifier::judges::OutputKind;
 use veriplay_verifier::{JUDGES, ProblemRequest, judge_programs};
 
-use super::{LONG, python};
+use super::{LONG, for_the_test_runner, python};
 
 /// Enough for every honest attempt many times over, little enough that one that hangs ends soon.
 const LIMITS: Limits = Limits { fuel: 1_000_000_000, ..LONG };
@@ -36,7 +36,16 @@ fn settings(target: &ForgeryTarget, judging: JudgingMode) -> Vec<Setting> {
     match &target.problem.checks {
         Checks::Calls(checks) => judged_by(target, &checks.comparison, OutputKind::Values),
         Checks::Stdio(checks) => judged_by(target, &checks.comparison, OutputKind::Texts),
-        Checks::Tests(_) => vec![trusting(target, judging)],
+        Checks::Tests(_) if judging == JudgingMode::Shared => vec![trusting(target, Trust::Shared)],
+        // Tests that are cases are read as such, and the test runner must hold against what attacks them, too.
+        Checks::Tests(_) => {
+            let split = trusting(target, Trust::Split);
+            let mut problem = split.problem.clone();
+            if let Checks::Tests(code) = &mut problem.checks {
+                *code = for_the_test_runner(code.clone());
+            }
+            vec![split, Setting { word: "split, by the test runner", problem }]
+        }
         Checks::Prediction(_) => vec![Setting { word: "cruxeval", problem: target.problem.clone() }],
         // Cheats in environments have a corpus of their own.
         Checks::Environment(_) => Vec::new(),
@@ -59,14 +68,12 @@ fn judged_by(target: &ForgeryTarget, own: &Comparison, kind: OutputKind) -> Vec<
     judges.map(|judge| setting(judge.name())).collect()
 }
 
-fn trusting(target: &ForgeryTarget, judging: JudgingMode) -> Setting {
+fn trusting(target: &ForgeryTarget, trust: Trust) -> Setting {
     let mut problem = target.problem.clone();
-    let (word, trust) =
-        if judging == JudgingMode::Shared { ("shared", Trust::Shared) } else { ("split", Trust::Split) };
     if let Checks::Tests(code) = &mut problem.checks {
         code.trust = trust;
     }
-    Setting { word, problem }
+    Setting { word: if trust == Trust::Shared { "shared" } else { "split" }, problem }
 }
 
 /// One attempt in one setting, and the ending it must have.
@@ -101,7 +108,7 @@ fn honest_cells() -> Vec<Cell<'static>> {
             move |setting| Cell {
                 name: format!("the honest attempt at {} by {}", target.name, setting.word),
                 program: &target.honest,
-                ending: if target.unjudgeable && setting.word == "split" {
+                ending: if target.unjudgeable && setting.word.starts_with("split") {
                     ForgeryEnding::Status(Status::Unjudgeable)
                 } else {
                     ForgeryEnding::Undefended

@@ -9,6 +9,7 @@ mod forgeries;
 mod host_faults;
 mod inert;
 mod lies;
+mod literal_tests;
 mod nondeterminism;
 mod objects;
 mod parity;
@@ -61,6 +62,11 @@ const LONG: Limits = Limits { fuel: 2_000_000_000, deadline_ns: 300_000_000_000,
 fn judge_by_tests(code: TestCode, program: &str, limits: Limits) -> Verdict {
     let problem = Problem::new("t", Checks::Tests(code));
     judge_program(python(), &ProblemRequest { limits, ..ProblemRequest::new(&problem, program) }).unwrap()
+}
+
+/// The same tests, which are more than a list of cases by a set-up that does nothing.
+fn for_the_test_runner(code: TestCode) -> TestCode {
+    TestCode { setup: code.setup + "\nif True:\n    pass\n", ..code }
 }
 
 /// The verdict on a proposal of `program` with `input`.

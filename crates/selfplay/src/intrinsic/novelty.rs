@@ -17,8 +17,9 @@
 
 use std::collections::BTreeSet;
 
+use veriplay_verifier::syntax::with_syntax;
+
 use super::IntrinsicReward;
-use crate::splits::with_syntax;
 use crate::task_content::{TaskContent, Trigram};
 
 pub(super) struct Novelty;

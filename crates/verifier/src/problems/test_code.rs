@@ -8,6 +8,8 @@
 //! of its own, where it cannot forge, and beside the tests, where nothing has to cross. Where the second run disagrees, the program is
 //! unjudgeable. One that the first run refuses gets no second. The second starts from what the first has compiled.
 //!
+//! Most test code says no more than which calls return what. It is read as such ([`LiteralTests`]), and needs neither run.
+//!
 //! What cannot cross between the two instances makes a test unjudgeable, and so does a verdict that hangs on how the tests are
 //! read: each [`TestReading`] that could change it is tried in a job of its own, and all must agree.
 
@@ -16,6 +18,7 @@ use std::collections::HashSet;
 use veriplay_core::{Callee, Dropped, Job, Outcome, Preload, Status, TestCode, TestStyle, Trust, Value, content_hash};
 
 use super::ProblemRequest;
+use super::literal_tests::{LiteralTests, TestsRun};
 use crate::runner::{self, Decision, Runner, decode_call, job_failure, saturating_u32};
 
 /// The program of the test job. All it imports is in the image.
@@ -82,6 +85,15 @@ pub(super) fn judge(
     program: &str,
     request: &ProblemRequest<'_>,
 ) -> Result<Decision, Dropped> {
+    if code.trust == Trust::Split
+        && let Some(tests) = LiteralTests::read(code)
+        && let Some(ended) = tests.run(runner, program, request)?
+    {
+        return Ok(match ended {
+            TestsRun::Ended(records) => decision(&records, planned_tests(code), ""),
+            TestsRun::Failed(failure) => failed(failure, planned_tests(code), ""),
+        });
+    }
     let first = TestRun { code, program, request, trust: code.trust, reading: None, code_of_program: None };
     let JudgedRun { decision, readings, code_of_program } = first.judge(runner)?;
     if decision.status == Status::Unjudgeable {
@@ -126,23 +138,16 @@ struct JudgedRun {
 impl TestRun<'_> {
     fn judge(&self, runner: &mut Runner<'_>) -> Result<JudgedRun, Dropped> {
         let outcome = runner.run(&self.job())?;
-        let rule = if self.trust == Trust::Shared { SHARED } else { "" }.to_owned();
+        let rule = if self.trust == Trust::Shared { SHARED } else { "" };
         let planned = planned_tests(self.code);
         let TestCodeReport { records, readings } = match parse_report(&outcome, self.request) {
             Ok(report) => report,
-            Err((status, detail)) => {
-                let total = saturating_u32(planned.unwrap_or(1));
-                let decision = Decision { status, passed: 0, total, rule, detail };
+            Err(failure) => {
+                let decision = failed(failure, planned, rule);
                 return Ok(JudgedRun { decision, readings: Vec::new(), code_of_program: None });
             }
         };
-        let (status, detail) = decide(&records, planned);
-        let first = records.iter().find(|record| record.result != TestCodeResult::Passed).map(|record| record.result);
-        let rule = if first == Some(TestCodeResult::Vacuous) { VACUOUS.to_owned() } else { rule };
-        let passed = records.iter().filter(|record| record.result == TestCodeResult::Passed).count();
-        let total = planned.unwrap_or(0).max(records.len()).max(1);
-        let (passed, total) = (saturating_u32(passed), saturating_u32(total));
-        let decision = Decision { status, passed, total, rule, detail };
+        let decision = decision(&records, planned, rule);
         Ok(JudgedRun { decision, readings, code_of_program: code_of_callee(&outcome, self.request) })
     }
 
@@ -218,7 +223,7 @@ fn tests_seed(code: &TestCode, seed: u64) -> u64 {
 
 /// The result of one test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum TestCodeResult {
+pub(super) enum TestCodeResult {
     Passed,
     Failed,
     Error,
@@ -231,10 +236,12 @@ enum TestCodeResult {
     Vacuous,
 }
 
-struct TestCodeRecord {
-    id: String,
-    result: TestCodeResult,
-    text: String,
+/// What became of one test.
+pub(super) struct TestCodeRecord {
+    pub(super) id: String,
+    pub(super) result: TestCodeResult,
+    /// For people.
+    pub(super) text: String,
 }
 
 /// The report of the tests.
@@ -280,6 +287,20 @@ fn parse_record(row: &Value) -> Option<TestCodeRecord> {
         _ => return None,
     };
     Some(TestCodeRecord { id: id.clone(), result, text: text.clone() })
+}
+
+/// The decision where the program, or the tests as a whole, ended without a report.
+fn failed((status, detail): (Status, String), planned: Option<usize>, rule: &str) -> Decision {
+    Decision { status, passed: 0, total: saturating_u32(planned.unwrap_or(1)), rule: rule.to_owned(), detail }
+}
+
+fn decision(records: &[TestCodeRecord], planned: Option<usize>, rule: &str) -> Decision {
+    let (status, detail) = decide(records, planned);
+    let first = records.iter().find(|record| record.result != TestCodeResult::Passed).map(|record| record.result);
+    let rule = if first == Some(TestCodeResult::Vacuous) { VACUOUS } else { rule }.to_owned();
+    let passed = records.iter().filter(|record| record.result == TestCodeResult::Passed).count();
+    let total = planned.unwrap_or(0).max(records.len()).max(1);
+    Decision { status, passed: saturating_u32(passed), total: saturating_u32(total), rule, detail }
 }
 
 /// Accepted when every planned test has passed exactly once; else the first failed test decides.

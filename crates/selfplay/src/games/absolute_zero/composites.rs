@@ -11,10 +11,10 @@ use rand_chacha::ChaCha8Rng;
 use ruff_python_ast::Stmt;
 use ruff_python_ast::token::{Token, TokenKind};
 use veriplay_core::{Attempt, Proposal, Task};
+use veriplay_verifier::syntax::with_syntax;
 
 use super::AbsoluteZero;
 use crate::randomness::weighted_sample;
-use crate::splits::with_syntax;
 use crate::task_pool::TaskPool;
 
 /// Functions that a composite program calls at most.

@@ -1,0 +1,712 @@
+//! Test code that is a list of cases: assertions about calls of one function whose arguments, and what they are compared with, are literals.
+//!
+//! `assert f([1, 2]) == 3` says which calls to make and what they must return, and most tests of public sets say nothing else. Such
+//! tests are read here and never run. The program makes the calls in one job, as for [`Checks::Calls`](veriplay_core::Checks::Calls), and the host
+//! compares, so no expected value is in any guest. Arguments are new objects in each call and results are plain values, so nothing else of the
+//! tests' process could be seen by the program, or the other way round.
+//!
+//! What is allowed is listed, and all else is left to the test runner, which judges as before: other test code, and outcomes that are not
+//! plain to read (an object of the library, an exception of the program's own). `tests/tests/verifier/literal_tests.rs` compares the two.
+
+use std::collections::HashSet;
+
+use ruff_python_ast::helpers::any_over_expr;
+use ruff_python_ast::{CmpOp, Expr, ExprCall, Stmt, StmtAssert, StmtFunctionDef, UnaryOp};
+use ruff_text_size::Ranged;
+use veriplay_core::{CallResult, Dropped, Exit, GuestError, Job, LimitKind, Status, TestCode, TestStyle, Value};
+
+use super::ProblemRequest;
+use super::test_code::{TestCodeRecord, TestCodeResult};
+use crate::runner::{Runner, configure_job, decode_call, job_failure};
+use crate::syntax::with_syntax;
+
+/// The function of HumanEval's form that holds the assertions.
+const CHECK: &str = "check";
+/// Modules that the set-up may import, which change nothing.
+const MODULES: [&str; 13] = [
+    "bisect",
+    "collections",
+    "copy",
+    "functools",
+    "heapq",
+    "itertools",
+    "math",
+    "operator",
+    "random",
+    "re",
+    "statistics",
+    "string",
+    "typing",
+];
+/// Names of `typing` that the set-up may import.
+const TYPING: [&str; 13] = [
+    "Any",
+    "Callable",
+    "Dict",
+    "FrozenSet",
+    "Iterable",
+    "Iterator",
+    "List",
+    "Mapping",
+    "Optional",
+    "Sequence",
+    "Set",
+    "Tuple",
+    "Union",
+];
+/// Builtins in lower case, which a test may mean by a name. Others are no functions to be tested.
+pub(super) const BUILTINS: [&str; 75] = [
+    "abs",
+    "aiter",
+    "all",
+    "anext",
+    "any",
+    "ascii",
+    "bin",
+    "bool",
+    "breakpoint",
+    "bytearray",
+    "bytes",
+    "callable",
+    "chr",
+    "classmethod",
+    "compile",
+    "complex",
+    "copyright",
+    "credits",
+    "delattr",
+    "dict",
+    "dir",
+    "divmod",
+    "enumerate",
+    "eval",
+    "exec",
+    "exit",
+    "filter",
+    "float",
+    "format",
+    "frozendict",
+    "frozenset",
+    "getattr",
+    "globals",
+    "hasattr",
+    "hash",
+    "help",
+    "hex",
+    "id",
+    "input",
+    "int",
+    "isinstance",
+    "issubclass",
+    "iter",
+    "len",
+    "license",
+    "list",
+    "locals",
+    "map",
+    "max",
+    "memoryview",
+    "min",
+    "next",
+    "object",
+    "oct",
+    "open",
+    "ord",
+    "pow",
+    "print",
+    "property",
+    "quit",
+    "range",
+    "repr",
+    "reversed",
+    "round",
+    "sentinel",
+    "set",
+    "setattr",
+    "slice",
+    "sorted",
+    "staticmethod",
+    "str",
+    "sum",
+    "super",
+    "tuple",
+    "type",
+];
+/// Exceptions that say no more of themselves than their name and message. A test that meets one has an error.
+const ERRORS: [&str; 19] = [
+    "ArithmeticError",
+    "AttributeError",
+    "BufferError",
+    "EOFError",
+    "FloatingPointError",
+    "ImportError",
+    "IndexError",
+    "KeyError",
+    "LookupError",
+    "ModuleNotFoundError",
+    "NameError",
+    "NotImplementedError",
+    "OverflowError",
+    "RecursionError",
+    "RuntimeError",
+    "TypeError",
+    "UnboundLocalError",
+    "ValueError",
+    "ZeroDivisionError",
+];
+
+/// Tests that are cases.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct LiteralTests {
+    /// The function that they call, by the name that it has in the program.
+    function: String,
+    /// Their names, and what each asserts in order, at the first failure of which it ends.
+    tests: Vec<(String, Vec<Assertion>)>,
+    /// Whether each is a line for itself, which runs whatever became of those before it.
+    is_lines: bool,
+}
+
+/// An assertion about what one call returns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Assertion {
+    arguments: Vec<Value>,
+    claim: Claim,
+    /// What it says where it fails; `None` where that would have to be computed.
+    message: Option<String>,
+}
+
+/// What is claimed of a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Claim {
+    /// `== literal`
+    Equal(Value),
+    /// `!= literal`
+    Different(Value),
+    /// `is None`, `is True`, `is False`
+    Same(Value),
+    /// `is not None` and so on
+    NotSame(Value),
+    /// `assert f()`, or with `not` before it.
+    Truth(bool),
+}
+
+impl Claim {
+    /// Whether it holds of a basic value, as [`is_basic`] has it.
+    fn holds(&self, found: &Value) -> bool {
+        match self {
+            Claim::Equal(expected) => expected.python_eq(found),
+            Claim::Different(other) => !other.python_eq(found),
+            Claim::Same(constant) => constant == found,
+            Claim::NotSame(constant) => constant != found,
+            Claim::Truth(wanted) => is_true(found) == *wanted,
+        }
+    }
+}
+
+impl LiteralTests {
+    /// Reads test code; `None` where it is more than cases.
+    pub(super) fn read(code: &TestCode) -> Option<Self> {
+        let bound = read_set_up(&code.setup)?;
+        match &code.style {
+            TestStyle::Functions(_) => None,
+            TestStyle::Check { source, function } => {
+                let assertions = with_syntax(source, |parsed| read_check(parsed.suite(), source))??;
+                let tests = vec![(CHECK.to_owned(), assertions)];
+                is_plain_name(function).then(|| Self { function: function.clone(), tests, is_lines: false })
+            }
+            TestStyle::Asserts(lines) => {
+                let (mut function, mut tests) = (None, Vec::with_capacity(lines.len()));
+                for (index, line) in lines.iter().enumerate() {
+                    let read = |assert: &StmtAssert| read_assert(assert, line, None);
+                    let (name, assertion) = with_syntax(line, |parsed| match parsed.suite().as_slice() {
+                        [Stmt::Assert(assert)] => read(assert),
+                        _ => None,
+                    })??;
+                    if *function.get_or_insert_with(|| name.clone()) != name {
+                        return None;
+                    }
+                    tests.push((index.to_string(), vec![assertion]));
+                }
+                let function = function?;
+                let is_free = !bound.contains(&function)
+                    && (!BUILTINS.contains(&function.as_str()) || code.functions.contains(&function));
+                is_free.then_some(Self { function, tests, is_lines: true })
+            }
+        }
+    }
+
+    /// Has `program` make the calls; `None` where it takes the test runner to tell what they say.
+    pub(super) fn run(
+        &self,
+        runner: &mut Runner<'_>,
+        program: &str,
+        request: &ProblemRequest<'_>,
+    ) -> Result<Option<TestsRun>, Dropped> {
+        let assertions = self.tests.iter().flat_map(|(_, assertions)| assertions);
+        let arguments = assertions.map(|assertion| assertion.arguments.clone());
+        let calls = Job::calls(program, self.function.as_str(), arguments);
+        let outcome = runner.run(&configure_job(request.image, request.job_limits(), request.seed, calls))?;
+        let failure = job_failure(&outcome);
+        let is_left = match &outcome.exit {
+            Exit::MissingEntry => true,
+            // To the test runner, what does not fit across is a failure of the crossing.
+            Exit::Exceeded { limit, .. } => *limit == LimitKind::OutputBytes,
+            _ => false,
+        };
+        if is_left {
+            return Ok(None);
+        }
+        let mut results = outcome.calls.iter();
+        let mut records = Vec::with_capacity(self.tests.len());
+        for (id, assertions) in &self.tests {
+            let mut record = (TestCodeResult::Passed, String::new());
+            for assertion in assertions {
+                let Some(call) = results.next() else { return Ok(failure.map(TestsRun::Failed)) };
+                let Some(found) = assertion.result(call, request) else { return Ok(None) };
+                record = found;
+                if record.0 != TestCodeResult::Passed {
+                    break;
+                }
+            }
+            let (result, text) = record;
+            records.push(TestCodeRecord { id: id.clone(), result, text });
+        }
+        Ok(match failure {
+            // Lines see the end of the program that a later one of them causes; a function does not come to it.
+            Some(failure) if self.is_lines => Some(TestsRun::Failed(failure)),
+            // An end behind the last call.
+            Some(_) if records.iter().all(|record| record.result == TestCodeResult::Passed) => None,
+            _ => Some(TestsRun::Ended(records)),
+        })
+    }
+}
+
+/// What became of tests.
+pub(super) enum TestsRun {
+    /// All tests have a record.
+    Ended(Vec<TestCodeRecord>),
+    /// The program failed by itself before that.
+    Failed((Status, String)),
+}
+
+impl Assertion {
+    /// What becomes of its test by this result of its call, and a text for people; `None` where it takes the test runner to tell.
+    fn result(&self, call: &CallResult, request: &ProblemRequest<'_>) -> Option<(TestCodeResult, String)> {
+        if let CallResult::Raised(GuestError { kind, message }) = call {
+            let is_plain = ERRORS.contains(&kind.as_str());
+            return is_plain.then(|| (TestCodeResult::Error, error_text(kind, message)));
+        }
+        let found = decode_call(call, &request.job_limits()).ok().filter(is_basic)?;
+        if self.claim.holds(&found) {
+            return Some((TestCodeResult::Passed, String::new()));
+        }
+        self.message.as_ref().map(|message| (TestCodeResult::Failed, error_text("AssertionError", message)))
+    }
+}
+
+/// The text of an exception, as the test runner cuts it.
+fn error_text(kind: &str, message: &str) -> String {
+    format!("{kind}: {message}").chars().take(300).collect()
+}
+
+/// Reads what runs before the tests; returns the names that it binds. It may define functions, which are not called, and import what changes
+/// nothing.
+fn read_set_up(source: &str) -> Option<HashSet<String>> {
+    if source.trim().is_empty() {
+        return Some(HashSet::new());
+    }
+    with_syntax(source, |parsed| {
+        let mut bound = HashSet::new();
+        for stmt in parsed.suite() {
+            match stmt {
+                Stmt::Import(import) => {
+                    for alias in &import.names {
+                        let name = alias.asname.as_ref().unwrap_or(&alias.name);
+                        bound.insert(plain_name(name).filter(|_| MODULES.contains(&alias.name.as_str()))?);
+                    }
+                }
+                Stmt::ImportFrom(import) => {
+                    let is_typing = import.level == 0 && import.module.as_ref().is_some_and(|name| name == "typing");
+                    for alias in &import.names {
+                        let name = alias.asname.as_ref().unwrap_or(&alias.name);
+                        let is_known = is_typing && TYPING.contains(&alias.name.as_str());
+                        bound.insert(plain_name(name).filter(|_| is_known)?);
+                    }
+                }
+                Stmt::FunctionDef(function) => {
+                    let defaults = function.parameters.iter_non_variadic_params().filter_map(|one| one.default());
+                    let is_plain =
+                        is_undecorated(function) && defaults.into_iter().all(|one| literal(one, source).is_some());
+                    bound.insert(plain_name(&function.name).filter(|_| is_plain)?);
+                }
+                stmt => bound.extend(read_constant(stmt, source)?),
+            }
+        }
+        Some(bound)
+    })?
+}
+
+/// Reads a statement that does nothing, or gives a name a literal; returns the name.
+fn read_constant(stmt: &Stmt, source: &str) -> Option<Option<String>> {
+    match stmt {
+        Stmt::Pass(_) => Some(None),
+        Stmt::Expr(stmt) => literal(&stmt.value, source).map(|_| None),
+        Stmt::Assign(assign) => match assign.targets.as_slice() {
+            [Expr::Name(name)] => literal(&assign.value, source).and_then(|_| plain_name(&name.id)).map(Some),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Reads a module of constants and one function `check(candidate)`; returns what that asserts, once or more.
+fn read_check(module: &[Stmt], source: &str) -> Option<Vec<Assertion>> {
+    let mut check = None;
+    for stmt in module {
+        match stmt {
+            Stmt::FunctionDef(function) if function.name == *CHECK && check.is_none() => check = Some(function),
+            stmt => {
+                let name = read_constant(stmt, source)?;
+                name.is_none_or(|name| name != CHECK).then_some(())?;
+            }
+        }
+    }
+    let check = check.filter(|function| is_undecorated(function))?;
+    let candidate = only_parameter(check)?;
+    let mut assertions = Vec::new();
+    for stmt in &check.body {
+        match stmt {
+            Stmt::Assert(assert) if is_constant_truth(assert) => {}
+            Stmt::Assert(assert) => assertions.push(read_assert(assert, source, Some(candidate))?.1),
+            // A name that is bound could be the candidate's.
+            stmt => read_constant(stmt, source)?.is_none().then_some(())?,
+        }
+    }
+    (!assertions.is_empty()).then_some(assertions)
+}
+
+/// `assert True`
+fn is_constant_truth(assert: &StmtAssert) -> bool {
+    let is_harmless = assert.msg.as_ref().is_none_or(|message| binds_nothing(message));
+    is_harmless && matches!(&*assert.test, Expr::BooleanLiteral(literal) if literal.value)
+}
+
+/// Reads an assertion, and the name of the function that it calls, which is `candidate` where that is given.
+fn read_assert(assert: &StmtAssert, source: &str, candidate: Option<&str>) -> Option<(String, Assertion)> {
+    let message = match assert.msg.as_deref() {
+        None => Some(String::new()),
+        // It is only computed where the assertion fails.
+        Some(message) => match literal(message, source) {
+            Some(Value::Str(text)) => Some(text),
+            _ => binds_nothing(message).then_some(None)?,
+        },
+    };
+    let (call, claim) = read_claim(&assert.test, source)?;
+    let Expr::Name(function) = &*call.func else { return None };
+    let function = plain_name(&function.id).filter(|name| candidate.is_none_or(|wanted| name == wanted))?;
+    call.arguments.keywords.is_empty().then_some(())?;
+    let arguments = call.arguments.args.iter().map(|argument| literal(argument, source)).collect::<Option<_>>()?;
+    Some((function, Assertion { arguments, claim, message }))
+}
+
+fn read_claim<'a>(test: &'a Expr, source: &str) -> Option<(&'a ExprCall, Claim)> {
+    match test {
+        Expr::Call(call) => Some((call, Claim::Truth(true))),
+        Expr::UnaryOp(not) if not.op == UnaryOp::Not => {
+            not.operand.as_call_expr().map(|call| (call, Claim::Truth(false)))
+        }
+        Expr::Compare(compare) => {
+            let ([op], [right]) = (&*compare.ops, &*compare.comparators) else { return None };
+            let (call, other) = match (&*compare.left, right) {
+                (Expr::Call(call), other) | (other, Expr::Call(call)) => (call, literal(other, source)?),
+                _ => return None,
+            };
+            let is_constant = matches!(other, Value::None | Value::Bool(_));
+            let claim = match op {
+                CmpOp::Eq => Claim::Equal(other),
+                CmpOp::NotEq => Claim::Different(other),
+                CmpOp::Is if is_constant => Claim::Same(other),
+                CmpOp::IsNot if is_constant => Claim::NotSame(other),
+                _ => return None,
+            };
+            Some((call, claim))
+        }
+        _ => None,
+    }
+}
+
+/// The value of a literal: one by ruff's tree, and by our own reading of its text.
+fn literal(expr: &Expr, source: &str) -> Option<Value> {
+    if !is_literal(expr) {
+        return None;
+    }
+    let values = Value::parse_arguments(source.get(expr.range().to_std_range())?).ok()?;
+    <[Value; 1]>::try_from(values).ok().map(|[value]| value)
+}
+
+fn is_literal(expr: &Expr) -> bool {
+    match expr {
+        Expr::NumberLiteral(_)
+        | Expr::StringLiteral(_)
+        | Expr::BytesLiteral(_)
+        | Expr::BooleanLiteral(_)
+        | Expr::NoneLiteral(_) => true,
+        Expr::UnaryOp(sign) => {
+            matches!(sign.op, UnaryOp::USub | UnaryOp::UAdd) && sign.operand.is_number_literal_expr()
+        }
+        Expr::List(list) => list.elts.iter().all(is_literal),
+        Expr::Tuple(tuple) => tuple.elts.iter().all(is_literal),
+        Expr::Set(set) => set.elts.iter().all(is_literal),
+        Expr::Dict(dict) => {
+            dict.items.iter().all(|item| item.key.as_ref().is_some_and(is_literal) && is_literal(&item.value))
+        }
+        _ => false,
+    }
+}
+
+/// Whether an expression makes no name of its scope, and no generator of its function.
+fn binds_nothing(expr: &Expr) -> bool {
+    !any_over_expr(expr, &|part| matches!(part, Expr::Named(_) | Expr::Yield(_) | Expr::YieldFrom(_) | Expr::Await(_)))
+}
+
+fn is_undecorated(function: &StmtFunctionDef) -> bool {
+    function.decorator_list.is_empty() && function.type_params.is_none() && !function.is_async
+}
+
+/// The name of a function's one parameter, which every call gives.
+fn only_parameter(function: &StmtFunctionDef) -> Option<&str> {
+    let parameters = &function.parameters;
+    let [only] = parameters.args.as_slice() else { return None };
+    let is_alone = parameters.len() == 1 && only.default.is_none();
+    is_alone.then(|| only.parameter.name.as_str()).filter(|name| is_plain_name(name))
+}
+
+/// Whether it is a name that is no special one, and that has one spelling.
+fn is_plain_name(name: &str) -> bool {
+    let is_word = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    !name.is_empty() && is_word && !name.starts_with("__")
+}
+
+fn plain_name(name: &str) -> Option<String> {
+    is_plain_name(name).then(|| name.to_owned())
+}
+
+/// Whether a value has nothing of the library's, whose `==` is its own.
+fn is_basic(value: &Value) -> bool {
+    match value {
+        Value::Object(_) => false,
+        Value::List(items) | Value::Tuple(items) | Value::Set(items) | Value::FrozenSet(items) => {
+            items.iter().all(is_basic)
+        }
+        Value::Dict(pairs) => pairs.iter().all(|(key, value)| is_basic(key) && is_basic(value)),
+        _ => true,
+    }
+}
+
+/// Python's `bool(value)`.
+fn is_true(value: &Value) -> bool {
+    match value {
+        Value::None => false,
+        Value::Bool(value) => *value,
+        Value::Int(value) => value.bits() > 0,
+        Value::Float(value) => *value != 0.0,
+        Value::Str(text) => !text.is_empty(),
+        Value::Bytes(bytes) => !bytes.is_empty(),
+        Value::List(items) | Value::Tuple(items) | Value::Set(items) | Value::FrozenSet(items) => !items.is_empty(),
+        Value::Dict(pairs) => !pairs.is_empty(),
+        Value::Object(_) => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use veriplay_core::Trust;
+
+    use super::*;
+
+    fn asserts(setup: &str, lines: &[&str]) -> TestCode {
+        let style = TestStyle::Asserts(lines.iter().map(|line| (*line).to_owned()).collect());
+        TestCode { setup: setup.to_owned(), ..TestCode::new(Trust::Split, style) }
+    }
+
+    fn check(setup: &str, source: &str) -> TestCode {
+        let style = TestStyle::Check { source: source.to_owned(), function: "f".to_owned() };
+        TestCode { setup: setup.to_owned(), ..TestCode::new(Trust::Split, style) }
+    }
+
+    fn is_read(code: &TestCode) -> bool {
+        LiteralTests::read(code).is_some()
+    }
+
+    fn value(text: &str) -> Value {
+        Value::parse_repr(text).unwrap()
+    }
+
+    #[test]
+    fn lines_are_read_as_calls_and_what_they_must_return() {
+        let lines = [
+            "assert f([1, -2.5], 'a') == {'k': (None,)}, 'no'",
+            "assert (3) != f(  # one\n)",
+            "assert not f(b'')",
+            "assert f(0) is True",
+        ];
+        let read = LiteralTests::read(&asserts("", &lines)).unwrap();
+        let assertions: Vec<&Assertion> = read.tests.iter().map(|(_, assertions)| &assertions[0]).collect();
+        let expected = [
+            (vec!["[1, -2.5]", "'a'"], Claim::Equal(value("{'k': (None,)}")), "no"),
+            (vec![], Claim::Different(value("3")), ""),
+            (vec!["b''"], Claim::Truth(false), ""),
+            (vec!["0"], Claim::Same(value("True")), ""),
+        ];
+        for (found, (arguments, claim, message)) in assertions.into_iter().zip(expected) {
+            let arguments = arguments.into_iter().map(value).collect();
+            assert_eq!(*found, Assertion { arguments, claim, message: Some(message.to_owned()) });
+        }
+        assert_eq!((read.function.as_str(), read.is_lines), ("f", true));
+    }
+
+    #[test]
+    fn a_check_function_is_read_as_one_test() {
+        let source = "META = {'a': 'b'}\n\ndef check(candidate):\n    \"\"\"Text.\"\"\"\n    assert candidate(1) == 2\n    assert True\n    \
+                      assert candidate(2) == 3, 'got ' + str(candidate(2))\n    pass\n";
+        let setup = "from typing import List\nimport math\n\ndef helper(x: float = -1.0) -> List[int]:\n    return [x]\n\ndef f(x):\n    'Stub.'\n";
+        let read = LiteralTests::read(&check(setup, source)).unwrap();
+        let [(id, assertions)] = read.tests.as_slice() else { panic!("{read:?}") };
+        let messages: Vec<Option<&str>> = assertions.iter().map(|assertion| assertion.message.as_deref()).collect();
+        assert_eq!((id.as_str(), messages), ("check", vec![Some(""), None]));
+        assert_eq!((read.function.as_str(), read.is_lines), ("f", false));
+    }
+
+    #[test]
+    fn lines_that_are_more_than_a_case_are_not_read() {
+        for line in [
+            "assert f(x) == 1",
+            "assert f(1, by=2) == 1",
+            "assert f(*[1]) == 1",
+            "assert f(1) == f(2)",
+            "assert f(f(1)) == 1",
+            "assert f(1)(2) == 1",
+            "assert m.f(1) == 1",
+            "assert abs(f(1) - 2) < 1e-6",
+            "assert 0 < f(1) == 1",
+            "assert f(1) is 5",
+            "assert f(1) < 5",
+            "assert f(1) in [5]",
+            "assert f(set()) == 1",
+            "assert f(1) == [*[1]]",
+            "assert f(1) == {**{}}",
+            "assert f(1) == 1 + 1",
+            "assert f(1) == 1j",
+            "assert f(1) == '\\N{BULLET}'",
+            "assert f(1) == '\\ud800'",
+            "assert f(1) == f'{1}'",
+            "assert f({[]: 1}) == 1",
+            "assert (f(1) == 1, 'no')",
+            "assert f(1) == 1, (f := 3)",
+            "assert f(1) == 1; f = 3",
+            "assert f(1) == 1\nassert f(2) == 2",
+            "f(1) == 1",
+            "assert f(1) == 1 or True",
+            "assert __f(1) == 1",
+            "assert ｆ(1) == 1",
+            "assert sum(1) == 1",
+            "assert f(1) ==",
+            " assert f(1) == 1",
+            "",
+        ] {
+            assert!(!is_read(&asserts("", &[line])), "{line}");
+        }
+        assert!(!is_read(&asserts("", &["assert f(1) == 1", "assert g(1) == 1"])), "two functions");
+        assert!(!is_read(&asserts("", &[])));
+        let deep = format!("assert f(1) == {}{}", "[".repeat(100_000), "]".repeat(100_000));
+        assert!(!is_read(&asserts("", &[deep.as_str()])));
+        let named = TestCode { functions: vec!["sum".to_owned()], ..asserts("", &["assert sum(1) == 1"]) };
+        assert!(is_read(&named), "a builtin that is named as the program's");
+    }
+
+    #[test]
+    fn a_set_up_that_does_something_is_not_read() {
+        for setup in [
+            "import os",
+            "import math as __builtins__",
+            "from math import *",
+            "from typing import get_type_hints",
+            "from .typing import List",
+            "from __future__ import annotations",
+            "f = 3",
+            "def f(x): return 1",
+            "x = [1]\nx.append(2)",
+            "x = y = 1",
+            "x: int = 1",
+            "x += 1",
+            "if True:\n    pass",
+            "@g\ndef h(): pass",
+            "def h(x=g()): pass",
+            "async def h(): pass",
+            "def h[T](x: T): pass",
+            "class A: pass",
+            "print(1)",
+            "def h(:",
+        ] {
+            assert!(!is_read(&asserts(setup, &["assert f(1) == 1"])), "{setup}");
+        }
+    }
+
+    #[test]
+    fn a_check_function_that_does_more_is_not_read() {
+        let one = "    assert candidate(1) == 1\n";
+        for source in [
+            format!("def check(candidate, x=1):\n{one}"),
+            format!("def check(*candidate):\n{one}"),
+            format!("def check(candidate=1):\n{one}"),
+            format!("async def check(candidate):\n{one}"),
+            format!("@g\ndef check(candidate):\n{one}"),
+            format!("def check(candidate):\n    candidate = 3\n{one}"),
+            format!("def check(candidate):\n{one}    return 1\n"),
+            format!("def check(candidate):\n{one}    assert True, (yield)\n"),
+            format!("def check(candidate):\n    if True:\n    {one}"),
+            format!("def check(candidate):\n    for i in [1]:\n    {one}"),
+            format!("def check(candidate):\n    print(1)\n{one}"),
+            format!("def check(candidate):\n{one}\ncheck = 1\n"),
+            format!("def check(candidate):\n{one}\ndef check(candidate):\n{one}"),
+            format!("def check(candidate):\n{one}\ncheck(f)\n"),
+            format!("import math\ndef check(candidate):\n{one}"),
+            format!("def test(candidate):\n{one}"),
+            "def check(candidate):\n    assert True\n".to_owned(),
+            "def check(candidate):\n    assert f(1) == 1\n".to_owned(),
+            "def check(candidate):\n    assert False\n    assert candidate(1) == 1\n".to_owned(),
+        ] {
+            assert!(!is_read(&check("", &source)), "{source}");
+        }
+        let code = check("", &format!("def check(candidate):\n{one}"));
+        assert!(is_read(&code));
+        let method =
+            TestStyle::Check { source: "def check(c):\n    assert c(1) == 1\n".to_owned(), function: "A.f".to_owned() };
+        assert!(!is_read(&TestCode::new(Trust::Split, method)));
+    }
+
+    #[test]
+    fn a_claim_holds_as_in_python() {
+        for (claim, found, holds) in [
+            (Claim::Equal(value("1")), "True", true),
+            (Claim::Equal(value("1")), "1.0", true),
+            (Claim::Equal(value("[1]")), "(1,)", false),
+            (Claim::Equal(value("{1, 2}")), "frozenset({2, 1})", true),
+            (Claim::Equal(value("9007199254740993")), "9007199254740992.0", false),
+            (Claim::Equal(value("0.0")), "-0.0", true),
+            (Claim::Different(value("1")), "nan", true),
+            (Claim::Different(value("[1.0]")), "[True]", false),
+            (Claim::Same(value("True")), "1", false),
+            (Claim::Same(value("None")), "None", true),
+            (Claim::NotSame(value("None")), "0", true),
+            (Claim::Truth(true), "nan", true),
+            (Claim::Truth(true), "[0]", true),
+            (Claim::Truth(true), "''", false),
+            (Claim::Truth(false), "-0.0", true),
+            (Claim::Truth(false), "{}", true),
+            (Claim::Truth(false), "set()", true),
+        ] {
+            assert_eq!(claim.holds(&value(found)), holds, "{claim:?} of {found}");
+        }
+    }
+}

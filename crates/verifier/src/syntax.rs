@@ -1,0 +1,102 @@
+//! Syntax trees of Python, as ruff's parser gives them. The texts are a policy's: parsing recurses, and has no limit of its own.
+
+use ruff_python_ast::ModModule;
+use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
+
+/// Works on the syntax tree of a program, on a stack that is deep enough; `None` for text that is no Python or nests too deep.
+pub fn with_syntax<T>(program: &str, work: impl FnOnce(&Parsed<ModModule>) -> T) -> Option<T> {
+    if nests_too_deep(program) {
+        return None;
+    }
+    on_deep_stack(program, || {
+        let parsed = parse_unchecked(program, ParseOptions::from(Mode::Module)).try_into_module()?;
+        parsed.errors().is_empty().then(|| work(&parsed))
+    })
+}
+
+/// Levels of a tree over which recursion is tried: CPython reads 200 brackets, 100 levels of indentation and some thousands of nested
+/// expressions.
+const MOST_LEVELS: usize = 20_000;
+/// Stack for one level, in all that recurses: the parser, the visitors, hashing.
+const STACK_OF_A_LEVEL: usize = 32 << 10;
+
+/// Whether the tree of a text might be deeper than recursion over it goes: the parser has no limit of its own.
+pub fn nests_too_deep(program: &str) -> bool {
+    most_levels(program) > MOST_LEVELS
+}
+
+/// An upper bound on how deep the tree of a text is: open brackets, levels of indentation, and the operators and words since the last
+/// comma of the bracket.
+fn most_levels(program: &str) -> usize {
+    const WORDS: [&str; 9] = ["and", "await", "else", "for", "if", "in", "lambda", "not", "or"];
+    let (mut open, mut depth, mut most): (Vec<usize>, usize, usize) = (Vec::new(), 0, 0);
+    // The columns of the blocks that are open.
+    let mut blocks: Vec<usize> = Vec::new();
+    let mut rest = program;
+    while let Some(c) = rest.chars().next() {
+        let mut length = c.len_utf8();
+        match c {
+            '#' => length = rest.find(['\n', '\r']).unwrap_or(rest.len()),
+            '\'' | '"' => {
+                length = string_length(rest, c);
+                depth += 1;
+            }
+            '(' | '[' | '{' => {
+                open.push(depth);
+                depth += 1;
+            }
+            // What follows a bracket may be applied to it.
+            ')' | ']' | '}' => depth = open.pop().unwrap_or(depth) + 1,
+            ',' => depth = open.last().map_or(0, |depth| depth + 1),
+            '\n' | '\r' | ';' if open.is_empty() => {
+                depth = 0;
+                let next = &rest[length..];
+                let line = next.trim_start_matches([' ', '\t', '\x0c']);
+                // A blank line and a comment are in no block.
+                if c != ';' && !line.is_empty() && !line.starts_with(['\n', '\r', '#']) {
+                    let column = next.len() - line.len();
+                    blocks.retain(|block| *block < column);
+                    if column > 0 {
+                        blocks.push(column);
+                    }
+                }
+            }
+            '\\' if rest[1..].starts_with(['\n', '\r']) => length = 2,
+            c if c.is_alphanumeric() || c == '_' => {
+                length = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
+                depth += usize::from(WORDS.contains(&&rest[..length]));
+            }
+            c if c.is_ascii_punctuation() => depth += 1,
+            _ => {}
+        }
+        most = most.max(depth + blocks.len());
+        rest = &rest[length..];
+    }
+    most
+}
+
+/// The length of the literal that a text begins with, its quotes included.
+fn string_length(text: &str, quote: char) -> usize {
+    let triple: String = [quote; 3].iter().collect();
+    let (end, long) = if text.starts_with(&triple) { (triple, true) } else { (quote.to_string(), false) };
+    let mut at = end.len();
+    while let Some(c) = text[at..].chars().next() {
+        if text[at..].starts_with(&end) {
+            return at + end.len();
+        }
+        if !long && (c == '\n' || c == '\r') {
+            return at;
+        }
+        at += c.len_utf8();
+        if c == '\\' {
+            at += text[at..].chars().next().map_or(0, char::len_utf8);
+        }
+    }
+    text.len()
+}
+
+/// Parsing and comparing recurse, and the texts are a policy's.
+pub fn on_deep_stack<T>(program: &str, work: impl FnOnce() -> T) -> T {
+    let stack = (1 << 20) + STACK_OF_A_LEVEL * most_levels(program).min(MOST_LEVELS);
+    stacker::maybe_grow(stack, stack, work)
+}

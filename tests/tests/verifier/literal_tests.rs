@@ -1,0 +1,148 @@
+//! Test code that is a list of cases is read and not run, and its verdicts are those of the test runner.
+
+use rayon::prelude::*;
+use veriplay_core::{Checks, Problem, Status, TestCode, TestStyle, Trust, Verdict};
+use veriplay_verifier::{ProblemRequest, judge_program};
+
+use super::public_sets::problems;
+use super::{LONG, for_the_test_runner, judge_by_tests, python};
+
+fn asserts(lines: &[&str]) -> TestCode {
+    TestCode::new(Trust::Split, TestStyle::Asserts(lines.iter().map(|line| (*line).to_owned()).collect()))
+}
+
+fn check(body: &[&str]) -> TestCode {
+    let body: String = body.iter().map(|line| format!("    {line}\n")).collect();
+    let source = format!("META = {{}}\n\ndef check(candidate):\n{body}");
+    TestCode::new(Trust::Split, TestStyle::Check { source, function: "f".to_owned() })
+}
+
+/// What a verdict says, without what it cost.
+fn says(verdict: &Verdict) -> (Status, u32, u32, &str, &str) {
+    let Verdict { status, passed, total, evidence } = verdict;
+    (*status, *passed, *total, &evidence.rule, &evidence.detail)
+}
+
+/// The verdict on cases, which take one job, must be the test runner's.
+fn judged(code: &TestCode, program: &str) -> Verdict {
+    let read = judge_by_tests(code.clone(), program, LONG);
+    assert_eq!(read.evidence.jobs.len(), 1, "{program}");
+    let run = judge_by_tests(for_the_test_runner(code.clone()), program, LONG);
+    assert_eq!(says(&read), says(&run), "{program}");
+    read
+}
+
+#[test]
+fn cases_are_judged_in_one_job_as_the_test_runner_judges_them() {
+    let lines = asserts(&[
+        "assert f(3) == 9, 'three'",
+        "assert f(2) != 5",
+        "assert f(1)",
+        "assert not f(0)",
+        "assert f(5) is not None",
+    ]);
+    let whole = check(&["assert candidate(3) == 9, 'three'", "assert True", "assert candidate(0) == 0"]);
+    for (program, by_lines, passed, by_check) in [
+        ("def f(x): return x * x", Status::Accepted, 5, Status::Accepted),
+        ("def f(x): return float(x * x)", Status::Accepted, 5, Status::Accepted),
+        ("f = lambda x, y=2: x ** y", Status::Accepted, 5, Status::Accepted),
+        ("class f(int):\n    def __new__(cls, x): return x * x", Status::Accepted, 5, Status::Accepted),
+        ("def f(x): return x", Status::WrongAnswer, 4, Status::WrongAnswer),
+        ("def f(x): return x + x", Status::WrongAnswer, 4, Status::WrongAnswer),
+        ("def f(x): return x * x if x else 7", Status::WrongAnswer, 4, Status::WrongAnswer),
+        ("def f(x): return 9 // x", Status::RuntimeError, 2, Status::WrongAnswer),
+        ("def f(x): return {9: 9}[x * x]", Status::RuntimeError, 1, Status::RuntimeError),
+        ("def f(x): raise ValueError('é' * 500)", Status::RuntimeError, 0, Status::RuntimeError),
+        ("def f(): return 9", Status::RuntimeError, 0, Status::RuntimeError),
+        ("def f(x): return x * x\nraise ValueError('early')", Status::RuntimeError, 0, Status::RuntimeError),
+        ("def f(x: return 9", Status::CompileError, 0, Status::CompileError),
+        ("import os\nos._exit(0)", Status::RuntimeError, 0, Status::RuntimeError),
+        ("import os\ndef f(x): return x * x if x else os._exit(0)", Status::RuntimeError, 0, Status::RuntimeError),
+        ("import os\ndef f(x): return 7 if x else os._exit(0)", Status::RuntimeError, 0, Status::WrongAnswer),
+        ("def f(x): return [x]", Status::WrongAnswer, 3, Status::WrongAnswer),
+        ("def f(x): return [float('nan')]", Status::WrongAnswer, 3, Status::WrongAnswer),
+    ] {
+        let verdict = judged(&lines, program);
+        assert_eq!((verdict.status, verdict.passed, verdict.total), (by_lines, passed, 5), "{program}");
+        assert_eq!(judged(&whole, program).status, by_check, "{program}");
+    }
+}
+
+/// Of two ways to end, a function of assertions meets the first.
+#[test]
+fn a_program_that_uses_all_its_fuel_behind_a_wrong_answer_is_wrong() {
+    let program = |first: u32| format!("def f(x):\n    if x == 1: return {first}\n    while True: pass");
+    let whole = check(&["assert candidate(1) == 1", "assert candidate(2) == 2"]);
+    assert_eq!(judged(&whole, &program(3)).status, Status::WrongAnswer);
+    assert_eq!(judged(&whole, &program(1)).status, Status::FuelExceeded);
+    let lines = asserts(&["assert f(1) == 1", "assert f(2) == 2"]);
+    assert_eq!(judged(&lines, &program(3)).status, Status::FuelExceeded);
+}
+
+/// What a program returns or raises may take more than a comparison of values to judge.
+#[test]
+fn results_that_are_not_plain_are_left_to_the_test_runner() {
+    let code = asserts(&["assert f(1) == {1: 1}", "assert f(2)"]);
+    for (program, status) in [
+        ("from collections import Counter\ndef f(x): return Counter([1])", Status::Accepted),
+        ("class Any:\n    def __eq__(self, other): return True\ndef f(x): return Any()", Status::Unjudgeable),
+        ("class D(dict): pass\ndef f(x): return D({1: 1})", Status::Accepted),
+        ("class Own(Exception): pass\ndef f(x): raise Own('x')", Status::RuntimeError),
+        ("def f(x): assert False", Status::WrongAnswer),
+        ("import unittest\ndef f(x): raise unittest.SkipTest", Status::WrongAnswer),
+        ("def g(x): return 1", Status::RuntimeError),
+        ("def f(x): return 'x' * (1 << 21)", Status::Unjudgeable),
+    ] {
+        let verdict = judge_by_tests(code.clone(), program, LONG);
+        assert!(verdict.evidence.jobs.len() > 1, "{program}");
+        let run = judge_by_tests(for_the_test_runner(code.clone()), program, LONG);
+        assert_eq!((says(&verdict), verdict.status), (says(&run), status), "{program}");
+    }
+}
+
+/// Both are one process to those who wrote the tests.
+#[test]
+fn a_program_sees_the_calls_before_its_own_and_nothing_expected() {
+    let counts = "calls = []\ndef f(x):\n    calls.append(x)\n    return len(calls)";
+    assert_eq!(judged(&asserts(&["assert f(7) == 1", "assert f(7) == 2"]), counts).status, Status::Accepted);
+    let looks = "import gc\ndef f(x):\n    return [found for found in gc.get_objects() if type(found) is list and 31415 in found] == []";
+    assert_eq!(judged(&asserts(&["assert f([27182]) != [31415]"]), looks).status, Status::Accepted);
+}
+
+/// Programs right and wrong in many ways, against each of HumanEval's tests that are cases.
+#[test]
+fn humaneval_is_judged_alike_by_its_cases_and_by_its_code() {
+    let wrong = [
+        "return None",
+        "return args[0]",
+        "return list(args)",
+        "return len(str(args))",
+        "return args[0][0]",
+        "return True",
+        "args[0].clear()",
+    ];
+    let pairs: Vec<(Problem, String)> = problems("HumanEval.jsonl.gz", "humaneval")
+        .into_iter()
+        .enumerate()
+        .map(|(index, problem)| {
+            let Checks::Tests(TestCode { style: TestStyle::Check { function, .. }, .. }) = &problem.checks else {
+                panic!("{} has no check function", problem.task_id)
+            };
+            let program = format!("def {function}(*args): {}", wrong[index % wrong.len()]);
+            (problem, program)
+        })
+        .collect();
+    let differ: Vec<String> = pairs
+        .par_iter()
+        .filter_map(|(problem, program)| {
+            let Checks::Tests(code) = &problem.checks else { return None };
+            let run = Problem { checks: Checks::Tests(for_the_test_runner(code.clone())), ..problem.clone() };
+            let [read, run] = [problem, &run].map(|problem| {
+                judge_program(python(), &ProblemRequest { limits: LONG, ..ProblemRequest::new(problem, program) })
+                    .unwrap()
+            });
+            (says(&read) != says(&run)).then(|| format!("{}: {read:?} and {run:?}", problem.task_id))
+        })
+        .collect();
+    assert_eq!(differ, Vec::<String>::new());
+}
