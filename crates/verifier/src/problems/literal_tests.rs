@@ -11,7 +11,7 @@
 use std::collections::HashSet;
 
 use ruff_python_ast::helpers::any_over_expr;
-use ruff_python_ast::{CmpOp, Expr, ExprCall, Stmt, StmtAssert, StmtFunctionDef, UnaryOp};
+use ruff_python_ast::{CmpOp, Expr, ExprCall, Operator, Stmt, StmtAssert, StmtFunctionDef, UnaryOp};
 use ruff_text_size::Ranged;
 use veriplay_core::{CallResult, Dropped, Exit, GuestError, Job, LimitKind, Status, TestCode, TestStyle, Value};
 
@@ -435,13 +435,54 @@ fn read_claim<'a>(test: &'a Expr, source: &str) -> Option<(&'a ExprCall, Claim)>
     }
 }
 
-/// The value of a literal: one by ruff's tree, and by our own reading of its text.
+/// The value of a literal, or of arithmetic with literals as the compiler folds it (`3 * 19`, `'ab' + 'c'`), alone or in lists and tuples.
 fn literal(expr: &Expr, source: &str) -> Option<Value> {
-    if !is_literal(expr) {
+    folded(expr, source, 0)
+}
+
+fn folded(expr: &Expr, source: &str, depth: usize) -> Option<Value> {
+    if is_literal(expr) {
+        // Ruff says that it is one, and our own reading of its text what it is.
+        let values = Value::parse_arguments(source.get(expr.range().to_std_range())?).ok()?;
+        return <[Value; 1]>::try_from(values).ok().map(|[value]| value);
+    }
+    if depth > MAX_FOLDED {
         return None;
     }
-    let values = Value::parse_arguments(source.get(expr.range().to_std_range())?).ok()?;
-    <[Value; 1]>::try_from(values).ok().map(|[value]| value)
+    let items = |items: &[Expr]| items.iter().map(|item| folded(item, source, depth + 1)).collect::<Option<_>>();
+    match expr {
+        Expr::List(list) => items(&list.elts).map(Value::List),
+        Expr::Tuple(tuple) => items(&tuple.elts).map(Value::Tuple),
+        Expr::BinOp(sum) => {
+            let operand = |operand| folded(operand, source, depth + 1);
+            arithmetic(operand(&sum.left)?, sum.op, operand(&sum.right)?)
+        }
+        _ => None,
+    }
+}
+
+/// The most levels that are folded.
+const MAX_FOLDED: usize = 16;
+/// The most bits of a power.
+const MAX_BITS: u64 = 4096;
+
+fn arithmetic(left: Value, op: Operator, right: Value) -> Option<Value> {
+    Some(match (left, op, right) {
+        (Value::Str(a), Operator::Add, Value::Str(b)) => Value::Str(a + &b),
+        (Value::Int(a), Operator::Add, Value::Int(b)) => Value::Int(a + b),
+        (Value::Int(a), Operator::Sub, Value::Int(b)) => Value::Int(a - b),
+        (Value::Int(a), Operator::Mult, Value::Int(b)) => Value::Int(a * b),
+        (Value::Int(a), Operator::Pow, Value::Int(b)) => {
+            let power = u32::try_from(b).ok()?;
+            let is_short = a.bits().checked_mul(u64::from(power)).is_some_and(|bits| bits <= MAX_BITS);
+            is_short.then(|| Value::Int(a.pow(power)))?
+        }
+        (Value::Float(a), Operator::Add, Value::Float(b)) => Value::Float(a + b),
+        (Value::Float(a), Operator::Sub, Value::Float(b)) => Value::Float(a - b),
+        (Value::Float(a), Operator::Mult, Value::Float(b)) => Value::Float(a * b),
+        (Value::Float(a), Operator::Div, Value::Float(b)) if b != 0.0 => Value::Float(a / b),
+        _ => return None,
+    })
 }
 
 fn is_literal(expr: &Expr) -> bool {
@@ -520,6 +561,7 @@ fn is_true(value: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use num_bigint::BigInt;
     use veriplay_core::Trust;
 
     use super::*;
@@ -566,6 +608,17 @@ mod tests {
     }
 
     #[test]
+    fn arithmetic_with_literals_is_folded() {
+        let line = "assert f(3 * 19 - -2, 'a' + 'b' 'c', 10 ** 30) == [(2.0 / 3.0 + 0.5, 7 + 1), {}]";
+        let read = LiteralTests::read(&asserts("", &[line])).unwrap();
+        let [assertion] = read.tests[0].1.as_slice() else { panic!("{read:?}") };
+        assert_eq!(assertion.arguments, [value("59"), value("'abc'"), Value::Int(BigInt::from(10).pow(30))]);
+        assert_eq!(assertion.claim, Claim::Equal(value("[(1.1666666666666665, 8), {}]")));
+        let deep = format!("assert f(1) == {}1{}", "(1 + ".repeat(40), ")".repeat(40));
+        assert!(!is_read(&asserts("", &[deep.as_str()])));
+    }
+
+    #[test]
     fn a_check_function_is_read_as_one_test() {
         let source = "META = {'a': 'b'}\n\ndef check(candidate):\n    \"\"\"Text.\"\"\"\n    assert candidate(1) == 2\n    assert True\n    \
                       assert candidate(2) == 3, 'got ' + str(candidate(2))\n    pass\n";
@@ -595,7 +648,16 @@ mod tests {
             "assert f(set()) == 1",
             "assert f(1) == [*[1]]",
             "assert f(1) == {**{}}",
-            "assert f(1) == 1 + 1",
+            "assert f(1) == 1 + 1.0",
+            "assert f(1) == 1 / 0",
+            "assert f(1) == 1.0 / 0.0",
+            "assert f(1) == -(1 + 1)",
+            "assert f(1) == True + 1",
+            "assert f(1) == 10 ** 2000",
+            "assert f(1) == 10 ** -1",
+            "assert f(1) == 7 % 2",
+            "assert f(1) == {1 + 1}",
+            "assert f(1) == [1] * 3",
             "assert f(1) == 1j",
             "assert f(1) == '\\N{BULLET}'",
             "assert f(1) == '\\ud800'",
