@@ -28,7 +28,9 @@ pub use formats::{FORMATS, Format, ProposalShape, format_by_name};
 pub use judges::{JUDGES, Judge, judge_by_name};
 pub use matrix::{Matrix, MatrixCell, MatrixRequest, judge_matrix, run_distinct};
 pub use probes::probes;
-pub use problems::{ProblemError, ProblemRequest, check_prediction, check_problem, judge_program, judge_programs};
+pub use problems::{
+    JUDGE_VERSION, ProblemError, ProblemRequest, check_prediction, check_problem, judge_program, judge_programs,
+};
 pub use runner::truncate_output;
 pub use triplets::{
     AnswerRequest, InductionRules, ProbeRules, ProposalGate, ProposalGateError, ProposalRequest, judge_answer,

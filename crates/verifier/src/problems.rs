@@ -20,6 +20,10 @@ use prelude::with_prelude;
 pub use prediction::check_prediction;
 pub(crate) use test_code::VACUOUS;
 
+/// Names what [`judge_program`] does with its jobs. A verdict that is kept for an equal request is of one number: it grows where one could
+/// differ, in its evidence too, and the image is the same.
+pub const JUDGE_VERSION: u32 = 1;
+
 /// One attempt to judge.
 #[derive(Debug, Clone, Copy)]
 pub struct ProblemRequest<'a> {

@@ -181,7 +181,7 @@ impl Judge for ServedJudge {
         let limits = overrides.limits(self.facts.limits);
         let image = self.facts.image_digest.clone();
         let conditions = JudgeConditions { image, limits, scaled: fuel.is_none(), seed, early_stop };
-        let digest = content_hash(&conditions);
+        let digest = conditions.digest();
         let (task, key) = self.load_task(&kept, &overrides, &digest)?;
         let row = kept.digest.clone();
         let task_id = kept.row.task_id().to_owned();

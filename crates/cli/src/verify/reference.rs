@@ -6,9 +6,10 @@
 
 use veriplay_core::{
     CallResult, CancellationToken, Digest, Dropped, EncodeCaps, Evidence, Execute, Exit, GuestError, Job, LimitKind,
-    Limits, Outcome, Problem, REFERENCE_RULE, Status, Value, Verdict,
+    Limits, Outcome, Problem, REFERENCE_RULE, Status, Value, Verdict, content_hash,
 };
 use veriplay_corpus::{ExpectedResult, UnexecutedProblem};
+use veriplay_verifier::JUDGE_VERSION;
 
 use super::scaled_limits;
 use crate::progress::{self, counted};
@@ -26,6 +27,13 @@ pub(crate) struct JudgeConditions {
     pub(crate) scaled: bool,
     pub(crate) seed: u64,
     pub(crate) early_stop: bool,
+}
+
+impl JudgeConditions {
+    /// Names them, and the judges of this build.
+    pub(crate) fn digest(&self) -> Digest {
+        content_hash(&(JUDGE_VERSION, self))
+    }
 }
 
 /// How the jobs of this command run.

@@ -126,7 +126,7 @@ impl<'a> AttemptSource<'a> {
         conditions: &JudgeConditions,
     ) -> Result<Self, Failure> {
         let rows = read_attempts(path, max_row_bytes).or_fail(ExitCode::Input)?;
-        let (conditions, seen) = (content_hash(conditions), vec![0; tasks.len()]);
+        let (conditions, seen) = (conditions.digest(), vec![0; tasks.len()]);
         Ok(Self {
             rows,
             path,
@@ -254,7 +254,7 @@ mod tests {
             with(Limits { file_bytes: 2, ..limits }),
             with(Limits { deadline_ns: 2, ..limits }),
         ];
-        assert_eq!(all.iter().map(content_hash).collect::<HashSet<_>>().len(), all.len());
-        assert_eq!(content_hash(&first), content_hash(&first.clone()));
+        assert_eq!(all.iter().map(JudgeConditions::digest).collect::<HashSet<_>>().len(), all.len());
+        assert_eq!(first.digest(), first.clone().digest());
     }
 }
