@@ -6,6 +6,7 @@
 
 mod cases;
 mod literal_tests;
+mod plain_program;
 mod prediction;
 mod prelude;
 mod test_code;

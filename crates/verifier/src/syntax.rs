@@ -25,31 +25,48 @@ pub fn nests_too_deep(program: &str) -> bool {
     most_levels(program) > MOST_LEVELS
 }
 
+/// Words that expressions nest by.
+const WORDS: [&str; 15] = [
+    "and", "async", "await", "else", "for", "from", "if", "in", "is", "lambda", "not", "or", "return", "with", "yield",
+];
+/// Words whose part of an expression may go on behind a comma.
+const WORDS_WITH_COMMAS: [&str; 2] = ["lambda", "yield"];
+
 /// An upper bound on how deep the tree of a text is: open brackets, levels of indentation, and the operators and words since the last
 /// comma of the bracket.
-fn most_levels(program: &str) -> usize {
-    const WORDS: [&str; 9] = ["and", "await", "else", "for", "if", "in", "lambda", "not", "or"];
-    let (mut open, mut depth, mut most): (Vec<usize>, usize, usize) = (Vec::new(), 0, 0);
+pub(crate) fn most_levels(program: &str) -> usize {
+    let (mut open, mut depth, mut most): (Vec<Bracket>, usize, usize) = (Vec::new(), 0, 0);
+    // Where the next comma leads back to: the start of the bracket, or of the statement.
+    let mut base = Some(0);
     // The columns of the blocks that are open.
     let mut blocks: Vec<usize> = Vec::new();
-    let mut rest = program;
+    let (mut rest, mut word) = (program, "");
     while let Some(c) = rest.chars().next() {
         let mut length = c.len_utf8();
+        let last_word = std::mem::take(&mut word);
         match c {
             '#' => length = rest.find(['\n', '\r']).unwrap_or(rest.len()),
             '\'' | '"' => {
                 length = string_length(rest, c);
                 depth += 1;
+                if last_word.len() <= 2 && last_word.contains(['f', 'F', 't', 'T']) {
+                    // It holds expressions.
+                    depth += most_levels(rest[..length].trim_matches(c));
+                }
             }
             '(' | '[' | '{' => {
-                open.push(depth);
+                open.push(Bracket { depth, base });
                 depth += 1;
+                base = Some(depth);
             }
             // What follows a bracket may be applied to it.
-            ')' | ']' | '}' => depth = open.pop().unwrap_or(depth) + 1,
-            ',' => depth = open.last().map_or(0, |depth| depth + 1),
+            ')' | ']' | '}' => match open.pop() {
+                Some(bracket) => (depth, base) = (bracket.depth + 1, bracket.base),
+                None => depth += 1,
+            },
+            ',' => depth = base.unwrap_or(depth + 1),
             '\n' | '\r' | ';' if open.is_empty() => {
-                depth = 0;
+                (depth, base) = (0, Some(0));
                 let next = &rest[length..];
                 let line = next.trim_start_matches([' ', '\t', '\x0c']);
                 // A blank line and a comment are in no block.
@@ -64,7 +81,9 @@ fn most_levels(program: &str) -> usize {
             '\\' if rest[1..].starts_with(['\n', '\r']) => length = 2,
             c if c.is_alphanumeric() || c == '_' => {
                 length = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
-                depth += usize::from(WORDS.contains(&&rest[..length]));
+                word = &rest[..length];
+                depth += usize::from(WORDS.contains(&word));
+                base = base.filter(|_| !WORDS_WITH_COMMAS.contains(&word));
             }
             c if c.is_ascii_punctuation() => depth += 1,
             _ => {}
@@ -73,6 +92,12 @@ fn most_levels(program: &str) -> usize {
         rest = &rest[length..];
     }
     most
+}
+
+/// An open bracket: what was there before it.
+struct Bracket {
+    depth: usize,
+    base: Option<usize>,
 }
 
 /// The length of the literal that a text begins with, its quotes included.
@@ -99,4 +124,85 @@ fn string_length(text: &str, quote: char) -> usize {
 pub fn on_deep_stack<T>(program: &str, work: impl FnOnce() -> T) -> T {
     let stack = (1 << 20) + STACK_OF_A_LEVEL * most_levels(program).min(MOST_LEVELS);
     stacker::maybe_grow(stack, stack, work)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Parts of texts, which repeated nest or break off in every way.
+    const PARTS: [&str; 44] = [
+        "(",
+        "[",
+        "{",
+        ")",
+        "]",
+        "}",
+        ",",
+        ":",
+        ";",
+        ".",
+        "=",
+        ":=",
+        "-",
+        "~",
+        "*",
+        "**",
+        "->",
+        "@",
+        "|",
+        "not ",
+        "a ",
+        "1 ",
+        "'' ",
+        "f'{",
+        "f\"{a",
+        "t'",
+        "lambda ",
+        "lambda a, b: ",
+        "yield ",
+        "yield from ",
+        "await ",
+        "async ",
+        "if ",
+        "else ",
+        "for a in ",
+        "in ",
+        "is ",
+        "or ",
+        "return ",
+        "with ",
+        "import ",
+        "from ",
+        "case ",
+        "\n",
+    ];
+
+    /// A text that nests deeper than is counted ends the process.
+    #[test]
+    fn what_nests_is_counted() {
+        for first in PARTS {
+            for second in PARTS {
+                for start in ["x = ", "assert f(1), ", "f'{"] {
+                    let text = format!("{start}{}1\n", format!("{first}{second}").repeat(600));
+                    with_syntax(&text, |_| ());
+                }
+            }
+        }
+        for (part, inner) in [
+            ("f'{", ""),
+            ("assert f(1) == 2, f'{", "("),
+            ("(lambda a, b: ", "lambda a, b: "),
+            ("yield a, ", "yield a, "),
+        ] {
+            with_syntax(&format!("{part}{}1", inner.repeat(30_000)), |_| ());
+        }
+    }
+
+    #[test]
+    fn items_of_a_list_do_not_nest() {
+        assert!(most_levels(&format!("x = [{}]\n", "-1, ".repeat(10_000))) < 10);
+        assert!(most_levels(&format!("x = [{}]\n", "(1, 'a'), ".repeat(10_000))) < 10);
+        assert!(most_levels(&format!("x = {}1\n", "-".repeat(10_000))) >= 10_000);
+    }
 }

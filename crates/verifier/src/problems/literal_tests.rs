@@ -5,20 +5,23 @@
 //! compares, so no expected value is in any guest. Arguments are new objects in each call and results are plain values, so nothing else of the
 //! tests' process could be seen by the program, or the other way round.
 //!
-//! What is allowed is listed, and all else is left to the test runner, which judges as before: other test code, and outcomes that are not
-//! plain to read (an object of the library, an exception of the program's own). `tests/tests/verifier/literal_tests.rs` compares the two.
+//! What is allowed is listed, and all else is left to the test runner: other test code, programs that are more than computations
+//! ([`plain_program`]), and outcomes that are not plain to read (an object of the library, an exception of the program's own). `tests/tests/verifier/literal_tests.rs` compares the two.
 
 use std::collections::HashSet;
 
-use ruff_python_ast::helpers::any_over_expr;
-use ruff_python_ast::{CmpOp, Expr, ExprCall, Operator, Stmt, StmtAssert, StmtFunctionDef, UnaryOp};
+use ruff_python_ast::{
+    AnyParameterRef, CmpOp, Expr, ExprCall, InterpolatedStringElement, Operator, Stmt, StmtAssert, StmtFunctionDef,
+    UnaryOp,
+};
 use ruff_text_size::Ranged;
 use veriplay_core::{CallResult, Dropped, Exit, GuestError, Job, LimitKind, Status, TestCode, TestStyle, Value};
 
 use super::ProblemRequest;
+use super::plain_program::{self, MOST_LEVELS};
 use super::test_code::{TestCodeRecord, TestCodeResult};
 use crate::runner::{Runner, configure_job, decode_call, job_failure};
-use crate::syntax::with_syntax;
+use crate::syntax::{most_levels, with_syntax};
 
 /// The function of HumanEval's form that holds the assertions.
 const CHECK: &str = "check";
@@ -155,6 +158,9 @@ const ERRORS: [&str; 19] = [
     "ZeroDivisionError",
 ];
 
+/// The most bytes of an exception's message that is told as it is.
+const MAX_MESSAGE: usize = 390;
+
 /// Tests that are cases.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LiteralTests {
@@ -206,6 +212,15 @@ impl Claim {
 impl LiteralTests {
     /// Reads test code; `None` where it is more than cases.
     pub(super) fn read(code: &TestCode) -> Option<Self> {
+        let texts = match &code.style {
+            TestStyle::Check { source, .. } | TestStyle::Functions(source) => std::slice::from_ref(source),
+            TestStyle::Asserts(lines) => lines.as_slice(),
+        };
+        // CPython compiles neither a NUL nor a mark of the byte order, wherever they stand, and less depth than ruff.
+        let is_read = |text: &String| !text.contains(['\0', '\u{feff}']) && most_levels(text) <= MOST_LEVELS;
+        if !texts.iter().chain([&code.setup]).all(is_read) {
+            return None;
+        }
         let bound = read_set_up(&code.setup)?;
         match &code.style {
             TestStyle::Functions(_) => None,
@@ -235,13 +250,17 @@ impl LiteralTests {
         }
     }
 
-    /// Has `program` make the calls; `None` where it takes the test runner to tell what they say.
+    /// Has `program` make the calls; `None` where it takes the test runner to tell what they say: where program and tests could be told
+    /// apart from one process, too.
     pub(super) fn run(
         &self,
         runner: &mut Runner<'_>,
         program: &str,
         request: &ProblemRequest<'_>,
     ) -> Result<Option<TestsRun>, Dropped> {
+        if !plain_program::is_plain(program) {
+            return Ok(None);
+        }
         let assertions = self.tests.iter().flat_map(|(_, assertions)| assertions);
         let arguments = assertions.map(|assertion| assertion.arguments.clone());
         let calls = Job::calls(program, self.function.as_str(), arguments);
@@ -293,7 +312,8 @@ impl Assertion {
     /// What becomes of its test by this result of its call, and a text for people; `None` where it takes the test runner to tell.
     fn result(&self, call: &CallResult, request: &ProblemRequest<'_>) -> Option<(TestCodeResult, String)> {
         if let CallResult::Raised(GuestError { kind, message }) = call {
-            let is_plain = ERRORS.contains(&kind.as_str());
+            // A longer message may have been cut.
+            let is_plain = ERRORS.contains(&kind.as_str()) && message.len() <= MAX_MESSAGE;
             return is_plain.then(|| (TestCodeResult::Error, error_text(kind, message)));
         }
         let found = decode_call(call, &request.job_limits()).ok().filter(is_basic)?;
@@ -309,8 +329,7 @@ fn error_text(kind: &str, message: &str) -> String {
     format!("{kind}: {message}").chars().take(300).collect()
 }
 
-/// Reads what runs before the tests; returns the names that it binds. It may define functions, which are not called, and import what changes
-/// nothing.
+/// Reads what runs before the tests; returns the names that it binds. It may have stubs of functions, and import what changes nothing.
 fn read_set_up(source: &str) -> Option<HashSet<String>> {
     if source.trim().is_empty() {
         return Some(HashSet::new());
@@ -334,10 +353,7 @@ fn read_set_up(source: &str) -> Option<HashSet<String>> {
                     }
                 }
                 Stmt::FunctionDef(function) => {
-                    let defaults = function.parameters.iter_non_variadic_params().filter_map(|one| one.default());
-                    let is_plain =
-                        is_undecorated(function) && defaults.into_iter().all(|one| literal(one, source).is_some());
-                    bound.insert(plain_name(&function.name).filter(|_| is_plain)?);
+                    bound.insert(plain_name(&function.name).filter(|_| is_stub(function, source))?);
                 }
                 stmt => bound.extend(read_constant(stmt, source)?),
             }
@@ -350,6 +366,7 @@ fn read_set_up(source: &str) -> Option<HashSet<String>> {
 fn read_constant(stmt: &Stmt, source: &str) -> Option<Option<String>> {
     match stmt {
         Stmt::Pass(_) => Some(None),
+        Stmt::Expr(stmt) if stmt.value.is_ellipsis_literal_expr() => Some(None),
         Stmt::Expr(stmt) => literal(&stmt.value, source).map(|_| None),
         Stmt::Assign(assign) => match assign.targets.as_slice() {
             [Expr::Name(name)] => literal(&assign.value, source).and_then(|_| plain_name(&name.id)).map(Some),
@@ -371,12 +388,14 @@ fn read_check(module: &[Stmt], source: &str) -> Option<Vec<Assertion>> {
             }
         }
     }
-    let check = check.filter(|function| is_undecorated(function))?;
+    let check = check.filter(|function| is_undecorated(function) && function.returns.is_none())?;
     let candidate = only_parameter(check)?;
     let mut assertions = Vec::new();
     for stmt in &check.body {
         match stmt {
-            Stmt::Assert(assert) if is_constant_truth(assert) => {}
+            Stmt::Assert(assert) if is_constant_truth(assert) => {
+                assert.msg.as_ref().is_none_or(|message| read_message(message, source).is_some()).then_some(())?;
+            }
             Stmt::Assert(assert) => assertions.push(read_assert(assert, source, Some(candidate))?.1),
             // A name that is bound could be the candidate's.
             stmt => read_constant(stmt, source)?.is_none().then_some(())?,
@@ -387,25 +406,22 @@ fn read_check(module: &[Stmt], source: &str) -> Option<Vec<Assertion>> {
 
 /// `assert True`
 fn is_constant_truth(assert: &StmtAssert) -> bool {
-    let is_harmless = assert.msg.as_ref().is_none_or(|message| binds_nothing(message));
-    is_harmless && matches!(&*assert.test, Expr::BooleanLiteral(literal) if literal.value)
+    matches!(&*assert.test, Expr::BooleanLiteral(literal) if literal.value)
 }
 
 /// Reads an assertion, and the name of the function that it calls, which is `candidate` where that is given.
 fn read_assert(assert: &StmtAssert, source: &str, candidate: Option<&str>) -> Option<(String, Assertion)> {
     let message = match assert.msg.as_deref() {
         None => Some(String::new()),
-        // It is only computed where the assertion fails.
-        Some(message) => match literal(message, source) {
-            Some(Value::Str(text)) => Some(text),
-            _ => binds_nothing(message).then_some(None)?,
-        },
+        Some(message) => read_message(message, source)?,
     };
     let (call, claim) = read_claim(&assert.test, source)?;
     let Expr::Name(function) = &*call.func else { return None };
     let function = plain_name(&function.id).filter(|name| candidate.is_none_or(|wanted| name == wanted))?;
     call.arguments.keywords.is_empty().then_some(())?;
-    let arguments = call.arguments.args.iter().map(|argument| literal(argument, source)).collect::<Option<_>>()?;
+    let arguments: Vec<Value> =
+        call.arguments.args.iter().map(|argument| literal(argument, source)).collect::<Option<_>>()?;
+    arguments.iter().all(has_one_order).then_some(())?;
     Some((function, Assertion { arguments, claim, message }))
 }
 
@@ -463,11 +479,11 @@ fn folded(expr: &Expr, source: &str, depth: usize) -> Option<Value> {
 
 /// The most levels that are folded.
 const MAX_FOLDED: usize = 16;
-/// The most bits of a power.
+/// The most bits of a number that is computed.
 const MAX_BITS: u64 = 4096;
 
 fn arithmetic(left: Value, op: Operator, right: Value) -> Option<Value> {
-    Some(match (left, op, right) {
+    let found = match (left, op, right) {
         (Value::Str(a), Operator::Add, Value::Str(b)) => Value::Str(a + &b),
         (Value::Int(a), Operator::Add, Value::Int(b)) => Value::Int(a + b),
         (Value::Int(a), Operator::Sub, Value::Int(b)) => Value::Int(a - b),
@@ -482,7 +498,14 @@ fn arithmetic(left: Value, op: Operator, right: Value) -> Option<Value> {
         (Value::Float(a), Operator::Mult, Value::Float(b)) => Value::Float(a * b),
         (Value::Float(a), Operator::Div, Value::Float(b)) if b != 0.0 => Value::Float(a / b),
         _ => return None,
-    })
+    };
+    let is_small = match &found {
+        Value::Int(found) => found.bits() <= MAX_BITS,
+        // A NaN is equal to nothing.
+        Value::Float(found) => found.is_finite(),
+        _ => true,
+    };
+    is_small.then_some(found)
 }
 
 fn is_literal(expr: &Expr) -> bool {
@@ -505,9 +528,59 @@ fn is_literal(expr: &Expr) -> bool {
     }
 }
 
-/// Whether an expression makes no name of its scope, and no generator of its function.
-fn binds_nothing(expr: &Expr) -> bool {
-    !any_over_expr(expr, &|part| matches!(part, Expr::Named(_) | Expr::Yield(_) | Expr::YieldFrom(_) | Expr::Await(_)))
+/// Reads the message of an assertion: its text, or `None` where that is computed, which is only done where the assertion fails.
+fn read_message(message: &Expr, source: &str) -> Option<Option<String>> {
+    match literal(message, source) {
+        Some(Value::Str(text)) => Some(Some(text)),
+        _ => is_computed_message(message, source).then_some(None),
+    }
+}
+
+/// Whether it is an expression of calls and values, which CPython compiles and which binds no name.
+fn is_computed_message(expr: &Expr, source: &str) -> bool {
+    let is_computed = |expr: &Expr| is_computed_message(expr, source);
+    match expr {
+        Expr::Name(name) => is_plain_name(&name.id),
+        Expr::Attribute(attribute) => is_plain_name(&attribute.attr) && is_computed(&attribute.value),
+        Expr::Call(call) => {
+            call.arguments.keywords.is_empty() && is_computed(&call.func) && call.arguments.args.iter().all(is_computed)
+        }
+        Expr::BinOp(operation) => is_computed(&operation.left) && is_computed(&operation.right),
+        Expr::FString(text) => text.value.elements().all(|element| match element {
+            InterpolatedStringElement::Literal(_) => true,
+            InterpolatedStringElement::Interpolation(part) => {
+                part.format_spec.is_none() && is_computed(&part.expression)
+            }
+        }),
+        expr => literal(expr, source).is_some(),
+    }
+}
+
+/// Whether a function of the set-up has a signature that CPython compiles, and does nothing.
+fn is_stub(function: &StmtFunctionDef, source: &str) -> bool {
+    let mut names = HashSet::new();
+    let parameters = || function.parameters.iter().map(AnyParameterRef::as_parameter);
+    let annotations = parameters().filter_map(|one| one.annotation.as_deref()).chain(function.returns.as_deref());
+    let defaults = function.parameters.iter_non_variadic_params().filter_map(|one| one.default.as_deref());
+    is_undecorated(function)
+        && parameters().all(|one| is_plain_name(&one.name) && names.insert(one.name.as_str()))
+        && annotations.into_iter().all(|annotation| is_annotation(annotation, source))
+        && defaults.into_iter().all(|default| literal(default, source).is_some())
+        && function.body.iter().all(|stmt| read_constant(stmt, source) == Some(None))
+}
+
+/// Whether it is an annotation of names and their parameters.
+fn is_annotation(expr: &Expr, source: &str) -> bool {
+    match expr {
+        Expr::Name(name) => is_plain_name(&name.id),
+        Expr::Attribute(attribute) => is_plain_name(&attribute.attr) && is_annotation(&attribute.value, source),
+        Expr::Subscript(part) => is_annotation(&part.value, source) && is_annotation(&part.slice, source),
+        Expr::Tuple(tuple) => tuple.elts.iter().all(|item| is_annotation(item, source)),
+        Expr::List(list) => list.elts.iter().all(|item| is_annotation(item, source)),
+        Expr::BinOp(either) => is_annotation(&either.left, source) && is_annotation(&either.right, source),
+        Expr::EllipsisLiteral(_) => true,
+        expr => literal(expr, source).is_some(),
+    }
 }
 
 fn is_undecorated(function: &StmtFunctionDef) -> bool {
@@ -518,7 +591,7 @@ fn is_undecorated(function: &StmtFunctionDef) -> bool {
 fn only_parameter(function: &StmtFunctionDef) -> Option<&str> {
     let parameters = &function.parameters;
     let [only] = parameters.args.as_slice() else { return None };
-    let is_alone = parameters.len() == 1 && only.default.is_none();
+    let is_alone = parameters.len() == 1 && only.default.is_none() && only.parameter.annotation.is_none();
     is_alone.then(|| only.parameter.name.as_str()).filter(|name| is_plain_name(name))
 }
 
@@ -530,6 +603,16 @@ fn is_plain_name(name: &str) -> bool {
 
 fn plain_name(name: &str) -> Option<String> {
     is_plain_name(name).then(|| name.to_owned())
+}
+
+/// Whether a value that is sent is iterated over as the literal would be: members of sets are sent sorted.
+fn has_one_order(value: &Value) -> bool {
+    match value {
+        Value::Set(items) | Value::FrozenSet(items) => items.len() < 2,
+        Value::List(items) | Value::Tuple(items) => items.iter().all(has_one_order),
+        Value::Dict(pairs) => pairs.iter().all(|(_, value)| has_one_order(value)),
+        _ => true,
+    }
 }
 
 /// Whether a value has nothing of the library's, whose `==` is its own.
@@ -622,7 +705,7 @@ mod tests {
     fn a_check_function_is_read_as_one_test() {
         let source = "META = {'a': 'b'}\n\ndef check(candidate):\n    \"\"\"Text.\"\"\"\n    assert candidate(1) == 2\n    assert True\n    \
                       assert candidate(2) == 3, 'got ' + str(candidate(2))\n    pass\n";
-        let setup = "from typing import List\nimport math\n\ndef helper(x: float = -1.0) -> List[int]:\n    return [x]\n\ndef f(x):\n    'Stub.'\n";
+        let setup = "from typing import List\nimport math\n\ndef helper(x: float = -1.0, *y) -> List[int]:\n    ...\n\ndef f(x: 'int | None'):\n    'Stub.'\n";
         let read = LiteralTests::read(&check(setup, source)).unwrap();
         let [(id, assertions)] = read.tests.as_slice() else { panic!("{read:?}") };
         let messages: Vec<Option<&str>> = assertions.iter().map(|assertion| assertion.message.as_deref()).collect();
@@ -665,6 +748,14 @@ mod tests {
             "assert f({[]: 1}) == 1",
             "assert (f(1) == 1, 'no')",
             "assert f(1) == 1, (f := 3)",
+            "assert f(1) == 1, (lambda x, x: 1)",
+            "assert f(1) == 1, [i async for i in x]",
+            "assert f(1) == 1, g(__debug__=1)",
+            "assert f(1) == 1, f'{1:{(yield)}}'",
+            "assert f({1, 2}) == 1",
+            "assert f([{'a': {'a', 'b'}}]) == 1",
+            "assert f(1) == 1e400 - 1e400",
+            "assert f(1) == 10 ** 1000 * 10 ** 1000",
             "assert f(1) == 1; f = 3",
             "assert f(1) == 1\nassert f(2) == 2",
             "f(1) == 1",
@@ -673,6 +764,8 @@ mod tests {
             "assert ｆ(1) == 1",
             "assert sum(1) == 1",
             "assert f(1) ==",
+            "assert f(1) == 1  # \0",
+            "\u{feff}assert f(1) == 1",
             " assert f(1) == 1",
             "",
         ] {
@@ -708,6 +801,11 @@ mod tests {
             "def h[T](x: T): pass",
             "class A: pass",
             "print(1)",
+            "def h(x): return x",
+            "def h(x, x): pass",
+            "def h(x: (y := 1)): pass",
+            "def h(x) -> [i for i in y]: pass",
+            "def h(__debug__): pass",
             "def h(:",
         ] {
             assert!(!is_read(&asserts(setup, &["assert f(1) == 1"])), "{setup}");
@@ -726,6 +824,7 @@ mod tests {
             format!("def check(candidate):\n    candidate = 3\n{one}"),
             format!("def check(candidate):\n{one}    return 1\n"),
             format!("def check(candidate):\n{one}    assert True, (yield)\n"),
+            format!("def check(candidate: (x := 1)):\n{one}"),
             format!("def check(candidate):\n    if True:\n    {one}"),
             format!("def check(candidate):\n    for i in [1]:\n    {one}"),
             format!("def check(candidate):\n    print(1)\n{one}"),

@@ -1,0 +1,227 @@
+//! Which programs compute a value from their arguments and no more.
+//!
+//! Such a program gives one answer wherever and however often it runs: it asks for no object's identity, draws nothing at random, reads no clock, and
+//! does not look at the process that it is in. What it may be made of is listed, because what is not is still judged right, only slower.
+
+use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, TraversalSignal, walk_expr, walk_stmt};
+use ruff_python_ast::{AnyNodeRef, CmpOp, Expr, ExprCompare, Stmt};
+
+use crate::syntax::{most_levels, with_syntax};
+
+/// The most levels of a program that is looked at: CPython reads 200 brackets and 100 levels of indentation.
+pub(super) const MOST_LEVELS: usize = 100;
+/// Modules that give the same answers in every process.
+const MODULES: [&str; 23] = [
+    "abc",
+    "bisect",
+    "cmath",
+    "collections",
+    "copy",
+    "dataclasses",
+    "decimal",
+    "enum",
+    "fractions",
+    "functools",
+    "heapq",
+    "itertools",
+    "json",
+    "math",
+    "numbers",
+    "operator",
+    "re",
+    "statistics",
+    "string",
+    "textwrap",
+    "typing",
+    "unicodedata",
+    "hashlib",
+];
+/// What may be read of `sys`.
+const OF_SYS: [&str; 2] = ["maxsize", "setrecursionlimit"];
+/// Builtins that tell of identity, of names, or of the process, and what leads to them.
+const NAMES: [&str; 23] = [
+    "breakpoint",
+    "compile",
+    "copyright",
+    "credits",
+    "delattr",
+    "dir",
+    "eval",
+    "exec",
+    "exit",
+    "getattr",
+    "globals",
+    "hash",
+    "help",
+    "id",
+    "is_",
+    "is_not",
+    "license",
+    "locals",
+    "memoryview",
+    "open",
+    "quit",
+    "setattr",
+    "vars",
+];
+/// Classes that there is one of, to compare with by `is`.
+const CLASSES: [&str; 9] = ["bool", "bytes", "dict", "float", "int", "list", "set", "str", "tuple"];
+/// More of them, and attributes that lead to frames and code.
+const ATTRIBUTES: [&str; 12] = [
+    "ag_frame",
+    "cr_frame",
+    "f_back",
+    "f_builtins",
+    "f_globals",
+    "f_locals",
+    "gi_code",
+    "gi_frame",
+    "is_",
+    "is_not",
+    "tb_frame",
+    "tb_next",
+];
+
+/// Whether a program is made of what is listed here alone.
+pub(super) fn is_plain(program: &str) -> bool {
+    if most_levels(program) > MOST_LEVELS {
+        return false;
+    }
+    let is_plain = with_syntax(program, |parsed| {
+        let mut reader = Reader { is_plain: parsed.has_no_syntax_errors() };
+        reader.visit_body(parsed.suite());
+        reader.is_plain
+    });
+    is_plain == Some(true)
+}
+
+struct Reader {
+    is_plain: bool,
+}
+
+impl Reader {
+    fn require(&mut self, is_plain: bool) {
+        self.is_plain &= is_plain;
+    }
+}
+
+impl<'a> SourceOrderVisitor<'a> for Reader {
+    fn enter_node(&mut self, _node: AnyNodeRef<'a>) -> TraversalSignal {
+        if self.is_plain { TraversalSignal::Traverse } else { TraversalSignal::Skip }
+    }
+
+    fn visit_stmt(&mut self, stmt: &'a Stmt) {
+        match stmt {
+            Stmt::Import(import) => {
+                // Under its own name `sys` is asked for what is allowed of it.
+                let is_sys = |alias: &ruff_python_ast::Alias| alias.name == *"sys" && alias.asname.is_none();
+                let is_plain = import.names.iter().all(|alias| is_sys(alias) || is_module(&alias.name));
+                self.require(is_plain);
+            }
+            Stmt::ImportFrom(import) => {
+                let is_plain = import.level == 0 && import.module.as_ref().is_some_and(|name| is_module(name));
+                let has_plain_names = import.names.iter().all(|alias| is_plain_name(&alias.name) || alias.name == *"*");
+                self.require(is_plain && has_plain_names);
+            }
+            // A call may give the name under test to another function.
+            Stmt::Global(_) => self.require(false),
+            _ => walk_stmt(self, stmt),
+        }
+    }
+
+    fn visit_expr(&mut self, expr: &'a Expr) {
+        match expr {
+            Expr::Compare(compare) if is_main_guard(compare) => return,
+            Expr::Compare(compare) => self.require(asks_no_identity(compare)),
+            Expr::Attribute(attribute) => {
+                let is_of_sys = attribute.value.as_name_expr().is_some_and(|name| name.id == "sys");
+                if is_of_sys {
+                    self.require(OF_SYS.contains(&attribute.attr.as_str()));
+                    return;
+                }
+                let name = attribute.attr.as_str();
+                let is_special = name.starts_with("__") && name != "__init__";
+                self.require(!is_special && !ATTRIBUTES.contains(&name));
+            }
+            Expr::Name(name) => self.require(is_plain_name(&name.id) && name.id != "sys"),
+            _ => {}
+        }
+        walk_expr(self, expr);
+    }
+}
+
+/// `if __name__ == "__main__":`, which no function under test is behind.
+fn is_main_guard(compare: &ExprCompare) -> bool {
+    let is_name = compare.left.as_name_expr().is_some_and(|name| name.id == "__name__");
+    let is_main = |right: &Expr| right.as_string_literal_expr().is_some_and(|text| text.value.to_str() == "__main__");
+    is_name && *compare.ops == [CmpOp::Eq] && compare.comparators.iter().all(is_main)
+}
+
+/// Whether `is` compares with nothing but constants that there is one of.
+fn asks_no_identity(compare: &ExprCompare) -> bool {
+    let is_constant = |expr: &Expr| match expr {
+        Expr::NoneLiteral(_) | Expr::BooleanLiteral(_) | Expr::EllipsisLiteral(_) => true,
+        Expr::Name(name) => CLASSES.contains(&name.id.as_str()),
+        _ => false,
+    };
+    let operands: Vec<&Expr> = std::iter::once(&*compare.left).chain(&compare.comparators).collect();
+    compare
+        .ops
+        .iter()
+        .zip(operands.windows(2))
+        .all(|(op, pair)| !matches!(op, CmpOp::Is | CmpOp::IsNot) || pair.iter().any(|operand| is_constant(operand)))
+}
+
+fn is_module(name: &str) -> bool {
+    MODULES.contains(&name.split('.').next().unwrap_or(name))
+}
+
+fn is_plain_name(name: &str) -> bool {
+    !name.starts_with("__") && !NAMES.contains(&name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_plain;
+
+    #[test]
+    fn programs_that_compute_a_value_are_plain() {
+        for program in [
+            "from typing import List\nimport math, sys\n\ndef f(x: List[int]) -> int:\n    \"\"\"It is what it is.\"\"\"\n    return math.inf if x is None else sys.maxsize\n",
+            "from collections import *\nclass A(dict):\n    def __init__(self):\n        super().__init__()\n    def __eq__(self, other): return type(other) is int\n",
+            "def f(x):\n    del x[0]\n    return f'{x!r}'\n\nif __name__ == '__main__':\n    import os\n    print(f([1]))\n",
+            "def f(x: 'nothing', *y):\n    return [i for i in x if not (lambda z: z is not True)(i)]\n",
+        ] {
+            // The block behind the guard is looked at like any other.
+            assert_eq!(is_plain(program), !program.contains("import os"), "{program}");
+        }
+    }
+
+    #[test]
+    fn programs_that_ask_for_more_are_not() {
+        for program in [
+            "def f(a, b): return a is b",
+            "def f(a): return None is a is not a",
+            "def f(a): return id(a)",
+            "from operator import is_ as same",
+            "import operator\ndef f(a, b): return operator.is_(a, b)",
+            "import random",
+            "from time import time",
+            "import sys as s",
+            "import sys\ndef f(): return sys._getframe()",
+            "import sys\nx = sys",
+            "from . import math",
+            "def f(): return __name__",
+            "def f(): return f.__globals__",
+            "def f(): return (x for x in [1]).gi_frame",
+            "def f(): return getattr(f, 'x')",
+            "def f(): return eval('1')",
+            "def f():\n    global f\n    f = 1",
+            "x = \"",
+            "def f(:",
+        ] {
+            assert!(!is_plain(program), "{program}");
+        }
+        assert!(!is_plain(&format!("x = {}1{}", "(".repeat(150), ")".repeat(150))));
+    }
+}
