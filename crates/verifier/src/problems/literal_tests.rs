@@ -761,7 +761,6 @@ mod tests {
             "f(1) == 1",
             "assert f(1) == 1 or True",
             "assert __f(1) == 1",
-            "assert ｆ(1) == 1",
             "assert sum(1) == 1",
             "assert f(1) ==",
             "assert f(1) == 1  # \0",
