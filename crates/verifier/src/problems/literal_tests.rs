@@ -6,7 +6,8 @@
 //! tests' process could be seen by the program, or the other way round.
 //!
 //! What is allowed is listed, and all else is left to the test runner: other test code, programs that are more than computations
-//! ([`plain_program`]), and outcomes that are not plain to read (an object of the library, an exception of the program's own). `tests/tests/verifier/literal_tests.rs` compares the two.
+//! ([`plain_program`]), and outcomes that are not plain to read (an object of the library, an exception of the program's own).
+//! `tests/tests/verifier/literal_tests.rs` compares the two.
 
 use std::collections::HashSet;
 
@@ -18,7 +19,7 @@ use ruff_text_size::Ranged;
 use veriplay_core::{CallResult, Dropped, Exit, GuestError, Job, LimitKind, Status, TestCode, TestStyle, Value};
 
 use super::ProblemRequest;
-use super::plain_program::{self, MOST_LEVELS};
+use super::plain_program::{self, MOST_LEVELS, is_listed};
 use super::test_code::{TestCodeRecord, TestCodeResult};
 use crate::runner::{Runner, configure_job, decode_call, job_failure};
 use crate::syntax::{most_levels, with_syntax};
@@ -26,137 +27,20 @@ use crate::syntax::{most_levels, with_syntax};
 /// The function of HumanEval's form that holds the assertions.
 const CHECK: &str = "check";
 /// Modules that the set-up may import, which change nothing.
-const MODULES: [&str; 13] = [
-    "bisect",
-    "collections",
-    "copy",
-    "functools",
-    "heapq",
-    "itertools",
-    "math",
-    "operator",
-    "random",
-    "re",
-    "statistics",
-    "string",
-    "typing",
-];
+const MODULES: &str =
+    "bisect collections copy functools heapq itertools math operator random re statistics string typing";
 /// Names of `typing` that the set-up may import.
-const TYPING: [&str; 13] = [
-    "Any",
-    "Callable",
-    "Dict",
-    "FrozenSet",
-    "Iterable",
-    "Iterator",
-    "List",
-    "Mapping",
-    "Optional",
-    "Sequence",
-    "Set",
-    "Tuple",
-    "Union",
-];
+const TYPING: &str = "Any Callable Dict FrozenSet Iterable Iterator List Mapping Optional Sequence Set Tuple Union";
 /// Builtins in lower case, which a test may mean by a name. Others are no functions to be tested.
-pub(super) const BUILTINS: [&str; 75] = [
-    "abs",
-    "aiter",
-    "all",
-    "anext",
-    "any",
-    "ascii",
-    "bin",
-    "bool",
-    "breakpoint",
-    "bytearray",
-    "bytes",
-    "callable",
-    "chr",
-    "classmethod",
-    "compile",
-    "complex",
-    "copyright",
-    "credits",
-    "delattr",
-    "dict",
-    "dir",
-    "divmod",
-    "enumerate",
-    "eval",
-    "exec",
-    "exit",
-    "filter",
-    "float",
-    "format",
-    "frozendict",
-    "frozenset",
-    "getattr",
-    "globals",
-    "hasattr",
-    "hash",
-    "help",
-    "hex",
-    "id",
-    "input",
-    "int",
-    "isinstance",
-    "issubclass",
-    "iter",
-    "len",
-    "license",
-    "list",
-    "locals",
-    "map",
-    "max",
-    "memoryview",
-    "min",
-    "next",
-    "object",
-    "oct",
-    "open",
-    "ord",
-    "pow",
-    "print",
-    "property",
-    "quit",
-    "range",
-    "repr",
-    "reversed",
-    "round",
-    "sentinel",
-    "set",
-    "setattr",
-    "slice",
-    "sorted",
-    "staticmethod",
-    "str",
-    "sum",
-    "super",
-    "tuple",
-    "type",
-];
+const BUILTINS: &str = "abs aiter all anext any ascii bin bool breakpoint bytearray bytes callable chr classmethod compile complex \
+    copyright credits delattr dict dir divmod enumerate eval exec exit filter float format frozendict frozenset \
+    getattr globals hasattr hash help hex id input int isinstance issubclass iter len license list locals map max \
+    memoryview min next object oct open ord pow print property quit range repr reversed round sentinel set setattr \
+    slice sorted staticmethod str sum super tuple type vars zip";
 /// Exceptions that say no more of themselves than their name and message. A test that meets one has an error.
-const ERRORS: [&str; 19] = [
-    "ArithmeticError",
-    "AttributeError",
-    "BufferError",
-    "EOFError",
-    "FloatingPointError",
-    "ImportError",
-    "IndexError",
-    "KeyError",
-    "LookupError",
-    "ModuleNotFoundError",
-    "NameError",
-    "NotImplementedError",
-    "OverflowError",
-    "RecursionError",
-    "RuntimeError",
-    "TypeError",
-    "UnboundLocalError",
-    "ValueError",
-    "ZeroDivisionError",
-];
+const ERRORS: &str = "ArithmeticError AttributeError BufferError EOFError FloatingPointError ImportError IndexError KeyError \
+    LookupError ModuleNotFoundError NameError NotImplementedError OverflowError RecursionError RuntimeError \
+    TypeError UnboundLocalError ValueError ZeroDivisionError";
 
 /// The most bytes of an exception's message that is told as it is.
 const MAX_MESSAGE: usize = 390;
@@ -244,7 +128,7 @@ impl LiteralTests {
                 }
                 let function = function?;
                 let is_free = !bound.contains(&function)
-                    && (!BUILTINS.contains(&function.as_str()) || code.functions.contains(&function));
+                    && (!is_listed(BUILTINS, function.as_str()) || code.functions.contains(&function));
                 is_free.then_some(Self { function, tests, is_lines: true })
             }
         }
@@ -313,7 +197,7 @@ impl Assertion {
     fn result(&self, call: &CallResult, request: &ProblemRequest<'_>) -> Option<(TestCodeResult, String)> {
         if let CallResult::Raised(GuestError { kind, message }) = call {
             // A longer message may have been cut.
-            let is_plain = ERRORS.contains(&kind.as_str()) && message.len() <= MAX_MESSAGE;
+            let is_plain = is_listed(ERRORS, kind.as_str()) && message.len() <= MAX_MESSAGE;
             return is_plain.then(|| (TestCodeResult::Error, error_text(kind, message)));
         }
         let found = decode_call(call, &request.job_limits()).ok().filter(is_basic)?;
@@ -341,14 +225,14 @@ fn read_set_up(source: &str) -> Option<HashSet<String>> {
                 Stmt::Import(import) => {
                     for alias in &import.names {
                         let name = alias.asname.as_ref().unwrap_or(&alias.name);
-                        bound.insert(plain_name(name).filter(|_| MODULES.contains(&alias.name.as_str()))?);
+                        bound.insert(plain_name(name).filter(|_| is_listed(MODULES, alias.name.as_str()))?);
                     }
                 }
                 Stmt::ImportFrom(import) => {
                     let is_typing = import.level == 0 && import.module.as_ref().is_some_and(|name| name == "typing");
                     for alias in &import.names {
                         let name = alias.asname.as_ref().unwrap_or(&alias.name);
-                        let is_known = is_typing && TYPING.contains(&alias.name.as_str());
+                        let is_known = is_typing && is_listed(TYPING, alias.name.as_str());
                         bound.insert(plain_name(name).filter(|_| is_known)?);
                     }
                 }

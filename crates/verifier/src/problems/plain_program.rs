@@ -1,7 +1,8 @@
 //! Which programs compute a value from their arguments and no more.
 //!
-//! Such a program gives one answer wherever and however often it runs: it asks for no object's identity, draws nothing at random, reads no clock, and
-//! does not look at the process that it is in. What it may be made of is listed, because what is not is still judged right, only slower.
+//! Such a program gives one answer wherever and however often it runs: it asks for no object's identity, draws nothing at random, reads no
+//! clock, and does not look at the process that it is in. What leads there is named here and no defence: who gets by it is told the same
+//! arguments, and no expected value is in reach. A program that is not plain is judged right all the same, only slower.
 
 use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, TraversalSignal, walk_expr, walk_stmt};
 use ruff_python_ast::{AnyNodeRef, CmpOp, Expr, ExprCompare, Stmt};
@@ -11,76 +12,18 @@ use crate::syntax::{most_levels, with_syntax};
 /// The most levels of a program that is looked at: CPython reads 200 brackets and 100 levels of indentation.
 pub(super) const MOST_LEVELS: usize = 100;
 /// Modules that give the same answers in every process.
-const MODULES: [&str; 23] = [
-    "abc",
-    "bisect",
-    "cmath",
-    "collections",
-    "copy",
-    "dataclasses",
-    "decimal",
-    "enum",
-    "fractions",
-    "functools",
-    "heapq",
-    "itertools",
-    "json",
-    "math",
-    "numbers",
-    "operator",
-    "re",
-    "statistics",
-    "string",
-    "textwrap",
-    "typing",
-    "unicodedata",
-    "hashlib",
-];
+const MODULES: &str = "abc bisect cmath collections copy dataclasses decimal enum fractions functools hashlib heapq itertools json math \
+    numbers operator re statistics string textwrap typing unicodedata";
 /// What may be read of `sys`.
-const OF_SYS: [&str; 2] = ["maxsize", "setrecursionlimit"];
+const OF_SYS: &str = "maxsize setrecursionlimit";
 /// Builtins that tell of identity, of names, or of the process, and what leads to them.
-const NAMES: [&str; 23] = [
-    "breakpoint",
-    "compile",
-    "copyright",
-    "credits",
-    "delattr",
-    "dir",
-    "eval",
-    "exec",
-    "exit",
-    "getattr",
-    "globals",
-    "hash",
-    "help",
-    "id",
-    "is_",
-    "is_not",
-    "license",
-    "locals",
-    "memoryview",
-    "open",
-    "quit",
-    "setattr",
-    "vars",
-];
+const NAMES: &str = "breakpoint compile copyright credits delattr dir eval exec exit getattr globals hash help id is_ is_not license \
+    locals memoryview open quit setattr vars";
 /// Classes that there is one of, to compare with by `is`.
-const CLASSES: [&str; 9] = ["bool", "bytes", "dict", "float", "int", "list", "set", "str", "tuple"];
+const CLASSES: &str = "bool bytes dict float int list set str tuple";
 /// More of them, and attributes that lead to frames and code.
-const ATTRIBUTES: [&str; 12] = [
-    "ag_frame",
-    "cr_frame",
-    "f_back",
-    "f_builtins",
-    "f_globals",
-    "f_locals",
-    "gi_code",
-    "gi_frame",
-    "is_",
-    "is_not",
-    "tb_frame",
-    "tb_next",
-];
+const ATTRIBUTES: &str =
+    "ag_frame cr_frame f_back f_builtins f_globals f_locals gi_code gi_frame is_ is_not tb_frame tb_next";
 
 /// Whether a program is made of what is listed here alone.
 pub(super) fn is_plain(program: &str) -> bool {
@@ -136,12 +79,12 @@ impl<'a> SourceOrderVisitor<'a> for Reader {
             Expr::Attribute(attribute) => {
                 let is_of_sys = attribute.value.as_name_expr().is_some_and(|name| name.id == "sys");
                 if is_of_sys {
-                    self.require(OF_SYS.contains(&attribute.attr.as_str()));
+                    self.require(is_listed(OF_SYS, attribute.attr.as_str()));
                     return;
                 }
                 let name = attribute.attr.as_str();
                 let is_special = name.starts_with("__") && name != "__init__";
-                self.require(!is_special && !ATTRIBUTES.contains(&name));
+                self.require(!is_special && !is_listed(ATTRIBUTES, name));
             }
             Expr::Name(name) => self.require(is_plain_name(&name.id) && name.id != "sys"),
             _ => {}
@@ -161,7 +104,7 @@ fn is_main_guard(compare: &ExprCompare) -> bool {
 fn asks_no_identity(compare: &ExprCompare) -> bool {
     let is_constant = |expr: &Expr| match expr {
         Expr::NoneLiteral(_) | Expr::BooleanLiteral(_) | Expr::EllipsisLiteral(_) => true,
-        Expr::Name(name) => CLASSES.contains(&name.id.as_str()),
+        Expr::Name(name) => is_listed(CLASSES, name.id.as_str()),
         _ => false,
     };
     let operands: Vec<&Expr> = std::iter::once(&*compare.left).chain(&compare.comparators).collect();
@@ -172,12 +115,17 @@ fn asks_no_identity(compare: &ExprCompare) -> bool {
         .all(|(op, pair)| !matches!(op, CmpOp::Is | CmpOp::IsNot) || pair.iter().any(|operand| is_constant(operand)))
 }
 
+/// Whether a list, of words, has this one.
+pub(super) fn is_listed(list: &str, word: &str) -> bool {
+    list.split(' ').any(|listed| listed == word)
+}
+
 fn is_module(name: &str) -> bool {
-    MODULES.contains(&name.split('.').next().unwrap_or(name))
+    is_listed(MODULES, name.split('.').next().unwrap_or(name))
 }
 
 fn is_plain_name(name: &str) -> bool {
-    !name.starts_with("__") && !NAMES.contains(&name)
+    !name.starts_with("__") && !is_listed(NAMES, name)
 }
 
 #[cfg(test)]
