@@ -10,6 +10,7 @@ mod plain_program;
 mod prediction;
 mod prelude;
 mod test_code;
+mod test_results;
 
 use veriplay_core::{Checks, Comparison, Dropped, Execute, Limits, Problem, TestCode, TestStyle, Verdict};
 
@@ -19,7 +20,7 @@ use crate::runner::on_all_cores;
 use prelude::with_prelude;
 
 pub use prediction::check_prediction;
-pub(crate) use test_code::VACUOUS;
+pub(crate) use test_results::VACUOUS;
 
 /// Names what [`judge_program`] does with its jobs. A verdict that is kept for an equal request is of one number: it grows where one could
 /// differ, in its evidence too, and the image is the same.

@@ -72,11 +72,15 @@ fn an_exported_image_is_the_same_image_in_another_cache() {
 
 #[test]
 fn an_image_for_a_lesser_processor_works_here() {
-    let Some(level) = detected_cpu_level() else { return };
+    let Some(own) = detected_cpu_level() else { return };
     let (bench, spec, native) = exported();
-    for level in [CpuLevel::X86_64V2, level] {
+    for level in [CpuLevel::X86_64V2, own] {
         let store = bench.store().with_cpu(level).unwrap();
-        assert!(store.load(&spec).is_none(), "it lies beside the one for this machine");
+        if store.load(&spec).is_some() {
+            // It lies beside the one for this machine, unless that has the features of the level and no others.
+            assert_eq!(level, own);
+            continue;
+        }
         check_works(&store.build(&spec, &|_| {}).unwrap(), ResetMode::Scan);
         let mut archive = Vec::new();
         store.export(&spec, &mut archive).unwrap();

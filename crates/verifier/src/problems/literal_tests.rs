@@ -20,7 +20,7 @@ use veriplay_core::{CallResult, Dropped, Exit, GuestError, Job, LimitKind, Statu
 
 use super::ProblemRequest;
 use super::plain_program::{self, MOST_LEVELS, is_listed};
-use super::test_code::{TestCodeRecord, TestCodeResult};
+use super::test_results::{TestCodeRecord, TestCodeResult};
 use crate::runner::{Runner, configure_job, decode_call, job_failure};
 use crate::syntax::{most_levels, with_syntax};
 

@@ -13,13 +13,12 @@
 //! What cannot cross between the two instances makes a test unjudgeable, and so does a verdict that hangs on how the tests are
 //! read: each [`TestReading`] that could change it is tried in a job of its own, and all must agree.
 
-use std::collections::HashSet;
-
 use veriplay_core::{Callee, Dropped, Job, Outcome, Preload, Status, TestCode, TestStyle, Trust, Value, content_hash};
 
 use super::ProblemRequest;
 use super::literal_tests::{LiteralTests, TestsRun};
-use crate::runner::{self, Decision, Runner, decode_call, job_failure, saturating_u32};
+use super::test_results::{TestCodeRecord, TestCodeResult, decision, failed};
+use crate::runner::{self, Decision, Runner, decode_call, job_failure};
 
 /// The program of the test job. All it imports is in the image.
 const RUNNER: &str = "from _veriplay_tests import run";
@@ -27,8 +26,6 @@ const RUNNER: &str = "from _veriplay_tests import run";
 const READER: &str = "from _veriplay_tests import prepare";
 /// The rule of what a run next to the tests says, which the program could have touched.
 const SHARED: &str = "shared";
-/// The rule of passed tests that use no name of the program.
-pub(crate) const VACUOUS: &str = "vacuous";
 
 /// An alternative interpretation of tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -221,29 +218,6 @@ fn tests_seed(code: &TestCode, seed: u64) -> u64 {
     u64::from_str_radix(&digest.as_str()[..16], 16).expect("a digest is hexadecimal")
 }
 
-/// The result of one test.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TestCodeResult {
-    Passed,
-    Failed,
-    Error,
-    Skipped,
-    /// The program does not define the tested name.
-    Missing,
-    /// Something could not cross between the tests and the program.
-    Unjudgeable,
-    /// It passed, and uses no name of the program.
-    Vacuous,
-}
-
-/// What became of one test.
-pub(super) struct TestCodeRecord {
-    pub(super) id: String,
-    pub(super) result: TestCodeResult,
-    /// For people.
-    pub(super) text: String,
-}
-
 /// The report of the tests.
 struct TestCodeReport {
     records: Vec<TestCodeRecord>,
@@ -287,39 +261,4 @@ fn parse_record(row: &Value) -> Option<TestCodeRecord> {
         _ => return None,
     };
     Some(TestCodeRecord { id: id.clone(), result, text: text.clone() })
-}
-
-/// The decision where the program, or the tests as a whole, ended without a report.
-fn failed((status, detail): (Status, String), planned: Option<usize>, rule: &str) -> Decision {
-    Decision { status, passed: 0, total: saturating_u32(planned.unwrap_or(1)), rule: rule.to_owned(), detail }
-}
-
-fn decision(records: &[TestCodeRecord], planned: Option<usize>, rule: &str) -> Decision {
-    let (status, detail) = decide(records, planned);
-    let first = records.iter().find(|record| record.result != TestCodeResult::Passed).map(|record| record.result);
-    let rule = if first == Some(TestCodeResult::Vacuous) { VACUOUS } else { rule }.to_owned();
-    let passed = records.iter().filter(|record| record.result == TestCodeResult::Passed).count();
-    let total = planned.unwrap_or(0).max(records.len()).max(1);
-    Decision { status, passed: saturating_u32(passed), total: saturating_u32(total), rule, detail }
-}
-
-/// Accepted when every planned test has passed exactly once; else the first failed test decides.
-fn decide(records: &[TestCodeRecord], planned: Option<usize>) -> (Status, String) {
-    let mut seen = HashSet::new();
-    if let Some(twice) = records.iter().find(|record| !seen.insert(record.id.as_str())) {
-        return (Status::RuntimeError, format!("test `{}` has two results", twice.id));
-    }
-    if let Some(record) = records.iter().find(|record| record.result != TestCodeResult::Passed) {
-        let status = match record.result {
-            TestCodeResult::Error => Status::RuntimeError,
-            TestCodeResult::Missing => Status::CompileError,
-            TestCodeResult::Unjudgeable | TestCodeResult::Vacuous => Status::Unjudgeable,
-            _ => Status::WrongAnswer,
-        };
-        return (status, format!("test `{}`: {:?}: {}", record.id, record.result, record.text));
-    }
-    if records.is_empty() || planned.is_some_and(|planned| planned != records.len()) {
-        return (Status::RuntimeError, format!("{} tests reported, {planned:?} planned", records.len()));
-    }
-    (Status::Accepted, String::new())
 }

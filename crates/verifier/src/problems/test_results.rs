@@ -1,0 +1,69 @@
+//! What became of the tests of test code, and the decision on it.
+
+use std::collections::HashSet;
+
+use veriplay_core::Status;
+
+use crate::runner::{Decision, saturating_u32};
+
+/// The rule of passed tests that use no name of the program.
+pub(crate) const VACUOUS: &str = "vacuous";
+
+/// The result of one test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TestCodeResult {
+    Passed,
+    Failed,
+    Error,
+    Skipped,
+    /// The program does not define the tested name.
+    Missing,
+    /// Something could not cross between the tests and the program.
+    Unjudgeable,
+    /// It passed, and uses no name of the program.
+    Vacuous,
+}
+
+/// What became of one test.
+pub(super) struct TestCodeRecord {
+    pub(super) id: String,
+    pub(super) result: TestCodeResult,
+    /// For people.
+    pub(super) text: String,
+}
+
+/// The decision where the program, or the tests as a whole, ended without a report.
+pub(super) fn failed((status, detail): (Status, String), planned: Option<usize>, rule: &str) -> Decision {
+    Decision { status, passed: 0, total: saturating_u32(planned.unwrap_or(1)), rule: rule.to_owned(), detail }
+}
+
+/// The decision on the tests' records.
+pub(super) fn decision(records: &[TestCodeRecord], planned: Option<usize>, rule: &str) -> Decision {
+    let (status, detail) = decide(records, planned);
+    let first = records.iter().find(|record| record.result != TestCodeResult::Passed).map(|record| record.result);
+    let rule = if first == Some(TestCodeResult::Vacuous) { VACUOUS } else { rule }.to_owned();
+    let passed = records.iter().filter(|record| record.result == TestCodeResult::Passed).count();
+    let total = planned.unwrap_or(0).max(records.len()).max(1);
+    Decision { status, passed: saturating_u32(passed), total: saturating_u32(total), rule, detail }
+}
+
+/// Accepted when every planned test has passed exactly once; else the first failed test decides.
+fn decide(records: &[TestCodeRecord], planned: Option<usize>) -> (Status, String) {
+    let mut seen = HashSet::new();
+    if let Some(twice) = records.iter().find(|record| !seen.insert(record.id.as_str())) {
+        return (Status::RuntimeError, format!("test `{}` has two results", twice.id));
+    }
+    if let Some(record) = records.iter().find(|record| record.result != TestCodeResult::Passed) {
+        let status = match record.result {
+            TestCodeResult::Error => Status::RuntimeError,
+            TestCodeResult::Missing => Status::CompileError,
+            TestCodeResult::Unjudgeable | TestCodeResult::Vacuous => Status::Unjudgeable,
+            _ => Status::WrongAnswer,
+        };
+        return (status, format!("test `{}`: {:?}: {}", record.id, record.result, record.text));
+    }
+    if records.is_empty() || planned.is_some_and(|planned| planned != records.len()) {
+        return (Status::RuntimeError, format!("{} tests reported, {planned:?} planned", records.len()));
+    }
+    (Status::Accepted, String::new())
+}
