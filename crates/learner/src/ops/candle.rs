@@ -8,7 +8,11 @@
 //! Attaching copies the result on its device and frees it; where nothing is tracked, as in rollouts, nothing is copied.
 
 mod attention;
+#[cfg(feature = "cuda")]
+mod fused_attention;
 mod logprobs;
+#[cfg(any(feature = "cuda", test))]
+mod spans;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -224,10 +228,37 @@ pub(crate) struct CandleOps {
 
 /// The tables of the last micro-batch, which all layers share: made and sent to the device once.
 #[derive(Debug, Default)]
-pub(crate) struct GroupTableCache(Mutex<Option<CachedGroupTables>>);
+pub(crate) struct GroupTableCache {
+    /// Of each group.
+    tiles: LastTables<[GroupTables]>,
+    #[cfg(feature = "cuda")]
+    fused: LastTables<fused_attention::Tables>,
+}
 
-/// Some groups, and the tables of each.
-type CachedGroupTables = (Arc<[AttentionGroup]>, Arc<[GroupTables]>);
+/// Some groups, and what was made of them.
+#[derive(Debug)]
+struct LastTables<T: ?Sized>(Mutex<Option<(Arc<[AttentionGroup]>, Arc<T>)>>);
+
+impl<T: ?Sized> Default for LastTables<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<T: ?Sized> LastTables<T> {
+    /// What is made of these groups.
+    fn of(&self, groups: &Arc<[AttentionGroup]>, make: impl FnOnce() -> Result<Arc<T>>) -> Result<Arc<T>> {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, tables)) = &*last
+            && Arc::ptr_eq(of, groups)
+        {
+            return Ok(Arc::clone(tables));
+        }
+        let tables = make()?;
+        *last = Some((Arc::clone(groups), Arc::clone(&tables)));
+        Ok(tables)
+    }
+}
 
 /// Of one group.
 #[derive(Debug)]
@@ -252,10 +283,13 @@ impl Ops for CandleOps {
     }
 
     fn attention(&self, qkv: &Tensor, gains: Option<&[Tensor; 2]>, groups: &Arc<[AttentionGroup]>) -> Result<Tensor> {
-        let tables = self.tables(groups, qkv.dtype(), qkv.device())?;
-        let group = |(group, tables)| self.attend_in_group(qkv, gains, group, tables);
-        let mixed = groups.iter().zip(&*tables).map(group).collect::<Result<Vec<_>>>()?;
-        Tensor::cat(&mixed, 0)
+        #[cfg(feature = "cuda")]
+        if fused_attention::fits(qkv, &self.sizes) {
+            let tables = || fused_attention::Tables::new(groups, &self.rope, qkv.device()).map(Arc::new);
+            let tables = self.tables.fused.of(groups, tables)?;
+            return fused_attention::attend(&self.normed_heads(qkv, gains)?, &self.sizes, tables);
+        }
+        self.attention_in_tiles(qkv, gains, groups)
     }
 
     fn mlp(&self, x: &Tensor, gate_up: &Linear, down: &Linear, _: usize) -> Result<Tensor> {
@@ -270,6 +304,19 @@ impl Ops for CandleOps {
 }
 
 impl CandleOps {
+    /// [`Ops::attention`] by candle's operations, group by group.
+    fn attention_in_tiles(
+        &self,
+        qkv: &Tensor,
+        gains: Option<&[Tensor; 2]>,
+        groups: &Arc<[AttentionGroup]>,
+    ) -> Result<Tensor> {
+        let tables = self.tables(groups, qkv.dtype(), qkv.device())?;
+        let group = |(group, tables)| self.attend_in_group(qkv, gains, group, tables);
+        let mixed = groups.iter().zip(&*tables).map(group).collect::<Result<Vec<_>>>()?;
+        Tensor::cat(&mixed, 0)
+    }
+
     /// Attention of one group: [rows, heads·dim].
     fn attend_in_group(
         &self,
@@ -304,20 +351,26 @@ impl CandleOps {
     }
 
     fn tables(&self, groups: &Arc<[AttentionGroup]>, dtype: DType, device: &Device) -> Result<Arc<[GroupTables]>> {
-        let mut kept = self.tables.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((of, tables)) = &*kept
-            && Arc::ptr_eq(of, groups)
-        {
-            return Ok(Arc::clone(tables));
-        }
         let table = |group: &AttentionGroup| {
             let positions = group.visible_rows().map(|row| row.position);
             let [cos, sin] = rotations(&self.rope, positions, dtype, device)?;
             Ok(GroupTables { cos, sin, tiles: Tile::split(group, self.tile_rows, device)? })
         };
-        let tables: Arc<[GroupTables]> = groups.iter().map(table).collect::<Result<_>>()?;
-        *kept = Some((Arc::clone(groups), Arc::clone(&tables)));
-        Ok(tables)
+        self.tables.tiles.of(groups, || groups.iter().map(table).collect())
+    }
+
+    /// Projections whose queries and keys are normalised, where they have gains.
+    #[cfg(feature = "cuda")]
+    fn normed_heads(&self, qkv: &Tensor, gains: Option<&[Tensor; 2]>) -> Result<Tensor> {
+        let Some([q_gain, k_gain]) = gains else { return qkv.contiguous() };
+        let (HeadSizes { heads, kv_heads, dim, eps }, rows) = (self.sizes, qkv.dim(0)?);
+        let part = |first: usize, count: usize| qkv.narrow(1, first * dim, count * dim);
+        let normed = |first: usize, count: usize, gain: &Tensor| {
+            rms_norm(&part(first, count)?.contiguous()?.reshape((rows, count, dim))?, gain, eps)?
+                .reshape((rows, count * dim))
+        };
+        let (q, k) = (normed(0, heads, q_gain)?, normed(heads, kv_heads, k_gain)?);
+        Tensor::cat(&[q, k, part(heads + kv_heads, kv_heads)?], 1)
     }
 }
 

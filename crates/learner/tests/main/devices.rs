@@ -4,7 +4,7 @@
 //! and say so when there is none. Tolerances are relative to the largest number of a tensor; in f32 a card is given ten times those of the
 //! CPU, for sums in another order. In bf16 a number has 8 bits: what is asked for is that errors stay of that size.
 
-use veriplay_core::{Learn, Sampling, TrainBatch};
+use veriplay_core::{Learn, Sample, Sampling, TrainBatch};
 use veriplay_learner::{
     Architecture, DeviceSpec, Learner, LearnerOptions, Lora, ModelConfig, NamedTensor, Optimizer, Precision,
     SamplingRequest, Segments, TokenSampler,
@@ -116,6 +116,31 @@ fn every_device_has_the_gradients_of_the_cpu_with_and_without_segments() {
                 let apart = distance(&found, &want);
                 assert!(apart <= held.relative, "{held:?} {:?} {segments:?}: {apart}", config.model_type);
                 assert!((found_loss - loss).abs() <= held.relative * loss.abs().max(1.0), "{found_loss} {loss}");
+            }
+        }
+    }
+}
+
+/// Heads such as real models have, for which a card has kernels of its own, in groups of several tiles.
+#[test]
+fn every_device_attends_in_long_groups_as_the_cpu_does() {
+    let lengths = [(70, [37, 1, 66]), (3, [2, 64, 5])];
+    let sample = |prompt: usize, at: usize, length: usize| {
+        Sample::new(tokens(prompt, 3).into(), tokens(length, 1 + at as u32), 1.0 - at as f32 * 0.7)
+    };
+    let samples = lengths.into_iter().flat_map(|(prompt, responses)| {
+        responses.into_iter().enumerate().map(move |(at, length)| sample(prompt, at, length))
+    });
+    let batch = TrainBatch { samples: samples.collect(), normalizer: 100.0 };
+    for held in devices() {
+        for config in families() {
+            for head_dim in [64, 128] {
+                let config = ModelConfig { head_dim, max_position_embeddings: 144, ..config.clone() };
+                let [mut cpu, mut other] = both(&config, held, &LearnerOptions::default());
+                let (_, want) = cpu.named_gradients(&batch).expect("gradients");
+                let (_, found) = other.named_gradients(&batch).expect("gradients");
+                let apart = distance(&found, &want);
+                assert!(apart <= held.relative, "{held:?} {:?} {head_dim}: {apart}", config.model_type);
             }
         }
     }
