@@ -64,6 +64,44 @@ fn cases_are_judged_in_one_job_as_the_test_runner_judges_them() {
     }
 }
 
+#[test]
+fn results_near_a_number_are_judged_as_the_test_runner_judges_them() {
+    let lines = asserts(&["assert abs(f(3) - 9.5) < 1, 'far'", "assert abs(4 - f(2)) <= 1e-6"]);
+    let whole = check(&["assert abs(candidate(3) - 27.0 / 3.0) < 1e-6", "assert abs(candidate(2) - 4) < 1e-6"]);
+    for (program, passed, by_check) in [
+        ("def f(x): return x * x", 2, Status::Accepted),
+        ("def f(x): return x * x + 1e-7", 2, Status::Accepted),
+        ("def f(x): return abs(float(x)) ** 2", 2, Status::Accepted),
+        ("def f(x): return x * x + 1e-5", 1, Status::WrongAnswer),
+        ("def f(x): return 10.5 if x > 2 else 4 + 1e-6", 0, Status::WrongAnswer),
+        ("def f(x): return float('nan')", 0, Status::WrongAnswer),
+        ("def f(x): return -float('inf')", 0, Status::WrongAnswer),
+        ("def f(x): return x < 3", 0, Status::WrongAnswer),
+        ("def f(x): return x / 0", 0, Status::RuntimeError),
+    ] {
+        let status = if passed == 2 { Status::Accepted } else { by_check };
+        let verdict = judged(&lines, program);
+        assert_eq!((verdict.status, verdict.passed), (status, passed), "{program}");
+        assert_eq!(judged(&whole, program).status, by_check, "{program}");
+    }
+    for program in [
+        "def f(x): return None",
+        "def f(x): return [x * x]",
+        "def f(x): return 10 ** 400",
+        "def f(x): return x * x + 0j",
+        "from fractions import Fraction\ndef f(x): return Fraction(x * x)",
+        "def abs(x): return 0\ndef f(x): return 1",
+        "from operator import *\ndef f(x): return x * x",
+        "def f(x): return max([x * x], key=abs)",
+    ] {
+        for code in [&lines, &whole] {
+            let verdict = judge_by_tests(code.clone(), program, LONG);
+            let run = judge_by_tests(for_the_test_runner(code.clone()), program, LONG);
+            assert_eq!(says(&verdict), says(&run), "{program}");
+        }
+    }
+}
+
 /// A class is no plain value, but what it returns is: here tests say more by their cases than across two instances.
 #[test]
 fn a_class_is_called_like_a_function() {

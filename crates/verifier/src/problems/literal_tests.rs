@@ -1,8 +1,8 @@
 //! Test code that is a list of cases: assertions about calls of one function whose arguments, and what they are compared with, are literals.
 //!
-//! `assert f([1, 2]) == 3` says which calls to make and what they must return, and most tests of public sets say nothing else. Such
-//! tests are read here and never run. The program makes the calls in one job, as for [`Checks::Calls`](veriplay_core::Checks::Calls), and the host
-//! compares, so no expected value is in any guest. Arguments are new objects in each call and results are plain values, so nothing else of the
+//! `assert f([1, 2]) == 3` or `assert abs(f(2) - 1.41) < 0.01` says which calls to make and what they must return, and most tests of public
+//! sets say nothing else. Such tests are read here and never run. The program makes the calls in one job, as for
+//! [`Checks::Calls`](veriplay_core::Checks::Calls), and the host compares, so no expected value is in any guest. Arguments are new objects in each call and results are plain values, so nothing else of the
 //! tests' process could be seen by the program, or the other way round.
 //!
 //! What is allowed is listed, and all else is left to the test runner: other test code, programs that are more than computations
@@ -26,6 +26,8 @@ use crate::syntax::{most_levels, with_syntax};
 
 /// The function of HumanEval's form that holds the assertions.
 const CHECK: &str = "check";
+/// The builtin by which results are held to be near a number. Nothing else of its name may be in sight.
+const ABS: &str = "abs";
 /// Modules that the set-up may import, which change nothing.
 const MODULES: &str =
     "bisect collections copy functools heapq itertools math operator random re statistics string typing";
@@ -78,18 +80,34 @@ enum Claim {
     NotSame(Value),
     /// `assert f()`, or with `not` before it.
     Truth(bool),
+    /// `abs(f() - literal) < literal`, or with `<=`: of numbers that a float has.
+    Near { target: f64, bound: f64, or_equal: bool },
 }
 
 impl Claim {
-    /// Whether it holds of a basic value, as [`is_basic`] has it.
-    fn holds(&self, found: &Value) -> bool {
-        match self {
+    /// Whether it holds of a basic value, as [`is_basic`] has it; `None` where it takes the test runner to tell.
+    fn holds(&self, found: &Value) -> Option<bool> {
+        Some(match self {
             Claim::Equal(expected) => expected.python_eq(found),
             Claim::Different(other) => !other.python_eq(found),
             Claim::Same(constant) => constant == found,
             Claim::NotSame(constant) => constant != found,
             Claim::Truth(wanted) => is_true(found) == *wanted,
-        }
+            Claim::Near { target, bound, or_equal } => {
+                let apart = (number(found)? - target).abs();
+                apart < *bound || (*or_equal && apart == *bound)
+            }
+        })
+    }
+}
+
+/// A number as a float that is equal to it. Differences of two that are integers are exact.
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Float(value) => Some(*value),
+        Value::Bool(value) => Some(f64::from(u8::from(*value))),
+        Value::Int(value) => i32::try_from(value).ok().map(f64::from),
+        _ => None,
     }
 }
 
@@ -106,6 +124,9 @@ impl LiteralTests {
             return None;
         }
         let bound = read_set_up(&code.setup)?;
+        if bound.contains(ABS) || code.functions.iter().any(|name| name == ABS) {
+            return None;
+        }
         match &code.style {
             TestStyle::Functions(_) => None,
             TestStyle::Check { source, function } => {
@@ -142,10 +163,12 @@ impl LiteralTests {
         program: &str,
         request: &ProblemRequest<'_>,
     ) -> Result<Option<TestsRun>, Dropped> {
-        if !plain_program::is_plain(program) {
+        let assertions = || self.tests.iter().flat_map(|(_, assertions)| assertions);
+        let asks_abs = assertions().any(|assertion| matches!(assertion.claim, Claim::Near { .. }));
+        if !plain_program::is_plain(program) || (asks_abs && plain_program::may_bind(program, ABS)) {
             return Ok(None);
         }
-        let assertions = self.tests.iter().flat_map(|(_, assertions)| assertions);
+        let assertions = assertions();
         let arguments = assertions.map(|assertion| assertion.arguments.clone());
         let calls = Job::calls(program, self.function.as_str(), arguments);
         let outcome = runner.run(&configure_job(request.image, request.job_limits(), request.seed, calls))?;
@@ -201,7 +224,7 @@ impl Assertion {
             return is_plain.then(|| (TestCodeResult::Error, error_text(kind, message)));
         }
         let found = decode_call(call, &request.job_limits()).ok().filter(is_basic)?;
-        if self.claim.holds(&found) {
+        if self.claim.holds(&found)? {
             return Some((TestCodeResult::Passed, String::new()));
         }
         self.message.as_ref().map(|message| (TestCodeResult::Failed, error_text("AssertionError", message)))
@@ -268,12 +291,12 @@ fn read_check(module: &[Stmt], source: &str) -> Option<Vec<Assertion>> {
             Stmt::FunctionDef(function) if function.name == *CHECK && check.is_none() => check = Some(function),
             stmt => {
                 let name = read_constant(stmt, source)?;
-                name.is_none_or(|name| name != CHECK).then_some(())?;
+                name.is_none_or(|name| name != CHECK && name != ABS).then_some(())?;
             }
         }
     }
     let check = check.filter(|function| is_undecorated(function) && function.returns.is_none())?;
-    let candidate = only_parameter(check)?;
+    let candidate = only_parameter(check).filter(|name| *name != ABS)?;
     let mut assertions = Vec::new();
     for stmt in &check.body {
         match stmt {
@@ -317,6 +340,11 @@ fn read_claim<'a>(test: &'a Expr, source: &str) -> Option<(&'a ExprCall, Claim)>
         }
         Expr::Compare(compare) => {
             let ([op], [right]) = (&*compare.ops, &*compare.comparators) else { return None };
+            if let CmpOp::Lt | CmpOp::LtE = op {
+                let (call, target) = read_distance(&compare.left, source)?;
+                let bound = number(&literal(right, source)?)?;
+                return Some((call, Claim::Near { target, bound, or_equal: *op == CmpOp::LtE }));
+            }
             let (call, other) = match (&*compare.left, right) {
                 (Expr::Call(call), other) | (other, Expr::Call(call)) => (call, literal(other, source)?),
                 _ => return None,
@@ -333,6 +361,18 @@ fn read_claim<'a>(test: &'a Expr, source: &str) -> Option<(&'a ExprCall, Claim)>
         }
         _ => None,
     }
+}
+
+/// Reads `abs(call - literal)`, or with the two the other way round.
+fn read_distance<'a>(expr: &'a Expr, source: &str) -> Option<(&'a ExprCall, f64)> {
+    let abs = expr.as_call_expr().filter(|abs| abs.arguments.keywords.is_empty())?;
+    abs.func.as_name_expr().filter(|name| name.id == *ABS)?;
+    let [Expr::BinOp(difference)] = &*abs.arguments.args else { return None };
+    let (call, target) = match (&*difference.left, difference.op, &*difference.right) {
+        (Expr::Call(call), Operator::Sub, other) | (other, Operator::Sub, Expr::Call(call)) => (call, other),
+        _ => return None,
+    };
+    Some((call, number(&literal(target, source)?)?))
 }
 
 /// The value of a literal, or of arithmetic with literals as the compiler folds it (`3 * 19`, `'ab' + 'c'`), alone or in lists and tuples.
@@ -558,6 +598,8 @@ mod tests {
             "assert (3) != f(  # one\n)",
             "assert not f(b'')",
             "assert f(0) is True",
+            "assert abs(f(4) - 2.0 / 3.0) < 1e-6, 'far'",
+            "assert abs(7 - f(5)) <= True",
         ];
         let read = LiteralTests::read(&asserts("", &lines)).unwrap();
         let assertions: Vec<&Assertion> = read.tests.iter().map(|(_, assertions)| &assertions[0]).collect();
@@ -566,6 +608,8 @@ mod tests {
             (vec![], Claim::Different(value("3")), ""),
             (vec!["b''"], Claim::Truth(false), ""),
             (vec!["0"], Claim::Same(value("True")), ""),
+            (vec!["4"], Claim::Near { target: 2.0 / 3.0, bound: 1e-6, or_equal: false }, "far"),
+            (vec!["5"], Claim::Near { target: 7.0, bound: 1.0, or_equal: true }, ""),
         ];
         for (found, (arguments, claim, message)) in assertions.into_iter().zip(expected) {
             let arguments = arguments.into_iter().map(value).collect();
@@ -607,7 +651,16 @@ mod tests {
             "assert f(f(1)) == 1",
             "assert f(1)(2) == 1",
             "assert m.f(1) == 1",
-            "assert abs(f(1) - 2) < 1e-6",
+            "assert abs(f(1) - x) < 1e-6",
+            "assert abs(f(1) - 'a') < 1e-6",
+            "assert abs(f(1) + 2) < 1e-6",
+            "assert abs(f(1) - 2) < f(2)",
+            "assert abs(f(1) - 2) > 1e-6",
+            "assert abs(f(1) - 10 ** 20) < 1e-6",
+            "assert abs(f(1) - 2, 1) < 1e-6",
+            "assert round(f(1) - 2) < 1e-6",
+            "assert 1e-6 < abs(f(1) - 2)",
+            "assert f(1) - 2 < 1e-6",
             "assert 0 < f(1) == 1",
             "assert f(1) is 5",
             "assert f(1) < 5",
@@ -658,6 +711,9 @@ mod tests {
         assert!(!is_read(&asserts("", &[])));
         let deep = format!("assert f(1) == {}{}", "[".repeat(100_000), "]".repeat(100_000));
         assert!(!is_read(&asserts("", &[deep.as_str()])));
+        let near = "assert abs(f(1) - 2) < 1";
+        assert!(is_read(&asserts("", &[near])) && !is_read(&asserts("abs = 3", &[near])));
+        assert!(!is_read(&TestCode { functions: vec!["abs".to_owned()], ..asserts("", &[near]) }));
         let named = TestCode { functions: vec!["sum".to_owned()], ..asserts("", &["assert sum(1) == 1"]) };
         assert!(is_read(&named), "a builtin that is named as the program's");
     }
@@ -716,6 +772,8 @@ mod tests {
             format!("def check(candidate):\n{one}\ncheck(f)\n"),
             format!("import math\ndef check(candidate):\n{one}"),
             format!("def test(candidate):\n{one}"),
+            format!("abs = 3\ndef check(candidate):\n{one}"),
+            "def check(abs):\n    assert abs(1) == 1\n".to_owned(),
             "def check(candidate):\n    assert True\n".to_owned(),
             "def check(candidate):\n    assert f(1) == 1\n".to_owned(),
             "def check(candidate):\n    assert False\n    assert candidate(1) == 1\n".to_owned(),
@@ -749,8 +807,20 @@ mod tests {
             (Claim::Truth(false), "-0.0", true),
             (Claim::Truth(false), "{}", true),
             (Claim::Truth(false), "set()", true),
+            (Claim::Near { target: 0.5, bound: 0.25, or_equal: false }, "0.7", true),
+            (Claim::Near { target: 0.5, bound: 0.25, or_equal: false }, "0.75", false),
+            (Claim::Near { target: 0.5, bound: 0.25, or_equal: true }, "0.25", true),
+            (Claim::Near { target: 0.5, bound: 0.25, or_equal: true }, "nan", false),
+            (Claim::Near { target: 0.5, bound: 0.75, or_equal: true }, "True", true),
+            (Claim::Near { target: 0.5, bound: f64::INFINITY, or_equal: false }, "inf", false),
+            (Claim::Near { target: -2147483648.0, bound: 4294967295.0, or_equal: false }, "2147483647", false),
         ] {
-            assert_eq!(claim.holds(&value(found)), holds, "{claim:?} of {found}");
+            assert_eq!(claim.holds(&value(found)), Some(holds), "{claim:?} of {found}");
+        }
+        let near = Claim::Near { target: 0.5, bound: 1e300, or_equal: false };
+        for found in ["None", "'1'", "[1]", "10 ** 20", "2147483648"] {
+            let found = if found.contains('*') { Value::Int(BigInt::from(10).pow(20)) } else { value(found) };
+            assert_eq!(near.holds(&found), None, "the test runner tells: {found:?}");
         }
     }
 }

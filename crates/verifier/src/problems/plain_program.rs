@@ -38,6 +38,25 @@ pub(super) fn is_plain(program: &str) -> bool {
     is_plain == Some(true)
 }
 
+/// Whether a program may mean something of its own by the name of a builtin: it does more with it than call it.
+pub(super) fn may_bind(program: &str, builtin: &str) -> bool {
+    let is_part = |char: char| char.is_ascii_alphanumeric() || char == '_';
+    let is_called = |at: usize| {
+        let (before, after) = (&program[..at], &program[at + builtin.len()..]);
+        if before.ends_with(is_part) || after.starts_with(is_part) {
+            return true;
+        }
+        let before = before.trim_end_matches(|char: char| char.is_whitespace() || char == '\\');
+        let is_defined = ["def", "class"].iter().any(|word| before.ends_with(word));
+        after.trim_start().starts_with('(') && !is_defined
+    };
+    let mut imports = program.match_indices("import").map(|(at, word)| program[at + word.len()..].trim_start());
+    // Names in other letters may be the same to Python (PEP 3131).
+    !program.is_ascii()
+        || imports.any(|names| names.starts_with(['*', '\\']))
+        || !program.match_indices(builtin).all(|(at, _)| is_called(at))
+}
+
 struct Reader {
     is_plain: bool,
 }
@@ -130,7 +149,7 @@ fn is_plain_name(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_plain;
+    use super::{is_plain, may_bind};
 
     #[test]
     fn programs_that_compute_a_value_are_plain() {
@@ -142,6 +161,29 @@ mod tests {
         ] {
             // The block behind the guard is looked at like any other.
             assert_eq!(is_plain(program), !program.contains("import os"), "{program}");
+        }
+    }
+
+    #[test]
+    fn a_builtin_that_is_called_is_not_bound() {
+        for program in ["def f(x): return abs(x) + fabs + abs_(x) + abs  (x.y)", "import math\nx.abs(3)", ""] {
+            assert!(!may_bind(program, "abs"), "{program}");
+        }
+        for program in [
+            "def abs(x): return 0",
+            "async def  abs (x): return 0",
+            "def\\\n abs(x): return 0",
+            "class abs(int): pass",
+            "abs = 3",
+            "from operator import *",
+            "from operator import \\\n  *",
+            "from operator import neg as abs",
+            "from operator import abs",
+            "def f(abs): return 1",
+            "def f(x): return max(x, key=abs)",
+            "def \u{ff41}bs(x): return 0",
+        ] {
+            assert!(may_bind(program, "abs"), "{program}");
         }
     }
 
