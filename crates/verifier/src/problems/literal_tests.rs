@@ -48,7 +48,7 @@ const ERRORS: &str = "ArithmeticError AttributeError BufferError EOFError Floati
 const MAX_MESSAGE: usize = 390;
 
 /// Tests that are cases.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct LiteralTests {
     /// The function that they call, by the name that it has in the program.
     function: String,
@@ -59,7 +59,7 @@ pub(super) struct LiteralTests {
 }
 
 /// An assertion about what one call returns.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 struct Assertion {
     arguments: Vec<Value>,
     claim: Claim,
@@ -68,7 +68,7 @@ struct Assertion {
 }
 
 /// What is claimed of a value.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 enum Claim {
     /// `== literal`
     Equal(Value),

@@ -7,9 +7,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use candle_core::backend::BackendStorage;
+use candle_core::cuda_backend::WrapErr;
 use candle_core::cuda_backend::cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as SHARED_BYTES;
-use candle_core::cuda_backend::cudarc::driver::{CudaSlice, CudaView, DeviceRepr, LaunchConfig, PushKernelArg};
-use candle_core::cuda_backend::{CudaFunc, WrapErr};
+use candle_core::cuda_backend::cudarc::driver::{
+    CudaFunction, CudaSlice, CudaView, DeviceRepr, LaunchConfig, PushKernelArg,
+};
 use candle_core::{
     CpuStorage, CudaDevice, CudaStorage, CustomOp1, CustomOp2, DType, Device, DeviceLocation, Error, Layout, Result,
     Shape, Tensor, Var,
@@ -193,8 +195,9 @@ impl Attention {
         }
     }
 
-    fn kernel(&self, device: &CudaDevice, name: &str) -> Result<CudaFunc> {
-        device.get_or_load_custom_func(&format!("{name}_{}", self.sizes.dim), "veriplay-attention", PTX)
+    fn kernel(&self, device: &CudaDevice, name: &str) -> Result<CudaFunction> {
+        let name = format!("{name}_{}", self.sizes.dim);
+        device.get_or_load_custom_func(&name, "veriplay-attention", PTX).map(|kernel| kernel.into_cuda_function())
     }
 
     /// A thread for each of `count` pieces of work.
@@ -209,11 +212,11 @@ impl Attention {
 
     /// Queries and keys rotated by their positions, or with −1 back.
     fn rotate(&self, device: &CudaDevice, from: &CudaView<'_, bf16>, direction: f32) -> Result<CudaSlice<bf16>> {
-        let (sizes, count) = (self.sizes(), self.tables.rows * self.sizes.width());
+        let (sizes, count, stream) = (self.sizes(), self.tables.rows * self.sizes.width(), device.cuda_stream());
         // SAFETY: the kernel writes each number.
         let mut to = unsafe { device.alloc::<bf16>(count) }?;
         let kernel = self.kernel(device, "rotate_heads")?;
-        let mut launch = kernel.builder();
+        let mut launch = stream.launch_builder(&kernel);
         launch.arg(from).arg(&mut to).arg(&self.tables.cos).arg(&self.tables.sin).arg(&direction).arg(&sizes);
         // SAFETY: as the impl says.
         unsafe { launch.launch(Self::flat(count / 2)) }.w()?;
@@ -221,14 +224,14 @@ impl Attention {
     }
 
     fn forward(&self, device: &CudaDevice, qkv: &CudaView<'_, bf16>) -> Result<CudaSlice<bf16>> {
-        let (sizes, tables, heads) = (self.sizes(), &self.tables, self.sizes.heads);
+        let (sizes, tables, heads, stream) = (self.sizes(), &self.tables, self.sizes.heads, device.cuda_stream());
         let rotated = self.rotate(device, qkv, 1.0)?;
         // SAFETY: the kernel writes the numbers of each row and head, and each row is in a tile.
         let mut mixed = unsafe { device.alloc::<bf16>(self.mixed()) }?;
         // SAFETY: as before.
         let mut log_sums = unsafe { device.alloc::<f32>(heads * tables.rows) }?;
         let kernel = self.kernel(device, "attention_forward")?;
-        let mut launch = kernel.builder();
+        let mut launch = stream.launch_builder(&kernel);
         launch.arg(&rotated).arg(&mut mixed).arg(&mut log_sums).arg(&tables.seen).arg(&tables.queries).arg(&sizes);
         // SAFETY: as the impl says.
         unsafe { launch.launch(grid([tables.query_tiles, heads], self.shared_bytes(2 * TILE))) }.w()?;
@@ -246,12 +249,12 @@ impl Attention {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Kept { rotated, log_sums } =
             kept.ok_or_else(|| Error::Msg("attention is differentiated once, behind its forward pass".to_owned()))?;
-        let (sizes, tables, heads) = (self.sizes(), &self.tables, self.sizes.heads);
+        let (sizes, tables, heads, stream) = (self.sizes(), &self.tables, self.sizes.heads, device.cuda_stream());
 
         // SAFETY: the kernel writes one number a row and head.
         let mut dots = unsafe { device.alloc::<f32>(heads * tables.rows) }?;
         let kernel = self.kernel(device, "attention_dots")?;
-        let mut launch = kernel.builder();
+        let mut launch = stream.launch_builder(&kernel);
         launch.arg(mixed).arg(dmixed).arg(&mut dots).arg(&sizes);
         // SAFETY: as the impl says; a warp for each row and head.
         unsafe { launch.launch(Self::flat(32 * heads * tables.rows)) }.w()?;
@@ -259,7 +262,7 @@ impl Attention {
         // SAFETY: of each row one kernel writes the queries, and another keys and values.
         let mut drotated = unsafe { device.alloc::<bf16>(tables.rows * self.sizes.width()) }?;
         let kernel = self.kernel(device, "attention_backward_queries")?;
-        let mut launch = kernel.builder();
+        let mut launch = stream.launch_builder(&kernel);
         launch.arg(&rotated).arg(dmixed).arg(&log_sums).arg(&dots).arg(&mut drotated);
         launch.arg(&tables.seen).arg(&tables.queries).arg(&sizes);
         // SAFETY: as the impl says.
@@ -270,14 +273,14 @@ impl Attention {
         let kernel = self.kernel(device, "attention_backward_keys")?;
         let shared_bytes = self.shared_bytes(2 * TILE + 2 * self.queries_at_once());
         kernel.set_attribute(SHARED_BYTES, shared_bytes as i32).w()?;
-        let mut launch = kernel.builder();
+        let mut launch = stream.launch_builder(&kernel);
         launch.arg(&rotated).arg(dmixed).arg(&log_sums).arg(&dots).arg(&mut partial);
         launch.arg(&tables.seen).arg(&tables.keys).arg(&sizes);
         // SAFETY: as the impl says.
         unsafe { launch.launch(grid([tables.key_tiles, heads], shared_bytes)) }.w()?;
 
         let kernel = self.kernel(device, "attention_sum_heads")?;
-        let mut launch = kernel.builder();
+        let mut launch = stream.launch_builder(&kernel);
         launch.arg(&partial).arg(&mut drotated).arg(&sizes);
         // SAFETY: as the impl says.
         unsafe { launch.launch(Self::flat(tables.rows * 2 * self.sizes.kv_heads * self.sizes.dim)) }.w()?;
