@@ -236,8 +236,11 @@ pub(crate) struct GroupTableCache {
 }
 
 /// Some groups, and what was made of them.
+type TablesOfGroups<T> = (Arc<[AttentionGroup]>, Arc<T>);
+
+/// The groups that came last, with their tables.
 #[derive(Debug)]
-struct LastTables<T: ?Sized>(Mutex<Option<(Arc<[AttentionGroup]>, Arc<T>)>>);
+struct LastTables<T: ?Sized>(Mutex<Option<TablesOfGroups<T>>>);
 
 impl<T: ?Sized> Default for LastTables<T> {
     fn default() -> Self {
