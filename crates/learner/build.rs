@@ -18,6 +18,6 @@ fn kernels() {
         "the kernels of veriplay-learner want compute capability {OLDEST} or higher (A100, RTX 30, or later), and this is {capability}: set \
          `CUDA_COMPUTE_CAP`, or build without the feature `cuda`"
     );
-    let builder = cudaforge::KernelBuilder::new().source_dir("cuda").arg("-std=c++17").arg("-O3");
-    builder.build_ptx().unwrap_or_else(|error| panic!("nvcc cannot compile crates/learner/cuda: {error}"));
+    let builder = cudaforge::KernelBuilder::new().source_dir("cuda").watch(["cuda"]).arg("-std=c++17").arg("-O3");
+    builder.build_ptx().unwrap_or_else(|error| panic!("building crates/learner/cuda: {error}"));
 }

@@ -1,5 +1,6 @@
 // The functions of `warp.cuh` on a processor, where the threads of a block take turns: what they do together is done by the definitions of the
-// PTX ISA (ldmatrix; mma.m16n8k16), so that a kernel can be tested without a card.
+// PTX ISA (ldmatrix; mma.m16n8k16), so that a kernel can be tested without a card. What a kernel fails to wait for is wrong here, too: a warp runs
+// on until it comes to a barrier of the block, in both orders of warps, and a copy is made when it is waited for, and no number before.
 
 #pragma once
 
@@ -54,6 +55,7 @@ static int current;
 #define threadIdx indices[current]
 
 alignas(128) static char shared_room[128 << 10];
+static size_t shared_end;
 
 // Turns
 
@@ -61,6 +63,16 @@ static ucontext_t scheduler, threads[THREADS];
 static std::vector<char> stacks[THREADS];
 static bool has_ended[THREADS];
 static std::function<void()> kernel;
+
+struct Copy {
+  uint32_t to;
+  const bf16 *from;
+  uint32_t bytes;
+};
+
+// Of each thread the groups of copies that it has not waited for; the last is not complete.
+static std::vector<std::vector<Copy>> under_way[THREADS];
+static bool is_at_barrier[THREADS];
 
 struct Barrier {
   int of, arrived = 0;
@@ -79,7 +91,11 @@ struct Barrier {
 
 static Barrier of_block{THREADS}, of_warps[WARPS] = {{32}, {32}, {32}, {32}};
 
-static void __syncthreads() { of_block.wait(); }
+static void __syncthreads() {
+  is_at_barrier[current] = true;
+  of_block.wait();
+  is_at_barrier[current] = false;
+}
 
 static void run_thread() {
   kernel();
@@ -87,14 +103,31 @@ static void run_thread() {
   swapcontext(&threads[current], &scheduler);
 }
 
-// Every block of a grid, one after the other; what one left in shared memory is no number to the next.
-static void launch(unsigned x, unsigned y, std::function<void()> body) {
+// Gives each thread of a warp turns, until it has ended or is at the block's barrier; whether any had one.
+static bool run_warp(int warp) {
+  bool had_turn = false;
+  for (bool goes_on = true; goes_on;) {
+    goes_on = false;
+    for (current = 32 * warp; current < 32 * warp + 32; current++) {
+      if (has_ended[current]) continue;
+      had_turn = true;
+      swapcontext(&scheduler, &threads[current]);
+      goes_on |= !has_ended[current] && !is_at_barrier[current];
+    }
+  }
+  return had_turn;
+}
+
+// Every block of a grid, one after the other, with so many bytes of shared memory, which begin as no numbers.
+static void launch(unsigned x, unsigned y, size_t shared_bytes, std::function<void()> body) {
   kernel = body;
+  shared_end = shared_bytes;
   for (blockIdx.y = 0; blockIdx.y < y; blockIdx.y++) {
     for (blockIdx.x = 0; blockIdx.x < x; blockIdx.x++) {
       memset(shared_room, 0xff, sizeof shared_room);
       for (int i = 0; i < THREADS; i++) {
         indices[i] = {(unsigned)i, 0};
+        under_way[i].assign(1, {});
         has_ended[i] = false;
         stacks[i].resize(128 << 10);
         getcontext(&threads[i]);
@@ -102,13 +135,10 @@ static void launch(unsigned x, unsigned y, std::function<void()> body) {
         threads[i].uc_stack.ss_size = stacks[i].size();
         makecontext(&threads[i], run_thread, 0);
       }
-      for (bool is_running = true; is_running;) {
+      bool is_running = true;
+      for (int turn = 0; is_running; turn++) {
         is_running = false;
-        for (current = 0; current < THREADS; current++) {
-          if (has_ended[current]) continue;
-          is_running = true;
-          swapcontext(&scheduler, &threads[current]);
-        }
+        for (int i = 0; i < WARPS; i++) is_running |= run_warp(turn / 4 % 2 ? WARPS - 1 - i : i);
       }
     }
   }
@@ -133,18 +163,29 @@ static inline float __shfl_xor_sync(unsigned, float x, int by) {
 }
 
 template <int D> static inline uint32_t address(const bf16 *tile, int row, int chunk) {
-  return (uint32_t)(reinterpret_cast<const char *>(tile) - shared_room) + row * D * 2 + ((chunk ^ (row & 7)) << 4);
+  const uint32_t found = (uint32_t)(reinterpret_cast<const char *>(tile) - shared_room) + row * D * 2 + ((chunk ^ (row & 7)) << 4);
+  if (found + 16 > shared_end) abort();
+  return found;
 }
 
 static inline void copy_later(uint32_t to, const bf16 *from, uint32_t bytes) {
   if (to % 16 || reinterpret_cast<uintptr_t>(from) % 16) abort();
-  memset(shared_room + to, 0, 16);
-  memcpy(shared_room + to, from, bytes);
+  memset(shared_room + to, 0xff, 16);
+  under_way[current].back().push_back({to, from, bytes});
 }
 
-static inline void end_of_copies() {}
+static inline void end_of_copies() { under_way[current].emplace_back(); }
 
-template <int LEFT> static inline void wait_for_copies() { __syncthreads(); }
+template <int LEFT> static inline void wait_for_copies() {
+  auto &groups = under_way[current];
+  for (; groups.size() > LEFT + 1; groups.erase(groups.begin())) {
+    for (const Copy &copy : groups.front()) {
+      memset(shared_room + copy.to, 0, 16);
+      memcpy(shared_room + copy.to, copy.from, copy.bytes);
+    }
+  }
+  __syncthreads();
+}
 
 static inline uint32_t both(const void *low, const void *high) {
   uint16_t parts[2];

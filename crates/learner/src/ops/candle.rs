@@ -287,7 +287,7 @@ impl Ops for CandleOps {
 
     fn attention(&self, qkv: &Tensor, gains: Option<&[Tensor; 2]>, groups: &Arc<[AttentionGroup]>) -> Result<Tensor> {
         #[cfg(feature = "cuda")]
-        if fused_attention::fits(qkv, &self.sizes) {
+        if fused_attention::fits(qkv, &self.sizes)? {
             let tables = || fused_attention::Tables::new(groups, &self.rope, qkv.device()).map(Arc::new);
             let tables = self.tables.fused.of(groups, tables)?;
             return fused_attention::attend(&self.normed_heads(qkv, gains)?, &self.sizes, tables);
@@ -373,7 +373,7 @@ impl CandleOps {
                 .reshape((rows, count * dim))
         };
         let (q, k) = (normed(0, heads, q_gain)?, normed(heads, kv_heads, k_gain)?);
-        Tensor::cat(&[q, k, part(heads + kv_heads, kv_heads)?], 1)
+        Tensor::cat(&[q, k, part(heads + kv_heads, kv_heads)?], 1)?.contiguous()
     }
 }
 
