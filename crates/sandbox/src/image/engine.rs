@@ -16,9 +16,6 @@ const WASM_STACK: usize = 64 << 20;
 /// Bytes of the stacks guests run on, which wasmtime makes: the guest's, and the host functions' on top of it.
 const GUEST_STACK: usize = WASM_STACK + (4 << 20);
 
-/// Functions begin at a multiple of 2^6 bytes: at a line of the instruction cache.
-const FUNCTION_ALIGNMENT: &str = "6";
-
 /// The engine of this process.
 ///
 /// # Errors
@@ -55,8 +52,6 @@ fn with_compiler(level: CpuLevel, threads: bool) -> Result<Engine, ImageError> {
             unsafe { config.cranelift_flag_enable(flag) };
         }
     }
-    // SAFETY: where a function begins changes nothing of what it computes.
-    unsafe { config.cranelift_flag_set("log2_min_function_alignment", FUNCTION_ALIGNMENT) };
     config
         // Fuel is ours: see `crate::meter`, which tells the compiler what is seldom.
         .wasm_branch_hinting(true)
@@ -66,9 +61,6 @@ fn with_compiler(level: CpuLevel, threads: bool) -> Result<Engine, ImageError> {
         .async_stack_size(GUEST_STACK)
         .with_host_stack(Arc::new(Stacks::default()))
         .parallel_compilation(threads)
-        // An interpreter calls by pointer all the time. With all entries of the table made with the instance, which is made once and then reset
-        // for each job, a call need not ask whether its entry is there.
-        .table_lazy_init(false)
         // What a program computes must not depend on the machine: NaN bits and relaxed vector operations do by default.
         .cranelift_nan_canonicalization(true)
         .relaxed_simd_deterministic(true)
