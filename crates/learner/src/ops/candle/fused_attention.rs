@@ -1,7 +1,7 @@
 //! Attention on a card by kernels of our own (`cuda/attention.cu`), which keep no scores.
 //!
 //! Of bfloat16, and heads of 64 or 128 numbers; all other attention is candle's operations. One operation rotates queries and keys and mixes
-//! the values of all groups of a micro-batch, where candle takes some thirty for each tile of each group.
+//! the values of all groups of a micro-batch, where candle takes many for each tile of each group.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
