@@ -185,11 +185,7 @@ impl Channel {
         Ok(())
     }
 
-    /// One of the callee's, to the other side of objects that are shared.
     fn add_marshalled_value(&mut self, body: &[u8]) -> Result<(), HostTrap> {
-        if self.shares_objects != Some(true) {
-            return Err(HostTrap::Protocol("a message to another side, and the job has none"));
-        }
         match Value::from_marshal(body, self.caps()) {
             Ok(value) => self.add_value(&value.encode()),
             Err(error) => {

@@ -2,7 +2,8 @@
 //!
 //! Each program is two requests. The first is `K` and the program's text in UTF-8, which the harness compiles. The second says how it is run,
 //! little-endian: mode (`S` script, `C` calls, `P` callee, `O` callee that shares its objects and tells its code, `W` the program of a warmed image, `L` a preload),
-//! seed u64, output cap u32, and for `C` and `L` the function name (u32 length, UTF-8), u32 count of calls, and one encoded list of arguments each.
+//! seed u64, output cap u32, and for `C` and `L` the function name (u32 length, UTF-8), u32 count of calls, and one encoded list of arguments each: `m`, u32 length, and the list in
+//! the format of `marshal`, or where that has none for what is in it, its encoding.
 
 use std::collections::HashSet;
 
@@ -132,6 +133,12 @@ fn put_text(out: &mut Vec<u8>, text: &str) {
 }
 
 fn put_arguments(out: &mut Vec<u8>, list: &[Value]) {
+    if let Some(marshalled) = Value::list_to_marshal(list) {
+        out.push(b'm');
+        put_count(out, marshalled.len());
+        out.extend_from_slice(&marshalled);
+        return;
+    }
     out.push(b'l');
     put_count(out, list.len());
     for value in list {

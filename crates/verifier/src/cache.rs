@@ -18,24 +18,33 @@ const SHARDS: usize = 16;
 #[derive(Debug)]
 pub struct OutcomeCache<E> {
     inner: E,
-    shards: [Mutex<CacheShard>; SHARDS],
+    shards: [Mutex<Generations<Outcome>>; SHARDS],
     hits: AtomicU64,
     misses: AtomicU64,
 }
 
-/// Two generations: a full young generation becomes the old one, which is dropped.
-#[derive(Debug, Default)]
-struct CacheShard {
-    young: HashMap<Digest, Arc<Outcome>>,
-    old: HashMap<Digest, Arc<Outcome>>,
-    half: usize,
+/// A bounded cache of two generations: a full young generation becomes the old one, which is dropped.
+#[derive(Debug)]
+pub(crate) struct Generations<V> {
+    young: HashMap<Digest, Entry<V>>,
+    old: HashMap<Digest, Entry<V>>,
+    /// The most weight of a generation.
+    most: usize,
+    /// That of the young one.
+    weight: usize,
+}
+
+#[derive(Debug)]
+struct Entry<V> {
+    value: Arc<V>,
+    weight: usize,
 }
 
 impl<E> OutcomeCache<E> {
     /// Caches at most about `capacity` outcomes of `inner`; 0 disables the cache.
     pub fn new(inner: E, capacity: usize) -> Self {
         let half = capacity.div_ceil(2 * SHARDS);
-        let shards = std::array::from_fn(|_| Mutex::new(CacheShard { half, ..CacheShard::default() }));
+        let shards = std::array::from_fn(|_| Mutex::new(Generations::new(half)));
         Self { inner, shards, hits: AtomicU64::new(0), misses: AtomicU64::new(0) }
     }
 
@@ -54,7 +63,7 @@ impl<E> OutcomeCache<E> {
         &self.inner
     }
 
-    fn shard(&self, digest: &Digest) -> MutexGuard<'_, CacheShard> {
+    fn shard(&self, digest: &Digest) -> MutexGuard<'_, Generations<Outcome>> {
         let first = digest.as_str().bytes().next().unwrap_or(b'0');
         let shard = &self.shards[usize::from(first) % SHARDS];
         // A shard is consistent between any two statements, so a panic of another thread does not corrupt it.
@@ -75,32 +84,39 @@ impl<E: Execute> Execute for OutcomeCache<E> {
         if met_deadline(&outcome) {
             return Ok(outcome);
         }
-        let kept = self.shard(&digest).insert(digest, Arc::new(outcome));
+        let kept = self.shard(&digest).insert(digest, Arc::new(outcome), 1);
         Ok(kept.as_ref().clone())
     }
 }
 
-impl CacheShard {
-    fn get(&mut self, digest: &Digest) -> Option<Arc<Outcome>> {
-        if let Some(outcome) = self.young.get(digest) {
-            return Some(outcome.clone());
-        }
-        let (digest, outcome) = self.old.remove_entry(digest)?;
-        Some(self.insert(digest, outcome))
+impl<V> Generations<V> {
+    /// Keeps values of `most` weight at most in each generation.
+    pub(crate) fn new(most: usize) -> Self {
+        Self { young: HashMap::new(), old: HashMap::new(), most, weight: 0 }
     }
 
-    /// Keeps the first outcome of a job and returns it.
-    fn insert(&mut self, digest: Digest, outcome: Arc<Outcome>) -> Arc<Outcome> {
-        if self.half == 0 {
-            return outcome;
+    pub(crate) fn get(&mut self, digest: &Digest) -> Option<Arc<V>> {
+        if let Some(entry) = self.young.get(digest) {
+            return Some(Arc::clone(&entry.value));
+        }
+        let (digest, Entry { value, weight }) = self.old.remove_entry(digest)?;
+        Some(self.insert(digest, value, weight))
+    }
+
+    /// Keeps the first value of a digest, unless it is heavier than a generation, and returns it.
+    pub(crate) fn insert(&mut self, digest: Digest, value: Arc<V>, weight: usize) -> Arc<V> {
+        if weight > self.most {
+            return value;
         }
         if let Some(kept) = self.young.get(&digest).or_else(|| self.old.get(&digest)) {
-            return kept.clone();
+            return Arc::clone(&kept.value);
         }
-        if self.young.len() >= self.half {
+        if self.weight + weight > self.most {
             self.old = std::mem::take(&mut self.young);
+            self.weight = 0;
         }
-        self.young.insert(digest, outcome.clone());
-        outcome
+        self.weight += weight;
+        self.young.insert(digest, Entry { value: Arc::clone(&value), weight });
+        value
     }
 }

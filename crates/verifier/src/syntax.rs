@@ -5,10 +5,20 @@ use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
 
 /// Works on the syntax tree of a program, on a stack that is deep enough; `None` for text that is no Python or nests too deep.
 pub fn with_syntax<T>(program: &str, work: impl FnOnce(&Parsed<ModModule>) -> T) -> Option<T> {
-    if nests_too_deep(program) {
+    with_syntax_within(MOST_LEVELS, program, work)
+}
+
+/// The same, where a text that may nest by more than `most` levels is too deep. That is less than recursion over a tree could stand.
+pub(crate) fn with_syntax_within<T>(
+    most: usize,
+    program: &str,
+    work: impl FnOnce(&Parsed<ModModule>) -> T,
+) -> Option<T> {
+    let levels = most_levels(program);
+    if levels > most.min(MOST_LEVELS) {
         return None;
     }
-    on_deep_stack(program, || {
+    on_stack_for(levels, || {
         let parsed = parse_unchecked(program, ParseOptions::from(Mode::Module)).try_into_module()?;
         parsed.errors().is_empty().then(|| work(&parsed))
     })
@@ -25,10 +35,6 @@ pub fn nests_too_deep(program: &str) -> bool {
     most_levels(program) > MOST_LEVELS
 }
 
-/// Words that expressions nest by.
-const WORDS: [&str; 15] = [
-    "and", "async", "await", "else", "for", "from", "if", "in", "is", "lambda", "not", "or", "return", "with", "yield",
-];
 /// Words whose part of an expression may go on behind a comma.
 const WORDS_WITH_COMMAS: [&str; 2] = ["lambda", "yield"];
 
@@ -82,7 +88,7 @@ pub(crate) fn most_levels(program: &str) -> usize {
             c if c.is_alphanumeric() || c == '_' => {
                 length = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
                 word = &rest[..length];
-                depth += usize::from(WORDS.contains(&word));
+                depth += usize::from(is_nesting_word(word));
                 base = base.filter(|_| !WORDS_WITH_COMMAS.contains(&word));
             }
             c if c.is_ascii_punctuation() => depth += 1,
@@ -92,6 +98,18 @@ pub(crate) fn most_levels(program: &str) -> usize {
         rest = &rest[length..];
     }
     most
+}
+
+/// Whether expressions nest by a word.
+fn is_nesting_word(word: &str) -> bool {
+    match word.len() {
+        2 => matches!(word, "if" | "in" | "is" | "or"),
+        3 => matches!(word, "and" | "for" | "not"),
+        4 => matches!(word, "else" | "from" | "with"),
+        5 => matches!(word, "async" | "await" | "yield"),
+        6 => matches!(word, "lambda" | "return"),
+        _ => false,
+    }
 }
 
 /// An open bracket: what was there before it.
@@ -122,7 +140,11 @@ fn string_length(text: &str, quote: char) -> usize {
 
 /// Parsing and comparing recurse, and the texts are a policy's.
 pub fn on_deep_stack<T>(program: &str, work: impl FnOnce() -> T) -> T {
-    let stack = (1 << 20) + STACK_OF_A_LEVEL * most_levels(program).min(MOST_LEVELS);
+    on_stack_for(most_levels(program), work)
+}
+
+fn on_stack_for<T>(levels: usize, work: impl FnOnce() -> T) -> T {
+    let stack = (1 << 20) + STACK_OF_A_LEVEL * levels.min(MOST_LEVELS);
     stacker::maybe_grow(stack, stack, work)
 }
 

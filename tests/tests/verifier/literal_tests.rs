@@ -102,6 +102,50 @@ fn results_near_a_number_are_judged_as_the_test_runner_judges_them() {
     }
 }
 
+#[test]
+fn results_behind_a_builtin_are_judged_as_the_test_runner_judges_them() {
+    for claim in [
+        "set({f}([1, 2, 2])) == set((1, 2))",
+        "sorted({f}([2, 1])) == [1, 2]",
+        "tuple({f}([3])) == tuple([3])",
+        "[4, 5] == list({f}([4, 5]))",
+        "len({f}([1, 2])) != 3",
+    ] {
+        let code = asserts(&[&format!("assert {}, 'no'", claim.replace("{f}", "f"))]);
+        let whole = check(&["print", &format!("assert {}, 'no'", claim.replace("{f}", "candidate"))]);
+        for program in [
+            "def f(x): return x",
+            "def f(x): return tuple(x)",
+            "def f(x): return x[::-1] + x",
+            "def f(x): return [True] + x[1:]",
+            "def f(x): return []",
+            "def f(x): return x[7]",
+        ] {
+            judged(&code, program);
+            judged(&whole, program);
+        }
+        for program in [
+            "def f(x): return set(x)",
+            "def f(x): return {i: 0 for i in x}",
+            "def f(x): return (i for i in x)",
+            "def f(x): return [float(i) for i in x]",
+            "def f(x): return [float('nan')]",
+            "def f(x): return [[i] for i in x]",
+            "def f(x): return 'ab'",
+            "def f(x): return None",
+            "class List(list): pass\ndef f(x): return List(x)",
+            "def f(x):\n    list = x\n    return list",
+            "def f(x): return x\ndef set(x): return 0\ntuple = len = list = sorted = set",
+        ] {
+            for code in [&code, &whole] {
+                let verdict = judge_by_tests(code.clone(), program, LONG);
+                let run = judge_by_tests(for_the_test_runner(code.clone()), program, LONG);
+                assert_eq!(says(&verdict), says(&run), "{claim}: {program}");
+            }
+        }
+    }
+}
+
 /// A class is no plain value, but what it returns is: here tests say more by their cases than across two instances.
 #[test]
 fn a_class_is_called_like_a_function() {

@@ -1,7 +1,7 @@
 //! The part of CPython's `marshal` format, version 2, that holds the literal types without sets.
 //!
-//! CPython reads and writes it in one call of C code, which takes a twentieth of the time of the strict encoding's Python code. It is for messages
-//! between two guests alone: the host reads one side's bytes, which are untrusted, and writes the other side's itself, so that `marshal.loads` is
+//! CPython reads and writes it in one call of C code, which takes a twentieth of the time of the strict encoding's Python code. It is for what
+//! enters and leaves guests alone: the host reads a guest's bytes, which are untrusted, and writes a guest's itself, so that `marshal.loads` is
 //! never given what a guest wrote. The format is CPython's `Python/marshal.c`. One byte of type, then, little-endian:
 //!
 //! | type | value |
@@ -29,6 +29,14 @@ impl Value {
     pub fn to_marshal(&self) -> Option<Vec<u8>> {
         let mut out = Vec::new();
         self.marshal_into(&mut out)?;
+        Some(out)
+    }
+
+    /// A list of `items` in that format, where they have it.
+    #[must_use]
+    pub fn list_to_marshal(items: &[Value]) -> Option<Vec<u8>> {
+        let mut out = Vec::new();
+        put_items(&mut out, b'[', items)?;
         Some(out)
     }
 
@@ -220,6 +228,8 @@ mod tests {
     fn values_are_written_as_cpython_writes_them_and_read_back() {
         for (value, bytes) in examples() {
             assert_eq!(value.to_marshal().as_deref(), Some(bytes.as_slice()), "{value:?}");
+            let list = Value::list_to_marshal(std::slice::from_ref(&value));
+            assert_eq!(list, Value::List(vec![value.clone()]).to_marshal());
             assert_eq!(Value::from_marshal(&bytes, CAPS), Ok(value));
         }
     }
@@ -269,6 +279,7 @@ mod tests {
         let set = Value::set_of(vec![Value::None], false);
         let complex = Value::complex(0.0, 1.0);
         for value in [set, complex] {
+            assert_eq!(Value::list_to_marshal(std::slice::from_ref(&value)), None);
             assert_eq!(Value::List(vec![value]).to_marshal(), None);
         }
     }

@@ -11,8 +11,9 @@ Frames to the host (`_host.call`): b"J" fetch what is next | b"V" + encoded valu
 call | b"U" + why the next call's value has no encoding | b"O" a value larger than the job allows | b"R" + error of the
 program itself | b"C" + why the program does not compile | b"M" + which entry it lacks | b"D" done | b"Q" + encoded request
 to the job's callee, answered by b"V", b"X" or b"U". An error is one length byte, the name of its class, the message; b"U",
-b"C" and b"M" carry text alone. The value encoding is that of crates/core/src/value/codec.rs. Between two sides that share objects b"q"
-and b"v" stand for b"Q" and b"V" with a value in the format of `marshal`, which the host reads and writes anew.
+b"C" and b"M" carry text alone. The value encoding is that of crates/core/src/value/codec.rs. b"q" and b"v" stand for b"Q" and b"V" with a value
+in the format of `marshal`, which C code reads and writes, and so the arguments of a call may be given. The host reads and writes anew what
+goes from one guest to another.
 
 A callee is the program of another instance. Where the two sides share their objects, its code is told before it runs. After its module
 level has run, each job call answers one request of the other side: ("call", name, arguments, keywords), which crosses by copies, or, where the two share their objects, one of
@@ -47,6 +48,10 @@ def _veriplay_harness():
         struct.Struct("<I").pack, struct.Struct("<I").unpack_from, struct.Struct("<d").pack, struct.Struct("<d").unpack_from,
     )
     dumps, loads, no_references = marshal.dumps, marshal.loads, 2  # a version of the format
+    map_, sum_, min_, max_, values_of = map, sum, min, max, dict.values
+    # Classes by `id`: a set would ask a class of the program's for its hash.
+    id_of_kinds = lambda *kinds: frozenset([id(kind) for kind in kinds])
+    of_numbers, of_text, of_keys = id_of_kinds(bool, int, float), id_of_kinds(str), id_of_kinds(bool, bytes, int, str, type(None))
     next_, id_, mro_of = next, id, type.__dict__["__mro__"].__get__
     is_exception = lambda found: isinstance(found, type) and issubclass(found, BaseException)
     exceptions = {id(found): found.__name__ for found in vars(builtins).values() if is_exception(found)}
@@ -407,7 +412,12 @@ def _veriplay_harness():
         count, = u32_at(data, at)
         at += 4
         for _ in range_(count):
-            arguments, at = take(data, at)
+            if data[at] == 109:
+                size, = u32_at(data, at + 1)
+                at += 5
+                arguments, at = loads(data[at : at + size]), at + size
+            else:
+                arguments, at = take(data, at)
             host(call_frame(function, arguments))
 
     def call_frame(function, arguments):
@@ -417,7 +427,50 @@ def _veriplay_harness():
             return error_frame(b"X", name_of(type_(error)), message_of(error))
         return value_frame(value)
 
+    no_bytes, largest = 1 << 60, 1 << 62
+
+    def most_bytes(value, kind, depth):
+        """At least as many as `marshal` and `put` take for a value that both write alike; `no_bytes` for one that `put` must look at: it is of a
+        class that `marshal` does not have or takes for bytes, or may be refused. Items that are numbers alone or texts alone are looked at by C
+        code, where `put` takes Python code for each."""
+        if kind is list_ or kind is tuple_:
+            size = 16 * len_(value) + 10
+            if size > cap_of_job or depth == 16:
+                return no_bytes
+            kinds = set_(map_(id_, map_(type_, value)))
+            if kinds <= of_numbers:
+                return size if not value or (-largest < min_(value) and max_(value) < largest) else no_bytes
+            if kinds == of_text:
+                return size + 4 * sum_(map_(len_, value))
+            for item in value:
+                size += most_bytes(item, type_(item), depth + 1)
+                if size > cap_of_job:
+                    return no_bytes
+            return size
+        if kind is int_:
+            return 16 if -largest < value < largest else no_bytes
+        if kind is str_:
+            return 4 * len_(value) + 5
+        if kind is bool_ or kind is float_ or value is None:
+            return 9
+        if kind is dict_:
+            # Keys of other types may be two of one encoding.
+            if len_(value) > cap_of_job or not set_(map_(id_, map_(type_, value))) <= of_keys:
+                return no_bytes
+            parts = list_(value), list_(values_of(value))
+            return most_bytes(parts[0], list_, depth + 1) + most_bytes(parts[1], list_, depth + 1)
+        return len_(value) + 5 if kind is bytes_ else no_bytes
+
     def value_frame(value):
+        try:
+            if most_bytes(value, type_(value), 0) <= cap_of_job:
+                frame = b"v" + dumps(value, no_references)
+                # Lone surrogates are encoded with this byte, as are other things.
+                if 237 not in frame:
+                    return frame
+        except base_exception:
+            # Out of memory or of stack, for one.
+            pass
         out = bytearray_(b"V")
         try:
             put(value, out, 0, cap_of_job)
@@ -582,6 +635,9 @@ def _veriplay_harness():
         for _ in range(40):
             names = run_module(compiled(source), "program", source)
             call_frame(names["f"], [values])
+            for part in values, [1, 2], ["a", "é"], {"k": [1.5, None]}, (1, "a", [True]), 7, "é":
+                call_frame(lambda x: x, [part])
+            loads(dumps([1, "é"], no_references))
             out = bytearray()
             put(values, out, 0, 1 << 20)
             take(bytes(out), 0)

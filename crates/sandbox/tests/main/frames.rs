@@ -20,6 +20,8 @@ fn a_frame_out_of_turn_or_malformed_ends_the_job() {
         "b'Jx'",
         "b'V'",
         "b'VN'",
+        "b'v'",
+        "b'vN'",
         "b'X'",
         "b'X\\x05ab'",
         "b'O'",

@@ -1,7 +1,7 @@
 //! What crosses to the host as a value, and what does not.
 
 use proptest::prelude::*;
-use veriplay_core::{CallResult, EncodeCaps, Exit, Value};
+use veriplay_core::{CallResult, EncodeCaps, Exit, LimitKind, Value};
 
 use crate::support::{calls, end_of, error_of, run, value_of};
 
@@ -50,6 +50,17 @@ const CROSSING: &[&str] = &[
     "{}",
     "{'b': 1, 'a': [2]}",
     "{1: {2: {3: 4}}, None: (), (1,): b'x'}",
+    "[True, 2, -3, 0.5]",
+    "[2**62, -2**62, 2**62 - 1, 1 - 2**62]",
+    "[float('nan'), 1]",
+    "[1, float('nan'), 10**300]",
+    "[237, -19, 'í', '\\ud7ff']",
+    "['a', 'í', '\\U0001f600', '']",
+    "['a', b'\\xed', bytearray(b'a'), None]",
+    "{'a': 1.5, 'í': [b'', ()], 3: {True: None}}",
+    "{1.5: 1, float('nan'): 2}",
+    "[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]",
+    "[(1, 2), [3, 4], ('a', 5)]",
 ];
 
 #[test]
@@ -81,6 +92,22 @@ fn what_is_no_exact_plain_value_is_unencodable() {
         "def f(): return (x for x in [1])",
         "def f(): return {1}.__iter__()",
         "def f(): return '\\ud800'",
+        "def f(): return ['a', '\\ud800']",
+        "def f(): return {'\\udfff': 1}",
+        "def f(): return {(float('nan'),): 1, (float('nan'),): 2}",
+        "import array\ndef f(): return array.array('i', [1])",
+        "import array\ndef f(): return [1, array.array('i', [1])]",
+        "def f(): return {'a': memoryview(b'a')}",
+        "class B(bytes): pass\ndef f(): return [B(b'a')]",
+        "class B(bytearray): pass\ndef f(): return B(b'a')",
+        "class M(type):\n    __hash__ = lambda c: hash(int)\n    __eq__ = lambda c, other: True\n\
+         class B(bytearray, metaclass=M): pass\ndef f(): return [B(b'a')]",
+        "class M(type):\n    __hash__ = lambda c: 1 / 0\nclass I(int, metaclass=M): pass\ndef f(): return {I(1): [I(2)]}",
+        "class I(int):\n    __lt__ = __gt__ = lambda a, b: 1 / 0\ndef f(): return [1, I(2)]",
+        "def f(): return ...",
+        "def f(): return [slice(1)]",
+        "def f(): return (f.__code__,)",
+        "def f(): return [StopIteration]",
         "def f(): return {float('nan'), float('nan')}",
         "def f(): return {float('nan'): 1, float('nan'): 2}",
         "def f():\n    x = []\n    x.append(x)\n    return x",
@@ -101,6 +128,41 @@ fn a_value_may_be_nested_as_deep_as_the_decoder_reads() {
         _ => None,
     });
     assert_eq!(depth.count(), 65);
+}
+
+/// What is small as objects and long when it is written out ends the job as soon as that is known.
+#[test]
+fn a_value_that_outgrows_the_output_is_not_written_out() {
+    for value in [
+        "['a' * (1 << 19)] * 1000",
+        "[[0] * (1 << 19)] * 1000",
+        "[1 << (1 << 22)] * 1000",
+        "nested(60)",
+        "{1: nested(60)}",
+    ] {
+        let program = format!(
+            "def nested(n):\n    x = []\n    for _ in range(n): x = [x, x]\n    return x\ndef f(): return {value}"
+        );
+        let outcome = run(&calls(&program, vec![vec![]]));
+        let Exit::Exceeded { limit, .. } = outcome.exit else { panic!("{value}: {outcome:?}") };
+        assert_eq!(limit, LimitKind::OutputBytes, "{value}");
+    }
+}
+
+/// As many values as fit are counted in the strict encoding, however they came.
+#[test]
+fn a_value_of_just_the_output_that_is_allowed_crosses() {
+    let most = calls("", vec![]).limits.output_bytes;
+    for (program, is_allowed) in [
+        (format!("def f(): return 'a' * {}", most - 5), true),
+        (format!("def f(): return 'a' * {}", most - 4), false),
+        // Of five bytes and nine for each.
+        (format!("def f(): return [0.5] * {}", (most - 5) / 9), true),
+        (format!("def f(): return [0.5] * {}", (most - 5) / 9 + 1), false),
+    ] {
+        let outcome = run(&calls(&program, vec![vec![]]));
+        assert_eq!(outcome.exit == Exit::Returned, is_allowed, "{program}: {:?}", outcome.exit);
+    }
 }
 
 #[test]

@@ -5,9 +5,9 @@
 //! arguments, and no expected value is in reach. A program that is not plain is judged right all the same, only slower.
 
 use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, TraversalSignal, walk_expr, walk_stmt};
-use ruff_python_ast::{AnyNodeRef, CmpOp, Expr, ExprCompare, Stmt};
+use ruff_python_ast::{Alias, AnyNodeRef, CmpOp, Expr, ExprCompare, ExprContext, Identifier, Stmt};
 
-use crate::syntax::{most_levels, with_syntax};
+use crate::syntax::with_syntax_within;
 
 /// The most levels of a program that is looked at: CPython reads 200 brackets and 100 levels of indentation.
 pub(super) const MOST_LEVELS: usize = 100;
@@ -25,49 +25,36 @@ const CLASSES: &str = "bool bytes dict float int list set str tuple";
 const ATTRIBUTES: &str =
     "ag_frame cr_frame f_back f_builtins f_globals f_locals gi_code gi_frame is_ is_not tb_frame tb_next";
 
-/// Whether a program is made of what is listed here alone.
-pub(super) fn is_plain(program: &str) -> bool {
-    if most_levels(program) > MOST_LEVELS {
-        return false;
-    }
-    let is_plain = with_syntax(program, |parsed| {
-        let mut reader = Reader { is_plain: parsed.has_no_syntax_errors() };
+/// Whether a program is made of what is listed here alone, and binds none of the names of some builtins.
+pub(super) fn is_plain(program: &str, builtins: &[&str]) -> bool {
+    let is_plain = with_syntax_within(MOST_LEVELS, program, |parsed| {
+        let mut reader = Reader { is_plain: parsed.has_no_syntax_errors(), builtins };
         reader.visit_body(parsed.suite());
         reader.is_plain
     });
     is_plain == Some(true)
 }
 
-/// Whether a program may mean something of its own by the name of a builtin: it does more with it than call it.
-pub(super) fn may_bind(program: &str, builtin: &str) -> bool {
-    let is_part = |char: char| char.is_ascii_alphanumeric() || char == '_';
-    let is_called = |at: usize| {
-        let (before, after) = (&program[..at], &program[at + builtin.len()..]);
-        if before.ends_with(is_part) || after.starts_with(is_part) {
-            return true;
-        }
-        let before = before.trim_end_matches(|char: char| char.is_whitespace() || char == '\\');
-        let is_defined = ["def", "class"].iter().any(|word| before.ends_with(word));
-        after.trim_start().starts_with('(') && !is_defined
-    };
-    let mut imports = program.match_indices("import").map(|(at, word)| program[at + word.len()..].trim_start());
-    // Names in other letters may be the same to Python (PEP 3131).
-    !program.is_ascii()
-        || imports.any(|names| names.starts_with(['*', '\\']))
-        || !program.match_indices(builtin).all(|(at, _)| is_called(at))
-}
-
-struct Reader {
+struct Reader<'r> {
     is_plain: bool,
+    builtins: &'r [&'r str],
 }
 
-impl Reader {
+impl Reader<'_> {
     fn require(&mut self, is_plain: bool) {
         self.is_plain &= is_plain;
     }
+
+    fn is_free(&self, name: &str) -> bool {
+        !self.builtins.contains(&name)
+    }
+
+    fn are_free(&self, names: &[Alias]) -> bool {
+        names.iter().all(|alias| self.is_free(alias.asname.as_ref().unwrap_or(&alias.name)))
+    }
 }
 
-impl<'a> SourceOrderVisitor<'a> for Reader {
+impl<'a> SourceOrderVisitor<'a> for Reader<'_> {
     fn enter_node(&mut self, _node: AnyNodeRef<'a>) -> TraversalSignal {
         if self.is_plain { TraversalSignal::Traverse } else { TraversalSignal::Skip }
     }
@@ -76,14 +63,17 @@ impl<'a> SourceOrderVisitor<'a> for Reader {
         match stmt {
             Stmt::Import(import) => {
                 // Under its own name `sys` is asked for what is allowed of it.
-                let is_sys = |alias: &ruff_python_ast::Alias| alias.name == *"sys" && alias.asname.is_none();
+                let is_sys = |alias: &Alias| alias.name == *"sys" && alias.asname.is_none();
                 let is_plain = import.names.iter().all(|alias| is_sys(alias) || is_module(&alias.name));
-                self.require(is_plain);
+                self.require(is_plain && self.are_free(&import.names));
             }
             Stmt::ImportFrom(import) => {
                 let is_plain = import.level == 0 && import.module.as_ref().is_some_and(|name| is_module(name));
-                let has_plain_names = import.names.iter().all(|alias| is_plain_name(&alias.name) || alias.name == *"*");
-                self.require(is_plain && has_plain_names);
+                let has_plain_names = import.names.iter().all(|alias| match alias.name.as_str() {
+                    "*" => self.builtins.is_empty(),
+                    name => is_plain_name(name),
+                });
+                self.require(is_plain && has_plain_names && self.are_free(&import.names));
             }
             // A call may give the name under test to another function.
             Stmt::Global(_) => self.require(false),
@@ -104,11 +94,22 @@ impl<'a> SourceOrderVisitor<'a> for Reader {
                 let name = attribute.attr.as_str();
                 let is_special = name.starts_with("__") && name != "__init__";
                 self.require(!is_special && !is_listed(ATTRIBUTES, name));
+                // Its own name binds nothing.
+                self.visit_expr(&attribute.value);
+                return;
             }
-            Expr::Name(name) => self.require(is_plain_name(&name.id) && name.id != "sys"),
+            Expr::Name(name) => {
+                let is_free = name.ctx == ExprContext::Load || self.is_free(&name.id);
+                self.require(is_plain_name(&name.id) && name.id != "sys" && is_free);
+            }
             _ => {}
         }
         walk_expr(self, expr);
+    }
+
+    /// Of functions, classes, parameters, exceptions, patterns.
+    fn visit_identifier(&mut self, identifier: &'a Identifier) {
+        self.require(self.is_free(identifier));
     }
 }
 
@@ -149,7 +150,7 @@ fn is_plain_name(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_plain, may_bind};
+    use super::is_plain;
 
     #[test]
     fn programs_that_compute_a_value_are_plain() {
@@ -160,30 +161,61 @@ mod tests {
             "def f(x: 'nothing', *y):\n    return [i for i in x if not (lambda z: z is not True)(i)]\n",
         ] {
             // The block behind the guard is looked at like any other.
-            assert_eq!(is_plain(program), !program.contains("import os"), "{program}");
+            assert_eq!(is_plain(program, &[]), !program.contains("import os"), "{program}");
         }
     }
 
     #[test]
-    fn a_builtin_that_is_called_is_not_bound() {
-        for program in ["def f(x): return abs(x) + fabs + abs_(x) + abs  (x.y)", "import math\nx.abs(3)", ""] {
-            assert!(!may_bind(program, "abs"), "{program}");
+    fn a_builtin_that_is_only_used_is_not_bound() {
+        for program in [
+            "def f(x): return abs(x) + fabs + abs_(x) + abs  (x.y)",
+            "def f(x): return max(x, key=abs)",
+            "import math\nmath.abs(3)",
+            "class A:\n    def __init__(self): self.abs = 3",
+            "abs[1] = 2",
+            "",
+        ] {
+            assert!(is_plain(program, &["abs", "set"]), "{program}");
         }
         for program in [
             "def abs(x): return 0",
             "async def  abs (x): return 0",
             "def\\\n abs(x): return 0",
             "class abs(int): pass",
+            "class A:\n    def abs(self): pass",
             "abs = 3",
+            "a, (b, *abs) = 1, (2, 3)",
+            "abs: int = 3",
+            "abs += 3",
+            "del abs",
+            "for abs in [1]: pass",
+            "[0 for abs in [1]]",
+            "(abs := 1)",
+            "with f() as abs: pass",
+            "try: pass\nexcept ValueError as abs: pass",
+            "match x:\n    case abs: pass",
+            "match x:\n    case [1, *abs]: pass",
+            "match x:\n    case {'a': 1, **abs}: pass",
+            "match x:\n    case [1] as abs: pass",
+            "type abs = int",
+            "def f[abs](x): pass",
+            "import math as abs",
+            "import collections.abc as abs",
             "from operator import *",
             "from operator import \\\n  *",
             "from operator import neg as abs",
             "from operator import abs",
             "def f(abs): return 1",
-            "def f(x): return max(x, key=abs)",
+            "def f(*, abs=1): return 1",
+            "def f(*abs): return 1",
+            "def f(**abs): return 1",
+            "f(1, abs=2)",
+            "lambda abs: 1",
+            "def f(x):\n    def g():\n        nonlocal abs\n",
             "def \u{ff41}bs(x): return 0",
+            "\u{ff41}bs = 0",
         ] {
-            assert!(may_bind(program, "abs"), "{program}");
+            assert!(!is_plain(program, &["set", "abs"]), "{program}");
         }
     }
 
@@ -210,8 +242,8 @@ mod tests {
             "x = \"",
             "def f(:",
         ] {
-            assert!(!is_plain(program), "{program}");
+            assert!(!is_plain(program, &[]), "{program}");
         }
-        assert!(!is_plain(&format!("x = {}1{}", "(".repeat(150), ")".repeat(150))));
+        assert!(!is_plain(&format!("x = {}1{}", "(".repeat(150), ")".repeat(150)), &[]));
     }
 }

@@ -83,7 +83,7 @@ pub(super) fn judge(
     request: &ProblemRequest<'_>,
 ) -> Result<Decision, Dropped> {
     if code.trust == Trust::Split
-        && let Some(tests) = LiteralTests::read(code)
+        && let Some(tests) = LiteralTests::read_once(code).as_ref()
         && let Some(ended) = tests.run(runner, program, request)?
     {
         return Ok(match ended {
