@@ -55,12 +55,13 @@ impl LiteralTests {
                 is_free.then_some((function, tests))?
             }
         };
-        let Names { mut bound, used: mut builtins } = names;
+        let Names { bound, used: mut builtins } = names;
         builtins.extend(tests.iter().flat_map(|(_, assertions)| assertions).flat_map(ReadAssertion::builtins));
         builtins.sort_unstable();
         builtins.dedup();
-        bound.extend(code.functions.iter().cloned());
-        if builtins.iter().any(|name| bound.contains(*name)) {
+        // In one process the program would mean by it what they do.
+        let is_builtin_bound = bound.iter().any(|name| is_listed(BUILTINS, name));
+        if is_builtin_bound || builtins.iter().any(|name| code.functions.iter().any(|function| function == name)) {
             return None;
         }
         let is_lines = matches!(code.style, TestStyle::Asserts(_));
@@ -640,6 +641,9 @@ mod tests {
             "from .typing import List",
             "from __future__ import annotations",
             "f = 3",
+            "len = 3",
+            "def list(x):\n    ...",
+            "from typing import List as list",
             "def f(x): return 1",
             "x = [1]\nx.append(2)",
             "x = y = 1",
@@ -685,7 +689,7 @@ mod tests {
             format!("import math\ndef check(candidate):\n{one}"),
             format!("def test(candidate):\n{one}"),
             format!("abs = 3\ndef check(candidate):\n{one}    assert abs(candidate(1) - 2) < 1\n"),
-            format!("set = 3\ndef check(candidate):\n{one}    assert candidate(1) == set([1])\n"),
+            format!("len = 3\ndef check(candidate):\n{one}"),
             "def check(abs):\n    assert abs(abs(1) - 2) < 1\n".to_owned(),
             "def check(len):\n    assert len(len(1)) == 2\n".to_owned(),
             "def check(candidate):\n    assert True\n".to_owned(),
