@@ -18,6 +18,7 @@ mod machine;
 mod memory;
 mod noise;
 mod peer;
+pub(crate) mod profile;
 pub(crate) mod report;
 pub(crate) mod rounds;
 pub(crate) mod serve;

@@ -9,6 +9,7 @@
 //! Neither side sees the other's memory, files or output.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use veriplay_core::{
     CallResult, Callee, CancellationToken, EncodeCaps, Exit, GuestError, Job, LimitKind, Limits, Outcome, Value,
@@ -20,6 +21,7 @@ use crate::exports::{Exports, GuestSnapshot, SavedValue};
 use crate::host::Host;
 use crate::host_trap::HostTrap;
 use crate::image::Image;
+use crate::job_profile::{JobProfile, TurnCost, nanoseconds_since};
 use crate::kept_states::{GuestState, KeptStates, StateKey};
 use crate::memory::{InstalledBaseline, ResetMode, prefer_huge_pages};
 use crate::request;
@@ -42,6 +44,8 @@ pub(crate) struct GuestInstance {
     store: Store<Host>,
     exports: Exports,
     installed: InstalledBaseline,
+    /// What its turns and resets took since it was asked.
+    spent: JobProfile,
 }
 
 impl GuestInstance {
@@ -64,7 +68,8 @@ impl GuestInstance {
         exports.memory.grow(&mut store, wanted.saturating_sub(size))?;
         let installed = image.baseline().install(exports.memory.data_mut(&mut store))?;
         prefer_huge_pages(exports.memory.data_mut(&mut store));
-        let mut guest = Self { image: Arc::clone(image), base: None, store, exports, installed };
+        let mut guest =
+            Self { image: Arc::clone(image), base: None, store, exports, installed, spent: JobProfile::default() };
         guest.set_globals(image.globals())?;
         Ok(guest)
     }
@@ -169,7 +174,7 @@ impl GuestInstance {
         if callee.shares_objects {
             self.store.data_mut().channel.expect_code();
         }
-        self.run_turn(&job.limits)
+        self.run_program_turn(&job.limits)
     }
 
     /// Runs the module level of `job`'s program; returns its outcome and a snapshot of the state afterwards.
@@ -240,7 +245,8 @@ impl GuestInstance {
         }
         self.set_request(job, request::encode_program(program), 0);
         self.store.data_mut().called_system = false;
-        let ended = self.run_turn(&job.limits)?;
+        let (ended, cost) = self.run_turn(&job.limits)?;
+        self.spent.compiling += cost;
         if ended.exit != Exit::Returned {
             return Ok(Some(ended));
         }
@@ -283,7 +289,7 @@ impl GuestInstance {
     /// A host fault.
     fn run_compiled(&mut self, job: &Job, request: Vec<u8>, expected_calls: usize) -> Result<TurnEnd, HostFault> {
         self.set_request(job, request, expected_calls);
-        self.run_turn(&job.limits)
+        self.run_program_turn(&job.limits)
     }
 
     /// Serves one request to a loaded callee. Its limits hold for all requests together.
@@ -292,17 +298,26 @@ impl GuestInstance {
     /// A host fault.
     fn serve_request(&mut self, limits: &Limits, request: Vec<u8>) -> Result<TurnEnd, HostFault> {
         self.store.data_mut().channel.start_request(request);
-        self.run_turn(limits)
+        self.run_program_turn(limits)
     }
 
-    /// Runs one turn of the harness. A turn without source text runs a job, see `_veriplay_start` in the harness.
-    fn run_turn(&mut self, limits: &Limits) -> Result<TurnEnd, HostFault> {
-        let (deadline, host) = (Deadline::after(limits.deadline_ns), self.store.data());
+    /// Runs a turn in which the program runs.
+    fn run_program_turn(&mut self, limits: &Limits) -> Result<TurnEnd, HostFault> {
+        let (ended, cost) = self.run_turn(limits)?;
+        self.spent.running += cost;
+        Ok(ended)
+    }
+
+    /// Runs one turn of the harness; returns how it ended, and what it took. A turn without source text runs a job, see `_veriplay_start` in
+    /// the harness.
+    fn run_turn(&mut self, limits: &Limits) -> Result<(TurnEnd, TurnCost), HostFault> {
+        let (deadline, before, host) = (Deadline::after(limits.deadline_ns), self.remaining_fuel()?, self.store.data());
         let gauge = *host.fuel.gauge().map_err(|error| error.to_string())?;
         // SAFETY: the store is this instance's, and the watch ends in this function.
         let watch = unsafe { watchdog::watch(gauge, deadline, host.cancellation.clone()) }?;
         let ended = run_to_completion(self.exports.turn.call_async(&mut self.store, (0, 0)));
         let reason = watch.end();
+        let ns = deadline.elapsed_ns();
         let fuel = &self.store.data().fuel;
         fuel.end_interruption();
         // The last thing that it does may be charged without a look at what is left.
@@ -316,12 +331,18 @@ impl GuestInstance {
         };
         let (exit, error) = match ended {
             Ok(status) => exit_of_status(status, &host.channel),
-            Err(error) => exit_of_error(&error, limits, deadline.elapsed_ns())?,
+            Err(error) => exit_of_error(&error, limits, ns)?,
         };
         if matches!(exit, Exit::Trapped | Exit::Exceeded { .. }) {
             host.grew = true;
         }
-        Ok(TurnEnd { exit, error, exit_code, calls })
+        let fuel = before.saturating_sub(self.remaining_fuel()?);
+        Ok((TurnEnd { exit, error, exit_code, calls }, TurnCost { turns: 1, ns, fuel }))
+    }
+
+    /// What it took since this was called last.
+    pub(crate) fn take_spent(&mut self) -> JobProfile {
+        std::mem::take(&mut self.spent)
     }
 
     /// Where no fuel is left, or the watchdog interrupts it, the guest ends by the trap of an unreachable instruction, see [`crate::meter`].
@@ -415,10 +436,12 @@ impl GuestInstance {
         if mode == ResetMode::Fresh || in_doubt {
             return false;
         }
+        let (begun, image) = (Instant::now(), Arc::clone(&self.image));
         let memory = self.exports.memory.data_mut(&mut self.store);
-        let restored = self.image.baseline().restore(memory, &mut self.installed, mode);
-        let image = Arc::clone(&self.image);
-        restored.is_ok() && self.set_globals(image.globals()).is_ok()
+        let Ok(pages) = image.baseline().restore(memory, &mut self.installed, mode) else { return false };
+        self.spent.pages += pages as u64;
+        self.spent.reset_ns += nanoseconds_since(begun);
+        self.set_globals(image.globals()).is_ok()
     }
 }
 

@@ -33,6 +33,7 @@ mod host_trap;
 mod image;
 mod imports;
 mod job_lock;
+mod job_profile;
 mod kept_states;
 mod layers;
 mod memory;
@@ -52,6 +53,7 @@ pub use image::{
     BuildPhase, CacheReport, CpuLevel, Image, ImageArchive, ImageError, ImageSpec, ImageStore, default_cache_dir,
     detected_cpu_level,
 };
+pub use job_profile::{JobProfile, Profiler, TurnCost};
 pub use layers::Layers;
 pub use memory::ResetMode;
 pub use parent_process::end_with_parent;

@@ -198,6 +198,8 @@ impl Baseline {
 
     /// Resets `memory`, over which the image was installed, to the image.
     ///
+    /// Returns how many pages were copied back.
+    ///
     /// # Errors
     /// When the written pages cannot be found; the state of the memory is then unknown.
     pub(crate) fn restore(
@@ -205,7 +207,7 @@ impl Baseline {
         memory: &mut [u8],
         installed: &mut InstalledBaseline,
         mode: ResetMode,
-    ) -> io::Result<()> {
+    ) -> io::Result<usize> {
         if memory.len() != self.len() {
             return Err(io::Error::other("the guest's memory has grown"));
         }
@@ -214,16 +216,17 @@ impl Baseline {
         let regions = if scan { self.find_written(memory, installed.tracked) } else { None };
         let Some(regions) = regions.filter(|regions| pages(regions) <= MAX_COPIED_PAGES) else {
             *installed = self.install(memory)?;
-            return Ok(());
+            return Ok(0);
         };
-        installed.copied += pages(&regions);
+        let copied = pages(&regions);
+        installed.copied += copied;
         for region in regions {
             memory[region.clone()].copy_from_slice(&self.bytes()[region]);
         }
         let many = installed.copied > COPIED_BEFORE_TRACKING;
         if many && !installed.tracked {
             *installed = self.install(memory)?;
-            return Ok(());
+            return Ok(copied);
         }
         if many {
             let empty = self.parts.iter().filter(|part| !part.used);
@@ -232,7 +235,7 @@ impl Baseline {
         if many || !installed.tracked {
             self.track(memory, installed);
         }
-        Ok(())
+        Ok(copied)
     }
 
     /// Starts to track writes to the used parts of `memory`, which equals the image.

@@ -4,12 +4,14 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use veriplay_core::{Callee, CancellationToken, Job, Outcome};
 
 use crate::guest::{GuestInstance, HostFault};
 use crate::image::Image;
 use crate::job_lock::wait_while;
+use crate::job_profile::{JobProfile, Profiler, nanoseconds_since};
 use crate::kept_states::KeptStates;
 use crate::layers::Layers;
 use crate::memory::ResetMode;
@@ -150,6 +152,7 @@ pub(crate) struct InProcessRunner {
     reset_mode: ResetMode,
     layers: Layers,
     states: KeptStates,
+    profiler: Option<Profiler>,
 }
 
 /// An instance for the job and one for its callee. Each is made when first needed.
@@ -159,11 +162,13 @@ pub(crate) struct Instances {
     callee: Option<GuestInstance>,
     /// Those that the last job ran in, until they are reset.
     used: (Option<GuestInstance>, Option<GuestInstance>),
+    /// When that job began.
+    begun: Option<Instant>,
 }
 
 impl InProcessRunner {
     pub(crate) fn new(image: Arc<Image>, reset_mode: ResetMode, layers: Layers) -> Self {
-        Self { image, reset_mode, layers, states: KeptStates::default() }
+        Self { image, reset_mode, layers, states: KeptStates::default(), profiler: None }
     }
 
     fn take_or_make(
@@ -181,12 +186,17 @@ impl InProcessRunner {
     pub(crate) fn set_layers(&mut self, layers: Layers) {
         self.layers = layers;
     }
+
+    pub(crate) fn set_profiler(&mut self, profiler: Profiler) {
+        self.profiler = Some(profiler);
+    }
 }
 
 impl Runner for InProcessRunner {
     type Slot = Instances;
 
     fn run(&self, slot: &mut Instances, job: &Job, cancellation: &CancellationToken) -> Result<Outcome, RunError> {
+        slot.begun = self.profiler.is_some().then(Instant::now);
         let tree = |callee: Option<&Callee>| {
             job.base.as_ref().map(|base| self.layers.get_tree(self.image.base_tree(), base, callee)).transpose()
         };
@@ -201,10 +211,18 @@ impl Runner for InProcessRunner {
     }
 
     fn reset(&self, slot: &mut Instances) {
-        let fresh = |mut used: GuestInstance| used.reset(self.reset_mode).then_some(used);
+        let mut spent = JobProfile { jobs: 1, ..JobProfile::default() };
+        let mut fresh = |mut used: GuestInstance| {
+            let is_reset = used.reset(self.reset_mode);
+            spent += used.take_spent();
+            is_reset.then_some(used)
+        };
         let (guest, callee) = std::mem::take(&mut slot.used);
-        slot.guest = guest.and_then(fresh).or(slot.guest.take());
+        slot.guest = guest.and_then(&mut fresh).or(slot.guest.take());
         slot.callee = callee.and_then(fresh).or(slot.callee.take());
+        if let (Some(profiler), Some(begun)) = (&self.profiler, slot.begun) {
+            profiler.add(JobProfile { total_ns: nanoseconds_since(begun), ..spent });
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use veriplay_core::{CancellationToken, Execute, ExecuteError, Exit, GuestError, 
 
 use crate::image::{Image, ImageError};
 use crate::job_lock::JobLock;
+use crate::job_profile::Profiler;
 use crate::layers::Layers;
 use crate::memory::ResetMode;
 use crate::pool::{InProcessRunner, Pool, RunError};
@@ -115,6 +116,16 @@ impl Sandbox {
         let here = InProcessRunner::new(Arc::clone(&image), options.reset, Layers::default());
         let workers = Workers::InProcess(Pool::new(here, options.parallel()));
         Self { image, layers: Layers::default(), workers, lock: JobLock::default() }
+    }
+
+    /// The same, and what its jobs take.
+    #[must_use]
+    pub fn profiled(image: Arc<Image>, options: SandboxOptions) -> (Self, Profiler) {
+        let (mut sandbox, profiler) = (Self::new(image, options), Profiler::default());
+        if let Workers::InProcess(pool) = &mut sandbox.workers {
+            pool.clear_idle().set_profiler(profiler.clone());
+        }
+        (sandbox, profiler)
     }
 
     /// A sandbox whose jobs run in worker processes: a second wall between a guest and this process, for some

@@ -133,6 +133,9 @@ pub(super) struct Arguments {
     /// Run N empty jobs instead, and report memory and descriptors before and after
     #[arg(long, value_name = "N", conflicts_with_all = ["job", "seconds"])]
     soak: Option<u64>,
+    /// Print where the time of each job goes instead, without baselines
+    #[arg(long, conflicts_with = "soak")]
+    profile: bool,
     /// `learner`: the model's shape [repeatable; default: tiny]
     #[arg(long, value_enum, value_name = "SHAPE")]
     shape: Vec<ModelShape>,
@@ -174,6 +177,7 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
         Measured::Serve => serve_load::run(&args.load, args.json),
         Measured::Soak(jobs) => soak(jobs, one_number_of_threads(&args)?, args.isolation(), args.json),
         Measured::Cost => cost(&args),
+        Measured::Profile => sandbox::profile(&args),
         Measured::Jobs | Measured::Workload => sandbox::run(&args),
     }
 }
@@ -185,6 +189,7 @@ enum Measured {
     Workload,
     Soak(u64),
     Cost,
+    Profile,
     Learner,
     Serve,
 }
@@ -195,6 +200,7 @@ impl Measured {
             (BenchSubject::Learner, _) => Self::Learner,
             (BenchSubject::Serve, _) => Self::Serve,
             (BenchSubject::Sandbox, Some(jobs)) => Self::Soak(jobs),
+            (BenchSubject::Sandbox, None) if args.profile => Self::Profile,
             (BenchSubject::Sandbox, None) if args.job == [cost::NAME] => Self::Cost,
             (BenchSubject::Sandbox, None) if args.workload.tasks.is_some() => Self::Workload,
             (BenchSubject::Sandbox, None) => Self::Jobs,
@@ -207,6 +213,7 @@ impl Measured {
             Self::Workload => "`--tasks`",
             Self::Soak(_) => "`--soak`",
             Self::Cost => "`--job cost`",
+            Self::Profile => "`--profile`",
             Self::Learner => "`learner`",
             Self::Serve => "`serve`",
         }
@@ -301,12 +308,17 @@ fn cost(args: &Arguments) -> Result<(), Failure> {
 fn soak(jobs: u64, threads: usize, workers: Isolation, json: bool) -> Result<(), Failure> {
     let options = SandboxOptions { max_parallel: threads, ..SandboxOptions::fastest() };
     let sandbox = isolation::open_sandbox(image::python()?, options, workers)?;
-    let soak = SoakReport::run(&sandbox, jobs, threads).map_err(|error| match error {
-        RoundError::Wrong(what) => Failure::message(ExitCode::Bug, what),
-        RoundError::Failed(what) => Failure::message(ExitCode::Host, what),
-    })?;
+    let soak = SoakReport::run(&sandbox, jobs, threads).map_err(failed_round)?;
     progress::data(if json { serde_json::to_string(&soak).or_fail(ExitCode::Bug)? } else { soak.text() });
     Ok(())
+}
+
+/// The failure of a round of Veriplay's own.
+fn failed_round(error: RoundError) -> Failure {
+    match error {
+        RoundError::Wrong(what) => Failure::message(ExitCode::Bug, what),
+        RoundError::Failed(what) => Failure::message(ExitCode::Host, what),
+    }
 }
 
 fn check(args: &Arguments) -> Result<(), Failure> {

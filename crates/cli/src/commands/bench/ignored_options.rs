@@ -17,11 +17,12 @@ pub(super) fn check_options_apply(args: &Arguments) -> Result<(), Failure> {
 }
 
 /// Each option, and whether it is given and would be ignored.
-fn ignored_options(args: &Arguments, measured: Measured) -> [(&'static str, bool); 27] {
-    use Measured::{Cost, Jobs, Learner, Serve, Soak, Workload};
+fn ignored_options(args: &Arguments, measured: Measured) -> [(&'static str, bool); 28] {
+    use Measured::{Cost, Jobs, Learner, Profile, Serve, Soak, Workload};
     let Arguments { load, output, workload, .. } = args;
     let (jobs, table) = (measured == Jobs, matches!(measured, Jobs | Workload));
     let (learner, serve, cost) = (measured == Learner, measured == Serve, measured == Cost);
+    let profile = measured == Profile;
     let guests = table || matches!(measured, Soak(_));
     [
         ("peer", !args.peer.is_empty() && !jobs),
@@ -29,10 +30,11 @@ fn ignored_options(args: &Arguments, measured: Measured) -> [(&'static str, bool
         ("csv", output.csv.is_some() && !table),
         ("svg", output.svg.is_some() && !table),
         ("baseline", output.baseline.is_some() && !table),
-        ("job", !args.job.is_empty() && !jobs && !cost),
-        ("seconds", args.seconds.is_some() && !jobs),
+        ("job", !args.job.is_empty() && !jobs && !cost && !profile),
+        ("seconds", args.seconds.is_some() && !jobs && !profile),
         ("soak", args.soak.is_some() && !guests),
-        ("threads", !args.threads.is_empty() && (cost || serve)),
+        ("profile", args.profile && !profile),
+        ("threads", !args.threads.is_empty() && (cost || serve || profile)),
         ("workers", args.workers.is_some() && !guests),
         ("rounds", args.rounds.is_some() && !(learner || cost || measured == Workload)),
         ("fuel", args.fuel.is_some() && !cost),

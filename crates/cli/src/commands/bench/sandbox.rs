@@ -7,12 +7,13 @@ use std::time::Duration;
 use veriplay_corpus::problem_format;
 use veriplay_sandbox::SandboxOptions;
 
-use super::{Arguments, OutputArguments, WorkloadArguments};
+use super::{Arguments, OutputArguments, WorkloadArguments, failed_round};
 use crate::bench::baselines::BaselineSetting;
 use crate::bench::chart::svg;
 use crate::bench::compare::{EarlierReport, JobChange};
 use crate::bench::csv::csv;
 use crate::bench::jobs::{self, BenchJob};
+use crate::bench::profile::ProfileReport;
 use crate::bench::report::{BenchContext, BenchReport, wrong_results};
 use crate::bench::rounds::{self, MeasuredJob, ROUNDS, Samples, StartedBaseline, ThreadSamples};
 use crate::bench::worker::WrongResults;
@@ -57,6 +58,16 @@ pub(super) fn run(args: &Arguments) -> Result<(), Failure> {
     write_files(&args.output, &measured, &report.caption())?;
     incomparable.map_or(Ok(()), Err)?;
     conclude(&report, &measured, args.output.fail_on_regression)
+}
+
+/// Measures where the time of the named jobs goes.
+pub(super) fn profile(args: &Arguments) -> Result<(), Failure> {
+    let works = jobs::named(&args.job)?;
+    let span = Duration::from_secs_f64(args.seconds.unwrap_or(SECONDS));
+    let machine = Machine::of(find_python().ok().as_ref());
+    let report = ProfileReport::measure(image::python()?, &works, span, machine).map_err(failed_round)?;
+    progress::data(if args.json { serde_json::to_string(&report).or_fail(ExitCode::Bug)? } else { report.text() });
+    Ok(())
 }
 
 /// The numbers of threads to measure with, in ascending order.
