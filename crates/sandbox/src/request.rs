@@ -2,8 +2,8 @@
 //!
 //! Each program is two requests. The first is `K` and the program's text in UTF-8, which the harness compiles. The second says how it is run,
 //! little-endian: mode (`S` script, `C` calls, `P` callee, `O` callee that shares its objects and tells its code, `W` the program of a warmed image, `L` a preload),
-//! seed u64, output cap u32, and for `C` and `L` the function name (u32 length, UTF-8), u32 count of calls, and one encoded list of arguments each: `m`, u32 length, and the list in
-//! the format of `marshal`, or where that has none for what is in it, its encoding.
+//! seed u64, output cap u32, and for `C` and `L` the function name (u32 length, UTF-8), u32 count of calls, and one encoded list of arguments each, or `m`, u32 length, and the list in the
+//! format of `marshal`, where the result may come in that format, too.
 
 use std::collections::HashSet;
 
@@ -24,11 +24,22 @@ pub(crate) fn encode_request(job: &Job) -> Vec<u8> {
     if let Entry::Calls { function, arguments } = &job.entry {
         put_text(&mut out, function);
         put_count(&mut out, arguments.len());
+        let may_marshal = may_marshal(job);
         for list in arguments {
-            put_arguments(&mut out, list);
+            let marshalled = if may_marshal { Value::list_to_marshal(list) } else { None };
+            match marshalled {
+                Some(marshalled) => put_marshalled(&mut out, &marshalled),
+                None => put_arguments(&mut out, list),
+            }
         }
     }
     out
+}
+
+/// Whether arguments and results may cross in the format of `marshal`. Its module tells hooks of audits what it reads and writes: programs with
+/// hooks hear nothing of it, and what tests report is shown to nobody beside them. One that hides its hook hears its own values.
+fn may_marshal(job: &Job) -> bool {
+    job.preload.is_none() && job.callee.is_none() && !job.program.contains("audit")
 }
 
 /// Encodes the request to run the module level of the job's callee.
@@ -132,13 +143,13 @@ fn put_text(out: &mut Vec<u8>, text: &str) {
     out.extend_from_slice(text.as_bytes());
 }
 
+fn put_marshalled(out: &mut Vec<u8>, list: &[u8]) {
+    out.push(b'm');
+    put_count(out, list.len());
+    out.extend_from_slice(list);
+}
+
 fn put_arguments(out: &mut Vec<u8>, list: &[Value]) {
-    if let Some(marshalled) = Value::list_to_marshal(list) {
-        out.push(b'm');
-        put_count(out, marshalled.len());
-        out.extend_from_slice(&marshalled);
-        return;
-    }
     out.push(b'l');
     put_count(out, list.len());
     for value in list {

@@ -117,7 +117,6 @@ fn results_behind_a_builtin_are_judged_as_the_test_runner_judges_them() {
             "def f(x): return x",
             "def f(x): return tuple(x)",
             "def f(x): return x[::-1] + x",
-            "def f(x): return [True] + x[1:]",
             "def f(x): return []",
             "def f(x): return x[7]",
         ] {
@@ -126,6 +125,7 @@ fn results_behind_a_builtin_are_judged_as_the_test_runner_judges_them() {
         }
         for program in [
             "def f(x): return set(x)",
+            "def f(x): return [True] + x[1:]",
             "def f(x): return {i: 0 for i in x}",
             "def f(x): return (i for i in x)",
             "def f(x): return [float(i) for i in x]",

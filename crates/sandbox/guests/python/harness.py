@@ -12,8 +12,8 @@ call | b"U" + why the next call's value has no encoding | b"O" a value larger th
 program itself | b"C" + why the program does not compile | b"M" + which entry it lacks | b"D" done | b"Q" + encoded request
 to the job's callee, answered by b"V", b"X" or b"U". An error is one length byte, the name of its class, the message; b"U",
 b"C" and b"M" carry text alone. The value encoding is that of crates/core/src/value/codec.rs. b"q" and b"v" stand for b"Q" and b"V" with a value
-in the format of `marshal`, which C code reads and writes, and so the arguments of a call may be given. The host reads and writes anew what
-goes from one guest to another.
+in the format of `marshal`, which C code reads and writes. The host reads and writes anew what goes from one guest to another. It gives the
+arguments of a call in that format where the result may come in it, too.
 
 A callee is the program of another instance. Where the two sides share their objects, its code is told before it runs. After its module
 level has run, each job call answers one request of the other side: ("call", name, arguments, keywords), which crosses by copies, or, where the two share their objects, one of
@@ -412,20 +412,21 @@ def _veriplay_harness():
         count, = u32_at(data, at)
         at += 4
         for _ in range_(count):
-            if data[at] == 109:
+            is_marshalled = data[at] == 109
+            if is_marshalled:
                 size, = u32_at(data, at + 1)
                 at += 5
                 arguments, at = loads(data[at : at + size]), at + size
             else:
                 arguments, at = take(data, at)
-            host(call_frame(function, arguments))
+            host(call_frame(function, arguments, is_marshalled))
 
-    def call_frame(function, arguments):
+    def call_frame(function, arguments, is_marshalled):
         try:
             value = function(*arguments)
         except base_exception as error:
             return error_frame(b"X", name_of(type_(error)), message_of(error))
-        return value_frame(value)
+        return (marshalled_value(value) if is_marshalled else None) or value_frame(value)
 
     no_bytes, largest = 1 << 60, 1 << 62
 
@@ -461,16 +462,19 @@ def _veriplay_harness():
             return most_bytes(parts[0], list_, depth + 1) + most_bytes(parts[1], list_, depth + 1)
         return len_(value) + 5 if kind is bytes_ else no_bytes
 
-    def value_frame(value):
+    def marshalled_value(value):
+        """The frame with a result in the format of `marshal`, where that says all that there is to say of it."""
         try:
-            if most_bytes(value, type_(value), 0) <= cap_of_job:
-                frame = b"v" + dumps(value, no_references)
-                # Lone surrogates are encoded with this byte, as are other things.
-                if 237 not in frame:
-                    return frame
+            if most_bytes(value, type_(value), 0) > cap_of_job:
+                return None
+            frame = b"v" + dumps(value, no_references)
         except base_exception:
             # Out of memory or of stack, for one.
-            pass
+            return None
+        # Lone surrogates are encoded with this byte, as are other things.
+        return None if 237 in frame else frame
+
+    def value_frame(value):
         out = bytearray_(b"V")
         try:
             put(value, out, 0, cap_of_job)
@@ -634,9 +638,9 @@ def _veriplay_harness():
         values += [1j, range(3), counter("a"), default_dict(int), ordered_dict(a=1), deque(), decimal_("1.5"), fraction(1, 3)]
         for _ in range(40):
             names = run_module(compiled(source), "program", source)
-            call_frame(names["f"], [values])
+            call_frame(names["f"], [values], False)
             for part in values, [1, 2], ["a", "é"], {"k": [1.5, None]}, (1, "a", [True]), 7, "é":
-                call_frame(lambda x: x, [part])
+                call_frame(lambda x: x, [part], True)
             loads(dumps([1, "é"], no_references))
             out = bytearray()
             put(values, out, 0, 1 << 20)

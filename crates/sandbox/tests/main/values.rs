@@ -185,6 +185,16 @@ fn calls_share_the_programs_state_but_not_their_arguments() {
     assert_eq!(outcome.calls, expected.map(|value| CallResult::Returned(value.encode())));
 }
 
+/// The module that reads and writes some values tells hooks of audits. A program with a hook is called without it.
+#[test]
+fn a_hook_of_audits_hears_nothing_of_arguments_and_results() {
+    let program = "import sys\nevents = []\ndef hook(event, _):\n    events.append(event)\n    if 'marshal' in event: raise ValueError\n\
+                   sys.addaudithook(hook)\ndef f(x): return [event for event in events if 'marshal' in event] + x";
+    let outcome = run(&calls(program, vec![vec![Value::List(vec![Value::int(1)])]; 2]));
+    let alone = CallResult::Returned(Value::List(vec![Value::int(1)]).encode());
+    assert_eq!(outcome.calls, [alone.clone(), alone]);
+}
+
 #[test]
 fn no_calls_are_no_results() {
     let outcome = run(&calls("def f(): pass", vec![]));
