@@ -186,10 +186,15 @@ impl Channel {
     }
 
     fn add_marshalled_value(&mut self, body: &[u8]) -> Result<(), HostTrap> {
+        self.check_call_due()?;
         match Value::from_marshal(body, self.caps()) {
             Ok(value) => self.add_value(&value.encode()),
             Err(error) => {
-                self.check_call_due()?;
+                // Reading it took time, and no more of that is to be had than of output.
+                self.value_bytes += body.len() as u64;
+                if self.value_bytes > self.output_cap {
+                    return Err(self.output_exceeded(self.value_bytes));
+                }
                 self.calls.push(CallResult::Unencodable(error.to_string()));
                 Ok(())
             }

@@ -58,7 +58,7 @@ impl ProfileReport {
         let mut jobs = Vec::with_capacity(works.len());
         for work in works {
             worker.round(work, WARM_UP)?;
-            profiler.take();
+            let _warm_up = profiler.take();
             let round = worker.round(work, span)?;
             let elapsed_ns = u64::try_from(round.elapsed.as_nanos()).unwrap_or(u64::MAX);
             let (runs, profile) = (round.ns.len() as u64, profiler.take());

@@ -39,6 +39,15 @@ fn a_frame_out_of_turn_or_malformed_ends_the_job() {
     }
 }
 
+/// The host reads each to its end before it can refuse it.
+#[test]
+fn frames_that_are_no_values_are_read_up_to_the_limit_of_output_together() {
+    let program = "import _host\nframe = b'v(' + (3000).to_bytes(4, 'little') + b'N' * 2999 + b'?'\n\
+                   def f(x):\n    for _ in range(40): _host.call(frame)";
+    let outcome = run(&calls(program, vec![vec![Value::None]; 41]));
+    assert_eq!(end_of(&outcome).0, "OutputBytes", "{outcome:?}");
+}
+
 #[test]
 fn an_endless_or_huge_frame_ends_the_job() {
     check("import _host\n_host.call(b'R' * (1 << 25))", 0, "OutputBytes", "");

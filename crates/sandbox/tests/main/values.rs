@@ -112,6 +112,8 @@ fn what_is_no_exact_plain_value_is_unencodable() {
         "def f(): return {float('nan'): 1, float('nan'): 2}",
         "def f():\n    x = []\n    x.append(x)\n    return x",
         "def f():\n    x = {}\n    x['x'] = x\n    return x",
+        "import sys\nsys.setrecursionlimit(10 ** 6)\ndef f():\n    x = {}\n    x['x'] = ([x],)\n    return x",
+        "def f():\n    x = 1\n    for _ in range(65): x = {'x': x}\n    return x",
         "def f():\n    x = []\n    for _ in range(65): x = [x]\n    return x",
         "def f():\n    x = ()\n    for _ in range(100000): x = (x,)\n    return x",
     ];

@@ -42,6 +42,8 @@ pub(super) struct LiteralTests {
     is_lines: bool,
     /// Builtins that they use, and that must mean nothing else in the program.
     builtins: Vec<&'static str>,
+    /// Other names that the set-up gives a meaning, in one process to the program, too; and what they are imported from, if so.
+    of_set_up: Vec<(String, Option<String>)>,
 }
 
 /// Bytes of test code whose reading is remembered at most, twice.
@@ -216,7 +218,7 @@ impl LiteralTests {
         program: &str,
         request: &ProblemRequest<'_>,
     ) -> Result<Option<TestsRun>, Dropped> {
-        if !plain_program::is_plain(program, &self.builtins) {
+        if !plain_program::is_plain(program, &self.builtins, &self.of_set_up) {
             return Ok(None);
         }
         let assertions = self.tests.iter().flat_map(|(_, assertions)| assertions);

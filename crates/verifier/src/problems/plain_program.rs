@@ -17,27 +17,34 @@ const MODULES: &str = "abc bisect cmath collections copy dataclasses decimal enu
 /// What may be read of `sys`.
 const OF_SYS: &str = "maxsize setrecursionlimit";
 /// Builtins that tell of identity, of names, or of the process, and what leads to them.
-const NAMES: &str = "breakpoint compile copyright credits delattr dir eval exec exit getattr globals hash help id is_ is_not license \
-    locals memoryview open quit setattr vars";
+const NAMES: &str = "attrgetter breakpoint compile copyright credits delattr dir eval exec exit getattr globals hash help id is_ is_not \
+    license locals memoryview methodcaller open quit setattr vars";
 /// Classes that there is one of, to compare with by `is`.
 const CLASSES: &str = "bool bytes dict float int list set str tuple";
-/// More of them, and attributes that lead to frames and code.
-const ATTRIBUTES: &str =
-    "ag_frame cr_frame f_back f_builtins f_globals f_locals gi_code gi_frame is_ is_not tb_frame tb_next";
+/// More of them, and attributes that lead to frames, code and modules.
+const ATTRIBUTES: &str = "_sys ag_frame attrgetter builtins cr_frame f_back f_builtins f_globals f_locals gi_code gi_frame is_ is_not \
+    methodcaller modules sys tb_frame tb_next";
 
-/// Whether a program is made of what is listed here alone, and binds none of the names of some builtins.
-pub(super) fn is_plain(program: &str, builtins: &[&str]) -> bool {
+/// Whether a program is made of what is listed here alone, and binds none of the names of some builtins. Of the names of a set-up it binds none but
+/// by the same import.
+pub(super) fn is_plain(program: &str, builtins: &[&str], of_set_up: &[(String, Option<String>)]) -> bool {
     let is_plain = with_syntax_within(MOST_LEVELS, program, |parsed| {
-        let mut reader = Reader { is_plain: parsed.has_no_syntax_errors(), builtins };
+        let mut reader = Reader { is_plain: parsed.has_no_syntax_errors(), builtins, of_set_up };
         reader.visit_body(parsed.suite());
         reader.is_plain
     });
     is_plain == Some(true)
 }
 
+/// What an import gives a name, in one word.
+pub(super) fn origin(module: Option<&str>, name: &str) -> String {
+    module.map_or_else(|| name.to_owned(), |module| format!("{module}.{name}"))
+}
+
 struct Reader<'r> {
     is_plain: bool,
     builtins: &'r [&'r str],
+    of_set_up: &'r [(String, Option<String>)],
 }
 
 impl Reader<'_> {
@@ -46,11 +53,16 @@ impl Reader<'_> {
     }
 
     fn is_free(&self, name: &str) -> bool {
-        !self.builtins.contains(&name)
+        !self.builtins.contains(&name) && !self.of_set_up.iter().any(|(bound, _)| bound == name)
     }
 
-    fn are_free(&self, names: &[Alias]) -> bool {
-        names.iter().all(|alias| self.is_free(alias.asname.as_ref().unwrap_or(&alias.name)))
+    /// Whether these imports, of `module` if there is one, bind free names, or what the set-up binds.
+    fn are_free(&self, module: Option<&str>, names: &[Alias]) -> bool {
+        names.iter().all(|alias| {
+            let name = alias.asname.as_ref().unwrap_or(&alias.name).as_str();
+            let same = (name.to_owned(), Some(origin(module, &alias.name)));
+            self.is_free(name) || self.of_set_up.contains(&same)
+        })
     }
 }
 
@@ -65,15 +77,16 @@ impl<'a> SourceOrderVisitor<'a> for Reader<'_> {
                 // Under its own name `sys` is asked for what is allowed of it.
                 let is_sys = |alias: &Alias| alias.name == *"sys" && alias.asname.is_none();
                 let is_plain = import.names.iter().all(|alias| is_sys(alias) || is_module(&alias.name));
-                self.require(is_plain && self.are_free(&import.names));
+                self.require(is_plain && self.are_free(None, &import.names));
             }
             Stmt::ImportFrom(import) => {
                 let is_plain = import.level == 0 && import.module.as_ref().is_some_and(|name| is_module(name));
                 let has_plain_names = import.names.iter().all(|alias| match alias.name.as_str() {
-                    "*" => self.builtins.is_empty(),
+                    "*" => self.builtins.is_empty() && self.of_set_up.is_empty(),
                     name => is_plain_name(name),
                 });
-                self.require(is_plain && has_plain_names && self.are_free(&import.names));
+                let are_free = self.are_free(import.module.as_deref(), &import.names);
+                self.require(is_plain && has_plain_names && are_free);
             }
             // A call may give the name under test to another function.
             Stmt::Global(_) => self.require(false),
@@ -161,7 +174,7 @@ mod tests {
             "def f(x: 'nothing', *y):\n    return [i for i in x if not (lambda z: z is not True)(i)]\n",
         ] {
             // The block behind the guard is looked at like any other.
-            assert_eq!(is_plain(program, &[]), !program.contains("import os"), "{program}");
+            assert_eq!(is_plain(program, &[], &[]), !program.contains("import os"), "{program}");
         }
     }
 
@@ -175,7 +188,7 @@ mod tests {
             "abs[1] = 2",
             "",
         ] {
-            assert!(is_plain(program, &["abs", "set"]), "{program}");
+            assert!(is_plain(program, &["abs", "set"], &[]), "{program}");
         }
         for program in [
             "def abs(x): return 0",
@@ -215,13 +228,37 @@ mod tests {
             "def \u{ff41}bs(x): return 0",
             "\u{ff41}bs = 0",
         ] {
-            assert!(!is_plain(program, &["set", "abs"]), "{program}");
+            assert!(!is_plain(program, &["set", "abs"], &[]), "{program}");
+        }
+    }
+
+    #[test]
+    fn a_name_of_the_set_up_is_bound_by_the_same_import_alone() {
+        let bound = |name: &str, origin: Option<&str>| (name.to_owned(), origin.map(str::to_owned));
+        let of_set_up = [bound("copy", Some("copy")), bound("List", Some("typing.List")), bound("X", None)];
+        for program in ["import copy\nfrom typing import List, Any\ndef f(x): return copy.copy(x) + X", "y = 1"] {
+            assert!(is_plain(program, &[], &of_set_up), "{program}");
+        }
+        for program in [
+            "from copy import copy",
+            "import math as copy",
+            "class List(list): pass",
+            "from typing import Any as List",
+            "from typing import *",
+            "X = 2",
+            "def X(): pass",
+        ] {
+            assert!(!is_plain(program, &[], &of_set_up), "{program}");
         }
     }
 
     #[test]
     fn programs_that_ask_for_more_are_not() {
         for program in [
+            "import typing\ntyping.sys.modules['builtins'].len = 1",
+            "import collections\nx = collections._sys",
+            "from operator import attrgetter",
+            "import operator\ng = operator.attrgetter('__globals__')",
             "def f(a, b): return a is b",
             "def f(a): return None is a is not a",
             "def f(a): return id(a)",
@@ -242,8 +279,8 @@ mod tests {
             "x = \"",
             "def f(:",
         ] {
-            assert!(!is_plain(program, &[]), "{program}");
+            assert!(!is_plain(program, &[], &[]), "{program}");
         }
-        assert!(!is_plain(&format!("x = {}1{}", "(".repeat(150), ")".repeat(150)), &[]));
+        assert!(!is_plain(&format!("x = {}1{}", "(".repeat(150), ")".repeat(150)), &[], &[]));
     }
 }

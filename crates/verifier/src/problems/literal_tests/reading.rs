@@ -1,6 +1,6 @@
 //! Reads test code as cases. What is allowed is listed; CPython must compile it, and it must do no more than it says.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use ruff_python_ast::{
     AnyParameterRef, CmpOp, Expr, ExprCall, InterpolatedStringElement, Operator, Stmt, StmtAssert, StmtFunctionDef,
@@ -10,7 +10,7 @@ use ruff_text_size::Ranged;
 use veriplay_core::{TestCode, TestStyle, Value};
 
 use super::{Assertion, Claim, Conversion, LiteralTests, number};
-use crate::problems::plain_program::{MOST_LEVELS, is_listed};
+use crate::problems::plain_program::{MOST_LEVELS, is_listed, origin};
 use crate::syntax::with_syntax_within;
 
 /// The function of HumanEval's form that holds the assertions.
@@ -50,24 +50,28 @@ impl LiteralTests {
             }
             TestStyle::Asserts(lines) => {
                 let (function, tests) = read_lines(lines)?;
-                let is_free = !names.bound.contains(&function)
+                let is_free = !names.bound.contains_key(&function)
                     && (!is_listed(BUILTINS, function.as_str()) || code.functions.contains(&function));
                 is_free.then_some((function, tests))?
             }
         };
-        let Names { bound, used: mut builtins } = names;
+        let Names { mut bound, used: mut builtins } = names;
         builtins.extend(tests.iter().flat_map(|(_, assertions)| assertions).flat_map(ReadAssertion::builtins));
         builtins.sort_unstable();
         builtins.dedup();
         // In one process the program would mean by it what they do.
-        let is_builtin_bound = bound.iter().any(|name| is_listed(BUILTINS, name));
+        let is_builtin_bound = bound.keys().any(|name| is_listed(BUILTINS, name));
         if is_builtin_bound || builtins.iter().any(|name| code.functions.iter().any(|function| function == name)) {
             return None;
         }
+        // What is under test stays the program's.
+        bound.retain(|name, _| *name != function && !code.functions.contains(name));
+        let mut of_set_up: Vec<(String, Option<String>)> = bound.into_iter().collect();
+        of_set_up.sort_unstable();
         let is_lines = matches!(code.style, TestStyle::Asserts(_));
         let assertions = |read: Vec<ReadAssertion>| read.into_iter().map(|read| read.assertion).collect();
         let tests = tests.into_iter().map(|(id, read)| (id, assertions(read))).collect();
-        Some(Self { function, tests, is_lines, builtins })
+        Some(Self { function, tests, is_lines, builtins, of_set_up })
     }
 }
 
@@ -76,11 +80,13 @@ fn with_shallow_syntax<T>(text: &str, work: impl FnOnce(&[Stmt]) -> T) -> Option
     with_syntax_within(MOST_LEVELS, text, |parsed| work(parsed.suite()))
 }
 
-/// Names in test code: those that it binds, and builtins that it uses outside of assertions.
+/// Names in test code: those that it binds, some by an import of what is named here, and builtins that it uses outside of assertions.
 struct Names {
-    bound: HashSet<String>,
+    bound: BoundNames,
     used: Vec<&'static str>,
 }
+
+type BoundNames = HashMap<String, Option<String>>;
 
 /// An assertion, and which builtins its text has.
 struct ReadAssertion {
@@ -114,18 +120,19 @@ fn read_lines(lines: &[String]) -> Option<(String, Vec<(String, Vec<ReadAssertio
 }
 
 /// Reads what runs before the tests; returns the names that it binds. It may have stubs of functions, and import what changes nothing.
-fn read_set_up(source: &str) -> Option<HashSet<String>> {
+fn read_set_up(source: &str) -> Option<BoundNames> {
     if source.trim().is_empty() {
-        return Some(HashSet::new());
+        return Some(BoundNames::new());
     }
     with_shallow_syntax(source, |module| {
-        let mut bound = HashSet::new();
+        let mut bound = BoundNames::new();
         for stmt in module {
             match stmt {
                 Stmt::Import(import) => {
                     for alias in &import.names {
                         let name = alias.asname.as_ref().unwrap_or(&alias.name);
-                        bound.insert(plain_name(name).filter(|_| is_listed(MODULES, alias.name.as_str()))?);
+                        let name = plain_name(name).filter(|_| is_listed(MODULES, alias.name.as_str()))?;
+                        bound.insert(name, Some(origin(None, &alias.name)));
                     }
                 }
                 Stmt::ImportFrom(import) => {
@@ -133,13 +140,13 @@ fn read_set_up(source: &str) -> Option<HashSet<String>> {
                     for alias in &import.names {
                         let name = alias.asname.as_ref().unwrap_or(&alias.name);
                         let is_known = is_typing && is_listed(TYPING, alias.name.as_str());
-                        bound.insert(plain_name(name).filter(|_| is_known)?);
+                        bound.insert(plain_name(name).filter(|_| is_known)?, Some(origin(Some("typing"), &alias.name)));
                     }
                 }
                 Stmt::FunctionDef(function) => {
-                    bound.insert(plain_name(&function.name).filter(|_| is_stub(function, source))?);
+                    bound.insert(plain_name(&function.name).filter(|_| is_stub(function, source))?, None);
                 }
-                stmt => bound.extend(read_constant(stmt, source)?),
+                stmt => bound.extend(read_constant(stmt, source)?.map(|name| (name, None))),
             }
         }
         Some(bound)
@@ -169,13 +176,12 @@ fn read_check(module: &[Stmt], source: &str, names: &mut Names) -> Option<Vec<Re
             stmt => {
                 let name = read_constant(stmt, source)?;
                 name.as_ref().is_none_or(|name| name != CHECK).then_some(())?;
-                names.bound.extend(name);
+                names.bound.extend(name.map(|name| (name, None)));
             }
         }
     }
     let check = check.filter(|function| is_undecorated(function) && function.returns.is_none())?;
-    let candidate = only_parameter(check)?;
-    names.bound.insert(candidate.to_owned());
+    let candidate = only_parameter(check).filter(|name| !is_listed(BUILTINS, name))?;
     let mut assertions = Vec::new();
     for stmt in &check.body {
         match stmt {
@@ -629,6 +635,23 @@ mod tests {
         assert!(!is_read(&TestCode { functions: vec!["set".to_owned()], ..asserts("", &[converted]) }));
         let named = TestCode { functions: vec!["sum".to_owned()], ..asserts("", &["assert sum(1) == 1"]) };
         assert!(is_read(&named), "a builtin that is named as the program's");
+    }
+
+    #[test]
+    fn names_of_the_set_up_are_kept_with_what_they_are_imported_from() {
+        let setup =
+            "import copy\nfrom typing import List as L, Any\nX = 1\ndef helper(x):\n    ...\ndef f(x):\n    ...\n";
+        let read = LiteralTests::read(&check(setup, "META = {}\ndef check(c):\n    assert c(1) == 1\n")).unwrap();
+        let kept = |name: &str, origin: Option<&str>| (name.to_owned(), origin.map(str::to_owned));
+        let expected = [
+            kept("Any", Some("typing.Any")),
+            kept("L", Some("typing.List")),
+            kept("META", None),
+            kept("X", None),
+            kept("copy", Some("copy")),
+            kept("helper", None),
+        ];
+        assert_eq!(read.of_set_up, expected);
     }
 
     #[test]
