@@ -103,8 +103,11 @@ impl ReadAssertion {
     }
 }
 
+/// A test's name, and its assertions.
+type ReadTest = (String, Vec<ReadAssertion>);
+
 /// Assertions of one function, each a test of its own; returns the function and the tests.
-fn read_lines(lines: &[String]) -> Option<(String, Vec<(String, Vec<ReadAssertion>)>)> {
+fn read_lines(lines: &[String]) -> Option<(String, Vec<ReadTest>)> {
     let (mut function, mut tests) = (None, Vec::with_capacity(lines.len()));
     for (index, line) in lines.iter().enumerate() {
         let (name, assertion) = with_shallow_syntax(line, |module| match module {
