@@ -17,8 +17,8 @@ use std::os::fd::{AsRawFd, FromRawFd};
 
 /// The most written regions that are restored one by one; beyond it the image is mapped again.
 const MAX_REGIONS: usize = 4096;
-/// The most regions of one walk: about as many as the kernel reports at once.
-const WALK_REGIONS: usize = 512;
+/// The most regions of one walk. The kernel allocates room for as many in each: of these, less than a page.
+const WALK_REGIONS: usize = 128;
 
 /// `_IOWR('f', 16, struct pm_scan_arg)`
 pub(crate) const PAGEMAP_SCAN: u64 = 0xC060_6610;

@@ -59,7 +59,9 @@ def _veriplay_harness():
     given_name, exact_text = type.__dict__["__name__"].__get__, str.__str__
     # A program may name a class by an object of a subclass of `str`, whose methods are its own: they are not called.
     name_of, from_bytes, modules = (lambda kind: exact_text(given_name(kind))), int.from_bytes, sys.modules
-    stdout, stderr, seed_random, format_exception = sys.stdout, sys.stderr, random.seed, traceback.format_exception
+    stdout, stderr, format_exception = sys.stdout, sys.stderr, traceback.format_exception
+    # What `random.seed` comes to for an int, below its Python code.
+    seed_random = super(random.Random, random._inst).seed
     max_depth = 64
     nan = struct.pack("<Q", 0x7FF8000000000000)
 
@@ -691,7 +693,6 @@ def _veriplay_alive():
 
 def _veriplay_start():
     """From here on a turn is a job. The reactor's own `turn` would parse, compile and evaluate a source text first."""
-    import gc
     import sys
 
     frame = sys._getframe()
@@ -701,24 +702,6 @@ def _veriplay_start():
     turn.__globals__["_veriplay_job"] = _veriplay_job
     turn.__code__ = (lambda source, environ: (_veriplay_job(), (0, False))[1]).__code__
     names = globals()
-    start = names.pop("_veriplay_start")
-    del names["_veriplay_alive"]
-    del names["_veriplay_job"]
+    for name in "_veriplay_start", "_veriplay_alive", "_veriplay_job":
+        del names[name]
     sys.modules["_veriplay_objects"].Image.note()
-    gc.collect()
-
-    # Takes the free memory between what is alive. A job's objects would go there first, all over the heap, and each page that a job writes must be
-    # found and restored after it. Behind what is alive now they lie together.
-    taken = [start]
-    end = id(bytes(4 << 20))
-    for sizes in range(1 << 16, 1 << 12, -1 << 10), range(1 << 12, 1 << 9, -64), range(1 << 9, 1, -4):
-        for size in sizes:
-            while id(gap := bytes(size)) < end:
-                taken.append(gap)
-    # The smallest thing that there is.
-    while id(gap := object()) < end:
-        taken.append(gap)
-    # Nothing else refers to it: without `gc.unfreeze` no program meets it.
-    taken.append(taken)
-    # What is alive now is alive in every job, so the collector need not look at it.
-    gc.freeze()

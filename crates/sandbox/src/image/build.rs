@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use veriplay_core::{CallResult, Job, Value};
 use wasmtime::{Engine, Module, Store};
 
 use super::immortal;
@@ -17,6 +18,7 @@ use crate::exports::{Exports, GuestSnapshot, SavedValue};
 use crate::host::Host;
 use crate::imports::make_linker;
 use crate::meter;
+use crate::request;
 use crate::stacks::run_to_completion;
 use crate::wasi::{Wasi, WasiSetup, base_tree};
 
@@ -24,9 +26,16 @@ use crate::wasi::{Wasi, WasiSetup, base_tree};
 const ALIVE: &str = "_veriplay_alive()";
 /// Where the guest's objects are.
 const ALIVE_FILE: &str = "alive";
-/// The last turn before the snapshot; every later turn is a job. It is this one call, because what a turn is compiled to is freed at its end, and leaves
-/// gaps between what is alive.
+/// The last turn that is no job.
 const START: &str = "_veriplay_start()";
+/// A program that is run as jobs are before the snapshot, and what its function is called with. A job leaves no streams behind.
+const REHEARSED: &str = "import sys\nsys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__\n\
+                         class C:\n    def m(self): return [i * 2 for i in range(9)]\ndef f(*of): return {'a': C().m(), 1: of}\n";
+/// With and without a type that has no format but the strict encoding.
+const REHEARSED_ARGUMENTS: [&str; 3] = ["7, 'é', [1.5]", "{3}, {'a': None}", "b'x', (True, -5)"];
+/// The program of the last turn before the snapshot: says where the memory begins behind all that is alive.
+const FIND_END: &str =
+    "import sys\nsys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__\nprint(id(bytes(4 << 20)))\n";
 /// Fuel of a build: enough for any preload, and an end for one that loops.
 const BUILD_FUEL: u64 = 500_000_000_000;
 /// The most bytes of output of a preload.
@@ -68,6 +77,10 @@ pub(crate) fn snapshot_guest(
     let mut guest = PreloadGuest::loaded(spec, engine, code)?;
     guest.run_text(&format!("_room = bytearray({})\ndel _room", spec.headroom_bytes))?;
     guest.run_text(START)?;
+    if spec.rehearsals > 0 {
+        let end = guest.rehearse(spec.rehearsals)?;
+        guest.fill_gaps(end)?;
+    }
     let mut snapshot = guest.into_snapshot()?;
     if spec.immortal_objects {
         // Of another guest, which is the same but for what the list itself has moved.
@@ -152,12 +165,64 @@ impl PreloadGuest {
     fn write_text(&mut self, text: &str) -> Result<(i32, i32), ImageError> {
         let fail = |detail: String| build_error("placing source text in the guest", detail);
         let len = i32::try_from(text.len()).map_err(|_| fail("it is too long".to_owned()))?;
-        let at = run_to_completion(self.exports.alloc.call_async(&mut self.store, len));
-        let at = at.map_err(|error| fail(format!("{error:#}")))?;
-        let offset = at.cast_unsigned() as usize;
+        let at = self.alloc(len)?;
+        let offset = at as usize;
         let written = self.exports.memory.write(&mut self.store, offset, text.as_bytes());
         written.map_err(|error| fail(error.to_string()))?;
-        Ok((at, len))
+        Ok((at.cast_signed(), len))
+    }
+
+    /// Runs jobs, so that the code on their way is specialised before the snapshot: code that is not counts its runs in itself, and each page
+    /// that a job writes is found and restored after it. Returns the end of what is alive.
+    fn rehearse(&mut self, times: u32) -> Result<u32, ImageError> {
+        let fail = |detail: String| build_error("running jobs before the snapshot", detail);
+        let lists = REHEARSED_ARGUMENTS.map(Value::parse_arguments).into_iter().collect::<Result<Vec<_>, _>>();
+        let job = Job::calls(REHEARSED, "f", lists.map_err(|error| fail(error.to_string()))?);
+        for _ in 0..times {
+            self.run_job(request::encode_program(&job.program), 0)?;
+            self.run_job(request::encode_request(&job), request::expected_calls(&job))?;
+        }
+        self.run_job(request::encode_program(FIND_END), 0)?;
+        self.run_job(request::encode_warm_request(&Job::script("")), 0)?;
+        let said = String::from_utf8_lossy(&self.store.data().wasi.stdout.bytes).trim().to_owned();
+        said.parse().map_err(|_| fail(format!("`{said}` is not an address")))
+    }
+
+    /// Runs a turn of a job, on whose channel this many results are due.
+    fn run_job(&mut self, request: Vec<u8>, results: usize) -> Result<(), ImageError> {
+        let fail = |detail: String| build_error("running jobs before the snapshot", detail);
+        self.store.data_mut().channel = Channel::new(request, results, BUILD_OUTPUT);
+        let ended = run_to_completion(self.exports.turn.call_async(&mut self.store, (0, 0)));
+        ended.map_err(|error| fail(format!("{error:#}")))?;
+        let channel = &self.store.data().channel;
+        if channel.done
+            && channel.failed.is_none()
+            && channel.calls.iter().all(|call| matches!(call, CallResult::Returned(_)))
+        {
+            return Ok(());
+        }
+        Err(fail(format!("a job failed: {:?}, {:?}", channel.failed, channel.calls)))
+    }
+
+    /// Takes the free memory before `end`. A job's objects would go there first, all over the heap; behind `end` they lie together.
+    fn fill_gaps(&mut self, end: u32) -> Result<(), ImageError> {
+        // What is small is searched for among gaps of its own size alone, what is large among larger ones, too.
+        let large = (9..16).rev().map(|power| 1 << power);
+        let small = (1..=512 / 8).rev().map(|eighth| eighth * 8);
+        for size in large.chain(small) {
+            while self.alloc(size)? < end {}
+        }
+        Ok(())
+    }
+
+    /// Memory of the guest's that is never given back.
+    fn alloc(&mut self, len: i32) -> Result<u32, ImageError> {
+        let at = run_to_completion(self.exports.alloc.call_async(&mut self.store, len));
+        let at = at.map_err(|error| build_error("allocating guest memory", format!("{error:#}")))?;
+        if at == 0 {
+            return Err(build_error("allocating guest memory", format!("there is no room for `{len}` bytes")));
+        }
+        Ok(at.cast_unsigned())
     }
 
     /// Runs source text in the guest's main module.

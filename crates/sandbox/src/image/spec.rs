@@ -49,6 +49,8 @@ pub struct ImageSpec {
     pub(crate) c_stack_bytes: Option<u32>,
     /// Whether the objects that CPython has at the start of a job are made immortal.
     pub(crate) immortal_objects: bool,
+    /// How often a job is run before the snapshot.
+    pub(crate) rehearsals: u32,
     pub(crate) preload: Vec<String>,
     pub(crate) wheel: WheelSpec,
     pub(crate) harness: String,
@@ -82,6 +84,8 @@ struct ImageManifest {
     c_stack_bytes: Option<u32>,
     #[serde(default)]
     immortal_objects: bool,
+    #[serde(default)]
+    rehearsals: u32,
     preload: Vec<String>,
     wheel: WheelSpec,
     limits: Limits,
@@ -140,8 +144,17 @@ impl ImageSpec {
     /// # Errors
     /// When the manifest does not parse or has an unknown key.
     pub fn parse(manifest: &str, harness: &str) -> Result<Self, ImageError> {
-        let ImageManifest { name, seed, headroom_bytes, c_stack_bytes, immortal_objects, preload, wheel, limits } =
-            toml::from_str(manifest).map_err(|error| ImageError::Manifest(Box::new(error)))?;
+        let ImageManifest {
+            name,
+            seed,
+            headroom_bytes,
+            c_stack_bytes,
+            immortal_objects,
+            rehearsals,
+            preload,
+            wheel,
+            limits,
+        } = toml::from_str(manifest).map_err(|error| ImageError::Manifest(Box::new(error)))?;
         Ok(Self {
             guest: name.clone(),
             name,
@@ -149,6 +162,7 @@ impl ImageSpec {
             headroom_bytes,
             c_stack_bytes,
             immortal_objects,
+            rehearsals,
             preload,
             wheel,
             limits,
@@ -182,7 +196,7 @@ impl ImageSpec {
             (SHIM_VERSION, ENGINE_VERSION, meter::VERSION),
             &self.name,
             self.seed,
-            (self.headroom_bytes, self.c_stack_bytes, self.immortal_objects),
+            (self.headroom_bytes, self.c_stack_bytes, self.immortal_objects, self.rehearsals),
             &self.preload,
             &self.wheel,
             &self.harness,

@@ -93,6 +93,13 @@ fn what_a_job_makes_lies_together() {
 }
 
 #[test]
+fn the_jobs_that_ran_before_the_snapshot_have_left_nothing() {
+    let program = "import gc, sys\ngc.unfreeze()\nof_jobs = [it for it in gc.get_objects() if getattr(it, '__module__', 0) == 'program']\n\
+                   print(sys.stdout is sys.__stdout__, sys.stderr is sys.__stderr__, 'program' in sys.modules, of_jobs)";
+    assert_eq!(text(&run(&script(program)).stdout), "True True False []\n");
+}
+
+#[test]
 fn the_same_job_has_the_same_outcome_and_fuel_in_a_new_or_used_instance_on_any_thread() {
     let job = calls("def f(n): return sorted(str(i * i) for i in range(n))", vec![vec![Value::int(50)]; 3]);
     let expected = one(ResetMode::Fresh).execute(&job).unwrap();

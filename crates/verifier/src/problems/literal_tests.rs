@@ -135,25 +135,32 @@ impl Conversion {
 
     /// What it makes of a basic value; `None` where it raises, or where that is not told by the value as it is sent.
     fn convert(self, value: &Value) -> Option<Value> {
-        if self == Conversion::Len {
-            return length(value).map(Value::int);
-        }
-        let items = match value {
-            Value::List(items) | Value::Tuple(items) => items,
-            // The order of its members is not sent.
-            Value::Set(items) | Value::FrozenSet(items) if !matches!(self, Conversion::List | Conversion::Tuple) => {
-                items
-            }
-            _ => return None,
-        };
         match self {
-            Conversion::List => Some(Value::List(items.clone())),
-            Conversion::Tuple => Some(Value::Tuple(items.clone())),
+            Conversion::Len => length(value).map(Value::int),
+            Conversion::List => sequence(value).map(|items| Value::List(items.to_vec())),
+            Conversion::Tuple => sequence(value).map(|items| Value::Tuple(items.to_vec())),
             // Comparing sets takes no notice of order and repeats.
-            Conversion::Set => items.iter().all(is_exact_key).then(|| Value::Set(items.clone())),
-            Conversion::Sorted => sorted(items).map(Value::List),
-            Conversion::Len => None,
+            Conversion::Set => {
+                members(value).filter(|items| items.iter().all(is_exact_key)).map(|items| Value::Set(items.to_vec()))
+            }
+            Conversion::Sorted => members(value).and_then(sorted).map(Value::List),
         }
+    }
+}
+
+/// The items of what has an order.
+fn sequence(value: &Value) -> Option<&[Value]> {
+    match value {
+        Value::List(items) | Value::Tuple(items) => Some(items),
+        _ => None,
+    }
+}
+
+/// The items of a sequence, or the members of a set, whose order is not sent.
+fn members(value: &Value) -> Option<&[Value]> {
+    match value {
+        Value::Set(items) | Value::FrozenSet(items) => Some(items),
+        _ => sequence(value),
     }
 }
 
@@ -179,18 +186,18 @@ fn is_exact_key(value: &Value) -> bool {
 
 /// Python's `sorted(items)` for integers alone or texts alone, where nothing hangs on the order that they had.
 fn sorted(items: &[Value]) -> Option<Vec<Value>> {
-    let mut sorted = items.to_vec();
-    if items.iter().all(|item| matches!(item, Value::Int(_))) || items.iter().all(|item| matches!(item, Value::Str(_)))
-    {
-        sorted.sort_by(|a, b| match (a, b) {
-            (Value::Int(a), Value::Int(b)) => a.cmp(b),
-            // UTF-8 sorts as its code points do.
-            (Value::Str(a), Value::Str(b)) => a.cmp(b),
-            _ => std::cmp::Ordering::Equal,
-        });
-        return Some(sorted);
+    let are_integers = items.iter().all(|item| matches!(item, Value::Int(_)));
+    if !are_integers && !items.iter().all(|item| matches!(item, Value::Str(_))) {
+        return None;
     }
-    None
+    let mut sorted = items.to_vec();
+    sorted.sort_by(|a, b| match (a, b) {
+        (Value::Int(a), Value::Int(b)) => a.cmp(b),
+        // UTF-8 sorts as its code points do.
+        (Value::Str(a), Value::Str(b)) => a.cmp(b),
+        _ => std::cmp::Ordering::Equal,
+    });
+    Some(sorted)
 }
 
 impl LiteralTests {
