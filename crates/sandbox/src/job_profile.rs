@@ -103,7 +103,7 @@ mod tests {
     fn a_small_job_writes_few_pages() {
         let (sandbox, profiler) = Sandbox::profiled(Image::python().unwrap(), SandboxOptions::fastest());
         (0..4).for_each(|number| drop(sandbox.execute(&Job::script(format!("{number}"))).unwrap()));
-        // 138 of four jobs; 260 where the code on the way of every job is not specialised, and the gaps of the heap are not filled.
+        // `bench --profile` counts 35 a job, and 69 where code on the way of every job is not specialised and the heap's gaps are not filled.
         let pages = profiler.take().pages;
         assert!(pages < 180, "{pages} pages");
     }
