@@ -59,9 +59,7 @@ def _veriplay_harness():
     given_name, exact_text = type.__dict__["__name__"].__get__, str.__str__
     # A program may name a class by an object of a subclass of `str`, whose methods are its own: they are not called.
     name_of, from_bytes, modules = (lambda kind: exact_text(given_name(kind))), int.from_bytes, sys.modules
-    stdout, stderr, format_exception = sys.stdout, sys.stderr, traceback.format_exception
-    # What `random.seed` comes to for an int, below its Python code.
-    seed_random = super(random.Random, random._inst).seed
+    stdout, stderr, seed_random, format_exception = sys.stdout, sys.stderr, random.seed, traceback.format_exception
     max_depth = 64
     nan = struct.pack("<Q", 0x7FF8000000000000)
 

@@ -10,7 +10,7 @@ use veriplay_core::{CallResult, Job, Value};
 use wasmtime::{Engine, Module, Store};
 
 use super::immortal;
-use super::spec::ImageSpec;
+use super::spec::{ImageSpec, texts};
 use super::wheel::GuestWheel;
 use super::{CompiledGuest, ImageError};
 use crate::channel::Channel;
@@ -22,20 +22,8 @@ use crate::request;
 use crate::stacks::run_to_completion;
 use crate::wasi::{Wasi, WasiSetup, base_tree};
 
-/// Writes the file [`ALIVE_FILE`].
-const ALIVE: &str = "_veriplay_alive()";
 /// Where the guest's objects are.
 const ALIVE_FILE: &str = "alive";
-/// The last turn that is no job.
-const START: &str = "_veriplay_start()";
-/// A program that is run as jobs are before the snapshot, and what its function is called with. A job leaves no streams behind.
-const REHEARSED: &str = "import sys\nsys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__\n\
-                         class C:\n    def m(self): return [i * 2 for i in range(9)]\ndef f(*of): return {'a': C().m(), 1: of}\n";
-/// With and without a type that has no format but the strict encoding.
-const REHEARSED_ARGUMENTS: [&str; 3] = ["7, 'é', [1.5]", "{3}, {'a': None}", "b'x', (True, -5)"];
-/// The program of the last turn before the snapshot: says where the memory begins behind all that is alive.
-const FIND_END: &str =
-    "import sys\nsys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__\nprint(id(bytes(4 << 20)))\n";
 /// Fuel of a build: enough for any preload, and an end for one that loops.
 const BUILD_FUEL: u64 = 500_000_000_000;
 /// The most bytes of output of a preload.
@@ -76,7 +64,7 @@ pub(crate) fn snapshot_guest(
 ) -> Result<GuestSnapshot, ImageError> {
     let mut guest = PreloadGuest::loaded(spec, engine, code)?;
     guest.run_text(&format!("_room = bytearray({})\ndel _room", spec.headroom_bytes))?;
-    guest.run_text(START)?;
+    guest.run_text(texts::START)?;
     if spec.rehearsals > 0 {
         let end = guest.rehearse(spec.rehearsals)?;
         guest.fill_gaps(end)?;
@@ -176,13 +164,13 @@ impl PreloadGuest {
     /// that a job writes is found and restored after it. Returns the end of what is alive.
     fn rehearse(&mut self, times: u32) -> Result<u32, ImageError> {
         let fail = |detail: String| build_error("running jobs before the snapshot", detail);
-        let lists = REHEARSED_ARGUMENTS.map(Value::parse_arguments).into_iter().collect::<Result<Vec<_>, _>>();
-        let job = Job::calls(REHEARSED, "f", lists.map_err(|error| fail(error.to_string()))?);
+        let lists = texts::REHEARSED_ARGUMENTS.map(Value::parse_arguments).into_iter().collect::<Result<Vec<_>, _>>();
+        let job = Job::calls(texts::REHEARSED, "f", lists.map_err(|error| fail(error.to_string()))?);
         for _ in 0..times {
             self.run_job(request::encode_program(&job.program), 0)?;
             self.run_job(request::encode_request(&job), request::expected_calls(&job))?;
         }
-        self.run_job(request::encode_program(FIND_END), 0)?;
+        self.run_job(request::encode_program(texts::FIND_END), 0)?;
         self.run_job(request::encode_warm_request(&Job::script("")), 0)?;
         let said = String::from_utf8_lossy(&self.store.data().wasi.stdout.bytes).trim().to_owned();
         said.parse().map_err(|_| fail(format!("`{said}` is not an address")))
@@ -256,7 +244,7 @@ impl PreloadGuest {
 
     /// Where the guest's objects are.
     fn list_alive(mut self) -> Result<Vec<u8>, ImageError> {
-        self.run_text(ALIVE)?;
+        self.run_text(texts::ALIVE)?;
         let written = self.store.data().wasi.file(ALIVE_FILE).map(<[u8]>::to_vec);
         written.ok_or_else(|| build_error("finding the guest's objects", format!("there is no file `{ALIVE_FILE}`")))
     }

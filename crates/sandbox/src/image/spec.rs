@@ -31,11 +31,29 @@ const IMAGES: &[BuiltInImage] = &[BuiltInImage {
 /// Images that are another one with more modules imported: name and manifest. One more is a directory with a manifest, and an entry.
 const EXTENSIONS: &[(&str, &str)] = &[("python-numpy", include_str!("../../guests/python-numpy/sandbox.toml"))];
 
-/// Version of the shim and the protocol, as far as a job can observe them. It is part of every image's digest.
-const SHIM_VERSION: u32 = 6;
+/// Version of the shim, the protocol and the way to the snapshot, as far as a job can observe them. It is part of every image's digest.
+const SHIM_VERSION: u32 = 7;
 /// The engine's version is part of the digest too, because the compiler may change what the guest does. A test compares it with the lock
 /// file.
 pub(super) const ENGINE_VERSION: &str = "48.0.8";
+
+/// What is run in every Python image on the way to its snapshot.
+pub(super) mod texts {
+    /// Writes down where the guest's objects are.
+    pub(crate) const ALIVE: &str = "_veriplay_alive()";
+    /// The last turn that is no job.
+    pub(crate) const START: &str = "_veriplay_start()";
+    /// A program that is run as jobs are, and what its function is called with. A job leaves no streams behind.
+    pub(crate) const REHEARSED: &str = "import sys\nsys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__\n\
+        class C:\n    def m(self): return [i * 2 for i in range(9)]\ndef f(*of): return {'a': C().m(), 1: of}\n";
+    /// With and without a type that has no format but the strict encoding.
+    pub(crate) const REHEARSED_ARGUMENTS: [&str; 3] = ["7, 'é', [1.5]", "{3}, {'a': None}", "b'x', (True, -5)"];
+    /// The program of the last turn: says where the memory begins behind all that is alive.
+    pub(crate) const FIND_END: &str =
+        "import sys\nsys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__\nprint(id(bytes(4 << 20)))\n";
+    /// All of them, for the image's digest.
+    pub(super) const ALL: [&[&str]; 2] = [&[ALIVE, START, REHEARSED, FIND_END], &REHEARSED_ARGUMENTS];
+}
 
 /// The description of an image.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -193,7 +211,7 @@ impl ImageSpec {
     #[must_use]
     pub fn digest(&self) -> Digest {
         content_hash(&(
-            (SHIM_VERSION, ENGINE_VERSION, meter::VERSION),
+            (SHIM_VERSION, ENGINE_VERSION, meter::VERSION, texts::ALL),
             &self.name,
             self.seed,
             (self.headroom_bytes, self.c_stack_bytes, self.immortal_objects, self.rehearsals),
