@@ -7,7 +7,7 @@ use veriplay_core::{
 };
 use veriplay_sandbox::{Image, Layers, ResetMode, Sandbox, SandboxOptions};
 
-use crate::support::{calls, python, run, script};
+use crate::support::{calls, python, sandbox, script};
 use crate::workers::program;
 
 fn tools() -> Layer {
@@ -234,7 +234,7 @@ fn a_preload_is_charged_and_what_it_changed_is_there() {
 fn a_preload_that_draws_numbers_leaves_the_jobs_seed_alone() {
     // Two normal numbers are drawn at once, and one of them is kept.
     let drawn = "import random\nprint(random.gauss(0, 1), random.random())";
-    let draws = |preload| run(&after(preload, drawn)).stdout;
+    let draws = |preload| sandbox().execute(&after(preload, drawn)).unwrap().stdout;
     assert_eq!(draws("import random\nrandom.gauss(0, 1)"), draws("import random"));
 }
 
