@@ -362,9 +362,10 @@ mod tests {
         }
     }
 
-    /// An image with something in its first and third page table.
+    /// An image with much in its first and third page table, and one page in its fourth.
     fn image() -> Vec<u8> {
         let mut bytes = vec![0; LEN];
+        bytes[3 * PAGE_TABLE + 9 * PAGE..][..PAGE].fill(5);
         for at in (0..PAGE_TABLE).step_by(97).chain((2 * PAGE_TABLE..3 * PAGE_TABLE).step_by(4099)) {
             bytes[at] = at as u8 | 1;
         }

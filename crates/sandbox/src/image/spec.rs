@@ -37,7 +37,7 @@ const SHIM_VERSION: u32 = 7;
 /// file.
 pub(super) const ENGINE_VERSION: &str = "48.0.8";
 
-/// What is run in every Python image on the way to its snapshot.
+/// What is run in an image on the way to its snapshot.
 pub(super) mod texts {
     /// Writes down where the guest's objects are.
     pub(crate) const ALIVE: &str = "_veriplay_alive()";
