@@ -31,7 +31,7 @@ impl GameExecutor {
     /// Refuses the value of configuration key `key` where it names no image.
     pub(crate) fn check_image(key: &str, name: &str) -> Result<(), Failure> {
         let names = ImageSpec::names();
-        if names.contains(&name) {
+        if names.iter().any(|known| known == name) {
             return Ok(());
         }
         Err(bad_value(key, &name, &format!("one of {}", names.join(", "))))

@@ -55,13 +55,13 @@ impl ImageArguments {
 
 /// The names that an option for an image takes.
 pub(crate) fn names() -> PossibleValuesParser {
-    PossibleValuesParser::new(ImageSpec::names())
+    // They last as long as the command line's description, which is made once.
+    PossibleValuesParser::new(ImageSpec::names().into_iter().map(|name| &*name.leak()))
 }
 
 /// The image of that name.
 pub(crate) fn find_spec(name: &str) -> Result<ImageSpec, Failure> {
-    let hint = || format!("images of this version: {}", ImageSpec::names().join(", "));
-    ImageSpec::builtin(name).map_err(|error| failure(error).hint(hint()))
+    ImageSpec::find(name).map_err(failure)
 }
 
 /// Loads the Python image; imports or builds it first where it is missing.
@@ -151,7 +151,7 @@ fn is_fault_of_cache(error: &ImageError) -> bool {
 
 /// The cache, where it lacks the image of that name.
 pub(crate) fn find_cache_without(name: &str) -> Option<PathBuf> {
-    let (spec, dir) = (ImageSpec::builtin(name).ok()?, default_cache_dir().ok()?);
+    let (spec, dir) = (ImageSpec::find(name).ok()?, default_cache_dir().ok()?);
     let store = ImageStore::open(&dir).ok()?;
     store.load(&spec).is_none().then_some(dir)
 }

@@ -36,7 +36,8 @@ impl Image {
             return Err(failed(describe_end(&outcome)));
         }
         let host = |error: &dyn std::fmt::Display| ImageError::Host(format!("cannot keep the warmed image: {error}"));
-        let named = ImageId { name: name.to_owned(), digest: content_hash(&(self.digest(), name, job)) };
+        let named =
+            ImageId { name: name.to_owned(), digest: content_hash(&(self.digest(), name, job)), manifest: None };
         let baseline = Baseline::new(&snapshot.memory).map_err(|error| host(&error))?;
         self.with_state(named, baseline, snapshot.state).map(Arc::new)
     }

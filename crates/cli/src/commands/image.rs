@@ -312,7 +312,7 @@ fn check(json: bool) -> Result<(), Failure> {
 fn prune() -> Result<(), Failure> {
     let names = ImageSpec::names();
     let keep: Vec<ImageSpec> =
-        names.iter().map(|name| ImageSpec::builtin(name)).collect::<Result<_, _>>().map_err(image::failure)?;
+        names.iter().map(|name| ImageSpec::find(name)).collect::<Result<_, _>>().map_err(image::failure)?;
     let removed = image::store()?.prune(&keep).map_err(image::failure)?;
     for report in &removed {
         let what = report.state.as_ref().map_or_else(Clone::clone, |bytes| format!("{:.0} MiB removed", mib(*bytes)));

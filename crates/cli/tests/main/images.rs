@@ -363,3 +363,41 @@ fn the_doctor_names_what_is_wrong_with_the_surroundings() {
     assert!(lines.contains("warn  image: not built: the first use builds it, in about a minute"), "{lines}");
     assert!(!dir.path().join("cache").exists(), "the doctor leaves nothing behind");
 }
+
+#[test]
+fn a_manifest_in_the_users_directory_is_an_image() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let write = |name: &str, text: &str| {
+        let path = dir.path().join(name);
+        fs::write(&path, text).expect("the temporary directory can be written");
+        path
+    };
+    write("colours.toml", "name = 'colours'\nbase = 'python'\npreload = ['colorsys']");
+    write("wrong.toml", "name = 'wrong'\nbase = 'python'\npreloads = ['colorsys']");
+    let program = write("program.py", "import sys\nprint('colorsys' in sys.modules)");
+    let run = |image: &str, workers: &str| {
+        let mut command = veriplay();
+        command.env("VERIPLAY_IMAGES", dir.path()).args(["run", "--image", image, "--workers", workers]);
+        finished(command.arg(&program))
+    };
+    for (image, workers, expected) in
+        [("colours", "thread", "True\n"), ("colours", "process", "True\n"), ("python", "process", "False\n")]
+    {
+        let output = run(image, workers);
+        assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{image}, {workers}: {}", stderr(&output));
+    }
+    let wrong = run("wrong", "thread");
+    let text = stderr(&wrong);
+    assert!(wrong.status.code() == Some(4) && text.contains("wrong.toml") && text.contains("`preloads`"), "{text}");
+    let unknown = run("colors", "thread");
+    let text = stderr(&unknown);
+    assert!(unknown.status.code() == Some(2) && text.contains("colours"), "{text}");
+    // A game finds it by the same name.
+    let played = finished(veriplay().env("VERIPLAY_IMAGES", dir.path()).args([
+        "play",
+        "--dry-run",
+        "--set",
+        "gate.image=colours",
+    ]));
+    assert!(played.status.success(), "{}", stderr(&played));
+}

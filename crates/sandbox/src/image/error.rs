@@ -6,8 +6,21 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum ImageError {
     /// No image of this name is known.
-    #[error("there is no image `{0}`")]
-    UnknownName(String),
+    #[error("there is no image `{name}`: it is one of {}", known.join(", "))]
+    UnknownName {
+        /// The name.
+        name: String,
+        /// Those that are.
+        known: Vec<String>,
+    },
+    /// A manifest of the user's is invalid.
+    #[error("`{path}`: {detail}")]
+    OwnManifest {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        detail: String,
+    },
     /// The manifest, `sandbox.toml`, is invalid.
     #[error("the image's manifest does not parse: {0}")]
     Manifest(Box<toml::de::Error>),
@@ -135,6 +148,9 @@ impl ImageError {
             ImageError::WrongDigest { .. } | ImageError::BadWheel { .. } => Some(
                 "download the wheel again; without VERIPLAY_WHEEL and `--wheel` pip downloads the one that is pinned",
             ),
+            ImageError::UnknownName { .. } => {
+                Some("VERIPLAY_IMAGES=DIR adds an image for each manifest `DIR/NAME.toml` (docs/own-image.md)")
+            }
             ImageError::NotCached { .. } => {
                 Some("let `Image::python` build it, or import an archive that a host of this kind exported")
             }

@@ -7,19 +7,19 @@
 //! A program can see it: `sys.getrefcount` of such an object is a number of ten digits, and after `gc.unfreeze()` the collector
 //! leaves the object out.
 
-/// The count of an immortal object where a pointer has 32 bits: `_Py_IMMORTAL_INITIAL_REFCNT`.
-const IMMORTAL: u32 = 5 << 28;
+/// The count of an immortal object where a pointer has 32 bits: `_Py_IMMORTAL_INITIAL_REFCNT` of CPython 3.14 and later.
+pub(super) const IMMORTAL: u32 = 5 << 28;
 /// Above the count of any object that is not, and below any address: the first word of a freed object is one, or zero.
 const MAX_COUNT: u32 = 64 << 10;
 /// Bytes of an object's head: its count and the address of its type.
 const HEAD: usize = 8;
 
-/// Makes those objects of `memory` immortal that are still where `alive` has them: pairs of the address of an object and of its type, in
+/// Makes those objects of `memory` immortal, by this `count`, that are still where `alive` has them: pairs of the address of an object and of its type, in
 /// little-endian words of 32 bits.
 ///
 /// # Errors
 /// When most of them are not there, so that a head must be laid out in another way.
-pub(super) fn make_immortal(memory: &mut [u8], alive: &[u8]) -> Result<(), String> {
+pub(super) fn make_immortal(memory: &mut [u8], alive: &[u8], immortal: u32) -> Result<(), String> {
     let (pairs, _) = alive.as_chunks::<HEAD>();
     let mut found = 0;
     for pair in pairs {
@@ -33,7 +33,7 @@ pub(super) fn make_immortal(memory: &mut [u8], alive: &[u8]) -> Result<(), Strin
         }
         found += 1;
         if (1..MAX_COUNT).contains(&count) {
-            head[..4].copy_from_slice(&IMMORTAL.to_le_bytes());
+            head[..4].copy_from_slice(&immortal.to_le_bytes());
         }
     }
     if found * 2 > pairs.len() {
@@ -61,7 +61,7 @@ mod tests {
         let before = [pair(3, 77), pair(70_000, 77), pair(7 << 28, 77), pair(3, 78), pair(3, 77)];
         let alive: Vec<u8> = (0..4).flat_map(|index| pair(index * 8, 77)).collect();
         let mut memory = before.concat();
-        make_immortal(&mut memory, &alive).unwrap();
+        make_immortal(&mut memory, &alive, IMMORTAL).unwrap();
         let after = [pair(IMMORTAL, 77), before[1], before[2], before[3], before[4]];
         assert_eq!(memory, after.concat());
     }
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn a_memory_of_other_objects_is_refused() {
         let alive: Vec<u8> = [pair(0, 77), pair(8, 77), pair(1 << 30, 77)].concat();
-        let refused = make_immortal(&mut [pair(1, 77), pair(1, 78)].concat(), &alive).unwrap_err();
+        let refused = make_immortal(&mut [pair(1, 77), pair(1, 78)].concat(), &alive, IMMORTAL).unwrap_err();
         assert!(refused.starts_with("1 of 3 objects"), "{refused}");
     }
 }

@@ -1,6 +1,6 @@
 //! Images: guest runtimes with preloaded state, named by content.
 //!
-//! [`spec`] describes an image, [`wheel`] fetches its guest, [`build`] builds it, [`cache`] keeps it on disk, [`store`] loads or builds it,
+//! [`spec`] describes an image, [`own`] finds the user's manifests, [`wheel`] fetches its guest, [`build`] builds it, [`cache`] keeps it on disk, [`store`] loads or builds it,
 //! [`archive`] is an image as one file, [`engine`] is the shared engine configuration, [`cpu`] the processors it compiles for, and [`bare`]
 //! makes an image of a custom module.
 
@@ -12,6 +12,7 @@ mod cpu;
 pub(crate) mod engine;
 mod error;
 mod immortal;
+mod own;
 mod spec;
 mod store;
 mod wheel;
@@ -53,6 +54,8 @@ pub struct Image {
     name: String,
     digest: Digest,
     limits: Limits,
+    /// The text of its manifest, where that is not built in.
+    manifest: Option<String>,
     engine: Engine,
     module: Module,
     linker: Linker<Host>,
@@ -72,6 +75,8 @@ pub(crate) struct ImageId {
     pub(crate) name: String,
     /// [`Image::digest`].
     pub(crate) digest: Digest,
+    /// The text of its manifest, where that is not built in.
+    pub(crate) manifest: Option<String>,
 }
 
 impl Image {
@@ -88,6 +93,7 @@ impl Image {
             name: spec.name.clone(),
             digest: spec.digest(),
             limits: spec.default_limits(),
+            manifest: spec.manifest().map(str::to_owned),
             linker: make_linker(&engine).map_err(|error| host("cannot link the shim", &error))?,
             baseline: Baseline::new(&snapshot.memory)
                 .map_err(|error| host("cannot keep the snapshot's memory", &error))?,
@@ -174,6 +180,7 @@ impl Image {
             name: named.name,
             digest: named.digest,
             limits: self.limits,
+            manifest: None,
             engine: self.engine.clone(),
             module: self.module.clone(),
             linker,
@@ -186,7 +193,7 @@ impl Image {
     }
 
     pub(crate) fn id(&self) -> ImageId {
-        ImageId { name: self.name.clone(), digest: self.digest.clone() }
+        ImageId { name: self.name.clone(), digest: self.digest.clone(), manifest: self.manifest.clone() }
     }
 
     pub(crate) fn engine(&self) -> &Engine {

@@ -1,9 +1,12 @@
-//! The description of an image: the parsed `sandbox.toml` and the harness beside it, both built into this binary.
+//! The description of an image: the parsed `sandbox.toml` and the harness beside it, both built into this binary, or a [manifest of the
+//! user's](own) that extends one of these.
+
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Limits, content_hash};
 
-use super::ImageError;
+use super::{ImageError, own};
 use crate::meter;
 
 /// A built-in image: the text of its manifest, of its harness, and of modules a program may import.
@@ -67,6 +70,8 @@ pub struct ImageSpec {
     pub(crate) c_stack_bytes: Option<u32>,
     /// Whether the objects that CPython has at the start of a job are made immortal.
     pub(crate) immortal_objects: bool,
+    /// The count of references that makes them so; `None` is that of CPython 3.14 and later.
+    pub(crate) immortal_count: Option<u32>,
     /// How often a job is run before the snapshot.
     pub(crate) rehearsals: u32,
     pub(crate) preload: Vec<String>,
@@ -75,14 +80,20 @@ pub struct ImageSpec {
     /// Modules beside the harness: name and source.
     pub(crate) modules: Vec<(String, String)>,
     limits: Limits,
+    /// The text of its manifest, where that is not built in: a worker process knows the image by it.
+    manifest: Option<String>,
 }
 
 /// Where the guest's binary and library come from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WheelSpec {
-    /// The requirement for pip.
+    /// The requirement for pip; empty where there is a file.
+    #[serde(default)]
     pub(crate) requirement: String,
+    /// A local file instead, relative to the directory of the manifest. Where it lies is no part of any digest.
+    #[serde(default, skip_serializing)]
+    pub(crate) file: Option<PathBuf>,
     /// The wheel's sha256, in lower-case hexadecimal.
     pub(crate) sha256: String,
     /// The member that is the wasm module.
@@ -117,7 +128,19 @@ struct ExtensionManifest {
     /// The image whose interpreter, harness, modules and limits it has.
     base: String,
     /// What is imported after the base's own.
+    #[serde(default)]
     preload: Vec<String>,
+    /// Another interpreter, with what depends on it.
+    interpreter: Option<Interpreter>,
+}
+
+/// An interpreter in place of the base's.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Interpreter {
+    c_stack_bytes: Option<u32>,
+    immortal_count: Option<u32>,
+    wheel: WheelSpec,
 }
 
 impl ImageSpec {
@@ -130,16 +153,62 @@ impl ImageSpec {
             return Self::extend(manifest);
         }
         let found = IMAGES.iter().find(|image| image.name == name);
-        let image = found.ok_or_else(|| ImageError::UnknownName(name.to_owned()))?;
+        let image = found.ok_or_else(|| ImageError::UnknownName { name: name.to_owned(), known: Self::names() })?;
         let modules = image.modules.iter().map(|(name, source)| ((*name).to_owned(), (*source).to_owned()));
         Ok(Self { modules: modules.collect(), ..Self::parse(image.manifest, image.harness)? })
     }
 
+    /// The built-in image of this name, or that of the manifest `NAME.toml` in the directory that `VERIPLAY_IMAGES` names.
+    ///
+    /// # Errors
+    /// When there is neither, or the manifest is not valid.
+    pub fn find(name: &str) -> Result<Self, ImageError> {
+        match own::directory().filter(|_| !Self::builtin_names().contains(&name)) {
+            Some(directory) => Self::find_in(&directory, name),
+            None => Self::builtin(name),
+        }
+    }
+
+    /// The image of the manifest `NAME.toml` in `directory`.
+    ///
+    /// # Errors
+    /// When there is none, or it is not valid.
+    pub fn find_in(directory: &Path, name: &str) -> Result<Self, ImageError> {
+        let Some((path, text)) = own::read(directory, name)? else {
+            return Err(ImageError::UnknownName { name: name.to_owned(), known: Self::names() });
+        };
+        let fail = |detail: String| ImageError::OwnManifest { path: path.clone(), detail };
+        let mut spec = Self::from_manifest(&text).map_err(|error| fail(error.to_string()))?;
+        if spec.name != name {
+            return Err(fail(format!("`name` is `{}`, and the file is `{name}.toml`", spec.name)));
+        }
+        match &mut spec.wheel {
+            WheelSpec { file: Some(file), requirement, .. } if requirement.is_empty() => *file = directory.join(&file),
+            WheelSpec { file: None, requirement, .. } if !requirement.is_empty() => {}
+            _ => return Err(fail("`interpreter.wheel` needs `file` or `requirement`, and not both".to_owned())),
+        }
+        Ok(spec)
+    }
+
+    /// The image of the text of a manifest that is not built in.
+    ///
+    /// # Errors
+    /// When it is not valid.
+    pub(crate) fn from_manifest(text: &str) -> Result<Self, ImageError> {
+        Ok(Self { manifest: Some(text.to_owned()), ..Self::extend(text)? })
+    }
+
     fn extend(manifest: &str) -> Result<Self, ImageError> {
-        let ExtensionManifest { name, base, preload } =
+        let ExtensionManifest { name, base, preload, interpreter } =
             toml::from_str(manifest).map_err(|error| ImageError::Manifest(Box::new(error)))?;
         let base = Self::builtin(&base)?;
-        Ok(Self { name, preload: [base.preload.clone(), preload].concat(), ..base })
+        let preload = [base.preload.clone(), preload].concat();
+        Ok(match interpreter {
+            None => Self { name, preload, ..base },
+            Some(Interpreter { c_stack_bytes, immortal_count, wheel }) => {
+                Self { name, preload, c_stack_bytes, immortal_count, wheel, ..base }
+            }
+        })
     }
 
     /// The Python image.
@@ -151,9 +220,14 @@ impl ImageSpec {
         Self::builtin("python").expect("the built-in manifest parses")
     }
 
-    /// Names of the images this binary knows.
+    /// Names of the images this binary knows, and of the manifests in the directory that `VERIPLAY_IMAGES` names.
     #[must_use]
-    pub fn names() -> Vec<&'static str> {
+    pub fn names() -> Vec<String> {
+        let builtin = Self::builtin_names().into_iter().map(str::to_owned);
+        builtin.chain(own::directory().map(|directory| own::names(&directory)).unwrap_or_default()).collect()
+    }
+
+    fn builtin_names() -> Vec<&'static str> {
         IMAGES.iter().map(|image| image.name).chain(EXTENSIONS.iter().map(|(name, _)| *name)).collect()
     }
 
@@ -180,12 +254,14 @@ impl ImageSpec {
             headroom_bytes,
             c_stack_bytes,
             immortal_objects,
+            immortal_count: None,
             rehearsals,
             preload,
             wheel,
             limits,
             harness: harness.to_owned(),
             modules: Vec::new(),
+            manifest: None,
         })
     }
 
@@ -210,7 +286,7 @@ impl ImageSpec {
     /// The digest of the image's content, without the limits. The same on every machine.
     #[must_use]
     pub fn digest(&self) -> Digest {
-        content_hash(&(
+        let digest = content_hash(&(
             (SHIM_VERSION, ENGINE_VERSION, meter::VERSION, texts::ALL),
             &self.name,
             self.seed,
@@ -219,7 +295,13 @@ impl ImageSpec {
             &self.wheel,
             &self.harness,
             &self.modules,
-        ))
+        ));
+        self.immortal_count.map_or_else(|| digest.clone(), |count| content_hash(&(&digest, count)))
+    }
+
+    /// The text of its manifest, where that is not built in.
+    pub(crate) fn manifest(&self) -> Option<&str> {
+        self.manifest.as_deref()
     }
 
     /// The sha256 of the wheel that the image is built from, in lower-case hexadecimal.
@@ -240,7 +322,7 @@ mod tests {
 
     #[test]
     fn every_image_is_known_by_the_name_in_its_manifest() {
-        for name in ImageSpec::names() {
+        for name in ImageSpec::builtin_names() {
             assert_eq!(ImageSpec::builtin(name).expect("its manifest parses").name(), name);
         }
     }

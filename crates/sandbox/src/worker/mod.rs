@@ -45,11 +45,11 @@ struct WorkerSetup {
 /// The source of a worker's image.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 enum ImageSource {
-    /// A built-in image in the cache.
+    /// An image in the cache.
     Cache,
     /// A custom module of this text.
     Module(String),
-    /// A warm image of the parent: this built-in image with this state, and the memory that is the worker's standard output.
+    /// A warm image of the parent: this image of the cache with this state, and the memory that is the worker's standard output.
     Warmed { of: ImageId, state: GlobalState },
 }
 

@@ -358,7 +358,7 @@ fn an_unknown_key_in_a_manifest_is_named() {
     let error = ImageSpec::parse("name = 'x'\nsurprise = 1", "").unwrap_err();
     assert!(error.to_string().contains("surprise"), "{error}");
     assert!(std::error::Error::source(&error).is_none(), "{error}");
-    assert!(matches!(ImageSpec::builtin("ruby"), Err(ImageError::UnknownName(name)) if name == "ruby"));
+    assert!(matches!(ImageSpec::builtin("ruby"), Err(ImageError::UnknownName { name, .. }) if name == "ruby"));
     assert_eq!(
         ImageSpec::names().len(),
         ImageSpec::names().iter().filter(|name| ImageSpec::builtin(name).is_ok()).count()

@@ -8,6 +8,7 @@ mod callees;
 mod cancelled;
 mod frames;
 mod layers;
+mod own_images;
 mod programs;
 mod reproducible;
 mod state;

@@ -1,0 +1,77 @@
+//! Images of the user's own: manifests that extend a built-in image. Programs in one are in the tests of the command line.
+
+use std::fs;
+
+use veriplay_sandbox::{ImageError, ImageSpec, ImageStore};
+
+/// The parts of a manifest that name an interpreter.
+const INTERPRETER: &str = "[interpreter]\nimmortal_count = 7\n[interpreter.wheel]\nfile = 'own.whl'\nsha256 = '00'\nwasm = 'w'\n\
+                           stdlib = 's'\nstdlib_at = '/lib.zip'\n";
+
+/// The image of the manifest `text` in a directory of its own.
+fn find(text: &str) -> Result<ImageSpec, ImageError> {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("own.toml"), text).unwrap();
+    ImageSpec::find_in(dir.path(), "own")
+}
+
+#[test]
+fn a_manifest_extends_a_built_in_image() {
+    let own = |rest: &str| find(&format!("name = 'own'\nbase = 'python'\n{rest}")).unwrap();
+    let (python, plain, with_more) = (ImageSpec::python(), own(""), own("preload = ['colorsys']"));
+    assert_eq!((plain.name(), plain.guest()), ("own", "python"));
+    assert_eq!(plain.default_limits(), python.default_limits());
+    let other = own(INTERPRETER);
+    // Not where the file lies.
+    assert_eq!(other.digest(), own(INTERPRETER).digest());
+    let counted = own(&INTERPRETER.replace("= 7", "= 8"));
+    let digests = [python.digest(), plain.digest(), with_more.digest(), other.digest(), counted.digest()];
+    let different: std::collections::BTreeSet<&str> = digests.iter().map(|digest| digest.as_str()).collect();
+    assert_eq!(different.len(), digests.len());
+}
+
+#[test]
+fn a_manifest_that_is_not_valid_is_named_with_what_is_wrong() {
+    for (text, expected) in [
+        ("name = 'other'\nbase = 'python'".to_owned(), "`name` is `other`"),
+        ("name = 'own'\nbase = 'pithon'".to_owned(), "there is no image `pithon`"),
+        ("name = 'own'".to_owned(), "missing field `base`"),
+        ("name = 'own'\nbase = 'python'\nlimits = 1".to_owned(), "unknown field `limits`"),
+        (format!("name = 'own'\nbase = 'python'\n{}", INTERPRETER.replace("file = 'own.whl'", "")), "needs `file` or"),
+        (
+            format!("name = 'own'\nbase = 'python'\n{}", INTERPRETER.replace("sha256", "requirement = 'a==1'\nsha256")),
+            "not both",
+        ),
+    ] {
+        let error = find(&text).unwrap_err();
+        assert!(
+            matches!(&error, ImageError::OwnManifest { path, .. } if path.ends_with("own.toml")),
+            "{text}: {error}"
+        );
+        assert!(error.to_string().contains(expected), "{text}: {error}");
+    }
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("folder.toml")).unwrap();
+    assert!(matches!(ImageSpec::find_in(dir.path(), "folder"), Err(ImageError::OwnManifest { .. })));
+    fs::write(dir.path().join("up.toml"), "name = '../up'\nbase = 'python'").unwrap();
+    for missing in ["own", "", "../up", "folder/../up", "."] {
+        let error = ImageSpec::find_in(&dir.path().join("folder.toml"), missing).unwrap_err();
+        assert!(matches!(&error, ImageError::UnknownName { name, .. } if name == missing), "{error}");
+    }
+}
+
+#[test]
+fn the_wheel_lies_beside_the_manifest_and_must_be_the_pinned_one() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("own.toml"), format!("name = 'own'\nbase = 'python'\n{INTERPRETER}")).unwrap();
+    let spec = ImageSpec::find_in(dir.path(), "own").unwrap();
+    let store = ImageStore::open(&dir.path().join("cache")).unwrap();
+    let error = store.load_or_build(&spec, &|_| {}).unwrap_err();
+    assert!(matches!(&error, ImageError::BadWheel { path, .. } if *path == dir.path().join("own.whl")), "{error}");
+    fs::write(dir.path().join("own.whl"), "no wheel").unwrap();
+    let error = store.load_or_build(&spec, &|_| {}).unwrap_err();
+    assert!(matches!(&error, ImageError::WrongDigest { expected, .. } if expected == "00"), "{error}");
+    let given = dir.path().join("given.whl");
+    let error = store.with_wheel(&given).load_or_build(&spec, &|_| {}).unwrap_err();
+    assert!(matches!(&error, ImageError::BadWheel { path, .. } if *path == given), "{error}");
+}
