@@ -17,7 +17,7 @@ const LEAST_NOISE: f64 = 0.05;
 /// Where the noise is a larger share, a change within it is unknown: half of the speed could be lost in it.
 const MOST_NOISE: f64 = 0.5;
 /// Fields of `machine` whose change makes speeds incomparable.
-const MACHINE: [&str; 3] = ["model", "cpus", "build"];
+const MACHINE: [&str; 4] = ["model", "cpus", "build", "image"];
 
 /// An earlier report.
 #[derive(Debug)]

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde::Serialize;
+use veriplay_sandbox::Image;
 
 use crate::processors::processors;
 
@@ -22,6 +23,8 @@ pub(crate) struct Machine {
     veriplay: &'static str,
     /// `release`, or `dev`, which is slower.
     build: &'static str,
+    /// The image that the guests ran in.
+    image: Option<String>,
 }
 
 impl Machine {
@@ -37,7 +40,12 @@ impl Machine {
             python: python.map(|python| python.version.clone()),
             veriplay: env!("CARGO_PKG_VERSION"),
             build: if cfg!(debug_assertions) { "dev" } else { "release" },
+            image: None,
         }
+    }
+
+    pub(crate) fn with_image(self, image: &Image) -> Self {
+        Self { image: Some(image.name().to_owned()), ..self }
     }
 
     /// Runnable processes before the measurement, and the processors for them.
@@ -48,8 +56,9 @@ impl Machine {
     /// In one line.
     pub(crate) fn text(&self) -> String {
         let or_unknown = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
+        let image = self.image.as_ref().map_or_else(String::new, |image| format!(", image {image}"));
         format!(
-            "{} × {}, Linux {}, load {}, Python {}, veriplay {} ({} build)",
+            "{} × {}, Linux {}, load {}, Python {}, veriplay {} ({} build){image}",
             self.cpus,
             or_unknown(&self.model),
             or_unknown(&self.kernel),

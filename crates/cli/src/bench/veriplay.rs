@@ -33,7 +33,8 @@ impl Veriplay {
         let config = PlayConfig::<AbsoluteZeroSetup>::parse(builtin_configs::QUICKSTART, "quickstart.toml".as_ref());
         let config = config.map_err(|failure| failure.to_string())?.setup;
         let limits = Limits { fuel: FUEL, ..sandbox.image().default_limits() };
-        Ok(Self { sandbox, gate: config.gate, limits, serial: 0 })
+        let gate = ProposalGate { image: sandbox.image().name().to_owned(), ..config.gate };
+        Ok(Self { sandbox, gate, limits, serial: 0 })
     }
 
     fn run(&mut self, work: &BenchJob) -> Result<u64, RoundError> {

@@ -7,12 +7,13 @@ mod serve_load;
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use veriplay_corpus::{ORDINARY_LOOP, PROBLEM_FORMATS, built_in_cost_programs};
 use veriplay_learner::LearnerOptions;
-use veriplay_sandbox::SandboxOptions;
+use veriplay_sandbox::{Image, SandboxOptions};
 
 use crate::bench::cost::report::CostReport;
 use crate::bench::cost::{self, CostBench};
@@ -157,6 +158,9 @@ pub(super) struct Arguments {
     /// Where guests run [default: thread]
     #[arg(long, value_enum)]
     workers: Option<Isolation>,
+    /// The image that guests run in [default: python]
+    #[arg(long, value_name = "NAME", value_parser = image::names())]
+    image: Option<String>,
     /// Print one JSON object instead of a table
     #[arg(long)]
     json: bool,
@@ -175,7 +179,7 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     match Measured::by(&args) {
         Measured::Learner => learner(&args),
         Measured::Serve => serve_load::run(&args.load, args.json),
-        Measured::Soak(jobs) => soak(jobs, one_number_of_threads(&args)?, args.isolation(), args.json),
+        Measured::Soak(jobs) => soak(&args, jobs),
         Measured::Cost => cost(&args),
         Measured::Profile => sandbox::profile(&args),
         Measured::Jobs | Measured::Workload => sandbox::run(&args),
@@ -223,6 +227,10 @@ impl Measured {
 impl Arguments {
     fn isolation(&self) -> Isolation {
         self.workers.unwrap_or(Isolation::Thread)
+    }
+
+    fn open_image(&self) -> Result<Arc<Image>, Failure> {
+        image::open(self.image.as_deref().unwrap_or(image::PYTHON))
     }
 
     /// The rounds that count.
@@ -281,8 +289,9 @@ fn cost(args: &Arguments) -> Result<(), Failure> {
     }
     let wanted = |name: &String| args.program.is_empty() || name == ORDINARY_LOOP || args.program.contains(name);
     programs.retain(|program| wanted(&program.name));
-    let image = image::python()?;
+    let image = args.open_image()?;
     let limits = image.default_limits();
+    let machine = Machine::of(find_python().ok().as_ref()).with_image(&image);
     let options = SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() };
     let sandbox = isolation::open_sandbox(image, options, Isolation::Thread)?;
     let fuel = args.fuel.unwrap_or(limits.fuel / 5);
@@ -293,7 +302,7 @@ fn cost(args: &Arguments) -> Result<(), Failure> {
         bar.inc(1);
     })?;
     bar.finish_and_clear();
-    let report = CostReport::new(&measured, fuel, limits, Machine::of(find_python().ok().as_ref()));
+    let report = CostReport::new(&measured, fuel, limits, machine);
     let json = || serde_json::to_string(&report).or_fail(ExitCode::Bug);
     progress::data(if args.json { json()? } else { report.text() });
     let missed = report.missed().join("`, `");
@@ -305,11 +314,12 @@ fn cost(args: &Arguments) -> Result<(), Failure> {
     Err(failure.hint("charge the host call, bound the work, or see the page \"Limitations\" of the documentation"))
 }
 
-fn soak(jobs: u64, threads: usize, workers: Isolation, json: bool) -> Result<(), Failure> {
+fn soak(args: &Arguments, jobs: u64) -> Result<(), Failure> {
+    let threads = one_number_of_threads(args)?;
     let options = SandboxOptions { max_parallel: threads, ..SandboxOptions::fastest() };
-    let sandbox = isolation::open_sandbox(image::python()?, options, workers)?;
+    let sandbox = isolation::open_sandbox(args.open_image()?, options, args.isolation())?;
     let soak = SoakReport::run(&sandbox, jobs, threads).map_err(failed_round)?;
-    progress::data(if json { serde_json::to_string(&soak).or_fail(ExitCode::Bug)? } else { soak.text() });
+    progress::data(if args.json { serde_json::to_string(&soak).or_fail(ExitCode::Bug)? } else { soak.text() });
     Ok(())
 }
 

@@ -73,8 +73,8 @@ pub(crate) fn snapshot_guest(
     if spec.immortal_objects {
         // Of another guest, which is the same but for what the list itself has moved.
         let alive = PreloadGuest::loaded(spec, engine, code)?.list_alive()?;
-        let made =
-            immortal::make_immortal(&mut snapshot.memory, &alive, spec.immortal_count.unwrap_or(immortal::IMMORTAL));
+        let count = spec.immortal_count.unwrap_or(immortal::IMMORTAL);
+        let made = immortal::make_immortal(&mut snapshot.memory, &alive, count);
         made.map_err(|detail| build_error("making the snapshot's objects immortal", detail))?;
     }
     if let Some(bytes) = spec.c_stack_bytes {

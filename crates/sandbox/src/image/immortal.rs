@@ -14,8 +14,8 @@ const MAX_COUNT: u32 = 64 << 10;
 /// Bytes of an object's head: its count and the address of its type.
 const HEAD: usize = 8;
 
-/// Makes those objects of `memory` immortal, by this `count`, that are still where `alive` has them: pairs of the address of an object and of its type, in
-/// little-endian words of 32 bits.
+/// Gives the count `immortal` to those objects of `memory` that are still where `alive` has them: pairs of the address of an object and of its
+/// type, in little-endian words of 32 bits.
 ///
 /// # Errors
 /// When most of them are not there, so that a head must be laid out in another way.

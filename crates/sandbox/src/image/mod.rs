@@ -1,8 +1,8 @@
 //! Images: guest runtimes with preloaded state, named by content.
 //!
-//! [`spec`] describes an image, [`own`] finds the user's manifests, [`wheel`] fetches its guest, [`build`] builds it, [`cache`] keeps it on disk, [`store`] loads or builds it,
-//! [`archive`] is an image as one file, [`engine`] is the shared engine configuration, [`cpu`] the processors it compiles for, and [`bare`]
-//! makes an image of a custom module.
+//! [`spec`] describes an image, [`own`] finds the user's manifests, [`wheel`] fetches its guest, [`build`] builds it, [`cache`] keeps it on
+//! disk, [`store`] loads or builds it, [`archive`] is an image as one file, [`engine`] is the shared engine configuration, [`cpu`] the
+//! processors it compiles for, and [`bare`] makes an image of a custom module.
 
 mod archive;
 mod bare;

@@ -153,7 +153,8 @@ impl ImageSpec {
             return Self::extend(manifest);
         }
         let found = IMAGES.iter().find(|image| image.name == name);
-        let image = found.ok_or_else(|| ImageError::UnknownName { name: name.to_owned(), known: Self::names() })?;
+        let known = || Self::builtin_names().into_iter().map(str::to_owned).collect();
+        let image = found.ok_or_else(|| ImageError::UnknownName { name: name.to_owned(), known: known() })?;
         let modules = image.modules.iter().map(|(name, source)| ((*name).to_owned(), (*source).to_owned()));
         Ok(Self { modules: modules.collect(), ..Self::parse(image.manifest, image.harness)? })
     }

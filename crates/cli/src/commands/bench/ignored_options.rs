@@ -17,7 +17,7 @@ pub(super) fn check_options_apply(args: &Arguments) -> Result<(), Failure> {
 }
 
 /// Each option, and whether it is given and would be ignored.
-fn ignored_options(args: &Arguments, measured: Measured) -> [(&'static str, bool); 28] {
+fn ignored_options(args: &Arguments, measured: Measured) -> [(&'static str, bool); 29] {
     use Measured::{Cost, Jobs, Learner, Profile, Serve, Soak, Workload};
     let Arguments { load, output, workload, .. } = args;
     let (jobs, table) = (measured == Jobs, matches!(measured, Jobs | Workload));
@@ -36,6 +36,7 @@ fn ignored_options(args: &Arguments, measured: Measured) -> [(&'static str, bool
         ("profile", args.profile && !profile),
         ("threads", !args.threads.is_empty() && (cost || serve || profile)),
         ("workers", args.workers.is_some() && !guests),
+        ("image", args.image.is_some() && !(guests || cost || profile)),
         ("rounds", args.rounds.is_some() && !(learner || cost || measured == Workload)),
         ("fuel", args.fuel.is_some() && !cost),
         ("program", !args.program.is_empty() && !cost),

@@ -20,8 +20,7 @@ use crate::bench::worker::WrongResults;
 use crate::bench::workload::{self, Workload, WorkloadFiles};
 use crate::bench::{Machine, MemoryReport, find_node, find_python};
 use crate::exit::{ExitCode, Failure, ResultExt};
-use crate::image;
-use crate::isolation::{self, Isolation};
+use crate::isolation;
 use crate::json_file::write_atomically;
 use crate::processors::processors;
 use crate::progress::{self, counted};
@@ -64,8 +63,9 @@ pub(super) fn run(args: &Arguments) -> Result<(), Failure> {
 pub(super) fn profile(args: &Arguments) -> Result<(), Failure> {
     let works = jobs::named(&args.job)?;
     let span = Duration::from_secs_f64(args.seconds.unwrap_or(SECONDS));
-    let machine = Machine::of(find_python().ok().as_ref());
-    let report = ProfileReport::measure(image::python()?, &works, span, machine).map_err(failed_round)?;
+    let image = args.open_image()?;
+    let machine = Machine::of(find_python().ok().as_ref()).with_image(&image);
+    let report = ProfileReport::measure(image, &works, span, machine).map_err(failed_round)?;
     progress::data(if args.json { serde_json::to_string(&report).or_fail(ExitCode::Bug)? } else { report.text() });
     Ok(())
 }
@@ -89,14 +89,14 @@ fn workload_files(args: &WorkloadArguments) -> Result<Option<WorkloadFiles<'_>>,
 }
 
 /// The setting of the baselines. Memory is measured here, before any of them starts.
-fn setting(threads: usize, workers: Isolation) -> Result<(BaselineSetting, MemoryReport, Machine), Failure> {
-    let image = image::python()?;
+fn setting(args: &Arguments, threads: usize) -> Result<(BaselineSetting, MemoryReport, Machine), Failure> {
+    let image = args.open_image()?;
     let python = find_python();
-    let machine = Machine::of(python.as_ref().ok());
+    let machine = Machine::of(python.as_ref().ok()).with_image(&image);
     progress::say("measuring memory");
     let memory = MemoryReport::measure(&image, python.as_ref().ok());
     let options = SandboxOptions { max_parallel: threads, ..SandboxOptions::fastest() };
-    let sandbox = Arc::new(isolation::open_sandbox(image, options, workers)?);
+    let sandbox = Arc::new(isolation::open_sandbox(image, options, args.isolation())?);
     Ok((BaselineSetting { python, node: find_node(), sandbox }, memory, machine))
 }
 
@@ -111,7 +111,7 @@ fn measure_jobs(
     earlier.map_or(Ok(()), |earlier| earlier.check_jobs(&names, threads))?;
     let span = Duration::from_secs_f64(args.seconds.unwrap_or(SECONDS) / ROUNDS as f64);
     let most = threads.last().copied().unwrap_or(1);
-    let (setting, memory, machine) = setting(most, args.isolation())?;
+    let (setting, memory, machine) = setting(args, most)?;
     progress::say("starting the baselines");
     let (mut baselines, absent) = rounds::open(&setting, most);
     for peer in &args.peer {
@@ -131,7 +131,7 @@ fn measure_workload(
     earlier: Option<&EarlierReport>,
 ) -> Result<(Vec<MeasuredJob>, BenchContext), Failure> {
     earlier.map_or(Ok(()), |earlier| earlier.check_jobs(&[workload::NAME], threads))?;
-    let (setting, memory, machine) = setting(threads.last().copied().unwrap_or(1), args.isolation())?;
+    let (setting, memory, machine) = setting(args, threads.last().copied().unwrap_or(1))?;
     let (workload, mut report) = Workload::read(files, &setting.sandbox)?;
     earlier.map_or(Ok(()), |earlier| earlier.check_workload(report.digest()))?;
     let rounds = args.rounds_or(PASSES);
