@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use clap::builder::PossibleValuesParser;
 use rustix::fs::StatVfsMountFlags;
 use veriplay_core::Limits;
 use veriplay_sandbox::{BuildPhase, Image, ImageArchive, ImageError, ImageSpec, ImageStore, default_cache_dir};
@@ -31,8 +30,8 @@ pub(crate) fn store() -> Result<ImageStore, Failure> {
 /// The option for the image of a command's programs.
 #[derive(Debug, Args)]
 pub(crate) struct ImageArguments {
-    /// The image that programs run in: `python-numpy` has numpy imported already
-    #[arg(long, value_name = "NAME", default_value = PYTHON, value_parser = names())]
+    /// The image that programs run in: `python`, `python-numpy`, which has numpy imported already, or one of your own
+    #[arg(long, value_name = "NAME", default_value = PYTHON, value_parser = parse_name)]
     image: String,
 }
 
@@ -53,10 +52,9 @@ impl ImageArguments {
     }
 }
 
-/// The names that an option for an image takes.
-pub(crate) fn names() -> PossibleValuesParser {
-    // They last as long as the command line's description, which is made once.
-    PossibleValuesParser::new(ImageSpec::names().into_iter().map(|name| &*name.leak()))
+/// The name of an image that there is, of an option.
+pub(crate) fn parse_name(name: &str) -> Result<String, ImageError> {
+    ImageSpec::find(name).map(|_| name.to_owned())
 }
 
 /// The image of that name.

@@ -159,7 +159,7 @@ pub(super) struct Arguments {
     #[arg(long, value_enum)]
     workers: Option<Isolation>,
     /// The image that guests run in [default: python]
-    #[arg(long, value_name = "NAME", value_parser = image::names())]
+    #[arg(long, value_name = "NAME", value_parser = image::parse_name)]
     image: Option<String>,
     /// Print one JSON object instead of a table
     #[arg(long)]

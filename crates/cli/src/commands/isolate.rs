@@ -35,7 +35,7 @@ use crate::{image, interrupt};
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// The image whose probes are tried
-    #[arg(long, value_name = "NAME", default_value = "python", value_parser = image::names(), conflicts_with = "target")]
+    #[arg(long, value_name = "NAME", default_value = "python", value_parser = image::parse_name, conflicts_with = "target")]
     image: String,
     /// Only this class of probes [repeatable; default: all]
     #[arg(long, value_name = "CLASS", value_parser = classes())]

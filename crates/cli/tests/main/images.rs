@@ -388,16 +388,19 @@ fn a_manifest_in_the_users_directory_is_an_image() {
     }
     let wrong = run("wrong", "thread");
     let text = stderr(&wrong);
-    assert!(wrong.status.code() == Some(4) && text.contains("wrong.toml") && text.contains("`preloads`"), "{text}");
+    assert!(wrong.status.code() == Some(2) && text.contains("wrong.toml") && text.contains("`preloads`"), "{text}");
     let unknown = run("colors", "thread");
     let text = stderr(&unknown);
-    assert!(unknown.status.code() == Some(2) && text.contains("colours"), "{text}");
-    // A game finds it by the same name.
+    assert!(unknown.status.code() == Some(2) && text.contains("python-numpy, colours"), "{text}");
+    let nowhere = finished(veriplay().env("VERIPLAY_IMAGES", "/nonexistent").args(["run", "--image", "colours", "-"]));
+    let text = stderr(&nowhere);
+    assert!(nowhere.status.code() == Some(2) && text.contains("`/nonexistent`: VERIPLAY_IMAGES"), "{text}");
+    // A game does not take it: its records would have a name that may be another image's tomorrow.
     let played = finished(veriplay().env("VERIPLAY_IMAGES", dir.path()).args([
         "play",
         "--dry-run",
         "--set",
         "gate.image=colours",
     ]));
-    assert!(played.status.success(), "{}", stderr(&played));
+    assert!(played.status.code() == Some(3) && stderr(&played).contains("gate.image"), "{}", stderr(&played));
 }

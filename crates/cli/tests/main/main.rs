@@ -62,7 +62,7 @@ const NO_SERVER: &str = "http://127.0.0.1:1";
 fn veriplay() -> Command {
     drop(image::python_image());
     let mut command = Command::new(env!("CARGO_BIN_EXE_veriplay"));
-    command.env_remove("VERIPLAY_LOG").env("VERIPLAY_DATA_MIRROR", NO_SERVER);
+    command.env_remove("VERIPLAY_LOG").env_remove("VERIPLAY_IMAGES").env("VERIPLAY_DATA_MIRROR", NO_SERVER);
     command
 }
 

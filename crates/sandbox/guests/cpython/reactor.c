@@ -19,7 +19,8 @@ int32_t host_call(const void *frame, int32_t len, void **reply, int32_t *reply_l
 // The bottom module; null until the first turn.
 static PyObject *reactor;
 
-// Memory of the interpreter's own allocator, where small objects are. Before the interpreter starts that cannot be asked.
+// Memory of the interpreter's own allocator, where small objects are. Before the interpreter starts that cannot be asked; it frees memory of
+// either kind.
 EXPORT("host_alloc") void *host_alloc(int32_t size) {
     return reactor ? PyMem_Malloc((uint32_t)size) : PyMem_RawMalloc((uint32_t)size);
 }
@@ -33,10 +34,12 @@ static PyObject *call(PyObject *module, PyObject *object) {
     int32_t len = 0;
     int32_t status = host_call(frame.buf, (int32_t)frame.len, &reply, &len);
     PyBuffer_Release(&frame);
-    if (status != 0) {
-        return PyErr_Format(PyExc_OSError, "the host refused a frame: %d", (int)status);
+    PyObject *bytes = NULL;
+    if (status != 0 || !reply) {
+        PyErr_Format(PyExc_OSError, "the host refused a frame: %d", (int)status);
+    } else {
+        bytes = PyBytes_FromStringAndSize(reply, len);
     }
-    PyObject *bytes = PyBytes_FromStringAndSize(reply, len);
     PyMem_Free(reply);
     return bytes;
 }
@@ -60,6 +63,7 @@ static const char REACTOR[] =
     "site.setcopyright()\n"
     "site.sethelper()\n"
     "\n"
+    "# The harness replaces it by a function of two arguments that returns two values.\n"
     "def turn(source, environ):\n"
     "    import __main__\n"
     "    try:\n"
@@ -73,9 +77,6 @@ static const char REACTOR[] =
     "    return 0, False\n";
 
 static PyStatus initialize(PyConfig *config) {
-    // Nothing of the environment counts but what the host gives to programs: hashes, and so the order of sets, are the same in every job.
-    config->use_hash_seed = 1;
-    config->hash_seed = 0;
     config->write_bytecode = 0;
     config->site_import = 0;
     config->module_search_paths_set = 1;
@@ -105,7 +106,7 @@ static int start(void) {
     before.utf8_mode = 1;
     PyStatus status = Py_PreInitialize(&before);
     if (!PyStatus_Exception(status) && PyImport_AppendInittab("_host", init_host_module) < 0) {
-        return -1;
+        status = PyStatus_NoMemory();
     }
     if (!PyStatus_Exception(status)) {
         PyConfig config;
@@ -116,7 +117,7 @@ static int start(void) {
     if (PyStatus_Exception(status)) {
         Py_ExitStatusException(status);
     }
-    PyObject *module = PyImport_AddModule("_reactor");
+    PyObject *module = PyImport_AddModuleRef("_reactor");
     PyObject *names = module ? PyModule_GetDict(module) : NULL;
     if (!names || PyDict_SetItemString(names, "__builtins__", PyEval_GetBuiltins()) < 0) {
         return -1;

@@ -1,8 +1,8 @@
 //! Images of custom guest modules, under the same engine, shim and channel as the Python image.
 //!
 //! The isolation suite uses them to abuse system calls and the channel, which a Python program cannot do. Such a module exports `memory`,
-//! `_initialize`, `host_alloc` and `turn`; the same code as for Python instruments, snapshots, resets and meters it. Only modules from this
-//! repository may be compiled, because the time of a compilation is not bounded.
+//! `_initialize`, `host_alloc` and `turn`; the same code as for Python instruments, snapshots, resets and meters it. The time of a
+//! compilation is not bounded: a module is compiled that somebody chose, and never one that a program sends.
 
 use std::sync::Arc;
 

@@ -97,8 +97,8 @@ fn raise_recursion_limit(snapshot: &mut GuestSnapshot, bytes: u32) -> Result<(),
     let [top] = pointers.collect::<Vec<u32>>()[..] else {
         return Err(fail("the module has other mutable globals than its stack pointer".to_owned()));
     };
-    let raised = [top, top.saturating_sub(bytes), top.saturating_sub(bytes + (8 << 10))];
-    if raised[2] < 64 << 10 {
+    let raised = [top, top.saturating_sub(bytes), top.saturating_sub(bytes.saturating_add(8 << 10))];
+    if raised[2] < 64 << 10 || raised[1] < raised[2] {
         return Err(fail(format!("`c_stack_bytes` is `{bytes}`, and the module's stack has `{top}`")));
     }
     let words = |values: [u32; 3]| values.map(u32::to_le_bytes).concat();
@@ -108,7 +108,7 @@ fn raise_recursion_limit(snapshot: &mut GuestSnapshot, bytes: u32) -> Result<(),
     let [at] = found[..] else {
         let count = found.len();
         return Err(fail(format!(
-            "CPython's limits are at `{count}` places of the memory instead of one: has it another version?"
+            "CPython's limits are at `{count}` places of the memory instead of one: `c_stack_bytes` is for 3.15"
         )));
     };
     snapshot.memory[at..at + assumed.len()].copy_from_slice(&words(raised));
@@ -173,7 +173,9 @@ impl PreloadGuest {
         }
         self.run_job(request::encode_program(texts::FIND_END), 0)?;
         self.run_job(request::encode_warm_request(&Job::script("")), 0)?;
-        let said = String::from_utf8_lossy(&self.store.data().wasi.stdout.bytes).trim().to_owned();
+        // A module may have printed when it was imported.
+        let printed = String::from_utf8_lossy(&self.store.data().wasi.stdout.bytes);
+        let said = printed.lines().next_back().unwrap_or_default().to_owned();
         said.parse().map_err(|_| fail(format!("`{said}` is not an address")))
     }
 
@@ -196,10 +198,15 @@ impl PreloadGuest {
     /// Takes the free memory before `end`. A job's objects would go there first, all over the heap; behind `end` they lie together.
     fn fill_gaps(&mut self, end: u32) -> Result<(), ImageError> {
         // What is small is searched for among gaps of its own size alone, what is large among larger ones, too.
-        let large = (9..16).rev().map(|power| 1 << power);
+        let large = (9..16).rev().map(|power| 1_i32 << power);
         let small = (1..=512 / 8).rev().map(|eighth| eighth * 8);
         for size in large.chain(small) {
-            while self.alloc(size)? < end {}
+            // So often at most, whatever an interpreter says.
+            for _ in 0..=end / size.cast_unsigned() {
+                if self.alloc(size)? >= end {
+                    break;
+                }
+            }
         }
         Ok(())
     }

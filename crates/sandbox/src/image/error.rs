@@ -146,7 +146,8 @@ impl ImageError {
                  VERIPLAY_WHEEL=PATH (`veriplay image build --wheel PATH`), or install `veriplay-image-python`",
             ),
             ImageError::WrongDigest { .. } | ImageError::BadWheel { .. } => Some(
-                "download the wheel again; without VERIPLAY_WHEEL and `--wheel` pip downloads the one that is pinned",
+                "without VERIPLAY_WHEEL and `--wheel` pip downloads the wheel that is pinned; that of a manifest of your own is its \
+                 `file`, which `sha256` there must fit",
             ),
             ImageError::UnknownName { .. } => {
                 Some("VERIPLAY_IMAGES=DIR adds an image for each manifest `DIR/NAME.toml` (docs/own-image.md)")

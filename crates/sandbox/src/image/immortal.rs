@@ -18,10 +18,11 @@ const HEAD: usize = 8;
 /// type, in little-endian words of 32 bits.
 ///
 /// # Errors
-/// When most of them are not there, so that a head must be laid out in another way.
+/// When most of them are not there, so that a head must be laid out in another way, or the interpreter has made none of them immortal by that
+/// count.
 pub(super) fn make_immortal(memory: &mut [u8], alive: &[u8], immortal: u32) -> Result<(), String> {
     let (pairs, _) = alive.as_chunks::<HEAD>();
-    let mut found = 0;
+    let (mut found, mut has_count) = (0, false);
     for pair in pairs {
         let (at, kind) = words(pair);
         let Some(head) = memory.get_mut(at as usize..).and_then(|rest| rest.first_chunk_mut::<HEAD>()) else {
@@ -32,12 +33,18 @@ pub(super) fn make_immortal(memory: &mut [u8], alive: &[u8], immortal: u32) -> R
             continue;
         }
         found += 1;
+        has_count |= count == immortal;
         if (1..MAX_COUNT).contains(&count) {
             head[..4].copy_from_slice(&immortal.to_le_bytes());
         }
     }
-    if found * 2 > pairs.len() {
+    if found * 2 > pairs.len() && immortal > MAX_COUNT && has_count {
         return Ok(());
+    }
+    if found * 2 > pairs.len() {
+        return Err(format!(
+            "no object of the interpreter has the count {immortal:#x}: is `immortal_count` that of its version?"
+        ));
     }
     Err(format!("{found} of {} objects are where CPython says: is its `PyObject` another one?", pairs.len()))
 }
@@ -58,12 +65,22 @@ mod tests {
     #[test]
     fn what_is_alive_becomes_immortal_and_nothing_else() {
         // Alive, freed, immortal already, of another type by now, and not mentioned.
-        let before = [pair(3, 77), pair(70_000, 77), pair(7 << 28, 77), pair(3, 78), pair(3, 77)];
+        let before = [pair(3, 77), pair(70_000, 77), pair(IMMORTAL, 77), pair(3, 78), pair(3, 77)];
         let alive: Vec<u8> = (0..4).flat_map(|index| pair(index * 8, 77)).collect();
         let mut memory = before.concat();
         make_immortal(&mut memory, &alive, IMMORTAL).unwrap();
         let after = [pair(IMMORTAL, 77), before[1], before[2], before[3], before[4]];
         assert_eq!(memory, after.concat());
+    }
+
+    #[test]
+    fn a_count_that_the_interpreter_does_not_use_is_refused() {
+        for count in [0, 3, IMMORTAL] {
+            let mut memory = [pair(3, 77), pair(7 << 28, 77)].concat();
+            let alive = [pair(0, 77), pair(8, 77)].concat();
+            let refused = make_immortal(&mut memory, &alive, count).unwrap_err();
+            assert!(refused.contains("`immortal_count`"), "{refused}");
+        }
     }
 
     #[test]

