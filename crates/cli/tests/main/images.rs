@@ -404,3 +404,23 @@ fn a_manifest_in_the_users_directory_is_an_image() {
     ]));
     assert!(played.status.code() == Some(3) && stderr(&played).contains("gate.image"), "{}", stderr(&played));
 }
+
+#[test]
+fn a_game_gates_and_judges_in_the_image_of_its_configuration() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let run = dir.path().join("run");
+    let small = [
+        "gate.image=python-numpy",
+        "game.proposals_per_type=2",
+        "game.tasks_per_type=2",
+        "game.group_size=2",
+        "tasks.seeds_per_type=20",
+        "tasks.sft_per_type=2",
+        "eval.tasks_per_type=2",
+    ];
+    let mut play = veriplay();
+    play.args(["play", "--steps", "1", "--out"]).arg(&run);
+    succeeded(small.iter().fold(&mut play, |play, set| play.args(["--set", set])));
+    let replayed = succeeded(veriplay().arg("replay").arg(&run));
+    assert!(String::from_utf8_lossy(&replayed.stdout).contains(" 0 changed; 0 logged as dropped"), "{replayed:?}");
+}

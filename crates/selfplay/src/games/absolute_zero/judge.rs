@@ -15,9 +15,6 @@ use crate::play::PlayError;
 use crate::rollout::{FinishedEpisode, SingleTurn};
 use crate::splits::Guard;
 
-/// The image answers run in.
-const IMAGE: &str = "python";
-
 /// Seeds the jobs that judge answers. One for all: a program that depends on it is judged on this one.
 const ANSWER_SEED: u64 = 0;
 
@@ -74,7 +71,7 @@ impl AbsoluteZero {
         let requests = solutions.iter().zip(&attempts).map(|((task, _), attempt)| AnswerRequest {
             task,
             attempt,
-            image: IMAGE,
+            image: &self.tasks.gate.image,
             seed: ANSWER_SEED,
         });
         let verdicts = judge_answers(execute, &requests.collect::<Vec<_>>());
