@@ -158,7 +158,7 @@ pub(super) struct Arguments {
     /// Where guests run [default: thread]
     #[arg(long, value_enum)]
     workers: Option<Isolation>,
-    /// The image that guests run in [default: python]
+    /// The image that guests run in: `python`, `python-numpy` or one of your own [default: python]
     #[arg(long, value_name = "NAME", value_parser = image::parse_name)]
     image: Option<String>,
     /// Print one JSON object instead of a table

@@ -27,7 +27,7 @@ pub(super) struct Arguments {
 enum ImageCommand {
     /// Build an image and keep it, even when it is cached already
     Build {
-        /// Which image
+        /// Which image: `python`, `python-numpy` or one of your own
         #[arg(default_value = image::PYTHON, value_parser = image::parse_name)]
         name: String,
         /// A wheel downloaded before, instead of `pip download`
@@ -38,7 +38,7 @@ enum ImageCommand {
     Export {
         /// The archive, by habit `python.tar.zst`
         file: PathBuf,
-        /// Which image
+        /// Which image: `python`, `python-numpy` or one of your own
         #[arg(long, value_name = "NAME", default_value = image::PYTHON, value_parser = image::parse_name)]
         image: String,
         /// The processors that its code is for. Other levels than `native` are compiled beside the image of this machine
@@ -55,7 +55,7 @@ enum ImageCommand {
         /// The sha256 that the archive must have, which `image export` printed
         #[arg(long, value_name = "HEX", value_parser = parse_sha256)]
         sha256: Option<String>,
-        /// Which image
+        /// Which image: `python`, `python-numpy` or one of your own
         #[arg(long, value_name = "NAME", default_value = image::PYTHON, value_parser = image::parse_name)]
         image: String,
     },

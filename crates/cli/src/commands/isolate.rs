@@ -34,7 +34,7 @@ use crate::{image, interrupt};
 /// Try to break out of this sandbox, or of another one, and report what was contained
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The image whose probes are tried
+    /// The image that is attacked: `python`, `python-numpy` or one of your own
     #[arg(long, value_name = "NAME", default_value = "python", value_parser = image::parse_name, conflicts_with = "target")]
     image: String,
     /// Only this class of probes [repeatable; default: all]

@@ -38,15 +38,16 @@ pub(super) fn make_immortal(memory: &mut [u8], alive: &[u8], immortal: u32) -> R
             head[..4].copy_from_slice(&immortal.to_le_bytes());
         }
     }
-    if found * 2 > pairs.len() && immortal > MAX_COUNT && has_count {
-        return Ok(());
+    if found * 2 <= pairs.len() {
+        let all = pairs.len();
+        return Err(format!("{found} of {all} objects are where CPython says: is its `PyObject` another one?"));
     }
-    if found * 2 > pairs.len() {
+    if immortal <= MAX_COUNT || !has_count {
         return Err(format!(
             "no object of the interpreter has the count {immortal:#x}: is `immortal_count` that of its version?"
         ));
     }
-    Err(format!("{found} of {} objects are where CPython says: is its `PyObject` another one?", pairs.len()))
+    Ok(())
 }
 
 fn words(head: &[u8; HEAD]) -> (u32, u32) {
@@ -64,12 +65,12 @@ mod tests {
 
     #[test]
     fn what_is_alive_becomes_immortal_and_nothing_else() {
-        // Alive, freed, immortal already, of another type by now, and not mentioned.
-        let before = [pair(3, 77), pair(70_000, 77), pair(IMMORTAL, 77), pair(3, 78), pair(3, 77)];
-        let alive: Vec<u8> = (0..4).flat_map(|index| pair(index * 8, 77)).collect();
+        // Alive, freed, immortal already by either count, of another type by now, and not mentioned.
+        let before = [pair(3, 77), pair(70_000, 77), pair(IMMORTAL, 77), pair(7 << 28, 77), pair(3, 78), pair(3, 77)];
+        let alive: Vec<u8> = (0..5).flat_map(|index| pair(index * 8, 77)).collect();
         let mut memory = before.concat();
         make_immortal(&mut memory, &alive, IMMORTAL).unwrap();
-        let after = [pair(IMMORTAL, 77), before[1], before[2], before[3], before[4]];
+        let after = [pair(IMMORTAL, 77), before[1], before[2], before[3], before[4], before[5]];
         assert_eq!(memory, after.concat());
     }
 

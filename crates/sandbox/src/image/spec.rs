@@ -167,8 +167,8 @@ impl ImageSpec {
             return Self::extend(manifest);
         }
         let found = IMAGES.iter().find(|image| image.name == name);
-        let known = || Self::builtin_names().into_iter().map(str::to_owned).collect();
-        let image = found.ok_or_else(|| ImageError::UnknownName { name: name.to_owned(), known: known() })?;
+        let unknown = || ImageError::UnknownName { name: name.to_owned(), known: Self::names_with(None) };
+        let image = found.ok_or_else(unknown)?;
         let modules = image.modules.iter().map(|(name, source)| ((*name).to_owned(), (*source).to_owned()));
         Ok(Self { modules: modules.collect(), ..Self::parse(image.manifest, image.harness)? })
     }
@@ -190,11 +190,8 @@ impl ImageSpec {
     /// When there is neither or are both, or the manifest is not valid.
     pub fn find_in(directory: &Path, name: &str) -> Result<Self, ImageError> {
         let Some((path, text)) = own::read(directory, name)? else {
-            let unknown = || ImageError::UnknownName {
-                name: name.to_owned(),
-                known: Self::builtin_names().into_iter().map(str::to_owned).chain(own::names(directory)).collect(),
-            };
-            return Self::builtin(name).map_err(|_| unknown());
+            let known = || Self::names_with(Some(directory));
+            return Self::builtin(name).map_err(|_| ImageError::UnknownName { name: name.to_owned(), known: known() });
         };
         let fail = |detail: String| ImageError::OwnManifest { path: path.clone(), detail };
         if Self::builtin_names().contains(&name) {
@@ -244,8 +241,12 @@ impl ImageSpec {
     /// Names of the images this binary knows, and of the manifests in the directory that `VERIPLAY_IMAGES` names.
     #[must_use]
     pub fn names() -> Vec<String> {
+        Self::names_with(own::directory().as_deref())
+    }
+
+    fn names_with(directory: Option<&Path>) -> Vec<String> {
         let builtin = Self::builtin_names().into_iter().map(str::to_owned);
-        builtin.chain(own::directory().map(|directory| own::names(&directory)).unwrap_or_default()).collect()
+        builtin.chain(directory.map(own::names).unwrap_or_default()).collect()
     }
 
     /// Names of the images this binary knows.
