@@ -52,7 +52,7 @@ impl ImageArguments {
     }
 }
 
-/// The name of an image that there is, of an option.
+/// Reads the value of an option that names an image: there must be one of that name.
 pub(crate) fn parse_name(name: &str) -> Result<String, ImageError> {
     ImageSpec::find(name).map(|_| name.to_owned())
 }
