@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use veriplay_core::{Execute, ExecuteError, Job, Outcome};
-use veriplay_sandbox::{ImageSpec, Sandbox, SandboxOptions};
+use veriplay_sandbox::{ImageError, ImageSpec, Sandbox, SandboxOptions};
 use veriplay_verifier::OutcomeCache;
 
-use crate::exit::{Failure, bad_value};
+use crate::exit::{ExitCode, Failure, bad_value};
 use crate::image;
 use crate::isolation::{self, Isolation};
+use crate::judged_images::ImageDigests;
 
 /// Outcomes that are cached: about as many as a quickstart repeats, some tens of megabytes.
 const REMEMBERED: usize = 1 << 16;
@@ -18,6 +19,7 @@ const REMEMBERED: usize = 1 << 16;
 pub(crate) struct GameExecutor {
     cache: OutcomeCache<Sandboxes>,
     jobs: AtomicU64,
+    images: ImageDigests,
 }
 
 impl GameExecutor {
@@ -30,17 +32,27 @@ impl GameExecutor {
 
     /// Refuses the value of configuration key `key` where it names no image.
     pub(crate) fn check_image(key: &str, name: &str) -> Result<(), Failure> {
-        // A run records the name alone, which says nothing of what an image of the user's is made of.
-        let names = ImageSpec::builtin_names();
-        if names.contains(&name) {
-            return Ok(());
-        }
-        Err(bad_value(key, &name, &format!("one of {}", names.join(", "))))
+        let Err(error) = ImageSpec::find(name) else { return Ok(()) };
+        let failure = match &error {
+            ImageError::UnknownName { known, .. } => bad_value(key, &name, &format!("one of {}", known.join(", "))),
+            error => Failure::message(ExitCode::Input, format!("configuration key `{key}` is `{name}`: {error}")),
+        };
+        Err(match error.hint() {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        })
     }
 
     /// Over sandboxes on images of different names.
     pub(crate) fn over(sandboxes: Vec<Sandbox>) -> Self {
-        Self { cache: OutcomeCache::new(Sandboxes(sandboxes), REMEMBERED), jobs: AtomicU64::new(0) }
+        let images = sandboxes.iter().map(Sandbox::image);
+        let images = images.map(|image| (image.cached_name().to_owned(), image.cached_digest().clone())).collect();
+        Self { cache: OutcomeCache::new(Sandboxes(sandboxes), REMEMBERED), jobs: AtomicU64::new(0), images }
+    }
+
+    /// The images that its guests start from.
+    pub(crate) const fn images(&self) -> &ImageDigests {
+        &self.images
     }
 
     /// Jobs so far, those answered from the cache included.

@@ -17,6 +17,7 @@ mod interrupt;
 mod isolate;
 mod isolation;
 mod json_file;
+mod judged_images;
 mod leftovers;
 mod limits;
 mod logfile;

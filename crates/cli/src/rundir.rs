@@ -10,6 +10,7 @@
 //! rollouts.jsonl.zst       every prompt, rollout, attempt, verdict and reward; one zstd frame a step
 //! suites/step_N/           samples, verdicts and reports of public sets after N steps, with `[eval] suites`
 //! last_checkpoint.json     the step of the newest checkpoint
+//! images.json              the images that the programs of the game ran in ([`crate::judged_images`])
 //! steps_changes.json       where `--resume --steps` gave the run another number of steps
 //! checkpoints/step_N/      the model in Hugging Face layout, optimizer state, `play.json`; adapters in PEFT's layout; or `trainer/`
 //! ```

@@ -15,6 +15,7 @@ use crate::config::read_text;
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::games::{GameAction, WarmupExamples, open_game, run_for_named_in};
 use crate::isolation::Isolation;
+use crate::judged_images;
 use crate::play_config::PlayConfig;
 use crate::progress::{self, counted};
 use crate::rundir::RunDir;
@@ -77,6 +78,7 @@ impl GameAction for &Arguments {
         }
         let config = PlayConfig::<S>::read(&dir.path("config.toml"))?;
         let (executor, game) = open_game(&config.setup, args.workers)?;
+        judged_images::warn_of_others(&judged_images::read(&args.run)?, executor.images());
         let bar = progress::bar(dir.logged_steps()?, "replay");
         let mut report = Report { schema_version: SCHEMA_VERSION, ..Report::default() };
         let (mut check, mut block) = (LogCheck::default(), Vec::with_capacity(BLOCK));

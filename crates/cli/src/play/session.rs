@@ -37,7 +37,7 @@ use crate::play_config::PlayConfig;
 use crate::proposer::OtherProposer;
 use crate::rundir::{PlayState, RunDir, StepsChange};
 use crate::suites::SuiteMeasurements;
-use crate::{interrupt, model, progress};
+use crate::{interrupt, judged_images, model, progress};
 
 /// What a game carries from step to step.
 type State<S> = GameState<<<S as GameSetup>::Game as Environment>::Task>;
@@ -192,6 +192,7 @@ impl<S: GameSetup> Session<S> {
         interrupt::listen("stopping after this evaluation; press Ctrl-C again to stop at once");
         let start = ProcessStart { at: Instant::now(), step: self.step, jobs: self.executor.jobs() };
         progress::say(format!("run directory: {}", self.dir.path("").display()));
+        judged_images::record(&self.dir.path(""), self.step, self.executor.images())?;
         let before = self.evaluate_before()?;
         if interrupt::requested() {
             return Err(self.stop(true));

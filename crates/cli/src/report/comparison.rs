@@ -18,6 +18,7 @@ use super::curves::Curves;
 use crate::config::parse_game_name;
 use crate::effective_config::{Difference, EffectiveConfig};
 use crate::exit::{ExitCode, Failure};
+use crate::judged_images::{self, ImagesFrom};
 use crate::progress::counted;
 use crate::rundir::{StepsChange, read_steps_changes};
 use suites::{MeasuredSuites, SuiteDifference, read_suites};
@@ -47,6 +48,7 @@ pub(crate) struct ComparedRun {
     /// Steps that it has at its end.
     steps: u64,
     steps_changes: Vec<StepsChange>,
+    images: Vec<ImagesFrom>,
     suites: BeforeAfter<MeasuredSuites>,
     config: EffectiveConfig,
 }
@@ -159,6 +161,7 @@ impl ComparedRun {
             eval_set: numbers.eval_set(),
             steps,
             steps_changes: read_steps_changes(path, steps).map_err(damaged)?,
+            images: judged_images::read(path).map_err(damaged)?,
             suites: BeforeAfter { before: suites(0)?, after: suites(steps)? },
             config,
             numbers,
@@ -185,6 +188,23 @@ impl ComparedRun {
             let (name, from) = (self.name(), counted(*from, "step"));
             format!("`{name}` was a run of {from} up to step {at_step}, and then one of {to}, which its schedules follow from there on")
         })
+    }
+
+    /// Says where the run went on in other images.
+    fn image_notes(&self) -> impl Iterator<Item = String> + use<'_> {
+        self.images.iter().zip(self.images.iter().skip(1)).map(|(before, after)| {
+            let [was, now] = [&before.images, &after.images].map(judged_images::describe);
+            format!("`{}` was judged in {was} up to step {}, and in {now} from there on", self.name(), after.from_step)
+        })
+    }
+
+    /// Says that the run was judged in other images than the first one; `None` where one of the two has not recorded its own.
+    fn image_note(&self, first: &Self) -> Option<String> {
+        let (own, firsts) = (&self.images.last()?.images, &first.images.last()?.images);
+        let [described, firsts_described] = [own, firsts].map(judged_images::describe);
+        let note =
+            || format!("`{}` was judged in {described}, and `{}` in {firsts_described}", self.name(), first.name());
+        (own != firsts).then(note)
     }
 
     /// Why the evaluations after training of this run and of the first cannot be compared, and what to do; `None` where they can, or where one
@@ -245,6 +265,8 @@ impl Comparison {
         }
         let mut notes: Vec<String> = runs.iter().filter_map(ComparedRun::unfinished_note).collect();
         notes.extend(runs.iter().flat_map(ComparedRun::steps_notes));
+        notes.extend(runs.iter().flat_map(ComparedRun::image_notes));
+        notes.extend(others.iter().filter_map(|run| run.image_note(first)));
         notes.extend(others.iter().filter_map(|run| run.evaluation_note(first)));
         notes.extend(others.iter().flat_map(|run| run.suite_notes(first)));
         Ok(Self {

@@ -395,22 +395,31 @@ fn a_manifest_in_the_users_directory_is_an_image() {
     let nowhere = finished(veriplay().env("VERIPLAY_IMAGES", "/nonexistent").args(["run", "--image", "colours", "-"]));
     let text = stderr(&nowhere);
     assert!(nowhere.status.code() == Some(2) && text.contains("`/nonexistent`: VERIPLAY_IMAGES"), "{text}");
-    // A game does not take it: its records would have a name that may be another image's tomorrow.
-    let played = finished(veriplay().env("VERIPLAY_IMAGES", dir.path()).args([
-        "play",
-        "--dry-run",
-        "--set",
-        "gate.image=colours",
-    ]));
-    assert!(played.status.code() == Some(3) && stderr(&played).contains("gate.image"), "{}", stderr(&played));
+    for (image, expected) in [("wrong", "`preloads`"), ("colors", "one of python, python-numpy, colours, wrong")] {
+        let mut play = veriplay();
+        play.env("VERIPLAY_IMAGES", dir.path()).args(["play", "--dry-run", "--set", &format!("gate.image={image}")]);
+        let (played, key) = (finished(&mut play), format!("configuration key `gate.image` is `{image}`"));
+        let text = stderr(&played);
+        assert!(played.status.code() == Some(3) && text.contains(&key) && text.contains(expected), "{text}");
+    }
 }
 
 #[test]
-fn a_game_gates_and_judges_in_the_image_of_its_configuration() {
+fn a_run_records_its_image_and_says_when_that_has_become_another() {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let run = dir.path().join("run");
+    let write = |preload: &str| {
+        let text = format!("name = 'colours'\nbase = 'python'\npreload = ['{preload}']");
+        fs::write(dir.path().join("colours.toml"), text).expect("the temporary directory can be written");
+    };
+    let in_images = |arguments: &[&str]| {
+        let mut command = veriplay();
+        command.current_dir(dir.path()).env("VERIPLAY_IMAGES", dir.path()).args(arguments);
+        succeeded(&mut command)
+    };
+    let replayed = || in_images(&["replay", "run"]);
+    let told = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
     let small = [
-        "gate.image=python-numpy",
+        "gate.image=colours",
         "game.proposals_per_type=2",
         "game.tasks_per_type=2",
         "game.group_size=2",
@@ -418,9 +427,27 @@ fn a_game_gates_and_judges_in_the_image_of_its_configuration() {
         "tasks.sft_per_type=2",
         "eval.tasks_per_type=2",
     ];
-    let mut play = veriplay();
-    play.args(["play", "--steps", "1", "--out"]).arg(&run);
-    succeeded(small.iter().fold(&mut play, |play, set| play.args(["--set", set])));
-    let replayed = succeeded(veriplay().arg("replay").arg(&run));
-    assert!(String::from_utf8_lossy(&replayed.stdout).contains(" 0 changed; 0 logged as dropped"), "{replayed:?}");
+    write("colorsys");
+    in_images(&[&["play", "--steps", "1", "--out", "run"], &small.map(|set| ["--set", set]).concat()[..]].concat());
+    let same = replayed();
+    assert!(told(&same).contains(" 0 changed; 0 logged as dropped"), "{same:?}");
+    assert!(!stderr(&same).contains("warning"), "{}", stderr(&same));
+
+    write("sched");
+    let resumed = in_images(&["play", "--resume", "run", "--steps", "2", "--workers", "process"]);
+    assert!(stderr(&resumed).contains("the run has verdicts of the image `colours` "), "{}", stderr(&resumed));
+    let entries: Value =
+        serde_json::from_str(&fs::read_to_string(dir.path().join("run/images.json")).expect("it is there"))
+            .expect("it is JSON");
+    let steps: Vec<u64> =
+        entries.as_array().expect("a list").iter().filter_map(|entry| entry["from_step"].as_u64()).collect();
+    assert_eq!(steps, [0, 1]);
+    let digests =
+        [0, 1].map(|entry: usize| entries[entry]["images"]["colours"].as_str().map(|digest| digest[..12].to_owned()));
+    let [Some(first), Some(second)] = digests else { panic!("{entries}") };
+    assert_ne!(first, second);
+    let other = replayed();
+    assert!(stderr(&other).contains(&first) && stderr(&other).contains(&second), "{}", stderr(&other));
+    let compared = told(&in_images(&["compare", "run", "run"]));
+    assert!(compared.contains(&format!("in `colours` {first} up to step 1, and in `colours` {second}")), "{compared}");
 }

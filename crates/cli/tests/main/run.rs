@@ -130,7 +130,11 @@ fn numpy_is_there_already_in_its_image_and_random_numbers_follow_the_seed() {
 fn an_image_that_is_not_known_is_refused_with_the_names_of_those_that_are() {
     let output = finished(veriplay().args(["run", "--image", "ruby", "-"]));
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("there is no image `ruby`: it is one of python, python-numpy"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("there is no image `ruby`: it is one of python, python-numpy"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]

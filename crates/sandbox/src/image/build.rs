@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use veriplay_core::{CallResult, Job, Value};
+use wasmparser::{Import, Parser, Payload, TypeRef};
 use wasmtime::{Engine, Module, Store};
 
 use super::immortal;
@@ -41,12 +42,34 @@ pub(crate) fn compile_guest(engine: &Engine, wheel: GuestWheel) -> Result<Compil
     let fail = |phase: &'static str| move |error: wasmtime::Error| build_error(phase, format!("{error:#}"));
     // Before anything is added, so that a module that only metering would make valid is refused.
     Module::validate(engine, &wheel.wasm).map_err(fail("reading the guest module"))?;
+    refuse_other_imports(&wheel.wasm).map_err(|detail| build_error("reading the guest module", detail))?;
     let wizer = wasmtime_wizer::Wizer::new();
     let (_, instrumented) = wizer.instrument(&wheel.wasm).map_err(fail("reading the guest module"))?;
     let metered = meter::instrument(&instrumented)
         .map_err(|error| build_error("metering the guest module", error.to_string()))?;
     let module = Module::new(engine, &metered).map_err(fail("compiling the guest module"))?;
     Ok(CompiledGuest { module, library: Arc::new(wheel.library) })
+}
+
+/// Refuses a module that imports what is no function: the host has nothing else to give, and wasmtime-wizer panics at some kinds.
+fn refuse_other_imports(wasm: &[u8]) -> Result<(), String> {
+    for payload in Parser::new(0).parse_all(wasm) {
+        let Payload::ImportSection(section) = payload.map_err(|error| error.to_string())? else { continue };
+        for import in section.into_imports() {
+            let Import { module, name, ty } = import.map_err(|error| error.to_string())?;
+            let kind = match ty {
+                TypeRef::Func(_) | TypeRef::FuncExact(_) => continue,
+                TypeRef::Table(_) => "table",
+                TypeRef::Memory(_) => "memory",
+                TypeRef::Global(_) => "global",
+                TypeRef::Tag(_) => "tag",
+            };
+            return Err(format!(
+                "it imports the {kind} `{module}.{name}`, and the sandbox gives a guest functions alone"
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn build_error(phase: &'static str, detail: String) -> ImageError {
@@ -260,5 +283,25 @@ impl PreloadGuest {
     fn into_snapshot(mut self) -> Result<GuestSnapshot, ImageError> {
         let kept = self.exports.snapshot(&mut self.store);
         kept.map_err(|error| build_error("keeping the globals", error.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::refuse_other_imports;
+
+    #[test]
+    fn a_module_that_imports_anything_but_functions_is_refused_with_its_name() {
+        let refused = |import: &str| {
+            let text = format!("(module (import \"host\" \"call\" (func)) (import \"env\" \"x\" ({import})))");
+            refuse_other_imports(&wat::parse_str(&text).unwrap())
+        };
+        assert_eq!(refused("func (param i32)"), Ok(()));
+        for (import, kind) in
+            [("table 1 funcref", "table"), ("memory 1", "memory"), ("global i32", "global"), ("tag", "tag")]
+        {
+            let detail = refused(import).unwrap_err();
+            assert!(detail.contains(&format!("the {kind} `env.x`")), "{detail}");
+        }
     }
 }

