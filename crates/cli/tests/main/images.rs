@@ -411,12 +411,11 @@ fn a_run_records_its_image_and_says_when_that_has_become_another() {
         let text = format!("name = 'colours'\nbase = 'python'\npreload = ['{preload}']");
         fs::write(dir.path().join("colours.toml"), text).expect("the temporary directory can be written");
     };
-    let in_images = |arguments: &[&str]| {
+    let command = |arguments: &[&str]| {
         let mut command = veriplay();
         command.current_dir(dir.path()).env("VERIPLAY_IMAGES", dir.path()).args(arguments);
-        succeeded(&mut command)
+        command
     };
-    let replayed = || in_images(&["replay", "run"]);
     let told = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
     let small = [
         "gate.image=colours",
@@ -428,17 +427,16 @@ fn a_run_records_its_image_and_says_when_that_has_become_another() {
         "eval.tasks_per_type=2",
     ];
     write("colorsys");
-    in_images(&[&["play", "--steps", "1", "--out", "run"], &small.map(|set| ["--set", set]).concat()[..]].concat());
-    let same = replayed();
+    succeeded(command(&["play", "--steps", "1", "--out", "run"]).args(small.map(|set| ["--set", set]).concat()));
+    let same = succeeded(&mut command(&["replay", "run"]));
     assert!(told(&same).contains(" 0 changed; 0 logged as dropped"), "{same:?}");
     assert!(!stderr(&same).contains("warning"), "{}", stderr(&same));
 
     write("sched");
-    let resumed = in_images(&["play", "--resume", "run", "--steps", "2", "--workers", "process"]);
+    let resumed = succeeded(&mut command(&["play", "--resume", "run", "--steps", "2", "--workers", "process"]));
     assert!(stderr(&resumed).contains("the run has verdicts of the image `colours` "), "{}", stderr(&resumed));
-    let entries: Value =
-        serde_json::from_str(&fs::read_to_string(dir.path().join("run/images.json")).expect("it is there"))
-            .expect("it is JSON");
+    let text = fs::read_to_string(dir.path().join("run/images.json")).expect("it is there");
+    let entries: Value = serde_json::from_str(&text).expect("it is JSON");
     let steps: Vec<u64> =
         entries.as_array().expect("a list").iter().filter_map(|entry| entry["from_step"].as_u64()).collect();
     assert_eq!(steps, [0, 1]);
@@ -446,8 +444,9 @@ fn a_run_records_its_image_and_says_when_that_has_become_another() {
         [0, 1].map(|entry: usize| entries[entry]["images"]["colours"].as_str().map(|digest| digest[..12].to_owned()));
     let [Some(first), Some(second)] = digests else { panic!("{entries}") };
     assert_ne!(first, second);
-    let other = replayed();
+    // Its verdicts have other fuel.
+    let other = finished(&mut command(&["replay", "run"]));
     assert!(stderr(&other).contains(&first) && stderr(&other).contains(&second), "{}", stderr(&other));
-    let compared = told(&in_images(&["compare", "run", "run"]));
+    let compared = told(&succeeded(&mut command(&["compare", "run", "run"])));
     assert!(compared.contains(&format!("in `colours` {first} up to step 1, and in `colours` {second}")), "{compared}");
 }
