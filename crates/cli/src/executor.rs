@@ -1,6 +1,6 @@
 //! The executor: the sandbox on the images that a game needs. It runs repeated jobs once, and counts all.
 
-use std::collections::BTreeSet;
+use std::iter;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use veriplay_core::{Execute, ExecuteError, Job, Outcome};
@@ -10,7 +10,8 @@ use veriplay_verifier::OutcomeCache;
 use crate::exit::{ExitCode, Failure, bad_value};
 use crate::image;
 use crate::isolation::{self, Isolation};
-use crate::judged_images::ImageDigests;
+use crate::judged_images::{JudgedImage, JudgedImages};
+use crate::programs::ProgramRunner;
 
 /// Outcomes that are cached: about as many as a quickstart repeats, some tens of megabytes.
 const REMEMBERED: usize = 1 << 16;
@@ -19,15 +20,16 @@ const REMEMBERED: usize = 1 << 16;
 pub(crate) struct GameExecutor {
     cache: OutcomeCache<Sandboxes>,
     jobs: AtomicU64,
-    images: ImageDigests,
+    images: JudgedImages,
+    game_image: String,
 }
 
 impl GameExecutor {
-    /// Loads these images, building them first where they are missing. A name that is there twice is loaded once.
-    pub(crate) fn open(names: &[&str], workers: Isolation) -> Result<Self, Failure> {
-        let names: BTreeSet<&str> = names.iter().copied().collect();
+    /// Loads the game's image and another, building them first where they are missing.
+    pub(crate) fn open(game_image: &str, other: Option<&str>, workers: Isolation) -> Result<Self, Failure> {
         let open = |name| isolation::open_sandbox(image::open(name)?, SandboxOptions::fastest(), workers);
-        Ok(Self::over(names.into_iter().map(open).collect::<Result<_, Failure>>()?))
+        let names = iter::once(game_image).chain(other.filter(|other| *other != game_image));
+        Ok(Self::over(game_image, names.map(open).collect::<Result<_, Failure>>()?))
     }
 
     /// Refuses the value of configuration key `key` where it names no image.
@@ -43,15 +45,28 @@ impl GameExecutor {
         })
     }
 
-    /// Over sandboxes on images of different names.
-    pub(crate) fn over(sandboxes: Vec<Sandbox>) -> Self {
+    /// Over sandboxes on images of different names, of which one is the game's.
+    pub(crate) fn over(game_image: &str, sandboxes: Vec<Sandbox>) -> Self {
         let images = sandboxes.iter().map(Sandbox::image);
-        let images = images.map(|image| (image.cached_name().to_owned(), image.cached_digest().clone())).collect();
-        Self { cache: OutcomeCache::new(Sandboxes(sandboxes), REMEMBERED), jobs: AtomicU64::new(0), images }
+        let images = images.map(|image| {
+            let (digest, manifest) = (image.digest().clone(), image.cached_manifest().map(str::to_owned));
+            (image.name().to_owned(), JudgedImage { digest, manifest })
+        });
+        Self {
+            images: images.collect(),
+            cache: OutcomeCache::new(Sandboxes(sandboxes), REMEMBERED),
+            jobs: AtomicU64::new(0),
+            game_image: game_image.to_owned(),
+        }
+    }
+
+    /// Runs programs in the game's image.
+    pub(crate) fn runner(&self) -> ProgramRunner<'_> {
+        ProgramRunner { image: &self.game_image, execute: self }
     }
 
     /// The images that its guests start from.
-    pub(crate) const fn images(&self) -> &ImageDigests {
+    pub(crate) const fn images(&self) -> &JudgedImages {
         &self.images
     }
 

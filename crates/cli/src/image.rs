@@ -53,8 +53,12 @@ impl ImageArguments {
 }
 
 /// Reads the value of an option that names an image: there must be one of that name.
-pub(crate) fn parse_name(name: &str) -> Result<String, ImageError> {
-    ImageSpec::find(name).map(|_| name.to_owned())
+///
+/// # Errors
+/// With what to do, which clap has no place for.
+pub(crate) fn parse_name(name: &str) -> Result<String, String> {
+    let told = |error: ImageError| error.hint().map_or_else(|| error.to_string(), |hint| format!("{error}; {hint}"));
+    ImageSpec::find(name).map(|_| name.to_owned()).map_err(told)
 }
 
 /// The image of that name.

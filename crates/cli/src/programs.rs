@@ -80,6 +80,13 @@ pub(crate) struct ProgramFilter {
     pub(crate) min_distinct_outputs: usize,
 }
 
+/// Where programs are run: the image, and what runs jobs in it.
+#[derive(Clone, Copy)]
+pub(crate) struct ProgramRunner<'a> {
+    pub(crate) image: &'a str,
+    pub(crate) execute: &'a dyn Execute,
+}
+
 /// A program and what it returned for each input.
 #[derive(Debug, Clone)]
 pub(crate) struct ExecutedProgram {
@@ -96,9 +103,9 @@ impl ExecutedProgram {
         limits: Limits,
         generated: GeneratedProgram,
         inputs: Vec<Vec<Value>>,
-        execute: &dyn Execute,
+        runner: ProgramRunner<'_>,
     ) -> Result<Option<Self>, ExecuteError> {
-        let pairs = execute_on(filter, limits, &generated.program, inputs, execute)?;
+        let pairs = execute_on(filter, limits, &generated.program, inputs, runner)?;
         Ok(pairs.map(|pairs| Self { program: generated.program, kind: generated.input_kind, pairs }))
     }
 }
@@ -114,7 +121,7 @@ impl ProgramPools {
         config: &DataConfig,
         grammar: &Grammar,
         seed: u64,
-        execute: &dyn Execute,
+        runner: ProgramRunner<'_>,
     ) -> Result<Self, Failure> {
         let bar = progress::bar(config.programs.values().sum::<usize>() as u64, "programs");
         let mut families = BTreeMap::new();
@@ -126,7 +133,7 @@ impl ProgramPools {
                 .into_par_iter()
                 .map(|(program, inputs)| {
                     bar.inc(1);
-                    ExecutedProgram::make(&config.filter(), config.limits, program, inputs, execute)
+                    ExecutedProgram::make(&config.filter(), config.limits, program, inputs, runner)
                 })
                 .collect();
             families.insert(family.clone(), executed.or_fail(ExitCode::Host)?.into_iter().flatten().collect());
@@ -191,10 +198,10 @@ pub(crate) fn execute_on(
     limits: Limits,
     program: &str,
     inputs: Vec<Vec<Value>>,
-    execute: &dyn Execute,
+    runner: ProgramRunner<'_>,
 ) -> Result<Option<Vec<IoPair>>, ExecuteError> {
-    let job = Job { limits, ..Job::calls(program, "f", inputs.clone()) };
-    let outcome = execute.execute(&job)?;
+    let job = Job { image: runner.image.to_owned(), limits, ..Job::calls(program, "f", inputs.clone()) };
+    let outcome = runner.execute.execute(&job)?;
     if outcome.exit != Exit::Returned {
         return Ok(None);
     }

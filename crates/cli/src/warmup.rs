@@ -176,7 +176,7 @@ pub(crate) fn warm_up<T: WarmupExamples>(mut recipe: Recipe<T>, out: &Path) -> R
     let Recipe { run, examples, setup } = &recipe;
     device::check(&run.learn.learner_options())?;
     let (executor, game) = setup.open(Isolation::Thread)?;
-    let source = T::source(&examples.data, run.seed, &executor)?;
+    let source = T::source(&examples.data, run.seed, executor.runner())?;
     let mut learner = run.open_model::<T>()?;
     progress::say(format!("{} parameters", learner.parameter_count()));
     let started = Instant::now();
@@ -209,7 +209,7 @@ pub(crate) fn audit<T: WarmupExamples>(mut recipe: Recipe<T>, measuring: &T) -> 
     recipe.setup.evaluate_on(EvalSet::Validation);
     let (_, warmed_up) = recipe.setup.open(Isolation::Thread)?;
     let (executor, game) = measuring.open(Isolation::Thread)?;
-    let source = T::source(&recipe.examples.data, recipe.run.seed, &executor)?;
+    let source = T::source(&recipe.examples.data, recipe.run.seed, executor.runner())?;
     let learner = recipe.run.open_model::<T>()?;
     let mut own = SplitAudit::new(warmed_up.guard(), learner.tokenizer());
     let mut audit = SplitAudit::new(game.guard(), learner.tokenizer());

@@ -126,6 +126,8 @@ pub struct ReplayReport {
     pub verdicts: u64,
     /// Those that came out the same.
     pub same: u64,
+    /// Those of the others that have another status. What has the same differs in its evidence, such as its fuel, or in what came of it.
+    pub other_status: u64,
     /// Logged as dropped: there is no verdict to compare.
     pub dropped: u64,
     /// Those of them that come to a verdict now. A host fault passes, but a log may also hide a verdict so.

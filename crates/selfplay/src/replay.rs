@@ -332,7 +332,11 @@ fn compare_verdict(
         report.recovered += u64::from(now.is_ok());
         return Ok(());
     }
-    report.count(same, now.as_ref().map_err(not_replayed)?.evidence.met_deadline);
+    let now = now.as_ref().map_err(not_replayed)?;
+    let met_deadline = now.evidence.met_deadline;
+    report.count(same, met_deadline);
+    let other_status = logged.as_ref().is_ok_and(|logged| logged.status != now.status);
+    report.other_status += u64::from(other_status && !met_deadline);
     Ok(())
 }
 

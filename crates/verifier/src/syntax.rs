@@ -1,7 +1,15 @@
-//! Syntax trees of Python, as ruff's parser gives them. The texts are a policy's: parsing recurses, and has no limit of its own.
+//! Syntax trees of Python, as ruff's parser gives them. The texts are a policy's, and parsing recurses without a limit of its own. So how deep a
+//! tree can be is known before: from the tokens, which are the parser's own, or from the length of the text.
 
 use ruff_python_ast::ModModule;
-use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
+use ruff_python_ast::token::TokenKind;
+use ruff_python_parser::{Mode, ParseOptions, Parsed, lexer, parse_unchecked};
+
+/// Levels of a tree over which recursion is tried: CPython reads 200 brackets, 100 levels of indentation and some thousands of nested
+/// expressions.
+const MOST_LEVELS: usize = 20_000;
+/// Stack for one level, in all that recurses: the parser, the visitors, hashing.
+const STACK_OF_A_LEVEL: usize = 32 << 10;
 
 /// Works on the syntax tree of a program, on a stack that is deep enough; `None` for text that is no Python or nests too deep.
 pub fn with_syntax<T>(program: &str, work: impl FnOnce(&Parsed<ModModule>) -> T) -> Option<T> {
@@ -14,200 +22,204 @@ pub(crate) fn with_syntax_within<T>(
     program: &str,
     work: impl FnOnce(&Parsed<ModModule>) -> T,
 ) -> Option<T> {
-    let levels = most_levels(program);
-    if levels > most.min(MOST_LEVELS) {
+    let levels = count_levels(program).filter(|levels| *levels <= most)?;
+    parse_within(most_levels(program.len(), Some(levels)), program, |parsed| {
+        parsed.errors().is_empty().then(|| work(&parsed))
+    })?
+}
+
+/// Works on the syntax tree of a text that may be no Python, whose tree has gaps then; `None` where it nests too deep.
+pub fn with_any_syntax<T>(text: &str, work: impl FnOnce(Parsed<ModModule>) -> T) -> Option<T> {
+    parse_within(most_levels(text.len(), count_levels(text)), text, work)
+}
+
+/// Whether the tree of a text might be deeper than recursion over it goes.
+pub fn nests_too_deep(text: &str) -> bool {
+    most_levels(text.len(), count_levels(text)) > MOST_LEVELS
+}
+
+fn parse_within<T>(levels: usize, text: &str, work: impl FnOnce(Parsed<ModModule>) -> T) -> Option<T> {
+    if levels > MOST_LEVELS {
         return None;
     }
-    on_stack_for(levels, || {
-        let parsed = parse_unchecked(program, ParseOptions::from(Mode::Module)).try_into_module()?;
-        parsed.errors().is_empty().then(|| work(&parsed))
+    let stack = (1 << 20) + STACK_OF_A_LEVEL * levels;
+    stacker::maybe_grow(stack, stack, || {
+        parse_unchecked(text, ParseOptions::from(Mode::Module)).try_into_module().map(work)
     })
 }
 
-/// Levels of a tree over which recursion is tried: CPython reads 200 brackets, 100 levels of indentation and some thousands of nested
-/// expressions.
-const MOST_LEVELS: usize = 20_000;
-/// Stack for one level, in all that recurses: the parser, the visitors, hashing.
-const STACK_OF_A_LEVEL: usize = 32 << 10;
-
-/// Whether the tree of a text might be deeper than recursion over it goes: the parser has no limit of its own.
-pub fn nests_too_deep(program: &str) -> bool {
-    most_levels(program) > MOST_LEVELS
+/// An upper bound on how deep recursion goes over the tree of a text of `bytes` bytes in which `counted` levels are counted.
+fn most_levels(bytes: usize, counted: Option<usize>) -> usize {
+    match counted {
+        // Where the text is no Python, the parser gives up brackets, and finds blocks in what was inside. A block within a block is indented
+        // further, so few of them fit into a text.
+        Some(levels) => bytes.min(levels + (2 * bytes).isqrt()),
+        // Every level takes a byte.
+        None => bytes,
+    }
 }
 
-/// Words whose part of an expression may go on behind a comma.
-const WORDS_WITH_COMMAS: [&str; 2] = ["lambda", "yield"];
-
-/// An upper bound on how deep the tree of a text is: open brackets, levels of indentation, and the operators and words since the last
-/// comma of the bracket.
-pub(crate) fn most_levels(program: &str) -> usize {
-    let (mut open, mut depth, mut most): (Vec<Bracket>, usize, usize) = (Vec::new(), 0, 0);
-    // Where the next comma leads back to: the start of the bracket, or of the statement.
-    let mut base = Some(0);
-    // The columns of the blocks that are open.
-    let mut blocks: Vec<usize> = Vec::new();
-    let (mut rest, mut word) = (program, "");
-    while let Some(c) = rest.chars().next() {
-        let mut length = c.len_utf8();
-        let last_word = std::mem::take(&mut word);
-        match c {
-            '#' => length = rest.find(['\n', '\r']).unwrap_or(rest.len()),
-            '\'' | '"' => {
-                length = string_length(rest, c);
-                depth += 1;
-                if last_word.len() <= 2 && last_word.contains(['f', 'F', 't', 'T']) {
-                    // It holds expressions.
-                    depth += most_levels(rest[..length].trim_matches(c));
-                }
-            }
-            '(' | '[' | '{' => {
-                open.push(Bracket { depth, base });
-                depth += 1;
-                base = Some(depth);
-            }
-            // What follows a bracket may be applied to it.
-            ')' | ']' | '}' => match open.pop() {
-                Some(bracket) => (depth, base) = (bracket.depth + 1, bracket.base),
-                None => depth += 1,
-            },
-            ',' => depth = base.unwrap_or(depth + 1),
-            '\n' | '\r' | ';' if open.is_empty() => {
-                (depth, base) = (0, Some(0));
-                let next = &rest[length..];
-                let line = next.trim_start_matches([' ', '\t', '\x0c']);
-                // A blank line and a comment are in no block.
-                if c != ';' && !line.is_empty() && !line.starts_with(['\n', '\r', '#']) {
-                    let column = next.len() - line.len();
-                    blocks.retain(|block| *block < column);
-                    if column > 0 {
-                        blocks.push(column);
-                    }
-                }
-            }
-            '\\' if rest[1..].starts_with(['\n', '\r']) => length = 2,
-            c if c.is_alphanumeric() || c == '_' => {
-                length = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
-                word = &rest[..length];
-                depth += usize::from(is_nesting_word(word));
-                base = base.filter(|_| !WORDS_WITH_COMMAS.contains(&word));
-            }
-            c if c.is_ascii_punctuation() => depth += 1,
-            _ => {}
+/// An upper bound on how deep the tree of a text is: open brackets, levels of indentation, and the tokens since the last comma of the bracket.
+/// `None` where the parser may see other tokens than these, because one is malformed or the brackets do not match. Then it is no Python.
+fn count_levels(text: &str) -> Option<usize> {
+    let mut lexer = lexer::lex(text, Mode::Module);
+    let mut levels = Levels::default();
+    loop {
+        match lexer.next_token() {
+            TokenKind::EndOfFile => break,
+            kind => levels.add(kind)?,
         }
-        most = most.max(depth + blocks.len());
-        rest = &rest[length..];
     }
-    most
+    (levels.open.is_empty() && lexer.finish().is_empty()).then_some(levels.most)
 }
 
-/// Whether expressions nest by a word.
-fn is_nesting_word(word: &str) -> bool {
-    match word.len() {
-        2 => matches!(word, "if" | "in" | "is" | "or"),
-        3 => matches!(word, "and" | "for" | "not"),
-        4 => matches!(word, "else" | "from" | "with"),
-        5 => matches!(word, "async" | "await" | "yield"),
-        6 => matches!(word, "lambda" | "return"),
-        _ => false,
-    }
-}
-
-/// An open bracket: what was there before it.
-struct Bracket {
+/// How deep a text is, token by token.
+#[derive(Default)]
+struct Levels {
+    open: Vec<Bracket>,
     depth: usize,
-    base: Option<usize>,
+    blocks: usize,
+    most: usize,
+    /// Whether the part of an expression may go on behind a comma.
+    takes_commas: bool,
 }
 
-/// The length of the literal that a text begins with, its quotes included.
-fn string_length(text: &str, quote: char) -> usize {
-    let triple: String = [quote; 3].iter().collect();
-    let (end, long) = if text.starts_with(&triple) { (triple, true) } else { (quote.to_string(), false) };
-    let mut at = end.len();
-    while let Some(c) = text[at..].chars().next() {
-        if text[at..].starts_with(&end) {
-            return at + end.len();
+/// An open bracket: what closes it, and what was there before it.
+struct Bracket {
+    end: TokenKind,
+    depth: usize,
+    takes_commas: bool,
+}
+
+impl Levels {
+    /// `None` for a bracket that closes none.
+    fn add(&mut self, kind: TokenKind) -> Option<()> {
+        match kind {
+            TokenKind::Newline => self.end_statement(),
+            TokenKind::Semi if self.open.is_empty() => self.end_statement(),
+            TokenKind::Indent => self.blocks += 1,
+            TokenKind::Dedent => self.blocks = self.blocks.saturating_sub(1),
+            TokenKind::Lpar => self.open(TokenKind::Rpar),
+            TokenKind::Lsqb => self.open(TokenKind::Rsqb),
+            TokenKind::Lbrace => self.open(TokenKind::Rbrace),
+            TokenKind::FStringStart => self.open(TokenKind::FStringEnd),
+            TokenKind::TStringStart => self.open(TokenKind::TStringEnd),
+            TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Rbrace | TokenKind::FStringEnd | TokenKind::TStringEnd => {
+                let Bracket { depth, takes_commas, .. } = self.open.pop().filter(|open| open.end == kind)?;
+                // What follows a bracket may be applied to it.
+                (self.depth, self.takes_commas) = (depth + 1, takes_commas);
+            }
+            TokenKind::Comma if !self.takes_commas => self.depth = self.start(),
+            TokenKind::Lambda | TokenKind::Yield => {
+                self.depth += 1;
+                self.takes_commas = true;
+            }
+            TokenKind::Name
+            | TokenKind::Int
+            | TokenKind::Float
+            | TokenKind::Complex
+            | TokenKind::FStringMiddle
+            | TokenKind::TStringMiddle
+            | TokenKind::Comment
+            | TokenKind::NonLogicalNewline => {}
+            _ => self.depth += 1,
         }
-        if !long && (c == '\n' || c == '\r') {
-            return at;
-        }
-        at += c.len_utf8();
-        if c == '\\' {
-            at += text[at..].chars().next().map_or(0, char::len_utf8);
-        }
+        self.most = self.most.max(self.depth + self.blocks);
+        Some(())
     }
-    text.len()
-}
 
-/// Parsing and comparing recurse, and the texts are a policy's.
-pub fn on_deep_stack<T>(program: &str, work: impl FnOnce() -> T) -> T {
-    on_stack_for(most_levels(program), work)
-}
+    fn open(&mut self, end: TokenKind) {
+        self.open.push(Bracket { end, depth: self.depth, takes_commas: self.takes_commas });
+        self.depth += 1;
+        self.takes_commas = false;
+    }
 
-fn on_stack_for<T>(levels: usize, work: impl FnOnce() -> T) -> T {
-    let stack = (1 << 20) + STACK_OF_A_LEVEL * levels.min(MOST_LEVELS);
-    stacker::maybe_grow(stack, stack, work)
+    fn end_statement(&mut self) {
+        (self.depth, self.takes_commas) = (0, false);
+    }
+
+    /// The depth at the start of the bracket, or of the statement.
+    fn start(&self) -> usize {
+        self.open.last().map_or(0, |bracket| bracket.depth + 1)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Parts of texts, which repeated nest or break off in every way.
-    const PARTS: [&str; 44] = [
-        "(",
-        "[",
-        "{",
-        ")",
-        "]",
-        "}",
-        ",",
-        ":",
-        ";",
-        ".",
-        "=",
-        ":=",
-        "-",
-        "~",
-        "*",
-        "**",
-        "->",
-        "@",
-        "|",
-        "not ",
-        "a ",
-        "1 ",
-        "'' ",
-        "f'{",
-        "f\"{a",
-        "t'",
-        "lambda ",
-        "lambda a, b: ",
-        "yield ",
-        "yield from ",
-        "await ",
-        "async ",
-        "if ",
-        "else ",
-        "for a in ",
-        "in ",
-        "is ",
-        "or ",
-        "return ",
-        "with ",
-        "import ",
-        "from ",
-        "case ",
-        "\n",
+    /// Parts of texts, which repeated nest or break off in every way, and what closes them.
+    const PARTS: &[(&str, &str)] = &[
+        ("(", ")"),
+        ("[", "]"),
+        ("{", "}"),
+        ("a(", ")"),
+        ("a[", "]"),
+        ("{1: ", "}"),
+        ("(a, ", ")"),
+        (")", ""),
+        ("]", ""),
+        ("}", ""),
+        (",", ""),
+        (":", ""),
+        (";", ""),
+        (".", ""),
+        ("=", ""),
+        (":=", ""),
+        ("-", ""),
+        ("~", ""),
+        ("-\\\n", ""),
+        ("-\\\r\n", ""),
+        ("-\x0c", ""),
+        ("*", ""),
+        ("1**", ""),
+        ("->", ""),
+        ("@", ""),
+        ("|", ""),
+        ("not ", ""),
+        ("a ", ""),
+        ("1if 1else ", ""),
+        ("0or ", ""),
+        ("'' ", ""),
+        ("'", "'"),
+        ("f'{", "}'"),
+        ("f'#{", "}'"),
+        ("f\"'{", "}\""),
+        ("f\"\"\"'#\n{", "}\"\"\""),
+        ("f'{a:{", "}}'"),
+        ("rf'\\{", "}'"),
+        ("t'", "'"),
+        ("t'#{", "}'"),
+        ("lambda:", ""),
+        ("lambda a, b: ", ""),
+        ("yield ", ""),
+        ("yield from ", ""),
+        ("await ", ""),
+        ("async ", ""),
+        ("if ", ""),
+        ("else ", ""),
+        ("for a in ", ""),
+        ("return ", ""),
+        ("with ", ""),
+        ("import ", ""),
+        ("case ", ""),
+        ("# ", ""),
+        ("\n", ""),
     ];
+
+    fn parse(text: &str) {
+        with_any_syntax(text, |_| ());
+    }
 
     /// A text that nests deeper than is counted ends the process.
     #[test]
     fn what_nests_is_counted() {
-        for first in PARTS {
-            for second in PARTS {
-                for start in ["x = ", "assert f(1), ", "f'{"] {
-                    let text = format!("{start}{}1\n", format!("{first}{second}").repeat(600));
-                    with_syntax(&text, |_| ());
+        for (first, first_end) in PARTS {
+            for (second, second_end) in PARTS {
+                for (start, end) in [("x = ", ""), ("f'{", "}'")] {
+                    let opened = format!("{start}{}1", format!("{first}{second}").repeat(600));
+                    parse(&opened);
+                    parse(&format!("{opened}{}{end}\n", format!("{second_end}{first_end}").repeat(600)));
                 }
             }
         }
@@ -217,14 +229,55 @@ mod tests {
             ("(lambda a, b: ", "lambda a, b: "),
             ("yield a, ", "yield a, "),
         ] {
-            with_syntax(&format!("{part}{}1", inner.repeat(30_000)), |_| ());
+            parse(&format!("{part}{}1", inner.repeat(30_000)));
+        }
+    }
+
+    /// What the parser makes of brackets that are never closed: it goes on with the next line, and with its blocks.
+    #[test]
+    fn blocks_in_brackets_are_counted() {
+        for line in ["if 1,:", "if a: # (", "class a(b, c):", "for a in b, c:", "match a, b:", "try:"] {
+            let blocks: String = (0..700).map(|level| format!("{}{line}\n", " ".repeat(level))).collect();
+            for start in ["", "x = (\n", "x = [(\n", "(1\n", "(a b\n", "f('a' {\n"] {
+                for end in ["", ")", "])"] {
+                    parse(&format!("{start}{blocks}{end}"));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_counted_is_what_the_parser_reads() {
+        let levels = |part: &str, end: &str| count_levels(&format!("x = {}1{}\n", part.repeat(900), end.repeat(900)));
+        for (part, end) in [
+            ("f'#{", "}'"),
+            ("f\"'{", "}\""),
+            ("1if 1else ", ""),
+            ("-\\\r\n", ""),
+            ("(", ")"),
+            ("f'{a:{", "}}'"),
+            ("lambda a, b: ", ""),
+        ] {
+            assert!(levels(part, end) >= Some(900), "{part}");
+        }
+        for (part, end) in [("(", "]"), ("(", ""), ("", ")"), ("'\n", "")] {
+            assert_eq!(levels(part, end), None, "{part}");
         }
     }
 
     #[test]
     fn items_of_a_list_do_not_nest() {
-        assert!(most_levels(&format!("x = [{}]\n", "-1, ".repeat(10_000))) < 10);
-        assert!(most_levels(&format!("x = [{}]\n", "(1, 'a'), ".repeat(10_000))) < 10);
-        assert!(most_levels(&format!("x = {}1\n", "-".repeat(10_000))) >= 10_000);
+        let levels = |text: String| count_levels(&text).expect("it is Python");
+        assert!(levels(format!("x = [{}]\n", "-1, ".repeat(10_000))) < 10);
+        assert!(levels(format!("x = [{}]\n", "(1, 'a'), ".repeat(10_000))) < 10);
+        assert!(levels(format!("x = {}1\n", "-".repeat(10_000))) >= 10_000);
+    }
+
+    #[test]
+    fn a_text_that_is_too_deep_has_no_tree() {
+        for text in ["-".repeat(30_000), "(".repeat(30_000), format!("f'#{{{}", "(".repeat(30_000))] {
+            assert!(nests_too_deep(&text) && with_any_syntax(&text, |_| ()).is_none());
+        }
+        assert!(!nests_too_deep(&"-1, ".repeat(30_000)) && !nests_too_deep(&"x = 1\n".repeat(30_000)));
     }
 }

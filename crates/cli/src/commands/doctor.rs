@@ -17,6 +17,7 @@ use veriplay_sandbox::{
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::free_memory::{ADDRESSES_HINT, LEAST_ADDRESSES, free_memory, most_addresses};
 use crate::isolation::{self, Isolation};
+use crate::progress::counted;
 use crate::{image, progress};
 
 /// Check whether this machine has what Veriplay needs
@@ -37,6 +38,10 @@ const LEAST_SPACE: u64 = 500 << 20;
 const LEAST_REST: u64 = 100 << 20;
 /// What to do without a cache directory, or with one that cannot be used.
 const CACHE_HINT: &str = "set VERIPLAY_CACHE to a directory of your own that you can write";
+
+/// What to do where `VERIPLAY_IMAGES` names what is no manifest.
+const OWN_IMAGES_HINT: &str =
+    "mend it, or let VERIPLAY_IMAGES name another directory: see the page \"An image of your own\"";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -171,11 +176,29 @@ fn image_checks(spec: &ImageSpec) -> Vec<Check> {
         Check::fail("image", "none is loaded or built without a cache directory", CACHE_HINT)
     };
     let mut checks = vec![cache, image];
+    checks.extend(check_own_images(&ImageSpec::names()));
     if found.needs_build() {
         checks.push(check_interpreter(spec));
     }
     checks.extend(found.loaded.map(check_worker));
     checks
+}
+
+/// Checks the manifests in the directory that `VERIPLAY_IMAGES` names; nothing where it names none.
+fn check_own_images(names: &[String]) -> Option<Check> {
+    let directory = std::env::var_os("VERIPLAY_IMAGES").filter(|path| !path.is_empty())?;
+    // With these the images that are built in are not found either.
+    if let Err(error) = ImageSpec::find(image::PYTHON) {
+        return Some(Check::fail("own images", error.to_string(), OWN_IMAGES_HINT));
+    }
+    let faults: Vec<String> =
+        names.iter().filter_map(|name| ImageSpec::find(name).err()).map(|error| error.to_string()).collect();
+    Some(if faults.is_empty() {
+        let own = names.len() - ImageSpec::builtin_names().len();
+        Check::ok("own images", format!("{} in `{}`", counted(own, "manifest"), Path::new(&directory).display()))
+    } else {
+        Check::warn("own images", faults.join("; "), OWN_IMAGES_HINT)
+    })
 }
 
 fn check_platform(system: &str, architecture: &str) -> Check {

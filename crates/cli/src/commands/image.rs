@@ -334,7 +334,7 @@ fn line(report: &CacheReport) -> String {
         Ok(bytes) => format!("{:.0} MiB", mib(*bytes)),
         Err(what) => format!("damaged: {what}"),
     };
-    let use_of = if report.current { "in use" } else { "of another version or processor" };
+    let use_of = if report.current { "in use" } else { "of another version, manifest or processor" };
     format!("{}  {state}  {use_of}", report.path.display())
 }
 

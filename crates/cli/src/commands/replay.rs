@@ -51,6 +51,8 @@ struct Report {
     same: u64,
     /// Those that came out differently.
     changed: u64,
+    /// Those of them that have another status.
+    other_status: u64,
     /// Logged as dropped: there is no verdict to compare.
     dropped: u64,
     /// Those of them that come to a verdict now.
@@ -110,6 +112,7 @@ impl Report {
         self.verdicts += block.verdicts;
         self.same += block.same;
         self.changed += block.verdicts - block.same;
+        self.other_status += block.other_status;
         self.dropped += block.dropped;
         self.recovered += block.recovered;
         self.deadline += block.deadline;
@@ -131,9 +134,11 @@ fn finish(report: &Report, json: bool) -> Result<(), Failure> {
         0 => Ok(()),
         changed => Err(Failure::message(
             ExitCode::VerdictChanged,
-            format!("{} came out differently", counted(changed, "verdict")),
+            format!("{} came out differently, {} with another status", counted(changed, "verdict"), report.other_status),
         )
-        .hint("was the run made with another image or another version of Veriplay?")),
+        .hint(
+            "verdicts of one status differ in their evidence, such as fuel; was the run made with another image or another version of veriplay?",
+        )),
     }
 }
 

@@ -177,10 +177,7 @@ impl GameSetup for AbsoluteZeroSetup {
     }
 
     fn open(&self, workers: Isolation) -> Result<(GameExecutor, SelfPlay<AbsoluteZero>), Failure> {
-        let executor = GameExecutor::open(
-            &[&self.gate.image, self.gate.second_image.as_ref().unwrap_or(&self.gate.image)],
-            workers,
-        )?;
+        let executor = GameExecutor::open(&self.gate.image, self.gate.second_image.as_deref(), workers)?;
         let (mut guard, measured_on) = (self.eval.suite_schedule().guard()?, self.tasks.eval_source()?);
         if let EvalSource::Programs(file) = measured_on {
             programs::guard_all(file, &mut guard)?;

@@ -230,7 +230,7 @@ fn open_repositories(
     let RepoSandboxes { pytest, images, mut sandboxes } =
         RepoSandboxes::open(&stored, SandboxOptions::fastest(), workers)?;
     sandboxes.push(isolation::open_sandbox(image::python()?, SandboxOptions::fastest(), workers)?);
-    let executor = GameExecutor::over(sandboxes);
+    let executor = GameExecutor::over(image::PYTHON, sandboxes);
     let load = |stored: &StoredRepository| repository(stored, &executor, &images, &pytest, trust);
     let mut repositories = stored.iter().map(load).collect::<Result<Vec<_>, Failure>>()?;
     let mut held_out = repositories.split_off(names.training.len());

@@ -3,11 +3,12 @@
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use veriplay_core::{Execute, PolicyError, Prompt, Role, Sample};
+use veriplay_core::{PolicyError, Prompt, Role, Sample};
 use veriplay_learner::{Learner, Tokenizer, TokenizerError};
 
 use super::GameSetup;
 use crate::exit::Failure;
+use crate::programs::ProgramRunner;
 
 /// `[data]` and `[batch]` of a recipe.
 #[derive(Debug, Clone, Deserialize)]
@@ -39,7 +40,7 @@ pub(crate) trait WarmupExamples: GameSetup {
     fn check_examples(config: &ExampleConfig<Self::Data, Self::Batch>) -> Result<(), Failure>;
 
     /// Makes the source of examples: a function of the recipe and the seed.
-    fn source(data: &Self::Data, seed: u64, execute: &dyn Execute) -> Result<Self::Source, Failure>;
+    fn source(data: &Self::Data, seed: u64, runner: ProgramRunner<'_>) -> Result<Self::Source, Failure>;
 
     /// Draws the examples of one optimizer step, those of one prompt side by side.
     fn draw_examples(

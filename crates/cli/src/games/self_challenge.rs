@@ -16,7 +16,6 @@ use super::{GameSetup, StepTokens, guard_and_evaluation};
 use crate::config::LearnConfig;
 use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
-use crate::image::PYTHON;
 use crate::isolation::Isolation;
 use crate::progress::counted;
 use crate::suites::SuiteSchedule;
@@ -128,8 +127,7 @@ impl GameSetup for SelfChallengeSetup {
     }
 
     fn open(&self, workers: Isolation) -> Result<(GameExecutor, SelfPlay<SelfChallenge>), Failure> {
-        // The tasks of warm-ups are judged in the Python image.
-        let executor = GameExecutor::open(&[&self.gate.image, PYTHON], workers)?;
+        let executor = GameExecutor::open(&self.gate.image, None, workers)?;
         let source = ToolTasks::open(&self.tasks, &self.gate, &executor)?;
         let environments = source.tool_environments()?;
         let tasks_of = |set| source.evaluation(&SelfChallengeEvalConfig { set, ..self.eval.clone() });

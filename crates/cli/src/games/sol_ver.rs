@@ -166,10 +166,11 @@ impl GameSetup for SolVerSetup {
     }
 
     fn open(&self, workers: Isolation) -> Result<(GameExecutor, SelfPlay<SolVer>), Failure> {
-        let executor = GameExecutor::open(&[&self.agreement.image], workers)?;
+        let executor = GameExecutor::open(&self.agreement.image, None, workers)?;
         let limits = self.agreement.limits;
         let snippets = self.tasks.snippets.pool()?;
-        let tasks_of = |set| self.tasks.evaluation(&SolVerEvalConfig { set, ..self.eval.clone() }, limits, &executor);
+        let tasks_of =
+            |set| self.tasks.evaluation(&SolVerEvalConfig { set, ..self.eval.clone() }, limits, executor.runner());
         let (guard, evaluation) = guard_and_evaluation(
             (self.eval.suite_schedule().guard()?, self.eval.set),
             tasks_of,
@@ -178,7 +179,7 @@ impl GameSetup for SolVerSetup {
             },
         )?;
         let count = self.game.shared.example_count();
-        let examples = self.tasks.examples(&self.eval, count, limits, &executor)?;
+        let examples = self.tasks.examples(&self.eval, count, limits, executor.runner())?;
         let game = SolVer::new(self.game.clone(), self.agreement.clone(), snippets, evaluation, guard)?;
         let game = game.with_examples(examples)?;
         Ok((executor, SelfPlay::new(game)))

@@ -190,8 +190,20 @@ impl ComparedRun {
         })
     }
 
-    /// Says where the run went on in other images.
+    /// Says where the run went on in other images, and up to where nobody knows in which.
     fn image_notes(&self) -> impl Iterator<Item = String> + use<'_> {
+        let unknown = self.images.first().filter(|first| first.from_step > 0);
+        let unknown = unknown.map(|first| {
+            let step = first.from_step;
+            format!(
+                "`{}` was begun by a version that did not record its images: they are unknown up to step {step}",
+                self.name()
+            )
+        });
+        unknown.into_iter().chain(self.changed_image_notes())
+    }
+
+    fn changed_image_notes(&self) -> impl Iterator<Item = String> + use<'_> {
         self.images.iter().zip(self.images.iter().skip(1)).map(|(before, after)| {
             let [was, now] = [&before.images, &after.images].map(judged_images::describe);
             format!("`{}` was judged in {was} up to step {}, and in {now} from there on", self.name(), after.from_step)

@@ -30,7 +30,7 @@ pub(crate) fn generate_repository(
     functions: usize,
     seed: u64,
 ) -> Result<(), Failure> {
-    let executor = GameExecutor::open(&[image::PYTHON], Isolation::Thread)?;
+    let executor = GameExecutor::open(image::PYTHON, None, Isolation::Thread)?;
     let grammar = Grammar::built_in();
     let programs = ProgramStream::new(&grammar, split, mix, seed).or_fail(ExitCode::Input)?;
     let mut inputs = generator(seed, 0, "inputs of a generated repository");
@@ -46,7 +46,7 @@ pub(crate) fn generate_repository(
         }
         let asked = grammar.inputs(&mut inputs, program.input_kind, CASES);
         let all = asked.len();
-        let executed = ExecutedProgram::make(&FILTER, baseline_limits(), program.clone(), asked, &executor)
+        let executed = ExecutedProgram::make(&FILTER, baseline_limits(), program.clone(), asked, executor.runner())
             .or_fail(ExitCode::Host)?;
         if let Some(executed) = executed.filter(|executed| executed.pairs.len() == all) {
             write_module(out, written, &program, &executed)?;

@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
+use super::games::small_sol_ver;
 use super::{finished, last_json, stderr, succeeded, veriplay};
 
 const HINT: &str = "hint: ";
@@ -395,6 +396,11 @@ fn a_manifest_in_the_users_directory_is_an_image() {
     let nowhere = finished(veriplay().env("VERIPLAY_IMAGES", "/nonexistent").args(["run", "--image", "colours", "-"]));
     let text = stderr(&nowhere);
     assert!(nowhere.status.code() == Some(2) && text.contains("`/nonexistent`: VERIPLAY_IMAGES"), "{text}");
+    let doctor = |directory: &Path| finished(veriplay().env("VERIPLAY_IMAGES", directory).arg("doctor"));
+    let (named, nowhere) = (doctor(dir.path()), doctor("/nonexistent".as_ref()));
+    let text = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text(&named).contains("warn  own images: `") && text(&named).contains("`preloads`"), "{named:?}");
+    assert!(nowhere.status.code() == Some(11) && text(&nowhere).contains("FAIL  own images: `/non"), "{nowhere:?}");
     for (image, expected) in [("wrong", "`preloads`"), ("colors", "one of python, python-numpy, colours, wrong")] {
         let mut play = veriplay();
         play.env("VERIPLAY_IMAGES", dir.path()).args(["play", "--dry-run", "--set", &format!("gate.image={image}")]);
@@ -440,13 +446,28 @@ fn a_run_records_its_image_and_says_when_that_has_become_another() {
     let steps: Vec<u64> =
         entries.as_array().expect("a list").iter().filter_map(|entry| entry["from_step"].as_u64()).collect();
     assert_eq!(steps, [0, 1]);
-    let digests =
-        [0, 1].map(|entry: usize| entries[entry]["images"]["colours"].as_str().map(|digest| digest[..12].to_owned()));
+    let digests = [0, 1].map(|entry: usize| {
+        entries[entry]["images"]["colours"]["digest"].as_str().map(|digest| digest[..12].to_owned())
+    });
     let [Some(first), Some(second)] = digests else { panic!("{entries}") };
     assert_ne!(first, second);
     // Its verdicts have other fuel.
     let other = finished(&mut command(&["replay", "run"]));
+    assert_eq!(other.status.code(), Some(6), "{}", stderr(&other));
     assert!(stderr(&other).contains(&first) && stderr(&other).contains(&second), "{}", stderr(&other));
     let compared = told(&succeeded(&mut command(&["compare", "run", "run"])));
     assert!(compared.contains(&format!("in `colours` {first} up to step 1, and in `colours` {second}")), "{compared}");
+}
+
+#[test]
+fn sol_ver_runs_all_programs_in_the_image_of_its_configuration() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let (path, run) = (dir.path().join("config.toml"), dir.path().join("run"));
+    fs::write(&path, small_sol_ver().to_string()).expect("the temporary directory can be written");
+    let mut play = veriplay();
+    play.args(["play", "--steps", "1", "--set", "agreement.image=python-numpy", "--config"]).arg(&path);
+    play.arg("--out").arg(&run);
+    succeeded(&mut play);
+    let replayed = succeeded(veriplay().arg("replay").arg(&run));
+    assert!(String::from_utf8_lossy(&replayed.stdout).contains(" 0 changed; 0 logged as dropped"), "{replayed:?}");
 }

@@ -140,6 +140,7 @@ fn parse_header(text: &[u8]) -> Result<ArchiveHeader, ImageError> {
 }
 
 const SAME_VERSION: &str = "export it with this version of veriplay, or install the version that exported it";
+const SAME_CONTENT: &str = "export it with this version of veriplay and, if the image is your own, by the manifest that is in VERIPLAY_IMAGES here";
 const SAME_MACHINE: &str = "export it on a machine of this kind, or run `veriplay image build` here";
 const LESSER_CPU: &str =
     "export it with `--cpu x86-64-v3` or `--cpu x86-64-v2`, for processors of many kinds, or on a machine of this kind";
@@ -154,9 +155,9 @@ fn check_fit(
     let digest = spec.digest();
     let (target, version) = (target(), ENGINE_VERSION);
     let rows = [
-        ("image", &header.image[..], &spec.name[..], "name the image that it holds"),
+        ("image", &header.image[..], &spec.name[..], "name the image that it holds with `--image`"),
         ("wasmtime version", &header.wasmtime, version, SAME_VERSION),
-        ("image digest", &header.digest, digest.as_str(), SAME_VERSION),
+        ("image digest", &header.digest, digest.as_str(), SAME_CONTENT),
         ("platform", &header.target, &target, SAME_MACHINE),
     ];
     for (what, found, expected, hint) in rows {

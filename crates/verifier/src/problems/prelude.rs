@@ -1,11 +1,14 @@
 //! Puts a problem's prelude before a program, so that an honest program reads as it would alone, and no name of the prelude's is its answer.
 
+use ruff_python_ast::Stmt;
+use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_stmt};
+use ruff_text_size::{Ranged, TextSize};
 use veriplay_core::{Checks, Problem, TestCode, TestStyle, Value};
 
-/// The start of an import of `__future__`.
-const FUTURE: &str = "from __future__ import";
-/// The quotes around a docstring, the long ones first.
-const QUOTES: [&str; 4] = ["\"\"\"", "'''", "\"", "'"];
+use crate::syntax::with_syntax;
+
+/// The module whose imports must stand first.
+const FUTURE: &str = "__future__";
 
 /// The prelude of `problem`, and `program` behind it. A byte order mark goes, and imports of `__future__` stay first. `function` is the one that
 /// is called, if any.
@@ -15,14 +18,14 @@ pub(super) fn with_prelude(problem: &Problem, program: &str, function: Option<&s
         return program.to_owned();
     }
     let program = program.strip_prefix('\u{feff}').unwrap_or(program);
-    let (head, body) = program.split_at(future_imports(program));
+    let (head, body) = split_future_imports(program);
     let on_own_lines = |part: &str| match part {
         "" => String::new(),
         part if part.ends_with('\n') => part.to_owned(),
         part => format!("{part}\n"),
     };
     // A star import may bind the very name: an empty program would then pass by the library's function.
-    let is_imported = |name: &&str| !name.contains('.') && !prelude.contains(&format!("def {name}("));
+    let is_imported = |name: &&str| !name.contains('.') && !defines(prelude, name);
     let own = own_names(&problem.checks).chain(function).filter(is_imported);
     let unbound: Vec<String> = own.map(|name| format!("globals().pop({:#}, None)\n", Value::str(name))).collect();
     [on_own_lines(head), on_own_lines(prelude), unbound.concat(), body.to_owned()].concat()
@@ -41,43 +44,51 @@ fn own_names(checks: &Checks) -> impl Iterator<Item = &str> {
     tests.into_iter().flat_map(|tests| tests.functions.iter().map(String::as_str)).chain(under_test)
 }
 
-/// The length of the start of `program` that ends with its imports of `__future__`, which only a docstring and comments may precede; 0 where it
-/// has none.
-fn future_imports(program: &str) -> usize {
-    let (mut end, mut at) = (0, 0);
-    let (mut docstring, mut import): (Option<&str>, Option<usize>) = (None, None);
-    for line in program.split_inclusive('\n') {
-        let (start, text) = (at, line.trim());
-        at += line.len();
-        if let Some(quote) = docstring {
-            docstring = Some(quote).filter(|quote| !text.contains(*quote));
-        } else if import.is_some() || line.starts_with(FUTURE) {
-            let start = import.unwrap_or(start);
-            import = Some(start).filter(|start| is_open(&program[*start..at]));
-            end = if import.is_none() { at } else { end };
-        } else if !(text.is_empty() || text.starts_with('#')) {
-            let Some(quote) = opening_quote(text).filter(|_| end == 0) else { break };
-            let is_closed = text.trim_start_matches(is_prefix)[quote.len()..].contains(quote);
-            docstring = Some(quote).filter(|_| !is_closed);
+/// The start of `program` that ends with its imports of `__future__`, which only a docstring and comments may precede, and the rest, which gets
+/// lines of its own. The start is empty where it has none, or is no Python.
+fn split_future_imports(program: &str) -> (&str, &str) {
+    let parse = || with_syntax(program, |parsed| end_of_future_imports(parsed.suite()))?;
+    let Some(end) = program.contains(FUTURE).then(parse).flatten() else { return ("", program) };
+    let (head, rest) = program.split_at(end.to_usize());
+    let rest = rest.trim_start_matches([' ', '\t', '\x0c']);
+    let rest = rest.strip_prefix(';').map_or(rest, |rest| rest.trim_start_matches([' ', '\t', '\x0c']));
+    let rest = rest.strip_prefix('\r').unwrap_or(rest);
+    (head, rest.strip_prefix('\n').unwrap_or(rest))
+}
+
+fn end_of_future_imports(body: &[Stmt]) -> Option<TextSize> {
+    let is_docstring = |stmt: &Stmt| stmt.as_expr_stmt().is_some_and(|stmt| stmt.value.is_string_literal_expr());
+    let is_import = |stmt: &&Stmt| {
+        let module = stmt.as_import_from_stmt().filter(|stmt| stmt.level == 0).and_then(|stmt| stmt.module.as_ref());
+        module.is_some_and(|module| module.as_str() == FUTURE)
+    };
+    let imports = &body[usize::from(body.first().is_some_and(is_docstring))..];
+    imports.iter().take_while(is_import).last().map(Ranged::end)
+}
+
+/// Whether a prelude has the function of this name. A method of the name, an inner function or a comment is none.
+fn defines(prelude: &str, function: &str) -> bool {
+    let is_defined = with_syntax(prelude, |parsed| {
+        let mut reader = DefinitionReader { function, is_defined: false };
+        reader.visit_body(parsed.suite());
+        reader.is_defined
+    });
+    is_defined == Some(true)
+}
+
+struct DefinitionReader<'n> {
+    function: &'n str,
+    is_defined: bool,
+}
+
+impl<'a> SourceOrderVisitor<'a> for DefinitionReader<'_> {
+    fn visit_stmt(&mut self, stmt: &'a Stmt) {
+        match stmt {
+            Stmt::FunctionDef(found) => self.is_defined |= found.name.as_str() == self.function,
+            Stmt::ClassDef(_) => {}
+            _ => walk_stmt(self, stmt),
         }
     }
-    end
-}
-
-/// Whether an import goes on behind this text of it.
-fn is_open(import: &str) -> bool {
-    import.trim_end().ends_with('\\') || (import.contains('(') && !import.contains(')'))
-}
-
-/// The quote that a line begins with.
-fn opening_quote(text: &str) -> Option<&'static str> {
-    let text = text.trim_start_matches(is_prefix);
-    QUOTES.into_iter().find(|quote| text.starts_with(quote))
-}
-
-/// Whether a letter may precede the quotes of a docstring.
-const fn is_prefix(letter: char) -> bool {
-    matches!(letter, 'r' | 'R' | 'u' | 'U')
 }
 
 #[cfg(test)]
@@ -103,15 +114,34 @@ mod tests {
             let whole = with_prelude(&problem("import re"), &format!("{head}x = 1\n"), None);
             assert_eq!(whole, format!("{head}import re\nx = 1\n"));
         }
+        let written_otherwise = [
+            "from __future__ import annotations  # postponed (PEP 563\n",
+            "from __future__ import annotations  # C:\\\n",
+            "from __future__ import (  # a) b\n    annotations,\n)\n",
+            "from  __future__ import annotations\r\n",
+            "\x0cfrom __future__ import annotations\n",
+            "\"\"\"doc\"\"\"; from __future__ import annotations; y = 2\n",
+            "(\"\"\"doc\"\"\")\nfrom __future__ import annotations\n",
+            "\"say \\\"hi\\\" \\\nok\"\nfrom __future__ import annotations\n",
+        ];
+        for head in written_otherwise {
+            let whole = with_prelude(&problem("import re"), &format!("{head}def f(x):\n    return x\n"), None);
+            let (future, prelude) = (whole.find("annotations"), whole.find("\nimport re\n"));
+            assert!(future.is_some() && future < prelude && whole.ends_with("\ndef f(x):\n    return x\n"), "{whole}");
+        }
         let last = with_prelude(&problem("import re"), FUTURE.trim_end(), None);
         assert_eq!(last, format!("{FUTURE}import re\n"));
     }
 
     #[test]
     fn what_is_no_such_import_stays_behind_the_prelude() {
-        for program in
-            ["", "x = 1\nfrom __future__ import annotations\n", "'''\nfrom __future__ import annotations\n", "rest"]
-        {
+        for program in [
+            "",
+            "x = 1\nfrom __future__ import annotations\n",
+            "'''\nfrom __future__ import annotations\n",
+            "rest",
+            "from .__future__ import a\n",
+        ] {
             assert_eq!(with_prelude(&problem("import re\n"), program, None), format!("import re\n{program}"));
             assert_eq!(with_prelude(&problem(""), program, Some("gcd")), program);
         }
@@ -128,6 +158,17 @@ mod tests {
             "from math import *\n",
             "a method may call the library's function of its name"
         );
+        for text in [
+            "# def gcd(a, b): to be written",
+            "class Node:\n    def gcd(self, o): ...",
+            "def outer():\n    def gcd(a, b): ...",
+            "'''\ndef gcd(a, b): ...\n'''",
+        ] {
+            let whole = with_prelude(&problem(&format!("from math import *\n{text}\n")), "", Some("gcd"));
+            assert!(whole.ends_with("globals().pop('gcd', None)\n"), "{whole}");
+        }
+        let chosen = "if True:\n    def gcd(x): return solve(x)\n";
+        assert_eq!(with_prelude(&problem(chosen), "", Some("gcd")), chosen);
         let style = TestStyle::Check { source: "def check(f): pass".to_owned(), function: "lcm".to_owned() };
         let adapter = "def gcd(x):\n    return solve(x)\n";
         assert_eq!(

@@ -3,7 +3,7 @@
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
-use veriplay_core::{Execute, IoPair, PolicyError, Prompt, Proposal, Question, TaskType};
+use veriplay_core::{IoPair, PolicyError, Prompt, Proposal, Question, TaskType};
 use veriplay_corpus::Grammar;
 use veriplay_learner::{Tokenizer, TokenizerError, build_tokenizer};
 use veriplay_selfplay::games::absolute_zero::prompts::{PromptFormat, ProposerRequest, by_name, solver_text_parts};
@@ -12,7 +12,7 @@ use veriplay_verifier::formats::compact::CONTROL;
 use super::AbsoluteZeroSetup;
 use crate::exit::Failure;
 use crate::games::examples::{ExampleConfig, Examples, WarmupExamples};
-use crate::programs::{DataConfig, ExecutedProgram, ProgramPools};
+use crate::programs::{DataConfig, ExecutedProgram, ProgramPools, ProgramRunner};
 
 /// The format whose prompts begin with the program and its control tokens: the two parts of its questions are known.
 const COMPACT: &str = "compact";
@@ -53,8 +53,8 @@ impl WarmupExamples for AbsoluteZeroSetup {
         config.data.check()
     }
 
-    fn source(data: &DataConfig, seed: u64, execute: &dyn Execute) -> Result<ProgramPools, Failure> {
-        ProgramPools::build(data, &Grammar::built_in(), seed, execute)
+    fn source(data: &DataConfig, seed: u64, runner: ProgramRunner<'_>) -> Result<ProgramPools, Failure> {
+        ProgramPools::build(data, &Grammar::built_in(), seed, runner)
     }
 
     /// The mixes of programs differ between solvers and proposers.

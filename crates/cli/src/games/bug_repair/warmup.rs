@@ -5,7 +5,7 @@ use rand::seq::{IndexedRandom, SliceRandom};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde::Deserialize;
-use veriplay_core::{Execute, IoPair, Limits, PolicyError, Value};
+use veriplay_core::{IoPair, Limits, PolicyError, Value};
 use veriplay_corpus::{GeneratedProgram, Grammar, ProgramStream, Split};
 use veriplay_learner::{Tokenizer, TokenizerError, build_tokenizer};
 use veriplay_selfplay::games::bug_repair::prompts::{BUG, CODE, FIX, INJECT, TEST, injection_prompt, repair_prompt};
@@ -15,11 +15,9 @@ use veriplay_verifier::bugs::{INJECTORS, Mutants};
 use super::BugRepairSetup;
 use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
 use crate::games::examples::{ExampleConfig, Examples, WarmupExamples};
-use crate::programs::{ProgramFilter, execute_on};
+use crate::programs::{ProgramFilter, ProgramRunner, execute_on};
 use crate::progress::{self, counted};
 
-/// The image mutants are made and run in.
-const IMAGE: &str = "python";
 /// What stands before, between and after a test's arguments and value.
 const ASSERT: &str = "assert f(";
 const EQUALS: &str = ") == ";
@@ -86,7 +84,7 @@ impl WarmupExamples for BugRepairSetup {
         Ok(())
     }
 
-    fn source(data: &BugRepairData, seed: u64, execute: &dyn Execute) -> Result<Vec<BugExample>, Failure> {
+    fn source(data: &BugRepairData, seed: u64, runner: ProgramRunner<'_>) -> Result<Vec<BugExample>, Failure> {
         let grammar = Grammar::built_in();
         let programs = ProgramStream::new(&grammar, Split::Train, &data.mix, seed).or_fail(ExitCode::Input)?;
         let mut rng = generator(seed, 0, "inputs of functions to put bugs into");
@@ -103,7 +101,7 @@ impl WarmupExamples for BugRepairSetup {
             .into_par_iter()
             .map(|(generated, inputs)| {
                 bar.inc(1);
-                bugs_in(data, seed, &generated.program, inputs, execute)
+                bugs_in(data, seed, &generated.program, inputs, runner)
             })
             .collect();
         bar.finish_and_clear();
@@ -149,19 +147,19 @@ fn bugs_in(
     seed: u64,
     program: &str,
     inputs: Vec<Vec<Value>>,
-    execute: &dyn Execute,
+    runner: ProgramRunner<'_>,
 ) -> Result<Vec<BugExample>, Failure> {
-    let Some(right) = execute_on(&data.worth, data.limits, program, inputs, execute).or_fail(ExitCode::Host)? else {
+    let Some(right) = execute_on(&data.worth, data.limits, program, inputs, runner).or_fail(ExitCode::Host)? else {
         return Ok(Vec::new());
     };
-    let made = Mutants::of_program(execute, IMAGE, data.limits, program, seed, data.each)?;
+    let made = Mutants::of_program(runner.execute, runner.image, data.limits, program, seed, data.each)?;
     let candidates = made.into_iter().flat_map(|mutants| mutants.candidates);
     let wanted = candidates.filter(|candidate| data.operators.iter().any(|name| name == candidate.injector));
     let anything = ProgramFilter { max_output_chars: usize::MAX, min_distinct_outputs: 0 };
     let mut bugs = Vec::new();
     for wrong in wanted.map(|candidate| candidate.text) {
         let asked = right.iter().map(|pair| pair.input.clone()).collect();
-        let returned = execute_on(&anything, data.limits, &wrong, asked, execute).or_fail(ExitCode::Host)?;
+        let returned = execute_on(&anything, data.limits, &wrong, asked, runner).or_fail(ExitCode::Host)?;
         let returned = returned.unwrap_or_default();
         let failing: Vec<IoPair> = right.iter().filter(|pair| !returned.contains(pair)).cloned().collect();
         if !failing.is_empty() {

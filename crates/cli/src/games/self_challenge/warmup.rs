@@ -4,7 +4,7 @@ use anyhow::Context;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
-use veriplay_core::{Execute, PolicyError};
+use veriplay_core::PolicyError;
 use veriplay_corpus::{GeneratedTask, Split, TaskGenerator, built_in_environments};
 use veriplay_learner::{Tokenizer, TokenizerError, build_tokenizer};
 use veriplay_selfplay::games::self_challenge::prompts::{challenger_prompt, executor_prompt};
@@ -15,7 +15,7 @@ use super::SelfChallengeSetup;
 use super::tasks::{CompletedTask, HeldOutSource, SelfChallengeTaskConfig, ToolTasks};
 use crate::exit::{ExitCode, Failure, ResultExt, bad_value};
 use crate::games::examples::{ExampleConfig, Examples, WarmupExamples};
-use crate::image::PYTHON;
+use crate::programs::ProgramRunner;
 use crate::progress::{self, counted};
 
 /// Which tasks.
@@ -82,14 +82,14 @@ impl WarmupExamples for SelfChallengeSetup {
                 "at least 1, because `batch.challenges` draws them",
             ));
         }
-        if data.gate.image != PYTHON {
-            return Err(bad_value("data.gate.image", &data.gate.image, "`python`"));
-        }
         data.gate.check().context("`data.gate`").or_fail(ExitCode::Input)
     }
 
-    fn source(data: &SelfChallengeData, seed: u64, execute: &dyn Execute) -> Result<TrainingTasks, Failure> {
+    fn source(data: &SelfChallengeData, seed: u64, runner: ProgramRunner<'_>) -> Result<TrainingTasks, Failure> {
         let SelfChallengeData { environments, artifacts, gate } = data;
+        if gate.image != runner.image {
+            return Err(bad_value("data.gate.image", &gate.image, &format!("`{}`, as `gate.image` is", runner.image)));
+        }
         let config = SelfChallengeTaskConfig {
             environments: environments.clone(),
             given: 0,
@@ -97,7 +97,7 @@ impl WarmupExamples for SelfChallengeSetup {
             eval_seed: seed,
             held_out: HeldOutSource::Generated,
         };
-        let source = ToolTasks::open(&config, gate, execute)?;
+        let source = ToolTasks::open(&config, gate, runner.execute)?;
         let generator = source.generator().clone();
         let drafts = generator.tasks(Split::Train, seed);
         let made = source.complete_tasks(drafts, "warmup", *artifacts)?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use veriplay_core::{CallCase, Execute, IoPair, Limits, Value};
+use veriplay_core::{CallCase, IoPair, Limits, Value};
 use veriplay_corpus::{
     ExpectedResult, GeneratedProgram, Grammar, ProblemRow, ProgramStream, ReadOptions, Split, UnexecutedProblem,
     problem_format, read_problems,
@@ -20,7 +20,7 @@ use veriplay_verifier::agreement::{SuiteTest, TestSuite};
 use super::snippets::{SnippetSource, check_enough};
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::games::{NamedFile, corpus_split};
-use crate::programs::{ExecutedProgram, ProgramFilter, execute_on};
+use crate::programs::{ExecutedProgram, ProgramFilter, ProgramRunner, execute_on};
 
 /// Where snippets and held-out problems come from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -85,17 +85,17 @@ impl SolVerTaskConfig {
         &self,
         eval: &SolVerEvalConfig,
         limits: Limits,
-        execute: &dyn Execute,
+        runner: ProgramRunner<'_>,
     ) -> Result<Vec<ProblemTask>, Failure> {
         match &self.problems {
             ProblemSource::Generator { mix, hidden, worth } => {
-                ProblemGenerator { seed: self.eval_seed, mix, hidden: *hidden, filter: worth, limits, execute }
+                ProblemGenerator { seed: self.eval_seed, mix, hidden: *hidden, filter: worth, limits, runner }
                     .problems(corpus_split(eval.set), eval.problems)
             }
             ProblemSource::File { path, format, hidden } => {
                 let first = if eval.set == EvalSet::HeldOut { eval.problems } else { 0 };
                 let rows = first..first + eval.problems;
-                read_file_problems(path, format, *hidden, rows, limits, execute)
+                read_file_problems(path, format, *hidden, rows, limits, runner)
             }
         }
     }
@@ -106,19 +106,19 @@ impl SolVerTaskConfig {
         eval: &SolVerEvalConfig,
         count: usize,
         limits: Limits,
-        execute: &dyn Execute,
+        runner: ProgramRunner<'_>,
     ) -> Result<Vec<AnsweredProblem>, Failure> {
         if count == 0 {
             return Ok(Vec::new());
         }
         let problems = match &self.problems {
             ProblemSource::Generator { mix, hidden, worth } => {
-                ProblemGenerator { seed: self.eval_seed, mix, hidden: *hidden, filter: worth, limits, execute }
+                ProblemGenerator { seed: self.eval_seed, mix, hidden: *hidden, filter: worth, limits, runner }
                     .problems(Split::Train, count)
             }
             ProblemSource::File { path, format, hidden } => {
                 let behind = 2 * eval.problems;
-                read_file_problems(path, format, *hidden, behind..behind + count, limits, execute)
+                read_file_problems(path, format, *hidden, behind..behind + count, limits, runner)
             }
         };
         Ok(problems?.into_iter().filter_map(answered).collect())
@@ -131,7 +131,7 @@ struct ProblemGenerator<'a> {
     hidden: usize,
     filter: &'a ProgramFilter,
     limits: Limits,
-    execute: &'a dyn Execute,
+    runner: ProgramRunner<'a>,
 }
 
 impl ProblemGenerator<'_> {
@@ -169,7 +169,7 @@ impl ProblemGenerator<'_> {
         let mut inputs = |program: &GeneratedProgram| grammar.inputs(&mut rng, program.input_kind, self.hidden);
         let with_inputs = |program: GeneratedProgram| (inputs(&program), program);
         let asked: Vec<(Vec<Vec<Value>>, GeneratedProgram)> = programs.into_iter().map(with_inputs).collect();
-        let run = |(inputs, program)| ExecutedProgram::make(self.filter, self.limits, program, inputs, self.execute);
+        let run = |(inputs, program)| ExecutedProgram::make(self.filter, self.limits, program, inputs, self.runner);
         asked.into_par_iter().map(run).collect::<Result<_, _>>().or_fail(ExitCode::Host)
     }
 }
@@ -194,7 +194,7 @@ fn read_file_problems(
     hidden: usize,
     wanted: Range<usize>,
     limits: Limits,
-    execute: &dyn Execute,
+    runner: ProgramRunner<'_>,
 ) -> Result<Vec<ProblemTask>, Failure> {
     let known = problem_format(format).map_err(|_| {
         let what =
@@ -207,7 +207,7 @@ fn read_file_problems(
         _ => None,
     });
     let rows: Vec<UnexecutedProblem> = rows.collect();
-    let run = |row: &UnexecutedProblem| row_problem(row, hidden, limits, execute);
+    let run = |row: &UnexecutedProblem| row_problem(row, hidden, limits, runner);
     let problems: Result<Vec<Option<ProblemTask>>, Failure> = rows.par_iter().map(run).collect();
     let count = wanted.len();
     let problems: Vec<ProblemTask> = problems?.into_iter().flatten().skip(wanted.start).take(count).collect();
@@ -219,12 +219,12 @@ fn row_problem(
     row: &UnexecutedProblem,
     hidden: usize,
     limits: Limits,
-    execute: &dyn Execute,
+    runner: ProgramRunner<'_>,
 ) -> Result<Option<ProblemTask>, Failure> {
     let named = format!("{}\n\nf = {}\n", row.reference, row.checks.function);
     let filter = ProgramFilter { max_output_chars: usize::MAX, min_distinct_outputs: 1 };
     let inputs = row.inputs.iter().take(hidden).cloned().collect();
-    let pairs = execute_on(&filter, limits, &named, inputs, execute).or_fail(ExitCode::Host)?;
+    let pairs = execute_on(&filter, limits, &named, inputs, runner).or_fail(ExitCode::Host)?;
     let text = format!("{}\n\nThe function is to be named `f`.", row.prompt.trim_end());
     Ok(pairs.map(|pairs| problem(text, named, pairs)))
 }

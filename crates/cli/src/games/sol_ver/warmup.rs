@@ -4,7 +4,7 @@ use rand::Rng;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
-use veriplay_core::{CallCase, Execute, PolicyError};
+use veriplay_core::{CallCase, PolicyError};
 use veriplay_corpus::Grammar;
 use veriplay_learner::{Tokenizer, TokenizerError, build_tokenizer};
 use veriplay_selfplay::games::sol_ver::prompts::by_name;
@@ -13,7 +13,7 @@ use veriplay_verifier::agreement::{SuiteTest, TestSuite, compact};
 use super::SolVerSetup;
 use crate::exit::{Failure, bad_value};
 use crate::games::examples::{ExampleConfig, Examples, WarmupExamples};
-use crate::programs::{DataConfig, ExecutedProgram, ProgramPools};
+use crate::programs::{DataConfig, ExecutedProgram, ProgramPools, ProgramRunner};
 
 /// How many examples of each kind one optimizer step holds.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -56,8 +56,8 @@ impl WarmupExamples for SolVerSetup {
         config.data.check()
     }
 
-    fn source(data: &DataConfig, seed: u64, execute: &dyn Execute) -> Result<ProgramPools, Failure> {
-        ProgramPools::build(data, &Grammar::built_in(), seed, execute)
+    fn source(data: &DataConfig, seed: u64, runner: ProgramRunner<'_>) -> Result<ProgramPools, Failure> {
+        ProgramPools::build(data, &Grammar::built_in(), seed, runner)
     }
 
     fn draw_examples(
