@@ -373,7 +373,7 @@ fn replay_notices_a_change(run: &Path) {
     let output = finished(veriplay().arg("replay").arg(run).arg("--json"));
     assert_eq!(output.status.code(), Some(6), "{}", stderr(&output));
     let report = last_json(&output);
-    assert_eq!(report["changed"], 1);
+    assert_eq!((&report["changed"], &report["other_status"]), (&1.into(), &1.into()), "{report}");
     assert!(report["verdicts"].as_u64().expect("a count") > 100, "{report}");
     // What the log says of a deadline excuses nothing.
     let replayed = |text: &str| {
@@ -384,6 +384,7 @@ fn replay_notices_a_change(run: &Path) {
     let report = last_json(&output);
     assert_eq!(output.status.code(), Some(6), "{}", stderr(&output));
     assert_eq!((&report["changed"], &report["deadline"]), (&report["verdicts"], &0.into()), "{report}");
+    assert_eq!(report["other_status"], 0);
     // Lines taken out, doubled or of another version.
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     for altered in [

@@ -68,12 +68,15 @@ fn end_of_future_imports(body: &[Stmt]) -> Option<TextSize> {
 
 /// Whether a prelude has the function of this name. A method of the name, an inner function or a comment is none.
 fn defines(prelude: &str, function: &str) -> bool {
-    let is_defined = with_syntax(prelude, |parsed| {
-        let mut reader = DefinitionReader { function, is_defined: false };
-        reader.visit_body(parsed.suite());
-        reader.is_defined
+    // For every attempt: few preludes have the name at all, and these alone are parsed.
+    let is_defined = prelude.contains(function).then(|| {
+        with_syntax(prelude, |parsed| {
+            let mut reader = DefinitionReader { function, is_defined: false };
+            reader.visit_body(parsed.suite());
+            reader.is_defined
+        })
     });
-    is_defined == Some(true)
+    is_defined.flatten() == Some(true)
 }
 
 struct DefinitionReader<'n> {
