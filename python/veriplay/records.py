@@ -138,9 +138,7 @@ class Attempt:
 
     task: Task
     text: str
-    """What a model wrote: its last block fenced as Python is the program, else its last fenced block without a label.
-    Without both it is appended to the task's prompt.
-    """
+    """What a model wrote. The service finds the program in it, whatever stands around it."""
     whole: bool = False
     """Whether ``text`` is the program, to be taken as it is."""
 

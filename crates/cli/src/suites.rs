@@ -4,7 +4,6 @@
 //! in [`SUITES`]. Invariants: samples and verdicts are files that `verify` and the sets' own tools read; a killed evaluation continues behind the
 //! last whole chunk; a folder never mixes samples of two settings.
 
-mod extraction;
 mod prompts;
 mod published;
 mod sampling;

@@ -5,7 +5,7 @@
 //! run wrote; [`summary`] counts. The command calls them. Invariant: memory is bounded by the tasks and by the window of attempts under way, not by
 //! the number of attempts.
 
-mod assemble;
+mod attempt_text;
 pub(crate) mod bugs;
 mod faults;
 mod output;

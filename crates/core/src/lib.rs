@@ -54,8 +54,8 @@ pub use task::{IoPair, Provenance, Question, Task, TaskType};
 pub use traits::{Execute, ExecuteError, Learn, Policy};
 pub use value::{DecodeError, EncodeCaps, LiteralError, MAX_LITERAL_BYTES, NumpyType, Object, PythonClass, Value};
 pub use verdict::{
-    Dropped, Evidence, INVALID_ROW_RULE, NoVerdict, ProposalVerdict, REFERENCE_RULE, RowStatus, Status,
-    UNKNOWN_TASK_RULE, Verdict, VerdictRow,
+    Dropped, EXTRACTION_RULE, Evidence, Extraction, INVALID_ROW_RULE, NoVerdict, ProposalVerdict, REFERENCE_RULE,
+    RowStatus, Status, UNKNOWN_TASK_RULE, Verdict, VerdictRow,
 };
 
 /// Version of every record this crate defines, written into each stored line as `schema_version`.

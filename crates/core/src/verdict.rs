@@ -14,7 +14,7 @@ pub enum Status {
     Accepted,
     /// It ran and gave a wrong value.
     WrongAnswer,
-    /// It raised or trapped.
+    /// It raised or trapped, or lacks the function to call.
     RuntimeError,
     /// It used up its fuel.
     FuelExceeded,
@@ -24,7 +24,7 @@ pub enum Status {
     OutputExceeded,
     /// It met the wall-clock backstop twice, the second time alone. This is the one status that is not reproducible.
     DeadlineExceeded,
-    /// The program does not compile, or lacks the function to call.
+    /// The program does not compile.
     CompileError,
     /// A run with another seed and clock gave another result.
     NonDeterministic,
@@ -65,6 +65,18 @@ pub struct Evidence {
     /// Whether a job met its wall-clock deadline, so that another run may give another verdict.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub met_deadline: bool,
+    /// What of a response was judged; none where the attempt was the program itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extraction: Option<Extraction>,
+}
+
+/// The part of a response that was taken for the attempt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extraction {
+    /// The rule that found it, such as `block`.
+    pub rule: String,
+    /// The bytes of the response: where the part begins, and where it ends.
+    pub span: [usize; 2],
 }
 
 /// The judgement of an attempt: a pure function of (task, attempt, image, limits, seed).
@@ -147,6 +159,9 @@ pub enum NoVerdict {
 
 /// The [`Evidence::rule`] of attempts whose task has no usable reference program.
 pub const REFERENCE_RULE: &str = "reference";
+
+/// The [`Evidence::rule`] of responses that hold no answer.
+pub const EXTRACTION_RULE: &str = "extraction";
 
 /// The [`Evidence::rule`] of rows that are no attempt, such as one that is not JSON.
 pub const INVALID_ROW_RULE: &str = "invalid_row";

@@ -11,7 +11,6 @@ mod body;
 mod body_room;
 mod caller;
 mod client;
-mod code_blocks;
 mod compat;
 mod connections;
 mod endpoints;

@@ -39,7 +39,7 @@ pub mod rules;
 
 use veriplay_core::{CodeTask, Dropped, Execute, Verdict};
 
-use crate::formats::think::FENCE;
+use crate::extraction::FENCE;
 use crate::runner::on_all_cores;
 use artifact::examine_artifact;
 pub use artifact::{ArtifactReport, ArtifactRequest, RuleViolation, inspect_artifact, judge_artifact};

@@ -20,6 +20,7 @@ use crate::runner::on_all_cores;
 use prelude::with_prelude;
 
 pub use prediction::check_prediction;
+pub(crate) use prelude::insert_before;
 pub(crate) use test_results::VACUOUS;
 
 /// Names what [`judge_program`] does with its jobs. A verdict that is kept for an equal request is of one number: it grows where one could

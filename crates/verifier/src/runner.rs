@@ -6,6 +6,9 @@ use veriplay_core::{
     Outcome, Status, Value, Verdict,
 };
 
+/// The rule of programs that do not define the function to call.
+pub(crate) const MISSING_ENTRY: &str = "missing_entry";
+
 /// The name of the function that every program defines.
 pub(crate) const ENTRY: &str = "f";
 
@@ -94,8 +97,10 @@ impl Decision {
 pub(crate) fn job_failure(outcome: &Outcome) -> Option<(Status, String)> {
     match &outcome.exit {
         Exit::Returned => None,
-        Exit::CompileError | Exit::MissingEntry => Some((Status::CompileError, error_text(outcome.error.as_ref()))),
-        Exit::Raised | Exit::Trapped => Some((Status::RuntimeError, error_text(outcome.error.as_ref()))),
+        Exit::CompileError => Some((Status::CompileError, error_text(outcome.error.as_ref()))),
+        Exit::MissingEntry | Exit::Raised | Exit::Trapped => {
+            Some((Status::RuntimeError, error_text(outcome.error.as_ref())))
+        }
         Exit::Exceeded { limit, allowed, used } => {
             Some((limit_status(*limit), format!("{limit:?} limit {allowed} exceeded: {used}")))
         }

@@ -261,7 +261,10 @@ impl OpenTask for ServedTask {
             conditions: &self.conditions,
         };
         let judge = AttemptJudge { context, cache, stop: || false };
-        let judged = judge.judge(attempt);
+        let judged = match attempt.at_task() {
+            Ok(attempt) => judge.judge(attempt),
+            Err(row) => JudgedAttempt { row: *row, cached: false },
+        };
         // Also where this attempt was cancelled meanwhile: another one would get the fault as its own.
         if task.met_host_fault() {
             self.forget_fault(&task);

@@ -8,8 +8,8 @@
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Message, MessageRole, Predicted, Prompt, PromptContent, Role};
 use veriplay_corpus::{AttemptBody, ProblemStatement};
+use veriplay_verifier::extraction::{BegunPrediction, Continues, Entry, Wanted, begun_arguments, extract_program};
 
-use super::extraction::{Continued, begun_arguments};
 use super::template::{AskedTask, PromptTemplate, RenderedPrompt};
 use crate::exit::Failure;
 
@@ -55,9 +55,40 @@ enum AnswerKind {
     /// Arguments, and `) == …` behind them.
     Input,
     /// A program somewhere in the response.
-    ExtractedProgram(Continued),
+    ExtractedProgram(ProgramQuestion),
     /// Literals somewhere in the response.
-    ExtractedPrediction(Continued, Predicted),
+    ExtractedPrediction(BegunPrediction, Predicted),
+}
+
+/// What is known of the program that a template asks for.
+struct ProgramQuestion {
+    continues: Continues,
+    /// The source text that the set has continued. Empty where it asks in words.
+    source: String,
+    /// The tests that the set shows.
+    tests: String,
+}
+
+impl ProgramQuestion {
+    fn new(statement: &ProblemStatement, continued: &str) -> Self {
+        let (source, tests) = match statement {
+            ProblemStatement::Continuation(source) => (source.clone(), String::new()),
+            ProblemStatement::Instruction { tests, .. } => (String::new(), tests.join("\n")),
+            ProblemStatement::Prediction { .. } => Default::default(),
+        };
+        Self { continues: Continues::after(continued), source, tests }
+    }
+
+    /// The program in a response; all of a response in which there is none, so that the sample shows it.
+    fn program(&self, response: &str) -> String {
+        let entry = match self.source.is_empty() {
+            true => Entry::Source(&self.tests),
+            false => Entry::Prompted,
+        };
+        let wanted = Wanted { prompt: &self.source, entry, continues: self.continues };
+        let text = extract_program(&wanted, response).map_or_else(|_| response.to_owned(), |found| found.text);
+        format!("{}\n", text.trim_end())
+    }
 }
 
 impl SuitePrompt {
@@ -76,11 +107,13 @@ impl SuitePrompt {
     /// Asks as a template of the user's does.
     pub(super) fn from_template(template: &PromptTemplate, task: AskedTask<'_>) -> Result<Self, Failure> {
         let RenderedPrompt { content, stop, program_start } = template.render(task)?;
-        let continued = Continued::after(continued_text(&content));
+        let continued = continued_text(&content);
         let answer = match (program_start, task.statement) {
             (Some(start), _) => AnswerKind::Program(start),
-            (None, ProblemStatement::Prediction { .. }) => AnswerKind::ExtractedPrediction(continued, task.predict),
-            (None, _) => AnswerKind::ExtractedProgram(continued),
+            (None, ProblemStatement::Prediction { .. }) => {
+                AnswerKind::ExtractedPrediction(BegunPrediction::after(continued), task.predict)
+            }
+            (None, statement) => AnswerKind::ExtractedProgram(ProgramQuestion::new(statement, continued)),
         };
         Ok(Self { prompt: Prompt::new(Role::Solver, content).with_stop(stop), answer })
     }
@@ -91,11 +124,9 @@ impl SuitePrompt {
             AnswerKind::Program(beginning) => AttemptBody::Program(format!("{beginning}{response}\n")),
             AnswerKind::Output => AttemptBody::Completion(response.trim().to_owned()),
             AnswerKind::Input => AttemptBody::Completion(begun_arguments(response).to_owned()),
-            AnswerKind::ExtractedProgram(continued) => {
-                AttemptBody::Program(format!("{}\n", continued.program(response).trim_end()))
-            }
-            AnswerKind::ExtractedPrediction(continued, predict) => {
-                AttemptBody::Completion(continued.prediction(response, *predict))
+            AnswerKind::ExtractedProgram(question) => AttemptBody::Program(question.program(response)),
+            AnswerKind::ExtractedPrediction(begun, predict) => {
+                AttemptBody::Completion(begun.extract(response, *predict).unwrap_or_else(|_| response.to_owned()))
             }
         }
     }

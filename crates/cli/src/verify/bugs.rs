@@ -11,9 +11,10 @@ use veriplay_sandbox::SandboxOptions;
 use veriplay_verifier::OutcomeCache;
 use veriplay_verifier::bugs::{BugArtifact, BugRules, RepairRequest, RepoContext, TestMap, grade_repair, validate_bug};
 
+use super::attempt_text::AttemptText;
 use super::faults::RowFaults;
 use super::output::{VerdictOutput, end_with_summary};
-use super::source::{PendingAttempt, ReadAttempt};
+use super::source::{NamedAttempt, PendingAttempt, ReadAttempt};
 use super::stream::run_in_order;
 use crate::executor::Sandboxes;
 use crate::exit::{ExitCode, Failure, ResultExt};
@@ -166,10 +167,9 @@ fn read_patches(path: &Path, bugs: &[BugArtifact], seed: u64) -> Result<(Vec<Rea
                     work.push(PendingAttempt::at_unknown_task(row));
                 }
                 Some(&task) => {
-                    let (AttemptBody::Completion(patch) | AttemptBody::Program(patch)) = row.body;
                     let attempt_id = row.attempt_id.unwrap_or_else(|| seen[task].to_string());
                     seen[task] += 1;
-                    work.push(pending_attempt(bugs, task, attempt_id, patch, seed).into_read());
+                    work.push(pending_attempt(bugs, task, attempt_id, row.body, seed));
                 }
             },
         }
@@ -182,7 +182,7 @@ fn validation_attempts(bugs: &[BugArtifact], seed: u64) -> Vec<ReadAttempt<usize
     let of = |(task, bug): (usize, &BugArtifact)| {
         let reverse = bug.bug.bug_inject.reverse().to_string();
         [(ARTIFACT, String::new()), (REVERSE, reverse), (EMPTY, String::new())]
-            .map(|(kind, patch)| pending_attempt(bugs, task, kind.to_owned(), patch, seed).into_read())
+            .map(|(kind, patch)| pending_attempt(bugs, task, kind.to_owned(), AttemptBody::Program(patch), seed))
     };
     bugs.iter().enumerate().flat_map(of).collect()
 }
@@ -191,11 +191,11 @@ fn pending_attempt(
     bugs: &[BugArtifact],
     task: usize,
     attempt_id: String,
-    program: String,
+    body: AttemptBody,
     seed: u64,
-) -> PendingAttempt<usize> {
-    let judged = content_hash(&(&bugs[task], &attempt_id, &program, seed));
-    PendingAttempt { task, task_id: bugs[task].task_id.clone(), attempt_id, program, judged }
+) -> ReadAttempt<usize> {
+    let named = NamedAttempt { task, task_id: bugs[task].task_id.clone(), attempt_id: attempt_id.clone() };
+    named.with_answer(AttemptText::of_patch(body), |patch| content_hash(&(&bugs[task], &attempt_id, patch, seed)))
 }
 
 impl BugRepositories {
@@ -211,7 +211,7 @@ impl BugRepositories {
         if validating && work.attempt_id == ARTIFACT {
             return validate_again(execute, &repo, artifact);
         }
-        grade_repair(execute, &repo, &RepairRequest { artifact, patch: &work.program, fuzz: Fuzz::NONE, seed })
+        grade_repair(execute, &repo, &RepairRequest { artifact, patch: &work.program, fuzz: Fuzz::GIT, seed })
     }
 }
 

@@ -4,11 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use veriplay_core::{
-    Digest, Dropped, Evidence, INVALID_ROW_RULE, Status, UNKNOWN_TASK_RULE, Verdict, VerdictRow, content_hash,
+    Digest, Dropped, Evidence, Extraction, INVALID_ROW_RULE, Status, UNKNOWN_TASK_RULE, Verdict, VerdictRow,
+    content_hash,
 };
 use veriplay_corpus::{AttemptBody, AttemptRow, AttemptRows, CorpusError, InvalidAttempt, InvalidRow, read_attempts};
+use veriplay_verifier::extraction::NoAnswer;
 
-use super::assemble;
+use super::attempt_text::AttemptText;
 use super::faults::RowFaults;
 use super::reference::JudgeConditions;
 use super::tasks::{LoadedTask, TaskSet};
@@ -26,34 +28,67 @@ pub(crate) struct PendingAttempt<T = Arc<LoadedTask>> {
     pub(crate) task_id: String,
     pub(crate) attempt_id: String,
     pub(crate) program: String,
+    /// What of the response the program is.
+    pub(crate) extraction: Option<Extraction>,
     /// Digest of task, program, image, limits and seed: attempts with equal digests have equal verdicts.
     pub(crate) judged: Digest,
 }
 
 impl PendingAttempt {
-    /// The attempt `body` at `task`, under the conditions of that digest.
-    pub(crate) fn new(task: &Arc<LoadedTask>, attempt_id: String, body: AttemptBody, conditions: &Digest) -> Self {
-        let program = assemble::assemble_program(&task.row, body);
-        let judged = content_hash(&(&task.digest, conditions, &program));
-        Self { task: Arc::clone(task), task_id: task.row.task_id().to_owned(), attempt_id, program, judged }
+    /// The attempt `body` at `task`, under the conditions of that digest. A response without an answer has its verdict.
+    pub(crate) fn new(
+        task: &Arc<LoadedTask>,
+        attempt_id: String,
+        body: AttemptBody,
+        conditions: &Digest,
+    ) -> ReadAttempt {
+        let named = NamedAttempt { task: Arc::clone(task), task_id: task.row.task_id().to_owned(), attempt_id };
+        named.with_answer(AttemptText::of_program(&task.row, body), |program| {
+            content_hash(&(&task.digest, conditions, program))
+        })
+    }
+}
+
+/// An attempt before its text is looked at.
+pub(super) struct NamedAttempt<T> {
+    pub(super) task: T,
+    pub(super) task_id: String,
+    pub(super) attempt_id: String,
+}
+
+impl<T> NamedAttempt<T> {
+    /// The attempt with its answer, whose digest `digest_of` makes.
+    pub(super) fn with_answer(
+        self,
+        text: Result<AttemptText, NoAnswer>,
+        digest_of: impl FnOnce(&str) -> Digest,
+    ) -> ReadAttempt<T> {
+        let Self { task, task_id, attempt_id } = self;
+        match text {
+            Ok(AttemptText { program, extraction }) => {
+                let judged = digest_of(&program);
+                PendingAttempt { task: Ok(task), task_id, attempt_id, program, extraction, judged }
+            }
+            Err(nothing) => {
+                let (judged, program) = (digest_of(&nothing.reason), String::new());
+                let task = Err(Box::new(nothing.into_verdict()));
+                PendingAttempt { task, task_id, attempt_id, program, extraction: None, judged }
+            }
+        }
     }
 }
 
 impl<T> PendingAttempt<T> {
     /// Its row.
     pub(crate) fn into_row(self, verdict: Result<Verdict, Dropped>) -> VerdictRow {
-        VerdictRow::new(self.task_id, self.attempt_id, self.judged, verdict)
+        let mut row = VerdictRow::new(self.task_id, self.attempt_id, self.judged, verdict);
+        row.evidence.extraction = self.extraction;
+        row
     }
 
     /// What it is an attempt of, and the digest of all that its verdict depends on.
     pub(crate) fn identity(&self) -> (&str, &str, &Digest) {
         (&self.task_id, &self.attempt_id, &self.judged)
-    }
-
-    /// The same, as a row of the file.
-    pub(super) fn into_read(self) -> ReadAttempt<T> {
-        let Self { task, task_id, attempt_id, program, judged } = self;
-        PendingAttempt { task: Ok(task), task_id, attempt_id, program, judged }
     }
 }
 
@@ -63,9 +98,9 @@ pub(crate) type ReadAttempt<T = Arc<LoadedTask>> = PendingAttempt<Result<T, Box<
 impl<T> PendingAttempt<Result<T, Box<Verdict>>> {
     /// The attempt, or the row with its verdict where there is no task to judge it by.
     pub(super) fn at_task(self) -> Result<PendingAttempt<T>, Box<VerdictRow>> {
-        let Self { task, task_id, attempt_id, program, judged } = self;
+        let Self { task, task_id, attempt_id, program, extraction, judged } = self;
         match task {
-            Ok(task) => Ok(PendingAttempt { task, task_id, attempt_id, program, judged }),
+            Ok(task) => Ok(PendingAttempt { task, task_id, attempt_id, program, extraction, judged }),
             Err(verdict) => Err(Box::new(VerdictRow::new(task_id, attempt_id, judged, Ok(*verdict)))),
         }
     }
@@ -93,6 +128,7 @@ impl<T> PendingAttempt<Result<T, Box<Verdict>>> {
             task_id: task_id.unwrap_or_default(),
             attempt_id: attempt_id.unwrap_or_else(|| format!("line {line}")),
             program: String::new(),
+            extraction: None,
         }
     }
 }
@@ -179,7 +215,7 @@ impl<'a> AttemptSource<'a> {
         let index = self.seen[task];
         self.seen[task] += 1;
         let attempt_id = row.attempt_id.unwrap_or_else(|| index.to_string());
-        PendingAttempt::new(self.tasks.task(task), attempt_id, row.body, &self.conditions).into_read()
+        PendingAttempt::new(self.tasks.task(task), attempt_id, row.body, &self.conditions)
     }
 
     fn unknown_task(&mut self, row: AttemptRow) -> ReadAttempt {

@@ -13,6 +13,7 @@ mod documents;
 #[path = "../../../../tests/src/external.rs"]
 #[expect(unreachable_pub, reason = "other packages use it too")]
 mod external;
+mod extraction;
 mod games;
 mod generate;
 #[path = "../../../../tests/src/image.rs"]

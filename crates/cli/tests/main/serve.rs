@@ -29,7 +29,7 @@ pub(super) type Answer = (u16, String);
 
 impl Service {
     /// Starts a service on any free port, without a cache unless the options name one.
-    fn start(options: &[&str]) -> Self {
+    pub(super) fn start(options: &[&str]) -> Self {
         let mut command = veriplay();
         command.args(["serve", "--workers", "2"]).args(options);
         if !options.contains(&"--socket") {
@@ -62,7 +62,7 @@ impl Service {
     }
 
     /// Posts a request that must succeed.
-    fn ask(&self, path: &str, body: &Value) -> Value {
+    pub(super) fn ask(&self, path: &str, body: &Value) -> Value {
         let (status, text) = self.post(path, body);
         assert_eq!(status, 200, "{path}: {text}");
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("`{text}` is no JSON: {error}"))
@@ -73,7 +73,7 @@ impl Service {
     }
 
     /// Waits until programs are judged: this one waits in the queue while the image is loaded.
-    fn ready(self) -> Self {
+    pub(super) fn ready(self) -> Self {
         assert_eq!(self.ask("/run_code", &code("print(1)"))["run_result"]["stdout"], "1\n");
         self
     }

@@ -19,6 +19,9 @@ pub struct Fuzz {
 impl Fuzz {
     /// No offset, and the whole context must match.
     pub const NONE: Self = Self { offset: 0, context: 0 };
+
+    /// As `git apply` has it: the whole context must match, at the nearest place in the file where it does.
+    pub const GIT: Self = Self { offset: usize::MAX, context: 0 };
 }
 
 /// The new text of each file that a patch touches; `None` for a deleted file.
@@ -161,7 +164,7 @@ fn find_place(hunk: &Hunk, old: &[PatchLine], from: usize, wanted: usize, fuzz: 
         return exact.map(|()| wanted).map_err(PatchError::new);
     }
     for context in 0..=fuzz.context {
-        for offset in 0..=fuzz.offset {
+        for offset in 0..=fuzz.offset.min(old.len().max(wanted)) {
             let places = [wanted.checked_sub(offset), wanted.checked_add(offset)];
             let mut places = places.into_iter().flatten().filter(|at| *at >= from && *at <= old.len());
             if let Some(at) = places.find(|at| check_hunk_at(hunk, old, *at, context).is_ok()) {

@@ -27,6 +27,7 @@ use crate::queue::{Admission, Unfinished};
 use crate::rows::reward;
 use crate::service::{AttemptWork, Service, TOGETHER};
 use veriplay_core::RowStatus;
+use veriplay_verifier::extraction::{response_of_query, with_opened_frame};
 
 /// OpenRLHF waits 180 s for an answer. The answer must reach it before.
 const CLIENT_PATIENCE: Duration = Duration::from_secs(175);
@@ -103,6 +104,8 @@ impl Asked {
     fn read(fields: &mut Fields, judge: &Arc<dyn Judge>) -> Self {
         if let Some(response) = fields.optional_text("response") {
             let label = fields.required("label").unwrap_or_default();
+            let prompt = fields.optional_text("prompt").unwrap_or_default();
+            let response = with_opened_frame(&prompt, &response);
             let attempts = open_label(fields, judge, &["label"], &label).map(|task| attempt(task, response));
             return Self { attempts: attempts.into_iter().collect(), form: Form::Slime };
         }
@@ -118,7 +121,7 @@ impl Asked {
         let mut attempts = Vec::with_capacity(queries.len());
         for (at, ((query, prompt), label)) in queries.into_iter().zip(prompts).zip(&labels).enumerate() {
             let task = open_label(fields, judge, &["labels", &at.to_string()], label);
-            let response = query.strip_prefix(prompt.as_str()).map(str::to_owned).unwrap_or(query);
+            let response = with_opened_frame(&prompt, response_of_query(&query, &prompt));
             attempts.extend(task.map(|task| attempt(task, response)));
         }
         Self { attempts, form: Form::OpenRlhf }

@@ -20,7 +20,6 @@ use super::Routes;
 use super::get_reward::serving_judge;
 use crate::body::{RequestBody, json_response};
 use crate::caller::Caller;
-use crate::code_blocks::last_code;
 use crate::compat::{Fields, Rejection, open_task, read_request};
 use crate::ground_truth::{live_code_bench, task_source};
 use crate::judge::{AttemptText, Judge, TaskSource};
@@ -67,10 +66,9 @@ async fn verify(
     let read = move |fields: &mut Fields| Asked::read(fields, &judge);
     let asked = read_request(&service, &headers, body, deadline, read).await?;
     let Asked { echoed, output, attempt } = asked;
-    let result = match attempt {
-        None => Ok(None),
-        Some(attempt) => judge_one(&service, caller, deadline, attempt).await?.map(Some),
-    };
+    // Without a task the request was refused.
+    let attempt = attempt.ok_or_else(|| Rejection::text(StatusCode::INTERNAL_SERVER_ERROR, "the service failed"))?;
+    let result = judge_one(&service, caller, deadline, attempt).await?;
     Ok(json_response(StatusCode::OK, &make_answer(echoed, &output, result)))
 }
 
@@ -102,7 +100,7 @@ struct Asked {
     echoed: Map<String, Value>,
     /// What the model wrote.
     output: String,
-    /// `None` where it wrote nothing, or no code.
+    /// `None` where the task cannot be read.
     attempt: Option<AttemptWork>,
 }
 
@@ -112,10 +110,11 @@ impl Asked {
         let response = fields.required("response").unwrap_or_default();
         let metadata = fields.required("verifier_metadata").unwrap_or_default();
         let output = output_text(&response);
-        let attempt = code_of(&output).and_then(|code| {
-            let task = open_task(fields, judge, &["verifier_metadata"], &metadata, source_of(&metadata))?;
-            let (attempt_id, text) = ("0".to_owned(), AttemptText::Program(code.to_owned()));
-            Some(AttemptWork { task, attempt_id, text })
+        let task = open_task(fields, judge, &["verifier_metadata"], &metadata, source_of(&metadata));
+        let attempt = task.map(|task| AttemptWork {
+            task,
+            attempt_id: "0".to_owned(),
+            text: AttemptText::Completion(output.clone()),
         });
         let mut echoed = fields.rest();
         echoed.insert("responses_create_params".to_owned(), params);
@@ -131,11 +130,6 @@ fn output_text(response: &Value) -> String {
     let messages = list(response, "output").into_iter().filter(|item| item["type"] == "message");
     let parts = messages.flat_map(|item| list(&item, "content")).filter(|part| part["type"] == "output_text");
     parts.filter_map(|part| part["text"].as_str().map(str::to_owned)).collect()
-}
-
-/// The code of a text, as LiveCodeBench's harness finds it.
-fn code_of(output: &str) -> Option<&str> {
-    last_code(output).filter(|code| !code.trim().is_empty())
 }
 
 /// The task of the metadata.
@@ -163,15 +157,12 @@ fn unit_tests(tests: &Value) -> Option<TaskSource> {
     Some(live_code_bench(inputs, outputs, kinds, function))
 }
 
-/// The answer: the request, and what was found. `Ok(None)` is a response without code, which is wrong.
-fn make_answer(
-    mut echoed: Map<String, Value>,
-    output: &str,
-    result: Result<Option<VerdictRow>, Fault>,
-) -> Map<String, Value> {
+/// The answer: the request, and what was found.
+fn make_answer(mut echoed: Map<String, Value>, output: &str, result: Result<VerdictRow, Fault>) -> Map<String, Value> {
+    let extraction = result.as_ref().ok().and_then(|row| row.evidence.extraction.as_ref());
+    let code = extraction.and_then(|extraction| output.get(extraction.span[0]..extraction.span[1])).map(str::to_owned);
     let (found, failure) = match result {
-        Ok(None) => (Some(0.0), None),
-        Ok(Some(row)) => match row.status {
+        Ok(row) => match row.status {
             RowStatus::Judged(status) => {
                 echoed.insert("status".to_owned(), json!(status));
                 echoed.insert("passed".to_owned(), json!(row.passed));
@@ -183,7 +174,6 @@ fn make_answer(
         Err(fault) => (None, Some(format!("{}: {}", fault.kind.word(), fault.message))),
     };
     let masked = found.is_none();
-    let code = code_of(output);
     echoed.extend([
         ("reward".to_owned(), json!(found.unwrap_or(0.0))),
         ("mask_sample".to_owned(), json!(masked)),
@@ -197,6 +187,8 @@ fn make_answer(
 
 #[cfg(test)]
 mod tests {
+    use veriplay_core::{Digest, Evidence, Extraction, Status, Verdict};
+
     use super::*;
 
     #[test]
@@ -216,9 +208,13 @@ mod tests {
         let answer = make_answer(Map::new(), "x", Err(fault));
         assert_eq!((&answer["mask_sample"], &answer["failure_kind"]), (&json!(true), &json!("verifier_error")));
         assert_eq!(answer["failure_reason"], "host: gone");
-        let answer = make_answer(Map::new(), "", Ok(None));
+        let evidence =
+            Evidence { extraction: Some(Extraction { rule: "block".to_owned(), span: [3, 4] }), ..Evidence::default() };
+        let verdict = Verdict { status: Status::WrongAnswer, passed: 0, total: 1, evidence };
+        let row = VerdictRow::new("t".to_owned(), "0".to_owned(), Digest::of(b""), Ok(verdict));
+        let answer = make_answer(Map::new(), "so x", Ok(row));
         assert_eq!((&answer["reward"], &answer["mask_sample"]), (&json!(0.0), &json!(false)));
-        assert_eq!(answer["failure_reason"], Value::Null);
+        assert_eq!((&answer["failure_reason"], &answer["extracted_model_code"]), (&Value::Null, &json!("x")));
     }
 
     #[test]

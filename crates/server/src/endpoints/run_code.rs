@@ -17,6 +17,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 use veriplay_core::{CancellationToken, ExecuteError, Exit, Job, LimitKind, Limits, Outcome, check_path};
+use veriplay_verifier::extraction::program_of_code;
 
 use super::Routes;
 use crate::body::{RequestBody, json_response};
@@ -181,7 +182,7 @@ impl RunRequest {
         };
         let stdin = self.stdin.clone().into_bytes();
         let (files, fetch) = (self.files.clone(), self.fetch.clone());
-        Job { image, stdin, files, fetch, limits, ..Job::script(self.code.clone()) }
+        Job { image, stdin, files, fetch, limits, ..Job::script(program_of_code(&self.code)) }
     }
 }
 

@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 use veriplay_core::{CancellationToken, Comparison, Execute, ExecuteError, Job, Limits, Outcome};
+use veriplay_verifier::extraction::{Continues, Entry, NoAnswer, Wanted, extract_program};
 use veriplay_verifier::judge_by_name;
 use veriplay_verifier::judges::{JudgeContext, JudgeFinding, ScriptRun};
 
@@ -22,7 +23,6 @@ use super::Routes;
 use super::run_code::{RunCodeResponse, RunRequest, decode_base64};
 use crate::body::{RequestBody, json_response};
 use crate::caller::Caller;
-use crate::code_blocks::first_python_code;
 use crate::compat::{Fields, Rejection, client_deadline, read_request, until_serving};
 use crate::queue::Admission;
 use crate::service::{Service, Settings};
@@ -270,11 +270,18 @@ impl Problem {
 
     /// Judges on a judge thread.
     fn judge(&self, runner: &ProgramRunner<'_>, request: &Submission) -> Result<SubmitResponse, Rejection> {
-        let code = first_python_code(&request.completion);
-        match &self.tests {
-            None => self.judge_cases(runner, request, code),
-            Some(tests) => tests.judge(runner, request, code),
-        }
+        let entry = self.tests.as_ref().map_or(Entry::Script, |tests| Entry::Source(&tests.code));
+        let wanted = Wanted { prompt: "", entry, continues: Continues::Prose };
+        let found = match extract_program(&wanted, &request.completion) {
+            Ok(found) => found,
+            Err(nothing) => return Ok(SubmitResponse::without_program(request, &nothing)),
+        };
+        let extra = json!({"extraction": found.evidence()});
+        let response = match &self.tests {
+            None => self.judge_cases(runner, request, found.text),
+            Some(tests) => tests.judge(runner, request, found.text),
+        }?;
+        Ok(SubmitResponse { extra: Some(extra), ..response })
     }
 
     fn judge_cases(
@@ -318,11 +325,17 @@ impl TestCode {
         let accepted = exec_info.succeeded() && complete;
         let tests = vec![TestResponse { passed: accepted, exec_info, test_info: None }];
         let response = SubmitResponse::new(request, accepted, code, tests);
-        Ok(SubmitResponse { full_code: Some(full_code), extra: Some(json!({})), ..response })
+        Ok(SubmitResponse { full_code: Some(full_code), ..response })
     }
 }
 
 impl SubmitResponse {
+    /// The answer to a completion without a program, of which no case is run.
+    fn without_program(request: &Submission, nothing: &NoAnswer) -> Self {
+        let extra = Some(json!({"extraction": {"reason": nothing.reason}}));
+        Self { extra, ..Self::new(request, false, String::new(), Vec::new()) }
+    }
+
     fn new(request: &Submission, accepted: bool, extracted_code: String, tests: Vec<TestResponse>) -> Self {
         let id = request.id.clone();
         let (full_code, test_code, extra) = (None, None, None);

@@ -52,9 +52,8 @@ impl PastChange {
         let file = |text: &str| TextFiles::from([(path.to_owned(), text.to_owned())]);
         let text = texts.get(path)?;
         let (now, whole) = (file(text), Patch::make(&file(after), &file(before)).ok()?);
-        let anywhere = Fuzz { offset: text.lines().count(), context: 0 };
         let undone =
-            whole.hunks().iter().fold(now.clone(), |now, hunk| hunk.apply_fuzzy(&now, anywhere).unwrap_or(now));
+            whole.hunks().iter().fold(now.clone(), |now, hunk| hunk.apply_fuzzy(&now, Fuzz::GIT).unwrap_or(now));
         let undo = Patch::make(&now, &undone).ok().filter(|undo| !undo.is_empty())?;
         Some(Self { commit: commit.hash.to_owned(), subject: commit.subject.to_owned(), undo })
     }

@@ -17,12 +17,13 @@
 
 use veriplay_core::{Attempt, TaskType};
 
+use crate::extraction::{FENCE, is_python_label, strip_end_tokens};
+
 use super::{
     Format, Parsed, ProposalShape, into_attempt, parse_exception, parse_input_list, parse_inputs,
     parse_output_or_tuple, parse_program, parse_triplet,
 };
 
-const BLOCK: &str = "```python\n";
 const BLOCK_END: &str = "\n```";
 const CALL: &str = "f(";
 
@@ -54,12 +55,12 @@ impl Format for Direct {
     /// There is no frame; a fence that is opened is closed, by the response or by the end of it.
     fn is_well_formed(&self, text: &str) -> bool {
         let text = text.trim();
-        !text.is_empty() && (!text.contains("```") || parse_code_block(text).is_ok())
+        !text.is_empty() && (!text.contains(FENCE) || parse_code_block(text).is_ok())
     }
 }
 
 pub(crate) fn single_line(text: &str) -> Parsed<&str> {
-    let text = text.trim();
+    let text = strip_end_tokens(text).trim();
     if text.contains('\n') { Err("the answer has more than one line".to_owned()) } else { Ok(text) }
 }
 
@@ -68,10 +69,14 @@ pub(crate) fn single_line(text: &str) -> Parsed<&str> {
 /// # Errors
 /// Why the response is malformed.
 pub fn parse_code_block(text: &str) -> Result<&str, String> {
-    let code =
-        text.trim_start().strip_prefix(BLOCK).ok_or("the response does not begin with a block fenced as `python`")?;
+    let text = strip_end_tokens(text).trim_start();
+    let begins = || "the response does not begin with a block fenced as `python`".to_owned();
+    let (label, code) = text.strip_prefix(FENCE).and_then(|opened| opened.split_once('\n')).ok_or_else(begins)?;
+    if !is_python_label(label) {
+        return Err(begins());
+    }
     match code.split(BLOCK_END).next() {
-        Some(code) if !code.starts_with("```") => Ok(code),
+        Some(code) if !code.starts_with(FENCE) => Ok(code),
         _ => Err("the block is empty".to_owned()),
     }
 }

@@ -4,7 +4,7 @@
 //! # Layout
 //! The prompt has opened the think tag: `…</think> <answer>…</answer>`, white space between the two. The answer is the last
 //! `<answer>` up to its `</answer>`. In it the last block fenced as `python`, `input`, `output` or `message` counts; an
-//! induction proposal's inputs are its last `inputs` blocks fenced as `input`. Fences are those of [`crate::fences`].
+//! induction proposal's inputs are its last `inputs` blocks fenced as `input`. Fences are those of [`crate::extraction`].
 //!
 //! # Why
 //! A pretrained model knows fenced blocks, so it needs no warm-up to be understood.
@@ -22,13 +22,12 @@ use super::{
     Format, Parsed, ProposalShape, into_attempt, parse_exception, parse_input_list, parse_inputs,
     parse_output_or_tuple, parse_program, parse_triplet,
 };
-use crate::fences::{FencedText, read_fences};
+use crate::extraction::{labelled_blocks, strip_end_tokens};
 
 const THINK: &str = "<think>";
 const THINK_END: &str = "</think>";
 const ANSWER: &str = "<answer>";
 const ANSWER_END: &str = "</answer>";
-pub(crate) const FENCE: &str = "```";
 
 /// The format.
 #[derive(Debug, Clone, Copy)]
@@ -68,7 +67,7 @@ impl Format for Think {
 
 /// Parses the text of the last answer. The end of the response closes it, too: the closing tag ends the sampling.
 pub(crate) fn parse_answer(text: &str) -> Parsed<&str> {
-    let (_, rest) = text.rsplit_once(ANSWER).ok_or_else(|| format!("no `{ANSWER}`"))?;
+    let (_, rest) = strip_end_tokens(text).rsplit_once(ANSWER).ok_or_else(|| format!("no `{ANSWER}`"))?;
     Ok(rest.split(ANSWER_END).next().unwrap_or(rest))
 }
 
@@ -85,16 +84,7 @@ fn last_block(answer: &str, kind: &str) -> Parsed<String> {
     blocks(answer, kind).pop().ok_or_else(|| format!("no block fenced as `{kind}`"))
 }
 
-/// The contents of the closed blocks with this label, in order.
+/// The contents of the blocks with this label, in order.
 fn blocks(answer: &str, kind: &str) -> Vec<String> {
-    let wanted = fenced_blocks(answer).0.into_iter().filter(|(label, _)| *label == kind);
-    wanted.map(|(_, content)| content).collect()
-}
-
-/// The closed blocks in order, each with its label and its content, and whether a block is not closed.
-pub(crate) fn fenced_blocks(answer: &str) -> (Vec<(&str, String)>, bool) {
-    let FencedText { blocks, unclosed } = read_fences(answer);
-    let content = |code: String| code.strip_suffix('\n').map(str::to_owned).unwrap_or_default();
-    let found = blocks.into_iter().map(|block| (block.opening.label, content(block.code))).collect();
-    (found, unclosed.is_some())
+    labelled_blocks(answer).into_iter().filter(|(label, _)| label == kind).map(|(_, content)| content).collect()
 }

@@ -1,13 +1,14 @@
 //! Judges cases: calls of a function, and runs of a script. Only inputs enter a job; the judge compares the outputs on the host.
 
 use veriplay_core::{
-    CallCase, CallChecks, CallResult, Dropped, Job, Limits, Outcome, REFERENCE_RULE, Status, StdioCase, StdioChecks,
+    CallCase, CallChecks, CallResult, Dropped, Exit, Job, Limits, Outcome, REFERENCE_RULE, Status, StdioCase,
+    StdioChecks,
 };
 
 use super::prelude::with_prelude;
 use super::{ProblemRequest, fit_judge};
 use crate::judges::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun};
-use crate::runner::{Decision, NoValue, configure_job, decode_call, job_failure, saturating_u32};
+use crate::runner::{Decision, MISSING_ENTRY, NoValue, configure_job, decode_call, job_failure, saturating_u32};
 
 /// The most bytes of output that a job may get for a long expected result, in times its usual limit.
 const MAX_OUTPUT_FACTOR: u64 = 128;
@@ -38,14 +39,26 @@ pub(super) fn judge_calls(
     let program = with_prelude(request.problem, request.program, Some(&function));
     let mut call_cases = CallCases { context, judge, checks, function: &function, program: &program, request };
     let mut tally = CaseTally::new(checks.cases.len());
+    let mut lacks_entry = false;
     let size = if checks.fresh { 1 } else { checks.cases.len() };
     for cases in checks.cases.chunks(size.max(1)) {
-        call_cases.run_job(cases)?.into_iter().for_each(|result| tally.add(result));
+        let CallResults { results, is_entry_missing } = call_cases.run_job(cases)?;
+        results.into_iter().for_each(|result| tally.add(result));
+        lacks_entry |= is_entry_missing;
         if request.early_stop && tally.has_failed() {
             break;
         }
     }
-    Ok(tally.decision())
+    let decision = tally.decision();
+    Ok(if lacks_entry { Decision { rule: MISSING_ENTRY.to_owned(), ..decision } } else { decision })
+}
+
+/// What one job says.
+struct CallResults {
+    /// One for each call.
+    results: Vec<CaseResult>,
+    /// Whether the program lacks the function that is called.
+    is_entry_missing: bool,
 }
 
 /// The jobs of one attempt.
@@ -60,8 +73,8 @@ struct CallCases<'a, 'e> {
 }
 
 impl CallCases<'_, '_> {
-    /// Runs one job with `cases` as its calls, and returns one result for each.
-    fn run_job(&mut self, cases: &[CallCase]) -> Result<Vec<CaseResult>, Dropped> {
+    /// Runs one job with `cases` as its calls.
+    fn run_job(&mut self, cases: &[CallCase]) -> Result<CallResults, Dropped> {
         let arguments = cases.iter().map(|case| case.input.clone());
         let JudgeContext { image, seed, .. } = *self.context;
         let limits = limits_for(self.request, cases.iter().map(|case| case.expected.encode().len()).sum());
@@ -75,7 +88,7 @@ impl CallCases<'_, '_> {
             });
         }
         charge_end(&mut results, end_failure(&outcome, cases.len()));
-        Ok(results)
+        Ok(CallResults { results, is_entry_missing: outcome.exit == Exit::MissingEntry })
     }
 
     fn judge_case(&mut self, case: &CallCase, call: &CallResult, limits: &Limits) -> Result<CaseResult, Dropped> {

@@ -13,22 +13,25 @@ const FUTURE: &str = "__future__";
 /// The prelude of `problem`, and `program` behind it. A byte order mark goes, and imports of `__future__` stay first. `function` is the one that
 /// is called, if any.
 pub(super) fn with_prelude(problem: &Problem, program: &str, function: Option<&str>) -> String {
-    let prelude = problem.prelude.as_str();
+    insert_before(&problem.prelude, program, own_names(&problem.checks).chain(function))
+}
+
+/// `prelude`, and `program` behind it. `own` are the names that only the program may bind, unless the prelude has functions of them.
+pub(crate) fn insert_before<'a>(prelude: &str, program: &str, own: impl Iterator<Item = &'a str>) -> String {
     if prelude.is_empty() {
         return program.to_owned();
     }
     let program = program.strip_prefix('\u{feff}').unwrap_or(program);
     let (head, body) = split_future_imports(program);
-    let on_own_lines = |part: &str| match part {
-        "" => String::new(),
-        part if part.ends_with('\n') => part.to_owned(),
-        part => format!("{part}\n"),
-    };
     // A star import may bind the very name: an empty program would then pass by the library's function.
     let is_imported = |name: &&str| !name.contains('.') && !defines(prelude, name);
-    let own = own_names(&problem.checks).chain(function).filter(is_imported);
-    let unbound: Vec<String> = own.map(|name| format!("globals().pop({:#}, None)\n", Value::str(name))).collect();
-    [on_own_lines(head), on_own_lines(prelude), unbound.concat(), body.to_owned()].concat()
+    let unbound = own.filter(is_imported).map(|name| format!("globals().pop({:#}, None)\n", Value::str(name)));
+    [on_own_lines(head), on_own_lines(prelude), unbound.collect(), body.to_owned()].concat()
+}
+
+fn on_own_lines(part: &str) -> String {
+    let end = if part.is_empty() || part.ends_with('\n') { "" } else { "\n" };
+    format!("{part}{end}")
 }
 
 /// The functions that only the program may define, beside the one that is called.

@@ -18,6 +18,7 @@ use veriplay_core::{Callee, Dropped, Job, Outcome, Preload, Status, TestCode, Te
 use super::ProblemRequest;
 use super::literal_tests::{LiteralTests, TestsRun};
 use super::test_results::{TestCodeRecord, TestCodeResult, decision, failed};
+use crate::extraction::complete_body;
 use crate::runner::{self, Decision, Runner, decode_call, job_failure};
 
 /// The program of the test job. All it imports is in the image.
@@ -82,6 +83,13 @@ pub(super) fn judge(
     program: &str,
     request: &ProblemRequest<'_>,
 ) -> Result<Decision, Dropped> {
+    // A prompt may end behind its signature, and is the set-up of its tests.
+    if code.setup.trim_end().ends_with(':') {
+        let setup = complete_body(&code.setup);
+        if setup != code.setup {
+            return judge(runner, &TestCode { setup, ..code.clone() }, program, request);
+        }
+    }
     if code.trust == Trust::Split
         && let Some(tests) = LiteralTests::read_once(code).as_ref()
         && let Some(ended) = tests.run(runner, program, request)?

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use veriplay_core::Status;
 
-use crate::runner::{Decision, saturating_u32};
+use crate::runner::{Decision, MISSING_ENTRY, saturating_u32};
 
 /// The rule of passed tests that use no name of the program.
 pub(crate) const VACUOUS: &str = "vacuous";
@@ -41,7 +41,12 @@ pub(super) fn failed((status, detail): (Status, String), planned: Option<usize>,
 pub(super) fn decision(records: &[TestCodeRecord], planned: Option<usize>, rule: &str) -> Decision {
     let (status, detail) = decide(records, planned);
     let first = records.iter().find(|record| record.result != TestCodeResult::Passed).map(|record| record.result);
-    let rule = if first == Some(TestCodeResult::Vacuous) { VACUOUS } else { rule }.to_owned();
+    let rule = match first {
+        Some(TestCodeResult::Vacuous) => VACUOUS,
+        Some(TestCodeResult::Missing) => MISSING_ENTRY,
+        _ => rule,
+    }
+    .to_owned();
     let passed = records.iter().filter(|record| record.result == TestCodeResult::Passed).count();
     let total = planned.unwrap_or(0).max(records.len()).max(1);
     Decision { status, passed: saturating_u32(passed), total: saturating_u32(total), rule, detail }
@@ -56,7 +61,7 @@ fn decide(records: &[TestCodeRecord], planned: Option<usize>) -> (Status, String
     if let Some(record) = records.iter().find(|record| record.result != TestCodeResult::Passed) {
         let status = match record.result {
             TestCodeResult::Error => Status::RuntimeError,
-            TestCodeResult::Missing => Status::CompileError,
+            TestCodeResult::Missing => Status::RuntimeError,
             TestCodeResult::Unjudgeable | TestCodeResult::Vacuous => Status::Unjudgeable,
             _ => Status::WrongAnswer,
         };

@@ -113,7 +113,7 @@ fn ends_become_the_words_of_an_online_judge() {
     }
     for (exit, wanted) in [
         (Exit::CompileError, Status::CompileError),
-        (Exit::MissingEntry, Status::CompileError),
+        (Exit::MissingEntry, Status::RuntimeError),
         // What a program calls its own exceptions changes nothing.
         (Exit::Raised, Status::RuntimeError),
     ] {

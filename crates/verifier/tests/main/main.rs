@@ -7,6 +7,7 @@ mod compact;
 mod direct;
 mod environments;
 mod errors;
+mod extraction;
 mod gate;
 mod induction;
 mod judges;

@@ -109,7 +109,7 @@ fn ends_become_the_words_of_an_online_judge() {
     }
     for (exit, wanted) in [
         (Exit::CompileError, Status::CompileError),
-        (Exit::MissingEntry, Status::CompileError),
+        (Exit::MissingEntry, Status::RuntimeError),
         (Exit::Raised, Status::RuntimeError),
     ] {
         let table = Table::default().with_module_end("p", exit, "MissingEntry");

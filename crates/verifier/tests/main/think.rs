@@ -51,7 +51,6 @@ fn the_last_answer_counts_and_nothing_outside_it() {
         format!("</think>{}<answer></answer>", block("output", "1")),
         answered("The output is 1"),
         answered("# Output: 1"),
-        answered("```output\n1\n"),
         answered("```output 1 ```"),
         answered("output(1)"),
         answered(&block("output", "")),
@@ -69,6 +68,17 @@ fn the_last_answer_counts_and_nothing_outside_it() {
         Attempt::Value(read("1")),
         "the closing tag may end the sampling"
     );
+    for text in [
+        answered("```output\n1\n"),
+        answered("```output\n1\n```") + "<|im_end|>",
+        answered(&block("output", "1")).replace('\n', "\r\n"),
+    ] {
+        assert_eq!(Think.extract_answer(TaskType::Deduction, &text), Attempt::Value(read("1")), "{text}");
+    }
+    for label in ["py", "python3", "Python", "{.python}"] {
+        let text = answered(&block(label, "x"));
+        assert_eq!(Think.extract_answer(TaskType::Induction, &text), Attempt::Program("x".to_owned()), "{label}");
+    }
     let text = answered(&block("input", "x) or (True"));
     assert!(is_malformed(&Think.extract_answer(TaskType::Abduction, &text)));
 }

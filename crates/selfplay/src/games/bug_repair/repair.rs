@@ -121,7 +121,7 @@ impl BugRepair {
             groups.iter().map(|group| group[0].task.artifact(&self.repositories[group[0].repository])).collect();
         let requests = groups.iter().zip(&artifacts).flat_map(|(group, artifact)| {
             group.iter().map(|PatchToGrade { repository, patch, .. }| {
-                let repair = RepairRequest { artifact, patch, fuzz: Fuzz::NONE, seed };
+                let repair = RepairRequest { artifact, patch, fuzz: Fuzz::GIT, seed };
                 GradeRequest { repo: &repos[*repository], repair }
             })
         });

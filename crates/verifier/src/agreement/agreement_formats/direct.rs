@@ -17,8 +17,8 @@
 
 use super::{AgreementFormat, parse_assertion, parse_case};
 use crate::agreement::{SuiteTest, TestSuite};
+use crate::extraction::FENCE;
 use crate::formats::direct::single_line;
-use crate::formats::think::FENCE;
 
 /// The beginning of a suite, which the prompt holds: a small model that begins an answer by itself begins with prose.
 pub const OPENED: &str = "assert";

@@ -18,7 +18,8 @@
 
 use super::{AgreementFormat, non_empty_suite, parse_assertion, parse_case};
 use crate::agreement::{SuiteTest, TestSuite};
-use crate::formats::think::{fenced_blocks, parse_answer};
+use crate::extraction::labelled_blocks;
+use crate::formats::think::parse_answer;
 
 /// The format.
 #[derive(Debug, Clone, Copy)]
@@ -30,17 +31,16 @@ impl AgreementFormat for Think {
     }
 
     fn read_problem(&self, text: &str) -> Result<String, String> {
-        let blocks = blocks(parse_answer(text)?)?;
-        match blocks.as_slice() {
-            [(kind, text)] if *kind == "problem" && !text.trim().is_empty() => Ok(text.trim().to_owned()),
+        match labelled_blocks(parse_answer(text)?).as_slice() {
+            [(kind, text)] if kind == "problem" && !text.trim().is_empty() => Ok(text.trim().to_owned()),
             _ => Err("the answer is not one block fenced as `problem`".to_owned()),
         }
     }
 
     fn read_suite(&self, text: &str) -> Result<TestSuite, String> {
         let (mut tests, mut input): (Vec<SuiteTest>, Option<String>) = (Vec::new(), None);
-        for (kind, text) in blocks(parse_answer(text)?)? {
-            match (kind, input.take()) {
+        for (kind, text) in labelled_blocks(parse_answer(text)?) {
+            match (kind.as_str(), input.take()) {
                 ("input", None) => input = Some(text),
                 ("output", Some(input)) => tests.push(parse_case(&input, &text)?),
                 ("assert", None) => tests.extend(parse_asserts(&text)?),
@@ -48,14 +48,6 @@ impl AgreementFormat for Think {
             }
         }
         if input.is_some() { Err("an input without an output".to_owned()) } else { non_empty_suite(tests) }
-    }
-}
-
-/// The closed blocks in order, each with its label.
-fn blocks(answer: &str) -> Result<Vec<(&str, String)>, String> {
-    match fenced_blocks(answer) {
-        (_, true) => Err("a block that is not closed".to_owned()),
-        (found, false) => Ok(found.into_iter().map(|(label, content)| (label.trim(), content)).collect()),
     }
 }
 

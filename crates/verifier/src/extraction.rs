@@ -1,0 +1,201 @@
+//! From what a model wrote to the program, the prediction or the patch that is judged. Every door has these rules: `verify`, `eval`, the
+//! service's endpoints, the games.
+//!
+//! # The answer
+//! A byte order mark and special tokens around the response (`<|im_end|>`, `</s>` …) are left out. Thoughts (`<think>` …) are no answer: it
+//! stands behind them, and a response whose thought does not end is malformed. Where there are tags (`<answer>`, `[PYTHON]` …), the answer is
+//! what the last one holds.
+//!
+//! # The program
+//! The first rule that finds one decides:
+//! 1. [`Rule::Prefilled`]: the response goes on in a block that the prompt opened, or begins with code that a fence ends: the code up to the fence.
+//! 2. [`Rule::Whole`], [`Rule::Continuation`]: the answer is Python by itself, or behind the task's prompt. Fences are text of its strings then.
+//! 3. [`Rule::Block`], [`Rule::UnclosedBlock`]: of the fenced blocks the last one that defines what the task names; else the last that parses and
+//!    needs no other; else the last that parses; else the last. Blocks labelled as Python come before those without a label that means
+//!    anything, and these before those of other languages, which have to define what the task names.
+//! 4. [`Rule::BareCode`]: code between lines of prose: from the first definition or import to the first line that is no Python.
+//!
+//! A block may lack what the prompt defines beside the function: the prompt's other definitions and imports then stand before it.
+//!
+//! # Invariants
+//! No rule looks at what the task expects, and none tries a second place where the first is wrong: what is taken depends on the response, the
+//! prompt and the names that the task's tests use. The time is linear in the text.
+
+mod blocks;
+mod context;
+mod frame;
+mod labels;
+mod lines;
+mod parsing;
+mod patches;
+mod predictions;
+mod program;
+mod query;
+mod quotes;
+mod tokens;
+
+use std::ops::Range;
+
+use veriplay_core::{Checks, EXTRACTION_RULE, Evidence, Extraction, Problem, Status, TestCode, Verdict};
+
+pub use patches::extract_patch;
+pub use predictions::{BegunPrediction, begun_arguments};
+pub use program::{extract_program, program_of_code};
+pub use query::{response_of_query, with_opened_frame};
+
+pub(crate) use blocks::{FENCE, labelled_blocks};
+pub(crate) use context::complete_body;
+pub(crate) use labels::is_python_label;
+pub(crate) use tokens::strip_end_tokens;
+
+use crate::runner::Decision;
+use blocks::open_fence_indent;
+use frame::{Part, find_answer, opens_thought};
+
+/// What a program must define.
+#[derive(Debug, Clone, Copy)]
+pub enum Entry<'a> {
+    /// Nothing: it is run as a script.
+    Script,
+    /// This function, or `Class.method`.
+    Function(&'a str),
+    /// The names that the tests use.
+    Tests(&'a TestCode),
+    /// The names that this source text uses and does not bind.
+    Source(&'a str),
+    /// The last function of the prompt.
+    Prompted,
+}
+
+/// What the response goes on from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Continues {
+    /// Nothing that matters.
+    #[default]
+    Prose,
+    /// A thought that the prompt opened.
+    Thought,
+    /// A block of code that the prompt opened, whose fence is indented by so many columns.
+    Block(usize),
+}
+
+impl Continues {
+    /// What a response goes on from behind this text: the prompt, or the reply that was begun.
+    #[must_use]
+    pub fn after(text: &str) -> Self {
+        match open_fence_indent(text) {
+            Some(indent) => Continues::Block(indent),
+            None if opens_thought(text) => Continues::Thought,
+            None => Continues::Prose,
+        }
+    }
+}
+
+/// What is looked for in a response.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// Source text that a continuation stands behind. May be empty.
+    pub prompt: &'a str,
+    /// What the program must define.
+    pub entry: Entry<'a>,
+    /// What the response goes on from.
+    pub continues: Continues,
+}
+
+impl<'a> Wanted<'a> {
+    /// What an attempt at `problem` must have; `None` where it is no program.
+    #[must_use]
+    pub fn by_problem(problem: &'a Problem) -> Option<Self> {
+        let entry = match &problem.checks {
+            Checks::Calls(checks) => Entry::Function(&checks.function),
+            Checks::Tests(code) => Entry::Tests(code),
+            Checks::Stdio(_) | Checks::Environment(_) => Entry::Script,
+            Checks::Prediction(_) => return None,
+        };
+        Some(Self { prompt: &problem.prompt, entry, continues: Continues::Prose })
+    }
+}
+
+/// The rule by which a program was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// The rest of a block that the prompt opened, or code before a closing fence.
+    Prefilled,
+    /// The whole answer.
+    Whole,
+    /// The whole answer, behind the task's prompt.
+    Continuation,
+    /// A closed block.
+    Block,
+    /// A block that the end of the text, or another block, ended.
+    UnclosedBlock,
+    /// Code between lines of prose.
+    BareCode,
+}
+
+impl Rule {
+    /// Its name in evidence.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Rule::Prefilled => "prefilled",
+            Rule::Whole => "whole",
+            Rule::Continuation => "continuation",
+            Rule::Block => "block",
+            Rule::UnclosedBlock => "unclosed_block",
+            Rule::BareCode => "bare_code",
+        }
+    }
+}
+
+/// A program that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExtractedProgram {
+    /// What is judged, without the problem's prelude.
+    pub text: String,
+    /// The rule that found it.
+    pub rule: Rule,
+    /// Bytes of the response that it was taken from.
+    pub span: Range<usize>,
+}
+
+impl ExtractedProgram {
+    /// What evidence says of it.
+    #[must_use]
+    pub fn evidence(&self) -> Extraction {
+        Extraction { rule: self.rule.word().to_owned(), span: [self.span.start, self.span.end] }
+    }
+}
+
+/// There is no answer in a response.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct NoAnswer {
+    /// What was looked for, and what was found.
+    pub reason: String,
+}
+
+impl NoAnswer {
+    fn new(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into() }
+    }
+
+    /// The verdict on such a response, whatever the task is.
+    #[must_use]
+    pub fn into_verdict(self) -> Verdict {
+        Decision::by_rule(Status::Malformed, EXTRACTION_RULE, self.reason).into_verdict(Evidence::default())
+    }
+}
+
+/// The answer in a response, without what surrounds it.
+fn answer_of(response: &str, continues: Continues) -> Result<Part<'_>, NoAnswer> {
+    let found = find_answer(response, continues == Continues::Thought);
+    let answer = found.map_err(|thought| {
+        NoAnswer::new(format!("the thought that `{}` opens does not end, so there is no answer", thought.tag))
+    })?;
+    match (answer.text.trim().is_empty(), response.trim().is_empty()) {
+        (false, _) => Ok(answer),
+        (true, true) => Err(NoAnswer::new("the response is empty")),
+        (true, false) => Err(NoAnswer::new("nothing but a thought or special tokens is in the response")),
+    }
+}

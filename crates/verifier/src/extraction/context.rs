@@ -1,0 +1,71 @@
+//! What a prompt defines beside the function that it asks for: helpers, imports, constants.
+
+use ruff_python_ast::Stmt;
+use ruff_text_size::Ranged;
+
+use crate::names::Names;
+use crate::problems::insert_before;
+use crate::syntax::with_syntax;
+
+/// `program`, behind those statements of the prompt that it needs: all definitions and imports but those of `own`, where it uses a name of them that
+/// it does not bind itself.
+pub(super) fn with_definitions_of_prompt(prompt: &str, own: &[String], program: &str) -> String {
+    if prompt.trim().is_empty() {
+        return program.to_owned();
+    }
+    let definitions = with_syntax(program, |parsed| definitions_used(prompt, own, &Names::read(parsed.suite())));
+    match definitions.flatten() {
+        Some(definitions) => insert_before(&definitions, program, own.iter().map(String::as_str)),
+        None => program.to_owned(),
+    }
+}
+
+/// The definitions of the prompt, if the program uses one.
+fn definitions_used(prompt: &str, own: &[String], program: &Names<'_>) -> Option<String> {
+    let free: Vec<&str> = program.free().collect();
+    if free.is_empty() {
+        return None;
+    }
+    let prompt = complete_body(prompt);
+    with_syntax(&prompt, |parsed| {
+        let others = parsed.suite().iter().filter(|stmt| is_definition(stmt) && !defines_any(stmt, own));
+        let (mut text, mut is_used) = (String::new(), false);
+        for stmt in others {
+            let names = Names::read(std::slice::from_ref(stmt));
+            is_used |= names.has_star || free.iter().any(|name| names.of_module.contains(name));
+            text += &prompt[stmt.start().to_usize()..stmt.end().to_usize()];
+            text.push('\n');
+        }
+        is_used.then_some(text)
+    })?
+}
+
+fn is_definition(stmt: &Stmt) -> bool {
+    matches!(
+        stmt,
+        Stmt::FunctionDef(_)
+            | Stmt::ClassDef(_)
+            | Stmt::Import(_)
+            | Stmt::ImportFrom(_)
+            | Stmt::Assign(_)
+            | Stmt::AnnAssign(_)
+    )
+}
+
+fn defines_any(stmt: &Stmt, own: &[String]) -> bool {
+    match stmt {
+        Stmt::FunctionDef(function) => own.iter().any(|name| name == function.name.as_str()),
+        Stmt::ClassDef(class) => own.iter().any(|name| name == class.name.as_str()),
+        _ => false,
+    }
+}
+
+/// The prompt, with a body for its last function where it has none: a prompt may end behind a signature.
+pub(crate) fn complete_body(prompt: &str) -> String {
+    let with_body = || format!("{}\n    pass\n", prompt.trim_end());
+    let parses = |text: &str| with_syntax(text, |_| ()).is_some();
+    match parses(prompt) || !parses(&with_body()) {
+        true => prompt.to_owned(),
+        false => with_body(),
+    }
+}

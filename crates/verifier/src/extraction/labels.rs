@@ -1,0 +1,169 @@
+//! Labels of fenced blocks.
+
+use std::fmt::{self, Display, Formatter};
+
+/// The language that a label names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Label<'a> {
+    /// `python`, `py3`, `python3.11`, `ipython`, `{.python}`, `python:main.py`, `main.py` …
+    Python,
+    /// No label, or one that says only that there is code.
+    Missing,
+    /// A block of Markdown, which may hold blocks.
+    Markdown,
+    /// Another language, or what is no code: its first word.
+    Other(&'a str),
+    /// A label of Python, and code behind it in the same line.
+    PythonWithCode(&'a str),
+    /// A word that is no language that models write.
+    Unknown(&'a str),
+}
+
+/// Words that say no more than that there is code.
+const CODE: [&str; 8] = ["code", "program", "solution", "answer", "source", "tool_code", "final", "script"];
+/// Labels of a session, with prompts before its lines.
+const SESSIONS: [&str; 5] = ["pycon", "python-repl", "pythonrepl", "python-console", "python-traceback"];
+/// Labels of other languages, and of what is no program.
+const OTHERS: [&str; 62] = [
+    "bash",
+    "bat",
+    "batch",
+    "c",
+    "c#",
+    "c++",
+    "cc",
+    "clojure",
+    "cmd",
+    "console",
+    "cpp",
+    "cs",
+    "csharp",
+    "css",
+    "csv",
+    "cxx",
+    "dart",
+    "diff",
+    "dockerfile",
+    "elixir",
+    "erlang",
+    "fortran",
+    "fsharp",
+    "go",
+    "golang",
+    "haskell",
+    "html",
+    "ini",
+    "input",
+    "java",
+    "javascript",
+    "js",
+    "json",
+    "jsx",
+    "julia",
+    "kotlin",
+    "latex",
+    "log",
+    "lua",
+    "makefile",
+    "math",
+    "mermaid",
+    "output",
+    "patch",
+    "perl",
+    "php",
+    "plaintext",
+    "powershell",
+    "ps1",
+    "r",
+    "ruby",
+    "rust",
+    "scala",
+    "sh",
+    "shell",
+    "sql",
+    "swift",
+    "text",
+    "toml",
+    "txt",
+    "typescript",
+    "yaml",
+];
+/// Beginnings of statements that stand behind a label of Python.
+const STATEMENTS: [&str; 9] = ["def ", "async def ", "class ", "import ", "from ", "for ", "while ", "if ", "print("];
+
+impl<'a> Label<'a> {
+    /// The label that stands behind a fence.
+    pub(crate) fn parse(text: &'a str) -> Self {
+        let text = text.trim().trim_start_matches('{').trim_start_matches('.');
+        let end = text.find(|c: char| !(c.is_alphanumeric() || "_.+#-".contains(c))).unwrap_or(text.len());
+        let (word, rest) = text.split_at(end);
+        let lower = word.to_ascii_lowercase();
+        if word.is_empty() {
+            return if text.is_empty() { Label::Missing } else { Label::Unknown(text) };
+        }
+        if SESSIONS.contains(&lower.as_str()) {
+            return Label::Other(word);
+        }
+        if is_python(&lower) {
+            let code = rest.trim_start();
+            let has_code = STATEMENTS.iter().any(|statement| code.starts_with(statement));
+            return if has_code { Label::PythonWithCode(code) } else { Label::Python };
+        }
+        match lower.as_str() {
+            "markdown" | "md" | "mdx" => Label::Markdown,
+            lower if CODE.contains(&lower) => Label::Missing,
+            lower if OTHERS.contains(&lower) => Label::Other(word),
+            _ => Label::Unknown(text),
+        }
+    }
+
+    /// Whether it is a label, and not the prose behind a fence.
+    pub(super) fn is_plausible(self) -> bool {
+        match self {
+            Label::Unknown(text) => text.chars().all(|c| c.is_alphanumeric() || "_.+#-".contains(c)),
+            _ => true,
+        }
+    }
+
+    /// Whether it names a language, so that its fence opens a block.
+    pub(super) const fn is_language(self) -> bool {
+        matches!(self, Label::Python | Label::Markdown | Label::Other(_) | Label::PythonWithCode(_))
+    }
+
+    /// Whether it says that the block is Python.
+    pub(crate) const fn is_python(self) -> bool {
+        matches!(self, Label::Python | Label::PythonWithCode(_))
+    }
+
+    /// The code behind it.
+    pub(super) const fn code(self) -> Option<&'a str> {
+        match self {
+            Label::PythonWithCode(code) => Some(code),
+            _ => None,
+        }
+    }
+}
+
+impl Display for Label<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Label::Python | Label::PythonWithCode(_) => "python",
+            Label::Missing => "",
+            Label::Markdown => "markdown",
+            Label::Other(word) | Label::Unknown(word) => word,
+        })
+    }
+}
+
+/// Whether what stands behind a fence says that the block is Python.
+pub(crate) fn is_python_label(text: &str) -> bool {
+    Label::parse(text) == Label::Python
+}
+
+/// Whether a word, in lower case, names Python or one of its versions, or is the name of a file of it.
+fn is_python(word: &str) -> bool {
+    let version = |rest: &str| rest.chars().all(|c| c.is_ascii_digit() || ".-_".contains(c));
+    let named =
+        ["python", "ipython", "cpython", "pypy", "py"].iter().any(|name| word.strip_prefix(name).is_some_and(version));
+    named || word.ends_with(".py") || word.starts_with("python")
+}

@@ -1,0 +1,145 @@
+//! The names of a program: what it binds, and what it uses without binding it.
+
+use std::collections::HashSet;
+
+use ruff_python_ast::visitor::source_order::{
+    SourceOrderVisitor, walk_alias, walk_except_handler, walk_expr, walk_parameter, walk_pattern, walk_stmt,
+    walk_type_param,
+};
+use ruff_python_ast::{Alias, ExceptHandler, Expr, ExprContext, Parameter, Pattern, Stmt, TypeParam};
+
+/// Names that every module has.
+const BUILTINS: &str = "ArithmeticError AssertionError AttributeError BaseException BaseExceptionGroup BlockingIOError BrokenPipeError \
+    BufferError BytesWarning ChildProcessError ConnectionAbortedError ConnectionError ConnectionRefusedError ConnectionResetError \
+    DeprecationWarning EOFError Ellipsis EncodingWarning EnvironmentError Exception ExceptionGroup FileExistsError \
+    FileNotFoundError FloatingPointError FutureWarning GeneratorExit IOError ImportError ImportWarning IndentationError \
+    IndexError InterruptedError IsADirectoryError KeyError KeyboardInterrupt LookupError MemoryError ModuleNotFoundError \
+    NameError NotADirectoryError NotImplemented NotImplementedError OSError OverflowError PendingDeprecationWarning \
+    PermissionError ProcessLookupError PythonFinalizationError RecursionError ReferenceError ResourceWarning RuntimeError \
+    RuntimeWarning StopAsyncIteration StopIteration SyntaxError SyntaxWarning SystemError SystemExit TabError TimeoutError \
+    TypeError UnboundLocalError UnicodeDecodeError UnicodeEncodeError UnicodeError UnicodeTranslateError UnicodeWarning \
+    UserWarning ValueError Warning ZeroDivisionError __annotations__ __build_class__ __builtins__ __debug__ __doc__ __file__ \
+    __import__ __loader__ __name__ __package__ __spec__ abs aiter all anext any ascii bin bool breakpoint bytearray bytes \
+    callable chr classmethod compile complex copyright credits delattr dict dir divmod enumerate eval exec exit filter float \
+    format frozendict frozenset getattr globals hasattr hash help hex id input int isinstance issubclass iter len license list \
+    locals map max memoryview min next object oct open ord pow print property quit range repr reversed round sentinel set \
+    setattr slice sorted staticmethod str sum super tuple type vars zip";
+
+/// The names of a list of statements.
+#[derive(Debug, Default)]
+pub(crate) struct Names<'a> {
+    /// Functions, classes, imports and variables of the module.
+    pub(crate) of_module: HashSet<&'a str>,
+    /// All names that are bound anywhere.
+    bound: HashSet<&'a str>,
+    used: HashSet<&'a str>,
+    /// Whether a star import binds names that are not known.
+    pub(crate) has_star: bool,
+    depth: usize,
+}
+
+impl<'a> Names<'a> {
+    /// Reads the names of a module's statements.
+    pub(crate) fn read(body: &'a [Stmt]) -> Self {
+        let mut names = Self::default();
+        names.visit_body(body);
+        names
+    }
+
+    /// The names that are used, bound nowhere, and no builtins.
+    pub(crate) fn free(&self) -> impl Iterator<Item = &'a str> {
+        self.used.iter().copied().filter(|name| !self.bound.contains(name) && !is_builtin(name))
+    }
+
+    fn bind(&mut self, name: &'a str) {
+        self.bound.insert(name);
+        if self.depth == 0 {
+            self.of_module.insert(name);
+        }
+    }
+
+    fn visit_inside(&mut self, visit: impl FnOnce(&mut Self)) {
+        self.depth += 1;
+        visit(self);
+        self.depth -= 1;
+    }
+}
+
+fn is_builtin(name: &str) -> bool {
+    BUILTINS.split(' ').any(|builtin| builtin == name)
+}
+
+impl<'a> SourceOrderVisitor<'a> for Names<'a> {
+    fn visit_stmt(&mut self, stmt: &'a Stmt) {
+        match stmt {
+            Stmt::FunctionDef(function) => {
+                self.bind(function.name.as_str());
+                self.visit_inside(|names| walk_stmt(names, stmt));
+            }
+            Stmt::ClassDef(class) => {
+                self.bind(class.name.as_str());
+                self.visit_inside(|names| walk_stmt(names, stmt));
+            }
+            Stmt::Global(global) => {
+                for name in &global.names {
+                    self.bound.insert(name.as_str());
+                    self.of_module.insert(name.as_str());
+                }
+            }
+            _ => walk_stmt(self, stmt),
+        }
+    }
+
+    fn visit_alias(&mut self, alias: &'a Alias) {
+        match (&alias.asname, alias.name.as_str()) {
+            (Some(name), _) => self.bind(name.as_str()),
+            (None, "*") => self.has_star = true,
+            (None, name) => self.bind(name.split('.').next().unwrap_or(name)),
+        }
+        walk_alias(self, alias);
+    }
+
+    fn visit_expr(&mut self, expr: &'a Expr) {
+        match expr {
+            Expr::Name(name) if name.ctx == ExprContext::Store => self.bind(name.id.as_str()),
+            Expr::Name(name) => {
+                self.used.insert(name.id.as_str());
+            }
+            Expr::Lambda(_) | Expr::ListComp(_) | Expr::SetComp(_) | Expr::DictComp(_) | Expr::Generator(_) => {
+                self.visit_inside(|names| walk_expr(names, expr));
+            }
+            _ => walk_expr(self, expr),
+        }
+    }
+
+    fn visit_parameter(&mut self, parameter: &'a Parameter) {
+        self.bound.insert(parameter.name.as_str());
+        walk_parameter(self, parameter);
+    }
+
+    fn visit_except_handler(&mut self, handler: &'a ExceptHandler) {
+        let ExceptHandler::ExceptHandler(handled) = handler;
+        if let Some(name) = &handled.name {
+            self.bind(name.as_str());
+        }
+        walk_except_handler(self, handler);
+    }
+
+    fn visit_pattern(&mut self, pattern: &'a Pattern) {
+        let name = match pattern {
+            Pattern::MatchAs(pattern) => pattern.name.as_ref(),
+            Pattern::MatchStar(pattern) => pattern.name.as_ref(),
+            Pattern::MatchMapping(pattern) => pattern.rest.as_ref(),
+            _ => None,
+        };
+        if let Some(name) = name {
+            self.bind(name.as_str());
+        }
+        walk_pattern(self, pattern);
+    }
+
+    fn visit_type_param(&mut self, parameter: &'a TypeParam) {
+        self.bound.insert(parameter.name().as_str());
+        walk_type_param(self, parameter);
+    }
+}
