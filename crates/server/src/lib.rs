@@ -15,7 +15,6 @@ mod code_blocks;
 mod compat;
 mod connections;
 mod endpoints;
-mod ground_truth;
 mod json_slices;
 mod judge;
 mod lines;
@@ -35,7 +34,9 @@ mod stall;
 mod tests;
 
 pub use client::{TokenError, Tokens};
-pub use judge::{AttemptText, Judge, JudgeFacts, JudgeOptions, JudgedAttempt, OpenTask, TaskError, TaskSource};
+pub use judge::{
+    AUTO_FORMAT, AttemptText, Judge, JudgeFacts, JudgeOptions, JudgedAttempt, OpenTask, TaskError, TaskSource,
+};
 pub use listener::{Address, ListenError};
 pub use pages::{PageAnswer, PageRequest, Pages, serve_pages};
 pub use serve::{ServeError, serve};

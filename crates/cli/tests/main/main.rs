@@ -34,6 +34,7 @@ mod reports;
 mod repositories;
 mod resume;
 mod rollout_server;
+mod row_formats;
 mod run;
 mod serve;
 mod shells;

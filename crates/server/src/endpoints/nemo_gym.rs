@@ -21,9 +21,8 @@ use super::get_reward::serving_judge;
 use crate::body::{RequestBody, json_response};
 use crate::caller::Caller;
 use crate::code_blocks::last_code;
-use crate::compat::{Fields, Rejection, open_task, read_request};
-use crate::ground_truth::{live_code_bench, task_source};
-use crate::judge::{AttemptText, Judge, TaskSource};
+use crate::compat::{Fields, Rejection, open_truth, read_request};
+use crate::judge::{AttemptText, Judge};
 use crate::queue::{Admission, Unfinished};
 use crate::rows::{Fault, FaultKind, reward};
 use crate::service::{AttemptWork, Service};
@@ -69,7 +68,8 @@ async fn verify(
     let Asked { echoed, output, attempt } = asked;
     let result = match attempt {
         None => Ok(None),
-        Some(attempt) => judge_one(&service, caller, deadline, attempt).await?.map(Some),
+        Some(Err(unreadable)) => Err(unreadable),
+        Some(Ok(attempt)) => judge_one(&service, caller, deadline, attempt).await?.map(Some),
     };
     Ok(json_response(StatusCode::OK, &make_answer(echoed, &output, result)))
 }
@@ -102,8 +102,8 @@ struct Asked {
     echoed: Map<String, Value>,
     /// What the model wrote.
     output: String,
-    /// `None` where it wrote nothing, or no code.
-    attempt: Option<AttemptWork>,
+    /// `None` where it wrote nothing, or no code; a fault where the metadata hold no task.
+    attempt: Option<Result<AttemptWork, Fault>>,
 }
 
 impl Asked {
@@ -112,10 +112,12 @@ impl Asked {
         let response = fields.required("response").unwrap_or_default();
         let metadata = fields.required("verifier_metadata").unwrap_or_default();
         let output = output_text(&response);
-        let attempt = code_of(&output).and_then(|code| {
-            let task = open_task(fields, judge, &["verifier_metadata"], &metadata, source_of(&metadata))?;
-            let (attempt_id, text) = ("0".to_owned(), AttemptText::Program(code.to_owned()));
-            Some(AttemptWork { task, attempt_id, text })
+        let attempt = code_of(&output).map(|code| match open_truth(judge, &metadata) {
+            Ok(task) => {
+                let (attempt_id, text) = ("0".to_owned(), AttemptText::Program(code.to_owned()));
+                Ok(AttemptWork { task, attempt_id, text })
+            }
+            Err(error) => Err(Fault::unreadable_task(String::new(), error.describe("verifier_metadata"))),
         });
         let mut echoed = fields.rest();
         echoed.insert("responses_create_params".to_owned(), params);
@@ -136,31 +138,6 @@ fn output_text(response: &Value) -> String {
 /// The code of a text, as LiveCodeBench's harness finds it.
 fn code_of(output: &str) -> Option<&str> {
     last_code(output).filter(|code| !code.trim().is_empty())
-}
-
-/// The task of the metadata.
-fn source_of(metadata: &Value) -> Result<TaskSource, String> {
-    match metadata.get("unit_tests") {
-        Some(tests) => unit_tests(tests).ok_or_else(|| "inputs and outputs should be lists of texts".to_owned()),
-        None => task_source(metadata).map_err(|error| error.to_string()),
-    }
-}
-
-/// Tests in LiveCodeBench's form: with a function, an input is lines of JSON arguments.
-fn unit_tests(tests: &Value) -> Option<TaskSource> {
-    let tests = match tests {
-        Value::String(text) => serde_json::from_str(text).ok()?,
-        other => other.clone(),
-    };
-    let (inputs, outputs) = (tests["inputs"].as_array()?.clone(), tests["outputs"].as_array()?.clone());
-    let texts = inputs.iter().chain(&outputs).all(Value::is_string);
-    if !texts || inputs.len() != outputs.len() {
-        return None;
-    }
-    let function = tests["fn_name"].as_str().filter(|name| !name.is_empty());
-    let kind = if function.is_some() { "functional" } else { "stdin" };
-    let kinds = vec![Value::from(kind); inputs.len()];
-    Some(live_code_bench(inputs, outputs, kinds, function))
 }
 
 /// The answer: the request, and what was found. `Ok(None)` is a response without code, which is wrong.
@@ -219,20 +196,5 @@ mod tests {
         let answer = make_answer(Map::new(), "", Ok(None));
         assert_eq!((&answer["reward"], &answer["mask_sample"]), (&json!(0.0), &json!(false)));
         assert_eq!(answer["failure_reason"], Value::Null);
-    }
-
-    #[test]
-    fn unit_tests_are_texts() {
-        let row = |tests: &Value| match unit_tests(tests) {
-            Some(TaskSource::Row { format, row, .. }) => Some((format, row)),
-            _ => None,
-        };
-        let (format, text) = row(&json!({"inputs": ["1\n"], "outputs": ["2"], "fn_name": null})).expect("tests");
-        assert!(format == "livecodebench" && text.contains("stdin") && !text.contains("func_name"));
-        let (_, text) = row(&json!({"inputs": ["[1]\n2"], "outputs": ["3"], "fn_name": "add"})).expect("tests");
-        assert!(text.contains("functional") && text.contains("func_name"));
-        for wrong in [json!({}), json!({"inputs": [1], "outputs": [2]}), json!({"inputs": ["1"], "outputs": []})] {
-            assert!(row(&wrong).is_none());
-        }
     }
 }
