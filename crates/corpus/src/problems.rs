@@ -289,7 +289,8 @@ pub fn problem_format(name: &str) -> Result<&'static ProblemFormat, CorpusError>
     found.ok_or_else(|| CorpusError::unknown("format of problems", name, known.iter()))
 }
 
-/// The formats in which one of the first rows of the file is a problem, in the order of [`PROBLEM_FORMATS`].
+/// The formats in which one of the first rows of the file is a problem, in the order of [`PROBLEM_FORMATS`]; `auto`, which reads the rows of most others, only
+/// where no other does.
 ///
 /// # Errors
 /// The file cannot be read.
@@ -301,7 +302,11 @@ pub fn matching_formats(path: &Path, options: &ReadOptions) -> Result<Vec<&'stat
     let reads = |format: &&ProblemFormat| {
         texts.iter().enumerate().any(|(index, text)| (format.parse)(&RowInput::new(text, index, options)).is_ok())
     };
-    Ok(PROBLEM_FORMATS.iter().filter(reads).map(|format| format.name).collect())
+    let mut formats: Vec<&str> = PROBLEM_FORMATS.iter().filter(reads).map(|format| format.name).collect();
+    if formats.len() > 1 {
+        formats.retain(|name| *name != auto::FORMAT.name);
+    }
+    Ok(formats)
 }
 
 /// Reads a file of problems: JSONL or one JSON array, plain or gzip. Bad rows, and rows that repeat a task id, are reported
