@@ -151,7 +151,7 @@ impl TaskError {
 }
 
 /// The path of `field` inside `outer`.
-pub(crate) fn join_path(outer: &str, field: &str) -> String {
+fn join_path(outer: &str, field: &str) -> String {
     let joint = if outer.is_empty() || field.is_empty() || field.starts_with('[') { "" } else { "." };
     format!("{outer}{joint}{field}")
 }

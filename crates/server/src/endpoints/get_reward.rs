@@ -23,7 +23,7 @@ use crate::caller::Caller;
 use crate::compat::{Fields, Rejection, open_truth, read_request, until_serving};
 use crate::judge::{AttemptText, Judge};
 use crate::queue::{Admission, Unfinished};
-use crate::rows::reward;
+use crate::rows::{FaultKind, reward};
 use crate::service::{AttemptWork, Service, TOGETHER};
 use veriplay_core::{RowStatus, VerdictRow};
 
@@ -180,7 +180,10 @@ async fn judge_all(
                 attempts.push(attempt);
                 places.push(at);
             }
-            Err(why) => found[at].fault = Some(why),
+            Err(why) => {
+                service.metrics.count_fault(FaultKind::UnreadableTask.word());
+                found[at].fault = Some(why);
+            }
         }
     }
     let submitted = service.submit_attempts(caller.client, Admission::Always, Some(deadline), attempts, TOGETHER);

@@ -68,7 +68,10 @@ async fn verify(
     let Asked { echoed, output, attempt } = asked;
     let result = match attempt {
         None => Ok(None),
-        Some(Err(unreadable)) => Err(unreadable),
+        Some(Err(unreadable)) => {
+            service.metrics.count_fault(unreadable.kind.word());
+            Err(unreadable)
+        }
         Some(Ok(attempt)) => judge_one(&service, caller, deadline, attempt).await?.map(Some),
     };
     Ok(json_response(StatusCode::OK, &make_answer(echoed, &output, result)))

@@ -27,7 +27,7 @@ use crate::lines::LineBody;
 use crate::objects::{optional_count, optional_fuel};
 use crate::problem::Problem;
 use crate::queue::{Admission, QueueFull};
-use crate::rows::{Fault, ServedRow};
+use crate::rows::{Fault, FaultKind, ServedRow};
 use crate::service::{JudgedStream, Service, TOGETHER};
 use parse::{Members, ParsedVerify, RequestedTask, open_tasks};
 
@@ -271,6 +271,7 @@ async fn start_verify(
     let work = parse_body(text, move |text| ParsedVerify::parse(&judge, text)).await??;
     let deadline = work.deadline_ms.map(|ms| arrived + Duration::from_millis(ms));
     let ParsedVerify { tasks, attempts, places, refused, .. } = work;
+    refused.iter().for_each(|_| service.metrics.count_fault(FaultKind::UnreadableTask.word()));
     let stream = service.submit_attempts(caller.client, Admission::Bounded, deadline, attempts, batch);
     let stream = stream.map_err(|full| match full {
         QueueFull::TooLarge { .. } => Problem::invalid("attempts", full.to_string()),

@@ -9,7 +9,7 @@ use veriplay_core::{Digest, Limits, Predicted};
 use super::{AttemptPlace, AttemptRequest, KeptTask, LimitsRequest, Name};
 use crate::body::parse_record;
 use crate::json_slices::{array_items, object_members};
-use crate::judge::{AUTO_FORMAT, AttemptText, Judge, JudgeOptions, OpenTask, TaskError, TaskSource, join_path};
+use crate::judge::{AUTO_FORMAT, AttemptText, Judge, JudgeOptions, OpenTask, TaskError, TaskSource};
 use crate::objects::{Count, Object};
 use crate::problem::Problem;
 use crate::rows::{Fault, ServedRow};
@@ -179,15 +179,15 @@ pub(super) fn open_tasks(
     for (at, item) in items.into_iter().enumerate() {
         let path = format!("tasks[{at}]");
         let NamedSource { name, source } = parse_task(item, &path)?;
-        let task = match Arc::clone(judge).open_task(&source, options) {
-            Ok(task) => {
-                RequestedTask { name: Some(name.unwrap_or_else(|| task.task_id().to_owned())), opened: Ok(task) }
-            }
-            Err(TaskError::Invalid { field, reason }) => {
-                RequestedTask { name, opened: Err(Fault::unreadable_task(field, reason)) }
-            }
-            Err(error) => return Err(task_problem(&error, &path)),
+        let opened = match source {
+            Err(fault) => Err(fault),
+            Ok(source) => match Arc::clone(judge).open_task(&source, options) {
+                Ok(task) => Ok(task),
+                Err(error) => Err(task_fault(error, &path)?),
+            },
         };
+        let name = name.or_else(|| opened.as_ref().ok().map(|task| task.task_id().to_owned()));
+        let task = RequestedTask { name, opened };
         if let Some(name) = &task.name
             && let Some(first) = names.insert(name.clone(), at)
         {
@@ -203,7 +203,8 @@ pub(super) fn open_tasks(
 struct NamedSource {
     /// Its name, where the request gives it one.
     name: Option<String>,
-    source: TaskSource,
+    /// Where it comes from. A fault where its row is a text that cannot be read.
+    source: Result<TaskSource, Fault>,
 }
 
 fn parse_task(item: &str, path: &str) -> Result<NamedSource, Problem> {
@@ -219,7 +220,7 @@ fn parse_task(item: &str, path: &str) -> Result<NamedSource, Problem> {
     let row = if format.is_some() { members.get_any("row") } else { members.get("row") };
     let source = match (digest, format, row) {
         (Some(digest), None, None) => match digest.parse::<Digest>() {
-            Ok(digest) => TaskSource::Digest(digest),
+            Ok(digest) => Ok(TaskSource::Digest(digest)),
             Err(error) => return Err(Problem::invalid(format!("{path}.digest"), error.to_string())),
         },
         (None, Some(format), Some(row)) => {
@@ -233,20 +234,25 @@ fn parse_task(item: &str, path: &str) -> Result<NamedSource, Problem> {
             };
             // In `auto` a text may be more than JSON, and is told by its quotes.
             let is_text = row.starts_with('"') && format != AUTO_FORMAT;
-            let row = if is_text { parse_member(&format!("{path}.row"), row)? } else { row.to_owned() };
-            TaskSource::Row { format, row, predict, name: name.clone() }
+            let row = if is_text { parse_record(row.as_bytes()) } else { Ok(row.to_owned()) };
+            let row = row.map_err(|problem| Fault::unreadable_task(String::new(), problem.detail));
+            row.map(|row| TaskSource::Row { format, row, predict, name: name.clone() })
         }
         _ => return Err(Problem::invalid(path, "a task is either `format` and `row`, or `digest`")),
     };
     Ok(NamedSource { name, source })
 }
 
-fn task_problem(error: &TaskError, path: &str) -> Problem {
-    let reason = error.to_string();
+/// The fault of a row that cannot be read.
+///
+/// # Errors
+/// Anything else is wrong with the request.
+fn task_fault(error: TaskError, path: &str) -> Result<Fault, Problem> {
+    let detail = error.to_string();
     match error {
-        TaskError::UnknownDigest(_) => Problem::unknown_task(format!("{path}.digest"), reason),
-        TaskError::UnknownFormat(_) => Problem::invalid(format!("{path}.format"), reason),
-        TaskError::Invalid { field, .. } => Problem::invalid(join_path(&format!("{path}.row"), field), reason),
-        TaskError::Options { field, .. } => Problem::invalid(*field, reason),
+        TaskError::Invalid { field, reason } => Ok(Fault::unreadable_task(field, reason)),
+        TaskError::UnknownDigest(_) => Err(Problem::unknown_task(format!("{path}.digest"), detail)),
+        TaskError::UnknownFormat(_) => Err(Problem::invalid(format!("{path}.format"), detail)),
+        TaskError::Options { field, .. } => Err(Problem::invalid(field, detail)),
     }
 }
