@@ -22,7 +22,7 @@ import pytest
 from test_shims import openrlhf_agent
 
 import veriplay
-from veriplay import Attempt, LocalServerError, Rejected, Task, Unmeasured, Verdict, VeriplayError, openrlhf, trl, verl
+from veriplay import Attempt, LocalServerError, Task, Unmeasured, Verdict, VeriplayError, openrlhf, trl, verl
 from veriplay.local import LocalServer
 
 ray = pytest.importorskip(
@@ -325,7 +325,7 @@ def test_a_node_that_cannot_start_its_server_is_named_and_others_do_its_work(
     assert set(gate.nodes) == {"p1"}
 
 
-def test_calls_of_coroutines_are_judged_and_an_invalid_task_fails_alone(
+def test_calls_of_coroutines_are_judged_and_a_row_that_cannot_be_read_fails_alone(
     driver: None, pair: dict[str, Any], gate: Gate
 ) -> None:
     gate.open()
@@ -338,7 +338,7 @@ def test_calls_of_coroutines_are_judged_and_an_invalid_task_fails_alone(
     with Pool(resource="pair", patience=LIMIT) as pool:
         *found, invalid = asyncio.run(judge(pool))
     assert [verdict.reward for verdict in found] == [float(at % 2) for at in range(64)]
-    assert isinstance(invalid, Rejected) and invalid.status == 422
+    assert invalid.fault.kind == "unreadable_task" and invalid.reward is None
 
 
 def actor_ids(pool: Pool) -> set[str]:

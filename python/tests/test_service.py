@@ -107,10 +107,15 @@ def test_shapes_with_functions_are_judged(service: str) -> None:
             assert found[1].status != "accepted"
 
 
-def test_an_invalid_task_is_named(service: str) -> None:
-    with Client(service) as client, pytest.raises(Rejected, match=r"field `tasks\[0\]") as raised:
-        client.verify(Task("apps", {"input_output": "{}"}), [RIGHT])
-    assert raised.value.status == 422
+def test_a_row_that_cannot_be_read_is_named_and_costs_no_other_its_verdict(service: str) -> None:
+    with Client(service) as client:
+        first, second, third = client.verify([SUM, Task("apps", {"input_output": "{}"}), {1, 2}], [RIGHT] * 3)
+    assert first.accepted and second.fault is not None and third.fault is not None
+    assert (second.reward, second.fault.kind, second.fault.field) == (None, "unreadable_task", "input_output.inputs")
+    assert "missing" in second.fault.message and "cannot be sent" in third.fault.message
+
+
+def test_an_unknown_format_refuses_the_request(service: str) -> None:
     with Client(service) as client, pytest.raises(Rejected, match="format"):
         client.verify(Task("nothing", {}), [RIGHT])
 

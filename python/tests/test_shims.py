@@ -47,6 +47,46 @@ def test_verl_scores_have_the_same_keys_always(at_service: str) -> None:
     assert [score["veriplay_unjudged"] for score in [*found, *lost]] == [0.0, 0.0, 0.0, 1.0]
 
 
+#: A row whose second output is missing.
+BROKEN = json.dumps({"inputs": ["1 2\n", "4 5\n"], "outputs": ["3\n"]})
+BROKEN_FIELD = "ground_truth.outputs"
+
+
+def test_verl_leaves_out_a_row_that_cannot_be_read(at_service: str) -> None:
+    async def scores(on_fault: str) -> list[Any]:
+        calls = (
+            veriplay.verl.compute_score("code", RIGHT, truth, {"index": at}, on_fault=on_fault)  # type: ignore[arg-type]
+            for at, truth in enumerate((TRUTH, BROKEN, TRUTH))
+        )
+        return await asyncio.gather(*calls, return_exceptions=True)
+
+    found = asyncio.run(scores("zero"))
+    assert [score["score"] for score in found] == [1.0, 0.0, 1.0]
+    assert [score["veriplay_unjudged"] for score in found] == [0.0, 1.0, 0.0]
+    first, second, third = asyncio.run(scores("raise"))
+    assert first["score"] == third["score"] == 1.0 and isinstance(second, Unmeasured)
+    assert f"`code[1].reward_model.{BROKEN_FIELD}`: has 1 items for 2 inputs" in str(second)
+
+
+def test_trl_leaves_out_a_row_that_cannot_be_read(at_service: str, caplog: pytest.LogCaptureFixture) -> None:
+    truths: list[Any] = [TRUTH, BROKEN, None, {"inputs": {1}}, TRUTH]
+    found = veriplay.trl.executed(prompts=["p"] * 5, completions=[RIGHT] * 5, ground_truth=truths)
+    assert found == [1.0, None, None, None, 1.0]
+    assert f"`{BROKEN_FIELD}`: has 1 items for 2 inputs" in caplog.text
+
+
+def test_openrlhf_marks_a_label_that_cannot_be_read(at_service: str) -> None:
+    found = veriplay.openrlhf.reward_func([RIGHT] * 3, [""] * 3, [TRUTH, BROKEN, TRUTH])
+    assert found["rewards"] == [1.0, 0.0, 1.0]
+    assert found["extra_logs"]["veriplay_unjudged"] == [0.0, 1.0, 0.0]
+
+
+def test_verifiers_name_the_field_of_a_row_that_cannot_be_read(at_service: str) -> None:
+    task = SimpleNamespace(ground_truth=BROKEN)
+    with pytest.raises(Unmeasured, match=f"`{BROKEN_FIELD}`: has 1 items"):
+        asyncio.run(veriplay.verifiers.executed(task, trace_of(RIGHT)))
+
+
 def test_verl_may_give_a_part_for_a_part(at_service: str) -> None:
     (found,) = asyncio.run(verl_scores([WRONG], credit="fraction"))
     assert found["score"] == 0.5 and found["veriplay_total"] == 2.0
@@ -241,6 +281,9 @@ def test_the_real_skyrl_gym_makes_and_steps_the_environment(at_service: str) -> 
         step = env.step(action)
         assert (step["reward"], step["done"], step["metadata"]["unjudged"]) == (reward, True, False)
         assert env.get_metrics() == {"accepted": reward, "unjudged": 0.0}
+    broken = gym.make("veriplay", env_config={}, extras={"reward_spec": {"ground_truth": BROKEN}})
+    with pytest.raises(Unmeasured, match=r"`reward_spec\.ground_truth\.outputs`: has 1 items"):
+        broken.step(RIGHT)
     with pytest.raises(KeyError, match=r"reward_spec\.ground_truth"):
         gym.make("veriplay", env_config={}, extras={})
     zero = gym.make("veriplay", env_config={"url": NOWHERE, "patience": 0, "on_fault": "zero"}, extras=extras)

@@ -3,47 +3,28 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import pytest
 
-from veriplay import Attempt, Task, task_from
+from veriplay import Attempt, Fault, Task, Verdict, task_from
 from veriplay._reward import find_column, text_of
+from veriplay._wire import Batch, Conditions
 from veriplay.tasks import pair
 
 APPS = {"inputs": ["1\n"], "outputs": ["2\n"]}
 LCB = [{"input": "1\n", "output": "2\n", "testtype": "stdin", "metadata": {"func_name": None}}]
 
 
-@pytest.mark.parametrize(
-    ("truth", "format"),
-    [
-        ({"format": "mbpp", "row": {"test_list": ["assert f(1) == 2"]}}, "mbpp"),
-        (APPS, "apps"),
-        ({**APPS, "fn_name": "f"}, "apps"),
-        ({"input_output": json.dumps(APPS), "problem_id": 7}, "apps"),
-        ({"test": "def check(candidate): pass", "entry_point": "f", "prompt": "def f():\n"}, "humaneval"),
-        ({"test_list": ["assert f(1) == 2"], "code": "def f(x): ..."}, "mbpp"),
-        ({"question_id": "1", "public_test_cases": "[]", "private_test_cases": "[]"}, "livecodebench"),
-        (LCB, "livecodebench"),
-        ({"test_cases": [{"input": "1\n", "output": "2\n", "type": "stdin_stdout"}]}, "apps"),
-        ({"schema_version": 1, "problem": {"task_id": "a"}}, "veriplay"),
-        (["assert f(1) == 2"], "veriplay"),
-    ],
-)
-def test_known_shapes(truth: Any, format: str) -> None:
-    task = task_from(truth)
-    assert task.format == format
-    assert task_from(json.dumps(truth)).key == task.key
+def test_a_truth_travels_as_it_is() -> None:
+    for truth in (APPS, LCB, ["assert f(1) == 2"], {"question": "why"}, None, 4, "no JSON", json.dumps(APPS)):
+        sent = json.loads(task_from(truth).wire)
+        assert (sent["format"], sent["row"], sent["task_id"]) == ("auto", truth, task_from(truth).name)
+        assert task_from(truth).fault is None
 
 
-def test_tests_travel_as_the_text_that_the_format_has() -> None:
-    row = task_from({**APPS, "fn_name": "f", "starter_code": "class Solution:"}).row
-    assert json.loads(row["input_output"]) == {**APPS, "fn_name": "f"}
-    assert row["starter_code"] == "class Solution:" and "task_id" not in row
-
-
-def test_numbers_without_a_spelling_in_json_travel_inside_a_text() -> None:
+def test_numbers_without_a_spelling_in_json_travel_too() -> None:
     assert "NaN" in task_from({"inputs": [[float("nan")]], "outputs": [10**30], "fn_name": "f"}).wire
 
 
@@ -51,14 +32,28 @@ def test_a_row_keeps_its_name_and_gets_one_where_it_has_none() -> None:
     assert task_from({"task_id": "HumanEval/0", "entry_point": "f"}).name == "HumanEval/0"
     assert task_from({"input_output": json.dumps(APPS), "problem_id": 7}).name == "7"
     unnamed = task_from(LCB)
-    assert json.loads(unnamed.wire)["row"]["question_id"] == unnamed.name == unnamed.key[:16]
+    assert unnamed.name == unnamed.key[:16] == task_from(json.loads(json.dumps(LCB))).name
+    assert unnamed.name != task_from(APPS).name
 
 
-def test_the_function_of_a_list_of_tests_is_found() -> None:
-    tests = [{**LCB[0], "metadata": json.dumps({"func_name": "go"})}]
-    assert json.loads(task_from(tests).row["metadata"]) == {"func_name": "go"}
-    calls = {"test_cases": [{"input": [1], "output": 2, "fn_name": "f"}]}
-    assert json.loads(task_from(calls).row["input_output"])["fn_name"] == "f"
+@pytest.mark.parametrize("truth", [{"inputs": {1, 2}}, [object()], b"\xff", math])
+def test_what_no_json_holds_is_the_fault_of_its_own_attempts(truth: Any) -> None:
+    fault = task_from(truth).fault
+    assert fault is not None and fault.kind == "unreadable_task"
+    assert "cannot be sent" in fault.message and "hint: give JSON text" in fault.message
+    batch = Batch(pair([truth, APPS], ["a", "b"]), Conditions())
+    ((index, verdict),) = batch.unsent
+    assert (index, verdict.fault, verdict.measured) == (0, fault, False)
+    request = batch.next_request()
+    assert request is not None and request.attempts == [1]
+
+
+def test_a_fault_names_the_field_of_the_users_row() -> None:
+    fault = Fault("unreadable_task", "is missing", field="inputs[3]")
+    assert str(fault.within("ground_truth")) == "unreadable_task: `ground_truth.inputs[3]`: is missing"
+    assert str(Fault("unreadable_task", "no JSON").within("label")) == "unreadable_task: `label`: no JSON"
+    assert Fault("host", "gone").within("label") == Fault("host", "gone")
+    assert not Verdict.from_fault(fault).readable and Verdict.from_fault(Fault("host", "gone")).readable
 
 
 def test_arrays_are_lists() -> None:
@@ -73,22 +68,6 @@ def test_a_format_can_be_named() -> None:
     assert task_from({"id": "sample_0", "code": "…", "input": "1", "output": "2"}, "cruxeval").format == "cruxeval"
 
 
-@pytest.mark.parametrize(
-    ("truth", "match"),
-    [
-        ("4", "no known ground truth: int"),
-        ("x = 1", "is no JSON"),
-        ({"question": "why"}, r"with the keys \['question'\]"),
-        ([], "no known ground truth"),
-        (None, "no known ground truth"),
-        ([{**LCB[0], "metadata": {"func_name": name}} for name in ("f", "g")], "several functions"),
-    ],
-)
-def test_other_shapes_are_told(truth: Any, match: str) -> None:
-    with pytest.raises(ValueError, match=match):
-        task_from(truth)
-
-
 def test_rollouts_of_one_text_share_a_task() -> None:
     text = json.dumps(APPS)
     assert task_from(text) is task_from(text)
@@ -100,7 +79,7 @@ def test_attempts_are_paired_with_tasks() -> None:
     assert [attempt.task for attempt in pair([first, second], ["a", "b"])] == [first, second]
     named = {"one": first, "two": json.dumps(APPS)}
     rows = [{"task_id": "two", "completion": "x"}, {"task_id": "one", "program": "y"}]
-    assert [attempt.task.format for attempt in pair(named, rows)] == ["apps", "veriplay"]
+    assert [attempt.task.format for attempt in pair(named, rows)] == ["auto", "veriplay"]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ._wire import DEADLINE, MOST_BYTES, Conditions
+from ._wire import DEADLINE, FINAL, MOST_BYTES, Conditions
 from .errors import Fault, LocalServerError, Rejected, Unmeasured, VeriplayError
 from .records import Attempt, Verdict
 
@@ -310,7 +310,7 @@ class Dispatcher:
         """Settles an attempt that has its final verdict; says whether it is to be tried again."""
         if verdict is None:
             return False
-        if verdict.fault is not None and verdict.fault.kind != DEADLINE:
+        if verdict.fault is not None and verdict.fault.kind not in FINAL:
             item.faults += 1
             if item.faults < FAULT_TRIES:
                 return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
@@ -19,6 +20,13 @@ OnFault = Literal["raise", "zero"]
 
 #: Names under which data sets carry what a completion is judged by, the more telling first.
 COLUMNS = ("task", "ground_truth", "verification_info", "input_output", "tests", "test_list", "label", "answer")
+
+
+#: Reasons that are logged, of all kinds together.
+MOST_REPORTED = 100
+
+_LOG = logging.getLogger("veriplay")
+_REPORTED: set[str] = set()
 
 
 def text_of(completion: Any) -> str:
@@ -58,6 +66,15 @@ def find_column(columns: Mapping[str, Any], wanted: str | None) -> str:
     found = ", ".join(f"`{name}`" for name in sorted(columns)) or "none"
     looked = ", ".join(f"`{name}`" for name in names)
     raise KeyError(f"no column with tasks: looked for {looked}, found {found}; hint: name it with `column=`")
+
+
+def report_unreadable(verdicts: Sequence[Verdict]) -> None:
+    """Logs why tasks could not be read, each reason once: their samples are left out, and nobody would see why."""
+    for verdict in verdicts:
+        text = str(verdict.fault)
+        if not verdict.readable and text not in _REPORTED and len(_REPORTED) < MOST_REPORTED:
+            _REPORTED.add(text)
+            _LOG.warning("a sample is not measured: %s", text)
 
 
 def credit_of(verdict: Verdict, credit: Credit) -> float | None:
@@ -105,4 +122,4 @@ def check_measured(verdicts: Sequence[Verdict]) -> None:
         verdict.require()
 
 
-__all__ += ["Unmeasured", "check_measured", "credit_or_fault"]
+__all__ += ["Unmeasured", "check_measured", "credit_or_fault", "report_unreadable"]

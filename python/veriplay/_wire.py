@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .errors import Fault, Rejected, ServerError, Unmeasured
+from .errors import UNREADABLE, Fault, Rejected, ServerError, Unmeasured
 from .records import Attempt, Limits, Outcome, Task, Verdict, fault_from_json
 
 __all__ = ["Batch", "Conditions", "Request", "raise_for", "read_outcome", "run_body"]
@@ -22,6 +22,8 @@ UNKNOWN_TASK = "unknown-task"
 
 #: The kind of the fault that a request's own deadline makes.
 DEADLINE = "deadline"
+#: The faults that another try would meet again.
+FINAL = (DEADLINE, UNREADABLE)
 #: The kind of the fault of a service that was told to end: another one is asked.
 STOPPED = "stopped"
 
@@ -66,13 +68,13 @@ class Tasks:
         digest = self._digests.get(task.key)
         return f'{{"digest":"{digest}"}}' if digest else task.wire
 
-    def learn(self, tasks: Sequence[Task], digests: Sequence[str]) -> None:
-        """Remembers what the service calls these."""
+    def learn(self, tasks: Sequence[Task], digests: Sequence[str | None]) -> None:
+        """Remembers what the service calls these. One that cannot be read has no digest."""
         for task, digest in zip(tasks, digests, strict=False):
-            if len(task.wire) >= self.LEAST_BYTES:
+            if digest is not None and len(task.wire) >= self.LEAST_BYTES:
                 if len(self._digests) >= self.MOST:
                     self._digests.clear()
-                self._digests[task.key] = digest
+                self._digests[task.key] = str(digest)
 
     def forget(self) -> None:
         """The service has lost some: send all again."""
@@ -102,8 +104,11 @@ class Batch:
     """How often an attempt with a fault is sent again."""
 
     def __post_init__(self) -> None:
-        self.verdicts: list[Verdict | None] = [None] * len(self.attempts)
-        self._waiting = list(range(len(self.attempts)))
+        faults = [attempt.task.fault for attempt in self.attempts]
+        self.verdicts: list[Verdict | None] = [None if fault is None else Verdict.from_fault(fault) for fault in faults]
+        self.unsent = [(index, verdict) for index, verdict in enumerate(self.verdicts) if verdict is not None]
+        """Attempts at tasks that cannot be sent, with their verdicts."""
+        self._waiting = [index for index, fault in enumerate(faults) if fault is None]
         self._faults: dict[int, int] = {}
         self.sent_digests = False
 
@@ -146,7 +151,7 @@ class Batch:
         try:
             row = json.loads(line)
             if "tasks" in row:
-                self.known.learn(request.tasks, [str(task["digest"]) for task in row["tasks"]])
+                self.known.learn(request.tasks, [task["digest"] for task in row["tasks"]])
                 return None
             index = request.attempts[row["index"]]
             verdict = Verdict.from_json(row)
@@ -155,7 +160,7 @@ class Batch:
         request.unanswered -= 1
         if (
             verdict.fault is not None
-            and verdict.fault.kind != DEADLINE
+            and verdict.fault.kind not in FINAL
             and self._faults.get(index, 0) < self.fault_retries
         ):
             self._faults[index] = self._faults.get(index, 0) + 1

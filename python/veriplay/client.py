@@ -198,7 +198,7 @@ class Client(_Common):
 
         Raises:
             Unmeasured: the service could not be reached, or was too busy, for ``patience`` seconds.
-            Rejected: a task is invalid.
+            Rejected: the request is invalid. A row that cannot be read is the fault of its own attempts.
         """
         paired = pair(tasks, attempts)
         found = dict(self.stream(paired, Conditions(**conditions)))
@@ -209,6 +209,8 @@ class Client(_Common):
     ) -> Iterator[tuple[int, Verdict]]:
         """Judges attempts: each one's index and verdict, as soon as it is there."""
         batch, patience = self._batch(attempts, conditions), Patience(self._patience)
+        for index, verdict in batch.unsent:
+            yield index, verdict
         while request := batch.next_request():
             try:
                 with self._send("POST", _wire.VERIFY, request.body) as reply:
@@ -315,6 +317,8 @@ class AsyncClient(_Common):
     ) -> AsyncIterator[tuple[int, Verdict]]:
         """As :meth:`Client.stream`."""
         batch, patience = self._batch(attempts, conditions), Patience(self._patience)
+        for index, verdict in batch.unsent:
+            yield index, verdict
         while request := batch.next_request():
             try:
                 async with await self._send("POST", _wire.VERIFY, request.body) as reply:

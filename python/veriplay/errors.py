@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 __all__ = [
     "Fault",
@@ -15,21 +15,34 @@ __all__ = [
     "VeriplayError",
 ]
 
+#: The kind of the fault of a task that cannot be read: sending it again is of no use.
+UNREADABLE = "unreadable_task"
+
 
 @dataclass(frozen=True)
 class Fault:
     """Why an attempt has no verdict. It says nothing about the attempt: it is neither right nor wrong."""
 
     kind: str
-    """A word such as ``worker_lost``, ``deadline``, ``unreachable`` or ``overloaded``."""
+    """A word such as ``host``, ``deadline``, ``unreadable_task``, ``unreachable`` or ``overloaded``."""
     message: str
     """The same for people."""
     retried: int = 0
     """How often the service had tried before it gave up."""
+    field: str = ""
+    """The field of the task's row, where the row cannot be read."""
 
     def __str__(self) -> str:
         tried = f" (tried {self.retried + 1} times)" if self.retried else ""
-        return f"{self.kind}: {self.message}{tried}"
+        where = f"`{self.field}`: " if self.field else ""
+        return f"{self.kind}: {where}{self.message}{tried}"
+
+    def within(self, place: str) -> Fault:
+        """The same fault, of a row that stands in the field ``place``."""
+        if self.kind != UNREADABLE:
+            return self
+        joint = "." if self.field and not self.field.startswith("[") else ""
+        return replace(self, field=f"{place}{joint}{self.field}")
 
 
 class VeriplayError(Exception):

@@ -8,7 +8,8 @@ A label is a task: see :mod:`veriplay.tasks`. What stands in a query behind the 
 
 OpenRLHF has no word for a reward that was not measured: an exception here is logged, and the sample goes on without a reward, which the
 trainer then fails on. So an attempt without a verdict is asked for again for ``VERIPLAY_PATIENCE`` seconds (600), and raises after that;
-``VERIPLAY_ON_FAULT=zero`` gives 0.0 instead, with ``veriplay_unjudged`` 1.0 in the logs.
+``VERIPLAY_ON_FAULT=zero`` gives 0.0 instead, with ``veriplay_unjudged`` 1.0 in the logs. So does a label that cannot be read, always, and the
+reason is logged.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from veriplay._reward import credit_or_fault, default_on_fault
+from veriplay._reward import credit_or_fault, default_on_fault, report_unreadable
+from veriplay.records import Verdict
 from veriplay.tasks import task_from
 from veriplay.verifier import shared_verifier
 
@@ -29,7 +31,9 @@ def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence
     patience = float(os.environ.get("VERIPLAY_PATIENCE", "600"))
     answers = [_answer(query, prompt) for query, prompt in zip(queries, prompts, strict=True)]
     verdicts = shared_verifier(None, patience).measure([task_from(label) for label in labels], answers, early_stop=True)
-    rewards = [credit_or_fault(verdict, "accepted", default_on_fault()) for verdict in verdicts]
+    verdicts = [verdict.within(f"labels[{at}]") for at, verdict in enumerate(verdicts)]
+    report_unreadable(verdicts)
+    rewards = [_reward(verdict) for verdict in verdicts]
     logs = {
         "veriplay_accepted": [float(verdict.accepted) for verdict in verdicts],
         "veriplay_unjudged": [float(not verdict.measured) for verdict in verdicts],
@@ -41,6 +45,11 @@ def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence
             "extra_logs": {name: values[0] for name, values in logs.items()},
         }
     return {"rewards": rewards, "scores": rewards, "extra_logs": logs}
+
+
+def _reward(verdict: Verdict) -> float:
+    """One label that cannot be read must not cost the other samples their rewards, so it never raises."""
+    return credit_or_fault(verdict, "accepted", default_on_fault() if verdict.readable else "zero")
 
 
 def _answer(query: str, prompt: str) -> str:

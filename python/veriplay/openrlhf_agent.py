@@ -25,7 +25,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from veriplay._reward import Credit, OnFault, credit_or_fault, default_on_fault
+from veriplay._reward import Credit, OnFault, credit_or_fault, default_on_fault, report_unreadable
 from veriplay.records import Verdict
 from veriplay.tasks import task_from
 from veriplay.verifier import shared_verifier
@@ -105,7 +105,9 @@ def executor(
                 # The feedback counts the tests that passed.
                 early_stop=credit == "accepted" and turns == 1,
             )
-            reward = credit_or_fault(verdict, credit, on_fault or default_on_fault())
+            verdict = verdict.within("label")
+            report_unreadable([verdict])
+            reward = credit_or_fault(verdict, credit, (on_fault or default_on_fault()) if verdict.readable else "zero")
             # OpenRLHF adds up the rewards of an episode, and ends one whose context the feedback fills without asking for another step. So the
             # sum is that of the last program after every turn.
             change, self._given = reward - self._given, reward

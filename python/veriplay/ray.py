@@ -154,7 +154,7 @@ class Pool:
         Raises:
             Unmeasured: no node was ready for ``patience`` seconds, or Ray was shut down.
             LocalServerError: no node can start its server. The message has the reason of each.
-            Rejected: a task is invalid.
+            Rejected: a request is invalid. A row that cannot be read is the fault of its own attempts.
         """
         with self._submit(pair(tasks, attempts), Conditions(**conditions)) as futures:
             return [future.result() for future in futures]

@@ -8,11 +8,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from .errors import Fault, Unmeasured
+from .errors import UNREADABLE, Fault, Unmeasured
 
 __all__ = ["Attempt", "Limits", "Outcome", "Task", "Verdict"]
 
@@ -41,6 +41,9 @@ class Limits:
 #: The keys under which the rows of a format have their name, where it is not `task_id` alone.
 _NAMES = {
     "apps": ("task_id", "problem_id", "id", "question_id"),
+    "auto": ("task_id", "problem_id", "question_id", "id"),
+    "code_contests": ("task_id", "name", "id"),
+    "codeforces": ("task_id", "id"),
     "cruxeval": ("id",),
     "livecodebench": ("question_id",),
 }
@@ -51,11 +54,15 @@ class Task:
     """What attempts are judged by: a row of a public set as it is published, and the name of its format.
 
     Two tasks are equal when format and row are. Formats are those of ``veriplay verify --format``: ``humaneval``, ``mbpp``, ``evalplus``,
-    ``livecodebench``, ``cruxeval``, ``apps``, ``cat``, and ``veriplay`` for our own.
+    ``livecodebench``, ``cruxeval``, ``apps``, ``code_contests``, ``codeforces``, ``kodcode``, ``cat``, ``veriplay`` for our own, and ``auto`` for
+    a row whose shape says what it is.
     """
 
     format: str
-    row: Json
+    row: Any
+    """A mapping, or its JSON text; in ``auto`` any JSON."""
+    fault: Fault | None = None
+    """Why the row cannot be sent: the verdict of each attempt has it."""
 
     @classmethod
     def stdio(cls, cases: Iterable[tuple[str, str]], *, judge: str = "stdio", limits: Json | None = None) -> Task:
@@ -106,19 +113,18 @@ class Task:
     @cached_property
     def name(self) -> str:
         """The task's name in requests and verdicts: the one in its row, else one made of its content."""
-        row = self.row.get("problem", {}) if self.format == "veriplay" else self.row
-        for key in _NAMES.get(self.format, ("task_id",)):
+        row = self.row
+        if self.format == "veriplay" and isinstance(row, Mapping):
+            row = row.get("problem")
+        for key in _NAMES.get(self.format, ("task_id",)) if isinstance(row, Mapping) else ():
             if isinstance(name := row.get(key), (str, int)):
                 return str(name)
         return self.key[:16]
 
     @cached_property
     def wire(self) -> str:
-        """The task's JSON in a request. Its row has its name."""
-        row = self.row
-        if self.format != "veriplay" and not any(key in row for key in _NAMES.get(self.format, ("task_id",))):
-            row = {_NAMES.get(self.format, ("task_id",))[0]: self.name, **row}
-        return json.dumps({"format": self.format, "row": row}, separators=(",", ":"))
+        """The task's JSON in a request."""
+        return json.dumps({"format": self.format, "row": self.row, "task_id": self.name}, separators=(",", ":"))
 
     def __eq__(self, other: object) -> bool:
         return self.key == other.key if isinstance(other, Task) else NotImplemented
@@ -188,6 +194,15 @@ class Verdict:
             return None
         return self.passed / self.total if self.total else float(self.accepted)
 
+    def within(self, place: str) -> Verdict:
+        """This verdict, whose task stands in the field ``place`` of the user's row: a fault names it."""
+        return self if self.fault is None else replace(self, fault=self.fault.within(place))
+
+    @property
+    def readable(self) -> bool:
+        """Whether the task could be read."""
+        return self.fault is None or self.fault.kind != UNREADABLE
+
     def require(self) -> Verdict:
         """This verdict, where it is one.
 
@@ -225,7 +240,8 @@ class Verdict:
 
 def fault_from_json(fault: Json) -> Fault:
     """Reads a fault of the service."""
-    return Fault(str(fault["kind"]), str(fault["message"]), int(fault.get("retried", 0)))
+    field = str(fault.get("field") or "")
+    return Fault(str(fault["kind"]), str(fault["message"]), int(fault.get("retried", 0)), field)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from veriplay._reward import credit_or_fault
+from veriplay._reward import credit_or_fault, report_unreadable
 from veriplay.records import Verdict
 from veriplay.tasks import task_from
 from veriplay.verifier import shared_verifier
@@ -53,7 +53,8 @@ class CodeEnv(BaseTextEnv):
         verifier = shared_verifier(self._settings.get("url"), float(self._settings.get("patience", 600.0)))
         credit = self._settings.get("credit", "accepted")
         (verdict,) = verifier.measure(self._task, [action], early_stop=credit == "accepted")
-        self._verdict = verdict
+        self._verdict = verdict = verdict.within("reward_spec.ground_truth")
+        report_unreadable([verdict])
         reward = credit_or_fault(verdict, credit, self._settings.get("on_fault", "raise"))
         metadata = {
             "status": verdict.status,

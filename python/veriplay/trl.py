@@ -6,7 +6,7 @@
     trainer = GRPOTrainer(model=…, reward_funcs=executed, train_dataset=dataset)
 
 The data set has a column with tasks: ``ground_truth``, ``verification_info`` … (see :mod:`veriplay.tasks` for what it may hold). A completion
-without a verdict gets ``None``, which TRL leaves out of its group. An invalid task raises.
+without a verdict gets ``None``, which TRL leaves out of its group. So does one whose task cannot be read; the reason is logged.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from veriplay._reward import Credit, credit_of, find_column, text_of
+from veriplay._reward import Credit, credit_of, find_column, report_unreadable, text_of
 from veriplay.client import PATIENCE
 from veriplay.records import Limits
 from veriplay.tasks import task_from
@@ -46,13 +46,15 @@ def reward(
     """
 
     def scored(completions: Sequence[Any], **columns: Any) -> list[float | None]:
-        truths = columns[find_column(columns, column)]
+        name_of_column = find_column(columns, column)
+        truths = columns[name_of_column]
         verdicts = shared_verifier(url, patience).measure(
             [task_from(truth, format) for truth in truths],
             [text_of(completion) for completion in completions],
             limits=limits,
             early_stop=credit == "accepted",
         )
+        report_unreadable([verdict.within(name_of_column) for verdict in verdicts])
         if callable(log := columns.get("log_metric")):
             unjudged = sum(not verdict.measured for verdict in verdicts)
             log(f"{name}/unjudged", unjudged / max(1, len(verdicts)))

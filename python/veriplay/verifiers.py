@@ -14,9 +14,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from veriplay._reward import COLUMNS, find_column
+from veriplay.records import Task
 from veriplay.tasks import task_from
 from veriplay.verifier import shared_verifier
 
@@ -29,8 +31,9 @@ async def executed(task: Any, trace: Any) -> float:
     Raises:
         Unmeasured: there is no verdict.
     """
-    verdict = await shared_verifier(None, _patience()).judge(task_from(_truth(task)), trace.last_reply, early_stop=True)
-    return float(verdict.require().accepted)
+    truth = _truth(task)
+    verdict = await shared_verifier(None, _patience()).judge(truth.task, trace.last_reply, early_stop=True)
+    return float(verdict.within(truth.column).require().accepted)
 
 
 async def passed_fraction(task: Any, trace: Any) -> float:
@@ -39,8 +42,9 @@ async def passed_fraction(task: Any, trace: Any) -> float:
     Raises:
         Unmeasured: there is no verdict.
     """
-    verdict = await shared_verifier(None, _patience()).judge(task_from(_truth(task)), trace.last_reply)
-    fraction = verdict.require().fraction
+    truth = _truth(task)
+    verdict = await shared_verifier(None, _patience()).judge(truth.task, trace.last_reply)
+    fraction = verdict.within(truth.column).require().fraction
     return 0.0 if fraction is None else fraction
 
 
@@ -48,9 +52,18 @@ def _patience() -> float:
     return float(os.environ.get("VERIPLAY_PATIENCE", "600"))
 
 
-def _truth(task: Any) -> Any:
+@dataclass(frozen=True)
+class _Truth:
+    """What a reply is judged by, and where it stands."""
+
+    column: str
+    task: Task
+
+
+def _truth(task: Any) -> _Truth:
     data = getattr(task, "data", task)
     info = getattr(data, "info", None)
     columns: dict[str, Any] = dict(info) if isinstance(info, Mapping) else {}
     columns.update({name: value for name in COLUMNS if (value := getattr(data, name, None)) is not None})
-    return columns[find_column(columns, None)]
+    column = find_column(columns, None)
+    return _Truth(column, task_from(columns[column]))

@@ -12,15 +12,16 @@ The ground truth of a sample is a task: see :mod:`veriplay.tasks`. The function 
 together.
 
 verl wants a number for every sample, and the same keys in every sample. An attempt without a verdict is asked for again for ``patience``
-seconds. After that ``on_fault`` decides: ``raise`` ends the step (the default: a zero would train against a fault of the machine), ``zero``
-gives 0.0 with ``veriplay_unjudged`` 1.0, for a reward manager that masks such samples.
+seconds. After that, and for a ground truth that cannot be read, ``on_fault`` decides: ``raise`` ends the step (the default: a zero would train
+against a fault of the machine), ``zero`` gives 0.0 with ``veriplay_unjudged`` 1.0, for a reward manager that masks such samples.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from veriplay._reward import Credit, OnFault, credit_or_fault
+from veriplay._reward import Credit, OnFault, credit_or_fault, report_unreadable
 from veriplay.records import Limits
 from veriplay.tasks import task_from
 from veriplay.verifier import shared_verifier
@@ -65,6 +66,8 @@ async def compute_score(
         limits=Limits(fuel, memory_bytes),
         early_stop=credit == "accepted",
     )
+    verdict = verdict.within(_place(data_source, extra_info))
+    report_unreadable([verdict])
     return {
         "score": credit_or_fault(verdict, credit, on_fault),
         "acc": float(verdict.accepted),
@@ -72,3 +75,10 @@ async def compute_score(
         "veriplay_total": float(verdict.total),
         "veriplay_unjudged": float(not verdict.measured),
     }
+
+
+def _place(data_source: str, extra_info: Any) -> str:
+    """Where a ground truth stands: the set, the row where verl's row says which, and the field."""
+    index = extra_info.get("index") if isinstance(extra_info, Mapping) else None
+    row = "" if index is None else f"[{index}]"
+    return f"{data_source}{row}.reward_model.ground_truth"

@@ -5,19 +5,28 @@
 
 mod apps;
 mod attempts;
+mod auto;
 mod cat;
+mod code_contests;
+mod codeforces;
 mod cruxeval;
 mod evalplus;
 mod fields;
 mod humaneval;
+mod in_outs;
+mod kodcode;
 mod livecodebench;
 mod mbpp;
 mod mbpp_plus;
 mod pickle;
 mod pyjson;
+mod row_tests;
 mod rows;
+mod test_cases;
+mod test_texts;
 mod veriplay;
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
@@ -40,7 +49,11 @@ pub const PROBLEM_FORMATS: &[ProblemFormat] = &[
     livecodebench::FORMAT,
     cruxeval::FORMAT,
     apps::FORMAT,
+    code_contests::FORMAT,
+    codeforces::FORMAT,
+    kodcode::FORMAT,
     cat::FORMAT,
+    auto::FORMAT,
 ];
 
 /// A format of problems.
@@ -48,6 +61,8 @@ pub const PROBLEM_FORMATS: &[ProblemFormat] = &[
 pub struct ProblemFormat {
     /// Its name for `--format`.
     pub name: &'static str,
+    /// Whether an object is a row of it, by fields that no other format has.
+    recognises: fn(&Fields) -> bool,
     parse: fn(&RowInput<'_>) -> Result<ProblemRow, FieldError>,
     statement: fn(&Fields) -> Result<ProblemStatement, FieldError>,
 }
@@ -80,9 +95,37 @@ pub enum ProblemStatement {
 /// The input of a format's parser.
 struct RowInput<'a> {
     text: &'a str,
+    /// What the text holds, read once.
+    fields: OnceCell<Result<Fields, FieldError>>,
     /// Index of the row in the file, from 0. It names rows without a name.
     index: usize,
     options: &'a ReadOptions,
+}
+
+impl<'a> RowInput<'a> {
+    fn new(text: &'a str, index: usize, options: &'a ReadOptions) -> Self {
+        Self { text, fields: OnceCell::new(), index, options }
+    }
+
+    /// The row of a Python literal's text, which has been read.
+    fn of_literal(text: &'a str, pairs: Vec<(Value, Value)>, index: usize, options: &'a ReadOptions) -> Self {
+        Self { text, fields: OnceCell::from(Ok(Fields::of_pairs(pairs))), index, options }
+    }
+
+    /// Its fields.
+    fn fields(&self) -> Result<&Fields, FieldError> {
+        self.fields.get_or_init(|| Fields::parse(self.text)).as_ref().map_err(Clone::clone)
+    }
+
+    /// The row's name: the first of `names` that is there, else its index.
+    fn id(&self, names: &[&str]) -> Result<String, FieldError> {
+        let fields = self.fields()?;
+        match fields.id(names) {
+            Err(error) if fields.has(names[0]) => Err(error),
+            Err(_) => Ok(self.index.to_string()),
+            id => id,
+        }
+    }
 }
 
 /// Options for reading problems.
@@ -116,6 +159,14 @@ impl ProblemRow {
         match self {
             ProblemRow::Ready(problem) => &problem.task_id,
             ProblemRow::Unexecuted(unexecuted) => &unexecuted.task_id,
+        }
+    }
+
+    /// Gives it another name.
+    pub fn set_task_id(&mut self, name: String) {
+        match self {
+            ProblemRow::Ready(problem) => problem.task_id = name,
+            ProblemRow::Unexecuted(unexecuted) => unexecuted.task_id = name,
         }
     }
 
@@ -238,7 +289,8 @@ pub fn problem_format(name: &str) -> Result<&'static ProblemFormat, CorpusError>
     found.ok_or_else(|| CorpusError::unknown("format of problems", name, known.iter()))
 }
 
-/// The formats in which one of the first rows of the file is a problem, in the order of [`PROBLEM_FORMATS`].
+/// The formats in which one of the first rows of the file is a problem, in the order of [`PROBLEM_FORMATS`]; `auto`, which reads the rows of most others, only
+/// where no other does.
 ///
 /// # Errors
 /// The file cannot be read.
@@ -248,9 +300,13 @@ pub fn matching_formats(path: &Path, options: &ReadOptions) -> Result<Vec<&'stat
     let rows: Vec<_> = Rows::open(path, options.max_row_bytes)?.take(ROWS).collect::<Result<_, _>>()?;
     let texts: Vec<String> = rows.into_iter().filter_map(|row| row.text.ok()).collect();
     let reads = |format: &&ProblemFormat| {
-        texts.iter().enumerate().any(|(index, text)| (format.parse)(&RowInput { text, index, options }).is_ok())
+        texts.iter().enumerate().any(|(index, text)| (format.parse)(&RowInput::new(text, index, options)).is_ok())
     };
-    Ok(PROBLEM_FORMATS.iter().filter(reads).map(|format| format.name).collect())
+    let mut formats: Vec<&str> = PROBLEM_FORMATS.iter().filter(reads).map(|format| format.name).collect();
+    if formats.len() > 1 {
+        formats.retain(|name| *name != auto::FORMAT.name);
+    }
+    Ok(formats)
 }
 
 /// Reads a file of problems: JSONL or one JSON array, plain or gzip. Bad rows, and rows that repeat a task id, are reported
@@ -284,8 +340,9 @@ pub fn read_statements(
     for (index, raw) in Rows::open(path, options.max_row_bytes)?.enumerate() {
         let raw = raw?;
         let Ok(text) = raw.text else { continue };
-        let Ok(row) = (format.parse)(&RowInput { text: &text, index, options }) else { continue };
-        let statement = Fields::parse(&text).and_then(|fields| (format.statement)(&fields));
+        let input = RowInput::new(&text, index, options);
+        let Ok(row) = (format.parse)(&input) else { continue };
+        let statement = input.fields().and_then(|fields| (format.statement)(fields));
         let statement = statement.map_err(|fault| InvalidRow::new(path, raw.line, fault));
         statements.push(StatedTask { task_id: row.task_id().to_owned(), statement });
     }
@@ -316,7 +373,7 @@ fn collect_problems(
     for (index, raw) in rows.enumerate() {
         let raw = raw?;
         let row = raw.text.map_err(|reason| FieldError::new("", reason));
-        let row = row.and_then(|text| (format.parse)(&RowInput { text: &text, index, options }));
+        let row = row.and_then(|text| (format.parse)(&RowInput::new(&text, index, options)));
         match row.and_then(|row| new_id(&mut lines, row, raw.line)) {
             Ok(row) => file.rows.push((raw.line, row)),
             Err(fault) => file.bad.push(InvalidRow::new(path, raw.line, fault)),

@@ -10,9 +10,10 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use veriplay_core::Predicted;
 
 use crate::body::{BodyError, RequestBody, json_response, parse_body, read_body};
-use crate::judge::{Judge, JudgeOptions, OpenTask, TaskSource};
+use crate::judge::{AUTO_FORMAT, Judge, JudgeOptions, OpenTask, TaskError, TaskSource};
 use crate::phase::Phase;
 use crate::problem::Problem;
 use crate::queue::Unfinished;
@@ -318,18 +319,15 @@ impl Fields {
     }
 }
 
-/// Opens the task that the field at `path` holds as `input`; notes why there is none.
-pub(crate) fn open_task(
-    fields: &mut Fields,
-    judge: &Arc<dyn Judge>,
-    path: &[&str],
-    input: &Value,
-    source: Result<TaskSource, String>,
-) -> Option<Arc<dyn OpenTask>> {
+/// Opens the task in what a trainer carries beside a completion.
+///
+/// # Errors
+/// Why there is none.
+pub(crate) fn open_truth(judge: &Arc<dyn Judge>, truth: &Value) -> Result<Arc<dyn OpenTask>, TaskError> {
+    let (format, row) = (AUTO_FORMAT.to_owned(), truth.to_string());
+    let source = TaskSource::Row { format, row, predict: Predicted::Output, name: None };
     let options = JudgeOptions { early_stop: true, ..JudgeOptions::default() };
-    let opened =
-        source.and_then(|source| Arc::clone(judge).open_task(&source, &options).map_err(|error| error.to_string()));
-    opened.map_err(|why| fields.wrong(path, "value_error", why, input)).ok()
+    Arc::clone(judge).open_task(&source, &options)
 }
 
 fn whole(number: f64) -> Option<i64> {

@@ -77,6 +77,9 @@ impl JudgeFacts {
     }
 }
 
+/// The format of rows whose shape says what they are: what trainers carry beside a completion. Every judge has it.
+pub const AUTO_FORMAT: &str = "auto";
+
 /// Where a task comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TaskSource {
@@ -88,6 +91,8 @@ pub enum TaskSource {
         row: String,
         /// What attempts at a `cruxeval` row predict.
         predict: Predicted,
+        /// The task's name, instead of the one in the row.
+        name: Option<String>,
     },
     /// A row that was sent before.
     Digest(Digest),
@@ -131,6 +136,24 @@ pub enum TaskError {
         /// What is wrong with it.
         reason: String,
     },
+}
+
+impl TaskError {
+    /// What is wrong, with the field by its path in a request that has the row at `outer`.
+    pub(crate) fn describe(&self, outer: &str) -> String {
+        let field = match self {
+            Self::Invalid { field, .. } => field,
+            Self::Options { field, .. } => *field,
+            Self::UnknownDigest(_) | Self::UnknownFormat(_) => "",
+        };
+        format!("`{}`: {self}", join_path(outer, field))
+    }
+}
+
+/// The path of `field` inside `outer`.
+fn join_path(outer: &str, field: &str) -> String {
+    let joint = if outer.is_empty() || field.is_empty() || field.starts_with('[') { "" } else { "." };
+    format!("{outer}{joint}{field}")
 }
 
 /// The text of an attempt.

@@ -14,7 +14,6 @@ mod client;
 mod compat;
 mod connections;
 mod endpoints;
-mod ground_truth;
 mod json_slices;
 mod judge;
 mod lines;
@@ -34,7 +33,9 @@ mod stall;
 mod tests;
 
 pub use client::{TokenError, Tokens};
-pub use judge::{AttemptText, Judge, JudgeFacts, JudgeOptions, JudgedAttempt, OpenTask, TaskError, TaskSource};
+pub use judge::{
+    AUTO_FORMAT, AttemptText, Judge, JudgeFacts, JudgeOptions, JudgedAttempt, OpenTask, TaskError, TaskSource,
+};
 pub use listener::{Address, ListenError};
 pub use pages::{PageAnswer, PageRequest, Pages, serve_pages};
 pub use serve::{ServeError, serve};

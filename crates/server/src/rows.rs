@@ -16,6 +16,9 @@ pub(crate) struct Fault {
     pub(crate) message: String,
     /// How often the service tried again.
     pub(crate) retried: u32,
+    /// Path of the field in the task's row, where the row cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) field: Option<String>,
 }
 
 /// Causes of faults.
@@ -30,6 +33,8 @@ pub(crate) enum FaultKind {
     Stopped,
     /// A bug of the service.
     Bug,
+    /// The row of its task cannot be read.
+    UnreadableTask,
 }
 
 impl FaultKind {
@@ -40,13 +45,20 @@ impl FaultKind {
             Self::Deadline => "deadline",
             Self::Stopped => "stopped",
             Self::Bug => "bug",
+            Self::UnreadableTask => "unreadable_task",
         }
     }
 }
 
 impl Fault {
     pub(crate) fn new(kind: FaultKind, message: impl Into<String>, retried: u32) -> Self {
-        Self { kind, message: message.into(), retried }
+        Self { kind, message: message.into(), retried, field: None }
+    }
+
+    /// The fault of all attempts at a task whose row is wrong in `field`.
+    pub(crate) fn unreadable_task(field: String, reason: String) -> Self {
+        let field = Some(field).filter(|field| !field.is_empty());
+        Self { field, ..Self::new(FaultKind::UnreadableTask, reason, 0) }
     }
 
     /// The fault of a host that failed each time. The cause is only for the log: it may name files of the host.
@@ -106,6 +118,12 @@ pub(crate) fn reward(row: &VerdictRow) -> Option<f64> {
 }
 
 impl ServedRow {
+    /// Index of its attempt in the request.
+    pub(crate) const fn index(&self) -> usize {
+        let (Self::Judged { index, .. } | Self::Unmeasured { index, .. }) = self;
+        *index
+    }
+
     /// The row of an attempt.
     pub(crate) fn new(index: usize, name: (&str, &str), result: Result<JudgedAttempt, Fault>) -> Self {
         match result {

@@ -96,8 +96,9 @@ impl ServedJudge {
             TaskSource::Digest(digest) => {
                 self.rows().get(digest).ok_or_else(|| TaskError::UnknownDigest(digest.clone()))
             }
-            TaskSource::Row { format, row, predict } => {
-                let kept = parse_row(format, row, ReadOptions { predict: *predict, max_row_bytes: LARGEST_ROW })?;
+            TaskSource::Row { format, row, predict, name } => {
+                let options = ReadOptions { predict: *predict, max_row_bytes: LARGEST_ROW };
+                let kept = parse_row(format, row, name.as_deref(), options)?;
                 let (digest, bytes) = (kept.digest.clone(), kept.bytes);
                 Ok(self.rows().insert(&digest, Arc::new(kept), bytes))
             }
@@ -142,8 +143,8 @@ fn row_limits(row: &ProblemRow) -> Option<(&'static str, &Limits)> {
     }
 }
 
-/// Reads one row of a set.
-fn parse_row(format: &str, row: &str, options: ReadOptions) -> Result<KeptRow, TaskError> {
+/// Reads one row of a set, and gives it `name` instead of its own.
+fn parse_row(format: &str, row: &str, name: Option<&str>, options: ReadOptions) -> Result<KeptRow, TaskError> {
     let format = problem_format(format).map_err(|error| TaskError::UnknownFormat(error.to_string()))?;
     let invalid = |field: &str, reason: String| TaskError::Invalid { field: field.to_owned(), reason };
     // In an array a row may have several lines.
@@ -154,7 +155,8 @@ fn parse_row(format: &str, row: &str, options: ReadOptions) -> Result<KeptRow, T
         return Err(invalid(&bad.field, bad.reason));
     }
     match (file.rows.pop(), file.rows.is_empty()) {
-        (Some((_, row)), true) => {
+        (Some((_, mut row)), true) => {
+            name.into_iter().for_each(|name| row.set_task_id(name.to_owned()));
             check_row(&row).map_err(|reason| invalid("", reason))?;
             let json = serde_json::to_vec(&row).map_err(|error| invalid("", error.to_string()))?;
             // This is `content_hash`.

@@ -35,6 +35,7 @@ mod reports;
 mod repositories;
 mod resume;
 mod rollout_server;
+mod row_formats;
 mod run;
 mod serve;
 mod shells;

@@ -5,21 +5,20 @@
 //! a dict with keys that are all decimal ints, as the one argument or result, or as the one item of a result, gets int keys back.
 //! Judge `apps` takes the one item of a result for the result, because the rows from Codewars are wrapped so.
 
-use veriplay_core::{CallCase, CallChecks, Checks, Comparison, Problem, StdioCase, StdioChecks, Value};
+use veriplay_core::{Checks, Problem};
 
 use super::fields::{FieldError, Fields};
-use super::{ProblemFormat, ProblemRow, ProblemStatement, RowInput};
+use super::row_tests::SetJudges;
+use super::{ProblemFormat, ProblemRow, ProblemStatement, RowInput, in_outs};
 
-pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "apps", parse, statement };
+pub(super) const FORMAT: ProblemFormat =
+    ProblemFormat { name: "apps", recognises: |fields| fields.has(TESTS), parse, statement };
 
-/// The judge of texts.
-const STDIO: &str = "stdio";
-
-/// The judge of values.
-const CALLS: &str = "apps";
+/// Its judges.
+pub(super) const JUDGES: SetJudges = SetJudges { texts: "stdio", values: "apps" };
 
 /// What the harness lets every program have imported, without numpy, which costs more to import than most programs run.
-const PRELUDE: &str = "\
+pub(super) const PRELUDE: &str = "\
 import sys, time, itertools, collections, math, fractions, random, heapq
 from itertools import accumulate, combinations, permutations, product
 from collections import ChainMap, Counter, OrderedDict, defaultdict, deque
@@ -41,79 +40,18 @@ fn statement(fields: &Fields) -> Result<ProblemStatement, FieldError> {
 }
 
 fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
-    let fields = Fields::parse(row.text)?;
-    let task_id = match fields.id(&["task_id", "problem_id", "id", "question_id"]) {
-        Err(_) if fields.get("task_id").is_none() => row.index.to_string(),
-        id => id?,
-    };
+    let fields = row.fields()?;
     let tests = Fields::inside(TESTS, fields.json(TESTS)?)?;
-    let (inputs, outputs) = (tests.list("inputs")?, tests.list("outputs")?);
-    if inputs.len() != outputs.len() {
-        let reason = format!("has {} items for {} inputs", outputs.len(), inputs.len());
-        return Err(tests.fault("outputs", reason));
+    let mut checks = in_outs::checks(&tests, JUDGES)?;
+    if let Checks::Calls(calls) = &mut checks {
+        calls.function = method(fields, &calls.function)?;
     }
-    if inputs.is_empty() {
-        return Err(tests.fault("inputs", "holds no tests"));
-    }
-    let checks = match tests.text_or_empty("fn_name")? {
-        "" => stdio(&tests, inputs, outputs)?,
-        function => calls(&tests, method(&fields, function)?, inputs, outputs)?,
-    };
-    let prelude = PRELUDE.to_owned();
-    Ok(ProblemRow::Ready(Problem { task_id, prelude, prompt: String::new(), checks, limits: None }))
+    let task_id = row.id(&["task_id", "problem_id", "id", "question_id"])?;
+    Ok(ProblemRow::Ready(Problem { prelude: PRELUDE.to_owned(), ..Problem::new(task_id, checks) }))
 }
 
 /// Rows from LeetCode ask for a method of `Solution`, the others for a function. Judge `apps` takes either, by the program's text.
 fn method(fields: &Fields, function: &str) -> Result<String, FieldError> {
     let class = fields.text_or_empty("starter_code")?.contains("class Solution");
     Ok(if class { format!("Solution.{function}") } else { function.to_owned() })
-}
-
-fn stdio(tests: &Fields, inputs: &[Value], outputs: &[Value]) -> Result<Checks, FieldError> {
-    let text = |name: &str, at: usize, value: &Value| {
-        joined(value).ok_or_else(|| tests.fault(&format!("{name}[{at}]"), "expected a string or a list of lines"))
-    };
-    let case = |(at, (input, output)): (usize, (&Value, &Value))| {
-        Ok(StdioCase { stdin: text("inputs", at, input)?, stdout: text("outputs", at, output)? })
-    };
-    let cases = inputs.iter().zip(outputs).enumerate().map(case).collect::<Result<_, FieldError>>()?;
-    Ok(Checks::Stdio(StdioChecks { cases, comparison: Comparison::by(STDIO) }))
-}
-
-fn joined(value: &Value) -> Option<String> {
-    match value {
-        Value::Str(text) => Some(text.clone()),
-        Value::List(lines) => {
-            let line = |line: &Value| if let Value::Str(text) = line { Some(text.clone()) } else { None };
-            lines.iter().map(line).collect::<Option<Vec<_>>>().map(|lines| lines.join("\n"))
-        }
-        _ => None,
-    }
-}
-
-fn calls(tests: &Fields, function: String, inputs: &[Value], outputs: &[Value]) -> Result<Checks, FieldError> {
-    let mut cases = Vec::with_capacity(inputs.len());
-    for (at, (input, output)) in inputs.iter().zip(outputs).enumerate() {
-        let Value::List(arguments) = input else {
-            return Err(tests.fault(&format!("inputs[{at}]"), "expected a list of arguments"));
-        };
-        let input = if let [only] = arguments.as_slice() { vec![int_keys(only)] } else { arguments.clone() };
-        let expected = match output {
-            Value::List(items) if items.len() == 1 => Value::List(vec![int_keys(&items[0])]),
-            other => int_keys(other),
-        };
-        cases.push(CallCase { input, expected });
-    }
-    Ok(Checks::Calls(CallChecks { function, cases, fresh: true, comparison: Comparison::by(CALLS) }))
-}
-
-/// JSON turns a dict's int keys into texts; this turns them back where every key is one.
-fn int_keys(value: &Value) -> Value {
-    let Value::Dict(pairs) = value else { return value.clone() };
-    let int = |key: &Value| match key {
-        Value::Str(text) => Value::parse_literal(text).ok().filter(|key| matches!(key, Value::Int(_))),
-        _ => None,
-    };
-    let keyed = pairs.iter().map(|(key, value)| Some((int(key)?, value.clone())));
-    keyed.collect::<Option<Vec<_>>>().map_or_else(|| value.clone(), Value::Dict)
 }

@@ -8,7 +8,8 @@ use super::fields::{FieldError, parse_versioned};
 use super::{ProblemFormat, ProblemRow, ProblemStatement, RowInput};
 use crate::environments::{CodeTaskRow, environment_by_name};
 
-pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "cat", parse, statement };
+pub(super) const FORMAT: ProblemFormat =
+    ProblemFormat { name: "cat", recognises: |fields| fields.has("code_task"), parse, statement };
 
 fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
     let CodeTaskRow { code_task, .. } = parse_versioned(row.text, "an artifact")?;

@@ -6,10 +6,16 @@ use veriplay_core::{Checks, Prediction, Problem, Value};
 use super::fields::{FieldError, Fields};
 use super::{ProblemFormat, ProblemRow, ProblemStatement, RowInput};
 
-pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "cruxeval", parse, statement };
+pub(super) const FORMAT: ProblemFormat = ProblemFormat {
+    name: "cruxeval",
+    // `code`, `input` and `output` say too little: other sets have them too.
+    recognises: |_| false,
+    parse,
+    statement,
+};
 
 fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
-    let fields = Fields::parse(row.text)?;
+    let fields = row.fields()?;
     let output = Value::parse_literal(fields.text("output")?);
     let prediction = Prediction {
         program: fields.filled_text("code")?.to_owned(),

@@ -10,7 +10,12 @@ use super::fields::{FieldError, Fields};
 use super::humaneval::statement;
 use super::{ExpectedResult, ProblemFormat, ProblemRow, RowInput, UnexecutedProblem, mbpp_plus};
 
-pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "evalplus", parse, statement };
+pub(super) const FORMAT: ProblemFormat = ProblemFormat {
+    name: "evalplus",
+    recognises: |fields| fields.has("entry_point") && fields.has("base_input"),
+    parse,
+    statement,
+};
 
 /// The judge of EvalPlus' rule.
 const JUDGE: &str = "evalplus";
@@ -22,15 +27,15 @@ const RELATIVE: f64 = 1e-7;
 const NOT_NONE: [&str; 3] = ["check_str", "text_match_three", "text_starta_endb"];
 
 fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
-    let fields = Fields::parse(row.text)?;
+    let fields = row.fields()?;
     let task_id = fields.id(&["task_id"])?;
     let prompt = fields.filled_text("prompt")?.to_owned();
     let reference = format!("{prompt}{}", fields.filled_text("canonical_solution")?);
     let function = fields.filled_text("entry_point")?.to_owned();
     let asks_not_none = task_id.starts_with(mbpp_plus::PREFIX) && NOT_NONE.contains(&function.as_str());
     let expects = if asks_not_none { ExpectedResult::NotNone } else { ExpectedResult::Value };
-    let comparison = Comparison { tolerance: tolerance(&fields)?, ..Comparison::by(JUDGE) };
-    let inputs = inputs(&fields, &task_id)?;
+    let comparison = Comparison { tolerance: tolerance(fields)?, ..Comparison::by(JUDGE) };
+    let inputs = inputs(fields, &task_id)?;
     let checks = CallChecks { function, cases: Vec::new(), fresh: false, comparison };
     Ok(ProblemRow::Unexecuted(UnexecutedProblem { task_id, prompt, checks, inputs, reference, expects, limits: None }))
 }

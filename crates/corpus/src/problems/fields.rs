@@ -21,6 +21,12 @@ impl FieldError {
     pub(super) fn new(field: impl Into<String>, reason: impl Into<String>) -> Self {
         Self { field: field.into(), reason: reason.into() }
     }
+
+    /// The same error, in a row that has what it is about in the field `outer`.
+    pub(super) fn inside(self, outer: &str) -> Self {
+        let joint = if self.field.is_empty() || self.field.starts_with('[') { "" } else { "." };
+        Self { field: format!("{outer}{joint}{}", self.field), ..self }
+    }
 }
 
 /// A row, or an object inside one. A field that is `null` counts as absent.
@@ -51,17 +57,27 @@ impl Fields {
         }
     }
 
+    /// The fields of a row that has been read.
+    pub(super) fn of_pairs(pairs: Vec<(Value, Value)>) -> Self {
+        Self { pairs, repeated: Vec::new(), path: String::new() }
+    }
+
     /// The object `value`, which stands in the row at `path`.
     pub(super) fn inside(path: &str, value: Value) -> Result<Self, FieldError> {
         match value {
             Value::Dict(pairs) => Ok(Self { pairs, repeated: Vec::new(), path: format!("{path}.") }),
-            other => Err(FieldError::new(path, format!("expected an object, found {}", other.type_name()))),
+            other => Err(FieldError::new(path, format!("expected an object, found {}", shown(&other)))),
         }
+    }
+
+    /// The field `name`, by its path in the row.
+    pub(super) fn place(&self, name: &str) -> String {
+        format!("{}{name}", self.path)
     }
 
     /// An error of the field `name`.
     pub(super) fn fault(&self, name: &str, reason: impl Into<String>) -> FieldError {
-        FieldError::new(format!("{}{name}", self.path), reason)
+        FieldError::new(self.place(name), reason)
     }
 
     /// The field, unless it is absent or `null`.
@@ -78,9 +94,26 @@ impl Fields {
         }
     }
 
+    /// Whether the field is there.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
     /// A required field.
     pub(super) fn need(&self, name: &str) -> Result<&Value, FieldError> {
-        self.get(name).ok_or_else(|| self.fault(name, "is missing"))
+        self.get(name).ok_or_else(|| self.fault(name, format!("is missing; found {}", self.names())))
+    }
+
+    /// The names of the fields, for messages.
+    pub(super) fn names(&self) -> String {
+        /// More names say no more.
+        const MOST: usize = 12;
+        let names: Vec<String> = self.pairs.iter().take(MOST).map(|(key, _)| format!("`{}`", shown_key(key))).collect();
+        match self.pairs.len() {
+            0 => "no field".to_owned(),
+            all if all > MOST => format!("{} and {} more", names.join(", "), all - MOST),
+            _ => names.join(", "),
+        }
     }
 
     /// A required text.
@@ -99,7 +132,7 @@ impl Fields {
 
     /// A text, empty when absent.
     pub(super) fn text_or_empty(&self, name: &str) -> Result<&str, FieldError> {
-        if self.get(name).is_none() { Ok("") } else { self.text(name) }
+        if self.has(name) { self.text(name) } else { Ok("") }
     }
 
     /// A required list.
@@ -112,7 +145,7 @@ impl Fields {
 
     /// A list, empty when absent.
     pub(super) fn list_or_empty(&self, name: &str) -> Result<&[Value], FieldError> {
-        if self.get(name).is_none() { Ok(&[]) } else { self.list(name) }
+        if self.has(name) { self.list(name) } else { Ok(&[]) }
     }
 
     /// A list of texts, empty when absent.
@@ -145,9 +178,24 @@ impl Fields {
         }
     }
 
-    fn wrong(&self, name: &str, wanted: &str, found: &Value) -> FieldError {
-        self.fault(name, format!("expected {wanted}, found {}", found.type_name()))
+    /// An error of the field `name`, which is not `wanted`.
+    pub(super) fn wrong(&self, name: &str, wanted: &str, found: &Value) -> FieldError {
+        self.fault(name, format!("expected {wanted}, found {}", shown(found)))
     }
+}
+
+/// A value in a message: its type and its beginning.
+pub(super) fn shown(value: &Value) -> String {
+    /// Enough to find it in the row.
+    const CHARS: usize = 40;
+    match value {
+        Value::None => "null".to_owned(),
+        value => format!("{} `{}`", value.type_name(), value.excerpt(CHARS)),
+    }
+}
+
+fn shown_key(key: &Value) -> String {
+    if let Value::Str(name) = key { name.chars().take(40).collect() } else { key.excerpt(40) }
 }
 
 /// What JSON calls a value.

@@ -9,10 +9,15 @@ use veriplay_core::{Checks, Problem, TestCode, TestStyle, Trust};
 use super::fields::{FieldError, Fields};
 use super::{ProblemFormat, ProblemRow, ProblemStatement, RowInput};
 
-pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "humaneval", parse, statement };
+pub(super) const FORMAT: ProblemFormat = ProblemFormat {
+    name: "humaneval",
+    recognises: |fields| fields.has("entry_point") && fields.has("test"),
+    parse,
+    statement,
+};
 
 fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
-    let fields = Fields::parse(row.text)?;
+    let fields = row.fields()?;
     let prompt = fields.filled_text("prompt")?.to_owned();
     let source = fields.filled_text("test")?.to_owned();
     let function = fields.filled_text("entry_point")?.to_owned();

@@ -13,12 +13,21 @@ use flate2::read::ZlibDecoder;
 use veriplay_core::{CallCase, CallChecks, Checks, Comparison, Problem, StdioCase, StdioChecks, Value};
 
 use super::fields::{FieldError, Fields};
+use super::row_tests::SetJudges;
 use super::{ProblemFormat, ProblemRow, ProblemStatement, RowInput, pickle, pyjson};
 
-pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "livecodebench", parse, statement };
+pub(super) const FORMAT: ProblemFormat = ProblemFormat {
+    name: "livecodebench",
+    recognises: |fields| fields.has("public_test_cases") || fields.has("private_test_cases"),
+    parse,
+    statement,
+};
 
 /// Its judge, for values and for texts.
 const JUDGE: &str = "livecodebench";
+
+/// The same for readers of other sets with tests of its kind.
+pub(super) const JUDGES: SetJudges = SetJudges { texts: JUDGE, values: JUDGE };
 
 /// The modules that LiveCodeBench's harness imports into every program, in its order: all names of each first, and then each by name. Of
 /// two modules with one name the later wins, which is how `pow` and `open` stay the built-in ones.
@@ -31,7 +40,7 @@ const STARRED_MODULES: &str = "builtins typing";
 /// What it sets the recursion limit to.
 const RECURSION: u32 = 50_000;
 
-fn prelude() -> String {
+pub(super) fn prelude() -> String {
     let starred =
         MODULES.split(' ').chain(STARRED_MODULES.split(' ')).map(|module| format!("from {module} import *\n"));
     let named = MODULES.split(' ').map(|module| format!("import {module}\n"));
@@ -48,15 +57,15 @@ fn statement(fields: &Fields) -> Result<ProblemStatement, FieldError> {
 }
 
 fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
-    let fields = Fields::parse(row.text)?;
+    let fields = row.fields()?;
     let task_id = fields.id(&["question_id"])?;
-    let mut tests = tests(&fields, "public_test_cases", fields.json("public_test_cases")?)?;
-    tests.extend(private_tests(&fields, row.options.max_row_bytes)?);
+    let mut tests = tests(fields, "public_test_cases", fields.json("public_test_cases")?)?;
+    tests.extend(private_tests(fields, row.options.max_row_bytes)?);
     if tests.is_empty() {
         return Err(fields.fault("private_test_cases", "holds no tests, and `public_test_cases` none either"));
     }
-    let checks = match function(&fields)? {
-        Some(function) => calls(&fields, &function, tests)?,
+    let checks = match function(fields)? {
+        Some(function) => calls(fields, &function, tests)?,
         None => Checks::Stdio(StdioChecks {
             cases: tests.into_iter().map(|test| StdioCase { stdin: test.input, stdout: test.output }).collect(),
             comparison: Comparison::by(JUDGE),
@@ -66,11 +75,16 @@ fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
 }
 
 /// `metadata.func_name`; `metadata` is an object, as JSON text.
-fn function(fields: &Fields) -> Result<Option<String>, FieldError> {
-    if fields.get("metadata").is_none() {
+pub(super) fn function(fields: &Fields) -> Result<Option<String>, FieldError> {
+    let is_blank = match fields.get("metadata") {
+        None => true,
+        Some(Value::Str(text)) => text.trim().is_empty(),
+        Some(_) => false,
+    };
+    if is_blank {
         return Ok(None);
     }
-    let metadata = Fields::inside("metadata", fields.json("metadata")?)?;
+    let metadata = Fields::inside(&fields.place("metadata"), fields.json("metadata")?)?;
     let name = metadata.text_or_empty("func_name")?;
     Ok((!name.is_empty()).then(|| name.to_owned()))
 }

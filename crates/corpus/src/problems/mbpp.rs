@@ -10,10 +10,11 @@ use veriplay_core::{Checks, Problem, TestCode, TestStyle, Trust};
 use super::fields::{FieldError, Fields};
 use super::{ProblemFormat, ProblemRow, ProblemStatement, RowInput};
 
-pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "mbpp", parse, statement };
+pub(super) const FORMAT: ProblemFormat =
+    ProblemFormat { name: "mbpp", recognises: |fields| fields.has("test_list"), parse, statement };
 
 fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
-    let fields = Fields::parse(row.text)?;
+    let fields = row.fields()?;
     let mut asserts = fields.texts_or_empty("test_list")?;
     asserts.extend(fields.texts_or_empty("challenge_test_list")?);
     if asserts.is_empty() {

@@ -41,6 +41,28 @@ pub(super) fn parse_lenient(text: &str) -> Result<(Value, Vec<String>), JsonErro
     parse_whole(Reader { text, at: 0, lone: Some(LONE_SURROGATE), repeated: Vec::new() })
 }
 
+/// The text of the member `name` of the object that `text` holds. Of a name that stands twice, the last one's, as [`parse`] takes it. `None` where there
+/// is none, or `text` is no object.
+pub(super) fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let mut reader = Reader { text, at: 0, lone: None, repeated: Vec::new() };
+    reader.expect(b'{').ok()?;
+    let mut found = None;
+    while reader.peek() == Some(b'"') {
+        let key = reader.string().ok()?;
+        reader.expect(b':').ok()?;
+        reader.peek()?;
+        let start = reader.at;
+        reader.value(1).ok()?;
+        if key == name {
+            found = Some(&text[start..reader.at]);
+        }
+        if !reader.eat(b',') {
+            break;
+        }
+    }
+    found
+}
+
 fn parse_whole(mut reader: Reader<'_>) -> Result<(Value, Vec<String>), JsonError> {
     let value = reader.value(0)?;
     match reader.peek() {

@@ -7,7 +7,12 @@ use super::fields::Fields;
 use super::fields::{FieldError, parse_versioned};
 use super::{ProblemFormat, ProblemRow, ProblemStatement, RowInput};
 
-pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "veriplay", parse, statement };
+pub(super) const FORMAT: ProblemFormat = ProblemFormat {
+    name: "veriplay",
+    recognises: |fields| fields.has("problem") && fields.has("schema_version"),
+    parse,
+    statement,
+};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

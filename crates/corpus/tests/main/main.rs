@@ -20,6 +20,8 @@ mod problem_packing;
 mod published;
 mod python;
 mod repository_archives;
+mod row_faults;
+mod row_shapes;
 mod seed_files;
 mod splits;
 mod streams;

@@ -25,19 +25,19 @@ fn only_with(format: &str, row: &str, options: &ReadOptions) -> ProblemRow {
     read.rows.remove(0).1
 }
 
-fn ready(format: &str, row: &serde_json::Value) -> Problem {
+pub(super) fn ready(format: &str, row: &serde_json::Value) -> Problem {
     match only(format, &row.to_string()) {
         ProblemRow::Ready(problem) => problem,
         ProblemRow::Unexecuted(unexecuted) => panic!("{unexecuted:?} has no expected values"),
     }
 }
 
-fn tests(problem: &Problem) -> &TestCode {
+pub(super) fn tests(problem: &Problem) -> &TestCode {
     let Checks::Tests(code) = &problem.checks else { panic!("{:?} is no test code", problem.checks) };
     code
 }
 
-fn calls(problem: &Problem) -> &CallChecks {
+pub(super) fn calls(problem: &Problem) -> &CallChecks {
     let Checks::Calls(calls) = &problem.checks else { panic!("{:?} are no calls", problem.checks) };
     calls
 }
@@ -54,7 +54,7 @@ fn literal(text: &str) -> Value {
 }
 
 /// Cases as `repr` writes them: arguments and expected value.
-fn cases(checks: &CallChecks) -> Vec<(String, String)> {
+pub(super) fn cases(checks: &CallChecks) -> Vec<(String, String)> {
     let text = |case: &veriplay_core::CallCase| (Value::arguments_text(&case.input), case.expected.to_string());
     checks.cases.iter().map(text).collect()
 }
@@ -62,7 +62,18 @@ fn cases(checks: &CallChecks) -> Vec<(String, String)> {
 #[test]
 fn every_format_has_its_own_name() {
     let names: Vec<&str> = PROBLEM_FORMATS.iter().map(|format| format.name).collect();
-    assert_eq!(names, ["veriplay", "humaneval", "mbpp", "evalplus", "livecodebench", "cruxeval", "apps", "cat"]);
+    let sets = [
+        "humaneval",
+        "mbpp",
+        "evalplus",
+        "livecodebench",
+        "cruxeval",
+        "apps",
+        "code_contests",
+        "codeforces",
+        "kodcode",
+    ];
+    assert_eq!(names, [["veriplay"].as_slice(), &sets, &["cat", "auto"]].concat());
     let error = problem_format("human-eval").expect_err("there is no such format").to_string();
     assert!(error.contains("`human-eval`") && error.contains("`cruxeval`"), "{error}");
 }

@@ -1,9 +1,9 @@
 //! `POST /get_reward`: OpenRLHF's remote reward, and slime's (`--rm-type remote_rm`).
 //!
 //! OpenRLHF sends `query`, `prompts` and `labels`, lists of one or more, and takes plain numbers for one query. slime sends `prompt`,
-//! `response` and `label`, and takes a number. A label is a task: see [`crate::ground_truth`]. Neither protocol has a word for a reward that
-//! was not measured, so a fault is a 504 for the whole request, which both try again. A task that cannot judge its attempt is a mark in the extra
-//! logs for OpenRLHF, and a 422 for slime, whose answer has no place for a mark.
+//! `response` and `label`, and takes a number. A label is a task of whatever shape. Neither protocol has a word for a reward that
+//! was not measured, so a fault is a 504 for the whole request, which both try again. A label that cannot be read, and a task that cannot judge its
+//! attempt, is a mark in the extra logs for OpenRLHF, with the reason in `faults`, and a 422 for slime, whose answer has no place for a mark.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,21 +20,20 @@ use utoipa_axum::routes;
 use super::Routes;
 use crate::body::{RequestBody, json_response};
 use crate::caller::Caller;
-use crate::compat::{Fields, Rejection, open_task, read_request, until_serving};
-use crate::ground_truth::task_source;
-use crate::judge::{AttemptText, Judge, OpenTask};
+use crate::compat::{Fields, Rejection, open_truth, read_request, until_serving};
+use crate::judge::{AttemptText, Judge};
 use crate::queue::{Admission, Unfinished};
-use crate::rows::reward;
+use crate::rows::{FaultKind, reward};
 use crate::service::{AttemptWork, Service, TOGETHER};
-use veriplay_core::RowStatus;
+use veriplay_core::{RowStatus, VerdictRow};
 use veriplay_verifier::extraction::{response_of_query, with_opened_frame};
 
 /// OpenRLHF waits 180 s for an answer. The answer must reach it before.
 const CLIENT_PATIENCE: Duration = Duration::from_secs(175);
 /// slime waits 120 s.
 const SLIME_PATIENCE: Duration = Duration::from_secs(115);
-/// What slime is told in place of a reward that was not measured.
-const UNJUDGED: &str = "the task cannot judge this attempt, so there is no reward: it has no usable reference";
+/// Why a task cannot judge.
+const UNJUDGED: &str = "the task cannot judge this attempt: it has no usable reference";
 
 pub(crate) fn routes() -> Routes {
     Routes::new().routes(routes!(get_reward))
@@ -61,7 +60,7 @@ struct RewardRequest {
 /// Rewards of completions, as OpenRLHF and slime ask for them
 #[utoipa::path(post, path = "/get_reward", tag = "OpenRLHF, slime", request_body = RewardRequest, responses(
     (status = 200, description = "`{\"rewards\", \"scores\", \"extra_logs\"}`: numbers for one query, lists for more; for slime a number"),
-    (status = 422, description = "A field is wrong: FastAPI's list of errors. For slime also: the task cannot judge the attempt, in words"),
+    (status = 422, description = "A field is wrong: FastAPI's list of errors. For slime also: there is no reward, in words"),
     (status = 504, description = "Not measured: try again"),
 ))]
 async fn get_reward(
@@ -75,9 +74,9 @@ async fn get_reward(
     let judge = serving_judge(&service, deadline).await?;
     let read = move |fields: &mut Fields| Asked::read(fields, &judge);
     let asked = read_request(&service, &headers, body, deadline, read).await?;
-    let Asked { attempts, form } = asked;
+    let Asked { samples, form } = asked;
     let deadline = if form == Form::Slime { arrived + SLIME_PATIENCE } else { deadline };
-    let verdicts = judge_all(&service, caller, deadline, attempts).await?;
+    let verdicts = judge_all(&service, caller, deadline, samples).await?;
     Ok(json_response(StatusCode::OK, &form.answer(&verdicts)?))
 }
 
@@ -96,7 +95,8 @@ enum Form {
 
 /// A request whose fields are right.
 struct Asked {
-    attempts: Vec<AttemptWork>,
+    /// An attempt, or why its label holds no task.
+    samples: Vec<Result<AttemptWork, String>>,
     form: Form,
 }
 
@@ -106,8 +106,7 @@ impl Asked {
             let label = fields.required("label").unwrap_or_default();
             let prompt = fields.optional_text("prompt").unwrap_or_default();
             let response = with_opened_frame(&prompt, &response);
-            let attempts = open_label(fields, judge, &["label"], &label).map(|task| attempt(task, response));
-            return Self { attempts: attempts.into_iter().collect(), form: Form::Slime };
+            return Self { samples: vec![sample(judge, "label", &label, response)], form: Form::Slime };
         }
         let queries = texts(fields, "query");
         let prompts = texts(fields, "prompts");
@@ -116,15 +115,14 @@ impl Asked {
             let (queries, prompts, labels) = (queries.len(), prompts.len(), labels.len());
             let msg = format!("{queries} queries, {prompts} prompts and {labels} labels should be equally many");
             fields.wrong(&["query"], "value_error", msg, &json!(queries));
-            return Self { attempts: Vec::new(), form: Form::OpenRlhf };
+            return Self { samples: Vec::new(), form: Form::OpenRlhf };
         }
-        let mut attempts = Vec::with_capacity(queries.len());
+        let mut samples = Vec::with_capacity(queries.len());
         for (at, ((query, prompt), label)) in queries.into_iter().zip(prompts).zip(&labels).enumerate() {
-            let task = open_label(fields, judge, &["labels", &at.to_string()], label);
             let response = with_opened_frame(&prompt, response_of_query(&query, &prompt));
-            attempts.extend(task.map(|task| attempt(task, response)));
+            samples.push(sample(judge, &format!("labels[{at}]"), label, response));
         }
-        Self { attempts, form: Form::OpenRlhf }
+        Self { samples, form: Form::OpenRlhf }
     }
 }
 
@@ -145,22 +143,29 @@ fn texts(fields: &mut Fields, name: &str) -> Vec<String> {
     texts
 }
 
-/// Opens the task of a label; notes why there is none.
-fn open_label(fields: &mut Fields, judge: &Arc<dyn Judge>, path: &[&str], label: &Value) -> Option<Arc<dyn OpenTask>> {
-    open_task(fields, judge, path, label, task_source(label).map_err(|error| error.to_string()))
+/// The attempt at the task of the label at `path`.
+fn sample(judge: &Arc<dyn Judge>, path: &str, label: &Value, response: String) -> Result<AttemptWork, String> {
+    let task = open_truth(judge, label).map_err(|error| error.describe(path))?;
+    Ok(AttemptWork { task, attempt_id: "0".to_owned(), text: AttemptText::Completion(response) })
 }
 
-fn attempt(task: Arc<dyn OpenTask>, response: String) -> AttemptWork {
-    AttemptWork { task, attempt_id: "0".to_owned(), text: AttemptText::Completion(response) }
-}
-
-/// What became of an attempt, as numbers.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// What became of an attempt.
+#[derive(Debug, Clone, Default, PartialEq)]
 struct Measured {
-    /// `None` where the task cannot judge it.
+    /// `None` where nothing was measured.
     reward: Option<f64>,
     passed: u32,
     total: u32,
+    /// Why nothing was measured.
+    fault: Option<String>,
+}
+
+impl From<&VerdictRow> for Measured {
+    fn from(row: &VerdictRow) -> Self {
+        let reward = reward(row);
+        let fault = reward.is_none().then(|| UNJUDGED.to_owned());
+        Self { reward, passed: row.passed, total: row.total, fault }
+    }
 }
 
 /// Judges all attempts. One without a verdict is an error.
@@ -168,9 +173,22 @@ async fn judge_all(
     service: &Arc<Service>,
     caller: Caller,
     deadline: Instant,
-    attempts: Vec<AttemptWork>,
+    samples: Vec<Result<AttemptWork, String>>,
 ) -> Result<Vec<Measured>, Rejection> {
-    let mut found = vec![Measured { reward: None, passed: 0, total: 0 }; attempts.len()];
+    let mut found = vec![Measured::default(); samples.len()];
+    let (mut attempts, mut places) = (Vec::with_capacity(samples.len()), Vec::with_capacity(samples.len()));
+    for (at, sample) in samples.into_iter().enumerate() {
+        match sample {
+            Ok(attempt) => {
+                attempts.push(attempt);
+                places.push(at);
+            }
+            Err(why) => {
+                service.metrics.count_fault(FaultKind::UnreadableTask.word());
+                found[at].fault = Some(why);
+            }
+        }
+    }
     let submitted = service.submit_attempts(caller.client, Admission::Always, Some(deadline), attempts, TOGETHER);
     let mut stream = submitted.map_err(|full| Rejection::too_late(Unfinished::Full(full)))?;
     while let Some((index, judged)) = stream.next().await {
@@ -178,21 +196,22 @@ async fn judge_all(
         if matches!(row.status, RowStatus::Dropped(_)) {
             return Err(Rejection::host_fault());
         }
-        found[index] = Measured { reward: reward(&row), passed: row.passed, total: row.total };
+        found[places[index]] = Measured::from(&row);
     }
     Ok(found)
 }
 
 impl Form {
-    /// The answer. A task that cannot judge its attempt gives OpenRLHF 0, which the logs mark, because its training ends without a number.
+    /// The answer. What was not measured gives OpenRLHF 0, which the logs mark, because its training ends without a number.
     ///
     /// # Errors
-    /// Such a task, where the answer is a bare number: slime raises.
+    /// The same where the answer is a bare number: slime raises.
     fn answer(self, verdicts: &[Measured]) -> Result<Value, Rejection> {
         if self == Form::Slime {
-            let reward = verdicts.first().and_then(|verdict| verdict.reward);
-            let unjudged = || Rejection::text(StatusCode::UNPROCESSABLE_ENTITY, UNJUDGED);
-            return reward.map(|reward| json!(reward)).ok_or_else(unjudged);
+            let verdict = verdicts.first().cloned().unwrap_or_default();
+            let why = verdict.fault.unwrap_or_default();
+            let unmeasured = || Rejection::text(StatusCode::UNPROCESSABLE_ENTITY, format!("there is no reward: {why}"));
+            return verdict.reward.map(|reward| json!(reward)).ok_or_else(unmeasured);
         }
         let rewards: Vec<f64> = verdicts.iter().map(|verdict| verdict.reward.unwrap_or(0.0)).collect();
         let unjudged: Vec<f64> = verdicts.iter().map(|verdict| f64::from(u8::from(verdict.reward.is_none()))).collect();
@@ -200,7 +219,11 @@ impl Form {
         let shares: Vec<f64> = verdicts.iter().map(share).collect();
         let plain = |numbers: &[f64]| if let [one] = numbers { json!(one) } else { json!(numbers) };
         let logs = json!({"veriplay_passed": plain(&shares), "veriplay_unjudged": plain(&unjudged)});
-        Ok(json!({"rewards": plain(&rewards), "scores": plain(&rewards), "extra_logs": logs}))
+        let mut answer = json!({"rewards": plain(&rewards), "scores": plain(&rewards), "extra_logs": logs});
+        if verdicts.iter().any(|verdict| verdict.fault.is_some()) {
+            answer["faults"] = verdicts.iter().map(|verdict| json!(verdict.fault)).collect();
+        }
+        Ok(answer)
     }
 }
 
@@ -209,7 +232,8 @@ mod tests {
     use super::*;
 
     fn measured(reward: Option<f64>) -> Measured {
-        Measured { reward, passed: 1, total: 2 }
+        let fault = reward.is_none().then(|| "why".to_owned());
+        Measured { reward, passed: 1, total: 2, fault }
     }
 
     #[test]
@@ -223,6 +247,7 @@ mod tests {
         let two = answer(Form::OpenRlhf, &[measured(Some(0.0)), measured(None)]);
         assert_eq!(two["rewards"], json!([0.0, 0.0]));
         assert_eq!(two["extra_logs"]["veriplay_unjudged"], json!([0.0, 1.0]));
+        assert_eq!(two["faults"], json!([null, "why"]));
         assert_eq!(answer(Form::Slime, &[measured(Some(1.0))]), json!(1.0));
         assert_eq!(answer(Form::Slime, &[measured(Some(0.0))]), json!(0.0));
         assert!(Form::Slime.answer(&[measured(None)]).is_err(), "a bare 0 would be a reward");

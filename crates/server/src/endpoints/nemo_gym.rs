@@ -20,9 +20,8 @@ use super::Routes;
 use super::get_reward::serving_judge;
 use crate::body::{RequestBody, json_response};
 use crate::caller::Caller;
-use crate::compat::{Fields, Rejection, open_task, read_request};
-use crate::ground_truth::{live_code_bench, task_source};
-use crate::judge::{AttemptText, Judge, TaskSource};
+use crate::compat::{Fields, Rejection, open_truth, read_request};
+use crate::judge::{AttemptText, Judge, TaskError};
 use crate::queue::{Admission, Unfinished};
 use crate::rows::{Fault, FaultKind, reward};
 use crate::service::{AttemptWork, Service};
@@ -66,9 +65,13 @@ async fn verify(
     let read = move |fields: &mut Fields| Asked::read(fields, &judge);
     let asked = read_request(&service, &headers, body, deadline, read).await?;
     let Asked { echoed, output, attempt } = asked;
-    // Without a task the request was refused.
-    let attempt = attempt.ok_or_else(|| Rejection::text(StatusCode::INTERNAL_SERVER_ERROR, "the service failed"))?;
-    let result = judge_one(&service, caller, deadline, attempt).await?;
+    let result = match attempt {
+        Err(unreadable) => {
+            service.metrics.count_fault(unreadable.kind.word());
+            Err(unreadable)
+        }
+        Ok(attempt) => judge_one(&service, caller, deadline, attempt).await?,
+    };
     Ok(json_response(StatusCode::OK, &make_answer(echoed, &output, result)))
 }
 
@@ -100,8 +103,8 @@ struct Asked {
     echoed: Map<String, Value>,
     /// What the model wrote.
     output: String,
-    /// `None` where the task cannot be read.
-    attempt: Option<AttemptWork>,
+    /// A fault where the metadata hold no task.
+    attempt: Result<AttemptWork, Fault>,
 }
 
 impl Asked {
@@ -110,8 +113,9 @@ impl Asked {
         let response = fields.required("response").unwrap_or_default();
         let metadata = fields.required("verifier_metadata").unwrap_or_default();
         let output = output_text(&response);
-        let task = open_task(fields, judge, &["verifier_metadata"], &metadata, source_of(&metadata));
-        let attempt = task.map(|task| AttemptWork {
+        let task = open_truth(judge, &metadata);
+        let unreadable = |error: TaskError| Fault::unreadable_task(String::new(), error.describe("verifier_metadata"));
+        let attempt = task.map_err(unreadable).map(|task| AttemptWork {
             task,
             attempt_id: "0".to_owned(),
             text: AttemptText::Completion(output.clone()),
@@ -130,31 +134,6 @@ fn output_text(response: &Value) -> String {
     let messages = list(response, "output").into_iter().filter(|item| item["type"] == "message");
     let parts = messages.flat_map(|item| list(&item, "content")).filter(|part| part["type"] == "output_text");
     parts.filter_map(|part| part["text"].as_str().map(str::to_owned)).collect()
-}
-
-/// The task of the metadata.
-fn source_of(metadata: &Value) -> Result<TaskSource, String> {
-    match metadata.get("unit_tests") {
-        Some(tests) => unit_tests(tests).ok_or_else(|| "inputs and outputs should be lists of texts".to_owned()),
-        None => task_source(metadata).map_err(|error| error.to_string()),
-    }
-}
-
-/// Tests in LiveCodeBench's form: with a function, an input is lines of JSON arguments.
-fn unit_tests(tests: &Value) -> Option<TaskSource> {
-    let tests = match tests {
-        Value::String(text) => serde_json::from_str(text).ok()?,
-        other => other.clone(),
-    };
-    let (inputs, outputs) = (tests["inputs"].as_array()?.clone(), tests["outputs"].as_array()?.clone());
-    let texts = inputs.iter().chain(&outputs).all(Value::is_string);
-    if !texts || inputs.len() != outputs.len() {
-        return None;
-    }
-    let function = tests["fn_name"].as_str().filter(|name| !name.is_empty());
-    let kind = if function.is_some() { "functional" } else { "stdin" };
-    let kinds = vec![Value::from(kind); inputs.len()];
-    Some(live_code_bench(inputs, outputs, kinds, function))
 }
 
 /// The answer: the request, and what was found.
@@ -215,20 +194,5 @@ mod tests {
         let answer = make_answer(Map::new(), "so x", Ok(row));
         assert_eq!((&answer["reward"], &answer["mask_sample"]), (&json!(0.0), &json!(false)));
         assert_eq!((&answer["failure_reason"], &answer["extracted_model_code"]), (&Value::Null, &json!("x")));
-    }
-
-    #[test]
-    fn unit_tests_are_texts() {
-        let row = |tests: &Value| match unit_tests(tests) {
-            Some(TaskSource::Row { format, row, .. }) => Some((format, row)),
-            _ => None,
-        };
-        let (format, text) = row(&json!({"inputs": ["1\n"], "outputs": ["2"], "fn_name": null})).expect("tests");
-        assert!(format == "livecodebench" && text.contains("stdin") && !text.contains("func_name"));
-        let (_, text) = row(&json!({"inputs": ["[1]\n2"], "outputs": ["3"], "fn_name": "add"})).expect("tests");
-        assert!(text.contains("functional") && text.contains("func_name"));
-        for wrong in [json!({}), json!({"inputs": [1], "outputs": [2]}), json!({"inputs": ["1"], "outputs": []})] {
-            assert!(row(&wrong).is_none());
-        }
     }
 }

@@ -1,7 +1,8 @@
 //! The native endpoints `POST /v1/verify` and `POST /v1/tasks`: many attempts at many tasks in one request, each with a verdict, or with a
 //! fault that says why there is none.
 
-use std::collections::HashMap;
+mod parse;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,20 +16,20 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
-use veriplay_core::{Digest, Limits, Predicted, SCHEMA_VERSION};
+use veriplay_core::SCHEMA_VERSION;
 
 use super::Routes;
 use super::operations::check_serving;
-use crate::body::{RequestBody, json_response, parse_body, parse_record, read_body};
+use crate::body::{RequestBody, json_response, parse_body, read_body};
 use crate::caller::Caller;
-use crate::json_slices::{array_items, object_members};
-use crate::judge::{AttemptText, Judge, JudgeOptions, OpenTask, TaskError, TaskSource};
+use crate::judge::{Judge, JudgeOptions, JudgedAttempt};
 use crate::lines::LineBody;
-use crate::objects::{Count, Object, optional_count, optional_fuel};
+use crate::objects::{optional_count, optional_fuel};
 use crate::problem::Problem;
 use crate::queue::{Admission, QueueFull};
-use crate::rows::ServedRow;
-use crate::service::{AttemptWork, JudgedStream, Service, TOGETHER};
+use crate::rows::{Fault, FaultKind, ServedRow};
+use crate::service::{JudgedStream, Service, TOGETHER};
+use parse::{Members, ParsedVerify, RequestedTask, open_tasks};
 
 pub(crate) fn routes() -> Routes {
     Routes::new().routes(routes!(verify)).routes(routes!(add_tasks))
@@ -38,11 +39,13 @@ pub(crate) fn routes() -> Routes {
 #[derive(ToSchema, Deserialize)]
 #[expect(dead_code, reason = "it describes the request")]
 struct TaskRequest {
-    /// The format of the row; `/v1/info` lists them.
+    /// The format of the row; `/v1/info` lists them. `auto` takes a row of any shape that it knows.
     format: Option<String>,
-    /// The row, as a JSON object or as its text.
+    /// The row, as JSON or as its text.
     #[schema(value_type = Object)]
     row: Option<Value>,
+    /// The task's name, by which attempts name it, instead of the one in the row.
+    task_id: Option<String>,
     /// What attempts at a `cruxeval` row predict: `output` (the default) or `input`.
     predict: Option<String>,
     /// The digest of a row that was sent before, in place of the other fields.
@@ -107,13 +110,16 @@ struct VerifyRequest {
     deadline_ms: Option<u64>,
 }
 
-/// A task that is kept.
+/// A task that is kept, or a row that cannot be read.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 struct KeptTask {
-    /// The task's name, as its row has it.
-    task_id: String,
-    /// The name under which later requests may use it.
-    digest: String,
+    /// The task's name. `null` for a row that cannot be read and was given none.
+    task_id: Option<String>,
+    /// The name under which later requests may use it. `null` for a row that cannot be read.
+    digest: Option<String>,
+    /// Why the row cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fault: Option<Fault>,
 }
 
 /// The answer to `/v1/verify`.
@@ -124,7 +130,7 @@ struct VerifyResponse {
     image: String,
     tasks: Vec<KeptTask>,
     /// One row an attempt, in their order. With a verdict it is a row of `veriplay verify --out` and `index`, `reward`, `cached`, `fault`:
-    /// null; without one it is `index`, `task_id`, `attempt_id`, `status`: null, `reward`: null, `fault`: {`kind`, `message`, `retried`}.
+    /// null; without one it is `index`, `task_id`, `attempt_id`, `status`: null, `reward`: null, `fault`: {`kind`, `message`, `retried`}, and `field` where the task's row cannot be read.
     #[schema(value_type = Vec<Object>)]
     verdicts: Vec<ServedRow>,
 }
@@ -204,7 +210,10 @@ async fn add_tasks(State(service): State<Arc<Service>>, headers: HeaderMap, body
             open_tasks(&judge, members.required("tasks")?, &JudgeOptions::default())
         };
         let tasks = parse_body(text, parse).await??;
-        Ok::<_, Problem>(json_response(StatusCode::OK, &TasksResponse { tasks: tasks.iter().map(kept).collect() }))
+        Ok::<_, Problem>(json_response(
+            StatusCode::OK,
+            &TasksResponse { tasks: tasks.iter().map(RequestedTask::kept).collect() },
+        ))
     };
     added.await.unwrap_or_else(Problem::into_response)
 }
@@ -224,12 +233,27 @@ async fn read_text(service: &Service, headers: &HeaderMap, body: RequestBody) ->
     Ok(read_body(body, service.body_limits(), None).await?)
 }
 
+/// The name of an attempt, and its place among those of the request.
+struct AttemptPlace {
+    index: usize,
+    task_id: String,
+    attempt_id: String,
+}
+
+impl AttemptPlace {
+    fn row(&self, result: Result<JudgedAttempt, Fault>) -> ServedRow {
+        ServedRow::new(self.index, (&self.task_id, &self.attempt_id), result)
+    }
+}
+
 /// Attempts in the queue.
 struct StartedVerify {
     image: String,
     tasks: Vec<KeptTask>,
-    /// The names of the attempts: those of their tasks, and their own.
-    names: Vec<(String, String)>,
+    /// The rows of attempts at tasks that cannot be read.
+    refused: Vec<ServedRow>,
+    /// The places of the others.
+    places: Vec<AttemptPlace>,
     stream: JudgedStream,
 }
 
@@ -246,49 +270,49 @@ async fn start_verify(
     let image = judge.facts().image_digest.to_string();
     let work = parse_body(text, move |text| ParsedVerify::parse(&judge, text)).await??;
     let deadline = work.deadline_ms.map(|ms| arrived + Duration::from_millis(ms));
-    let names = work.attempts.iter().map(|work| (work.task.task_id().to_owned(), work.attempt_id.clone())).collect();
-    let stream = service.submit_attempts(caller.client, Admission::Bounded, deadline, work.attempts, batch);
+    let ParsedVerify { tasks, attempts, places, refused, .. } = work;
+    refused.iter().for_each(|_| service.metrics.count_fault(FaultKind::UnreadableTask.word()));
+    let stream = service.submit_attempts(caller.client, Admission::Bounded, deadline, attempts, batch);
     let stream = stream.map_err(|full| match full {
         QueueFull::TooLarge { .. } => Problem::invalid("attempts", full.to_string()),
         QueueFull::Busy { .. } => Problem::queue_full(full.to_string()),
         QueueFull::Closed => Problem::unavailable(full.to_string()),
     })?;
-    Ok(StartedVerify { image, tasks: work.tasks, names, stream })
+    Ok(StartedVerify { image, tasks, refused, places, stream })
 }
 
 impl StartedVerify {
-    fn row(names: &[(String, String)], (index, result): crate::service::Indexed) -> ServedRow {
-        let (task_id, attempt_id) = &names[index];
-        ServedRow::new(index, (task_id, attempt_id), result)
-    }
-
     /// All rows in one answer.
     async fn collect(mut self) -> Response {
-        let mut rows: Vec<Option<ServedRow>> = vec![None; self.names.len()];
-        while let Some(judged) = self.stream.next().await {
-            let index = judged.0;
-            rows[index] = Some(Self::row(&self.names, judged));
+        let mut verdicts = self.refused;
+        while let Some((index, result)) = self.stream.next().await {
+            verdicts.push(self.places[index].row(result));
         }
-        let verdicts = rows.into_iter().flatten().collect();
+        verdicts.sort_by_key(ServedRow::index);
         let (image, tasks) = (self.image, self.tasks);
         json_response(StatusCode::OK, &VerifyResponse { schema_version: SCHEMA_VERSION, image, tasks, verdicts })
     }
 
     /// A row a line, as they are judged. When the client hangs up, the rest is cancelled.
     fn stream(self, with_tasks: bool) -> Response {
-        let Self { names, mut stream, tasks, .. } = self;
+        let Self { refused, places, mut stream, tasks, .. } = self;
         let (lines, body) = LineBody::new();
         tokio::spawn(async move {
             if with_tasks && lines.send(&TasksResponse { tasks }).await.is_err() {
                 return;
+            }
+            for row in refused {
+                if lines.send(&row).await.is_err() {
+                    return;
+                }
             }
             loop {
                 let judged = tokio::select! {
                     judged = stream.next() => judged,
                     () = lines.closed() => return,
                 };
-                let Some(judged) = judged else { return };
-                if lines.send(&Self::row(&names, judged)).await.is_err() {
+                let Some((index, result)) = judged else { return };
+                if lines.send(&places[index].row(result)).await.is_err() {
                     return;
                 }
             }
@@ -297,174 +321,4 @@ impl StartedVerify {
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/x-ndjson"));
         response
     }
-}
-
-/// The members of a request's object, as texts.
-struct Members<'a>(Vec<(String, &'a str)>);
-
-impl<'a> Members<'a> {
-    fn parse(text: &'a [u8], known: &[&str]) -> Result<Self, Problem> {
-        let text = std::str::from_utf8(text).map_err(|error| Problem::not_json(error.to_string()))?;
-        let members = object_members(text).map_err(|error| Problem::not_json(error.to_string()))?;
-        Self::named(members, known, "")
-    }
-
-    /// Checks that each key is known and stands once.
-    fn named(members: Vec<(&'a str, &'a str)>, known: &[&str], path: &str) -> Result<Self, Problem> {
-        let mut found: Vec<(String, &str)> = Vec::with_capacity(members.len());
-        for (key, value) in members {
-            let key: String = serde_json::from_str(key).map_err(|error| Problem::not_json(error.to_string()))?;
-            let field = format!("{path}{key}");
-            if !known.contains(&key.as_str()) {
-                return Err(Problem::invalid(field, format!("unknown field; known are {}", known.join(", "))));
-            }
-            if found.iter().any(|(other, _)| *other == key) {
-                return Err(Problem::invalid(field, "it is given twice"));
-            }
-            found.push((key, value));
-        }
-        Ok(Self(found))
-    }
-
-    fn get(&self, name: &str) -> Option<&'a str> {
-        let found = self.0.iter().find(|(key, _)| key == name);
-        found.map(|(_, value)| *value).filter(|value| *value != "null")
-    }
-
-    fn required(&self, name: &str) -> Result<&'a str, Problem> {
-        self.get(name).ok_or_else(|| Problem::invalid(name, "it is missing"))
-    }
-
-    /// A member as a record; its default where it is absent.
-    fn record<T: serde::de::DeserializeOwned + Default>(&self, name: &str) -> Result<T, Problem> {
-        self.get(name).map_or_else(|| Ok(T::default()), |text| parse_member(name, text))
-    }
-}
-
-/// Parses a member. Problems name it, and the place in it.
-fn parse_member<T: serde::de::DeserializeOwned>(name: &str, text: &str) -> Result<T, Problem> {
-    parse_record(text.as_bytes()).map_err(|problem| {
-        let field = match problem.field.as_deref() {
-            None => name.to_owned(),
-            Some(inner) if inner.starts_with('[') => format!("{name}{inner}"),
-            Some(inner) => format!("{name}.{inner}"),
-        };
-        Problem { field: Some(field), ..problem }
-    })
-}
-
-/// A request whose fields are right.
-struct ParsedVerify {
-    tasks: Vec<KeptTask>,
-    attempts: Vec<AttemptWork>,
-    deadline_ms: Option<u64>,
-}
-
-impl ParsedVerify {
-    fn parse(judge: &Arc<dyn Judge>, text: &[u8]) -> Result<Self, Problem> {
-        let known = ["tasks", "attempts", "limits", "seed", "early_stop", "deadline_ms"];
-        let members = Members::parse(text, &known)?;
-        let limits: Option<Object<LimitsRequest>> = members.record("limits")?;
-        let LimitsRequest { fuel, memory_bytes } = limits.map_or_else(LimitsRequest::default, |Object(limits)| limits);
-        let (facts, default) = (judge.facts(), judge.facts().limits);
-        let asked = Limits {
-            fuel: fuel.unwrap_or(default.fuel),
-            memory_bytes: memory_bytes.unwrap_or(default.memory_bytes),
-            ..default
-        };
-        facts.check_limits(&asked).map_err(|(field, why)| Problem::invalid(field, why))?;
-        let (Count(seed), early_stop) = (members.record::<Count>("seed")?, members.record("early_stop")?);
-        let options = JudgeOptions { fuel, memory_bytes, seed, early_stop };
-        let deadline_ms = members.record::<Option<Count>>("deadline_ms")?.map(|Count(ms)| ms);
-        let attempts: Vec<Object<AttemptRequest>> = parse_member("attempts", members.required("attempts")?)?;
-        let tasks = open_tasks(judge, members.required("tasks")?, &options)?;
-        let kept = tasks.iter().map(kept).collect();
-        Ok(Self { tasks: kept, attempts: pair(attempts, &tasks)?, deadline_ms })
-    }
-}
-
-fn kept(task: &Arc<dyn OpenTask>) -> KeptTask {
-    KeptTask { task_id: task.task_id().to_owned(), digest: task.digest().to_string() }
-}
-
-/// Opens the tasks of a request.
-fn open_tasks(judge: &Arc<dyn Judge>, text: &str, options: &JudgeOptions) -> Result<Vec<Arc<dyn OpenTask>>, Problem> {
-    let items = array_items(text).map_err(|error| Problem::invalid("tasks", error.to_string()))?;
-    let mut opened: Vec<Arc<dyn OpenTask>> = Vec::with_capacity(items.len());
-    let mut names: HashMap<String, usize> = HashMap::new();
-    for (at, item) in items.into_iter().enumerate() {
-        let path = format!("tasks[{at}]");
-        let source = task_source(item, &path)?;
-        let task = Arc::clone(judge).open_task(&source, options).map_err(|error| task_problem(error, &path))?;
-        if let Some(first) = names.insert(task.task_id().to_owned(), at) {
-            let why = format!("`{}` is the name of tasks[{first}] too", task.task_id());
-            return Err(Problem::invalid(path, why));
-        }
-        opened.push(task);
-    }
-    Ok(opened)
-}
-
-fn task_source(item: &str, path: &str) -> Result<TaskSource, Problem> {
-    let members = object_members(item).map_err(|error| Problem::invalid(path, error.to_string()))?;
-    let members = Members::named(members, &["format", "row", "predict", "digest"], &format!("{path}."))?;
-    let text = |name: &str| -> Result<Option<String>, Problem> {
-        members.get(name).map(|text| parse_member(&format!("{path}.{name}"), text)).transpose()
-    };
-    match (text("digest")?, text("format")?, members.get("row")) {
-        (Some(digest), None, None) => match digest.parse::<Digest>() {
-            Ok(digest) => Ok(TaskSource::Digest(digest)),
-            Err(error) => Err(Problem::invalid(format!("{path}.digest"), error.to_string())),
-        },
-        (None, Some(format), Some(row)) => {
-            let predict = match text("predict")?.as_deref() {
-                None | Some("output") => Predicted::Output,
-                Some("input") => Predicted::Input,
-                Some(other) => {
-                    let why = format!("expected `output` or `input`, found `{other}`");
-                    return Err(Problem::invalid(format!("{path}.predict"), why));
-                }
-            };
-            let row = if row.starts_with('"') { parse_member(&format!("{path}.row"), row)? } else { row.to_owned() };
-            Ok(TaskSource::Row { format, row, predict })
-        }
-        _ => Err(Problem::invalid(path, "a task is either `format` and `row`, or `digest`")),
-    }
-}
-
-fn task_problem(error: TaskError, path: &str) -> Problem {
-    let reason = error.to_string();
-    match error {
-        TaskError::UnknownDigest(_) => Problem::unknown_task(format!("{path}.digest"), reason),
-        TaskError::UnknownFormat(_) => Problem::invalid(format!("{path}.format"), reason),
-        TaskError::Invalid { field, .. } if field.is_empty() => Problem::invalid(format!("{path}.row"), reason),
-        TaskError::Invalid { field, .. } => Problem::invalid(format!("{path}.row.{field}"), reason),
-        TaskError::Options { field, .. } => Problem::invalid(field, reason),
-    }
-}
-
-/// Finds the task of each attempt.
-fn pair(attempts: Vec<Object<AttemptRequest>>, tasks: &[Arc<dyn OpenTask>]) -> Result<Vec<AttemptWork>, Problem> {
-    let by_name: HashMap<&str, usize> = tasks.iter().enumerate().map(|(at, task)| (task.task_id(), at)).collect();
-    let mut seen = vec![0_u64; tasks.len()];
-    let mut work = Vec::with_capacity(attempts.len());
-    for (at, Object(attempt)) in attempts.into_iter().enumerate() {
-        let path = |field: &str| format!("attempts[{at}].{field}");
-        let Some(&task) = by_name.get(attempt.task_id.0.as_str()) else {
-            let why = format!("no task of this request has the name `{}`", attempt.task_id.0);
-            return Err(Problem::invalid(path("task_id"), why));
-        };
-        let text = match (attempt.completion, attempt.program) {
-            (Some(text), None) => AttemptText::Completion(text),
-            (None, Some(text)) => AttemptText::Program(text),
-            (None, None) => return Err(Problem::invalid(path("completion"), "it is missing, and `program` too")),
-            (Some(_), Some(_)) => {
-                return Err(Problem::invalid(path("program"), "it stands beside `completion`; one of them is judged"));
-            }
-        };
-        let attempt_id = attempt.attempt_id.map_or_else(|| seen[task].to_string(), |name| name.0);
-        seen[task] += 1;
-        work.push(AttemptWork { task: Arc::clone(&tasks[task]), attempt_id, text });
-    }
-    Ok(work)
 }

@@ -156,8 +156,7 @@ async fn a_wrong_field_is_named() {
         (with(json!({"tasks": [5]})), "tasks[0]"),
         (with(json!({"tasks": [{"format": "plain"}]})), "tasks[0]"),
         (with(json!({"tasks": [{"format": "other", "row": {}}]})), "tasks[0].format"),
-        (with(json!({"tasks": [{"format": "plain", "row": {}}]})), "tasks[0].row.name"),
-        (with(json!({"tasks": [{"format": "plain", "row": "no JSON"}]})), "tasks[0].row"),
+        (with(json!({"tasks": [{"format": "plain", "row": {}, "task_id": []}]})), "tasks[0].task_id"),
         (with(json!({"tasks": [{"format": "plain", "row": {}, "predict": "both"}]})), "tasks[0].predict"),
         (with(json!({"tasks": [{"digest": "short"}]})), "tasks[0].digest"),
         (with(json!({"tasks": [{"row": {}, "name": 1}]})), "tasks[0].name"),
@@ -177,6 +176,62 @@ async fn a_wrong_field_is_named() {
         assert_eq!((&problem["status"], &problem["type"]), (&json!(422), &json!("urn:veriplay:invalid-request")));
     }
     assert!(bench.judge.started().is_empty());
+}
+
+#[tokio::test]
+async fn a_row_that_cannot_be_read_costs_no_other_task_its_verdicts() {
+    let bench = Bench::serving();
+    let unreadable = json!({"format": "plain", "row": {"nom": "three"}, "task_id": "two"});
+    let attempts =
+        json!([attempt("two", "right"), attempt("one", "right"), attempt("two", "x"), attempt("one", "wrong")]);
+    let body = json!({"tasks": [task("one"), unreadable], "attempts": attempts});
+    let fault = json!({"kind": "unreadable_task", "message": "it is missing", "retried": 0, "field": "name"});
+    let answer = bench.post("/v1/verify", &body).await.json();
+    let verdicts = answer["verdicts"].as_array().expect("rows");
+    let refused =
+        json!({"index": 2, "task_id": "two", "attempt_id": "1", "status": null, "reward": null, "fault": fault});
+    assert_eq!(verdicts[2], refused);
+    let rewards: Vec<&Value> = verdicts.iter().map(|row| &row["reward"]).collect();
+    assert_eq!(rewards, [&json!(null), &json!(1.0), &json!(null), &json!(0.0)]);
+    assert_eq!(answer["tasks"][1], json!({"task_id": "two", "digest": null, "fault": fault}));
+    assert_eq!(answer["tasks"][0].get("fault"), None);
+
+    let lines = bench.post("/v1/verify?stream=1", &body).await.text;
+    let mut indices: Vec<u64> = lines.lines().map(|line| json_of(line)["index"].as_u64().expect("an index")).collect();
+    indices.sort_unstable();
+    assert_eq!(indices, [0, 1, 2, 3]);
+    let kept = bench.post("/v1/tasks", &json!({"tasks": body["tasks"]})).await;
+    assert_eq!((kept.status, &kept.json()["tasks"]), (StatusCode::OK, &answer["tasks"]));
+}
+
+#[tokio::test]
+async fn attempts_at_a_row_that_does_not_say_its_name_get_its_fault() {
+    let bench = Bench::serving();
+    let nameless = json!({"format": "plain", "row": "no JSON"});
+    let attempts = json!([attempt("one", "right"), attempt("seven", "x")]);
+    let answer =
+        bench.post("/v1/verify", &json!({"tasks": [task("one"), nameless], "attempts": attempts})).await.json();
+    assert_eq!(answer["verdicts"][0]["reward"], 1.0);
+    let fault = &answer["verdicts"][1]["fault"];
+    assert_eq!(fault["kind"], "unreadable_task");
+    let message = fault["message"].as_str().expect("a text");
+    assert!(message.starts_with("no other task has this name, and `tasks[1].row` cannot be read: "), "{message}");
+}
+
+#[tokio::test]
+async fn a_task_may_have_a_name_of_the_request() {
+    let bench = Bench::serving();
+    let named = |name: Value| json!({"format": "plain", "row": {"name": "one"}, "task_id": name});
+    let attempts = json!([attempt("a", "right"), attempt("7", "wrong")]);
+    let answer =
+        bench.post("/v1/verify", &json!({"tasks": [named(json!("a")), named(json!(7))], "attempts": attempts})).await;
+    let rewards: Vec<Value> =
+        answer.json()["verdicts"].as_array().expect("rows").iter().map(|row| row["reward"].clone()).collect();
+    assert_eq!(rewards, [json!(1.0), json!(0.0)]);
+}
+
+fn json_of(line: &str) -> Value {
+    serde_json::from_str(line).expect("a line of JSON")
 }
 
 #[tokio::test]

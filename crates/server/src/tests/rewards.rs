@@ -9,7 +9,7 @@ use crate::service::Settings;
 
 /// A label whose task the scripted judge knows.
 fn label() -> Value {
-    json!({"format": "plain", "row": {"name": "one"}})
+    json!({"name": "one"})
 }
 
 /// A program in prose.
@@ -155,14 +155,24 @@ async fn what_was_not_measured_is_no_bare_number() {
 }
 
 #[tokio::test]
-async fn a_label_that_is_no_task_is_named() {
+async fn a_label_that_is_no_task_costs_no_other_its_reward() {
     let bench = Bench::serving();
-    for (labels, loc) in [
-        (json!([label(), "4"]), json!(["body", "labels", "1"])),
-        (json!([{"format": "plain", "row": {}}, label()]), json!(["body", "labels", "0"])),
-        (json!([label()]), json!(["body", "query"])),
-        (json!({}), json!(["body", "labels"])),
-    ] {
+    let body = json!({"query": ["right", "right", "wrong"], "prompts": ["", "", ""], "labels": [label(), {"nom": "one"}, label()]});
+    let answer = judged(&bench, "/get_reward", &body).await;
+    assert_eq!(answer["rewards"], json!([1.0, 0.0, 0.0]));
+    assert_eq!(answer["extra_logs"]["veriplay_unjudged"], json!([0.0, 1.0, 0.0]));
+    assert_eq!(answer["faults"], json!([null, "`labels[1].name`: it is missing", null]));
+    // slime's answer has no place for a mark.
+    let slime = bench.post("/get_reward", &json!({"prompt": "", "response": "right", "label": "{"})).await;
+    assert_eq!(slime.status, StatusCode::UNPROCESSABLE_ENTITY);
+    let detail = slime.json()["detail"].as_str().expect("a text").to_owned();
+    assert!(detail.starts_with("there is no reward: `label`: "), "{detail}");
+}
+
+#[tokio::test]
+async fn lists_that_do_not_fit_are_refused() {
+    let bench = Bench::serving();
+    for (labels, loc) in [(json!([label()]), json!(["body", "query"])), (json!({}), json!(["body", "labels"]))] {
         let body = json!({"query": ["a", "b"], "prompts": ["", ""], "labels": labels});
         let answer = bench.post("/get_reward", &body).await;
         assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
@@ -199,10 +209,10 @@ async fn nemo_gym_masks_what_was_not_measured() {
     assert_eq!((&answer["mask_sample"], &answer["failure_kind"]), (&json!(true), &json!("verifier_error")));
     assert_eq!(answer["failure_reason"], format!("host: {HOST_FAULT}"));
     let mut wrong = nemo_gym(&prose("right"));
-    wrong["verifier_metadata"] = json!({"unit_tests": {"inputs": [1]}});
-    let answer = bench.post("/verify", &wrong).await;
-    assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert_eq!(answer.json()["detail"][0]["loc"], json!(["body", "verifier_metadata"]));
+    wrong["verifier_metadata"] = json!({"nom": "one"});
+    let answer = judged(&bench, "/verify", &wrong).await;
+    assert_eq!((&answer["reward"], &answer["mask_sample"]), (&json!(0.0), &json!(true)));
+    assert_eq!(answer["failure_reason"], "unreadable_task: `verifier_metadata.name`: it is missing");
 }
 
 #[tokio::test]

@@ -8,7 +8,9 @@ use veriplay_core::{
     Limits, Outcome, REFERENCE_RULE, Status, Value, Verdict, VerdictRow,
 };
 
-use crate::judge::{AttemptText, Judge, JudgeFacts, JudgeOptions, JudgedAttempt, OpenTask, TaskError, TaskSource};
+use crate::judge::{
+    AUTO_FORMAT, AttemptText, Judge, JudgeFacts, JudgeOptions, JudgedAttempt, OpenTask, TaskError, TaskSource,
+};
 
 /// Follows these words of a program: `wait` until [`ScriptedJudge::release`], `endless` until it is cancelled, `fault`, `fault once`, `panic`, `bad job`, `unjudgeable`, `no reference`, and the exits below.
 /// Any other program prints itself, and is accepted if it is `right`.
@@ -118,9 +120,13 @@ impl Judge for ScriptedJudge {
             return Err(TaskError::Options { field: "limits.memory_bytes", reason: "too little".to_owned() });
         }
         let (name, digest) = match source {
-            TaskSource::Row { format, row, .. } if format == "plain" => {
-                let row: serde_json::Value = serde_json::from_str(row)
-                    .map_err(|error| TaskError::Invalid { field: String::new(), reason: error.to_string() })?;
+            TaskSource::Row { format, row, .. } if format == "plain" || format == AUTO_FORMAT => {
+                let invalid =
+                    |error: serde_json::Error| TaskError::Invalid { field: String::new(), reason: error.to_string() };
+                let mut row: serde_json::Value = serde_json::from_str(row).map_err(invalid)?;
+                if let serde_json::Value::String(text) = row {
+                    row = serde_json::from_str(&text).map_err(invalid)?;
+                }
                 let name = row["name"].as_str().ok_or_else(|| TaskError::Invalid {
                     field: "name".to_owned(),
                     reason: "it is missing".to_owned(),

@@ -1,0 +1,142 @@
+//! Tests as most sets have them, an input beside an output, and the checks that they become. Called by the readers of such sets.
+//!
+//! A script's input is a text, a list of lines, a number, or `null` for none. A call's input is a list of arguments, or a text with one JSON
+//! value a line, as verl's own graders read it; a blank text is no argument. Beside a text, an output is JSON too, and a text that is no
+//! JSON is meant as it is written.
+
+use veriplay_core::{CallCase, CallChecks, Checks, Comparison, StdioCase, StdioChecks, Value};
+
+use super::fields::{FieldError, shown};
+use super::pyjson::{self, JsonError};
+
+/// One test of a row.
+pub(super) struct RowTest {
+    pub(super) input: Value,
+    pub(super) output: Value,
+    /// The field of the input, by its path in the row.
+    pub(super) input_field: String,
+    /// The field of the output.
+    pub(super) output_field: String,
+}
+
+/// The judges of a set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct SetJudges {
+    pub(super) texts: &'static str,
+    pub(super) values: &'static str,
+}
+
+impl RowTest {
+    fn wrong_input(&self, reason: impl Into<String>) -> FieldError {
+        FieldError::new(&self.input_field, reason)
+    }
+
+    fn wrong_output(&self, reason: impl Into<String>) -> FieldError {
+        FieldError::new(&self.output_field, reason)
+    }
+
+    fn script(&self) -> Result<StdioCase, FieldError> {
+        let wanted = "expected a text, a number or a list of lines";
+        let stdin = match &self.input {
+            Value::None => Some(String::new()),
+            input => script_text(input),
+        };
+        let wrong_input = || self.wrong_input(format!("{wanted}, or null for none; found {}", shown(&self.input)));
+        let wrong_output = || match &self.output {
+            Value::None => self.wrong_output("is null, so there is nothing to compare the program's output with"),
+            output => self.wrong_output(format!("{wanted}, found {}", shown(output))),
+        };
+        let stdout = script_text(&self.output).ok_or_else(wrong_output)?;
+        Ok(StdioCase { stdin: stdin.ok_or_else(wrong_input)?, stdout })
+    }
+
+    fn call(self) -> Result<CallCase, FieldError> {
+        let is_text = !matches!(self.input, Value::List(_));
+        let input = self.arguments()?;
+        let input = if let [only] = input.as_slice() { vec![int_keys(only)] } else { input };
+        let expected = match self.output {
+            Value::Str(text) if is_text => match json_or_literal(&text) {
+                Ok(Value::Tuple(items)) => Value::List(items),
+                Ok(value) => value,
+                Err(_) => Value::Str(text),
+            },
+            output => output,
+        };
+        let expected = match expected {
+            Value::List(items) if items.len() == 1 => Value::List(vec![int_keys(&items[0])]),
+            other => int_keys(&other),
+        };
+        Ok(CallCase { input, expected })
+    }
+
+    fn arguments(&self) -> Result<Vec<Value>, FieldError> {
+        match &self.input {
+            Value::List(arguments) => Ok(arguments.clone()),
+            Value::None => Ok(Vec::new()),
+            Value::Str(text) if text.trim().is_empty() => Ok(Vec::new()),
+            Value::Str(text) => {
+                let lines = text.strip_suffix('\n').unwrap_or(text).split('\n').enumerate();
+                let line = |(at, line): (usize, &str)| {
+                    json_or_literal(line).map_err(|error| {
+                        let hint = "give one JSON value a line, or a list of arguments";
+                        self.wrong_input(format!("line {} holds no JSON: {error}; hint: {hint}", at + 1))
+                    })
+                };
+                lines.map(line).collect()
+            }
+            number @ (Value::Int(_) | Value::Float(_) | Value::Bool(_)) => Ok(vec![number.clone()]),
+            other => Err(self.wrong_input(format!(
+                "expected a list of arguments, or a text with one JSON value a line; found {}",
+                shown(other)
+            ))),
+        }
+    }
+}
+
+/// The checks of tests whose programs are scripts.
+pub(super) fn script_checks(tests: &[RowTest], judges: SetJudges) -> Result<Checks, FieldError> {
+    let cases = tests.iter().map(RowTest::script).collect::<Result<_, _>>()?;
+    Ok(Checks::Stdio(StdioChecks { cases, comparison: Comparison::by(judges.texts) }))
+}
+
+/// The checks of tests that call `function`, each in a state of its own.
+pub(super) fn call_checks(function: String, tests: Vec<RowTest>, judges: SetJudges) -> Result<Checks, FieldError> {
+    let cases = tests.into_iter().map(RowTest::call).collect::<Result<_, _>>()?;
+    Ok(Checks::Calls(CallChecks { function, cases, fresh: true, comparison: Comparison::by(judges.values) }))
+}
+
+/// What a script reads or writes, as Python's `str` writes it. Lines are joined.
+fn script_text(value: &Value) -> Option<String> {
+    match value {
+        Value::List(lines) => {
+            let lines: Option<Vec<String>> = lines.iter().map(line_text).collect();
+            lines.map(|lines| lines.join("\n"))
+        }
+        other => line_text(other),
+    }
+}
+
+fn line_text(value: &Value) -> Option<String> {
+    match value {
+        Value::Str(text) => Some(text.clone()),
+        Value::Int(number) => Some(number.to_string()),
+        Value::Float(_) | Value::Bool(_) => Some(value.to_string()),
+        _ => None,
+    }
+}
+
+/// Reads JSON; else a Python literal, which some sets write in its place.
+fn json_or_literal(text: &str) -> Result<Value, JsonError> {
+    pyjson::parse(text).or_else(|error| Value::parse_literal(text).map_err(|_| error))
+}
+
+/// JSON turns a dict's int keys into texts; this turns them back where every key is one.
+fn int_keys(value: &Value) -> Value {
+    let Value::Dict(pairs) = value else { return value.clone() };
+    let int = |key: &Value| match key {
+        Value::Str(text) => Value::parse_literal(text).ok().filter(|key| matches!(key, Value::Int(_))),
+        _ => None,
+    };
+    let keyed = pairs.iter().map(|(key, value)| Some((int(key)?, value.clone())));
+    keyed.collect::<Option<Vec<_>>>().map_or_else(|| value.clone(), Value::Dict)
+}
