@@ -24,6 +24,9 @@ const fn day_of(year: i64, month: i64, day: i64) -> i64 {
 
 /// The seconds since 1970 at which a date such as `2024-07-26` begins, in UTC; `None` where it is none.
 pub(crate) fn seconds_of(date: &str) -> Option<i64> {
+    if date.len() != "2024-07-26".len() {
+        return None;
+    }
     let parts: Vec<i64> = date.splitn(3, '-').map(|part| part.parse().ok()).collect::<Option<_>>()?;
     let &[year, month, day] = &parts[..] else { return None };
     let days = day_of(year, month, day);

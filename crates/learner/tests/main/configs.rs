@@ -255,7 +255,7 @@ fn a_mistral_has_the_defaults_of_its_class_and_no_window_shorter_than_its_contex
     // What its class has where the file does not say.
     let long = |context: usize| [("sliding_window", json!("-")), ("max_position_embeddings", json!(context))];
     assert_eq!(file(&long(4096)), Ok(ModelConfig { max_position_embeddings: 4096, ..mistral.clone() }));
-    for (changes, value) in [(&long(4097)[..], "4096"), (&[("sliding_window", json!(95))], "95")] {
+    for (changes, value) in [(&long(4097)[..], "4096"), (&[("sliding_window", json!(95))][..], "95")] {
         let message = file(changes).expect_err("refused").to_string();
         assert!(message.contains(&format!("`sliding_window` is `{value}`: sliding windows")), "{message}");
         assert!(message.contains("null"), "{message}");
