@@ -27,7 +27,7 @@ struct WeightIndex {
     weight_map: BTreeMap<String, String>,
 }
 
-fn expected_tensors(specs: &[TensorSpec]) -> Vec<ExpectedTensor<'_>> {
+pub(super) fn expected_tensors(specs: &[TensorSpec]) -> Vec<ExpectedTensor<'_>> {
     specs.iter().map(expected_tensor).collect()
 }
 
