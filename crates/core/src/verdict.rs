@@ -99,6 +99,9 @@ pub struct ProposalVerdict {
     pub verdict: Verdict,
     /// The task, with outputs from our own execution. `Some` exactly when the status is [`Status::Valid`].
     pub task: Option<Task>,
+    /// The share of right answers of a solver that always gives the program's commonest output; `None` where nothing was found of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guess_rate: Option<f64>,
 }
 
 /// An attempt that a fault of the host left without a verdict. It is never trained on and never gets a reward of zero.

@@ -134,6 +134,25 @@ STRICT = """{{- bos_token }}
 {% endif %}
 """
 
+# As Llama 3.2's does: the date where there is one to be had, and one of its own otherwise.
+DATED = """{{- bos_token }}
+{%- if not date_string is defined %}
+    {%- if strftime_now is defined %}
+        {%- set date_string = strftime_now("%d %b %Y") %}
+    {%- else %}
+        {%- set date_string = "26 Jul 2024" %}
+    {%- endif %}
+{%- endif %}
+{{- "<|turn|>system\\n\\nToday Date: " + date_string + "\\n\\n" }}
+{%- for message in messages %}
+    {{- '<|turn|>' + message['role'] + '\\n\\n'+ message['content'] | trim + eos_token }}
+{%- endfor %}
+{%- if add_generation_prompt %}
+    {{- '<|turn|>assistant\\n\\n' }}
+{%- endif %}
+"""
+OWN_DATE = "26 Jul 2024"
+
 WITH_TOOLS = "{{ tools | tojson }}|{% for m in messages %}{{ m.content }};{% endfor %}"
 
 TOOLS = [
@@ -188,7 +207,7 @@ class Frozen(datetime.datetime):
         return cls.fromtimestamp(NOW, datetime.timezone.utc)
 
 
-def expected(tok):
+def expected(tok, own_date):
     def rendered(chat):
         chat = dict(add_generation_prompt=True) | chat
         try:
@@ -204,6 +223,9 @@ def expected(tok):
         texts=[dict(text=t, ids=ids(t, False), document=ids(t, True), decoded=tok.decode(ids(t, False))) for t in TEXTS],
         special=sorted(tok.all_special_ids),
         chats=[rendered(chat) for chat in CHATS],
+        # transformers always has a date: what a template makes of none is what it makes of its own.
+        **(dict(dateless=[dict(chat=json.dumps(chat), text=rendered(chat | dict(date_string=OWN_DATE))["text"]) for chat in CHATS[:3]])
+           if own_date else {}),
     )
 
 
@@ -224,7 +246,7 @@ def save(root, name, templates, post=False, old=False):
         special = dict(bos_token=config.pop("bos_token"), eos_token="<|end|>")
         (path / "special_tokens_map.json").write_text(json.dumps(special))
         (path / "tokenizer_config.json").write_text(json.dumps(config, indent=2, ensure_ascii=False))
-    (path / "expected.json").write_text(json.dumps(expected(tok), ensure_ascii=False) + "\n")
+    (path / "expected.json").write_text(json.dumps(expected(tok, OWN_DATE in templates["default"]), ensure_ascii=False) + "\n")
     print(name, *(p.name for p in sorted(path.iterdir())))
 
 
@@ -235,6 +257,7 @@ def main():
     save(root, "thinking", dict(default=THINKING, tool_use=WITH_TOOLS), post=True)
     save(root, "thinking-alone-old", dict(default=THINKING), old=True)
     save(root, "strict-old", dict(default=STRICT), post=True, old=True)
+    save(root, "dated", dict(default=DATED), post=True)
     save(root, "two-old", dict(default=PLAIN, tool_use=WITH_TOOLS), old=True)
 
 

@@ -38,7 +38,8 @@ SHAPE = dict(
 )
 LLAMA3 = dict(factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=64)
 
-# name, config of transformers, how it is stored. `old` rewrites config.json as transformers 4 wrote it.
+# name, config of transformers, how it is stored. `old` rewrites config.json as transformers 4 wrote it; `stored_head` stores the embedding of
+# a tied model once more as `lm_head.weight`, as Qwen3-0.6B and Qwen3-1.7B are published.
 CASES = {
     "qwen2-tied": dict(
         config=dict(model_type="qwen2", tie_word_embeddings=True, rope_theta=1e6, rms_norm_eps=1e-6),
@@ -63,6 +64,15 @@ CASES = {
         config=dict(model_type="llama", rope_theta=1e4, head_dim=12,
                     rope_scaling=dict(rope_type="llama3", **(LLAMA3 | dict(factor=4.0, original_max_position_embeddings=32)))),
         lengths=[(70, 20), (20, 9)], layout="new"),
+    "qwen3-stored-head": dict(
+        config=dict(model_type="qwen3", tie_word_embeddings=True, rope_theta=1e6, head_dim=8),
+        lengths=[(6, 5), (13, 8)], layout="new", shard="24KB", dtype=torch.bfloat16, stored_head=True),
+    "mistral-untied": dict(
+        config=dict(model_type="mistral", rope_theta=1e6, rms_norm_eps=1e-5, head_dim=10, num_key_value_heads=1, sliding_window=None),
+        lengths=[(7, 9), (25, 14)], layout="new", seed=208),
+    "mistral-tied": dict(
+        config=dict(model_type="mistral", tie_word_embeddings=True, rope_theta=1e4, sliding_window=SHAPE["max_position_embeddings"]),
+        lengths=[(11, 6), (2, 21), (40, 4)], layout="old"),
 }
 
 
@@ -189,9 +199,23 @@ def write_checkpoint(case, model, eos, path):
     model.config.dtype = case.get("dtype", torch.float32)
     model.generation_config = transformers.GenerationConfig(eos_token_id=eos, pad_token_id=0, bos_token_id=1)
     model.save_pretrained(path, max_shard_size=case.get("shard", "1GB"))
+    if case.get("stored_head"):
+        store_head(path)
     if case["layout"] == "old":
         file = path / "config.json"
         file.write_text(json.dumps(old_layout(json.loads(file.read_text())), indent=2, sort_keys=True) + "\n")
+
+
+def store_head(path):
+    """Stores the embedding once more as `lm_head.weight`, in the shard of the last tensor."""
+    index = json.loads((path / "model.safetensors.index.json").read_text())
+    embedding = safetensors.torch.load_file(path / index["weight_map"]["model.embed_tokens.weight"])["model.embed_tokens.weight"]
+    last = index["weight_map"]["model.norm.weight"]
+    assert last != index["weight_map"]["model.embed_tokens.weight"]
+    tensors = safetensors.torch.load_file(path / last) | {"lm_head.weight": embedding}
+    safetensors.torch.save_file(tensors, path / last, metadata={"format": "pt"})
+    index["weight_map"]["lm_head.weight"] = last
+    (path / "model.safetensors.index.json").write_text(json.dumps(index, indent=2, sort_keys=True) + "\n")
 
 
 def make(name, case, root, seed):

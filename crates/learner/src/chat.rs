@@ -3,9 +3,10 @@
 //! Called by whoever prompts a model with a conversation. The template language is Jinja, run by minijinja with transformers'
 //! settings and extras (`tojson`, `raise_exception`, `strftime_now`, loop controls, `generation` blocks). A template belongs to a
 //! checkpoint and is not trusted: it reads nothing but its arguments, and its steps are counted.
-//! No clock is read here: the date a template may ask for is part of the [`Chat`].
+//! No clock is read here: the date a template may ask for is part of the [`Chat`], or of the learner's options.
 
 mod conversation;
+mod dates;
 mod environment;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,7 @@ use minijinja::Value;
 use serde_json::Value as Json;
 
 pub use conversation::Chat;
+pub(crate) use dates::seconds_of;
 
 use crate::checkpoint::{CheckpointError, SPECIAL_TOKENS, SidecarFiles, TEMPLATE, TOKENIZER_CONFIG};
 use crate::tokenizer::TokenizerError;
@@ -42,6 +44,9 @@ pub enum ChatError {
     /// It failed on these messages.
     #[error("the chat template failed: {0}")]
     Render(String),
+    /// It asks for the date, and none is given.
+    #[error("the chat template asks for the date, and there is none; hint: set `learn.options.chat_date`")]
+    Dateless,
     /// It refused these messages by `raise_exception`.
     #[error("the chat template refuses these messages: {0}")]
     Refused(String),
@@ -64,6 +69,8 @@ pub struct ChatTemplate {
     texts: BTreeMap<String, String>,
     /// `bos_token`, `eos_token` and so on.
     tokens: BTreeMap<String, Value>,
+    /// The time of chats that have none, in seconds since 1970.
+    now: Option<i64>,
 }
 
 /// The special tokens that templates are given under their name.
@@ -76,7 +83,14 @@ impl ChatTemplate {
     /// A template without a checkpoint.
     pub fn from_text(text: &str) -> Self {
         let texts = BTreeMap::from([(DEFAULT.to_owned(), text.to_owned())]);
-        Self { origin: "(given)".to_owned(), texts, tokens: BTreeMap::new() }
+        Self { origin: "(given)".to_owned(), texts, tokens: BTreeMap::new(), now: None }
+    }
+
+    /// With the time of chats that have none, in seconds since 1970: for templates that write the date.
+    #[must_use]
+    pub fn at(mut self, now: Option<i64>) -> Self {
+        self.now = now;
+        self
     }
 
     /// The same with a special token that it may spell, such as `bos_token`.
@@ -99,7 +113,7 @@ impl ChatTemplate {
             let text = token_text(&config[name]).or_else(|| token_text(&map[name]))?;
             Some((name.to_owned(), Value::from(text)))
         };
-        Ok(Self { origin: files.path(""), texts, tokens: TOKENS.iter().filter_map(token).collect() })
+        Ok(Self { origin: files.path(""), texts, tokens: TOKENS.iter().filter_map(token).collect(), now: None })
     }
 
     /// Whether there is one at all.
@@ -122,7 +136,7 @@ impl ChatTemplate {
                 ChatError::Unnamed { origin, wanted, found: self.texts.keys().cloned().collect() }
             }
         })?;
-        environment::render(text, &self.tokens, chat)
+        environment::render(text, &self.tokens, chat, chat.now().or(self.now))
     }
 }
 

@@ -26,8 +26,7 @@ use crate::device::Precision;
 use crate::tokenizer::Tokenizer;
 use files::{make_dir, read_text, read_text_if_there, to_pretty_json, write_file};
 use sidecar_files::GENERATION;
-use tensor_file::TensorFile;
-use weight_files::expected_tensors;
+use weight_files::decode_weights;
 
 const CONFIG: &str = "config.json";
 const TOKENIZER: &str = "tokenizer.json";
@@ -73,8 +72,7 @@ impl ModelFiles {
 
     /// The weights in the bytes of a `model.safetensors`, in the order of [`tensor_specs`].
     pub(crate) fn read_weights(&self, safetensors: &[u8]) -> Result<Vec<Vec<f32>>, CheckpointError> {
-        let mut file = TensorFile::from_bytes(format!("{}/{WEIGHTS}", self.origin), safetensors)?;
-        file.read_all(&expected_tensors(&tensor_specs(&self.config)))
+        decode_weights(format!("{}/{WEIGHTS}", self.origin), safetensors, &tensor_specs(&self.config))
     }
 }
 

@@ -213,11 +213,15 @@ pub enum Architecture {
     Qwen3,
     /// Llama 2 and 3.x: neither.
     Llama,
+    /// Mistral: the same, by another name.
+    Mistral,
 }
 
 impl Architecture {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Qwen2, Self::Qwen3, Self::Llama];
+    pub const ALL: [Self; 4] = [Self::Qwen2, Self::Qwen3, Self::Llama, Self::Mistral];
+    /// Those that GGUF files name: a Mistral is a `llama` there.
+    pub const GGUF: [Self; 3] = [Self::Qwen2, Self::Qwen3, Self::Llama];
 
     /// `model_type` of a `config.json`.
     pub const fn name(self) -> &'static str {
@@ -225,6 +229,7 @@ impl Architecture {
             Self::Qwen2 => "qwen2",
             Self::Qwen3 => "qwen3",
             Self::Llama => "llama",
+            Self::Mistral => "mistral",
         }
     }
 
@@ -234,6 +239,7 @@ impl Architecture {
             Self::Qwen2 => "Qwen2ForCausalLM",
             Self::Qwen3 => "Qwen3ForCausalLM",
             Self::Llama => "LlamaForCausalLM",
+            Self::Mistral => "MistralForCausalLM",
         }
     }
 
@@ -251,7 +257,23 @@ impl Architecture {
     pub(crate) const fn default_head_dim(self) -> Option<usize> {
         match self {
             Self::Qwen3 => Some(128),
-            Self::Qwen2 | Self::Llama => None,
+            Self::Qwen2 | Self::Llama | Self::Mistral => None,
+        }
+    }
+
+    /// `num_key_value_heads` of a `config.json` that has none; `None` is num_attention_heads.
+    pub(crate) const fn default_kv_heads(self) -> Option<usize> {
+        match self {
+            Self::Mistral => Some(8),
+            Self::Qwen2 | Self::Qwen3 | Self::Llama => None,
+        }
+    }
+
+    /// `sliding_window` of a `config.json` that has none, where every layer uses it.
+    pub(crate) const fn default_sliding_window(self) -> Option<usize> {
+        match self {
+            Self::Mistral => Some(4096),
+            Self::Qwen2 | Self::Qwen3 | Self::Llama => None,
         }
     }
 }
@@ -263,7 +285,7 @@ pub enum ConfigError {
     #[error("config.json cannot be read: {0}; hint: it may be cut short, fetch it again")]
     Parse(String),
     /// A model this learner does not have.
-    #[error("model_type `{0}` is not supported: want `qwen2`, `qwen3` or `llama`")]
+    #[error("model_type `{0}` is not supported: want `qwen2`, `qwen3`, `llama` or `mistral`")]
     ModelType(String),
     /// A key that must be there.
     #[error("config.json lacks `{0}`: add it, or fetch the file again")]
@@ -305,6 +327,8 @@ pub(crate) fn check(
 
 /// The embedding, and the head too where they are tied.
 pub(crate) const EMBEDDING: &str = "model.embed_tokens.weight";
+/// The head, where it is a tensor of its own.
+pub(crate) const HEAD: &str = "lm_head.weight";
 
 /// Name and shape of one tensor of a checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -340,7 +364,7 @@ pub fn tensor_specs(config: &ModelConfig) -> Vec<TensorSpec> {
     }
     specs.push(TensorSpec::new("model.norm.weight".to_owned(), &[hidden]));
     if !config.tie_word_embeddings {
-        specs.push(TensorSpec::new("lm_head.weight".to_owned(), &[config.vocab_size, hidden]));
+        specs.push(TensorSpec::new(HEAD.to_owned(), &[config.vocab_size, hidden]));
     }
     specs
 }

@@ -10,7 +10,7 @@ use veriplay_core::{
     TrainBatch, Update,
 };
 
-use crate::chat::{Chat, ChatError, ChatTemplate};
+use crate::chat::{Chat, ChatError, ChatTemplate, seconds_of};
 use crate::checkpoint::CheckpointError;
 use crate::config::{ConfigError, ModelConfig};
 use crate::decoding::{Continuation, QueuedPrompt};
@@ -162,7 +162,8 @@ impl Learner {
     /// # Errors
     /// A file that is broken, named with its key. A checkpoint without a template is no error until one is rendered.
     pub fn chat_template(&self) -> Result<ChatTemplate, ChatError> {
-        ChatTemplate::from_files(&self.model.sidecar_files)
+        let date = self.options().chat_date.as_deref();
+        Ok(ChatTemplate::from_files(&self.model.sidecar_files)?.at(date.and_then(seconds_of)))
     }
 
     /// Whether conversations are rendered by the checkpoint's template; otherwise as plain text.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::LengthLimit;
 
 use crate::backward::BatchSizes;
+use crate::chat::seconds_of;
 use crate::config::{ConfigError, ModelConfig};
 use crate::device::{DeviceSpec, Precision};
 use crate::lora::Lora;
@@ -43,6 +44,8 @@ pub struct LearnerOptions {
     /// Whether conversations are rendered by the checkpoint's chat template, where it has one; otherwise as plain text, which base models
     /// know better.
     pub chat_template: bool,
+    /// The date for chat templates that write one, such as `2024-07-26`. Absent, those that can do without one do, and others fail.
+    pub chat_date: Option<String>,
     /// Backward by segments: less memory, one more forward pass. Absent keeps every layer's intermediate results.
     pub segments: Option<Segments>,
     /// Low-rank adapters to train instead of the weights. This and the fields below are tables of their own in a config.
@@ -80,6 +83,7 @@ impl Default for LearnerOptions {
             optimizer: Optimizer::default(),
             clip_norm: 1.0,
             chat_template: true,
+            chat_date: None,
             segments: None,
             lora: None,
             loss: Loss::default(),
@@ -110,6 +114,9 @@ impl LearnerOptions {
         }
         let (turns, most) = (self.turn_cache_mib, 1 << 24);
         bad_unless(turns <= most, "options.turn_cache_mib", &turns, &format!("from 0 to {most}"))?;
+        if let Some(date) = &self.chat_date {
+            bad_unless(seconds_of(date).is_some(), "options.chat_date", date, "a date such as `2024-07-26`")?;
+        }
         if let Some(Segments { layers, logit_rows }) = self.segments {
             bad_unless((1..=1 << 16).contains(&layers), "options.segments.layers", &layers, "from 1 to 65536")?;
             let fine = (1..=1 << 20).contains(&logit_rows);

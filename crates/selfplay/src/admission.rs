@@ -26,6 +26,9 @@ pub struct JudgedProposal<T, D> {
     pub task: Option<T>,
     /// Whether the pool or an earlier proposal had it already.
     pub known: bool,
+    /// How often a guess at its task would be right, where that counts ([`crate::rewards::EpisodeFacts::guess_rate`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guess_rate: Option<f64>,
     /// Facts of the game.
     pub detail: D,
 }

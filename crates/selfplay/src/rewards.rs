@@ -45,10 +45,28 @@ impl ProposalOutcome {
             Self::Unrated => return None,
             Self::Malformed | Self::Invalid => Reward::single("validity", -0.5),
             Self::Duplicate => Reward::single("novelty", -0.25),
-            Self::Solved { rate } => Reward::single("learnability", curve(rate)),
+            Self::Solved { rate } => Reward::single(LEARNABILITY, curve(rate)),
         })
     }
+
+    /// The reward without what guesses earn. Of a share s of right attempts, a solver that always gives the commonest output has g: what
+    /// the task earns by its solve rate counts by (s − g) / s, which is 1 where nothing can be guessed and 0 where nobody does better than a guess. What is lost,
+    /// such as for a task that everybody solves, is lost in any case.
+    fn without_guesses(self, mut reward: Reward, guess_rate: Option<f64>) -> Reward {
+        if let (Self::Solved { rate }, Some(guesses)) = (self, guess_rate)
+            && rate > 0.0
+        {
+            let is_of_rate = |name: &str| [LEARNABILITY, DIFFICULTY].contains(&name);
+            let earned = reward.parts.iter_mut().filter(|(name, score, _)| is_of_rate(name) && *score > 0.0);
+            earned.for_each(|(_, _, weight)| *weight *= (1.0 - guesses / rate).max(0.0));
+        }
+        reward
+    }
 }
+
+/// The parts of rewards that are functions of the solve rate.
+const LEARNABILITY: &str = "learnability";
+const DIFFICULTY: &str = "difficulty";
 
 /// An episode that gets a reward, with all that a reward may know of it.
 #[derive(Debug, Clone, Copy)]
@@ -61,6 +79,8 @@ pub struct EpisodeFacts<'a> {
     pub group: usize,
     /// What became of it.
     pub result: EpisodeResult,
+    /// Of a proposal, how often a solver is right that always gives the commonest output; `None` where that is not known or does not count.
+    pub guess_rate: Option<f64>,
     /// Whether the frame of its response is as the prompt asked ([`veriplay_verifier::Format::is_well_formed`]).
     pub well_formed: bool,
     /// Prompt and response of each turn.
@@ -98,7 +118,10 @@ pub trait RewardScheme: Send + Sync {
     /// A reward that is computed elsewhere may fail. Nothing of the step is kept then.
     fn rewards(&self, _step: u64, episodes: &[EpisodeFacts<'_>]) -> Result<Vec<Option<Reward>>, ExternalError> {
         let reward = |episode: &EpisodeFacts<'_>| match episode.result {
-            EpisodeResult::Proposal(outcome) => self.proposer(outcome, episode.well_formed),
+            EpisodeResult::Proposal(outcome) => {
+                let reward = self.proposer(outcome, episode.well_formed)?;
+                Some(outcome.without_guesses(reward, episode.guess_rate))
+            }
             EpisodeResult::Response(status) => Some(self.solver(status, episode.well_formed)),
         };
         Ok(episodes.iter().map(reward).collect())

@@ -102,9 +102,10 @@ impl<E: Environment> SelfPlay<E> {
         let verifiers = facts.verifications.iter().enumerate();
         let verifiers = verifiers.map(|(index, one)| (Role::Verifier, index, one.task, &one.finished, &one.judged));
         let all: Vec<_> = proposers.chain(solvers.chain(verifiers).filter_map(response)).collect();
-        let known = all.iter().map(|&((role, _, kind, group), result, finished, verdict)| {
+        let known = all.iter().map(|&((role, index, kind, group), result, finished, verdict)| {
+            let guess_rate = if role == Role::Proposer { facts.proposals[index].judged.guess_rate } else { None };
             let well_formed = self.game.is_well_formed(finished);
-            EpisodeFacts { role, kind, group, result, well_formed, turns: &finished.turns, verdict }
+            EpisodeFacts { role, kind, group, result, guess_rate, well_formed, turns: &finished.turns, verdict }
         });
         let known: Vec<EpisodeFacts<'_>> = known.collect();
         let mut rewards = self.methods.reward.rewards(step, &known)?;

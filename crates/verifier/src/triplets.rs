@@ -10,7 +10,8 @@
 //!
 //! # How it can be gamed
 //! A program can detect repeated calls and their order. The gate's two jobs call in rotated orders, so that an output which depends on
-//! earlier calls differs between them. A program with one of a few random outputs can pass all rules here; the reward has to handle it.
+//! earlier calls differs between them. A program whose few outputs nobody can compute, such as a digest's remainder, passes all rules here: the
+//! verdict says how often a guess would be right, and the reward counts what is above.
 
 mod error;
 mod gate;
@@ -45,6 +46,21 @@ pub struct AnswerRequest<'a> {
     pub image: &'a str,
     /// Seeds its job.
     pub seed: u64,
+    /// Whether an answer to an induction task must also meet the pairs that its solver saw.
+    pub judge_shown: bool,
+}
+
+impl AnswerRequest<'_> {
+    /// The pairs that an answer to an induction task must meet; none of another task.
+    fn pairs(&self) -> Vec<&IoPair> {
+        match &self.task.question {
+            Question::Induction { visible, hidden, .. } => {
+                let shown = visible.iter().filter(|_| self.judge_shown);
+                shown.chain(hidden).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
 }
 
 /// One proposal to judge.
@@ -74,8 +90,8 @@ pub fn judge_proposal(
         _ => return Ok(reject(Status::Malformed, Evidence::default(), "", "an answer instead of a proposal")),
     };
     let mut runner = Runner::new(execute);
-    let question = match execute_proposal(&mut runner, gate, proposal, request.known) {
-        Ok(question) => question,
+    let ExecutedProposal { question, guess_rate } = match execute_proposal(&mut runner, gate, proposal, request.known) {
+        Ok(executed) => executed,
         Err(ProposalError::Refused { rule, detail }) => {
             return Ok(reject(Status::Invalid, runner.evidence, rule, &detail));
         }
@@ -84,7 +100,13 @@ pub fn judge_proposal(
     let provenance = request.provenance.clone();
     let task = Task { family: PROPOSED.to_owned(), question, limits: gate.limits, provenance };
     let verdict = Verdict { status: Status::Valid, passed: 1, total: 1, evidence: runner.evidence };
-    Ok(ProposalVerdict { verdict, task: Some(task) })
+    Ok(ProposalVerdict { verdict, task: Some(task), guess_rate })
+}
+
+/// What a proposal became by its execution.
+struct ExecutedProposal {
+    question: Question,
+    guess_rate: Option<f64>,
 }
 
 fn execute_proposal(
@@ -92,27 +114,34 @@ fn execute_proposal(
     gate: &ProposalGate,
     proposal: &Proposal,
     known: bool,
-) -> Result<Question, ProposalError> {
+) -> Result<ExecutedProposal, ProposalError> {
     if known {
         return Err(ProposalError::refused(rules::DUPLICATE, "the same proposal has been made before"));
     }
-    match proposal {
+    let question = match proposal {
         Proposal::Triplet { task_type: TaskType::Error, program, input } => {
-            error::execute(runner, gate, program, input)
+            error::execute(runner, gate, program, input)?
         }
         Proposal::Triplet { task_type, program, input } => {
-            let (program, pair) = triplet::execute(runner, gate, program, input)?;
-            Ok(match task_type {
+            let (pair, guess_rate) = triplet::execute(runner, gate, program, input)?;
+            let program = program.clone();
+            let question = match task_type {
                 TaskType::Abduction => Question::Abduction { program, pair },
                 _ => Question::Deduction { program, pair },
-            })
+            };
+            return Ok(ExecutedProposal { question, guess_rate: Some(guess_rate) });
         }
-        Proposal::Inputs { program, inputs, message } => induction::execute(runner, gate, program, inputs, message),
-    }
+        Proposal::Inputs { program, inputs, message } => induction::execute(runner, gate, program, inputs, message)?,
+    };
+    Ok(ExecutedProposal { question, guess_rate: None })
 }
 
 fn reject(status: Status, evidence: Evidence, rule: &str, detail: &str) -> ProposalVerdict {
-    ProposalVerdict { verdict: Decision::by_rule(status, rule, detail).into_verdict(evidence), task: None }
+    ProposalVerdict {
+        verdict: Decision::by_rule(status, rule, detail).into_verdict(evidence),
+        task: None,
+        guess_rate: None,
+    }
 }
 
 /// Judges an answer. A pure function of the request and the image. Runs one job for abduction and induction, none for the other two.
@@ -128,14 +157,14 @@ pub fn judge_answer(execute: &dyn Execute, request: &AnswerRequest<'_>) -> Resul
         (Question::Abduction { program, pair }, Attempt::Arguments(arguments)) => {
             judge_abduction(&mut runner, request, program, pair, arguments)?
         }
-        (Question::Induction { hidden, .. }, Attempt::Program(program)) => {
-            induction::judge_answer(&mut runner, request, program, hidden)?
+        (Question::Induction { .. }, Attempt::Program(program)) => {
+            induction::judge_answer(&mut runner, request, program)?
         }
         (Question::Error { exception, .. }, Attempt::Exception(name)) => error::judge_answer(exception, name),
         (question, _) => Decision::on_one(Status::Malformed, format!("no answer to {}", question.task_type().name())),
     };
     let total = match &task.question {
-        Question::Induction { hidden, .. } => saturating_u32(hidden.len()),
+        Question::Induction { .. } => saturating_u32(request.pairs().len()),
         _ => 1,
     };
     Ok(Verdict { total, ..decision.into_verdict(runner.evidence) })

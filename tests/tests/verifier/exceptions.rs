@@ -25,7 +25,7 @@ fn gold(program: &str) -> String {
 }
 
 fn refused_by(program: &str) -> String {
-    let ProposalVerdict { verdict, task } = propose(program);
+    let ProposalVerdict { verdict, task, .. } = propose(program);
     assert!(verdict.status == Status::Invalid && task.is_none(), "taken, by {verdict:?}:\n{program}");
     verdict.evidence.rule
 }

@@ -32,7 +32,7 @@ fn what_failed_on_the_host_is_dropped_and_all_else_is_judged() {
     let requests: Vec<AnswerRequest<'_>> = tasks
         .iter()
         .zip(&attempts)
-        .map(|(task, attempt)| AnswerRequest { task, attempt, image: "python", seed: 1 })
+        .map(|(task, attempt)| AnswerRequest { task, attempt, image: "python", seed: 1, judge_shown: true })
         .collect();
     let verdicts = judge_answers(&Flaky(AtomicUsize::new(0)), &requests);
     assert_eq!(verdicts.iter().filter(|verdict| verdict.is_err()).count(), 10);
@@ -53,7 +53,7 @@ fn a_proposal_is_dropped_whichever_of_its_jobs_fails() {
 #[test]
 fn an_image_that_is_not_there_is_our_fault_and_no_ones_failure() {
     let (task, attempt) = (question(3), Attempt::Arguments(vec![Value::int(3)]));
-    let request = AnswerRequest { task: &task, attempt: &attempt, image: "cobol", seed: 1 };
+    let request = AnswerRequest { task: &task, attempt: &attempt, image: "cobol", seed: 1, judge_shown: true };
     let dropped = judge_answers(python(), &[request]).remove(0).unwrap_err();
     assert!(dropped.why.contains("`cobol`"), "{}", dropped.why);
 }
@@ -81,7 +81,7 @@ fn nothing_a_program_does_is_a_host_fault() {
         let question =
             Question::Induction { visible: vec![], hidden: pairs, message: String::new(), reference: String::new() };
         let task = task(question);
-        let request = AnswerRequest { task: &task, attempt: &attempt, image: "python", seed: 1 };
+        let request = AnswerRequest { task: &task, attempt: &attempt, image: "python", seed: 1, judge_shown: true };
         let verdict =
             judge_answers(python(), &[request]).remove(0).unwrap_or_else(|dropped| panic!("{dropped:?}: {program}"));
         assert_ne!(verdict.status, Status::Accepted, "{program}");

@@ -96,7 +96,7 @@ fn gold(program: &str, input: &str) -> Value {
 
 /// The rule that refuses a proposal that must be Invalid.
 fn refused_by(program: &str, input: &str) -> String {
-    let ProposalVerdict { verdict, task } = propose(program, input);
+    let ProposalVerdict { verdict, task, .. } = propose(program, input);
     assert!(verdict.status == Status::Invalid && task.is_none(), "taken, by {verdict:?}:\n{program}");
     verdict.evidence.rule
 }
@@ -106,7 +106,7 @@ fn task(question: Question) -> Task {
 }
 
 fn answer(task: &Task, attempt: &Attempt) -> Verdict {
-    judge_answer(python(), &AnswerRequest { task, attempt, image: "python", seed: 5 }).unwrap()
+    judge_answer(python(), &AnswerRequest { task, attempt, image: "python", seed: 5, judge_shown: true }).unwrap()
 }
 
 /// The verdict on `program` as an answer to an induction task with these hidden pairs.

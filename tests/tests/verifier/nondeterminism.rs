@@ -3,8 +3,9 @@
 
 use veriplay_core::{Attempt, Status, Value};
 use veriplay_verifier::triplets::rules;
+use veriplay_verifier::{ProbeRules, ProposalGate};
 
-use super::{abduce, gold, propose, refused_by};
+use super::{abduce, gate, gold, propose, propose_to, python, refused_by};
 
 #[test]
 fn what_another_run_would_change_is_refused() {
@@ -65,6 +66,74 @@ fn what_hangs_on_addresses_is_refused_even_where_the_input_counts() {
     assert_eq!(gold(own, "5"), Value::int(25));
     let copied = "import copy\ndef f(x):\n    y = [x, x + 1]\n    return copy.deepcopy([y, y])\n";
     assert_eq!(gold(copied, "5").to_string(), "[[5, 6], [5, 6]]");
+}
+
+/// Bodies of `f(x)` for a text `x`, whose outputs hang on a hash or an address by few bits.
+const OF_FEW_BITS: [&str; 22] = [
+    "hash(x) % 2",
+    "hash(x) & 1",
+    "hash(x) % 3",
+    "hash(x) % 10",
+    "hash(x) % 16",
+    "hash(x) >> 3 & 1",
+    "hash(x) >> 17 & 1",
+    "hash(x) < 0",
+    "bool(hash(x) & 8)",
+    "abs(hash(x)) % 2",
+    "hash(x.encode()) % 2",
+    "hash((1, x)) % 2",
+    "hash((x, (x, 2))) & 1",
+    "hash(frozenset({x})) % 2",
+    "hash(object()) % 2 + len(x)",
+    "hash(int) & 1 or x",
+    "hash('salt') % 2 * len(x)",
+    "[hash(c) % 2 for c in x]",
+    "id(x) >> 3 & 1",
+    "id(None) >> 4 & 1 or x",
+    "id(x) % 64",
+    "id([x]) >> 6 & 1",
+];
+
+#[test]
+fn no_bit_of_a_hash_or_of_an_address_is_the_same_in_both_runs() {
+    let lenient = gate();
+    let lenient =
+        ProposalGate { probes: ProbeRules { min_succeeded: 1, min_distinct_outputs: 1, ..lenient.probes }, ..lenient };
+    for body in OF_FEW_BITS {
+        let program = format!("def f(x):\n    return {body}\n");
+        let judged = propose_to(python(), &lenient, &program, "'abc'").unwrap();
+        assert_eq!(judged.verdict.evidence.rule, rules::NONDETERMINISTIC, "{body}: {:?}", judged.verdict);
+    }
+}
+
+#[test]
+fn hashes_that_python_makes_of_numbers_alone_are_outputs() {
+    let bodies = [
+        "hash((1, 2)) * x",
+        "hash((1, x))",
+        "hash((1, (x, 2.5)))",
+        "hash(x + 2 ** 61)",
+        "hash(x + 0.5)",
+        "hash(x > 3) + x",
+        "hash(frozenset({x, 1000}))",
+        "hash(range(x))",
+        "hash(complex(x, 1))",
+        "hash(Fraction(x, 7))",
+        "hash(Decimal(x) / 8)",
+        "hash(Point(x, 2))",
+        "hash(None) + x",
+        "{hash((x, 1)): x, hash((1, x)): 1}",
+        "hash(Named(x)) + x",
+        "(hash('a') == hash('a'), hash('a') == hash('b'), x)",
+        "[{Text('a'): x, Text('b'): 2}[Text('a')], x * x]",
+    ];
+    let before = "from collections import namedtuple\nfrom decimal import Decimal\nfrom fractions import Fraction\n\
+        Point = namedtuple('Point', 'a b')\n\
+        class Named:\n    def __init__(self, x):\n        self.x = x\n    def __hash__(self):\n        return hash((self.x, 1))\n\
+        class Text(str):\n    def __hash__(self):\n        return hash(str(self))\n\n";
+    for body in bodies {
+        gold(&format!("{before}def f(x):\n    return {body}\n"), "5");
+    }
 }
 
 #[test]

@@ -70,7 +70,13 @@ impl Veriplay {
             return Err(RoundError::Wrong(format!("`{}` instead of `{output}`", pair.output)));
         }
         let attempt = Attempt::Arguments(arguments(answer)?);
-        let request = AnswerRequest { task: &task, attempt: &attempt, image: &self.gate.image, seed: self.serial };
+        let request = AnswerRequest {
+            task: &task,
+            attempt: &attempt,
+            image: &self.gate.image,
+            seed: self.serial,
+            judge_shown: true,
+        };
         let verdict = judge_answer(&*self.sandbox, &request).map_err(dropped)?;
         match verdict.status {
             Status::Accepted => Ok(judged.verdict.evidence.fuel + verdict.evidence.fuel),

@@ -9,8 +9,9 @@ use std::fmt;
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Kwargs, ValueKind};
-use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, Value};
+use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, Template, Value};
 
+use super::dates::strftime;
 use super::{Chat, ChatError};
 
 /// Steps a template may take: far more than any conversation needs, and still over in about a second.
@@ -28,15 +29,32 @@ impl fmt::Display for RaisedException {
 
 impl std::error::Error for RaisedException {}
 
-pub(super) fn render(text: &str, tokens: &BTreeMap<String, Value>, chat: &Chat) -> Result<String, ChatError> {
+/// The function that gives the date. transformers has it always; here it is there where a date is given, and a template that asks whether it is
+/// defined writes its own date otherwise.
+const STRFTIME_NOW: &str = "strftime_now";
+
+/// `now` is what [`STRFTIME_NOW`] tells, in seconds since 1970.
+pub(super) fn render(
+    text: &str,
+    tokens: &BTreeMap<String, Value>,
+    chat: &Chat,
+    now: Option<i64>,
+) -> Result<String, ChatError> {
     let text = without_generation_tags(text);
-    let environment = environment(chat.now());
+    let environment = environment(now);
     let template = environment.template_from_str(&text).map_err(|e| ChatError::Compile(describe_error(&e)))?;
     let variables = tokens.iter().chain(chat.variables()).map(|(name, value)| (name.as_str(), value.clone()));
     template.render(Value::from_pairs(variables)).map_err(|error| match raised_message(&error) {
         Some(message) => ChatError::Refused(message),
+        None if lacks_date(&template, &error, now) => ChatError::Dateless,
         None => ChatError::Render(describe_error(&error)),
     })
+}
+
+/// Whether a template failed for want of a date.
+fn lacks_date(template: &Template<'_, '_>, error: &Error, now: Option<i64>) -> bool {
+    let asks = || template.undeclared_variables(false).contains(STRFTIME_NOW);
+    now.is_none() && error.kind() == ErrorKind::UnknownFunction && asks()
 }
 
 fn environment(now: Option<i64>) -> Environment<'static> {
@@ -50,12 +68,14 @@ fn environment(now: Option<i64>) -> Environment<'static> {
     environment.add_function("raise_exception", |message: String| -> Result<String, Error> {
         Err(Error::new(ErrorKind::InvalidOperation, "raise_exception").with_source(RaisedException(message)))
     });
-    environment.add_function("strftime_now", move |format: String| -> Result<String, Error> {
-        let fail = |what: String| Error::new(ErrorKind::InvalidOperation, what);
-        let now = now
-            .ok_or_else(|| fail("it asks for the date, and the chat has none: give one with `Chat::at`".to_owned()))?;
-        strftime(now, &format).map_err(|directive| fail(format!("strftime_now does not know `{directive}`")))
-    });
+    if let Some(now) = now {
+        environment.add_function(STRFTIME_NOW, move |format: String| -> Result<String, Error> {
+            strftime(now, &format).map_err(|directive| {
+                let what = format!("{STRFTIME_NOW} does not know `{directive}`");
+                Error::new(ErrorKind::InvalidOperation, what)
+            })
+        });
+    }
     environment
 }
 
@@ -239,60 +259,4 @@ fn format_number(value: &Value) -> String {
         return format!("{digits}e{sign}{exponent:0>2}");
     }
     format!("{x:?}")
-}
-
-const MONTHS: &str = "January February March April May June July August September October November December";
-const DAYS: &str = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday";
-
-/// Year, month from 1, and day of the month of a day since 1970, by the proleptic Gregorian calendar (Hinnant 2013,
-/// "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`): years begin in March, so that a leap day is a year's last.
-fn civil_date(days: i64) -> (i64, i64, i64) {
-    let (era, of_era) = ((days + 719_468).div_euclid(146_097), (days + 719_468).rem_euclid(146_097));
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let from_march = (5 * of_year + 2) / 153;
-    let month = (from_march + 2) % 12 + 1;
-    (era * 400 + year_of_era + i64::from(month <= 2), month, of_year - (153 * from_march + 2) / 5 + 1)
-}
-
-/// `strftime` of Python in the C locale and in UTC, for the directives that chat templates use. `Err` is an unknown directive.
-fn strftime(seconds: i64, format: &str) -> Result<String, String> {
-    let (days, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    let ((year, month, day), (hour, minute, second)) = (civil_date(days), (rest / 3600, rest / 60 % 60, rest % 60));
-    let name = |names: &'static str, at: i64| names.split(' ').nth(at as usize).unwrap_or_default();
-    let month_name = name(MONTHS, month - 1);
-    // 1970 began on a Thursday.
-    let day_name = name(DAYS, (days + 3).rem_euclid(7));
-    let new_year = (days - 366..=days).find(|&first| civil_date(first) == (year, 1, 1)).unwrap_or(days);
-    let mut out = String::new();
-    let mut chars = format.chars();
-    while let Some(c) = chars.next() {
-        let directive = if c == '%' { chars.next() } else { None };
-        let text = match (c, directive) {
-            ('%', Some('Y')) => format!("{year:04}"),
-            ('%', Some('y')) => format!("{:02}", year.rem_euclid(100)),
-            ('%', Some('m')) => format!("{month:02}"),
-            ('%', Some('d')) => format!("{day:02}"),
-            ('%', Some('e')) => format!("{day:2}"),
-            ('%', Some('j')) => format!("{:03}", days - new_year + 1),
-            ('%', Some('B')) => month_name.to_owned(),
-            ('%', Some('b' | 'h')) => month_name[..3].to_owned(),
-            ('%', Some('A')) => day_name.to_owned(),
-            ('%', Some('a')) => day_name[..3].to_owned(),
-            ('%', Some('H')) => format!("{hour:02}"),
-            ('%', Some('I')) => format!("{:02}", (hour + 11) % 12 + 1),
-            ('%', Some('p')) => if hour < 12 { "AM" } else { "PM" }.to_owned(),
-            ('%', Some('M')) => format!("{minute:02}"),
-            ('%', Some('S')) => format!("{second:02}"),
-            ('%', Some('F')) => format!("{year:04}-{month:02}-{day:02}"),
-            ('%', Some('T')) => format!("{hour:02}:{minute:02}:{second:02}"),
-            ('%', Some('Z')) => "UTC".to_owned(),
-            ('%', Some('z')) => "+0000".to_owned(),
-            ('%', Some('%')) => "%".to_owned(),
-            ('%', unknown) => return Err(unknown.map_or_else(|| "%".to_owned(), |unknown| format!("%{unknown}"))),
-            (plain, _) => plain.to_string(),
-        };
-        out.push_str(&text);
-    }
-    Ok(out)
 }

@@ -85,6 +85,14 @@ impl<R: Read + Seek> TensorFile<R> {
         Err(CheckpointError::Format { file: self.name.clone(), what })
     }
 
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn holds(&self, name: &str) -> bool {
+        self.header.info(name).is_some()
+    }
+
     /// Reads all of `wanted`, as f32. Nothing else may be in the file.
     pub(super) fn read_all(&mut self, wanted: &[ExpectedTensor<'_>]) -> Result<Vec<Vec<f32>>, CheckpointError> {
         check_names(&self.name, wanted, self.header.offset_keys())?;

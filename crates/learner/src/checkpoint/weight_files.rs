@@ -2,8 +2,11 @@
 //!
 //! The index, `model.safetensors.index.json`, maps every tensor to its file. Where both layouts are there, the single file counts,
 //! as in transformers.
+//!
+//! A checkpoint whose head is its embedding may store it once more under the head's name, as Qwen3-0.6B does. It loads where the two are equal.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::{Read, Seek};
 use std::path::{Component, Path};
 
 use serde::{Deserialize, Serialize};
@@ -11,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::files::CheckpointError;
 use super::files::{read_text, remove, write_file, write_with};
 use super::tensor_file::{ExpectedTensor, TensorEntry, TensorFile, check_names, write_tensors};
-use crate::config::TensorSpec;
+use crate::config::{EMBEDDING, HEAD, TensorSpec};
 use crate::device::Precision;
 
 pub(crate) const WEIGHTS: &str = "model.safetensors";
@@ -39,16 +42,76 @@ pub(crate) fn read_weights(dir: &Path, specs: &[TensorSpec]) -> Result<Vec<Vec<f
         if !single.exists() && PICKLED.iter().any(|name| dir.join(name).exists()) {
             return Err(CheckpointError::Pickled { path: dir.to_owned() });
         }
-        return TensorFile::open(&single)?.read_all(&expected_tensors(specs));
+        return read_single(TensorFile::open(&single)?, specs);
     }
     read_shards(dir, &index, specs)
+}
+
+/// As [`read_weights`], from the bytes of a file that errors call `name`.
+pub(crate) fn decode_weights(
+    name: String,
+    bytes: &[u8],
+    specs: &[TensorSpec],
+) -> Result<Vec<Vec<f32>>, CheckpointError> {
+    read_single(TensorFile::from_bytes(name, bytes)?, specs)
+}
+
+fn read_single<R: Read + Seek>(
+    mut file: TensorFile<R>,
+    specs: &[TensorSpec],
+) -> Result<Vec<Vec<f32>>, CheckpointError> {
+    let stored = stored_tensors(specs, file.holds(HEAD));
+    let tensors = file.read_all(&expected_tensors(&stored))?;
+    without_stored_head(file.name(), specs, tensors)
+}
+
+/// The tensors of `specs`, and the head where it is stored though the model has none.
+fn stored_tensors(specs: &[TensorSpec], has_head: bool) -> Vec<TensorSpec> {
+    let is_tied = has_head && specs.iter().all(|spec| spec.name != HEAD);
+    let embedding = specs.iter().find(|spec| is_tied && spec.name == EMBEDDING);
+    let head = embedding.map(|embedding| TensorSpec { name: HEAD.to_owned(), shape: embedding.shape.clone() });
+    specs.iter().cloned().chain(head).collect()
+}
+
+/// The tensors of `specs`, of those of [`stored_tensors`]: a head behind them must be the embedding.
+fn without_stored_head(
+    file: &str,
+    specs: &[TensorSpec],
+    mut tensors: Vec<Vec<f32>>,
+) -> Result<Vec<Vec<f32>>, CheckpointError> {
+    let Some(head) = tensors.get(specs.len()) else { return Ok(tensors) };
+    let of_embedding = specs.iter().zip(&tensors).find(|(spec, _)| spec.name == EMBEDDING);
+    if let Some((spec, embedding)) = of_embedding
+        && let Some(place) = head.iter().zip(embedding).position(|(head, own)| head != own)
+    {
+        return Err(CheckpointError::invalid(file, other_head(spec, embedding, head, place)));
+    }
+    tensors.truncate(specs.len());
+    Ok(tensors)
+}
+
+/// How a stored head differs from the embedding, `place` being the first that does.
+fn other_head(spec: &TensorSpec, embedding: &[f32], head: &[f32], place: usize) -> String {
+    let width = spec.shape.last().copied().unwrap_or(1);
+    let differences = || head.iter().zip(embedding).map(|(head, own)| (head - own).abs());
+    let (count, largest) = (differences().filter(|&by| by > 0.0).count(), differences().fold(0.0, f32::max));
+    format!(
+        "`{HEAD}` is not `{EMBEDDING}`, and config.json says `tie_word_embeddings`: {count} of {} numbers differ, by {largest:.1e} at most, \
+         first in row {}, column {}: `{}` and `{}`; hint: set `tie_word_embeddings` to false where the model has a head of its own",
+        head.len(),
+        place / width,
+        place % width,
+        head[place],
+        embedding[place]
+    )
 }
 
 fn read_shards(dir: &Path, index: &Path, specs: &[TensorSpec]) -> Result<Vec<Vec<f32>>, CheckpointError> {
     let file = index.display().to_string();
     let WeightIndex { weight_map } = serde_json::from_str(&read_text(index)?)
         .map_err(|e| CheckpointError::Format { file: file.clone(), what: e.to_string() })?;
-    check_names(&file, &expected_tensors(specs), weight_map.keys().cloned())?;
+    let stored = stored_tensors(specs, weight_map.contains_key(HEAD));
+    check_names(&file, &expected_tensors(&stored), weight_map.keys().cloned())?;
     // All are opened before any is read: one that is missing or cut short shows at once.
     let mut shards = Vec::new();
     for name in weight_map.values().collect::<BTreeSet<_>>() {
@@ -58,14 +121,14 @@ fn read_shards(dir: &Path, index: &Path, specs: &[TensorSpec]) -> Result<Vec<Vec
         }
         shards.push((name, TensorFile::open(&dir.join(name))?));
     }
-    let mut out = vec![Vec::new(); specs.len()];
+    let mut out = vec![Vec::new(); stored.len()];
     for (name, mut shard) in shards {
-        let here: Vec<usize> = (0..specs.len()).filter(|&i| weight_map.get(&specs[i].name) == Some(name)).collect();
-        let wanted: Vec<ExpectedTensor<'_>> = here.iter().map(|&i| expected_tensor(&specs[i])).collect();
+        let here: Vec<usize> = (0..stored.len()).filter(|&i| weight_map.get(&stored[i].name) == Some(name)).collect();
+        let wanted: Vec<ExpectedTensor<'_>> = here.iter().map(|&i| expected_tensor(&stored[i])).collect();
         let values = shard.read_all(&wanted)?;
         here.into_iter().zip(values).for_each(|(i, values)| out[i] = values);
     }
-    Ok(out)
+    without_stored_head(&file, specs, out)
 }
 
 /// The bytes of a single weight file: equal weights give equal bytes.

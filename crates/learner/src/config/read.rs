@@ -85,7 +85,10 @@ pub(super) fn read_config(value: &Value) -> Result<ModelConfig, ConfigError> {
         hidden_size,
         num_hidden_layers: keys.required_size("num_hidden_layers")?,
         num_attention_heads,
-        num_key_value_heads: keys.size("num_key_value_heads")?.unwrap_or(num_attention_heads),
+        num_key_value_heads: keys
+            .size("num_key_value_heads")?
+            .or(model_type.default_kv_heads())
+            .unwrap_or(num_attention_heads),
         head_dim: read_head_dim(&keys, model_type, hidden_size, num_attention_heads)?,
         intermediate_size: keys.required_size("intermediate_size")?,
         rms_norm_eps: keys.number("rms_norm_eps")?.unwrap_or(1e-6),
@@ -144,15 +147,32 @@ fn reject_unsupported(keys: &ConfigKeys<'_>, model_type: Architecture) -> Result
         let known = |v: &Value| v.as_str().is_some_and(|t| matches!(t, "float32" | "bfloat16" | "float16"));
         keys.reject_unless(key, "want `float32`, `bfloat16` or `float16`: convert the checkpoint", known)?;
     }
-    reject_sliding_windows(keys)
+    match model_type {
+        Architecture::Mistral => reject_mistral_window(keys, model_type),
+        Architecture::Qwen2 | Architecture::Qwen3 | Architecture::Llama => reject_sliding_windows(keys),
+    }
 }
+
+/// Refuses a window that is shorter than the context. All layers of a Mistral have it, and a file that does not say has the class's.
+fn reject_mistral_window(keys: &ConfigKeys<'_>, model_type: Architecture) -> Result<(), ConfigError> {
+    let context = keys.required_size("max_position_embeddings")?;
+    let of_class = if keys.has("sliding_window") { None } else { model_type.default_sliding_window() };
+    match keys.size("sliding_window")?.or(of_class) {
+        Some(window) if window < context => {
+            let want = format!("{SLIDING}, or set it to null for contexts up to the window");
+            Err(keys.invalid_value("sliding_window", &Value::from(window), &want))
+        }
+        _ => Ok(()),
+    }
+}
+
+const SLIDING: &str = "sliding windows are not supported: use a checkpoint with full attention in every layer";
 
 /// Refuses a sliding window that some layer uses and that is shorter than the context. Qwen files carry the keys switched off.
 fn reject_sliding_windows(keys: &ConfigKeys<'_>) -> Result<(), ConfigError> {
-    const WANT: &str = "sliding windows are not supported: use a checkpoint with full attention in every layer";
     let full = |v: &Value| v.as_array().is_some_and(|types| types.iter().all(|t| t == "full_attention"));
     if keys.get("layer_types").is_some() {
-        return keys.reject_unless("layer_types", WANT, full);
+        return keys.reject_unless("layer_types", SLIDING, full);
     }
     if !keys.flag("use_sliding_window")? {
         return Ok(());
@@ -161,9 +181,9 @@ fn reject_sliding_windows(keys: &ConfigKeys<'_>) -> Result<(), ConfigError> {
     let context = keys.required_size("max_position_embeddings")?;
     let some_layer = first < keys.required_size("num_hidden_layers")?;
     if !keys.has("sliding_window") {
-        return keys.reject_unless("use_sliding_window", WANT, |_| !some_layer);
+        return keys.reject_unless("use_sliding_window", SLIDING, |_| !some_layer);
     }
-    keys.reject_unless("sliding_window", WANT, |v| !some_layer || v.as_u64().is_some_and(|w| w >= context as u64))
+    keys.reject_unless("sliding_window", SLIDING, |v| !some_layer || v.as_u64().is_some_and(|w| w >= context as u64))
 }
 
 /// The keys of an object. `path` goes before a key's name in errors, such as `rope_parameters.`.

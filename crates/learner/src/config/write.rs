@@ -61,16 +61,18 @@ impl Serialize for ConfigFile<'_> {
             map.serialize_entry("pad_token_id", &pad)?;
         }
         map.serialize_entry("hidden_act", "silu")?;
-        // Qwen2 has no such key: its biases are part of the architecture.
-        if c.model_type != Architecture::Qwen2 {
+        // Others have no such key: Qwen2's biases are part of the architecture, and Mistral has none.
+        if matches!(c.model_type, Architecture::Qwen3 | Architecture::Llama) {
             map.serialize_entry("attention_bias", &false)?;
         }
         map.serialize_entry("attention_dropout", &0.0)?;
         map.serialize_entry("initializer_range", &c.initializer_range)?;
         map.serialize_entry("rope_scaling", &scaling)?;
-        // Llama has no such key.
-        if c.model_type != Architecture::Llama {
-            map.serialize_entry("use_sliding_window", &false)?;
+        match c.model_type {
+            Architecture::Qwen2 | Architecture::Qwen3 => map.serialize_entry("use_sliding_window", &false)?,
+            // Without the key its class has one.
+            Architecture::Mistral => map.serialize_entry("sliding_window", &None::<usize>)?,
+            Architecture::Llama => {}
         }
         map.serialize_entry("torch_dtype", torch_dtype)?;
         map.end()

@@ -127,7 +127,7 @@ impl GgufFile {
 
     fn architecture(&self) -> Result<Architecture, GgufError> {
         let found = self.text("general.architecture")?;
-        let of_name = Architecture::ALL.into_iter().find(|architecture| architecture.name() == found);
+        let of_name = Architecture::GGUF.into_iter().find(|architecture| architecture.name() == found);
         of_name.ok_or_else(|| {
             self.invalid(format!(
                 "it holds a model of architecture `{found}`, want `qwen2`, `qwen3` or `llama`: a llama.cpp server can run it, see \
@@ -338,7 +338,7 @@ impl GgufShape {
             Architecture::Qwen3 => {
                 layer.extend([("attn_q_norm.weight", vec![head_dim]), ("attn_k_norm.weight", vec![head_dim])]);
             }
-            Architecture::Llama => {}
+            Architecture::Llama | Architecture::Mistral => {}
         }
         let ends = [("token_embd.weight", vec![self.vocabulary, hidden]), ("output_norm.weight", vec![hidden])];
         let named =

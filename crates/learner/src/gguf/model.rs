@@ -253,7 +253,9 @@ impl WeightReader<'_> {
     fn rotated_matrix(&mut self, name: &str, heads: usize) -> Result<QMatMul, GgufError> {
         let GgufShape { architecture, head_dim, .. } = *self.shape;
         match architecture {
-            Architecture::Llama => self.changed_matrix(name, |matrix| split_matrix(&matrix, heads, head_dim)),
+            Architecture::Llama | Architecture::Mistral => {
+                self.changed_matrix(name, |matrix| split_matrix(&matrix, heads, head_dim))
+            }
             Architecture::Qwen2 | Architecture::Qwen3 => self.matrix(name),
         }
     }

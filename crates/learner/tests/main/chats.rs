@@ -34,6 +34,9 @@ struct Expected {
     texts: Vec<Text>,
     special: Vec<u32>,
     chats: Vec<Rendered>,
+    /// As they are where no date is given.
+    #[serde(default)]
+    dateless: Vec<Rendered>,
 }
 
 fn fixtures() -> Vec<(String, PathBuf, Expected)> {
@@ -119,6 +122,49 @@ fn conversations_become_the_prompts_that_transformers_makes_of_them() {
         }
     }
     assert!(rendered >= 40 && refused >= 3, "{rendered} {refused}");
+}
+
+#[test]
+fn a_template_that_asks_whether_there_is_a_date_writes_its_own_where_none_is_given() {
+    let (_, dir, expected) = fixtures().into_iter().find(|(name, ..)| name == "dated").expect("a fixture");
+    let dir = checkpoint(&dir);
+    let learner = load(dir.path());
+    assert!(expected.dateless.len() >= 3);
+    for Rendered { chat: json, text, .. } in &expected.dateless {
+        let chat = Chat::parse(json).expect("parses");
+        let got = learner.chat_template().expect("there").render(&chat).expect("renders");
+        assert_eq!(Some(&got), text.as_ref(), "{json}");
+    }
+    // What a run samples has the date of its options, or none: no clock is asked.
+    let asked = vec![Message::user("1 + 1?")];
+    let shown = |learner: &Learner| {
+        let tokens = prompt_tokens(learner, asked.clone()).expect("samples");
+        learner.tokenizer().decode(&tokens)
+    };
+    assert!(shown(&learner).contains("Today Date: 26 Jul 2024"), "{}", shown(&learner));
+    let options = LearnerOptions { chat_date: Some("2025-12-31".to_owned()), ..LearnerOptions::default() };
+    let dated = Learner::load(dir.path(), options).expect("loads");
+    assert!(shown(&dated).contains("Today Date: 31 Dec 2025"), "{}", shown(&dated));
+    let own = Chat::from_messages(&asked).at(0);
+    let text = dated.chat_template().expect("there").render(&own).expect("renders");
+    assert!(text.contains("01 Jan 1970"), "a chat's own date goes first: {text}");
+}
+
+#[test]
+fn a_date_of_the_options_is_one_of_the_calendar() {
+    let check = |date: &str| {
+        let options = LearnerOptions { chat_date: Some(date.to_owned()), ..LearnerOptions::default() };
+        options.validate()
+    };
+    for date in ["2024-02-29", "1970-01-01", "1969-12-31", "2000-12-31", "9999-01-01"] {
+        assert_eq!(check(date), Ok(()), "{date}");
+    }
+    for date in
+        ["2023-02-29", "2024-2-9", "2024-13-01", "2024-00-10", "24-01-01", "today", "", "2024-01-01-02", "2024-+1-01"]
+    {
+        let message = check(date).expect_err(date).to_string();
+        assert!(message.contains(&format!("`learn.options.chat_date` is `{date}`")), "{message}");
+    }
 }
 
 fn prompt_tokens(learner: &Learner, messages: Vec<Message>) -> Result<Vec<u32>, PolicyError> {
@@ -318,7 +364,7 @@ fn a_template_that_fails_runs_forever_or_wants_a_date_that_is_not_there_is_an_er
     for (text, words) in [
         ("{{ messages.nothing.more }}", "undefined"),
         ("{{ messages | tojson(depth=3) }}", "depth"),
-        ("{{ strftime_now('%d') }}", "Chat::at"),
+        ("{{ strftime_then('%d') }}", "unknown function: strftime_then"),
         ("{% for i in range(100000) %}{% for j in range(100000) %}{% endfor %}{% endfor %}", "fuel"),
         ("{% include 'config.json' %}", "config.json"),
     ] {
@@ -328,6 +374,10 @@ fn a_template_that_fails_runs_forever_or_wants_a_date_that_is_not_there_is_an_er
         }
     }
     assert!(matches!(render("{{ raise_exception('no') }}", &chat), Err(ChatError::Refused(m)) if m == "no"));
+    let dateless = render("{{ strftime_now('%d') }}", &chat).expect_err("no date");
+    assert!(matches!(dateless, ChatError::Dateless) && dateless.to_string().contains("chat_date"), "{dateless}");
+    assert_eq!(render("{{ strftime_now is defined }}", &chat).expect("renders"), "False");
+    assert_eq!(render("{{ strftime_now is defined }}", &chat.clone().at(0)).expect("renders"), "True");
     match render("{{ strftime_now('%Q') }}", &chat.clone().at(0)) {
         Err(ChatError::Render(message)) => assert!(message.contains("`%Q`"), "{message}"),
         other => panic!("{other:?}"),

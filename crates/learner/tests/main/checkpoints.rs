@@ -109,11 +109,15 @@ fn tensors_that_do_not_fit_the_config_are_named() {
     const NAME: &str = "model.layers.1.mlp.up_proj.weight";
     let message =
         |change: fn(&mut HashMap<String, Tensor>)| load_with(change).map(|_| ()).expect_err("broken").to_string();
-    let cases: [(Change, &[&str]); 5] = [
+    let cases: [(Change, &[&str]); 6] = [
         (|t| drop(t.remove(NAME)), &["lacks", NAME, "hint"]),
         (
             |t| drop(t.insert("lm_head.weight".to_owned(), Tensor::zeros(3, DType::F32, &Device::Cpu).expect("zeros"))),
-            &["lm_head.weight", "tie_word"],
+            &["lm_head.weight", "[3]", "[110, 36]"],
+        ),
+        (
+            |t| drop(t.insert("score.weight".to_owned(), Tensor::zeros(3, DType::F32, &Device::Cpu).expect("zeros"))),
+            &["score.weight", "does not ask for", "model_type"],
         ),
         (
             |t| drop(t.insert(NAME.to_owned(), Tensor::zeros((36, 50), DType::F32, &Device::Cpu).expect("zeros"))),
@@ -132,6 +136,44 @@ fn tensors_that_do_not_fit_the_config_are_named() {
         let message = message(change);
         assert!(message.contains("model.safetensors") && words.iter().all(|w| message.contains(w)), "{message}");
     }
+}
+
+const EMBEDDING: &str = "model.embed_tokens.weight";
+const HEAD: &str = "lm_head.weight";
+
+#[test]
+fn a_tied_model_that_stores_its_embedding_once_more_loads_and_is_saved_without_it() {
+    let tied = learner(tiny_config());
+    let loaded = load_with(|tensors| drop(tensors.insert(HEAD.to_owned(), tensors[EMBEDDING].clone())));
+    let loaded = loaded.expect("loads");
+    assert_eq!(loaded.named_weights(), tied.named_weights());
+    assert_eq!(loaded.weights_bytes().expect("bytes"), tied.weights_bytes().expect("bytes"));
+    let dir = saved(&tied);
+    edit_tensors(dir.path(), |tensors| drop(tensors.insert(HEAD.to_owned(), tensors[EMBEDDING].clone())));
+    let text = |name: &str| std::fs::read_to_string(dir.path().join(name)).expect("reads");
+    let bytes = std::fs::read(dir.path().join("model.safetensors")).expect("reads");
+    let embedded =
+        Learner::from_bytes(&text("config.json"), &text("tokenizer.json"), &bytes, LearnerOptions::default());
+    assert_eq!(embedded.expect("loads").named_weights(), tied.named_weights());
+}
+
+#[test]
+fn a_tied_model_that_stores_another_head_is_refused_and_how_far_it_differs_is_said() {
+    let other = |tensors: &mut HashMap<String, Tensor>| {
+        let mut head: Vec<f32> = tensors[EMBEDDING].flatten_all().and_then(|t| t.to_vec1()).expect("f32");
+        head[2 * 36 + 5] += 0.25;
+        head[4 * 36] -= 0.5;
+        drop(tensors.insert(HEAD.to_owned(), Tensor::from_vec(head, (110, 36), &Device::Cpu).expect("a tensor")));
+    };
+    let message = load_with(other).map(|_| ()).expect_err("refused").to_string();
+    for words in ["model.safetensors", HEAD, EMBEDDING, "2 of 3960", "row 2, column 5", "5.0e-1", "hint: set `tie_word"]
+    {
+        assert!(message.contains(words), "{words}: {message}");
+    }
+    // One that has a head of its own keeps it.
+    let untied = learner(ModelConfig { tie_word_embeddings: false, ..tiny_config() });
+    let dir = saved(&untied);
+    assert_eq!(load(dir.path()).expect("loads").named_weights(), untied.named_weights());
 }
 
 #[test]

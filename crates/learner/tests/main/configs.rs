@@ -35,7 +35,8 @@ const SCALING: Llama3Scaling =
 fn a_config_survives_a_round_trip_and_unknown_keys_of_newer_files_are_ignored() {
     let scaled = ModelConfig { rope_scaling: Some(SCALING), pad_token_id: Some(3), ..llama() };
     let qwen2 = ModelConfig { model_type: Architecture::Qwen2, eos_token_id: vec![], ..tiny_config() };
-    for config in [tiny_config(), llama(), scaled, qwen2] {
+    let mistral = ModelConfig { model_type: Architecture::Mistral, ..llama() };
+    for config in [tiny_config(), llama(), scaled, qwen2, mistral] {
         let more = [("use_cache", json!(true)), ("transformers_version", json!("5.1.0"))];
         assert_eq!(ModelConfig::parse(&of(&config, &more)), Ok(config.clone()));
         let written = serde_json::to_value(&config).expect("serialises");
@@ -242,8 +243,30 @@ fn a_sliding_window_is_refused_where_it_is_used_and_ignored_where_it_is_not() {
 }
 
 #[test]
+fn a_mistral_has_the_defaults_of_its_class_and_no_window_shorter_than_its_context() {
+    let mistral =
+        ModelConfig { model_type: Architecture::Mistral, num_attention_heads: 16, num_key_value_heads: 8, ..llama() };
+    let file = |changes: &[(&str, Value)]| ModelConfig::parse(&of(&mistral, changes));
+    assert_eq!(file(&[("num_key_value_heads", json!("-"))]), Ok(mistral.clone()));
+    // The context is 96.
+    for window in [json!(null), json!(96), json!(4096)] {
+        assert_eq!(file(&[("sliding_window", window.clone())]), Ok(mistral.clone()), "{window}");
+    }
+    // What its class has where the file does not say.
+    let long = |context: usize| [("sliding_window", json!("-")), ("max_position_embeddings", json!(context))];
+    assert_eq!(file(&long(4096)), Ok(ModelConfig { max_position_embeddings: 4096, ..mistral.clone() }));
+    for (changes, value) in [(&long(4097)[..], "4096"), (&[("sliding_window", json!(95))][..], "95")] {
+        let message = file(changes).expect_err("refused").to_string();
+        assert!(message.contains(&format!("`sliding_window` is `{value}`: sliding windows")), "{message}");
+        assert!(message.contains("null"), "{message}");
+    }
+    let named = [("architectures", json!(["LlamaForCausalLM"]))];
+    assert!(file(&named).expect_err("refused").to_string().contains("MistralForCausalLM"));
+}
+
+#[test]
 fn another_architecture_and_broken_text_are_refused() {
-    for name in ["mistral", "qwen3_moe", "qwen2_vl", "gpt2"] {
+    for name in ["mixtral", "qwen3_moe", "qwen2_vl", "gpt2"] {
         let error = ModelConfig::parse(&with(&[("model_type", json!(name))])).expect_err("unknown");
         assert_eq!(error, ConfigError::ModelType(name.to_owned()));
         assert!(error.to_string().contains("llama"), "{error}");

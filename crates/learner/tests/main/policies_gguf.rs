@@ -55,7 +55,7 @@ fn logits(family: Architecture, kind: &str) -> Vec<(Vec<f32>, Vec<f32>)> {
 
 #[test]
 fn logits_are_those_of_our_decoder_on_the_same_weights() {
-    for family in Architecture::ALL {
+    for family in Architecture::GGUF {
         for ((got, want), length) in logits(family, "f16.gguf").iter().zip(LENGTHS) {
             let error = relative(got, want);
             assert!(error <= F16, "{family:?} behind {length} tokens: {error:e} away");
@@ -65,7 +65,7 @@ fn logits_are_those_of_our_decoder_on_the_same_weights() {
 
 #[test]
 fn logits_of_eight_bits_are_near_those_of_our_decoder_and_are_not_the_same() {
-    for family in Architecture::ALL {
+    for family in Architecture::GGUF {
         let (got, want): (Vec<_>, Vec<_>) = logits(family, "q8_0.gguf").into_iter().unzip();
         let error = off_by(&got.concat(), &want.concat());
         assert!((1e-3..=Q8_0).contains(&error), "{family:?}: {error:e} away");
@@ -81,7 +81,7 @@ fn off_by(got: &[f32], want: &[f32]) -> f64 {
 
 #[test]
 fn greedy_and_sampled_continuations_are_those_of_our_decoder_with_the_same_seeds() {
-    for family in Architecture::ALL {
+    for family in Architecture::GGUF {
         let (policy, learner) = (quantised(family, "f16.gguf"), ours(family));
         let plain = SamplingRequest { samples: 3, seed: 11, ..SamplingRequest::new(tokens(9), 30) };
         let greedy = SamplingRequest { sampler: TokenSampler::at(0.0), samples: 1, ..plain.clone() };
@@ -100,7 +100,7 @@ fn greedy_and_sampled_continuations_are_those_of_our_decoder_with_the_same_seeds
 
 #[test]
 fn a_sample_depends_on_its_request_alone_and_not_on_the_batch() {
-    for family in Architecture::ALL {
+    for family in Architecture::GGUF {
         let policy = quantised(family, "q8_0.gguf");
         let request = |count, seed| SamplingRequest { samples: 2, seed, ..SamplingRequest::new(tokens(count), 14) };
         let requests = [request(5, 1), request(140, 2), request(1, 3)];
@@ -581,7 +581,7 @@ fn weights_in_k_quants_are_nearer_the_more_bits_they_have_and_train_as_they_samp
 
 #[test]
 fn a_converted_file_is_the_checkpoint_that_it_was_made_of() {
-    for family in Architecture::ALL {
+    for family in Architecture::GGUF {
         let dir = tempfile::tempdir().expect("a directory");
         convert_gguf(&folder(family).join("f16.gguf"), dir.path(), Precision::F32).unwrap_or_else(|e| panic!("{e}"));
         let (converted, original) =

@@ -79,7 +79,7 @@ fn an_index_that_does_not_fit_names_the_tensor() {
         (|i| drop(i["weight_map"].as_object_mut().expect("a map").remove(UP)), &[INDEX, "lacks", UP]),
         (
             |i| i["weight_map"]["lm_head.weight"] = json!("model-00001-of-00006.safetensors"),
-            &[INDEX, "lm_head.weight", "tie_word"],
+            &["model-00001-of-00006", "lacks", "lm_head.weight"],
         ),
         (
             |i| i["weight_map"][UP] = json!("../model.safetensors"),
@@ -152,9 +152,12 @@ fn the_tensors_of_each_family_are_those_of_its_class() {
         specs.into_iter().map(|spec| spec.name).collect::<Vec<_>>()
     };
     let count = |model_type, word: &str| names(model_type).iter().filter(|name| name.contains(word)).count();
-    for (family, biases, norms) in
-        [(Architecture::Qwen2, 6, 0), (Architecture::Qwen3, 0, 4), (Architecture::Llama, 0, 0)]
-    {
+    for (family, biases, norms) in [
+        (Architecture::Qwen2, 6, 0),
+        (Architecture::Qwen3, 0, 4),
+        (Architecture::Llama, 0, 0),
+        (Architecture::Mistral, 0, 0),
+    ] {
         assert_eq!((count(family, "bias"), count(family, "_norm.weight")), (biases, norms), "{family:?}");
         assert_eq!(names(family).len(), 3 + 2 * 9 + biases + norms);
         let fresh = Learner::initialize(
@@ -168,6 +171,24 @@ fn the_tensors_of_each_family_are_those_of_its_class() {
             assert!(values.iter().all(|&x| x == want), "{}", spec.name);
         }
     }
+}
+
+#[test]
+fn a_head_in_another_shard_than_the_embedding_that_it_is_equal_to_is_passed_over_and_another_is_refused() {
+    let case = cases().into_iter().find(|case| case.name == "qwen3-stored-head").expect("a fixture");
+    let dir = tempfile::tempdir().expect("a directory");
+    for entry in std::fs::read_dir(&case.dir).expect("lists").flatten() {
+        std::fs::copy(entry.path(), dir.path().join(entry.file_name())).expect("copies");
+    }
+    let load = || Learner::load_by_ids(dir.path(), LearnerOptions::default());
+    assert!(load().expect("loads").named_weights().iter().all(|(spec, _)| spec.name != "lm_head.weight"));
+    let path = dir.path().join("model-00002-of-00002.safetensors");
+    let mut tensors = candle_core::safetensors::load(&path, &candle_core::Device::Cpu).expect("reads");
+    let head = tensors["lm_head.weight"].zeros_like().expect("zeros");
+    tensors.insert("lm_head.weight".to_owned(), head);
+    candle_core::safetensors::save(&tensors, &path).expect("writes");
+    let message = load().map(|_| ()).expect_err("refused").to_string();
+    assert!(message.contains(INDEX) && message.contains("`lm_head.weight` is not"), "{message}");
 }
 
 #[test]

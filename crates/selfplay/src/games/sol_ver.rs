@@ -314,11 +314,11 @@ impl Environment for SolVer {
                 let task = ProblemTask { statement, reference: None };
                 let known = is_known(place, &task.key());
                 let verdict = Ok(self.judge_statement(&task.statement, &one.request.snippet, known));
-                JudgedProposal { verdict, task: Some(task), known, detail: () }
+                JudgedProposal { verdict, task: Some(task), known, guess_rate: None, detail: () }
             }
             Err(why) => {
                 let verdict = Ok(rule_verdict(Status::Malformed, "", why));
-                JudgedProposal { verdict, task: None, known: false, detail: () }
+                JudgedProposal { verdict, task: None, known: false, guess_rate: None, detail: () }
             }
         };
         proposals.iter().enumerate().map(judge).collect()

@@ -21,7 +21,7 @@
 
 use veriplay_core::{Reward, Status};
 
-use super::{ProposalOutcome, RewardScheme};
+use super::{LEARNABILITY, ProposalOutcome, RewardScheme};
 
 pub(super) struct Azr {
     name: &'static str,
@@ -53,7 +53,7 @@ impl RewardScheme for Azr {
             ProposalOutcome::Malformed => bad_format(),
             ProposalOutcome::Invalid => Reward::single("validity", -1.0),
             ProposalOutcome::Duplicate => Reward::single("novelty", -0.5),
-            ProposalOutcome::Solved { rate } => Reward::single("learnability", self.learnability(rate)),
+            ProposalOutcome::Solved { rate } => Reward::single(LEARNABILITY, self.learnability(rate)),
         })
     }
 }

@@ -18,7 +18,7 @@
 
 use veriplay_core::{Reward, Status};
 
-use super::{ProposalOutcome, RewardScheme};
+use super::{DIFFICULTY, ProposalOutcome, RewardScheme};
 
 #[derive(Clone, Copy)]
 pub(super) struct Ssr {
@@ -50,7 +50,7 @@ impl RewardScheme for Ssr {
                 Reward::single("consistency", 1.0)
             }
             ProposalOutcome::Unrated => return None,
-            ProposalOutcome::Solved { rate } => Reward::single("difficulty", self.difficulty(rate)),
+            ProposalOutcome::Solved { rate } => Reward::single(DIFFICULTY, self.difficulty(rate)),
         })
     }
 

@@ -1,7 +1,7 @@
 //! What each scheme rewards, and that the control keeps the rewards of each batch.
 
-use veriplay_core::Status;
-use veriplay_selfplay::rewards::{ProposalOutcome, REWARDS, RewardScheme, by_name};
+use veriplay_core::{Reward, Role, Status};
+use veriplay_selfplay::rewards::{EpisodeFacts, EpisodeResult, ProposalOutcome, REWARDS, RewardScheme, by_name};
 
 const OTHER_STATUSES: [Status; 8] = [
     Status::WrongAnswer,
@@ -136,4 +136,47 @@ fn a_bad_frame_costs_under_azr_alone_and_whatever_it_holds() {
             assert!(statuses.iter().all(|status| scheme.solver(*status, false) == scheme.solver(*status, true)));
         }
     }
+}
+
+/// The reward of a proposer for a task with this solve rate, at which guesses are right this often.
+fn guessable(scheme: &dyn RewardScheme, rate: f64, guess_rate: Option<f64>) -> Reward {
+    let result = EpisodeResult::Proposal(ProposalOutcome::Solved { rate });
+    let (role, kind, group, turns, verdict) = (Role::Proposer, "deduction", 0, &[], None);
+    let facts = EpisodeFacts { role, kind, group, result, guess_rate, well_formed: true, turns, verdict };
+    scheme.rewards(0, &[facts]).unwrap().remove(0).unwrap()
+}
+
+#[test]
+fn a_lottery_earns_nothing_that_a_guess_would_get_and_a_task_that_is_solved_keeps_its_reward() {
+    for name in ["quickstart", "azr", "band", "r_zero", "sqlm", "svs", "spice", "ssr"] {
+        let scheme = by_name(name).unwrap();
+        let total = |rate, guesses| guessable(scheme, rate, guesses).total();
+        for rate in [0.125, 0.25, 0.5, 0.75, 0.875] {
+            let full = total(rate, None);
+            assert_eq!(full, scheme.proposer(ProposalOutcome::Solved { rate }, true).unwrap().total(), "{name}");
+            assert_eq!(total(rate, Some(0.0)), full, "{name}: all outputs differ");
+            let half = if full > 0.0 { full / 2.0 } else { full };
+            assert_eq!(total(rate, Some(rate / 2.0)), half, "{name}: half is better than a guess");
+        }
+        // A toss-up that is solved as often as it may be by luck.
+        for rate in [0.125, 0.25, 0.375, 0.5] {
+            assert!(total(rate, Some(0.5)) <= 0.0, "{name}: {rate}");
+        }
+        assert!(total(0.625, Some(0.5)) <= 0.2 * total(0.625, None).max(0.0) + 1e-12, "{name}");
+        // What costs a proposer costs it still.
+        for rate in [0.0, 1.0] {
+            assert_eq!(total(rate, Some(0.5)), total(rate, None), "{name}: {rate}");
+        }
+    }
+}
+
+#[test]
+fn what_is_no_learnability_is_rewarded_whatever_a_guess_gets() {
+    for name in ["validity", "consistency"] {
+        let scheme = by_name(name).unwrap();
+        assert_eq!(guessable(scheme, 0.5, Some(0.5)), guessable(scheme, 0.5, None), "{name}");
+    }
+    // The score stays, so that the log says what the task would have earned.
+    let reward = guessable(by_name("quickstart").unwrap(), 0.5, Some(0.25));
+    assert_eq!(reward.parts, [("learnability".to_owned(), 0.5, 0.5)]);
 }

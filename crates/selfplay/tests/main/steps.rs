@@ -99,7 +99,7 @@ impl Environment for Table {
                 _ => (false, Ok(verdict(Status::Malformed)), None),
             };
             let detail = if detail { Attempt::Proposal(proposal(task_type, number)) } else { malformed() };
-            JudgedProposal { verdict, task, known, detail }
+            JudgedProposal { verdict, task, known, guess_rate: None, detail }
         };
         proposals.iter().enumerate().map(&mut judge).collect()
     }

@@ -1,6 +1,6 @@
 //! The gate for proposals: its conditions as configuration, and the checks that triplets and induction inputs share.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{CallResult, Exit, Job, Limits, Outcome, Preload, Value, count_statements};
@@ -197,6 +197,18 @@ pub(super) fn check_repeats(first: &[Value], second: &[CallResult], limits: &Lim
         }
     }
     Ok(())
+}
+
+/// How often a solver that always gives the commonest output is right: the share of the other outputs that equal it, so that one that comes
+/// once is no guess.
+pub(super) fn guess_rate(outputs: &[Value]) -> f64 {
+    let mut counts: HashMap<Vec<u8>, usize> = HashMap::new();
+    for output in outputs {
+        *counts.entry(output.python_key()).or_default() += 1;
+    }
+    let others = outputs.len().saturating_sub(1).max(1);
+    let equal = counts.into_values().max().unwrap_or(1) - 1;
+    equal as f64 / others as f64
 }
 
 /// Rejects outputs with too few distinct values.

@@ -1,4 +1,4 @@
-//! Induction: the gate for proposed inputs, and the judge of programs on the hidden pairs.
+//! Induction: the gate for proposed inputs, and the judge of programs on the pairs.
 
 use std::collections::HashSet;
 
@@ -64,22 +64,22 @@ fn check_message(program: &str, message: &str) -> Result<(), ProposalError> {
     }
 }
 
-/// Runs one job with the hidden inputs as calls: Accepted when the program completes and every output is right.
+/// Runs one job with the inputs of the pairs as calls: Accepted when the program completes and every output is right.
 pub(super) fn judge_answer(
     runner: &mut Runner<'_>,
     request: &AnswerRequest<'_>,
     program: &str,
-    hidden: &[IoPair],
 ) -> Result<Decision, Dropped> {
-    let inputs = hidden.iter().map(|pair| pair.input.clone()).collect();
+    let pairs = request.pairs();
+    let inputs = pairs.iter().map(|pair| pair.input.clone()).collect();
     let outcome = runner.run(&entry_job(request.image, program, inputs, request.task.limits, request.seed))?;
-    let checks = || outcome.calls.iter().zip(hidden).map(|(call, pair)| compare_output(call, &pair.output, request));
+    let checks = || outcome.calls.iter().zip(&pairs).map(|(call, pair)| compare_output(call, &pair.output, request));
     let passed = checks().filter(|(status, _)| *status == Status::Accepted).count();
     let first_bad = checks().find(|(status, _)| *status != Status::Accepted);
     let (status, detail) = match (job_failure(&outcome), first_bad) {
         (Some(failure), _) => failure,
         (None, Some(bad)) => bad,
-        (None, None) if passed == hidden.len() && passed > 0 => (Status::Accepted, String::new()),
+        (None, None) if passed == pairs.len() && passed > 0 => (Status::Accepted, String::new()),
         (None, None) => (Status::RuntimeError, "results are missing".to_owned()),
     };
     Ok(Decision { passed: saturating_u32(passed), ..Decision::on_one(status, detail) })

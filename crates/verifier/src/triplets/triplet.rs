@@ -7,18 +7,18 @@
 
 use veriplay_core::{CallResult, Exit, IoPair, Outcome, Value};
 
-use super::gate::{ProposalGate, check_distinct, check_exit, check_repeats};
+use super::gate::{ProposalGate, check_distinct, check_exit, check_repeats, guess_rate};
 use super::rules::{self, ProposalError};
 use crate::probes::probes;
 use crate::runner::{Runner, decode_call, entry_job};
 
-/// Runs the proposal, and returns its program and executed pair when no rule is violated.
+/// Runs the proposal, and returns its executed pair and [`guess_rate`] when no rule is violated.
 pub(super) fn execute(
     runner: &mut Runner<'_>,
     gate: &ProposalGate,
     program: &str,
     input: &[Value],
-) -> Result<(String, IoPair), ProposalError> {
+) -> Result<(IoPair, f64), ProposalError> {
     gate.check_program(program)?;
     let mut inputs = vec![input.to_vec()];
     inputs.extend(probes(input, gate.probes.count));
@@ -31,7 +31,7 @@ pub(super) fn execute(
     check_exit(&second)?;
     check_repeats(&outputs, &second.calls, &gate.limits)?;
     check_variety(gate, &survivors, &outputs)?;
-    Ok((program.to_owned(), IoPair { input: input.to_vec(), output }))
+    Ok((IoPair { input: input.to_vec(), output }, guess_rate(&outputs)))
 }
 
 /// The result of the first call. A limit that a later probe exceeds does not count against the proposal.

@@ -34,7 +34,7 @@ fn induction() -> Task {
 }
 
 fn try_judge(table: &Table, task: &Task, attempt: &Attempt) -> Result<Verdict, Dropped> {
-    judge_answer(table, &AnswerRequest { task, attempt, image: "python", seed: 9 })
+    judge_answer(table, &AnswerRequest { task, attempt, image: "python", seed: 9, judge_shown: true })
 }
 
 fn judge(table: &Table, task: &Task, attempt: &Attempt) -> (Status, u32, u32) {
@@ -91,17 +91,28 @@ fn abduction_takes_any_input_with_the_output() {
 }
 
 #[test]
-fn induction_is_judged_on_all_hidden_pairs_and_on_no_visible_one() {
-    let table = on_int(|x| Value::int(if x < 3 { 0 } else { x * x }));
-    assert_eq!(judge(&table, &induction(), &program()), (Status::Accepted, 3, 3));
-    assert_eq!(table.jobs().len(), 1);
-    let partly = on_int(|x| Value::int(if x == 4 { 0 } else { x * x }));
-    assert_eq!(judge(&partly, &induction(), &program()), (Status::WrongAnswer, 2, 3));
+fn induction_is_judged_on_all_pairs_or_on_the_hidden_ones_alone() {
+    let square = on_int(|x| Value::int(x * x));
+    assert_eq!(judge(&square, &induction(), &program()), (Status::Accepted, 5, 5));
+    assert_eq!(square.jobs().len(), 1);
+    let hidden_alone = |table: &Table| {
+        let (task, attempt) = (&induction(), &program());
+        let request = AnswerRequest { task, attempt, image: "python", seed: 9, judge_shown: false };
+        let verdict = judge_answer(table, &request).unwrap();
+        (verdict.status, verdict.passed, verdict.total)
+    };
+    assert_eq!(hidden_alone(&square), (Status::Accepted, 3, 3));
+    let forgets_what_it_saw = on_int(|x| Value::int(if x < 3 { 0 } else { x * x }));
+    assert_eq!(judge(&forgets_what_it_saw, &induction(), &program()), (Status::WrongAnswer, 3, 5));
+    assert_eq!(hidden_alone(&forgets_what_it_saw), (Status::Accepted, 3, 3));
+    let knows_what_it_saw = on_int(|x| Value::int(if x < 3 { x * x } else { 0 }));
+    assert_eq!(judge(&knows_what_it_saw, &induction(), &program()), (Status::WrongAnswer, 2, 5));
+    assert_eq!(hidden_alone(&knows_what_it_saw), (Status::WrongAnswer, 0, 3));
     let raises = Table::of(|call| match int_of(&call.arguments[0]) {
         4 => Gives::Raises("KeyError"),
         x => Gives::Value(Value::int(x * x)),
     });
-    assert_eq!(judge(&raises, &induction(), &program()), (Status::RuntimeError, 2, 3));
+    assert_eq!(judge(&raises, &induction(), &program()), (Status::RuntimeError, 4, 5));
 }
 
 #[test]
@@ -109,7 +120,7 @@ fn ends_become_the_words_of_an_online_judge() {
     for (exit, wanted) in stops() {
         let table = Table::of(move |_| Gives::Stops(exit.clone()));
         assert_eq!(judge(&table, &abduction("4"), &Attempt::Arguments(arguments("2"))), (wanted, 0, 1));
-        assert_eq!(judge(&table, &induction(), &program()), (wanted, 0, 3));
+        assert_eq!(judge(&table, &induction(), &program()), (wanted, 0, 5));
     }
     for (exit, wanted) in [
         (Exit::CompileError, Status::CompileError),
@@ -118,7 +129,7 @@ fn ends_become_the_words_of_an_online_judge() {
         (Exit::Raised, Status::RuntimeError),
     ] {
         let table = Table::default().with_module_end("p", exit, "CompileError");
-        assert_eq!(judge(&table, &induction(), &program()), (wanted, 0, 3));
+        assert_eq!(judge(&table, &induction(), &program()), (wanted, 0, 5));
     }
 }
 
@@ -128,7 +139,7 @@ fn right_results_of_a_run_that_did_not_end_are_not_accepted() {
         2 => Gives::Stops(exceeded(LimitKind::Fuel)),
         _ => Gives::Value(Value::int(int_of(&call.arguments[0]).pow(2))),
     });
-    assert_eq!(judge(&table, &induction(), &program()), (Status::FuelExceeded, 2, 3));
+    assert_eq!(judge(&table, &induction(), &program()), (Status::FuelExceeded, 2, 5));
     // A result that is right, and then a trap: no completion, no verdict of Accepted.
     let after = |call: &crate::table::Call<'_>| match call.place {
         0 => Gives::Value(read("4")),
@@ -164,11 +175,11 @@ fn a_host_fault_is_dropped_and_never_a_verdict() {
 fn malformed_attempts_and_answers_to_another_question_fail_every_check() {
     let table = Table::default();
     let malformed = Attempt::Malformed { reason: "no literal".to_owned() };
-    for (task, total) in [(deduction("4"), 1), (abduction("4"), 1), (induction(), 3), (error("KeyError"), 1)] {
+    for (task, total) in [(deduction("4"), 1), (abduction("4"), 1), (induction(), 5), (error("KeyError"), 1)] {
         assert_eq!(judge(&table, &task, &malformed), (Status::Malformed, 0, total));
     }
     assert_eq!(judge(&table, &deduction("4"), &program()), (Status::Malformed, 0, 1));
-    assert_eq!(judge(&table, &induction(), &Attempt::Value(read("4"))), (Status::Malformed, 0, 3));
+    assert_eq!(judge(&table, &induction(), &Attempt::Value(read("4"))), (Status::Malformed, 0, 5));
     assert_eq!(judge(&table, &error("KeyError"), &Attempt::Value(read("'KeyError'"))), (Status::Malformed, 0, 1));
     assert!(table.jobs().is_empty());
 }

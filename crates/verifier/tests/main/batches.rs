@@ -27,7 +27,7 @@ fn answers_come_back_in_order_and_as_one_by_one() {
     let requests: Vec<AnswerRequest<'_>> = tasks
         .iter()
         .zip(&attempts)
-        .map(|(task, attempt)| AnswerRequest { task, attempt, image: "python", seed: 1 })
+        .map(|(task, attempt)| AnswerRequest { task, attempt, image: "python", seed: 1, judge_shown: true })
         .collect();
     let together = judge_answers(&table, &requests);
     let alone: Vec<_> = requests.iter().map(|request| judge_answer(&table, request)).collect();

@@ -16,7 +16,7 @@ fn judge(table: &Table, gate: &ProposalGate) -> ProposalVerdict {
 }
 
 fn assert_refused(table: &Table, rule: &str) {
-    let ProposalVerdict { verdict, task } = judge(table, &gate());
+    let ProposalVerdict { verdict, task, .. } = judge(table, &gate());
     assert_eq!((verdict.status, verdict.evidence.rule.as_str()), (Status::Invalid, rule), "{:?}", verdict.evidence);
     assert!(task.is_none() && rules::RULES.contains(&rule));
 }

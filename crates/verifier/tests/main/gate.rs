@@ -1,11 +1,11 @@
 //! The gate for a program with one input: every rule has a case that passes and one that fails by that rule.
 
 use veriplay_core::{
-    Attempt, Dropped, Evidence, Exit, LimitKind, Proposal, ProposalVerdict, Provenance, Question, Status, TaskType,
-    Value,
+    Attempt, Dropped, Entry, Evidence, Exit, LimitKind, Proposal, ProposalVerdict, Provenance, Question, Status,
+    TaskType, Value,
 };
 use veriplay_verifier::triplets::rules;
-use veriplay_verifier::{ProposalGate, ProposalGateError, ProposalRequest, judge_proposal};
+use veriplay_verifier::{ProbeRules, ProposalGate, ProposalGateError, ProposalRequest, judge_proposal};
 
 use crate::table::{Call, Gives, Table, arguments, exceeded, gate, int_of, on_int, read};
 
@@ -33,7 +33,7 @@ fn assert_refused(table: &Table, input: &str, rule: &str) {
 }
 
 fn assert_refused_by(table: &Table, gate: &ProposalGate, input: &str, rule: &str) {
-    let ProposalVerdict { verdict, task } = judge(table, gate, input);
+    let ProposalVerdict { verdict, task, .. } = judge(table, gate, input);
     assert_eq!((verdict.status, verdict.evidence.rule.as_str()), (Status::Invalid, rule), "{:?}", verdict.evidence);
     assert!(task.is_none() && verdict.passed == 0 && rules::RULES.contains(&rule));
 }
@@ -60,6 +60,40 @@ fn a_valid_proposal_becomes_a_task_with_the_executed_output() {
     assert_eq!(jobs.len(), 2);
     let digests: Vec<_> = jobs.iter().map(veriplay_core::Job::digest).collect();
     assert_eq!(judged.verdict.evidence, Evidence { jobs: digests, fuel: 14, ..Evidence::default() });
+}
+
+#[test]
+fn how_often_a_guess_is_right_is_the_share_of_the_others_that_are_as_the_commonest() {
+    let lenient = ProposalGate { probes: ProbeRules { min_distinct_outputs: 2, ..gate().probes }, ..gate() };
+    let rate = |table: &Table, input: &str| judge(table, &lenient, input).guess_rate;
+    assert_eq!(rate(&square(), "7"), Some(0.0), "no output comes twice");
+    // The input and its probes are 7 numbers.
+    let outputs = |table: &Table| {
+        let job = &table.jobs()[0];
+        let Entry::Calls { arguments, .. } = &job.entry else { panic!("{job:?}") };
+        arguments.iter().map(|arguments| int_of(&arguments[0])).collect::<Vec<_>>()
+    };
+    for classes in [2, 3] {
+        let table = on_int(move |x| Value::int(x % classes));
+        let found = rate(&table, "7").expect("of a triplet");
+        let of_class = |class| outputs(&table).iter().filter(|x| *x % classes == class).count();
+        let commonest = (0..classes).map(of_class).max().expect("some");
+        assert_eq!(found, (commonest - 1) as f64 / 6.0, "{classes} outputs");
+        assert!(found >= 1.0 / 3.0, "{classes} outputs");
+    }
+    // Equal values are one output, however they are written.
+    let mixed = on_int(|x| {
+        if x % 2 == 0 {
+            read("1")
+        } else if x == 7 {
+            read("2")
+        } else {
+            read("1.0")
+        }
+    });
+    assert_eq!(rate(&mixed, "7"), Some(5.0 / 6.0));
+    let refused = judge(&always(|| Gives::Value(read("1"))), &gate(), "7");
+    assert_eq!((refused.verdict.status, refused.guess_rate), (Status::Invalid, None));
 }
 
 #[test]

@@ -32,6 +32,7 @@ fn the_first_pairs_are_visible_and_the_others_hidden() {
     assert_eq!((outputs(&visible), outputs(&hidden)), (vec![1, 4], vec![9, 16]));
     assert_eq!((visible[1].input.clone(), message.as_str(), reference.as_str()), (arguments("2"), "a hint", "p"));
     assert_eq!(table.jobs().len(), 2);
+    assert_eq!(judge(&table, &FOUR, "").guess_rate, None, "no one output meets all pairs");
 }
 
 #[test]

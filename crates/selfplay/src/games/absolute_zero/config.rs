@@ -35,8 +35,18 @@ pub struct AbsoluteZeroSettings {
     pub seed_share: f64,
     /// Input-output pairs an induction solver sees.
     pub induction_visible: usize,
-    /// Pairs its program is judged on.
+    /// Pairs that it does not see, and its program must meet.
     pub induction_hidden: usize,
+    /// Whether an induction solver's program must also meet the pairs that it sees.
+    #[serde(default = "yes")]
+    pub judge_shown: bool,
+    /// Whether a proposer's learnability counts only as far as the solve rate is above what always giving the program's commonest output gets.
+    #[serde(default = "yes")]
+    pub discount_guesses: bool,
+}
+
+const fn yes() -> bool {
+    true
 }
 
 fn standard_types() -> Vec<TaskType> {

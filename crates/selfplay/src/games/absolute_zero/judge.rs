@@ -44,16 +44,16 @@ impl AbsoluteZero {
             _ => None,
         };
         let requests = attempts.iter().zip(proposals).map(|((attempt, known), one)| match refusal(attempt) {
-            Some(verdict) => Judging::Decided(Ok((verdict, None))),
+            Some(verdict) => Judging::Decided(Ok(ProposalVerdict { verdict, task: None, guess_rate: None })),
             None => Judging::Open(ProposalRequest { attempt, known: *known, provenance: provenance(one.proposed) }),
         });
-        let judged = run_undecided(requests, |open| {
-            let judged = judge_proposals(execute, &self.tasks.gate, open).into_iter();
-            judged.map(|one| one.map(|judged| (judged.verdict, judged.task))).collect()
-        });
+        let judged = run_undecided(requests, |open| judge_proposals(execute, &self.tasks.gate, open));
         let judgement = |((detail, known), judged)| match judged {
-            Ok((verdict, task)) => JudgedProposal { verdict: Ok(verdict), task, known, detail },
-            Err(dropped) => JudgedProposal { verdict: Err(dropped), task: None, known, detail },
+            Ok(ProposalVerdict { verdict, task, guess_rate }) => {
+                let guess_rate = guess_rate.filter(|_| self.own.discount_guesses);
+                JudgedProposal { verdict: Ok(verdict), task, known, guess_rate, detail }
+            }
+            Err(dropped) => JudgedProposal { verdict: Err(dropped), task: None, known, guess_rate: None, detail },
         };
         attempts.into_iter().zip(judged).map(judgement).collect()
     }
@@ -73,6 +73,7 @@ impl AbsoluteZero {
             attempt,
             image: &self.tasks.gate.image,
             seed: ANSWER_SEED,
+            judge_shown: self.own.judge_shown,
         });
         let verdicts = judge_answers(execute, &requests.collect::<Vec<_>>());
         attempts.into_iter().zip(verdicts).map(|(detail, verdict)| JudgedResponse { verdict, detail }).collect()
@@ -129,7 +130,7 @@ pub fn draft_tasks(
         }
         let seed = |attempt| ProposalRequest { attempt, known: false, provenance: Provenance::Seed };
         for judged in judge_proposals(execute, gate, &block.iter().map(seed).collect::<Vec<_>>()) {
-            let ProposalVerdict { verdict, task } = judged?;
+            let ProposalVerdict { verdict, task, .. } = judged?;
             let refusal = task.as_ref().and_then(|task| guard.refuse_programs([task.question.program()]));
             let (verdict, task) = refusal.map_or((verdict, task), |refusal| (refusal, None));
             match task {

@@ -226,7 +226,7 @@ impl BugRepair {
 }
 
 pub(super) const fn judgement(verdict: Result<Verdict, Dropped>, task: Option<BugTask>) -> JudgedProposalOf<BugRepair> {
-    JudgedProposal { verdict, task, known: false, detail: () }
+    JudgedProposal { verdict, task, known: false, guess_rate: None, detail: () }
 }
 
 pub(super) fn refusal(status: Status, rule: &str, why: &str) -> JudgedProposalOf<BugRepair> {

@@ -133,8 +133,10 @@ impl SelfChallenge {
 
 fn judged(examined: Result<Examination, Dropped>, known: bool) -> JudgedProposalOf<SelfChallenge> {
     match examined {
-        Ok((verdict, detail, task)) => JudgedProposal { verdict: Ok(verdict), task, known, detail },
-        Err(dropped) => JudgedProposal { verdict: Err(dropped), task: None, known, detail: Vec::new() },
+        Ok((verdict, detail, task)) => JudgedProposal { verdict: Ok(verdict), task, known, guess_rate: None, detail },
+        Err(dropped) => {
+            JudgedProposal { verdict: Err(dropped), task: None, known, guess_rate: None, detail: Vec::new() }
+        }
     }
 }
 
