@@ -398,8 +398,6 @@ impl GuestInstance {
     fn prepare_job(&mut self, job: &Job, files: &[(String, Vec<u8>)], seed: u64) -> Result<(), HostFault> {
         let setup = WasiSetup {
             seed,
-            // The interpreter has read that of the image before the snapshot.
-            hash_seed: 0,
             stdin: &job.stdin,
             files,
             output_bytes: job.limits.output_bytes,

@@ -8,7 +8,7 @@ use crate::host_trap::HostTrap;
 use crate::wasi::errno::{Errno, SyscallError, SyscallResult};
 use crate::wasi::path::OpenFlags;
 use crate::wasi::view::MemoryView;
-use crate::wasi::{ARGS, Wasi};
+use crate::wasi::{ARGS, ENVIRON, Wasi};
 
 /// Fuel per byte of a frame, which the host copies, decodes and compares.
 const FRAME_BYTE: u64 = 16;
@@ -63,10 +63,10 @@ fn add_process(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
         run_syscall(c, |_, view| Wasi::strings_sizes(view, &ARGS, count, size))
     })?;
     linker.func_wrap(MODULE, "environ_get", |c: C<'_>, pointers: i32, buffer: i32| {
-        run_syscall(c, |wasi, view| wasi.environ_get(view, pointers, buffer))
+        run_syscall(c, |_, view| Wasi::strings_get(view, &ENVIRON, pointers, buffer))
     })?;
     linker.func_wrap(MODULE, "environ_sizes_get", |c: C<'_>, count: i32, size: i32| {
-        run_syscall(c, |wasi, view| wasi.environ_sizes_get(view, count, size))
+        run_syscall(c, |_, view| Wasi::strings_sizes(view, &ENVIRON, count, size))
     })?;
     linker.func_wrap(MODULE, "clock_res_get", |c: C<'_>, id: i32, out: i32| {
         run_syscall(c, |_, view| Wasi::clock_res_get(view, id, out))

@@ -161,13 +161,8 @@ impl PreloadGuest {
         let errno =
             |errno: crate::wasi::errno::Errno| build_error("making the file tree", format!("errno {}", errno.0));
         let tree = base_tree(&spec.wheel.stdlib_at, Arc::clone(&code.library)).map_err(errno)?;
-        let setup = WasiSetup {
-            seed: spec.seed,
-            hash_seed: spec.hash_seed,
-            output_bytes: BUILD_OUTPUT,
-            file_bytes: BUILD_FILES,
-            ..WasiSetup::default()
-        };
+        let setup =
+            WasiSetup { seed: spec.seed, output_bytes: BUILD_OUTPUT, file_bytes: BUILD_FILES, ..WasiSetup::default() };
         let wasi = Wasi::new(&tree, &setup).map_err(errno)?;
         let mut store = Store::new(engine, Host::new(wasi, Channel::default(), BUILD_MEMORY));
         store.limiter(|host| host);

@@ -31,11 +31,8 @@ const IMAGES: &[BuiltInImage] = &[BuiltInImage {
     ],
 }];
 
-/// Images that are another one with more modules imported, or with other hashes: name and manifest. One more is a directory with a manifest, and an entry.
-const EXTENSIONS: &[(&str, &str)] = &[
-    ("python-numpy", include_str!("../../guests/python-numpy/sandbox.toml")),
-    ("python-other-hashes", include_str!("../../guests/python-other-hashes/sandbox.toml")),
-];
+/// Images that are another one with more modules imported: name and manifest. One more is a directory with a manifest, and an entry.
+const EXTENSIONS: &[(&str, &str)] = &[("python-numpy", include_str!("../../guests/python-numpy/sandbox.toml"))];
 
 /// Version of the shim, the protocol and the way to the snapshot, as far as a job can observe them. It is part of every image's digest.
 const SHIM_VERSION: u32 = 7;
@@ -68,8 +65,6 @@ pub struct ImageSpec {
     /// The image that it extends; its own name where it extends none.
     guest: String,
     pub(crate) seed: u64,
-    /// The hash seed of strings, on which the order of a set of them hangs; 0 is CPython without a random one.
-    pub(crate) hash_seed: u32,
     pub(crate) headroom_bytes: u64,
     /// C stack that CPython may use before it raises `RecursionError`; `None` leaves it at what CPython assumes.
     pub(crate) c_stack_bytes: Option<u32>,
@@ -134,9 +129,6 @@ struct ExtensionManifest {
     /// What is imported after the base's own.
     #[serde(default)]
     preload: Vec<String>,
-    /// Another hash seed of strings.
-    #[serde(default)]
-    hash_seed: u32,
     /// Another interpreter, with what depends on it.
     interpreter: Option<Interpreter>,
 }
@@ -227,13 +219,13 @@ impl ImageSpec {
     }
 
     fn extend(manifest: &str) -> Result<Self, ImageError> {
-        let ExtensionManifest { name, base, preload, hash_seed, interpreter } =
+        let ExtensionManifest { name, base, preload, interpreter } =
             toml::from_str(manifest).map_err(|error| ImageError::Manifest(Box::new(error)))?;
         let base = Self::builtin(&base)?;
         let preload = [base.preload.clone(), preload].concat();
         Ok(match interpreter {
-            None => Self { name, preload, hash_seed, ..base },
-            Some(interpreter) => interpreter.replace(Self { name, preload, hash_seed, ..base }),
+            None => Self { name, preload, ..base },
+            Some(interpreter) => interpreter.replace(Self { name, preload, ..base }),
         })
     }
 
@@ -283,7 +275,6 @@ impl ImageSpec {
             guest: name.clone(),
             name,
             seed,
-            hash_seed: 0,
             headroom_bytes,
             c_stack_bytes,
             immortal_objects,
@@ -329,8 +320,7 @@ impl ImageSpec {
             &self.harness,
             &self.modules,
         ));
-        let digest = self.immortal_count.map_or_else(|| digest.clone(), |count| content_hash(&(&digest, count)));
-        if self.hash_seed == 0 { digest } else { content_hash(&(&digest, "hash_seed", self.hash_seed)) }
+        self.immortal_count.map_or_else(|| digest.clone(), |count| content_hash(&(&digest, count)))
     }
 
     /// The text of its manifest, where that is not built in.

@@ -42,6 +42,8 @@ const STDIN: &str = "/dev/stdin";
 /// The working directory, with the job's files.
 const WORK: &str = LayerRoot::Work.path();
 pub(crate) const ARGS: [&[u8]; 1] = [b"/usr/local/bin/python.wasm\0"];
+pub(crate) const ENVIRON: [&[u8]; 5] =
+    [b"HOME=/tmp\0", b"PYTHONHASHSEED=0\0", b"PYTHONTZPATH=\0", b"PYTHONDONTWRITEBYTECODE=1\0", b"TMPDIR=/tmp\0"];
 
 /// The operating system of one job.
 #[derive(Debug)]
@@ -50,8 +52,6 @@ pub(crate) struct Wasi {
     tree: Tree,
     clock: Clock,
     random: RandomSource,
-    /// The variable with the hash seed of strings, which CPython reads when it starts.
-    hash_seed: Vec<u8>,
     pub(crate) stdout: CappedOutput,
     pub(crate) stderr: CappedOutput,
 }
@@ -60,7 +60,6 @@ pub(crate) struct Wasi {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct WasiSetup<'a> {
     pub(crate) seed: u64,
-    pub(crate) hash_seed: u32,
     pub(crate) stdin: &'a [u8],
     pub(crate) files: &'a [(String, Vec<u8>)],
     pub(crate) output_bytes: u64,
@@ -99,23 +98,9 @@ impl Wasi {
             tree,
             clock: Clock::new(setup.seed),
             random: RandomSource::new(setup.seed),
-            hash_seed: format!("PYTHONHASHSEED={}\0", setup.hash_seed).into_bytes(),
             stdout: CappedOutput::new(setup.output_bytes),
             stderr: CappedOutput::new(setup.output_bytes),
         })
-    }
-
-    /// The environment of the guest.
-    fn environ(&self) -> [&[u8]; 5] {
-        [b"HOME=/tmp\0", &self.hash_seed, b"PYTHONTZPATH=\0", b"PYTHONDONTWRITEBYTECODE=1\0", b"TMPDIR=/tmp\0"]
-    }
-
-    pub(crate) fn environ_sizes_get(&self, view: &mut MemoryView<'_>, count: i32, size: i32) -> SyscallResult {
-        Self::strings_sizes(view, &self.environ(), count, size)
-    }
-
-    pub(crate) fn environ_get(&self, view: &mut MemoryView<'_>, pointers: i32, buffer: i32) -> SyscallResult {
-        Self::strings_get(view, &self.environ(), pointers, buffer)
     }
 
     /// The content of a file of the working directory.

@@ -21,8 +21,7 @@ const CREATE: i32 = 1;
 fn wasi(seed: u64) -> Wasi {
     let files = [("given".to_owned(), b"content".to_vec()), ("dir/inner".to_owned(), vec![7; 100])];
     let base = base_tree("/usr/local/lib/lib.zip", Arc::new(vec![1; 5000])).unwrap();
-    let setup =
-        WasiSetup { seed, hash_seed: 0, stdin: b"input", files: &files, output_bytes: 1000, file_bytes: 10_000 };
+    let setup = WasiSetup { seed, stdin: b"input", files: &files, output_bytes: 1000, file_bytes: 10_000 };
     Wasi::new(&base, &setup).unwrap()
 }
 
