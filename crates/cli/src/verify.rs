@@ -99,12 +99,7 @@ impl AttemptJudge<'_> {
             cut = (self.stop)();
             !cut
         });
-        let judge = |attempt: ReadAttempt| {
-            (!(self.stop)()).then(|| match attempt.at_task() {
-                Ok(attempt) => self.judge(attempt),
-                Err(row) => JudgedAttempt { row: *row, cached: false },
-            })
-        };
+        let judge = |attempt: ReadAttempt| (!(self.stop)()).then(|| self.judge(attempt));
         let ran = run_in_order(work, jobs, jobs.saturating_mul(WINDOW), judge, write);
         let finished = output.finish();
         self.cache.flush();
@@ -116,8 +111,16 @@ impl AttemptJudge<'_> {
         Ok(tally.report(RunCounts { tasks: source.tasks.len(), resumed, cached, bad_rows, unknown_tasks, stopped }))
     }
 
-    /// Judges one attempt.
-    pub(crate) fn judge(&self, attempt: PendingAttempt) -> JudgedAttempt {
+    /// Judges one attempt, unless it has its verdict.
+    pub(crate) fn judge(&self, attempt: ReadAttempt) -> JudgedAttempt {
+        match attempt.at_task() {
+            Ok(attempt) => self.judge_at_task(attempt),
+            Err(row) => JudgedAttempt { row: *row, cached: false },
+        }
+    }
+
+    /// Judges an attempt at a task.
+    pub(crate) fn judge_at_task(&self, attempt: PendingAttempt) -> JudgedAttempt {
         if let Some(verdict) = self.cache.get(&attempt.judged) {
             return JudgedAttempt { row: attempt.into_row(Ok(verdict)), cached: true };
         }

@@ -263,10 +263,7 @@ impl OpenTask for ServedTask {
             conditions: &self.conditions,
         };
         let judge = AttemptJudge { context, cache, stop: || false };
-        let judged = match attempt.at_task() {
-            Ok(attempt) => judge.judge(attempt),
-            Err(row) => JudgedAttempt { row: *row, cached: false },
-        };
+        let judged = judge.judge(attempt);
         // Also where this attempt was cancelled meanwhile: another one would get the fault as its own.
         if task.met_host_fault() {
             self.forget_fault(&task);

@@ -145,5 +145,5 @@ fn a_response_without_a_program_is_malformed_and_says_what_was_looked_for() {
         .collect();
     let malformed = ("malformed", "extraction");
     assert_eq!(told, [malformed, malformed, malformed, ("runtime_error", "missing_entry"), ("accepted", "")]);
-    assert_eq!(answer["verdicts"][4]["evidence"]["extraction"], json!({"rule": "block", "span": [10, 41]}));
+    assert_eq!(answer["verdicts"][4]["evidence"]["extraction"], json!({"rule": "block", "span": [10, 42]}));
 }
