@@ -209,8 +209,7 @@ class Client(_Common):
     ) -> Iterator[tuple[int, Verdict]]:
         """Judges attempts: each one's index and verdict, as soon as it is there."""
         batch, patience = self._batch(attempts, conditions), Patience(self._patience)
-        for index, verdict in batch.unsent:
-            yield index, verdict
+        yield from batch.unsent
         while request := batch.next_request():
             try:
                 with self._send("POST", _wire.VERIFY, request.body) as reply:

@@ -99,22 +99,34 @@ struct RowInput<'a> {
     fields: OnceCell<Result<Fields, FieldError>>,
     /// Index of the row in the file, from 0. It names rows without a name.
     index: usize,
+    /// Whether sets whose rows all have names may have one without.
+    may_be_nameless: bool,
     options: &'a ReadOptions,
 }
 
 impl<'a> RowInput<'a> {
     fn new(text: &'a str, index: usize, options: &'a ReadOptions) -> Self {
-        Self { text, fields: OnceCell::new(), index, options }
+        Self { text, fields: OnceCell::new(), index, may_be_nameless: false, options }
+    }
+
+    /// A row that a trainer carries, of any set, which may have lost its name.
+    fn of_trainer(text: &'a str, index: usize, options: &'a ReadOptions) -> Self {
+        Self { may_be_nameless: true, ..Self::new(text, index, options) }
     }
 
     /// The row of a Python literal's text, which has been read.
     fn of_literal(text: &'a str, pairs: Vec<(Value, Value)>, index: usize, options: &'a ReadOptions) -> Self {
-        Self { text, fields: OnceCell::from(Ok(Fields::of_pairs(pairs))), index, options }
+        Self { fields: OnceCell::from(Ok(Fields::of_pairs(pairs))), ..Self::of_trainer(text, index, options) }
     }
 
     /// Its fields.
     fn fields(&self) -> Result<&Fields, FieldError> {
         self.fields.get_or_init(|| Fields::parse(self.text)).as_ref().map_err(Clone::clone)
+    }
+
+    /// The name of a row whose set gives each row one, in the field `name`.
+    fn name(&self, name: &str) -> Result<String, FieldError> {
+        if self.may_be_nameless { self.id(&[name]) } else { self.fields()?.id(&[name]) }
     }
 
     /// The row's name: the first of `names` that is there, else its index.

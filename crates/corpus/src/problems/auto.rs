@@ -52,7 +52,7 @@ fn statement(fields: &Fields) -> Result<ProblemStatement, FieldError> {
 fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
     let finder = Finder { index: row.index, options: row.options };
     match first_byte(row.text) {
-        Some(b'{') => finder.find_in_object(row, MOST_LEVELS),
+        Some(b'{') => finder.find_in_object(&RowInput::of_trainer(row.text, row.index, row.options), MOST_LEVELS),
         Some(b'[' | b'"') => finder.find_in_text(row.text, MOST_LEVELS),
         _ => Err(unknown_shape(&format!("`{}`", row.text.chars().take(40).collect::<String>()))),
     }
@@ -123,9 +123,9 @@ impl Finder<'_> {
         read: impl FnOnce(&RowInput<'_>) -> Result<ProblemRow, FieldError>,
     ) -> Result<ProblemRow, FieldError> {
         let inner = match row.fields()?.need(name)? {
-            Value::Str(text) => RowInput::new(text, self.index, self.options),
+            Value::Str(text) => RowInput::of_trainer(text, self.index, self.options),
             Value::Dict(pairs) => match pyjson::member(row.text, name) {
-                Some(text) => RowInput::new(text, self.index, self.options),
+                Some(text) => RowInput::of_trainer(text, self.index, self.options),
                 // The row is a Python literal.
                 None => RowInput::of_literal(row.text, pairs.clone(), self.index, self.options),
             },
@@ -139,7 +139,7 @@ impl Finder<'_> {
         if levels == 0 {
             return Err(FieldError::new("", format!("lies in more than {MOST_LEVELS} fields inside one another")));
         }
-        let row = RowInput::new(text, self.index, self.options);
+        let row = RowInput::of_trainer(text, self.index, self.options);
         let not_json = match first_byte(text) {
             Some(b'{') => match row.fields() {
                 Ok(_) => return self.find_in_object(&row, levels),

@@ -54,6 +54,7 @@ fn add_tests(tests: &mut Vec<RowTest>, name: &str, found: Value) -> Result<(), F
             tests.push(RowTest {
                 input: test.need("input")?.clone(),
                 output: test.need("output")?.clone(),
+                holds_json: false,
                 input_field: test.place("input"),
                 output_field: test.place("output"),
             });
@@ -68,6 +69,7 @@ fn add_tests(tests: &mut Vec<RowTest>, name: &str, found: Value) -> Result<(), F
     tests.extend(inputs.iter().zip(outputs).enumerate().map(|(at, (input, output))| RowTest {
         input: input.clone(),
         output: output.clone(),
+        holds_json: false,
         input_field: found.place(&format!("input[{at}]")),
         output_field: found.place(&format!("output[{at}]")),
     }));

@@ -36,6 +36,8 @@ fn cases(tests: &Fields) -> Result<Vec<RowTest>, FieldError> {
     let case = |(at, (input, output)): (usize, (&Value, &Value))| RowTest {
         input: input.clone(),
         output: output.clone(),
+        // Beside a list of arguments it is the value itself, as APPS has it.
+        holds_json: !matches!(input, Value::List(_)),
         input_field: tests.place(&format!("inputs[{at}]")),
         output_field: tests.place(&format!("outputs[{at}]")),
     };

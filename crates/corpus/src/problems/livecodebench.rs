@@ -58,7 +58,7 @@ fn statement(fields: &Fields) -> Result<ProblemStatement, FieldError> {
 
 fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
     let fields = row.fields()?;
-    let task_id = fields.id(&["question_id"])?;
+    let task_id = row.name("question_id")?;
     let mut tests = tests(fields, "public_test_cases", fields.json("public_test_cases")?)?;
     tests.extend(private_tests(fields, row.options.max_row_bytes)?);
     if tests.is_empty() {

@@ -1,8 +1,8 @@
 //! Tests as most sets have them, an input beside an output, and the checks that they become. Called by the readers of such sets.
 //!
 //! A script's input is a text, a list of lines, a number, or `null` for none. A call's input is a list of arguments, or a text with one JSON
-//! value a line, as verl's own graders read it; a blank text is no argument. Beside a text, an output is JSON too, and a text that is no
-//! JSON is meant as it is written.
+//! value a line, as verl's own graders read it; a blank text is no argument. Where an output is JSON too, a text that is no JSON is meant as it
+//! is written.
 
 use veriplay_core::{CallCase, CallChecks, Checks, Comparison, StdioCase, StdioChecks, Value};
 
@@ -13,6 +13,8 @@ use super::pyjson::{self, JsonError};
 pub(super) struct RowTest {
     pub(super) input: Value,
     pub(super) output: Value,
+    /// Whether an output of a call that is a text holds JSON.
+    pub(super) holds_json: bool,
     /// The field of the input, by its path in the row.
     pub(super) input_field: String,
     /// The field of the output.
@@ -51,11 +53,10 @@ impl RowTest {
     }
 
     fn call(self) -> Result<CallCase, FieldError> {
-        let is_text = !matches!(self.input, Value::List(_));
         let input = self.arguments()?;
         let input = if let [only] = input.as_slice() { vec![int_keys(only)] } else { input };
         let expected = match self.output {
-            Value::Str(text) if is_text => match json_or_literal(&text) {
+            Value::Str(text) if self.holds_json => match json_or_literal(&text) {
                 Ok(Value::Tuple(items)) => Value::List(items),
                 Ok(value) => value,
                 Err(_) => Value::Str(text),

@@ -80,6 +80,9 @@ fn lists_of_tests_say_by_each_test_what_it_is() {
         {"type": "function_call", "fn_name": "add", "input": "[1, 2]\n3", "output": "6"},
         {"type": "function_call", "fn_name": "add", "input": [[1], 2], "output": 3}]});
     let wanted = ("add".to_owned(), vec![call("[1, 2], 3", "6"), call("[1], 2", "3")]);
+    let text = json!([{"type": "function_call", "fn_name": "f", "input": [1], "output": "6"},
+        {"type": "function_call", "fn_name": "f", "input": [1], "output": "six"}]);
+    assert_eq!(called(&auto(&text)).1, [call("1", "6"), call("1", "'six'")]);
     for row in [
         synthetic.clone(),
         json!({"verification_info": synthetic}),
@@ -163,6 +166,9 @@ fn a_row_has_its_own_name_or_its_place() {
     assert_eq!(name(json!({"task_id": "a", "inputs": ["1"], "outputs": ["2"]})), "a");
     assert_eq!(name(tests.clone()), "0");
     assert_eq!(name(json!({"id": [], "ground_truth": tests})), "0");
+    // A trainer's row may have lost the name that its set gave it.
+    assert_eq!(name(json!({"prompt": "def f():\n", "test": "def check(c): pass", "entry_point": "f"})), "0");
+    assert_eq!(name(json!({"ground_truth": {"test_list": ["assert f(1)"]}})), "0");
 }
 
 #[test]
