@@ -98,6 +98,15 @@ pub enum EpisodeResult {
     Response(Status),
 }
 
+/// Takes what guesses earn from the rewards of proposals, whatever scheme made them.
+pub fn discount_guesses(episodes: &[EpisodeFacts<'_>], rewards: &mut [Option<Reward>]) {
+    for (episode, reward) in episodes.iter().zip(rewards) {
+        if let EpisodeResult::Proposal(outcome) = episode.result {
+            *reward = reward.take().map(|reward| outcome.without_guesses(reward, episode.guess_rate));
+        }
+    }
+}
+
 /// A named way to reward both roles.
 pub trait RewardScheme: Send + Sync {
     /// Its name in the config.
@@ -118,10 +127,7 @@ pub trait RewardScheme: Send + Sync {
     /// A reward that is computed elsewhere may fail. Nothing of the step is kept then.
     fn rewards(&self, _step: u64, episodes: &[EpisodeFacts<'_>]) -> Result<Vec<Option<Reward>>, ExternalError> {
         let reward = |episode: &EpisodeFacts<'_>| match episode.result {
-            EpisodeResult::Proposal(outcome) => {
-                let reward = self.proposer(outcome, episode.well_formed)?;
-                Some(outcome.without_guesses(reward, episode.guess_rate))
-            }
+            EpisodeResult::Proposal(outcome) => self.proposer(outcome, episode.well_formed),
             EpisodeResult::Response(status) => Some(self.solver(status, episode.well_formed)),
         };
         Ok(episodes.iter().map(reward).collect())

@@ -13,7 +13,7 @@ use crate::metrics::is_right;
 use crate::play::{Batch, PlayError, StepContext};
 use crate::preferences::{Objective, Preferences, StepPreferences, TrainingData};
 use crate::proposer_factor;
-use crate::rewards::{EpisodeFacts, EpisodeResult, ProposalOutcome};
+use crate::rewards::{self, EpisodeFacts, EpisodeResult, ProposalOutcome};
 use crate::rollout::FinishedEpisode;
 use crate::scoring::{ScoredEpisode, SftExample, SftRegulariser, assign_advantages, train_batch};
 use crate::task_pool::PoolTask;
@@ -109,6 +109,7 @@ impl<E: Environment> SelfPlay<E> {
         });
         let known: Vec<EpisodeFacts<'_>> = known.collect();
         let mut rewards = self.methods.reward.rewards(step, &known)?;
+        rewards::discount_guesses(&known, &mut rewards);
         if let Some(factor) = &self.methods.proposer_factor {
             proposer_factor::apply(&**factor, step, &known, &mut rewards)?;
         }

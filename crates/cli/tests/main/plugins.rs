@@ -185,7 +185,8 @@ fn the_examples_of_the_page_play_a_run_that_survives_kills() {
 fn a_factor_multiplies_the_rewards_of_proposers_alone() {
     const HALF: &str = "from veriplay.own_proposer_factor import serve\nserve(lambda proposal: 0.5)";
     let dir = tempfile::tempdir().expect("a temporary directory");
-    succeeded(&mut play(&with_plugin(small_config(), dir.path(), "proposer_factor", HALF), dir.path()));
+    let config = with_plugin(small_config(), dir.path(), "proposer_factor", HALF);
+    succeeded(play(&config, dir.path()).args(["--set", "game.discount_guesses=false"]));
     let (mut proposals, mut attempts) = (0, 0);
     let weights = |episode: &Value| -> Vec<f64> {
         let parts = episode["reward"]["parts"].as_array().into_iter().flatten();

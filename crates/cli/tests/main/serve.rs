@@ -390,12 +390,22 @@ fn rows_that_are_invalid_name_their_field() {
         format["field"] == "tasks[0].format"
             && format["detail"].as_str().is_some_and(|text| text.contains("humaneval"))
     );
-    let row = json!({"format": "humaneval", "row": {"task_id": "x"}});
-    assert_eq!(problem(&with(row), 422)["field"], "tasks[0].row.prompt");
+    // A row that cannot be read is the fault of the attempts at it alone.
+    let fault = |format: &str, row: &Value| -> Value {
+        let body = json!({"tasks": [{"format": format, "row": row}], "attempts": attempts});
+        let answer = service.ask("/v1/verify", &body);
+        let verdicts = answer["verdicts"].as_array().expect("rows");
+        assert!(
+            verdicts.iter().all(|row| row["fault"]["kind"] == "unreadable_task" && row["reward"].is_null()),
+            "{answer}"
+        );
+        answer["tasks"][0]["fault"].clone()
+    };
+    assert_eq!(fault("humaneval", &json!({"task_id": "x"}))["field"], "prompt");
     let mut judge = tasks[0].clone();
     judge["problem"]["checks"]["calls"]["comparison"]["judge"] = json!("nobody");
-    let judge = problem(&with(json!({"format": "veriplay", "row": judge})), 422);
-    assert!(judge["detail"].as_str().is_some_and(|text| text.contains("nobody")), "{judge}");
+    let judge = fault("veriplay", &judge);
+    assert!(judge["message"].as_str().is_some_and(|text| text.contains("nobody")), "{judge}");
     let mut memory = request(&tasks, &attempts);
     memory["limits"] = json!({"memory_bytes": 1 << 20});
     assert_eq!(problem(&memory, 422)["field"], "limits.memory_bytes");
@@ -406,13 +416,13 @@ fn rows_that_are_invalid_name_their_field() {
     let mut own = tasks[0].clone();
     own["problem"]["limits"] =
         json!({"fuel": 1, "memory_bytes": 1 << 28, "output_bytes": 1_u64 << 40, "file_bytes": 1, "deadline_ns": 1});
-    let own = problem(&with(json!({"format": "veriplay", "row": own})), 422);
-    assert_eq!(own["field"], "tasks[0].row.problem.limits.output_bytes", "{own}");
+    let own = fault("veriplay", &own);
+    assert_eq!(own["field"], "problem.limits.output_bytes", "{own}");
     let mut none = tasks[0].clone();
     none["problem"]["limits"] =
         json!({"fuel": 0, "memory_bytes": 1 << 28, "output_bytes": 1, "file_bytes": 1, "deadline_ns": 1});
-    let none = problem(&with(json!({"format": "veriplay", "row": none})), 422);
-    assert!(none["detail"].as_str().is_some_and(|text| text.contains("0 units of fuel")), "{none}");
+    let none = fault("veriplay", &none);
+    assert!(none["message"].as_str().is_some_and(|text| text.contains("0 units of fuel")), "{none}");
     let sent = service.ask("/v1/tasks", &json!({"tasks": sources(&tasks)}));
     let digest = sent["tasks"][1]["digest"].clone();
     let known = json!({"tasks": [{"digest": digest}], "attempts": [attempts[1], attempts[3]]});

@@ -514,7 +514,7 @@ fn a_method_of_solution_and_a_function_are_judged_the_same() {
         completion("t", "def other(a, b):\n    return a + [b]\n"),
         completion("t", "class Solution:\n    def other(self, a, b):\n        return a + [b]\n"),
     ];
-    let expected = ["accepted", "accepted", "wrong_answer", "wrong_answer", "compile_error", "compile_error"];
+    let expected = ["accepted", "accepted", "wrong_answer", "wrong_answer", "runtime_error", "runtime_error"];
     for (task, format) in
         [(livecodebench, "livecodebench"), (apps(""), "apps"), (apps("class Solution:\n    def go("), "apps")]
     {

@@ -1,7 +1,9 @@
 //! What each scheme rewards, and that the control keeps the rewards of each batch.
 
 use veriplay_core::{Reward, Role, Status};
-use veriplay_selfplay::rewards::{EpisodeFacts, EpisodeResult, ProposalOutcome, REWARDS, RewardScheme, by_name};
+use veriplay_selfplay::rewards::{
+    EpisodeFacts, EpisodeResult, ProposalOutcome, REWARDS, RewardScheme, by_name, discount_guesses,
+};
 
 const OTHER_STATUSES: [Status; 8] = [
     Status::WrongAnswer,
@@ -143,7 +145,9 @@ fn guessable(scheme: &dyn RewardScheme, rate: f64, guess_rate: Option<f64>) -> R
     let result = EpisodeResult::Proposal(ProposalOutcome::Solved { rate });
     let (role, kind, group, turns, verdict) = (Role::Proposer, "deduction", 0, &[], None);
     let facts = EpisodeFacts { role, kind, group, result, guess_rate, well_formed: true, turns, verdict };
-    scheme.rewards(0, &[facts]).unwrap().remove(0).unwrap()
+    let mut rewards = scheme.rewards(0, &[facts]).unwrap();
+    discount_guesses(&[facts], &mut rewards);
+    rewards.remove(0).unwrap()
 }
 
 #[test]

@@ -178,13 +178,12 @@ fn wrong_types(service: &Service) -> Result<String, Failed> {
 }
 
 fn wrong_native_fields(service: &Service) -> Result<String, Failed> {
-    let task = json!({"format": "humaneval", "row": {"task_id": 1}});
     let cases = [
         ("/v1/run", json!({"program": 7}), "program"),
         ("/v1/run", json!({"program": "", "limits": {"fuel": "much"}}), "limits.fuel"),
         ("/v1/run", json!({"program": "", "unknown": 1}), "unknown"),
         ("/v1/run", json!({"program": "", "limits": {"memory_bytes": u64::MAX}}), "limits.memory_bytes"),
-        ("/v1/verify", json!({"tasks": [task], "attempts": []}), "tasks[0].row"),
+        ("/v1/verify", json!({"tasks": [7], "attempts": []}), "tasks[0]"),
         ("/v1/verify", json!({"tasks": [{"format": "no-such"}], "attempts": []}), "tasks[0]"),
         ("/v1/verify", json!({"tasks": [], "attempts": [{"task_id": "a", "program": ""}]}), "attempts[0].task_id"),
         ("/v1/verify", json!({"tasks": [], "attempts": [{"task_id": true}]}), "attempts[0].task_id"),
