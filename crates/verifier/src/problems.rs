@@ -8,7 +8,6 @@ mod cases;
 mod literal_tests;
 mod plain_program;
 mod prediction;
-mod prelude;
 mod test_code;
 mod test_results;
 
@@ -16,11 +15,10 @@ use veriplay_core::{Checks, Comparison, Dropped, Execute, Limits, Problem, TestC
 
 use crate::environments::{self, CodeRequest};
 use crate::judges::{Judge, JudgeContext, OutputKind, judge_by_name, judge_names};
+use crate::prelude::with_prelude;
 use crate::runner::on_all_cores;
-use prelude::with_prelude;
 
 pub use prediction::check_prediction;
-pub(crate) use prelude::insert_before;
 pub(crate) use test_results::VACUOUS;
 
 /// Names what [`judge_program`] does with its jobs. A verdict that is kept for an equal request is of one number: it grows where one could

@@ -37,7 +37,7 @@ fn codes_that_agree_are_trusted_and_the_others_fail_as_they_do() {
         Status::Accepted,
         Status::RuntimeError,
         Status::CompileError,
-        Status::CompileError,
+        Status::RuntimeError,
         Status::Malformed,
         Status::Accepted,
     ];

@@ -355,12 +355,12 @@ fn think_responses_that_say_anything_else_are_refused() {
         block("assert", "assertion = f(1)"),
         block("assert", "assert f(1)\nx = 2"),
         block("python", "assert f(1)"),
-        "```assert\nassert f(1)\n".to_owned(),
     ];
     for blocks in refused {
         assert!(suite(blocks.clone()).is_err(), "{blocks}");
     }
     assert_eq!(suite(block("assert", "assert f(1)\n\n  assert (f(2) == 3)")).unwrap().tests.len(), 2);
+    assert_eq!(suite("```assert\nassert f(1)\n".to_owned()).unwrap().tests.len(), 1, "the end of the answer closes it");
 }
 
 #[test]

@@ -277,9 +277,11 @@ impl Problem {
             Err(nothing) => return Ok(SubmitResponse::without_program(request, &nothing)),
         };
         let extra = json!({"extraction": found.evidence()});
+        // In the original a block ends before the line's end.
+        let code = found.text.strip_suffix('\n').unwrap_or(&found.text).to_owned();
         let response = match &self.tests {
-            None => self.judge_cases(runner, request, found.text),
-            Some(tests) => tests.judge(runner, request, found.text),
+            None => self.judge_cases(runner, request, code),
+            Some(tests) => tests.judge(runner, request, code),
         }?;
         Ok(SubmitResponse { extra: Some(extra), ..response })
     }

@@ -195,10 +195,10 @@ async fn nemo_gym_gets_its_request_with_the_reward() {
         (&json!(1.0), &json!(false), &json!("accepted"))
     );
     assert_eq!((&answer["kept"], &answer["response"]["id"]), (&json!(1), &json!("r")));
-    assert_eq!(answer["extracted_model_code"], "right");
+    assert_eq!(answer["extracted_model_code"], "right\n");
     let nothing = judged(&bench, "/verify", &nemo_gym("I cannot do it.")).await;
     assert_eq!((&nothing["reward"], &nothing["mask_sample"]), (&json!(0.0), &json!(false)));
-    assert_eq!(bench.judge.started(), ["right"]);
+    assert_eq!(bench.judge.started()[0], "right");
     assert_eq!(bench.get("/reverify_mode").await.text, "\"stateless\"");
 }
 

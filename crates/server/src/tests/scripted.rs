@@ -4,9 +4,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
 use veriplay_core::{
-    CallResult, CancellationToken, Digest, Dropped, Entry, Evidence, ExecuteError, Exit, GuestError, Job, LimitKind,
-    Limits, Outcome, REFERENCE_RULE, Status, Value, Verdict, VerdictRow,
+    CallResult, CancellationToken, Digest, Dropped, Entry, Evidence, ExecuteError, Exit, Extraction, GuestError, Job,
+    LimitKind, Limits, Outcome, REFERENCE_RULE, Status, Value, Verdict, VerdictRow,
 };
+
+use veriplay_verifier::extraction::{self, Continues, Wanted, extract_program};
 
 use crate::judge::{
     AUTO_FORMAT, AttemptText, Judge, JudgeFacts, JudgeOptions, JudgedAttempt, OpenTask, TaskError, TaskSource,
@@ -197,8 +199,8 @@ impl OpenTask for ScriptedTask {
     }
 
     fn judge(&self, attempt_id: &str, text: &AttemptText, cancellation: &CancellationToken) -> JudgedAttempt {
-        let (AttemptText::Completion(program) | AttemptText::Program(program)) = text;
-        let followed = self.judge.follow(program, cancellation);
+        let (program, extraction) = read_attempt(text);
+        let followed = self.judge.follow(&program, cancellation);
         let verdict = followed.map_err(|error| Dropped { why: error.to_string() }).map(|()| {
             let status = match program.as_str() {
                 "right" => Status::Accepted,
@@ -207,9 +209,27 @@ impl OpenTask for ScriptedTask {
             };
             let passed = u32::from(status == Status::Accepted);
             let rule = if program == "no reference" { REFERENCE_RULE.to_owned() } else { String::new() };
-            Verdict { status, passed, total: 1, evidence: Evidence { fuel: 7, rule, ..Evidence::default() } }
+            Verdict {
+                status,
+                passed,
+                total: 1,
+                evidence: Evidence { fuel: 7, rule, extraction, ..Evidence::default() },
+            }
         });
         let row = VerdictRow::new(self.name.clone(), attempt_id.to_owned(), Digest::of(program.as_bytes()), verdict);
         JudgedAttempt { row, cached: program == "right" }
+    }
+}
+
+/// The program of an attempt. A completion without a block is one itself.
+fn read_attempt(text: &AttemptText) -> (String, Option<Extraction>) {
+    let completion = match text {
+        AttemptText::Completion(completion) => completion,
+        AttemptText::Program(program) => return (program.clone(), None),
+    };
+    let wanted = Wanted { prompt: "", entry: extraction::Entry::Script, continues: Continues::Prose };
+    match extract_program(&wanted, completion) {
+        Ok(found) => (found.text.trim_end().to_owned(), Some(found.evidence())),
+        Err(_) => (completion.clone(), None),
     }
 }

@@ -103,6 +103,12 @@ pub(crate) enum Start {
 
 /// The blocks of a text, in order. Blank ones are left out.
 pub(crate) fn read_blocks(text: &str, start: Start) -> Vec<Block<'_>> {
+    let mut blocks = read_all_blocks(text, start);
+    blocks.retain(|block| !block.code.trim().is_empty());
+    blocks
+}
+
+fn read_all_blocks(text: &str, start: Start) -> Vec<Block<'_>> {
     let mut reader = Reader::new(text, start, true);
     let is_complete = reader.read();
     if !is_complete {
@@ -116,7 +122,10 @@ pub(crate) fn read_blocks(text: &str, start: Start) -> Vec<Block<'_>> {
 /// The blocks of a text, in order, each with its label (`python` for all that name it) and its content.
 pub(crate) fn labelled_blocks(text: &str) -> Vec<(String, String)> {
     let content = |code: String| code.strip_suffix('\n').map(str::to_owned).unwrap_or_default();
-    read_blocks(text, Start::Prose).into_iter().map(|block| (block.label.to_string(), content(block.code))).collect()
+    read_all_blocks(text, Start::Prose)
+        .into_iter()
+        .map(|block| (block.label.to_string(), content(block.code)))
+        .collect()
 }
 
 /// Where the first line with a fence at the margin begins, if it has no label. Lines in a string of three quotes have none.
@@ -279,7 +288,8 @@ impl<'a> Reader<'a> {
 
     fn finish(&mut self, open: OpenBlock<'a>, end: BlockEnd) {
         let label = open.fence.label();
-        if open.is_blank() || label == Label::Markdown {
+        let is_nothing = open.is_blank() && end == BlockEnd::Unclosed;
+        if is_nothing || label == Label::Markdown {
             return;
         }
         let code = dedented(&open.lines, open.fence.indent);

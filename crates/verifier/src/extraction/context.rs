@@ -4,7 +4,7 @@ use ruff_python_ast::Stmt;
 use ruff_text_size::Ranged;
 
 use crate::names::Names;
-use crate::problems::insert_before;
+use crate::prelude::insert_before;
 use crate::syntax::with_syntax;
 
 /// `program`, behind those statements of the prompt that it needs: all definitions and imports but those of `own`, where it uses a name of them that

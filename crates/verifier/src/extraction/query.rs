@@ -22,6 +22,9 @@ const ASSISTANT: [&str; 9] = [
 /// prompt's text, or behind the last mark of the model's turn. A query that has neither is all response.
 #[must_use]
 pub fn response_of_query<'a>(query: &'a str, prompt: &str) -> &'a str {
+    if let Some(rest) = query.strip_prefix(prompt).filter(|_| !prompt.trim().is_empty()) {
+        return behind_first_mark(rest);
+    }
     let (whole, prompt) = (query, prompt.trim());
     let query = strip_start_tokens(query);
     let begins = |query: &'a str, prompt: &str| query.trim_start().strip_prefix(prompt);

@@ -5,9 +5,9 @@ use veriplay_core::{
     StdioChecks,
 };
 
-use super::prelude::with_prelude;
 use super::{ProblemRequest, fit_judge};
 use crate::judges::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun};
+use crate::prelude::with_prelude;
 use crate::runner::{Decision, MISSING_ENTRY, NoValue, configure_job, decode_call, job_failure, saturating_u32};
 
 /// The most bytes of output that a job may get for a long expected result, in times its usual limit.

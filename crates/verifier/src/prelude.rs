@@ -12,7 +12,7 @@ const FUTURE: &str = "__future__";
 
 /// The prelude of `problem`, and `program` behind it. A byte order mark goes, and imports of `__future__` stay first. `function` is the one that
 /// is called, if any.
-pub(super) fn with_prelude(problem: &Problem, program: &str, function: Option<&str>) -> String {
+pub(crate) fn with_prelude(problem: &Problem, program: &str, function: Option<&str>) -> String {
     insert_before(&problem.prelude, program, own_names(&problem.checks).chain(function))
 }
 
