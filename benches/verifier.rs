@@ -41,7 +41,7 @@ fn valid(execute: &dyn Execute, task_type: TaskType) -> Task {
 }
 
 fn accepted(execute: &dyn Execute, task: &Task, attempt: &Attempt) {
-    let request = AnswerRequest { task, attempt, image: "python", seed: 3 };
+    let request = AnswerRequest { task, attempt, image: "python", seed: 3, judge_shown: true };
     let verdict = judge_answer(execute, &request).expect("no host fault");
     assert_eq!(verdict.status, Status::Accepted, "{verdict:?}");
 }

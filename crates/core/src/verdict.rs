@@ -65,9 +65,9 @@ pub struct Evidence {
     /// Whether a job met its wall-clock deadline, so that another run may give another verdict.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub met_deadline: bool,
-    /// What of a response was judged; none where the attempt was the program itself.
+    /// What of a response was judged; none where the attempt was the program itself. Boxed: most verdicts have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub extraction: Option<Extraction>,
+    pub extraction: Option<Box<Extraction>>,
 }
 
 /// The part of a response that was taken for the attempt.

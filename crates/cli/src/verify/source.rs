@@ -82,7 +82,7 @@ impl<T> PendingAttempt<T> {
     /// Its row.
     pub(crate) fn into_row(self, verdict: Result<Verdict, Dropped>) -> VerdictRow {
         let mut row = VerdictRow::new(self.task_id, self.attempt_id, self.judged, verdict);
-        row.evidence.extraction = self.extraction;
+        row.evidence.extraction = self.extraction.map(Box::new);
         row
     }
 

@@ -187,8 +187,10 @@ mod tests {
         let answer = make_answer(Map::new(), "x", Err(fault));
         assert_eq!((&answer["mask_sample"], &answer["failure_kind"]), (&json!(true), &json!("verifier_error")));
         assert_eq!(answer["failure_reason"], "host: gone");
-        let evidence =
-            Evidence { extraction: Some(Extraction { rule: "block".to_owned(), span: [3, 4] }), ..Evidence::default() };
+        let evidence = Evidence {
+            extraction: Some(Box::new(Extraction { rule: "block".to_owned(), span: [3, 4] })),
+            ..Evidence::default()
+        };
         let verdict = Verdict { status: Status::WrongAnswer, passed: 0, total: 1, evidence };
         let row = VerdictRow::new("t".to_owned(), "0".to_owned(), Digest::of(b""), Ok(verdict));
         let answer = make_answer(Map::new(), "so x", Ok(row));

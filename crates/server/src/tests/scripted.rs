@@ -222,14 +222,14 @@ impl OpenTask for ScriptedTask {
 }
 
 /// The program of an attempt. A completion without a block is one itself.
-fn read_attempt(text: &AttemptText) -> (String, Option<Extraction>) {
+fn read_attempt(text: &AttemptText) -> (String, Option<Box<Extraction>>) {
     let completion = match text {
         AttemptText::Completion(completion) => completion,
         AttemptText::Program(program) => return (program.clone(), None),
     };
     let wanted = Wanted { prompt: "", entry: extraction::Entry::Script, continues: Continues::Prose };
     match extract_program(&wanted, completion) {
-        Ok(found) => (found.text.trim_end().to_owned(), Some(found.evidence())),
+        Ok(found) => (found.text.trim_end().to_owned(), Some(Box::new(found.evidence()))),
         Err(_) => (completion.clone(), None),
     }
 }
