@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 RUN = "body.run_result"
 
 #: Keys of one side alone, in every answer of a kind: our service adds three to a run, and the original's errors name a page about them.
-ONLY_OURS = {"request_id", "fuel", "truncated"}
+ONLY_OURS = {"request_id", "fuel", "truncated", "extraction"}
 ONLY_THEIRS = {"url"}
 
 

@@ -73,6 +73,9 @@ struct SubmitResponse {
     extracted_type: (),
     #[schema(value_type = Option<Object>)]
     extra: Option<Value>,
+    /// The rule that found the code and its bytes in the completion, or the reason why there is none.
+    #[schema(value_type = Object)]
+    extraction: Value,
 }
 
 /// One case.
@@ -276,14 +279,14 @@ impl Problem {
             Ok(found) => found,
             Err(nothing) => return Ok(SubmitResponse::without_program(request, &nothing)),
         };
-        let extra = json!({"extraction": found.evidence()});
+        let extraction = json!(found.evidence());
         // In the original a block ends before the line's end.
         let code = found.text.strip_suffix('\n').unwrap_or(&found.text).to_owned();
         let response = match &self.tests {
             None => self.judge_cases(runner, request, code),
             Some(tests) => tests.judge(runner, request, code),
         }?;
-        Ok(SubmitResponse { extra: Some(extra), ..response })
+        Ok(SubmitResponse { extraction, ..response })
     }
 
     fn judge_cases(
@@ -327,21 +330,31 @@ impl TestCode {
         let accepted = exec_info.succeeded() && complete;
         let tests = vec![TestResponse { passed: accepted, exec_info, test_info: None }];
         let response = SubmitResponse::new(request, accepted, code, tests);
-        Ok(SubmitResponse { full_code: Some(full_code), ..response })
+        Ok(SubmitResponse { full_code: Some(full_code), extra: Some(json!({})), ..response })
     }
 }
 
 impl SubmitResponse {
     /// The answer to a completion without a program, of which no case is run.
     fn without_program(request: &Submission, nothing: &NoAnswer) -> Self {
-        let extra = Some(json!({"extraction": {"reason": nothing.reason}}));
-        Self { extra, ..Self::new(request, false, String::new(), Vec::new()) }
+        let extraction = json!({"reason": nothing.reason});
+        Self { extraction, ..Self::new(request, false, String::new(), Vec::new()) }
     }
 
     fn new(request: &Submission, accepted: bool, extracted_code: String, tests: Vec<TestResponse>) -> Self {
         let id = request.id.clone();
         let (full_code, test_code, extra) = (None, None, None);
-        Self { id, accepted, extracted_code, full_code, test_code, tests, extracted_type: (), extra }
+        Self {
+            id,
+            accepted,
+            extracted_code,
+            full_code,
+            test_code,
+            tests,
+            extracted_type: (),
+            extra,
+            extraction: json!(null),
+        }
     }
 }
 
