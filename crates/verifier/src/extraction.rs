@@ -14,6 +14,7 @@
 //!    needs no other; else the last that parses; else the last. Blocks labelled as Python come before those without a label that means
 //!    anything, and these before those of other languages, which have to define what the task names.
 //! 4. [`Rule::BareCode`]: code between lines of prose: from the first definition or import to the first line that is no Python.
+//!    It comes before blocks that lack what the task names, which may be examples in a docstring.
 //!
 //! A block may lack what the prompt defines beside the function: the prompt's other definitions and imports then stand before it.
 //!

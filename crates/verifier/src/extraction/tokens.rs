@@ -1,20 +1,8 @@
 //! Special tokens that end a response, which a decoder may leave in its text.
 
 /// Tokens that are not of the form `<|…|>`.
-const TOKENS: [&str; 12] = [
-    "</s>",
-    "<s>",
-    "<eos>",
-    "<bos>",
-    "<pad>",
-    "[PAD]",
-    "<end_of_turn>",
-    "<EOT>",
-    "[EOS]",
-    "<|endoftext|>",
-    "<unk>",
-    "<eod>",
-];
+const TOKENS: [&str; 11] =
+    ["</s>", "<s>", "<eos>", "<bos>", "<pad>", "[PAD]", "<end_of_turn>", "<EOT>", "[EOS]", "<unk>", "<eod>"];
 /// What is in tokens that frame a thought or an answer.
 const FRAMES: [&str; 3] = ["_thought", "_solution", "channel"];
 /// The most bytes of a token of the form `<|…|>`.
