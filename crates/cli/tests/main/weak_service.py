@@ -296,6 +296,8 @@ def verify(wire, request):
         wrong("attempts")
     tasks = {}
     for at, task in enumerate(request.get("tasks") or []):
+        if not isinstance(task, dict):
+            wrong(f"tasks[{at}]")
         problem = (task.get("row") or {}).get("problem")
         if not problem:
             wrong(f"tasks[{at}].row")
