@@ -83,8 +83,6 @@ else:
 
 __all__ = ["VeriplaySandbox", "verify"]
 
-#: Work a second: 1 s of a time limit is so much fuel.
-FUEL_PER_SECOND = 10_000_000_000
 #: Commands that are Python.
 PYTHONS = ("python", "python3")
 #: What a shell returns for a command that it does not find.
@@ -160,7 +158,7 @@ class VeriplaySandbox(SandboxEnvironment):
         timeout_retry: bool = True,
         concurrency: bool = True,
     ) -> ExecResult:
-        """Runs Python. ``timeout`` is a limit on work: a second is 10**10 units of fuel."""
+        """Runs Python. ``timeout`` is in seconds of native Python."""
         name = posixpath.basename(cmd[0]) if cmd else ""
         if name not in PYTHONS:
             return ExecResult(False, NOT_FOUND, "", f"{name}: not found; the sandbox `veriplay` runs `python3` alone\n")
@@ -170,7 +168,7 @@ class VeriplaySandbox(SandboxEnvironment):
             return ExecResult(False, 2, "", f"python3: can't open file '{error.filename}': no such file\n")
         except ValueError as error:
             return ExecResult(False, 2, "", f"python3: {error}\n")
-        limits = Limits(fuel=timeout * FUEL_PER_SECOND if timeout else None)
+        limits = Limits(seconds=timeout or None)
         try:
             files = self._visible(cwd)
             source = _with_environment(program, arguments, env) if files or env or len(arguments) > 1 else program

@@ -28,14 +28,19 @@ class Limits:
     """What one job may use. What is ``None`` is the task's own limit, or the service's."""
 
     fuel: int | None = None
-    """Units of work; about 10**10 are a second. The same program uses the same fuel on every machine."""
+    """Units of work. The same program uses the same fuel on every machine."""
     memory_bytes: int | None = None
     """Memory, the interpreter's own share included."""
+    seconds: float | None = None
+    """Seconds of native Python in place of ``fuel``: 6 * 10**10 units each."""
+    output_bytes: int | None = None
+    """Bytes of standard output and of the values, each."""
+    file_bytes: int | None = None
+    """Bytes that the program may keep in files."""
 
-    def to_json(self) -> dict[str, int]:
+    def to_json(self) -> dict[str, float]:
         """The limits that are set."""
-        given = {"fuel": self.fuel, "memory_bytes": self.memory_bytes}
-        return {name: value for name, value in given.items() if value is not None}
+        return {name: value for name, value in vars(self).items() if value is not None}
 
 
 #: The keys under which the rows of a format have their name, where it is not `task_id` alone.

@@ -42,6 +42,7 @@ async def compute_score(
     format: str | None = None,
     fuel: int | None = None,
     memory_bytes: int | None = None,
+    seconds: float | None = None,
     reward_router_address: object = None,
     reward_model_tokenizer: object = None,
 ) -> dict[str, float]:
@@ -53,8 +54,9 @@ async def compute_score(
         on_fault: ``raise`` or ``zero``.
         credit: ``accepted`` scores 1 or 0, ``fraction`` the part of the checks that passed.
         format: the format of the ground truth, where its shape does not say it.
-        fuel: work that each job may do, about 10**10 a second.
+        fuel: work that each job may do.
         memory_bytes: memory of each job.
+        seconds: time limit in seconds of native Python, in place of ``fuel``.
 
     Returns:
         ``score``, ``acc``, and ``veriplay_passed``, ``veriplay_total``, ``veriplay_unjudged``.
@@ -63,7 +65,7 @@ async def compute_score(
     verdict = await verifier.measure_one(
         task_from(ground_truth, format),
         solution_str,
-        limits=Limits(fuel, memory_bytes),
+        limits=Limits(fuel, memory_bytes, seconds),
         early_stop=credit == "accepted",
     )
     verdict = verdict.within(_place(data_source, extra_info))

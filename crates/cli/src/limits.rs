@@ -3,13 +3,40 @@
 use std::ops::RangeInclusive;
 
 use clap::builder::RangedU64ValueParser;
-use veriplay_core::Limits;
+use veriplay_core::{LimitOverrides, Limits};
 use veriplay_sandbox::Image;
 
 use crate::exit::{ExitCode, Failure};
 
 /// The most that a guest's memory can hold, in MiB: WebAssembly's addresses have 32 bits.
 const MOST_MEMORY_MIB: u64 = 4096;
+
+/// The limits of the jobs of a command.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(crate) struct LimitArguments {
+    /// Wasm fuel of each job, about one unit an instruction, such as `1e9` [default: the task's, else the image's]
+    #[arg(long, value_name = "N", value_parser = parse_fuel)]
+    pub(crate) fuel: Option<u64>,
+    /// Seconds of native CPython in place of `--fuel`: 6e10 units each
+    #[arg(long, value_name = "N", value_parser = parse_seconds, conflicts_with = "fuel")]
+    pub(crate) seconds: Option<u64>,
+    /// Linear memory of each job in MiB, the interpreter's own share included
+    #[arg(long, value_name = "N", value_parser = parse_mib)]
+    pub(crate) memory_mib: Option<u64>,
+}
+
+impl LimitArguments {
+    pub(crate) fn overrides(&self) -> LimitOverrides {
+        let memory_bytes = self.memory_mib.map(mib_to_bytes);
+        LimitOverrides { fuel: self.fuel.or(self.seconds), memory_bytes, ..LimitOverrides::default() }
+    }
+}
+
+/// Parses `--seconds`, as fuel.
+fn parse_seconds(text: &str) -> Result<u64, String> {
+    let seconds: f64 = text.parse().map_err(|_| "give a number of seconds, such as `2.5`".to_owned())?;
+    Limits::fuel_of_seconds(seconds)
+}
 
 /// Numbers from 1 on.
 pub(crate) fn at_least_one<T: TryFrom<u64>>() -> RangedU64ValueParser<T> {
@@ -44,19 +71,6 @@ pub(crate) fn parse_fuel(text: &str) -> Result<u64, String> {
 /// Parses a number of MiB. [`check_memory`] compares it with what the image needs.
 pub(crate) fn parse_mib(text: &str) -> Result<u64, String> {
     parse_count(text).ok_or_else(|| format!("give a whole number of MiB, at most {MOST_MEMORY_MIB}"))
-}
-
-/// Fuel that programs use up before the deadline of 180 s on the machines that were measured, the slowest program of `bench --job cost` among them.
-const FUEL_BEFORE_DEADLINE: u64 = 1_000_000_000_000;
-
-/// What to say of an amount of fuel with which the deadline may come first.
-pub(crate) fn deadline_warning(fuel: u64) -> Option<String> {
-    (fuel > FUEL_BEFORE_DEADLINE).then(|| {
-        format!(
-            "warning: with `--fuel {fuel}` the deadline of 180 s may end the program first, at a point that depends on the machine; with at most \
-             {FUEL_BEFORE_DEADLINE}, fuel does"
-        )
-    })
 }
 
 /// A count that may be written with an exponent, such as `1e9` or `2.5e10`.
@@ -97,7 +111,7 @@ fn check_range(option: &str, value: Option<u64>, range: &RangeInclusive<u64>) ->
 
 #[cfg(test)]
 mod tests {
-    use super::{check_range, deadline_warning, mib_to_bytes, parse_count, parse_fuel, parse_mib};
+    use super::{check_range, mib_to_bytes, parse_count, parse_fuel, parse_mib};
 
     #[test]
     fn a_count_may_have_an_exponent_and_is_exact() {
@@ -119,12 +133,6 @@ mod tests {
         for text in ["0", "1e16", "1e30", "9007199254740993", "18446744073709551615", "1.5", "-1", "much"] {
             assert_eq!(parse_fuel(text), Err(wanted.to_owned()), "{text}");
         }
-    }
-
-    #[test]
-    fn fuel_that_outlasts_the_deadline_is_warned_of() {
-        assert_eq!(deadline_warning(1_000_000_000_000), None);
-        assert!(deadline_warning(1_000_000_000_001).is_some_and(|text| text.contains("depends on the machine")));
     }
 
     #[test]

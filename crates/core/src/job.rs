@@ -22,6 +22,9 @@ pub struct Job {
     pub files: Vec<(String, Vec<u8>)>,
     /// The resources it may use.
     pub limits: Limits,
+    /// The fuel that a second of sleep costs, so that a sleep beyond a time limit meets it.
+    #[serde(default = "default_sleep_fuel", skip_serializing_if = "is_default_sleep_fuel")]
+    pub sleep_fuel: u64,
     /// Seeds the guest's random source, its hash seed where the image allows it, and its virtual clock.
     pub seed: u64,
     /// What runs before the program, and is the same for many jobs.
@@ -116,6 +119,14 @@ pub enum Entry {
     },
 }
 
+const fn default_sleep_fuel() -> u64 {
+    Limits::FUEL_PER_SECOND
+}
+
+const fn is_default_sleep_fuel(fuel: &u64) -> bool {
+    *fuel == Limits::FUEL_PER_SECOND
+}
+
 impl Job {
     /// A script in the image `python`, with no input, no files, seed 0 and [`Limits::small`]. Set other fields by struct update.
     ///
@@ -132,6 +143,7 @@ impl Job {
             stdin: Vec::new(),
             files: Vec::new(),
             limits: Limits::small(),
+            sleep_fuel: Limits::FUEL_PER_SECOND,
             seed: 0,
             preload: None,
             callee: None,

@@ -14,7 +14,8 @@ pub struct Limits {
     pub fuel: u64,
     /// Linear memory in bytes, including the image's own.
     pub memory_bytes: u64,
-    /// Bytes of stdout, of stderr and of encoded values. The limit holds for each of the three on its own.
+    /// Bytes of stdout and of encoded values, each on its own. Stderr is cut there, and so is the stdout of a job that is
+    /// [called](crate::Entry::Calls).
     pub output_bytes: u64,
     /// Bytes the program may keep in files it writes.
     pub file_bytes: u64,
@@ -25,6 +26,30 @@ pub struct Limits {
 impl Limits {
     /// The fuel that may be asked for: up to 2^53, which is days of one core, and is exact in every JSON.
     pub const FUEL: RangeInclusive<u64> = 1..=1 << 53;
+
+    /// The fuel of a second of native CPython: 95 of 100 measured programs need less for it (`scripts/native-second`).
+    pub const FUEL_PER_SECOND: u64 = 60_000_000_000;
+
+    /// The fuel of a limit in seconds of native CPython.
+    ///
+    /// # Errors
+    /// When there is no such limit: the value, and the range.
+    pub fn fuel_of_seconds(seconds: f64) -> Result<u64, String> {
+        // Every whole number up to 2^53 is a double of its own.
+        let most = (Self::FUEL.end() / Self::FUEL_PER_SECOND) as f64;
+        if seconds > 0.0 && seconds <= most {
+            return Ok(((seconds * Self::FUEL_PER_SECOND as f64) as u64).max(*Self::FUEL.start()));
+        }
+        Err(format!("{seconds} seconds are asked for: give a number above 0, and {most} at most"))
+    }
+
+    /// These limits with this much fuel. The deadline is a backstop: it grows as the fuel does.
+    #[must_use]
+    pub const fn with_fuel(self, fuel: u64) -> Self {
+        let most = if self.fuel == 0 { 1 } else { self.fuel };
+        let times = if fuel > most { fuel.div_ceil(most) } else { 1 };
+        Self { fuel, deadline_ns: self.deadline_ns.saturating_mul(times), ..self }
+    }
 
     /// Checks that a job may be given this much fuel.
     ///
@@ -70,16 +95,121 @@ impl Limits {
         }
     }
 
-    /// For a task of a public set: 2·10¹⁰ units of fuel (about 2 s of one core), 256 MiB of memory, 1 MiB of output, 16 MiB of files, a
-    /// deadline of 180 s.
+    /// For a task of a public set, as the image `python` has it: 6 s of native CPython ([`Self::FUEL_PER_SECOND`]), 256 MiB of memory, 16 MiB of
+    /// output, 16 MiB of files, a deadline of an hour.
     #[must_use]
     pub const fn large() -> Self {
         Self {
-            fuel: 20_000_000_000,
+            fuel: 6 * Self::FUEL_PER_SECOND,
             memory_bytes: 256 << 20,
-            output_bytes: 1 << 20,
+            output_bytes: 16 << 20,
             file_bytes: 16 << 20,
-            deadline_ns: 180_000_000_000,
+            deadline_ns: 3_600_000_000_000,
+        }
+    }
+}
+
+/// Limits that a task or a request states. Those that it does not state are the defaults of whoever judges.
+///
+/// In JSON any of the fields may stand alone, and `seconds` of native CPython in place of `fuel`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "Option<LimitFields>")]
+pub struct LimitOverrides {
+    /// As [`Limits::fuel`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fuel: Option<u64>,
+    /// As [`Limits::memory_bytes`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
+    /// As [`Limits::output_bytes`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_bytes: Option<u64>,
+    /// As [`Limits::file_bytes`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file_bytes: Option<u64>,
+    /// As [`Limits::deadline_ns`]. Without it the deadline grows as the fuel does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadline_ns: Option<u64>,
+}
+
+/// [`LimitOverrides`] as they are written.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct LimitFields {
+    seconds: Option<f64>,
+    fuel: Option<u64>,
+    memory_bytes: Option<u64>,
+    output_bytes: Option<u64>,
+    file_bytes: Option<u64>,
+    deadline_ns: Option<u64>,
+}
+
+impl TryFrom<Option<LimitFields>> for LimitOverrides {
+    type Error = String;
+
+    fn try_from(fields: Option<LimitFields>) -> Result<Self, String> {
+        let LimitFields { seconds, fuel, memory_bytes, output_bytes, file_bytes, deadline_ns } =
+            fields.unwrap_or_default();
+        let fuel = Self::fuel_of(fuel, seconds)?;
+        fuel.map_or(Ok(()), Limits::check_fuel)?;
+        Ok(Self { fuel, memory_bytes, output_bytes, file_bytes, deadline_ns })
+    }
+}
+
+impl LimitOverrides {
+    /// Whether nothing is stated.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The fuel that is stated as such or in seconds.
+    ///
+    /// # Errors
+    /// When both are stated, or the seconds are [out of range](Limits::fuel_of_seconds).
+    pub fn fuel_of(fuel: Option<u64>, seconds: Option<f64>) -> Result<Option<u64>, String> {
+        match (fuel, seconds) {
+            (Some(_), Some(_)) => Err("`fuel` and `seconds` state the same limit: give one of them".to_owned()),
+            (fuel, None) => Ok(fuel),
+            (None, Some(seconds)) => Limits::fuel_of_seconds(seconds).map(Some),
+        }
+    }
+
+    /// `default`, with what is stated here.
+    #[must_use]
+    pub fn apply(&self, default: Limits) -> Limits {
+        let limits = self.fuel.map_or(default, |fuel| default.with_fuel(fuel));
+        Limits {
+            memory_bytes: self.memory_bytes.unwrap_or(limits.memory_bytes),
+            output_bytes: self.output_bytes.unwrap_or(limits.output_bytes),
+            file_bytes: self.file_bytes.unwrap_or(limits.file_bytes),
+            deadline_ns: self.deadline_ns.unwrap_or(limits.deadline_ns),
+            ..limits
+        }
+    }
+
+    /// What is stated here, and else what `other` states.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            fuel: self.fuel.or(other.fuel),
+            memory_bytes: self.memory_bytes.or(other.memory_bytes),
+            output_bytes: self.output_bytes.or(other.output_bytes),
+            file_bytes: self.file_bytes.or(other.file_bytes),
+            deadline_ns: self.deadline_ns.or(other.deadline_ns),
+        }
+    }
+}
+
+impl From<Limits> for LimitOverrides {
+    fn from(limits: Limits) -> Self {
+        let Limits { fuel, memory_bytes, output_bytes, file_bytes, deadline_ns } = limits;
+        Self {
+            fuel: Some(fuel),
+            memory_bytes: Some(memory_bytes),
+            output_bytes: Some(output_bytes),
+            file_bytes: Some(file_bytes),
+            deadline_ns: Some(deadline_ns),
         }
     }
 }
@@ -102,7 +232,37 @@ pub enum LimitKind {
 
 #[cfg(test)]
 mod tests {
-    use super::Limits;
+    use super::{LimitOverrides, Limits};
+
+    #[test]
+    fn any_limit_may_be_stated_alone_and_seconds_are_fuel() {
+        let default = Limits::large();
+        let stated = |json: &str| serde_json::from_str::<LimitOverrides>(json).expect("it is read").apply(default);
+        assert_eq!([stated("{}"), stated("null")], [default; 2]);
+        assert_eq!(stated(r#"{"memory_bytes": 7}"#), Limits { memory_bytes: 7, ..default });
+        assert_eq!(stated(r#"{"fuel": 5}"#), Limits { fuel: 5, ..default });
+        let twice = Limits { fuel: default.fuel * 2, deadline_ns: default.deadline_ns * 2, ..default };
+        assert_eq!(stated(r#"{"seconds": 12}"#), twice);
+        assert_eq!(stated(r#"{"seconds": 0.5}"#).fuel, Limits::FUEL_PER_SECOND / 2);
+        assert_eq!(stated(r#"{"seconds": 12, "deadline_ns": 9}"#), Limits { deadline_ns: 9, ..twice });
+        let all = serde_json::to_string(&LimitOverrides::from(Limits::small())).expect("it is written");
+        assert_eq!(stated(&all), Limits::small());
+    }
+
+    #[test]
+    fn limits_that_make_no_sense_are_refused_with_what_was_found() {
+        for (json, why) in [
+            (r#"{"fuel": 1, "seconds": 1}"#, "state the same limit"),
+            (r#"{"seconds": 0}"#, "0 seconds are asked for"),
+            (r#"{"seconds": -1.5}"#, "-1.5 seconds are asked for"),
+            (r#"{"seconds": 1e9}"#, "1000000000 seconds are asked for"),
+            (r#"{"fuel": 0}"#, "0 units of fuel are asked for"),
+            (r#"{"time": 1}"#, "unknown field `time`"),
+        ] {
+            let error = serde_json::from_str::<LimitOverrides>(json).expect_err(json).to_string();
+            assert!(error.contains(why), "{json}: {error}");
+        }
+    }
 
     #[test]
     fn fuel_has_one_range_and_a_refusal_names_it_and_the_value() {

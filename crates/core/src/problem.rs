@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{EnvironmentChecks, Limits, Value};
+use crate::{EnvironmentChecks, LimitOverrides, Value};
 
 /// One problem, including what only the judge may see. Immutable once read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,9 +18,9 @@ pub struct Problem {
     pub prompt: String,
     /// The checks an attempt must pass.
     pub checks: Checks,
-    /// Limits of every job; when left out, those of the command.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limits: Option<Limits>,
+    /// Limits of every job; those that are left out are the command's.
+    #[serde(default, skip_serializing_if = "LimitOverrides::is_empty")]
+    pub limits: LimitOverrides,
 }
 
 impl Problem {
@@ -46,7 +46,8 @@ impl Problem {
     /// A problem without a prelude or prompt: attempts are whole programs.
     #[must_use]
     pub fn new(task_id: impl Into<String>, checks: Checks) -> Self {
-        Self { task_id: task_id.into(), prelude: String::new(), prompt: String::new(), checks, limits: None }
+        let limits = LimitOverrides::default();
+        Self { task_id: task_id.into(), prelude: String::new(), prompt: String::new(), checks, limits }
     }
 }
 

@@ -20,6 +20,7 @@ mod mbpp;
 mod mbpp_plus;
 mod pickle;
 mod pyjson;
+mod row_limits;
 mod row_tests;
 mod rows;
 mod test_cases;
@@ -32,7 +33,7 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use veriplay_core::{CallCase, CallChecks, Checks, Limits, Predicted, Problem, Value};
+use veriplay_core::{CallCase, CallChecks, Checks, LimitOverrides, Predicted, Problem, Value};
 
 use crate::CorpusError;
 use fields::{FieldError, Fields};
@@ -182,6 +183,15 @@ impl ProblemRow {
         }
     }
 
+    /// Gives it limits, unless it states them itself.
+    fn state_limits(&mut self, stated: LimitOverrides) {
+        let limits = match self {
+            ProblemRow::Ready(problem) => &mut problem.limits,
+            ProblemRow::Unexecuted(unexecuted) => &mut unexecuted.limits,
+        };
+        *limits = limits.or(stated);
+    }
+
     /// The source that precedes a completion.
     pub fn prompt(&self) -> &str {
         match self {
@@ -213,7 +223,7 @@ pub struct UnexecutedProblem {
     /// How a call of the reference gives the expected value.
     pub expects: ExpectedResult,
     /// As [`Problem::limits`].
-    pub limits: Option<Limits>,
+    pub limits: LimitOverrides,
 }
 
 /// How a call of the reference gives the expected value.
@@ -385,13 +395,23 @@ fn collect_problems(
     for (index, raw) in rows.enumerate() {
         let raw = raw?;
         let row = raw.text.map_err(|reason| FieldError::new("", reason));
-        let row = row.and_then(|text| (format.parse)(&RowInput::new(&text, index, options)));
+        let row = row.and_then(|text| parse_row(format, &RowInput::new(&text, index, options)));
         match row.and_then(|row| new_id(&mut lines, row, raw.line)) {
             Ok(row) => file.rows.push((raw.line, row)),
             Err(fault) => file.bad.push(InvalidRow::new(path, raw.line, fault)),
         }
     }
     Ok(file)
+}
+
+/// Reads a row with the limits that stand in it, whatever its format.
+fn parse_row(format: &ProblemFormat, input: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
+    let mut row = (format.parse)(input)?;
+    // The row of a trainer may be a list.
+    if let Ok(fields) = input.fields() {
+        row.state_limits(row_limits::stated_limits(fields)?);
+    }
+    Ok(row)
 }
 
 fn new_id(lines: &mut HashMap<String, usize>, row: ProblemRow, line: usize) -> Result<ProblemRow, FieldError> {

@@ -80,6 +80,7 @@ fn make_system(files: &[(String, Vec<u8>)]) -> Result<Wasi, String> {
         tree.insert_path(&format!("/{path}"), content, false).map_err(|_| fail(path))?;
     }
     tree.make_writable();
-    let setup = WasiSetup { seed: 1, stdin: b"", files: &[], output_bytes: BYTES, file_bytes: BYTES };
+    let setup =
+        WasiSetup { seed: 1, stdin: b"", files: &[], output_bytes: BYTES, file_bytes: BYTES, ..WasiSetup::default() };
     Wasi::new(&tree, &setup).map_err(|errno| format!("no file tree: errno {}", errno.0))
 }

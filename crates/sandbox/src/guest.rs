@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use veriplay_core::{
-    CallResult, Callee, CancellationToken, EncodeCaps, Exit, GuestError, Job, LimitKind, Limits, Outcome, Value,
+    CallResult, Callee, CancellationToken, EncodeCaps, Entry, Exit, GuestError, Job, LimitKind, Limits, Outcome, Value,
 };
 use wasmtime::{Store, Trap};
 
@@ -27,7 +27,7 @@ use crate::memory::{InstalledBaseline, ResetMode, prefer_huge_pages};
 use crate::request;
 use crate::stacks::run_to_completion;
 use crate::wasi::files::Tree;
-use crate::wasi::{Wasi, WasiSetup};
+use crate::wasi::{AtCap, Wasi, WasiSetup};
 use crate::watchdog::{self, Deadline, EndReason};
 
 /// Files that a job wants back: paths and contents.
@@ -46,6 +46,14 @@ pub(crate) struct GuestInstance {
     installed: InstalledBaseline,
     /// What its turns and resets took since it was asked.
     spent: JobProfile,
+}
+
+/// A script's stdout is its result. That of a function which is called is nobody's.
+const fn at_stdout_cap(job: &Job) -> AtCap {
+    match job.entry {
+        Entry::Script => AtCap::End,
+        Entry::Calls { .. } => AtCap::Cut,
+    }
 }
 
 impl GuestInstance {
@@ -122,7 +130,7 @@ impl GuestInstance {
         let (ended, fetched) = if alive {
             self.run_program(job, states)?
         } else {
-            self.prepare_job(job, &job.files, job.seed)?;
+            self.prepare_job(job, &job.files, job.seed, at_stdout_cap(job))?;
             self.set_fuel(job.limits.fuel)?;
             (TurnEnd::from_trap(&HostTrap::Callee), self.fetch_files(job))
         };
@@ -150,7 +158,7 @@ impl GuestInstance {
         {
             return Ok((ended, Vec::new()));
         }
-        self.prepare_job(job, &job.files, job.seed)?;
+        self.prepare_job(job, &job.files, job.seed, at_stdout_cap(job))?;
         if !is_compiled && let Some(ended) = self.compile(compiled, job, &job.program, states)? {
             return Ok((ended, self.fetch_files(job)));
         }
@@ -166,7 +174,7 @@ impl GuestInstance {
         let compiled = StateKey::IMAGE.behind_program(&callee.program);
         self.set_fuel(job.limits.fuel)?;
         let is_compiled = self.enter(compiled, &job.limits, states)?;
-        self.prepare_job(job, &callee.files_in(job), callee.seed)?;
+        self.prepare_job(job, &callee.files_in(job), callee.seed, AtCap::Cut)?;
         if !is_compiled && let Some(ended) = self.compile(compiled, job, &callee.program, states)? {
             return Ok(ended);
         }
@@ -184,7 +192,7 @@ impl GuestInstance {
     pub(crate) fn into_snapshot(mut self, job: &Job) -> Result<(Outcome, GuestSnapshot), HostFault> {
         let compiled = StateKey::IMAGE.behind_program(&job.program);
         self.set_fuel(job.limits.fuel)?;
-        self.prepare_job(job, &job.files, job.seed)?;
+        self.prepare_job(job, &job.files, job.seed, at_stdout_cap(job))?;
         let ended = match self.compile(compiled, job, &job.program, &KeptStates::default())? {
             Some(ended) => ended,
             None => self.run_compiled(job, request::encode_warm_request(job), 0)?,
@@ -211,7 +219,7 @@ impl GuestInstance {
         }
         let base = self.base.take();
         let alone = Job { limits: job.limits, ..Job::script("") };
-        self.prepare_job(&alone, &[], 0)?;
+        self.prepare_job(&alone, &[], 0, AtCap::Cut)?;
         self.base = base;
         if let Some(ended) = self.compile(StateKey::IMAGE.behind_program(program), &alone, program, states)? {
             return Ok(Some(ended));
@@ -395,13 +403,21 @@ impl GuestInstance {
     }
 
     /// Gives the instance the system and the limits of a job. Its fuel is [set](Self::set_fuel) by itself.
-    fn prepare_job(&mut self, job: &Job, files: &[(String, Vec<u8>)], seed: u64) -> Result<(), HostFault> {
+    fn prepare_job(
+        &mut self,
+        job: &Job,
+        files: &[(String, Vec<u8>)],
+        seed: u64,
+        at_stdout_cap: AtCap,
+    ) -> Result<(), HostFault> {
         let setup = WasiSetup {
             seed,
             stdin: &job.stdin,
             files,
             output_bytes: job.limits.output_bytes,
+            at_stdout_cap,
             file_bytes: job.limits.file_bytes,
+            sleep_fuel: job.sleep_fuel,
         };
         let host = self.store.data_mut();
         let base = self.base.as_deref().unwrap_or(self.image.base_tree());

@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use veriplay_core::{CancellationToken, Digest, ExecuteError, Job, Limits, Outcome, Predicted, VerdictRow};
+use veriplay_core::{
+    CancellationToken, Digest, ExecuteError, Job, LimitOverrides, Limits, Outcome, Predicted, VerdictRow,
+};
 
 /// Judges attempts and runs jobs. All functions block, and are called from many threads at once.
 pub trait Judge: Send + Sync + 'static {
@@ -101,10 +103,8 @@ pub enum TaskSource {
 /// Conditions of a verdict that the request sets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct JudgeOptions {
-    /// Wasm fuel of each job, instead of the tasks' and the image's own.
-    pub fuel: Option<u64>,
-    /// Linear memory of each job, the interpreter's own share included.
-    pub memory_bytes: Option<u64>,
+    /// Limits of each job, instead of the tasks' and the image's own.
+    pub limits: LimitOverrides,
     /// Seed of every job.
     pub seed: u64,
     /// Whether an attempt ends at its first failed case.

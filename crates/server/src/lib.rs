@@ -16,6 +16,7 @@ mod connections;
 mod endpoints;
 mod json_slices;
 mod judge;
+mod limits;
 mod lines;
 mod listener;
 mod metrics;

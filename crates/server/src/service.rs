@@ -50,7 +50,7 @@ pub struct Settings {
     pub write_patience: Duration,
     /// Connections at once.
     pub connections: usize,
-    /// Wasm fuel for a second of a client's time limit.
+    /// Wasm fuel that one core burns in a second while a client of SandboxFusion waits.
     pub fuel_per_second: u64,
     /// The longest time limit that a client may ask for, in seconds.
     pub most_seconds: f64,

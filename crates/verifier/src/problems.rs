@@ -52,7 +52,7 @@ impl<'a> ProblemRequest<'a> {
     /// Limits of every job.
     #[must_use]
     pub(crate) fn job_limits(&self) -> Limits {
-        self.problem.limits.unwrap_or(self.limits)
+        self.problem.limits.apply(self.limits)
     }
 }
 

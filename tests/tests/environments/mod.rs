@@ -62,7 +62,7 @@ fn task(task_id: &str) -> &'static CodeTask {
 fn judged(execute: &dyn Execute, task: &CodeTask, code: &str) -> Verdict {
     let (environment, verify) = (environment(&task.environment).clone(), task.verify.clone());
     let checks = EnvironmentChecks { environment, verify, solution: None };
-    let problem = Problem { limits: Some(LIMITS), ..Problem::new(&task.task_id, Checks::Environment(checks)) };
+    let problem = Problem { limits: LIMITS.into(), ..Problem::new(&task.task_id, Checks::Environment(checks)) };
     let request = ProblemRequest { seed: 3, ..ProblemRequest::new(&problem, code) };
     judge_program(execute, &request).unwrap()
 }

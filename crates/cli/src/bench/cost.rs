@@ -165,7 +165,7 @@ impl CostBench<'_> {
     }
 
     fn run_judged(&self, program: &str, checks: Checks, limits: Limits) -> Result<TimedRun, Failure> {
-        let problem = Problem { limits: Some(limits), ..Problem::new(NAME, checks) };
+        let problem = Problem { limits: limits.into(), ..Problem::new(NAME, checks) };
         let request = ProblemRequest { image: self.sandbox.image().name(), ..ProblemRequest::new(&problem, program) };
         let (verdict, seconds) = time_processor(|| judge_program(self.sandbox, &request));
         let verdict: Verdict = verdict.map_err(|Dropped { why }| Failure::message(ExitCode::Host, why))?;

@@ -14,7 +14,7 @@ use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::image::ImageArguments;
 use crate::isolation::{self, Isolation};
 use crate::json_file::read_at_most;
-use crate::limits::{check_memory, deadline_warning, mib_to_bytes, parse_fuel, parse_mib};
+use crate::limits::{LimitArguments, check_memory};
 use crate::progress;
 use veriplay_sandbox::SandboxOptions;
 
@@ -33,12 +33,8 @@ pub(super) struct Arguments {
     /// Arguments of the call, as Python literals: `[1, 2], 'a'`
     #[arg(long, value_name = "LITERALS", default_value = "", requires = "call", allow_hyphen_values = true)]
     arguments: String,
-    /// Wasm fuel, about one unit an instruction, such as `1e9`
-    #[arg(long, value_name = "N", value_parser = parse_fuel)]
-    fuel: Option<u64>,
-    /// Linear memory in MiB, the interpreter's own share included
-    #[arg(long, value_name = "N", value_parser = parse_mib)]
-    memory_mib: Option<u64>,
+    #[command(flatten)]
+    limits: LimitArguments,
     /// Seed of the guest's random source and clock
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -66,10 +62,10 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
         let what = "standard input cannot be both the program and what the program reads";
         return Err(Failure::message(ExitCode::Input, what).hint("give one of the two as a file"));
     }
-    let limits = limits(&args, args.image.default_limits()?);
+    let limits = args.limits.overrides().apply(args.image.default_limits()?);
     // The option bounds what is read, so it is checked before that.
-    let opened = args.memory_mib.map(|_| args.image.open()).transpose()?;
-    opened.iter().try_for_each(|image| check_memory("--memory-mib", args.memory_mib, image))?;
+    let opened = args.limits.memory_mib.map(|_| args.image.open()).transpose()?;
+    opened.iter().try_for_each(|image| check_memory("--memory-mib", args.limits.memory_mib, image))?;
     let program = read_file(&args.file, limits.memory_bytes)?;
     let program = String::from_utf8(program)
         .with_context(|| format!("`{}` is not UTF-8", args.file.display()))
@@ -80,9 +76,6 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     let job = Job { image: image_name, entry: entry(&args)?, stdin, limits, seed: args.seed, ..Job::script(program) };
     let sandbox =
         isolation::open_sandbox(image, SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() }, args.workers)?;
-    if let Some(warning) = deadline_warning(job.limits.fuel) {
-        progress::say(warning);
-    }
     let started = Instant::now();
     let outcome = sandbox.execute(&job).or_fail(ExitCode::Host)?;
     let wall_ns = started.elapsed().as_nanos();
@@ -118,14 +111,6 @@ fn read_file(path: &Path, memory_bytes: u64) -> Result<Vec<u8>, Failure> {
     })
 }
 
-fn limits(args: &Arguments, default: Limits) -> Limits {
-    Limits {
-        fuel: args.fuel.unwrap_or(default.fuel),
-        memory_bytes: args.memory_mib.map_or(default.memory_bytes, mib_to_bytes),
-        ..default
-    }
-}
-
 fn entry(args: &Arguments) -> Result<Entry, Failure> {
     let Some(function) = &args.call else { return Ok(Entry::Script) };
     let arguments = Value::parse_arguments(&args.arguments)
@@ -143,7 +128,7 @@ fn limit_hint(limit: LimitKind, limits: &Limits) -> Option<String> {
         LimitKind::FileBytes => {
             Some(format!("its files take more than `file_bytes`, {} bytes, names included", limits.file_bytes))
         }
-        LimitKind::Fuel => Some("give it more by `--fuel`, if it may take so long".to_owned()),
+        LimitKind::Fuel => Some("give it more by `--seconds` or `--fuel`, if it may take so long".to_owned()),
         LimitKind::MemoryBytes => Some("give it more by `--memory-mib`".to_owned()),
         LimitKind::DeadlineNs => None,
     }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
+use veriplay_core::Limits;
 use veriplay_sandbox::{Image, SandboxOptions};
 use veriplay_server::{Address, Judge, ListenError, ServeError, Settings, Tokens};
 
@@ -57,7 +58,7 @@ pub(super) struct Arguments {
     /// Time in which the body of a request must arrive, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = seconds(Settings::default().body_patience))]
     body_seconds: NonZeroU32,
-    /// Wasm fuel for a second of a client's time limit; a second of native Python needs about 2.65e10
+    /// Wasm fuel that one core burns in a second: `/run_code` gives a program no more than that for each second that its client waits
     #[arg(long, value_name = "N", default_value_t = Settings::default().fuel_per_second, value_parser = parse_fuel)]
     fuel_per_second: u64,
     /// The longest time limit that a client may ask for, in seconds
@@ -102,7 +103,7 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     let opened: Arc<OnceLock<Arc<ServedJudge>>> = Arc::default();
     let keep = Arc::clone(&opened);
     let (workers, most_memory_bytes) = (settings.workers, settings.most_memory_bytes);
-    let most_fuel = (settings.most_seconds * settings.fuel_per_second as f64) as u64;
+    let most_fuel = ((settings.most_seconds * Limits::FUEL_PER_SECOND as f64) as u64).min(*Limits::FUEL.end());
     let open = move || {
         let judge = open_judge(&args, workers, most_memory_bytes, most_fuel, memory.kept_bytes)?;
         Ok(Arc::clone(keep.get_or_init(|| judge)) as Arc<dyn Judge>)

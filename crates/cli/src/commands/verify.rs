@@ -16,7 +16,7 @@ use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::image::ImageArguments;
 use crate::interrupt;
 use crate::isolation::{self, Isolation};
-use crate::limits::{check_memory, mib_to_bytes, parse_fuel, parse_mib};
+use crate::limits::{LimitArguments, check_memory};
 use crate::processors::attempts_at_once;
 use crate::progress::{self, Progress};
 use crate::verdict_cache::CacheArguments;
@@ -64,15 +64,8 @@ pub(super) struct Arguments {
     /// Attempts judged at once, at most one for each processor [default: one for each processor]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
-    /// Wasm fuel of each job, such as `1e9`, instead of the tasks' and the image's own
-    ///
-    /// Without it a task with a reference program gives four times what that needs, at least the image's own and at most 40
-    /// times that
-    #[arg(long, value_name = "N", value_parser = parse_fuel)]
-    fuel: Option<u64>,
-    /// Linear memory of each job in MiB, the interpreter's own share included
-    #[arg(long, value_name = "N", value_parser = parse_mib)]
-    memory_mib: Option<u64>,
+    #[command(flatten)]
+    limits: LimitArguments,
     /// Stop each attempt at its first failed case
     #[arg(long)]
     early_stop: bool,
@@ -139,9 +132,9 @@ pub(super) fn run(mut args: Arguments) -> Result<(), Failure> {
     let format = problem_format(&args.format).or_fail(ExitCode::Input)?;
     let tasks = TaskSet::read(&args.tasks, format, &options, &overrides, None)?;
     let image = args.image.open()?;
-    let limits = overrides.limits(image.default_limits());
-    check_memory("--memory-mib", args.memory_mib, &image)?;
-    let (scaled, early_stop) = (args.fuel.is_none(), args.early_stop);
+    let limits = overrides.limits.apply(image.default_limits());
+    check_memory("--memory-mib", args.limits.memory_mib, &image)?;
+    let (scaled, early_stop) = (overrides.limits.fuel.is_none(), args.early_stop);
     let conditions = JudgeConditions { image: image.digest().clone(), limits, scaled, seed: JUDGE_SEED, early_stop };
     let mut source = AttemptSource::open(attempts, options.max_row_bytes, &tasks, &conditions)?;
     let mut output = VerdictOutput::open(args.out.as_deref(), &[args.tasks.as_path(), attempts.as_path()])?;
@@ -179,8 +172,9 @@ fn check_options_apply(args: &Arguments) -> Result<(), Failure> {
         ("repo", !args.repo.is_empty() && !of_bugs),
         ("judge", args.judge.is_some() && of_bugs),
         ("predict", args.predict.is_some() && args.format != CRUXEVAL_FORMAT),
-        ("fuel", args.fuel.is_some() && of_bugs),
-        ("memory-mib", args.memory_mib.is_some() && of_bugs),
+        ("fuel", args.limits.fuel.is_some() && of_bugs),
+        ("seconds", args.limits.seconds.is_some() && of_bugs),
+        ("memory-mib", args.limits.memory_mib.is_some() && of_bugs),
         ("early-stop", args.early_stop && of_bugs),
     ];
     match unused.into_iter().find(|(_, unused)| *unused) {
@@ -217,12 +211,7 @@ fn read_options(args: &Arguments) -> ReadOptions {
 }
 
 fn overrides(args: &Arguments) -> TaskOverrides {
-    TaskOverrides {
-        judge: args.judge.clone(),
-        trust: args.trust.map(Trust::from),
-        fuel: args.fuel,
-        memory_bytes: args.memory_mib.map(mib_to_bytes),
-    }
+    TaskOverrides { judge: args.judge.clone(), trust: args.trust.map(Trust::from), limits: args.limits.overrides() }
 }
 
 /// A progress bar over the attempts, which are counted only when it is visible.

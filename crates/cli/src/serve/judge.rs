@@ -4,7 +4,9 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use veriplay_core::{CancellationToken, Digest, Execute, ExecuteError, Job, Limits, Outcome, content_hash};
+use veriplay_core::{
+    CancellationToken, Digest, Execute, ExecuteError, Job, LimitOverrides, Limits, Outcome, content_hash,
+};
 use veriplay_corpus::{AttemptBody, PROBLEM_FORMATS, ProblemRow, ReadOptions, parse_problems, problem_format};
 use veriplay_sandbox::{Image, Sandbox};
 use veriplay_server::{AttemptText, Judge, JudgeFacts, JudgeOptions, JudgedAttempt, OpenTask, TaskError, TaskSource};
@@ -124,7 +126,7 @@ impl ServedJudge {
     }
 
     fn check_options(&self, options: &JudgeOptions) -> Result<(), TaskError> {
-        let Some(asked) = options.memory_bytes else { return Ok(()) };
+        let Some(asked) = options.limits.memory_bytes else { return Ok(()) };
         let (least, most) = (self.facts.image_memory_bytes, self.parts.most_memory_bytes);
         let wrong = |reason| Err(TaskError::Options { field: "limits.memory_bytes", reason });
         match asked {
@@ -135,11 +137,11 @@ impl ServedJudge {
     }
 }
 
-/// The limits that a row carries, and where in the row they are. Only rows of our own format carry any.
-fn row_limits(row: &ProblemRow) -> Option<(&'static str, &Limits)> {
+/// The limits that a row states.
+fn row_limits(row: &ProblemRow) -> LimitOverrides {
     match row {
-        ProblemRow::Ready(problem) => Some(("problem.", problem.limits.as_ref()?)),
-        ProblemRow::Unexecuted(unexecuted) => Some(("", unexecuted.limits.as_ref()?)),
+        ProblemRow::Ready(problem) => problem.limits,
+        ProblemRow::Unexecuted(unexecuted) => unexecuted.limits,
     }
 }
 
@@ -174,15 +176,15 @@ impl Judge for ServedJudge {
     fn open_task(self: Arc<Self>, source: &TaskSource, options: &JudgeOptions) -> Result<Arc<dyn OpenTask>, TaskError> {
         self.check_options(options)?;
         let kept = self.find_row(source)?;
-        if let Some((inside, limits)) = row_limits(&kept.row) {
-            let invalid = |(field, reason)| TaskError::Invalid { field: format!("{inside}{field}"), reason };
-            self.facts.check_limits(limits).map_err(invalid)?;
+        if let Err((limit, reason)) = self.facts.check_limits(&row_limits(&kept.row).apply(self.facts.limits)) {
+            return Err(TaskError::Invalid { field: String::new(), reason: format!("{limit}: {reason}") });
         }
-        let JudgeOptions { fuel, memory_bytes, seed, early_stop } = *options;
-        let overrides = TaskOverrides { fuel, memory_bytes, ..TaskOverrides::default() };
-        let limits = overrides.limits(self.facts.limits);
+        let JudgeOptions { limits, seed, early_stop } = *options;
+        let overrides = TaskOverrides { limits, ..TaskOverrides::default() };
+        let scaled = limits.fuel.is_none();
+        let limits = limits.apply(self.facts.limits);
         let image = self.facts.image_digest.clone();
-        let conditions = JudgeConditions { image, limits, scaled: fuel.is_none(), seed, early_stop };
+        let conditions = JudgeConditions { image, limits, scaled, seed, early_stop };
         let digest = conditions.digest();
         let (task, key) = self.load_task(&kept, &overrides, &digest)?;
         let row = kept.digest.clone();

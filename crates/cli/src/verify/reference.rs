@@ -6,7 +6,7 @@
 
 use veriplay_core::{
     CallResult, CancellationToken, Digest, Dropped, EncodeCaps, Evidence, Execute, Exit, GuestError, Job, LimitKind,
-    Limits, Outcome, Problem, REFERENCE_RULE, Status, Value, Verdict, content_hash,
+    LimitOverrides, Limits, Outcome, Problem, REFERENCE_RULE, Status, Value, Verdict, content_hash,
 };
 use veriplay_corpus::{ExpectedResult, UnexecutedProblem};
 use veriplay_verifier::JUDGE_VERSION;
@@ -98,7 +98,7 @@ fn problem_from_reference(
     context: &VerifyContext<'_>,
     unexecuted: &UnexecutedProblem,
 ) -> Result<Problem, ReferenceError> {
-    let caps = unexecuted.limits.unwrap_or_else(|| scaled_limits::reference_caps(context.conditions.limits));
+    let caps = unexecuted.limits.apply(scaled_limits::reference_caps(context.conditions.limits));
     let (outcome, expected) = run_reference(context, unexecuted, &unexecuted.inputs, caps, context.conditions.seed)?;
     let (_, again) =
         run_reference(context, unexecuted, &unexecuted.inputs, caps, context.conditions.seed.wrapping_add(1))?;
@@ -107,6 +107,7 @@ fn problem_from_reference(
     }
     let scaled = context.conditions.scaled.then(|| scaled_limits::scale_limits(context.conditions.limits, &outcome));
     let problem = unexecuted.with_expected(expected).map_err(|error| ReferenceError::Task(error.to_string()))?;
+    let scaled = scaled.map(LimitOverrides::from).unwrap_or_default();
     Ok(Problem { limits: unexecuted.limits.or(scaled), ..problem })
 }
 
@@ -132,7 +133,7 @@ fn without_excess(
     unexecuted: &UnexecutedProblem,
     why: String,
 ) -> Result<UnexecutedProblem, ReferenceError> {
-    let limits = unexecuted.limits.unwrap_or(context.conditions.limits);
+    let limits = unexecuted.limits.apply(context.conditions.limits);
     let mut inputs = Vec::with_capacity(unexecuted.inputs.len());
     for input in &unexecuted.inputs {
         match run_reference(context, unexecuted, std::slice::from_ref(input), limits, context.conditions.seed) {
@@ -271,7 +272,7 @@ mod tests {
             inputs: (1..=inputs).map(|input| vec![Value::int(input)]).collect(),
             reference: String::new(),
             expects,
-            limits: None,
+            limits: LimitOverrides::default(),
         }
     }
 
@@ -334,8 +335,8 @@ mod tests {
     #[test]
     fn attempts_get_four_times_what_the_reference_needed_unless_the_fuel_is_fixed() {
         let limits = |scaled| problem(ExpectedResult::Value, [two(3), two(3)], scaled).expect("it gives values").limits;
-        assert_eq!(limits(true), Some(Limits { fuel: 200, deadline_ns: 2, ..LIMITS }));
-        assert_eq!(limits(false), None);
+        assert_eq!(limits(true), Limits { fuel: 200, deadline_ns: 2, ..LIMITS }.into());
+        assert!(limits(false).is_empty());
     }
 
     #[test]

@@ -7,22 +7,22 @@ use veriplay_core::{CallResult, Limits, Outcome};
 /// An attempt may use this many times what the reference used, as EvalPlus allows four times the ground truth's time.
 const FACTOR: u64 = 4;
 
-/// Maximum fuel of an attempt, in times the default: 40 × 20 Gfuel are some 80 s of one core. EvalPlus ends a task after 60 s.
-const MAX_FUEL_FACTOR: u64 = 40;
+/// Maximum fuel of an attempt, in times the default of 6 s. EvalPlus ends a task after 60 s.
+const MAX_FUEL_FACTOR: u64 = 10;
 
-/// Maximum bytes of values, stdout and stderr, each on its own, in times the default: 128 × 1 MiB.
-const MAX_OUTPUT_FACTOR: u64 = 128;
+/// Maximum bytes of values, stdout and stderr, each on its own, in times the default: 8 × 16 MiB.
+const MAX_OUTPUT_FACTOR: u64 = 8;
 
 /// The most an attempt may be given.
 fn caps(default: Limits) -> Limits {
     let fuel = default.fuel.saturating_mul(MAX_FUEL_FACTOR).min(*Limits::FUEL.end());
-    with_deadline(default, fuel, default.output_bytes.saturating_mul(MAX_OUTPUT_FACTOR))
+    Limits { output_bytes: default.output_bytes.saturating_mul(MAX_OUTPUT_FACTOR), ..default.with_fuel(fuel) }
 }
 
 /// The limits of a reference: an attempt can still get [`FACTOR`] times what it used.
 pub(super) fn reference_caps(default: Limits) -> Limits {
     let caps = caps(default);
-    with_deadline(default, caps.fuel / FACTOR, caps.output_bytes / FACTOR)
+    Limits { output_bytes: caps.output_bytes / FACTOR, ..default.with_fuel(caps.fuel / FACTOR) }
 }
 
 /// The limits of an attempt after this outcome of the reference: [`FACTOR`] times its use, and at least the default.
@@ -30,13 +30,8 @@ pub(super) fn scale_limits(default: Limits, reference: &Outcome) -> Limits {
     let caps = caps(default);
     let scaled = |used: u64, least: u64, most: u64| used.saturating_mul(FACTOR).clamp(least, most);
     let fuel = scaled(reference.fuel, default.fuel, caps.fuel);
-    with_deadline(default, fuel, scaled(largest_output(reference), default.output_bytes, caps.output_bytes))
-}
-
-/// The deadline is a backstop: it grows as the fuel does.
-fn with_deadline(default: Limits, fuel: u64, output_bytes: u64) -> Limits {
-    let times = fuel.div_ceil(default.fuel.max(1));
-    Limits { fuel, output_bytes, deadline_ns: default.deadline_ns.saturating_mul(times), ..default }
+    let output_bytes = scaled(largest_output(reference), default.output_bytes, caps.output_bytes);
+    Limits { output_bytes, ..default.with_fuel(fuel) }
 }
 
 /// The largest of stdout, stderr, and the values together: one limit applies to each.
@@ -89,9 +84,9 @@ mod tests {
     #[test]
     fn the_caps_hold_whatever_the_reference_used() {
         let (most, reference) = (caps(DEFAULT), reference_caps(DEFAULT));
-        assert_eq!((most.fuel, most.output_bytes, most.deadline_ns), (4000, 1280, 40_000));
-        assert_eq!((reference.fuel, reference.output_bytes, reference.deadline_ns), (1000, 320, 10_000));
-        assert_eq!(used(1000, 320, 0), most);
+        assert_eq!((most.fuel, most.output_bytes, most.deadline_ns), (1000, 80, 10_000));
+        assert_eq!((reference.fuel, reference.output_bytes, reference.deadline_ns), (250, 20, 3000));
+        assert_eq!(used(250, 20, 0), most);
         assert_eq!(used(u64::MAX, 2000, 0), most);
     }
 }

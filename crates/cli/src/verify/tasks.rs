@@ -6,7 +6,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use veriplay_core::{
-    CancellationToken, Checks, Comparison, Digest, Dropped, ExecuteError, Limits, Problem, Trust, Value, content_hash,
+    CancellationToken, Checks, Comparison, Digest, Dropped, ExecuteError, LimitOverrides, Problem, Trust, Value,
+    content_hash,
 };
 use veriplay_corpus::{
     InvalidRow, ProblemFormat, ProblemRow, ReadOptions, UnexecutedProblem, matching_formats, read_problems,
@@ -23,20 +24,10 @@ use crate::progress::counted;
 pub(crate) struct TaskOverrides {
     pub(crate) judge: Option<String>,
     pub(crate) trust: Option<Trust>,
-    pub(crate) fuel: Option<u64>,
-    pub(crate) memory_bytes: Option<u64>,
+    pub(crate) limits: LimitOverrides,
 }
 
 impl TaskOverrides {
-    /// `limits`, with the overrides.
-    pub(crate) fn limits(&self, limits: Limits) -> Limits {
-        Limits {
-            fuel: self.fuel.unwrap_or(limits.fuel),
-            memory_bytes: self.memory_bytes.unwrap_or(limits.memory_bytes),
-            ..limits
-        }
-    }
-
     /// Changes the limits, judge and trust of a row.
     ///
     /// # Errors
@@ -44,7 +35,7 @@ impl TaskOverrides {
     pub(crate) fn apply(&self, row: &mut ProblemRow) -> Result<(), Failure> {
         let task_id = row.task_id().to_owned();
         let (limits, comparison, trust) = overridable_fields(row);
-        *limits = limits.map(|limits| self.limits(limits));
+        *limits = self.limits.or(*limits);
         match (comparison, &self.judge) {
             (_, None) => {}
             (Some(comparison), Some(judge)) => comparison.judge.clone_from(judge),
@@ -62,7 +53,7 @@ impl TaskOverrides {
 }
 
 /// The limits, judge and trust of a row.
-fn overridable_fields(row: &mut ProblemRow) -> (&mut Option<Limits>, Option<&mut Comparison>, Option<&mut Trust>) {
+fn overridable_fields(row: &mut ProblemRow) -> (&mut LimitOverrides, Option<&mut Comparison>, Option<&mut Trust>) {
     match row {
         ProblemRow::Unexecuted(UnexecutedProblem { limits, checks, .. }) => {
             (limits, Some(&mut checks.comparison), None)
@@ -300,11 +291,6 @@ impl TaskSet {
 
 /// Checks that attempts at the row can be judged, whatever the expected values of a row without them will be.
 pub(crate) fn check_row(row: &ProblemRow) -> Result<(), String> {
-    let limits = match row {
-        ProblemRow::Ready(problem) => problem.limits,
-        ProblemRow::Unexecuted(unexecuted) => unexecuted.limits,
-    };
-    limits.map_or(Ok(()), |limits| Limits::check_fuel(limits.fuel))?;
     let checked = match row {
         ProblemRow::Ready(problem) => check_problem(problem),
         ProblemRow::Unexecuted(unexecuted) => {

@@ -14,6 +14,7 @@ mod documents;
 #[expect(unreachable_pub, reason = "other packages use it too")]
 mod external;
 mod extraction;
+mod field_cases;
 mod games;
 mod generate;
 #[path = "../../../../tests/src/image.rs"]

@@ -11,7 +11,7 @@ use super::row_tests::SetJudges;
 use super::test_texts::{is_test_code, test_code};
 use super::{
     PROBLEM_FORMATS, ProblemFormat, ProblemRow, ProblemStatement, ReadOptions, RowInput, apps, in_outs, livecodebench,
-    problem_format, pyjson, test_cases,
+    parse_row, problem_format, pyjson, row_limits, test_cases,
 };
 
 pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "auto", recognises: |_| false, parse, statement };
@@ -86,11 +86,17 @@ impl Finder<'_> {
         }
         if let (Some(Value::Str(format)), true) = (fields.get("format"), fields.has("row")) {
             let format = problem_format(format).map_err(|error| fields.fault("format", error.to_string()))?;
-            return self.read_member(row, "row", |inner| (format.parse)(inner));
+            return self.read_member(row, "row", |inner| parse_row(format, inner));
         }
         if let Some(format) = recognised(fields) {
-            return (format.parse)(row);
+            return parse_row(format, row);
         }
+        let mut found = self.find_in_fields(row, fields, levels)?;
+        found.state_limits(row_limits::stated_limits(fields)?);
+        Ok(found)
+    }
+
+    fn find_in_fields(&self, row: &RowInput<'_>, fields: &Fields, levels: usize) -> Result<ProblemRow, FieldError> {
         if in_outs::recognises(fields) {
             let checks = in_outs::checks(fields, apps::JUDGES)?;
             return Ok(self.problem(row, checks, apps::JUDGES));

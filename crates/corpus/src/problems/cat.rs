@@ -21,7 +21,7 @@ fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
     let solution = Some(code_task.solution).filter(|solution| !solution.trim().is_empty());
     let checks = Checks::Environment(EnvironmentChecks { environment, verify: code_task.verify, solution });
     let (prelude, prompt) = (String::new(), String::new());
-    Ok(ProblemRow::Ready(Problem { task_id: code_task.task_id, prelude, prompt, checks, limits: None }))
+    Ok(ProblemRow::Ready(Problem { prelude, prompt, ..Problem::new(code_task.task_id, checks) }))
 }
 
 /// Its instruction needs the tools' descriptions, which the game writes.

@@ -4,7 +4,7 @@
 //! The expected values are not in the file: they are what the canonical solution, put behind the prompt, returns. A row is
 //! therefore [`ProblemRow::Unexecuted`]. All calls of an attempt run in one state, as they do there.
 
-use veriplay_core::{CallChecks, Comparison, Tolerance, Value};
+use veriplay_core::{CallChecks, Comparison, LimitOverrides, Tolerance, Value};
 
 use super::fields::{FieldError, Fields};
 use super::humaneval::statement;
@@ -37,7 +37,8 @@ fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
     let comparison = Comparison { tolerance: tolerance(fields)?, ..Comparison::by(JUDGE) };
     let inputs = inputs(fields, &task_id)?;
     let checks = CallChecks { function, cases: Vec::new(), fresh: false, comparison };
-    Ok(ProblemRow::Unexecuted(UnexecutedProblem { task_id, prompt, checks, inputs, reference, expects, limits: None }))
+    let limits = LimitOverrides::default();
+    Ok(ProblemRow::Unexecuted(UnexecutedProblem { task_id, prompt, checks, inputs, reference, expects, limits }))
 }
 
 /// `None` for an `atol` of zero: then the judge's own rule for floats holds.

@@ -71,7 +71,7 @@ fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
             comparison: Comparison::by(JUDGE),
         }),
     };
-    Ok(ProblemRow::Ready(Problem { task_id, prelude: prelude(), prompt: String::new(), checks, limits: None }))
+    Ok(ProblemRow::Ready(Problem { prelude: prelude(), ..Problem::new(task_id, checks) }))
 }
 
 /// `metadata.func_name`; `metadata` is an object, as JSON text.

@@ -2,7 +2,8 @@
 
 use serde_json::json;
 use veriplay_core::{
-    CallChecks, Checks, Predicted, Prediction, Problem, StdioCase, TestCode, TestStyle, Tolerance, Trust, Value,
+    CallChecks, Checks, LimitOverrides, Predicted, Prediction, Problem, StdioCase, TestCode, TestStyle, Tolerance,
+    Trust, Value,
 };
 use veriplay_corpus::{
     ExpectedResult, PROBLEM_FORMATS, ProblemRow, ReadOptions, UnexecutedProblem, problem_format, read_problems,
@@ -90,7 +91,7 @@ fn a_row_of_our_own_is_a_problem_as_it_is_written() {
             output: literal("{1: (2.5, None)}"),
             wanted: Predicted::Input,
         }),
-        limits: None,
+        limits: LimitOverrides::default(),
     };
     let row = json!({"schema_version": 1, "problem": serde_json::to_value(&problem).expect("a problem is JSON")});
     assert_eq!(ready("veriplay", &row), problem);

@@ -73,8 +73,14 @@ fn memory(given: &[u8]) -> Vec<u8> {
 fn make_system() -> Wasi {
     let files = [("given".to_owned(), b"content".to_vec()), ("dir/inner".to_owned(), vec![7; 100])];
     let base = base_tree("/usr/local/lib/lib.zip", Arc::new(vec![1; 5000])).expect("an absolute path");
-    let setup =
-        WasiSetup { seed: 1, stdin: b"input", files: &files, output_bytes: OUTPUT_BYTES, file_bytes: FILE_BYTES };
+    let setup = WasiSetup {
+        seed: 1,
+        stdin: b"input",
+        files: &files,
+        output_bytes: OUTPUT_BYTES,
+        file_bytes: FILE_BYTES,
+        ..WasiSetup::default()
+    };
     Wasi::new(&base, &setup).expect("files that do not clash")
 }
 

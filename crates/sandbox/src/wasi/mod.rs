@@ -31,6 +31,7 @@ use descriptors::DescriptorTable;
 use errno::{Errno, SyscallResult};
 use files::{FileContent, NodeKind, Tree};
 use random::RandomSource;
+pub(crate) use stdio::AtCap;
 use stdio::CappedOutput;
 use view::MemoryView;
 
@@ -52,6 +53,7 @@ pub(crate) struct Wasi {
     tree: Tree,
     clock: Clock,
     random: RandomSource,
+    sleep_fuel: u64,
     pub(crate) stdout: CappedOutput,
     pub(crate) stderr: CappedOutput,
 }
@@ -63,7 +65,11 @@ pub(crate) struct WasiSetup<'a> {
     pub(crate) stdin: &'a [u8],
     pub(crate) files: &'a [(String, Vec<u8>)],
     pub(crate) output_bytes: u64,
+    /// At the cap of stdout. Stderr is cut.
+    pub(crate) at_stdout_cap: AtCap,
     pub(crate) file_bytes: u64,
+    /// As [`veriplay_core::Job::sleep_fuel`].
+    pub(crate) sleep_fuel: u64,
 }
 
 /// The part of the file tree that all jobs of an image share.
@@ -98,8 +104,9 @@ impl Wasi {
             tree,
             clock: Clock::new(setup.seed),
             random: RandomSource::new(setup.seed),
-            stdout: CappedOutput::new(setup.output_bytes),
-            stderr: CappedOutput::new(setup.output_bytes),
+            sleep_fuel: setup.sleep_fuel,
+            stdout: CappedOutput::new(setup.output_bytes, setup.at_stdout_cap),
+            stderr: CappedOutput::new(setup.output_bytes, AtCap::Cut),
         })
     }
 

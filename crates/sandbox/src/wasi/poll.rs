@@ -1,4 +1,4 @@
-//! `poll_oneoff`: it returns at once. Descriptors are always ready, and a sleep is the virtual clock moving on.
+//! `poll_oneoff`: it returns at once. Descriptors are always ready, and a sleep is the virtual clock moving on, for fuel.
 
 use super::Wasi;
 use super::descriptors::Fd;
@@ -43,6 +43,7 @@ impl Wasi {
             subscriptions.iter().map(|sub| sub.wait_ns).min().unwrap_or(0)
         };
         self.clock.advance(waited);
+        self.tree.work.add_sleep(waited, self.sleep_fuel);
         let due = subscriptions.iter().filter(|sub| at_once(sub) || sub.wait_ns <= waited);
         let mut written = 0;
         for sub in due {

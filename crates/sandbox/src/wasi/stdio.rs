@@ -4,34 +4,43 @@ use veriplay_core::LimitKind;
 
 use crate::host_trap::HostTrap;
 
-/// What the program writes: the first `cap` bytes are kept, and the byte after them ends the job.
+/// What becomes of a job that writes more than its cap.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum AtCap {
+    /// It goes on, and the rest is dropped: nobody reads the output to its end.
+    #[default]
+    Cut,
+    /// It ends: a part of the output would be taken for the whole.
+    End,
+}
+
+/// What the program writes: the first `cap` bytes are kept.
 #[derive(Debug, Default)]
 pub(crate) struct CappedOutput {
     pub(crate) bytes: Vec<u8>,
     pub(crate) truncated: bool,
     cap: u64,
+    at_cap: AtCap,
 }
 
 impl CappedOutput {
-    pub(crate) fn new(cap: u64) -> Self {
-        Self { cap, ..Self::default() }
+    pub(crate) fn new(cap: u64, at_cap: AtCap) -> Self {
+        Self { cap, at_cap, ..Self::default() }
     }
 
     /// # Errors
-    /// When the cap is exceeded: the bytes that fit are kept, and the job ends.
+    /// When the cap is exceeded, for output at whose cap the job ends.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), HostTrap> {
         let room = usize::try_from(self.cap - self.bytes.len() as u64).unwrap_or(usize::MAX);
         self.bytes.extend_from_slice(&bytes[..bytes.len().min(room)]);
         if bytes.len() <= room {
             return Ok(());
         }
-        Err(self.stop_at_cap((bytes.len() - room) as u64))
-    }
-
-    /// The end of a job that wrote `over` bytes more than are kept.
-    fn stop_at_cap(&mut self, over: u64) -> HostTrap {
         self.truncated = true;
-        self.bytes.truncate(usize::try_from(self.cap).unwrap_or(usize::MAX));
-        HostTrap::exceeded(LimitKind::OutputBytes, self.cap, self.cap.saturating_add(over))
+        let over = (bytes.len() - room) as u64;
+        match self.at_cap {
+            AtCap::Cut => Ok(()),
+            AtCap::End => Err(HostTrap::exceeded(LimitKind::OutputBytes, self.cap, self.cap.saturating_add(over))),
+        }
     }
 }

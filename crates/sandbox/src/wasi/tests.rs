@@ -21,7 +21,15 @@ const CREATE: i32 = 1;
 fn wasi(seed: u64) -> Wasi {
     let files = [("given".to_owned(), b"content".to_vec()), ("dir/inner".to_owned(), vec![7; 100])];
     let base = base_tree("/usr/local/lib/lib.zip", Arc::new(vec![1; 5000])).unwrap();
-    let setup = WasiSetup { seed, stdin: b"input", files: &files, output_bytes: 1000, file_bytes: 10_000 };
+    let setup = WasiSetup {
+        seed,
+        stdin: b"input",
+        files: &files,
+        output_bytes: 1000,
+        at_stdout_cap: AtCap::End,
+        file_bytes: 10_000,
+        sleep_fuel: 3_000_000_000,
+    };
     Wasi::new(&base, &setup).unwrap()
 }
 
@@ -225,8 +233,11 @@ fn output_is_kept_up_to_its_cap_and_the_byte_after_it_ends_the_job() {
     let stop = HostTrap::exceeded(LimitKind::OutputBytes, 1000, 1200);
     assert_eq!(guest.write(1, &[b'b'; 600]), Err(SyscallError::Trap(stop)));
     assert_eq!((guest.wasi.stdout.bytes.len(), guest.wasi.stdout.truncated), (1000, true));
+    // Nobody takes stderr for a result.
     guest.write(2, &[b'c'; 1000]).unwrap();
     assert!(!guest.wasi.stderr.truncated);
+    guest.write(2, b"d").unwrap();
+    assert_eq!((guest.wasi.stderr.bytes.len(), guest.wasi.stderr.truncated), (1000, true));
 }
 
 #[test]

@@ -37,6 +37,12 @@ impl SyscallWork {
         self.add(count, LOOK_UP);
     }
 
+    /// The program slept `ns`, at a price for each second.
+    pub(crate) fn add_sleep(&mut self, ns: u64, price_of_second: u64) {
+        let price = u128::from(ns) * u128::from(price_of_second) / 1_000_000_000;
+        self.add(u64::try_from(price).unwrap_or(u64::MAX), 1);
+    }
+
     /// Takes the recorded fuel and starts again at 0.
     pub(crate) fn take(&mut self) -> u64 {
         std::mem::take(&mut self.0)

@@ -82,10 +82,21 @@ fn a_memory_bomb_ends_at_the_memory_limit() {
 #[test]
 fn endless_output_ends_at_the_output_limit_and_its_start_is_kept() {
     check("while True: print('x' * 100)", "OutputBytes", "");
-    check("import sys\nwhile True: print('x' * 100, file=sys.stderr)", "OutputBytes", "");
     let outcome = run(&script("while True: print('ab')"));
     assert_eq!(outcome.stdout.len() as u64, limits().output_bytes);
     assert!(outcome.truncated && outcome.stdout.starts_with(b"ab\nab\n"));
+}
+
+#[test]
+fn output_that_nobody_reads_to_its_end_is_cut() {
+    let cap = usize::try_from(limits().output_bytes).unwrap();
+    let complaints = run(&script(&format!("import sys\nprint('x' * {}, file=sys.stderr)\nprint('end')", 2 * cap)));
+    assert_eq!(
+        (complaints.stdout.as_slice(), complaints.stderr.len(), complaints.truncated),
+        (b"end\n".as_slice(), cap, true)
+    );
+    let chatter = run(&calls(&format!("def f():\n    print('x' * {})\n    return 7", 2 * cap), vec![vec![]]));
+    assert_eq!((chatter.value(), chatter.stdout.len(), chatter.truncated), (Ok(Value::int(7)), cap, true));
 }
 
 #[test]
@@ -292,10 +303,15 @@ fn the_deadline_ends_what_fuel_does_not_see() {
 }
 
 #[test]
-fn a_sleep_costs_no_time_and_a_busy_wait_ends() {
+fn a_sleep_costs_fuel_and_no_time_and_a_busy_wait_ends() {
     let program = "import time\nt = time.time()\ntime.sleep(86400)\nprint(86400 <= time.time() - t < 86401)
 t = time.monotonic()\nwhile time.monotonic() < t + 1: pass\nprint('waited')";
-    assert_eq!(text(&run(&script(program)).stdout), "True\nwaited\n");
+    let sleeping = Job { sleep_fuel: 1000, ..script(program) };
+    let outcome = run(&sleeping);
+    assert_eq!(text(&outcome.stdout), "True\nwaited\n");
+    assert_eq!(outcome.fuel - run(&Job { sleep_fuel: 0, ..sleeping }).fuel, 86_400_000);
+    // A sleep beyond the time limit meets it.
+    check("import time\ntime.sleep(86400)", "Fuel", "");
 }
 
 #[test]

@@ -13,14 +13,15 @@ use base64::prelude::BASE64_STANDARD;
 use serde::Deserialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
-use veriplay_core::{CancellationToken, Entry, ExecuteError, Job, Limits, RunReport, Value, is_plain_relative};
+use veriplay_core::{CancellationToken, Entry, ExecuteError, Job, RunReport, Value, is_plain_relative};
 
 use super::Routes;
 use super::operations::check_serving;
 use crate::body::{RequestBody, json_response, parse_body, parse_record, read_body};
 use crate::caller::Caller;
 use crate::judge::JudgeFacts;
-use crate::objects::{Object, count, object, optional_count, optional_fuel, optional_object};
+use crate::limits::LimitsRequest;
+use crate::objects::{Object, count, object, optional_count, optional_object};
 use crate::problem::Problem;
 use crate::queue::{Admission, Unfinished};
 use crate::service::Service;
@@ -46,7 +47,7 @@ struct RunRequest {
     files: BTreeMap<String, FileRequest>,
     /// Limits, where they are not the image's own.
     #[serde(default, deserialize_with = "object")]
-    limits: RunLimits,
+    limits: LimitsRequest,
     /// Seed of the random source and the clock.
     #[serde(default, deserialize_with = "count")]
     seed: u64,
@@ -81,24 +82,6 @@ enum FileRequest {
 struct EncodedFile {
     /// The content in base64.
     base64: String,
-}
-
-/// Limits of the job.
-#[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-struct RunLimits {
-    /// Wasm fuel.
-    #[serde(default, deserialize_with = "optional_fuel")]
-    fuel: Option<u64>,
-    /// Linear memory, the interpreter's own share included.
-    #[serde(default, deserialize_with = "optional_count")]
-    memory_bytes: Option<u64>,
-    /// Bytes of stdout, of stderr and of the value, each.
-    #[serde(default, deserialize_with = "optional_count")]
-    output_bytes: Option<u64>,
-    /// Bytes that the program may keep in files.
-    #[serde(default, deserialize_with = "optional_count")]
-    file_bytes: Option<u64>,
 }
 
 /// The answer: what `veriplay run --json` prints.
@@ -174,15 +157,7 @@ fn unfinished(unfinished: Unfinished) -> Problem {
 
 impl RunRequest {
     fn into_job(self, facts: &JudgeFacts) -> Result<Job, Problem> {
-        let RunLimits { fuel, memory_bytes, output_bytes, file_bytes } = self.limits;
-        let default = facts.limits;
-        let limits = Limits {
-            fuel: fuel.unwrap_or(default.fuel),
-            memory_bytes: memory_bytes.unwrap_or(default.memory_bytes),
-            output_bytes: output_bytes.unwrap_or(default.output_bytes),
-            file_bytes: file_bytes.unwrap_or(default.file_bytes),
-            ..default
-        };
+        let limits = self.limits.overrides()?.apply(facts.limits);
         if limits.memory_bytes < facts.image_memory_bytes {
             let why = format!("the image itself needs {} bytes", facts.image_memory_bytes);
             return Err(Problem::invalid("limits.memory_bytes", why));

@@ -29,7 +29,7 @@ use crate::service::{Service, Settings};
 /// Seconds of a limit that the request leaves out.
 const DEFAULT_SECONDS: f64 = 10.0;
 /// Bytes of stdout and of stderr that are kept.
-const OUTPUT_BYTES: u64 = 1 << 20;
+const OUTPUT_BYTES: u64 = 4 << 20;
 /// Bytes that a program may keep in files.
 const FILE_BYTES: u64 = 64 << 20;
 /// Memory that a program gets in addition to the interpreter's own, whatever the request says.
@@ -127,12 +127,13 @@ async fn run_code(
     let request = read_request(&service, &headers, body, default, read).await?;
     let deadline = Some(client_deadline(arrived, request.compile_seconds, request.run_seconds));
     until_serving(&service, deadline).await?;
+    let fuel_per_second = request.fuel_per_second(&service.settings);
     let run = move |service: &Service, cancellation: &CancellationToken| {
         let job = request.job(service);
         service.run_job(&job, cancellation)
     };
     let ran = service.run_one(caller.client, Admission::Always, deadline, run).await.map_err(Rejection::too_late)?;
-    Ok(json_response(StatusCode::OK, &RunCodeResponse::from_run(ran, &service, caller.request_id)?))
+    Ok(json_response(StatusCode::OK, &RunCodeResponse::from_run(ran, fuel_per_second, caller.request_id)?))
 }
 
 /// Whether the service answers
@@ -165,6 +166,12 @@ impl RunRequest {
         Self { code, stdin, compile_seconds, run_seconds, memory_mib, files, fetch }
     }
 
+    /// The fuel of a second of `run_timeout`: that of a native second, and at most what one core burns while the client waits.
+    pub(super) fn fuel_per_second(&self, settings: &Settings) -> f64 {
+        let until_answer = (self.compile_seconds + self.run_seconds) * settings.fuel_per_second as f64;
+        (until_answer / self.run_seconds).min(Limits::FUEL_PER_SECOND as f64)
+    }
+
     pub(super) fn job(&self, service: &Service) -> Job {
         let (image, least) = service.judge().map_or_else(Default::default, |judge| {
             let facts = judge.facts();
@@ -173,16 +180,17 @@ impl RunRequest {
         let settings = &service.settings;
         let asked = u64::try_from(self.memory_mib).ok().filter(|mib| *mib > 0);
         let memory = asked.map_or(settings.most_memory_bytes, |mib| mib.saturating_mul(1 << 20));
+        let fuel_per_second = self.fuel_per_second(settings);
         let limits = Limits {
-            fuel: ((self.run_seconds * settings.fuel_per_second as f64) as u64).min(*Limits::FUEL.end()),
+            fuel: ((self.run_seconds * fuel_per_second) as u64).min(*Limits::FUEL.end()),
             memory_bytes: memory.min(settings.most_memory_bytes).max(least),
             output_bytes: OUTPUT_BYTES,
             file_bytes: FILE_BYTES,
             deadline_ns: (self.run_seconds.max(1.0) * DEADLINE_FACTOR * 1e9) as u64,
         };
         let stdin = self.stdin.clone().into_bytes();
-        let (files, fetch) = (self.files.clone(), self.fetch.clone());
-        Job { image, stdin, files, fetch, limits, ..Job::script(program_of_code(&self.code)) }
+        let (files, fetch, sleep_fuel) = (self.files.clone(), self.fetch.clone(), fuel_per_second as u64);
+        Job { image, stdin, files, fetch, limits, sleep_fuel, ..Job::script(program_of_code(&self.code)) }
     }
 }
 
@@ -244,11 +252,11 @@ impl RunCodeResponse {
     /// The answer to a job that ran, or the rejection of one that did not.
     pub(super) fn from_run(
         ran: Result<Outcome, ExecuteError>,
-        service: &Service,
+        fuel_per_second: f64,
         request_id: String,
     ) -> Result<Self, Rejection> {
         match ran {
-            Ok(outcome) => Ok(Self::new(outcome, service.settings.fuel_per_second, request_id)),
+            Ok(outcome) => Ok(Self::new(outcome, fuel_per_second, request_id)),
             Err(ExecuteError::BadJob(why)) => Err(Rejection::text(StatusCode::UNPROCESSABLE_ENTITY, why)),
             // Who cancels a job does not wait for this answer.
             Err(ExecuteError::Host(_) | ExecuteError::UnknownImage(_) | ExecuteError::Cancelled) => {
@@ -257,7 +265,7 @@ impl RunCodeResponse {
         }
     }
 
-    fn new(outcome: Outcome, fuel_per_second: u64, request_id: String) -> Self {
+    fn new(outcome: Outcome, fuel_per_second: f64, request_id: String) -> Self {
         let (status, return_code) = ending(&outcome);
         let mut stderr = decode_text(&outcome.stderr);
         if matches!(outcome.exit, Exit::Exceeded { limit: LimitKind::MemoryBytes, .. }) {
@@ -269,7 +277,7 @@ impl RunCodeResponse {
             compile_result: (),
             run_result: RunResult {
                 status,
-                execution_time: outcome.fuel as f64 / fuel_per_second as f64,
+                execution_time: outcome.fuel as f64 / fuel_per_second,
                 return_code,
                 stdout: decode_text(&outcome.stdout),
                 stderr,

@@ -382,7 +382,8 @@ struct ProgramRunner<'a> {
 impl ProgramRunner<'_> {
     fn run(&self, request: &RunRequest) -> Result<RunCodeResponse, Rejection> {
         let ran = self.service.run_job(&request.job(self.service), self.cancellation);
-        RunCodeResponse::from_run(ran, self.service, self.request_id.to_owned())
+        let fuel_per_second = request.fuel_per_second(&self.service.settings);
+        RunCodeResponse::from_run(ran, fuel_per_second, self.request_id.to_owned())
     }
 }
 

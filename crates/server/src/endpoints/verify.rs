@@ -23,8 +23,8 @@ use super::operations::check_serving;
 use crate::body::{RequestBody, json_response, parse_body, read_body};
 use crate::caller::Caller;
 use crate::judge::{Judge, JudgeOptions, JudgedAttempt};
+use crate::limits::LimitsRequest;
 use crate::lines::LineBody;
-use crate::objects::{optional_count, optional_fuel};
 use crate::problem::Problem;
 use crate::queue::{Admission, QueueFull};
 use crate::rows::{Fault, FaultKind, ServedRow};
@@ -82,18 +82,6 @@ impl<'de> Deserialize<'de> for Name {
     }
 }
 
-/// Limits of each job, instead of the tasks' own.
-#[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-struct LimitsRequest {
-    /// Wasm fuel.
-    #[serde(default, deserialize_with = "optional_fuel")]
-    fuel: Option<u64>,
-    /// Linear memory, the interpreter's own share included.
-    #[serde(default, deserialize_with = "optional_count")]
-    memory_bytes: Option<u64>,
-}
-
 /// Many attempts at many tasks.
 #[derive(ToSchema, Deserialize)]
 #[expect(dead_code, reason = "it describes the request")]
@@ -101,6 +89,7 @@ struct VerifyRequest {
     /// No two have the same name.
     tasks: Vec<TaskRequest>,
     attempts: Vec<AttemptRequest>,
+    /// Instead of the tasks' own.
     limits: Option<LimitsRequest>,
     /// Seed of every job (default 0).
     seed: Option<u64>,

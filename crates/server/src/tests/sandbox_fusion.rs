@@ -73,11 +73,11 @@ async fn time_limits_become_fuel_and_memory_is_bounded() {
     };
     let default = limits(json!({})).await;
     assert!(
-        default.contains("fuel: 100000000000,") && default.contains(&format!("memory_bytes: {},", 512 << 20)),
+        default.contains("fuel: 200000000000,") && default.contains(&format!("memory_bytes: {},", 512 << 20)),
         "{default}"
     );
     let less = limits(json!({"run_timeout": 0.5, "memory_limit_MB": 1, "stdin": null})).await;
-    assert!(less.contains("fuel: 5000000000,") && less.contains(&format!("memory_bytes: {},", 80 << 20)), "{less}");
+    assert!(less.contains("fuel: 30000000000,") && less.contains(&format!("memory_bytes: {},", 80 << 20)), "{less}");
     assert!(limits(json!({"run_timeout": 0})).await.contains("fuel: 0,"));
 }
 

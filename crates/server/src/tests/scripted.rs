@@ -118,7 +118,7 @@ impl Judge for ScriptedJudge {
 
     /// A row is its task's name as a JSON string in an object: `{"name": "one"}`.
     fn open_task(self: Arc<Self>, source: &TaskSource, options: &JudgeOptions) -> Result<Arc<dyn OpenTask>, TaskError> {
-        if options.memory_bytes == Some(1) {
+        if options.limits.memory_bytes == Some(1) {
             return Err(TaskError::Options { field: "limits.memory_bytes", reason: "too little".to_owned() });
         }
         let (name, digest) = match source {

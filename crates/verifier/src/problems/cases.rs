@@ -11,17 +11,17 @@ use crate::prelude::with_prelude;
 use crate::runner::{Decision, MISSING_ENTRY, NoValue, configure_job, decode_call, job_failure, saturating_u32};
 
 /// The most bytes of output that a job may get for a long expected result, in times its usual limit.
-const MAX_OUTPUT_FACTOR: u64 = 128;
+const MAX_OUTPUT_FACTOR: u64 = 8;
 
 /// Bytes of output that a program may write beside twice the expected ones, for their framing and for a wrong answer to be seen as one.
 const OUTPUT_SLACK: u64 = 64 << 10;
 
 /// The limits of a job whose right results have these many bytes: the usual ones where they fit, and more output where they do not, so that
-/// the right answer is not refused. A problem's own limits stay as they are.
+/// the right answer is not refused. A problem's own limit of output stays as it is.
 fn limits_for(request: &ProblemRequest<'_>, expected_bytes: usize) -> Limits {
     let limits = request.job_limits();
     let expected = u64::try_from(expected_bytes).unwrap_or(u64::MAX);
-    if request.problem.limits.is_some() || expected <= limits.output_bytes {
+    if request.problem.limits.output_bytes.is_some() || expected <= limits.output_bytes {
         return limits;
     }
     let most = limits.output_bytes.saturating_mul(MAX_OUTPUT_FACTOR);

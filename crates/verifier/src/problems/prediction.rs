@@ -5,8 +5,8 @@
 //! 788 are literals; [`check_prediction`] evaluates the others in the guest.
 
 use veriplay_core::{
-    CallCase, CallChecks, Checks, Comparison, Dropped, Execute, Limits, Predicted, Prediction, Problem, REFERENCE_RULE,
-    Status, Value, Verdict,
+    CallCase, CallChecks, Checks, Comparison, Dropped, Execute, LimitOverrides, Limits, Predicted, Prediction, Problem,
+    REFERENCE_RULE, Status, Value, Verdict,
 };
 
 use super::{ProblemRequest, cases, judge_program};
@@ -113,7 +113,7 @@ pub fn check_prediction(
         prelude: String::new(),
         prompt: String::new(),
         checks: Checks::Calls(checks),
-        limits: None,
+        limits: LimitOverrides::default(),
     };
     let request = ProblemRequest { problem: &problem, program: &program, image, limits, seed, early_stop: false };
     judge_program(execute, &request)

@@ -1,8 +1,8 @@
 //! Problems as a whole: what is refused before anything runs, the order of many, and what all kinds share.
 
 use veriplay_core::{
-    CallCase, CallChecks, Checks, Comparison, Dropped, Entry, Execute, Predicted, Prediction, Problem, Status,
-    StdioCase, StdioChecks, TestCode, TestStyle, Trust, Value, Verdict,
+    CallCase, CallChecks, Checks, Comparison, Dropped, Entry, Execute, LimitOverrides, Predicted, Prediction, Problem,
+    Status, StdioCase, StdioChecks, TestCode, TestStyle, Trust, Value, Verdict,
 };
 use veriplay_verifier::{ProblemError, ProblemRequest, check_problem, judge_program, judge_programs};
 
@@ -145,8 +145,8 @@ fn the_prelude_stands_before_the_program_on_lines_of_its_own() {
 
 #[test]
 fn the_problems_own_limits_are_those_of_its_jobs() {
-    let own = veriplay_core::Limits { fuel: 5, ..LIMITS };
-    for (limits, fuel) in [(None, LIMITS.fuel), (Some(own), 5)] {
+    let own = LimitOverrides { fuel: Some(5), ..LimitOverrides::default() };
+    for (limits, fuel) in [(LimitOverrides::default(), LIMITS.fuel), (own, 5)] {
         let table = Table::of(|_| Gives::Value(read("1")));
         let problem = Problem { limits, ..calls_problem(&[("1", "1")], Comparison::by("exact")) };
         try_judge(&table, &problem).unwrap();

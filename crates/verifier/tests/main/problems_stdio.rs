@@ -3,7 +3,8 @@
 use std::sync::Mutex;
 
 use veriplay_core::{
-    Comparison, Entry, Execute, ExecuteError, Exit, GuestError, Job, LimitKind, Limits, Outcome, Problem, Status,
+    Comparison, Entry, Execute, ExecuteError, Exit, GuestError, Job, LimitKind, LimitOverrides, Limits, Outcome,
+    Problem, Status,
 };
 use veriplay_verifier::{ProblemRequest, judge_program};
 
@@ -124,9 +125,11 @@ fn text_that_was_cut_passes_nothing_even_where_it_is_right() {
 #[test]
 fn an_expected_text_beyond_the_limit_gets_room() {
     let long = "7\n".repeat(700_000);
-    let (usual, own) = (Limits::large(), Limits { output_bytes: 5, ..Limits::large() });
+    let usual = Limits { output_bytes: 1 << 20, ..Limits::large() };
+    let own = LimitOverrides { output_bytes: Some(5), ..LimitOverrides::default() };
+    let none = LimitOverrides::default();
     let problem = stdio_problem(&[("1", "1"), ("long", &long)], stdio());
-    for (limits, wanted) in [(None, [usual.output_bytes, 2 * 1_400_000 + (64 << 10)]), (Some(own), [5, 5])] {
+    for (limits, wanted) in [(none, [usual.output_bytes, 2 * 1_400_000 + (64 << 10)]), (own, [5, 5])] {
         let problem = Problem { limits, ..problem.clone() };
         let text = long.clone();
         let scripts = Scripts::writing(move |stdin| if stdin == "long" { text.clone().into() } else { b"1".to_vec() });
@@ -137,7 +140,7 @@ fn an_expected_text_beyond_the_limit_gets_room() {
     let capped = ProblemRequest { limits: Limits { output_bytes: 100, ..usual }, ..request(&problem, "p") };
     let scripts = Scripts::writing(|_| b"8".to_vec());
     assert_eq!(judge_program(&scripts, &capped).unwrap().status, Status::WrongAnswer);
-    assert_eq!(scripts.jobs.lock().unwrap()[1].limits, Limits { output_bytes: 12_800, ..usual });
+    assert_eq!(scripts.jobs.lock().unwrap()[1].limits, Limits { output_bytes: 800, ..usual });
 }
 
 #[test]

@@ -4,12 +4,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use veriplay_core::{Digest, Limits, Predicted};
+use veriplay_core::{Digest, Predicted};
 
-use super::{AttemptPlace, AttemptRequest, KeptTask, LimitsRequest, Name};
+use super::{AttemptPlace, AttemptRequest, KeptTask, Name};
 use crate::body::parse_record;
 use crate::json_slices::{array_items, object_members};
 use crate::judge::{AUTO_FORMAT, AttemptText, Judge, JudgeOptions, OpenTask, TaskError, TaskSource};
+use crate::limits::LimitsRequest;
 use crate::objects::{Count, Object};
 use crate::problem::Problem;
 use crate::rows::{Fault, ServedRow};
@@ -90,16 +91,11 @@ impl ParsedVerify {
         let known = ["tasks", "attempts", "limits", "seed", "early_stop", "deadline_ms"];
         let members = Members::parse(text, &known)?;
         let limits: Option<Object<LimitsRequest>> = members.record("limits")?;
-        let LimitsRequest { fuel, memory_bytes } = limits.map_or_else(LimitsRequest::default, |Object(limits)| limits);
-        let (facts, default) = (judge.facts(), judge.facts().limits);
-        let asked = Limits {
-            fuel: fuel.unwrap_or(default.fuel),
-            memory_bytes: memory_bytes.unwrap_or(default.memory_bytes),
-            ..default
-        };
-        facts.check_limits(&asked).map_err(|(field, why)| Problem::invalid(field, why))?;
+        let limits = limits.map(|Object(limits)| limits).unwrap_or_default().overrides()?;
+        let facts = judge.facts();
+        facts.check_limits(&limits.apply(facts.limits)).map_err(|(field, why)| Problem::invalid(field, why))?;
         let (Count(seed), early_stop) = (members.record::<Count>("seed")?, members.record("early_stop")?);
-        let options = JudgeOptions { fuel, memory_bytes, seed, early_stop };
+        let options = JudgeOptions { limits, seed, early_stop };
         let deadline_ms = members.record::<Option<Count>>("deadline_ms")?.map(|Count(ms)| ms);
         let attempts: Vec<Object<AttemptRequest>> = parse_member("attempts", members.required("attempts")?)?;
         let tasks = open_tasks(judge, members.required("tasks")?, &options)?;
