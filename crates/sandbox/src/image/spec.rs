@@ -24,6 +24,11 @@ const IMAGES: &[BuiltInImage] = &[BuiltInImage {
     manifest: include_str!("../../guests/python/sandbox.toml"),
     harness: include_str!("../../guests/python/harness.py"),
     modules: &[
+        ("_veriplay_after_import", include_str!("../../guests/python/after_import.py")),
+        ("_veriplay_threads", include_str!("../../guests/python/threads.py")),
+        ("_veriplay_pools", include_str!("../../guests/python/pools.py")),
+        ("_veriplay_event_loop", include_str!("../../guests/python/event_loop.py")),
+        ("_veriplay_wide", include_str!("../../guests/python/wide.py")),
         ("pytest", include_str!("../../guests/python/pytest.py")),
         ("_veriplay_objects", include_str!("../../guests/python/objects.py")),
         ("_veriplay_inert", include_str!("../../guests/python/inert.py")),
