@@ -28,6 +28,7 @@ const IMAGES: &[BuiltInImage] = &[BuiltInImage {
         ("_veriplay_threads", include_str!("../../guests/python/threads.py")),
         ("_veriplay_pools", include_str!("../../guests/python/pools.py")),
         ("_veriplay_event_loop", include_str!("../../guests/python/event_loop.py")),
+        ("_veriplay_pictures", include_str!("../../guests/python/pictures.py")),
         ("_veriplay_wide", include_str!("../../guests/python/wide.py")),
         ("pytest", include_str!("../../guests/python/pytest.py")),
         ("_veriplay_objects", include_str!("../../guests/python/objects.py")),

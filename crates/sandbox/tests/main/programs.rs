@@ -211,6 +211,22 @@ print(s, s.bisect_left(2), SortedDict(b=1, a=2), SortedSet('cab'), sortedcontain
 }
 
 #[test]
+fn matplotlib_draws_a_picture() {
+    let program = "import matplotlib
+matplotlib.use('Agg')
+import matplotlib.pyplot as plt, os
+plt.plot([1, 2], [3, 4], label='x')
+plt.title('Title')
+plt.legend()
+plt.savefig('a.png')
+print(open('a.png', 'rb').read(8), os.path.getsize('a.png') > 9000, plt.style.available[:2])";
+    let limits = Limits { fuel: 20_000_000_000, file_bytes: 16 << 20, ..limits() };
+    let outcome = run(&Job { limits, ..script(program) });
+    let expected = "b'\\x89PNG\\r\\n\\x1a\\n' True ['Solarize_Light2', 'bmh']\n";
+    assert_eq!(text(&outcome.stdout), expected, "{:?} {} {}", outcome.exit, outcome.fuel, text(&outcome.stderr));
+}
+
+#[test]
 fn leaving_the_process_is_no_return() {
     check("import os\nos._exit(0)", "Trapped", "proc_exit");
     check("import os\nos._exit(3)", "Trapped", "proc_exit");
