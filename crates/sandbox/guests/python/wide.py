@@ -172,9 +172,56 @@ def widen_csv(module):
     module.field_size_limit = field_size_limit
 
 
+def sum_dtype(array):
+    """The type in which numpy adds up integers on a 64-bit machine, where it is another one here."""
+    return {"b": "int64", "i": "int64", "u": "uint64"}.get(array.dtype.kind) if array.dtype.itemsize < 8 else None
+
+
+def add_in_64_bits(narrow):
+    """`ndarray.sum` or `ndarray.prod`."""
+
+    @functools.wraps(narrow)
+    def total(a, axis=None, dtype=None, out=None, *arguments, **keywords):
+        return narrow(a, axis, sum_dtype(a) if dtype is None and out is None else dtype, out, *arguments, **keywords)
+
+    return total
+
+
+def widen_array_methods(module):
+    module._sum, module._prod = add_in_64_bits(module._sum), add_in_64_bits(module._prod)
+
+
+def widen_array_functions(module):
+    """`numpy.sum` and `numpy.prod`, and `numpy.repeat`, which takes their results."""
+    arrays = sys.modules["numpy._core.multiarray"]
+    narrow, array, to_array = module._wrapreduction, arrays.ndarray, arrays.asarray
+
+    def reduce(obj, ufunc, method, axis, dtype, out, **keywords):
+        if method in ("sum", "prod") and dtype is None and out is None:
+            obj = to_array(obj) if type(obj) in (list, tuple) else obj
+            dtype = sum_dtype(obj) if type(obj) is array else None
+        return narrow(obj, ufunc, method, axis, dtype, out, **keywords)
+
+    narrow_repeat = module.repeat
+
+    @functools.wraps(narrow_repeat)
+    def repeat(a, repeats, axis=None):
+        if type(repeats) is array and repeats.dtype == "int64" and not (repeats > MAX_LENGTH).any():
+            repeats = repeats.astype("int32")
+        return narrow_repeat(a, repeats, axis)
+
+    module._wrapreduction, module.repeat = reduce, repeat
+    numpy = sys.modules["numpy"]
+    if getattr(numpy, "repeat", None) is narrow_repeat:
+        numpy.repeat = repeat
+
+
 def install():
     itertools.islice, functools.lru_cache = islice, lru_cache
-    sys.modules["_veriplay_after_import"].after_import("csv", widen_csv)
+    after_import = sys.modules["_veriplay_after_import"].after_import
+    after_import("csv", widen_csv)
+    after_import("numpy._core._methods", widen_array_methods)
+    after_import("numpy._core.fromnumeric", widen_array_functions)
     sys.modules["_veriplay"].compile_program = compile_program
 
 

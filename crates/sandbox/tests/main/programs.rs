@@ -210,6 +210,20 @@ print(s, s.bisect_left(2), SortedDict(b=1, a=2), SortedSet('cab'), sortedcontain
     check("import sortedcontainers.no_such_part", "Raised", "ModuleNotFoundError");
 }
 
+/// In the types of a 64-bit machine, whatever the array's own.
+#[test]
+fn numpy_adds_up_integers_in_64_bits() {
+    let program = "import numpy as np
+a = np.arange(1, 100001)
+print(int(a.sum()), np.sum(a), a.sum(axis=0).dtype, np.sum([2**31 - 1, 1]), np.prod([2**20, 2**20]), a.reshape(10, -1).sum(axis=1).dtype)
+print((a > 5).sum(), np.array([1.5, 2]).sum(), np.array([200], np.uint8).sum().dtype, a.sum(dtype=np.int32), np.sum(5), np.sum(a, where=a < 5))
+print(np.repeat([1, 2], np.array([[1, 0], [2, 0]]).sum(axis=1)), np.bincount(np.array([[1, 0]]).sum(axis=1)), a.mean(), a.max())";
+    let outcome = run(&Job { limits: Limits { fuel: 20_000_000_000, ..limits() }, ..script(program) });
+    let expected = "5000050000 5000050000 int64 2147483648 1099511627776 int64\n99995 3.5 uint64 705082704 5 10\n\
+                    [1 2 2] [0 1] 50000.5 100000\n";
+    assert_eq!(text(&outcome.stdout), expected, "{}", text(&outcome.stderr));
+}
+
 #[test]
 fn matplotlib_draws_a_picture() {
     let program = "import matplotlib
