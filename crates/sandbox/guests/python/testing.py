@@ -56,6 +56,8 @@ from _veriplay_objects import (
 )
 from _veriplay_inert import is_harmless, is_inert
 from _veriplay_skips import Skips
+from _veriplay_threads import Deadlock
+from _veriplay_wide import compile_program
 
 PASSED, FAILED, ERROR, SKIPPED, MISSING = "passed", "failed", "error", "skipped", "missing"
 UNJUDGEABLE, VACUOUS = "unjudgeable", "vacuous"
@@ -117,7 +119,7 @@ class TestCode:
 
     def compile(self):
         try:
-            self.code = {name: compile(source, name, "exec", 0, True) for name, source in self.parts.items()}
+            self.code = {name: compile_program(source, name) for name, source in self.parts.items()}
         except FAULTS_OF_TEXT as error:
             self.fault = "the tests do not compile: " + text_of(error)
 
@@ -141,8 +143,8 @@ class TestCode:
         self.looks_into = set().union(*map(looked_into_by, texts))
         self.attributes = set().union(*map(attributes_of, texts))
         for name, source in self.parts.items():
-            text = marked_tree(nodes[name]) if may_be_marked(nodes[name]) else source
-            self.code[name] = compile(text, name, "exec", 0, True)
+            tree = marked_tree(nodes[name]) if may_be_marked(nodes[name]) else None
+            self.code[name] = compile_program(source, name, tree)
 
 
 FAULTS_OF_TEXT = SyntaxError, ValueError, RecursionError, MemoryError
@@ -171,7 +173,7 @@ def run_shared(tests, functions, program):
 
 def compiled(program):
     # A file may begin with a mark of its byte order.
-    return compile(program.removeprefix("\ufeff"), "<program>", "exec", 0, True)
+    return compile_program(program.removeprefix("\ufeff"), "<program>")
 
 
 def new_module(name):
@@ -696,7 +698,7 @@ import_module = builtins.__import__
 IMPORTLIB = sys.modules["_frozen_importlib"]
 find_and_load = IMPORTLIB._find_and_load
 # Modules of the tests' own, which no program is asked about.
-TESTING = {"unittest", "pytest", "doctest", "solution", "tests", "program", "builtins", "_veriplay", "_veriplay_objects", "_veriplay_inert", "_veriplay_skips", "_veriplay_tests"}
+TESTING = {"unittest", "pytest", "doctest", "solution", "tests", "program", "builtins", *(name for name in sys.modules if name.startswith("_veriplay"))}
 # Of a module's own state, what has these types.
 KEPT = {type(None), bool, int, float, str, bytes, tuple, list, dict, set}
 # A name that is not imported before it is asked for.
@@ -1171,7 +1173,7 @@ def is_lacking(error):
         return is_library(error.obj.__dict__.get("__name__"))
     if type(error) is AttributeError and isinstance(error.obj, unittest.TestCase):
         return error.name in GONE_FROM_UNITTEST
-    return type(error) is OSError and error.errno == LACKING or type(error) is RuntimeError and error.args == ("can't start new thread",)
+    return type(error) is OSError and error.errno == LACKING or type(error) is Deadlock
 
 
 def finish(test):

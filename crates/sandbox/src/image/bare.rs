@@ -39,7 +39,7 @@ fn build_module(engine: Engine, name: &str, text: &str) -> Result<Arc<Image>, Im
     let wheel = GuestWheel { wasm: wat::parse_str(text).map_err(fail)?, library: LIBRARY.to_vec() };
     let spec = make_spec(name)?;
     let code = build::compile_guest(&engine, wheel)?;
-    let snapshot = build::snapshot_guest(&spec, &engine, &code)?;
+    let snapshot = build::snapshot_guest(&spec, &[], &engine, &code)?;
     let image = Image::new(&spec, engine, code, snapshot)?;
     Ok(Arc::new(Image { text: Some(text.to_owned()), ..image }))
 }

@@ -11,7 +11,8 @@ use wasmparser::{Import, Parser, Payload, TypeRef};
 use wasmtime::{Engine, Module, Store};
 
 use super::immortal;
-use super::spec::{ImageSpec, texts};
+use super::library::{self, LibraryModule};
+use super::spec::{ImageSpec, LIBRARIES, texts};
 use super::wheel::GuestWheel;
 use super::{CompiledGuest, ImageError};
 use crate::channel::Channel;
@@ -81,12 +82,13 @@ fn build_error(phase: &'static str, detail: String) -> ImageError {
 ///
 /// # Errors
 /// When the preload fails.
-pub(crate) fn snapshot_guest(
+pub(super) fn snapshot_guest(
     spec: &ImageSpec,
+    libraries: &[LibraryModule],
     engine: &Engine,
     code: &CompiledGuest,
 ) -> Result<GuestSnapshot, ImageError> {
-    let mut guest = PreloadGuest::loaded(spec, engine, code)?;
+    let mut guest = PreloadGuest::loaded(spec, libraries, engine, code)?;
     guest.run_text(&format!("_room = bytearray({})\ndel _room", spec.headroom_bytes))?;
     guest.run_text(texts::START)?;
     if spec.rehearsals > 0 {
@@ -96,7 +98,7 @@ pub(crate) fn snapshot_guest(
     let mut snapshot = guest.into_snapshot()?;
     if spec.immortal_objects {
         // Of another guest, which is the same but for what the list itself has moved.
-        let alive = PreloadGuest::loaded(spec, engine, code)?.list_alive()?;
+        let alive = PreloadGuest::loaded(spec, libraries, engine, code)?.list_alive()?;
         let count = spec.immortal_count.unwrap_or(immortal::IMMORTAL);
         let made = immortal::make_immortal(&mut snapshot.memory, &alive, count);
         made.map_err(|detail| build_error("making the snapshot's objects immortal", detail))?;
@@ -147,6 +149,14 @@ fn module_text(name: &str, source: &str) -> String {
         "import sys, types\nm = sys.modules[{name}] = types.ModuleType({name})\n\
          exec(compile({source}, {file}, 'exec', 0, True), m.__dict__)\ndel sys, types, m"
     )
+}
+
+/// Source text that adds a module of a library.
+fn library_text(module: &LibraryModule) -> String {
+    let quoted = |text: &str| serde_json::Value::from(text).to_string();
+    let (name, source) = (quoted(&module.name), quoted(&module.source));
+    let is_package = if module.is_package { "True" } else { "False" };
+    format!("import sys\nsys.modules['{}'].add({name}, {is_package}, {source})\ndel sys", library::MODULE)
 }
 
 /// A guest during its preload.
@@ -259,8 +269,18 @@ impl PreloadGuest {
     }
 
     /// A guest in which everything is loaded that a job can use without loading it.
-    fn loaded(spec: &ImageSpec, engine: &Engine, code: &CompiledGuest) -> Result<Self, ImageError> {
+    fn loaded(
+        spec: &ImageSpec,
+        libraries: &[LibraryModule],
+        engine: &Engine,
+        code: &CompiledGuest,
+    ) -> Result<Self, ImageError> {
         let mut guest = Self::start(spec, engine, code)?;
+        // First, so that the preload finds them.
+        guest.run_text(&module_text(library::MODULE, LIBRARIES))?;
+        for module in libraries {
+            guest.run_text(&library_text(module))?;
+        }
         for module in &spec.preload {
             guest.run_text(&format!("import {module}"))?;
         }

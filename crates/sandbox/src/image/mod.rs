@@ -12,6 +12,7 @@ mod cpu;
 pub(crate) mod engine;
 mod error;
 mod immortal;
+mod library;
 mod own;
 mod spec;
 mod store;

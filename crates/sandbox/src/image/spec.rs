@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Limits, content_hash};
 
+use super::library::LibrarySpec;
 use super::{ImageError, own};
 use crate::meter;
 
@@ -23,6 +24,12 @@ const IMAGES: &[BuiltInImage] = &[BuiltInImage {
     manifest: include_str!("../../guests/python/sandbox.toml"),
     harness: include_str!("../../guests/python/harness.py"),
     modules: &[
+        ("_veriplay_after_import", include_str!("../../guests/python/after_import.py")),
+        ("_veriplay_threads", include_str!("../../guests/python/threads.py")),
+        ("_veriplay_pools", include_str!("../../guests/python/pools.py")),
+        ("_veriplay_event_loop", include_str!("../../guests/python/event_loop.py")),
+        ("_veriplay_pictures", include_str!("../../guests/python/pictures.py")),
+        ("_veriplay_wide", include_str!("../../guests/python/wide.py")),
         ("pytest", include_str!("../../guests/python/pytest.py")),
         ("_veriplay_objects", include_str!("../../guests/python/objects.py")),
         ("_veriplay_inert", include_str!("../../guests/python/inert.py")),
@@ -30,6 +37,9 @@ const IMAGES: &[BuiltInImage] = &[BuiltInImage {
         ("_veriplay_tests", include_str!("../../guests/python/testing.py")),
     ],
 }];
+
+/// The guest's module that keeps the libraries of an image.
+pub(super) const LIBRARIES: &str = include_str!("../../guests/python/libraries.py");
 
 /// Images that are another one with more modules imported: name and manifest. One more is a directory with a manifest, and an entry.
 const EXTENSIONS: &[(&str, &str)] = &[("python-numpy", include_str!("../../guests/python-numpy/sandbox.toml"))];
@@ -76,6 +86,8 @@ pub struct ImageSpec {
     pub(crate) rehearsals: u32,
     pub(crate) preload: Vec<String>,
     pub(crate) wheel: WheelSpec,
+    /// Wheels of pure Python beside it.
+    pub(super) libraries: Vec<LibrarySpec>,
     pub(crate) harness: String,
     /// Modules beside the harness: name and source.
     pub(crate) modules: Vec<(String, String)>,
@@ -116,6 +128,8 @@ struct ImageManifest {
     rehearsals: u32,
     preload: Vec<String>,
     wheel: WheelSpec,
+    #[serde(default)]
+    libraries: Vec<LibrarySpec>,
     limits: Limits,
 }
 
@@ -129,6 +143,9 @@ struct ExtensionManifest {
     /// What is imported after the base's own.
     #[serde(default)]
     preload: Vec<String>,
+    /// Wheels of pure Python that it has beside the base's.
+    #[serde(default)]
+    libraries: Vec<LibrarySpec>,
     /// Another interpreter, with what depends on it.
     interpreter: Option<Interpreter>,
 }
@@ -204,7 +221,14 @@ impl ImageSpec {
         if let Some(module) = spec.preload.iter().find(|module| !own::is_module(module)) {
             return Err(fail(format!("`preload` has `{module}`, which is no name of a module")));
         }
-        if let Some(file) = &mut spec.wheel.file {
+        let of_base = Self::builtin(&spec.guest)?.libraries.len();
+        if let Some(library) = spec.libraries[of_base..].iter().find(|library| library.file.is_none()) {
+            return Err(fail(format!(
+                "the library of sha256 `{}` has no `file`, a wheel beside the manifest",
+                library.sha256
+            )));
+        }
+        for file in spec.libraries.iter_mut().filter_map(|library| library.file.as_mut()).chain(&mut spec.wheel.file) {
             *file = directory.join(&file);
         }
         Ok(spec)
@@ -219,13 +243,15 @@ impl ImageSpec {
     }
 
     fn extend(manifest: &str) -> Result<Self, ImageError> {
-        let ExtensionManifest { name, base, preload, interpreter } =
+        let ExtensionManifest { name, base, preload, libraries, interpreter } =
             toml::from_str(manifest).map_err(|error| ImageError::Manifest(Box::new(error)))?;
         let base = Self::builtin(&base)?;
         let preload = [base.preload.clone(), preload].concat();
+        let libraries = [base.libraries.clone(), libraries].concat();
+        let extended = Self { name, preload, libraries, ..base };
         Ok(match interpreter {
-            None => Self { name, preload, ..base },
-            Some(interpreter) => interpreter.replace(Self { name, preload, ..base }),
+            None => extended,
+            Some(interpreter) => interpreter.replace(extended),
         })
     }
 
@@ -269,6 +295,7 @@ impl ImageSpec {
             rehearsals,
             preload,
             wheel,
+            libraries,
             limits,
         } = toml::from_str(manifest).map_err(|error| ImageError::Manifest(Box::new(error)))?;
         Ok(Self {
@@ -282,6 +309,7 @@ impl ImageSpec {
             rehearsals,
             preload,
             wheel,
+            libraries,
             limits,
             harness: harness.to_owned(),
             modules: Vec::new(),
@@ -316,7 +344,7 @@ impl ImageSpec {
             self.seed,
             (self.headroom_bytes, self.c_stack_bytes, self.immortal_objects, self.rehearsals),
             &self.preload,
-            &self.wheel,
+            (&self.wheel, &self.libraries, LIBRARIES),
             &self.harness,
             &self.modules,
         ));

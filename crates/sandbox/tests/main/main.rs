@@ -13,6 +13,7 @@ mod programs;
 mod reproducible;
 mod state;
 mod support;
+mod threads;
 mod values;
 mod warmed;
 mod workers;
