@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from veriplay._reward import Credit, OnFault, credit_or_fault, report_unreadable
+from veriplay._reward import Credit, Judge, OnFault, credit_or_fault, report_unreadable
 from veriplay.records import Limits
 from veriplay.tasks import task_from
 from veriplay.verifier import shared_verifier
@@ -42,6 +42,7 @@ async def compute_score(
     format: str | None = None,
     fuel: int | None = None,
     memory_bytes: int | None = None,
+    judge: Judge = None,
     reward_router_address: object = None,
     reward_model_tokenizer: object = None,
 ) -> dict[str, float]:
@@ -55,6 +56,7 @@ async def compute_score(
         format: the format of the ground truth, where its shape does not say it.
         fuel: work that each job may do, about 10**10 a second.
         memory_bytes: memory of each job.
+        judge: the judge of tasks that name none, such as ``tokens`` or ``float:rtol=1e-6``.
 
     Returns:
         ``score``, ``acc``, and ``veriplay_passed``, ``veriplay_total``, ``veriplay_unjudged``.
@@ -64,6 +66,7 @@ async def compute_score(
         task_from(ground_truth, format),
         solution_str,
         limits=Limits(fuel, memory_bytes),
+        judge=judge,
         early_stop=credit == "accepted",
     )
     verdict = verdict.within(_place(data_source, extra_info))

@@ -20,6 +20,7 @@ mod mbpp;
 mod mbpp_plus;
 mod pickle;
 mod pyjson;
+mod row_judge;
 mod row_tests;
 mod rows;
 mod test_cases;
@@ -32,7 +33,7 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use veriplay_core::{CallCase, CallChecks, Checks, Limits, Predicted, Problem, Value};
+use veriplay_core::{CallCase, CallChecks, Checks, Comparison, Limits, Predicted, Problem, Value};
 
 use crate::CorpusError;
 use fields::{FieldError, Fields};
@@ -65,6 +66,18 @@ pub struct ProblemFormat {
     recognises: fn(&Fields) -> bool,
     parse: fn(&RowInput<'_>) -> Result<ProblemRow, FieldError>,
     statement: fn(&Fields) -> Result<ProblemStatement, FieldError>,
+}
+
+impl ProblemFormat {
+    /// Reads a row, and the judge that it names.
+    fn read(&self, input: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
+        let mut row = (self.parse)(input)?;
+        // Other rows are records of our own, or were read in `auto`, where the object with the tests was looked at.
+        if let Some(Ok(fields)) = input.fields.get() {
+            row_judge::choose_own_judge(&mut row, fields)?;
+        }
+        Ok(row)
+    }
 }
 
 /// What a set asks of a model.
@@ -190,6 +203,18 @@ impl ProblemRow {
         }
     }
 
+    /// How outputs are compared, where a judge compares them.
+    pub fn comparison_mut(&mut self) -> Option<&mut Comparison> {
+        match self {
+            ProblemRow::Unexecuted(unexecuted) => Some(&mut unexecuted.checks.comparison),
+            ProblemRow::Ready(problem) => match &mut problem.checks {
+                Checks::Calls(checks) => Some(&mut checks.comparison),
+                Checks::Stdio(checks) => Some(&mut checks.comparison),
+                Checks::Tests(_) | Checks::Prediction(_) | Checks::Environment(_) => None,
+            },
+        }
+    }
+
     /// Whether an attempt predicts a value instead of being a program.
     pub const fn is_prediction(&self) -> bool {
         matches!(self, ProblemRow::Ready(Problem { checks: Checks::Prediction(_), .. }))
@@ -247,7 +272,7 @@ impl UnexecutedProblem {
         if found != wanted {
             return Err(WrongValueCount { task_id: self.task_id.clone(), found, wanted });
         }
-        let cases = self.inputs.iter().cloned().zip(expected).map(|(input, expected)| CallCase { input, expected });
+        let cases = self.inputs.iter().cloned().zip(expected).map(|(input, expected)| CallCase::new(input, expected));
         let checks = Checks::Calls(CallChecks { cases: cases.collect(), ..self.checks.clone() });
         Ok(Problem { prompt: self.prompt.clone(), limits: self.limits, ..Problem::new(&self.task_id, checks) })
     }
@@ -312,7 +337,7 @@ pub fn matching_formats(path: &Path, options: &ReadOptions) -> Result<Vec<&'stat
     let rows: Vec<_> = Rows::open(path, options.max_row_bytes)?.take(ROWS).collect::<Result<_, _>>()?;
     let texts: Vec<String> = rows.into_iter().filter_map(|row| row.text.ok()).collect();
     let reads = |format: &&ProblemFormat| {
-        texts.iter().enumerate().any(|(index, text)| (format.parse)(&RowInput::new(text, index, options)).is_ok())
+        texts.iter().enumerate().any(|(index, text)| format.read(&RowInput::new(text, index, options)).is_ok())
     };
     let mut formats: Vec<&str> = PROBLEM_FORMATS.iter().filter(reads).map(|format| format.name).collect();
     if formats.len() > 1 {
@@ -353,7 +378,7 @@ pub fn read_statements(
         let raw = raw?;
         let Ok(text) = raw.text else { continue };
         let input = RowInput::new(&text, index, options);
-        let Ok(row) = (format.parse)(&input) else { continue };
+        let Ok(row) = format.read(&input) else { continue };
         let statement = input.fields().and_then(|fields| (format.statement)(fields));
         let statement = statement.map_err(|fault| InvalidRow::new(path, raw.line, fault));
         statements.push(StatedTask { task_id: row.task_id().to_owned(), statement });
@@ -385,7 +410,7 @@ fn collect_problems(
     for (index, raw) in rows.enumerate() {
         let raw = raw?;
         let row = raw.text.map_err(|reason| FieldError::new("", reason));
-        let row = row.and_then(|text| (format.parse)(&RowInput::new(&text, index, options)));
+        let row = row.and_then(|text| format.read(&RowInput::new(&text, index, options)));
         match row.and_then(|row| new_id(&mut lines, row, raw.line)) {
             Ok(row) => file.rows.push((raw.line, row)),
             Err(fault) => file.bad.push(InvalidRow::new(path, raw.line, fault)),

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use veriplay_core::{CancellationToken, Digest, ExecuteError, Job, Limits, Outcome, Predicted, VerdictRow};
+use veriplay_core::{CancellationToken, Comparison, Digest, ExecuteError, Job, Limits, Outcome, Predicted, VerdictRow};
 
 /// Judges attempts and runs jobs. All functions block, and are called from many threads at once.
 pub trait Judge: Send + Sync + 'static {
@@ -99,8 +99,10 @@ pub enum TaskSource {
 }
 
 /// Conditions of a verdict that the request sets.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct JudgeOptions {
+    /// The judge of tasks whose rows name none.
+    pub judge: Option<Comparison>,
     /// Wasm fuel of each job, instead of the tasks' and the image's own.
     pub fuel: Option<u64>,
     /// Linear memory of each job, the interpreter's own share included.

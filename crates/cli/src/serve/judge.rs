@@ -12,7 +12,7 @@ use veriplay_server::{AttemptText, Judge, JudgeFacts, JudgeOptions, JudgedAttemp
 use super::store::Store;
 use crate::verdict_cache::VerdictCache;
 use crate::verify::{
-    AttemptJudge, JudgeConditions, LoadedTask, PendingAttempt, TaskOverrides, VerifyContext, check_row,
+    AttemptJudge, ChosenJudge, JudgeConditions, LoadedTask, PendingAttempt, TaskOverrides, VerifyContext, check_row,
 };
 
 /// The most bytes of a row, and of its decompressed tests.
@@ -117,8 +117,10 @@ impl ServedJudge {
             return Ok((task, key));
         }
         let mut row = kept.row.clone();
-        let unfit = |failure| TaskError::Options { field: "limits", reason: format!("{failure}") };
-        overrides.apply(&mut row).map_err(unfit)?;
+        let unfit = |field: &'static str, reason: String| TaskError::Options { field, reason };
+        overrides.apply(&mut row).map_err(|failure| unfit("limits", format!("{failure}")))?;
+        // The row alone was fit when it was read; the judge that the request chose need not be.
+        check_row(&row).map_err(|reason| unfit("judge", reason))?;
         let task = Arc::new(LoadedTask::new(row));
         Ok((self.tasks().insert(&key, task, kept.bytes), key))
     }
@@ -178,8 +180,9 @@ impl Judge for ServedJudge {
             let invalid = |(field, reason)| TaskError::Invalid { field: format!("{inside}{field}"), reason };
             self.facts.check_limits(limits).map_err(invalid)?;
         }
-        let JudgeOptions { fuel, memory_bytes, seed, early_stop } = *options;
-        let overrides = TaskOverrides { fuel, memory_bytes, ..TaskOverrides::default() };
+        let JudgeOptions { judge, fuel, memory_bytes, seed, early_stop } = options.clone();
+        let judge = judge.map(ChosenJudge::Unnamed);
+        let overrides = TaskOverrides { judge, fuel, memory_bytes, ..TaskOverrides::default() };
         let limits = overrides.limits(self.facts.limits);
         let image = self.facts.image_digest.clone();
         let conditions = JudgeConditions { image, limits, scaled: fuel.is_none(), seed, early_stop };

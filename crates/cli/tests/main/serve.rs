@@ -57,7 +57,7 @@ impl Service {
         format!("{}{path}", self.address)
     }
 
-    fn post(&self, path: &str, body: &Value) -> Answer {
+    pub(super) fn post(&self, path: &str, body: &Value) -> Answer {
         post(&self.url(path), body)
     }
 

@@ -7,6 +7,7 @@
 use veriplay_core::{Checks, Problem, Value};
 
 use super::fields::{FieldError, Fields, shown};
+use super::row_judge::choose_own_judge;
 use super::row_tests::SetJudges;
 use super::test_texts::{is_test_code, test_code};
 use super::{
@@ -33,8 +34,9 @@ const CARRIERS: [&str; 13] = [
     "answer",
 ];
 
-/// NeMo Gym's field, whose tests are judged as LiveCodeBench's.
+/// NeMo Gym's field, and the judge of its tests.
 const UNIT_TESTS: &str = "unit_tests";
+const NEMO_GYM: SetJudges = SetJudges { texts: "nemo_gym", values: "nemo_gym" };
 
 /// The names of a row.
 const NAMES: [&str; 4] = ["task_id", "problem_id", "question_id", "id"];
@@ -79,7 +81,14 @@ struct Finder<'a> {
 }
 
 impl Finder<'_> {
+    /// The tests of an object. A judge that it names counts more than one that is named inside.
     fn find_in_object(&self, row: &RowInput<'_>, levels: usize) -> Result<ProblemRow, FieldError> {
+        let mut found = self.find_in_fields(row, levels)?;
+        choose_own_judge(&mut found, row.fields()?)?;
+        Ok(found)
+    }
+
+    fn find_in_fields(&self, row: &RowInput<'_>, levels: usize) -> Result<ProblemRow, FieldError> {
         let fields = row.fields()?;
         if levels == 0 {
             return Err(FieldError::new("", format!("lies in more than {MOST_LEVELS} fields inside one another")));
@@ -97,8 +106,8 @@ impl Finder<'_> {
         }
         if fields.has(UNIT_TESTS) {
             let tests = Fields::inside(UNIT_TESTS, fields.json(UNIT_TESTS)?)?;
-            let checks = in_outs::checks(&tests, livecodebench::JUDGES)?;
-            return Ok(self.problem(row, checks, livecodebench::JUDGES));
+            let checks = in_outs::checks(&tests, NEMO_GYM)?;
+            return Ok(self.problem(row, checks, NEMO_GYM));
         }
         let Some(carrier) = CARRIERS.into_iter().find(|name| fields.has(name)) else {
             return Err(unknown_shape(&format!("an object with {}", fields.names())));
@@ -192,7 +201,7 @@ impl Finder<'_> {
 /// What the graders of these sets let every program have imported.
 fn prelude(checks: &Checks, judges: SetJudges) -> String {
     match checks {
-        _ if judges == livecodebench::JUDGES => livecodebench::prelude(),
+        _ if judges == livecodebench::JUDGES || judges == NEMO_GYM => livecodebench::prelude(),
         Checks::Calls(_) => format!("{}{}", apps::PRELUDE, livecodebench::prelude()),
         // verl keeps the imports of calls for tests that name their function. Not all of them: the names of builtins are the tests'.
         Checks::Tests(code) if !code.functions.is_empty() => format!("{}from typing import *\n", apps::PRELUDE),
