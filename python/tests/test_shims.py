@@ -384,6 +384,31 @@ def test_the_real_inspect_leaves_out_what_has_no_verdict(
     assert (results.scored_samples, results.unscored_samples) == (0, 1)
 
 
+#: Right by the words, and by no judge that looks at lines.
+WORDS = "```python\nprint('\\n', sum(map(int, input().split())))\n```"
+
+
+def test_every_function_takes_a_judge_for_tasks_that_name_none(at_service: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    named = json.dumps({**json.loads(TRUTH), "judge": "lines"})
+    for judge, wanted in (("tokens", 1.0), ({"judge": "float", "rtol": 1e-3}, 0.0), (None, 0.0)):
+        for truth, reward in ((TRUTH, wanted), (named, 0.0)):
+            columns = {"prompts": ["p"], "completions": [WORDS], "ground_truth": [truth]}
+            assert veriplay.trl.reward(judge=judge)(**columns) == [reward]
+            scored = veriplay.verl.compute_score("code", WORDS, truth, judge=judge)
+            assert asyncio.run(scored)["score"] == reward
+            assert veriplay.openrlhf.reward_func([WORDS], [""], [truth], judge=judge)["rewards"] == reward
+            data = SimpleNamespace(ground_truth=truth)
+            assert asyncio.run(veriplay.verifiers.executed(data, trace_of(WORDS), judge=judge)) == reward
+    monkeypatch.setenv("VERIPLAY_JUDGE", "tokens")
+    assert veriplay.openrlhf.reward_func([WORDS], [""], [TRUTH])["rewards"] == 1.0
+    assert asyncio.run(veriplay.verifiers.executed(SimpleNamespace(ground_truth=TRUTH), trace_of(WORDS))) == 1.0
+
+
+def test_an_unknown_judge_is_an_error_that_lists_the_names(at_service: str) -> None:
+    with pytest.raises(veriplay.Rejected, match="exact, lines, tokens"):
+        veriplay.trl.reward(judge="diff")(prompts=["p"], completions=[RIGHT], ground_truth=[TRUTH])
+
+
 def test_every_shim_imports_without_its_framework() -> None:
     for name in ("verl", "trl", "openrlhf", "verifiers"):
         assert importlib.util.find_spec(f"veriplay.{name}") is not None

@@ -10,13 +10,16 @@ from typing import Any, Literal
 from .errors import Unmeasured
 from .records import Verdict
 
-__all__ = ["COLUMNS", "Credit", "OnFault", "credit_of", "default_on_fault", "find_column", "text_of"]
+__all__ = ["COLUMNS", "Credit", "Judge", "OnFault", "credit_of", "default_on_fault", "find_column", "text_of"]
 
 #: ``accepted``: 1 or 0. ``fraction``: the part of the checks that passed.
 Credit = Literal["accepted", "fraction"]
 
 #: What becomes of an attempt without a verdict, where the framework has no word for it: an exception, or a reward of 0 that is marked.
 OnFault = Literal["raise", "zero"]
+
+#: The judge of tasks whose rows name none: a name, a name with options (``float:rtol=1e-6,atol=1e-9``), or a mapping with ``judge`` and options.
+Judge = str | Mapping[str, Any] | None
 
 #: Names under which data sets carry what a completion is judged by, the more telling first.
 COLUMNS = ("task", "ground_truth", "verification_info", "input_output", "tests", "test_list", "label", "answer")
@@ -112,6 +115,11 @@ def default_on_fault() -> OnFault:
     raise ValueError(f"`VERIPLAY_ON_FAULT` is `{word}`; hint: write `raise` or `zero`")
 
 
+def default_judge() -> Judge:
+    """``VERIPLAY_JUDGE``, for frameworks that pass no settings to a reward function."""
+    return os.environ.get("VERIPLAY_JUDGE") or None
+
+
 def check_measured(verdicts: Sequence[Verdict]) -> None:
     """Raises for the first verdict that is none.
 
@@ -122,4 +130,4 @@ def check_measured(verdicts: Sequence[Verdict]) -> None:
         verdict.require()
 
 
-__all__ += ["Unmeasured", "check_measured", "credit_or_fault", "report_unreadable"]
+__all__ += ["Unmeasured", "check_measured", "credit_or_fault", "default_judge", "report_unreadable"]

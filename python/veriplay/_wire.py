@@ -41,6 +41,12 @@ class Conditions:
     """Whether an attempt ends at its first failed check."""
     deadline: float | None = None
     """Seconds after which an attempt that was not judged is a fault. No verdict depends on it."""
+    judge: str | Mapping[str, Any] | None = None
+    """The judge of tasks whose rows name none: ``tokens``, ``float:rtol=1e-6``, or a mapping with ``judge`` and options, which is kept as JSON."""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.judge, Mapping):
+            object.__setattr__(self, "judge", json.dumps(dict(self.judge), sort_keys=True))
 
     def to_json(self) -> dict[str, Any]:
         """The fields of a request."""
@@ -49,6 +55,8 @@ class Conditions:
             fields["limits"] = limits
         if self.deadline is not None:
             fields["deadline_ms"] = max(1, round(self.deadline * 1000))
+        if self.judge is not None:
+            fields["judge"] = self.judge
         return fields
 
 

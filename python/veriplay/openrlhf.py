@@ -4,7 +4,8 @@
 
     --reward.remote_url "$(python -c 'import veriplay.openrlhf as f; print(f.__file__)')" --data.label_key ground_truth
 
-A label is a task: see :mod:`veriplay.tasks`. What stands in a query behind the prompt is judged.
+A label is a task: see :mod:`veriplay.tasks`. What stands in a query behind the prompt is judged, by the judge that ``VERIPLAY_JUDGE`` names where the
+label names none.
 
 OpenRLHF has no word for a reward that was not measured: an exception here is logged, and the sample goes on without a reward, which the
 trainer then fails on. So an attempt without a verdict is asked for again for ``VERIPLAY_PATIENCE`` seconds (600), and raises after that;
@@ -18,7 +19,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from veriplay._reward import credit_or_fault, default_on_fault, report_unreadable
+from veriplay._reward import Judge, credit_or_fault, default_judge, default_on_fault, report_unreadable
 from veriplay.records import Verdict
 from veriplay.tasks import task_from
 from veriplay.verifier import shared_verifier
@@ -26,11 +27,15 @@ from veriplay.verifier import shared_verifier
 __all__ = ["reward_func"]
 
 
-def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any], **_: object) -> dict[str, Any]:
+def reward_func(
+    queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any], *, judge: Judge = None, **_: object
+) -> dict[str, Any]:
     """Scores queries. One query gets plain numbers, as OpenRLHF's single-turn executor wants them; several get lists."""
     patience = float(os.environ.get("VERIPLAY_PATIENCE", "600"))
     answers = [_answer(query, prompt) for query, prompt in zip(queries, prompts, strict=True)]
-    verdicts = shared_verifier(None, patience).measure([task_from(label) for label in labels], answers, early_stop=True)
+    verdicts = shared_verifier(None, patience).measure(
+        [task_from(label) for label in labels], answers, judge=judge or default_judge(), early_stop=True
+    )
     verdicts = [verdict.within(f"labels[{at}]") for at, verdict in enumerate(verdicts)]
     report_unreadable(verdicts)
     rewards = [_reward(verdict) for verdict in verdicts]

@@ -25,7 +25,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from veriplay._reward import Credit, OnFault, credit_or_fault, default_on_fault, report_unreadable
+from veriplay._reward import Credit, Judge, OnFault, credit_or_fault, default_judge, default_on_fault, report_unreadable
 from veriplay.records import Verdict
 from veriplay.tasks import task_from
 from veriplay.verifier import shared_verifier
@@ -65,6 +65,7 @@ def executor(
     patience: float | None = None,
     on_fault: OnFault | None = None,
     credit: Credit = "accepted",
+    judge: Judge = None,
 ) -> type[MultiTurnAgentExecutor]:
     """An ``AgentExecutor`` with these settings.
 
@@ -75,6 +76,7 @@ def executor(
         patience: seconds to go on without an answer.
         on_fault: ``raise`` or ``zero``.
         credit: ``accepted`` rewards 1 or 0, ``fraction`` the part of the checks that passed.
+        judge: the judge of tasks that name none; by default ``VERIPLAY_JUDGE``, if set.
 
     Raises:
         ValueError: there is no turn, or the template has no place for the feedback.
@@ -102,6 +104,7 @@ def executor(
             verdict = await shared_verifier(url, seconds).measure_one(
                 task_from(state_dict["label"]),
                 state_dict["action_text"],
+                judge=judge or default_judge(),
                 # The feedback counts the tests that passed.
                 early_stop=credit == "accepted" and turns == 1,
             )

@@ -70,11 +70,11 @@ class Task:
     """Why the row cannot be sent: the verdict of each attempt has it."""
 
     @classmethod
-    def stdio(cls, cases: Iterable[tuple[str, str]], *, judge: str = "stdio", limits: Json | None = None) -> Task:
+    def stdio(cls, cases: Iterable[tuple[str, str]], *, judge: str = "lines", limits: Json | None = None) -> Task:
         """Programs that read the first text of a case and must write the second, each in a fresh state.
 
-        Judges: ``stdio`` (the same lines), ``livecodebench`` (numbers may be spelled otherwise), ``common_oj`` (with a relative error of
-        1e-5), ``exact``.
+        Judges: ``lines`` (the same lines), ``tokens`` (the same words), ``yes_no`` (Yes and No in any case), ``float`` (within 1e-6),
+        ``livecodebench`` (numbers may be spelled otherwise), ``nemo_gym`` (all three), ``exact``.
         """
         rows = [{"stdin": stdin, "stdout": stdout} for stdin, stdout in cases]
         return cls._own({"stdio": {"cases": rows, "comparison": {"judge": judge}}}, limits)

@@ -8,7 +8,8 @@
 with ``environment.env_class=veriplay``. ``reward_spec.ground_truth`` of a row is a task: see :mod:`veriplay.tasks`.
 
 SkyRL wants a number for every step. An attempt without a verdict is asked for again for ``patience`` seconds (``env_config``, 600), and raises
-after that; with ``on_fault: zero`` it gets 0.0, and ``unjudged`` 1.0 in the step's metadata.
+after that; with ``on_fault: zero`` it gets 0.0, and ``unjudged`` 1.0 in the step's metadata. ``judge`` of ``env_config`` compares the outputs of tasks
+that name no judge.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ class CodeEnv(BaseTextEnv):
         """Judges the action, and ends the episode."""
         verifier = shared_verifier(self._settings.get("url"), float(self._settings.get("patience", 600.0)))
         credit = self._settings.get("credit", "accepted")
-        (verdict,) = verifier.measure(self._task, [action], early_stop=credit == "accepted")
+        judge = self._settings.get("judge")
+        (verdict,) = verifier.measure(self._task, [action], judge=judge, early_stop=credit == "accepted")
         self._verdict = verdict = verdict.within("reward_spec.ground_truth")
         report_unreadable([verdict])
         reward = credit_or_fault(verdict, credit, self._settings.get("on_fault", "raise"))

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from veriplay._reward import Credit, credit_of, find_column, report_unreadable, text_of
+from veriplay._reward import Credit, Judge, credit_of, find_column, report_unreadable, text_of
 from veriplay.client import PATIENCE
 from veriplay.records import Limits
 from veriplay.tasks import task_from
@@ -31,6 +31,7 @@ def reward(
     credit: Credit = "accepted",
     format: str | None = None,
     limits: Limits = Limits(),
+    judge: Judge = None,
     name: str = "executed",
 ) -> Callable[..., list[float | None]]:
     """A reward function.
@@ -42,6 +43,7 @@ def reward(
         credit: ``accepted`` scores 1 or 0, ``fraction`` the part of the checks that passed.
         format: the format of the tasks, where their shape does not say it.
         limits: limits of each job, instead of the tasks' own.
+        judge: the judge of tasks that name none, such as ``tokens`` or ``float:rtol=1e-6``.
         name: the name under which TRL logs it.
     """
 
@@ -52,6 +54,7 @@ def reward(
             [task_from(truth, format) for truth in truths],
             [text_of(completion) for completion in completions],
             limits=limits,
+            judge=judge,
             early_stop=credit == "accepted",
         )
         report_unreadable([verdict.within(name_of_column) for verdict in verdicts])

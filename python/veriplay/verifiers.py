@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from veriplay._reward import COLUMNS, find_column
+from veriplay._reward import COLUMNS, Judge, default_judge, find_column
 from veriplay.records import Task
 from veriplay.tasks import task_from
 from veriplay.verifier import shared_verifier
@@ -25,25 +25,26 @@ from veriplay.verifier import shared_verifier
 __all__ = ["executed", "passed_fraction"]
 
 
-async def executed(task: Any, trace: Any) -> float:
-    """1.0 for an accepted reply, 0.0 for any other.
+async def executed(task: Any, trace: Any, *, judge: Judge = None) -> float:
+    """1.0 for an accepted reply, 0.0 for any other. ``judge`` compares outputs of tasks that name none; by default ``VERIPLAY_JUDGE``, if set.
 
     Raises:
         Unmeasured: there is no verdict.
     """
     truth = _truth(task)
-    verdict = await shared_verifier(None, _patience()).judge(truth.task, trace.last_reply, early_stop=True)
+    verifier, judge = shared_verifier(None, _patience()), judge or default_judge()
+    verdict = await verifier.judge(truth.task, trace.last_reply, judge=judge, early_stop=True)
     return float(verdict.within(truth.column).require().accepted)
 
 
-async def passed_fraction(task: Any, trace: Any) -> float:
-    """The part of the checks that the reply passed.
+async def passed_fraction(task: Any, trace: Any, *, judge: Judge = None) -> float:
+    """The part of the checks that the reply passed. ``judge`` as for :func:`executed`.
 
     Raises:
         Unmeasured: there is no verdict.
     """
     truth = _truth(task)
-    verdict = await shared_verifier(None, _patience()).judge(truth.task, trace.last_reply)
+    verdict = await shared_verifier(None, _patience()).judge(truth.task, trace.last_reply, judge=judge or default_judge())
     fraction = verdict.within(truth.column).require().fraction
     return 0.0 if fraction is None else fraction
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from veriplay._reward import Credit, OnFault, credit_or_fault, report_unreadable
+from veriplay._reward import Credit, Judge, OnFault, credit_or_fault, report_unreadable
 from veriplay.records import Limits
 from veriplay.tasks import task_from
 from veriplay.verifier import shared_verifier
@@ -43,6 +43,7 @@ async def compute_score(
     fuel: int | None = None,
     memory_bytes: int | None = None,
     seconds: float | None = None,
+    judge: Judge = None,
     reward_router_address: object = None,
     reward_model_tokenizer: object = None,
 ) -> dict[str, float]:
@@ -57,6 +58,7 @@ async def compute_score(
         fuel: work that each job may do.
         memory_bytes: memory of each job.
         seconds: time limit in seconds of native Python, in place of ``fuel``.
+        judge: the judge of tasks that name none, such as ``tokens`` or ``float:rtol=1e-6``.
 
     Returns:
         ``score``, ``acc``, and ``veriplay_passed``, ``veriplay_total``, ``veriplay_unjudged``.
@@ -66,6 +68,7 @@ async def compute_score(
         task_from(ground_truth, format),
         solution_str,
         limits=Limits(fuel, memory_bytes, seconds),
+        judge=judge,
         early_stop=credit == "accepted",
     )
     verdict = verdict.within(_place(data_source, extra_info))

@@ -33,7 +33,7 @@ pub(crate) use reference::{JudgeConditions, VerifyContext};
 pub(crate) use source::{AttemptSource, PendingAttempt, ReadAttempt};
 pub(crate) use standard_input::StandardInput;
 pub(crate) use summary::{VerdictSummary, VerifySummary};
-pub(crate) use tasks::{LoadedTask, TaskOverrides, TaskSet, check_row};
+pub(crate) use tasks::{ChosenJudge, LoadedTask, TaskOverrides, TaskSet, check_row};
 
 /// Judges attempts, on any number of threads. Verdicts that a repetition would give again are cached.
 pub(crate) struct AttemptJudge<'a> {

@@ -8,6 +8,7 @@
 mod attempt;
 mod cancellation;
 mod code_task;
+mod comparison;
 mod hash;
 mod job;
 mod layer;
@@ -30,6 +31,7 @@ mod verdict;
 pub use attempt::{Attempt, Proposal};
 pub use cancellation::CancellationToken;
 pub use code_task::{CodeTask, Environment, EnvironmentChecks, ToolCall};
+pub use comparison::{Comparison, Tolerance};
 pub use hash::{Digest, DigestError, content_hash, mix_seed};
 pub use job::{Callee, Entry, Job, Preload, is_under_any};
 pub use layer::{Layer, LayerError, LayerMount, LayerRoot, LayerStack};
@@ -43,8 +45,7 @@ pub use policy::{
     Role, Rollout, RolloutId, SampledTurn, Sampling,
 };
 pub use problem::{
-    CallCase, CallChecks, Checks, Comparison, Predicted, Prediction, Problem, StdioCase, StdioChecks, TestCode,
-    TestStyle, Tolerance, Trust,
+    CallCase, CallChecks, Checks, Predicted, Prediction, Problem, StdioCase, StdioChecks, TestCode, TestStyle, Trust,
 };
 pub use program::{count_statements, normalize_program, program_hash};
 pub use reward::Reward;

@@ -1,8 +1,10 @@
 //! Problems that `veriplay verify` judges attempts at: rows of a public set or of one's own.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use crate::{EnvironmentChecks, LimitOverrides, Value};
+use crate::{Comparison, EnvironmentChecks, LimitOverrides, Value};
 
 /// One problem, including what only the judge may see. Immutable once read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,18 +31,17 @@ impl Problem {
     #[must_use]
     pub fn calls(function: impl Into<String>, cases: impl IntoIterator<Item = (Vec<Value>, Value)>) -> Self {
         let function = function.into();
-        let cases = cases.into_iter().map(|(input, expected)| CallCase { input, expected }).collect();
+        let cases = cases.into_iter().map(|(input, expected)| CallCase::new(input, expected)).collect();
         let checks =
             CallChecks { function: function.clone(), cases, fresh: false, comparison: Comparison::by("exact") };
         Self::new(function, Checks::Calls(checks))
     }
 
-    /// A problem whose scripts read the first text of a case and must write the second: judge `stdio`, each run in a fresh state.
+    /// A problem whose scripts read the first text of a case and must write the second: judge `lines`, each run in a fresh state.
     #[must_use]
     pub fn stdio<T: Into<String>>(task_id: impl Into<String>, cases: impl IntoIterator<Item = (T, T)>) -> Self {
-        let case = |(stdin, stdout): (T, T)| StdioCase { stdin: stdin.into(), stdout: stdout.into() };
-        let cases = cases.into_iter().map(case).collect();
-        Self::new(task_id, Checks::Stdio(StdioChecks { cases, comparison: Comparison::by("stdio") }))
+        let cases = cases.into_iter().map(|(stdin, stdout)| StdioCase::new(stdin, stdout)).collect();
+        Self::new(task_id, Checks::Stdio(StdioChecks { cases, comparison: Comparison::by("lines") }))
     }
 
     /// A problem without a prelude or prompt: attempts are whole programs.
@@ -90,6 +91,17 @@ pub struct CallCase {
     pub input: Vec<Value>,
     /// What it must return.
     pub expected: Value,
+    /// Other values that are as right.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub alternatives: Vec<Value>,
+}
+
+impl CallCase {
+    /// A call with one right result.
+    #[must_use]
+    pub const fn new(input: Vec<Value>, expected: Value) -> Self {
+        Self { input, expected, alternatives: Vec::new() }
+    }
 }
 
 /// Runs of the whole program, each in a fresh state.
@@ -103,45 +115,65 @@ pub struct StdioChecks {
 }
 
 /// One run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "StdioCaseRow")]
 pub struct StdioCase {
     /// Standard input.
     pub stdin: String,
-    /// What standard output must be.
+    /// What standard output must be. Beside expected files an empty text is no claim: programs that write files may print what they like.
     pub stdout: String,
+    /// Other standard outputs that are as right.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub alternatives: Vec<String>,
+    /// Files in the program's working directory, by their relative paths.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, String>,
+    /// Files that must be there afterwards, and what must be in them, compared as standard output is.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub expected_files: BTreeMap<String, String>,
 }
 
-/// The judge that compares, and its options.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Comparison {
-    /// Name of a judge, such as `exact`.
-    pub judge: String,
-    /// Tolerance of judges that allow rounding errors.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tolerance: Option<Tolerance>,
-    /// Source of the special-judge program, for judge `checker`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub checker: Option<String>,
-}
-
-impl Comparison {
-    /// The judge `judge` without options.
+impl StdioCase {
+    /// A run that reads and writes no files, with one right output.
     #[must_use]
-    pub fn by(judge: &str) -> Self {
-        Self { judge: judge.to_owned(), tolerance: None, checker: None }
+    pub fn new(stdin: impl Into<String>, stdout: impl Into<String>) -> Self {
+        Self { stdin: stdin.into(), stdout: stdout.into(), ..Self::default() }
     }
 }
 
-/// `|actual − expected| ≤ absolute + relative · |expected|`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+/// A run as rows have it. With files, standard input and output may be left out.
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Tolerance {
-    /// Absolute tolerance, in the value's unit.
-    pub absolute: f64,
-    /// Relative tolerance, as a share of the expected value.
-    pub relative: f64,
+struct StdioCaseRow {
+    stdin: Option<String>,
+    stdout: Option<String>,
+    #[serde(default)]
+    alternatives: Vec<String>,
+    #[serde(default)]
+    files: BTreeMap<String, String>,
+    #[serde(default)]
+    expected_files: BTreeMap<String, String>,
+}
+
+impl TryFrom<StdioCaseRow> for StdioCase {
+    type Error = &'static str;
+
+    fn try_from(row: StdioCaseRow) -> Result<Self, Self::Error> {
+        let StdioCaseRow { stdin, stdout, alternatives, files, expected_files } = row;
+        match (&stdin, &stdout) {
+            (None, _) if files.is_empty() => Err("missing field `stdin`; a case may leave it out that has `files`"),
+            (_, None) if expected_files.is_empty() => {
+                Err("missing field `stdout`; a case may leave it out that has `expected_files`")
+            }
+            _ => Ok(Self {
+                stdin: stdin.unwrap_or_default(),
+                stdout: stdout.unwrap_or_default(),
+                alternatives,
+                files,
+                expected_files,
+            }),
+        }
+    }
 }
 
 /// Test code. It holds the expected values.

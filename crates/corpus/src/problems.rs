@@ -20,6 +20,7 @@ mod mbpp;
 mod mbpp_plus;
 mod pickle;
 mod pyjson;
+mod row_judge;
 mod row_limits;
 mod row_tests;
 mod rows;
@@ -33,7 +34,7 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use veriplay_core::{CallCase, CallChecks, Checks, LimitOverrides, Predicted, Problem, Value};
+use veriplay_core::{CallCase, CallChecks, Checks, Comparison, LimitOverrides, Predicted, Problem, Value};
 
 use crate::CorpusError;
 use fields::{FieldError, Fields};
@@ -66,6 +67,19 @@ pub struct ProblemFormat {
     recognises: fn(&Fields) -> bool,
     parse: fn(&RowInput<'_>) -> Result<ProblemRow, FieldError>,
     statement: fn(&Fields) -> Result<ProblemStatement, FieldError>,
+}
+
+impl ProblemFormat {
+    /// Reads a row, and the judge and limits that it names.
+    fn read(&self, input: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
+        let mut row = (self.parse)(input)?;
+        // Other rows are records of our own, or were read in `auto`, where the object with the tests was looked at.
+        if let Some(Ok(fields)) = input.fields.get() {
+            row_judge::choose_own_judge(&mut row, fields)?;
+            row.state_limits(row_limits::stated_limits(fields)?);
+        }
+        Ok(row)
+    }
 }
 
 /// What a set asks of a model.
@@ -183,13 +197,13 @@ impl ProblemRow {
         }
     }
 
-    /// Gives it limits, unless it states them itself.
+    /// Gives it limits in place of those that it has.
     fn state_limits(&mut self, stated: LimitOverrides) {
         let limits = match self {
             ProblemRow::Ready(problem) => &mut problem.limits,
             ProblemRow::Unexecuted(unexecuted) => &mut unexecuted.limits,
         };
-        *limits = limits.or(stated);
+        *limits = stated.or(*limits);
     }
 
     /// The source that precedes a completion.
@@ -197,6 +211,18 @@ impl ProblemRow {
         match self {
             ProblemRow::Ready(problem) => &problem.prompt,
             ProblemRow::Unexecuted(unexecuted) => &unexecuted.prompt,
+        }
+    }
+
+    /// How outputs are compared, where a judge compares them.
+    pub fn comparison_mut(&mut self) -> Option<&mut Comparison> {
+        match self {
+            ProblemRow::Unexecuted(unexecuted) => Some(&mut unexecuted.checks.comparison),
+            ProblemRow::Ready(problem) => match &mut problem.checks {
+                Checks::Calls(checks) => Some(&mut checks.comparison),
+                Checks::Stdio(checks) => Some(&mut checks.comparison),
+                Checks::Tests(_) | Checks::Prediction(_) | Checks::Environment(_) => None,
+            },
         }
     }
 
@@ -257,7 +283,7 @@ impl UnexecutedProblem {
         if found != wanted {
             return Err(WrongValueCount { task_id: self.task_id.clone(), found, wanted });
         }
-        let cases = self.inputs.iter().cloned().zip(expected).map(|(input, expected)| CallCase { input, expected });
+        let cases = self.inputs.iter().cloned().zip(expected).map(|(input, expected)| CallCase::new(input, expected));
         let checks = Checks::Calls(CallChecks { cases: cases.collect(), ..self.checks.clone() });
         Ok(Problem { prompt: self.prompt.clone(), limits: self.limits, ..Problem::new(&self.task_id, checks) })
     }
@@ -322,7 +348,7 @@ pub fn matching_formats(path: &Path, options: &ReadOptions) -> Result<Vec<&'stat
     let rows: Vec<_> = Rows::open(path, options.max_row_bytes)?.take(ROWS).collect::<Result<_, _>>()?;
     let texts: Vec<String> = rows.into_iter().filter_map(|row| row.text.ok()).collect();
     let reads = |format: &&ProblemFormat| {
-        texts.iter().enumerate().any(|(index, text)| (format.parse)(&RowInput::new(text, index, options)).is_ok())
+        texts.iter().enumerate().any(|(index, text)| format.read(&RowInput::new(text, index, options)).is_ok())
     };
     let mut formats: Vec<&str> = PROBLEM_FORMATS.iter().filter(reads).map(|format| format.name).collect();
     if formats.len() > 1 {
@@ -363,7 +389,7 @@ pub fn read_statements(
         let raw = raw?;
         let Ok(text) = raw.text else { continue };
         let input = RowInput::new(&text, index, options);
-        let Ok(row) = (format.parse)(&input) else { continue };
+        let Ok(row) = format.read(&input) else { continue };
         let statement = input.fields().and_then(|fields| (format.statement)(fields));
         let statement = statement.map_err(|fault| InvalidRow::new(path, raw.line, fault));
         statements.push(StatedTask { task_id: row.task_id().to_owned(), statement });
@@ -395,23 +421,13 @@ fn collect_problems(
     for (index, raw) in rows.enumerate() {
         let raw = raw?;
         let row = raw.text.map_err(|reason| FieldError::new("", reason));
-        let row = row.and_then(|text| parse_row(format, &RowInput::new(&text, index, options)));
+        let row = row.and_then(|text| format.read(&RowInput::new(&text, index, options)));
         match row.and_then(|row| new_id(&mut lines, row, raw.line)) {
             Ok(row) => file.rows.push((raw.line, row)),
             Err(fault) => file.bad.push(InvalidRow::new(path, raw.line, fault)),
         }
     }
     Ok(file)
-}
-
-/// Reads a row with the limits that stand in it, whatever its format.
-fn parse_row(format: &ProblemFormat, input: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
-    let mut row = (format.parse)(input)?;
-    // The row of a trainer may be a list.
-    if let Ok(fields) = input.fields() {
-        row.state_limits(row_limits::stated_limits(fields)?);
-    }
-    Ok(row)
 }
 
 fn new_id(lines: &mut HashMap<String, usize>, row: ProblemRow, line: usize) -> Result<ProblemRow, FieldError> {

@@ -1,8 +1,8 @@
 //! Encodes a job for the harness, and checks that it can run.
 //!
 //! Each program is two requests. The first is `K` and the program's text in UTF-8, which the harness compiles. The second says how it is run,
-//! little-endian: mode (`S` script, `C` calls, `P` callee, `O` callee that shares its objects and tells its code, `W` the program of a warmed image, `L` a preload),
-//! seed u64, output cap u32, and for `C` and `L` the function name (u32 length, UTF-8), u32 count of calls, and one encoded list of arguments each, or `m`, u32 length, and the list in the
+//! little-endian: mode (`S` script, `C` calls, `M` calls whose values may cross in the format of `marshal`, `P` callee, `O` callee that shares its objects and tells its code, `W` the program of a warmed image, `L` a preload),
+//! seed u64, output cap u32, and for `C`, `M` and `L` the function name (u32 length, UTF-8), u32 count of calls, and one encoded list of arguments each, or `m`, u32 length, and the list in the
 //! format of `marshal`, where the result may come in that format, too.
 
 use std::collections::HashSet;
@@ -16,15 +16,16 @@ pub(crate) fn encode_program(program: &str) -> Vec<u8> {
 
 /// Encodes the request to run the job's program.
 pub(crate) fn encode_request(job: &Job) -> Vec<u8> {
+    let may_marshal = may_marshal(job);
     let mode = match job.entry {
         Entry::Script => b'S',
+        Entry::Calls { .. } if may_marshal => b'M',
         Entry::Calls { .. } => b'C',
     };
     let mut out = encode_head(mode, job.seed, job);
     if let Entry::Calls { function, arguments } = &job.entry {
         put_text(&mut out, function);
         put_count(&mut out, arguments.len());
-        let may_marshal = may_marshal(job);
         for list in arguments {
             let marshalled = if may_marshal { Value::list_to_marshal(list) } else { None };
             match marshalled {
@@ -36,10 +37,10 @@ pub(crate) fn encode_request(job: &Job) -> Vec<u8> {
     out
 }
 
-/// Whether arguments and results may cross in the format of `marshal`. Its module tells hooks of audits what it reads and writes: programs with
-/// hooks hear nothing of it, and what tests report is shown to nobody beside them. One that hides its hook hears its own values.
-fn may_marshal(job: &Job) -> bool {
-    job.preload.is_none() && job.callee.is_none() && !job.program.contains("audit")
+/// Whether arguments and results may cross in the format of `marshal`: where nobody runs beside the program who would be told of it. The
+/// harness keeps it from hooks of audits.
+const fn may_marshal(job: &Job) -> bool {
+    job.preload.is_none() && job.callee.is_none()
 }
 
 /// Encodes the request to run the module level of the job's callee.

@@ -10,7 +10,8 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use veriplay_core::Predicted;
+use veriplay_core::{Comparison, Predicted};
+use veriplay_verifier::judges::{judge_names, parse_judge};
 
 use crate::body::{BodyError, RequestBody, json_response, parse_body, read_body};
 use crate::judge::{AUTO_FORMAT, Judge, JudgeOptions, OpenTask, TaskError, TaskSource};
@@ -179,6 +180,11 @@ impl Fields {
         }
     }
 
+    /// A field. `None` where it is absent.
+    pub(crate) fn get(&self, name: &str) -> Option<&Value> {
+        self.object.get(name)
+    }
+
     /// Takes a field. `None` where it is absent.
     pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
         self.object.remove(name)
@@ -224,6 +230,18 @@ impl Fields {
                 String::new()
             }
             None => String::new(),
+        }
+    }
+
+    /// The judge that the request chooses, if it does.
+    pub(crate) fn judge(&mut self) -> Option<Comparison> {
+        let chosen = self.take("judge").filter(|chosen| !chosen.is_null())?;
+        match read_judge(&chosen) {
+            Ok(judge) => Some(judge),
+            Err(why) => {
+                self.wrong(&["judge"], "value_error", why, &chosen);
+                None
+            }
         }
     }
 
@@ -319,14 +337,30 @@ impl Fields {
     }
 }
 
-/// Opens the task in what a trainer carries beside a completion.
+/// The judge that a request chooses: a text, or an object.
+///
+/// # Errors
+/// What is wrong with it; an unknown name is answered by all names.
+pub(crate) fn read_judge(chosen: &Value) -> Result<Comparison, String> {
+    match chosen {
+        Value::String(text) => parse_judge(text),
+        Value::Object(_) => parse_judge(&chosen.to_string()),
+        _ => Err(format!("expected the name of a judge, or an object with `judge`; known are {}", judge_names())),
+    }
+}
+
+/// Opens the task in what a trainer carries beside a completion. `chosen` judges it where its row names no judge.
 ///
 /// # Errors
 /// Why there is none.
-pub(crate) fn open_truth(judge: &Arc<dyn Judge>, truth: &Value) -> Result<Arc<dyn OpenTask>, TaskError> {
+pub(crate) fn open_truth(
+    judge: &Arc<dyn Judge>,
+    truth: &Value,
+    chosen: Option<&Comparison>,
+) -> Result<Arc<dyn OpenTask>, TaskError> {
     let (format, row) = (AUTO_FORMAT.to_owned(), truth.to_string());
     let source = TaskSource::Row { format, row, predict: Predicted::Output, name: None };
-    let options = JudgeOptions { early_stop: true, ..JudgeOptions::default() };
+    let options = JudgeOptions { judge: chosen.cloned(), early_stop: true, ..JudgeOptions::default() };
     Arc::clone(judge).open_task(&source, &options)
 }
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use veriplay_core::{
-    CancellationToken, Digest, ExecuteError, Job, LimitOverrides, Limits, Outcome, Predicted, VerdictRow,
+    CancellationToken, Comparison, Digest, ExecuteError, Job, LimitOverrides, Limits, Outcome, Predicted, VerdictRow,
 };
 
 /// Judges attempts and runs jobs. All functions block, and are called from many threads at once.
@@ -101,8 +101,10 @@ pub enum TaskSource {
 }
 
 /// Conditions of a verdict that the request sets.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct JudgeOptions {
+    /// The judge of tasks whose rows name none.
+    pub judge: Option<Comparison>,
     /// Limits of each job, instead of the tasks' and the image's own.
     pub limits: LimitOverrides,
     /// Seed of every job.

@@ -6,37 +6,67 @@
 
 mod apps;
 mod checker;
-mod common_oj;
 mod cruxeval;
 mod evalplus;
 mod exact;
 mod float;
+mod lines;
 mod livecodebench;
-mod stdio;
+mod nemo_gym;
+mod sandbox_fusion;
+mod tokens;
+mod yes_no;
 
 use std::borrow::Cow;
 
 use veriplay_core::{Comparison, Dropped, Execute, Limits, PythonClass, Tolerance, Value};
 
+use crate::plain::plain_pair;
 use crate::runner::{Runner, describe_mismatch};
 
 /// All judges, in the order of reports.
 pub const JUDGES: &[&dyn Judge] = &[
     &exact::Exact,
-    &evalplus::EvalPlus,
+    &lines::Lines,
+    &tokens::Tokens,
+    &float::Float,
+    &yes_no::YesNo,
+    &checker::Checker,
+    &nemo_gym::NemoGym,
     &livecodebench::LiveCodeBench,
     &apps::Apps,
+    &evalplus::EvalPlus,
     &cruxeval::CruxEval,
-    &stdio::Stdio,
-    &float::Float,
-    &common_oj::CommonOj,
-    &checker::Checker,
+    &sandbox_fusion::SandboxFusion,
 ];
+
+/// Names of judges in earlier rows, and what they are called now.
+const FORMER_NAMES: [(&str, &str); 2] = [("stdio", "lines"), ("common_oj", "nemo_gym")];
 
 /// The judge of that name.
 #[must_use]
 pub fn judge_by_name(name: &str) -> Option<&'static dyn Judge> {
+    let name = FORMER_NAMES.iter().find(|(former, _)| *former == name).map_or(name, |(_, now)| now);
     JUDGES.iter().copied().find(|judge| judge.name() == name)
+}
+
+/// Reads a judge as a command line, a request or a function chooses it ([`Comparison::parse`]), and checks that there is one of that name.
+///
+/// # Errors
+/// What is wrong with the choice; an unknown name is answered by all names.
+pub fn parse_judge(text: &str) -> Result<Comparison, String> {
+    let chosen = Comparison::parse(text)?;
+    match judge_by_name(&chosen.judge) {
+        Some(_) => Ok(chosen),
+        None => Err(format!("there is no judge `{}`; known are {}", chosen.judge, judge_names())),
+    }
+}
+
+/// Chooses `chosen` for the comparison of outputs of `kind`, where its row leaves the choice to others and the judge takes such outputs.
+pub fn choose_judge(own: &mut Comparison, chosen: &Comparison, kind: OutputKind) {
+    if own.is_default && judge_by_name(&chosen.judge).is_some_and(|judge| judge.supports(kind)) {
+        own.choose(chosen);
+    }
 }
 
 /// The names of all judges, for messages.
@@ -77,7 +107,7 @@ pub trait Judge: Sync {
     ///
     /// # Errors
     /// The invalid option, as a lower-case fragment.
-    fn check_options(&self, comparison: &Comparison) -> Result<(), &'static str> {
+    fn check_options(&self, comparison: &Comparison, _kind: OutputKind) -> Result<(), &'static str> {
         check_tolerance(comparison.tolerance)
     }
 
@@ -146,6 +176,24 @@ pub struct ReturnedCall<'a> {
 }
 
 impl ReturnedCall<'_> {
+    /// Right when `same(expected, actual)`, of which both are plain.
+    pub(crate) fn compare_plain(&self, same: impl FnOnce(&Value, &Value) -> bool) -> JudgeFinding {
+        match self.plain_values() {
+            Ok((expected, actual)) => self.compare_by(|_, _| same(&expected, &actual)),
+            Err(refused) => refused,
+        }
+    }
+
+    /// The expected and the returned value as [`crate::plain`] lets them be seen, or why the returned one is refused.
+    pub(crate) fn plain_values(&self) -> Result<(Cow<'_, Value>, Cow<'_, Value>), JudgeFinding> {
+        let Some(actual) = self.actual else { return Err(self.compare_by(|_, _| false)) };
+        plain_pair(self.expected, actual).map_err(|object| {
+            JudgeFinding::Wrong(format!(
+                "it returned {object}, where the expected value has none; plain values are taken"
+            ))
+        })
+    }
+
     /// Right when `same(expected, actual)`.
     pub(crate) fn compare_by(&self, same: impl FnOnce(&Value, &Value) -> bool) -> JudgeFinding {
         match self.actual {
@@ -246,17 +294,7 @@ pub(crate) fn number(value: &Value) -> Option<f64> {
             value.to_string().parse().ok().filter(|read: &f64| read.is_finite())
         }
         Value::Float(value) => Some(*value),
-        Value::Object(_) => numpy_number(value).and_then(number),
-        _ => None,
-    }
-}
-
-/// The bool, int or float that a numpy scalar is.
-pub(crate) fn numpy_number(value: &Value) -> Option<&Value> {
-    match value {
-        Value::Object(object) if matches!(object.class(), PythonClass::Numpy(_)) => {
-            Some(object.state()).filter(|state| !matches!(state, Value::Tuple(_)))
-        }
+        Value::Object(object) if matches!(object.class(), PythonClass::Numpy(_)) => number(object.state()),
         _ => None,
     }
 }

@@ -16,6 +16,7 @@ pub mod formats;
 pub mod judges;
 mod matrix;
 mod names;
+mod plain;
 mod prelude;
 mod probes;
 pub mod problems;

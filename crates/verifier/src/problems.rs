@@ -11,7 +11,9 @@ mod prediction;
 mod test_code;
 mod test_results;
 
-use veriplay_core::{Checks, Comparison, Dropped, Execute, Limits, Problem, TestCode, TestStyle, Verdict};
+use veriplay_core::{
+    Checks, Comparison, Dropped, Execute, Limits, Problem, StdioCase, TestCode, TestStyle, Verdict, is_plain_relative,
+};
 
 use crate::environments::{self, CodeRequest};
 use crate::judges::{Judge, JudgeContext, OutputKind, judge_by_name, judge_names};
@@ -23,7 +25,7 @@ pub(crate) use test_results::VACUOUS;
 
 /// Names what [`judge_program`] does with its jobs. A verdict that is kept for an equal request is of one number: it grows where one could
 /// differ, in its evidence too, and the image is the same.
-pub const JUDGE_VERSION: u32 = 4;
+pub const JUDGE_VERSION: u32 = 5;
 
 /// One attempt to judge.
 #[derive(Debug, Clone, Copy)]
@@ -89,6 +91,16 @@ pub enum ProblemError {
         /// What is wrong.
         what: &'static str,
     },
+    /// A file of a case has no usable path.
+    #[error("case {case} of `{task_id}` has a file `{path}`; give each a plain path relative to the working directory")]
+    BadPath {
+        /// The problem.
+        task_id: String,
+        /// The number of the case, from 0.
+        case: usize,
+        /// The path.
+        path: String,
+    },
     /// It has no checks, and would accept any attempt.
     #[error("`{task_id}` has no checks; give it at least one case or test")]
     NoChecks {
@@ -124,6 +136,11 @@ pub fn check_problem(problem: &Problem) -> Result<(), ProblemError> {
         }
         Checks::Stdio(checks) => {
             some(!checks.cases.is_empty())?;
+            for (case, StdioCase { files, expected_files, .. }) in checks.cases.iter().enumerate() {
+                if let Some(path) = files.keys().chain(expected_files.keys()).find(|path| !is_plain_relative(path)) {
+                    return Err(ProblemError::BadPath { task_id: task_id(), case, path: path.clone() });
+                }
+            }
             judge_of(problem, &checks.comparison, OutputKind::Texts).map(|_| ())
         }
         Checks::Tests(code) => some(has_tests(code)),
@@ -149,7 +166,7 @@ fn judge_of(problem: &Problem, comparison: &Comparison, kind: OutputKind) -> Res
     if !judge.supports(kind) {
         return Err(ProblemError::WrongKind { task_id, judge: judge.name(), kind });
     }
-    match judge.check_options(comparison) {
+    match judge.check_options(comparison, kind) {
         Ok(()) => Ok(judge),
         Err(what) => Err(ProblemError::BadOptions { task_id, judge: judge.name(), what }),
     }

@@ -51,10 +51,10 @@ struct Written {
 
 fn suite(lines: &str) -> TestSuite {
     let test = |line: &str| match line.split_once(" => ") {
-        Some((input, expected)) if !line.starts_with("assert") => SuiteTest::Case(veriplay_core::CallCase {
-            input: Value::parse_arguments(input).unwrap(),
-            expected: Value::parse_repr(expected).unwrap(),
-        }),
+        Some((input, expected)) if !line.starts_with("assert") => SuiteTest::Case(veriplay_core::CallCase::new(
+            Value::parse_arguments(input).unwrap(),
+            Value::parse_repr(expected).unwrap(),
+        )),
         _ => SuiteTest::Assert(line.to_owned()),
     };
     TestSuite { tests: lines.lines().filter(|line| !line.trim().is_empty()).map(test).collect() }

@@ -86,7 +86,7 @@ type Step = Output<SolVer>;
 
 /// The problem that is evaluated on, with this reference.
 fn evaluation(program: &str) -> Vec<ProblemTask> {
-    let case = |(input, output): (i64, i64)| CallCase { input: vec![Value::int(input)], expected: Value::int(output) };
+    let case = |(input, output): (i64, i64)| CallCase::new(vec![Value::int(input)], Value::int(output));
     let reference = ReferenceSolution { program: program.to_owned(), hidden: [(4, 8), (0, 0)].map(case).to_vec() };
     vec![ProblemTask { statement: "twice x".to_owned(), reference: Some(reference) }]
 }

@@ -3,11 +3,13 @@
 //! Each file describes what the release does, and shows that Veriplay differs: an attack that must fail, and beside it
 //! an honest program that must pass.
 
+mod checker_attacks;
 mod exceptions;
 mod failures;
 mod forgeries;
 mod host_faults;
 mod inert;
+mod judges;
 mod lies;
 mod literal_tests;
 mod nondeterminism;

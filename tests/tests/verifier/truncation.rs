@@ -61,13 +61,13 @@ fn verdict(checks: Checks, program: &str) -> Status {
 #[test]
 fn an_expected_result_beyond_the_default_output_is_no_limit_for_the_right_program() {
     let stdout = "7\n".repeat(650_000);
-    let cases = vec![StdioCase { stdin: String::new(), stdout }];
-    let script = Checks::Stdio(StdioChecks { cases, comparison: Comparison::by("stdio") });
+    let cases = vec![StdioCase::new("", stdout)];
+    let script = Checks::Stdio(StdioChecks { cases, comparison: Comparison::by("lines") });
     assert_eq!(verdict(script.clone(), "print('7\\n' * 650_000, end='')"), Status::Accepted);
     assert_eq!(verdict(script.clone(), "print('7\\n' * 649_999)"), Status::WrongAnswer);
     assert_eq!(verdict(script, "print('7\\n' * 3_000_000)"), Status::OutputExceeded);
     let expected = Value::List((0..200_000).map(Value::int).collect());
-    let cases = vec![CallCase { input: vec![Value::int(200_000)], expected }];
+    let cases = vec![CallCase::new(vec![Value::int(200_000)], expected)];
     let comparison = Comparison::by("exact");
     let call = Checks::Calls(CallChecks { function: "f".to_owned(), cases, fresh: false, comparison });
     assert_eq!(verdict(call.clone(), "def f(n):\n    return list(range(n))\n"), Status::Accepted);

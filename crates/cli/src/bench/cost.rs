@@ -184,7 +184,7 @@ enum TimedWork {
 
 /// A check of a call of `f` that every program of the corpus fails.
 fn wrong_call() -> Checks {
-    let case = CallCase { input: Vec::new(), expected: Value::None };
+    let case = CallCase::new(Vec::new(), Value::None);
     let comparison = Comparison::by("exact");
     Checks::Calls(CallChecks { function: "f".to_owned(), cases: vec![case], fresh: false, comparison })
 }

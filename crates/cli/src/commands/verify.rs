@@ -7,10 +7,10 @@ use std::time::Instant;
 use anyhow::Context;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
-use veriplay_core::{Predicted, Trust};
+use veriplay_core::{Comparison, Predicted, Trust};
 use veriplay_corpus::{PROBLEM_FORMATS, ReadOptions, problem_format, read_attempts};
 use veriplay_sandbox::SandboxOptions;
-use veriplay_verifier::JUDGES;
+use veriplay_verifier::judges::{judge_names, parse_judge};
 
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::image::ImageArguments;
@@ -21,7 +21,7 @@ use crate::processors::attempts_at_once;
 use crate::progress::{self, Progress};
 use crate::verdict_cache::CacheArguments;
 use crate::verify::{
-    self, AttemptJudge, AttemptSource, JUDGE_SEED, JudgeConditions, StandardInput, TaskOverrides, TaskSet,
+    self, AttemptJudge, AttemptSource, ChosenJudge, JUDGE_SEED, JudgeConditions, StandardInput, TaskOverrides, TaskSet,
     VerdictOutput, VerifyContext, VerifySummary, bugs,
 };
 
@@ -52,9 +52,9 @@ pub(super) struct Arguments {
     /// For format bug: the repositories that `corpus add-repo` made [default: those of the cache]
     #[arg(long, value_name = "NAME==VERSION|DIR")]
     repo: Vec<String>,
-    /// Judge by this judge instead of each task's own
-    #[arg(long, value_name = "NAME", value_parser = judges())]
-    judge: Option<String>,
+    /// Judge by this judge instead of each task's own: its name, with options as in `float:rtol=1e-6,atol=1e-9`, or JSON
+    #[arg(long, value_name = "NAME", value_parser = parse_judge, long_help = judge_help())]
+    judge: Option<Comparison>,
     /// What attempts at cruxeval tasks predict [default: the output]
     #[arg(long, value_enum)]
     predict: Option<PredictedSide>,
@@ -110,8 +110,12 @@ fn formats() -> PossibleValuesParser {
     PossibleValuesParser::new(PROBLEM_FORMATS.iter().map(|format| format.name).chain([BUG_FORMAT]))
 }
 
-fn judges() -> PossibleValuesParser {
-    PossibleValuesParser::new(JUDGES.iter().map(|judge| judge.name()))
+fn judge_help() -> String {
+    format!(
+        "Judge by this judge instead of each task's own: its name, with options as in `float:rtol=1e-6,atol=1e-9`, or JSON\n\nJudges: {}. \
+         An option that is left out is the task's own",
+        judge_names()
+    )
 }
 
 pub(super) fn run(mut args: Arguments) -> Result<(), Failure> {
@@ -211,7 +215,11 @@ fn read_options(args: &Arguments) -> ReadOptions {
 }
 
 fn overrides(args: &Arguments) -> TaskOverrides {
-    TaskOverrides { judge: args.judge.clone(), trust: args.trust.map(Trust::from), limits: args.limits.overrides() }
+    TaskOverrides {
+        judge: args.judge.clone().map(ChosenJudge::Every),
+        trust: args.trust.map(Trust::from),
+        limits: args.limits.overrides(),
+    }
 }
 
 /// A progress bar over the attempts, which are counted only when it is visible.

@@ -14,7 +14,7 @@ use veriplay_server::{AttemptText, Judge, JudgeFacts, JudgeOptions, JudgedAttemp
 use super::store::Store;
 use crate::verdict_cache::VerdictCache;
 use crate::verify::{
-    AttemptJudge, JudgeConditions, LoadedTask, PendingAttempt, TaskOverrides, VerifyContext, check_row,
+    AttemptJudge, ChosenJudge, JudgeConditions, LoadedTask, PendingAttempt, TaskOverrides, VerifyContext, check_row,
 };
 
 /// The most bytes of a row, and of its decompressed tests.
@@ -119,8 +119,10 @@ impl ServedJudge {
             return Ok((task, key));
         }
         let mut row = kept.row.clone();
-        let unfit = |failure| TaskError::Options { field: "limits", reason: format!("{failure}") };
-        overrides.apply(&mut row).map_err(unfit)?;
+        let unfit = |field: &'static str, reason: String| TaskError::Options { field, reason };
+        overrides.apply(&mut row).map_err(|failure| unfit("limits", format!("{failure}")))?;
+        // The row alone was fit when it was read; the judge that the request chose need not be.
+        check_row(&row).map_err(|reason| unfit("judge", reason))?;
         let task = Arc::new(LoadedTask::new(row));
         Ok((self.tasks().insert(&key, task, kept.bytes), key))
     }
@@ -179,8 +181,9 @@ impl Judge for ServedJudge {
         if let Err((limit, reason)) = self.facts.check_limits(&row_limits(&kept.row).apply(self.facts.limits)) {
             return Err(TaskError::Invalid { field: String::new(), reason: format!("{limit}: {reason}") });
         }
-        let JudgeOptions { limits, seed, early_stop } = *options;
-        let overrides = TaskOverrides { limits, ..TaskOverrides::default() };
+        let JudgeOptions { judge, limits, seed, early_stop } = options.clone();
+        let judge = judge.map(ChosenJudge::Unnamed);
+        let overrides = TaskOverrides { judge, limits, ..TaskOverrides::default() };
         let scaled = limits.fuel.is_none();
         let limits = limits.apply(self.facts.limits);
         let image = self.facts.image_digest.clone();

@@ -13,16 +13,26 @@ use veriplay_corpus::{
     InvalidRow, ProblemFormat, ProblemRow, ReadOptions, UnexecutedProblem, matching_formats, read_problems,
 };
 use veriplay_verifier::check_problem;
+use veriplay_verifier::judges::{OutputKind, choose_judge};
 
 use super::faults::RowFaults;
 use super::reference::{self, ProblemError, VerifyContext};
 use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::progress::counted;
 
-/// Overrides from the command line.
+/// A judge that is chosen beside the tasks.
+#[derive(Debug, Clone, serde::Serialize)]
+pub(crate) enum ChosenJudge {
+    /// For every task, also where the row names one.
+    Every(Comparison),
+    /// For tasks whose rows name none, and whose outputs the judge takes.
+    Unnamed(Comparison),
+}
+
+/// Overrides from the command line or a request.
 #[derive(Debug, Clone, Default, serde::Serialize)]
 pub(crate) struct TaskOverrides {
-    pub(crate) judge: Option<String>,
+    pub(crate) judge: Option<ChosenJudge>,
     pub(crate) trust: Option<Trust>,
     pub(crate) limits: LimitOverrides,
 }
@@ -37,9 +47,10 @@ impl TaskOverrides {
         let (limits, comparison, trust) = overridable_fields(row);
         *limits = self.limits.or(*limits);
         match (comparison, &self.judge) {
-            (_, None) => {}
-            (Some(comparison), Some(judge)) => comparison.judge.clone_from(judge),
-            (None, Some(_)) => {
+            (_, None) | (None, Some(ChosenJudge::Unnamed(_))) => {}
+            (Some((_, own)), Some(ChosenJudge::Every(chosen))) => own.choose(chosen),
+            (Some((kind, own)), Some(ChosenJudge::Unnamed(chosen))) => choose_judge(own, chosen, kind),
+            (None, Some(ChosenJudge::Every(_))) => {
                 return Err(useless_override("judge", &task_id, "compares no values or texts by a judge"));
             }
         }
@@ -52,15 +63,18 @@ impl TaskOverrides {
     }
 }
 
+/// A comparison, and what it compares.
+type ComparedOutputs<'a> = (OutputKind, &'a mut Comparison);
+
 /// The limits, judge and trust of a row.
-fn overridable_fields(row: &mut ProblemRow) -> (&mut LimitOverrides, Option<&mut Comparison>, Option<&mut Trust>) {
+fn overridable_fields(row: &mut ProblemRow) -> (&mut LimitOverrides, Option<ComparedOutputs<'_>>, Option<&mut Trust>) {
     match row {
         ProblemRow::Unexecuted(UnexecutedProblem { limits, checks, .. }) => {
-            (limits, Some(&mut checks.comparison), None)
+            (limits, Some((OutputKind::Values, &mut checks.comparison)), None)
         }
         ProblemRow::Ready(Problem { limits, checks, .. }) => match checks {
-            Checks::Calls(calls) => (limits, Some(&mut calls.comparison), None),
-            Checks::Stdio(stdio) => (limits, Some(&mut stdio.comparison), None),
+            Checks::Calls(calls) => (limits, Some((OutputKind::Values, &mut calls.comparison)), None),
+            Checks::Stdio(stdio) => (limits, Some((OutputKind::Texts, &mut stdio.comparison)), None),
             Checks::Tests(code) => (limits, None, Some(&mut code.trust)),
             Checks::Prediction(_) => (limits, None, None),
             Checks::Environment(_) => (limits, None, None),

@@ -26,6 +26,7 @@ mod isolate;
 mod isolate_service;
 mod isolate_signals;
 mod isolate_targets;
+mod judges;
 mod log_format;
 mod losses;
 mod models;

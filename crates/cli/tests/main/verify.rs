@@ -156,7 +156,7 @@ fn the_bytes_are_the_same_on_any_number_of_threads_and_on_stdout() {
 #[test]
 fn a_program_may_print_as_much_as_its_task_allows() {
     // Its output makes the worker's allocator ask the kernel for new mappings.
-    let stdio = json!({"cases": [{"stdin": "", "stdout": "3\n"}], "comparison": {"judge": "stdio"}});
+    let stdio = json!({"cases": [{"stdin": "", "stdout": "3\n"}], "comparison": {"judge": "lines"}});
     let limits = json!({"fuel": 20_000_000_000_u64, "memory_bytes": 256 << 20, "output_bytes": 256 << 20,
         "file_bytes": 16 << 20, "deadline_ns": 180_000_000_000_u64});
     let problem = json!({"task_id": "long", "limits": limits, "checks": {"stdio": stdio}});
@@ -542,8 +542,9 @@ fn options_that_make_no_sense_are_refused_with_a_hint() {
         (&good, &["--format", "bug", "--judge", "exact"], 2, "`--judge`"),
         (&good, &["--trust", "shared"], 3, "`--trust`"),
         (&crux, &["--format", "cruxeval", "--judge", "exact"], 3, "`--judge`"),
-        (&good, &["--judge", "stdio"], 3, "judge `stdio`"),
-        (&good, &["--judge", "eqxact"], 2, "eqxact"),
+        (&good, &["--judge", "tokens"], 3, "judge `tokens`"),
+        (&good, &["--judge", "eqxact"], 2, "there is no judge `eqxact`; known are exact, lines,"),
+        (&good, &["--judge", "float:eps=1"], 2, "no option `eps`"),
         (&good, &["--format", "humanevil"], 2, "humanevil"),
         (&good, &["--jobs", "0"], 2, "--jobs"),
         (&good, &["--memory-mib", "1"], 2, "`--memory-mib 1` is out of range"),

@@ -15,7 +15,7 @@ pub(super) const FORMAT: ProblemFormat =
     ProblemFormat { name: "apps", recognises: |fields| fields.has(TESTS), parse, statement };
 
 /// Its judges.
-pub(super) const JUDGES: SetJudges = SetJudges { texts: "stdio", values: "apps" };
+pub(super) const JUDGES: SetJudges = SetJudges { texts: "lines", values: "apps" };
 
 /// What the harness lets every program have imported, without numpy, which costs more to import than most programs run.
 pub(super) const PRELUDE: &str = "\

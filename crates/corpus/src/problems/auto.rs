@@ -7,11 +7,12 @@
 use veriplay_core::{Checks, Problem, Value};
 
 use super::fields::{FieldError, Fields, shown};
+use super::row_judge::choose_own_judge;
 use super::row_tests::SetJudges;
 use super::test_texts::{is_test_code, test_code};
 use super::{
     PROBLEM_FORMATS, ProblemFormat, ProblemRow, ProblemStatement, ReadOptions, RowInput, apps, in_outs, livecodebench,
-    parse_row, problem_format, pyjson, row_limits, test_cases,
+    problem_format, pyjson, row_limits, test_cases,
 };
 
 pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "auto", recognises: |_| false, parse, statement };
@@ -33,8 +34,9 @@ const CARRIERS: [&str; 13] = [
     "answer",
 ];
 
-/// NeMo Gym's field, whose tests are judged as LiveCodeBench's.
+/// NeMo Gym's field, and the judge of its tests.
 const UNIT_TESTS: &str = "unit_tests";
+const NEMO_GYM: SetJudges = SetJudges { texts: "nemo_gym", values: "nemo_gym" };
 
 /// The names of a row.
 const NAMES: [&str; 4] = ["task_id", "problem_id", "question_id", "id"];
@@ -79,32 +81,34 @@ struct Finder<'a> {
 }
 
 impl Finder<'_> {
+    /// The tests of an object. A judge or a limit that it names counts more than one that is named inside.
     fn find_in_object(&self, row: &RowInput<'_>, levels: usize) -> Result<ProblemRow, FieldError> {
+        let mut found = self.find_in_fields(row, levels)?;
+        choose_own_judge(&mut found, row.fields()?)?;
+        found.state_limits(row_limits::stated_limits(row.fields()?)?);
+        Ok(found)
+    }
+
+    fn find_in_fields(&self, row: &RowInput<'_>, levels: usize) -> Result<ProblemRow, FieldError> {
         let fields = row.fields()?;
         if levels == 0 {
             return Err(FieldError::new("", format!("lies in more than {MOST_LEVELS} fields inside one another")));
         }
         if let (Some(Value::Str(format)), true) = (fields.get("format"), fields.has("row")) {
             let format = problem_format(format).map_err(|error| fields.fault("format", error.to_string()))?;
-            return self.read_member(row, "row", |inner| parse_row(format, inner));
+            return self.read_member(row, "row", |inner| (format.parse)(inner));
         }
         if let Some(format) = recognised(fields) {
-            return parse_row(format, row);
+            return (format.parse)(row);
         }
-        let mut found = self.find_in_fields(row, fields, levels)?;
-        found.state_limits(row_limits::stated_limits(fields)?);
-        Ok(found)
-    }
-
-    fn find_in_fields(&self, row: &RowInput<'_>, fields: &Fields, levels: usize) -> Result<ProblemRow, FieldError> {
         if in_outs::recognises(fields) {
             let checks = in_outs::checks(fields, apps::JUDGES)?;
             return Ok(self.problem(row, checks, apps::JUDGES));
         }
         if fields.has(UNIT_TESTS) {
             let tests = Fields::inside(UNIT_TESTS, fields.json(UNIT_TESTS)?)?;
-            let checks = in_outs::checks(&tests, livecodebench::JUDGES)?;
-            return Ok(self.problem(row, checks, livecodebench::JUDGES));
+            let checks = in_outs::checks(&tests, NEMO_GYM)?;
+            return Ok(self.problem(row, checks, NEMO_GYM));
         }
         let Some(carrier) = CARRIERS.into_iter().find(|name| fields.has(name)) else {
             return Err(unknown_shape(&format!("an object with {}", fields.names())));
@@ -198,7 +202,7 @@ impl Finder<'_> {
 /// What the graders of these sets let every program have imported.
 fn prelude(checks: &Checks, judges: SetJudges) -> String {
     match checks {
-        _ if judges == livecodebench::JUDGES => livecodebench::prelude(),
+        _ if judges == livecodebench::JUDGES || judges == NEMO_GYM => livecodebench::prelude(),
         Checks::Calls(_) => format!("{}{}", apps::PRELUDE, livecodebench::prelude()),
         // verl keeps the imports of calls for tests that name their function. Not all of them: the names of builtins are the tests'.
         Checks::Tests(code) if !code.functions.is_empty() => format!("{}from typing import *\n", apps::PRELUDE),

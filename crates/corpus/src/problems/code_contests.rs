@@ -5,7 +5,7 @@
 use veriplay_core::{Problem, Value};
 
 use super::fields::{FieldError, Fields};
-use super::row_tests::{RowTest, script_checks};
+use super::row_tests::{RowTest, script_checks, through_files};
 use super::{ProblemFormat, ProblemRow, ProblemStatement, RowInput, apps};
 
 pub(super) const FORMAT: ProblemFormat = ProblemFormat {
@@ -27,12 +27,6 @@ fn statement(fields: &Fields) -> Result<ProblemStatement, FieldError> {
 
 fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
     let fields = row.fields()?;
-    for name in ["input_file", "output_file"] {
-        let file = fields.text_or_empty(name)?;
-        if !file.is_empty() {
-            return Err(fields.fault(name, format!("is `{file}`; only programs that read standard input are judged")));
-        }
-    }
     let mut tests = Vec::new();
     for name in TESTS.into_iter().filter(|name| fields.has(name)) {
         add_tests(&mut tests, name, fields.json(name)?)?;
@@ -42,7 +36,8 @@ fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
             fields.fault(TESTS[0], format!("holds no tests, and `{}` and `{}` none either", TESTS[1], TESTS[2]))
         );
     }
-    let checks = script_checks(&tests, apps::JUDGES)?;
+    let (input, output) = (fields.text_or_empty("input_file")?, fields.text_or_empty("output_file")?);
+    let checks = through_files(script_checks(&tests, apps::JUDGES)?, input, output);
     let prelude = apps::PRELUDE.to_owned();
     Ok(ProblemRow::Ready(Problem { prelude, ..Problem::new(row.id(&["task_id", "name", "id"])?, checks) }))
 }

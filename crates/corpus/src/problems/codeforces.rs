@@ -1,9 +1,10 @@
 //! `codeforces`: `open-r1/codeforces`: `id, description, input_format, output_format, official_tests, time_limit, memory_limit, input_mode,
-//! generated_checker, interaction_format`. Tests that its authors generated lie in files of their own, so only the official ones are run.
+//! generated_checker, interaction_format`. A row with a checker is judged by it. Tests that its authors generated lie in files of their own, so only the official ones are run.
 
-use veriplay_core::{Problem, Value};
+use veriplay_core::{Checks, Comparison, Problem, Value};
 
 use super::fields::{FieldError, Fields, shown};
+use super::row_tests::through_files;
 use super::{ProblemFormat, ProblemRow, ProblemStatement, RowInput, apps, test_cases};
 
 pub(super) const FORMAT: ProblemFormat =
@@ -25,27 +26,25 @@ fn statement(fields: &Fields) -> Result<ProblemStatement, FieldError> {
 
 fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
     let fields = row.fields()?;
-    check_judgeable(fields)?;
+    if !fields.text_or_empty("interaction_format")?.trim().is_empty() {
+        return Err(fields.fault("interaction_format", "the problem is interactive, which is not judged"));
+    }
     let tests = match fields.json(TESTS)? {
         Value::List(tests) => tests,
         other => return Err(fields.fault(TESTS, format!("expected a list of tests, found {}", shown(&other)))),
     };
     let (checks, _) = test_cases::checks(TESTS, &tests)?;
+    let mut checks = match fields.text_or_empty("input_mode")? {
+        "" | "stdio" => checks,
+        "file" => through_files(checks, "input.txt", "output.txt"),
+        mode => {
+            return Err(fields.fault("input_mode", format!("`{mode}` is not a mode; known are `stdio` and `file`")));
+        }
+    };
+    let checker = fields.text_or_empty("generated_checker")?;
+    if let (Checks::Stdio(checks), false) = (&mut checks, checker.trim().is_empty()) {
+        checks.comparison = Comparison { checker_script: Some(checker.to_owned()), ..Comparison::by("checker") };
+    }
     let prelude = apps::PRELUDE.to_owned();
     Ok(ProblemRow::Ready(Problem { prelude, ..Problem::new(row.id(&["task_id", "id"])?, checks) }))
-}
-
-/// Refuses what no comparison of two texts can judge.
-fn check_judgeable(fields: &Fields) -> Result<(), FieldError> {
-    match fields.text_or_empty("input_mode")? {
-        "" | "stdio" => {}
-        mode => {
-            let reason = format!("is `{mode}`; only programs that read standard input are judged");
-            return Err(fields.fault("input_mode", reason));
-        }
-    }
-    if !fields.text_or_empty("interaction_format")?.trim().is_empty() {
-        return Err(fields.fault("interaction_format", "the problem is interactive, which is not judged"));
-    }
-    Ok(())
 }

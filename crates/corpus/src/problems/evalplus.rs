@@ -34,7 +34,7 @@ fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
     let function = fields.filled_text("entry_point")?.to_owned();
     let asks_not_none = task_id.starts_with(mbpp_plus::PREFIX) && NOT_NONE.contains(&function.as_str());
     let expects = if asks_not_none { ExpectedResult::NotNone } else { ExpectedResult::Value };
-    let comparison = Comparison { tolerance: tolerance(fields)?, ..Comparison::by(JUDGE) };
+    let comparison = Comparison { tolerance: tolerance(fields)?, ..Comparison::by_set(JUDGE) };
     let inputs = inputs(fields, &task_id)?;
     let checks = CallChecks { function, cases: Vec::new(), fresh: false, comparison };
     let limits = LimitOverrides::default();

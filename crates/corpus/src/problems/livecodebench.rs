@@ -67,8 +67,8 @@ fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
     let checks = match function(fields)? {
         Some(function) => calls(fields, &function, tests)?,
         None => Checks::Stdio(StdioChecks {
-            cases: tests.into_iter().map(|test| StdioCase { stdin: test.input, stdout: test.output }).collect(),
-            comparison: Comparison::by(JUDGE),
+            cases: tests.into_iter().map(|test| StdioCase::new(test.input, test.output)).collect(),
+            comparison: Comparison::by_set(JUDGE),
         }),
     };
     Ok(ProblemRow::Ready(Problem { prelude: prelude(), ..Problem::new(task_id, checks) }))
@@ -145,12 +145,12 @@ fn calls(fields: &Fields, function: &str, tests: Vec<Test>) -> Result<Checks, Fi
     let case = |test: Test| {
         let lines = test.input.split('\n').map(|line| json(&test.place, "input", line));
         let input = lines.collect::<Result<_, FieldError>>()?;
-        Ok(CallCase { input, expected: json(&test.place, "output", &test.output)? })
+        Ok(CallCase::new(input, json(&test.place, "output", &test.output)?))
     };
     Ok(Checks::Calls(CallChecks {
         function: format!("Solution.{function}"),
         cases: tests.into_iter().map(case).collect::<Result<_, FieldError>>()?,
         fresh: true,
-        comparison: Comparison::by(JUDGE),
+        comparison: Comparison::by_set(JUDGE),
     }))
 }

@@ -49,7 +49,7 @@ impl RowTest {
             output => self.wrong_output(format!("{wanted}, found {}", shown(output))),
         };
         let stdout = script_text(&self.output).ok_or_else(wrong_output)?;
-        Ok(StdioCase { stdin: stdin.ok_or_else(wrong_input)?, stdout })
+        Ok(StdioCase::new(stdin.ok_or_else(wrong_input)?, stdout))
     }
 
     fn call(self) -> Result<CallCase, FieldError> {
@@ -67,7 +67,7 @@ impl RowTest {
             Value::List(items) if items.len() == 1 => Value::List(vec![int_keys(&items[0])]),
             other => int_keys(&other),
         };
-        Ok(CallCase { input, expected })
+        Ok(CallCase::new(input, expected))
     }
 
     fn arguments(&self) -> Result<Vec<Value>, FieldError> {
@@ -97,13 +97,28 @@ impl RowTest {
 /// The checks of tests whose programs are scripts.
 pub(super) fn script_checks(tests: &[RowTest], judges: SetJudges) -> Result<Checks, FieldError> {
     let cases = tests.iter().map(RowTest::script).collect::<Result<_, _>>()?;
-    Ok(Checks::Stdio(StdioChecks { cases, comparison: Comparison::by(judges.texts) }))
+    Ok(Checks::Stdio(StdioChecks { cases, comparison: Comparison::by_set(judges.texts) }))
+}
+
+/// The checks of scripts that read the file `input` in place of standard input, and write the file `output` in place of standard output. A name
+/// that is empty stands for the stream.
+pub(super) fn through_files(checks: Checks, input: &str, output: &str) -> Checks {
+    let Checks::Stdio(mut checks) = checks else { return checks };
+    for case in &mut checks.cases {
+        if !input.is_empty() {
+            case.files.insert(input.to_owned(), std::mem::take(&mut case.stdin));
+        }
+        if !output.is_empty() {
+            case.expected_files.insert(output.to_owned(), std::mem::take(&mut case.stdout));
+        }
+    }
+    Checks::Stdio(checks)
 }
 
 /// The checks of tests that call `function`, each in a state of its own.
 pub(super) fn call_checks(function: String, tests: Vec<RowTest>, judges: SetJudges) -> Result<Checks, FieldError> {
     let cases = tests.into_iter().map(RowTest::call).collect::<Result<_, _>>()?;
-    Ok(Checks::Calls(CallChecks { function, cases, fresh: true, comparison: Comparison::by(judges.values) }))
+    Ok(Checks::Calls(CallChecks { function, cases, fresh: true, comparison: Comparison::by_set(judges.values) }))
 }
 
 /// What a script reads or writes, as Python's `str` writes it. Lines are joined.

@@ -33,7 +33,7 @@ fn check(format: &str, good: &str, cases: &[Case]) {
 
 #[test]
 fn bad_rows_of_our_own_are_named() {
-    let good = r#"{"schema_version":1,"problem":{"task_id":"a","checks":{"stdio":{"cases":[{"stdin":"","stdout":"1"}],"comparison":{"judge":"stdio"}}}}}"#;
+    let good = r#"{"schema_version":1,"problem":{"task_id":"a","checks":{"stdio":{"cases":[{"stdin":"","stdout":"1"}],"comparison":{"judge":"lines"}}}}}"#;
     check(
         "veriplay",
         good,
@@ -44,7 +44,7 @@ fn bad_rows_of_our_own_are_named() {
             ("\"task_id\"", "\"id\"", "", "`id`"),
             ("\"stdio\":{", "\"stdjo\":{", "", "stdjo"),
             ("\"stdin\":\"\"", "\"stdin\":1", "", "expected a string"),
-            ("{\"judge\":\"stdio\"}", "{}", "", "judge"),
+            ("{\"judge\":\"lines\"}", "{}", "", "judge"),
         ],
     );
 }

@@ -202,7 +202,7 @@ fn livecodebench_texts_are_runs_and_functions_are_calls() {
         "private_test_cases": private, "metadata": "{}"});
     let problem = ready("livecodebench", &row);
     let Checks::Stdio(stdio) = &problem.checks else { panic!("{:?}", problem.checks) };
-    assert_eq!(stdio.cases[1], StdioCase { stdin: "4\n5\n".into(), stdout: "9\n".into() });
+    assert_eq!(stdio.cases[1], StdioCase::new("4\n5\n", "9\n"));
     assert_eq!((stdio.cases.len(), stdio.comparison.judge.as_str()), (2, "livecodebench"));
     assert_eq!((problem.task_id.as_str(), problem.prompt.as_str()), ("abc_1", ""));
 
@@ -253,8 +253,8 @@ fn apps(tests: serde_json::Value, starter: &str) -> Problem {
 fn apps_texts_may_be_lists_of_lines() {
     let problem = apps(json!({"inputs": ["1\n", ["2", "3"]], "outputs": ["1\n", ["5", ""]]}), "");
     let Checks::Stdio(stdio) = &problem.checks else { panic!("{:?}", problem.checks) };
-    assert_eq!(stdio.cases[1], StdioCase { stdin: "2\n3".into(), stdout: "5\n".into() });
-    assert_eq!((problem.task_id.as_str(), stdio.comparison.judge.as_str()), ("7", "stdio"));
+    assert_eq!(stdio.cases[1], StdioCase::new("2\n3", "5\n"));
+    assert_eq!((problem.task_id.as_str(), stdio.comparison.judge.as_str()), ("7", "lines"));
     assert!(problem.prelude.contains("from typing import List"));
 }
 

@@ -61,7 +61,7 @@ fn a_string_pickled_by_any_protocol_is_read() {
     for pickled in pickles(TESTS) {
         let ProblemRow::Ready(problem) = only("livecodebench", &row(&pickled)) else { panic!("no problem") };
         let Checks::Stdio(stdio) = problem.checks else { panic!("no runs") };
-        assert_eq!(stdio.cases, [StdioCase { stdin: "1\n".into(), stdout: "é\n".into() }]);
+        assert_eq!(stdio.cases, [StdioCase::new("1\n", "é\n")]);
     }
 }
 

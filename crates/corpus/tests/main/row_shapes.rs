@@ -1,7 +1,7 @@
 //! Rows as sets and trainers carry them, and the checks that they become. The rows are ours, in the published layouts.
 
 use serde_json::{Value as Json, json};
-use veriplay_core::{Checks, Problem, TestStyle};
+use veriplay_core::{Checks, Comparison, Problem, TestStyle, Tolerance};
 
 use super::problem_formats::{calls, cases, ready, tests};
 
@@ -101,7 +101,7 @@ fn lists_of_tests_say_by_each_test_what_it_is() {
 }
 
 #[test]
-fn tests_of_livecodebench_keep_its_judge() {
+fn tests_of_livecodebench_and_of_nemo_gym_keep_their_judges() {
     let metadata = json!({"func_name": "go"});
     for metadata in [metadata.clone(), json!(metadata.to_string())] {
         let row =
@@ -116,7 +116,7 @@ fn tests_of_livecodebench_keep_its_judge() {
     }
     let gym = json!({"unit_tests": {"inputs": ["[1]\n2"], "outputs": ["3"], "fn_name": "add"}});
     for row in [gym.clone(), json!({"verifier_metadata": gym}), json!({"unit_tests": gym["unit_tests"].to_string()})] {
-        assert_eq!(calls(&auto(&row)).comparison.judge, "livecodebench", "{row}");
+        assert_eq!(calls(&auto(&row)).comparison.judge, "nemo_gym", "{row}");
     }
 }
 
@@ -207,4 +207,69 @@ fn kodcode_runs_a_module_of_tests() {
     assert_eq!(auto(&row), problem);
     let early = json!({"conversation_id": "c", "test_code": module});
     assert_eq!(ready("kodcode", &early).task_id, "c");
+}
+
+/// The comparison of a task's outputs.
+fn comparison(problem: &Problem) -> &Comparison {
+    match &problem.checks {
+        Checks::Stdio(checks) => &checks.comparison,
+        Checks::Calls(checks) => &checks.comparison,
+        other => panic!("{other:?} have no judge"),
+    }
+}
+
+#[test]
+fn a_row_may_name_its_judge_and_the_outermost_name_counts() {
+    let tests = |judge: Json| json!({"inputs": ["1"], "outputs": ["2"], "judge": judge});
+    for (row, judge) in [
+        (json!({"inputs": ["1"], "outputs": ["2"]}), "lines"),
+        (tests(json!("tokens")), "tokens"),
+        (tests(json!({"judge": "yes_no"})), "yes_no"),
+        (json!({"ground_truth": tests(json!("tokens")).to_string()}), "tokens"),
+        (json!({"judge": "exact", "ground_truth": tests(json!("tokens"))}), "exact"),
+        (json!({"fn_name": "f", "inputs": [[1]], "outputs": [2], "judge": "exact"}), "exact"),
+    ] {
+        let problem = auto(&row);
+        assert_eq!(comparison(&problem).judge, judge, "{row}");
+        assert_eq!(comparison(&problem).is_default, row.to_string().find("judge").is_none(), "{row}");
+    }
+    let float = auto(&tests(json!({"judge": "float", "rtol": 1e-3})));
+    assert_eq!(comparison(&float).tolerance, Some(Tolerance { absolute: 0.0, relative: 1e-3 }));
+    let codeforces = json!({"id": "1/A", "official_tests": [{"input": "1", "output": "2"}], "judge": "tokens"});
+    assert_eq!(comparison(&ready("codeforces", &codeforces)).judge, "tokens");
+}
+
+#[test]
+fn problems_with_files_read_and_write_them() {
+    let forces = json!({"id": "1/A", "official_tests": [{"input": "1 2\n", "output": "3\n"}], "input_mode": "file"});
+    let contests = |input: &str, output: &str| {
+        let tests = json!({"input": ["1 2\n"], "output": ["3\n"]});
+        json!({"name": "n", "public_tests": tests, "input_file": input, "output_file": output})
+    };
+    for (row, files, expected, streams) in [
+        (forces, Some("input.txt"), Some("output.txt"), ("", "")),
+        (contests("in", "out"), Some("in"), Some("out"), ("", "")),
+        (contests("in", ""), Some("in"), None, ("", "3\n")),
+        (contests("", "out"), None, Some("out"), ("1 2\n", "")),
+    ] {
+        let problem = auto(&row);
+        let Checks::Stdio(checks) = &problem.checks else { panic!("{row}") };
+        let file =
+            |path: Option<&str>, text: &str| path.map(|path| (path.to_owned(), text.to_owned())).into_iter().collect();
+        let case = &checks.cases[0];
+        assert_eq!((&case.files, &case.expected_files), (&file(files, "1 2\n"), &file(expected, "3\n")), "{row}");
+        assert_eq!((case.stdin.as_str(), case.stdout.as_str()), streams, "{row}");
+    }
+}
+
+#[test]
+fn a_checker_of_codeforces_judges_its_row() {
+    let row = |checker: Json| json!({"id": "1/A", "official_tests": [{"input": "1", "output": "2"}], "generated_checker": checker});
+    let problem = auto(&row(json!("print(1)")));
+    let found = comparison(&problem);
+    assert_eq!((found.judge.as_str(), found.checker_script.as_deref()), ("checker", Some("print(1)")));
+    assert!(!found.is_default, "a request for another judge leaves it alone");
+    for none in [json!(null), json!(" ")] {
+        assert_eq!(comparison(&auto(&row(none))).judge, "lines");
+    }
 }

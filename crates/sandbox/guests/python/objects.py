@@ -117,6 +117,30 @@ def is_namedtuple(kind):
     return all(alike(own[name], found) for name, found in dict_of(made).items() if name not in OF_CLASS_SYNTAX)
 
 
+class Renamed(str):
+    """Has what class syntax gives every class."""
+
+
+# What may be given another name, and how a value of the class itself is had of it.
+EXACT = {bytes: bytes.__bytes__, float: float.__float__, int: int.__int__, str: str.__str__}
+OF_RENAMING_CLASSES = dict_of(Renamed).keys() | {"__slots__"}
+
+
+def only_renames(kind):
+    """Whether it is a class that gives a built-in one another name, and nothing else: no method and no field."""
+    if type(kind) is not type or len(bases_of(kind)) != 1 or not any(map(is_, bases_of(kind) * len(EXACT), EXACT)):
+        return False
+    own = dict_of(kind)
+    slots = (own[name] for name in ("__dict__", "__weakref__") if name in own)
+    return own.keys() <= OF_RENAMING_CLASSES and all(type(slot) is types.GetSetDescriptorType for slot in slots)
+
+
+def has_fields(found):
+    """Whether an object of such a class has been given any."""
+    slot = dict_of(type(found)).get("__dict__")
+    return slot is not None and bool(slot.__get__(found))
+
+
 def named_tuple(name, fields, defaults, module, doc, with_defaults):
     """A class with these fields. `namedtuple` makes names such as `_1` of what is none, and refuses them."""
     rename = any(field.startswith("_") for field in fields)
@@ -411,7 +435,7 @@ class Objects:
         self.by_value = SCALARS  # types that cross without identity
         self.digits = limits_of_process()  # as both sides have them
         self.decimals = False  # whether a decimal number has been sent, whose arithmetic is the process's
-        self.named_tuples = []  # classes that have been sent
+        self.copied_classes = []  # those that have been sent, each with what they must still be
         self.words = set()  # of the tests' text, or the program's
         self.copies = {}  # of the objects whose changes the last message brought in vain, by handle
 
@@ -549,8 +573,17 @@ class Objects:
             for text in (own["__doc__"], texts[1]):
                 check_text(text if type(text) is str else "")
             if type(texts[1]) is str and own.get("__qualname__", texts[0]) == found.__qualname__ == texts[0]:
-                self.named_tuples.append(found)
+                self.copied_classes.append((is_namedtuple, found))
                 return self.new(found, "namedtuple", [*texts, *defaults])
+        if only_renames(found):
+            texts = [name_of(found), bases_of(found)[0].__name__, dict_of(found).get("__module__"), dict_of(found).get("__doc__")]
+            if type(texts[2]) is str and type(texts[3]) in (str, type(None)) and found.__qualname__ == texts[0]:
+                for text in texts[2:]:
+                    check_text(text or "")
+                self.copied_classes.append((only_renames, found))
+                return self.new(found, "renaming class", texts)
+        if only_renames(kind) and not has_fields(found):
+            return self.new(found, "renamed", [self.item_of(part, todo, depth + 1) for part in (kind, EXACT[bases_of(kind)[0]](found))])
         if is_namedtuple(kind):
             return self.new(found, "named", [self.item_of(part, todo, depth + 1) for part in (kind, *tuple.__iter__(found))])
         if _veriplay.is_plain(found):
@@ -583,8 +616,8 @@ class Objects:
 
     def send_changes(self):
         """Packs the contents of each shared container that has changed."""
-        if self.named_tuples and not all(map(is_namedtuple, self.named_tuples)):
-            raise Uncrossable("a class of named tuples that has changed")
+        if not all(is_same(kind) for is_same, kind in self.copied_classes):
+            raise Uncrossable("a class that has changed since it crossed")
         changed = [handle for kind, before in self.contents.items() if before for handle in self.changed_among(kind, list(before))]
         for handle in changed:
             todo = []
@@ -717,6 +750,17 @@ class Objects:
             if not is_namedtuple(made) or len(items) != len(dict_of(made)["_fields"]):
                 raise ProtocolError("a named tuple that is none")
             return tuple.__new__(made, items)
+        if kind == "renaming class":
+            name, base, module, doc = payload
+            base = next((known for known in EXACT if known.__name__ == base), None)
+            if base is None:
+                raise ProtocolError("a class of no known base")
+            return type(name, (base,), {"__module__": module, "__doc__": doc})
+        if kind == "renamed":
+            made, value = map(self.at, payload)
+            if not only_renames(made) or type(value) is not bases_of(made)[0]:
+                raise ProtocolError("a value of another class")
+            return type(value).__new__(made, value)
         return self.made_here(handle, kind, payload)
 
     def made_here(self, handle, kind, payload):

@@ -89,7 +89,7 @@ fn evaluation_of(hidden: Vec<CallCase>) -> Vec<ProblemTask> {
 }
 
 fn evaluation() -> Vec<ProblemTask> {
-    evaluation_of(vec![CallCase { input: vec![Value::int(1)], expected: Value::int(4) }])
+    evaluation_of(vec![CallCase::new(vec![Value::int(1)], Value::int(4))])
 }
 
 fn gradient_config() -> SolVerConfig {
@@ -226,7 +226,7 @@ fn the_think_wording_says_what_is_wanted_and_opens_a_thought() {
 fn suite() -> TestSuite {
     let case = |input: &str, expected: &str| {
         let (input, expected) = (Value::parse_arguments(input).unwrap(), Value::parse_repr(expected).unwrap());
-        SuiteTest::Case(CallCase { input, expected })
+        SuiteTest::Case(CallCase::new(input, expected))
     };
     TestSuite { tests: vec![case("[1, 'a']", "(2,)"), case("0, None", "inf")] }
 }
@@ -247,7 +247,7 @@ fn what_is_written_is_read_back() {
 }
 
 fn answered(number: i64) -> AnsweredProblem {
-    let case = CallCase { input: vec![Value::int(1)], expected: Value::int(1 + number) };
+    let case = CallCase::new(vec![Value::int(1)], Value::int(1 + number));
     let suite = TestSuite { tests: vec![SuiteTest::Case(case); 3] };
     AnsweredProblem {
         statement: format!("add {number}"),
@@ -300,7 +300,7 @@ fn direct_responses_are_a_line_a_block_and_lines_of_assertions() {
     }
     let text = " f(') == ', 1) == 2\nassert f(1+1) == 5\nassert f(3) > 1\nThese are all.\nassert f(4) == 1";
     let tests = direct.read_suite(text).unwrap().tests;
-    let case = CallCase { input: vec![Value::str(") == "), Value::int(1)], expected: Value::int(2) };
+    let case = CallCase::new(vec![Value::str(") == "), Value::int(1)], Value::int(2));
     let lines = ["assert f(1+1) == 5", "assert f(3) > 1"].map(|line| SuiteTest::Assert(line.to_owned()));
     assert_eq!(tests, [vec![SuiteTest::Case(case)], lines.to_vec()].concat());
 }
@@ -460,7 +460,7 @@ proptest! {
 
     #[test]
     fn any_suite_of_ints_is_read_back(cases in proptest::collection::vec((-99i64..99, -99i64..99), 1..5)) {
-        let case = |(input, expected)| SuiteTest::Case(CallCase { input: vec![Value::int(input)], expected: Value::int(expected) });
+        let case = |(input, expected)| SuiteTest::Case(CallCase::new(vec![Value::int(input)], Value::int(expected)));
         let suite = TestSuite { tests: cases.into_iter().map(case).collect() };
         for format in PROMPT_FORMATS {
             prop_assert_eq!(&agreement_format_by_name(format.name()).unwrap().read_suite(&format.suite_response(&suite)).unwrap(), &suite);

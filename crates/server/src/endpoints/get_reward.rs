@@ -25,7 +25,7 @@ use crate::judge::{AttemptText, Judge};
 use crate::queue::{Admission, Unfinished};
 use crate::rows::{FaultKind, reward};
 use crate::service::{AttemptWork, Service, TOGETHER};
-use veriplay_core::{RowStatus, VerdictRow};
+use veriplay_core::{Comparison, RowStatus, VerdictRow};
 use veriplay_verifier::extraction::{response_of_query, with_opened_frame};
 
 /// OpenRLHF waits 180 s for an answer. The answer must reach it before.
@@ -55,6 +55,9 @@ struct RewardRequest {
     /// A task, or its JSON text.
     #[schema(value_type = Option<Object>)]
     label: Option<Value>,
+    /// The judge of tasks that name none: a name, with options as in `float:rtol=1e-6`, or an object.
+    #[schema(value_type = Option<String>)]
+    judge: Option<Value>,
 }
 
 /// Rewards of completions, as OpenRLHF and slime ask for them
@@ -102,11 +105,13 @@ struct Asked {
 
 impl Asked {
     fn read(fields: &mut Fields, judge: &Arc<dyn Judge>) -> Self {
+        let chosen = fields.judge();
+        let judge = TruthJudge { judge, chosen: chosen.as_ref() };
         if let Some(response) = fields.optional_text("response") {
             let label = fields.required("label").unwrap_or_default();
             let prompt = fields.optional_text("prompt").unwrap_or_default();
             let response = with_opened_frame(&prompt, &response);
-            return Self { samples: vec![sample(judge, "label", &label, response)], form: Form::Slime };
+            return Self { samples: vec![judge.sample("label", &label, response)], form: Form::Slime };
         }
         let queries = texts(fields, "query");
         let prompts = texts(fields, "prompts");
@@ -120,7 +125,7 @@ impl Asked {
         let mut samples = Vec::with_capacity(queries.len());
         for (at, ((query, prompt), label)) in queries.into_iter().zip(prompts).zip(&labels).enumerate() {
             let response = with_opened_frame(&prompt, response_of_query(&query, &prompt));
-            samples.push(sample(judge, &format!("labels[{at}]"), label, response));
+            samples.push(judge.sample(&format!("labels[{at}]"), label, response));
         }
         Self { samples, form: Form::OpenRlhf }
     }
@@ -143,10 +148,18 @@ fn texts(fields: &mut Fields, name: &str) -> Vec<String> {
     texts
 }
 
-/// The attempt at the task of the label at `path`.
-fn sample(judge: &Arc<dyn Judge>, path: &str, label: &Value, response: String) -> Result<AttemptWork, String> {
-    let task = open_truth(judge, label).map_err(|error| error.describe(path))?;
-    Ok(AttemptWork { task, attempt_id: "0".to_owned(), text: AttemptText::Completion(response) })
+/// Opens the tasks of labels, whose outputs the request may choose a judge for.
+struct TruthJudge<'a> {
+    judge: &'a Arc<dyn Judge>,
+    chosen: Option<&'a Comparison>,
+}
+
+impl TruthJudge<'_> {
+    /// The attempt at the task of the label at `path`.
+    fn sample(&self, path: &str, label: &Value, response: String) -> Result<AttemptWork, String> {
+        let task = open_truth(self.judge, label, self.chosen).map_err(|error| error.describe(path))?;
+        Ok(AttemptWork { task, attempt_id: "0".to_owned(), text: AttemptText::Completion(response) })
+    }
 }
 
 /// What became of an attempt.

@@ -46,6 +46,9 @@ struct VerifyRequest {
     /// `unit_tests`: `inputs`, `outputs`, `fn_name`; or another task as `docs/trainers.md` lists them.
     #[schema(value_type = Object)]
     verifier_metadata: Value,
+    /// The judge, where the metadata name none.
+    #[schema(value_type = Option<String>)]
+    judge: Option<Value>,
 }
 
 /// Reward of a response, as NeMo Gym asks for it
@@ -113,7 +116,9 @@ impl Asked {
         let response = fields.required("response").unwrap_or_default();
         let metadata = fields.required("verifier_metadata").unwrap_or_default();
         let output = output_text(&response);
-        let task = open_truth(judge, &metadata);
+        let named = fields.get("judge").cloned();
+        let chosen = fields.judge();
+        let task = open_truth(judge, &metadata, chosen.as_ref());
         let unreadable = |error: TaskError| Fault::unreadable_task(String::new(), error.describe("verifier_metadata"));
         let attempt = task.map_err(unreadable).map(|task| AttemptWork {
             task,
@@ -124,6 +129,7 @@ impl Asked {
         echoed.insert("responses_create_params".to_owned(), params);
         echoed.insert("response".to_owned(), response);
         echoed.insert("verifier_metadata".to_owned(), metadata);
+        named.into_iter().for_each(|named| drop(echoed.insert("judge".to_owned(), named)));
         Self { echoed, output, attempt }
     }
 }

@@ -17,21 +17,23 @@ use utoipa_axum::routes;
 use veriplay_core::{CancellationToken, Comparison, Execute, ExecuteError, Job, Limits, Outcome};
 use veriplay_verifier::extraction::{Continues, Entry, NoAnswer, Wanted, extract_program};
 use veriplay_verifier::judge_by_name;
-use veriplay_verifier::judges::{JudgeContext, JudgeFinding, ScriptRun};
+use veriplay_verifier::judges::{JudgeContext, JudgeFinding, OutputKind, ScriptRun};
 
 use super::Routes;
 use super::run_code::{RunCodeResponse, RunRequest, decode_base64};
 use crate::body::{RequestBody, json_response};
 use crate::caller::Caller;
-use crate::compat::{Fields, Rejection, client_deadline, read_request, until_serving};
+use crate::compat::{Fields, Rejection, client_deadline, read_judge, read_request, until_serving};
 use crate::queue::Admission;
 use crate::service::{Service, Settings};
 
 /// Seconds of limits that the request leaves out.
 const RUN_SECONDS: f64 = 20.0;
 const COMPILE_SECONDS: f64 = 40.0;
-/// The judge of standard output.
-const JUDGE: &str = "common_oj";
+/// The judge of standard output, unless `config.extra.judge` names another.
+const JUDGE: &str = "sandbox_fusion";
+/// The judge that runs a program, which this endpoint has no limits for.
+const CHECKER: &str = "checker";
 /// Names of the class that runs a program with its tests.
 const AUTO_EVAL: [&str; 4] = ["AutoEvalDataset", "AutoEvalV4Dataset", "AutoEvalV5Dataset", "AutoEvalV6Dataset"];
 /// Where a test says that the program belongs.
@@ -200,6 +202,8 @@ struct Case {
 struct Problem {
     /// Of `CommonOJDataset`. Empty for a problem with test code.
     cases: Vec<Case>,
+    /// How its outputs are compared.
+    comparison: Comparison,
     tests: Option<TestCode>,
 }
 
@@ -242,7 +246,12 @@ impl Problem {
         };
         let cases = tests.into_iter().map(case).collect::<Option<Vec<_>>>();
         let cases = cases.ok_or_else(|| refuse("each case should have input.stdin and output.stdout"))?;
-        Ok(Self { cases, tests: None })
+        let chosen = request.config.get("extra").map(|extra| &extra["judge"]).filter(|chosen| !chosen.is_null());
+        let comparison = match chosen.map(|chosen| read_judge(chosen).and_then(check_text_judge)) {
+            None => Comparison::by(JUDGE),
+            Some(comparison) => comparison.map_err(|why| refuse(format!("config.extra.judge: {why}")))?,
+        };
+        Ok(Self { cases, comparison, tests: None })
     }
 
     fn auto_eval(request: &Submission) -> Result<Self, Rejection> {
@@ -268,7 +277,11 @@ impl Problem {
             None => Err(refuse(format!("provided_data.test.asset: the content of `{path}` is not base64"))),
         };
         let files = files.into_iter().map(decode).collect::<Result<_, _>>()?;
-        Ok(Self { cases: Vec::new(), tests: Some(TestCode { code: code.to_owned(), files }) })
+        Ok(Self {
+            cases: Vec::new(),
+            comparison: Comparison::by(JUDGE),
+            tests: Some(TestCode { code: code.to_owned(), files }),
+        })
     }
 
     /// Judges on a judge thread.
@@ -299,7 +312,7 @@ impl Problem {
         let mut tests = Vec::new();
         for case in &self.cases {
             let exec_info = runner.run(&request.run(code.clone(), case.stdin.clone(), Vec::new()))?;
-            let passed = exec_info.succeeded() && same_output(&case.stdout, exec_info.stdout());
+            let passed = exec_info.succeeded() && same_output(&self.comparison, &case.stdout, exec_info.stdout());
             let info = if passed && !in_full { shortened(&case.info) } else { case.info.clone() };
             tests.push(TestResponse { passed, exec_info, test_info: Some(info) });
             if !passed && !run_all {
@@ -387,19 +400,27 @@ impl ProgramRunner<'_> {
     }
 }
 
+/// A judge of texts that runs no program.
+fn check_text_judge(chosen: Comparison) -> Result<Comparison, String> {
+    let judge =
+        judge_by_name(&chosen.judge).filter(|judge| judge.supports(OutputKind::Texts) && judge.name() != CHECKER);
+    let Some(judge) = judge else { return Err(format!("judge `{}` is not for this endpoint", chosen.judge)) };
+    judge.check_options(&chosen, OutputKind::Texts).map_err(|why| format!("judge `{}`: {why}", chosen.judge))?;
+    Ok(chosen)
+}
+
 /// Whether the judge calls the outputs the same.
-fn same_output(expected: &str, actual: &str) -> bool {
+fn same_output(comparison: &Comparison, expected: &str, actual: &str) -> bool {
     /// The judge of this endpoint runs no jobs.
     struct NoJobs;
     impl Execute for NoJobs {
         fn execute(&self, _: &Job) -> Result<Outcome, ExecuteError> {
-            Err(ExecuteError::Host(format!("judge `{JUDGE}` runs no jobs")))
+            Err(ExecuteError::Host("the judges of `/submit` run no jobs".to_owned()))
         }
     }
-    let comparison = Comparison::by(JUDGE);
-    let run = ScriptRun { task_id: JUDGE, stdin: "", expected, actual: actual.as_bytes(), comparison: &comparison };
+    let run = ScriptRun { task_id: JUDGE, stdin: "", expected, actual: actual.as_bytes(), comparison };
     let mut context = JudgeContext::new(&NoJobs, "", Limits::small(), 0);
-    let found = judge_by_name(JUDGE).map(|judge| judge.compare_script(&mut context, &run));
+    let found = judge_by_name(&comparison.judge).map(|judge| judge.compare_script(&mut context, &run));
     matches!(found, Some(Ok(JudgeFinding::Right)))
 }
 
@@ -452,10 +473,10 @@ mod tests {
     #[test]
     fn outputs_are_compared_as_the_original_does() {
         for (expected, actual) in [("4", "4.0000000001\n"), ("Yes\n", "YES"), ("a \nb", "a\n b\n")] {
-            assert!(same_output(expected, actual), "{expected:?} {actual:?}");
+            assert!(same_output(&Comparison::by(JUDGE), expected, actual), "{expected:?} {actual:?}");
         }
         for (expected, actual) in [("4", "4.001"), ("a\nb", "a"), ("1 2", "1.0 2.0"), ("x", "")] {
-            assert!(!same_output(expected, actual), "{expected:?} {actual:?}");
+            assert!(!same_output(&Comparison::by(JUDGE), expected, actual), "{expected:?} {actual:?}");
         }
     }
 

@@ -89,6 +89,9 @@ struct VerifyRequest {
     /// No two have the same name.
     tasks: Vec<TaskRequest>,
     attempts: Vec<AttemptRequest>,
+    /// The judge of tasks whose rows name none: its name, with options as in `float:rtol=1e-6,atol=1e-9`, or an object with `judge` and options.
+    #[schema(value_type = Option<String>)]
+    judge: Option<Value>,
     /// Instead of the tasks' own.
     limits: Option<LimitsRequest>,
     /// Seed of every job (default 0).

@@ -59,7 +59,7 @@ fn parse_case(input: &str, expected: &str) -> Result<SuiteTest, String> {
     }
     let input = Value::parse_arguments(input).map_err(|error| format!("an input is no list of literals: {error}"))?;
     let expected = Value::parse_repr(expected).map_err(|error| format!("an output is no literal: {error}"))?;
-    Ok(SuiteTest::Case(CallCase { input, expected }))
+    Ok(SuiteTest::Case(CallCase::new(input, expected)))
 }
 
 /// Parses a line that begins with `assert`. Whether it is Python shows when it runs.

@@ -5,19 +5,26 @@ name calls it did not make; the host makes the calls that are named in a fresh e
 """
 
 import builtins
-import copy
+import sys
 
 import _veriplay
 
 SCALARS = (type(None), bool, int, float, str, bytes)
 
 
-def is_plain(value):
-    if type(value) is dict:
-        return all(is_plain(key) and is_plain(item) for key, item in value.items())
-    if type(value) in (list, tuple, set, frozenset):
-        return all(map(is_plain, value))
-    return type(value) in SCALARS
+def plain(value):
+    """A copy of a plain value, with Python's numbers for numpy's. Raises `TypeError` for any other."""
+    kind = type(value)
+    if kind is dict:
+        return {plain(key): plain(item) for key, item in value.items()}
+    if kind in (list, tuple, set, frozenset):
+        return kind(map(plain, value))
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and kind.__module__ == "numpy" and isinstance(value, (numpy.number, numpy.bool_)):
+        value = value.item()
+    if type(value) not in SCALARS:
+        raise TypeError(f"a value of type {kind.__name__}")
+    return value
 
 
 def ask(name, *arguments):
@@ -41,15 +48,17 @@ def run(code):
 
     def tool_of(name, documentation):
         def tool(*arguments, **keywords):
-            if not all(map(is_plain, (*arguments, *keywords.values()))):
-                raise TypeError(f"arguments of {name} are plain values: None, numbers, texts, and lists, tuples, sets and dicts of them")
-            kept = copy.deepcopy((name, list(arguments), keywords))
             try:
-                value = ask("call", name, list(arguments), keywords)
+                made = name, plain(list(arguments)), plain(keywords)
+            except TypeError as error:
+                known = "None, numbers, texts, and lists, tuples, sets and dicts of them"
+                raise TypeError(f"arguments of {name} are plain values: {known}; found {error}") from None
+            try:
+                value = ask("call", *made)
             except _veriplay.CalleeError as error:
-                calls.append(kept)
+                calls.append(made)
                 raise exception(*error.args) from None
-            calls.append(kept)
+            calls.append(made)
             return value
 
         tool.__name__ = tool.__qualname__ = name
@@ -57,9 +66,11 @@ def run(code):
         return tool
 
     def answer(value):
-        if not is_plain(value):
-            raise TypeError("an answer is None, a bool, an int, a float, a str, bytes, or a list, tuple, set or dict of them")
-        given[:] = [copy.deepcopy(value)]
+        try:
+            given[:] = [plain(value)]
+        except TypeError as error:
+            known = "None, a bool, an int, a float, a str, bytes, or a list, tuple, set or dict of them"
+            raise TypeError(f"an answer is {known}; found {error}") from None
 
     names = {"__name__": "__main__", "answer": answer}
     names.update((name, tool_of(name, f"{signature}\n\n{text}")) for name, signature, text in ask("tools"))

@@ -1,9 +1,12 @@
 //! The jobs of an environment: runs of code with the environment as callee, replays of calls, and descriptions.
 
+use std::borrow::Cow;
+
 use veriplay_core::{
     CallResult, Callee, Dropped, Environment, Evidence, Execute, Job, Limits, Outcome, Status, ToolCall, Value,
 };
 
+use crate::plain::plain;
 use crate::runner::{self, Runner, decode_call, job_failure};
 
 /// The trusted side; see its docstring.
@@ -269,34 +272,26 @@ fn parse_report(outcome: &Outcome, limits: &Limits) -> Result<CodeReport, (Statu
         Value::Tuple(mut given) if given.len() == 1 => given.pop(),
         _ => return Err(malformed()),
     };
-    if answer.as_ref().is_some_and(|answer| !is_plain(answer)) {
-        return Err((Status::RuntimeError, "an answer of plain values alone is taken".to_owned()));
-    }
+    let answer = answer.map(|answer| plain_value(&answer, "the answer")).transpose()?;
     let failure = match error {
         Value::None => None,
         Value::Tuple(parts) => Some(parse_failure(parts).ok_or_else(malformed)?),
         _ => return Err(malformed()),
     };
-    let calls = rows.into_iter().map(parse_call).collect::<Option<Vec<ToolCall>>>().ok_or_else(malformed)?;
-    let values =
-        || calls.iter().flat_map(|call| call.arguments.iter().chain(call.keywords.iter().map(|(_, value)| value)));
-    if !values().all(is_plain) {
-        return Err((Status::RuntimeError, "arguments of plain values alone are taken".to_owned()));
+    let mut calls = rows.into_iter().map(parse_call).collect::<Option<Vec<ToolCall>>>().ok_or_else(malformed)?;
+    for call in &mut calls {
+        let arguments = call.arguments.iter_mut().chain(call.keywords.iter_mut().map(|(_, value)| value));
+        for argument in arguments {
+            *argument = plain_value(argument, "an argument of a tool")?;
+        }
     }
     Ok(CodeReport { calls, answer, failure })
 }
 
-/// Whether nothing in a value is of a class beyond the literal ones. What the code's own instance says of that is its word alone, and an
-/// object may compare as another class has it: `numpy.float16("inf")` equals every large number.
-fn is_plain(value: &Value) -> bool {
-    match value {
-        Value::Object(_) => false,
-        Value::List(items) | Value::Tuple(items) | Value::Set(items) | Value::FrozenSet(items) => {
-            items.iter().all(is_plain)
-        }
-        Value::Dict(pairs) => pairs.iter().all(|(key, item)| is_plain(key) && is_plain(item)),
-        Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Str(_) | Value::Bytes(_) => true,
-    }
+/// A value as the code's own instance reports it, for the environment and the verification function.
+fn plain_value(value: &Value, what: &str) -> Result<Value, Failure> {
+    let refused = |object| (Status::RuntimeError, format!("{what} is or has {object}; plain values are taken"));
+    plain(value).map(Cow::into_owned).map_err(refused)
 }
 
 /// The phase in which the code ended, and text for people. What code says of itself changes nothing but the name of a failure.

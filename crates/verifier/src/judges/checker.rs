@@ -3,14 +3,19 @@
 //! # What it decides
 //! The problem's checker decides. Its source defines `check(input, expected, actual)`; it is called with plain
 //! values: the tuple of arguments, the expected and the returned value, or three texts (standard input, expected and
-//! actual output). `True` is right, `False` is wrong.
+//! actual output). `True` is right, `False` is wrong. A returned object is refused before the checker runs, unless the expected value has
+//! one of its class at the same place ([`crate::plain`]).
+//!
+//! Or the checker is a script, as `open-r1/codeforces` has it (`checker_script`): it is run as `checker.py input.txt correct_output.txt
+//! solution_output.txt`, and all that it prints is a score, or a verdict in a word. The output is right if it gets
+//! the score that the expected output gets, which must be above 0.
 //!
 //! # Why
 //! Some questions have many right answers: any topological order, any shortest path. It runs in an instance of its own,
 //! behind the program's job: it sees the expected value, the program never does and shares nothing with it.
 //!
 //! # How it can be gamed
-//! Only by a value that the checker itself takes for right. A checker that raises, returns anything but a bool or meets a
+//! Only by a plain value that the checker itself takes for right. A checker that raises, returns anything but a bool or meets a
 //! limit has not judged. Where it judges the expected answer in the actual one's place, the attempt has broken it, and is
 //! wrong. Where it does not, the task is broken: its attempts are unjudgeable, by the rule `reference`, and count for nothing.
 //!
@@ -20,8 +25,9 @@
 
 use veriplay_core::{Comparison, Dropped, Job, Value};
 
-use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun};
-use crate::runner::{NoValue, configure_job, decode_call, job_failure};
+use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun, quoted, strip, words};
+use crate::prelude::insert_before;
+use crate::runner::{NoValue, configure_job, decode_call, job_failure, string_list};
 
 /// What a checker defines.
 const FUNCTION: &str = "check";
@@ -38,18 +44,23 @@ impl Judge for Checker {
         true
     }
 
-    fn check_options(&self, comparison: &Comparison) -> Result<(), &'static str> {
-        match &comparison.checker {
-            Some(source) if !source.trim().is_empty() => Ok(()),
+    fn check_options(&self, comparison: &Comparison, kind: OutputKind) -> Result<(), &'static str> {
+        match (&comparison.checker, &comparison.checker_script) {
+            (Some(_), Some(_)) => Err("it has `checker` and `checker_script`; give one of them"),
+            (None, Some(_)) if kind == OutputKind::Values => {
+                Err("a `checker_script` is given texts; give `checker`, which is called with values")
+            }
+            (Some(source), None) | (None, Some(source)) if !source.trim().is_empty() => Ok(()),
             _ => Err("it needs the source of a checker"),
         }
     }
 
     fn compare_call(&self, context: &mut JudgeContext<'_>, call: &ReturnedCall<'_>) -> Result<JudgeFinding, Dropped> {
-        let Some(actual) = call.actual else {
-            return Ok(call.compare_by(|_, _| false));
+        let (expected, actual) = match call.plain_values() {
+            Ok(values) => values,
+            Err(refused) => return Ok(refused),
         };
-        let arguments = vec![Value::Tuple(call.input.to_vec()), call.expected.clone(), actual.clone()];
+        let arguments = vec![Value::Tuple(call.input.to_vec()), expected.into_owned(), actual.into_owned()];
         Ok(match decided(context, call.comparison, arguments)? {
             Ok(right) => call.compare_by(|_, _| right),
             Err(why) => JudgeFinding::Undecided(why),
@@ -60,8 +71,14 @@ impl Judge for Checker {
         let Ok(actual) = std::str::from_utf8(run.actual) else {
             return Ok(run.compare_by(|_, _| false));
         };
-        let arguments = vec![Value::str(run.stdin), Value::str(run.expected), Value::str(actual)];
-        Ok(match decided(context, run.comparison, arguments)? {
+        let found = match &run.comparison.checker_script {
+            Some(script) => decided_by_score(context, script, run, actual)?,
+            None => {
+                let arguments = vec![Value::str(run.stdin), Value::str(run.expected), Value::str(actual)];
+                decided(context, run.comparison, arguments)?
+            }
+        };
+        Ok(match found {
             Ok(right) => run.compare_by(|_, _| right),
             Err(why) => JudgeFinding::Undecided(why),
         })
@@ -101,4 +118,75 @@ fn verdict(
         Ok(other) => Err(format!("it returned a value of type `{}`, which is no bool of Python's", other.type_name())),
         Err(detail) => Err(detail),
     })
+}
+
+/// Whether a script gives the actual output the score that it gives the expected one, or why it does not decide. As above, what it decides about the
+/// expected output alone is wrong.
+fn decided_by_score(
+    context: &mut JudgeContext<'_>,
+    script: &str,
+    run: &ScriptRun<'_>,
+    actual: &str,
+) -> Result<Result<bool, String>, Dropped> {
+    let found = score(context, script, [run.stdin, run.expected, actual])?;
+    if found.as_ref().is_ok_and(|score| *score <= 0.0) {
+        return Ok(Ok(false));
+    }
+    let full = score(context, script, [run.stdin, run.expected, run.expected])?;
+    Ok(match (found, full) {
+        (Ok(found), Ok(full)) if full > 0.0 => Ok(found >= full),
+        (Ok(_), Ok(_)) => Err("it gives the expected output no score".to_owned()),
+        (Err(_), Ok(_)) => Ok(false),
+        (_, Err(undecided)) => Err(undecided),
+    })
+}
+
+/// The score that a script prints about the input, the expected output and the actual one.
+fn score(context: &mut JudgeContext<'_>, script: &str, texts: [&str; 3]) -> Result<Result<f64, String>, Dropped> {
+    let files = SCRIPT_FILES.iter().zip(texts).map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()));
+    let arguments = std::iter::once("checker.py").chain(SCRIPT_FILES);
+    let prelude = format!("import sys\nsys.argv = {:#}\n", string_list(arguments));
+    let program = insert_before(&prelude, script, std::iter::empty());
+    let JudgeContext { image, limits, seed, .. } = *context;
+    let job = Job { files: files.collect(), ..Job::script(program) };
+    let outcome = context.runner.run(&configure_job(image, limits, seed, job))?;
+    let has_exited = outcome.error.as_ref().is_some_and(|error| error.kind == "SystemExit");
+    Ok(match job_failure(&outcome) {
+        Some((_, detail)) if !has_exited => Err(detail),
+        _ => read_score(&String::from_utf8_lossy(&outcome.stdout)),
+    })
+}
+
+/// The files that a script is given: the input, the expected output, the actual one.
+const SCRIPT_FILES: [&str; 3] = ["input.txt", "correct_output.txt", "solution_output.txt"];
+
+/// Words for a full score and for none.
+const FULL: &str = "ok ac accepted correct pass passed right true yes";
+const NONE: &str = "wa wrong incorrect fail failed false no";
+
+/// The score that is all of a script's output: a number, or a verdict in one word. A longer text may repeat what the program under test wrote, and
+/// nothing is read from that.
+fn read_score(output: &str) -> Result<f64, String> {
+    let word = strip(output).to_ascii_lowercase();
+    match word.parse::<f64>() {
+        Ok(score) if score.is_finite() => Ok(score),
+        _ if words(FULL).any(|known| known == word) => Ok(1.0),
+        _ if words(NONE).any(|known| known == word) => Ok(0.0),
+        _ => Err(format!("it prints {}, and not a score alone", quoted(output))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_score_is_a_number_or_a_verdict_and_nothing_beside_it() {
+        for (output, score) in [("1\n", 1.0), ("\n0.5\n\n", 0.5), ("100", 100.0), ("OK", 1.0), ("False\n", 0.0)] {
+            assert_eq!(read_score(output), Ok(score), "{output}");
+        }
+        for output in ["", "nan", "inf", "done", "1 is wrong", "wrong answer: got\n1", "1\n0"] {
+            assert!(read_score(output).is_err(), "{output}");
+        }
+    }
 }

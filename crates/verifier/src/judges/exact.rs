@@ -2,7 +2,7 @@
 //!
 //! # What it decides
 //! Values: equal in type and content all the way down: `1`, `1.0` and `True` are three values, a list is no tuple; NaN is
-//! NaN, `0.0` is not `-0.0`; dicts and sets have no order, an `OrderedDict` has one. Texts: the same bytes once the line ends (`\n`) at the very end
+//! NaN, `0.0` is not `-0.0`; dicts and sets have no order, an `OrderedDict` has one; a numpy scalar is the Python number that it holds. Texts: the same bytes once the line ends (`\n`) at the very end
 //! of both are taken off.
 //!
 //! # Why
@@ -14,7 +14,7 @@
 //! the other way, against a right program that returns `2.0` for `2` or leaves a blank at a line's end.
 //!
 //! # Example
-//! `[1, 2]` for `[1, 2]` is right; `(1, 2)`, `[1, 2.0]`, `[True, 2]` and `[np.int64(1), 2]` are wrong. `"3\n\n"` for `"3"` is right; `"3 "` is
+//! `[1, 2]` and `[np.int64(1), 2]` for `[1, 2]` are right; `(1, 2)`, `[1, 2.0]` and `[True, 2]` are wrong. `"3\n\n"` for `"3"` is right; `"3 "` is
 //! wrong.
 
 use veriplay_core::Dropped;
@@ -34,7 +34,7 @@ impl Judge for Exact {
     }
 
     fn compare_call(&self, _context: &mut JudgeContext<'_>, call: &ReturnedCall<'_>) -> Result<JudgeFinding, Dropped> {
-        Ok(call.compare_by(|expected, actual| expected == actual))
+        Ok(call.compare_plain(|expected, actual| expected == actual))
     }
 
     fn compare_script(&self, _context: &mut JudgeContext<'_>, run: &ScriptRun<'_>) -> Result<JudgeFinding, Dropped> {

@@ -2,7 +2,7 @@
 //!
 //! # What it decides
 //! Numbers of which at least one is a float are the same when `|actual − expected| ≤ absolute + relative · |expected|`;
-//! the problem must name its tolerance. NaN is right only where NaN is expected, an infinity only where that very one is.
+//! without a tolerance in the problem both are 1e-6. NaN is right only where NaN is expected, an infinity only where that very one is.
 //! Two ints must be equal, and a bool is no number. A numpy scalar is the number it holds; complex numbers are compared part
 //! by part. Lists, tuples, deques and dicts of every kind must be of the same type and shape, items compared one by one; dict
 //! keys, their order in an `OrderedDict`, and all else must be the same exactly. Texts must have equally many lines
@@ -26,8 +26,7 @@ use std::collections::HashMap;
 use veriplay_core::{Comparison, Dropped, Object, PythonClass, Tolerance, Value};
 
 use super::{
-    Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun, check_tolerance, complex_parts, is_space,
-    number, numpy_number, words,
+    Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun, complex_parts, is_space, number, words,
 };
 
 /// The judge.
@@ -42,16 +41,9 @@ impl Judge for Float {
         true
     }
 
-    fn check_options(&self, comparison: &Comparison) -> Result<(), &'static str> {
-        match comparison.tolerance {
-            None => Err("it needs a tolerance"),
-            tolerance => check_tolerance(tolerance),
-        }
-    }
-
     fn compare_call(&self, _context: &mut JudgeContext<'_>, call: &ReturnedCall<'_>) -> Result<JudgeFinding, Dropped> {
         let tolerance = tolerance(call.comparison);
-        Ok(call.compare_by(|expected, actual| same(expected, actual, tolerance)))
+        Ok(call.compare_plain(|expected, actual| same(expected, actual, tolerance)))
     }
 
     fn compare_script(&self, _context: &mut JudgeContext<'_>, run: &ScriptRun<'_>) -> Result<JudgeFinding, Dropped> {
@@ -60,15 +52,18 @@ impl Judge for Float {
     }
 }
 
+/// What contest judges forgive, where the problem does not say it.
+const USUAL: Tolerance = Tolerance { absolute: 1e-6, relative: 1e-6 };
+
 fn tolerance(comparison: &Comparison) -> Tolerance {
-    comparison.tolerance.unwrap_or(Tolerance { absolute: 0.0, relative: 0.0 })
+    comparison.tolerance.unwrap_or(USUAL)
 }
 
 fn same(expected: &Value, actual: &Value, tolerance: Tolerance) -> bool {
     if let (Some(expected), Some(actual)) = (complex_parts(expected), complex_parts(actual)) {
         return near(expected.0, actual.0, tolerance) && near(expected.1, actual.1, tolerance);
     }
-    match (numpy_number(expected).unwrap_or(expected), numpy_number(actual).unwrap_or(actual)) {
+    match (expected, actual) {
         (Value::Float(_), Value::Float(_) | Value::Int(_)) | (Value::Int(_), Value::Float(_)) => {
             number(expected).zip(number(actual)).is_some_and(|(e, a)| near(e, a, tolerance))
         }

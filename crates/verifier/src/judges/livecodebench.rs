@@ -21,7 +21,7 @@
 //! `(1, 2)` for `[1, 2]` is right, `[(1, 2)]` for `[[1, 2]]` is wrong; `"1.50 2"` for `"1.5 2.0\n"` is right, `"0.1"` for
 //! `"0.10000000000000001"` and `"YES"` for `"Yes"` are wrong.
 
-mod decimal;
+pub(super) mod decimal;
 
 use std::borrow::Cow;
 

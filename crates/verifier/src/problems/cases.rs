@@ -97,15 +97,21 @@ impl CallCases<'_, '_> {
             Err(NoValue::Raised(detail)) => return Ok(Some((Status::RuntimeError, detail))),
             Err(NoValue::NoPlainValue(detail)) => (None, detail),
         };
-        let call = ReturnedCall {
-            task_id: &self.request.problem.task_id,
-            function: self.function,
-            input: &case.input,
-            expected: &case.expected,
-            actual: actual.as_ref(),
-            comparison: &self.checks.comparison,
-        };
-        let result = case_result(self.judge.compare_call(self.context, &call))?;
+        let mut result = None;
+        for expected in std::iter::once(&case.expected).chain(&case.alternatives) {
+            let call = ReturnedCall {
+                task_id: &self.request.problem.task_id,
+                function: self.function,
+                input: &case.input,
+                expected,
+                actual: actual.as_ref(),
+                comparison: &self.checks.comparison,
+            };
+            match case_result(self.judge.compare_call(self.context, &call))? {
+                None => return Ok(None),
+                wrong => result = result.or(wrong),
+            }
+        }
         Ok(result.map(|(status, detail)| (status, if actual.is_some() { detail } else { no_value })))
     }
 }
@@ -155,7 +161,9 @@ fn judge_run(
     request: &ProblemRequest<'_>,
     case: &StdioCase,
 ) -> Result<CaseResult, Dropped> {
-    let script = Job { stdin: case.stdin.clone().into_bytes(), ..Job::script(program) };
+    let files = case.files.iter().map(|(path, text)| (path.clone(), text.clone().into_bytes())).collect();
+    let fetch = case.expected_files.keys().cloned().collect();
+    let script = Job { stdin: case.stdin.clone().into_bytes(), files, fetch, ..Job::script(program) };
     let limits = limits_for(request, case.stdout.len());
     let outcome = context.runner.run(&configure_job(context.image, limits, context.seed, script))?;
     if let Some(failure) = job_failure(&outcome) {
@@ -164,14 +172,57 @@ fn judge_run(
     if outcome.truncated {
         return Ok(Some((Status::OutputExceeded, "its output was cut".to_owned())));
     }
-    let written = ScriptRun {
+    let run = ScriptRun {
         task_id: &request.problem.task_id,
-        stdin: &case.stdin,
+        stdin: case.files.values().next().filter(|_| case.stdin.is_empty()).unwrap_or(&case.stdin),
         expected: &case.stdout,
         actual: &outcome.stdout,
         comparison: &checks.comparison,
     };
-    case_result(judge.compare_script(context, &written))
+    if case.expected_files.is_empty() || !case.stdout.is_empty() {
+        let wrong = judge_output(context, judge, run, &case.alternatives)?;
+        if wrong.is_some() {
+            return Ok(wrong);
+        }
+    }
+    judge_files(context, judge, run, case, &outcome.fetched)
+}
+
+/// Judges standard output, for which any of the expected ones is right.
+fn judge_output(
+    context: &mut JudgeContext<'_>,
+    judge: &dyn Judge,
+    run: ScriptRun<'_>,
+    alternatives: &[String],
+) -> Result<CaseResult, Dropped> {
+    let mut result = None;
+    for expected in std::iter::once(run.expected).chain(alternatives.iter().map(String::as_str)) {
+        match case_result(judge.compare_script(context, &ScriptRun { expected, ..run }))? {
+            None => return Ok(None),
+            wrong => result = result.or(wrong),
+        }
+    }
+    Ok(result)
+}
+
+/// Judges the files that a program must leave, as its output is judged.
+fn judge_files(
+    context: &mut JudgeContext<'_>,
+    judge: &dyn Judge,
+    run: ScriptRun<'_>,
+    case: &StdioCase,
+    fetched: &[(String, Vec<u8>)],
+) -> Result<CaseResult, Dropped> {
+    for (path, expected) in &case.expected_files {
+        let Some((_, actual)) = fetched.iter().find(|(found, _)| found == path) else {
+            return Ok(Some((Status::WrongAnswer, format!("it left no file `{path}`"))));
+        };
+        let wrong = case_result(judge.compare_script(context, &ScriptRun { expected, actual, ..run }))?;
+        if let Some((status, detail)) = wrong {
+            return Ok(Some((status, format!("file `{path}`: {detail}"))));
+        }
+    }
+    Ok(None)
 }
 
 /// The result of one case: `None` when it passes, else a status and a detail.

@@ -79,7 +79,7 @@ fn compare_output(
 }
 
 fn one_call(function: &str, input: Vec<Value>, expected: &Value) -> CallChecks {
-    let cases = vec![CallCase { input, expected: expected.clone() }];
+    let cases = vec![CallCase::new(input, expected.clone())];
     CallChecks { function: function.to_owned(), cases, fresh: false, comparison: Comparison::by(JUDGE) }
 }
 

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use veriplay_core::{Comparison, Execute, ExecuteError, Job, Outcome, Tolerance, Value};
 use veriplay_verifier::judges::{
-    JUDGES, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun, judge_by_name, judge_names,
+    JUDGES, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun, choose_judge, judge_by_name, judge_names,
+    parse_judge,
 };
 
 use crate::table::{LIMITS, read};
@@ -83,7 +84,31 @@ fn names_are_distinct_and_find_their_judge() {
         assert_eq!(judge_by_name(judge.name()).unwrap().name(), judge.name());
     }
     assert!(judge_by_name("Exact").is_none() && judge_by_name("").is_none());
-    assert!(judge_names().starts_with("exact, evalplus, "));
+    assert!(judge_names().starts_with("exact, lines, tokens, float, "));
+    // As rows of earlier versions have them.
+    assert_eq!(judge_by_name("stdio").unwrap().name(), "lines");
+    assert_eq!(judge_by_name("common_oj").unwrap().name(), "nemo_gym");
+}
+
+#[test]
+fn a_judge_is_chosen_by_a_name_that_there_is() {
+    assert_eq!(parse_judge("tokens"), Ok(Comparison::by("tokens")));
+    assert_eq!(parse_judge("float:atol=1"), Ok(within("float", 1.0, 0.0)));
+    let why = parse_judge("diff").unwrap_err();
+    assert!(why.contains("`diff`") && why.contains(&judge_names()), "{why}");
+}
+
+#[test]
+fn a_choice_holds_where_the_row_leaves_it_to_others_and_the_judge_takes_the_outputs() {
+    let chosen = |own: &Comparison, judge: &str, kind| {
+        let mut own = own.clone();
+        choose_judge(&mut own, &Comparison::by(judge), kind);
+        own.judge
+    };
+    let of_set = Comparison::by_set("lines");
+    assert_eq!(chosen(&of_set, "tokens", OutputKind::Texts), "tokens");
+    assert_eq!(chosen(&Comparison::by("lines"), "tokens", OutputKind::Texts), "lines");
+    assert_eq!(chosen(&Comparison::by_set("apps"), "tokens", OutputKind::Values), "apps");
 }
 
 #[test]
@@ -118,8 +143,10 @@ fn a_judge_on_what_it_does_not_take_is_dropped_by_name_and_task() {
 
 #[test]
 fn options_that_decide_nothing_are_refused() {
-    let check = |comparison: &Comparison| judge_by_name(&comparison.judge).unwrap().check_options(comparison);
-    assert!(check(&Comparison::by("float")).is_err() && check(&within("float", 0.0, 1e-9)).is_ok());
+    let check_for =
+        |kind, comparison: &Comparison| judge_by_name(&comparison.judge).unwrap().check_options(comparison, kind);
+    let check = |comparison: &Comparison| check_for(OutputKind::Values, comparison);
+    assert!(check(&Comparison::by("float")).is_ok() && check(&within("float", 0.0, 1e-9)).is_ok());
     for bad in [f64::NAN, f64::INFINITY, -1e-9] {
         for judge in ["float", "evalplus", "exact"] {
             assert!(check(&within(judge, bad, 0.0)).is_err() && check(&within(judge, 0.0, bad)).is_err(), "{judge}");
@@ -128,6 +155,10 @@ fn options_that_decide_nothing_are_refused() {
     let checker = |source: &str| Comparison { checker: Some(source.to_owned()), ..Comparison::by("checker") };
     assert!(check(&checker("def check(a, b, c): return True")).is_ok());
     assert!(check(&checker(" \n")).is_err() && check(&Comparison::by("checker")).is_err());
+    let script = Comparison { checker_script: Some("print(1)".to_owned()), ..Comparison::by("checker") };
+    assert!(check_for(OutputKind::Texts, &script).is_ok() && check(&script).is_err());
+    let both = Comparison { checker: Some("c".to_owned()), ..script };
+    assert!(check_for(OutputKind::Texts, &both).is_err());
     assert!(check(&Comparison::by("evalplus")).is_ok());
 }
 

@@ -15,7 +15,7 @@ pub(crate) fn problem(checks: Checks) -> Problem {
 
 /// Calls of `g`: argument list and expected value, all in one job.
 pub(crate) fn calls_problem(cases: &[(&str, &str)], comparison: Comparison) -> Problem {
-    let case = |(input, expected): &(&str, &str)| CallCase { input: arguments(input), expected: read(expected) };
+    let case = |(input, expected): &(&str, &str)| CallCase::new(arguments(input), read(expected));
     let cases = cases.iter().map(case).collect();
     problem(Checks::Calls(CallChecks { function: "g".to_owned(), cases, fresh: false, comparison }))
 }
@@ -31,7 +31,7 @@ pub(crate) fn fresh_problem(cases: &[(&str, &str)], comparison: Comparison) -> P
 
 /// Runs: standard input and expected output.
 pub(crate) fn stdio_problem(cases: &[(&str, &str)], comparison: Comparison) -> Problem {
-    let case = |(stdin, stdout): &(&str, &str)| StdioCase { stdin: (*stdin).to_owned(), stdout: (*stdout).to_owned() };
+    let case = |(stdin, stdout): &(&str, &str)| StdioCase::new(*stdin, *stdout);
     problem(Checks::Stdio(StdioChecks { cases: cases.iter().map(case).collect(), comparison }))
 }
 
@@ -69,10 +69,9 @@ fn a_problem_that_cannot_be_judged_is_refused_by_name_before_anything_runs() {
         (tests(TestStyle::Asserts(vec![])), "has no checks"),
         (tests(TestStyle::Functions(" \n".to_owned())), "has no checks"),
         (tests(check("")), "has no checks"),
-        (calls_problem(&[("1", "1")], Comparison::by("exat")), "unknown judge `exat`; known are exact, evalplus"),
-        (calls_problem(&[("1", "1")], Comparison::by("stdio")), "judge `stdio` of `set/1` does not judge values"),
+        (calls_problem(&[("1", "1")], Comparison::by("exat")), "unknown judge `exat`; known are exact, lines"),
+        (calls_problem(&[("1", "1")], Comparison::by("stdio")), "judge `lines` of `set/1` does not judge values"),
         (stdio_problem(&[("1", "1")], Comparison::by("cruxeval")), "does not judge standard output"),
-        (calls_problem(&[("1", "1")], Comparison::by("float")), "needs a tolerance"),
         (stdio_problem(&[("1", "1")], within("float", f64::NAN, 0.0)), "finite"),
         (calls_problem(&[("1", "1")], Comparison::by("checker")), "source of a checker"),
         (nameless, "which function"),

@@ -66,7 +66,7 @@ fn echo() -> Scripts {
 }
 
 fn stdio() -> Comparison {
-    Comparison::by("stdio")
+    Comparison::by("lines")
 }
 
 const ECHOES: &[(&str, &str)] = &[("1", "1\n"), ("2", "two"), ("3", "3")];
@@ -113,7 +113,7 @@ fn right_text_before_a_bad_end_passes_nothing() {
 
 #[test]
 fn text_that_was_cut_passes_nothing_even_where_it_is_right() {
-    for judge in ["exact", "stdio", "livecodebench", "common_oj"] {
+    for judge in ["exact", "lines", "tokens", "yes_no", "livecodebench", "nemo_gym", "sandbox_fusion"] {
         let problem = stdio_problem(&[("1", "1")], Comparison::by(judge));
         let cut = Scripts { truncated: true, ..echo() };
         assert_eq!(judged(&cut, &problem), (Status::OutputExceeded, 0, 1));
@@ -160,9 +160,9 @@ fn a_host_fault_at_any_case_drops_the_attempt() {
 #[test]
 fn the_judge_that_is_named_decides() {
     let problem = |judge| stdio_problem(&[("YES 1.0", "yes 1.0")], Comparison::by(judge));
-    assert_eq!(judged(&echo(), &problem("common_oj")).0, Status::Accepted);
+    assert_eq!(judged(&echo(), &problem("sandbox_fusion")).0, Status::Accepted);
     assert_eq!(judged(&echo(), &problem("livecodebench")).0, Status::WrongAnswer);
     let problem = |judge| stdio_problem(&[("1.0 2", "1 2.0")], Comparison::by(judge));
-    assert_eq!(judged(&echo(), &problem("common_oj")).0, Status::WrongAnswer);
+    assert_eq!(judged(&echo(), &problem("sandbox_fusion")).0, Status::WrongAnswer);
     assert_eq!(judged(&echo(), &problem("livecodebench")).0, Status::Accepted);
 }

@@ -79,7 +79,7 @@ impl Request {
     fn verify(attempts: impl Iterator<Item = (u64, bool)>) -> Self {
         let task = json!({"format": "veriplay", "row": {"schema_version": 1, "problem": {"task_id": "sum", "checks": {
             "stdio": {"cases": [{"stdin": "1 2\n", "stdout": "3\n"}, {"stdin": "40 2\n", "stdout": "42\n"}],
-                      "comparison": {"judge": "stdio"}}}}}});
+                      "comparison": {"judge": "lines"}}}}}});
         let (attempts, expected): (Vec<Value>, Vec<bool>) = attempts
             .map(|(number, right)| {
                 let added = if right { "" } else { " + 1" };

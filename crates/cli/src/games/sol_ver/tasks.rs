@@ -175,7 +175,7 @@ impl ProblemGenerator<'_> {
 }
 
 fn problem(text: String, reference: String, pairs: Vec<IoPair>) -> ProblemTask {
-    let case = |pair: IoPair| CallCase { input: pair.input, expected: pair.output };
+    let case = |pair: IoPair| CallCase::new(pair.input, pair.output);
     let hidden = pairs.into_iter().map(case).collect();
     ProblemTask { statement: text, reference: Some(ReferenceSolution { program: reference, hidden }) }
 }

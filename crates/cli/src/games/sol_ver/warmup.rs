@@ -99,6 +99,6 @@ fn describe(grammar: &Grammar, executed: &ExecutedProgram, rng: &mut ChaCha8Rng)
 
 fn draw_suite(executed: &ExecutedProgram, tests: usize, rng: &mut ChaCha8Rng) -> TestSuite {
     let pairs = executed.pairs.choose_multiple(rng, tests);
-    let tests = pairs.map(|pair| CallCase { input: pair.input.clone(), expected: pair.output.clone() });
+    let tests = pairs.map(|pair| CallCase::new(pair.input.clone(), pair.output.clone()));
     TestSuite { tests: tests.map(SuiteTest::Case).collect() }
 }

@@ -242,7 +242,7 @@ fn look_for(service: &Service, marks: &[String]) -> Result<usize, Failed> {
 /// A task that expects this output, under a name that others have too.
 fn task(name: &str, expected: &str) -> Value {
     json!({"format": "veriplay", "row": {"schema_version": 1, "problem": {"task_id": name, "checks": {"stdio": {
-        "cases": [{"stdin": "", "stdout": expected}], "comparison": {"judge": "stdio"}}}}}})
+        "cases": [{"stdin": "", "stdout": expected}], "comparison": {"judge": "lines"}}}}}})
 }
 
 fn verdict_of_another_task(service: &Service) -> Result<String, Failed> {

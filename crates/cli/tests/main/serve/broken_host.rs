@@ -16,7 +16,7 @@ use super::{Service, agent, children, code};
 /// A task that expects `1`, and one that has a reference in place of an expected value.
 fn tasks() -> Value {
     let one = json!({"schema_version": 1, "problem": {"task_id": "one", "checks": {"stdio": {
-        "cases": [{"stdin": "", "stdout": "1"}], "comparison": {"judge": "stdio"}}}}});
+        "cases": [{"stdin": "", "stdout": "1"}], "comparison": {"judge": "lines"}}}}});
     let third = json!({"task_id": "HumanEval/3", "prompt": "def f(x):\n", "canonical_solution": "    return x / 3\n",
         "entry_point": "f", "base_input": [[1]], "plus_input": [[3]], "atol": 0});
     json!([{"format": "veriplay", "row": one}, {"format": "evalplus", "row": third}])

@@ -8,6 +8,7 @@ use veriplay_core::{Digest, Predicted};
 
 use super::{AttemptPlace, AttemptRequest, KeptTask, Name};
 use crate::body::parse_record;
+use crate::compat::read_judge;
 use crate::json_slices::{array_items, object_members};
 use crate::judge::{AUTO_FORMAT, AttemptText, Judge, JudgeOptions, OpenTask, TaskError, TaskSource};
 use crate::limits::LimitsRequest;
@@ -88,14 +89,16 @@ pub(super) struct ParsedVerify {
 
 impl ParsedVerify {
     pub(super) fn parse(judge: &Arc<dyn Judge>, text: &[u8]) -> Result<Self, Problem> {
-        let known = ["tasks", "attempts", "limits", "seed", "early_stop", "deadline_ms"];
+        let known = ["tasks", "attempts", "judge", "limits", "seed", "early_stop", "deadline_ms"];
         let members = Members::parse(text, &known)?;
         let limits: Option<Object<LimitsRequest>> = members.record("limits")?;
         let limits = limits.map(|Object(limits)| limits).unwrap_or_default().overrides()?;
         let facts = judge.facts();
         facts.check_limits(&limits.apply(facts.limits)).map_err(|(field, why)| Problem::invalid(field, why))?;
         let (Count(seed), early_stop) = (members.record::<Count>("seed")?, members.record("early_stop")?);
-        let options = JudgeOptions { limits, seed, early_stop };
+        let judge_named = members.get("judge").map(|text| parse_member("judge", text)).transpose()?;
+        let chosen = judge_named.as_ref().map(read_judge).transpose().map_err(|why| Problem::invalid("judge", why))?;
+        let options = JudgeOptions { judge: chosen, limits, seed, early_stop };
         let deadline_ms = members.record::<Option<Count>>("deadline_ms")?.map(|Count(ms)| ms);
         let attempts: Vec<Object<AttemptRequest>> = parse_member("attempts", members.required("attempts")?)?;
         let tasks = open_tasks(judge, members.required("tasks")?, &options)?;

@@ -9,7 +9,7 @@ const MIN_EXPONENT: i128 = -1_999_999_999_999_999_997;
 
 /// One number.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Decimal {
+pub(in crate::judges) enum Decimal {
     /// `digits · 10^exponent`, without zeros at either end of `digits`; zero has none, exponent 0 and no sign.
     Finite { negative: bool, digits: String, exponent: i128 },
     /// Infinity.
@@ -20,7 +20,7 @@ pub(super) enum Decimal {
 
 impl Decimal {
     /// `Decimal(word)` for a word without white space; None where Python raises.
-    pub(super) fn parse(word: &str) -> Option<Self> {
+    pub(in crate::judges) fn parse(word: &str) -> Option<Self> {
         let word = word.replace('_', "").to_ascii_lowercase();
         let (negative, unsigned) = match word.strip_prefix('-') {
             Some(rest) => (true, rest),
@@ -34,7 +34,7 @@ impl Decimal {
     }
 
     /// Python's `==`: NaN equals nothing, not even itself.
-    pub(super) fn equals(&self, other: &Self) -> bool {
+    pub(in crate::judges) fn equals(&self, other: &Self) -> bool {
         *self != Decimal::Nan && self == other
     }
 }

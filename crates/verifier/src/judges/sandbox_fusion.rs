@@ -1,4 +1,4 @@
-//! Judge `common_oj`: SandboxFusion's rule for standard output.
+//! Judge `sandbox_fusion`: SandboxFusion's rule for standard output.
 //!
 //! # What it decides
 //! Both texts are stripped and split at `\n`; they must have equally many lines. A line is right when it is the same
@@ -27,11 +27,11 @@ const RELATIVE: f64 = 1e-5;
 const LEAST: f64 = 1e-10;
 
 /// The judge.
-pub(super) struct CommonOj;
+pub(super) struct SandboxFusion;
 
-impl Judge for CommonOj {
+impl Judge for SandboxFusion {
     fn name(&self) -> &'static str {
-        "common_oj"
+        "sandbox_fusion"
     }
 
     fn supports(&self, kind: OutputKind) -> bool {

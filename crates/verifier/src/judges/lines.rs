@@ -1,4 +1,4 @@
-//! Judge `stdio`: the same lines, white space at their ends aside.
+//! Judge `lines`: the same lines, white space at their ends aside.
 //!
 //! # What it decides
 //! Whether the two texts are the same once the white space at the end of each line and the blank lines at the end of the
@@ -6,8 +6,8 @@
 //!
 //! # Why
 //! It is the usual rule of contest judges (a `diff -bB` would forgive more), and the strictest of the text judges but
-//! `exact`. Against the others: `livecodebench` also forgives blanks before lines and other spellings of a number,
-//! `common_oj` also case and a relative error of 1e-5, `exact` nothing but the line ends at the end.
+//! `exact`. Against the others: `livecodebench` also forgives blanks before lines and other spellings of a number, `tokens` where lines end,
+//! `yes_no` the case of these two words, `exact` nothing but the line ends at the end. Earlier rows name it `stdio`.
 //!
 //! # How it can be gamed
 //! Printing only the first line fails here: both texts must have all lines, where a judge that walks pairs of lines passes
@@ -21,11 +21,11 @@ use veriplay_core::Dropped;
 use super::{Judge, JudgeContext, JudgeFinding, OutputKind, ScriptRun, is_space};
 
 /// The judge.
-pub(super) struct Stdio;
+pub(super) struct Lines;
 
-impl Judge for Stdio {
+impl Judge for Lines {
     fn name(&self) -> &'static str {
-        "stdio"
+        "lines"
     }
 
     fn supports(&self, kind: OutputKind) -> bool {
@@ -38,6 +38,6 @@ impl Judge for Stdio {
 }
 
 /// Lines without what is not looked at.
-fn lines(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.trim_end_matches(is_space).split('\n').map(|line| line.trim_end_matches(is_space))
 }

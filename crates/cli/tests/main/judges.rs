@@ -1,0 +1,140 @@
+//! Judges by name, at every door: the command line, the endpoints of the service, and rows.
+
+use serde_json::{Value, json};
+
+use super::serve::Service;
+use super::verify::{Bench, column, rows};
+
+/// A row that leaves the choice of its judge to others, and one that names its own.
+fn row(judge: Option<&str>) -> Value {
+    let mut row = json!({"id": "one", "inputs": ["1\n"], "outputs": ["Yes\n1 2\n"]});
+    judge.into_iter().for_each(|judge| row["judge"] = json!(judge));
+    row
+}
+
+/// What is right by each judge alone.
+const TOKENS: &str = "print('Yes 1'); print(2)";
+const YES_NO: &str = "print('YES'); print('1 2')";
+const FLOAT: &str = "print('Yes'); print('1.0 2.0001')";
+
+/// Judges, the program that each takes, and one that it does not.
+const CHOICES: [(&str, &str, &str); 4] = [
+    ("tokens", TOKENS, YES_NO),
+    ("yes_no", YES_NO, TOKENS),
+    ("float:rtol=1e-3", FLOAT, TOKENS),
+    ("common_oj", YES_NO, TOKENS),
+];
+
+/// A checker that takes any number of words.
+const CHECKER: &str = "def check(input, expected, actual): return len(actual.split()) == int(input)";
+
+fn fenced(program: &str) -> String {
+    format!("```python\n{program}\n```")
+}
+
+#[test]
+fn the_command_line_judges_by_name_instead_of_each_task_s_own() {
+    let attempts = [TOKENS, YES_NO].map(|program| json!({"task_id": "one", "program": program}));
+    for (judge, statuses) in [
+        ("tokens", ["accepted", "wrong_answer"]),
+        ("yes_no", ["wrong_answer", "accepted"]),
+        (r#"{"judge": "checker", "checker": "def check(i, e, a): return 'YES' in a"}"#, ["wrong_answer", "accepted"]),
+    ] {
+        for own in [None, Some("exact")] {
+            let bench = Bench::new(&[row(own)], &attempts, &["--format", "auto", "--judge", judge]);
+            bench.summary(0);
+            assert_eq!(column(&rows(&bench.out()), "status"), statuses, "{judge}");
+        }
+    }
+}
+
+#[test]
+fn a_request_chooses_the_judge_of_rows_that_name_none() {
+    let service = Service::start(&[]).ready();
+    let native = |row: Value, judge: Value, program: &str| {
+        let tasks = json!([{"format": "auto", "row": row, "task_id": "one"}]);
+        let attempts = json!([{"task_id": "one", "program": program}]);
+        service.ask("/v1/verify", &json!({"tasks": tasks, "attempts": attempts, "judge": judge}))["verdicts"][0]["reward"].clone()
+    };
+    let openrlhf = |row: Value, judge: Value, program: &str| {
+        let body = json!({"query": [fenced(program)], "prompts": [""], "labels": [row], "judge": judge});
+        service.ask("/get_reward", &body)["rewards"].clone()
+    };
+    let slime = |row: Value, judge: Value, program: &str| {
+        service.ask("/get_reward", &json!({"prompt": "", "response": fenced(program), "label": row, "judge": judge}))
+    };
+    let gym = |row: Value, judge: Value, program: &str| {
+        let output = json!([{"type": "message", "content": [{"type": "output_text", "text": fenced(program)}]}]);
+        let body = json!({"responses_create_params": {}, "response": {"output": output}, "verifier_metadata": row, "judge": judge});
+        service.ask("/verify", &body)["reward"].clone()
+    };
+    let submit = |_: Value, judge: Value, program: &str| {
+        let test = json!([{"input": {"stdin": "1\n"}, "output": {"stdout": "Yes\n1 2\n"}}]);
+        let config = json!({"dataset_type": "CommonOJDataset", "language": "python", "provided_data": {"test": test}, "extra": {"judge": judge}});
+        let body = json!({"dataset": "d", "id": 1, "completion": fenced(program), "config": config});
+        json!(f64::from(u8::from(service.ask("/submit", &body)["accepted"] == json!(true))))
+    };
+    let doors: [(&str, &dyn Fn(Value, Value, &str) -> Value); 5] =
+        [("native", &native), ("openrlhf", &openrlhf), ("slime", &slime), ("gym", &gym), ("submit", &submit)];
+    for (name, door) in doors {
+        for (judge, right, wrong) in CHOICES {
+            assert_eq!(door(row(None), json!(judge), right), json!(1.0), "{name}: {judge}");
+            assert_eq!(door(row(None), json!(judge), wrong), json!(0.0), "{name}: {judge}");
+        }
+        if name == "submit" {
+            continue;
+        }
+        let object = json!({"judge": "checker", "checker": CHECKER});
+        assert_eq!(door(row(None), object.clone(), "print('one')"), json!(1.0), "{name}");
+        assert_eq!(door(row(None), object, "print('one two')"), json!(0.0), "{name}");
+        // The row's own judge goes before the request's, and that before the set's.
+        assert_eq!(door(row(Some("tokens")), json!("yes_no"), TOKENS), json!(1.0), "{name}");
+        assert_eq!(door(row(Some("tokens")), json!("yes_no"), YES_NO), json!(0.0), "{name}");
+        let call = json!({"id": "one", "fn_name": "f", "inputs": [[1]], "outputs": [2]});
+        assert_eq!(door(call, json!("tokens"), "def f(x): return x + 1"), json!(1.0), "{name}");
+        let tests = json!({"id": "one", "tests": ["assert f(1) == 2"]});
+        assert_eq!(door(tests, json!("tokens"), "def f(x): return x + 1"), json!(1.0), "{name}");
+    }
+}
+
+#[test]
+fn an_unknown_judge_is_an_error_that_lists_the_names() {
+    let service = Service::start(&[]).ready();
+    let gym = json!({"responses_create_params": {}, "response": {"output": []}, "verifier_metadata": row(None), "judge": "diff"});
+    let config = json!({"dataset_type": "CommonOJDataset", "language": "python", "provided_data": {"test": []}, "extra": {"judge": "diff"}});
+    for (path, body, status) in [
+        ("/v1/verify", json!({"tasks": [], "attempts": [], "judge": "diff"}), 422),
+        ("/get_reward", json!({"query": [], "prompts": [], "labels": [], "judge": "diff"}), 422),
+        ("/verify", gym, 422),
+        ("/submit", json!({"dataset": "d", "id": 1, "completion": "", "config": config}), 400),
+    ] {
+        let (found, text) = service.post(path, &body);
+        assert_eq!(found, status, "{path}: {text}");
+        assert!(text.contains("`diff`") && text.contains("exact, lines, tokens"), "{path}: {text}");
+    }
+    let unknown = json!({"tasks": [{"format": "auto", "row": row(Some("diff"))}], "attempts": []});
+    let fault = service.ask("/v1/verify", &unknown)["tasks"][0]["fault"]["message"].clone();
+    assert!(fault.as_str().expect("a text").contains("known are exact, lines, tokens"), "{fault}");
+}
+
+/// Of the table of its pull request 3051, and an output that it takes since 2956.
+#[test]
+fn rows_of_nemo_gym_are_judged_by_its_rule() {
+    let service = Service::start(&[]).ready();
+    for (expected, actual, reward) in [
+        ("Yes", "YES", 1.0),
+        ("No", "no", 1.0),
+        ("Yes", "NO", 0.0),
+        ("Snuke", "SNUKE", 0.0),
+        ("Alice", "alice", 0.0),
+        ("Yes 1", "YES 1", 0.0),
+        ("1.41421356237309504880", "1.414213562373", 1.0),
+        ("1.41421356237309504880", "1.4142", 0.0),
+    ] {
+        let tests = json!({"inputs": ["1\n"], "outputs": [format!("{expected}\n")], "fn_name": null});
+        let program = fenced(&format!("print('{actual}')"));
+        let output = json!([{"type": "message", "content": [{"type": "output_text", "text": program}]}]);
+        let body = json!({"responses_create_params": {}, "response": {"output": output}, "verifier_metadata": {"unit_tests": tests}});
+        assert_eq!(service.ask("/verify", &body)["reward"], json!(reward), "{actual} for {expected}");
+    }
+}

@@ -1,0 +1,169 @@
+//! How outputs are compared: a judge's name and its options, as tasks, requests, functions and the command line give them.
+
+use serde::{Deserialize, Serialize};
+
+/// The judge that compares, and its options.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "ComparisonRow")]
+pub struct Comparison {
+    /// Name of a judge, such as `exact`.
+    pub judge: String,
+    /// Tolerance of judges that allow rounding errors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tolerance: Option<Tolerance>,
+    /// Source that defines `check(input, expected, actual)`, for judge `checker`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checker: Option<String>,
+    /// In its place a script that is given three files, as `open-r1/codeforces` has it: the input, the expected output and the actual one. It
+    /// prints a score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checker_script: Option<String>,
+    /// Whether a set's rule chose the judge, and not the row. Whoever judges the row may then choose another.
+    #[serde(skip)]
+    pub is_default: bool,
+}
+
+/// `|actual − expected| ≤ absolute + relative · |expected|`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tolerance {
+    /// Absolute tolerance, in the value's unit.
+    pub absolute: f64,
+    /// Relative tolerance, as a share of the expected value.
+    pub relative: f64,
+}
+
+impl Comparison {
+    /// The judge `judge` without options.
+    #[must_use]
+    pub fn by(judge: &str) -> Self {
+        Self { judge: judge.to_owned(), tolerance: None, checker: None, checker_script: None, is_default: false }
+    }
+
+    /// The judge of a set whose rows name none.
+    #[must_use]
+    pub fn by_set(judge: &str) -> Self {
+        Self { is_default: true, ..Self::by(judge) }
+    }
+
+    /// Reads a judge as it is chosen: a name, such as `tokens`; a name with options, such as `float:rtol=1e-6,atol=0`; or JSON, such as
+    /// `{"judge": "checker", "checker": "def check(input, expected, actual): …"}`.
+    ///
+    /// # Errors
+    /// What is wrong with it. Whether there is a judge of that name is not looked at.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        if text.starts_with('{') {
+            return serde_json::from_str(text).map_err(|error| error.to_string());
+        }
+        let (judge, options) = text.split_once(':').unwrap_or((text, ""));
+        let mut row = ComparisonRow { judge: judge.trim().to_owned(), ..ComparisonRow::default() };
+        for option in options.split(',').filter(|option| !option.trim().is_empty()) {
+            let (name, value) = option.split_once('=').unwrap_or((option, ""));
+            let place = match name.trim() {
+                "rtol" => &mut row.rtol,
+                "atol" => &mut row.atol,
+                other => return Err(format!("judge `{judge}` has no option `{other}`; known are `rtol` and `atol`")),
+            };
+            let number = value.trim().parse();
+            *place = Some(number.map_err(|_| format!("`{option}` of judge `{judge}` is no number"))?);
+        }
+        Self::try_from(row)
+    }
+
+    /// Takes over a judge that was chosen for this comparison. An option that the choice leaves out stays as it is.
+    pub fn choose(&mut self, chosen: &Self) {
+        self.judge.clone_from(&chosen.judge);
+        self.tolerance = chosen.tolerance.or(self.tolerance);
+        if chosen.checker.is_some() || chosen.checker_script.is_some() {
+            self.checker.clone_from(&chosen.checker);
+            self.checker_script.clone_from(&chosen.checker_script);
+        }
+    }
+}
+
+/// A comparison as rows and requests have it.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ComparisonRow {
+    judge: String,
+    tolerance: Option<Tolerance>,
+    /// Another way to write the tolerance. A part that is left out is 0.
+    rtol: Option<f64>,
+    atol: Option<f64>,
+    checker: Option<String>,
+    checker_script: Option<String>,
+}
+
+impl TryFrom<ComparisonRow> for Comparison {
+    type Error = String;
+
+    fn try_from(row: ComparisonRow) -> Result<Self, Self::Error> {
+        let ComparisonRow { judge, tolerance, rtol, atol, checker, checker_script } = row;
+        let parts = (rtol.is_some() || atol.is_some())
+            .then(|| Tolerance { absolute: atol.unwrap_or(0.0), relative: rtol.unwrap_or(0.0) });
+        if tolerance.is_some() && parts.is_some() {
+            return Err(format!("judge `{judge}` has `tolerance`, and `rtol` or `atol` too; give one of them"));
+        }
+        Ok(Self { judge, tolerance: tolerance.or(parts), checker, checker_script, is_default: false })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tolerance(absolute: f64, relative: f64) -> Option<Tolerance> {
+        Some(Tolerance { absolute, relative })
+    }
+
+    #[test]
+    fn a_judge_is_read_from_its_name_its_options_or_json() {
+        let float =
+            |absolute, relative| Comparison { tolerance: tolerance(absolute, relative), ..Comparison::by("float") };
+        for (text, read) in [
+            ("tokens", Comparison::by("tokens")),
+            (" yes_no ", Comparison::by("yes_no")),
+            ("float:rtol=1e-6", float(0.0, 1e-6)),
+            ("float: rtol=1e-6, atol=0.5", float(0.5, 1e-6)),
+            (r#"{"judge": "float", "atol": 0.5}"#, float(0.5, 0.0)),
+            (r#"{"judge": "float", "tolerance": {"absolute": 1, "relative": 0}}"#, float(1.0, 0.0)),
+            (
+                r#"{"judge": "checker", "checker": "c"}"#,
+                Comparison { checker: Some("c".to_owned()), ..Comparison::by("checker") },
+            ),
+            (
+                r#"{"judge": "checker", "checker_script": "c"}"#,
+                Comparison { checker_script: Some("c".to_owned()), ..Comparison::by("checker") },
+            ),
+        ] {
+            assert_eq!(Comparison::parse(text), Ok(read), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_option_of_a_judge_is_named() {
+        for (text, named) in [
+            ("float:eps=1", "`eps`"),
+            ("float:rtol", "`rtol`"),
+            ("float:rtol=x", "`rtol=x`"),
+            (r#"{"judge": "float", "eps": 1}"#, "`eps`"),
+            (r#"{"rtol": 1}"#, "`judge`"),
+            (r#"{"judge": "float", "rtol": 1, "tolerance": {"absolute": 1, "relative": 0}}"#, "`tolerance`"),
+            ("{", "EOF"),
+        ] {
+            let why = Comparison::parse(text).unwrap_err();
+            assert!(why.contains(named), "{text}: {why}");
+        }
+    }
+
+    #[test]
+    fn a_choice_keeps_the_options_that_it_leaves_out() {
+        let mut own =
+            Comparison { tolerance: tolerance(1.0, 2.0), checker: Some("c".to_owned()), ..Comparison::by("exact") };
+        own.choose(&Comparison::by("float"));
+        assert_eq!((own.judge.as_str(), own.tolerance), ("float", tolerance(1.0, 2.0)));
+        own.choose(&Comparison { checker_script: Some("s".to_owned()), ..Comparison::by("checker") });
+        assert_eq!((own.checker, own.checker_script), (None, Some("s".to_owned())));
+    }
+}

@@ -1,0 +1,129 @@
+//! Judge `nemo_gym`: the rule of NeMo Gym's server for code (`resources_servers/code_gen`), since its pull requests 2956 and 3051.
+//!
+//! # What it decides
+//! Texts: LiveCodeBench's rule, and more. Both are stripped and split at `\n`, each line is stripped; there must be equally many lines. Two
+//! lines are the same when their text is; when both are `yes`, or both `no`, in any case and with nothing beside it; or when they have equally many
+//! words, all of them numbers to Python's `Decimal`, of which each pair is equal or, where one of the two is not written as an integer, no
+//! further apart than 1e-6 or 1e-6 of the expected one. Values: LiveCodeBench's rule; what JSON writes alike is the same, too; and a float is
+//! right within 1e-8 and 1e-5 of the expected number, alone or in a list.
+//!
+//! # Why
+//! Its answers are to be reproduced where a trainer uses its rows. Contest judges take an error of 1e-6, and Yes and No in any case. Earlier rows
+//! name it `common_oj`; what SandboxFusion does under that name is judge `sandbox_fusion`.
+//! Differences: integers are compared exactly among values, where the original takes any two numbers that `numpy.allclose` does; a
+//! text that writes a number is no number.
+//!
+//! # How it can be gamed
+//! A count may be printed with a point: `1000000.5` is right for `1000000`. Constants pass where answers are closer than the tolerance.
+//!
+//! # Example
+//! `"YES"` for `"Yes"`, `"1.414213562373"` for `"1.41421356237309504880"` and `"1e-7"` for `"0"` are right; `"SNUKE"` for `"Snuke"`, `"YES 1"` for
+//! `"Yes 1"`, `"1000001"` for `"1000000"` and `"1.4142"` for `"1.41421356"` are wrong.
+
+use std::borrow::Cow;
+
+use veriplay_core::{Dropped, Value};
+
+use super::livecodebench::decimal::Decimal;
+use super::yes_no::is_same_answer;
+use super::{
+    Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun, method_or_function, number, strip, words,
+};
+
+/// What contest judges forgive in a text, absolutely or as a share of the expected number.
+const TEXT_TOLERANCE: f64 = 1e-6;
+/// numpy's defaults for `allclose`, by which values are compared.
+const ABSOLUTE: f64 = 1e-8;
+const RELATIVE: f64 = 1e-5;
+
+/// The judge.
+pub(super) struct NemoGym;
+
+impl Judge for NemoGym {
+    fn name(&self) -> &'static str {
+        "nemo_gym"
+    }
+
+    fn supports(&self, _kind: OutputKind) -> bool {
+        true
+    }
+
+    fn called_function<'f>(&self, program: &str, function: &'f str) -> Cow<'f, str> {
+        Cow::Owned(method_or_function(program, function))
+    }
+
+    fn compare_call(&self, _context: &mut JudgeContext<'_>, call: &ReturnedCall<'_>) -> Result<JudgeFinding, Dropped> {
+        Ok(call.compare_by(same_value))
+    }
+
+    fn compare_script(&self, _context: &mut JudgeContext<'_>, run: &ScriptRun<'_>) -> Result<JudgeFinding, Dropped> {
+        Ok(run.compare_by(same_text))
+    }
+}
+
+fn same_text(expected: &str, actual: &str) -> bool {
+    let lines = |text| strip(text).split('\n').map(strip);
+    lines(expected).count() == lines(actual).count()
+        && lines(expected).zip(lines(actual)).all(|(e, a)| e == a || is_same_answer(e, a) || same_numbers(e, a))
+}
+
+fn same_numbers(expected: &str, actual: &str) -> bool {
+    words(expected).count() == words(actual).count()
+        && words(expected).zip(words(actual)).all(|(e, a)| same_number(e, a))
+}
+
+fn same_number(expected: &str, actual: &str) -> bool {
+    let (Some(exact), Some(found)) = (Decimal::parse(expected), Decimal::parse(actual)) else { return false };
+    if exact.equals(&found) {
+        return true;
+    }
+    let is_integer = |word: &str| !word.contains(['.', 'e', 'E']);
+    let read = |word: &str| word.replace('_', "").parse().ok().filter(|number: &f64| number.is_finite());
+    let are_near = |(e, a): (f64, f64)| (a - e).abs() <= TEXT_TOLERANCE * e.abs().max(1.0);
+    !(is_integer(expected) && is_integer(actual)) && read(expected).zip(read(actual)).is_some_and(are_near)
+}
+
+fn same_value(expected: &Value, actual: &Value) -> bool {
+    let actual = match actual {
+        Value::Tuple(items) => Value::List(items.clone()),
+        other => other.clone(),
+    };
+    expected.python_eq(&actual) || written_as_json(expected) == written_as_json(&actual) || are_near(expected, &actual)
+}
+
+/// The value that JSON would give back: lists for tuples, texts for the keys of dicts.
+fn written_as_json(value: &Value) -> Value {
+    match value {
+        Value::List(items) | Value::Tuple(items) => Value::List(items.iter().map(written_as_json).collect()),
+        Value::Dict(pairs) => {
+            let pair = |(key, item): &(Value, Value)| (json_key(key), written_as_json(item));
+            Value::Dict(pairs.iter().map(pair).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+fn json_key(key: &Value) -> Value {
+    match key {
+        Value::None => Value::str("null"),
+        Value::Bool(flag) => Value::str(if *flag { "true" } else { "false" }),
+        Value::Int(_) | Value::Float(_) => Value::str(key.to_string()),
+        other => other.clone(),
+    }
+}
+
+/// Numbers of which one is a float, or lists of them.
+fn are_near(expected: &Value, actual: &Value) -> bool {
+    match (expected, actual) {
+        (Value::List(expected), Value::List(actual)) => {
+            expected.len() == actual.len() && expected.iter().zip(actual).all(|(e, a)| e.python_eq(a) || is_near(e, a))
+        }
+        _ => is_near(expected, actual),
+    }
+}
+
+fn is_near(expected: &Value, actual: &Value) -> bool {
+    let are_integers = matches!((expected, actual), (Value::Int(_) | Value::Bool(_), Value::Int(_) | Value::Bool(_)));
+    let near = |(e, a): (f64, f64)| (a - e).abs() <= ABSOLUTE + RELATIVE * e.abs();
+    !are_integers && number(expected).zip(number(actual)).is_some_and(near)
+}
