@@ -355,6 +355,11 @@ const RIGHT: &[(By, &str)] = &[
     ),
     (By::Asserts(&["assert f(3) == 4"]), "import numpy as np\ndef f(x): return np.int64(4)"),
     (
+        By::Asserts(&["assert f(0) == (1, 2)", "assert f(1) == {1}", "assert f(2) == b'a'", "assert f(3) == 's'"]),
+        "from collections import namedtuple\nP = namedtuple('P', 'x y')\nclass S(str): pass\n\
+         def f(k):\n    return [P(1, 2), frozenset({1}), bytearray(b'a'), S('s')][k]",
+    ),
+    (
         By::SharedAsserts(&["assert f(3) == Point(3, 4)"]),
         "import dataclasses\n@dataclasses.dataclass\nclass Point:\n    x: int\n    y: int\ndef f(x): return Point(x, 4)",
     ),

@@ -116,6 +116,9 @@ fn a_script_checks_by_three_files() {
     }
     let future = format!("from __future__ import annotations\n{SCRIPT}\nsys.exit(0)");
     assert_eq!(status(&by_script(&future), "print(5, 5)"), Status::Accepted);
+    let exits = format!("{SCRIPT}\n    sys.exit(3)");
+    assert_eq!(status(&by_script(&exits), "print(5, 5)"), Status::Accepted);
+    assert_eq!(status(&by_script(&exits), "print(5, 6)"), Status::WrongAnswer);
 }
 
 #[test]

@@ -150,9 +150,9 @@ fn score(context: &mut JudgeContext<'_>, script: &str, texts: [&str; 3]) -> Resu
     let JudgeContext { image, limits, seed, .. } = *context;
     let job = Job { files: files.collect(), ..Job::script(program) };
     let outcome = context.runner.run(&configure_job(image, limits, seed, job))?;
-    let has_exited = outcome.error.as_ref().is_some_and(|error| error.kind == "SystemExit");
     Ok(match job_failure(&outcome) {
-        Some((_, detail)) if !has_exited => Err(detail),
+        // A script may say by its status, too, that the output is wrong.
+        Some((_, detail)) if outcome.exit_code.is_none() => Err(detail),
         _ => read_score(&String::from_utf8_lossy(&outcome.stdout)),
     })
 }
