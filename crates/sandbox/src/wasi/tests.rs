@@ -10,7 +10,7 @@ use super::errno::{Errno, SyscallError, SyscallResult};
 use super::files::{FileContent, NodeKind};
 use super::path::OpenFlags;
 use super::view::MemoryView;
-use super::{Wasi, WasiSetup, base_tree};
+use super::{AtCap, Wasi, WasiSetup, base_tree};
 use crate::host_trap::HostTrap;
 
 const MEMORY: usize = 1 << 16;

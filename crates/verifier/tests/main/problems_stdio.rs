@@ -17,6 +17,7 @@ type Writes = Box<dyn Fn(&str) -> Vec<u8> + Send + Sync>;
 pub(crate) struct Scripts {
     writes: Writes,
     exit: Exit,
+    exit_code: Option<i32>,
     error: Option<GuestError>,
     truncated: bool,
     calls: Table,
@@ -26,7 +27,7 @@ pub(crate) struct Scripts {
 impl Scripts {
     pub(crate) fn writing(writes: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static) -> Self {
         let (writes, calls, jobs) = (Box::new(writes), Table::default(), Mutex::default());
-        Self { writes, exit: Exit::Returned, error: None, truncated: false, calls, jobs }
+        Self { writes, exit: Exit::Returned, exit_code: None, error: None, truncated: false, calls, jobs }
     }
 
     /// Jobs that are calls go to `calls`.
@@ -55,6 +56,7 @@ impl Execute for Scripts {
             stderr: b"3 passed, 0 failed".to_vec(),
             truncated: self.truncated,
             fuel: 7,
+            exit_code: self.exit_code,
             ..Outcome::new(self.exit.clone())
         })
     }
@@ -104,6 +106,10 @@ fn right_text_before_a_bad_end_passes_nothing() {
     ] {
         assert_eq!(judged(&echo().ending(exit), &stdio_problem(&[("1", "1")], stdio())), (wanted, 0, 1));
     }
+    for (code, wanted) in [(None, Status::RuntimeError), (Some(3), Status::RuntimeError), (Some(0), Status::Accepted)] {
+        let left = Scripts { exit_code: code, ..echo().ending(Exit::Trapped) };
+        assert_eq!(judged(&left, &stdio_problem(&[("1", "1")], stdio())).0, wanted, "{code:?}");
+    }
     for (exit, wanted) in [(Exit::CompileError, Status::CompileError), (Exit::Raised, Status::RuntimeError)] {
         let error = Some(GuestError { kind: "CompileError".to_owned(), message: "SyntaxError".to_owned() });
         let broken = Scripts { error, ..echo().ending(exit) };
@@ -116,7 +122,11 @@ fn text_that_was_cut_passes_nothing_even_where_it_is_right() {
     for judge in ["exact", "lines", "tokens", "yes_no", "livecodebench", "nemo_gym", "sandbox_fusion"] {
         let problem = stdio_problem(&[("1", "1")], Comparison::by(judge));
         let cut = Scripts { truncated: true, ..echo() };
-        assert_eq!(judged(&cut, &problem), (Status::OutputExceeded, 0, 1));
+        let full = Limits { output_bytes: 1, ..Limits::small() };
+        let verdict = judge_program(&cut, &ProblemRequest { limits: full, ..request(&problem, "p") }).unwrap();
+        assert_eq!((verdict.status, verdict.passed), (Status::OutputExceeded, 0));
+        // It was stderr that was cut.
+        assert_eq!(judged(&cut, &problem), (Status::Accepted, 1, 1));
         assert_eq!(judged(&echo(), &problem), (Status::Accepted, 1, 1));
     }
 }
