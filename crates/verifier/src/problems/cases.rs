@@ -158,7 +158,9 @@ fn judge_run(
     let script = Job { stdin: case.stdin.clone().into_bytes(), ..Job::script(program) };
     let limits = limits_for(request, case.stdout.len());
     let outcome = context.runner.run(&configure_job(context.image, limits, context.seed, script))?;
-    if let Some(failure) = job_failure(&outcome) {
+    if let Some(failure) = job_failure(&outcome)
+        && !has_left_with_zero(&outcome)
+    {
         return Ok(Some(failure));
     }
     if outcome.truncated {
@@ -172,6 +174,11 @@ fn judge_run(
         comparison: &checks.comparison,
     };
     case_result(judge.compare_script(context, &written))
+}
+
+/// Whether a script has ended its process by `os._exit(0)`, as templates for fast output do: a normal end, where nothing but output is judged.
+fn has_left_with_zero(outcome: &Outcome) -> bool {
+    outcome.exit == Exit::Trapped && outcome.exit_code == Some(0)
 }
 
 /// The result of one case: `None` when it passes, else a status and a detail.
