@@ -14,6 +14,7 @@ mod lies;
 mod literal_tests;
 mod nondeterminism;
 mod objects;
+mod ordinary;
 mod parity;
 mod public_sets;
 mod pytest_cases;

@@ -1,9 +1,9 @@
 //! Values of classes beyond the literal ones, across the boundary and back, and programs that break those classes.
 
-use veriplay_core::{Problem, Status, Value, Verdict};
+use veriplay_core::{Problem, Status, TestCode, TestStyle, Trust, Value, Verdict};
 use veriplay_verifier::{ProblemRequest, judge_program};
 
-use super::{LIMITS, python};
+use super::{LIMITS, LONG, judge_by_tests, python};
 
 /// One of each class, and its edges.
 const OBJECTS: &[&str] = &[
@@ -113,10 +113,29 @@ fn what_python_makes_comes_out_as_its_repr_says() {
     }
 }
 
+#[test]
+fn a_dict_with_defaults_is_compared_by_its_items_whatever_makes_them() {
+    for factory in ["lambda: 0", "lambda: defaultdict(int)", "Counter", "partial(list, 'a')", "C"] {
+        let program = format!(
+            "from collections import Counter, defaultdict\nfrom functools import partial\nclass C: pass\n\
+             def f(n):\n    found = defaultdict({factory})\n    found['a'] = n\n    return [found]"
+        );
+        for (wanted, status) in
+            [("{'a': 1}", Status::Accepted), ("{'a': 2}", Status::WrongAnswer), ("{}", Status::WrongAnswer)]
+        {
+            let tests = TestStyle::Asserts(vec![format!("assert f(1) == [{wanted}]")]);
+            let verdict = judge_by_tests(TestCode::new(Trust::Split, tests), &program, LONG);
+            assert_eq!(verdict.status, status, "{factory}: {}", verdict.evidence.detail);
+        }
+        // The judge `exact` compares classes, too.
+        let verdict = called(&program, &[Value::int(1)], &read("[defaultdict(None, {'a': 1})]"));
+        assert_eq!(verdict.status, Status::Accepted, "{factory}: {}", verdict.evidence.detail);
+    }
+}
+
 /// Programs that return something like an object of a known class. None of it has a value, and none is a fault of ours.
 const NO_VALUES: &[&str] = &[
     "from collections import Counter\nclass C(Counter): pass\ndef f(): return C('a')",
-    "from collections import defaultdict\ndef f(): return defaultdict(lambda: 0)",
     "from collections import defaultdict\nclass int(int): pass\ndef f(): return defaultdict(int)",
     "from fractions import Fraction\ndef f():\n    x = Fraction(1, 2)\n    x._numerator = True\n    return x",
     "from fractions import Fraction\ndef f():\n    x = Fraction(1, 2)\n    x._denominator = 4 << 5000\n    return x",

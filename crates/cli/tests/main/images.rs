@@ -1,7 +1,7 @@
 //! `veriplay image export` and `import`, images that are installed beside the program, and `veriplay doctor`.
 
 use std::fs;
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -365,6 +365,20 @@ fn the_doctor_names_what_is_wrong_with_the_surroundings() {
     assert!(!dir.path().join("cache").exists(), "the doctor leaves nothing behind");
 }
 
+/// Writes a wheel with a package of two modules; returns its sha256.
+fn write_wheel(path: &Path) -> String {
+    let mut wheel = zip::ZipWriter::new(fs::File::create(path).expect("the temporary directory can be written"));
+    for (name, text) in
+        [("tint/__init__.py", ""), ("tint/shade.py", "def dark(n): return n + 1\n"), ("tint-1.0.dist-info/WHEEL", "")]
+    {
+        wheel.start_file(name, zip::write::SimpleFileOptions::default()).expect("a member");
+        wheel.write_all(text.as_bytes()).expect("its text");
+    }
+    wheel.finish().expect("the end of the wheel");
+    let output = succeeded(Command::new("sha256sum").arg(path));
+    String::from_utf8_lossy(&output.stdout)[..64].to_owned()
+}
+
 #[test]
 fn a_manifest_in_the_users_directory_is_an_image() {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -373,17 +387,25 @@ fn a_manifest_in_the_users_directory_is_an_image() {
         fs::write(&path, text).expect("the temporary directory can be written");
         path
     };
-    write("colours.toml", "name = 'colours'\nbase = 'python'\npreload = ['colorsys']");
+    let sha256 = write_wheel(&dir.path().join("tint-1.0-py3-none-any.whl"));
+    let library = format!("[[libraries]]\nfile = 'tint-1.0-py3-none-any.whl'\nsha256 = '{sha256}'");
+    write("colours.toml", &format!("name = 'colours'\nbase = 'python'\npreload = ['colorsys', 'tint']\n{library}"));
     write("wrong.toml", "name = 'wrong'\nbase = 'python'\npreloads = ['colorsys']");
-    let program = write("program.py", "import sys\nprint('colorsys' in sys.modules)");
+    let program = write(
+        "program.py",
+        "import sys\nprint('colorsys' in sys.modules)\ntry:\n    print(len(sys.modules['tint'].__path__))\n    \
+         from tint.shade import dark\n    print(dark(1))\nexcept (KeyError, ModuleNotFoundError) as error:\n    print(error)",
+    );
     let run = |image: &str, workers: &str| {
         let mut command = veriplay();
         command.env("VERIPLAY_IMAGES", dir.path()).args(["run", "--image", image, "--workers", workers]);
         finished(command.arg(&program))
     };
-    for (image, workers, expected) in
-        [("colours", "thread", "True\n"), ("colours", "process", "True\n"), ("python", "process", "False\n")]
-    {
+    for (image, workers, expected) in [
+        ("colours", "thread", "True\n1\n2\n"),
+        ("colours", "process", "True\n1\n2\n"),
+        ("python", "process", "False\n'tint'\n"),
+    ] {
         let output = run(image, workers);
         assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{image}, {workers}: {}", stderr(&output));
     }

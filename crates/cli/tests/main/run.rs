@@ -117,8 +117,10 @@ fn the_same_run_has_the_same_fuel() {
 
 #[test]
 fn numpy_is_there_already_in_its_image_and_random_numbers_follow_the_seed() {
-    let program = "import numpy as np\nprint(np.arange(3) @ np.arange(3), np.random.rand())";
+    let program = "import numpy as np\nprint(np.arange(3) @ np.arange(3), np.random.rand())\n\
+                   print(np.arange(1, 100001).sum(), np.repeat([1, 2], np.array([[1], [2]]).sum(axis=1)))";
     let one = report(program, &["--image", "python-numpy", "--seed", "7"]);
+    assert!(one["stdout"].as_str().is_some_and(|text| text.ends_with("\n5000050000 [1 2 2]\n")), "{one}");
     let plain = report(program, &["--seed", "7"]);
     assert_eq!(one["stdout"], plain["stdout"]);
     let fuel = |report: &Value| report["fuel"].as_u64().expect("a count");

@@ -119,7 +119,7 @@ class TestCode:
 
     def compile(self):
         try:
-            self.code = {name: compile_program(source, name) for name, source in self.parts.items()}
+            self.code = {name: compile_program(source, name, imported=SET_UP) for name, source in self.parts.items()}
         except FAULTS_OF_TEXT as error:
             self.fault = "the tests do not compile: " + text_of(error)
 
@@ -144,9 +144,11 @@ class TestCode:
         self.attributes = set().union(*map(attributes_of, texts))
         for name, source in self.parts.items():
             tree = marked_tree(nodes[name]) if may_be_marked(nodes[name]) else None
-            self.code[name] = compile_program(source, name, tree)
+            self.code[name] = compile_program(source, name, tree, SET_UP)
 
 
+# What the set-up imports for the other texts.
+SET_UP = ("sys",)
 FAULTS_OF_TEXT = SyntaxError, ValueError, RecursionError, MemoryError
 
 

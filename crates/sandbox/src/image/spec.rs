@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Limits, content_hash};
 
-use super::library::LibrarySpec;
 use super::{ImageError, own};
 use crate::meter;
 
@@ -113,6 +112,20 @@ pub(crate) struct WheelSpec {
     pub(crate) stdlib: String,
     /// Where the guest looks for the library.
     pub(crate) stdlib_at: String,
+}
+
+/// A wheel of pure Python, whose modules an image has beside the interpreter's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LibrarySpec {
+    /// The requirement for pip; empty where there is a file.
+    #[serde(default)]
+    pub(super) requirement: String,
+    /// The file of a manifest of the user's. Where it lies is no part of any digest.
+    #[serde(default, skip_serializing)]
+    pub(super) file: Option<PathBuf>,
+    /// The wheel's sha256, in hexadecimal.
+    pub(super) sha256: String,
 }
 
 #[derive(Deserialize)]

@@ -103,7 +103,8 @@ impl ImageStore {
         Ok(Self { engine, cpu, ..self })
     }
 
-    /// The same store, whose builds take the wheel at `path`: a copy of the one that the image's manifest pins.
+    /// The same store, whose builds take the wheel at `path`: a copy of the one that the image's manifest pins. Copies of the wheels of its
+    /// libraries may lie beside it.
     #[must_use]
     pub fn with_wheel(self, path: impl Into<PathBuf>) -> Self {
         Self { wheel: WheelSource::Given(path.into()), ..self }

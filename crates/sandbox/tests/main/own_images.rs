@@ -25,7 +25,9 @@ fn a_manifest_extends_a_built_in_image() {
     // Not where the file lies.
     assert_eq!(other.digest(), own(INTERPRETER).digest());
     let counted = own(&INTERPRETER.replace("= 7", "= 8"));
-    let digests = [python.digest(), plain.digest(), with_more.digest(), other.digest(), counted.digest()];
+    let library = own("[[libraries]]\nfile = 'some.whl'\nsha256 = 'aa'");
+    let digests =
+        [python.digest(), plain.digest(), with_more.digest(), other.digest(), counted.digest(), library.digest()];
     let different: std::collections::BTreeSet<&str> = digests.iter().map(|digest| digest.as_str()).collect();
     assert_eq!(different.len(), digests.len());
 }
@@ -39,6 +41,12 @@ fn a_manifest_that_is_not_valid_is_named_with_what_is_wrong() {
         ("name = 'own'\nbase = 'python'\nlimits = 1".to_owned(), "unknown field `limits`"),
         ("name = 'own'\nbase = 'python'\npreload = ['os; import sys']".to_owned(), "`os; import sys`"),
         ("name = 'own'\nbase = 'python'\npreload = ['']".to_owned(), "no name of a module"),
+        ("name = 'own'\nbase = 'python'\n[[libraries]]\nfile = 'some.whl'".to_owned(), "missing field `sha256`"),
+        // pip would run code of what it is told to fetch.
+        (
+            "name = 'own'\nbase = 'python'\n[[libraries]]\nrequirement = 'some'\nsha256 = 'aa'".to_owned(),
+            "has no `file`",
+        ),
         (
             format!("name = 'own'\nbase = 'python'\n{}", INTERPRETER.replace("file = 'own.whl'", "")),
             "missing field `file`",

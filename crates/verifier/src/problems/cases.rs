@@ -166,9 +166,9 @@ fn judge_run(
     let script = Job { stdin: case.stdin.clone().into_bytes(), files, fetch, ..Job::script(program) };
     let limits = limits_for(request, case.stdout.len());
     let outcome = context.runner.run(&configure_job(context.image, limits, context.seed, script))?;
-    // `os._exit(0)` after a flush: to whoever reads the output the process has ended well.
-    let has_left = outcome.exit == Exit::Trapped && outcome.exit_code == Some(0);
-    if let Some(failure) = job_failure(&outcome).filter(|_| !has_left) {
+    if let Some(failure) = job_failure(&outcome)
+        && !has_left_with_zero(&outcome)
+    {
         return Ok(Some(failure));
     }
     // Stderr may have been cut, too.
@@ -226,6 +226,11 @@ fn judge_files(
         }
     }
     Ok(None)
+}
+
+/// Whether a script has ended its process by `os._exit(0)`, as templates for fast output do: a normal end, where nothing but output is judged.
+fn has_left_with_zero(outcome: &Outcome) -> bool {
+    outcome.exit == Exit::Trapped && outcome.exit_code == Some(0)
 }
 
 /// The result of one case: `None` when it passes, else a status and a detail.
