@@ -113,23 +113,30 @@ fn what_python_makes_comes_out_as_its_repr_says() {
     }
 }
 
+/// A program whose `f` returns a `defaultdict` of that factory.
+fn with_defaults(factory: &str) -> String {
+    format!(
+        "from collections import Counter, defaultdict\nfrom functools import partial\nclass C: pass\n\
+         def f(n):\n    found = defaultdict({factory})\n    found['a'] = n\n    return [found]"
+    )
+}
+
 #[test]
 fn a_dict_with_defaults_is_compared_by_its_items_whatever_makes_them() {
+    // The judge `exact` compares classes, too.
+    let wanted = read("[defaultdict(None, {'a': 1})]");
     for factory in ["lambda: 0", "lambda: defaultdict(int)", "Counter", "partial(list, 'a')", "C"] {
-        let program = format!(
-            "from collections import Counter, defaultdict\nfrom functools import partial\nclass C: pass\n\
-             def f(n):\n    found = defaultdict({factory})\n    found['a'] = n\n    return [found]"
-        );
-        for (wanted, status) in
-            [("{'a': 1}", Status::Accepted), ("{'a': 2}", Status::WrongAnswer), ("{}", Status::WrongAnswer)]
-        {
-            let tests = TestStyle::Asserts(vec![format!("assert f(1) == [{wanted}]")]);
-            let verdict = judge_by_tests(TestCode::new(Trust::Split, tests), &program, LONG);
-            assert_eq!(verdict.status, status, "{factory}: {}", verdict.evidence.detail);
-        }
-        // The judge `exact` compares classes, too.
-        let verdict = called(&program, &[Value::int(1)], &read("[defaultdict(None, {'a': 1})]"));
+        let verdict = called(&with_defaults(factory), &[Value::int(1)], &wanted);
         assert_eq!(verdict.status, Status::Accepted, "{factory}: {}", verdict.evidence.detail);
+        let verdict = called(&with_defaults(factory), &[Value::int(2)], &wanted);
+        assert_eq!(verdict.status, Status::WrongAnswer, "{factory}: {}", verdict.evidence.detail);
+    }
+    for (wanted, status) in
+        [("{'a': 1}", Status::Accepted), ("{'a': 2}", Status::WrongAnswer), ("{}", Status::WrongAnswer)]
+    {
+        let tests = TestStyle::Asserts(vec![format!("assert f(1) == [{wanted}]")]);
+        let verdict = judge_by_tests(TestCode::new(Trust::Split, tests), &with_defaults("lambda: 0"), LONG);
+        assert_eq!(verdict.status, status, "{wanted}: {}", verdict.evidence.detail);
     }
 }
 
