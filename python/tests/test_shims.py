@@ -388,7 +388,9 @@ def test_the_real_inspect_leaves_out_what_has_no_verdict(
 WORDS = "```python\nprint('\\n', sum(map(int, input().split())))\n```"
 
 
-def test_every_function_takes_a_judge_for_tasks_that_name_none(at_service: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_function_takes_a_judge_for_tasks_that_name_none(
+    at_service: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     named = json.dumps({**json.loads(TRUTH), "judge": "lines"})
     for judge, wanted in (("tokens", 1.0), ({"judge": "float", "rtol": 1e-3}, 0.0), (None, 0.0)):
         for truth, reward in ((TRUTH, wanted), (named, 0.0)):

@@ -42,7 +42,7 @@ class Conditions:
     deadline: float | None = None
     """Seconds after which an attempt that was not judged is a fault. No verdict depends on it."""
     judge: str | Mapping[str, Any] | None = None
-    """The judge of tasks whose rows name none: ``tokens``, ``float:rtol=1e-6``, or a mapping with ``judge`` and options, which is kept as JSON."""
+    """The judge of tasks whose rows name none: ``tokens``, ``float:rtol=1e-6``, or a mapping with ``judge`` and options, kept as JSON."""
 
     def __post_init__(self) -> None:
         if isinstance(self.judge, Mapping):

@@ -8,8 +8,8 @@
 with ``environment.env_class=veriplay``. ``reward_spec.ground_truth`` of a row is a task: see :mod:`veriplay.tasks`.
 
 SkyRL wants a number for every step. An attempt without a verdict is asked for again for ``patience`` seconds (``env_config``, 600), and raises
-after that; with ``on_fault: zero`` it gets 0.0, and ``unjudged`` 1.0 in the step's metadata. ``judge`` of ``env_config`` compares the outputs of tasks
-that name no judge.
+after that; with ``on_fault: zero`` it gets 0.0, and ``unjudged`` 1.0 in the step's metadata. ``judge`` of ``env_config`` compares the
+outputs of tasks that name no judge.
 """
 
 from __future__ import annotations

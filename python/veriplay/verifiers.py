@@ -44,7 +44,9 @@ async def passed_fraction(task: Any, trace: Any, *, judge: Judge = None) -> floa
         Unmeasured: there is no verdict.
     """
     truth = _truth(task)
-    verdict = await shared_verifier(None, _patience()).judge(truth.task, trace.last_reply, judge=judge or default_judge())
+    verdict = await shared_verifier(None, _patience()).judge(
+        truth.task, trace.last_reply, judge=judge or default_judge()
+    )
     fraction = verdict.within(truth.column).require().fraction
     return 0.0 if fraction is None else fraction
 
