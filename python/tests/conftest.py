@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -54,6 +54,20 @@ def at_service(service: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """The same, also as `VERIPLAY_URL`."""
     monkeypatch.setenv("VERIPLAY_URL", service)
     return service
+
+
+@pytest.fixture(scope="session")
+def published_file() -> Callable[[str], Path]:
+    """Finds a published file, in `VERIPLAY_DATA` or in `shared/data` beside the repository. The tests that need it are skipped without."""
+
+    def find(name: str) -> Path:
+        folder = os.environ.get("VERIPLAY_DATA")
+        path = (Path(folder) if folder else ROOT.parent / "shared" / "data") / name
+        if not path.exists():
+            pytest.skip(f"there is no `{path}`; VERIPLAY_DATA names the folder")
+        return path
+
+    return find
 
 
 class MortalService:
