@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
+import importlib.util
 import os
 import signal
 import subprocess
 import sys
+import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -68,6 +72,18 @@ def published_file() -> Callable[[str], Path]:
         return path
 
     return find
+
+
+@pytest.fixture
+def openrlhf_agent(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """OpenRLHF's agent module, unmodified. The package around it wants torch and deepspeed, so its `__init__` is not run."""
+    package = importlib.util.find_spec("openrlhf")
+    if package is None or package.submodule_search_locations is None:
+        pytest.skip("openrlhf is not installed")
+    utils = types.ModuleType("openrlhf.utils")
+    utils.__path__ = [f"{package.submodule_search_locations[0]}/utils"]
+    monkeypatch.setitem(sys.modules, "openrlhf.utils", utils)
+    return importlib.import_module("openrlhf.utils.agent")
 
 
 class MortalService:

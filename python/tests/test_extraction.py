@@ -15,6 +15,7 @@ import pytest
 
 import veriplay.trl
 import veriplay.verl
+from veriplay._prompt import begun_reply, response_of_query, with_opened_frame
 
 #: How a response wraps the whole program, `{}`.
 FORMS = {
@@ -193,3 +194,67 @@ def test_a_right_program_that_is_no_answer_scores_0(at_service: str, door: Door)
         swap.program.replace("swap", "swop"),
     ]
     assert door([swap.truth] * len(no_answers), no_answers) == [0.0] * len(no_answers)
+
+
+def test_trl_judges_what_goes_on_from_a_thought_or_a_block_of_the_prompt(at_service: str) -> None:
+    swap = RIGHT[3]
+    block = f"```python\n{swap.program}```\n"
+    behind = "Swap.\n<think>\n"
+    chat = [{"role": "user", "content": "Swap."}, {"role": "assistant", "content": "Of course:\n```python\n"}]
+    cases: list[tuple[Any, Any, float]] = [
+        (behind, f"Is it this?\n{block}</think>\n{block}", 1.0),
+        (behind, f"Is it this?\n{block}", 0.0),
+        ("Swap.\n```python\n", f"{swap.program}```\nAn example:\n```\nswap((1, 2))\n```\n", 1.0),
+        (chat, [{"role": "assistant", "content": f"{swap.program}```\nThat is all.\n"}], 1.0),
+        (chat, [{"role": "assistant", "content": "I do not know.\n"}], 0.0),
+    ]
+    prompts, completions, scores = (list(column) for column in zip(*cases, strict=True))
+    truths = [swap.truth] * len(cases)
+    assert veriplay.trl.executed(prompts=prompts, completions=completions, ground_truth=truths) == scores
+
+
+CHAT = "<|im_start|>user\nLike ```python\nx\n```<|im_end|>\n<|im_start|>assistant\n"
+
+
+@pytest.mark.parametrize(
+    "prompt, query",
+    [
+        (CHAT, f"{CHAT}y"),
+        # Without the query's special tokens, cut, with other spaces, as the words of a chat alone.
+        (CHAT, f"<|endoftext|>{CHAT}y"),
+        (CHAT, f"{CHAT[20:]}y"),
+        (CHAT, f"{CHAT.replace(' ', '  ')}y"),
+        ("Like", f"{CHAT}y"),
+        ("Q\n", "<s> Q\ny"),
+        ("", "y"),
+        ("Q", "y"),
+    ],
+)
+def test_the_response_is_what_follows_the_prompt(prompt: str, query: str) -> None:
+    assert response_of_query(query, prompt).strip() == "y"
+
+
+@pytest.mark.parametrize(
+    "prompt, response, whole",
+    [
+        ("<think>\n", "hm</think>x", "<think>\nhm</think>x"),
+        ("<think>\n", "<think>hm</think>x", "<think>hm</think>x"),
+        ("◁think▷", "x", "◁think▷\nx"),
+        ("Think between <think> and </think>.", "x", "x"),
+        ("Q\n```python\n", "x\n```", "```python\nx\n```"),
+        ("Q\n```python\ndef f():\n", "    x\n```", "```python\n    x\n```"),
+        ("Q\n```python\n", "```python\nx\n```", "```python\nx\n```"),
+        ("Q\n```python\n1\n```\n", "x", "x"),
+        (CHAT.replace("```<", "<"), "x", "x"),
+        (f"{CHAT}```python\n", "x", "```python\nx"),
+        ("", "x", "x"),
+    ],
+)
+def test_a_response_is_completed_by_what_its_prompt_opened(prompt: str, response: str, whole: str) -> None:
+    assert with_opened_frame(prompt, response) == whole
+
+
+def test_a_chat_goes_on_from_the_reply_at_its_end() -> None:
+    user, begun = {"role": "user", "content": "Q"}, {"role": "assistant", "content": [{"type": "text", "text": "A"}]}
+    found = [begun_reply(prompt) for prompt in ("Q", [user], [user, begun], [user, begun, user], [], None)]
+    assert found == ["Q", "", "A", "", "", ""]

@@ -4,7 +4,7 @@
 
     --reward.remote_url "$(python -c 'import veriplay.openrlhf as f; print(f.__file__)')" --data.label_key ground_truth
 
-A label is a task: see :mod:`veriplay.tasks`. What stands in a query behind the prompt is judged.
+A label is a task: see :mod:`veriplay.tasks`. What stands in a query behind the prompt is judged, as the service's ``/get_reward`` does it.
 
 OpenRLHF has no word for a reward that was not measured: an exception here is logged, and the sample goes on without a reward, which the
 trainer then fails on. So an attempt without a verdict is asked for again for ``VERIPLAY_PATIENCE`` seconds (600), and raises after that;
@@ -18,6 +18,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from veriplay._prompt import response_of_query, with_opened_frame
 from veriplay._reward import credit_or_fault, default_on_fault, report_unreadable
 from veriplay.records import Verdict
 from veriplay.tasks import task_from
@@ -29,7 +30,8 @@ __all__ = ["reward_func"]
 def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any], **_: object) -> dict[str, Any]:
     """Scores queries. One query gets plain numbers, as OpenRLHF's single-turn executor wants them; several get lists."""
     patience = float(os.environ.get("VERIPLAY_PATIENCE", "600"))
-    answers = [_answer(query, prompt) for query, prompt in zip(queries, prompts, strict=True)]
+    asked = zip(queries, prompts, strict=True)
+    answers = [with_opened_frame(prompt, response_of_query(query, prompt)) for query, prompt in asked]
     verdicts = shared_verifier(None, patience).measure([task_from(label) for label in labels], answers, early_stop=True)
     verdicts = [verdict.within(f"labels[{at}]") for at, verdict in enumerate(verdicts)]
     report_unreadable(verdicts)
@@ -50,9 +52,3 @@ def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence
 def _reward(verdict: Verdict) -> float:
     """One label that cannot be read must not cost the other samples their rewards, so it never raises."""
     return credit_or_fault(verdict, "accepted", default_on_fault() if verdict.readable else "zero")
-
-
-def _answer(query: str, prompt: str) -> str:
-    """What stands behind the prompt. A tokenizer may have spelled the prompt otherwise: then the whole query counts, whose last block of
-    code is the model's."""
-    return query[len(prompt) :] if query.startswith(prompt) else query
