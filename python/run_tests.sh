@@ -4,7 +4,8 @@
 # It makes its own environment in python/.venv, or in VERIPLAY_PYTHON_VENV, and builds the program, unless VERIPLAY_TEST_BIN names one.
 # VERIPLAY_RAY=1 adds the pool on a local Ray cluster, in an environment of its own: 300 MB more, and a minute.
 # VERIPLAY_TRACKIO=1 adds trackio, which imports what a run writes for it, in an environment of its own: 200 MB more, and a minute.
-# VERIPLAY_TORCH=1 adds the frameworks that need torch (verl, TRL, verifiers), in an environment of their own: 6 GB more.
+# VERIPLAY_TORCH=1 adds the frameworks that need torch (verl, TRL, verifiers), in an environment of their own: 6 GB more. With
+# PYTHONPATH=CLONE, a clone of github.com/THUDM/slime, it runs slime too.
 # Arguments go to pytest.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -55,5 +56,5 @@ fi
 
 if [ -n "${VERIPLAY_TORCH:-}" ]; then
   environment "$light-torch" tests/requirements-test.txt tests/requirements-torch.txt
-  PYTHONDONTWRITEBYTECODE=1 "$light-torch/bin/python" -m pytest -p no:cacheprovider tests/torch_frameworks.py "$@"
+  PYTHONDONTWRITEBYTECODE=1 "$light-torch/bin/python" -m pytest -p no:cacheprovider tests/torch_frameworks.py tests/torch_decoding.py "$@"
 fi

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
+import importlib.util
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import types
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -54,6 +58,32 @@ def at_service(service: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """The same, also as `VERIPLAY_URL`."""
     monkeypatch.setenv("VERIPLAY_URL", service)
     return service
+
+
+@pytest.fixture(scope="session")
+def published_file() -> Callable[[str], Path]:
+    """Finds a published file, in `VERIPLAY_DATA` or in `shared/data` beside the repository. The tests that need it are skipped without."""
+
+    def find(name: str) -> Path:
+        folder = os.environ.get("VERIPLAY_DATA")
+        path = (Path(folder) if folder else ROOT.parent / "shared" / "data") / name
+        if not path.exists():
+            pytest.skip(f"there is no `{path}`; VERIPLAY_DATA names the folder")
+        return path
+
+    return find
+
+
+@pytest.fixture
+def openrlhf_agent(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """OpenRLHF's agent module, unmodified. The package around it wants torch and deepspeed, so its `__init__` is not run."""
+    package = importlib.util.find_spec("openrlhf")
+    if package is None or package.submodule_search_locations is None:
+        pytest.skip("openrlhf is not installed")
+    utils = types.ModuleType("openrlhf.utils")
+    utils.__path__ = [f"{package.submodule_search_locations[0]}/utils"]
+    monkeypatch.setitem(sys.modules, "openrlhf.utils", utils)
+    return importlib.import_module("openrlhf.utils.agent")
 
 
 class MortalService:

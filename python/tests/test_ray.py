@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_shims import openrlhf_agent
 
 import veriplay
 from veriplay import Attempt, LocalServerError, Task, Unmeasured, Verdict, VeriplayError, openrlhf, trl, verl
@@ -390,16 +389,15 @@ def test_the_functions_for_trainers_use_the_pool(driver: None, pair: dict[str, A
 
 
 def test_the_real_openrlhf_executor_uses_the_pool(
-    driver: None, pair: dict[str, Any], gate: Gate, monkeypatch: pytest.MonkeyPatch
+    driver: None, pair: dict[str, Any], gate: Gate, openrlhf_agent: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate.open()
-    agent = openrlhf_agent(monkeypatch)
     monkeypatch.setenv("VERIPLAY_URL", "ray:pair")
     queries = [f"Q: ```python\n# {at}\n{RIGHT if at % 2 else WRONG}\n```" for at in range(40)]
     truth = json.dumps({"inputs": ["40 2\n"], "outputs": ["42\n"]})
 
     async def fetch() -> list[Any]:
-        executor = agent.SingleTurnAgentExecutor(openrlhf.__file__)
+        executor = openrlhf_agent.SingleTurnAgentExecutor(openrlhf.__file__)
         return list(await executor._fetch_rewards_via_func(queries, ["Q: "] * 40, [truth] * 40))
 
     assert [found["rewards"] for found in asyncio.run(fetch())] == [float(at % 2) for at in range(40)]

@@ -7,8 +7,6 @@ import importlib
 import importlib.util
 import json
 import math
-import sys
-import types
 from types import SimpleNamespace
 from typing import Any
 
@@ -147,24 +145,9 @@ def test_openrlhf_raises_where_nothing_was_measured_or_is_told_to_give_zero(monk
     assert found["rewards"] == 0.0 and found["extra_logs"]["veriplay_unjudged"] == 1.0
 
 
-def openrlhf_agent(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """OpenRLHF's agent module, unmodified. The package around it wants torch and deepspeed, so its `__init__` is not run."""
-    package = importlib.util.find_spec("openrlhf")
-    if package is None or package.submodule_search_locations is None:
-        pytest.skip("openrlhf is not installed")
-    utils = types.ModuleType("openrlhf.utils")
-    utils.__path__ = [f"{package.submodule_search_locations[0]}/utils"]
-    monkeypatch.setitem(sys.modules, "openrlhf.utils", utils)
-    return importlib.import_module("openrlhf.utils.agent")
-
-
-def test_the_real_openrlhf_executor_takes_both_the_file_and_the_url(
-    at_service: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    agent = openrlhf_agent(monkeypatch)
-
+def test_the_real_openrlhf_executor_takes_both_the_file_and_the_url(at_service: str, openrlhf_agent: Any) -> None:
     async def fetch(url: str, by_file: bool) -> list[Any]:
-        executor = agent.SingleTurnAgentExecutor(url)
+        executor = openrlhf_agent.SingleTurnAgentExecutor(url)
         call = executor._fetch_rewards_via_func if by_file else executor._fetch_rewards_via_http
         return list(await call([f"Q: {RIGHT}"], ["Q: "], [TRUTH]))
 
@@ -198,24 +181,25 @@ class Letters:
         return "".join(map(chr, tokens))
 
 
-def openrlhf_episode(executor: Any, texts: list[str], max_length: int = 10_000) -> tuple[dict[str, Any], list[str]]:
+def openrlhf_episode(
+    executor: Any, texts: list[str], max_length: int = 10_000, prompt: str = "Add.\n"
+) -> tuple[dict[str, Any], list[str]]:
     """An episode that the real executor plays. Returns its record, and what the model was prompted with."""
     engine = ScriptedEngine(texts)
     sampling = SimpleNamespace(max_tokens=64, logprobs=None)
-    record = asyncio.run(executor.execute("Add.\n", TRUTH, sampling, max_length, Letters(), engine))
+    record = asyncio.run(executor.execute(prompt, TRUTH, sampling, max_length, Letters(), engine))
     assert engine.texts == []
     return record, engine.prompts
 
 
-def test_the_real_openrlhf_agent_executor_plays_several_turns(at_service: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    agent = openrlhf_agent(monkeypatch)
+def test_the_real_openrlhf_agent_executor_plays_several_turns(at_service: str, openrlhf_agent: Any) -> None:
     # As OpenRLHF loads it: from its file, under another name.
     path = f"{veriplay.__path__[0]}/openrlhf_agent.py"
     spec = importlib.util.spec_from_file_location("agent_module", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    assert issubclass(module.AgentExecutor, agent.AgentExecutorBase)
+    assert issubclass(module.AgentExecutor, openrlhf_agent.AgentExecutorBase)
 
     record, prompts = openrlhf_episode(module.AgentExecutor(), [WRONG, RIGHT])
     feedback = "\n\nUser: The program is not right (wrong answer; 1 of 2 tests passed). Write the whole program again.\n\nAssistant: "
@@ -228,6 +212,9 @@ def test_the_real_openrlhf_agent_executor_plays_several_turns(at_service: str, m
     assert (first["reward"], first["extra_logs"]["veriplay_turns"]) == (1.0, 1.0)
     never, _ = openrlhf_episode(module.executor(turns=3, credit="fraction")(), [WRONG] * 3)
     assert (never["reward"], never["extra_logs"]["veriplay_accepted"]) == (0.5, 0.0)
+    # The prompt opened a thought, which the program does not end.
+    drafts, _ = openrlhf_episode(module.AgentExecutor(), [RIGHT, f"{RIGHT} so"], prompt="Add.\n<think>\n")
+    assert (drafts["reward"], drafts["extra_logs"]["veriplay_turns"]) == (1.0, 2.0)
     # The feedback fills the context, so the executor asks for no further step.
     full, _ = openrlhf_episode(module.executor(credit="fraction")(), [WRONG], max_length=100)
     assert (full["reward"], full["scores"], full["extra_logs"]["veriplay_turns"]) == (0.5, 0.5, 1.0)

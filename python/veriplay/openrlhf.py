@@ -4,8 +4,8 @@
 
     --reward.remote_url "$(python -c 'import veriplay.openrlhf as f; print(f.__file__)')" --data.label_key ground_truth
 
-A label is a task: see :mod:`veriplay.tasks`. What stands in a query behind the prompt is judged, by the judge that
-``VERIPLAY_JUDGE`` names where the label names none.
+A label is a task: see :mod:`veriplay.tasks`. What stands in a query behind the prompt is judged, as the service's ``/get_reward`` does it, by the
+judge that ``VERIPLAY_JUDGE`` names where the label names none.
 
 OpenRLHF has no word for a reward that was not measured: an exception here is logged, and the sample goes on without a reward, which the
 trainer then fails on. So an attempt without a verdict is asked for again for ``VERIPLAY_PATIENCE`` seconds (600), and raises after that;
@@ -19,6 +19,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from veriplay._prompt import response_of_query, with_opened_frame
 from veriplay._reward import Judge, credit_or_fault, default_judge, default_on_fault, report_unreadable
 from veriplay.records import Verdict
 from veriplay.tasks import task_from
@@ -32,7 +33,8 @@ def reward_func(
 ) -> dict[str, Any]:
     """Scores queries. One query gets plain numbers, as OpenRLHF's single-turn executor wants them; several get lists."""
     patience = float(os.environ.get("VERIPLAY_PATIENCE", "600"))
-    answers = [_answer(query, prompt) for query, prompt in zip(queries, prompts, strict=True)]
+    asked = zip(queries, prompts, strict=True)
+    answers = [with_opened_frame(prompt, response_of_query(query, prompt)) for query, prompt in asked]
     verdicts = shared_verifier(None, patience).measure(
         [task_from(label) for label in labels], answers, judge=judge or default_judge(), early_stop=True
     )
@@ -55,9 +57,3 @@ def reward_func(
 def _reward(verdict: Verdict) -> float:
     """One label that cannot be read must not cost the other samples their rewards, so it never raises."""
     return credit_or_fault(verdict, "accepted", default_on_fault() if verdict.readable else "zero")
-
-
-def _answer(query: str, prompt: str) -> str:
-    """What stands behind the prompt. A tokenizer may have spelled the prompt otherwise: then the whole query counts, whose last block of
-    code is the model's."""
-    return query[len(prompt) :] if query.startswith(prompt) else query

@@ -25,6 +25,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from veriplay._prompt import with_opened_frame
 from veriplay._reward import Credit, Judge, OnFault, credit_or_fault, default_judge, default_on_fault, report_unreadable
 from veriplay.records import Verdict
 from veriplay.tasks import task_from
@@ -99,11 +100,12 @@ def executor(
 
         async def step(self, state_dict: Mapping[str, Any], **_: object) -> dict[str, Any]:
             """Judges an action."""
+            before = template if self._turn else state_dict["observation_text"]
             self._turn += 1
             seconds = float(os.environ.get("VERIPLAY_PATIENCE", "600")) if patience is None else patience
             verdict = await shared_verifier(url, seconds).measure_one(
                 task_from(state_dict["label"]),
-                state_dict["action_text"],
+                with_opened_frame(before, state_dict["action_text"]),
                 judge=judge or default_judge(),
                 # The feedback counts the tests that passed.
                 early_stop=credit == "accepted" and turns == 1,

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from veriplay._prompt import begun_reply, with_opened_frame
 from veriplay._reward import Credit, Judge, credit_of, find_column, report_unreadable, text_of
 from veriplay.client import PATIENCE
 from veriplay.records import Limits
@@ -50,9 +51,11 @@ def reward(
     def scored(completions: Sequence[Any], **columns: Any) -> list[float | None]:
         name_of_column = find_column(columns, column)
         truths = columns[name_of_column]
+        texts = [text_of(completion) for completion in completions]
+        prompts = columns.get("prompts") or [""] * len(texts)
         verdicts = shared_verifier(url, patience).measure(
             [task_from(truth, format) for truth in truths],
-            [text_of(completion) for completion in completions],
+            [with_opened_frame(begun_reply(prompt), text) for prompt, text in zip(prompts, texts, strict=True)],
             limits=limits,
             judge=judge,
             early_stop=credit == "accepted",

@@ -14,15 +14,18 @@ const ASSISTANT: [&str; 9] = [
     "<｜Assistant｜>",
     "<|Assistant|>",
     "<|start|>assistant",
-    "[/INST]",
+    LLAMA_2,
     "<|turn>model",
 ];
+/// Behind it SentencePiece writes a space, which is no indentation of what follows.
+const LLAMA_2: &str = "[/INST]";
 
 /// What follows the prompt in a query. The prompt may lack the query's special tokens, or have others: then the response begins behind the
 /// prompt's text, or behind the last mark of the model's turn. A query that has neither is all response.
 #[must_use]
 pub fn response_of_query<'a>(query: &'a str, prompt: &str) -> &'a str {
     if let Some(rest) = query.strip_prefix(prompt).filter(|_| !prompt.trim().is_empty()) {
+        let rest = if prompt.ends_with(LLAMA_2) { rest.strip_prefix(' ').unwrap_or(rest) } else { rest };
         return behind_first_mark(rest);
     }
     let (whole, prompt) = (query, prompt.trim());
@@ -46,19 +49,22 @@ pub fn response_of_query<'a>(query: &'a str, prompt: &str) -> &'a str {
 /// What follows the last mark of the model's turn.
 fn behind_mark(query: &str) -> Option<&str> {
     let marks = ASSISTANT.iter().filter_map(|mark| Some(query.rfind(mark)? + mark.len()));
-    marks.max().map(|end| query[end..].strip_prefix('\n').unwrap_or(&query[end..]))
+    let end = marks.max()?;
+    let (begun, rest) = query.split_at(end);
+    Some(rest.strip_prefix(if begun.ends_with(LLAMA_2) { ' ' } else { '\n' }).unwrap_or(rest))
 }
 
 /// The rest of a query behind the words of its prompt, without the marks that end the user's turn and begin the model's.
 fn behind_first_mark(rest: &str) -> &str {
     let head = rest.trim_start();
-    if head.starts_with('<') || head.starts_with("[/INST]") { behind_mark(rest).unwrap_or(rest) } else { rest }
+    if head.starts_with('<') || head.starts_with(LLAMA_2) { behind_mark(rest).unwrap_or(rest) } else { rest }
 }
 
-/// A response that goes on from a thought or a block which its prompt opened, with what opens it.
+/// A response that goes on from a thought or a block which its prompt opened, with what opens it. Where the prompt has marks of turns, it is opened
+/// in the model's own turn: what the question has is closed with it.
 #[must_use]
 pub fn with_opened_frame(prompt: &str, response: &str) -> String {
-    match Continues::after(prompt) {
+    match Continues::after(behind_mark(prompt).unwrap_or(prompt)) {
         Continues::Prose => response.to_owned(),
         Continues::Thought if response.trim_start().starts_with(THOUGHT) => response.to_owned(),
         Continues::Thought => format!("{THOUGHT}\n{response}"),

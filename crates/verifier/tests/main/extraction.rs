@@ -190,6 +190,23 @@ fn a_prompt_that_opened_a_thought_or_a_block_is_gone_on_from() {
     assert_eq!(with_opened_frame("<think>\n", "<think>hm</think>x"), "<think>hm</think>x");
     assert_eq!(with_opened_frame("```python\n", "x\n```"), "```python\nx\n```");
     assert_eq!(with_opened_frame("", "x"), "x");
+    // A block of the question is closed with the question, whatever stands behind its fence.
+    for mark in ["<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n", "<｜Assistant｜>", " [/INST]"] {
+        let question = format!("Like this:\n```python\nprint(0)\n```{mark}");
+        assert_eq!(with_opened_frame(&question, "<think>\nhm"), "<think>\nhm", "{mark}");
+        assert_eq!(with_opened_frame(&format!("{question}<think>\n"), "hm"), "<think>\nhm", "{mark}");
+    }
+}
+
+#[test]
+fn the_space_behind_the_mark_of_a_turn_is_no_indentation() {
+    for (query, prompt) in [
+        ("<s> [INST] Add. [/INST] x = 1\nprint(x)", "<s>[INST] Add. [/INST]"),
+        ("<s>[INST] Add. [/INST] x = 1\nprint(x)", "<s>[INST] Add. [/INST]"),
+        ("[INST] Add. [/INST]x = 1\nprint(x)", "[INST] Add. [/INST]"),
+    ] {
+        assert_eq!(response_of_query(query, prompt), "x = 1\nprint(x)", "{query}");
+    }
 }
 
 #[test]
