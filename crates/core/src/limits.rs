@@ -95,14 +95,14 @@ impl Limits {
         }
     }
 
-    /// For a task of a public set, as the image `python` has it: 6 s of native CPython ([`Self::FUEL_PER_SECOND`]), 256 MiB of memory, 16 MiB of
+    /// For a task of a public set, as the image `python` has it: 6 s of native CPython ([`Self::FUEL_PER_SECOND`]), 256 MiB of memory, 4 MiB of
     /// output, 16 MiB of files, a deadline of an hour.
     #[must_use]
     pub const fn large() -> Self {
         Self {
             fuel: 6 * Self::FUEL_PER_SECOND,
             memory_bytes: 256 << 20,
-            output_bytes: 16 << 20,
+            output_bytes: 4 << 20,
             file_bytes: 16 << 20,
             deadline_ns: 3_600_000_000_000,
         }

@@ -119,6 +119,11 @@ fn a_script_checks_by_three_files() {
     let exits = format!("{SCRIPT}\n    sys.exit(3)");
     assert_eq!(status(&by_script(&exits), "print(5, 5)"), Status::Accepted);
     assert_eq!(status(&by_script(&exits), "print(5, 6)"), Status::WrongAnswer);
+    // The status says it behind a score that was printed too soon.
+    let refuses =
+        "import sys\na = open(sys.argv[3]).read().split()\nprint('OK')\nif a != ['3', '7']: sys.exit('wrong')";
+    assert_eq!(status(&by_script(refuses), "print(3, 7)"), Status::Accepted);
+    assert_eq!(status(&by_script(refuses), "print(7, 7)"), Status::WrongAnswer);
 }
 
 #[test]
@@ -163,6 +168,10 @@ fn values_of_nemo_gym_are_numbers_up_to_rounding() {
         ("0.1", "0.2", Status::WrongAnswer),
         ("[0.1, 2]", "[0.1000001, 3]", Status::WrongAnswer),
         ("50000000000000000", "50000000000000001", Status::WrongAnswer),
+        ("inf", "float('inf')", Status::Accepted),
+        ("inf", "0.5", Status::WrongAnswer),
+        ("[inf, 0]", "[-float('inf'), 0]", Status::WrongAnswer),
+        ("{'1': 'a', 1: 'a', 2: 'b'}", "{'1': 'a', '2': 'b', '3': 'c'}", Status::WrongAnswer),
         ("'1.0'", "'1.00'", Status::WrongAnswer),
     ] {
         let checks = format!(

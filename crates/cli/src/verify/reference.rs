@@ -240,7 +240,7 @@ mod tests {
             let (limits, Entry::Calls { arguments, .. }) = (job.limits, &job.entry) else {
                 panic!("a reference is called")
             };
-            let wanted = if arguments.len() == 1 { (100, 1000) } else { (250, 2000) };
+            let wanted = if arguments.len() == 1 { (100, 1000) } else { (250, 8000) };
             assert_eq!((limits.fuel, limits.output_bytes), wanted);
             Ok(self.0[usize::try_from(job.seed).unwrap()].clone())
         }

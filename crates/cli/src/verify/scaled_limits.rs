@@ -10,8 +10,8 @@ const FACTOR: u64 = 4;
 /// Maximum fuel of an attempt, in times the default of 6 s. EvalPlus ends a task after 60 s.
 const MAX_FUEL_FACTOR: u64 = 10;
 
-/// Maximum bytes of values, stdout and stderr, each on its own, in times the default: 8 × 16 MiB.
-const MAX_OUTPUT_FACTOR: u64 = 8;
+/// Maximum bytes of values, stdout and stderr, each on its own, in times the default: 32 × 4 MiB.
+const MAX_OUTPUT_FACTOR: u64 = 32;
 
 /// The most an attempt may be given.
 fn caps(default: Limits) -> Limits {
@@ -84,9 +84,9 @@ mod tests {
     #[test]
     fn the_caps_hold_whatever_the_reference_used() {
         let (most, reference) = (caps(DEFAULT), reference_caps(DEFAULT));
-        assert_eq!((most.fuel, most.output_bytes, most.deadline_ns), (1000, 80, 10_000));
-        assert_eq!((reference.fuel, reference.output_bytes, reference.deadline_ns), (250, 20, 3000));
-        assert_eq!(used(250, 20, 0), most);
+        assert_eq!((most.fuel, most.output_bytes, most.deadline_ns), (1000, 320, 10_000));
+        assert_eq!((reference.fuel, reference.output_bytes, reference.deadline_ns), (250, 80, 3000));
+        assert_eq!(used(250, 80, 0), most);
         assert_eq!(used(u64::MAX, 2000, 0), most);
     }
 }

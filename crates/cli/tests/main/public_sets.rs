@@ -23,9 +23,6 @@ fn program(task_id: &str, text: &str) -> Value {
 /// Counts to its argument: some 1,600 units of fuel a turn.
 const COUNTS: &str = "def f(n):\n    total = 0\n    for i in range(n):\n        total += i\n    return total\n";
 
-/// The image's own fuel.
-const DEFAULT_FUEL: u64 = 20_000_000_000;
-
 #[test]
 fn values_of_known_classes_go_in_and_are_judged() {
     let counter = "from collections import Counter\ndef f(s): return Counter(s)\n";
@@ -60,20 +57,17 @@ fn an_attempt_gets_four_times_what_its_reference_needs() {
         task("Mbpp/1", COUNTS, json!([[4_000_000]])),
         task("Mbpp/3", "def f(n): return 'x' * n\n", json!([[3_000_000]])),
     ];
-    let longer = COUNTS.replace("f(n)", "count(n)") + "def f(n):\n    return count(n * 7 // 2) and count(n)";
+    // More than the default, and within four times the reference's output.
     let attempts = [
-        program("Mbpp/1", &longer.replace("7 // 2", "5 // 2")),
-        program("Mbpp/1", &longer),
         program("Mbpp/3", "def f(n): return ''.join('x' for _ in range(n))"),
+        program("Mbpp/3", "def f(n): return 'x' * 3 * n"),
         program("Mbpp/3", "def f(n): return 'x' * 5 * n"),
     ];
     let bench = Bench::new(&tasks, &attempts, &["--format", "evalplus"]);
     bench.summary(0);
     let out = rows(&bench.out());
-    let wanted = ["accepted", "fuel_exceeded", "accepted", "output_exceeded"];
+    let wanted = ["accepted", "wrong_answer", "output_exceeded"];
     assert_eq!(column(&out, "status"), wanted, "{}", bench.out());
-    let fuel = |at: usize| out[at]["fuel"].as_u64().expect("a number");
-    assert!(fuel(0) > DEFAULT_FUEL && fuel(1) > fuel(0), "{} and {}", fuel(0), fuel(1));
     // Fuel of the command line is fuel of every attempt.
     let short = [program("Mbpp/1", COUNTS), program("Mbpp/1", "def f(n):\n    return n * (n - 1) // 2")];
     let fixed = Bench::new(&tasks[..1], &short, &["--format", "evalplus", "--fuel", "2000000000"]);

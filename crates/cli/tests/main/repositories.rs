@@ -284,7 +284,7 @@ fn many_packages_make_a_table_and_those_that_cannot_be_recorded_are_rows() {
                    return 'listed-1.0.dist-info'\n";
     let project = "[build-system]\nrequires = []\nbuild-backend = 'backend'\nbackend-path = ['.']\n";
     let tests = "import pytest\n\ndef test_one():\n    pass\n\ndef test_two():\n    import threading\n    \
-                 threading.Thread(target=print).start()\n\ndef test_three():\n    pytest.skip('no')\n";
+                 threading.Event().wait()\n\ndef test_three():\n    pytest.skip('no')\n";
     let files = [("listed.py", ""), ("backend.py", backend), ("pyproject.toml", project), ("test_listed.py", tests)];
     index.sdist("listed-1.0", &files);
     let list =

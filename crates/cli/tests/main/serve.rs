@@ -273,7 +273,7 @@ fn programs_end_as_in_sandbox_fusion() {
         (&long["run_result"]["stdout"].as_str().map(str::len), &long["truncated"]),
         (&Some(300_001), &json!(false))
     );
-    let longer = service.ask("/run_code", &code("print('x' * 2000000)"));
+    let longer = service.ask("/run_code", &code("print('x' * 5000000)"));
     assert_eq!((&longer["run_result"]["status"], &longer["truncated"]), (&json!("TimeLimitExceeded"), &json!(true)));
     let files = json!({"code": "text = open('d/in.txt').read()\nopen('out.txt', 'w').write(text * 2)", "language": "python",
         "files": {"d/in.txt": "aGk=", "none": null}, "fetch_files": ["out.txt", "gone.txt", "d/in.txt"]});
@@ -417,7 +417,7 @@ fn rows_that_are_invalid_name_their_field() {
     own["problem"]["limits"] =
         json!({"fuel": 1, "memory_bytes": 1 << 28, "output_bytes": 1_u64 << 40, "file_bytes": 1, "deadline_ns": 1});
     let own = fault("veriplay", &own);
-    assert_eq!(own["field"], "problem.limits.output_bytes", "{own}");
+    assert!(own["message"].as_str().is_some_and(|text| text.starts_with("limits.output_bytes: ")), "{own}");
     let mut none = tasks[0].clone();
     none["problem"]["limits"] =
         json!({"fuel": 0, "memory_bytes": 1 << 28, "output_bytes": 1, "file_bytes": 1, "deadline_ns": 1});

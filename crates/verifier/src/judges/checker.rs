@@ -8,7 +8,7 @@
 //!
 //! Or the checker is a script, as `open-r1/codeforces` has it (`checker_script`): it is run as `checker.py input.txt correct_output.txt
 //! solution_output.txt`, and all that it prints is a score, or a verdict in a word. The output is right if it gets
-//! the score that the expected output gets, which must be above 0.
+//! the score that the expected output gets, which must be above 0, and the script ends by the same status.
 //!
 //! # Why
 //! Some questions have many right answers: any topological order, any shortest path. It runs in an instance of its own,
@@ -128,21 +128,33 @@ fn decided_by_score(
     run: &ScriptRun<'_>,
     actual: &str,
 ) -> Result<Result<bool, String>, Dropped> {
-    let found = score(context, script, [run.stdin, run.expected, actual])?;
-    if found.as_ref().is_ok_and(|score| *score <= 0.0) {
+    let found = run_script(context, script, [run.stdin, run.expected, actual])?;
+    if found.as_ref().is_ok_and(|end| end.score <= 0.0) {
         return Ok(Ok(false));
     }
-    let full = score(context, script, [run.stdin, run.expected, run.expected])?;
+    let full = run_script(context, script, [run.stdin, run.expected, run.expected])?;
     Ok(match (found, full) {
-        (Ok(found), Ok(full)) if full > 0.0 => Ok(found >= full),
+        // A script may say by its status, too, that the output is wrong.
+        (Ok(found), Ok(full)) if full.score > 0.0 => Ok(found.score >= full.score && found.status == full.status),
         (Ok(_), Ok(_)) => Err("it gives the expected output no score".to_owned()),
         (Err(_), Ok(_)) => Ok(false),
         (_, Err(undecided)) => Err(undecided),
     })
 }
 
-/// The score that a script prints about the input, the expected output and the actual one.
-fn score(context: &mut JudgeContext<'_>, script: &str, texts: [&str; 3]) -> Result<Result<f64, String>, Dropped> {
+/// What a script says of an output.
+struct ScriptEnd {
+    score: f64,
+    /// The status of its process.
+    status: i32,
+}
+
+/// Runs a script on the input, the expected output and the actual one.
+fn run_script(
+    context: &mut JudgeContext<'_>,
+    script: &str,
+    texts: [&str; 3],
+) -> Result<Result<ScriptEnd, String>, Dropped> {
     let files = SCRIPT_FILES.iter().zip(texts).map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()));
     let arguments = std::iter::once("checker.py").chain(SCRIPT_FILES);
     let prelude = format!("import sys\nsys.argv = {:#}\n", string_list(arguments));
@@ -151,9 +163,11 @@ fn score(context: &mut JudgeContext<'_>, script: &str, texts: [&str; 3]) -> Resu
     let job = Job { files: files.collect(), ..Job::script(program) };
     let outcome = context.runner.run(&configure_job(image, limits, seed, job))?;
     Ok(match job_failure(&outcome) {
-        // A script may say by its status, too, that the output is wrong.
         Some((_, detail)) if outcome.exit_code.is_none() => Err(detail),
-        _ => read_score(&String::from_utf8_lossy(&outcome.stdout)),
+        _ => {
+            let status = outcome.exit_code.unwrap_or(0);
+            read_score(&String::from_utf8_lossy(&outcome.stdout)).map(|score| ScriptEnd { score, status })
+        }
     })
 }
 

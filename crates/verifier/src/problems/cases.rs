@@ -11,7 +11,7 @@ use crate::prelude::with_prelude;
 use crate::runner::{Decision, MISSING_ENTRY, NoValue, configure_job, decode_call, job_failure, saturating_u32};
 
 /// The most bytes of output that a job may get for a long expected result, in times its usual limit.
-const MAX_OUTPUT_FACTOR: u64 = 8;
+const MAX_OUTPUT_FACTOR: u64 = 32;
 
 /// Bytes of output that a program may write beside twice the expected ones, for their framing and for a wrong answer to be seen as one.
 const OUTPUT_SLACK: u64 = 64 << 10;

@@ -150,7 +150,7 @@ fn an_expected_text_beyond_the_limit_gets_room() {
     let capped = ProblemRequest { limits: Limits { output_bytes: 100, ..usual }, ..request(&problem, "p") };
     let scripts = Scripts::writing(|_| b"8".to_vec());
     assert_eq!(judge_program(&scripts, &capped).unwrap().status, Status::WrongAnswer);
-    assert_eq!(scripts.jobs.lock().unwrap()[1].limits, Limits { output_bytes: 800, ..usual });
+    assert_eq!(scripts.jobs.lock().unwrap()[1].limits, Limits { output_bytes: 3200, ..usual });
 }
 
 #[test]

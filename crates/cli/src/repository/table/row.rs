@@ -150,7 +150,7 @@ const MESSAGE_CHARS: usize = 70;
 
 /// Parts of messages, and the reasons they stand for. The first match counts.
 const REASONS: [(&str, &str); 22] = [
-    ("can't start new thread", "threads"),
+    ("no other thread can run", "threads"),
     ("Fuel limit", "more fuel than a file has"),
     ("MemoryBytes limit", "memory"),
     ("MemoryError", "memory"),
@@ -159,7 +159,7 @@ const REASONS: [(&str, &str); 22] = [
     ("available fixtures:", "a fixture of a pytest plugin"),
     ("module 'os' has no attribute", "a system call that wasi lacks"),
     ("C extension", "a compiled extension"),
-    ("does not support processes", "subprocesses"),
+    ("processes are not available", "subprocesses"),
     ("fork", "subprocesses"),
     ("subprocess", "subprocesses"),
     ("_posixsubprocess", "subprocesses"),
