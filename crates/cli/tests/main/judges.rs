@@ -48,6 +48,9 @@ fn the_command_line_judges_by_name_instead_of_each_task_s_own() {
     }
 }
 
+/// Asks an endpoint for the reward of a program, by a row and a judge.
+type Door<'a> = &'a dyn Fn(Value, Value, &str) -> Value;
+
 #[test]
 fn a_request_chooses_the_judge_of_rows_that_name_none() {
     let service = Service::start(&[]).ready();
@@ -74,7 +77,7 @@ fn a_request_chooses_the_judge_of_rows_that_name_none() {
         let body = json!({"dataset": "d", "id": 1, "completion": fenced(program), "config": config});
         json!(f64::from(u8::from(service.ask("/submit", &body)["accepted"] == json!(true))))
     };
-    let doors: [(&str, &dyn Fn(Value, Value, &str) -> Value); 5] =
+    let doors: [(&str, Door<'_>); 5] =
         [("native", &native), ("openrlhf", &openrlhf), ("slime", &slime), ("gym", &gym), ("submit", &submit)];
     for (name, door) in doors {
         for (judge, right, wrong) in CHOICES {

@@ -70,7 +70,7 @@ fn an_attempt_gets_four_times_what_its_reference_needs() {
     assert_eq!(column(&out, "status"), wanted, "{}", bench.out());
     // Fuel of the command line is fuel of every attempt.
     let short = [program("Mbpp/1", COUNTS), program("Mbpp/1", "def f(n):\n    return n * (n - 1) // 2")];
-    let fixed = Bench::new(&tasks[..1], &short, &["--format", "evalplus", "--fuel", "2000000000"]);
+    let fixed = Bench::new(&tasks[..1], &short, &["--format", "evalplus", "--fuel", "4000000000"]);
     fixed.summary(0);
     assert_eq!(column(&rows(&fixed.out()), "status"), ["fuel_exceeded", "accepted"]);
 }
@@ -90,7 +90,7 @@ fn a_task_whose_reference_fails_judges_nothing_and_says_why() {
     let good = task("good", "def f(x): return x\n", json!([[1]]));
     let mut attempts: Vec<Value> = references.iter().map(|(name, ..)| program(name, "def f(x): return x")).collect();
     attempts.push(program("good", "def f(x): return x"));
-    // A reference is given ten times the fuel of the command line.
+    // A reference is given two and a half times the fuel of the command line.
     let options = [&["--format", "evalplus"], &FUEL[..]].concat();
     let bench = Bench::new(&[tasks, vec![good]].concat(), &attempts, &options);
     let summary = bench.summary(9);

@@ -7,7 +7,8 @@ use crate::support::{ends_and_harms_nobody, limits, run, script, text};
 /// What a script prints, which must end normally, as it does a second time.
 fn printed(program: &str) -> String {
     // Room for imports.
-    let job = Job { limits: Limits { fuel: 20_000_000_000, ..limits() }, ..script(program) };
+    let limits = Limits { fuel: 20_000_000_000, ..limits() };
+    let job = Job { limits, sleep_fuel: 1000, ..script(program) };
     let outcome = run(&job);
     assert_eq!(outcome.exit, Exit::Returned, "{program}\n{}", text(&outcome.stderr));
     assert_eq!(run(&job), outcome, "{program}");

@@ -26,7 +26,7 @@ async fn the_answer_is_that_of_the_original() {
     let id = answer.header("x-request-id").to_owned();
     assert!(!id.is_empty());
     let run =
-        json!({"status": "Finished", "execution_time": 0.5, "return_code": 0, "stdout": "hello 1 2\n", "stderr": ""});
+        json!({"status": "Finished", "execution_time": 0.25, "return_code": 0, "stdout": "hello 1 2\n", "stderr": ""});
     let expected = json!({"status": "Success", "message": "", "compile_result": null, "run_result": run,
         "executor_pod_name": null, "files": {}, "request_id": id, "fuel": 5_000_000_000_u64, "truncated": false});
     assert_eq!(answer.json(), expected);

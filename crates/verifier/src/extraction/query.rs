@@ -25,8 +25,7 @@ const LLAMA_2: &str = "[/INST]";
 #[must_use]
 pub fn response_of_query<'a>(query: &'a str, prompt: &str) -> &'a str {
     if let Some(rest) = query.strip_prefix(prompt).filter(|_| !prompt.trim().is_empty()) {
-        let rest = if prompt.ends_with(LLAMA_2) { rest.strip_prefix(' ').unwrap_or(rest) } else { rest };
-        return behind_first_mark(rest);
+        return behind_prompt(prompt, rest);
     }
     let (whole, prompt) = (query, prompt.trim());
     let query = strip_start_tokens(query);
@@ -35,7 +34,7 @@ pub fn response_of_query<'a>(query: &'a str, prompt: &str) -> &'a str {
         return behind_mark(whole).unwrap_or(whole);
     }
     if let Some(rest) = begins(whole, prompt).or_else(|| begins(query, strip_start_tokens(prompt).trim_start())) {
-        return behind_first_mark(rest);
+        return behind_prompt(prompt, rest);
     }
     if let Some(rest) = behind_mark(whole) {
         return rest;
@@ -55,7 +54,10 @@ fn behind_mark(query: &str) -> Option<&str> {
 }
 
 /// The rest of a query behind the words of its prompt, without the marks that end the user's turn and begin the model's.
-fn behind_first_mark(rest: &str) -> &str {
+fn behind_prompt<'a>(prompt: &str, rest: &'a str) -> &'a str {
+    if prompt.ends_with(LLAMA_2) {
+        return rest.strip_prefix(' ').unwrap_or(rest);
+    }
     let head = rest.trim_start();
     if head.starts_with('<') || head.starts_with(LLAMA_2) { behind_mark(rest).unwrap_or(rest) } else { rest }
 }
