@@ -4,8 +4,8 @@
 
     --reward.remote_url "$(python -c 'import veriplay.openrlhf as f; print(f.__file__)')" --data.label_key ground_truth
 
-A label is a task: see :mod:`veriplay.tasks`. What stands in a query behind the prompt is judged, as the service's ``/get_reward`` does it, by the
-judge that ``VERIPLAY_JUDGE`` names where the label names none.
+A label is a task: see :mod:`veriplay.tasks`. What stands in a query behind the prompt is judged, as the service's ``/get_reward`` does it, by
+the judge that ``VERIPLAY_JUDGE`` names where the label names none.
 
 OpenRLHF has no word for a reward that was not measured: an exception here is logged, and the sample goes on without a reward, which the
 trainer then fails on. So an attempt without a verdict is asked for again for ``VERIPLAY_PATIENCE`` seconds (600), and raises after that;

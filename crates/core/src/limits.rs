@@ -188,6 +188,18 @@ impl LimitOverrides {
         }
     }
 
+    /// What is stated here, as `other` states it where it does.
+    #[must_use]
+    pub fn replaced_by(self, other: Self) -> Self {
+        Self {
+            fuel: self.fuel.map(|own| other.fuel.unwrap_or(own)),
+            memory_bytes: self.memory_bytes.map(|own| other.memory_bytes.unwrap_or(own)),
+            output_bytes: self.output_bytes.map(|own| other.output_bytes.unwrap_or(own)),
+            file_bytes: self.file_bytes.map(|own| other.file_bytes.unwrap_or(own)),
+            deadline_ns: self.deadline_ns.map(|own| other.deadline_ns.unwrap_or(own)),
+        }
+    }
+
     /// What is stated here, and else what `other` states.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
@@ -245,6 +257,9 @@ mod tests {
         assert_eq!(stated(r#"{"seconds": 12}"#), twice);
         assert_eq!(stated(r#"{"seconds": 0.5}"#).fuel, Limits::FUEL_PER_SECOND / 2);
         assert_eq!(stated(r#"{"seconds": 12, "deadline_ns": 9}"#), Limits { deadline_ns: 9, ..twice });
+        let (own, other) = (LimitOverrides { fuel: Some(1), ..LimitOverrides::default() }, Limits::small().into());
+        assert_eq!(own.replaced_by(other), LimitOverrides { fuel: Some(Limits::small().fuel), ..own });
+        assert_eq!(own.replaced_by(LimitOverrides::default()), own);
         let all = serde_json::to_string(&LimitOverrides::from(Limits::small())).expect("it is written");
         assert_eq!(stated(&all), Limits::small());
     }

@@ -29,7 +29,7 @@ fn the_idioms_of_contests_are_accepted_and_judged_by_what_they_print() {
         ),
         ("print(int(input()) * 1)", &nines, &nines),
         (
-            "import asyncio\nasync def main():\n    await asyncio.sleep(1)\n    print(input())\nasyncio.run(main())",
+            "import asyncio\nasync def main():\n    await asyncio.sleep(0.1)\n    print(input())\nasyncio.run(main())",
             "a\n",
             "a\n",
         ),

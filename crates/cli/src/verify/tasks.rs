@@ -45,7 +45,8 @@ impl TaskOverrides {
     pub(crate) fn apply(&self, row: &mut ProblemRow) -> Result<(), Failure> {
         let task_id = row.task_id().to_owned();
         let (limits, comparison, trust) = overridable_fields(row);
-        *limits = self.limits.or(*limits);
+        // Where the row states none, the limits of the command are the overrides already.
+        *limits = limits.replaced_by(self.limits);
         match (comparison, &self.judge) {
             (_, None) | (None, Some(ChosenJudge::Unnamed(_))) => {}
             (Some((_, own)), Some(ChosenJudge::Every(chosen))) => own.choose(chosen),
