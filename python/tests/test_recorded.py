@@ -77,7 +77,12 @@ DIFFERENCES: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "two million characters of output": (
         "output over 219,264 characters",
-        {f"{RUN}.stdout": text_in_short("x" * (1 << 20))},
+        {
+            "body.status": "Success",
+            f"{RUN}.status": "Finished",
+            f"{RUN}.return_code": 0,
+            f"{RUN}.stdout": text_in_short("x" * 2_000_000 + "\n"),
+        },
     ),
     "a lone surrogate in the program": (
         "a lone surrogate in `code`",
