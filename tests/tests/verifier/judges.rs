@@ -43,6 +43,20 @@ fn a_case_may_be_read_from_files_and_written_to_files() {
     );
     let program = "with open('input.txt') as f:\n    a, b = map(int, f.read().split())\nwith open('output.txt', 'w') as f:\n    print(a + b, file=f)\n";
     assert_eq!(status(&sum, program), Status::Accepted);
+    // A file that is still open when the script ends is written, as CPython does it.
+    for open_file in [
+        "f = open('output.txt', 'w')\nprint(5, file=f)",
+        "import sys\nsys.stdout = open('output.txt', 'w')\nprint(5)",
+        "import os\nf = os.fdopen(os.open('output.txt', os.O_WRONLY | os.O_CREAT), 'wb')\nf.write(b'5')\nexit()",
+        "import sys\nsys.stdin = open('input.txt')\nout = open('output.txt', 'w')\nout.write(str(sum(map(int, input().split()))))",
+    ] {
+        assert_eq!(status(&sum, open_file), Status::Accepted, "{open_file}");
+        assert_eq!(
+            status(&sum, &open_file.replace('5', "6").replace("sum(", "max(")),
+            Status::WrongAnswer,
+            "{open_file}"
+        );
+    }
     // What it prints beside the file is nobody's business, unless the case says what it must be.
     assert_eq!(status(&sum, &format!("{program}print('debug')")), Status::Accepted);
     let wrong = judged(&sum, &program.replace("a + b", "a * b"));

@@ -40,6 +40,7 @@ fn the_idioms_of_contests_are_accepted_and_judged_by_what_they_print() {
         ),
         ("import os, sys\nprint(5)\nsys.stdout.flush()\nos._exit(0)\n", "", "5\n"),
         ("import os\nos.write(1, b'5\\n')\nos._exit(0)\n", "", "5\n"),
+        ("import os\nout = os.fdopen(1, 'w', 1 << 16)\nout.write('5')\n", "", "5\n"),
     ] {
         let verdict = printed(program, stdin, stdout);
         assert_eq!(verdict.status, Status::Accepted, "{program}: {}", verdict.evidence.detail);

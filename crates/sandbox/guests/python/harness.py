@@ -30,6 +30,7 @@ def _veriplay_harness():
     import decimal
     import fractions
     import gc
+    import io
     import linecache
     import marshal
     import os
@@ -52,6 +53,7 @@ def _veriplay_harness():
     # Classes by `id`: a set would ask a class of the program's for its hash.
     id_of_kinds = lambda *kinds: frozenset([id(kind) for kind in kinds])
     of_numbers, of_text, of_keys = id_of_kinds(bool, int, float), id_of_kinds(str), id_of_kinds(bool, bytes, int, str, type(None))
+    of_files = id_of_kinds(io.TextIOWrapper, io.BufferedWriter, io.BufferedRandom)
     next_, id_, mro_of = next, id, type.__dict__["__mro__"].__get__
     is_exception = lambda found: isinstance(found, type) and issubclass(found, BaseException)
     exceptions = {id(found): found.__name__ for found in vars(builtins).values() if is_exception(found)}
@@ -606,6 +608,15 @@ def _veriplay_harness():
             except base_exception:
                 pass
 
+    def flush_files(names):
+        """Writes what a script has left unwritten in the files of its global names, which CPython closes at its end."""
+        for value in list_(values_of(names)):
+            if id_(type_(value)) in of_files:
+                try:
+                    value.flush()
+                except base_exception:
+                    pass
+
     cap_of_job = 0
     program = served = shared = None
     exit_functions = atexit._ncallbacks()
@@ -671,10 +682,13 @@ def _veriplay_harness():
                         names = raised(b"R", error)
                     show(error, source)
             run_exit_functions()
+            if names is not None:
+                flush_files(names)
         flush()
         if served is not None or data[0] in (87, 76):
             host(b"D")
             return
+        sys.addaudithook = add_hook  # the jobs before the snapshot leave it as it was
         sys.stdout = sys.stderr = None  # the interpreter flushes them once more, and a program's own stream could fail there
         host(b"D")
 

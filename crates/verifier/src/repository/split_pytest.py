@@ -382,7 +382,8 @@ def _split(own, starred):
             if is_written_beside_code(event, arguments):
                 crossings.has_written = True
         elif crossings.has_data and event in code_events and not is_own_code(event, arguments, frame(1)):
-            raise fail("text or data is run as code: " + event)
+            code = frame(1).f_code
+            raise fail("text or data is run as code: " + event + " of `" + code.co_qualname + "`, " + code.co_filename)
 
     def is_written_beside_code(event, arguments):
         if event == "open":
