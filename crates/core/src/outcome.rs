@@ -82,7 +82,7 @@ pub struct Outcome {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
     /// Those files of [`crate::Job::fetch`] that were there at the end, in its order, as long as they fit in
-    /// [`crate::Limits::file_bytes`] together.
+    /// [`crate::Limits::file_bytes`] and in [`crate::Limits::output_bytes`] together. Where one did not, `truncated` is set.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fetched: Vec<(String, Vec<u8>)>,
 }

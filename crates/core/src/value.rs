@@ -1,7 +1,7 @@
 //! Plain Python values, which cross between a guest and the host, and which judges compare.
 //!
 //! [`codec`] is the strict tagged encoding, [`literal`] reads Python literals, [`repr`] writes them, [`equality`]
-//! compares as Python's `==` does, [`object`] adds the classes beyond the literal types, and [`marshal`] is CPython's own encoding, for
+//! compares as Python's `==` does, [`object`] adds the classes beyond the literal types, [`weight`] tells what values take of memory, and [`marshal`] is CPython's own encoding, for
 //! messages between guests. All of it runs on the host; a guest only encodes.
 
 mod codec;
@@ -10,6 +10,7 @@ mod literal;
 mod marshal;
 mod object;
 mod repr;
+mod weight;
 
 use num_bigint::BigInt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -17,6 +18,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub use codec::{DecodeError, EncodeCaps};
 pub use literal::{LiteralError, MAX_LITERAL_BYTES};
 pub use object::{NumpyType, Object, PythonClass};
+pub use weight::{most_text_weight, text_weight};
 
 /// A plain Python value of an exact built-in type or known class. Anything else has no encoding.
 ///

@@ -177,7 +177,7 @@ impl Channel {
 
     fn add_value(&mut self, body: &[u8]) -> Result<(), HostTrap> {
         self.check_call_due()?;
-        self.value_bytes += body.len() as u64;
+        self.value_bytes += Value::output_cost(body);
         if self.value_bytes > self.output_cap {
             return Err(self.output_exceeded(self.value_bytes));
         }

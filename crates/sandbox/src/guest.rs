@@ -30,8 +30,20 @@ use crate::wasi::files::Tree;
 use crate::wasi::{AtCap, Wasi, WasiSetup};
 use crate::watchdog::{self, Deadline, EndReason};
 
-/// Files that a job wants back: paths and contents.
-type FetchedFiles = Vec<(String, Vec<u8>)>;
+/// Files that a job wants back.
+#[derive(Default)]
+struct FetchedFiles {
+    /// Paths and contents.
+    files: Vec<(String, Vec<u8>)>,
+    /// Whether one is missing because it is too large.
+    was_cut: bool,
+}
+
+impl FetchedFiles {
+    fn add_to(self, outcome: Outcome) -> Outcome {
+        Outcome { fetched: self.files, truncated: outcome.truncated || self.was_cut, ..outcome }
+    }
+}
 
 /// A fault of the engine or the host, in words.
 pub(crate) type HostFault = String;
@@ -119,7 +131,7 @@ impl GuestInstance {
     ) -> Result<(Outcome, Option<GuestInstance>), HostFault> {
         let (Some(program), Some(guest)) = (&job.callee, callee) else {
             let (ended, fetched) = self.run_program(job, states)?;
-            return Ok((Outcome { fetched, ..self.take_outcome(&job.limits, ended)? }, None));
+            return Ok((fetched.add_to(self.take_outcome(&job.limits, ended)?), None));
         };
         let callee = CalleeGuest::start(guest, job, program, states)?;
         let alive = callee.is_alive();
@@ -138,7 +150,7 @@ impl GuestInstance {
         let callee = Arc::into_inner(callee).and_then(|callee| callee.into_inner().ok()).ok_or("the callee is gone")?;
         let (guest, callee) = callee.finish()?;
         let outcome = self.take_outcome(&job.limits, ended)?;
-        Ok((Outcome { callee: Some(Box::new(callee)), fetched, ..outcome }, Some(guest)))
+        Ok((Outcome { callee: Some(Box::new(callee)), ..fetched.add_to(outcome) }, Some(guest)))
     }
 
     /// Runs the job's preload and its program; returns how that ended, and the files that the job wants back.
@@ -156,7 +168,7 @@ impl GuestInstance {
         if let (false, Some((preload, request))) = (is_compiled, preload)
             && let Some(ended) = self.preload(loaded, job, &preload.program, request, states)?
         {
-            return Ok((ended, Vec::new()));
+            return Ok((ended, FetchedFiles::default()));
         }
         self.prepare_job(job, &job.files, job.seed, at_stdout_cap(job))?;
         if !is_compiled && let Some(ended) = self.compile(compiled, job, &job.program, states)? {
@@ -367,15 +379,20 @@ impl GuestInstance {
         }
     }
 
-    /// The files that the job wants back, as far as they are there and fit in its limit together.
+    /// The files that the job wants back, as far as they are there and fit in its limits together.
     fn fetch_files(&self, job: &Job) -> FetchedFiles {
-        let (wasi, mut left) = (&self.store.data().wasi, job.limits.file_bytes);
-        let fetch = |path: &String| {
-            let bytes = wasi.file(path)?;
-            left = left.checked_sub(bytes.len() as u64)?;
-            Some((path.clone(), bytes.to_vec()))
-        };
-        job.fetch.iter().filter_map(fetch).collect()
+        let (mut fetched, mut left) = (FetchedFiles::default(), job.limits.file_bytes.min(job.limits.output_bytes));
+        for path in &job.fetch {
+            let Some(bytes) = self.store.data().wasi.file(path) else { continue };
+            match left.checked_sub(bytes.len() as u64) {
+                Some(rest) => {
+                    left = rest;
+                    fetched.files.push((path.clone(), bytes.to_vec()));
+                }
+                None => fetched.was_cut = true,
+            }
+        }
+        fetched
     }
 
     /// Takes the outcome of a job, over all its turns.

@@ -1,4 +1,4 @@
-//! Whether the parent of this process has died: a worker must not go on running programs that nobody waits for.
+//! Whether the parent of this process has died or calls: a worker must not go on running programs that nobody waits for.
 //!
 //! The kernel can signal a death of the parent (`PR_SET_PDEATHSIG`), but it means the thread that started the worker, which may end long before
 //! its process. So a worker that runs a program has its watchdog ask who its parent is: an orphan is given another one. Other programs do not ask;
@@ -21,6 +21,14 @@ pub(crate) fn note_parent() {
 pub(crate) fn is_orphan() -> bool {
     let parent = PARENT.load(Ordering::Relaxed);
     parent != 0 && parent_id() != parent
+}
+
+/// Whether this process is a worker whose parent has sent something that nobody has read yet. While a job runs it only does so to end that job.
+pub(crate) fn parent_calls() -> bool {
+    let mut byte = 0_u8;
+    PARENT.load(Ordering::Relaxed) != 0
+        // SAFETY: the call writes at most this byte, which outlives it. Standard input of a worker is the socket to its parent.
+        && unsafe { libc::recv(libc::STDIN_FILENO, (&raw mut byte).cast(), 1, libc::MSG_PEEK | libc::MSG_DONTWAIT) > 0 }
 }
 
 /// Has the process that `command` starts killed when this process ends, however it ends. The thread that starts it must not end before it: the

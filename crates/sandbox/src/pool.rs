@@ -117,6 +117,26 @@ impl<R: Runner> Pool<R> {
         outcome
     }
 
+    /// Makes the slots that no job has needed yet, at once. One that cannot be made is left to the job that needs it.
+    pub(crate) fn fill(&self, make: impl Fn(&R) -> Option<R::Slot> + Sync)
+    where
+        R: Sync,
+        R::Slot: Send,
+    {
+        let missing = {
+            let state = self.lock();
+            self.max_parallel.saturating_sub(state.in_use + state.idle.len())
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..missing {
+                scope.spawn(|| {
+                    let made = make(&self.runner);
+                    self.lock().idle.extend(made);
+                });
+            }
+        });
+    }
+
     /// Drops the idle slots and returns the runner, while no job runs.
     pub(crate) fn clear_idle(&mut self) -> &mut R {
         self.state.get_mut().unwrap_or_else(PoisonError::into_inner).idle.clear();

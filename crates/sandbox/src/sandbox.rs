@@ -152,6 +152,13 @@ impl Sandbox {
         })
     }
 
+    /// Starts the worker processes that no job has needed yet, so that none waits for one.
+    pub fn start_workers(&self) {
+        if let Workers::Processes(pool) = &self.workers {
+            pool.fill(|runner| runner.start(&CancellationToken::new()).ok().map(Some));
+        }
+    }
+
     /// The same sandbox, whose jobs may have a [`Job::base`] of these layers. Worker processes are sent them once, when they
     /// start; those that run are replaced.
     #[must_use]

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use veriplay_core::CancellationToken;
 
 use crate::fuel::Gauge;
-use crate::parent_process::is_orphan;
+use crate::parent_process::{is_orphan, parent_calls};
 
 /// How often the thread looks.
 const TICK: Duration = Duration::from_millis(5);
@@ -63,13 +63,12 @@ struct WatchedTurn {
 }
 
 impl WatchedTurn {
-    fn look(&mut self, is_orphan: bool) {
-        self.ended = if self.cancellation.is_cancelled() {
-            Some(EndReason::Cancelled)
-        } else if is_orphan {
-            Some(EndReason::Orphaned)
-        } else {
-            self.deadline.has_passed().then_some(EndReason::Deadline)
+    /// Ends the turn where it must end; `parent` is what the parent of this process has to do with it.
+    fn look(&mut self, parent: Option<EndReason>) {
+        self.ended = match parent {
+            _ if self.cancellation.is_cancelled() => Some(EndReason::Cancelled),
+            Some(reason) => Some(reason),
+            None => self.deadline.has_passed().then_some(EndReason::Deadline),
         };
         if self.ended.is_some() {
             // SAFETY: the turn is in the list, so its watch lives, and with it the store, as whoever made the watch promised.
@@ -118,8 +117,8 @@ impl Turns {
     }
 }
 
-/// Starts the thread, unless it runs already. When this returns, it makes no system calls but those of locks, the clock, and the question for
-/// its parent.
+/// Starts the thread, unless it runs already. When this returns, it makes no system calls but those of locks, the clock, and the questions
+/// for its parent.
 ///
 /// # Errors
 /// When the system has no thread for it.
@@ -139,8 +138,14 @@ fn look_for_ever() {
         } else {
             turns = WAKE.wait_timeout(turns, TICK).unwrap_or_else(PoisonError::into_inner).0;
         }
-        let is_orphan = is_orphan();
-        turns.running.iter_mut().for_each(|turn| turn.look(is_orphan));
+        if !turns.running.is_empty() {
+            let parent = match (is_orphan(), parent_calls()) {
+                (true, _) => Some(EndReason::Orphaned),
+                (false, true) => Some(EndReason::Cancelled),
+                (false, false) => None,
+            };
+            turns.running.iter_mut().for_each(|turn| turn.look(parent));
+        }
     }
 }
 

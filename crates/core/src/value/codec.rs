@@ -121,6 +121,30 @@ impl Value {
         reader.finish(value)
     }
 
+    /// What a value with this encoding takes of a limit on output: its bytes, and no less than 4 for each value in it and 12 more for each member of a
+    /// set and key of a dict. Read by a host, a value takes some ten times as much memory, whatever it is. Bytes that are no encoding have some cost.
+    #[must_use]
+    pub fn output_cost(encoded: &[u8]) -> u64 {
+        const VALUE: u64 = 4;
+        const MEMBER: u64 = 12;
+        let (mut rest, mut cost) = (encoded, 0);
+        while let Some((tag, after)) = rest.split_first() {
+            let length = after.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes) as usize);
+            let (skipped, members) = match tag {
+                b'N' | b'T' | b'F' => (0, 0),
+                b'i' | b's' | b'b' => (length.saturating_add(4), 0),
+                b'f' => (8, 0),
+                b'l' | b't' => (4, 0),
+                // A count that lies is no more than what there is.
+                b'S' | b'Z' | b'd' => (4, length.min(after.len()) as u64),
+                _ => (1, 0),
+            };
+            cost += VALUE + MEMBER * members;
+            rest = after.get(skipped..).unwrap_or_default();
+        }
+        cost.max(encoded.len() as u64)
+    }
+
     /// A `set` (or, with `frozen`, a `frozenset`) of `items`, sorted. Of items that are equal in Python it keeps the first.
     #[must_use]
     pub fn set_of(items: Vec<Value>, frozen: bool) -> Value {

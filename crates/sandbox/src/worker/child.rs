@@ -97,10 +97,15 @@ fn load_warmed(image: &Image, named: &ImageId, state: &GlobalState) -> Result<Ar
 
 fn serve_jobs(pipe: &mut Pipe, runner: &InProcessRunner) -> io::Result<()> {
     let mut slot = Instances::default();
-    // The parent cancels a job by killing this process.
-    let never = CancellationToken::new();
-    while let Some(job) = frames::receive::<Job>(pipe, MAX_ORDER)? {
-        let reply = match catch_panic(&mut slot, |slot| runner.run(slot, &job, &never)) {
+    while let Some(order) = frames::receive::<Option<Job>>(pipe, MAX_ORDER)? {
+        // One that came after the end of its job.
+        let Some(job) = order else { continue };
+        let cancellation = CancellationToken::new();
+        // What comes while the job runs ends it by the watchdog, which sees what nobody has read yet.
+        if !pipe.buffer().is_empty() {
+            cancellation.cancel();
+        }
+        let reply = match catch_panic(&mut slot, |slot| runner.run(slot, &job, &cancellation)) {
             Ok(outcome) => WorkerReply::Outcome(Box::new(outcome)),
             Err(error) => WorkerReply::Fault(error.to_string()),
         };

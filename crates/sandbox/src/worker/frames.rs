@@ -14,6 +14,9 @@ pub(super) type Pipe = BufReader<UnixStream>;
 /// Bytes of the buffer.
 const BUFFER: usize = 64 << 10;
 
+/// A frame of more bytes is read as it comes, which is slower and does without memory for all of it.
+const LONG: u64 = 256 << 10;
+
 /// The end of a socket.
 pub(super) fn over(socket: UnixStream) -> Pipe {
     BufReader::with_capacity(BUFFER, socket)
@@ -44,6 +47,12 @@ pub(super) fn receive<T: DeserializeOwned>(pipe: &mut impl Read, max_bytes: u64)
     let length = u64::from(u32::from_le_bytes(length));
     if length > max_bytes {
         return Err(io::Error::new(ErrorKind::InvalidData, format!("a frame of {length} bytes, {max_bytes} at most")));
+    }
+    if length > LONG {
+        let mut frame = pipe.take(length);
+        let record = serde_json::from_reader(BufReader::with_capacity(BUFFER, &mut frame))?;
+        // It has read on to the end of the frame, or of the pipe.
+        return if frame.limit() == 0 { Ok(Some(record)) } else { Err(ErrorKind::UnexpectedEof.into()) };
     }
     // Grows with what really comes: a length alone allocates nothing.
     let mut frame = Vec::new();
@@ -87,5 +96,24 @@ mod tests {
             assert!(receive::<Vec<u8>>(&mut bytes.as_slice(), 16).is_err(), "{bytes:?}");
         }
         assert_eq!(receive::<Vec<u8>>(&mut frame(5, b"[1,2]").as_slice(), 16).unwrap(), Some(vec![1, 2]));
+    }
+
+    #[test]
+    fn a_long_frame_is_the_same_as_a_short_one() {
+        let text = "é\0".repeat(100_000);
+        let mut frames = Vec::new();
+        send(&mut frames, &text).unwrap();
+        assert!(frames.len() as u64 > LONG);
+        let cut = frames.len() - 1;
+        assert!(receive::<String>(&mut &frames[..cut], 1 << 20).is_err());
+        let mut padded = frames.clone();
+        padded.push(b'x');
+        let length = u32::try_from(padded.len() - 4).unwrap();
+        padded[..4].copy_from_slice(&length.to_le_bytes());
+        assert!(receive::<String>(&mut padded.as_slice(), 1 << 20).is_err());
+        send(&mut frames, &"next").unwrap();
+        let mut pipe = frames.as_slice();
+        assert_eq!(receive::<String>(&mut pipe, 1 << 20).unwrap(), Some(text));
+        assert_eq!(receive::<String>(&mut pipe, 1 << 20).unwrap().as_deref(), Some("next"));
     }
 }

@@ -5,7 +5,7 @@
 //! guest: the parent checks size, shape and numbers ([`parent`]).
 //!
 //! The death of a worker is a fault of the host. [`crate::Sandbox`] runs the job once more, alone, in a new process. A job that is cancelled
-//! is killed with its worker, and not run again.
+//! is not run again: the worker is told to end it, and is killed if it does not.
 
 mod child;
 mod frames;
@@ -23,13 +23,16 @@ pub use parent::WorkerProgram;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Layer, Outcome};
+use veriplay_core::{Job, Layer, Outcome};
 
 use crate::exports::GlobalState;
 use crate::image::ImageId;
 use crate::memory::ResetMode;
 
-/// The first frame to a worker: the image to load. Every further frame is a [`veriplay_core::Job`].
+/// The frame that ends the job which a worker runs. It may come too late, when there is none.
+const END_JOB: Option<Job> = None;
+
+/// The first frame to a worker: the image to load. Every further frame is a [`Job`], or [`END_JOB`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct WorkerSetup {
     cache_dir: PathBuf,

@@ -14,22 +14,22 @@ use std::time::{Duration, Instant};
 use veriplay_core::{CancellationToken, Entry, Exit, Job, Limits, Outcome};
 
 use super::frames::{self, Pipe};
-use super::{ImageSource, WorkerReply, WorkerSetup};
+use super::{END_JOB, ImageSource, WorkerReply, WorkerSetup};
 use crate::image::Image;
 use crate::pool::{RunError, Runner};
 
 /// Bytes of a reply beyond the job's output.
 const ANSWER_ROOM: u64 = 1 << 20;
-/// Bytes of JSON per byte of output, times the six outputs that have a cap: two streams and the values, of job and callee.
-const ANSWER_FACTOR: u64 = 6 * 4;
-/// Bytes of JSON per byte of a fetched file.
-const FETCH_FACTOR: u64 = 4;
+/// Bytes of JSON per byte of output, times the seven outputs that have a cap: two streams and the values, of job and callee, and fetched files.
+const ANSWER_FACTOR: u64 = 7 * 4;
 /// How long a worker may take to load its image.
 const START: Duration = Duration::from_secs(120);
 /// How much longer than a job's deadline its reply may take before the worker is killed.
 const GRACE: Duration = Duration::from_secs(10);
 /// How often a wait for a worker looks whether the job is cancelled, in milliseconds.
-const LOOK_MS: libc::c_int = 20;
+const LOOK_MS: libc::c_int = 10;
+/// How long a worker may take to end a job that is cancelled, before it is killed.
+const FAREWELL: Duration = Duration::from_secs(1);
 
 /// The command that starts a worker process, `program arguments…`. It must call [`crate::serve`] first.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,9 +78,10 @@ impl ProcessRunner {
         let mut process = WorkerProcess::spawn(&self.program, memory)
             .map_err(|error| RunError::Fault(format!("cannot start the worker `{what}`: {error}")))?;
         match process.request(&self.hello, ANSWER_ROOM, Some(START), cancellation)? {
-            WorkerReply::Ready => Ok(process),
-            WorkerReply::Fault(why) => Err(RunError::Fault(format!("the worker `{what}` cannot work: {why}"))),
-            WorkerReply::Outcome(_) => {
+            Some(WorkerReply::Ready) => Ok(process),
+            Some(WorkerReply::Fault(why)) => Err(RunError::Fault(format!("the worker `{what}` cannot work: {why}"))),
+            None => Err(RunError::cancelled()),
+            Some(WorkerReply::Outcome(_)) => {
                 Err(RunError::Fault("the worker answered a job that it was not given".to_owned()))
             }
         }
@@ -98,16 +99,19 @@ impl Runner for ProcessRunner {
     ) -> Result<Outcome, RunError> {
         let mut process = slot.take().map_or_else(|| self.start(cancellation), Ok)?;
         let limits = &job.limits;
-        let fetched = if job.fetch.is_empty() { 0 } else { limits.file_bytes.saturating_mul(FETCH_FACTOR) };
-        let max_bytes = limits.output_bytes.saturating_mul(ANSWER_FACTOR).saturating_add(fetched + ANSWER_ROOM);
+        let max_bytes = limits.output_bytes.saturating_mul(ANSWER_FACTOR).saturating_add(ANSWER_ROOM);
         match process.request(job, max_bytes, patience_for(job), cancellation)? {
-            WorkerReply::Outcome(outcome) if is_possible(&outcome, job) => {
+            Some(WorkerReply::Outcome(outcome)) if is_possible(&outcome, job) => {
                 *slot = Some(process);
                 Ok(*outcome)
             }
+            None => {
+                *slot = Some(process);
+                Err(RunError::cancelled())
+            }
             // The worker is dropped, as an instance would be.
-            WorkerReply::Fault(why) => Err(RunError::Fault(why)),
-            WorkerReply::Outcome(_) | WorkerReply::Ready => {
+            Some(WorkerReply::Fault(why)) => Err(RunError::Fault(why)),
+            Some(WorkerReply::Outcome(_) | WorkerReply::Ready) => {
                 Err(RunError::Fault("a worker process answered what no job can come to".to_owned()))
             }
         }
@@ -148,7 +152,7 @@ fn were_asked_for(outcome: &Outcome, job: &Job) -> bool {
     let mut asked = job.fetch.iter();
     let known = outcome.fetched.iter().all(|(path, _)| asked.any(|wanted| wanted == path));
     let bytes: u64 = outcome.fetched.iter().map(|(_, content)| content.len() as u64).sum();
-    known && bytes <= job.limits.file_bytes
+    known && bytes <= job.limits.file_bytes.min(job.limits.output_bytes)
 }
 
 fn is_within_limits(outcome: &Outcome, limits: &Limits) -> bool {
@@ -184,14 +188,15 @@ impl WorkerProcess {
         Ok(Self { child, pipe: frames::over(pipe) })
     }
 
-    /// Sends a frame and waits up to `patience` for the whole reply. Without one the worker is killed.
+    /// Sends a frame and waits up to `patience` for the whole reply. Without one the worker is killed. `None`: the job was cancelled, and the worker
+    /// has ended it and is fit for the next one.
     fn request(
         &mut self,
         frame: &impl serde::Serialize,
         max_bytes: u64,
         patience: Option<Duration>,
         cancellation: &CancellationToken,
-    ) -> Result<WorkerReply, RunError> {
+    ) -> Result<Option<WorkerReply>, RunError> {
         let answer = self.exchange(frame, max_bytes, patience, cancellation);
         let fault = |error| RunError::Fault(format!("no answer from a worker process: {error}"));
         answer.map_err(|error| self.kill().unwrap_or_else(|| fault(error)))
@@ -203,11 +208,25 @@ impl WorkerProcess {
         max_bytes: u64,
         patience: Option<Duration>,
         cancellation: &CancellationToken,
-    ) -> io::Result<WorkerReply> {
+    ) -> io::Result<Option<WorkerReply>> {
         let deadline = patience.and_then(|patience| Instant::now().checked_add(patience));
         let mut pipe = TimedPipe { pipe: &mut self.pipe, deadline, cancellation };
         frames::send(&mut pipe, frame)?;
-        frames::receive(&mut pipe, max_bytes)?.ok_or_else(|| ErrorKind::UnexpectedEof.into())
+        match pipe.wait_for(libc::POLLIN) {
+            Err(_) if cancellation.is_cancelled() => self.end_job(max_bytes).map(|()| None),
+            waited => {
+                waited?;
+                frames::receive(&mut pipe, max_bytes)?.map(Some).ok_or_else(|| ErrorKind::UnexpectedEof.into())
+            }
+        }
+    }
+
+    /// Has the worker end the job that it runs, whose reply has not begun, and drops that reply.
+    fn end_job(&mut self, max_bytes: u64) -> io::Result<()> {
+        let (deadline, never) = (Instant::now().checked_add(FAREWELL), CancellationToken::new());
+        let mut pipe = TimedPipe { pipe: &mut self.pipe, deadline, cancellation: &never };
+        frames::send(&mut pipe, &END_JOB)?;
+        frames::receive::<WorkerReply>(&mut pipe, max_bytes)?.map(drop).ok_or_else(|| ErrorKind::UnexpectedEof.into())
     }
 
     /// Kills the worker; returns how it had crashed before that, if it had.
@@ -346,9 +365,8 @@ mod tests {
     fn a_worker_that_sends_byte_by_byte_or_reads_nothing_is_killed_when_its_job_is_cancelled() {
         let cancelled = CancellationToken::new();
         cancelled.cancel();
-        for script in [DRIBBLES, READS_NOTHING] {
-            let ended = end_of(script, None, &cancelled);
-            assert_eq!(ended, "no answer from a worker process: the job was cancelled", "{script}");
+        for (script, why) in [(DRIBBLES, "timed out"), (READS_NOTHING, "the job was cancelled")] {
+            assert_eq!(end_of(script, None, &cancelled), format!("no answer from a worker process: {why}"), "{script}");
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Cancelled jobs: they end, have no outcome, and leave nothing to the next job.
 
+use std::time::{Duration, Instant};
+
 use veriplay_core::{Callee, CancellationToken, ExecuteError, Exit, Job, LimitKind, Limits};
 use veriplay_sandbox::{Sandbox, SandboxOptions, WorkerProgram};
 
@@ -50,6 +52,20 @@ fn a_cancelled_job_ends_and_the_next_one_is_as_ever() {
 #[test]
 fn a_cancelled_job_in_a_process_ends_and_the_next_one_is_as_ever() {
     is_cancelled_beside_others(&processes(2, "cancelled"));
+}
+
+#[test]
+fn a_job_that_is_cancelled_leaves_its_worker_process_to_the_next_one() {
+    let processes = processes(1, "kept");
+    let before = workers("kept");
+    for job in endless() {
+        let token = CancellationToken::new().until(Instant::now() + Duration::from_millis(40));
+        let ended = processes.run_cancellable(&job, &token);
+        assert!(matches!(ended, Err(ExecuteError::Cancelled)), "{}: {ended:?}", job.program);
+        let plain = script("print(sum(range(10)))");
+        assert_eq!(processes.run(&plain).unwrap(), run(&plain), "after {}", job.program);
+    }
+    assert_eq!((workers("kept"), before.len()), (before.clone(), 1));
 }
 
 #[test]

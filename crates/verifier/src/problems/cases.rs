@@ -164,7 +164,8 @@ fn judge_run(
     let files = case.files.iter().map(|(path, text)| (path.clone(), text.clone().into_bytes())).collect();
     let fetch = case.expected_files.keys().cloned().collect();
     let script = Job { stdin: case.stdin.clone().into_bytes(), files, fetch, ..Job::script(program) };
-    let limits = limits_for(request, case.stdout.len());
+    let expected_files: usize = case.expected_files.values().map(String::len).sum();
+    let limits = limits_for(request, case.stdout.len().max(expected_files));
     let outcome = context.runner.run(&configure_job(context.image, limits, context.seed, script))?;
     if let Some(failure) = job_failure(&outcome)
         && !has_left_with_zero(&outcome)
@@ -188,7 +189,7 @@ fn judge_run(
             return Ok(wrong);
         }
     }
-    judge_files(context, judge, run, case, &outcome.fetched)
+    judge_files(context, judge, run, case, &outcome)
 }
 
 /// Judges standard output, for which any of the expected ones is right.
@@ -214,11 +215,14 @@ fn judge_files(
     judge: &dyn Judge,
     run: ScriptRun<'_>,
     case: &StdioCase,
-    fetched: &[(String, Vec<u8>)],
+    outcome: &Outcome,
 ) -> Result<CaseResult, Dropped> {
     for (path, expected) in &case.expected_files {
-        let Some((_, actual)) = fetched.iter().find(|(found, _)| found == path) else {
-            return Ok(Some((Status::WrongAnswer, format!("it left no file `{path}`"))));
+        let Some((_, actual)) = outcome.fetched.iter().find(|(found, _)| found == path) else {
+            return Ok(Some(match outcome.truncated {
+                true => (Status::OutputExceeded, format!("its file `{path}` is missing, or larger than output may be")),
+                false => (Status::WrongAnswer, format!("it left no file `{path}`")),
+            }));
         };
         let wrong = case_result(judge.compare_script(context, &ScriptRun { expected, actual, ..run }))?;
         if let Some((status, detail)) = wrong {
