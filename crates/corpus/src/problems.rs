@@ -162,12 +162,14 @@ pub struct ReadOptions {
     pub predict: Predicted,
     /// The most bytes of one row, of one array, and of one row's decompressed tests.
     pub max_row_bytes: u64,
+    /// The most that the values in one row's decompressed tests may [weigh](veriplay_core::text_weight).
+    pub max_row_weight: u64,
 }
 
 impl Default for ReadOptions {
-    /// Predicted outputs, and rows of at most 1 GiB; the largest published row has about 100 MiB.
+    /// Predicted outputs, rows of at most 1 GiB and of any weight; the largest published row has about 100 MiB.
     fn default() -> Self {
-        Self { predict: Predicted::Output, max_row_bytes: 1 << 30 }
+        Self { predict: Predicted::Output, max_row_bytes: 1 << 30, max_row_weight: u64::MAX }
     }
 }
 

@@ -10,11 +10,11 @@ use std::io::Read;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::ZlibDecoder;
-use veriplay_core::{CallCase, CallChecks, Checks, Comparison, Problem, StdioCase, StdioChecks, Value};
+use veriplay_core::{CallCase, CallChecks, Checks, Comparison, Problem, StdioCase, StdioChecks, Value, text_weight};
 
 use super::fields::{FieldError, Fields};
 use super::row_tests::SetJudges;
-use super::{ProblemFormat, ProblemRow, ProblemStatement, RowInput, pickle, pyjson};
+use super::{ProblemFormat, ProblemRow, ProblemStatement, ReadOptions, RowInput, pickle, pyjson};
 
 pub(super) const FORMAT: ProblemFormat = ProblemFormat {
     name: "livecodebench",
@@ -60,7 +60,7 @@ fn parse(row: &RowInput<'_>) -> Result<ProblemRow, FieldError> {
     let fields = row.fields()?;
     let task_id = row.name("question_id")?;
     let mut tests = tests(fields, "public_test_cases", fields.json("public_test_cases")?)?;
-    tests.extend(private_tests(fields, row.options.max_row_bytes)?);
+    tests.extend(private_tests(fields, row.options)?);
     if tests.is_empty() {
         return Err(fields.fault("private_test_cases", "holds no tests, and `public_test_cases` none either"));
     }
@@ -112,12 +112,12 @@ fn tests(fields: &Fields, name: &str, json: Value) -> Result<Vec<Test>, FieldErr
 }
 
 /// As JSON, or packed. No JSON list is base64, and no base64 text starts with a bracket.
-fn private_tests(fields: &Fields, cap: u64) -> Result<Vec<Test>, FieldError> {
+fn private_tests(fields: &Fields, options: &ReadOptions) -> Result<Vec<Test>, FieldError> {
     const NAME: &str = "private_test_cases";
     let json = match fields.need(NAME)? {
         Value::Str(text) if text.is_empty() => return Ok(Vec::new()),
         Value::Str(text) if !text.trim_start().starts_with('[') => {
-            let text = unpack_tests(text, cap).map_err(|reason| fields.fault(NAME, reason))?;
+            let text = unpack_tests(text, options).map_err(|reason| fields.fault(NAME, reason))?;
             pyjson::parse(&text).map_err(|error| fields.fault(NAME, format!("holds no JSON: {error}")))?
         }
         _ => fields.json(NAME)?,
@@ -126,7 +126,8 @@ fn private_tests(fields: &Fields, cap: u64) -> Result<Vec<Test>, FieldError> {
 }
 
 /// base64, then zlib, then a pickled string.
-fn unpack_tests(text: &str, cap: u64) -> Result<String, String> {
+fn unpack_tests(text: &str, options: &ReadOptions) -> Result<String, String> {
+    let cap = options.max_row_bytes;
     let packed = STANDARD.decode(text.trim()).map_err(|error| format!("neither JSON nor base64: {error}"))?;
     let mut pickled = Vec::new();
     let mut inflated = ZlibDecoder::new(packed.as_slice()).take(cap.saturating_add(1));
@@ -135,6 +136,9 @@ fn unpack_tests(text: &str, cap: u64) -> Result<String, String> {
         return Err(format!("inflates to more than {cap} bytes"));
     }
     let text = pickle::pickled_string(&pickled).map_err(|error| format!("is not a pickled string: {error}"))?;
+    if text_weight(text.as_bytes()) > options.max_row_weight {
+        return Err(format!("holds more values than fit into {} bytes of memory", options.max_row_weight));
+    }
     Ok(text.to_owned())
 }
 

@@ -14,10 +14,13 @@ const MOST_BYTES: u64 = 4 << 30;
 
 const SECOND: &[&str] = &["", "s", "sec", "secs", "second", "seconds"];
 const MILLISECOND: &[&str] = &["ms", "msec", "millisecond", "milliseconds"];
-const MEBIBYTE: &[&str] = &["", "m", "mb", "mib", "megabyte", "megabytes"];
-const KIBIBYTE: &[&str] = &["k", "kb", "kib", "kilobyte", "kilobytes"];
-const GIBIBYTE: &[&str] = &["g", "gb", "gib", "gigabyte", "gigabytes"];
+const MINUTE: &[&str] = &["min", "mins", "minute", "minutes"];
+const MEBIBYTE: &[&str] = &["", "m", "mb", "mib", "mebibyte", "megabyte", "mebibytes", "megabytes"];
+const KIBIBYTE: &[&str] = &["k", "kb", "kib", "kibibyte", "kilobyte", "kibibytes", "kilobytes"];
+const GIBIBYTE: &[&str] = &["g", "gb", "gib", "gibibyte", "gigabyte", "gibibytes", "gigabytes"];
 const BYTE: &[&str] = &["b", "byte", "bytes"];
+/// What may stand behind the unit: every limit is one for each test.
+const EACH: &[&str] = &[" per test case", " per testcase", " per test"];
 
 /// The limits that a row states.
 ///
@@ -43,7 +46,7 @@ pub(super) fn stated_limits(fields: &Fields) -> Result<LimitOverrides, FieldErro
 
 /// The limit of time in seconds, and its field. One of 0 is none, as `deepmind/code_contests` has it.
 fn stated_seconds(fields: &Fields) -> Result<Option<(&'static str, f64)>, FieldError> {
-    let units = [(SECOND, 1.0), (MILLISECOND, 1e-3)];
+    let units = [(SECOND, 1.0), (MILLISECOND, 1e-3), (MINUTE, 60.0)];
     let seconds = match fields.get("time_limit") {
         Some(Value::Dict(_)) => {
             let time = Fields::inside(&fields.place("time_limit"), fields.json("time_limit")?)?;
@@ -81,6 +84,7 @@ fn quantity(fields: &Fields, name: &str, units: &[(&[&str], f64)]) -> Result<Opt
     };
     let digits = text.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
     let (number, unit) = text.split_at(digits);
+    let unit = EACH.iter().find_map(|each| unit.strip_suffix(each)).unwrap_or(unit);
     let factor = units.iter().find(|(names, _)| names.contains(&unit.trim())).map(|(_, factor)| factor);
     match (number.parse::<f64>(), factor) {
         (Ok(number), Some(factor)) => Ok(Some(number * factor)),
@@ -116,6 +120,12 @@ mod tests {
             ),
             (r#"{"time_limit": "1 second", "memory_limit": "1 GB"}"#, Some(second), Some(1 << 30)),
             (r#"{"time_limit": "500ms", "memory_limit": "262144 KB"}"#, Some(second / 2), Some(256 << 20)),
+            (r#"{"time_limit": "1 minute", "memory_limit": "256 mebibytes"}"#, Some(60 * second), Some(256 << 20)),
+            (
+                r#"{"time_limit": "2.0 seconds per test", "memory_limit": "256 megabytes per test"}"#,
+                Some(2 * second),
+                Some(256 << 20),
+            ),
             (r#"{"time_limit_ms": 1500}"#, Some(second * 3 / 2), None),
             (
                 r#"{"time_limit": {"seconds": 3, "nanos": 500000000}, "memory_limit_bytes": 268435456}"#,
@@ -137,7 +147,7 @@ mod tests {
             (
                 r#"{"time_limit": "soon"}"#,
                 "time_limit",
-                "expected a number, with or without a unit (seconds, milliseconds); found",
+                "expected a number, with or without a unit (seconds, milliseconds, minutes); found",
             ),
             (r#"{"time_limit": -1}"#, "time_limit", "expected a number"),
             (
