@@ -528,13 +528,8 @@ impl SuiteJudge {
         let max_row_bytes = ReadOptions::default().max_row_bytes;
         let mut source = AttemptSource::open(samples, max_row_bytes, tasks, &conditions)?;
         let mut output = VerdictOutput::open(Some(verdicts), &[samples])?;
-        let context = VerifyContext {
-            execute: &self.sandbox,
-            execute_reference: &self.sandbox,
-            cancellation: None,
-            image: image.name(),
-            conditions: &conditions,
-        };
+        let context =
+            VerifyContext { execute: &self.sandbox, cancellation: None, image: image.name(), conditions: &conditions };
         let judge = AttemptJudge { context, cache: &self.cache, stop: || false };
         Ok(judge.judge_all(&mut source, &mut output, self.jobs, || {})?.into_verdicts())
     }

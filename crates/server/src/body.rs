@@ -1,26 +1,24 @@
 //! Request bodies: read under a size limit and a time limit, and parsed off the runtime's threads where they are large.
 
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use axum::body::{Body, HttpBody};
 use axum::extract::{FromRequest, Request};
-use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::Response;
 use bytes::Bytes;
 use http_body_util::BodyExt;
-use hyper::body::{Frame, SizeHint};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::time::timeout_at;
+use veriplay_core::{most_text_weight, text_weight};
 
 use crate::body_room::BodyClaim;
 use crate::problem::Problem;
 
 /// Bodies from this size on are parsed on a thread that may block.
-const LARGE: usize = 64 << 10;
+const LARGE: usize = 16 << 10;
+
+/// Values that weigh no more take no room of their own: most bodies hold few.
+const LIGHT: u64 = 64 << 10;
 
 /// Limits of bodies.
 #[derive(Debug, Clone, Copy)]
@@ -71,6 +69,8 @@ pub(crate) enum BodyError {
     TimedOut,
     /// Other bodies took all the room, for too long.
     NoRoom,
+    /// Its values would take so many bytes.
+    TooHeavy(u64),
     /// The connection broke, or the body's framing is wrong.
     Broken(String),
 }
@@ -84,6 +84,7 @@ impl From<BodyError> for Problem {
             BodyError::TooLarge(limit) => Problem::too_large(limit),
             BodyError::TimedOut => Problem::body_timeout(),
             BodyError::NoRoom => Problem::queue_full(NO_ROOM),
+            BodyError::TooHeavy(weight) => Problem::too_heavy(weight),
             BodyError::Broken(why) => Problem::not_json(format!("the body cannot be read: {why}")),
         }
     }
@@ -127,7 +128,15 @@ pub(crate) async fn read_body(
         whole.extend_from_slice(&piece);
     }
     arrival.claim.complete();
-    Ok(whole.into())
+    let whole = Bytes::from(whole);
+    let weight = parse_body(whole.clone(), text_weight).await.map_err(|_| BodyError::NoRoom)?;
+    if weight > most_text_weight(whole.len()) {
+        return Err(BodyError::TooHeavy(weight));
+    }
+    if weight > LIGHT && !arrival.claim.try_take(weight) {
+        return Err(BodyError::NoRoom);
+    }
+    Ok(whole)
 }
 
 /// Makes space for `more` bytes: twice what there was, and no more than the body was announced to have.
@@ -214,49 +223,5 @@ fn name_field(object: String, message: &str) -> String {
         None => object,
         Some(name) if object.is_empty() => name.to_owned(),
         Some(name) => format!("{object}.{name}"),
-    }
-}
-
-/// A JSON answer.
-pub(crate) fn json_response(status: StatusCode, record: &impl Serialize) -> Response {
-    let mut response = match serde_json::to_vec(record) {
-        Ok(json) => Response::new(Body::from(json)),
-        // Records of answers have only string keys and finite numbers.
-        Err(_) => Response::new(Body::empty()),
-    };
-    *response.status_mut() = status;
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response
-}
-
-/// A body that keeps something to its end.
-pub(crate) struct HeldBody<T> {
-    inner: Body,
-    _held: T,
-}
-
-impl<T> HeldBody<T> {
-    pub(crate) const fn new(inner: Body, held: T) -> Self {
-        Self { inner, _held: held }
-    }
-}
-
-impl<T: Unpin> HttpBody for HeldBody<T> {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.inner).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.inner.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.inner.size_hint()
     }
 }

@@ -158,6 +158,12 @@ impl BodyClaim {
         let _ = admitted.await;
     }
 
+    /// Takes room for `bytes` more of what the request takes beside its body, if there is any now: whoever waited for it could wait for itself.
+    pub(crate) fn try_take(&self, bytes: u64) -> bool {
+        let mut state = self.room.lock();
+        self.room.admit(&mut state, self.id, bytes)
+    }
+
     /// Gives the room back, and asks for no more: nobody reads the body any more.
     pub(crate) fn abandon(&self) {
         let mut state = self.room.lock();
@@ -262,6 +268,18 @@ mod tests {
         assert_eq!(small_waits.as_mut().poll(&mut context), Poll::Ready(()));
         assert_eq!(large_waits.as_mut().poll(&mut context), Poll::Pending);
         assert_eq!(room.held(), 70);
+    }
+
+    #[test]
+    fn what_a_request_takes_beside_its_body_has_room_or_has_not() {
+        let room = BodyRoom::new(100, 10);
+        let (first, second) = (room.claim(None), room.claim(None));
+        assert!(gets(&first, 10));
+        first.complete();
+        assert!(first.try_take(80) && !second.try_take(11) && second.try_take(10));
+        assert_eq!(room.held(), 100);
+        drop(first);
+        assert!(second.try_take(90) && !second.try_take(1));
     }
 
     #[test]

@@ -13,7 +13,8 @@ use serde_json::{Map, Value, json};
 use veriplay_core::{Comparison, Predicted};
 use veriplay_verifier::judges::{judge_names, parse_judge};
 
-use crate::body::{BodyError, RequestBody, json_response, parse_body, read_body};
+use crate::answer::json_response;
+use crate::body::{BodyError, RequestBody, parse_body, read_body};
 use crate::judge::{AUTO_FORMAT, Judge, JudgeOptions, OpenTask, TaskError, TaskSource};
 use crate::phase::Phase;
 use crate::problem::Problem;
@@ -26,6 +27,9 @@ const CLIENT_SLACK: Duration = Duration::from_secs(10);
 const MARGIN: Duration = Duration::from_secs(2);
 /// An invalid value is repeated in the answer up to this many bytes of JSON.
 const LARGEST_ECHO: usize = 4096;
+
+/// Errors of one request that are told.
+const MOST_ERRORS: usize = 100;
 
 /// A request that a compatible endpoint refuses.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,6 +70,11 @@ impl Rejection {
     /// 504 for a fault of the host that trying again did not cure.
     pub(crate) fn host_fault() -> Self {
         Self::text(StatusCode::GATEWAY_TIMEOUT, "the sandbox failed, not the program; try again")
+    }
+
+    /// 504: the client may try again.
+    pub(crate) fn no_room() -> Self {
+        Self::text(StatusCode::GATEWAY_TIMEOUT, Problem::no_room_for_answer().detail)
     }
 
     fn invalid(errors: &[FieldError]) -> Self {
@@ -168,6 +177,9 @@ impl Fields {
 
     /// Notes an error of the field, or of something in it.
     pub(crate) fn wrong(&mut self, path: &[&str], kind: &'static str, msg: impl Into<String>, input: &Value) {
+        if self.errors.len() >= MOST_ERRORS {
+            return;
+        }
         let loc = std::iter::once("body").chain(path.iter().copied()).map(|part| json!(part)).collect();
         self.errors.push(FieldError { kind, loc, msg: msg.into(), input: echo(input), ctx: None });
     }

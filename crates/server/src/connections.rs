@@ -18,7 +18,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::sync::Notify;
 use tower::ServiceExt;
 
-use crate::body::HeldBody;
+use crate::answer::HeldBody;
 use crate::client::Peer;
 use crate::listener::{Listener, Socket};
 use crate::phase::{Life, Phase};

@@ -7,6 +7,7 @@
 //! share, `problem` the errors of our own. [`serve`] is the life of a service: listening, serving, draining. [`serve_pages`] uses the same
 //! sockets and connections to show pages to a browser on this machine.
 
+mod answer;
 mod body;
 mod body_room;
 mod caller;
@@ -39,5 +40,6 @@ pub use judge::{
 };
 pub use listener::{Address, ListenError};
 pub use pages::{PageAnswer, PageRequest, Pages, serve_pages};
+pub use queue::FirstSlices;
 pub use serve::{ServeError, serve};
 pub use service::Settings;

@@ -66,6 +66,20 @@ impl Problem {
         Err(Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "encoded-body", "The body is encoded", detail))
     }
 
+    /// Refuses a request whose end a proxy may see elsewhere than this service does: what follows it on the connection could pass for a request of
+    /// somebody else's (RFC 9112, section 6.3). The connection must end with the answer.
+    pub(crate) fn check_framing(headers: &HeaderMap) -> Result<(), Self> {
+        let codings: Vec<&HeaderValue> = headers.get_all(header::TRANSFER_ENCODING).iter().collect();
+        let detail = match codings.as_slice() {
+            [] => return Ok(()),
+            [one] if one.as_bytes().eq_ignore_ascii_case(b"chunked") => return Ok(()),
+            [one] => format!("`{}` is not `chunked`", one.to_str().unwrap_or("?")),
+            several => format!("it is given {} times", several.len()),
+        };
+        let detail = format!("`Transfer-Encoding`: {detail}; send `chunked` or a length");
+        Err(Self::new(StatusCode::BAD_REQUEST, "odd-framing", "The end of the body is in doubt", detail))
+    }
+
     /// The request comes from a page that is not of this machine.
     pub(crate) fn foreign_page() -> Self {
         let detail = "a page of another site sent this request, and no token is asked for";
@@ -81,6 +95,22 @@ impl Problem {
     pub(crate) fn too_large(limit: u64) -> Self {
         let detail = format!("the body is longer than {limit} bytes; split the request");
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", "The body is too large", detail)
+    }
+
+    /// The body is short, and its values are many.
+    pub(crate) fn too_heavy(weight: u64) -> Self {
+        let mib = weight >> 20;
+        let detail = format!(
+            "the values in the body would take about {mib} MiB of memory, many times its length; split the request"
+        );
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", "The body is too large", detail)
+    }
+
+    /// The answers that clients are slow to read take all the memory that there is for them.
+    pub(crate) fn no_room_for_answer() -> Self {
+        Self::unavailable(
+            "other answers, which their clients have not read, take all the memory that there is for them; try again",
+        )
     }
 
     pub(crate) fn body_timeout() -> Self {
@@ -132,6 +162,9 @@ impl Problem {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         if matches!(self.status, 429 | 503) {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(RETRY_AFTER));
+        }
+        if self.kind.ends_with(":odd-framing") {
+            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         if self.status == 401 {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));

@@ -17,9 +17,11 @@ use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, Secur
 use utoipa::openapi::{ContentBuilder, OpenApi as OpenApiDescription, Ref, ResponseBuilder};
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::body::{Arrival, HeldBody};
+use crate::answer::HeldBody;
+use crate::body::Arrival;
 use crate::caller::Caller;
 use crate::client::{ClientKey, Peer};
+use crate::compat::Rejection;
 use crate::connections::OpenConnections;
 use crate::endpoints::{get_reward, nemo_gym, operations, run, run_code, submit, verify};
 use crate::problem::Problem;
@@ -28,6 +30,8 @@ use crate::service::Service;
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The longest id that a client may choose.
 const LONGEST_ID: usize = 128;
+/// Answers of up to so many bytes, as most are, do not count.
+const SMALL_ANSWER: u64 = 64 << 10;
 /// Paths that need no token: probes of an orchestrator have none.
 const OPEN_PATHS: [&str; 2] = ["/health", "/ready"];
 
@@ -144,12 +148,26 @@ async fn receive(State(service): State<Arc<Service>>, mut request: Request, next
 
 /// Answers the request. The room that its body takes is kept to the end of the answer.
 async fn answer(service: &Service, mut request: Request, next: Next) -> Response {
-    if let Err(problem) = Problem::check_encoding(request.headers()) {
+    let headers = request.headers();
+    if let Err(problem) = Problem::check_framing(headers).and_then(|()| Problem::check_encoding(headers)) {
         return problem.into_response();
     }
     let claim = Arc::new(service.bodies.claim(request.body().size_hint().upper()));
     request.extensions_mut().insert(Arrival { at: Instant::now(), claim: Arc::clone(&claim) });
-    next.run(request).await.map(|inner| Body::new(HeldBody::new(inner, claim)))
+    let is_ours = request.uri().path().starts_with("/v1/");
+    let response = next.run(request).await;
+    // An answer takes room until its client has read it. One without a length is written as it is read.
+    let bytes = response.body().size_hint().exact().unwrap_or_default();
+    if bytes > SMALL_ANSWER && !claim.try_take(bytes) {
+        drop(response);
+        // Clients of other protocols try again at 504 alone.
+        return if is_ours {
+            Problem::no_room_for_answer().into_response()
+        } else {
+            Rejection::no_room().into_response()
+        };
+    }
+    response.map(|inner| Body::new(HeldBody::new(inner, claim)))
 }
 
 fn short(path: &str) -> &str {

@@ -19,7 +19,7 @@ use crate::client::{ClientKey, Tokens};
 use crate::judge::{AttemptText, Judge, JudgedAttempt, OpenTask};
 use crate::metrics::{Load, Metrics};
 use crate::phase::{Life, Phase};
-use crate::queue::{Admission, Piece, Queue, QueueFull, Ticket, Unfinished};
+use crate::queue::{Admission, FirstSlices, Piece, Progress, Queue, QueueFull, Ticket, Turn, Unfinished};
 use crate::rows::{Fault, FaultKind};
 
 /// How often an attempt is judged again after a fault of the host.
@@ -36,6 +36,8 @@ pub(crate) const TOGETHER: usize = 64;
 pub struct Settings {
     /// Judge threads: attempts under way at once.
     pub workers: usize,
+    /// When new work runs beside workers that are all at long work.
+    pub slices: FirstSlices,
     /// Attempts that may wait.
     pub queue: usize,
     /// The most bytes of a body.
@@ -56,6 +58,8 @@ pub struct Settings {
     pub most_seconds: f64,
     /// The most memory that a client may ask for.
     pub most_memory_bytes: u64,
+    /// The most bytes of stdout, of stderr, of values and of fetched files that a client gets.
+    pub most_output_bytes: u64,
     /// Tokens, one of which every request must have; `None` asks for none.
     pub tokens: Option<Tokens>,
     /// The time for what is under way when the service is told to stop.
@@ -68,6 +72,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             workers: 1,
+            slices: FirstSlices::none(),
             queue: 1 << 18,
             body_bytes: 64 << 20,
             all_body_bytes: 1 << 30,
@@ -78,6 +83,7 @@ impl Default for Settings {
             fuel_per_second: 10_000_000_000,
             most_seconds: 300.0,
             most_memory_bytes: 1 << 30,
+            most_output_bytes: 4 << 20,
             tokens: None,
             drain: Duration::from_secs(25),
             idle: None,
@@ -109,7 +115,7 @@ pub(crate) struct Service {
 
 impl Service {
     pub(crate) fn new(settings: Settings) -> Arc<Self> {
-        let queue = Queue::new(settings.queue);
+        let queue = Queue::new(settings.queue, settings.slices);
         let bodies = BodyRoom::new(settings.all_body_bytes, settings.body_bytes);
         Arc::new(Self {
             settings,
@@ -193,18 +199,24 @@ impl Service {
         }
     }
 
-    /// Runs `work` on a judge thread and waits for it. Dropping the future cancels it, and so does the deadline.
+    /// Runs `work` on a judge thread and waits for it. Dropping the future cancels it, and so does the deadline. What is cancelled before its end has
+    /// no result, and may be asked again.
     pub(crate) async fn run_one<T: Send + 'static>(
         self: &Arc<Self>,
         client: ClientKey,
         admission: Admission,
         deadline: Option<Instant>,
-        work: impl FnOnce(&Service, &CancellationToken) -> T + Send + 'static,
+        work: impl Fn(&Service, &CancellationToken) -> Option<T> + Send + 'static,
     ) -> Result<T, Unfinished> {
         let (report, result) = oneshot::channel();
         let cancellation = CancellationToken::new();
-        let token = cancellation.clone();
-        let piece = self.piece(deadline, move |service| drop(report.send(work(service, &token))));
+        let mut report = Some(report);
+        let piece = self.piece(&cancellation, deadline, move |service, token| {
+            let Some(found) = work(service, token) else { return Progress::Outgrown };
+            // Who has hung up wants no result.
+            report.take().and_then(|report| report.send(found).err());
+            Progress::Done
+        });
         let ticket = self.queue.submit(client, VecDeque::from([piece]), admission).map_err(Unfinished::Full)?;
         let ticket = ticket.with_token(cancellation);
         let result = self.until(deadline, result).await?;
@@ -212,15 +224,32 @@ impl Service {
         result.map_err(|_| self.why_lost(deadline))
     }
 
-    /// A piece of work that measures its wait, and does nothing once the deadline has passed.
-    fn piece(self: &Arc<Self>, deadline: Option<Instant>, work: impl FnOnce(&Service) + Send + 'static) -> Piece {
-        let (service, queued, span) = (Arc::clone(self), Instant::now(), tracing::Span::current());
-        Box::new(move || {
-            let (now, _entered) = (Instant::now(), span.entered());
-            service.metrics.count_wait(now - queued);
-            if deadline.is_none_or(|deadline| now < deadline) {
-                work(&service);
+    /// A piece of work that measures its wait, and does nothing once the deadline has passed or its request is cancelled.
+    fn piece(
+        self: &Arc<Self>,
+        request: &CancellationToken,
+        deadline: Option<Instant>,
+        mut work: impl FnMut(&Service, &CancellationToken) -> Progress + Send + 'static,
+    ) -> Piece {
+        let (service, request, span) = (Arc::clone(self), request.clone(), tracing::Span::current());
+        let mut queued = Some(Instant::now());
+        Box::new(move |turn| {
+            let (now, _entered) = (Instant::now(), span.enter());
+            if let Some(queued) = queued.take() {
+                service.metrics.count_wait(now - queued);
             }
+            if request.is_cancelled() || deadline.is_some_and(|deadline| now >= deadline) {
+                return Progress::Done;
+            }
+            let progress = match turn {
+                Turn::Whole => work(&service, &request),
+                Turn::Slice(length) => work(&service, &request.until(now + length)),
+            };
+            if progress == Progress::Outgrown && request.is_cancelled() {
+                service.queue.count_cancelled();
+                return Progress::Done;
+            }
+            progress
         })
     }
 
@@ -253,8 +282,7 @@ impl Service {
                 tracing::warn!(why, "a job has no outcome");
                 self.metrics.count_fault(FaultKind::Host.word());
             }
-            Err(ExecuteError::Cancelled) => self.queue.count_cancelled(),
-            Err(ExecuteError::BadJob(_) | ExecuteError::UnknownImage(_)) => {}
+            Err(ExecuteError::Cancelled | ExecuteError::BadJob(_) | ExecuteError::UnknownImage(_)) => {}
         }
         ran
     }
@@ -278,10 +306,7 @@ impl Service {
                     }
                     return Some(Ok(judged));
                 }
-                RowStatus::Dropped(NoVerdict::Dropped) if cancellation.is_cancelled() => {
-                    self.queue.count_cancelled();
-                    return None;
-                }
+                RowStatus::Dropped(NoVerdict::Dropped) if cancellation.is_cancelled() => return None,
                 RowStatus::Dropped(NoVerdict::Dropped) if retried < RETRIES => retried += 1,
                 RowStatus::Dropped(NoVerdict::Dropped) => {
                     let why = judged.row.evidence.detail;
@@ -315,11 +340,11 @@ impl Service {
         let reports = Arc::new(Reports { batch, waiting: Mutex::default(), send });
         let cancellation = CancellationToken::new();
         let pieces = attempts.into_iter().enumerate().map(|(index, attempt)| {
-            let (reports, cancellation) = (Arc::clone(&reports), cancellation.clone());
-            self.piece(deadline, move |service| {
-                if let Some(result) = service.judge_attempt(&attempt, &cancellation) {
-                    reports.add((index, result));
-                }
+            let reports = Arc::clone(&reports);
+            self.piece(&cancellation, deadline, move |service, token| {
+                let Some(result) = service.judge_attempt(&attempt, token) else { return Progress::Outgrown };
+                reports.add((index, result));
+                Progress::Done
             })
         });
         let ticket = self.queue.submit(client, pieces.collect(), admission)?.with_token(cancellation);
@@ -334,6 +359,11 @@ impl Service {
             first_open: 0,
         })
     }
+}
+
+/// What a job that was not cancelled came to.
+pub(crate) fn finished(ran: Result<Outcome, ExecuteError>) -> Option<Result<Outcome, ExecuteError>> {
+    (!matches!(ran, Err(ExecuteError::Cancelled))).then_some(ran)
 }
 
 /// The index of an attempt, and its result.

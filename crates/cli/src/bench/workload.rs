@@ -108,7 +108,6 @@ impl Workload {
     ) -> Result<MeasuredJob, Failure> {
         let context = VerifyContext {
             execute: sandbox,
-            execute_reference: sandbox,
             cancellation: None,
             image: sandbox.image().name(),
             conditions: &self.conditions,

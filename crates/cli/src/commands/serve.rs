@@ -10,7 +10,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use veriplay_core::Limits;
 use veriplay_sandbox::{Image, SandboxOptions};
-use veriplay_server::{Address, Judge, ListenError, ServeError, Settings, Tokens};
+use veriplay_server::{Address, FirstSlices, Judge, ListenError, ServeError, Settings, Tokens};
 
 use crate::exit::{ExitCode, Failure};
 use crate::image::ImageArguments;
@@ -67,6 +67,9 @@ pub(super) struct Arguments {
     /// The most memory that a client may ask for, in MiB, the interpreter's own share included
     #[arg(long, value_name = "N", default_value_t = Settings::default().most_memory_bytes >> 20, value_parser = parse_mib)]
     max_memory_mib: u64,
+    /// The most output that a client gets, in MiB: of stdout, of stderr, of values and of fetched files each
+    #[arg(long, value_name = "N", default_value_t = Settings::default().most_output_bytes >> 20, value_parser = parse_mib)]
+    max_output_mib: u64,
     #[command(flatten)]
     cache: CacheArguments,
     /// Stop after this many seconds without a request
@@ -102,10 +105,9 @@ pub(super) fn run(args: Arguments) -> Result<(), Failure> {
     let address = args.socket.clone().map_or(Address::Tcp(args.addr), Address::Unix);
     let opened: Arc<OnceLock<Arc<ServedJudge>>> = Arc::default();
     let keep = Arc::clone(&opened);
-    let (workers, most_memory_bytes) = (settings.workers, settings.most_memory_bytes);
-    let most_fuel = ((settings.most_seconds * Limits::FUEL_PER_SECOND as f64) as u64).min(*Limits::FUEL.end());
+    let of_judge = settings.clone();
     let open = move || {
-        let judge = open_judge(&args, workers, most_memory_bytes, most_fuel, memory.kept_bytes)?;
+        let judge = open_judge(&args, &of_judge, memory.kept_bytes)?;
         Ok(Arc::clone(keep.get_or_init(|| judge)) as Arc<dyn Judge>)
     };
     let served = veriplay_server::serve(&address, settings, report_address, open);
@@ -142,8 +144,10 @@ fn settings(args: &Arguments, memory: MemoryPlan) -> Result<Settings, Failure> {
         let what = format!("`--max-seconds {}` is out of range", args.max_seconds);
         return Err(Failure::message(ExitCode::Usage, what).hint("give a number above 0, and at most 86400"));
     }
+    let workers = args.workers.map_or(memory.workers, |workers| workers.get().into());
     Ok(Settings {
-        workers: args.workers.map_or(memory.workers, |workers| workers.get().into()),
+        workers,
+        slices: FirstSlices::beside(workers),
         queue: args.queue,
         connections: raise_descriptor_limit(args.connections),
         body_bytes: args.body_bytes(),
@@ -153,6 +157,7 @@ fn settings(args: &Arguments, memory: MemoryPlan) -> Result<Settings, Failure> {
         fuel_per_second: args.fuel_per_second,
         most_seconds: args.max_seconds,
         most_memory_bytes: mib_to_bytes(args.max_memory_mib),
+        most_output_bytes: mib_to_bytes(args.max_output_mib),
         idle: args.idle_exit.map(duration),
         tokens: args.token_file.as_deref().map(read_tokens).transpose()?,
         ..Settings::default()
@@ -171,19 +176,25 @@ fn check_max_memory(args: &Arguments, image: &Image) -> Result<(), Failure> {
     check_memory("--max-memory-mib", Some(args.max_memory_mib), image)
 }
 
-fn open_judge(
-    args: &Arguments,
-    workers: usize,
-    most_memory_bytes: u64,
-    most_fuel: u64,
-    kept_bytes: u64,
-) -> Result<Arc<ServedJudge>, Failure> {
+fn open_judge(args: &Arguments, settings: &Settings, kept_bytes: u64) -> Result<Arc<ServedJudge>, Failure> {
     let image = args.image.open()?;
     check_max_memory(args, &image)?;
-    let options = SandboxOptions { max_parallel: workers, ..SandboxOptions::fastest() };
+    let places = settings.workers + settings.slices.spares;
+    let options = SandboxOptions { max_parallel: places, ..SandboxOptions::fastest() };
     let sandbox = isolation::open_sandbox(Arc::clone(&image), options, args.isolation)?;
+    sandbox.start_workers();
     let cache = args.cache.open()?;
-    Ok(ServedJudge::new(ServiceSandbox { image, sandbox, cache, most_memory_bytes, most_fuel, kept_bytes }))
+    let Settings { most_memory_bytes, most_output_bytes, most_seconds, .. } = *settings;
+    let most_fuel = ((most_seconds * Limits::FUEL_PER_SECOND as f64) as u64).min(*Limits::FUEL.end());
+    Ok(ServedJudge::new(ServiceSandbox {
+        image,
+        sandbox,
+        cache,
+        most_memory_bytes,
+        most_output_bytes,
+        most_fuel,
+        kept_bytes,
+    }))
 }
 
 fn failure(error: ServeError<Failure>) -> Failure {

@@ -145,13 +145,7 @@ pub(super) fn run(mut args: Arguments) -> Result<(), Failure> {
     let (jobs, name) = (attempts_at_once(args.jobs), image.name().to_owned());
     let sandbox_options = SandboxOptions { max_parallel: jobs, ..SandboxOptions::fastest() };
     let sandbox = isolation::open_sandbox(image, sandbox_options, args.workers)?;
-    let context = VerifyContext {
-        execute: &sandbox,
-        execute_reference: &sandbox,
-        cancellation: None,
-        image: &name,
-        conditions: &conditions,
-    };
+    let context = VerifyContext { execute: &sandbox, cancellation: None, image: &name, conditions: &conditions };
     let cache = args.cache.open()?;
     interrupt::listen(verify::STOPPING);
     let judge = AttemptJudge { context, cache: &cache, stop: interrupt::requested };

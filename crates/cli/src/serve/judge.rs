@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use veriplay_core::{
     CancellationToken, Digest, Execute, ExecuteError, Job, LimitOverrides, Limits, Outcome, content_hash,
+    most_text_weight, text_weight,
 };
 use veriplay_corpus::{AttemptBody, PROBLEM_FORMATS, ProblemRow, ReadOptions, parse_problems, problem_format};
 use veriplay_sandbox::{Image, Sandbox};
@@ -17,11 +18,11 @@ use crate::verify::{
     AttemptJudge, ChosenJudge, JudgeConditions, LoadedTask, PendingAttempt, TaskOverrides, VerifyContext, check_row,
 };
 
-/// The most bytes of a row, and of its decompressed tests.
-const LARGEST_ROW: u64 = 256 << 20;
-
-/// The most bytes of stdout, of stderr and of values that a client may ask for.
-const MOST_OUTPUT_BYTES: u64 = 128 << 20;
+/// How many times as long as its row its decompressed tests may be. Of published rows they are less than that.
+const INFLATED: u64 = 8;
+/// The bounds of that.
+const LEAST_INFLATED: u64 = 8 << 20;
+const MOST_INFLATED: u64 = 256 << 20;
 
 /// The most bytes of files that a client may ask for.
 const MOST_FILE_BYTES: u64 = 256 << 20;
@@ -33,9 +34,11 @@ pub(crate) struct ServiceSandbox {
     pub(crate) cache: VerdictCache,
     /// The most memory that a job may have.
     pub(crate) most_memory_bytes: u64,
+    /// The most bytes of stdout, of stderr and of values that a client may ask for.
+    pub(crate) most_output_bytes: u64,
     /// The most fuel that a client may ask for.
     pub(crate) most_fuel: u64,
-    /// Bytes of rows that are kept, as JSON; and as many of tasks that are ready to judge.
+    /// Bytes of rows that are kept, with their values; and as many of tasks that are ready to judge.
     pub(crate) kept_bytes: u64,
 }
 
@@ -49,7 +52,7 @@ pub(crate) struct ServedJudge {
 
 /// A row as it was sent.
 struct KeptRow {
-    row: ProblemRow,
+    row: Arc<ProblemRow>,
     digest: Digest,
     bytes: u64,
 }
@@ -62,7 +65,7 @@ impl ServedJudge {
         let most = Limits {
             fuel: parts.most_fuel.max(default.fuel),
             memory_bytes: memory_bytes.max(default.memory_bytes),
-            output_bytes: MOST_OUTPUT_BYTES.min(memory_bytes).max(default.output_bytes),
+            output_bytes: parts.most_output_bytes.max(default.output_bytes),
             file_bytes: MOST_FILE_BYTES.min(memory_bytes).max(default.file_bytes),
             ..default
         };
@@ -99,7 +102,7 @@ impl ServedJudge {
                 self.rows().get(digest).ok_or_else(|| TaskError::UnknownDigest(digest.clone()))
             }
             TaskSource::Row { format, row, predict, name } => {
-                let options = ReadOptions { predict: *predict, max_row_bytes: LARGEST_ROW };
+                let options = ReadOptions { predict: *predict, ..read_options(row.len()) };
                 let kept = parse_row(format, row, name.as_deref(), options)?;
                 let (digest, bytes) = (kept.digest.clone(), kept.bytes);
                 Ok(self.rows().insert(&digest, Arc::new(kept), bytes))
@@ -118,9 +121,11 @@ impl ServedJudge {
         if let Some(task) = self.tasks().get(&key) {
             return Ok((task, key));
         }
-        let mut row = kept.row.clone();
+        let mut row = Arc::clone(&kept.row);
         let unfit = |field: &'static str, reason: String| TaskError::Options { field, reason };
-        overrides.apply(&mut row).map_err(|failure| unfit("limits", format!("{failure}")))?;
+        if *overrides != TaskOverrides::default() {
+            overrides.apply(Arc::make_mut(&mut row)).map_err(|failure| unfit("limits", format!("{failure}")))?;
+        }
         // The row alone was fit when it was read; the judge that the request chose need not be.
         check_row(&row).map_err(|reason| unfit("judge", reason))?;
         let task = Arc::new(LoadedTask::new(row));
@@ -137,6 +142,12 @@ impl ServedJudge {
             _ => Ok(()),
         }
     }
+}
+
+/// How a row of so many bytes is read.
+fn read_options(row_bytes: usize) -> ReadOptions {
+    let max_row_bytes = (row_bytes as u64).saturating_mul(INFLATED).clamp(LEAST_INFLATED, MOST_INFLATED);
+    ReadOptions { max_row_bytes, max_row_weight: most_text_weight(row_bytes), ..ReadOptions::default() }
 }
 
 /// The limits that a row states.
@@ -163,8 +174,9 @@ fn parse_row(format: &str, row: &str, name: Option<&str>, options: ReadOptions) 
             name.into_iter().for_each(|name| row.set_task_id(name.to_owned()));
             check_row(&row).map_err(|reason| invalid("", reason))?;
             let json = serde_json::to_vec(&row).map_err(|error| invalid("", error.to_string()))?;
+            let bytes = json.len() as u64 + text_weight(&json);
             // This is `content_hash`.
-            Ok(KeptRow { digest: Digest::of(&json), bytes: json.len() as u64, row })
+            Ok(KeptRow { digest: Digest::of(&json), bytes, row: Arc::new(row) })
         }
         _ => Err(invalid("", "expected one row".to_owned())),
     }
@@ -262,7 +274,6 @@ impl OpenTask for ServedTask {
         let execute = &CancellableSandbox { sandbox, cancellation };
         let context = VerifyContext {
             execute,
-            execute_reference: sandbox,
             cancellation: Some(cancellation),
             image: &self.judge.facts.image,
             conditions: &self.conditions,

@@ -40,7 +40,9 @@ impl MemoryPlan {
         // The largest body that is allowed must fit, whatever the machine has.
         let body_bytes = (free / 8).min(Settings::default().all_body_bytes).max(one_body);
         let fit = free.saturating_sub(SPARE_BYTES + body_bytes + 2 * kept_bytes) / WORKER_BYTES;
-        let workers = processors.min(usize::try_from(fit).unwrap_or(usize::MAX)).max(1);
+        let fit = usize::try_from(fit).unwrap_or(usize::MAX);
+        // The spare places beside them are at most one of five.
+        let workers = processors.min(fit - fit.div_ceil(5)).max(1);
         Self { workers, body_bytes, kept_bytes }
     }
 }
@@ -57,6 +59,8 @@ pub(crate) fn raise_descriptor_limit(connections: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use veriplay_server::FirstSlices;
+
     use super::*;
 
     const MIB: u64 = 1 << 20;
@@ -69,7 +73,7 @@ mod tests {
     fn workers_are_bounded_by_processors_and_by_memory() {
         assert_eq!(MemoryPlan::new(8, None, 64 * MIB).workers, 8);
         assert_eq!(plan(8, 64 << 10).workers, 8);
-        assert_eq!(plan(64, 3 << 10).workers, 7);
+        assert_eq!(plan(64, 3 << 10).workers, 5);
         assert_eq!(plan(8, 0).workers, 1);
     }
 
@@ -77,7 +81,8 @@ mod tests {
     fn a_plan_fits_in_the_memory_that_is_free() {
         for free in [1024, 2048, 4096, 10_000, 65_536] {
             let MemoryPlan { workers, body_bytes, kept_bytes } = plan(usize::MAX, free);
-            let planned = SPARE_BYTES + body_bytes + 2 * kept_bytes + workers as u64 * WORKER_BYTES;
+            let places = workers + FirstSlices::beside(workers).spares;
+            let planned = SPARE_BYTES + body_bytes + 2 * kept_bytes + places as u64 * WORKER_BYTES;
             assert!(planned <= free * MIB, "{planned} of {free} MiB");
         }
     }

@@ -40,9 +40,7 @@ impl JudgeConditions {
 #[derive(Clone, Copy)]
 pub(crate) struct VerifyContext<'a> {
     pub(crate) execute: &'a dyn Execute,
-    /// Runs references: their values serve all attempts, so they are not cancelled with one.
-    pub(crate) execute_reference: &'a dyn Execute,
-    /// Ends the wait for a reference that another attempt runs. `None`: nobody cancels attempts.
+    /// Ends the wait for a reference that another attempt runs, and tells one that was cancelled from a fault. `None`: nobody cancels attempts.
     pub(crate) cancellation: Option<&'a CancellationToken>,
     /// Name of the image.
     pub(crate) image: &'a str,
@@ -160,7 +158,7 @@ fn run_reference(
     let calls = Job::calls(&unexecuted.reference, &unexecuted.checks.function, inputs.iter().cloned());
     let job = Job { image: context.image.to_owned(), limits, seed, ..calls };
     let host = |why: String| ReferenceError::Host(Dropped { why });
-    let outcome = context.execute_reference.execute(&job).map_err(|error| host(error.to_string()))?;
+    let outcome = context.execute.execute(&job).map_err(|error| host(error.to_string()))?;
     match outcome.exit {
         Exit::Exceeded { limit: LimitKind::DeadlineNs, allowed, .. } => {
             Err(host(format!("the reference of `{}` met the deadline of {allowed} ns", unexecuted.task_id)))
@@ -280,13 +278,7 @@ mod tests {
         let image = Digest::of(b"image");
         let conditions = JudgeConditions { image, limits: LIMITS, scaled, seed: 0, early_stop: false };
         execute_reference(
-            &VerifyContext {
-                execute,
-                execute_reference: execute,
-                cancellation: None,
-                image: "python",
-                conditions: &conditions,
-            },
+            &VerifyContext { execute, cancellation: None, image: "python", conditions: &conditions },
             unexecuted,
         )
     }

@@ -21,7 +21,7 @@ use crate::exit::{ExitCode, Failure, ResultExt};
 use crate::progress::counted;
 
 /// A judge that is chosen beside the tasks.
-#[derive(Debug, Clone, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub(crate) enum ChosenJudge {
     /// For every task, also where the row names one.
     Every(Comparison),
@@ -30,7 +30,7 @@ pub(crate) enum ChosenJudge {
 }
 
 /// Overrides from the command line or a request.
-#[derive(Debug, Clone, Default, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub(crate) struct TaskOverrides {
     pub(crate) judge: Option<ChosenJudge>,
     pub(crate) trust: Option<Trust>,
@@ -90,7 +90,7 @@ fn useless_override(option: &str, task_id: &str, why: &str) -> Failure {
 
 /// A task, with its problem once the expected values are known.
 pub(crate) struct LoadedTask {
-    pub(super) row: ProblemRow,
+    pub(super) row: Arc<ProblemRow>,
     /// Digest of the row, overrides included.
     pub(super) digest: Digest,
     reference: ReferenceRun,
@@ -98,13 +98,14 @@ pub(crate) struct LoadedTask {
 
 impl LoadedTask {
     /// The task of a row with overrides applied.
-    pub(crate) fn new(row: ProblemRow) -> Self {
-        Self { digest: content_hash(&row), row, reference: ReferenceRun::default() }
+    pub(crate) fn new(row: impl Into<Arc<ProblemRow>>) -> Self {
+        let row = row.into();
+        Self { digest: content_hash(&*row), row, reference: ReferenceRun::default() }
     }
 
     /// The same task, whose reference has not run yet.
     pub(crate) fn without_problem(&self) -> Self {
-        Self { row: self.row.clone(), digest: self.digest.clone(), reference: ReferenceRun::default() }
+        Self { row: Arc::clone(&self.row), digest: self.digest.clone(), reference: ReferenceRun::default() }
     }
 
     /// Whether its reference met a fault of the host, which it keeps.
@@ -118,7 +119,7 @@ impl LoadedTask {
     /// # Errors
     /// A host fault, a call that is cancelled, or a reference without usable values, which is a fault of the task.
     pub(crate) fn problem(&self, context: &VerifyContext<'_>) -> Result<&Problem, ProblemError> {
-        match &self.row {
+        match &*self.row {
             ProblemRow::Ready(problem) => Ok(problem),
             ProblemRow::Unexecuted(unexecuted) => {
                 self.reference.result(context.cancellation, || reference::execute_reference(context, unexecuted))
@@ -130,7 +131,7 @@ impl LoadedTask {
 /// How often whoever waits for a reference looks whether it is cancelled.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// The run of a reference, for all attempts at its task. The first who asks for its result runs it.
+/// The run of a reference, for all attempts at its task. The first who asks for its result runs it; where that one is cancelled, the next.
 #[derive(Default)]
 struct ReferenceRun {
     result: OnceLock<Result<Problem, ProblemError>>,
@@ -151,8 +152,15 @@ impl ReferenceRun {
             Some(_) => None,
             None => self.take_turn(cancellation)?,
         };
-        // Without a turn there is a result.
-        self.result.get_or_init(run).as_ref().map_err(Clone::clone)
+        if let Some(found) = self.result.get() {
+            return found.as_ref().map_err(Clone::clone);
+        }
+        match run() {
+            Err(error @ ProblemError::Host(_)) if cancellation.is_some_and(CancellationToken::is_cancelled) => {
+                Err(error)
+            }
+            found => self.result.get_or_init(|| found).as_ref().map_err(Clone::clone),
+        }
     }
 
     /// Waits for the result, or for the turn to run the reference.
@@ -362,6 +370,12 @@ mod tests {
             let _ = run.result(None, || panic!("a bug"));
         }));
         assert!(panicked.is_err());
+        let token = CancellationToken::new();
+        let ends_cancelled = || {
+            token.cancel();
+            Err(fault("the job was cancelled"))
+        };
+        assert_eq!(run.result(Some(&token), ends_cancelled), Err(fault("the job was cancelled")));
         assert_eq!(run.result(None, || Err(fault("its own"))), Err(fault("its own")));
     }
 }

@@ -18,7 +18,8 @@ use utoipa::ToSchema;
 use utoipa_axum::routes;
 
 use super::Routes;
-use crate::body::{RequestBody, json_response};
+use crate::answer::json_response;
+use crate::body::RequestBody;
 use crate::caller::Caller;
 use crate::compat::{Fields, Rejection, open_truth, read_request, until_serving};
 use crate::judge::{AttemptText, Judge};

@@ -18,7 +18,8 @@ use veriplay_core::{RowStatus, VerdictRow};
 
 use super::Routes;
 use super::get_reward::serving_judge;
-use crate::body::{RequestBody, json_response};
+use crate::answer::json_response;
+use crate::body::RequestBody;
 use crate::caller::Caller;
 use crate::compat::{Fields, Rejection, open_truth, read_request};
 use crate::judge::{AttemptText, Judge, TaskError};

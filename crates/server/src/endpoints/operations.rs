@@ -13,7 +13,7 @@ use veriplay_core::Limits;
 use veriplay_verifier::JUDGES;
 
 use super::Routes;
-use crate::body::json_response;
+use crate::answer::json_response;
 use crate::connections::OpenConnections;
 use crate::metrics;
 use crate::phase::Phase;

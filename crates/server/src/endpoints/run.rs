@@ -17,14 +17,15 @@ use veriplay_core::{CancellationToken, Entry, ExecuteError, Job, RunReport, Valu
 
 use super::Routes;
 use super::operations::check_serving;
-use crate::body::{RequestBody, json_response, parse_body, parse_record, read_body};
+use crate::answer::{OUTPUT_ROOM, cut_output, json_response};
+use crate::body::{RequestBody, parse_body, parse_record, read_body};
 use crate::caller::Caller;
 use crate::judge::JudgeFacts;
 use crate::limits::LimitsRequest;
 use crate::objects::{Object, count, object, optional_count, optional_object};
 use crate::problem::Problem;
 use crate::queue::{Admission, Unfinished};
-use crate::service::Service;
+use crate::service::{Service, finished};
 
 pub(crate) fn routes() -> Routes {
     Routes::new().routes(routes!(run))
@@ -136,12 +137,17 @@ async fn run(
     let deadline = request.deadline_ms.map(|ms| arrived + Duration::from_millis(ms));
     let job = request.into_job(judge.facts())?;
     let limits = job.limits;
-    let run = move |service: &Service, cancellation: &CancellationToken| service.run_job(&job, cancellation);
+    let run = move |service: &Service, cancellation: &CancellationToken| finished(service.run_job(&job, cancellation));
     let ran = service.run_one(caller.client, Admission::Bounded, deadline, run).await.map_err(unfinished)?;
     match ran {
-        Ok(outcome) => Ok(json_response(StatusCode::OK, &RunReport::new(outcome, &limits))),
+        Ok(mut outcome) => {
+            let mut room = OUTPUT_ROOM;
+            outcome.truncated |=
+                cut_output(&mut outcome.stdout, &mut room) | cut_output(&mut outcome.stderr, &mut room);
+            Ok(json_response(StatusCode::OK, &RunReport::new(outcome, &limits)))
+        }
         Err(ExecuteError::BadJob(why)) => Err(Problem::invalid("", why)),
-        // Who cancels a job does not wait for this answer.
+        // One that is cancelled has no answer.
         Err(ExecuteError::Host(_) | ExecuteError::UnknownImage(_) | ExecuteError::Cancelled) => Err(Problem::fault()),
     }
 }

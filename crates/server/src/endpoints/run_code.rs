@@ -20,16 +20,15 @@ use veriplay_core::{CancellationToken, ExecuteError, Exit, Job, LimitKind, Limit
 use veriplay_verifier::extraction::program_of_code;
 
 use super::Routes;
-use crate::body::{RequestBody, json_response};
+use crate::answer::{OUTPUT_ROOM, cut_text, json_response};
+use crate::body::RequestBody;
 use crate::caller::Caller;
 use crate::compat::{Fields, Rejection, client_deadline, read_request, until_serving};
 use crate::queue::Admission;
-use crate::service::{Service, Settings};
+use crate::service::{Service, Settings, finished};
 
 /// Seconds of a limit that the request leaves out.
 const DEFAULT_SECONDS: f64 = 10.0;
-/// Bytes of stdout and of stderr that are kept.
-const OUTPUT_BYTES: u64 = 4 << 20;
 /// Bytes that a program may keep in files.
 const FILE_BYTES: u64 = 64 << 20;
 /// Memory that a program gets in addition to the interpreter's own, whatever the request says.
@@ -129,11 +128,13 @@ async fn run_code(
     until_serving(&service, deadline).await?;
     let fuel_per_second = request.fuel_per_second(&service.settings);
     let run = move |service: &Service, cancellation: &CancellationToken| {
-        let job = request.job(service);
-        service.run_job(&job, cancellation)
+        finished(service.run_job(&request.job(service), cancellation))
     };
     let ran = service.run_one(caller.client, Admission::Always, deadline, run).await.map_err(Rejection::too_late)?;
-    Ok(json_response(StatusCode::OK, &RunCodeResponse::from_run(ran, fuel_per_second, caller.request_id)?))
+    let mut answer = RunCodeResponse::from_run(ran, fuel_per_second, caller.request_id)?;
+    let mut room = OUTPUT_ROOM;
+    answer.cut(&mut room);
+    Ok(json_response(StatusCode::OK, &answer))
 }
 
 /// Whether the service answers
@@ -184,7 +185,7 @@ impl RunRequest {
         let limits = Limits {
             fuel: ((self.run_seconds * fuel_per_second) as u64).min(*Limits::FUEL.end()),
             memory_bytes: memory.min(settings.most_memory_bytes).max(least),
-            output_bytes: OUTPUT_BYTES,
+            output_bytes: settings.most_output_bytes,
             file_bytes: FILE_BYTES,
             deadline_ns: (self.run_seconds.max(1.0) * DEADLINE_FACTOR * 1e9) as u64,
         };
@@ -249,6 +250,13 @@ impl RunCodeResponse {
         &self.run_result.stdout
     }
 
+    /// Cuts what it printed to what fits into `room`, which loses as much.
+    pub(super) fn cut(&mut self, room: &mut usize) {
+        let RunResult { stdout, stderr, .. } = &mut self.run_result;
+        // Both: the second has what the first leaves.
+        self.truncated |= cut_text(stdout, room) | cut_text(stderr, room);
+    }
+
     /// The answer to a job that ran, or the rejection of one that did not.
     pub(super) fn from_run(
         ran: Result<Outcome, ExecuteError>,
@@ -258,7 +266,7 @@ impl RunCodeResponse {
         match ran {
             Ok(outcome) => Ok(Self::new(outcome, fuel_per_second, request_id)),
             Err(ExecuteError::BadJob(why)) => Err(Rejection::text(StatusCode::UNPROCESSABLE_ENTITY, why)),
-            // Who cancels a job does not wait for this answer.
+            // One that is cancelled has no answer.
             Err(ExecuteError::Host(_) | ExecuteError::UnknownImage(_) | ExecuteError::Cancelled) => {
                 Err(Rejection::host_fault())
             }
@@ -267,8 +275,10 @@ impl RunCodeResponse {
 
     fn new(outcome: Outcome, fuel_per_second: f64, request_id: String) -> Self {
         let (status, return_code) = ending(&outcome);
-        let mut stderr = decode_text(&outcome.stderr);
-        if matches!(outcome.exit, Exit::Exceeded { limit: LimitKind::MemoryBytes, .. }) {
+        let met_memory = matches!(outcome.exit, Exit::Exceeded { limit: LimitKind::MemoryBytes, .. });
+        let Outcome { stdout, stderr, fetched, fuel, truncated, .. } = outcome;
+        let mut stderr = decode_text(stderr);
+        if met_memory {
             stderr += "MemoryError\n";
         }
         Self {
@@ -277,16 +287,16 @@ impl RunCodeResponse {
             compile_result: (),
             run_result: RunResult {
                 status,
-                execution_time: outcome.fuel as f64 / fuel_per_second,
+                execution_time: fuel as f64 / fuel_per_second,
                 return_code,
-                stdout: decode_text(&outcome.stdout),
+                stdout: decode_text(stdout),
                 stderr,
             },
             executor_pod_name: (),
-            files: outcome.fetched.into_iter().map(|(path, content)| (path, BASE64.encode(content).into())).collect(),
+            files: fetched.into_iter().map(|(path, content)| (path, BASE64.encode(content).into())).collect(),
             request_id,
-            fuel: outcome.fuel,
-            truncated: outcome.truncated,
+            fuel,
+            truncated,
         }
     }
 }
@@ -301,11 +311,12 @@ fn ending(outcome: &Outcome) -> (&'static str, Option<i32>) {
 }
 
 /// Output as the original decodes it: all of it, or the error of Python's decoder.
-fn decode_text(bytes: &[u8]) -> String {
-    let error = match std::str::from_utf8(bytes) {
-        Ok(text) => return text.to_owned(),
+fn decode_text(bytes: Vec<u8>) -> String {
+    let error = match String::from_utf8(bytes) {
+        Ok(text) => return text,
         Err(error) => error,
     };
+    let (bytes, error) = (error.as_bytes(), error.utf8_error());
     let at = error.valid_up_to();
     let byte = bytes.get(at).copied().unwrap_or_default();
     let starts = matches!(byte, 0xc2..=0xf4);

@@ -21,7 +21,8 @@ use veriplay_verifier::judges::{JudgeContext, JudgeFinding, OutputKind, ScriptRu
 
 use super::Routes;
 use super::run_code::{RunCodeResponse, RunRequest, decode_base64};
-use crate::body::{RequestBody, json_response};
+use crate::answer::{OUTPUT_ROOM, json_response};
+use crate::body::RequestBody;
 use crate::caller::Caller;
 use crate::compat::{Fields, Rejection, client_deadline, read_judge, read_request, until_serving};
 use crate::queue::Admission;
@@ -109,11 +110,14 @@ async fn submit(
     let request = read_request(&service, &headers, body, default, read).await?;
     let problem = Problem::read(&request)?;
     let runs = problem.cases.len().max(1) as f64;
-    let deadline = Some(client_deadline(arrived, request.compile_seconds, request.run_seconds * runs));
+    let run_seconds = (request.run_seconds * runs).min(service.settings.most_seconds);
+    let deadline = Some(client_deadline(arrived, request.compile_seconds, run_seconds));
     until_serving(&service, deadline).await?;
     let request_id = caller.request_id.clone();
     let judge = move |service: &Service, cancellation: &CancellationToken| {
-        problem.judge(&ProgramRunner { service, cancellation, request_id: &request_id }, &request)
+        let judged = problem.judge(&ProgramRunner { service, cancellation, request_id: &request_id }, &request);
+        // What was cancelled has no answer.
+        (judged.is_ok() || !cancellation.is_cancelled()).then_some(judged)
     };
     let judged =
         service.run_one(caller.client, Admission::Always, deadline, judge).await.map_err(Rejection::too_late)?;
@@ -309,10 +313,11 @@ impl Problem {
         code: String,
     ) -> Result<SubmitResponse, Rejection> {
         let (run_all, in_full) = (request.flag("run_all_cases"), request.flag("return_full_case"));
-        let mut tests = Vec::new();
+        let (mut tests, mut room) = (Vec::new(), OUTPUT_ROOM);
         for case in &self.cases {
-            let exec_info = runner.run(&request.run(code.clone(), case.stdin.clone(), Vec::new()))?;
+            let mut exec_info = runner.run(&request.run(code.clone(), case.stdin.clone(), Vec::new()))?;
             let passed = exec_info.succeeded() && same_output(&self.comparison, &case.stdout, exec_info.stdout());
+            exec_info.cut(&mut room);
             let info = if passed && !in_full { shortened(&case.info) } else { case.info.clone() };
             tests.push(TestResponse { passed, exec_info, test_info: Some(info) });
             if !passed && !run_all {
@@ -338,9 +343,11 @@ impl TestCode {
             full_code += &format!("\n\nprint(\"{flag}\")");
         }
         let job = request.run(full_code.clone(), String::new(), self.files.clone());
-        let exec_info = runner.run(&job)?;
+        let mut exec_info = runner.run(&job)?;
         let complete = flag.is_none_or(|flag| exec_info.stdout().contains(&flag));
         let accepted = exec_info.succeeded() && complete;
+        let mut room = OUTPUT_ROOM;
+        exec_info.cut(&mut room);
         let tests = vec![TestResponse { passed: accepted, exec_info, test_info: None }];
         let response = SubmitResponse::new(request, accepted, code, tests);
         Ok(SubmitResponse { full_code: Some(full_code), extra: Some(json!({})), ..response })

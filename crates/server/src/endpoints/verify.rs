@@ -20,7 +20,8 @@ use veriplay_core::SCHEMA_VERSION;
 
 use super::Routes;
 use super::operations::check_serving;
-use crate::body::{RequestBody, json_response, parse_body, read_body};
+use crate::answer::json_response;
+use crate::body::{RequestBody, parse_body, read_body};
 use crate::caller::Caller;
 use crate::judge::{Judge, JudgeOptions, JudgedAttempt};
 use crate::limits::LimitsRequest;

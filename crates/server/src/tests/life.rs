@@ -1,7 +1,7 @@
 //! Starting, deadlines, cancelling, draining, stopping; and what is the same for all requests.
 
 use std::collections::VecDeque;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
@@ -11,7 +11,7 @@ use veriplay_core::CancellationToken;
 use super::{Bench, post};
 use crate::client::{ClientKey, Tokens};
 use crate::phase::Phase;
-use crate::queue::{Admission, Unfinished};
+use crate::queue::{Admission, FirstSlices, Unfinished};
 use crate::service::{Service, Settings};
 
 fn code(program: &str) -> Value {
@@ -43,7 +43,7 @@ async fn before_the_judge_is_there_programs_wait_and_native_requests_are_told() 
 #[tokio::test]
 async fn work_whose_deadline_has_passed_is_not_done() {
     let bench = Bench::serving();
-    let work = |service: &Service, _: &CancellationToken| service.judge().is_some();
+    let work = |service: &Service, _: &CancellationToken| Some(service.judge().is_some());
     let client = || ClientKey::named("a");
     let late = bench.service.run_one(client(), Admission::Always, Some(Instant::now()), work).await;
     assert_eq!(late, Err(Unfinished::Deadline));
@@ -105,6 +105,28 @@ async fn work_that_runs_at_its_deadline_is_cancelled_and_has_no_result() {
     let late = bench.post("/v1/run", &json!({"program": "endless", "deadline_ms": 50})).await;
     assert_eq!((late.status, &late.json()["type"]), (StatusCode::GATEWAY_TIMEOUT, &json!("urn:veriplay:deadline")));
     assert_eq!(bench.post("/run_code", &code("other")).await.status, StatusCode::OK);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn programs_without_end_do_not_keep_others_from_their_answers() {
+    let slices = FirstSlices { spares: 1, patience: Duration::ZERO, length: Duration::ZERO };
+    let bench = Bench::with(Settings { slices, ..Settings::default() });
+    let endless: Vec<_> = (0..32).map(|_| bench.spawn(run_code("endless"))).collect();
+    bench.judge.until_started(2).await;
+    let others: Vec<_> = (0..32).map(|_| bench.spawn(run_code("other"))).collect();
+    for other in others {
+        assert_eq!(other.await.expect("it is answered").status, StatusCode::OK);
+    }
+    let verify = json!({"tasks": [{"format": "plain", "row": {"name": "one"}}], "deadline_ms": 2000,
+        "attempts": [{"task_id": "one", "program": "endless"}, {"task_id": "one", "program": "right"}]});
+    let answer = bench.post("/v1/verify", &verify).await.json();
+    assert_eq!(
+        (&answer["verdicts"][0]["fault"]["kind"], &answer["verdicts"][1]["reward"]),
+        (&json!("deadline"), &json!(1.0))
+    );
+    endless.iter().for_each(|request| request.abort());
+    bench.until_waiting(0).await;
+    assert!(!bench.get("/metrics").await.text.contains("veriplay_faults_total{kind=\"host\"}"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -121,6 +121,42 @@ async fn a_body_that_is_announced_as_too_large_is_refused_before_it_comes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_request_whose_end_is_in_doubt_ends_its_connection() {
+    let running = start_tcp(Settings::default()).await;
+    let head = "POST /run_code HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n";
+    let body = r#"{"code": "x", "language": "python"}"#;
+    let chunks = format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len());
+    for framing in [
+        "transfer-encoding: chunked\r\ntransfer-encoding: chunked\r\n",
+        "transfer-encoding: chunked, chunked\r\n",
+        "transfer-encoding: gzip, chunked\r\n",
+        "transfer-encoding: identity\r\ntransfer-encoding: chunked\r\n",
+        "transfer-encoding: xchunked\r\n",
+    ] {
+        let mut odd = running.connect().await;
+        // What follows would be another request.
+        odd.write_all(format!("{head}{framing}\r\n{chunks}{HEALTH}").as_bytes()).await.expect("it is open");
+        let answer = read_all(&mut odd).await;
+        assert!(answer.starts_with("HTTP/1.1 400 "), "{framing}: {answer}");
+        assert_eq!(answer.matches("HTTP/1.1").count(), 1, "{framing}: {answer}");
+    }
+    // A length beside it says nothing, and the connection ends too (RFC 9112, section 6.3).
+    for framing in
+        ["transfer-encoding: chunked\r\ncontent-length: 5\r\n", "content-length: 5\r\ntransfer-encoding: chunked\r\n"]
+    {
+        let mut both = running.connect().await;
+        both.write_all(format!("{head}{framing}\r\n{chunks}{HEALTH}").as_bytes()).await.expect("it is open");
+        let answer = read_all(&mut both).await;
+        assert!(answer.starts_with("HTTP/1.1 200 ") && answer.matches("HTTP/1.1").count() == 1, "{framing}: {answer}");
+    }
+    let mut plain = running.connect().await;
+    let answer = ask(&mut plain, &format!("{head}Transfer-Encoding: Chunked\r\n\r\n{chunks}")).await;
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    assert!(ask(&mut plain, HEALTH).await.starts_with("HTTP/1.1 200 "));
+    running.finish().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn large_bodies_that_do_not_come_delay_nobody() {
     let running = start_tcp(Settings { body_bytes: 100_000, all_body_bytes: 100_000, ..Settings::default() }).await;
     let head = "POST /run_code HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n";

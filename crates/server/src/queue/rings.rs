@@ -1,0 +1,94 @@
+//! The order of what waits: a ring of clients, and of each a ring of its requests.
+
+use std::collections::{HashMap, VecDeque};
+
+use super::Piece;
+use crate::client::ClientKey;
+
+/// Requests of all clients, the next one first.
+#[derive(Default)]
+pub(super) struct Rings {
+    clients: HashMap<ClientKey, ClientRing>,
+    /// The clients, each once.
+    order: VecDeque<ClientKey>,
+    waiting: usize,
+}
+
+/// The requests of one client. There is at least one, and none is empty.
+#[derive(Default)]
+struct ClientRing {
+    requests: VecDeque<QueuedRequest>,
+    waiting: usize,
+}
+
+/// What waits of a request.
+pub(super) struct QueuedRequest {
+    pub(super) id: u64,
+    pub(super) pieces: VecDeque<Piece>,
+    /// How many of them are in the queue: at least one of those that there are.
+    pub(super) queued: usize,
+}
+
+impl Rings {
+    /// Pieces in the queue.
+    pub(super) const fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    /// Pieces of a client in the queue.
+    pub(super) fn waiting_of(&self, client: &ClientKey) -> usize {
+        self.clients.get(client).map_or(0, |ring| ring.waiting)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+
+    /// Puts a request behind the others of its client, and a client without one behind the other clients. One without pieces is dropped.
+    pub(super) fn push(&mut self, client: ClientKey, request: QueuedRequest) {
+        if request.pieces.is_empty() {
+            return;
+        }
+        let ring = self.clients.entry(client.clone()).or_default();
+        if ring.requests.is_empty() {
+            self.order.push_back(client);
+        }
+        ring.waiting += request.queued;
+        self.waiting += request.queued;
+        ring.requests.push_back(request);
+    }
+
+    /// Takes the next request of the next client, whose others then wait behind those of all clients.
+    pub(super) fn pop(&mut self) -> Option<(ClientKey, QueuedRequest)> {
+        let client = self.order.pop_front()?;
+        let ring = self.clients.get_mut(&client)?;
+        let request = ring.requests.pop_front()?;
+        ring.waiting -= request.queued;
+        self.waiting -= request.queued;
+        match ring.requests.is_empty() {
+            true => drop(self.clients.remove(&client)),
+            false => self.order.push_back(client.clone()),
+        }
+        Some((client, request))
+    }
+
+    /// Removes a request, of which there may be parts, and returns its pieces.
+    pub(super) fn remove(&mut self, client: &ClientKey, id: u64) -> VecDeque<Piece> {
+        let mut removed = VecDeque::new();
+        let Some(ring) = self.clients.get_mut(client) else { return removed };
+        for request in std::mem::take(&mut ring.requests) {
+            if request.id != id {
+                ring.requests.push_back(request);
+                continue;
+            }
+            ring.waiting -= request.queued;
+            self.waiting -= request.queued;
+            removed.extend(request.pieces);
+        }
+        if ring.requests.is_empty() {
+            self.clients.remove(client);
+            self.order.retain(|other| other != client);
+        }
+        removed
+    }
+}
