@@ -144,10 +144,13 @@ fn settings(args: &Arguments, memory: MemoryPlan) -> Result<Settings, Failure> {
         let what = format!("`--max-seconds {}` is out of range", args.max_seconds);
         return Err(Failure::message(ExitCode::Usage, what).hint("give a number above 0, and at most 86400"));
     }
-    let workers = args.workers.map_or(memory.workers, |workers| workers.get().into());
+    let (workers, slices) = match args.workers {
+        Some(workers) => (workers.get().into(), FirstSlices::beside(workers.get().into())),
+        None => (memory.workers, FirstSlices { spares: memory.spares, ..FirstSlices::none() }),
+    };
     Ok(Settings {
         workers,
-        slices: FirstSlices::beside(workers),
+        slices,
         queue: args.queue,
         connections: raise_descriptor_limit(args.connections),
         body_bytes: args.body_bytes(),

@@ -2,7 +2,7 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use veriplay_server::Settings;
+use veriplay_server::{FirstSlices, Settings};
 
 use crate::free_memory::free_memory;
 use crate::processors::processors;
@@ -22,6 +22,8 @@ const OTHER_DESCRIPTORS: u64 = 256;
 pub(crate) struct MemoryPlan {
     /// Workers by default: one for each processor that this process may use, and no more than fit beside the rest.
     pub(crate) workers: usize,
+    /// Spare places beside them: for first slices.
+    pub(crate) spares: usize,
     /// The bodies of all open requests.
     pub(crate) body_bytes: u64,
     /// Tasks that are kept as rows, and as many bytes of tasks that are ready to judge. A task takes several times the bytes of its JSON.
@@ -43,7 +45,8 @@ impl MemoryPlan {
         let fit = usize::try_from(fit).unwrap_or(usize::MAX);
         // The spare places beside them are at most one of five.
         let workers = processors.min(fit - fit.div_ceil(5)).max(1);
-        Self { workers, body_bytes, kept_bytes }
+        let spares = FirstSlices::beside(workers).spares.min(fit.saturating_sub(workers));
+        Self { workers, spares, body_bytes, kept_bytes }
     }
 }
 
@@ -59,8 +62,6 @@ pub(crate) fn raise_descriptor_limit(connections: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use veriplay_server::FirstSlices;
-
     use super::*;
 
     const MIB: u64 = 1 << 20;
@@ -73,16 +74,17 @@ mod tests {
     fn workers_are_bounded_by_processors_and_by_memory() {
         assert_eq!(MemoryPlan::new(8, None, 64 * MIB).workers, 8);
         assert_eq!(plan(8, 64 << 10).workers, 8);
-        assert_eq!(plan(64, 3 << 10).workers, 5);
+        let small = plan(64, 3 << 10);
+        assert_eq!((small.workers, small.spares), (5, 2));
+        assert_eq!((plan(8, 1 << 10).workers, plan(8, 1 << 10).spares), (1, 0));
         assert_eq!(plan(8, 0).workers, 1);
     }
 
     #[test]
     fn a_plan_fits_in_the_memory_that_is_free() {
         for free in [1024, 2048, 4096, 10_000, 65_536] {
-            let MemoryPlan { workers, body_bytes, kept_bytes } = plan(usize::MAX, free);
-            let places = workers + FirstSlices::beside(workers).spares;
-            let planned = SPARE_BYTES + body_bytes + 2 * kept_bytes + places as u64 * WORKER_BYTES;
+            let MemoryPlan { workers, spares, body_bytes, kept_bytes } = plan(usize::MAX, free);
+            let planned = SPARE_BYTES + body_bytes + 2 * kept_bytes + (workers + spares) as u64 * WORKER_BYTES;
             assert!(planned <= free * MIB, "{planned} of {free} MiB");
         }
     }

@@ -331,12 +331,43 @@ fn a_killed_worker_changes_no_answer() {
     }
 }
 
-/// Sends a request, and hangs up once a worker runs it.
-fn hang_up(service: &Service, path: &str, body: &Value) {
+/// Sends a request, whose answer nobody reads.
+fn send(service: &Service, path: &str, body: &Value) -> TcpStream {
     let address = service.address.strip_prefix("http://").expect("it listens on TCP");
     let (mut stream, body) = (TcpStream::connect(address).expect("it listens"), body.to_string());
     let head = format!("POST {path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json");
     write!(stream, "{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len()).expect("it reads");
+    stream
+}
+
+#[test]
+fn programs_without_end_do_not_keep_others_from_their_answers() {
+    let service = Service::start(&[]).ready();
+    let endless = json!({"code": "while True: pass", "language": "python", "run_timeout": 60});
+    let running: Vec<TcpStream> = (0..48).map(|_| send(&service, "/run_code", &endless)).collect();
+    while !service.get("/metrics").1.contains("\nveriplay_running 2\n") {
+        thread::yield_now();
+    }
+    let url = service.url("/run_code");
+    let asked = (0..48).map(|number| {
+        let url = url.clone();
+        thread::spawn(move || {
+            post(&url, &json!({"code": format!("print({number})"), "language": "python", "run_timeout": 20})).1
+        })
+    });
+    for (number, asked) in asked.collect::<Vec<_>>().into_iter().enumerate() {
+        let text = asked.join().expect("it does not panic");
+        let answer: Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(answer["run_result"]["stdout"], format!("{number}\n"), "{text}");
+    }
+    let metrics = service.get("/metrics").1;
+    assert!(!metrics.contains("path=\"/run_code\",code=\"504\""), "those without end still run: {metrics}");
+    drop(running);
+}
+
+/// Sends a request, and hangs up once a worker runs it.
+fn hang_up(service: &Service, path: &str, body: &Value) {
+    let _stream = send(service, path, body);
     while !service.get("/metrics").1.contains("\nveriplay_running 1\n") {
         thread::yield_now();
     }
