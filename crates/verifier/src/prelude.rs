@@ -5,6 +5,7 @@ use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_stmt};
 use ruff_text_size::{Ranged, TextSize};
 use veriplay_core::{Checks, Problem, TestCode, TestStyle, Value};
 
+use crate::runner::string_list;
 use crate::syntax::with_syntax;
 
 /// The module whose imports must stand first.
@@ -27,6 +28,12 @@ pub(crate) fn insert_before<'a>(prelude: &str, program: &str, own: impl Iterator
     let is_imported = |name: &&str| !name.contains('.') && !defines(prelude, name);
     let unbound = own.filter(is_imported).map(|name| format!("globals().pop({:#}, None)\n", Value::str(name)));
     [on_own_lines(head), on_own_lines(prelude), unbound.collect(), body.to_owned()].concat()
+}
+
+/// A script of a task's as a program that is run under `name` with these arguments, behind the statements `first`.
+pub(crate) fn with_arguments(name: &str, arguments: &[&str], first: &str, script: &str) -> String {
+    let argv = string_list([name].into_iter().chain(arguments.iter().copied()));
+    insert_before(&format!("import sys\nsys.argv = {argv:#}\n{first}"), script, std::iter::empty())
 }
 
 fn on_own_lines(part: &str) -> String {

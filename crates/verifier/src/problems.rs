@@ -5,6 +5,7 @@
 //! means that every case is; a host fault is [`Dropped`].
 
 mod cases;
+mod interaction;
 mod literal_tests;
 mod plain_program;
 mod prediction;
@@ -101,6 +102,14 @@ pub enum ProblemError {
         /// The path.
         path: String,
     },
+    /// A case has alternatives to an output that an interactor judges.
+    #[error("case {case} of `{task_id}` has `alternatives`, and an interactor decides; leave them out")]
+    UselessAlternatives {
+        /// The problem.
+        task_id: String,
+        /// The number of the case, from 0.
+        case: usize,
+    },
     /// It has no checks, and would accept any attempt.
     #[error("`{task_id}` has no checks; give it at least one case or test")]
     NoChecks {
@@ -139,6 +148,12 @@ pub fn check_problem(problem: &Problem) -> Result<(), ProblemError> {
             for (case, StdioCase { files, expected_files, .. }) in checks.cases.iter().enumerate() {
                 if let Some(path) = files.keys().chain(expected_files.keys()).find(|path| !is_plain_relative(path)) {
                     return Err(ProblemError::BadPath { task_id: task_id(), case, path: path.clone() });
+                }
+            }
+            if let Some(interactor) = &checks.interactor {
+                named(interactor, "interactor decides")?;
+                if let Some(case) = checks.cases.iter().position(|case| !case.alternatives.is_empty()) {
+                    return Err(ProblemError::UselessAlternatives { task_id: task_id(), case });
                 }
             }
             judge_of(problem, &checks.comparison, OutputKind::Texts).map(|_| ())
